@@ -1,0 +1,22 @@
+# cucore_target(name): the rules every target of this project follows (language level, visibility, warnings,
+# sanitizers, includes from the repository root). Consumers get none of it.
+function(cucore_target name)
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  set_target_properties(${name} PROPERTIES
+    CXX_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON
+    POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  if(CUCORE_DEVELOPER)
+    target_compile_options(${name} PRIVATE -Wall -Wextra -Wconversion -Wshadow -Werror)
+  endif()
+  if(CUCORE_SANITIZE STREQUAL "address")
+    target_compile_options(${name} PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=undefined
+      -fno-omit-frame-pointer)
+    target_link_options(${name} PRIVATE -fsanitize=address,undefined)
+  elseif(CUCORE_SANITIZE STREQUAL "thread")
+    target_compile_options(${name} PRIVATE -fsanitize=thread -fno-omit-frame-pointer)
+    target_link_options(${name} PRIVATE -fsanitize=thread)
+  endif()
+endfunction()

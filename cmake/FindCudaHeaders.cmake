@@ -1,0 +1,20 @@
+# Finds the folder with cuda.h: $CUDA_HOME/include if the variable is set, else the PyPI headers in the environment of
+# the Python interpreter in use (nvidia-cuda-runtime). A toolkit that merely lies around is not used.
+# Result: target CudaHeaders::CudaHeaders.
+if(DEFINED ENV{CUDA_HOME})
+  set(_candidates "$ENV{CUDA_HOME}/include")
+else()
+  file(GLOB _candidates
+    "${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu13/include")
+  if(DEFINED Python_SITELIB)
+    list(PREPEND _candidates "${Python_SITELIB}/nvidia/cu13/include")
+  endif()
+endif()
+find_path(CudaHeaders_INCLUDE_DIR cuda.h PATHS ${_candidates} NO_DEFAULT_PATH)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(CudaHeaders REQUIRED_VARS CudaHeaders_INCLUDE_DIR
+  REASON_FAILURE_MESSAGE "no cuda.h: run `make setup`, or set CUDA_HOME")
+if(CudaHeaders_FOUND AND NOT TARGET CudaHeaders::CudaHeaders)
+  add_library(CudaHeaders::CudaHeaders INTERFACE IMPORTED)
+  target_include_directories(CudaHeaders::CudaHeaders SYSTEM INTERFACE ${CudaHeaders_INCLUDE_DIR})
+endif()

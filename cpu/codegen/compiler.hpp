@@ -1,0 +1,71 @@
+// One PTX kernel in, callable code out: the only header of this room that others include. LLVM stays behind it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/ptx/ast.hpp"
+
+namespace cucore::cpu::codegen {
+
+/// An instruction that parses but has no generator (yet).
+struct Unsupported {
+  std::string kernel;       ///< function it stands in
+  std::string instruction;  ///< full spelling
+  std::uint32_t line = 0;   ///< PTX line
+  std::string reason;       ///< which part: opcode, type, modifier, operand
+};
+
+/// Every instruction of `module` that cannot be compiled. Cheap: a table look-up per instruction, no LLVM.
+std::vector<Unsupported> find_unsupported(const ptx::Module& module);
+
+/// Addresses of module-scope variables (.global, .const) of `module`, by index into Module::variables; null for shared
+/// ones. The memory must outlive the code.
+struct ModuleAddresses {
+  std::vector<void*> variables;
+};
+
+struct KernelInfo {
+  std::uint32_t static_shared = 0;     ///< bytes of .shared variables this kernel reaches (dynamic ones start after)
+  std::uint32_t shared_alignment = 16; ///< of the window
+  std::uint32_t local_bytes = 0;       ///< bytes of .local variables, one thread, deepest call chain known
+  std::uint32_t param_bytes = 0;       ///< size of the parameter block
+  std::uint32_t registers = 0;         ///< an estimate, as attributes report it
+  bool needs_fibers = false;           ///< `run_block` is null
+};
+
+/// Compiled code of one kernel. Owns its memory; destroy only when no launch uses it.
+class Code {
+ public:
+  virtual ~Code() = default;
+  KernelInfo info;
+  RunThread run_thread = nullptr;
+  RunBlock run_block = nullptr;
+};
+
+struct CompileResult {
+  std::unique_ptr<Code> code;  ///< null on failure
+  std::string error;           ///< what failed, in a sentence, naming kernel and line
+};
+
+/// What can be said of a kernel without compiling it (attributes must not cost a compile).
+KernelInfo describe(const ptx::Module& module, ptx::FunctionId kernel);
+
+/// Compiles one kernel and everything it calls for the host CPU. Thread-safe; takes milliseconds.
+CompileResult compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses);
+
+/// Text forms for `cucore dump` and tests: LLVM IR after optimisation, host assembly.
+std::string dump_ir(const ptx::Module& module, ptx::FunctionId kernel);
+std::string dump_assembly(const ptx::Module& module, ptx::FunctionId kernel);
+
+/// For `cucore driver-status`: PTX opcodes with at least one generator, and all opcodes of the ISA known here.
+std::vector<std::string_view> covered_opcodes();
+std::vector<std::string_view> known_opcodes();
+
+}  // namespace cucore::cpu::codegen

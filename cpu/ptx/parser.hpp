@@ -1,0 +1,30 @@
+// PTX text in, module tree or a list of diagnostics out. Never throws on bad input, never crashes, and never takes
+// more than linear time and memory in the size of the text (nesting is bounded).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cpu/ptx/ast.hpp"
+
+namespace cucore::cpu::ptx {
+
+struct Diagnostic {
+  Position position;
+  std::string message;  ///< one sentence, lower case, no trailing dot, names the offending word
+};
+
+struct ParseResult {
+  std::unique_ptr<Module> module;  ///< null if there is any diagnostic
+  std::vector<Diagnostic> diagnostics;
+};
+
+/// Parses and verifies one PTX translation unit (a trailing NUL is accepted). Thread-safe.
+ParseResult parse(std::string_view text);
+
+/// `ptxas`-like text: "ptx:LINE:COLUMN: error: MESSAGE", one line each.
+std::string format(const std::vector<Diagnostic>& diagnostics);
+
+}  // namespace cucore::cpu::ptx
