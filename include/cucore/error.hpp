@@ -1,0 +1,106 @@
+// Errors: one object says which call failed, on what, with which code, and what to do about it.
+//
+//   try {
+//     auto stream = device.create_stream();
+//   } catch (const cucore::DriverError& e) {
+//     e.code();       // 2
+//     e.code_name();  // "CUDA_ERROR_OUT_OF_MEMORY"
+//     e.call();       // "cuStreamCreateWithPriority"
+//     e.what();       // all of it in a sentence
+//   }
+//
+// The library never prints and never aborts. What cannot be thrown (a release that fails in a destructor) goes to one
+// handler, see set_release_failure_handler().
+//
+// Thread-safety: error objects are immutable; the handler may be set and called from any thread.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "cucore/export.hpp"
+
+namespace cucore {
+
+/// The parts of an error. Empty strings: does not apply.
+struct ErrorInfo {
+  std::string call;       ///< the driver or toolkit function, or the cucore function that refused
+  int code = 0;           ///< the library's own code; 0 when cucore itself refused
+  std::string code_name;  ///< symbolic name of `code`, e.g. "CUDA_ERROR_INVALID_PTX"
+  std::string message;    ///< what happened, with the objects named
+  std::string log;        ///< compiler, linker or JIT log, without trailing NUL
+  std::string hint;       ///< what to do
+};
+
+/// Base of everything cucore throws. Copying never throws.
+class CUCORE_API Error : public std::runtime_error {
+ public:
+  explicit Error(ErrorInfo info);
+
+  const std::string& call() const noexcept { return info_->call; }
+  int code() const noexcept { return info_->code; }
+  const std::string& code_name() const noexcept { return info_->code_name; }
+  const std::string& message() const noexcept { return info_->message; }
+  const std::string& log() const noexcept { return info_->log; }
+  const std::string& hint() const noexcept { return info_->hint; }
+
+ private:
+  std::shared_ptr<const ErrorInfo> info_;
+};
+
+/// A CUDA driver call failed (Python: CUDAError).
+class CUCORE_API DriverError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// An NVRTC call failed; log() holds the compilation log (Python: NVRTCError).
+class CUCORE_API NvrtcError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// An nvJitLink call failed; log() holds the linker's error log (Python: nvJitLinkError).
+class CUCORE_API NvJitLinkError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// An argument has a value that is not allowed (Python: ValueError).
+class CUCORE_API ValueError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// An argument is of the wrong kind, e.g. a kernel argument that does not fit its parameter (Python: TypeError).
+class CUCORE_API TypeError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// An object is not in a state that allows the call: closed, never recorded, not loaded (Python: RuntimeError).
+class CUCORE_API StateError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A library that is needed (driver, NVRTC, nvJitLink) is not there or too old (Python: RuntimeError).
+class CUCORE_API UnavailableError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Called when a driver object could not be released: from destructors, on any thread, possibly at process exit.
+/// Must not throw. `error.call()` names the release call, `error.message()` the handle.
+using ReleaseFailureHandler = void (*)(const Error& error, void* user) noexcept;
+
+/// Replaces the process-wide handler and returns the one before. With none set (nullptr, the default) reports are
+/// counted (release_failures()) and otherwise dropped: the library prints nothing.
+CUCORE_API ReleaseFailureHandler set_release_failure_handler(ReleaseFailureHandler handler, void* user = nullptr) noexcept;
+
+/// How many releases have failed in this process.
+CUCORE_API unsigned long release_failures() noexcept;
+
+}  // namespace cucore
