@@ -126,6 +126,7 @@ struct Guard {
 
 struct Instruction {
   Opcode opcode{};
+  std::string_view spelt;           ///< mnemonic with everything that follows it, as spelt: `ld.global.nc.f32`
   std::vector<Modifier> modifiers;  ///< in spelt order
   std::vector<Type> types;          ///< in spelt order: `cvt.rn.f32.s32` has {F32, S32}
   std::vector<Space> spaces;        ///< in spelt order: `cp.async.ca.shared.global` has {Shared, Global}
