@@ -1,0 +1,88 @@
+# The commands of this project. Each does its own set-up on a fresh Debian 12; a second run reuses the first one's work.
+#
+#   make demo       set up, build, run the main job in Python and in C++ (a GPU if there is one, else the CPU device)
+#   make test       set up, build, lint, run every test; last line: N passed, N failed, N skipped
+#   make build      .venv with the Python package and the command-line tool, C++ outputs in build/
+#   make lint       clang-format, clang-tidy, ruff, house rules
+#   make bench      benchmarks on this machine, results printed        make bench-gpu   the same on a GPU
+#   make test-gpu   the conformance suites on a GPU                     make docs        the documentation in build/docs
+#
+# No CUDA toolkit of the machine is used unless CUDA_HOME is set.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := build
+.DELETE_ON_ERROR:
+
+SYSTEM_PYTHON ?= /usr/bin/python3
+PYTHON := .venv/bin/python
+JOBS ?= $(shell nproc)
+SITE = $(shell $(PYTHON) -c "import sysconfig; print(sysconfig.get_path('purelib'))")
+
+BUILD_PACKAGES := ca-certificates g++ cmake ninja-build ccache llvm-19-dev libboost-context-dev liblz4-dev libzstd-dev \
+                  zlib1g-dev python3-dev python3-venv libgtest-dev libgmock-dev libbenchmark-dev
+TEST_PACKAGES := $(BUILD_PACKAGES) git clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev
+
+export CCACHE_DIR ?= $(CURDIR)/.setup/ccache
+export CCACHE_SLOPPINESS := pch_defines,time_macros
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: build demo test test-gpu bench bench-gpu docs lint setup setup-test configure build-all clean
+
+# ---- set-up -------------------------------------------------------------------------------------------------------
+.setup/build-packages: Makefile
+	@tools/install_packages $(BUILD_PACKAGES)
+	@mkdir -p .setup && touch $@
+
+.setup/test-packages: Makefile
+	@tools/install_packages $(TEST_PACKAGES)
+	@mkdir -p .setup && touch $@
+
+.setup/venv: tools/requirements.txt | .setup/build-packages
+	@echo "== Python environment (.venv)"
+	@test -x $(PYTHON) || $(SYSTEM_PYTHON) -m venv .venv
+	@$(PYTHON) -m pip install -q -r tools/requirements.txt
+	@touch $@
+
+setup: .setup/build-packages .setup/venv
+setup-test: .setup/test-packages setup
+
+# ---- build --------------------------------------------------------------------------------------------------------
+configure: setup
+	@cmake --preset dev -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON) --log-level=WARNING > /dev/null
+
+build: configure
+	@echo "== build"
+	@cmake --build build -j $(JOBS) --target product
+	@cmake --install build --component python --prefix $(SITE) > /dev/null
+	@cmake --install build --component cli --prefix .venv > /dev/null
+
+build-all: setup-test build
+	@cmake --build build -j $(JOBS)
+
+# ---- the main job -------------------------------------------------------------------------------------------------
+demo: build
+	@$(PYTHON) examples/image_pipeline/main.py --output build/demo
+	@build/examples/image_pipeline_cpp --output build/demo
+
+# ---- checks -------------------------------------------------------------------------------------------------------
+test: build-all
+	@$(PYTHON) tools/run_tests.py
+
+test-gpu:
+	@tools/test_gpu
+
+lint: setup-test
+	@$(PYTHON) tools/lint.py
+
+# ---- numbers ------------------------------------------------------------------------------------------------------
+bench: build-all
+	@$(PYTHON) bench/run.py
+
+bench-gpu:
+	@CUCORE_DEVICE=gpu tools/bench_gpu
+
+docs: build
+	@$(PYTHON) tools/build_docs.py
+
+clean:
+	rm -rf build .setup/venv .venv

@@ -1,0 +1,247 @@
+"""Runs every suite of the project and closes with one line: N passed, N failed, N skipped.
+
+A suite is a name and a function that yields (passed, failed, skipped). Everything a suite prints goes to
+build/test-logs/SUITE.log; on failure the end of that log is shown. `tools/run_tests.py NAME ...` runs only those.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+LOGS = BUILD / "test-logs"
+PYTHON = ROOT / ".venv/bin/python"
+FUZZ_SECONDS = int(os.environ.get("CUCORE_FUZZ_SECONDS", "60"))
+JOBS = str(os.cpu_count() or 2)
+
+
+def run(log, command, env=None, cwd=ROOT, timeout=1800):
+    """Runs a command into a log file; returns its exit status, 124 if it ran too long."""
+    full_env = {**os.environ, **(env or {})}
+    with open(log, "a") as out:
+        out.write(f"$ {' '.join(map(str, command))}\n")
+        out.flush()
+        try:
+            return subprocess.run(
+                list(map(str, command)), cwd=cwd, env=full_env, stdout=out, stderr=out, timeout=timeout
+            ).returncode
+        except subprocess.TimeoutExpired:
+            out.write(f"stopped after {timeout} s\n")
+            return 124
+
+
+def read_junit(path, status):
+    """Counts of a JUnit file; a runner that died without writing one counts as a failure of its own."""
+    try:
+        root = ElementTree.parse(path).getroot()
+    except (OSError, ElementTree.ParseError):
+        return (0, 1, 0)
+    passed = failed = skipped = 0
+    for case in root.iter("testcase"):
+        if case.find("failure") is not None or case.find("error") is not None:
+            failed += 1
+        elif case.find("skipped") is not None or case.get("status") == "notrun" or case.get("result") == "skipped":
+            skipped += 1
+        else:
+            passed += 1
+    if status != 0 and failed == 0:
+        failed += 1  # crashed, or failed outside any test case
+    return (passed, failed, skipped)
+
+
+def add(a, b):
+    return tuple(x + y for x, y in zip(a, b))
+
+
+def lint(log):
+    status = run(log, [PYTHON, "tools/lint.py"])
+    return (1, 0, 0) if status == 0 else (0, 1, 0)
+
+
+def ctest(log, build, env=None):
+    """Every test CTest knows in a build folder. GoogleTest binaries count case by case."""
+    listing = subprocess.run(
+        ["ctest", "--test-dir", str(build), "--show-only=json-v1"], capture_output=True, text=True, check=True
+    )
+    counts = (0, 0, 0)
+    for test in json.loads(listing.stdout)["tests"]:
+        properties = {p["name"]: p["value"] for p in test.get("properties", [])}
+        test_env = dict(item.split("=", 1) for item in properties.get("ENVIRONMENT", []))
+        cwd = properties.get("WORKING_DIRECTORY", build)
+        timeout = float(properties.get("TIMEOUT", 900))
+        command = test["command"]
+        if "gtest" in properties.get("LABELS", []):
+            with tempfile.TemporaryDirectory() as folder:
+                report = Path(folder) / "report.xml"
+                status = run(log, [*command, f"--gtest_output=xml:{report}"], {**test_env, **(env or {})}, cwd, timeout)
+                counts = add(counts, read_junit(report, status))
+        else:
+            status = run(log, command, {**test_env, **(env or {})}, cwd, timeout)
+            counts = add(counts, (1, 0, 0) if status == 0 else (0, 1, 0))
+    return counts
+
+
+def cpp(log):
+    return ctest(log, BUILD)
+
+
+def pytest(log):
+    report = LOGS / "pytest.xml"
+    report.unlink(missing_ok=True)
+    folders = ["python/tests", "cpu/tests/instructions", "tests"]
+    status = run(
+        log,
+        [
+            PYTHON,
+            "-m",
+            "pytest",
+            "-q",
+            "-x" if os.environ.get("CUCORE_FAIL_FAST") else "-q",
+            f"--junitxml={report}",
+            *folders,
+        ],
+        {"CUCORE_DEVICE": os.environ.get("CUCORE_DEVICE", "cpu")},
+    )
+    return read_junit(report, status)
+
+
+def sanitizer(preset, options):
+    def suite(log):
+        build = BUILD / preset
+        python = f"-DPython_EXECUTABLE={PYTHON}"
+        if run(log, ["cmake", "--preset", preset, python]) or run(
+            log, ["cmake", "--build", build, "-j", JOBS, "--target", "sanitized_tests"], timeout=3600
+        ):
+            return (0, 1, 0)
+        return ctest(log, build, options)
+
+    return suite
+
+
+def fuzz(log):
+    """A short run of every fuzzer; the corpus that grows stays in build/fuzz/corpus for the next run."""
+    build = BUILD / "fuzz"
+    if run(log, ["cmake", "--preset", "fuzz", f"-DPython_EXECUTABLE={PYTHON}"]) or run(
+        log, ["cmake", "--build", build, "-j", JOBS, "--target", "fuzzers"], timeout=3600
+    ):
+        return (0, 1, 0)
+    targets = sorted(path for path in (build / "fuzzers").iterdir() if path.is_file() and os.access(path, os.X_OK))
+
+    def one(target):
+        corpus = build / "corpus" / target.name
+        corpus.mkdir(parents=True, exist_ok=True)
+        seeds = build / "seeds" / target.name
+        command = [
+            target,
+            f"-max_total_time={FUZZ_SECONDS}",
+            "-timeout=25",
+            "-rss_limit_mb=3000",
+            "-verbosity=0",
+            "-print_final_stats=1",
+            f"-artifact_prefix={build}/crash-{target.name}-",
+            corpus,
+        ]
+        if seeds.is_dir():
+            command.append(seeds)
+        target_log = LOGS / f"fuzz-{target.name}.log"
+        target_log.unlink(missing_ok=True)
+        return run(target_log, command, timeout=FUZZ_SECONDS + 120)
+
+    with ThreadPoolExecutor(max_workers=int(JOBS)) as pool:
+        results = list(pool.map(one, targets))
+    for target, status in zip(targets, results):
+        with open(log, "a") as out:
+            out.write(f"{target.name}: exit status {status}\n")
+            out.write((LOGS / f"fuzz-{target.name}.log").read_text(errors="replace")[-4000:])
+    if not targets:
+        return (0, 1, 0)
+    return (results.count(0), len(results) - results.count(0), 0)
+
+
+def packaging(log):
+    """pip install . into an empty environment, then the quick start from there."""
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        venv = Path(folder) / "venv"
+        wheel_python = venv / "bin/python"
+        steps = [
+            ["/usr/bin/python3", "-m", "venv", venv],
+            [wheel_python, "-m", "pip", "install", "-q", "--no-input", f"{ROOT}"],
+            [wheel_python, ROOT / "tests/install/quick_start.py"],
+            [venv / "bin/cucore", "devices"],
+        ]
+        for step in steps:
+            if run(log, step, {"CUCORE_DEVICE": "cpu"}, cwd=folder):
+                failed += 1
+                break
+            passed += 1
+    return (passed, failed, 0)
+
+
+def demo(log):
+    output = BUILD / "demo-test"
+    shutil.rmtree(output, ignore_errors=True)
+    python = run(log, [PYTHON, "examples/image_pipeline/main.py", "--output", output])
+    cpp_program = run(log, [BUILD / "examples/image_pipeline_cpp", "--output", output])
+    return (int(python == 0) + int(cpp_program == 0), int(python != 0) + int(cpp_program != 0), 0)
+
+
+SUITES = {
+    "lint": lint,
+    "cpp": cpp,
+    "pytest": pytest,
+    "demo": demo,
+    "packaging": packaging,
+    "asan": sanitizer(
+        "asan",
+        {
+            "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1",
+            "UBSAN_OPTIONS": "print_stacktrace=1",
+            "LSAN_OPTIONS": f"suppressions={ROOT}/tools/lsan.supp",
+        },
+    ),
+    "tsan": sanitizer("tsan", {"TSAN_OPTIONS": f"halt_on_error=0:exitcode=66:suppressions={ROOT}/tools/tsan.supp"}),
+    "fuzz": fuzz,
+}
+
+
+def main(names):
+    unknown = [name for name in names if name not in SUITES]
+    if unknown:
+        sys.exit(f"unknown suite {unknown[0]}; there are: {', '.join(SUITES)}")
+    LOGS.mkdir(parents=True, exist_ok=True)
+    total = (0, 0, 0)
+    for name in names or SUITES:
+        log = LOGS / f"{name}.log"
+        log.unlink(missing_ok=True)
+        start = time.monotonic()
+        print(f"== {name}", flush=True)
+        try:
+            counts = SUITES[name](log)
+        except Exception as error:  # a suite that cannot even start is a failed suite, and the others still run
+            with open(log, "a") as out:
+                out.write(f"{type(error).__name__}: {error}\n")
+            counts = (0, 1, 0)
+        if counts[1] or not sum(counts):
+            print("\n".join(log.read_text(errors="replace").splitlines()[-60:]))
+            print(f"   (whole log: {log.relative_to(ROOT)})")
+            counts = counts if sum(counts) else (0, 1, 0)
+        print(
+            f"   {counts[0]} passed, {counts[1]} failed, {counts[2]} skipped ({time.monotonic() - start:.0f} s)",
+            flush=True,
+        )
+        total = add(total, counts)
+    print(f"{total[0]} passed, {total[1]} failed, {total[2]} skipped")
+    return 1 if total[1] or not total[0] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
