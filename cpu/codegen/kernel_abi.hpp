@@ -21,6 +21,8 @@ struct LaunchState {
   std::uint32_t dynamic_shared;      ///< bytes
   std::uint32_t total_shared;        ///< static + dynamic, bytes
   std::uint64_t grid_id;             ///< %gridid
+  std::uint64_t grid_workspace;      ///< %envreg1 (high half), %envreg2 (low): zeroed words of grid-wide barriers
+  std::uint32_t multiprocessors;     ///< %nsmid
   void* runtime;                     ///< the run-time's own launch object
 };
 
