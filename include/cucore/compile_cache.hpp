@@ -1,0 +1,120 @@
+// CompileCache: compiled code kept in a folder, shared by any number of threads and processes.
+//
+//   CompileCache cache({.path = "/var/cache/app"});
+//   ObjectCode code = program.compile("cubin", names, {.cache = &cache});
+//
+// It never lies: the key covers every input - source, flags, exact architecture, name expressions, the compiler's
+// version and build, and the contents of every header the source could include (what is behind #if counts too). Source
+// that names a header through a macro, or that uses __DATE__ or __TIME__, cannot be keyed; it is compiled each time and
+// the report says so.
+// It never breaks a compile: a file that is damaged is a miss and is removed; a full disk, a missing permission or a
+// lock that somebody holds too long only cost the compile that the cache would have saved.
+//
+// One file per entry: magic, version, checksum, then code, lowered names and log. Written to a temporary file, synced
+// and renamed, so that a crash leaves an old entry or none. One compile per key in a process and, by a lock the
+// operating system releases when its holder dies, on a host. The folder is created with mode 0700, files with 0600;
+// a folder that is there already keeps its mode, so that a cache can be shared on purpose.
+//
+// Thread-safety: all members may be called from any thread.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cucore/code_type.hpp"
+#include "cucore/export.hpp"
+#include "cucore/object_code.hpp"
+
+namespace cucore {
+
+struct ProgramOptions;
+
+/// What the cache answered to one compile.
+enum class CacheResult {
+  not_used,     ///< no cache was given
+  hit,          ///< taken from the folder
+  shared,       ///< another thread of this process was compiling the same thing; its result was taken
+  miss,         ///< compiled, and stored if that was possible
+  uncacheable,  ///< compiled; the inputs cannot all be known
+};
+
+struct CompileCacheOptions {
+  /// Empty: $CUCORE_CACHE_DIR, else $XDG_CACHE_HOME/cucore, else ~/.cache/cucore.
+  std::filesystem::path path = {};
+  /// Least recently used entries go when the sum of the files passes this.
+  std::uint64_t max_size_bytes = std::uint64_t{1} << 30;
+  /// How long to wait for another process that compiles the same thing before compiling it here as well.
+  std::chrono::milliseconds lock_wait = std::chrono::seconds(60);
+};
+
+/// Counts since the CompileCache was made.
+struct CompileCacheCounters {
+  std::uint64_t hits = 0;
+  std::uint64_t shared = 0;
+  std::uint64_t misses = 0;
+  std::uint64_t uncacheable = 0;
+  std::uint64_t bad_records = 0;  ///< damaged or foreign files met; each is also a miss
+  std::uint64_t stores = 0;
+  std::uint64_t store_failures = 0;  ///< results that could not be written (disk full, no permission)
+  std::uint64_t evictions = 0;
+  std::uint64_t lock_timeouts = 0;  ///< waits that ended without the lock
+};
+
+/// The inputs of one compile as a key. `parts` are what it is made of, for telling why a compile missed.
+struct CompileKey {
+  std::string hex = {};          ///< 64 hex digits; empty if the compile is not cacheable
+  std::string uncacheable = {};  ///< why, naming file and line; empty if cacheable
+  std::vector<std::pair<std::string, std::string>> parts = {};  ///< (what, digest), e.g. ("header a.h", "5f…")
+};
+
+/// One entry.
+struct CompileRecord {
+  ObjectCode code;
+  std::string log = {};
+};
+
+class CUCORE_API CompileCache {
+ public:
+  /// Creates nothing on disk before the first store. Throws ValueError: max_size_bytes 0, no folder can be determined.
+  explicit CompileCache(CompileCacheOptions options = {});
+  ~CompileCache();
+  CompileCache(CompileCache&&) noexcept;
+  CompileCache& operator=(CompileCache&&) noexcept;
+
+  const std::filesystem::path& path() const noexcept;
+  CompileCacheCounters counters() const noexcept;
+  /// Entries on disk, and the sum of their sizes in bytes.
+  std::size_t size() const;
+  std::uint64_t size_bytes() const;
+  /// Removes all entries. Failures to remove a file are ignored.
+  void clear();
+
+  /// The entry for `key`, or nothing; marks it as used just now. Never throws for what is on disk.
+  std::optional<CompileRecord> get(const CompileKey& key);
+  /// Stores an entry. False if that failed, with the counter raised.
+  bool put(const CompileKey& key, const CompileRecord& record);
+  /// Removes an entry; false if there was none.
+  bool erase(const CompileKey& key);
+  /// Says in words why there is no entry for `key`: what differs from the last program stored under this name.
+  std::string why_missing(const CompileKey& key) const;
+
+ private:
+  friend class Program;
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+/// The key of compiling `code` so. Opens NVRTC (for its version) and reads the headers that the source can reach.
+/// Throws as Program and resolve_arch() do.
+CUCORE_API CompileKey make_compile_key(std::string_view code, SourceType code_type, const ProgramOptions& options,
+                                       CodeType target, const std::vector<std::string>& name_expressions = {});
+
+}  // namespace cucore

@@ -1,0 +1,91 @@
+// Program: source text and options, compiled to an ObjectCode as often as wanted.
+//
+//   Program program(R"(template <class T> __global__ void axpy(T a, T* x) { x[threadIdx.x] *= a; })",
+//                   "c++", {.arch = "sm_90", .std = "c++17"});
+//   ObjectCode code = program.compile("cubin", {"axpy<float>"});
+//   Kernel kernel = code.get_kernel("axpy<float>");
+//
+// Needs neither a driver nor a GPU when options.arch is set. Back ends: NVRTC for "c++", nvJitLink for "ptx".
+//
+// Errors: NvrtcError / NvJitLinkError with the compiler's log; ValueError for arguments; UnavailableError when the
+// library cannot be found (with the places that were tried); StateError after close().
+// Thread-safety: any thread may call any member; compiles of one Program run one after another, compiles of different
+// Programs in parallel.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cucore/code_type.hpp"
+#include "cucore/compile_cache.hpp"
+#include "cucore/export.hpp"
+#include "cucore/object_code.hpp"
+#include "cucore/program_options.hpp"
+
+namespace cucore {
+
+/// What became of a precompiled header (Python: PCHStatusType).
+enum class PchStatus { created, not_attempted, failed };
+
+/// What a compile has to tell besides its result.
+struct CompileReport {
+  std::string log = {};                       ///< compiler's log (warnings, infos); on a cache hit the stored one
+  CacheResult cache = CacheResult::not_used;  ///< whether the cache was asked, and what it answered
+  std::string cache_why = {};                 ///< in words, for a miss and for what cannot be cached
+  std::string cache_key = {};                 ///< 64 hex digits; empty if not used or not cacheable
+};
+
+/// Things a single compile() may be given.
+struct CompileSettings {
+  CompileCache* cache = nullptr;    ///< look here first, and store the result here
+  CompileReport* report = nullptr;  ///< filled on success, and as far as known on failure
+};
+
+class CUCORE_API Program {
+ public:
+  /// Checks and copies everything; compiles nothing and opens no library. Throws ValueError: an interior NUL in the
+  /// code, an option out of range (see validate()), extra_sources with a source that is not NVVM.
+  /// A single terminating NUL in `code` is accepted and dropped.
+  Program(std::string_view code, SourceType code_type, ProgramOptions options = {});
+  ~Program();
+  Program(Program&&) noexcept;
+  Program& operator=(Program&&) noexcept;
+
+  /// Compiles to ptx, cubin or ltoir (PTX source: ptx or cubin) and returns the code, named options.name.
+  ///
+  /// `name_expressions` (C++ source only) are spellings of kernels or variables, e.g. "ns::axpy<float>" or "&ns::v":
+  /// each is instantiated, and get_kernel() takes it as it was spelled here. One that names nothing: NvrtcError.
+  /// The result is never empty: a target that `arch` cannot give throws ValueError (cubin for "compute_90"; ptx or
+  /// cubin with link_time_optimization). A cubin also carries its PTX unless options.embed_ptx is false.
+  /// The call may take seconds; it holds no lock that another object needs.
+  ObjectCode compile(CodeType target, const std::vector<std::string>& name_expressions = {},
+                     CompileSettings settings = {}) const;
+
+  /// "NVRTC", "nvJitLink" or "NVVM".
+  std::string_view backend() const noexcept;
+  SourceType code_type() const noexcept;
+  const std::string& code() const noexcept;
+  /// As given, before arch is resolved.
+  const ProgramOptions& options() const noexcept;
+  /// Log of the last successful compile, "" before.
+  std::string log() const;
+  /// What became of the precompiled header in the last compile; nothing if none was asked for.
+  std::optional<PchStatus> pch_status() const;
+
+  /// Frees the source. Idempotent. A compile that runs in another thread is waited for; a later one: StateError.
+  void close() noexcept;
+  explicit operator bool() const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Short form: C++ source to PTX, e.g. compile_ptx("extern \"C\" __global__ void k() {}").
+CUCORE_API ObjectCode compile_ptx(std::string_view code, ProgramOptions options = {},
+                                  const std::vector<std::string>& name_expressions = {});
+
+}  // namespace cucore

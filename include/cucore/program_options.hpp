@@ -1,0 +1,118 @@
+// ProgramOptions: how a Program is compiled.
+//
+//   Program program(source, "c++", {.arch = "sm_90", .use_fast_math = true, .define_macro = {"TILE=32"}});
+//
+// An option that is not set sends no flag: the compiler's own default holds. Options are plain values; Program checks
+// and copies them when it is made. Names, order and meaning are those of the Python class.
+//
+// Thread-safety: a value, like an int. The functions at the end are pure.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cucore/code_type.hpp"
+#include "cucore/export.hpp"
+
+namespace cucore {
+
+struct ProgramOptions {
+  /// Name of the program: the file name in messages, and ObjectCode::name(). A directory part is where quoted includes
+  /// are looked for first; without one that is the current directory (see no_source_include). Empty = the default.
+  std::string name = "default_program";
+  /// "sm_90", "sm_90a", "sm_100f", or "compute_90" (PTX only). Not set: the architecture of the current device, found
+  /// when compiling; with no device that is an error then, not here.
+  std::optional<std::string> arch = {};
+
+  std::optional<bool> relocatable_device_code = {};   ///< code may refer to symbols of other objects
+  std::optional<bool> extensible_whole_program = {};  ///< --extensible-whole-program
+  std::optional<bool> debug = {};                     ///< --device-debug (PTX: -g)
+  std::optional<bool> lineinfo = {};                  ///< --generate-line-info (PTX: -lineinfo)
+  std::optional<bool> device_code_optimize = {};      ///< --dopt=on, only useful with debug
+  std::vector<std::string> ptxas_options = {};        ///< one --ptxas-options= each (PTX: -Xptxas=)
+  std::optional<int> max_register_count = {};         ///< --maxrregcount=
+  std::optional<bool> ftz = {};                       ///< flush denormals to zero
+  std::optional<bool> prec_sqrt = {};                 ///< IEEE square root
+  std::optional<bool> prec_div = {};                  ///< IEEE division
+  std::optional<bool> fma = {};                       ///< contract a*b+c
+  std::optional<bool> use_fast_math = {};             ///< --use_fast_math
+  std::optional<bool> extra_device_vectorization = {};
+  std::optional<bool> link_time_optimization = {};  ///< --dlink-time-opt; added by itself for target "ltoir"
+  std::optional<bool> gen_opt_lto = {};             ///< --gen-opt-lto
+  std::vector<std::string> define_macro = {};       ///< "NAME" or "NAME=VALUE" each
+  std::vector<std::string> undefine_macro = {};
+  std::vector<std::string> include_path = {};  ///< folders, searched in this order
+  std::vector<std::string> pre_include = {};   ///< headers included before the source
+  std::optional<bool> no_source_include = {};  ///< do not search the program's own (or the current) directory
+  std::optional<std::string> std = {};         ///< "c++03", "c++11", "c++14", "c++17", "c++20"
+  std::optional<bool> builtin_move_forward = {};
+  std::optional<bool> builtin_initializer_list = {};
+  std::optional<bool> disable_warnings = {};
+  std::optional<bool> restrict = {};  ///< all kernel pointers are restrict
+  std::optional<bool> device_as_default_execution_space = {};
+  std::optional<bool> device_int128 = {};
+  std::optional<std::string> optimization_info = {};  ///< "inline"
+  std::optional<bool> no_display_error_number = {};
+  std::vector<int> diag_error = {};     ///< diagnostics to make errors
+  std::vector<int> diag_suppress = {};  ///< diagnostics to silence
+  std::vector<int> diag_warn = {};      ///< diagnostics to make warnings
+  std::optional<bool> brief_diagnostics = {};
+  std::optional<std::string> time = {};          ///< CSV file to append compile times to (PTX source: see below)
+  std::optional<int> split_compile = {};         ///< threads, 0 = one per CPU
+  std::optional<bool> fdevice_syntax_only = {};  ///< check only: nothing is generated, so compile() refuses it
+  std::optional<bool> minimal = {};
+  std::optional<bool> no_cache = {};                   ///< the compiler's and linker's own cache, not CompileCache
+  std::optional<std::string> fdevice_time_trace = {};  ///< JSON file for a trace of the compile
+  std::optional<bool> device_float128 = {};            ///< needs sm_100 or newer
+  std::optional<std::string> frandom_seed = {};
+  std::optional<std::string> ofast_compile = {};  ///< "0", "min", "mid" or "max"
+  std::optional<bool> pch = {};                   ///< automatic precompiled headers (NVRTC 12.8 or newer)
+  std::optional<std::string> create_pch = {};     ///< file to write
+  std::optional<std::string> use_pch = {};        ///< file to read
+  std::optional<std::string> pch_dir = {};
+  std::optional<bool> pch_verbose = {};
+  std::optional<bool> pch_messages = {};
+  std::optional<bool> instantiate_templates_in_pch = {};
+  std::vector<std::pair<std::string, std::string>> extra_sources = {};  ///< (name, source); NVVM source only
+  std::optional<bool> use_libdevice = {};                               ///< NVVM source only
+  std::optional<bool> numba_debug = {};                                 ///< NVRTC 13.2 or newer
+
+  // Beyond the peer.
+  std::vector<std::pair<std::string, std::string>> headers = {};  ///< (name, text) that #include finds, no file needed
+  std::optional<bool> toolkit_headers = {};  ///< false: do not add the toolkit's own include folders
+  std::optional<bool> embed_ptx = {};        ///< false: leave the PTX out of a cubin (see ObjectCode::ptx())
+
+  friend bool operator==(const ProgramOptions&, const ProgramOptions&) = default;
+};
+
+/// Throws ValueError naming the option, its value and what is allowed, for every option that can be judged by itself:
+/// the form of arch, NULs, `std`, `ofast_compile`, `optimization_info`, negative counts, macros, empty extra sources.
+/// All faults are listed in one error. Program calls it; call it to fail earlier.
+CUCORE_API void validate(const ProgramOptions& options);
+
+/// The flags NVRTC gets for these options, in table order with -arch first (left out if arch is not set). A pure
+/// function: the toolkit's include folders are not in it. With target ltoir "--dlink-time-opt" is added once.
+CUCORE_API std::vector<std::string> nvrtc_flags(const ProgramOptions& options,
+                                                std::optional<CodeType> target = std::nullopt);
+
+/// The flags nvJitLink gets for PTX source, in table order with -arch first. Options that mean nothing for PTX are
+/// left out as in Python; see unused_for_ptx(). Throws ValueError for `time` (a path means nothing to the linker).
+CUCORE_API std::vector<std::string> nvjitlink_flags(const ProgramOptions& options);
+
+/// The flags libNVVM gets, -gen-lto last for target ltoir. Throws ValueError ("not supported by NVVM backend") naming
+/// every option that is set and has no meaning there.
+CUCORE_API std::vector<std::string> nvvm_flags(const ProgramOptions& options,
+                                               std::optional<CodeType> target = std::nullopt);
+
+/// Names of the options that are set and have no effect on PTX source, e.g. {"use_fast_math"}.
+CUCORE_API std::vector<std::string> unused_for_ptx(const ProgramOptions& options);
+
+/// options.arch, or "sm_<major><minor>" of the device that is current (device 0 if none is) when not set. Throws
+/// ValueError saying to set arch if there is no device to ask.
+CUCORE_API std::string resolve_arch(const ProgramOptions& options);
+
+}  // namespace cucore

@@ -1,0 +1,53 @@
+// The toolkit: NVRTC (C++ to PTX, cubin and LTO-IR) and nvJitLink (PTX to cubin), opened when first needed.
+//
+// Neither needs a driver or a GPU. Both are looked for in one place, so that they match each other, in this order; the
+// first place with an NVRTC that loads wins, and nvJitLink and the toolkit's headers are taken from the same place:
+//   1. the files named by CUCORE_NVRTC and CUCORE_NVJITLINK, if set (each replaces its own library only);
+//   2. $CUDA_HOME/lib64, then $CUDA_HOME/lib;
+//   3. the folders given to set_toolkit_search_paths() (the Python package names its nvidia-cuda-nvrtc wheel here);
+//   4. $CUCORE_TOOLKIT_DIR (a toolkit root: itself, lib64 and lib are tried);
+//   5. the toolkit root given when cucore was built (CMake variable CUCORE_TOOLKIT_DIR), if any;
+//   6. the dynamic loader's own search for libnvrtc.so.13, then .12.
+//
+// Nothing happens before first use. The choice is made once per process and kept; the libraries are never unloaded.
+// Thread-safety: all functions may be called from any thread.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cucore/export.hpp"
+
+namespace cucore {
+
+/// One library of the toolkit, as found.
+struct ToolkitLibrary {
+  bool available = false;
+  std::filesystem::path path = {};  ///< the file it was loaded from; empty if not available
+  int major = 0;                    ///< version as the library reports it, e.g. 13
+  int minor = 0;                    ///< e.g. 0
+  /// Tells builds of one version apart: the linker's build id if the file has one, else its size and time of change.
+  std::string build = {};
+  std::string found_by = {};  ///< which rule of the list above found it, e.g. "CUDA_HOME"
+  std::string why_not = {};   ///< if not available: every place that was tried and what was wrong with it
+};
+
+/// What of the toolkit this process uses.
+struct ToolkitInfo {
+  ToolkitLibrary nvrtc = {};
+  ToolkitLibrary nvjitlink = {};
+  /// Folders with the toolkit's headers (cuda_fp16.h, cooperative_groups.h, cuda/std/...) found beside NVRTC; they are
+  /// searched after ProgramOptions::include_path unless ProgramOptions::toolkit_headers is false.
+  std::vector<std::filesystem::path> include_paths = {};
+};
+
+/// Finds and opens both libraries if that has not happened yet, and says what was found. Throws nothing but
+/// std::bad_alloc: a library that is missing is described by `why_not`.
+CUCORE_API ToolkitInfo toolkit_info();
+
+/// Adds folders to rule 3 (library folders such as .../site-packages/nvidia/cu13/lib, or toolkit roots). Throws
+/// StateError if the toolkit has been opened already and the new folders differ from those set before.
+CUCORE_API void set_toolkit_search_paths(std::vector<std::filesystem::path> folders);
+
+}  // namespace cucore
