@@ -68,8 +68,8 @@ demo: build
 test: build-all
 	@$(PYTHON) tools/run_tests.py
 
-test-gpu:
-	@tools/test_gpu
+test-gpu: build-all
+	@$(PYTHON) tools/test_gpu.py
 
 lint: setup-test
 	@$(PYTHON) tools/lint.py
@@ -78,8 +78,8 @@ lint: setup-test
 bench: build-all
 	@$(PYTHON) bench/run.py
 
-bench-gpu:
-	@CUCORE_DEVICE=gpu tools/bench_gpu
+bench-gpu: build-all
+	@CUCORE_DEVICE=gpu $(PYTHON) bench/run.py
 
 docs: build
 	@$(PYTHON) tools/build_docs.py

@@ -58,7 +58,7 @@ def read_junit(path, status):
 
 
 def add(a, b):
-    return tuple(x + y for x, y in zip(a, b))
+    return tuple(x + y for x, y in zip(a, b, strict=True))
 
 
 def lint(log):
@@ -157,7 +157,7 @@ def fuzz(log):
 
     with ThreadPoolExecutor(max_workers=int(JOBS)) as pool:
         results = list(pool.map(one, targets))
-    for target, status in zip(targets, results):
+    for target, status in zip(targets, results, strict=True):
         with open(log, "a") as out:
             out.write(f"{target.name}: exit status {status}\n")
             out.write((LOGS / f"fuzz-{target.name}.log").read_text(errors="replace")[-4000:])

@@ -1,0 +1,100 @@
+"""`make test-gpu`: the suites that run unchanged on both drivers, on a GPU, with the machine's description.
+
+Usage: test_gpu.py [--python PYTHON] [--build FOLDER] [--log FILE]
+The C++ suites come from FOLDER (default build), the Python suites run in PYTHON, where cucore must be importable.
+Everything printed also goes to the log (default bench/results/test-gpu-NAME.txt, to be committed).
+"""
+
+import argparse
+import os
+import platform
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COUNTS = re.compile(r"(\d+) (passed|failed|skipped)")
+
+
+def machine():
+    """GPU name, driver, CPU and software: what a reader needs to place the results."""
+    query = "name,driver_version,memory.total,compute_cap"
+    gpu = subprocess.run(
+        ["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"], capture_output=True, text=True
+    )
+    cpu = re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
+    return [
+        f"gpu: {gpu.stdout.strip() or gpu.stderr.strip()}",
+        f"cpu: {os.cpu_count()} x {cpu[1] if cpu else platform.processor()}",
+        f"system: {platform.platform()}, Python {platform.python_version()}",
+    ]
+
+
+def suite_commands(python, build):
+    conformance = sorted(path for path in (build / "tests").glob("*conformance*") if os.access(path, os.X_OK))
+    for binary in conformance:
+        if binary.is_file():
+            yield f"C++ {binary.name}", [binary]
+    yield "Python", [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", ROOT / "python/tests"]
+    yield "PTX instructions", [python, ROOT / "cpu/tests/instructions/run_tests.py", "--driver", "libcuda.so.1"]
+    yield "demo, Python", [python, ROOT / "examples/image_pipeline/main.py", "--output", build / "demo-gpu"]
+    if (build / "examples/image_pipeline_cpp").exists():
+        yield "demo, C++", [build / "examples/image_pipeline_cpp", "--output", build / "demo-gpu"]
+
+
+def count(output, status):
+    """(passed, failed, skipped) from the closing lines of GoogleTest, pytest or our own runners."""
+    gtest = re.search(r"\[  PASSED  \] (\d+) test", output)
+    if gtest:
+        failed = re.search(r"\[  FAILED  \] (\d+) test", output)
+        skipped = re.search(r"\[  SKIPPED \] (\d+) test", output)
+        return tuple(int(m[1]) if m else 0 for m in (gtest, failed, skipped))
+    totals = {"passed": 0, "failed": 0, "skipped": 0}
+    for line in reversed(output.splitlines()):
+        if found := COUNTS.findall(line):
+            totals.update({kind: int(number) for number, kind in found})
+            return tuple(totals.values())
+    return (1, 0, 0) if status == 0 else (0, 1, 0)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--build", type=Path, default=ROOT / "build")
+    parser.add_argument("--log", type=Path)
+    arguments = parser.parse_args()
+    lines = machine()
+    print("\n".join(lines), flush=True)
+    total = [0, 0, 0]
+    for name, command in suite_commands(arguments.python, arguments.build):
+        print(f"== {name}", flush=True)
+        result = subprocess.run(
+            [str(word) for word in command],
+            cwd=ROOT,
+            env={**os.environ, "CUCORE_DEVICE": "gpu"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        counts = count(result.stdout, result.returncode)
+        if result.returncode != 0 and counts[1] == 0:
+            counts = (counts[0], 1, counts[2])
+        tail = result.stdout.splitlines()[-400 if counts[1] else -12 :]
+        summary = f"   {counts[0]} passed, {counts[1]} failed, {counts[2]} skipped (exit status {result.returncode})"
+        print("\n".join([*tail, summary]), flush=True)
+        lines += [f"== {name}", *tail, summary]
+        total = [a + b for a, b in zip(total, counts, strict=True)]
+    closing = f"{total[0]} passed, {total[1]} failed, {total[2]} skipped"
+    lines.append(closing)
+    print(closing)
+    gpu = re.sub(r"[^a-z0-9]+", "-", lines[0].removeprefix("gpu: ").split(",")[0].lower()).strip("-")
+    log = arguments.log or ROOT / f"bench/results/test-gpu-{gpu}.txt"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text("\n".join(lines) + "\n")
+    return 1 if total[1] or not total[0] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
