@@ -26,12 +26,12 @@ namespace cucore {
 
 /// The parts of an error. Empty strings: does not apply.
 struct ErrorInfo {
-  std::string call;       ///< the driver or toolkit function, or the cucore function that refused
-  int code = 0;           ///< the library's own code; 0 when cucore itself refused
-  std::string code_name;  ///< symbolic name of `code`, e.g. "CUDA_ERROR_INVALID_PTX"
-  std::string message;    ///< what happened, with the objects named
-  std::string log;        ///< compiler, linker or JIT log, without trailing NUL
-  std::string hint;       ///< what to do
+  std::string call = {};       ///< the driver or toolkit function, or the cucore function that refused
+  int code = 0;                ///< the library's own code; 0 when cucore itself refused
+  std::string code_name = {};  ///< symbolic name of `code`, e.g. "CUDA_ERROR_INVALID_PTX"
+  std::string message = {};    ///< what happened, with the objects named
+  std::string log = {};        ///< compiler, linker or JIT log, without trailing NUL
+  std::string hint = {};       ///< what to do
 };
 
 /// Base of everything cucore throws. Copying never throws.
@@ -98,7 +98,8 @@ using ReleaseFailureHandler = void (*)(const Error& error, void* user) noexcept;
 
 /// Replaces the process-wide handler and returns the one before. With none set (nullptr, the default) reports are
 /// counted (release_failures()) and otherwise dropped: the library prints nothing.
-CUCORE_API ReleaseFailureHandler set_release_failure_handler(ReleaseFailureHandler handler, void* user = nullptr) noexcept;
+CUCORE_API ReleaseFailureHandler set_release_failure_handler(ReleaseFailureHandler handler,
+                                                             void* user = nullptr) noexcept;
 
 /// How many releases have failed in this process.
 CUCORE_API unsigned long release_failures() noexcept;
