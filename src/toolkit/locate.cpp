@@ -1,0 +1,112 @@
+// The search rules of cucore/toolkit.hpp, and what can be learned from a library's file without running it.
+#include "src/toolkit/locate.hpp"
+
+#include <elf.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+namespace cucore::toolkit {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+void add_root(std::vector<Place>& list, const std::string& rule, const fs::path& root) {
+  list.push_back({.rule = rule, .folder = root / "lib64"});
+  list.push_back({.rule = rule, .folder = root / "lib"});
+}
+
+template <class T>
+bool read_at(std::ifstream& file, std::uint64_t offset, T& value) {
+  file.clear();
+  file.seekg(static_cast<std::streamoff>(offset));
+  return static_cast<bool>(file.read(reinterpret_cast<char*>(&value), sizeof value));
+}
+
+// The GNU build id note through the program headers, as hex; empty if there is none.
+std::string gnu_build_id(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  Elf64_Ehdr header;
+  if (!read_at(file, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_ident[EI_CLASS] != ELFCLASS64) {
+    return {};
+  }
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    if (!read_at(file, header.e_phoff + i * sizeof segment, segment)) return {};
+    if (segment.p_type != PT_NOTE) continue;
+    const std::uint64_t end = segment.p_offset + segment.p_filesz;
+    for (std::uint64_t at = segment.p_offset; at + sizeof(Elf64_Nhdr) <= end;) {
+      Elf64_Nhdr note;
+      if (!read_at(file, at, note) || note.n_namesz > 64 || note.n_descsz > 64) break;
+      const std::uint64_t description = at + sizeof note + ((note.n_namesz + 3U) & ~3U);
+      if (note.n_type == NT_GNU_BUILD_ID && note.n_descsz != 0) {
+        static constexpr char kDigits[] = "0123456789abcdef";
+        std::string hex;
+        for (unsigned byte = 0; byte < note.n_descsz; ++byte) {
+          unsigned char value;
+          if (!read_at(file, description + byte, value)) return {};
+          hex += kDigits[value >> 4];
+          hex += kDigits[value & 15];
+        }
+        return hex;
+      }
+      at = description + ((note.n_descsz + 3U) & ~3U);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Place> places(const char* override_variable, const std::vector<fs::path>& search_paths) {
+  std::vector<Place> list;
+  if (const char* file = environment(override_variable)) list.push_back({.rule = override_variable, .file = file});
+  if (const char* root = environment("CUDA_HOME")) add_root(list, "CUDA_HOME", root);
+  for (const fs::path& path : search_paths) {
+    list.push_back({.rule = "search path", .folder = path});
+    add_root(list, "search path", path);
+  }
+  if (const char* root = environment("CUCORE_TOOLKIT_DIR")) {
+    list.push_back({.rule = "CUCORE_TOOLKIT_DIR", .folder = root});
+    add_root(list, "CUCORE_TOOLKIT_DIR", root);
+  }
+#ifdef CUCORE_BUILT_IN_TOOLKIT_DIR
+  add_root(list, "toolkit of the build", CUCORE_BUILT_IN_TOOLKIT_DIR);
+#endif
+  list.push_back({.rule = "dynamic loader"});
+  return list;
+}
+
+std::vector<fs::path> headers_beside(const fs::path& library_folder) {
+  // A toolkit or the CUDA 13 wheels: lib and include are neighbours. The CUDA 12 wheels: one folder per component.
+  const fs::path up = library_folder.parent_path();
+  const fs::path candidates[] = {up / "include", up / "include" / "cccl", up.parent_path() / "cuda_runtime" / "include",
+                                 up.parent_path() / "cuda_cccl" / "include"};
+  // /usr/include is the host's; NVRTC must not see it.
+  std::vector<fs::path> found;
+  std::error_code ignored;
+  for (const fs::path& folder : candidates) {
+    const bool toolkit = fs::exists(folder / "cuda_fp16.h", ignored) || fs::exists(folder / "cuda" / "std", ignored);
+    if (toolkit && !fs::exists(folder / "stdio.h", ignored)) found.push_back(folder);
+  }
+  return found;
+}
+
+std::string build_identity(const fs::path& library) {
+  if (std::string id = gnu_build_id(library); !id.empty()) return "build-id:" + id;
+  std::error_code error;
+  const auto size = fs::file_size(library, error);
+  const auto time = fs::last_write_time(library, error);
+  if (error) return "unknown";
+  return "file:" + std::to_string(size) + ":" + std::to_string(time.time_since_epoch().count());
+}
+
+}  // namespace cucore::toolkit
