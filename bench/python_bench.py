@@ -1,0 +1,110 @@
+"""Python benchmarks, by pyperf: each operation through cucore, as the bare driver call in a C loop in the same process,
+and through NVIDIA's cuda.core where that is installed and runs on the same driver. Names are OPERATION/WHO."""
+
+import ctypes
+import sys
+import time
+
+import pyperf
+
+BATCH = 256  # operations between synchronisations, so that the driver's queue never fills
+
+
+def kernel_ptx(parameters):
+    names = ", ".join(f".param .u64 p{i}" for i in range(parameters))
+    return f".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry empty({names})\n{{\n  ret;\n}}\n"
+
+
+def timed(sync, operation):
+    """A pyperf time function: `loops` operations, synchronising outside the measured time after each batch."""
+
+    def run(loops):
+        total = 0.0
+        for first in range(0, loops, BATCH):
+            rounds = range(min(BATCH, loops - first))
+            start = time.perf_counter()
+            for _ in rounds:
+                operation()
+            total += time.perf_counter() - start
+            sync()
+        return total
+
+    return run
+
+
+def operations(core, stream, device):
+    """(name, operation) for a module with cuda.core's names: cucore or cuda.core."""
+    config = core.LaunchConfig(grid=1, block=1)
+    for count in (0, 3, 16):
+        code = core.ObjectCode.from_ptx(kernel_ptx(count).encode())
+        kernel = code.get_kernel("empty")
+        arguments = [0] * count
+        launch = core.launch
+        yield f"launch, {count} arguments", lambda k=kernel, a=arguments: launch(stream, config, k, *a)
+    event = device.create_event()
+    yield "event record", lambda: stream.record(event)
+    yield "event create and destroy", lambda: device.create_event()
+    yield "stream create and destroy", lambda: device.create_stream()
+    yield "allocate and free", lambda: device.allocate(4096, stream=stream)
+
+
+def bare_operations(loops_library, driver_path, core, stream, device):
+    """(name, pyperf time function) for the bare driver calls on the same stream."""
+    library = ctypes.CDLL(loops_library)
+    path, handle = driver_path.encode(), ctypes.c_void_p(int(stream.handle))
+    for name in ("launch", "event_record", "event_create", "stream_create", "allocate"):
+        getattr(library, f"bare_{name}").restype = ctypes.c_double
+    for count in (0, 3, 16):
+        code = core.ObjectCode.from_ptx(kernel_ptx(count).encode())
+        kernel = ctypes.c_void_p(int(code.get_kernel("empty").handle))
+        yield (
+            f"launch, {count} arguments",
+            lambda loops, k=kernel, n=count, _code=code: library.bare_launch(path, handle, k, n, ctypes.c_long(loops)),
+        )
+    event = device.create_event()
+    event_handle = ctypes.c_void_p(int(event.handle))
+    yield (
+        "event record",
+        lambda loops, _event=event: library.bare_event_record(path, handle, event_handle, ctypes.c_long(loops)),
+    )
+    for name, function in (
+        ("event create and destroy", library.bare_event_create),
+        ("stream create and destroy", library.bare_stream_create),
+        ("allocate and free", library.bare_allocate),
+    ):
+        yield name, lambda loops, f=function: f(path, handle, ctypes.c_long(loops))
+
+
+def main():
+    arguments_added = lambda command, arguments: command.extend(["--loops-library", arguments.loops_library])  # noqa: E731
+    runner = pyperf.Runner(processes=3, values=5, warmups=1, add_cmdline_args=arguments_added)
+    runner.argparser.add_argument("--loops-library", required=True)
+    arguments = runner.parse_args()
+
+    import cucore
+
+    device = cucore.Device()
+    device.set_current()
+    stream = device.create_stream()
+    driver_path = cucore.driver_info().path
+    for name, function in bare_operations(arguments.loops_library, driver_path, cucore, stream, device):
+        runner.bench_time_func(f"{name}/bare", function)
+    for name, operation in operations(cucore, stream, device):
+        runner.bench_time_func(f"{name}/cucore", timed(stream.sync, operation))
+    if cucore.driver_info().kind == "gpu":
+        try:
+            import cuda.core as peer
+        except ImportError:
+            return
+        peer_device = peer.Device()
+        peer_device.set_current()
+        peer_stream = peer_device.create_stream()
+        for name, operation in operations(peer, peer_stream, peer_device):
+            runner.bench_time_func(f"{name}/cuda.core", timed(peer_stream.sync, operation))
+        runner.bench_command("import/cuda.core", [sys.executable, "-c", "import cuda.core"])
+    runner.bench_command("import/bare", [sys.executable, "-c", "pass"])
+    runner.bench_command("import/cucore", [sys.executable, "-c", "import cucore"])
+
+
+if __name__ == "__main__":
+    main()
