@@ -1,0 +1,83 @@
+// Context: where a device's streams, events and memory belong.
+//
+// cucore works with each device's primary context, the one that CUDA's runtime library and the frameworks share. It is
+// retained once per process at first need and kept until the process ends. Objects remember their context, so calls
+// on them work whatever context is current in the calling thread, and leave the current context as it was; only
+// Device::set_current() and Context::set_current() change it.
+//
+//   cucore::Context context = cucore::Device(0).context();
+//   auto stream = context.create_stream();
+//
+// Ownership: a Context is a reference to a context; streams and events hold one too. Move-only; share() makes another
+// reference. Thread-safety: const members may be called concurrently; close() and moves need exclusion.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "cucore/driver_types.hpp"
+#include "cucore/export.hpp"
+
+namespace cucore {
+
+namespace detail {
+struct ContextState;
+}
+class Device;
+class Event;
+class Stream;
+struct EventOptions;
+struct StreamOptions;
+
+class CUCORE_API Context {
+ public:
+  /// The closed context: refers to nothing.
+  Context() noexcept = default;
+  Context(Context&&) noexcept = default;
+  Context& operator=(Context&&) noexcept = default;
+
+  /// The calling thread's current context, borrowed if it is not one of cucore's own; closed if there is none.
+  /// @throws DriverError cuCtxGetCurrent failed
+  static Context current();
+  /// Refers to a context someone else owns and keeps alive. A device's primary context is recognised as such.
+  /// @throws ValueError `handle` is null  @throws DriverError the handle is not a context
+  static Context from_handle(ContextHandle handle);
+
+  /// The driver's handle; null when closed.
+  ContextHandle handle() const noexcept;
+  explicit operator bool() const noexcept { return state_ != nullptr; }
+  /// Whether this is its device's primary context.
+  bool is_primary() const;
+  /// The device the context is on. @throws StateError closed
+  Device device() const;
+
+  /// Makes this the calling thread's current context (cuCtxSetCurrent).
+  void set_current() const;
+  /// Whether it is the calling thread's current context. False when closed.
+  bool is_current() const;
+  /// Creates a stream here. @throws ValueError the priority is outside the device's range  @throws DriverError
+  Stream create_stream(const StreamOptions& options) const;
+  Stream create_stream() const;
+  /// Creates an event here, not recorded on any stream. @throws ValueError, DriverError
+  Event create_event(const EventOptions& options) const;
+  Event create_event() const;
+  /// Waits until all work submitted to the context has completed (cuCtxSynchronize).
+  void sync() const;
+
+  /// Another reference to the same context.
+  Context share() const;
+  /// Drops this reference. Closing twice is allowed.
+  void close() noexcept { state_.reset(); }
+
+  /// By handle; needs no driver call.
+  friend bool operator==(const Context& a, const Context& b) noexcept { return a.handle() == b.handle(); }
+
+  /// For cucore's own parts.
+  explicit Context(std::shared_ptr<const detail::ContextState> state) noexcept : state_(std::move(state)) {}
+  const std::shared_ptr<const detail::ContextState>& state() const noexcept { return state_; }
+
+ private:
+  std::shared_ptr<const detail::ContextState> state_;
+};
+
+}  // namespace cucore

@@ -1,0 +1,113 @@
+// Device: one GPU, or the CPU device, by its ordinal.
+//
+//   cucore::Device device(0);
+//   device.set_current();
+//   auto stream = device.create_stream();
+//   auto buffer = device.allocate(1 << 20, stream);
+//   if (device.compute_capability() >= cucore::ComputeCapability{9, 0}) ...
+//
+// A Device is a value: copying costs nothing, equality is by ordinal, and making one creates no context. The calls that
+// create something do so in the device's primary context, whatever context is current, and leave that as it was.
+// Thread-safety: every member may be called from any thread at any time.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cucore/buffer.hpp"
+#include "cucore/context.hpp"
+#include "cucore/driver_types.hpp"
+#include "cucore/event.hpp"
+#include "cucore/export.hpp"
+#include "cucore/memory.hpp"
+#include "cucore/stream.hpp"
+
+namespace cucore {
+
+/// Compute capability; ordered as versions are.
+struct ComputeCapability {
+  int major = 0;
+  int minor = 0;
+  friend auto operator<=>(const ComputeCapability&, const ComputeCapability&) = default;
+};
+
+/// The device's attributes by name. Each call asks the driver (cuDeviceGetAttribute); an attribute the driver does not
+/// know has the default in device_attributes.def. @throws DriverError for any other failure
+class CUCORE_API DeviceProperties {
+ public:
+  explicit DeviceProperties(int ordinal) noexcept : ordinal_(ordinal) {}
+
+#define DEVICE_ATTRIBUTE(name, number, kind, default_value) \
+  kind name() const { return static_cast<kind>(value(number, static_cast<int>(default_value))); }
+#include "cucore/device_attributes.def"
+
+ private:
+  int value(int number, int default_value) const;
+  int ordinal_;
+};
+
+class CUCORE_API Device {
+ public:
+  /// The device with this ordinal.
+  /// @throws ValueError no such ordinal  @throws UnavailableError no driver
+  explicit Device(int ordinal = 0);
+  /// The current context's device; device 0 if no context is current.
+  static Device current();
+  /// How many devices the driver shows.
+  static int count();
+  /// All of them, in order.
+  static std::vector<Device> all();
+
+  int ordinal() const noexcept { return ordinal_; }
+  /// The driver's handle (CUdevice).
+  DeviceHandle handle() const;
+  /// cuDeviceGetName.
+  std::string name() const;
+  /// Lower-case hexadecimal, 8-4-4-4-12; of the MIG instance for one.
+  std::string uuid() const;
+  /// "dddd:bb:dd.f".
+  std::string pci_bus_id() const;
+  ComputeCapability compute_capability() const;
+  /// The compute capability as digits: "75", "90", "100".
+  std::string arch() const;
+  /// Bytes of device memory (cuDeviceTotalMem).
+  std::size_t total_memory() const;
+  /// An attribute by its CUdevice_attribute number. @throws DriverError (CUDA_ERROR_INVALID_VALUE: unknown to the
+  /// driver)
+  int attribute(int number) const;
+  DeviceProperties properties() const noexcept { return DeviceProperties(ordinal_); }
+  /// Whether kernels on this device can access memory of `peer`; true for the device itself.
+  bool can_access_peer(const Device& peer) const;
+
+  /// Makes the primary context current in the calling thread.
+  void set_current() const;
+  /// The primary context, made at first need.
+  Context context() const;
+  /// Creates a stream in the primary context. @throws ValueError the priority is outside the device's range
+  Stream create_stream(const StreamOptions& options = {}) const;
+  /// Creates an event in the primary context, not recorded on any stream.
+  Event create_event(const EventOptions& options = {}) const;
+  /// Waits for everything submitted to the primary context.
+  void sync() const;
+
+  /// Memory from memory_resource(), usable in the order of `stream`. @throws DriverError CUDA_ERROR_OUT_OF_MEMORY, ...
+  Buffer allocate(std::size_t size, const Stream& stream) const;
+  /// The process's resource for this device: the device's default pool, or synchronous allocation where the device has
+  /// no pools, until set_memory_resource() replaces it.
+  std::shared_ptr<MemoryResource> memory_resource() const;
+  /// @throws ValueError `resource` is null
+  void set_memory_resource(std::shared_ptr<MemoryResource> resource) const;
+  /// Stream::legacy_default(), or Stream::per_thread_default() when the environment variable
+  /// CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM is a number other than 0 (read at each call).
+  static const Stream& default_stream();
+
+  friend bool operator==(const Device&, const Device&) = default;
+
+ private:
+  int ordinal_;
+};
+
+}  // namespace cucore

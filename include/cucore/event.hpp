@@ -1,0 +1,104 @@
+// Event: a mark in a stream, to wait for, to ask about, or to take the time between two.
+//
+// Making an event and recording it are separate; the stream is chosen at record time, and an event may be recorded any
+// number of times (the last record counts):
+//
+//   auto start = device.create_event({.timing_enabled = true});
+//   auto end = device.create_event({.timing_enabled = true});
+//   start.record(stream);
+//   cucore::launch(stream, config, kernel, args...);
+//   end.record(stream);
+//   end.sync();
+//   float milliseconds = end.elapsed_since(start);   // or end - start
+//
+// Ownership, closed state and thread-safety: as of Stream. An event keeps its context alive.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "cucore/driver_types.hpp"
+#include "cucore/export.hpp"
+
+namespace cucore {
+
+namespace detail {
+struct EventState;
+}
+class Context;
+class Device;
+class Stream;
+
+struct EventOptions {
+  bool timing_enabled = false;  ///< can be used with elapsed_since(); costs a little
+  bool blocking_sync = false;   ///< sync() sleeps instead of spinning
+  bool ipc_enabled = false;     ///< can be opened by another process; excludes timing
+};
+
+class CUCORE_API Event {
+ public:
+  /// The closed event.
+  Event() noexcept = default;
+  Event(Event&&) noexcept = default;
+  Event& operator=(Event&&) noexcept = default;
+
+  /// Refers to an event someone else owns; `options` says how it was made, since the driver cannot be asked.
+  /// @throws ValueError null
+  static Event from_handle(EventHandle handle, const EventOptions& options = {});
+  /// Takes ownership of an event made elsewhere (cuEventDestroy at the end). @throws ValueError null
+  static Event adopt(EventHandle handle, const EventOptions& options = {});
+  /// Opens another process's event from the 64 bytes its ipc_descriptor() gave, in the current context.
+  /// @throws ValueError fewer than 64 bytes  @throws DriverError
+  static Event from_ipc_descriptor(std::span<const std::byte> descriptor, bool blocking_sync);
+
+  /// The driver's handle; null when closed.
+  EventHandle handle() const noexcept;
+  explicit operator bool() const noexcept { return state_ != nullptr; }
+  bool is_timing_enabled() const;
+  bool is_blocking_sync() const;
+  bool is_ipc_enabled() const;
+  /// The device; none for events of other makers and imported ones.
+  std::optional<Device> device() const;
+  /// The context; closed for events of other makers and imported ones.
+  Context context() const;
+
+  /// Records the event after the work submitted to `stream` so far; the same as stream.record(event).
+  void record(const Stream& stream) const;
+  /// Whether the work before the last record has completed; true for one never recorded (cuEventQuery).
+  bool is_done() const;
+  /// Blocks the calling thread until is_done() (cuEventSynchronize). @throws DriverError also for faults of kernels
+  void sync() const;
+  /// Milliseconds from `start` to this event, about half a microsecond fine. Never waits.
+  /// @throws StateError which says what is missing: an event was made without timing enabled, they are of different
+  ///   devices, one must be recorded first, or one has not completed
+  /// @throws DriverError for any other answer
+  float elapsed_since(const Event& start) const;
+  friend float operator-(const Event& end, const Event& start) { return end.elapsed_since(start); }
+
+  /// The bytes another process opens the event with. @throws StateError the event is not IPC-enabled
+  std::array<std::byte, 64> ipc_descriptor() const;
+
+  /// Another reference to the same event.
+  Event share() const;
+  /// Drops this reference; the last one to an owned event destroys it. Closing twice is allowed.
+  /// @throws DriverError cuEventDestroy failed; the event is closed all the same
+  void close();
+  /// Gives up ownership: returns the handle, which nobody destroys any more, and closes this object.
+  /// @throws StateError closed, or other references exist
+  EventHandle release();
+
+  /// By handle; needs no driver call.
+  friend bool operator==(const Event& a, const Event& b) noexcept { return a.handle() == b.handle(); }
+
+  /// For cucore's own parts.
+  explicit Event(std::shared_ptr<const detail::EventState> state) noexcept : state_(std::move(state)) {}
+  const std::shared_ptr<const detail::EventState>& state() const noexcept { return state_; }
+
+ private:
+  std::shared_ptr<const detail::EventState> state_;
+};
+
+}  // namespace cucore

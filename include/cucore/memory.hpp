@@ -1,0 +1,184 @@
+// Memory resources: where buffers come from and go back to.
+//
+//   auto pool = cucore::DeviceMemoryResource::create(device);             // the device's current pool
+//   auto mine = cucore::DeviceMemoryResource::create(device, {.max_size = 1 << 30});   // a pool of our own
+//   auto buffer = mine->allocate(4096, stream);                           // usable in stream order
+//   auto staging = cucore::PinnedMemoryResource::create()->allocate(4096, stream);     // host and device
+//
+// Stream order: memory of a pool is valid for work submitted to the same stream after the allocation. Use on another
+// stream needs an event between; the free is ordered on the buffer's deallocation stream.
+// Ownership: resources are shared; every buffer holds its resource. close() of a pool resource drops the resource's own
+// reference; buffers already handed out stay valid.
+// Thread-safety: all members may be called concurrently, except close().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cucore/buffer.hpp"
+#include "cucore/driver_types.hpp"
+#include "cucore/export.hpp"
+
+namespace cucore {
+
+namespace detail {
+struct PoolState;
+}
+class Device;
+class Stream;
+
+/// Base class. To make your own: override the pure members; end allocate() with
+/// `Buffer::adopt(address, size, shared_from_this(), stream)`, which calls deallocate() when the buffer goes.
+/// Instances must be owned by a shared_ptr.
+class CUCORE_API MemoryResource : public std::enable_shared_from_this<MemoryResource> {
+ public:
+  MemoryResource() = default;
+  MemoryResource(const MemoryResource&) = delete;
+  MemoryResource& operator=(const MemoryResource&) = delete;
+  virtual ~MemoryResource();
+
+  /// At least `size` bytes. Size 0 gives a buffer with address 0.
+  virtual Buffer allocate(std::size_t size, const Stream& stream) = 0;
+  /// Takes back what allocate() gave, in the order of `stream`. Buffers call it with their context current; what it
+  /// throws is rethrown by Buffer::close() and reported to the release failure handler from destructors.
+  virtual void deallocate(DevicePointer address, std::size_t size, const Stream& stream) = 0;
+  virtual bool is_device_accessible() const noexcept = 0;
+  virtual bool is_host_accessible() const noexcept = 0;
+  /// The device whose memory it is, or -1.
+  virtual int device_id() const noexcept { return -1; }
+  virtual bool is_managed() const noexcept { return false; }
+};
+
+/// A pool's state at one moment (cuMemPoolGetAttribute).
+struct PoolAttributes {
+  bool reuse_follow_event_dependencies = false;
+  bool reuse_allow_opportunistic = false;
+  bool reuse_allow_internal_dependencies = false;
+  std::uint64_t release_threshold = 0;     ///< bytes kept from the operating system when idle
+  std::uint64_t reserved_mem_current = 0;  ///< bytes the pool holds
+  std::uint64_t reserved_mem_high = 0;
+  std::uint64_t used_mem_current = 0;  ///< bytes handed out
+  std::uint64_t used_mem_high = 0;
+};
+
+/// What DeviceMemoryResource and PinnedMemoryResource share: allocation from a driver pool in stream order.
+class CUCORE_API PoolMemoryResource : public MemoryResource {
+ public:
+  ~PoolMemoryResource() override;
+
+  /// @throws StateError the resource is closed, or `stream` is capturing into a graph
+  /// @throws DriverError CUDA_ERROR_OUT_OF_MEMORY, ...
+  Buffer allocate(std::size_t size, const Stream& stream) override;
+  void deallocate(DevicePointer address, std::size_t size, const Stream& stream) override;
+
+  /// The driver's pool; null when closed.
+  MemoryPoolHandle handle() const noexcept;
+  /// False for the driver's own current pool.
+  bool is_handle_owned() const noexcept;
+  /// @throws StateError closed
+  PoolAttributes attributes() const;
+  /// How many idle bytes the pool keeps instead of returning them to the operating system at each synchronisation.
+  void set_release_threshold(std::uint64_t bytes);
+  /// Returns idle memory above `min_bytes_to_keep` to the operating system (cuMemPoolTrimTo).
+  void trim_to(std::size_t min_bytes_to_keep);
+  /// Detaches from the pool; an owned pool goes when its last buffer has gone. Closing twice is allowed.
+  void close();
+
+ protected:
+  explicit PoolMemoryResource(std::shared_ptr<const detail::PoolState> pool);
+  std::shared_ptr<const detail::PoolState> open_pool(const char* call) const;
+
+ private:
+  std::shared_ptr<const detail::PoolState> pool_;
+};
+
+struct DeviceMemoryResourceOptions {
+  /// Most bytes the pool may hold; 0: the driver's limit.
+  std::size_t max_size = 0;
+  /// Idle bytes to keep; the default keeps everything.
+  std::uint64_t release_threshold = UINT64_MAX;
+};
+
+/// Device memory from a stream-ordered pool.
+class CUCORE_API DeviceMemoryResource final : public PoolMemoryResource {
+ public:
+  /// The device's current pool. Its release threshold is raised to the maximum if it is 0, so that idle memory is kept.
+  /// @throws DriverError CUDA_ERROR_NOT_SUPPORTED: the device has no pools
+  static std::shared_ptr<DeviceMemoryResource> create(const Device& device);
+  /// A new pool, destroyed with the resource and its last buffer.
+  static std::shared_ptr<DeviceMemoryResource> create(const Device& device, const DeviceMemoryResourceOptions& options);
+
+  bool is_device_accessible() const noexcept override { return true; }
+  bool is_host_accessible() const noexcept override { return false; }
+  int device_id() const noexcept override { return device_id_; }
+
+  /// Ordinals of the other devices whose kernels may read and write the pool's memory (asks the driver).
+  std::vector<int> peer_accessible_by() const;
+  /// Makes that set exactly `devices` (the own device is ignored), with one driver call, or none if nothing changes.
+  /// @throws ValueError a device cannot reach this one
+  void set_peer_accessible_by(const std::vector<int>& devices);
+
+ private:
+  friend struct DeviceMemoryResourceFactory;
+  DeviceMemoryResource(std::shared_ptr<const detail::PoolState> pool, int device_id);
+  int device_id_;
+};
+
+struct PinnedMemoryResourceOptions {
+  std::size_t max_size = 0;  ///< most bytes the pool may hold; 0: the driver's limit
+  /// NUMA node to place the memory on; unset: anywhere on the host. @throws ValueError (at creation) negative
+  std::optional<int> numa_id;
+  std::uint64_t release_threshold = UINT64_MAX;
+};
+
+/// Page-locked host memory from a stream-ordered pool. Every visible device is granted access at creation.
+class CUCORE_API PinnedMemoryResource final : public PoolMemoryResource {
+ public:
+  /// The driver's current host pool. @throws DriverError the driver has none (before CUDA 13): use
+  /// LegacyPinnedMemoryResource
+  static std::shared_ptr<PinnedMemoryResource> create();
+  /// A new pool.
+  static std::shared_ptr<PinnedMemoryResource> create(const PinnedMemoryResourceOptions& options);
+
+  bool is_device_accessible() const noexcept override { return true; }
+  bool is_host_accessible() const noexcept override { return true; }
+  /// The node asked for, or -1.
+  int numa_id() const noexcept { return numa_id_; }
+
+ private:
+  friend struct PinnedMemoryResourceFactory;
+  PinnedMemoryResource(std::shared_ptr<const detail::PoolState> pool, int numa_id);
+  int numa_id_;
+};
+
+/// Page-locked host memory, allocated and freed synchronously (cuMemAllocHost, cuMemFreeHost). deallocate() waits for
+/// `stream` first.
+class CUCORE_API LegacyPinnedMemoryResource final : public MemoryResource {
+ public:
+  static std::shared_ptr<LegacyPinnedMemoryResource> create();
+  Buffer allocate(std::size_t size, const Stream& stream) override;
+  void deallocate(DevicePointer address, std::size_t size, const Stream& stream) override;
+  bool is_device_accessible() const noexcept override { return true; }
+  bool is_host_accessible() const noexcept override { return true; }
+};
+
+/// Device memory, allocated and freed synchronously (cuMemAlloc, cuMemFree): for devices without pools. deallocate()
+/// waits for `stream` first.
+class CUCORE_API SynchronousMemoryResource final : public MemoryResource {
+ public:
+  static std::shared_ptr<SynchronousMemoryResource> create(const Device& device);
+  Buffer allocate(std::size_t size, const Stream& stream) override;
+  void deallocate(DevicePointer address, std::size_t size, const Stream& stream) override;
+  bool is_device_accessible() const noexcept override { return true; }
+  bool is_host_accessible() const noexcept override { return false; }
+  int device_id() const noexcept override { return device_id_; }
+
+ private:
+  explicit SynchronousMemoryResource(int device_id) noexcept : device_id_(device_id) {}
+  int device_id_;
+};
+
+}  // namespace cucore

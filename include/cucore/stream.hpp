@@ -1,0 +1,110 @@
+// Stream: a queue of work on a device, executed in order.
+//
+//   auto stream = device.create_stream();
+//   cucore::launch(stream, config, kernel, n, buffer);
+//   auto done = stream.record();           // event after the launch
+//   other.wait(done);                      // later work in `other` waits; the host does not
+//   stream.sync();                         // the host waits
+//
+// Ownership: a Stream is a reference to a stream and, through it, to its context. Streams made by create_stream() or
+// adopt() are destroyed with the last reference (their pending work still completes); from_handle() borrows. Move-only;
+// share() makes another reference. Buffers hold one to the stream they will be freed on.
+// Closed: after close(), and when moved from, handle() is null and every active use throws StateError.
+// Thread-safety: const members may be called concurrently; close(), release() and moves need exclusion. A caller that
+// cannot exclude them calls share() first and works on the copy.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "cucore/driver_types.hpp"
+#include "cucore/event.hpp"
+#include "cucore/export.hpp"
+
+namespace cucore {
+
+namespace detail {
+struct StreamState;
+}
+class Context;
+class Device;
+
+struct StreamOptions {
+  /// Do not synchronise with the legacy default stream.
+  bool nonblocking = true;
+  /// A lower number is a higher priority; must lie in the device's range. Unset: the lowest priority.
+  std::optional<int> priority;
+};
+
+/// What a stream does when a capture into a graph was begun on it.
+enum class CaptureStatus { none = 0, active = 1, invalidated = 2 };
+
+class CUCORE_API Stream {
+ public:
+  /// The closed stream.
+  Stream() noexcept = default;
+  Stream(Stream&&) noexcept = default;
+  Stream& operator=(Stream&&) noexcept = default;
+
+  /// Refers to a stream someone else owns; nothing is asked of the driver. 0 is the NULL stream, which is not equal to
+  /// legacy_default() (1) or per_thread_default() (2). `owner` is kept alive as long as the stream is referred to.
+  static Stream from_handle(StreamHandle handle, std::shared_ptr<const void> owner = nullptr);
+  /// Takes ownership of a stream made elsewhere (cuStreamDestroy at the end). @throws ValueError null or a default
+  /// stream
+  static Stream adopt(StreamHandle handle);
+  /// The legacy default stream of whatever context is current.
+  static const Stream& legacy_default() noexcept;
+  /// The calling thread's default stream of whatever context is current.
+  static const Stream& per_thread_default() noexcept;
+
+  /// The driver's handle; null when closed (and for the open NULL stream: ask operator bool).
+  StreamHandle handle() const noexcept;
+  explicit operator bool() const noexcept { return state_ != nullptr; }
+  /// Whether it is exempt from synchronising with the legacy default stream (cuStreamGetFlags, cached).
+  bool is_nonblocking() const;
+  /// Priority (cuStreamGetPriority, cached).
+  int priority() const;
+  /// The device of the stream's context.
+  Device device() const;
+  /// The stream's context; of the default streams, the current one. @throws StateError no context is current
+  Context context() const;
+
+  /// Records `event` after the work submitted so far (cuEventRecord). @throws TypeError an IPC event: bound for life
+  void record(const Event& event) const;
+  /// Makes an event in the stream's context and records it. @throws TypeError IPC together with timing
+  Event record(const EventOptions& options = {}) const;
+  /// Later work here waits for the event's most recent record; one never recorded is not waited for.
+  void wait(const Event& event) const;
+  /// Later work here waits for the work submitted to `other` so far.
+  void wait(const Stream& other) const;
+  /// Blocks the calling thread until the work submitted so far has completed. @throws DriverError also for faults of
+  /// kernels that ran earlier
+  void sync() const;
+  /// Whether all work submitted so far has completed (cuStreamQuery).
+  bool is_done() const;
+  /// Whether work submitted now is recorded into a graph (cuStreamIsCapturing).
+  CaptureStatus capture_status() const;
+
+  /// Another reference to the same stream.
+  Stream share() const;
+  /// Drops this reference; the last one to an owned stream destroys it. Closing twice is allowed.
+  /// @throws DriverError cuStreamDestroy failed; the stream is closed all the same
+  void close();
+  /// Gives up ownership: returns the handle, which nobody destroys any more, and closes this object.
+  /// @throws StateError closed, or other references exist
+  StreamHandle release();
+
+  /// By handle; needs no driver call. Closed streams equal one another.
+  friend bool operator==(const Stream& a, const Stream& b) noexcept {
+    return a.handle() == b.handle() && static_cast<bool>(a) == static_cast<bool>(b);
+  }
+
+  /// For cucore's own parts.
+  explicit Stream(std::shared_ptr<const detail::StreamState> state) noexcept : state_(std::move(state)) {}
+  const std::shared_ptr<const detail::StreamState>& state() const noexcept { return state_; }
+
+ private:
+  std::shared_ptr<const detail::StreamState> state_;
+};
+
+}  // namespace cucore

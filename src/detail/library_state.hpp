@@ -1,0 +1,75 @@
+// LibraryState: code that is loaded in the driver. ObjectCode makes one at first need and shares it with its kernels;
+// the library is unloaded when the last of them goes.
+//
+// Context-independent (cuLibraryLoadData), so opening needs no current context. Thread-safety: every member may be
+// called concurrently; making sure that one object opens its image only once is the caller's business.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cucore/driver_types.hpp"
+#include "cucore/kernel.hpp"
+#include "src/detail/owning_handle.hpp"
+
+namespace cucore::detail {
+
+/// One CU_JIT_ option and its value, as cuLibraryLoadData takes them.
+struct JitOption {
+  int option;
+  void* value;
+};
+
+struct LoadRequest {
+  /// PTX text, cubin or fat binary. Need not be NUL-terminated: PTX is copied and terminated.
+  std::span<const std::byte> image;
+  /// Instead of `image`: a file the driver reads (cuLibraryLoadFromFile).
+  std::filesystem::path file;
+  /// What is being loaded, for errors: "ObjectCode 'saxpy' (cubin)".
+  std::string description;
+  /// The PTX of the same code where it is known; parameter tables are read from it. May be null.
+  std::shared_ptr<const std::string> ptx;
+  /// Advice for the error, if the caller knows more than the code tells.
+  std::string hint;
+  std::vector<JitOption> jit_options;
+};
+
+/// A __device__ or __constant__ variable.
+struct GlobalVariable {
+  DevicePointer address = 0;
+  std::size_t size = 0;
+};
+
+class LibraryState : public std::enable_shared_from_this<LibraryState> {
+ public:
+  /// Loads. @throws DriverError with the JIT log and the description
+  static std::shared_ptr<LibraryState> open(const LoadRequest& request);
+
+  LibraryHandle handle() const noexcept { return handle_.get(); }
+  /// By symbol name (mangled). @throws DriverError CUDA_ERROR_NOT_FOUND, listing what there is
+  Kernel get_kernel(const std::string& symbol);
+  /// Address and size in the current context's device. @throws DriverError
+  GlobalVariable get_global(const std::string& symbol);
+  /// Symbol names of all kernels; empty if neither the PTX nor the driver (before 12.4) tells.
+  std::vector<std::string> kernel_names() const;
+  const std::string& description() const noexcept { return description_; }
+  const std::shared_ptr<const std::string>& ptx() const noexcept { return ptx_; }
+  /// What the driver's JIT compiler said while loading, possibly nothing.
+  const std::string& info_log() const noexcept { return info_log_; }
+
+ private:
+  LibraryState(LibraryHandle handle, const LoadRequest& request, std::string info_log);
+
+  OwningHandle<LibraryTraits> handle_;
+  std::string description_;
+  std::shared_ptr<const std::string> ptx_;
+  std::string info_log_;
+};
+
+}  // namespace cucore::detail

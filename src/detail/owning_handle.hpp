@@ -1,0 +1,88 @@
+// OwningHandle: the only owner of driver handles.
+//
+// Releases exactly once, through the driver table, in the context the handle belongs to; never throws from the
+// destructor, never calls the driver once the process is exiting or in a forked child, stays silent when the driver has
+// shut down already, and reports every other failure to the release failure handler with the call and the handle.
+#pragma once
+
+#include <utility>
+
+#include "src/detail/context_scope.hpp"
+#include "src/detail/release_report.hpp"
+#include "src/driver/table.hpp"
+
+namespace cucore::detail {
+
+/// `Traits`: Handle, `call` (the release function's name), and `release(table, handle)`.
+template <class Traits>
+class OwningHandle {
+ public:
+  using Handle = typename Traits::Handle;
+
+  OwningHandle() noexcept = default;
+  /// Owns `handle`, to be released in `context` (null: in any).
+  explicit OwningHandle(Handle handle, ContextHandle context = nullptr) noexcept : handle_(handle), context_(context) {}
+  OwningHandle(OwningHandle&& other) noexcept
+      : handle_(std::exchange(other.handle_, Handle{})), context_(other.context_) {}
+  OwningHandle& operator=(OwningHandle&& other) noexcept {
+    if (this != &other) {
+      reset();
+      handle_ = std::exchange(other.handle_, Handle{});
+      context_ = other.context_;
+    }
+    return *this;
+  }
+  ~OwningHandle() { reset(); }
+
+  Handle get() const noexcept { return handle_; }
+  /// Gives up ownership.
+  Handle release() noexcept { return std::exchange(handle_, Handle{}); }
+
+  /// Releases now and returns the driver's answer, for callers that throw it.
+  driver::CUresult close() noexcept {
+    const Handle handle = release();
+    if (handle == Handle{}) return driver::CUDA_SUCCESS;
+    const driver::Table* table = driver::table_for_release();
+    if (table == nullptr) return driver::CUDA_SUCCESS;
+    const ReleaseScope scope(*table, context_);
+    const driver::CUresult code = Traits::release(*table, handle);
+    return code == driver::CUDA_ERROR_DEINITIALIZED ? driver::CUDA_SUCCESS : code;
+  }
+
+  /// Releases now and reports a failure.
+  void reset() noexcept {
+    const Handle handle = handle_;
+    const driver::CUresult code = close();
+    if (code != driver::CUDA_SUCCESS) report_release_failure(code, Traits::call, handle);
+  }
+
+ private:
+  Handle handle_{};
+  ContextHandle context_ = nullptr;
+};
+
+struct StreamTraits {
+  using Handle = driver::CUstream;
+  static constexpr const char* call = "cuStreamDestroy";
+  static driver::CUresult release(const driver::Table& table, Handle handle) { return table.cuStreamDestroy(handle); }
+};
+
+struct EventTraits {
+  using Handle = driver::CUevent;
+  static constexpr const char* call = "cuEventDestroy";
+  static driver::CUresult release(const driver::Table& table, Handle handle) { return table.cuEventDestroy(handle); }
+};
+
+struct PoolTraits {
+  using Handle = driver::CUmemoryPool;
+  static constexpr const char* call = "cuMemPoolDestroy";
+  static driver::CUresult release(const driver::Table& table, Handle handle) { return table.cuMemPoolDestroy(handle); }
+};
+
+struct LibraryTraits {
+  using Handle = driver::CUlibrary;
+  static constexpr const char* call = "cuLibraryUnload";
+  static driver::CUresult release(const driver::Table& table, Handle handle) { return table.cuLibraryUnload(handle); }
+};
+
+}  // namespace cucore::detail

@@ -1,0 +1,63 @@
+// The table of driver functions: the only way cucore reaches a driver.
+//
+//   driver::check(driver::table().cuStreamSynchronize(stream), "cuStreamSynchronize", [&] { return describe(stream);
+//   });
+//
+// table() opens the driver at first use. It is never closed: what runs late in the process can still read the table,
+// and table_for_release() tells it not to call. Thread-safe.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cucore/driver.hpp"
+#include "cucore/error.hpp"
+#include "src/driver/abi.hpp"
+
+namespace cucore::driver {
+
+struct Table {
+#define DRIVER_FUNCTION(name, version, parameters) CUresult(*name) parameters;
+#include "src/driver/functions.def"
+};
+
+/// The driver's functions, after cuInit. @throws UnavailableError, StateError (forked child, process exit)
+const Table& table();
+
+/// For releases: null when nothing may be released any more, because the process is exiting, because this is a forked
+/// child, or because no driver was ever opened.
+const Table* table_for_release() noexcept;
+
+/// Whether a driver has been opened in this process, without opening one.
+bool is_open() noexcept;
+
+/// The driver's name for a result code, e.g. "CUDA_ERROR_NOT_READY"; "CUDA_ERROR_<n>" for one nobody knows. No driver
+/// needs to be open.
+std::string result_name(CUresult code);
+
+/// What the code means, in words; empty if unknown.
+std::string result_explanation(CUresult code);
+
+/// Builds and throws the DriverError for a failed call. `on` names the object concerned ("Stream 0x... of device 0");
+/// `hint` says what to do, if more is known than the usual advice for the code; `log` is a JIT log.
+[[noreturn]] void fail(CUresult code, const char* call, std::string_view on, std::string_view hint = {},
+                       std::string log = {});
+
+/// The error itself, for places that must not throw.
+DriverError error_for(CUresult code, const char* call, std::string_view on, std::string_view hint = {},
+                      std::string log = {});
+
+/// Throws if `code` is not success. `on`: a string, or a callable returning one that is called only on failure.
+template <class Object>
+inline void check(CUresult code, const char* call, const Object& on, std::string_view hint = {}) {
+  if (code == CUDA_SUCCESS) [[likely]] {
+    return;
+  }
+  if constexpr (requires { on(); }) {
+    fail(code, call, on(), hint);
+  } else {
+    fail(code, call, on, hint);
+  }
+}
+
+}  // namespace cucore::driver
