@@ -43,7 +43,8 @@ enum class TypeKind : std::uint8_t { None, Predicate, Bits, Unsigned, Signed, Fl
 
 enum class Space : std::uint8_t { Generic, Reg, Sreg, Const, Global, Local, Param, Shared, Tex };
 
-/// Where a shared or param address lives, as spelt: `.shared::cta`, `.shared::cluster`, `.param::entry`, `.param::func`.
+/// Where a shared or param address lives, as spelt: `.shared::cta`, `.shared::cluster`, `.param::entry`,
+/// `.param::func`.
 enum class SubSpace : std::uint8_t { None, Cta, Cluster, Entry, Func };
 
 std::string_view spelling(Opcode opcode);
@@ -71,7 +72,7 @@ struct SourceLine {
 };
 
 struct Register {
-  std::string_view name;  ///< as spelt, e.g. `%r7` (for `%r<8>` the expanded name is owned by Module::names)
+  std::string_view name;  ///< as spelt where it was declared or, for one of `%r<8>`, first used: `%r7`
   Type type{};
   std::uint8_t vector_width = 1;  ///< `.v2 .f32 %v` declares a vector register
 };
@@ -83,39 +84,43 @@ struct SpecialRegister {
   std::uint16_t index = 0;  ///< N of `%envregN`, `%pmN`
 };
 
+Type type_of(const SpecialRegister& special);    ///< of one component
+bool is_vector(const SpecialRegister& special);  ///< true of %tid and the like
+
 struct Operand {
   enum class Kind : std::uint8_t {
-    Register,        ///< `reg`, optionally `.component` of a vector register, optionally `negated` (`!%p`)
-    RegisterPair,    ///< `%d|%p`: elements[0] and elements[1]
-    Integer,         ///< `integer`
-    Float,           ///< `float_bits` holds the binary64 (0d, decimal) or, if `is_single`, the binary32 pattern (0f)
-    Special,         ///< `special`
-    Variable,        ///< address of a variable, plus `offset`; `scope` says whose table
-    Function,        ///< `function`
-    Label,           ///< `label`
-    Address,         ///< `[base + offset]`: base in elements[0] (Register, Variable, Integer), `offset` added;
-                     ///< further elements are texture coordinates and the like
-    Vector,          ///< `{a, b, ...}`
-    List,            ///< `(a, b, ...)` of a call
-    Sink,            ///< `_`
-    Prototype,       ///< a `.callprototype`, index in `integer`
-    TargetList,      ///< a `.branchtargets` or `.calltargets` list, index in `integer`
+    Register,      ///< `reg`, optionally `.component` of a vector register, optionally `negated` (`!%p`)
+    RegisterPair,  ///< `%d|%p`: elements[0] and elements[1], each a Register, Vector or Sink
+    Integer,       ///< `integer`
+    Float,         ///< `float_bits` holds the binary64 (0d, decimal) or, if `is_single`, the binary32 pattern (0f)
+    Special,       ///< `special`
+    Variable,      ///< address of a variable, plus `offset`; `scope` says whose table
+    Function,      ///< `function`
+    Label,         ///< `label`
+    Address,       ///< `[base + offset]`: base in elements[0] (Register, Variable, Integer), `offset` added;
+                   ///< further elements are texture coordinates and the like
+    Vector,        ///< `{a, b, ...}`
+    List,          ///< `(a, b, ...)` of a call
+    Sink,          ///< `_`
+    Prototype,     ///< a `.callprototype`, index in `integer`
+    TargetList,    ///< a `.branchtargets` or `.calltargets` list, index in `integer`
   };
   enum class Scope : std::uint8_t { Module, Function };
 
   Kind kind = Kind::Sink;
   Scope scope = Scope::Module;
-  bool negated = false;
+  bool negated = false;  ///< `!%p`; for vmad `-%r`
   bool is_single = false;
   std::int8_t component = -1;  ///< 0..3 for `.x .y .z .w` or `.r .g .b .a` of a vector register; -1: whole
   RegisterId reg = 0;
   VariableId variable = 0;
   LabelId label = 0;
   FunctionId function = 0;
-  std::uint64_t integer = 0;     ///< two's complement of the literal, evaluated in 64 bits
+  std::uint64_t integer = 0;  ///< two's complement of the literal, evaluated in 64 bits
   std::uint64_t float_bits = 0;
   std::int64_t offset = 0;
   SpecialRegister special;
+  std::string_view selector;  ///< of a register of a video instruction: `b0`, `h1`, `b7531`; else empty
   std::vector<Operand> elements;
 };
 
@@ -133,7 +138,8 @@ struct Instruction {
   std::vector<SubSpace> subspaces;  ///< parallel to `spaces`
   std::uint8_t vector_width = 1;    ///< `.v2 .v4 .v8`
   std::optional<Guard> guard;       ///< `@%p` / `@!%p`
-  std::vector<Operand> operands;
+  std::vector<Operand> operands;    ///< in spelt order; those of `call` always are: returns (a List), callee (Function
+                                    ///< or Register), arguments (a List), and a Prototype or TargetList if there is one
   Position position;
   SourceLine source;
 
@@ -162,6 +168,12 @@ struct Relocation {
   std::int64_t addend = 0;
 };
 
+/// `addr_mode_0 = wrap` in the initialiser of an opaque variable.
+struct SamplerAttribute {
+  std::string_view name;
+  std::string_view value;
+};
+
 enum class Linkage : std::uint8_t { Internal, Visible, Extern, Weak, Common };
 
 struct Variable {
@@ -174,12 +186,14 @@ struct Variable {
   std::vector<std::uint64_t> dimensions;  ///< empty: scalar; 0: `[]` of unknown length
   std::uint64_t size = 0;                 ///< bytes; 0 for `[]`
   bool is_array = false;
-  bool managed = false;                 ///< `.attribute(.managed)`
-  bool is_pointer = false;              ///< `.param ... .ptr`
+  bool managed = false;                  ///< `.attribute(.managed)`
+  bool is_pointer = false;               ///< `.param ... .ptr`
   Space pointer_space = Space::Generic;  ///< of a `.ptr`
   std::uint32_t pointer_alignment = 0;
   std::vector<std::uint8_t> initial;  ///< empty: zero; else `size` bytes
   std::vector<Relocation> relocations;
+  std::vector<SamplerAttribute> attributes;  ///< of an initialised .texref, .samplerref or .surfref
+  RegisterId reg = 0;                        ///< of a register parameter (space Reg): the register it is
   Position position;
 };
 
@@ -188,6 +202,7 @@ struct Prototype {
   std::string_view name;
   std::vector<Variable> returns;
   std::vector<Variable> parameters;
+  bool noreturn = false;
 };
 
 /// `.branchtargets` (labels) or `.calltargets` (functions).
@@ -197,7 +212,8 @@ struct TargetList {
   std::vector<FunctionId> functions;
 };
 
-/// `.maxntid`, `.reqntid`, `.minnctapersm`, `.maxnreg`, `.reqnctapercluster`, `.maxclusterrank`, `.explicitcluster`.
+/// `.maxntid`, `.reqntid`, `.minnctapersm`, `.maxnreg`, `.reqnctapercluster`, `.maxclusterrank`, `.explicitcluster` ...
+/// A shape given with fewer than three numbers is 1 in the others.
 struct PerformanceDirectives {
   std::optional<std::uint32_t> maxntid[3];
   std::optional<std::uint32_t> reqntid[3];
@@ -206,6 +222,7 @@ struct PerformanceDirectives {
   std::optional<std::uint32_t> reqnctapercluster[3];
   std::optional<std::uint32_t> maxclusterrank;
   bool explicitcluster = false;
+  bool blocksareclusters = false;
   bool noreturn = false;
 };
 
@@ -217,7 +234,7 @@ struct Function {
   std::vector<VariableId> returns;     ///< indices into `variables`
   std::vector<VariableId> parameters;  ///< indices into `variables`; register parameters (`.reg`) too: space Reg
   std::vector<Variable> variables;     ///< every .param, .local and .shared variable of the function, inner scopes too
-  std::vector<Register> registers;
+  std::vector<Register> registers;     ///< declared by name, or used from a range such as `%r<8>`
   std::vector<Label> labels;
   std::vector<Instruction> body;
   std::vector<Prototype> prototypes;
@@ -234,13 +251,12 @@ struct Version {
 
 struct Module {
   std::string text;                              ///< the PTX, owned
-  std::vector<std::unique_ptr<std::string>> names;  ///< expanded names (`%r<8>`), owned
   Version version;                               ///< `.version`
   std::string_view target;                       ///< `sm_80`, first word of `.target`
   std::vector<std::string_view> target_options;  ///< `debug`, `texmode_independent` ...
   std::uint32_t address_size = 64;
-  std::vector<std::string> files;  ///< `.file` paths, index as spelt; 0 unused
-  std::vector<Variable> variables;
+  std::vector<std::string> files;   ///< `.file` paths, index as spelt; 0 unused
+  std::vector<Variable> variables;  ///< of module scope, and the .global and .const variables declared in functions
   std::vector<Function> functions;
 
   const Function* find_function(std::string_view name) const;  ///< nullptr if there is none

@@ -2,6 +2,7 @@
 // more than linear time and memory in the size of the text (nesting is bounded).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,7 +12,14 @@
 
 namespace cucore::cpu::ptx {
 
+/// The newest PTX ISA version that `.version` may name.
+inline constexpr Version newest_version = {9, 3};
+
 struct Diagnostic {
+  /// UnsupportedVersion: the text asks for a PTX ISA newer than `newest_version`; nothing else was looked at.
+  enum class Kind : std::uint8_t { Syntax, Semantic, UnsupportedVersion };
+
+  Kind kind = Kind::Syntax;
   Position position;
   std::string message;  ///< one sentence, lower case, no trailing dot, names the offending word
 };
@@ -21,7 +29,8 @@ struct ParseResult {
   std::vector<Diagnostic> diagnostics;
 };
 
-/// Parses and verifies one PTX translation unit (a trailing NUL is accepted). Thread-safe.
+/// Parses and verifies one PTX translation unit. The text ends at its first NUL, if it has one. A syntax error ends the
+/// work; up to fifty semantic errors are collected. Thread-safe.
 ParseResult parse(std::string_view text);
 
 /// `ptxas`-like text: "ptx:LINE:COLUMN: error: MESSAGE", one line each.

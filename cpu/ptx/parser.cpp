@@ -1,0 +1,41 @@
+// Text in, verified tree or diagnostics out.
+#include "cpu/ptx/parser.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "cpu/ptx/module_parser.hpp"
+#include "cpu/ptx/verifier.hpp"
+
+namespace cucore::cpu::ptx {
+
+ParseResult parse(std::string_view text) {
+  ParseResult result;
+  result.module = std::make_unique<Module>();
+  result.module->text = text.substr(0, text.find('\0'));
+  try {
+    ModuleParser(*result.module, result.diagnostics).parse_module();
+  } catch (const Abandon&) {
+    // The diagnostic is in the list already.
+  }
+  if (result.diagnostics.empty()) verify(*result.module, result.diagnostics);
+  if (!result.diagnostics.empty()) {
+    result.module.reset();
+    std::stable_sort(
+        result.diagnostics.begin(), result.diagnostics.end(), [](const Diagnostic& a, const Diagnostic& b) {
+          return std::pair(a.position.line, a.position.column) < std::pair(b.position.line, b.position.column);
+        });
+  }
+  return result;
+}
+
+std::string format(const std::vector<Diagnostic>& diagnostics) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    text += "ptx:" + std::to_string(diagnostic.position.line) + ":" + std::to_string(diagnostic.position.column) +
+            ": error: " + diagnostic.message + "\n";
+  }
+  return text;
+}
+
+}  // namespace cucore::cpu::ptx
