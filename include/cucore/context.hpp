@@ -58,7 +58,8 @@ class CUCORE_API Context {
   /// Creates a stream here. @throws ValueError the priority is outside the device's range  @throws DriverError
   Stream create_stream(const StreamOptions& options) const;
   Stream create_stream() const;
-  /// Creates an event here, not recorded on any stream. @throws ValueError, DriverError
+  /// Creates an event here, not recorded on any stream.
+  /// @throws TypeError IPC-enabled: those are made by Stream::record()  @throws DriverError
   Event create_event(const EventOptions& options) const;
   Event create_event() const;
   /// Waits until all work submitted to the context has completed (cuCtxSynchronize).

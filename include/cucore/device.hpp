@@ -89,6 +89,7 @@ class CUCORE_API Device {
   /// Creates a stream in the primary context. @throws ValueError the priority is outside the device's range
   Stream create_stream(const StreamOptions& options = {}) const;
   /// Creates an event in the primary context, not recorded on any stream.
+  /// @throws TypeError IPC-enabled: those are made by Stream::record()
   Event create_event(const EventOptions& options = {}) const;
   /// Waits for everything submitted to the primary context.
   void sync() const;

@@ -47,6 +47,8 @@ class CUCORE_API Error : public std::runtime_error {
   const std::string& hint() const noexcept { return info_->hint; }
 
  private:
+  explicit Error(std::shared_ptr<const ErrorInfo> info);
+
   std::shared_ptr<const ErrorInfo> info_;
 };
 

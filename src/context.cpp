@@ -1,0 +1,78 @@
+// Context.
+#include "cucore/context.hpp"
+
+#include "cucore/device.hpp"
+#include "cucore/error.hpp"
+#include "src/detail/closed.hpp"
+#include "src/detail/context_scope.hpp"
+#include "src/detail/context_state.hpp"
+#include "src/detail/create.hpp"
+
+namespace cucore {
+namespace {
+
+const detail::ContextState& open_state(const Context& context, const char* call) {
+  if (!context) detail::refuse_closed("Context", call);
+  return *context.state();
+}
+
+std::string describe(const detail::ContextState& state) {
+  return "Context " + detail::hexadecimal(state.handle) + " of " + detail::describe_device(state.device);
+}
+
+}  // namespace
+
+Context Context::current() { return Context(detail::current_context()); }
+
+Context Context::from_handle(ContextHandle handle) {
+  if (handle == nullptr) {
+    throw ValueError({.call = "Context::from_handle", .message = "a null handle is not a context"});
+  }
+  return Context(detail::context_of(handle));
+}
+
+ContextHandle Context::handle() const noexcept { return state_ == nullptr ? nullptr : state_->handle; }
+
+bool Context::is_primary() const { return open_state(*this, "is_primary").is_primary; }
+
+Device Context::device() const { return Device(open_state(*this, "device").device); }
+
+void Context::set_current() const {
+  const detail::ContextState& state = open_state(*this, "set_current");
+  driver::check(driver::table().cuCtxSetCurrent(state.handle), "cuCtxSetCurrent", [&] { return describe(state); });
+}
+
+bool Context::is_current() const {
+  if (state_ == nullptr) return false;
+  ContextHandle current = nullptr;
+  driver::check(driver::table().cuCtxGetCurrent(&current), "cuCtxGetCurrent", "the calling thread");
+  return current == state_->handle;
+}
+
+Stream Context::create_stream(const StreamOptions& options) const {
+  open_state(*this, "create_stream");
+  return detail::create_stream(state_, options);
+}
+Stream Context::create_stream() const { return create_stream(StreamOptions{}); }
+
+Event Context::create_event(const EventOptions& options) const {
+  open_state(*this, "create_event");
+  if (options.ipc_enabled) {
+    throw TypeError({.call = "create_event",
+                     .message = "an IPC-enabled event must be made and recorded in one step",
+                     .hint = "use Stream::record with {.ipc_enabled = true}"});
+  }
+  return detail::create_event(state_, options);
+}
+Event Context::create_event() const { return create_event(EventOptions{}); }
+
+void Context::sync() const {
+  const detail::ContextState& state = open_state(*this, "sync");
+  detail::ContextScope scope(state.handle);
+  driver::check(driver::table().cuCtxSynchronize(), "cuCtxSynchronize", [&] { return describe(state); });
+  scope.restore();
+}
+
+Context Context::share() const { return Context(state_); }
+
+}  // namespace cucore

@@ -1,0 +1,42 @@
+// ContextState: a context as the objects in it share it, and the process's primary contexts.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cucore/driver_types.hpp"
+
+namespace cucore::detail {
+
+struct ContextState {
+  ContextHandle handle = nullptr;
+  int device = 0;
+  bool is_primary = false;
+};
+
+/// The primary context of a device, retained at first need and kept until the process ends: it is what every other user
+/// of CUDA in the process shares, and making it anew costs much. @throws DriverError
+std::shared_ptr<const ContextState> primary_context(int device);
+
+/// The current context; one of ours if the handle is known, else a borrowed one; null if none is current.
+std::shared_ptr<const ContextState> current_context();
+
+/// The context with this handle, as above. The handle is trusted; its device is asked for.
+std::shared_ptr<const ContextState> context_of(ContextHandle handle);
+
+/// The driver's handle of an ordinal (on every known driver the ordinal itself, but that is the driver's to say).
+DeviceHandle device_handle(int ordinal);
+
+/// The ordinal of a driver's device handle.
+int device_ordinal(DeviceHandle handle);
+
+/// How many devices there are; asked once.
+int device_count();
+
+/// "Device 0".
+std::string describe_device(int ordinal);
+
+/// "0x7f...", for messages.
+std::string hexadecimal(const void* handle);
+
+}  // namespace cucore::detail

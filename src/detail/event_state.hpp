@@ -1,0 +1,31 @@
+// EventState: an event as its references share it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cucore/event.hpp"
+#include "src/detail/context_state.hpp"
+#include "src/detail/owning_handle.hpp"
+
+namespace cucore::detail {
+
+struct StreamState;
+
+struct EventState {
+  std::shared_ptr<const ContextState> context;  ///< null for an event of another maker, or imported
+  OwningHandle<EventTraits> owned;              ///< empty for a borrowed event; goes before the context
+  driver::CUevent handle = nullptr;
+  EventOptions options;
+};
+
+/// "Event 0x... of Device 0".
+std::string describe(const EventState& event);
+
+/// The open event's state. @throws StateError closed
+const EventState& open_event(const std::shared_ptr<const EventState>& state, const char* call);
+
+/// cuEventRecord.
+void record_event(const EventState& event, const StreamState& stream);
+
+}  // namespace cucore::detail

@@ -1,0 +1,109 @@
+// Where drivers are looked for.
+#include "src/driver/open.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "cucore/error.hpp"
+
+namespace cucore::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* library_name = "libcuda.so.1";
+
+std::string last_loader_error() {
+  const char* text = dlerror();  // per thread
+  return text == nullptr ? "unknown error of the dynamic linker" : text;
+}
+
+// The file a loaded library came from, by a function in it.
+std::string path_of(void* handle) {
+  Dl_info info{};
+  void* const entry = dlsym(handle, "cuInit");
+  if (entry != nullptr && dladdr(entry, &info) != 0 && info.dli_fname != nullptr) return info.dli_fname;
+  return library_name;
+}
+
+OpenLibrary open_library(const std::string& name) {
+  OpenLibrary library;
+  library.path = name;
+  library.handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library.handle == nullptr) {
+    library.refusal = last_loader_error();
+    return library;
+  }
+  library.path = path_of(library.handle);
+  if (dlsym(library.handle, "cucore_cpu_device_version") != nullptr) library.kind = DriverKind::cpu;
+  return library;
+}
+
+// The folder of the shared library or program that this code is linked into.
+fs::path module_folder() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<void*>(&open_library), &info) == 0 || info.dli_fname == nullptr) return {};
+  std::error_code error;
+  const fs::path path = fs::canonical(info.dli_fname, error);
+  if (!error) return path.parent_path();
+  // A program's name may be relative to a folder that is no longer the working directory.
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path() : program.parent_path();
+}
+
+}  // namespace
+
+DeviceChoice device_choice() {
+  const char* text = std::getenv("CUCORE_DEVICE");
+  const std::string choice = text == nullptr ? "" : text;
+  if (choice.empty() || choice == "auto") return DeviceChoice::automatic;
+  if (choice == "gpu") return DeviceChoice::gpu;
+  if (choice == "cpu") return DeviceChoice::cpu;
+  throw ValueError({.call = "driver_info",
+                    .message = "the environment variable CUCORE_DEVICE is '" + choice + "'",
+                    .hint = "set it to auto, gpu or cpu"});
+}
+
+OpenLibrary open_system_driver() { return open_library(library_name); }
+
+std::vector<std::string> cpu_device_places() {
+  std::vector<std::string> places;
+  if (const fs::path folder = module_folder(); !folder.empty()) {
+    places.push_back(folder / "cucore-cpu" / library_name);
+    places.push_back(folder / ".." / "lib" / "cucore-cpu" / library_name);
+#ifdef CUCORE_LIBRARY_ARCHITECTURE
+    places.push_back(folder / ".." / "lib" / CUCORE_LIBRARY_ARCHITECTURE / "cucore-cpu" / library_name);
+#endif
+    places.push_back(folder / "lib" / "cucore-cpu" / library_name);
+  }
+#ifdef CUCORE_CPU_DEVICE_BUILD_DIR
+  places.push_back(fs::path(CUCORE_CPU_DEVICE_BUILD_DIR) / library_name);
+#endif
+  places.push_back(fs::path(CUCORE_CPU_DEVICE_DIR) / library_name);
+  return places;
+}
+
+OpenLibrary open_cpu_device() {
+  if (const char* file = std::getenv("CUCORE_CPU_DRIVER"); file != nullptr && *file != '\0') {
+    OpenLibrary library = open_library(file);
+    if (library.handle != nullptr && library.kind != DriverKind::cpu) {
+      library.handle = nullptr;
+      library.refusal = "the file that CUCORE_CPU_DRIVER names is not the CPU device";
+    }
+    return library;
+  }
+  OpenLibrary none;
+  for (const std::string& place : cpu_device_places()) {
+    std::error_code error;
+    if (fs::exists(place, error)) return open_library(place);
+    none.refusal += none.refusal.empty() ? "not found at " : ", ";
+    none.refusal += place;
+  }
+  none.path = "the CPU device";
+  return none;
+}
+
+}  // namespace cucore::driver
