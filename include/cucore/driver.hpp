@@ -38,6 +38,11 @@ CUCORE_API DriverInfo driver_info();
 /// Whether a driver can be used. Opens it; never throws.
 CUCORE_API bool driver_available() noexcept;
 
+/// The CPU device's library file, whichever driver is in use; opens nothing. Its folder, put into LD_LIBRARY_PATH, lets
+/// any program that uses the CUDA driver run on the CPU device.
+/// @throws UnavailableError it is not installed; the text lists the places that were searched
+CUCORE_API std::string cpu_driver_path();
+
 /// Names of the functions cucore knows that the driver in use does not have. Each answers CUDA_ERROR_NOT_SUPPORTED.
 /// @throws UnavailableError as driver_info()
 CUCORE_API std::vector<std::string> missing_driver_functions();

@@ -107,3 +107,22 @@ OpenLibrary open_cpu_device() {
 }
 
 }  // namespace cucore::driver
+
+namespace cucore {
+
+std::string cpu_driver_path() {
+  const char* named = std::getenv("CUCORE_CPU_DRIVER");
+  const auto places =
+      named != nullptr && *named != '\0' ? std::vector<std::string>{named} : driver::cpu_device_places();
+  std::string searched;
+  for (const std::string& place : places) {
+    std::error_code error;
+    if (std::filesystem::exists(place, error)) return std::filesystem::canonical(place, error).string();
+    searched += (searched.empty() ? "" : ", ") + place;
+  }
+  throw UnavailableError({.call = "cpu_driver_path",
+                          .message = "the CPU device is not installed; searched: " + searched,
+                          .hint = "build with CUCORE_BUILD_CPU_DEVICE, or set CUCORE_CPU_DRIVER to its file"});
+}
+
+}  // namespace cucore
