@@ -32,12 +32,12 @@ struct ModuleAddresses {
 };
 
 struct KernelInfo {
-  std::uint32_t static_shared = 0;     ///< bytes of .shared variables this kernel reaches (dynamic ones start after)
-  std::uint32_t shared_alignment = 16; ///< of the window
-  std::uint32_t local_bytes = 0;       ///< bytes of .local variables, one thread, deepest call chain known
-  std::uint32_t param_bytes = 0;       ///< size of the parameter block
-  std::uint32_t registers = 0;         ///< an estimate, as attributes report it
-  bool needs_fibers = false;           ///< `run_block` is null
+  std::uint32_t static_shared = 0;      ///< bytes of .shared variables this kernel reaches (dynamic ones start after)
+  std::uint32_t shared_alignment = 16;  ///< of the window
+  std::uint32_t local_bytes = 0;        ///< bytes of .local variables, one thread, deepest call chain known
+  std::uint32_t param_bytes = 0;        ///< size of the parameter block
+  std::uint32_t registers = 0;          ///< an estimate, as attributes report it
+  bool needs_fibers = false;            ///< `run_block` is null
 };
 
 /// Compiled code of one kernel. Owns its memory; destroy only when no launch uses it.

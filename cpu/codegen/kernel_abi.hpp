@@ -15,15 +15,15 @@ struct ThreadState;
 
 /// What is the same for every thread of a launch. Read-only while the launch runs.
 struct LaunchState {
-  const std::byte* params;           ///< parameter block, laid out as the .entry declares, 16-byte aligned
-  std::uint32_t grid[3];             ///< %nctaid
-  std::uint32_t block[3];            ///< %ntid
-  std::uint32_t dynamic_shared;      ///< bytes
-  std::uint32_t total_shared;        ///< static + dynamic, bytes
-  std::uint64_t grid_id;             ///< %gridid
-  std::uint64_t grid_workspace;      ///< %envreg1 (high half), %envreg2 (low): zeroed words of grid-wide barriers
-  std::uint32_t multiprocessors;     ///< %nsmid
-  void* runtime;                     ///< the run-time's own launch object
+  const std::byte* params;        ///< parameter block, laid out as the .entry declares, 16-byte aligned
+  std::uint32_t grid[3];          ///< %nctaid
+  std::uint32_t block[3];         ///< %ntid
+  std::uint32_t dynamic_shared;   ///< bytes
+  std::uint32_t total_shared;     ///< static + dynamic, bytes
+  std::uint64_t grid_id;          ///< %gridid
+  std::uint64_t grid_workspace;   ///< %envreg1 (high half), %envreg2 (low): zeroed words of grid-wide barriers
+  std::uint32_t multiprocessors;  ///< %nsmid
+  void* runtime;                  ///< the run-time's own launch object
 };
 
 /// One running block.
@@ -44,8 +44,8 @@ struct ThreadState {
 };
 
 /// Compiled forms of one kernel.
-using RunThread = void (*)(ThreadState*);       ///< one device thread to its end (may switch fibers on the way)
-using RunBlock = void (*)(const BlockState*);   ///< all threads of a block in a plain loop; null if fibers are needed
+using RunThread = void (*)(ThreadState*);      ///< one device thread to its end (may switch fibers on the way)
+using RunBlock = void (*)(const BlockState*);  ///< all threads of a block in a plain loop; null if fibers are needed
 
 // Services: defined by cpu/runtime/services.cpp with C linkage, resolved by name when generated code is linked.
 // Each may abandon the calling thread (and with it the grid) by switching away for good: generated code owns nothing.

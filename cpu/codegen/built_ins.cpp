@@ -1,0 +1,262 @@
+#include "cpu/codegen/built_ins.hpp"
+
+#include <xmmintrin.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "cpu/codegen/kernel_abi.hpp"
+
+extern "C" {
+double roundeven(double);
+float roundevenf(float);
+}
+
+namespace cucore::cpu::codegen {
+
+namespace {
+
+/// The mode argument of every built-in that rounds.
+enum Mode : std::uint32_t { Nearest, Zero, Down, Up };
+
+// ---- arithmetic in a given rounding --------------------------------------------------------------------------------
+
+/// The processor's rounding mode for as long as it lives.
+class HostRounding {
+ public:
+  explicit HostRounding(std::uint32_t mode) : saved_(_mm_getcsr()) {
+    constexpr std::uint32_t field[] = {_MM_ROUND_NEAREST, _MM_ROUND_TOWARD_ZERO, _MM_ROUND_DOWN, _MM_ROUND_UP};
+    _mm_setcsr((saved_ & ~static_cast<std::uint32_t>(_MM_ROUND_MASK)) | field[mode & 3]);
+  }
+  ~HostRounding() { _mm_setcsr(saved_); }
+  HostRounding(const HostRounding&) = delete;
+  HostRounding& operator=(const HostRounding&) = delete;
+
+ private:
+  std::uint32_t saved_;
+};
+
+/// Keeps the compiler from computing with `value` earlier, or keeping it later, than here.
+template <typename Float>
+void pin(Float& value) {
+  asm volatile("" : "+x"(value)::"memory");
+}
+
+template <typename Float, typename Operation>
+Float rounded(std::uint32_t mode, Operation operation, Float a, Float b, Float c) {
+  const HostRounding rounding(mode);
+  pin(a);
+  pin(b);
+  pin(c);
+  Float result = operation(a, b, c);
+  pin(result);
+  return result;
+}
+
+template <typename Float>
+Float add(Float a, Float b, std::uint32_t mode) {
+  return rounded(mode, [](Float x, Float y, Float) { return x + y; }, a, b, Float{});
+}
+template <typename Float>
+Float sub(Float a, Float b, std::uint32_t mode) {
+  return rounded(mode, [](Float x, Float y, Float) { return x - y; }, a, b, Float{});
+}
+template <typename Float>
+Float mul(Float a, Float b, std::uint32_t mode) {
+  return rounded(mode, [](Float x, Float y, Float) { return x * y; }, a, b, Float{});
+}
+template <typename Float>
+Float div(Float a, Float b, std::uint32_t mode) {
+  return rounded(mode, [](Float x, Float y, Float) { return x / y; }, a, b, Float{});
+}
+template <typename Float>
+Float sqrt(Float a, std::uint32_t mode) {
+  return rounded(mode, [](Float x, Float, Float) { return std::sqrt(x); }, a, Float{}, Float{});
+}
+template <typename Float>
+Float fma(Float a, Float b, Float c, std::uint32_t mode) {
+  return rounded(mode, [](Float x, Float y, Float z) { return std::fma(x, y, z); }, a, b, c);
+}
+
+// ---- rounding once to a narrower format ----------------------------------------------------------------------------
+
+struct Format {
+  int fraction_bits;
+  int exponent_bits;
+  constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
+};
+constexpr Format f16{10, 5};
+constexpr Format bf16{7, 8};
+constexpr Format f32{23, 8};
+constexpr Format f64{52, 11};
+
+/// The pattern in `format` of magnitude * 2^exponent with a sign, rounded once.
+std::uint64_t round_to(Format format, bool negative, std::uint64_t magnitude, int exponent, std::uint32_t mode) {
+  const std::uint64_t sign = std::uint64_t{negative} << (format.fraction_bits + format.exponent_bits);
+  if (magnitude == 0) return sign;
+  // Normalise to bit 63, then see how many low bits the format drops: more for subnormal results.
+  const int shift = std::countl_zero(magnitude);
+  magnitude <<= shift;
+  const int top = exponent - shift + 63;  // the value is 1.xxx * 2^top
+  const int lowest = 1 - format.bias();
+  const int dropped = 63 - format.fraction_bits + (top < lowest ? lowest - top : 0);
+  std::uint64_t kept = 0;
+  std::uint64_t rest = magnitude;  // aligned so that `half` is bit 63 of it
+  bool beyond = false;             // something lies below the lowest bit of `rest`
+  if (dropped < 64) {
+    kept = magnitude >> dropped;
+    rest = magnitude << (64 - dropped);
+  } else if (dropped > 64) {
+    beyond = true;
+    rest = 0;
+  }
+  const bool inexact = rest != 0 || beyond;
+  const std::uint64_t half = std::uint64_t{1} << 63;
+  bool up = false;
+  if (mode == Nearest) up = rest > half || (rest == half && ((kept & 1) != 0 || beyond));
+  if (mode == Down) up = negative && inexact;
+  if (mode == Up) up = !negative && inexact;
+  // For normal results `kept` holds the leading one, which adds 1 to the exponent field; a carry does so once more.
+  const std::uint64_t field = top < lowest ? 0 : static_cast<std::uint64_t>(top - lowest);
+  const std::uint64_t pattern = (field << format.fraction_bits) + kept + (up ? 1 : 0);
+  const std::uint64_t infinity = ((std::uint64_t{1} << format.exponent_bits) - 1) << format.fraction_bits;
+  if (pattern < infinity) return sign | pattern;
+  const bool to_infinity = mode == Nearest || (mode == Up && !negative) || (mode == Down && negative);
+  return sign | (to_infinity ? infinity : infinity - 1);
+}
+
+std::uint64_t round_to(Format format, double value, std::uint32_t mode) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const bool negative = bits >> 63 != 0;
+  const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
+  const int exponent = static_cast<int>(bits >> 52 & 0x7ff);
+  if (exponent == 0x7ff) {
+    const int width = format.fraction_bits + format.exponent_bits;
+    if (fraction != 0) return (std::uint64_t{1} << width) - 1;  // the canonical NaN
+    const std::uint64_t infinity = ((std::uint64_t{1} << format.exponent_bits) - 1) << format.fraction_bits;
+    return std::uint64_t{negative} << width | infinity;
+  }
+  if (exponent == 0) return round_to(format, negative, fraction, -1074, mode);
+  return round_to(format, negative, fraction | std::uint64_t{1} << 52, exponent - 1075, mode);
+}
+
+std::uint64_t round_to(Format format, std::int64_t value, std::uint32_t mode) {
+  const auto bits = static_cast<std::uint64_t>(value);
+  return round_to(format, value < 0, value < 0 ? std::uint64_t{0} - bits : bits, 0, mode);
+}
+
+std::uint64_t round_to(Format format, std::uint64_t value, std::uint32_t mode) {
+  return round_to(format, false, value, 0, mode);
+}
+
+template <typename From>
+double to_f64(From value, std::uint32_t mode) {
+  return std::bit_cast<double>(round_to(f64, value, mode));
+}
+template <typename From>
+float to_f32(From value, std::uint32_t mode) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(round_to(f32, value, mode)));
+}
+template <typename From>
+std::uint16_t to_f16(From value, std::uint32_t mode) {
+  return static_cast<std::uint16_t>(round_to(f16, value, mode));
+}
+template <typename From>
+std::uint16_t to_bf16(From value, std::uint32_t mode) {
+  return static_cast<std::uint16_t>(round_to(bf16, value, mode));
+}
+
+float f16_to_f32(std::uint16_t half) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000) << 16;
+  const std::uint32_t exponent = half >> 10 & 0x1f;
+  const std::uint32_t fraction = half & 0x3ff;
+  if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000 | fraction << 13);
+  if (exponent != 0) return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
+  const float magnitude = static_cast<float>(fraction) * 0x1p-24F;
+  return sign == 0 ? magnitude : -magnitude;
+}
+
+// ---- approximate functions -----------------------------------------------------------------------------------------
+
+float ex2(float a) { return std::exp2(a); }
+float lg2(float a) { return std::log2(a); }
+float sine(float a) { return std::sin(a); }
+float cosine(float a) { return std::cos(a); }
+float tanh(float a) { return std::tanh(a); }
+
+template <typename Result, typename... Arguments>
+void* address_of(Result (*function)(Arguments...)) {
+  return reinterpret_cast<void*>(function);
+}
+
+}  // namespace
+
+std::span<const Symbol> callable_symbols() {
+  using F = float;
+  using D = double;
+  static const std::vector<Symbol> symbols{
+      {"cucpu_add_f32", address_of(add<F>)},
+      {"cucpu_add_f64", address_of(add<D>)},
+      {"cucpu_sub_f32", address_of(sub<F>)},
+      {"cucpu_sub_f64", address_of(sub<D>)},
+      {"cucpu_mul_f32", address_of(mul<F>)},
+      {"cucpu_mul_f64", address_of(mul<D>)},
+      {"cucpu_div_f32", address_of(div<F>)},
+      {"cucpu_div_f64", address_of(div<D>)},
+      {"cucpu_sqrt_f32", address_of(sqrt<F>)},
+      {"cucpu_sqrt_f64", address_of(sqrt<D>)},
+      {"cucpu_fma_f32", address_of(fma<F>)},
+      {"cucpu_fma_f64", address_of(fma<D>)},
+      {"cucpu_f64_to_f32", address_of(to_f32<D>)},
+      {"cucpu_f64_to_f16", address_of(to_f16<D>)},
+      {"cucpu_f64_to_bf16", address_of(to_bf16<D>)},
+      {"cucpu_s64_to_f64", address_of(to_f64<std::int64_t>)},
+      {"cucpu_s64_to_f32", address_of(to_f32<std::int64_t>)},
+      {"cucpu_s64_to_f16", address_of(to_f16<std::int64_t>)},
+      {"cucpu_s64_to_bf16", address_of(to_bf16<std::int64_t>)},
+      {"cucpu_u64_to_f64", address_of(to_f64<std::uint64_t>)},
+      {"cucpu_u64_to_f32", address_of(to_f32<std::uint64_t>)},
+      {"cucpu_u64_to_f16", address_of(to_f16<std::uint64_t>)},
+      {"cucpu_u64_to_bf16", address_of(to_bf16<std::uint64_t>)},
+      {"cucpu_f16_to_f32", address_of(f16_to_f32)},
+      {"cucpu_ex2_f32", address_of(ex2)},
+      {"cucpu_lg2_f32", address_of(lg2)},
+      {"cucpu_sin_f32", address_of(sine)},
+      {"cucpu_cos_f32", address_of(cosine)},
+      {"cucpu_tanh_f32", address_of(tanh)},
+
+      {"cucpu_barrier", address_of(cucpu_barrier)},
+      {"cucpu_barrier_arrive", address_of(cucpu_barrier_arrive)},
+      {"cucpu_barrier_reduce", address_of(cucpu_barrier_reduce)},
+      {"cucpu_warp_sync", address_of(cucpu_warp_sync)},
+      {"cucpu_shuffle", address_of(cucpu_shuffle)},
+      {"cucpu_vote", address_of(cucpu_vote)},
+      {"cucpu_yield", address_of(cucpu_yield)},
+      {"cucpu_nanosleep", address_of(cucpu_nanosleep)},
+      {"cucpu_vprintf", address_of(cucpu_vprintf)},
+      {"cucpu_assertfail", address_of(cucpu_assertfail)},
+      {"cucpu_trap", address_of(cucpu_trap)},
+      {"cucpu_globaltimer", address_of(cucpu_globaltimer)},
+
+      // Hosts without FMA or SSE4.1 call these; block copies and fills may become calls on any host.
+      {"fma", address_of<D, D, D, D>(std::fma)},
+      {"fmaf", address_of<F, F, F, F>(std::fma)},
+      {"floor", address_of<D, D>(std::floor)},
+      {"floorf", address_of<F, F>(std::floor)},
+      {"ceil", address_of<D, D>(std::ceil)},
+      {"ceilf", address_of<F, F>(std::ceil)},
+      {"trunc", address_of<D, D>(std::trunc)},
+      {"truncf", address_of<F, F>(std::trunc)},
+      {"roundeven", address_of(roundeven)},
+      {"roundevenf", address_of(roundevenf)},
+      {"memcpy", address_of(std::memcpy)},
+      {"memmove", address_of(std::memmove)},
+      {"memset", address_of(std::memset)},
+  };
+  return symbols;
+}
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,116 @@
+// atom and red. Threads of one block share one host thread, so shared memory needs no atomic instruction; everything
+// else uses the host's.
+#include "cpu/codegen/function_emitter.hpp"
+#include "cpu/codegen/generators.hpp"
+
+namespace cucore::cpu::codegen {
+
+using llvm::AtomicOrdering;
+using llvm::AtomicRMWInst;
+using llvm::Value;
+using ptx::Instruction;
+using ptx::Opcode;
+using ptx::Space;
+using ptx::Type;
+using ptx::TypeKind;
+using M = ptx::Modifier;
+
+namespace {
+
+AtomicRMWInst::BinOp operation_of(const Instruction& i) {
+  const TypeKind kind = kind_of(i.type());
+  const bool is_signed = kind == TypeKind::Signed;
+  if (i.has(M::Add)) return kind == TypeKind::Float ? AtomicRMWInst::FAdd : AtomicRMWInst::Add;
+  if (i.has(M::Min)) return is_signed ? AtomicRMWInst::Min : AtomicRMWInst::UMin;
+  if (i.has(M::Max)) return is_signed ? AtomicRMWInst::Max : AtomicRMWInst::UMax;
+  if (i.has(M::Inc)) return AtomicRMWInst::UIncWrap;
+  if (i.has(M::Dec)) return AtomicRMWInst::UDecWrap;
+  if (i.has(M::And)) return AtomicRMWInst::And;
+  if (i.has(M::Or)) return AtomicRMWInst::Or;
+  if (i.has(M::Xor)) return AtomicRMWInst::Xor;
+  return AtomicRMWInst::Xchg;
+}
+
+AtomicOrdering ordering_of(const Instruction& i) {
+  if (i.has(M::AcqRel)) return AtomicOrdering::AcquireRelease;
+  if (i.has(M::Acquire)) return AtomicOrdering::Acquire;
+  return i.has(M::Release) ? AtomicOrdering::Release : AtomicOrdering::Monotonic;
+}
+
+/// What an operation stores over `old`.
+Value* updated(FunctionEmitter& f, AtomicRMWInst::BinOp operation, Value* old, Value* operand) {
+  auto minmax = [&](llvm::Intrinsic::ID id) { return f.intrinsic(id, {old->getType()}, {old, operand}); };
+  switch (operation) {
+    case AtomicRMWInst::Add:
+      return f.b.CreateAdd(old, operand);
+    case AtomicRMWInst::FAdd:
+      return f.b.CreateFAdd(old, operand);
+    case AtomicRMWInst::Min:
+      return minmax(llvm::Intrinsic::smin);
+    case AtomicRMWInst::UMin:
+      return minmax(llvm::Intrinsic::umin);
+    case AtomicRMWInst::Max:
+      return minmax(llvm::Intrinsic::smax);
+    case AtomicRMWInst::UMax:
+      return minmax(llvm::Intrinsic::umax);
+    case AtomicRMWInst::UIncWrap: {
+      Value* wraps = f.b.CreateICmpUGE(old, operand);
+      return f.b.CreateSelect(wraps, f.b.getInt32(0), f.b.CreateAdd(old, f.b.getInt32(1)));
+    }
+    case AtomicRMWInst::UDecWrap: {
+      Value* is_zero = f.b.CreateICmpEQ(old, f.b.getInt32(0));
+      Value* wraps = f.b.CreateOr(is_zero, f.b.CreateICmpUGT(old, operand));
+      return f.b.CreateSelect(wraps, operand, f.b.CreateSub(old, f.b.getInt32(1)));
+    }
+    case AtomicRMWInst::And:
+      return f.b.CreateAnd(old, operand);
+    case AtomicRMWInst::Or:
+      return f.b.CreateOr(old, operand);
+    case AtomicRMWInst::Xor:
+      return f.b.CreateXor(old, operand);
+    default:
+      return operand;
+  }
+}
+
+/// cas address, expected, desired
+Value* compare_and_swap(FunctionEmitter& f, const Instruction& i, Value* address, std::size_t first) {
+  llvm::Type* type = f.type_of(i.type());
+  const llvm::Align alignment(size_in_bytes(i.type()));
+  Value* expected = f.source(i.operands[first], i.type());
+  Value* desired = f.source(i.operands[first + 1], i.type());
+  if (i.space() == Space::Shared) {
+    Value* old = f.b.CreateAlignedLoad(type, address, alignment);
+    Value* next = f.b.CreateSelect(f.b.CreateICmpEQ(old, expected), desired, old);
+    f.b.CreateAlignedStore(next, address, alignment);
+    return old;
+  }
+  const AtomicOrdering success = ordering_of(i);
+  const AtomicOrdering failure = llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(success);
+  Value* pair = f.b.CreateAtomicCmpXchg(address, expected, desired, alignment, success, failure);
+  return f.b.CreateExtractValue(pair, 0);
+}
+
+}  // namespace
+
+void emit_atomic(FunctionEmitter& f, const Instruction& i) {
+  const std::size_t at = i.opcode == Opcode::Atom ? 1 : 0;  // atom's first operand takes the old value
+  Value* address = f.pointer(i.operands[at], i.space());
+  Value* old = nullptr;
+  if (i.has(M::Cas)) {
+    old = compare_and_swap(f, i, address, at + 1);
+  } else {
+    const llvm::Align alignment(size_in_bytes(i.type()));
+    const AtomicRMWInst::BinOp operation = operation_of(i);
+    Value* operand = f.source(i.operands[at + 1], i.type());
+    if (i.space() == Space::Shared) {
+      old = f.b.CreateAlignedLoad(operand->getType(), address, alignment);
+      f.b.CreateAlignedStore(updated(f, operation, old, operand), address, alignment);
+    } else {
+      old = f.b.CreateAtomicRMW(operation, address, operand, alignment, ordering_of(i));
+    }
+  }
+  if (i.opcode == Opcode::Atom) f.define(i.operands[0], old, i.type());
+}
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,85 @@
+// f16 and bf16 arithmetic, scalar and packed by two. Computed in f32 (fma in f64) and rounded again: for formats this
+// narrow the second rounding provably changes nothing.
+#include "cpu/codegen/float_values.hpp"
+#include "cpu/codegen/generators.hpp"
+
+namespace cucore::cpu::codegen {
+
+using llvm::Value;
+using ptx::Instruction;
+using ptx::Opcode;
+using ptx::Type;
+using M = ptx::Modifier;
+
+namespace {
+
+bool is_packed(Type type) { return type == Type::F16x2 || type == Type::Bf16x2; }
+Type element_of(Type type) { return type == Type::F16 || type == Type::F16x2 ? Type::F16 : Type::Bf16; }
+
+Value* flush_half(FunctionEmitter& f, Value* half) {
+  Value* has_exponent = f.b.CreateICmpNE(f.b.CreateAnd(half, 0x7c00), f.b.getInt16(0));
+  return f.b.CreateSelect(has_exponent, half, f.b.CreateAnd(half, 0x8000));
+}
+
+Value* fused(FunctionEmitter& f, const std::vector<Value*>& a, Type type) {
+  std::vector<Value*> wide;
+  for (Value* value : a) wide.push_back(f.b.CreateFPExt(value, f.b.getDoubleTy()));
+  Value* sum = f.intrinsic(llvm::Intrinsic::fma, {f.b.getDoubleTy()}, wide);
+  return narrow(f, sum, type, Rounding::Nearest);
+}
+
+Value* computed(FunctionEmitter& f, const Instruction& i, const std::vector<Value*>& a, Type type) {
+  switch (i.opcode) {
+    case Opcode::Add:
+      return narrow(f, f.b.CreateFAdd(a[0], a[1]), type, Rounding::Nearest);
+    case Opcode::Sub:
+      return narrow(f, f.b.CreateFSub(a[0], a[1]), type, Rounding::Nearest);
+    case Opcode::Mul:
+      return narrow(f, f.b.CreateFMul(a[0], a[1]), type, Rounding::Nearest);
+    case Opcode::Fma:
+      return fused(f, a, type);
+    default:
+      return narrow(f, float_min_max(f, i.opcode == Opcode::Min, a[0], a[1], i.has(M::NaN)), type, Rounding::Nearest);
+  }
+}
+
+/// One element: halves in, half out.
+Value* element_result(FunctionEmitter& f, const Instruction& i, std::vector<Value*> halves, Type type) {
+  const bool flushes = i.has(M::Ftz) && type == Type::F16;
+  if (flushes) {
+    for (Value*& half : halves) half = flush_half(f, half);
+  }
+  if (i.opcode == Opcode::Abs) return f.b.CreateAnd(halves[0], 0x7fff);
+  if (i.opcode == Opcode::Neg) return f.b.CreateXor(halves[0], f.b.getInt16(0x8000));
+  std::vector<Value*> wide;
+  for (Value* half : halves) wide.push_back(widen_half(f, half, type));
+  Value* result = computed(f, i, wide, type);
+  if (flushes) result = flush_half(f, result);
+  if (i.has(M::Sat)) result = narrow(f, saturate(f, widen_half(f, result, type)), type, Rounding::Nearest);
+  if (i.has(M::Relu)) {
+    Value* wide_result = widen_half(f, result, type);
+    Value* zero = llvm::ConstantFP::get(wide_result->getType(), 0.0);
+    result = narrow(f, float_min_max(f, false, wide_result, zero, true), type, Rounding::Nearest);
+  }
+  return result;
+}
+
+}  // namespace
+
+void emit_half_arithmetic(FunctionEmitter& f, const Instruction& i) {
+  const Type element = element_of(i.type());
+  const unsigned lanes = is_packed(i.type()) ? 2 : 1;
+  Value* result = f.b.getIntN(16 * lanes, 0);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    std::vector<Value*> halves;
+    for (std::size_t n = 1; n < i.operands.size(); ++n) {
+      Value* packed = f.source(i.operands[n], i.type());
+      halves.push_back(f.b.CreateTrunc(f.b.CreateLShr(packed, 16 * lane), f.b.getInt16Ty()));
+    }
+    Value* half = element_result(f, i, halves, element);
+    result = f.b.CreateOr(result, f.b.CreateShl(f.b.CreateZExt(half, result->getType()), 16 * lane));
+  }
+  f.define(i.operands[0], result, i.type());
+}
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,65 @@
+// Operations in which threads of a block or warp meet: services of the run-time, which switch fibers.
+#include "cpu/codegen/function_emitter.hpp"
+#include "cpu/codegen/generators.hpp"
+
+namespace cucore::cpu::codegen {
+
+using llvm::Value;
+using ptx::Instruction;
+using ptx::Operand;
+using ptx::Type;
+using M = ptx::Modifier;
+
+/// bar and barrier: .sync, .arrive, .red, and .warp.sync
+void emit_barrier(FunctionEmitter& f, const Instruction& i) {
+  auto operand = [&](std::size_t n) { return f.source(i.operands[n], Type::U32); };
+  llvm::Type* nothing = f.b.getVoidTy();
+  if (i.has(M::Warp)) {
+    f.call("cucpu_warp_sync", nothing, {f.thread(), operand(0)});
+  } else if (i.has(M::Sync)) {
+    Value* count = i.operands.size() > 1 ? operand(1) : f.b.getInt32(0);
+    f.call("cucpu_barrier", nothing, {f.thread(), operand(0), count});
+  } else if (i.has(M::Arrive)) {
+    f.call("cucpu_barrier_arrive", nothing, {f.thread(), operand(0), operand(1)});
+  } else {
+    Value* count = i.operands.size() > 3 ? operand(2) : f.b.getInt32(0);
+    Value* predicate = f.b.CreateZExt(f.predicate(i.operands.back()), f.b.getInt32Ty());
+    const std::uint32_t operation = i.has(M::Popc) ? 0 : i.has(M::And) ? 1 : 2;
+    Value* result = f.call("cucpu_barrier_reduce", f.b.getInt32Ty(),
+                           {f.thread(), operand(1), count, f.b.getInt32(operation), predicate});
+    if (i.has(M::Popc)) {
+      f.define(i.operands[0], result, Type::U32);
+    } else {
+      f.define(i.operands[0], f.b.CreateICmpNE(result, f.b.getInt32(0)), Type::Pred);
+    }
+  }
+}
+
+void emit_shfl(FunctionEmitter& f, const Instruction& i) {
+  const std::uint32_t mode = i.has(M::Up) ? 0 : i.has(M::Down) ? 1 : i.has(M::Bfly) ? 2 : 3;
+  std::vector<Value*> arguments{f.thread(), f.b.getInt32(mode)};
+  for (std::size_t n = 1; n <= 4; ++n) arguments.push_back(f.source(i.operands[n], Type::B32));
+  Value* result = f.call("cucpu_shuffle", f.b.getInt64Ty(), arguments);
+  Value* value = f.b.CreateTrunc(result, f.b.getInt32Ty());
+  Value* in_range = f.b.CreateTrunc(f.b.CreateLShr(result, 32), f.b.getInt1Ty());
+  const Operand& to = i.operands[0];
+  const bool pair = to.kind == Operand::Kind::RegisterPair;
+  f.define(pair ? to.elements[0] : to, value, Type::B32);
+  if (pair) f.define(to.elements[1], in_range, Type::Pred);
+}
+
+void emit_vote(FunctionEmitter& f, const Instruction& i) {
+  const std::uint32_t mode = i.has(M::All) ? 0 : i.has(M::Any) ? 1 : i.has(M::Uni) ? 2 : 3;
+  Value* predicate = f.b.CreateZExt(f.predicate(i.operands[1]), f.b.getInt32Ty());
+  Value* result = f.call("cucpu_vote", f.b.getInt32Ty(),
+                         {f.thread(), f.b.getInt32(mode), predicate, f.source(i.operands[2], Type::B32)});
+  if (mode != 3) result = f.b.CreateICmpNE(result, f.b.getInt32(0));
+  f.define(i.operands[0], result, i.type());
+}
+
+/// The lanes that execute this instruction together: here each thread runs alone, which PTX allows.
+void emit_activemask(FunctionEmitter& f, const Instruction& i) {
+  f.define(i.operands[0], f.special({.name = "%lanemask_eq", .axis = 0, .index = 0}), Type::B32);
+}
+
+}  // namespace cucore::cpu::codegen

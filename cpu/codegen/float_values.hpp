@@ -1,0 +1,34 @@
+// Floating-point values as PTX treats them: flushing, saturation, rounding modes and the 16-bit formats.
+#pragma once
+
+#include <string>
+
+#include "cpu/codegen/function_emitter.hpp"
+
+namespace cucore::cpu::codegen {
+
+/// Values are those of the built-ins' mode argument.
+enum class Rounding : std::uint32_t { Nearest, Zero, Down, Up };
+
+/// .rn .rz .rm .rp; to the nearest if none is spelt.
+Rounding rounding_of(const ptx::Instruction& instruction);
+
+/// Subnormal f32 values become zeros of their sign; other types pass. What .ftz does to operands and results.
+llvm::Value* flush_subnormal(FunctionEmitter& f, llvm::Value* value);
+
+/// .sat: [0, 1], and NaN becomes +0.
+llvm::Value* saturate(FunctionEmitter& f, llvm::Value* value);
+
+/// .f16 or .bf16 (as i16) to float: exact.
+llvm::Value* widen_half(FunctionEmitter& f, llvm::Value* half, ptx::Type type);
+
+/// float or double to a narrower floating-point type (halves as i16), rounded once.
+llvm::Value* narrow(FunctionEmitter& f, llvm::Value* value, ptx::Type to, Rounding rounding);
+
+/// min or max of two floats or doubles: the number if one is NaN, and -0 < +0.
+llvm::Value* float_min_max(FunctionEmitter& f, bool is_min, llvm::Value* a, llvm::Value* b, bool propagate_nan);
+
+/// Reads an operand as float or double: halves widened, f32 flushed if the instruction says .ftz.
+llvm::Value* float_source(FunctionEmitter& f, const ptx::Instruction& instruction, std::size_t operand);
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,99 @@
+// The generators, by file: each emits a family of PTX instructions as LLVM IR at the emitter's position.
+#pragma once
+
+#include "cpu/codegen/instruction_table.hpp"
+
+namespace cucore::cpu::codegen {
+
+#define CUCPU_GENERATOR(name) void name(FunctionEmitter&, const ptx::Instruction&)
+
+// emit_integer.cpp
+CUCPU_GENERATOR(emit_integer_add);
+CUCPU_GENERATOR(emit_integer_sub);
+CUCPU_GENERATOR(emit_integer_mul);
+CUCPU_GENERATOR(emit_integer_mad);
+CUCPU_GENERATOR(emit_integer_div);
+CUCPU_GENERATOR(emit_integer_rem);
+CUCPU_GENERATOR(emit_integer_abs);
+CUCPU_GENERATOR(emit_integer_neg);
+CUCPU_GENERATOR(emit_integer_min_max);
+CUCPU_GENERATOR(emit_sad);
+CUCPU_GENERATOR(emit_mul24);
+CUCPU_GENERATOR(emit_dot_product);
+
+// emit_carry.cpp
+CUCPU_GENERATOR(emit_add_carry);
+CUCPU_GENERATOR(emit_sub_borrow);
+CUCPU_GENERATOR(emit_mad_carry);
+
+// emit_float.cpp
+CUCPU_GENERATOR(emit_float_arithmetic);
+CUCPU_GENERATOR(emit_float_abs);
+CUCPU_GENERATOR(emit_float_neg);
+CUCPU_GENERATOR(emit_float_min_max);
+CUCPU_GENERATOR(emit_copysign);
+CUCPU_GENERATOR(emit_testp);
+
+// emit_half.cpp
+CUCPU_GENERATOR(emit_half_arithmetic);
+
+// emit_math.cpp
+CUCPU_GENERATOR(emit_approximate);
+
+// emit_compare.cpp
+CUCPU_GENERATOR(emit_setp);
+CUCPU_GENERATOR(emit_set);
+CUCPU_GENERATOR(emit_selp);
+CUCPU_GENERATOR(emit_slct);
+
+// emit_bits.cpp
+CUCPU_GENERATOR(emit_logic);
+CUCPU_GENERATOR(emit_not);
+CUCPU_GENERATOR(emit_cnot);
+CUCPU_GENERATOR(emit_lop3);
+CUCPU_GENERATOR(emit_shift);
+CUCPU_GENERATOR(emit_funnel_shift);
+CUCPU_GENERATOR(emit_count);
+CUCPU_GENERATOR(emit_brev);
+CUCPU_GENERATOR(emit_bfind);
+CUCPU_GENERATOR(emit_bfe);
+CUCPU_GENERATOR(emit_bfi);
+CUCPU_GENERATOR(emit_bmsk);
+CUCPU_GENERATOR(emit_szext);
+CUCPU_GENERATOR(emit_prmt);
+
+// emit_convert.cpp
+CUCPU_GENERATOR(emit_cvt);
+
+// emit_data.cpp
+CUCPU_GENERATOR(emit_mov);
+CUCPU_GENERATOR(emit_cvta);
+CUCPU_GENERATOR(emit_isspacep);
+
+// emit_memory.cpp
+CUCPU_GENERATOR(emit_ld);
+CUCPU_GENERATOR(emit_st);
+CUCPU_GENERATOR(emit_fence);
+
+// emit_atomics.cpp
+CUCPU_GENERATOR(emit_atomic);
+
+// emit_control.cpp
+CUCPU_GENERATOR(emit_bra);
+CUCPU_GENERATOR(emit_brx);
+CUCPU_GENERATOR(emit_call);
+CUCPU_GENERATOR(emit_ret);
+CUCPU_GENERATOR(emit_exit);
+CUCPU_GENERATOR(emit_trap);
+CUCPU_GENERATOR(emit_nothing);
+CUCPU_GENERATOR(emit_nanosleep);
+
+// emit_warp.cpp
+CUCPU_GENERATOR(emit_barrier);
+CUCPU_GENERATOR(emit_shfl);
+CUCPU_GENERATOR(emit_vote);
+CUCPU_GENERATOR(emit_activemask);
+
+#undef CUCPU_GENERATOR
+
+}  // namespace cucore::cpu::codegen

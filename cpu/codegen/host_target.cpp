@@ -1,0 +1,82 @@
+#include "cpu/codegen/host_target.hpp"
+
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/TargetParser/SubtargetFeature.h>
+
+namespace cucore::cpu::codegen {
+
+namespace {
+
+const llvm::Target& host() {
+  static const llvm::Target& target = []() -> const llvm::Target& {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    std::string error;
+    const llvm::Target* found = llvm::TargetRegistry::lookupTarget(llvm::sys::getProcessTriple(), error);
+    if (found == nullptr) llvm::report_fatal_error(llvm::StringRef(error));
+    return *found;
+  }();
+  return target;
+}
+
+const std::string& host_features() {
+  static const std::string features = [] {
+    llvm::SubtargetFeatures found;
+    for (const auto& [name, present] : llvm::sys::getHostCPUFeatures()) found.AddFeature(name, present);
+    return found.getString();
+  }();
+  return features;
+}
+
+std::string emit(llvm::TargetMachine& machine, llvm::Module& ir, llvm::raw_pwrite_stream& to,
+                 llvm::CodeGenFileType kind) {
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, to, nullptr, kind)) return "this host cannot emit code";
+  passes.run(ir);
+  return {};
+}
+
+}  // namespace
+
+HostTarget::HostTarget() {
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  machine_.reset(host().createTargetMachine(llvm::sys::getProcessTriple(), llvm::sys::getHostCPUName(), host_features(),
+                                            options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                            llvm::CodeGenOptLevel::Default, /*JIT=*/true));
+}
+
+HostTarget::~HostTarget() = default;
+
+bool HostTarget::has_feature(const char* name) const {
+  return machine_->getTargetFeatureString().contains("+" + std::string(name));
+}
+
+void HostTarget::prepare(llvm::Module& ir) const {
+  ir.setTargetTriple(machine_->getTargetTriple().str());
+  ir.setDataLayout(machine_->createDataLayout());
+  ir.setPICLevel(llvm::PICLevel::BigPIC);
+}
+
+std::unique_ptr<llvm::MemoryBuffer> HostTarget::assemble(llvm::Module& ir) const {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  emit(*machine_, ir, stream, llvm::CodeGenFileType::ObjectFile);
+  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), ir.getName(), false);
+}
+
+std::string HostTarget::assembly(llvm::Module& ir) const {
+  llvm::SmallVector<char, 0> text;
+  llvm::raw_svector_ostream stream(text);
+  emit(*machine_, ir, stream, llvm::CodeGenFileType::AssemblyFile);
+  return std::string(text.begin(), text.end());
+}
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,71 @@
+// Which generator emits an instruction, and which spellings it accepts. What no row accepts is reported as unsupported
+// and never compiled: every modifier, type and space of an instruction must be named by its row.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cpu/ptx/ast.hpp"
+
+namespace cucore::cpu::codegen {
+
+class FunctionEmitter;
+
+/// A constant set of enumerators.
+template <typename Enum, std::size_t Capacity>
+class EnumSet {
+ public:
+  constexpr EnumSet(std::initializer_list<Enum> members) {
+    for (Enum member : members) {
+      const auto index = static_cast<std::size_t>(member);
+      words_[index / 64] |= std::uint64_t{1} << index % 64;
+    }
+  }
+  constexpr bool contains(Enum member) const {
+    const auto index = static_cast<std::size_t>(member);
+    return (words_[index / 64] >> index % 64 & 1) != 0;
+  }
+  friend constexpr EnumSet operator|(EnumSet a, const EnumSet& b) {
+    for (std::size_t i = 0; i < a.words_.size(); ++i) a.words_[i] |= b.words_[i];
+    return a;
+  }
+
+ private:
+  std::array<std::uint64_t, Capacity / 64> words_{};
+};
+
+using TypeSet = EnumSet<ptx::Type, 128>;
+using ModifierSet = EnumSet<ptx::Modifier, 1024>;
+
+using Generator = void (*)(FunctionEmitter&, const ptx::Instruction&);
+
+/// Says what an otherwise acceptable instruction has that its generator cannot do; null: nothing.
+using Refusal = const char* (*)(const ptx::Instruction&);
+
+/// One row: a family of spellings that one generator emits.
+struct Form {
+  ptx::Opcode opcode;
+  Generator generate;
+  std::uint8_t least_operands;
+  std::uint8_t most_operands;
+  TypeSet types;          ///< each type of the instruction must be one of these
+  ModifierSet modifiers;  ///< each modifier too
+  Refusal refusal = nullptr;
+  bool accesses_memory = false;  ///< may name state spaces and a vector width (the refusal checks which)
+};
+
+/// The row that emits an instruction, or why there is none.
+struct Coverage {
+  const Form* form = nullptr;
+  std::string reason;
+};
+Coverage find_form(const ptx::Instruction& instruction);
+
+/// Every row, grouped by opcode.
+const std::vector<Form>& instruction_table();
+
+}  // namespace cucore::cpu::codegen

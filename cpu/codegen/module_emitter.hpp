@@ -1,0 +1,59 @@
+// Steps three and four: declare everything a kernel reaches in one LLVM module, then emit the bodies and the entry
+// points that the run-time calls.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cpu/codegen/layout.hpp"
+#include "cpu/codegen/llvm.hpp"
+#include "cpu/codegen/reach.hpp"
+
+namespace cucore::cpu::codegen {
+
+/// Names of the entry points in the object code.
+inline constexpr const char* run_thread_symbol = "cucpu_run_thread";
+inline constexpr const char* run_block_symbol = "cucpu_run_block";
+
+/// Symbol of a module variable in the object code: an absolute address supplied when the code is linked, so that the
+/// object itself does not depend on where the module was loaded.
+std::string symbol_of(const ptx::Variable& variable);
+
+/// Every PTX function becomes `i1 name(ptr thread, ptr result..., ptr parameter...)`: results and parameters are
+/// passed in memory that the caller owns, as PTX has it; the returned bit says that the thread has exited.
+class ModuleEmitter {
+ public:
+  ModuleEmitter(const ptx::Module& module, const Reach& reach, const Layout& layout, llvm::LLVMContext& context,
+                llvm::Module& ir, bool converts_halves);
+
+  void declare();
+  void emit();
+
+  const ptx::Module& module;
+  const Reach& reach;
+  const Layout& layout;
+  llvm::LLVMContext& context;
+  llvm::Module& ir;
+  const bool converts_halves;  ///< the host has instructions for f16 conversion
+
+  /// Notes that `instruction` cannot be emitted after all; the first one is the module's error.
+  void fail(std::string_view what, const ptx::Instruction& instruction);
+  const std::string& error() const { return error_; }
+
+  llvm::Function* function(ptx::FunctionId id) const { return functions_.at(id); }
+  llvm::Constant* variable(ptx::VariableId id);
+
+  /// A service or built-in, declared on first use with the types of its arguments.
+  llvm::FunctionCallee external(std::string_view name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> arguments);
+
+ private:
+  void emit_run_thread();
+  void emit_run_block();
+
+  std::map<ptx::FunctionId, llvm::Function*> functions_;
+  std::string error_;
+};
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,40 @@
+// Step one of a compile: which functions a kernel reaches, and what follows from what they contain.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cpu/ptx/ast.hpp"
+
+namespace cucore::cpu::codegen {
+
+/// Functions of the run-time that device code calls by name.
+enum class DeviceRuntime { Vprintf, Assertfail };
+
+/// What a direct call leads to: a function with a body, an entry of the run-time, or (neither set) nothing known.
+struct Callee {
+  std::optional<ptx::FunctionId> function;
+  std::optional<DeviceRuntime> runtime;
+};
+
+/// Follows aliases and forward declarations.
+Callee resolve(const ptx::Module& module, ptx::FunctionId called);
+
+/// Everything one kernel needs, found without LLVM.
+struct Reach {
+  std::vector<ptx::FunctionId> functions;  ///< with bodies, the kernel first, in order of discovery
+  std::vector<ptx::VariableId> variables;  ///< of the module, in order of first use
+  std::vector<bool> may_exit;              ///< by FunctionId: `exit` or `trap` in it or below it
+  std::vector<bool> observes;              ///< by FunctionId: reads memory that other threads may be changing, or below
+  bool needs_fibers = false;               ///< a barrier, a warp operation or a waiting loop anywhere
+
+  Reach(const ptx::Module& module, ptx::FunctionId kernel);
+};
+
+/// Reads a value that another thread may be about to change: volatile, relaxed and acquiring loads, atomics.
+bool is_observation(const ptx::Instruction& instruction);
+
+/// Makes the thread wait for other threads of its block or warp.
+bool is_rendezvous(const ptx::Instruction& instruction);
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,349 @@
+#include "cpu/tests/codegen_stand_in.hpp"
+
+#include <gtest/gtest.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <stdexcept>
+
+#include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/ptx/parser.hpp"
+
+namespace cucore::cpu {
+
+Observations& observations() {
+  static Observations seen;
+  return seen;
+}
+
+std::string read_test_file(const std::string& path) {
+  std::ifstream file(std::string(CUCORE_TEST_DATA) + "/" + path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// ---- fibers of one block -------------------------------------------------------------------------------------------
+
+namespace {
+
+struct Fiber {
+  ucontext_t context;
+  std::vector<std::byte> stack;
+  ThreadState state;
+  RunThread run = nullptr;
+  bool done = false;
+};
+
+struct Meeting {
+  std::uint32_t arrived = 0;
+  std::uint32_t generation = 0;
+  std::uint32_t values[32] = {};
+  std::uint32_t popcount = 0;
+  std::uint32_t result = 0;
+};
+
+struct Scheduler {
+  ucontext_t context;
+  std::vector<Fiber> fibers;
+  Fiber* running = nullptr;
+  std::map<std::uint32_t, Meeting> barriers;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Meeting> warps;
+
+  std::uint32_t exited() const {
+    return static_cast<std::uint32_t>(
+        std::count_if(fibers.begin(), fibers.end(), [](const Fiber& f) { return f.done; }));
+  }
+};
+Scheduler* scheduler = nullptr;
+
+void yield() {
+  if (scheduler != nullptr) swapcontext(&scheduler->running->context, &scheduler->context);
+}
+
+void fiber_main() {
+  Fiber* self = scheduler->running;
+  self->run(&self->state);
+  self->done = true;
+  swapcontext(&self->context, &scheduler->context);
+}
+
+void run_fibers(const BlockState& block, RunThread run) {
+  Scheduler local;
+  scheduler = &local;
+  const auto& extent = block.launch->block;
+  local.fibers.resize(std::size_t{extent[0]} * extent[1] * extent[2]);
+  for (Fiber& fiber : local.fibers) {
+    const auto linear = static_cast<std::uint32_t>(&fiber - local.fibers.data());
+    fiber.state = {.block = &block,
+                   .thread_id = {linear % extent[0], linear / extent[0] % extent[1], linear / extent[0] / extent[1]},
+                   .linear = linear,
+                   .runtime = &fiber};
+    fiber.run = run;
+    fiber.stack.resize(256 * 1024);
+    getcontext(&fiber.context);
+    fiber.context.uc_stack.ss_sp = fiber.stack.data();
+    fiber.context.uc_stack.ss_size = fiber.stack.size();
+    fiber.context.uc_link = nullptr;
+    makecontext(&fiber.context, fiber_main, 0);
+  }
+  int rounds = 0;
+  while (local.exited() < local.fibers.size()) {
+    if (++rounds > 100000) {
+      ADD_FAILURE() << "the block waits for ever";
+      break;
+    }
+    for (Fiber& fiber : local.fibers) {
+      if (fiber.done) continue;
+      local.running = &fiber;
+      swapcontext(&local.context, &fiber.context);
+    }
+  }
+  scheduler = nullptr;
+}
+
+/// Waits until `arrived` of the meeting and the exited threads make `count`.
+void meet(Meeting& meeting, std::uint32_t count) {
+  const std::uint32_t generation = meeting.generation;
+  ++meeting.arrived;
+  while (meeting.generation == generation) {
+    if (meeting.arrived + scheduler->exited() >= count) {
+      meeting.result = meeting.popcount;
+      meeting.popcount = 0;
+      meeting.arrived = 0;
+      ++meeting.generation;
+      return;
+    }
+    yield();
+  }
+}
+
+/// All lanes of `mask` that still run meet.
+Meeting& meet_warp(const ThreadState* thread, std::uint32_t mask) {
+  Meeting& meeting = scheduler->warps[{thread->linear / 32, mask}];
+  const std::uint32_t generation = meeting.generation;
+  ++meeting.arrived;
+  while (meeting.generation == generation) {
+    std::uint32_t live = 0;
+    for (const Fiber& fiber : scheduler->fibers) {
+      const bool named = fiber.state.linear / 32 == thread->linear / 32 && (mask >> fiber.state.linear % 32 & 1) != 0;
+      if (named && !fiber.done) ++live;
+    }
+    if (meeting.arrived >= live) {
+      meeting.arrived = 0;
+      ++meeting.generation;
+      break;
+    }
+    yield();
+  }
+  return meeting;
+}
+
+std::uint32_t threads_of(const ThreadState* thread, std::uint32_t count) {
+  const auto& extent = thread->block->launch->block;
+  return count != 0 ? count : extent[0] * extent[1] * extent[2];
+}
+
+}  // namespace
+
+extern "C" {
+
+void cucpu_barrier(ThreadState* thread, std::uint32_t id, std::uint32_t count) {
+  meet(scheduler->barriers[id], threads_of(thread, count));
+}
+
+void cucpu_barrier_arrive(ThreadState*, std::uint32_t id, std::uint32_t) { ++scheduler->barriers[id].arrived; }
+
+std::uint32_t cucpu_barrier_reduce(ThreadState* thread, std::uint32_t id, std::uint32_t count, std::uint32_t op,
+                                   std::uint32_t predicate) {
+  Meeting& meeting = scheduler->barriers[id];
+  meeting.popcount += predicate;
+  const std::uint32_t all = threads_of(thread, count);
+  meet(meeting, all);
+  return op == 0 ? meeting.result : op == 1 ? meeting.result == all : meeting.result != 0;
+}
+
+void cucpu_warp_sync(ThreadState* thread, std::uint32_t mask) { meet_warp(thread, mask); }
+
+std::uint64_t cucpu_shuffle(ThreadState* thread, std::uint32_t mode, std::uint32_t value, std::uint32_t lane_operand,
+                            std::uint32_t clamp_operand, std::uint32_t mask) {
+  const std::uint32_t lane = thread->linear % 32;
+  scheduler->warps[{thread->linear / 32, mask}].values[lane] = value;
+  Meeting& meeting = meet_warp(thread, mask);
+  const std::uint32_t by = lane_operand & 31;
+  const std::uint32_t segment = clamp_operand >> 8 & 31;
+  const std::uint32_t clamp = clamp_operand & 31;
+  const std::uint32_t most = (lane & segment) | (clamp & ~segment);
+  std::uint32_t from = 0;
+  bool in_range = false;
+  if (mode == 0) {
+    in_range = static_cast<std::int32_t>(lane - by) >= static_cast<std::int32_t>(most);
+    from = lane - by;
+  } else {
+    from = mode == 1 ? lane + by : mode == 2 ? lane ^ by : (lane & segment) | (by & ~segment);
+    in_range = from <= most;
+  }
+  const std::uint64_t result = in_range ? meeting.values[from & 31] : value;
+  meet_warp(thread, mask);
+  return result | std::uint64_t{in_range} << 32;
+}
+
+std::uint32_t cucpu_vote(ThreadState* thread, std::uint32_t mode, std::uint32_t predicate, std::uint32_t mask) {
+  const std::uint32_t lane = thread->linear % 32;
+  scheduler->warps[{thread->linear / 32, mask}].values[lane] = predicate;
+  Meeting& meeting = meet_warp(thread, mask);
+  std::uint32_t ballot = 0;
+  for (std::uint32_t l = 0; l < 32; ++l) {
+    if ((mask >> l & 1) != 0 && meeting.values[l] != 0) ballot |= 1U << l;
+  }
+  meet_warp(thread, mask);
+  switch (mode) {
+    case 0:
+      return ballot == mask;
+    case 1:
+      return ballot != 0;
+    case 2:
+      return ballot == mask || ballot == 0;
+    default:
+      return ballot;
+  }
+}
+
+void cucpu_yield(ThreadState*) {
+  ++observations().yields;
+  yield();
+}
+
+void cucpu_nanosleep(ThreadState*, std::uint32_t) { yield(); }
+
+/// Understands %d, %u, %f and %s: what the tests print.
+std::int32_t cucpu_vprintf(ThreadState*, const char* format, const void* arguments) {
+  const auto* next = static_cast<const std::byte*>(arguments);
+  auto take = [&]<typename T>(T value) {
+    const auto at = reinterpret_cast<std::uintptr_t>(next);
+    next = reinterpret_cast<const std::byte*>((at + alignof(T) - 1) / alignof(T) * alignof(T));
+    std::memcpy(&value, next, sizeof(T));
+    next += sizeof(T);
+    return value;
+  };
+  std::string& to = observations().printed;
+  for (const char* c = format; *c != '\0'; ++c) {
+    if (*c != '%') {
+      to += *c;
+      continue;
+    }
+    char text[64] = {};
+    switch (*++c) {
+      case 'd':
+        std::snprintf(text, sizeof text, "%d", take(0));
+        break;
+      case 'u':
+        std::snprintf(text, sizeof text, "%u", take(0U));
+        break;
+      case 'f':
+        std::snprintf(text, sizeof text, "%f", take(0.0));
+        break;
+      default:
+        to += take(static_cast<const char*>(nullptr));
+    }
+    to += text;
+  }
+  return 1;
+}
+
+void cucpu_assertfail(ThreadState*, const char* message, const char* file, std::uint32_t line, const char* function,
+                      std::uint64_t) {
+  observations().assertion =
+      std::string(file) + ":" + std::to_string(line) + ": " + function + ": " + std::string(message);
+}
+
+void cucpu_trap(ThreadState*) { ++observations().traps; }
+
+std::uint64_t cucpu_globaltimer() {
+  static std::uint64_t now = 0;
+  return ++now;
+}
+}
+
+// ---- modules and launches ------------------------------------------------------------------------------------------
+
+TestModule::TestModule(std::string_view text) {
+  observations() = {};
+  ptx::ParseResult parsed = ptx::parse(text);
+  if (parsed.module == nullptr) throw std::runtime_error(ptx::format(parsed.diagnostics));
+  module_ = std::move(parsed.module);
+  for (const ptx::Variable& variable : module_->variables) {
+    auto& bytes = storage_.emplace_back(variable.size / 8 + 1, 0);
+    std::memcpy(bytes.data(), variable.initial.data(), variable.initial.size());
+    addresses_.variables.push_back(variable.space == ptx::Space::Shared ? nullptr : bytes.data());
+  }
+  for (std::size_t v = 0; v < module_->variables.size(); ++v) {
+    for (const ptx::Relocation& relocation : module_->variables[v].relocations) {
+      if (relocation.is_function) continue;
+      const auto address = reinterpret_cast<std::uintptr_t>(storage_[relocation.variable].data()) +
+                           static_cast<std::uintptr_t>(relocation.addend);
+      std::memcpy(reinterpret_cast<std::byte*>(storage_[v].data()) + relocation.offset, &address, relocation.width);
+    }
+  }
+}
+
+TestModule::~TestModule() = default;
+
+void* TestModule::variable(std::string_view name) const {
+  const ptx::Variable* found = module_->find_variable(name);
+  return found == nullptr ? nullptr : addresses_.variables[static_cast<std::size_t>(found - module_->variables.data())];
+}
+
+const codegen::Code* TestModule::compile(std::string_view kernel) {
+  for (const auto& [name, code] : compiled_) {
+    if (name == kernel) return code.get();
+  }
+  const ptx::Function* function = module_->find_function(kernel);
+  if (function == nullptr) throw std::runtime_error("no kernel " + std::string(kernel));
+  const auto id = static_cast<ptx::FunctionId>(function - module_->functions.data());
+  codegen::CompileResult result = codegen::compile(*module_, id, addresses_);
+  if (result.code == nullptr) throw std::runtime_error(result.error);
+  return compiled_.emplace_back(kernel, std::move(result.code)).second.get();
+}
+
+void TestModule::launch_block_of_bytes(std::string_view kernel, Extent grid, Extent block, std::uint32_t dynamic_shared,
+                                       const std::vector<std::byte>& parameters) {
+  const codegen::Code* code = compile(kernel);
+  alignas(16) std::byte block_of_parameters[4096] = {};
+  ASSERT_LE(parameters.size(), sizeof block_of_parameters);
+  std::copy(parameters.begin(), parameters.end(), block_of_parameters);
+  const LaunchState launch{.params = block_of_parameters,
+                           .grid = {grid.x, grid.y, grid.z},
+                           .block = {block.x, block.y, block.z},
+                           .dynamic_shared = dynamic_shared,
+                           .total_shared = code->info.static_shared + dynamic_shared,
+                           .grid_id = 7,
+                           .grid_workspace = 0x1234567890abcdef,
+                           .multiprocessors = 3,
+                           .runtime = nullptr};
+  for (std::uint32_t z = 0; z < grid.z; ++z) {
+    for (std::uint32_t y = 0; y < grid.y; ++y) {
+      for (std::uint32_t x = 0; x < grid.x; ++x) {
+        const auto shared = std::make_unique<std::byte[]>(launch.total_shared + std::size_t{256});
+        void* base = shared.get();
+        std::size_t room = launch.total_shared + std::size_t{256};
+        std::align(128, launch.total_shared, base, room);
+        const BlockState state{.launch = &launch,
+                               .shared = static_cast<std::byte*>(base),
+                               .block_id = {x, y, z},
+                               .worker = 1,
+                               .runtime = nullptr};
+        if (code->run_block != nullptr) {
+          code->run_block(&state);
+        } else {
+          run_fibers(state, code->run_thread);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace cucore::cpu
