@@ -1,0 +1,1 @@
+"""An independent model of the PTX instructions: the tables' expected values come from here."""

@@ -1,0 +1,85 @@
+"""One pytest test per instruction, on the driver that CUCORE_TEST_DRIVER names or else the CPU device that was built.
+
+Beside them: the committed files are what make_tests.py writes, the tables agree with what a real GPU computed, and the model
+that the tables come from agrees with the host's own doubles where those are exact.
+"""
+
+import math
+import os
+import random
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import make_tests  # noqa: E402
+import run_tests  # noqa: E402
+from reference import ieee  # noqa: E402
+from reference.ieee import F32, F64  # noqa: E402
+from worker import Workers  # noqa: E402
+
+BUILT = HERE.parents[2] / "build" / "cpu" / "driver" / "libcuda.so.1"
+RECORDINGS = sorted((HERE / "recorded").glob("*.json.gz"))
+TESTS = run_tests.find_tests()
+
+
+@pytest.fixture(scope="session")
+def workers():
+    pool = Workers(os.environ.get("CUCORE_TEST_DRIVER", str(BUILT)))
+    yield pool
+    pool.close()
+
+
+@pytest.mark.parametrize("test", TESTS, ids=[test.name for test in TESTS])
+def test_instruction_computes_the_table(test, workers):
+    answer, reason = test.run(workers)
+    if answer is None:
+        pytest.skip(reason)
+    problems = test.problems(answer)
+    assert not problems, "\n".join([test.table.title, *problems])
+
+
+def test_committed_files_are_what_the_generator_writes():
+    changed, orphaned = make_tests.differences(make_tests.generated_files())
+    assert not changed and not orphaned, "run make_tests.py"
+
+
+def test_every_table_was_confirmed_by_a_gpu():
+    recordings = [run_tests.Recording.read(path) for path in RECORDINGS]
+    assert recordings, "no recording of a GPU is committed"
+    wrong = []
+    for test in TESTS:
+        answers = [r.answer(test)[0] for r in recordings]
+        known = [a for a in answers if a]
+        if not known or any(test.problems(a) for a in known):
+            wrong.append(test.name)
+    assert not wrong
+
+
+def double_bits(value):
+    return struct.unpack("<Q", struct.pack("<d", value))[0]
+
+
+def test_the_model_agrees_with_host_doubles():
+    rng = random.Random("doubles")
+    for _ in range(2000):
+        x, y = (struct.unpack("<d", struct.pack("<Q", rng.getrandbits(64)))[0] for _ in range(2))
+        if rng.getrandbits(1):
+            x, y = rng.uniform(-4, 4), rng.uniform(-4, 4)
+        if math.isnan(x) or math.isnan(y) or y == 0:
+            continue
+        a, b = F64.decode(double_bits(x)), F64.decode(double_bits(y))
+        for model, host in ((ieee.add(a, b), x + y), (ieee.multiply(a, b), x * y), (ieee.divide(a, b), x / y)):
+            bits = F64.round_real(model)
+            assert (F64.is_nan(bits) and math.isnan(host)) or bits == double_bits(host), (x, y)
+        if not a.infinite:
+            assert F64.round_real(ieee.square_root(ieee.Real(False, a.magnitude))) == double_bits(math.sqrt(abs(x)))
+            try:
+                single = struct.unpack("<I", struct.pack("<f", x))[0]
+            except OverflowError:
+                single = F32.infinity | (F32.sign if x < 0 else 0)
+            assert F32.round_real(a) == single, x
