@@ -1,0 +1,41 @@
+/* What the CPU device's libcuda.so.1 exports beyond the driver API. Plain C; every function may be called at any time,
+   before cuInit too, from any thread. A driver that lacks these symbols is not a CPU device. */
+#ifndef CUCORE_CPU_H
+#define CUCORE_CPU_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The marker: version of this header's interface, 1000 * major + minor. */
+#define CUCORE_CPU_INTERFACE 1000
+int cucore_cpu_device_version(void);
+
+/* How much of the driver API and of PTX this library implements. The name lists are arrays of `..._count` strings,
+   sorted, owned by the library, valid for ever. Of an entry point `cuX` all exported spellings are listed. */
+typedef struct cucore_cpu_status {
+  size_t size;       /* in: sizeof(cucore_cpu_status) */
+  size_t real_count; /* entry points that do their job */
+  const char* const* real_names;
+  size_t stub_count; /* entry points that only answer CUDA_ERROR_NOT_SUPPORTED */
+  const char* const* stub_names;
+  size_t covered_opcode_count; /* PTX opcodes with a code generator */
+  const char* const* covered_opcodes;
+  size_t known_opcode_count; /* all PTX opcodes the parser knows */
+  const char* const* known_opcodes;
+} cucore_cpu_status;
+
+/* Fills *status. 0 on success, 1 for a null or too small struct. */
+int cucore_cpu_driver_status(cucore_cpu_status* status);
+
+/* The last fault, deadlock or load failure of this process, in words: which kernel, block and thread, and where. Writes
+   at most `size` bytes with a closing zero; returns the length of the whole text (0: nothing to report). */
+size_t cucore_cpu_last_report(char* text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,76 @@
+// What every entry starts with: is the driver up, is there a context, has a kernel failed in it. An entry is then one
+// call into the run-time. Nothing thrown leaves an entry.
+#pragma once
+
+// Built with __CUDA_API_VERSION_INTERNAL: plain, `_vN` and 32-bit names side by side.
+#include <cuda.h>
+
+#include <new>
+#include <utility>
+
+#include "cpu/runtime/context.hpp"
+#include "cpu/runtime/process.hpp"
+#include "cpu/runtime/stream.hpp"
+
+namespace cucore::cpu::api {
+
+using runtime::Context;
+using runtime::Stream;
+
+template <class F>
+CUresult guarded(F&& call) {
+  try {
+    return std::forward<F>(call)();
+  } catch (const std::bad_alloc&) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  } catch (...) {
+    return CUDA_ERROR_UNKNOWN;
+  }
+}
+
+/// Needs cuInit.
+template <class F>
+CUresult initialized(F&& call) {
+  if (const CUresult state = runtime::process_state(); state != CUDA_SUCCESS) return state;
+  return guarded(std::forward<F>(call));
+}
+
+/// Needs a current context; `call(Context&)` runs even if a kernel failed in it (queries, releases).
+template <class F>
+CUresult with_context(F&& call) {
+  return initialized([&] {
+    Context* const context = runtime::current_context();
+    if (!context) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!context->is_active()) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return call(*context);
+  });
+}
+
+/// Needs a current context in which no kernel failed.
+template <class F>
+CUresult in_context(F&& call) {
+  return with_context([&](Context& context) {
+    if (const CUresult error = context.error(); error != CUDA_SUCCESS) return error;
+    return call(context);
+  });
+}
+
+/// As in_context, plus a live stream: `call(Context&, Stream&)`.
+template <class F>
+CUresult on_stream(CUstream handle, F&& call) {
+  return in_context([&](Context& context) {
+    const auto stream = runtime::find_stream(context, handle);
+    if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+    return call(context, *stream);
+  });
+}
+
+/// The default stream of a call without a stream argument: `call(Context&, Stream&)`.
+template <class F>
+CUresult on_default_stream(F&& call) {
+  return on_stream(nullptr, std::forward<F>(call));
+}
+
+}  // namespace cucore::cpu::api
+
+#pragma GCC visibility push(default)

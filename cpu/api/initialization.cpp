@@ -1,0 +1,26 @@
+// Initialization, version and profiler chapters.
+#include "cpu/api/entry.hpp"
+
+using namespace cucore::cpu::api;
+
+CUresult cuInit(unsigned int Flags) {
+  return guarded([&] { return cucore::cpu::runtime::initialize(Flags); });
+}
+
+CUresult cuDriverGetVersion(int* driverVersion) {  // answers before cuInit too
+  if (!driverVersion) return CUDA_ERROR_INVALID_VALUE;
+  *driverVersion = CUDA_VERSION;
+  return CUDA_SUCCESS;
+}
+
+// There is no profiler to start: the calls mark a range for tools, and no tool is listening.
+extern "C" {
+CUresult cuProfilerStart();
+CUresult cuProfilerStop();
+}
+CUresult cuProfilerStart() {
+  return in_context([](Context&) { return CUDA_SUCCESS; });
+}
+CUresult cuProfilerStop() {
+  return in_context([](Context&) { return CUDA_SUCCESS; });
+}

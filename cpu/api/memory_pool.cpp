@@ -1,0 +1,126 @@
+// Stream ordered memory allocator chapter.
+#include "cpu/runtime/memory_pool.hpp"
+
+#include <cstdint>
+
+#include "cpu/api/entry.hpp"
+#include "cpu/runtime/device.hpp"
+#include "cpu/runtime/memory.hpp"
+
+using namespace cucore::cpu::api;
+namespace runtime = cucore::cpu::runtime;
+using runtime::MemoryPool;
+
+namespace {
+
+template <class F>
+CUresult of_pool(CUmemoryPool handle, F&& call) {
+  return initialized([&] {
+    const auto pool = runtime::find_pool(handle);
+    return pool ? call(*pool) : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+CUresult allocate(CUdeviceptr* dptr, size_t bytesize, MemoryPool& pool, Context& context, Stream& stream) {
+  std::uintptr_t address = 0;
+  const CUresult result = runtime::allocate_async(context, pool, bytesize, stream, &address);
+  if (result == CUDA_SUCCESS) *dptr = address;
+  return result;
+}
+
+CUresult check_location(const CUmemLocation* location, CUmemAllocationType type) {
+  if (!location) return CUDA_ERROR_INVALID_VALUE;
+  CUmemPoolProps properties{};
+  properties.allocType = type;
+  properties.location = *location;
+  return MemoryPool::check(properties);
+}
+
+}  // namespace
+
+CUresult cuMemAllocAsync(CUdeviceptr* dptr, size_t bytesize, CUstream hStream) {
+  return on_stream(hStream, [&](Context& context, Stream& stream) {
+    if (!dptr) return CUDA_ERROR_INVALID_VALUE;
+    const auto pool = stream.context().device().current_pool();
+    return allocate(dptr, bytesize, *pool, context, stream);
+  });
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr* dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream) {
+  return on_stream(hStream, [&](Context& context, Stream& stream) {
+    const auto found = runtime::find_pool(pool);
+    if (!dptr || !found) return CUDA_ERROR_INVALID_VALUE;
+    return allocate(dptr, bytesize, *found, context, stream);
+  });
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
+  return on_stream(hStream, [&](Context&, Stream& stream) { return runtime::free_async(dptr, stream); });
+}
+
+CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* poolProps) {
+  return initialized([&] {
+    if (!pool || !poolProps) return CUDA_ERROR_INVALID_VALUE;
+    if (const CUresult result = MemoryPool::check(*poolProps); result != CUDA_SUCCESS) return result;
+    *pool = MemoryPool::create(*poolProps, false)->handle();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemPoolDestroy(CUmemoryPool pool) {
+  return initialized([&] { return runtime::destroy_pool(pool); });
+}
+
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) {
+  return of_pool(pool, [&](MemoryPool& found) {
+    found.trim(minBytesToKeep);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void* value) {
+  return of_pool(pool,
+                 [&](MemoryPool& found) { return value ? found.attribute(attr, value) : CUDA_ERROR_INVALID_VALUE; });
+}
+
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void* value) {
+  return of_pool(
+      pool, [&](MemoryPool& found) { return value ? found.set_attribute(attr, value) : CUDA_ERROR_INVALID_VALUE; });
+}
+
+CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool memPool, CUmemLocation* location) {
+  return of_pool(memPool, [&](MemoryPool& found) {
+    if (!flags || !location) return CUDA_ERROR_INVALID_VALUE;
+    if (location->type == CU_MEM_LOCATION_TYPE_DEVICE && !runtime::find_device(location->id))
+      return CUDA_ERROR_INVALID_DEVICE;
+    *flags = found.access(*location);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_t count) {
+  return of_pool(pool, [&](MemoryPool& found) {
+    return map || count == 0 ? found.set_access(map, count) : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool_out, CUmemLocation* location, CUmemAllocationType type) {
+  return initialized([&] {
+    if (!pool_out) return CUDA_ERROR_INVALID_VALUE;
+    if (const CUresult result = check_location(location, type); result != CUDA_SUCCESS) return result;
+    *pool_out = runtime::default_pool_for(*location, type)->handle();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
+  return initialized([&] {
+    if (!pool) return CUDA_ERROR_INVALID_VALUE;
+    if (const CUresult result = check_location(location, type); result != CUDA_SUCCESS) return result;
+    if (location->type == CU_MEM_LOCATION_TYPE_DEVICE && type == CU_MEM_ALLOCATION_TYPE_PINNED)
+      *pool = runtime::find_device(location->id)->current_pool()->handle();
+    else
+      *pool = runtime::default_pool_for(*location, type)->handle();
+    return CUDA_SUCCESS;
+  });
+}

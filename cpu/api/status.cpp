@@ -1,0 +1,75 @@
+// This library's own exports: see cucore_cpu.h.
+#include "cpu/api/cucore_cpu.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "cpu/api/entry_table.hpp"
+#include "cpu/codegen/compiler.hpp"
+#include "cpu/runtime/process.hpp"
+
+using namespace cucore::cpu;
+
+namespace {
+
+struct Lists {
+  std::vector<const char*> real, stubs, covered, known;
+};
+
+/// The views point at literals, which end with a zero, but nothing says so: keep copies.
+std::vector<const char*> keep(const std::vector<std::string_view>& names) {
+  std::vector<std::string> copies(names.begin(), names.end());
+  std::sort(copies.begin(), copies.end());
+  static auto* kept = new std::vector<std::vector<std::string>>;
+  kept->reserve(2);
+  std::vector<const char*> pointers;
+  for (const std::string& name : kept->emplace_back(std::move(copies))) pointers.push_back(name.c_str());
+  return pointers;
+}
+
+const Lists& lists() {
+  static const Lists* const made = [] {
+    auto* all = new Lists;
+    for (std::size_t i = 0; i < api::kEntryCount; ++i)
+      (api::kEntries[i].is_stub() ? all->stubs : all->real).push_back(api::kEntries[i].symbol);
+    const auto by_text = [](const char* a, const char* b) { return std::strcmp(a, b) < 0; };
+    std::sort(all->real.begin(), all->real.end(), by_text);
+    std::sort(all->stubs.begin(), all->stubs.end(), by_text);
+    all->covered = keep(codegen::covered_opcodes());
+    all->known = keep(codegen::known_opcodes());
+    return all;
+  }();
+  return *made;
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+
+int cucore_cpu_device_version(void) { return CUCORE_CPU_INTERFACE; }
+
+int cucore_cpu_driver_status(cucore_cpu_status* status) {
+  if (!status || status->size < sizeof *status) return 1;
+  const Lists& all = lists();
+  status->real_count = all.real.size();
+  status->real_names = all.real.data();
+  status->stub_count = all.stubs.size();
+  status->stub_names = all.stubs.data();
+  status->covered_opcode_count = all.covered.size();
+  status->covered_opcodes = all.covered.data();
+  status->known_opcode_count = all.known.size();
+  status->known_opcodes = all.known.data();
+  return 0;
+}
+
+size_t cucore_cpu_last_report(char* text, size_t size) {
+  const std::string report = runtime::last_report();
+  if (text && size > 0) {
+    const size_t taken = std::min(size - 1, report.size());
+    std::memcpy(text, report.data(), taken);
+    text[taken] = '\0';
+  }
+  return report.size();
+}

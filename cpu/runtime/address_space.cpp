@@ -1,0 +1,126 @@
+// The reserved range: see address_space.hpp. Small allocations share 2 MiB chunks (as they share pages on a GPU);
+// larger ones own their pages, which become inaccessible and go back to the system when freed.
+#include "cpu/runtime/address_space.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+constexpr std::size_t kGranule = 512;
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kChunk = 2u << 20;
+constexpr std::size_t kSmall = 256 * 1024;
+
+constexpr std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
+
+}  // namespace
+
+void FreeRanges::insert(std::uintptr_t begin, std::size_t size) {
+  by_address_.emplace(begin, size);
+  by_size_.emplace(size, begin);
+}
+
+void FreeRanges::erase(std::map<std::uintptr_t, std::size_t>::iterator range) {
+  by_size_.erase({range->second, range->first});
+  by_address_.erase(range);
+}
+
+void FreeRanges::add(std::uintptr_t begin, std::size_t size) {
+  auto next = by_address_.lower_bound(begin);
+  if (next != by_address_.end() && next->first == begin + size) {
+    size += next->second;
+    erase(next);
+    next = by_address_.lower_bound(begin);
+  }
+  if (next != by_address_.begin()) {
+    const auto before = std::prev(next);
+    if (before->first + before->second == begin) {
+      begin = before->first;
+      size += before->second;
+      erase(before);
+    }
+  }
+  insert(begin, size);
+}
+
+std::uintptr_t FreeRanges::take(std::size_t size, std::size_t alignment) {
+  for (auto candidate = by_size_.lower_bound({size, 0}); candidate != by_size_.end(); ++candidate) {
+    const auto [length, begin] = *candidate;
+    const std::uintptr_t address = round_up(begin, alignment);
+    if (address + size > begin + length) continue;
+    erase(by_address_.find(begin));
+    if (address > begin) insert(begin, address - begin);
+    if (address + size < begin + length) insert(address + size, begin + length - address - size);
+    return address;
+  }
+  return 0;
+}
+
+AddressSpace& AddressSpace::instance() {
+  static auto* space = new AddressSpace;
+  return *space;
+}
+
+AddressSpace::AddressSpace() {
+  const auto physical = static_cast<std::size_t>(std::max(1L, sysconf(_SC_PHYS_PAGES))) * kPage;
+  // Room for fragmentation: four times what the devices report. Less if the system grants less.
+  for (std::size_t size = round_up(4 * physical, kChunk) + kChunk; size >= 64 * kChunk; size /= 2) {
+    void* const reserved = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserved == MAP_FAILED) continue;
+    begin_ = round_up(reinterpret_cast<std::uintptr_t>(reserved), kChunk);
+    end_ = (reinterpret_cast<std::uintptr_t>(reserved) + size) / kChunk * kChunk;
+    pages_.add(begin_, end_ - begin_);
+    return;
+  }
+}
+
+std::size_t AddressSpace::rounded(std::size_t size) {
+  return round_up(std::max<std::size_t>(size, 1), size <= kSmall ? kGranule : kPage);
+}
+
+std::uintptr_t AddressSpace::allocate_pages(std::size_t size) {
+  const std::uintptr_t address = pages_.take(size, size >= kChunk ? kChunk : kPage);
+  if (address == 0) return 0;
+  if (mprotect(reinterpret_cast<void*>(address), size, PROT_READ | PROT_WRITE) != 0) {
+    pages_.add(address, size);
+    return 0;
+  }
+  if (size >= kChunk) madvise(reinterpret_cast<void*>(address), size, MADV_HUGEPAGE);
+  return address;
+}
+
+std::uintptr_t AddressSpace::allocate(std::size_t size) {
+  if (size > end_ - begin_) return 0;
+  const std::size_t bytes = rounded(size);
+  const std::lock_guard lock(mutex_);
+  if (size > kSmall) return allocate_pages(bytes);
+  std::uintptr_t address = small_.take(bytes, kGranule);
+  if (address == 0) {
+    const std::uintptr_t chunk = allocate_pages(kChunk);
+    if (chunk == 0) return 0;
+    small_.add(chunk, kChunk);
+    address = small_.take(bytes, kGranule);
+  }
+  return address;
+}
+
+void AddressSpace::release(std::uintptr_t address, std::size_t size) {
+  const std::size_t bytes = rounded(size);
+  const std::lock_guard lock(mutex_);
+  if (size <= kSmall) {
+    small_.add(address, bytes);
+    return;
+  }
+  // A fresh inaccessible mapping drops the contents and the protection in one call.
+  void* const pages = reinterpret_cast<void*>(address);
+  if (mmap(pages, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+    madvise(pages, bytes, MADV_DONTNEED);
+  pages_.add(address, bytes);
+}
+
+}  // namespace cucore::cpu::runtime

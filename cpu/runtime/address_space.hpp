@@ -1,0 +1,51 @@
+// The reserved range that device pointers come from: inaccessible until allocated, so that a wild access faults.
+// Addresses are host addresses. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+
+namespace cucore::cpu::runtime {
+
+/// Free ranges of addresses, best fit, coalescing. Not thread-safe.
+class FreeRanges {
+ public:
+  void add(std::uintptr_t begin, std::size_t size);
+  /// 0 if nothing fits.
+  std::uintptr_t take(std::size_t size, std::size_t alignment);
+
+ private:
+  void insert(std::uintptr_t begin, std::size_t size);
+  void erase(std::map<std::uintptr_t, std::size_t>::iterator range);
+
+  std::map<std::uintptr_t, std::size_t> by_address_;
+  std::set<std::pair<std::size_t, std::uintptr_t>> by_size_;
+};
+
+class AddressSpace {
+ public:
+  static AddressSpace& instance();
+
+  /// What an allocation of `size` bytes really takes.
+  static std::size_t rounded(std::size_t size);
+  /// Readable, writable memory, aligned to 512 bytes (2 MiB for 2 MiB and more); 0 if there is none.
+  std::uintptr_t allocate(std::size_t size);
+  /// `size` as given to allocate.
+  void release(std::uintptr_t address, std::size_t size);
+  bool contains(std::uintptr_t address) const { return address >= begin_ && address < end_; }
+
+ private:
+  AddressSpace();
+  std::uintptr_t allocate_pages(std::size_t size);
+
+  std::uintptr_t begin_ = 0;
+  std::uintptr_t end_ = 0;
+  std::mutex mutex_;
+  FreeRanges pages_;
+  FreeRanges small_;
+};
+
+}  // namespace cucore::cpu::runtime

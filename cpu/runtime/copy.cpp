@@ -1,0 +1,152 @@
+// Copies and fills: see copy.hpp.
+#include "cpu/runtime/copy.hpp"
+
+#include <cstring>
+
+#include "cpu/runtime/context.hpp"
+#include "cpu/runtime/memory.hpp"
+#include "cpu/runtime/process.hpp"
+#include "cpu/runtime/stream.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+/// Copies at most this large run on the calling thread when nothing precedes them: waking a thread costs more.
+constexpr std::size_t kInlineBytes = 64 * 1024;
+
+bool is_empty(const Shape& shape) { return shape.width == 0 || shape.height == 0 || shape.depth == 0; }
+
+CUresult check(const Place& place, const Shape& shape) {
+  if (shape.height > 1 && place.row_pitch < shape.width) return CUDA_ERROR_INVALID_VALUE;
+  if (place.address == 0) return CUDA_ERROR_INVALID_VALUE;
+  const std::size_t bytes = extent(place, shape);
+  const bool valid =
+      place.side == Side::Device ? is_device_range(place.address, bytes) : is_any_range(place.address, bytes);
+  return valid ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+void copy_now(const Place& to, const Place& from, const Shape& shape) {
+  for (std::size_t slice = 0; slice < shape.depth; ++slice) {
+    const std::uintptr_t target = to.address + slice * to.slice_pitch;
+    const std::uintptr_t source = from.address + slice * from.slice_pitch;
+    for (std::size_t row = 0; row < shape.height; ++row)
+      std::memmove(reinterpret_cast<void*>(target + row * to.row_pitch),
+                   reinterpret_cast<const void*>(source + row * from.row_pitch), shape.width);
+  }
+}
+
+template <class T>
+void fill_row(std::uintptr_t address, T value, std::size_t bytes) {
+  T* const out = reinterpret_cast<T*>(address);
+  for (std::size_t i = 0; i < bytes / sizeof(T); ++i) out[i] = value;
+}
+
+void fill_now(const Place& to, std::uint32_t value, unsigned int element, const Shape& shape) {
+  for (std::size_t row = 0; row < shape.height; ++row) {
+    const std::uintptr_t address = to.address + row * to.row_pitch;
+    if (element == 1)
+      std::memset(reinterpret_cast<void*>(address), static_cast<int>(value & 0xff), shape.width);
+    else if (element == 2)
+      fill_row(address, static_cast<std::uint16_t>(value), shape.width);
+    else
+      fill_row(address, value, shape.width);
+  }
+}
+
+template <class F>
+CUresult run(Stream& stream, std::size_t bytes, bool wait, F function) {
+  if ((wait || bytes <= kInlineBytes) && stream.run_if_ready(function)) return CUDA_SUCCESS;
+  const std::uint64_t number = stream.enqueue(make_work([function](CUresult error) {
+    if (error == CUDA_SUCCESS) function();
+  }));
+  if (wait) stream.wait_for(number);
+  return wait ? stream.context().error() : CUDA_SUCCESS;
+}
+
+/// Common part of both descriptors' ends.
+struct End {
+  CUmemorytype type;
+  const void* host;
+  CUdeviceptr device;
+};
+
+CUresult start_of(const End& end, Place* place) {
+  switch (end.type) {
+    case CU_MEMORYTYPE_HOST:
+      place->address = reinterpret_cast<std::uintptr_t>(end.host);
+      place->side = Side::Host;
+      return CUDA_SUCCESS;
+    case CU_MEMORYTYPE_DEVICE:
+      place->address = end.device;
+      place->side = Side::Device;
+      return CUDA_SUCCESS;
+    case CU_MEMORYTYPE_UNIFIED:
+      place->address = end.device;
+      place->side = Side::Any;
+      return CUDA_SUCCESS;
+    case CU_MEMORYTYPE_ARRAY:
+      return CUDA_ERROR_NOT_SUPPORTED;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult locate(const End& end, std::size_t pitch, std::size_t height, std::size_t x, std::size_t y, std::size_t z,
+                const Shape& shape, Place* place) {
+  if (const CUresult result = start_of(end, place); result != CUDA_SUCCESS) return result;
+  place->row_pitch = pitch != 0 ? pitch : x + shape.width;  // a single row needs none
+  if (shape.height > 1 && pitch != 0 && pitch < x + shape.width) return CUDA_ERROR_INVALID_VALUE;
+  const std::size_t rows = height != 0 ? height : y + shape.height;
+  if (shape.depth > 1 && height != 0 && height < y + shape.height) return CUDA_ERROR_INVALID_VALUE;
+  place->slice_pitch = place->row_pitch * rows;
+  if (place->address != 0) place->address += x + y * place->row_pitch + z * place->slice_pitch;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+std::size_t extent(const Place& place, const Shape& shape) {
+  if (is_empty(shape)) return 0;
+  return (shape.depth - 1) * place.slice_pitch + (shape.height - 1) * place.row_pitch + shape.width;
+}
+
+CUresult copy(Stream& stream, const Place& to, const Place& from, const Shape& shape, bool wait) {
+  if (is_empty(shape)) return CUDA_SUCCESS;
+  if (const CUresult result = check(to, shape); result != CUDA_SUCCESS) return result;
+  if (const CUresult result = check(from, shape); result != CUDA_SUCCESS) return result;
+  const std::size_t bytes = shape.width * shape.height * shape.depth;
+  return run(stream, bytes, wait, [to, from, shape] { copy_now(to, from, shape); });
+}
+
+CUresult fill(Stream& stream, const Place& to, std::uint32_t value, unsigned int element, const Shape& shape,
+              bool wait) {
+  if (is_empty(shape)) return CUDA_SUCCESS;
+  if (to.address % element != 0 || (shape.height > 1 && to.row_pitch % element != 0)) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult result = check(to, shape); result != CUDA_SUCCESS) return result;
+  return run(stream, shape.width * shape.height, wait,
+             [to, value, element, shape] { fill_now(to, value, element, shape); });
+}
+
+CUresult resolve(const CUDA_MEMCPY2D& request, Place* to, Place* from, Shape* shape) {
+  *shape = {request.WidthInBytes, request.Height, 1};
+  const End source{request.srcMemoryType, request.srcHost, request.srcDevice};
+  const End target{request.dstMemoryType, request.dstHost, request.dstDevice};
+  const CUresult result = locate(source, request.srcPitch, 0, request.srcXInBytes, request.srcY, 0, *shape, from);
+  if (result != CUDA_SUCCESS) return result;
+  return locate(target, request.dstPitch, 0, request.dstXInBytes, request.dstY, 0, *shape, to);
+}
+
+CUresult resolve(const CUDA_MEMCPY3D& request, Place* to, Place* from, Shape* shape) {
+  if (request.srcLOD != 0 || request.dstLOD != 0) return CUDA_ERROR_INVALID_VALUE;
+  *shape = {request.WidthInBytes, request.Height, request.Depth};
+  const End source{request.srcMemoryType, request.srcHost, request.srcDevice};
+  const End target{request.dstMemoryType, request.dstHost, request.dstDevice};
+  const CUresult result = locate(source, request.srcPitch, request.srcHeight, request.srcXInBytes, request.srcY,
+                                 request.srcZ, *shape, from);
+  if (result != CUDA_SUCCESS) return result;
+  return locate(target, request.dstPitch, request.dstHeight, request.dstXInBytes, request.dstY, request.dstZ, *shape,
+                to);
+}
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,50 @@
+// Copies and fills: one description for every shape, checked against the allocations, then run on a stream or at once.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace cucore::cpu::runtime {
+
+class Context;
+class Stream;
+
+/// What an address of a copy must be.
+enum class Side {
+  Device,  ///< inside one allocation of ours
+  Host,    ///< any host memory
+  Any,     ///< found out by look-up (unified addressing)
+};
+
+/// `depth` slices of `height` rows of `width` bytes. A plain copy has height and depth 1.
+struct Shape {
+  std::size_t width = 0;
+  std::size_t height = 1;
+  std::size_t depth = 1;
+};
+
+/// One end of a copy: the first byte, and the distances between rows and slices.
+struct Place {
+  std::uintptr_t address = 0;
+  Side side = Side::Any;
+  std::size_t row_pitch = 0;
+  std::size_t slice_pitch = 0;
+};
+
+/// Bytes from the first to the last touched.
+std::size_t extent(const Place& place, const Shape& shape);
+
+CUresult copy(Stream& stream, const Place& to, const Place& from, const Shape& shape, bool wait);
+
+/// `element` is 1, 2 or 4 bytes; the address and pitch must be multiples of it. shape.width in bytes.
+CUresult fill(Stream& stream, const Place& to, std::uint32_t value, unsigned int element, const Shape& shape,
+              bool wait);
+
+/// cuMemcpy2D and 3D descriptors to the common form. INVALID_VALUE for what they forbid, NOT_SUPPORTED for arrays.
+CUresult resolve(const CUDA_MEMCPY2D& request, Place* to, Place* from, Shape* shape);
+CUresult resolve(const CUDA_MEMCPY3D& request, Place* to, Place* from, Shape* shape);
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,13 @@
+// The threads that drain streams: as many as there are streams with work, kept for reuse.
+#pragma once
+
+#include <memory>
+
+namespace cucore::cpu::runtime {
+
+class Stream;
+
+/// Hands `stream` to an idle thread (or a new one), which calls its drain().
+void drain_on_a_thread(std::shared_ptr<Stream> stream);
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,99 @@
+// Events: see event.hpp.
+#include "cpu/runtime/event.hpp"
+
+#include <chrono>
+
+#include "cpu/runtime/context.hpp"
+#include "cpu/runtime/handle_table.hpp"
+#include "cpu/runtime/process.hpp"
+#include "cpu/runtime/stream.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+using EventTable = HandleTable<Event, HandleKind::Event>;
+EventTable& event_table() {
+  static auto* table = new EventTable;
+  return *table;
+}
+
+std::int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+CUresult Event::create(Context& context, unsigned int flags, CUevent* handle) {
+  constexpr unsigned int kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+  if ((flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
+  if ((flags & CU_EVENT_INTERPROCESS) != 0 && (flags & CU_EVENT_DISABLE_TIMING) == 0) return CUDA_ERROR_INVALID_VALUE;
+  if ((flags & CU_EVENT_INTERPROCESS) != 0) return CUDA_ERROR_NOT_SUPPORTED;
+  auto event = std::make_shared<Event>(context, flags);
+  event->handle_ = reinterpret_cast<CUevent>(event_table().insert(event));
+  *handle = event->handle_;
+  return CUDA_SUCCESS;
+}
+
+std::shared_ptr<RecordPoint> Event::latest() const {
+  const std::lock_guard lock(mutex_);
+  return latest_;
+}
+
+void Event::record(Stream& stream) {
+  auto point = std::make_shared<RecordPoint>();
+  point->stream = stream.shared_from_this();
+  if (!stream.run_if_ready([&] {
+        point->number = stream.last();
+        point->reached.store(now(), std::memory_order_release);
+      })) {
+    auto item = make_work([point](CUresult) { point->reached.store(now(), std::memory_order_release); });
+    point->number = stream.enqueue(std::move(item));
+  }
+  const std::lock_guard lock(mutex_);
+  latest_ = std::move(point);
+}
+
+CUresult Event::query() const {
+  if (const CUresult error = context_.error(); error != CUDA_SUCCESS) return error;
+  const auto point = latest();
+  return !point || point->is_done() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+CUresult Event::synchronize() const {
+  if (const auto point = latest(); point && !point->is_done()) point->stream->wait_for(point->number);
+  context_.printf_buffer.flush();
+  return context_.error();
+}
+
+void Event::make_wait(Stream& stream) const {
+  const auto point = latest();
+  if (!point || point->is_done() || point->stream.get() == &stream) return;
+  stream.enqueue(make_work([point](CUresult) { point->stream->wait_for(point->number); }));
+}
+
+CUresult Event::elapsed(const Event& start, const Event& end, float* milliseconds) {
+  if (&start.context().device() != &end.context().device()) return CUDA_ERROR_INVALID_HANDLE;
+  if (!start.has_timing() || !end.has_timing()) return CUDA_ERROR_INVALID_HANDLE;
+  const auto first = start.latest();
+  const auto second = end.latest();
+  if (!first || !second) return CUDA_ERROR_INVALID_HANDLE;
+  if (const CUresult error = end.context().error(); error != CUDA_SUCCESS) return error;
+  if (!first->is_done() || !second->is_done()) return CUDA_ERROR_NOT_READY;
+  *milliseconds = static_cast<float>(static_cast<double>(second->reached - first->reached) / 1e6);
+  return CUDA_SUCCESS;
+}
+
+std::shared_ptr<Event> find_event(CUevent handle) { return event_table().find(handle); }
+
+CUresult destroy_event(CUevent handle) {
+  return event_table().remove(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+void remove_events_of(const Context& context) {
+  for (const auto& event : event_table().all())
+    if (&event->context() == &context) event_table().remove(event->handle());
+}
+
+}  // namespace cucore::cpu::runtime

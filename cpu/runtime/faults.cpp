@@ -1,0 +1,91 @@
+// Faults in generated code: see faults.hpp. The handler only changes the interrupted registers: the thread goes on in
+// Fiber::finish_with_fault on the fiber's stack, which switches back to the block's scheduler.
+#include "cpu/runtime/faults.hpp"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+
+#include "cpu/runtime/fiber.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+constexpr std::size_t kSignalStack = 64 * 1024;
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+struct sigaction earlier[NSIG];
+
+void hand_on(int signal, siginfo_t* info, void* registers) {
+  const struct sigaction& before = earlier[signal];
+  if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction) {
+    before.sa_sigaction(signal, info, registers);
+  } else if (before.sa_handler == SIG_IGN) {
+    return;
+  } else if (before.sa_handler != SIG_DFL && before.sa_handler) {
+    before.sa_handler(signal);
+  } else {
+    // The default action, at the same instruction.
+    ::signal(signal, SIG_DFL);
+  }
+}
+
+void on_fault(int signal, siginfo_t* info, void* registers) {
+  Fiber* const fiber = Fiber::current();
+  // Signals sent by kill() are not faults of ours.
+  if (!fiber || info->si_code <= 0) {
+    hand_on(signal, info, registers);
+    return;
+  }
+  Fault fault;
+  fault.signal = signal;
+  fault.address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  fault.is_stack_overflow = signal == SIGSEGV && fiber->stack().is_in_guard(fault.address);
+  fiber->note_fault(fault);
+  // The abandoned frames are not needed, so the landing starts at the top of the stack: right after an overflow too.
+  const auto top = reinterpret_cast<std::uintptr_t>(fiber->stack().low + fiber->stack().size) & ~std::uintptr_t{15};
+  auto* const state = static_cast<ucontext_t*>(registers);
+#if defined(__x86_64__)
+  state->uc_mcontext.gregs[REG_RDI] = static_cast<greg_t>(reinterpret_cast<std::uintptr_t>(fiber));
+  state->uc_mcontext.gregs[REG_RSP] = static_cast<greg_t>(top - 64 - 8);  // as after a call
+  state->uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(reinterpret_cast<std::uintptr_t>(&Fiber::finish_with_fault));
+#else
+#error "the fault handler knows x86-64 only"
+#endif
+}
+
+}  // namespace
+
+void install_fault_handler() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    struct sigaction action{};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    for (const int signal : kSignals) sigaction(signal, &action, &earlier[signal]);
+  });
+}
+
+FaultGuardedThread::FaultGuardedThread()
+    : stack_(mmap(nullptr, kSignalStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+  if (stack_ == MAP_FAILED) return;
+  stack_t alternate{};
+  alternate.ss_sp = stack_;
+  alternate.ss_size = kSignalStack;
+  sigaltstack(&alternate, nullptr);
+}
+
+FaultGuardedThread::~FaultGuardedThread() {
+  if (stack_ == MAP_FAILED) return;
+  stack_t none{};
+  none.ss_flags = SS_DISABLE;
+  sigaltstack(&none, nullptr);
+  munmap(stack_, kSignalStack);
+}
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,262 @@
+// Allocations: see memory.hpp.
+#include "cpu/runtime/memory.hpp"
+
+#include <atomic>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <vector>
+
+#include "cpu/runtime/address_space.hpp"
+#include "cpu/runtime/context.hpp"
+#include "cpu/runtime/device.hpp"
+#include "cpu/runtime/memory_pool.hpp"
+#include "cpu/runtime/process.hpp"
+#include "cpu/runtime/stream.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+struct Allocations {
+  std::shared_mutex mutex;
+  std::map<std::uintptr_t, Allocation> by_base;
+  std::map<int, std::size_t> used;  ///< by device, Device and Managed kinds
+  std::uint64_t next_buffer_id = 1;
+
+  std::map<std::uintptr_t, Allocation>::iterator find(std::uintptr_t address) {
+    auto after = by_base.upper_bound(address);
+    if (after == by_base.begin()) return by_base.end();
+    const auto candidate = std::prev(after);
+    return address - candidate->first < candidate->second.size ? candidate : by_base.end();
+  }
+};
+
+Allocations& allocations() {
+  static auto* instance = new Allocations;
+  return *instance;
+}
+
+bool counts_as_device_memory(const Allocation& allocation) {
+  return allocation.kind == Allocation::Kind::Device || allocation.kind == Allocation::Kind::Managed;
+}
+
+/// Enters a new allocation into the table.
+void publish(Allocation allocation) {
+  Allocations& self = allocations();
+  const std::unique_lock lock(self.mutex);
+  allocation.buffer_id = self.next_buffer_id++;
+  if (counts_as_device_memory(allocation)) self.used[allocation.device] += allocation.size;
+  self.by_base.insert_or_assign(allocation.base, std::move(allocation));
+}
+
+/// Gives memory back: pool memory to its pool, the rest to the address space. The entry is already gone.
+void give_back(const Allocation& allocation) {
+  if (allocation.kind == Allocation::Kind::Registered) return;
+  if (allocation.pool)
+    allocation.pool->give_back(allocation.base, allocation.size);
+  else
+    AddressSpace::instance().release(allocation.base, allocation.size);
+}
+
+/// Removes the entry at exactly `base`; nothing if there is none.
+std::optional<Allocation> withdraw(std::uintptr_t base) {
+  Allocations& self = allocations();
+  const std::unique_lock lock(self.mutex);
+  const auto found = self.by_base.find(base);
+  if (found == self.by_base.end()) return std::nullopt;
+  Allocation allocation = std::move(found->second);
+  self.by_base.erase(found);
+  if (counts_as_device_memory(allocation)) self.used[allocation.device] -= allocation.size;
+  return allocation;
+}
+
+std::optional<Allocation> find_exact(std::uintptr_t base) {
+  Allocations& self = allocations();
+  const std::shared_lock lock(self.mutex);
+  const auto found = self.by_base.find(base);
+  if (found == self.by_base.end() || found->second.is_freed) return std::nullopt;
+  return found->second;
+}
+
+CUresult allocate_entry(Allocation allocation, std::uintptr_t* address) {
+  const Device& device = *find_device(allocation.device);
+  if (allocation.size > device.total_memory() - std::min(device.total_memory(), used_memory(device)))
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  const std::uintptr_t base = AddressSpace::instance().allocate(allocation.size);
+  if (base == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  allocation.base = base;
+  publish(std::move(allocation));
+  *address = base;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+std::optional<Allocation> find_allocation(std::uintptr_t address) {
+  Allocations& self = allocations();
+  const std::shared_lock lock(self.mutex);
+  const auto found = self.find(address);
+  if (found == self.by_base.end() || found->second.is_freed) return std::nullopt;
+  return found->second;
+}
+
+bool change_allocation(std::uintptr_t address, void (*change)(Allocation&, const void*), const void* argument) {
+  Allocations& self = allocations();
+  const std::unique_lock lock(self.mutex);
+  const auto found = self.find(address);
+  if (found == self.by_base.end() || found->second.is_freed) return false;
+  change(found->second, argument);
+  return true;
+}
+
+CUresult allocate(Context& context, std::size_t size, Allocation::Kind kind, unsigned int flags,
+                  std::uintptr_t* address) {
+  if (size == 0) return CUDA_ERROR_INVALID_VALUE;
+  Allocation allocation;
+  allocation.size = size;
+  allocation.kind = kind;
+  allocation.context = &context;
+  allocation.device = context.device().ordinal();
+  allocation.flags = flags;
+  return allocate_entry(std::move(allocation), address);
+}
+
+CUresult allocate_module_memory(Context& context, std::size_t size, std::uintptr_t* address) {
+  Allocation allocation;
+  allocation.size = size;
+  allocation.context = &context;
+  allocation.device = context.device().ordinal();
+  allocation.is_module_memory = true;
+  return allocate_entry(std::move(allocation), address);
+}
+
+void free_module_memory(std::uintptr_t address) {
+  if (const auto allocation = withdraw(address)) give_back(*allocation);
+}
+
+CUresult free_device(Context& context, std::uintptr_t address) {
+  if (address == 0) return CUDA_SUCCESS;
+  const auto allocation = find_exact(address);
+  if (!allocation || !counts_as_device_memory(*allocation) || allocation->is_module_memory)
+    return CUDA_ERROR_INVALID_VALUE;
+  // Work in flight may still use the memory: wait for the context it belongs to.
+  Context& owner = allocation->context ? *allocation->context : context;
+  if (const CUresult error = owner.synchronize(); error != CUDA_SUCCESS) return error;
+  const auto withdrawn = withdraw(address);
+  if (!withdrawn) return CUDA_ERROR_INVALID_VALUE;
+  give_back(*withdrawn);
+  return CUDA_SUCCESS;
+}
+
+CUresult free_host(Context& context, std::uintptr_t address) {
+  if (address == 0) return CUDA_SUCCESS;
+  const auto allocation = find_exact(address);
+  if (!allocation || allocation->kind != Allocation::Kind::Host) return CUDA_ERROR_INVALID_VALUE;
+  Context& owner = allocation->context ? *allocation->context : context;
+  owner.synchronize();
+  const auto withdrawn = withdraw(address);
+  if (!withdrawn) return CUDA_ERROR_INVALID_VALUE;
+  give_back(*withdrawn);
+  return CUDA_SUCCESS;
+}
+
+CUresult register_host(Context& context, std::uintptr_t address, std::size_t size, unsigned int flags) {
+  constexpr unsigned int kKnown = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
+                                  CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
+  if (address == 0 || size == 0 || (flags & ~kKnown) != 0 || address + size < address) return CUDA_ERROR_INVALID_VALUE;
+  if (AddressSpace::instance().contains(address)) return CUDA_ERROR_INVALID_VALUE;
+  Allocation allocation;
+  allocation.base = address;
+  allocation.size = size;
+  allocation.kind = Allocation::Kind::Registered;
+  allocation.context = &context;
+  allocation.device = context.device().ordinal();
+  allocation.flags = flags;
+  Allocations& self = allocations();
+  const std::unique_lock lock(self.mutex);
+  const auto next = self.by_base.lower_bound(address);
+  if ((next != self.by_base.end() && next->first < address + size) || self.find(address) != self.by_base.end())
+    return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  allocation.buffer_id = self.next_buffer_id++;
+  self.by_base.emplace(address, std::move(allocation));
+  return CUDA_SUCCESS;
+}
+
+CUresult unregister_host(std::uintptr_t address) {
+  const auto allocation = find_exact(address);
+  if (!allocation) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+  if (allocation->kind != Allocation::Kind::Registered) return CUDA_ERROR_INVALID_VALUE;
+  if (allocation->context) allocation->context->synchronize();
+  return withdraw(address) ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+}
+
+CUresult allocate_async(Context& context, MemoryPool& pool, std::size_t size, Stream& stream, std::uintptr_t* address) {
+  (void)stream;  // memory is ready at once, which is before the stream can get there
+  *address = 0;
+  if (size == 0) return CUDA_SUCCESS;
+  std::uintptr_t base = 0;
+  if (const CUresult result = pool.take(size, &base); result != CUDA_SUCCESS) return result;
+  Allocation allocation;
+  allocation.base = base;
+  allocation.size = size;
+  allocation.kind = pool.allocation_kind();
+  allocation.device = pool.device_ordinal() >= 0 ? pool.device_ordinal() : context.device().ordinal();
+  allocation.pool = pool.shared_from_this();
+  publish(std::move(allocation));
+  *address = base;
+  return CUDA_SUCCESS;
+}
+
+CUresult free_async(std::uintptr_t address, Stream& stream) {
+  if (address == 0) return CUDA_SUCCESS;
+  {
+    Allocations& self = allocations();
+    const std::unique_lock lock(self.mutex);
+    const auto found = self.by_base.find(address);
+    if (found == self.by_base.end() || found->second.is_freed || found->second.is_module_memory ||
+        !(counts_as_device_memory(found->second) || found->second.pool))
+      return CUDA_ERROR_INVALID_VALUE;
+    found->second.is_freed = true;
+  }
+  const auto release = [address] {
+    if (const auto allocation = withdraw(address)) give_back(*allocation);
+  };
+  if (!stream.run_if_ready(release)) stream.enqueue(make_work([release](CUresult) { release(); }));
+  return CUDA_SUCCESS;
+}
+
+std::size_t used_memory(const Device& device) {
+  Allocations& self = allocations();
+  const std::shared_lock lock(self.mutex);
+  const auto found = self.used.find(device.ordinal());
+  return found == self.used.end() ? 0 : found->second;
+}
+
+bool is_device_range(std::uintptr_t address, std::size_t size) {
+  const auto allocation = find_allocation(address);
+  return allocation && size <= allocation->size - (address - allocation->base);
+}
+
+bool is_any_range(std::uintptr_t address, std::size_t size) {
+  if (const auto allocation = find_allocation(address)) {
+    // Registered memory is a window on ordinary memory, which may well go on behind it.
+    return allocation->kind == Allocation::Kind::Registered || size <= allocation->size - (address - allocation->base);
+  }
+  return address != 0 && !AddressSpace::instance().contains(address);
+}
+
+void free_memory_of(const Context& context) {
+  std::vector<std::uintptr_t> owned;
+  {
+    Allocations& self = allocations();
+    const std::shared_lock lock(self.mutex);
+    for (const auto& [base, allocation] : self.by_base)
+      if (allocation.context == &context) owned.push_back(base);
+  }
+  for (const std::uintptr_t base : owned)
+    if (const auto allocation = withdraw(base)) give_back(*allocation);
+}
+
+}  // namespace cucore::cpu::runtime

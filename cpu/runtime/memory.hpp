@@ -1,0 +1,72 @@
+// Allocations of every kind, and the look-up from any address inside one. Thread-safe.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+
+namespace cucore::cpu::runtime {
+
+class Context;
+class Device;
+class MemoryPool;
+class Stream;
+
+struct Allocation {
+  enum class Kind { Device, Host, Managed, Registered };
+
+  std::uintptr_t base = 0;
+  std::size_t size = 0;
+  Kind kind = Kind::Device;
+  Context* context = nullptr;  ///< null for pool memory, which belongs to its device
+  int device = 0;
+  unsigned int flags = 0;            ///< of cuMemHostAlloc, cuMemHostRegister, cuMemAllocManaged
+  std::shared_ptr<MemoryPool> pool;  ///< of stream-ordered memory
+  std::uint64_t buffer_id = 0;
+  bool is_module_memory = false;  ///< a module's variable: not for cuMemFree
+  bool is_freed = false;          ///< cuMemFreeAsync was called; memory stays until the stream gets there
+  int sync_memops = 0;
+  CUmemLocation preferred{CU_MEM_LOCATION_TYPE_INVALID, 0};
+  CUmemLocation last_prefetch{CU_MEM_LOCATION_TYPE_INVALID, 0};
+  bool read_mostly = false;
+  std::set<int> accessed_by;  ///< device ordinals, CU_DEVICE_CPU
+
+  bool is_pool_memory() const { return pool != nullptr; }
+};
+
+/// The allocation that contains `address` (a freed one no longer does).
+std::optional<Allocation> find_allocation(std::uintptr_t address);
+/// Changes it in place under the lock: `change(Allocation&)`. False if there is none.
+bool change_allocation(std::uintptr_t address, void (*change)(Allocation&, const void*), const void* argument);
+
+CUresult allocate(Context& context, std::size_t size, Allocation::Kind kind, unsigned int flags,
+                  std::uintptr_t* address);
+/// Memory of a module's variable. Never cached, freed with the module.
+CUresult allocate_module_memory(Context& context, std::size_t size, std::uintptr_t* address);
+void free_module_memory(std::uintptr_t address);
+/// cuMemFree: waits for the context's work. Null is success.
+CUresult free_device(Context& context, std::uintptr_t address);
+CUresult free_host(Context& context, std::uintptr_t address);
+
+CUresult register_host(Context& context, std::uintptr_t address, std::size_t size, unsigned int flags);
+CUresult unregister_host(std::uintptr_t address);
+
+/// Stream-ordered. Size 0 gives address 0, and freeing 0 is success.
+CUresult allocate_async(Context& context, MemoryPool& pool, std::size_t size, Stream& stream, std::uintptr_t* address);
+CUresult free_async(std::uintptr_t address, Stream& stream);
+
+/// Bytes in use on a device, and whether `size` more may be had.
+std::size_t used_memory(const Device& device);
+
+/// True if [address, address + size) lies in one allocation of ours that devices can use.
+bool is_device_range(std::uintptr_t address, std::size_t size);
+/// True if the range is not ours at all (ordinary host memory), or lies within one allocation.
+bool is_any_range(std::uintptr_t address, std::size_t size);
+
+void free_memory_of(const Context& context);
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,226 @@
+// Pools of stream-ordered memory: see memory_pool.hpp.
+#include "cpu/runtime/memory_pool.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "cpu/runtime/address_space.hpp"
+#include "cpu/runtime/device.hpp"
+#include "cpu/runtime/handle_table.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+using PoolTable = HandleTable<MemoryPool, HandleKind::MemoryPool>;
+PoolTable& pool_table() {
+  static auto* table = new PoolTable;
+  return *table;
+}
+
+/// Bytes cached by all pools together: lets a synchronisation with nothing to release cost one load.
+std::atomic<std::uint64_t> cached_everywhere{0};
+
+bool is_host(CUmemLocationType type) {
+  return type == CU_MEM_LOCATION_TYPE_HOST || type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+         type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+}
+
+}  // namespace
+
+CUresult MemoryPool::check(const CUmemPoolProps& properties) {
+  if (properties.allocType != CU_MEM_ALLOCATION_TYPE_PINNED && properties.allocType != CU_MEM_ALLOCATION_TYPE_MANAGED)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (properties.handleTypes != CU_MEM_HANDLE_TYPE_NONE) return CUDA_ERROR_NOT_SUPPORTED;  // no sharing of memory
+  const CUmemLocation& location = properties.location;
+  if (location.type == CU_MEM_LOCATION_TYPE_DEVICE)
+    return find_device(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+  if (location.type == CU_MEM_LOCATION_TYPE_NONE)
+    return properties.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  if (location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA && location.id < 0) return CUDA_ERROR_INVALID_VALUE;
+  return is_host(location.type) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+std::shared_ptr<MemoryPool> MemoryPool::create(const CUmemPoolProps& properties, bool is_default) {
+  auto pool = std::make_shared<MemoryPool>(properties, is_default);
+  pool->handle_ = reinterpret_cast<CUmemoryPool>(pool_table().insert(pool));
+  return pool;
+}
+
+MemoryPool::MemoryPool(const CUmemPoolProps& properties, bool is_default)
+    : properties_(properties), is_default_(is_default) {}
+
+MemoryPool::~MemoryPool() { trim(0); }
+
+Allocation::Kind MemoryPool::allocation_kind() const {
+  if (properties_.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED) return Allocation::Kind::Managed;
+  return is_host(properties_.location.type) ? Allocation::Kind::Host : Allocation::Kind::Device;
+}
+
+int MemoryPool::device_ordinal() const {
+  return properties_.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? properties_.location.id : -1;
+}
+
+CUresult MemoryPool::take(std::size_t size, std::uintptr_t* address) {
+  const Device& device = *find_device(std::max(0, device_ordinal()));
+  if (size > device.total_memory() - std::min(device.total_memory(), used_memory(device)))
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  const std::size_t rounded = AddressSpace::rounded(size);
+  const std::lock_guard lock(mutex_);
+  if (properties_.maxSize != 0 && used_ + rounded > properties_.maxSize) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (const auto cached = cached_.find(rounded); cached != cached_.end()) {
+    *address = cached->second;
+    cached_.erase(cached);
+    cached_everywhere.fetch_sub(rounded);
+  } else {
+    *address = AddressSpace::instance().allocate(size);
+    if (*address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+    reserved_ += rounded;
+    reserved_high_ = std::max(reserved_high_, reserved_);
+  }
+  used_ += rounded;
+  used_high_ = std::max(used_high_, used_);
+  return CUDA_SUCCESS;
+}
+
+void MemoryPool::give_back(std::uintptr_t address, std::size_t size) {
+  const std::size_t rounded = AddressSpace::rounded(size);
+  const std::lock_guard lock(mutex_);
+  used_ -= rounded;
+  cached_.emplace(rounded, address);
+  cached_everywhere.fetch_add(rounded);
+}
+
+void MemoryPool::trim(std::size_t keep) {
+  const std::lock_guard lock(mutex_);
+  while (reserved_ > keep && !cached_.empty()) {
+    const auto largest = std::prev(cached_.end());
+    AddressSpace::instance().release(largest->second, largest->first);
+    reserved_ -= largest->first;
+    cached_everywhere.fetch_sub(largest->first);
+    cached_.erase(largest);
+  }
+}
+
+std::uint64_t MemoryPool::release_threshold() const {
+  const std::lock_guard lock(mutex_);
+  return threshold_;
+}
+
+CUresult MemoryPool::attribute(CUmemPool_attribute attribute, void* value) const {
+  const std::lock_guard lock(mutex_);
+  const auto number = [value](std::uint64_t answer) {
+    std::memcpy(value, &answer, sizeof answer);
+    return CUDA_SUCCESS;
+  };
+  switch (attribute) {
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+      std::memcpy(value, &reuse_[attribute - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES], sizeof(int));
+      return CUDA_SUCCESS;
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+      return number(threshold_);
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+      return number(reserved_);
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+      return number(reserved_high_);
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+      return number(used_);
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+      return number(used_high_);
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult MemoryPool::set_attribute(CUmemPool_attribute attribute, const void* value) {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t number = 0;
+  switch (attribute) {
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+      std::memcpy(&reuse_[attribute - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES], value, sizeof(int));
+      return CUDA_SUCCESS;
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+      std::memcpy(&threshold_, value, sizeof threshold_);
+      return CUDA_SUCCESS;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+      std::memcpy(&number, value, sizeof number);
+      if (number != 0) return CUDA_ERROR_INVALID_VALUE;  // can only be reset
+      if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH)
+        reserved_high_ = reserved_;
+      else
+        used_high_ = used_;
+      return CUDA_SUCCESS;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUmemAccess_flags MemoryPool::access(const CUmemLocation& location) const {
+  const std::lock_guard lock(mutex_);
+  if (location.type == CU_MEM_LOCATION_TYPE_DEVICE) {
+    if (const auto found = granted_.find(location.id); found != granted_.end()) return found->second;
+    const bool own = properties_.location.type == CU_MEM_LOCATION_TYPE_DEVICE && properties_.location.id == location.id;
+    return own || properties_.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                                                                          : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  }
+  return allocation_kind() == Allocation::Kind::Device ? CU_MEM_ACCESS_FLAGS_PROT_NONE
+                                                       : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+}
+
+CUresult MemoryPool::set_access(const CUmemAccessDesc* descriptions, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const CUmemAccessDesc& each = descriptions[i];
+    if (each.location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+    if (!find_device(each.location.id)) return CUDA_ERROR_INVALID_DEVICE;
+    if (each.flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && each.flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
+        each.flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+      return CUDA_ERROR_INVALID_VALUE;
+    // A pool's own device cannot lose its access.
+    if (each.location.id == device_ordinal() && each.flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < count; ++i) granted_[descriptions[i].location.id] = descriptions[i].flags;
+  return CUDA_SUCCESS;
+}
+
+std::shared_ptr<MemoryPool> find_pool(CUmemoryPool handle) { return pool_table().find(handle); }
+
+CUresult destroy_pool(CUmemoryPool handle) {
+  const auto pool = pool_table().find(handle);
+  if (!pool || pool->is_default()) return CUDA_ERROR_INVALID_VALUE;
+  pool_table().remove(handle);
+  if (Device* device = find_device(pool->device_ordinal()); device && device->current_pool() == pool)
+    device->set_current_pool(device->default_pool());
+  return CUDA_SUCCESS;
+}
+
+void release_unused_pool_memory() {
+  if (cached_everywhere.load() == 0) return;
+  for (const auto& pool : pool_table().all()) pool->trim(pool->release_threshold());
+}
+
+std::shared_ptr<MemoryPool> default_pool_for(const CUmemLocation& location, CUmemAllocationType type) {
+  const bool managed = type == CU_MEM_ALLOCATION_TYPE_MANAGED;
+  if (location.type == CU_MEM_LOCATION_TYPE_DEVICE && !managed) return find_device(location.id)->default_pool();
+  static auto* const made = new std::map<std::pair<int, int>, std::shared_ptr<MemoryPool>>;
+  static auto* const mutex = new std::mutex;
+  const int id = location.type == CU_MEM_LOCATION_TYPE_DEVICE ? location.id : managed ? -2 : -1;
+  const std::lock_guard lock(*mutex);
+  std::shared_ptr<MemoryPool>& pool = (*made)[{managed, id}];
+  if (!pool) {
+    CUmemPoolProps properties{};
+    properties.allocType = type;
+    properties.location = location;
+    pool = MemoryPool::create(properties, true);
+  }
+  return pool;
+}
+
+}  // namespace cucore::cpu::runtime

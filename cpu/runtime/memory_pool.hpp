@@ -1,0 +1,61 @@
+// Pools of stream-ordered memory: freed blocks stay here for reuse until a synchronisation finds more than the release
+// threshold, or cuMemPoolTrimTo. Thread-safe.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "cpu/runtime/memory.hpp"
+
+namespace cucore::cpu::runtime {
+
+class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
+ public:
+  /// A default pool (of a device) cannot be destroyed. `properties` must have been checked.
+  static std::shared_ptr<MemoryPool> create(const CUmemPoolProps& properties, bool is_default);
+  static CUresult check(const CUmemPoolProps& properties);
+  MemoryPool(const CUmemPoolProps& properties, bool is_default);
+  ~MemoryPool();
+
+  CUmemoryPool handle() const { return handle_; }
+  bool is_default() const { return is_default_; }
+  Allocation::Kind allocation_kind() const;
+  int device_ordinal() const;  ///< -1: host
+
+  CUresult take(std::size_t size, std::uintptr_t* address);
+  void give_back(std::uintptr_t address, std::size_t size);
+  /// Releases cached blocks until at most `keep` bytes are reserved, or no cached one is left.
+  void trim(std::size_t keep);
+  std::uint64_t release_threshold() const;
+
+  CUresult attribute(CUmemPool_attribute attribute, void* value) const;
+  CUresult set_attribute(CUmemPool_attribute attribute, const void* value);
+  CUmemAccess_flags access(const CUmemLocation& location) const;
+  CUresult set_access(const CUmemAccessDesc* descriptions, std::size_t count);
+
+ private:
+  const CUmemPoolProps properties_;
+  const bool is_default_;
+  CUmemoryPool handle_ = nullptr;
+  mutable std::mutex mutex_;
+  std::multimap<std::size_t, std::uintptr_t> cached_;  ///< by rounded size
+  std::uint64_t reserved_ = 0, reserved_high_ = 0, used_ = 0, used_high_ = 0;
+  std::uint64_t threshold_ = 0;
+  int reuse_[3] = {1, 1, 1};
+  std::map<int, CUmemAccess_flags> granted_;  ///< by device ordinal; absent: the pool's own default
+};
+
+std::shared_ptr<MemoryPool> find_pool(CUmemoryPool handle);
+/// Ends the handle; memory still in use keeps the pool alive. INVALID_VALUE for a default pool.
+CUresult destroy_pool(CUmemoryPool handle);
+/// After a synchronisation: every pool gives back what exceeds its release threshold.
+void release_unused_pool_memory();
+/// The process-wide pool for memory that is not a device's: host or managed.
+std::shared_ptr<MemoryPool> default_pool_for(const CUmemLocation& location, CUmemAllocationType type);
+
+}  // namespace cucore::cpu::runtime

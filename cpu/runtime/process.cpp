@@ -1,0 +1,146 @@
+// The life of the driver in its process: see process.hpp.
+#include "cpu/runtime/process.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "cpu/runtime/default_stream.hpp"
+#include "cpu/runtime/device.hpp"
+#include "cpu/runtime/faults.hpp"
+
+namespace cucore::cpu::runtime {
+
+thread_local bool PerThreadDefaultStream::current_ = false;
+
+namespace {
+
+enum class Phase { Fresh, Ready, Exiting, Forked };
+
+struct Process {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Device>> devices;
+  bool launches_block = false;
+  std::mutex report_mutex;
+  std::string report;
+};
+
+std::atomic<Phase> phase{Phase::Fresh};
+std::atomic<int> compilations{0};
+
+Process& process() {
+  static auto* instance = new Process;  // never destroyed: threads of ours may outlive static destruction
+  return *instance;
+}
+
+void on_exit() {
+  Phase ready = Phase::Ready;
+  if (!phase.compare_exchange_strong(ready, Phase::Exiting)) return;
+  // Two bounded waits, never a join: a host callback or a kernel may itself be stuck.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (compilations.load() > 0 && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void on_fork_in_child() {
+  Phase ready = Phase::Ready;
+  if (!phase.compare_exchange_strong(ready, Phase::Forked)) {
+    Phase exiting = Phase::Exiting;
+    phase.compare_exchange_strong(exiting, Phase::Forked);
+  }
+}
+
+int number_from_environment(const char* name, int otherwise, int low, int high) {
+  const char* text = std::getenv(name);
+  if (!text || !*text) return otherwise;
+  char* end = nullptr;
+  const long value = std::strtol(text, &end, 10);
+  return *end == '\0' && value >= low && value <= high ? static_cast<int>(value) : otherwise;
+}
+
+/// "8.0" or "80" → 80; anything else → 80.
+int compute_capability_from_environment() {
+  const char* text = std::getenv("CUCORE_CPU_COMPUTE_CAPABILITY");
+  if (!text) return 80;
+  std::string digits;
+  for (const char* c = text; *c; ++c) {
+    if (*c >= '0' && *c <= '9')
+      digits += *c;
+    else if (*c != '.')
+      return 80;
+  }
+  if (digits.size() < 2 || digits.size() > 3) return 80;
+  return std::atoi(digits.c_str());
+}
+
+}  // namespace
+
+CUresult process_state() {
+  switch (phase.load(std::memory_order_acquire)) {
+    case Phase::Ready:
+      return CUDA_SUCCESS;
+    case Phase::Exiting:
+      return CUDA_ERROR_DEINITIALIZED;
+    default:
+      return CUDA_ERROR_NOT_INITIALIZED;
+  }
+}
+
+CUresult initialize(unsigned int flags) {
+  if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  const Phase now = phase.load(std::memory_order_acquire);
+  if (now == Phase::Ready) return CUDA_SUCCESS;
+  if (now == Phase::Exiting) return CUDA_ERROR_DEINITIALIZED;
+  if (now == Phase::Forked) return CUDA_ERROR_NOT_INITIALIZED;
+  Process& self = process();
+  const std::lock_guard lock(self.mutex);
+  if (phase.load(std::memory_order_acquire) == Phase::Ready) return CUDA_SUCCESS;
+  const int count = number_from_environment("CUCORE_CPU_DEVICES", 1, 0, 64);
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (count == 0 || (visible && (!*visible || !std::strcmp(visible, "-1")))) return CUDA_ERROR_NO_DEVICE;
+  const int capability = compute_capability_from_environment();
+  for (int ordinal = 0; ordinal < count; ++ordinal)
+    self.devices.push_back(std::make_unique<Device>(ordinal, capability));
+  self.launches_block = number_from_environment("CUDA_LAUNCH_BLOCKING", 0, 0, 1) == 1;
+  install_fault_handler();
+  pthread_atfork(nullptr, nullptr, on_fork_in_child);
+  std::atexit(on_exit);
+  phase.store(Phase::Ready, std::memory_order_release);
+  return CUDA_SUCCESS;
+}
+
+bool is_shutting_down() { return phase.load(std::memory_order_relaxed) != Phase::Ready; }
+
+bool launches_block() { return process().launches_block; }
+
+const std::vector<std::unique_ptr<Device>>& devices() { return process().devices; }
+
+CompilationInProgress::CompilationInProgress() {
+  compilations.fetch_add(1);
+  allowed_ = phase.load() == Phase::Ready;
+}
+
+CompilationInProgress::~CompilationInProgress() { compilations.fetch_sub(1); }
+
+void report(std::string text) {
+  Process& self = process();
+  const char* destination = std::getenv("CUCORE_CPU_REPORT");
+  if (destination && !std::strcmp(destination, "stderr")) std::fprintf(stderr, "cucore CPU device: %s\n", text.c_str());
+  const std::lock_guard lock(self.report_mutex);
+  self.report = std::move(text);
+}
+
+std::string last_report() {
+  Process& self = process();
+  const std::lock_guard lock(self.report_mutex);
+  return self.report;
+}
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,49 @@
+// The life of the driver in its process: before cuInit, ready, after exit began, or in a forked child. Nothing of the
+// driver is ever destroyed: exit makes calls answer CUDA_ERROR_DEINITIALIZED and lets running work stop.
+#pragma once
+
+#include <cuda.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cucore::cpu::runtime {
+
+class Device;
+
+/// CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED (before cuInit, and in a child forked after it: its threads are gone)
+/// or CUDA_ERROR_DEINITIALIZED. Every entry asks this first.
+CUresult process_state();
+
+/// cuInit. Reads CUCORE_CPU_DEVICES, CUCORE_CPU_COMPUTE_CAPABILITY and CUDA_LAUNCH_BLOCKING once.
+CUresult initialize(unsigned int flags);
+
+/// True once exit has begun or this is a forked child: running kernels are abandoned at their next block or wait.
+bool is_shutting_down();
+
+/// CUDA_LAUNCH_BLOCKING=1: every launch is waited for.
+bool launches_block();
+
+/// Devices in ordinal order; empty before initialize.
+const std::vector<std::unique_ptr<Device>>& devices();
+
+/// Held while the code generator runs: exit waits (some seconds at most) for it, since its library is taken down then.
+class CompilationInProgress {
+ public:
+  CompilationInProgress();
+  ~CompilationInProgress();
+  CompilationInProgress(const CompilationInProgress&) = delete;
+  CompilationInProgress& operator=(const CompilationInProgress&) = delete;
+  bool allowed() const { return allowed_; }
+
+ private:
+  bool allowed_;
+};
+
+/// The last fault, deadlock or load failure in words, for cucore_cpu_last_report; also written to standard error when
+/// CUCORE_CPU_REPORT=stderr. Thread-safe.
+void report(std::string text);
+std::string last_report();
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,171 @@
+// Streams: see stream.hpp.
+#include "cpu/runtime/stream.hpp"
+
+#include <algorithm>
+
+#include "cpu/runtime/context.hpp"
+#include "cpu/runtime/default_stream.hpp"
+#include "cpu/runtime/drainers.hpp"
+#include "cpu/runtime/process.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+std::atomic<std::uint64_t> next_stream_id{1};
+
+using StreamTable = HandleTable<Stream, HandleKind::Stream>;
+StreamTable& stream_table() {
+  static auto* table = new StreamTable;
+  return *table;
+}
+
+}  // namespace
+
+bool Backoff::pause() {
+  constexpr int kRounds = 200;
+  if (rounds_ >= kRounds) return false;
+  ++rounds_;
+#if defined(__x86_64__)
+  for (int i = 0; i < 8; ++i) __builtin_ia32_pause();
+#endif
+  return true;
+}
+
+Stream::Stream(Context& context, Kind kind, unsigned int flags, int priority)
+    : context_(context), kind_(kind), flags_(flags), priority_(priority), id_(next_stream_id.fetch_add(1)) {}
+
+std::shared_ptr<Stream> Stream::make_default(Context& context) {
+  auto stream = std::make_shared<Stream>(context, Kind::Legacy, CU_STREAM_DEFAULT, 0);
+  stream->handle_ = CU_STREAM_LEGACY;
+  return stream;
+}
+
+std::shared_ptr<Stream> Stream::make_per_thread(Context& context) {
+  auto stream = std::make_shared<Stream>(context, Kind::PerThread, CU_STREAM_DEFAULT, 0);
+  stream->handle_ = CU_STREAM_PER_THREAD;
+  return stream;
+}
+
+CUresult Stream::create(Context& context, unsigned int flags, int priority, CUstream* handle) {
+  if ((flags & ~static_cast<unsigned int>(CU_STREAM_NON_BLOCKING)) != 0) return CUDA_ERROR_INVALID_VALUE;
+  auto stream = std::make_shared<Stream>(context, Kind::Created, flags, priority);
+  context.add_stream(stream);
+  stream->handle_ = reinterpret_cast<CUstream>(stream_table().insert(stream));
+  *handle = stream->handle_;
+  return CUDA_SUCCESS;
+}
+
+std::uint64_t Stream::append(std::unique_ptr<Work> work) {
+  std::uint64_t number;
+  bool start = false;
+  {
+    const std::lock_guard lock(mutex_);
+    number = enqueued_.load(std::memory_order_relaxed) + 1;
+    enqueued_.store(number, std::memory_order_release);
+    queue_.push_back(std::move(work));
+    start = !std::exchange(draining_, true);
+  }
+  if (start) drain_on_a_thread(shared_from_this());
+  return number;
+}
+
+void Stream::enqueue_dependencies() {
+  // The legacy stream waits for all blocking streams, and they wait for it. Waits only ever name work enqueued before
+  // them, so they cannot form a cycle.
+  const auto follow = [this](std::shared_ptr<Stream> other) {
+    const std::uint64_t number = other->last();
+    if (!other->is_done(number))
+      append(make_work([other = std::move(other), number](CUresult) { other->wait_for(number); }));
+  };
+  if (synchronises_with_legacy()) {
+    Stream& legacy = context_.legacy_stream();
+    if (!legacy.is_idle()) follow(context_.legacy_stream_shared());
+  } else if (kind_ == Kind::Legacy) {
+    for (auto& stream : context_.streams())
+      if (stream.get() != this && stream->synchronises_with_legacy()) follow(std::move(stream));
+  }
+}
+
+std::uint64_t Stream::enqueue(std::unique_ptr<Work> work) {
+  enqueue_dependencies();
+  return append(std::move(work));
+}
+
+bool Stream::is_ready() const {
+  if (!is_idle()) return false;
+  if (synchronises_with_legacy()) return context_.legacy_stream().is_idle();
+  if (kind_ != Kind::Legacy) return true;
+  const auto streams = context_.streams();
+  return std::all_of(streams.begin(), streams.end(),
+                     [](const auto& stream) { return !stream->synchronises_with_legacy() || stream->is_idle(); });
+}
+
+void Stream::wait_for(std::uint64_t number) {
+  for (Backoff backoff; !is_done(number);) {
+    if (backoff.pause()) continue;
+    std::unique_lock lock(mutex_);
+    waiters_.fetch_add(1);
+    done_.wait(lock, [&] { return is_done(number); });
+    waiters_.fetch_sub(1);
+    return;
+  }
+}
+
+void Stream::wait_until_done() {
+  wait_for(last());
+  if (kind_ != Kind::Legacy) return;
+  for (const auto& stream : context_.streams())
+    if (stream->synchronises_with_legacy()) stream->wait_for(stream->last());
+}
+
+void Stream::drain() {
+  for (;;) {
+    std::unique_ptr<Work> work;
+    {
+      std::unique_lock lock(mutex_);
+      if (queue_.empty()) {
+        // Linger: the next launch of a loop usually comes within microseconds.
+        lock.unlock();
+        const std::uint64_t seen = completed_.load();
+        for (Backoff backoff; enqueued_.load(std::memory_order_acquire) == seen && backoff.pause();) {
+        }
+        lock.lock();
+        if (queue_.empty()) {
+          draining_ = false;
+          return;
+        }
+      }
+      work = std::move(queue_.front());
+      queue_.pop_front();
+    }
+    if (!is_shutting_down()) work->run(context_.error());
+    work.reset();
+    completed_.fetch_add(1);
+    if (waiters_.load() > 0) {
+      {
+        const std::lock_guard lock(mutex_);
+      }
+      done_.notify_all();
+    }
+  }
+}
+
+std::shared_ptr<Stream> find_stream(Context& context, CUstream handle) {
+  if (handle == nullptr)
+    return PerThreadDefaultStream::requested() ? context.per_thread_stream() : context.legacy_stream_shared();
+  if (handle == CU_STREAM_LEGACY) return context.legacy_stream_shared();
+  if (handle == CU_STREAM_PER_THREAD) return context.per_thread_stream();
+  return stream_table().find(handle);
+}
+
+CUresult destroy_stream(CUstream handle) {
+  return stream_table().remove(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+void remove_streams_of(const Context& context) {
+  for (const auto& stream : stream_table().all())
+    if (&stream->context() == &context) stream_table().remove(stream->handle());
+}
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,125 @@
+// Streams: FIFO queues of work, each drained by one thread of ours at a time while it has any. A work item may block
+// (wait for another stream, a host function, a kernel that waits for a flag) without holding up other streams.
+#pragma once
+
+#include <cuda.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "cpu/runtime/process.hpp"
+
+namespace cucore::cpu::runtime {
+
+class Context;
+
+/// One item of a stream. `error` is the context's sticky error when its turn comes: work other than host callbacks,
+/// waits and event records does nothing then.
+class Work {
+ public:
+  virtual ~Work() = default;
+  virtual void run(CUresult error) = 0;
+};
+
+template <class F>
+std::unique_ptr<Work> make_work(F function) {
+  struct Item final : Work {
+    explicit Item(F f) : call(std::move(f)) {}
+    void run(CUresult error) override { call(error); }
+    F call;
+  };
+  return std::make_unique<Item>(std::move(function));
+}
+
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  enum class Kind { Created, Legacy, PerThread };
+
+  static std::shared_ptr<Stream> make_default(Context& context);
+  static std::shared_ptr<Stream> make_per_thread(Context& context);
+  static CUresult create(Context& context, unsigned int flags, int priority, CUstream* handle);
+  Stream(Context& context, Kind kind, unsigned int flags, int priority);
+
+  Context& context() const { return context_; }
+  Kind kind() const { return kind_; }
+  unsigned int flags() const { return flags_; }
+  int priority() const { return priority_; }
+  std::uint64_t id() const { return id_; }
+  CUstream handle() const { return handle_; }
+
+  /// Appends work behind everything it must follow (the legacy stream's rules included). Returns its number.
+  std::uint64_t enqueue(std::unique_ptr<Work> work);
+
+  /// Runs `function` on the calling thread if nothing it must follow is pending, else returns false.
+  template <class F>
+  bool run_if_ready(F&& function) {
+    if (!is_ready()) return false;
+    std::forward<F>(function)();
+    return true;
+  }
+
+  std::uint64_t last() const { return enqueued_.load(std::memory_order_acquire); }
+  bool is_done(std::uint64_t number) const { return completed_.load() >= number; }
+  bool is_idle() const { return is_done(last()); }
+  /// True if this stream and every stream it synchronises with are idle.
+  bool is_ready() const;
+  void wait_for(std::uint64_t number);
+  /// Waits for all that the stream stands for: the legacy stream for every blocking stream too.
+  void wait_until_done();
+
+  /// Called by the draining thread: runs items until none is left.
+  void drain();
+
+ private:
+  bool synchronises_with_legacy() const { return kind_ != Kind::Legacy && (flags_ & CU_STREAM_NON_BLOCKING) == 0; }
+  void enqueue_dependencies();
+  std::uint64_t append(std::unique_ptr<Work> work);
+
+  Context& context_;
+  const Kind kind_;
+  const unsigned int flags_;
+  const int priority_;
+  const std::uint64_t id_;
+  CUstream handle_ = nullptr;
+  std::mutex mutex_;
+  std::condition_variable done_;
+  std::deque<std::unique_ptr<Work>> queue_;
+  bool draining_ = false;
+  std::atomic<std::uint64_t> enqueued_{0};
+  std::atomic<std::uint64_t> completed_{0};
+  std::atomic<int> waiters_{0};
+};
+
+/// The stream a handle means in `context`: null and CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, or a created one.
+/// Null pointer for a stale or garbage handle.
+std::shared_ptr<Stream> find_stream(Context& context, CUstream handle);
+
+/// Ends a created stream's handle; its pending work still completes. INVALID_HANDLE for the default streams.
+CUresult destroy_stream(CUstream handle);
+void remove_streams_of(const Context& context);
+
+/// Spins a little, then gives the processor away: for short waits of threads that expect to go on soon.
+class Backoff {
+ public:
+  /// False once waiting should become blocking.
+  bool pause();
+
+ private:
+  int rounds_ = 0;
+};
+
+/// Blocks the calling thread of ours until `condition` holds or the process ends, for memory that anyone may write.
+template <class F>
+void sleep_until(F&& condition) {
+  for (Backoff backoff; !condition() && !is_shutting_down();)
+    if (!backoff.pause()) std::this_thread::sleep_for(std::chrono::microseconds(20));
+}
+
+}  // namespace cucore::cpu::runtime
