@@ -12,8 +12,11 @@
 //
 // One file per entry: magic, version, checksum, then code, lowered names and log. Written to a temporary file, synced
 // and renamed, so that a crash leaves an old entry or none. One compile per key in a process and, by a lock the
-// operating system releases when its holder dies, on a host. The folder is created with mode 0700, files with 0600;
-// a folder that is there already keeps its mode, so that a cache can be shared on purpose.
+// operating system releases when its holder dies, on a host.
+//
+// Who can write to the folder can put code into it, so it is created with mode 0700 and its files with 0600. A folder
+// that is there already keeps its mode, and its files can be read by whoever can read the folder: that is how a cache
+// is shared on purpose. Entries that are symbolic links are not read.
 //
 // Thread-safety: all members may be called from any thread.
 #pragma once
@@ -22,6 +25,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +40,7 @@
 namespace cucore {
 
 struct ProgramOptions;
+struct CompileReport;
 
 /// What the cache answered to one compile.
 enum class CacheResult {
@@ -109,6 +114,9 @@ class CUCORE_API CompileCache {
  private:
   friend class Program;
   struct State;
+  CompileRecord lookup_or_compile(CompileReport& report, const std::function<CompileKey()>& make_key,
+                                  const std::function<CompileRecord()>& compile);
+
   std::shared_ptr<State> state_;
 };
 

@@ -75,7 +75,7 @@ class CUCORE_API Program {
   /// What became of the precompiled header in the last compile; nothing if none was asked for.
   std::optional<PchStatus> pch_status() const;
 
-  /// Frees the source. Idempotent. A compile that runs in another thread is waited for; a later one: StateError.
+  /// Ends it. Idempotent. A compile that runs in another thread is waited for; a later one throws StateError.
   void close() noexcept;
   explicit operator bool() const noexcept;
 

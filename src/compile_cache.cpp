@@ -1,0 +1,282 @@
+// CompileCache: records in frames, one compile per key in this process (a future) and on this host (a file lock).
+#include "cucore/compile_cache.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <future>
+#include <map>
+#include <mutex>
+
+#include "cucore/error.hpp"
+#include "cucore/program.hpp"
+#include "src/compile_cache_folder.hpp"
+#include "src/detail/frame.hpp"
+#include "src/detail/object_code_payload.hpp"
+#include "src/detail/sha256.hpp"
+
+namespace cucore {
+namespace {
+
+namespace fs = std::filesystem;
+using detail::CacheFolder;
+
+fs::path default_path() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return fs::path(value != nullptr ? value : "");
+  };
+  if (const fs::path path = variable("CUCORE_CACHE_DIR"); !path.empty()) return path;
+  if (const fs::path path = variable("XDG_CACHE_HOME"); path.is_absolute()) return path / "cucore";
+  if (const fs::path path = variable("HOME"); !path.empty()) return path / ".cache" / "cucore";
+  throw ValueError({.call = "CompileCache",
+                    .message = "no folder is given, and none of CUCORE_CACHE_DIR, XDG_CACHE_HOME and HOME is set",
+                    .hint = "set path, or one of these variables"});
+}
+
+// An equal value that shares nothing, as a compile of one's own would have given.
+CompileRecord fresh(const CompileRecord& record) {
+  return {.code = ObjectCode::from_bytes(record.code.code_type(), record.code.code(), record.code.name(),
+                                         record.code.symbol_mapping()),
+          .log = record.log};
+}
+
+// Where the parts of the last key for a program of this name, target and kind are kept.
+std::string name_key(const CompileKey& key) {
+  detail::Sha256 hash;
+  for (const auto& [label, digest] : key.parts) {
+    if (label == "name of the program" || label == "target" || label == "kind of source") hash.update(digest);
+  }
+  return detail::to_hex(hash.finish());
+}
+
+bool is_key(const CompileKey& key) {
+  return key.hex.size() == 64 && key.hex.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+}  // namespace
+
+struct CompileCache::State {
+  State(fs::path path, const CompileCacheOptions& options)
+      : folder(std::move(path), options.max_size_bytes), lock_wait(options.lock_wait) {}
+
+  CacheFolder folder;
+  std::chrono::milliseconds lock_wait;
+
+  std::atomic<std::uint64_t> hits = 0;
+  std::atomic<std::uint64_t> shared = 0;
+  std::atomic<std::uint64_t> misses = 0;
+  std::atomic<std::uint64_t> uncacheable = 0;
+  std::atomic<std::uint64_t> bad_records = 0;
+  std::atomic<std::uint64_t> stores = 0;
+  std::atomic<std::uint64_t> store_failures = 0;
+  std::atomic<std::uint64_t> evictions = 0;
+  std::atomic<std::uint64_t> lock_timeouts = 0;
+
+  std::optional<CompileRecord> read(const CompileKey& key, std::string* damage = nullptr);
+  bool write(const CompileKey& key, const CompileRecord& record);
+  std::string why_missing(const CompileKey& key) const;
+
+  // Compiles that this process is doing now. Those of a parent process were left behind by fork().
+  struct Flight {
+    std::shared_future<CompileRecord> result;
+    pid_t process;
+  };
+  std::mutex flights_mutex;
+  std::map<std::string, Flight> flights;
+
+  CompileRecord lead(CompileReport& report, const CompileKey& key, const std::function<CompileKey()>& make_key,
+                     const std::function<CompileRecord()>& compile);
+};
+
+std::optional<CompileRecord> CompileCache::State::read(const CompileKey& key, std::string* damage) {
+  if (!is_key(key)) return std::nullopt;
+  const std::optional<std::string> bytes = folder.read(CacheFolder::Shelf::entries, key.hex);
+  if (!bytes) return std::nullopt;
+  try {
+    detail::FrameReader reader(*bytes, detail::FrameKind::cache_entry);
+    if (reader.text() != key.hex) detail::throw_bad_frame("the file lies under another entry's name");
+    CompileRecord record{.code = detail::read_object_code(reader)};
+    record.log = reader.text();
+    reader.finish();
+    return record;
+  } catch (const ValueError& fault) {
+    ++bad_records;
+    folder.remove(CacheFolder::Shelf::entries, key.hex);
+    if (damage != nullptr) *damage = "the entry was removed: " + fault.message();
+    return std::nullopt;
+  }
+}
+
+bool CompileCache::State::write(const CompileKey& key, const CompileRecord& record) {
+  if (!is_key(key)) return false;
+  detail::FrameWriter entry(detail::FrameKind::cache_entry);
+  entry.text(key.hex);
+  detail::write_object_code(entry, record.code);
+  entry.text(record.log);
+  const bool stored = folder.write(CacheFolder::Shelf::entries, key.hex, entry.finish(), evictions);
+  ++(stored ? stores : store_failures);
+  if (!stored) return false;
+  detail::FrameWriter parts(detail::FrameKind::cache_key_parts);
+  parts.number(key.parts.size());
+  for (const auto& [label, digest] : key.parts) {
+    parts.text(label);
+    parts.text(digest);
+  }
+  folder.write(CacheFolder::Shelf::names, name_key(key), parts.finish(), evictions);
+  return true;
+}
+
+std::string CompileCache::State::why_missing(const CompileKey& key) const {
+  const std::optional<std::string> bytes = folder.read(CacheFolder::Shelf::names, name_key(key));
+  if (!bytes) return "no program of this name and target has been stored";
+  std::map<std::string, std::string> then;
+  try {
+    detail::FrameReader reader(*bytes, detail::FrameKind::cache_key_parts);
+    for (std::uint64_t left = reader.number(); left != 0; --left) {
+      const std::string label(reader.text());
+      then[label] = reader.text();
+    }
+  } catch (const ValueError&) {
+    return "no program of this name and target is known to have been stored";
+  }
+  std::string differences;
+  const auto note = [&](const std::string& what) { differences += (differences.empty() ? "" : ", ") + what; };
+  for (const auto& [label, digest] : key.parts) {
+    const auto before = then.find(label);
+    if (before == then.end()) {
+      note(label + " (new)");
+    } else {
+      if (before->second != digest) note(label);
+      then.erase(before);
+    }
+  }
+  for (const auto& [label, digest] : then) note(label + " (gone)");
+  if (differences.empty()) return "the entry has been evicted or removed";
+  return "other than when a program of this name was last stored: " + differences;
+}
+
+// Compiles, or finds, on behalf of everybody in this process who wants this key now.
+CompileRecord CompileCache::State::lead(CompileReport& report, const CompileKey& key,
+                                        const std::function<CompileKey()>& make_key,
+                                        const std::function<CompileRecord()>& compile) {
+  std::string damage;
+  const auto hit = [&](std::optional<CompileRecord>& found) {
+    ++hits;
+    report.cache = CacheResult::hit;
+    return std::move(*found);
+  };
+  if (auto found = read(key, &damage)) return hit(found);
+  const detail::FileLock lock = folder.lock(key.hex, lock_wait);
+  if (auto found = read(key)) return hit(found);  // compiled by another process meanwhile
+  if (lock.timed_out()) ++lock_timeouts;
+  ++misses;
+  report.cache = CacheResult::miss;
+  report.cache_why = damage.empty() ? why_missing(key) : damage;
+  CompileRecord record = compile();
+  if (make_key().hex == key.hex) {
+    write(key, record);
+  } else {
+    report.cache_why += "; not stored, since a header changed during the compile";
+  }
+  return record;
+}
+
+CompileRecord CompileCache::lookup_or_compile(CompileReport& report, const std::function<CompileKey()>& make_key,
+                                              const std::function<CompileRecord()>& compile) {
+  const std::shared_ptr<State> state = state_;
+  const CompileKey key = make_key();
+  if (key.hex.empty()) {
+    ++state->uncacheable;
+    report.cache = CacheResult::uncacheable;
+    report.cache_why = key.uncacheable;
+    return compile();
+  }
+  report.cache_key = key.hex;
+
+  std::promise<CompileRecord> promise;
+  std::shared_future<CompileRecord> other;
+  {
+    const std::lock_guard lock(state->flights_mutex);
+    const auto flight = state->flights.find(key.hex);
+    if (flight != state->flights.end() && flight->second.process == ::getpid()) {
+      other = flight->second.result;
+    } else {
+      state->flights.insert_or_assign(key.hex, State::Flight{promise.get_future().share(), ::getpid()});
+    }
+  }
+  if (other.valid()) {
+    CompileRecord record = fresh(other.get());  // throws what the compile threw
+    ++state->shared;
+    report.cache = CacheResult::shared;
+    return record;
+  }
+  const auto land = [&] {
+    const std::lock_guard lock(state->flights_mutex);
+    state->flights.erase(key.hex);
+  };
+  try {
+    CompileRecord record = state->lead(report, key, make_key, compile);
+    land();
+    promise.set_value(fresh(record));
+    return record;
+  } catch (...) {
+    land();
+    promise.set_exception(std::current_exception());
+    throw;
+  }
+}
+
+CompileCache::CompileCache(CompileCacheOptions options) {
+  if (options.max_size_bytes == 0) {
+    throw ValueError({.call = "CompileCache",
+                      .message = "max_size_bytes=0 leaves no room for any entry",
+                      .hint = "give the size in bytes, or use no cache"});
+  }
+  fs::path path = options.path.empty() ? default_path() : options.path;
+  // Absolute, so that a later change of directory does not move the cache.
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  state_ = std::make_shared<State>(error ? std::move(path) : absolute, options);
+}
+
+CompileCache::~CompileCache() = default;
+CompileCache::CompileCache(CompileCache&&) noexcept = default;
+CompileCache& CompileCache::operator=(CompileCache&&) noexcept = default;
+
+const fs::path& CompileCache::path() const noexcept { return state_->folder.root(); }
+
+CompileCacheCounters CompileCache::counters() const noexcept {
+  return {.hits = state_->hits,
+          .shared = state_->shared,
+          .misses = state_->misses,
+          .uncacheable = state_->uncacheable,
+          .bad_records = state_->bad_records,
+          .stores = state_->stores,
+          .store_failures = state_->store_failures,
+          .evictions = state_->evictions,
+          .lock_timeouts = state_->lock_timeouts};
+}
+
+std::size_t CompileCache::size() const { return state_->folder.usage().entries; }
+std::uint64_t CompileCache::size_bytes() const { return state_->folder.usage().bytes; }
+void CompileCache::clear() { state_->folder.clear(); }
+
+std::optional<CompileRecord> CompileCache::get(const CompileKey& key) {
+  std::optional<CompileRecord> record = state_->read(key);
+  ++(record ? state_->hits : state_->misses);
+  return record;
+}
+
+bool CompileCache::put(const CompileKey& key, const CompileRecord& record) { return state_->write(key, record); }
+
+bool CompileCache::erase(const CompileKey& key) {
+  return is_key(key) && state_->folder.remove(CacheFolder::Shelf::entries, key.hex);
+}
+
+std::string CompileCache::why_missing(const CompileKey& key) const {
+  return key.hex.empty() ? key.uncacheable : state_->why_missing(key);
+}
+
+}  // namespace cucore

@@ -1,0 +1,58 @@
+// The folder of a CompileCache: files by key, their sizes, and which go first.
+//
+//   entries/ab/cdef…   one record per key (hex of SHA-256); a frame (src/detail/frame.hpp)
+//   names/ab/cdef…     parts of the last key stored per program name, for telling why a compile missed
+//   locks/abc          empty; locked while a key that begins so is being compiled. Never removed: a lock on a removed
+//                      file excludes nobody.
+//
+// New folders and files get the read bits of the cache's own folder, which is made with mode 0700 if it is not there.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "src/detail/files.hpp"
+
+namespace cucore::detail {
+
+class CacheFolder {
+ public:
+  CacheFolder(std::filesystem::path root, std::uint64_t max_size_bytes)
+      : root_(std::move(root)), max_size_bytes_(max_size_bytes) {}
+
+  const std::filesystem::path& root() const noexcept { return root_; }
+
+  enum class Shelf { entries, names };
+  /// `hex` has 64 digits. Reading does not follow symbolic links, and marks the file as used now.
+  std::optional<std::string> read(Shelf shelf, const std::string& hex) const;
+  /// False if it could not be written; otherwise `evicted` is raised by the number of entries that made room.
+  bool write(Shelf shelf, const std::string& hex, std::string_view bytes, std::atomic<std::uint64_t>& evicted);
+  bool remove(Shelf shelf, const std::string& hex) const;
+  /// Waits for whoever compiles `hex`, up to `limit`.
+  FileLock lock(const std::string& hex, std::chrono::milliseconds limit) const;
+
+  struct Usage {
+    std::size_t entries = 0;
+    std::uint64_t bytes = 0;  ///< of both shelves
+  };
+  Usage usage() const;
+  void clear();
+
+ private:
+  std::filesystem::path file(Shelf shelf, const std::string& hex) const;
+  bool make_folder(const std::filesystem::path& folder) const;
+  std::uint64_t shrink(std::atomic<std::uint64_t>& evicted);
+
+  std::filesystem::path root_;
+  std::uint64_t max_size_bytes_;
+  std::mutex size_mutex_;
+  std::optional<std::uint64_t> size_;  // of both shelves as far as this process knows; nothing: not looked yet
+};
+
+}  // namespace cucore::detail

@@ -1,0 +1,123 @@
+// The key of a compile: SHA-256 over every input, each with a label. What is put in, and why:
+//   schema       what this file puts in
+//   kind, target c++/ptx; ptx/cubin/ltoir
+//   name         it is in messages, in __FILE__ and the name of the result
+//   source, options, names, headers in memory
+//   architecture exact, with its a or f suffix, also when it was the device's
+//   compiler     version and build of NVRTC or nvJitLink
+//   header       every file that #include could reach, by path and contents
+//   folder       the current directory, when file names are recorded in the code (lineinfo, debug)
+#include <filesystem>
+#include <system_error>
+
+#include "cucore/compile_cache.hpp"
+#include "cucore/error.hpp"
+#include "cucore/program_options.hpp"
+#include "cucore/toolkit.hpp"
+#include "src/detail/include_closure.hpp"
+#include "src/detail/sha256.hpp"
+#include "src/program_flags.hpp"
+#include "src/toolkit/library.hpp"
+
+namespace cucore {
+namespace {
+
+constexpr std::string_view kSchema = "1";
+
+std::string sized(std::string_view text) { return std::to_string(text.size()) + ":" + std::string(text); }
+
+std::string digest_of(const std::vector<std::string>& texts) {
+  detail::Sha256 hash;
+  for (const std::string& text : texts) hash.update(sized(text));
+  return detail::to_hex(hash.finish());
+}
+
+// Options with effects besides the result, or with inputs whose contents are not looked at.
+std::string option_that_cannot_be_keyed(const ProgramOptions& o) {
+  std::string names;
+  const auto note = [&](bool set, const char* name) {
+    if (set) names += (names.empty() ? "" : ", ") + std::string(name);
+  };
+  note(o.time.has_value(), "time");
+  note(o.fdevice_time_trace.has_value(), "fdevice_time_trace");
+  note(o.create_pch.has_value(), "create_pch");
+  note(o.use_pch.has_value(), "use_pch");
+  note(o.pch_dir.has_value(), "pch_dir");
+  note(o.pch.value_or(false), "pch");
+  return names.empty() ? names : "the compile reads or writes other files: " + names;
+}
+
+class KeyParts {
+ public:
+  void add(std::string label, const std::vector<std::string>& texts) {
+    parts.emplace_back(std::move(label), digest_of(texts));
+  }
+  std::string hex() const {
+    detail::Sha256 hash;
+    for (const auto& [label, digest] : parts) hash.update(sized(label) + sized(digest));
+    return detail::to_hex(hash.finish());
+  }
+  std::vector<std::pair<std::string, std::string>> parts;
+};
+
+void add_library(KeyParts& key, const char* label, const ToolkitLibrary& library) {
+  key.add(label, {std::to_string(library.major), std::to_string(library.minor), library.build});
+}
+
+}  // namespace
+
+CompileKey make_compile_key(std::string_view code, SourceType code_type, const ProgramOptions& options, CodeType target,
+                            const std::vector<std::string>& name_expressions) {
+  validate(options);
+  const ProgramOptions resolved = detail::with_arch(options);
+  const bool cxx = code_type == SourceType(SourceType::cxx);
+  const ToolkitInfo& found = toolkit::info();
+
+  KeyParts key;
+  key.add("schema", {std::string(kSchema)});
+  key.add("kind of source", {std::string(code_type.name())});
+  key.add("target", {std::string(target.name())});
+  key.add("name of the program", {options.name});
+  key.add("source", {std::string(code)});
+  key.add("architecture", {*resolved.arch});
+  key.add("options", detail::flags_for(code_type, resolved, target));
+  key.add("embed_ptx", {options.embed_ptx.value_or(true) ? "true" : "false"});
+
+  CompileKey result;
+  if (!cxx) {
+    (void)toolkit::nvjitlink();
+    add_library(key, "nvJitLink", found.nvjitlink);
+  } else {
+    (void)toolkit::nvrtc();
+    add_library(key, "NVRTC", found.nvrtc);
+    key.add("name expressions", name_expressions);
+    std::vector<std::string> headers;
+    for (const auto& [name, text] : options.headers) {
+      headers.push_back(name);
+      headers.push_back(text);
+    }
+    key.add("headers in memory", headers);
+    if (options.lineinfo.value_or(false) || options.debug.value_or(false)) {
+      std::error_code error;
+      key.add("current directory", {std::filesystem::current_path(error).string()});
+    }
+    result.uncacheable = option_that_cannot_be_keyed(options);
+    if (result.uncacheable.empty()) {
+      detail::IncludeClosure closure = detail::include_closure(
+          {.source = code,
+           .program_name = options.name,
+           .headers = options.headers,
+           .pre_include = options.pre_include,
+           .include_path = options.include_path,
+           .toolkit_path =
+               options.toolkit_headers.value_or(true) ? found.include_paths : std::vector<std::filesystem::path>()});
+      for (auto& [path, digest] : closure.files) key.parts.emplace_back("header " + path, std::move(digest));
+      result.uncacheable = std::move(closure.unknowable);
+    }
+  }
+  if (result.uncacheable.empty()) result.hex = key.hex();
+  result.parts = std::move(key.parts);
+  return result;
+}
+
+}  // namespace cucore

@@ -1,0 +1,38 @@
+// A named section in an ELF64 image: add, read, strip. A cubin carries its PTX in one (`.cucore.ptx`). And the checks
+// that an image is whole before it is given to code that believes it.
+//
+// The images may come from anywhere: nothing in them is believed before it is checked against their size.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cucore::detail {
+
+/// Name of the section that holds a cubin's PTX, NUL-terminated.
+inline constexpr std::string_view kPtxSection = ".cucore.ptx";
+
+/// `image` with one more section that is not loaded. The bytes of `image` stay where they are, but for the header's
+/// fields; what is new follows them. Throws ValueError if `image` is not a well-formed little-endian ELF64 image with
+/// section names, or has a section of that name.
+std::string elf_add_section(std::string_view image, std::string_view name, std::string_view content);
+
+/// The content of the first section called `name`, a view into `image`; nothing if there is none or `image` is no
+/// well-formed ELF64 image.
+std::optional<std::string_view> elf_section(std::string_view image, std::string_view name) noexcept;
+
+/// `image` without the section that elf_add_section put last; `image` itself if there is none.
+std::string elf_strip_section(std::string_view image, std::string_view name);
+
+/// Why `image` is no well-formed ELF64 image whose tables and sections lie inside it; nullptr if it is one.
+const char* elf_fault(std::string_view image) noexcept;
+
+/// Whether `image` begins as a fat binary does, and why it is not a whole one; nullptr if it is.
+bool is_fatbin(std::string_view image) noexcept;
+const char* fatbin_fault(std::string_view image) noexcept;
+
+/// The PTX an image carries, without its NUL; nothing if it carries none.
+std::optional<std::string_view> embedded_ptx(std::string_view image) noexcept;
+
+}  // namespace cucore::detail

@@ -1,0 +1,103 @@
+// Writing and checking frames.
+#include "src/detail/frame.hpp"
+
+#include <cstring>
+
+#include "cucore/error.hpp"
+#include "src/detail/sha256.hpp"
+
+namespace cucore::detail {
+namespace {
+
+constexpr std::string_view kMagic("CUCORE\x1a\n", 8);
+constexpr std::size_t kHeaderSize = 24;
+constexpr std::size_t kDigestSize = 32;
+
+void put(std::string& out, std::uint64_t value, int bytes) {
+  for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
+}
+
+std::uint64_t get(std::string_view bytes, std::size_t offset, std::size_t size) noexcept {
+  std::uint64_t value = 0;
+  for (std::size_t i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[offset + i]);
+  return value;
+}
+
+std::string_view as_text(const Sha256Digest& digest) noexcept {
+  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
+
+}  // namespace
+
+void throw_bad_frame(const std::string& fault) {
+  throw ValueError({.call = "deserialize",
+                    .message = "these bytes are not usable: " + fault,
+                    .hint = "make them again with serialize()"});
+}
+
+FrameWriter::FrameWriter(FrameKind kind) : bytes_(kMagic) {
+  put(bytes_, kFrameVersion, 4);
+  put(bytes_, static_cast<std::uint32_t>(kind), 4);
+  put(bytes_, 0, 8);
+}
+
+void FrameWriter::number(std::uint64_t value) { put(bytes_, value, 8); }
+
+void FrameWriter::text(std::string_view value) {
+  number(value.size());
+  bytes_ += value;
+}
+
+std::string FrameWriter::finish() {
+  std::string size;
+  put(size, bytes_.size() - kHeaderSize, 8);
+  bytes_.replace(16, 8, size);
+  bytes_ += as_text(sha256(bytes_));
+  return std::move(bytes_);
+}
+
+FrameReader::FrameReader(std::string_view bytes, FrameKind kind) {
+  if (bytes.substr(0, kMagic.size()) != kMagic.substr(0, bytes.size())) {
+    throw_bad_frame("they do not begin as cucore's do");
+  }
+  if (bytes.size() < kHeaderSize + kDigestSize) {
+    throw_bad_frame("truncated: only " + std::to_string(bytes.size()) + " bytes");
+  }
+  const std::uint64_t available = bytes.size() - kHeaderSize - kDigestSize;
+  const std::uint64_t size = get(bytes, 16, 8);
+  if (size > available) {
+    throw_bad_frame("truncated: " + std::to_string(size) + " bytes of content announced, " + std::to_string(available) +
+                    " there");
+  }
+  if (size < available) throw_bad_frame(std::to_string(available - size) + " bytes follow the end");
+  const std::string_view covered = bytes.substr(0, bytes.size() - kDigestSize);
+  if (as_text(sha256(covered)) != bytes.substr(covered.size())) throw_bad_frame("damaged: the checksum does not match");
+  const std::uint64_t version = get(bytes, 8, 4);
+  if (version != kFrameVersion) {
+    throw_bad_frame("written in version " + std::to_string(version) +
+                    " of the format by a newer cucore; this one reads " + std::to_string(kFrameVersion));
+  }
+  if (get(bytes, 12, 4) != static_cast<std::uint32_t>(kind)) throw_bad_frame("they hold something else");
+  payload_ = covered.substr(kHeaderSize);
+}
+
+std::uint64_t FrameReader::number() {
+  if (payload_.size() < 8) throw_bad_frame("malformed: a number is missing");
+  const std::uint64_t value = get(payload_, 0, 8);
+  payload_.remove_prefix(8);
+  return value;
+}
+
+std::string_view FrameReader::text() {
+  const std::uint64_t size = number();
+  if (size > payload_.size()) throw_bad_frame("malformed: a text is longer than what is left");
+  const std::string_view value = payload_.substr(0, size);
+  payload_.remove_prefix(size);
+  return value;
+}
+
+void FrameReader::finish() const {
+  if (!payload_.empty()) throw_bad_frame("malformed: content is left over");
+}
+
+}  // namespace cucore::detail

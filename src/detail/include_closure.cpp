@@ -1,0 +1,198 @@
+// The closure is found by walking names: each name is looked for in the folder of the text that names it, the program's
+// folder and the whole search path, and every file found counts. So the order in which the compiler searches does not
+// matter, and a header that appears or goes anywhere on the path changes the result.
+#include "src/detail/include_closure.hpp"
+
+#include <sys/stat.h>
+
+#include <ctime>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <system_error>
+
+#include "src/detail/files.hpp"
+#include "src/detail/include_scan.hpp"
+#include "src/detail/sha256.hpp"
+
+namespace cucore::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct FileIdentity {
+  dev_t device;
+  ino_t inode;
+  off_t size;
+  std::int64_t seconds;
+  std::int64_t nanoseconds;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
+struct ScannedFile {
+  FileIdentity identity = {};
+  std::string digest;
+  IncludeScan scan;
+};
+
+// Files read by this process. Never destroyed, like everything that a late compile may need.
+class ScannedFiles {
+ public:
+  // Nothing if the file cannot be read.
+  std::shared_ptr<const ScannedFile> get(const std::string& path, const struct stat& status) {
+    const FileIdentity identity{status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec,
+                                status.st_mtim.tv_nsec};
+    {
+      const std::lock_guard lock(mutex_);
+      const auto known = files_.find(path);
+      if (known != files_.end() && known->second->identity == identity) return known->second;
+    }
+    const std::optional<std::string> text = read_file(path);
+    if (!text) return nullptr;
+    auto file = std::make_shared<ScannedFile>();
+    file->identity = identity;
+    file->digest = to_hex(sha256(*text));
+    file->scan = scan_includes(*text);
+    // A file changed this recently could change again without its time of change showing it.
+    if (std::time(nullptr) - status.st_mtim.tv_sec > 2) {
+      const std::lock_guard lock(mutex_);
+      files_[path] = file;
+    }
+    return file;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const ScannedFile>> files_;
+};
+
+ScannedFiles& scanned_files() {
+  static auto* files = new ScannedFiles;
+  return *files;
+}
+
+// Stands for the contents of a whole folder: names, sizes and times of change of all its files.
+std::string folder_digest(const fs::path& folder) {
+  std::map<std::string, std::string> entries;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    struct stat status{};
+    if (::stat(it->path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    entries[it->path().lexically_relative(folder).string()] = std::to_string(status.st_size) + ":" +
+                                                              std::to_string(status.st_mtim.tv_sec) + ":" +
+                                                              std::to_string(status.st_mtim.tv_nsec);
+  }
+  Sha256 hash;
+  for (const auto& [name, state] : entries) hash.update(name + "\n" + state + "\n");
+  return to_hex(hash.finish());
+}
+
+struct Pending {
+  std::string path;  // as the compiler would spell it; in the key, so that a cache can move with its tree
+  std::string real;
+};
+
+class Walk {
+ public:
+  explicit Walk(const IncludeClosureInput& input) : input_(input) {}
+
+  IncludeClosure run() {
+    const fs::path program_folder = fs::path(input_.program_name).parent_path();
+    text(scan_includes(input_.source), program_folder, "the source", false);
+    for (const auto& [name, contents] : input_.headers) {
+      text(scan_includes(contents), program_folder, "header '" + name + "'", false);
+    }
+    for (const std::string& name : input_.pre_include) look_for(name, program_folder);
+    while (!pending_.empty()) {
+      const Pending header = std::move(pending_.back());
+      pending_.pop_back();
+      file(header);
+    }
+    result_.files.assign(found_.begin(), found_.end());
+    return std::move(result_);
+  }
+
+ private:
+  void text(const IncludeScan& scan, const fs::path& folder, const std::string& what, bool in_toolkit) {
+    if (!scan.unknowable.empty()) {
+      if (in_toolkit && scan.computed_include) {
+        whole_toolkit();
+      } else {
+        fail(what + ", " + scan.unknowable);
+      }
+    }
+    for (const std::string& name : scan.names) look_for(name, folder);
+  }
+
+  // Queues every file that `name`, in a text in `folder`, could mean.
+  void look_for(const std::string& name, const fs::path& folder) {
+    if (!looked_for_.insert(folder.string() + "\n" + name).second) return;
+    if (fs::path(name).is_absolute()) return candidate(name);
+    candidate(folder / name);
+    candidate(fs::path(input_.program_name).parent_path() / name);
+    for (const std::string& path : input_.include_path) candidate(fs::path(path) / name);
+    for (const fs::path& path : input_.toolkit_path) candidate(path / name);
+  }
+
+  void candidate(const fs::path& path) {
+    struct stat status{};
+    if (!tried_.insert(path.string()).second || ::stat(path.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return;
+    // "x/../x/a.h" is "x/a.h"; only the file system knows, since x may be a link. The last part stays: a header that is
+    // a link finds its quoted names in the folder of the link.
+    const std::string real = (real_folder(path.parent_path()) / path.filename()).string();
+    if (seen_.insert(real).second) pending_.push_back({path.string(), real});
+  }
+
+  const fs::path& real_folder(const fs::path& folder) {
+    auto [known, is_new] = real_folders_.try_emplace(folder.string());
+    if (is_new) {
+      std::error_code error;
+      known->second = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
+      if (error) known->second = folder;
+    }
+    return known->second;
+  }
+
+  void file(const Pending& header) {
+    struct stat status{};
+    if (::stat(header.path.c_str(), &status) != 0) return fail(header.path + " cannot be read");
+    const std::shared_ptr<const ScannedFile> scanned = scanned_files().get(header.path, status);
+    if (scanned == nullptr) return fail(header.path + " cannot be read");
+    found_[header.path] = scanned->digest;
+    text(scanned->scan, fs::path(header.path).parent_path(), header.path, in_toolkit(header.real));
+  }
+
+  bool in_toolkit(const std::string& real) {
+    for (const fs::path& folder : input_.toolkit_path) {
+      if (real.starts_with(real_folder(folder).string() + "/")) return true;
+    }
+    return false;
+  }
+
+  void whole_toolkit() {
+    for (const fs::path& folder : input_.toolkit_path) {
+      std::string& digest = found_[folder.string()];
+      if (digest.empty()) digest = folder_digest(folder);
+    }
+  }
+
+  void fail(const std::string& why) {
+    if (result_.unknowable.empty()) result_.unknowable = why;
+  }
+
+  const IncludeClosureInput& input_;
+  IncludeClosure result_;
+  std::map<std::string, std::string> found_;
+  std::set<std::string> looked_for_;
+  std::set<std::string> tried_;                    // paths as written
+  std::set<std::string> seen_;                     // real paths of headers
+  std::map<std::string, fs::path> real_folders_;
+  std::vector<Pending> pending_;
+};
+
+}  // namespace
+
+IncludeClosure include_closure(const IncludeClosureInput& input) { return Walk(input).run(); }
+
+}  // namespace cucore::detail

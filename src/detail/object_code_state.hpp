@@ -1,0 +1,36 @@
+// What the copies of one ObjectCode share.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "cucore/object_code.hpp"
+#include "src/detail/library_state.hpp"
+
+namespace cucore {
+
+struct ObjectCode::State {
+  State(CodeType t, std::string b, std::filesystem::path p, std::string n, SymbolMapping m)
+      : type(t), bytes(std::move(b)), path(std::move(p)), name(std::move(n)), mapping(std::move(m)) {}
+
+  const CodeType type;
+  const std::string bytes;           // in memory; PTX without its NUL
+  const std::filesystem::path path;  // in a file; then `bytes` is empty
+  const std::string name;
+  const SymbolMapping mapping;
+
+  std::mutex load_mutex;                                // held while loading, by this object's users only
+  std::shared_ptr<detail::LibraryState> library;        // written once, under load_mutex
+  std::atomic<detail::LibraryState*> loaded = nullptr;  // set when `library` may be read without the lock
+};
+
+namespace detail {
+
+/// "ObjectCode 'saxpy' (cubin)", with the path if there is one.
+std::string describe(CodeType type, const std::string& name, const std::filesystem::path& path);
+
+}  // namespace detail
+}  // namespace cucore

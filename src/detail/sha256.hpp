@@ -1,0 +1,34 @@
+// SHA-256 (FIPS 180-4): the checksum of framed data and the hash of cache keys. Not used for secrets.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace cucore::detail {
+
+using Sha256Digest = std::array<std::uint8_t, 32>;
+
+class Sha256 {
+ public:
+  void update(std::string_view bytes) noexcept;
+  /// Ends the hash; the object must not be used after.
+  Sha256Digest finish() noexcept;
+
+ private:
+  void block(const std::uint8_t* bytes) noexcept;
+
+  std::array<std::uint32_t, 8> state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  std::array<std::uint8_t, 64> pending_ = {};
+  std::size_t pending_size_ = 0;
+  std::uint64_t size_ = 0;
+};
+
+Sha256Digest sha256(std::string_view bytes) noexcept;
+/// 64 lower-case hex digits.
+std::string to_hex(const Sha256Digest& digest);
+
+}  // namespace cucore::detail

@@ -1,0 +1,140 @@
+// Judging options by themselves: all faults of one ProgramOptions in one error. What depends on the version of the
+// compiler is left to the compiler, whose message names the flag.
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "cucore/device.hpp"
+#include "cucore/error.hpp"
+#include "cucore/program_options.hpp"
+
+namespace cucore {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// sm_ or compute_, two or three digits, then perhaps a or f.
+bool is_arch(std::string_view text) {
+  for (std::string_view prefix : {"sm_", "compute_"}) {
+    if (!text.starts_with(prefix)) continue;
+    text.remove_prefix(prefix.size());
+    if (text.ends_with('a') || text.ends_with('f')) text.remove_suffix(1);
+    return (text.size() == 2 || text.size() == 3) && std::all_of(text.begin(), text.end(), is_digit);
+  }
+  return false;
+}
+
+bool is_cxx_standard(std::string_view text) {
+  return text.size() == 5 && text.starts_with("c++") && is_digit(text[3]) && is_digit(text[4]);
+}
+
+class Faults {
+ public:
+  void add(std::string_view option, std::string_view value, std::string_view allowed) {
+    text_ += (text_.empty() ? "" : "; ") + std::string(option) + "='" + std::string(value) + "' is not allowed (" +
+             std::string(allowed) + ")";
+  }
+  // Text that goes to a C interface.
+  void text(std::string_view option, std::string_view value) {
+    if (value.find('\0') != std::string_view::npos) {
+      add(option, value.substr(0, value.find('\0')), "must not contain a NUL character");
+    }
+  }
+  void text(std::string_view option, const std::optional<std::string>& value) {
+    if (value) text(option, std::string_view(*value));
+  }
+  void text(std::string_view option, const std::vector<std::string>& values) {
+    for (const std::string& value : values) text(option, std::string_view(value));
+  }
+  void path(std::string_view option, const std::optional<std::string>& value) {
+    text(option, value);
+    if (value && value->empty()) add(option, "", "must name a file or folder");
+  }
+  void no_empty(std::string_view option, const std::vector<std::string>& values) {
+    text(option, values);
+    for (const std::string& value : values) {
+      if (value.empty()) add(option, "", "must not be empty");
+    }
+  }
+  void count(std::string_view option, const std::optional<int>& value) {
+    if (value && *value < 0) add(option, std::to_string(*value), "must be 0 or more");
+  }
+  void numbers(std::string_view option, const std::vector<int>& values) {
+    for (int value : values) count(option, value);
+  }
+  void one_of(std::string_view option, const std::optional<std::string>& value,
+              std::initializer_list<std::string_view> words) {
+    if (!value || std::find(words.begin(), words.end(), *value) != words.end()) return;
+    std::string allowed = "use one of";
+    for (std::string_view word : words) allowed += " " + std::string(word);
+    add(option, *value, allowed);
+  }
+  void throw_if_any() const {
+    if (text_.empty()) return;
+    throw ValueError({.call = "ProgramOptions", .message = text_, .hint = "correct these options"});
+  }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace
+
+void validate(const ProgramOptions& o) {
+  Faults faults;
+  faults.text("name", std::string_view(o.name));
+  if (o.arch && !is_arch(*o.arch)) {
+    faults.add("arch", *o.arch, "use sm_NN or compute_NN, perhaps with a or f at the end, e.g. sm_90 or sm_90a");
+  }
+  faults.no_empty("ptxas_options", o.ptxas_options);
+  faults.count("max_register_count", o.max_register_count);
+  faults.text("define_macro", o.define_macro);
+  for (const std::string& macro : o.define_macro) {
+    if (macro.empty() || macro.front() == '=') {
+      faults.add("define_macro", macro, "Expected define_macro to be NAME or NAME=VALUE");
+    }
+  }
+  faults.no_empty("undefine_macro", o.undefine_macro);
+  faults.no_empty("include_path", o.include_path);
+  faults.no_empty("pre_include", o.pre_include);
+  if (o.std && !is_cxx_standard(*o.std)) faults.add("std", *o.std, "use c++03, c++11, c++14, c++17 or c++20");
+  faults.one_of("optimization_info", o.optimization_info, {"inline"});
+  faults.numbers("diag_error", o.diag_error);
+  faults.numbers("diag_suppress", o.diag_suppress);
+  faults.numbers("diag_warn", o.diag_warn);
+  faults.path("time", o.time);
+  faults.count("split_compile", o.split_compile);
+  faults.path("fdevice_time_trace", o.fdevice_time_trace);
+  faults.text("frandom_seed", o.frandom_seed);
+  faults.one_of("ofast_compile", o.ofast_compile, {"0", "min", "mid", "max"});
+  faults.path("create_pch", o.create_pch);
+  faults.path("use_pch", o.use_pch);
+  faults.path("pch_dir", o.pch_dir);
+  for (const auto& [name, source] : o.extra_sources) {
+    faults.text("extra_sources", std::string_view(name));
+    if (source.empty()) faults.add("extra_sources", name, "a module's source cannot be empty");
+  }
+  for (const auto& [name, text] : o.headers) {
+    if (name.empty()) faults.add("headers", name, "a header's name must not be empty");
+    faults.text("headers", std::string_view(name));
+    faults.text("headers", std::string_view(text));
+  }
+  faults.throw_if_any();
+}
+
+std::string resolve_arch(const ProgramOptions& options) {
+  if (options.arch) return *options.arch;
+  std::string why;
+  try {
+    return "sm_" + Device::current().arch();
+  } catch (const Error& error) {
+    why = error.what();
+  }
+  throw ValueError(
+      {.call = "resolve_arch",
+       .message = "no architecture to compile for: arch is not set and there is no device to ask (" + why + ")",
+       .hint = "set arch, e.g. arch='sm_90'"});
+}
+
+}  // namespace cucore

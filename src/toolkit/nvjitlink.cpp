@@ -1,0 +1,82 @@
+// PTX to cubin. Each compile is a link of its own: nvJitLink cannot complete one twice. A failed create still returns a
+// handle, whose log says why, and a completion after a failed add reports success: every step is checked.
+#include "src/toolkit/nvjitlink.hpp"
+
+#include "cucore/error.hpp"
+#include "src/toolkit/library.hpp"
+
+namespace cucore::toolkit {
+namespace {
+
+class NativeLink {
+ public:
+  NativeLink() = default;
+  NativeLink(const NativeLink&) = delete;
+  NativeLink& operator=(const NativeLink&) = delete;
+  ~NativeLink() {
+    if (handle != nullptr) nvjitlink().nvJitLinkDestroy(&handle);
+  }
+
+  std::string error_log() const { return log(nvjitlink().nvJitLinkGetErrorLogSize, nvjitlink().nvJitLinkGetErrorLog); }
+  std::string info_log() const { return log(nvjitlink().nvJitLinkGetInfoLogSize, nvjitlink().nvJitLinkGetInfoLog); }
+
+  NvJitLinkHandle handle = nullptr;
+
+ private:
+  std::string log(NvJitLinkResult (*get_size)(NvJitLinkHandle, std::size_t*),
+                  NvJitLinkResult (*get)(NvJitLinkHandle, char*)) const {
+    std::size_t size = 0;
+    if (handle == nullptr || get_size(handle, &size) != NvJitLinkResult::success || size == 0) return {};
+    std::string text(size, '\0');
+    if (get(handle, text.data()) != NvJitLinkResult::success) return {};
+    while (!text.empty() && text.back() == '\0') text.pop_back();
+    return text;
+  }
+};
+
+std::string hint_for(NvJitLinkResult result) {
+  switch (result) {
+    case NvJitLinkResult::ptx_compile:
+      return "correct the PTX where the log points";
+    case NvJitLinkResult::unrecognized_option:
+    case NvJitLinkResult::unrecognized_arch:
+    case NvJitLinkResult::unsupported_arch: {
+      const ToolkitLibrary& found = info().nvjitlink;
+      return "this nvJitLink is version " + std::to_string(found.major) + "." + std::to_string(found.minor) + " at " +
+             found.path.string();
+    }
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+LinkedCubin compile_ptx_with_nvjitlink(std::string_view ptx, const std::string& name,
+                                       const std::vector<std::string>& flags) {
+  const NvJitLinkTable& table = nvjitlink();
+  const std::string what = "compiling PTX '" + name + "' to cubin";
+  std::vector<const char*> options;
+  for (const std::string& flag : flags) options.push_back(flag.c_str());
+
+  NativeLink link;
+  const auto require = [&](NvJitLinkResult result, const char* call) {
+    if (result != NvJitLinkResult::success) check(result, call, what, link.error_log(), hint_for(result));
+  };
+  require(table.nvJitLinkCreate(&link.handle, static_cast<std::uint32_t>(options.size()), options.data()),
+          "nvJitLinkCreate");
+  const std::string terminated(ptx);
+  require(
+      table.nvJitLinkAddData(link.handle, NvJitLinkInput::ptx, terminated.c_str(), terminated.size() + 1, name.c_str()),
+      "nvJitLinkAddData");
+  require(table.nvJitLinkComplete(link.handle), "nvJitLinkComplete");
+  std::size_t size = 0;
+  require(table.nvJitLinkGetLinkedCubinSize(link.handle, &size), "nvJitLinkGetLinkedCubinSize");
+  LinkedCubin result;
+  result.image.resize(size);
+  require(table.nvJitLinkGetLinkedCubin(link.handle, result.image.data()), "nvJitLinkGetLinkedCubin");
+  result.log = link.info_log();
+  return result;
+}
+
+}  // namespace cucore::toolkit

@@ -1,0 +1,38 @@
+// One compile with NVRTC, from source to images and lowered names.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cucore/code_type.hpp"
+#include "cucore/program.hpp"
+
+namespace cucore::toolkit {
+
+struct NvrtcInput {
+  const std::string& source;
+  const std::string& name;
+  const std::vector<std::pair<std::string, std::string>>& headers;
+  const std::vector<std::string>& flags;
+  const std::vector<std::string>& name_expressions;
+  CodeType target;        ///< ptx, cubin or ltoir
+  bool want_ptx = false;  ///< fetch the PTX beside a cubin
+  bool uses_pch = false;  ///< a precompiled header is made or looked for: ask for its status
+  std::string_view arch;  ///< for messages
+};
+
+struct NvrtcOutput {
+  std::string image;                       ///< the target, without terminating NUL; may be empty if NVRTC gave nothing
+  std::string ptx;                         ///< with want_ptx
+  std::vector<std::string> lowered_names;  ///< one per name expression
+  std::string log;
+  std::optional<PchStatus> pch;
+};
+
+/// Throws NvrtcError with the log, UnavailableError.
+NvrtcOutput compile_with_nvrtc(const NvrtcInput& input);
+
+}  // namespace cucore::toolkit
