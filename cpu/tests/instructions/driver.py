@@ -72,8 +72,15 @@ class Driver:
         if parameters:
             boxes.append((c_char * len(parameters)).from_buffer_copy(parameters))
         addresses = (c_void_p * len(boxes))(*(ctypes.addressof(box) for box in boxes))
-        self.call("cuLaunchKernel", function, *(c_uint(n) for n in (*grid, *block)), c_uint(shared), c_void_p(0), addresses,
-                  c_void_p(0))
+        self.call(
+            "cuLaunchKernel",
+            function,
+            *(c_uint(n) for n in (*grid, *block)),
+            c_uint(shared),
+            c_void_p(0),
+            addresses,
+            c_void_p(0),
+        )
         self.call("cuCtxSynchronize")
 
     def run(self, ptx, job):

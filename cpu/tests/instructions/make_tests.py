@@ -17,13 +17,39 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
 
-from reference import (approximate, atomic, bits, comparison, control, conversion, floating, integer, memory,  # noqa: E402
-                       synchronization, warp)
-from table import Table  # noqa: E402
+from reference import (
+    addresses,
+    approximate,
+    atomic,
+    bits,
+    calls,
+    comparison,
+    control,
+    conversion,
+    floating,
+    integer,
+    memory,
+    synchronization,
+    warp,
+)
+from table import Table
 
-CHAPTERS = (integer, bits, floating, approximate, conversion, comparison, memory, atomic, warp, control, synchronization)
+CHAPTERS = (
+    integer,
+    bits,
+    floating,
+    approximate,
+    conversion,
+    comparison,
+    memory,
+    addresses,
+    atomic,
+    warp,
+    control,
+    calls,
+    synchronization,
+)
 
 
 def all_cases():
@@ -73,7 +99,9 @@ def assemble(ptxas, files):
         with tempfile.NamedTemporaryFile("w", suffix=".ptx") as source:
             source.write(files[path])
             source.flush()
-            done = subprocess.run([ptxas, "-arch", target, source.name, "-o", "/dev/null"], capture_output=True, text=True)
+            done = subprocess.run(
+                [ptxas, "-arch", target, source.name, "-o", "/dev/null"], capture_output=True, text=True
+            )
         return f"{path.relative_to(HERE)}: {(done.stderr or done.stdout).strip()}" if done.returncode else ""
 
     with ThreadPoolExecutor(2) as pool:

@@ -20,10 +20,9 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
 
-from table import Table, error, hexadecimal  # noqa: E402
-from worker import Workers, job_of  # noqa: E402
+from table import Table, error, hexadecimal
+from worker import Workers, job_of
 
 SHOWN_ROWS = 8
 
@@ -92,15 +91,24 @@ class Test:
             return 0.0
         fill = int(self.table.headers.get("fill", "0xcd"), 16)
         outputs = self.table.unpack_outputs(bytes.fromhex(answer["outputs"]), fill)
-        return max((self.cell_error(row, c, v) for row, (values, _) in zip(self.table.rows, outputs) for c, v in enumerate(values)),
-                   default=0.0)
+        return max(
+            (
+                self.cell_error(row, c, v)
+                for row, (values, _) in zip(self.table.rows, outputs)
+                for c, v in enumerate(values)
+            ),
+            default=0.0,
+        )
 
     def row_text(self, index, row, values):
         show = lambda cells, columns: " ".join(  # noqa: E731
-            f"{n}={c if isinstance(c, str) else hexadecimal(c, t)}" for c, (n, t) in zip(cells, columns))
+            f"{n}={c if isinstance(c, str) else hexadecimal(c, t)}" for c, (n, t) in zip(cells, columns)
+        )
         note = f" [{row.note}]" if row.note else ""
-        return (f"row {index}: {show(row.inputs, self.table.inputs)}; expected {show(row.expected, self.table.outputs)}, "
-                f"got {show(values, self.table.outputs)}{note}")
+        return (
+            f"row {index}: {show(row.inputs, self.table.inputs)}; expected {show(row.expected, self.table.outputs)}, "
+            f"got {show(values, self.table.outputs)}{note}"
+        )
 
     def fill_from(self, answer):
         """Takes the cells marked `?` from a recorded answer; true if there were any."""
@@ -121,8 +129,11 @@ def version(text):
 
 def find_tests(filters=()):
     """Every test, those that leave a device unusable last."""
-    tests = [Test(p) for p in sorted(HERE.glob("*/*.ptx")) if not filters or any(
-        f in f"{p.parent.name}/{p.stem}" for f in filters)]
+    tests = [
+        Test(p)
+        for p in sorted(HERE.glob("*/*.ptx"))
+        if not filters or any(f in f"{p.parent.name}/{p.stem}" for f in filters)
+    ]
     return sorted(tests, key=lambda t: (t.compute or "", "launch-error" in t.table.headers))
 
 
@@ -158,7 +169,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("mode", nargs="?", default="check", choices=("check", "record"))
     parser.add_argument("--driver", default="libcuda.so.1")
-    parser.add_argument("--filter", action="append", default=[], help="run tests whose family/name contains this; may repeat")
+    parser.add_argument(
+        "--filter", action="append", default=[], help="run tests whose family/name contains this; may repeat"
+    )
     parser.add_argument("--replay", help="take the answers from this recording instead of a device")
     parser.add_argument("--out", help="where record keeps what the device computed")
     parser.add_argument("--all-rows", action="store_true", help=f"show every failing row, not the first {SHOWN_ROWS}")

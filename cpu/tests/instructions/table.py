@@ -23,8 +23,29 @@ import ast
 import math
 import struct
 
-SIZES = {"pred": 4, "b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4,
-         "s32": 4, "f32": 4, "f16x2": 4, "bf16x2": 4, "s16x2": 4, "u16x2": 4, "b64": 8, "u64": 8, "s64": 8, "f64": 8}
+SIZES = {
+    "pred": 4,
+    "b8": 1,
+    "u8": 1,
+    "s8": 1,
+    "b16": 2,
+    "u16": 2,
+    "s16": 2,
+    "f16": 2,
+    "bf16": 2,
+    "b32": 4,
+    "u32": 4,
+    "s32": 4,
+    "f32": 4,
+    "f16x2": 4,
+    "bf16x2": 4,
+    "s16x2": 4,
+    "u16x2": 4,
+    "b64": 8,
+    "u64": 8,
+    "s64": 8,
+    "f64": 8,
+}
 EXPONENT = {"f16": (5, 10), "bf16": (8, 7), "f32": (8, 23), "f64": (11, 52)}
 
 
@@ -74,7 +95,9 @@ class Table:
             parts = [part.split("\t") for part in ("\t" + line + "\t").split("\t|\t")]
             cells = [[cell for cell in part if cell] for part in parts]
             expected = [cell if cell in "*?" else int(cell, 16) for cell in cells[1]]
-            row = Row([int(cell, 16) for cell in cells[0]], expected, cells[2][0] if len(cells) > 2 and cells[2] else "")
+            row = Row(
+                [int(cell, 16) for cell in cells[0]], expected, cells[2][0] if len(cells) > 2 and cells[2] else ""
+            )
             if len(row.inputs) != len(inputs) or len(row.expected) != len(outputs):
                 raise ValueError(f"row with the wrong number of columns: {line!r}")
             rows.append(row)
@@ -153,7 +176,9 @@ def error(got, expected, type_name, tolerance):
         return 0.0
     if type_name.endswith("x2") and tolerance != "exact":
         half = type_name[:-2]
-        return max(error(got & 0xFFFF, expected & 0xFFFF, half, tolerance), error(got >> 16, expected >> 16, half, tolerance))
+        return max(
+            error(got & 0xFFFF, expected & 0xFFFF, half, tolerance), error(got >> 16, expected >> 16, half, tolerance)
+        )
     if tolerance == "exact":
         return math.inf
     if is_nan(got, type_name) or is_nan(expected, type_name):

@@ -8,19 +8,17 @@ import math
 import os
 import random
 import struct
-import sys
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
 
-import make_tests  # noqa: E402
-import run_tests  # noqa: E402
-from reference import ieee  # noqa: E402
-from reference.ieee import F32, F64  # noqa: E402
-from worker import Workers  # noqa: E402
+import make_tests
+import run_tests
+from reference import ieee
+from reference.ieee import F32, F64
+from worker import Workers
 
 BUILT = HERE.parents[2] / "build" / "cpu" / "driver" / "libcuda.so.1"
 RECORDINGS = sorted((HERE / "recorded").glob("*.json.gz"))

@@ -14,17 +14,24 @@ import sys
 import tempfile
 from pathlib import Path
 
-from driver import Driver, DriverError
 from table import layout
+
+from driver import Driver, DriverError
 
 CAPABILITY_VARIABLE = "CUCORE_CPU_COMPUTE_CAPABILITY"
 
 
 def job_of(table, ptx_path):
-    return {"ptx": str(ptx_path), "inputs": table.pack_inputs().hex(), "out_bytes": layout(table.outputs)[1] * len(table.rows),
-            "fill": int(table.headers.get("fill", "0xcd"), 16), "grid": table.dimensions("grid"),
-            "block": table.dimensions("block"), "shared": int(table.headers.get("shared", "0")),
-            "params": table.headers.get("params", "")}
+    return {
+        "ptx": str(ptx_path),
+        "inputs": table.pack_inputs().hex(),
+        "out_bytes": layout(table.outputs)[1] * len(table.rows),
+        "fill": int(table.headers.get("fill", "0xcd"), 16),
+        "grid": table.dimensions("grid"),
+        "block": table.dimensions("block"),
+        "shared": int(table.headers.get("shared", "0")),
+        "params": table.headers.get("params", ""),
+    }
 
 
 def sticky(code):
@@ -40,8 +47,14 @@ class Worker:
         if compute:
             environment[CAPABILITY_VARIABLE] = compute
         self.timeout = timeout
-        self.child = subprocess.Popen([sys.executable, str(Path(__file__).resolve()), driver_path], stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE, text=True, bufsize=1, env=environment)
+        self.child = subprocess.Popen(
+            [sys.executable, str(Path(__file__).resolve()), driver_path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+            env=environment,
+        )
         self.identity = self.answer()
         self.broken = "failure" in self.identity
 
@@ -65,7 +78,11 @@ class Worker:
         if line:
             return json.loads(line)
         code = self.child.wait()
-        return {"failure": f"the driver crashed: {signal.Signals(-code).name}" if code < 0 else f"the worker exited with {code}"}
+        return {
+            "failure": f"the driver crashed: {signal.Signals(-code).name}"
+            if code < 0
+            else f"the worker exited with {code}"
+        }
 
     def close(self):
         """Ends the child; a driver that hangs at exit is killed."""
@@ -100,7 +117,7 @@ class Workers:
 
 def serve(driver_path):
     answers = os.fdopen(os.dup(1), "w", buffering=1)
-    printed = tempfile.TemporaryFile()
+    printed = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the process)
     os.dup2(printed.fileno(), 1)
     flush = ctypes.CDLL(None).fflush
     try:
@@ -124,5 +141,4 @@ def serve(driver_path):
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parent))
     serve(sys.argv[1])

@@ -130,9 +130,18 @@ def unary(spelling, says, exact, tolerance, rows=None, notes=None, **more):
         return fmt.round_real(exact(fmt.decode(bits, ftz)), ftz=ftz)
 
     both = lambda bits: model(bits & 0xFFFF) | model(bits >> 16) << 16  # noqa: E731
-    return Case(spelling, says, f"a:{type_name}", f"d:{type_name}", f"{spelling} %d, %a;",
-                rows or operand_rows(spelling, [type_name], 64), both if lane_type(type_name) else model,
-                tolerance=tolerance, notes=notes, **more)
+    return Case(
+        spelling,
+        says,
+        f"a:{type_name}",
+        f"d:{type_name}",
+        f"{spelling} %d, %a;",
+        rows or operand_rows(spelling, [type_name], 64),
+        both if lane_type(type_name) else model,
+        tolerance=tolerance,
+        notes=notes,
+        **more,
+    )
 
 
 def spread(seed, fmt, low, high, count=40):
@@ -150,14 +159,27 @@ def cases():
 
 def exponential_cases():
     edges = [(b,) for b in (0, F32.sign, F32.infinity, F32.infinity | F32.sign, F32.nan, 1, F32.sign | 1, F32.largest)]
-    whole = [(number(F32, n),) for n in (1, -1, 2, 3, 10, -10, 127, 128, -126, -127, -140, -149, -151, 0.5, -0.5, 1e-8, -1e-8)]
+    whole = [
+        (number(F32, n),)
+        for n in (1, -1, 2, 3, 10, -10, 127, 128, -126, -127, -140, -149, -151, 0.5, -0.5, 1e-8, -1e-8)
+    ]
     for ftz, said in (("", ""), ("ftz.", ", subnormals flushed")):
-        yield unary(f"ex2.approx.{ftz}f32", f"d = 2 ^ a{said}", ex2, "ulp 2",
-                    edges + whole + spread("ex2", F32, -30, 30) + spread("ex2 wide", F32, -148, 128, 20))
+        yield unary(
+            f"ex2.approx.{ftz}f32",
+            f"d = 2 ^ a{said}",
+            ex2,
+            "ulp 2",
+            edges + whole + spread("ex2", F32, -30, 30) + spread("ex2 wide", F32, -148, 128, 20),
+        )
         near_one = [(number(F32, Fraction(n, 16)),) for n in range(8, 33)]
-        yield unary(f"lg2.approx.{ftz}f32", f"d = log2 a{said}", lg2, "rel 2^-22",
-                    edges + near_one + operand_rows("lg2", ["f32"], 40) + spread("lg2", F32, Fraction(1, 2), 2, 20),
-                    notes=near_one_tolerance)
+        yield unary(
+            f"lg2.approx.{ftz}f32",
+            f"d = log2 a{said}",
+            lg2,
+            "rel 2^-22",
+            edges + near_one + operand_rows("lg2", ["f32"], 40) + spread("lg2", F32, Fraction(1, 2), 2, 20),
+            notes=near_one_tolerance,
+        )
     yield unary("ex2.approx.f16", "d = 2 ^ a", ex2, "rel 2^-9.9")
     yield unary("ex2.approx.f16x2", "both halves: d = 2 ^ a", ex2, "rel 2^-9.9")
     yield unary("ex2.approx.ftz.bf16", "d = 2 ^ a", ex2, "rel 2^-7", version="7.8", target="sm_90")
@@ -169,13 +191,22 @@ def near_one_tolerance(bits):
 
 
 def circular_cases():
-    edges = [(b,) for b in (0, F32.sign, F32.infinity, F32.infinity | F32.sign, F32.nan, 1, F32.sign | 1, F32.smallest_normal)]
+    edges = [
+        (b,)
+        for b in (0, F32.sign, F32.infinity, F32.infinity | F32.sign, F32.nan, 1, F32.sign | 1, F32.smallest_normal)
+    ]
     turns = [(number(F32, Fraction(to_fraction_of_pi(n, 12))),) for n in range(-24, 25)]
     far = spread("far", F32, -314, 314, 24)
     for ftz in ("", "ftz."):
         for name, exact in (("sin", sin), ("cos", cos)):
-            yield unary(f"{name}.approx.{ftz}f32", f"d = {name} a", exact, "abs 2^-20.5",
-                        edges + turns + spread(name, F32, -6, 6, 32) + far, notes=far_tolerance)
+            yield unary(
+                f"{name}.approx.{ftz}f32",
+                f"d = {name} a",
+                exact,
+                "abs 2^-20.5",
+                edges + turns + spread(name, F32, -6, 6, 32) + far,
+                notes=far_tolerance,
+            )
     small = spread("tanh", F32, -4, 4, 40) + [(number(F32, n),) for n in (1e-5, 1e-3, -1e-3, 9, -9, 30, 0.25, 1)]
     yield unary("tanh.approx.f32", "d = tanh a", tanh, "rel 2^-10.987", edges[:5] + small)
     yield unary("tanh.approx.f16", "d = tanh a", tanh, "rel 2^-9.9")
@@ -206,7 +237,9 @@ def root_cases():
 def small_result(bits):
     """A reciprocal that is subnormal has few bits, and one ulp of it is all that is promised."""
     x = F32.decode(bits)
-    return "" if x is None or x.infinite or x.zero or 1 / x.magnitude >= ieee.power_of_two(-126) else "~ulp 1; subnormal"
+    return (
+        "" if x is None or x.infinite or x.zero or 1 / x.magnitude >= ieee.power_of_two(-126) else "~ulp 1; subnormal"
+    )
 
 
 def approximate_quotient(ftz):
@@ -230,13 +263,27 @@ def huge_divisor(a, b):
 
 def division_cases():
     for ftz in ("", "ftz."):
-        yield Case(f"div.approx.{ftz}f32", "d = a / b to 2 ulp; 0 for a huge b", "a:f32 b:f32", "d:f32",
-                   f"div.approx.{ftz}f32 %d, %a, %b;", operand_rows(f"div.approx.{ftz}", ["f32", "f32"]),
-                   approximate_quotient(bool(ftz)), tolerance="ulp 2", notes=huge_divisor)
-        yield Case(f"div.full.{ftz}f32", "d = a / b to 2 ulp over the whole range", "a:f32 b:f32", "d:f32",
-                   f"div.full.{ftz}f32 %d, %a, %b;", operand_rows(f"div.full.{ftz}", ["f32", "f32"]),
-                   lambda a, b, ftz=bool(ftz): F32.round_real(ieee.divide(F32.decode(a, ftz), F32.decode(b, ftz)), ftz=ftz),
-                   tolerance="ulp 2")
+        yield Case(
+            f"div.approx.{ftz}f32",
+            "d = a / b to 2 ulp; 0 for a huge b",
+            "a:f32 b:f32",
+            "d:f32",
+            f"div.approx.{ftz}f32 %d, %a, %b;",
+            operand_rows(f"div.approx.{ftz}", ["f32", "f32"]),
+            approximate_quotient(bool(ftz)),
+            tolerance="ulp 2",
+            notes=huge_divisor,
+        )
+        yield Case(
+            f"div.full.{ftz}f32",
+            "d = a / b to 2 ulp over the whole range",
+            "a:f32 b:f32",
+            "d:f32",
+            f"div.full.{ftz}f32 %d, %a, %b;",
+            operand_rows(f"div.full.{ftz}", ["f32", "f32"]),
+            lambda a, b, ftz=bool(ftz): F32.round_real(ieee.divide(F32.decode(a, ftz), F32.decode(b, ftz)), ftz=ftz),
+            tolerance="ulp 2",
+        )
 
 
 __all__ = ["BF16", "F16", "F64", "cases"]

@@ -1,7 +1,7 @@
 """atom and red: each spelling on a word of the thread's own (every edge value), then a word that a whole grid fights over."""
 
 from reference.floating import ADD
-from reference.ieee import F16, BF16, F32, F64
+from reference.ieee import BF16, F16, F32, F64
 from reference.integer import value
 from reference.kernel import Case, memory_type
 from reference.values import WIDTH, mask, operand_rows
@@ -49,9 +49,16 @@ def updater(operation, type_name, space):
     if type_name in FLOATS or type_name.endswith("x2"):
         return float_add(type_name, space)
     pick = {"min": min, "max": max}
-    plain = {"add": lambda a, b: a + b, "and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b,
-             "exch": lambda a, b: b, "inc": lambda a, b: 0 if a >= b else a + 1, "dec": lambda a, b: b if a == 0 or a > b else a - 1,
-             "cas": lambda a, b, c: c if a == b else a}
+    plain = {
+        "add": lambda a, b: a + b,
+        "and": lambda a, b: a & b,
+        "or": lambda a, b: a | b,
+        "xor": lambda a, b: a ^ b,
+        "exch": lambda a, b: b,
+        "inc": lambda a, b: 0 if a >= b else a + 1,
+        "dec": lambda a, b: b if a == 0 or a > b else a - 1,
+        "cas": lambda a, b, c: c if a == b else a,
+    }
     if operation in pick:
         return lambda a, b: pick[operation](a, b, key=lambda bits: value(bits, type_name))
     return lambda *args: plain[operation](*args) & mask(WIDTH[type_name])
@@ -95,9 +102,19 @@ def own_word(opcode, text):
     new = lambda *args: update(*args)  # noqa: E731
     model = (lambda *args: (new(*args), args[0])) if opcode == "atom" else (lambda *args: new(*args))
     version, target = ("7.8", "sm_90") if "bf16" in type_name else ("7.1", "sm_80")
-    return Case(spelling, f"{operation} on a word, old and new value", columns, outputs, "\n".join(body), rows, model,
-                version=version, target=target, registers=".reg .b32 %cell;" if space == "shared" else "",
-                module=f".shared .align 8 .b8 cells[{size * len(rows)}];" if space == "shared" else "")
+    return Case(
+        spelling,
+        f"{operation} on a word, old and new value",
+        columns,
+        outputs,
+        "\n".join(body),
+        rows,
+        model,
+        version=version,
+        target=target,
+        registers=".reg .b32 %cell;" if space == "shared" else "",
+        module=f".shared .align 8 .b8 cells[{size * len(rows)}];" if space == "shared" else "",
+    )
 
 
 def cases():
@@ -113,33 +130,65 @@ def contended_cases():
     """Four blocks of 64 threads update one word; the operations commute, so the sum is certain whatever the order."""
     blocks, threads = 4, 64
     count = blocks * threads
-    for opcode, text, literal in (("atom", "global.add.u32", "%a"), ("atom", "global.add.u64", "%a"), ("atom", "global.add.f64", "%a"),
-                                  ("atom", "global.add.f32", "%a"), ("atom", "global.max.s32", "%a"), ("atom", "global.or.b32", "%a"),
-                                  ("atom", "global.xor.b32", "%a"), ("atom", "global.inc.u32", "1000"), ("red", "global.add.u32", "%a"),
-                                  ("red", "global.add.f32", "%a")):
+    for opcode, text, literal in (
+        ("atom", "global.add.u32", "%a"),
+        ("atom", "global.add.u64", "%a"),
+        ("atom", "global.add.f64", "%a"),
+        ("atom", "global.add.f32", "%a"),
+        ("atom", "global.max.s32", "%a"),
+        ("atom", "global.or.b32", "%a"),
+        ("atom", "global.xor.b32", "%a"),
+        ("atom", "global.inc.u32", "1000"),
+        ("red", "global.add.u32", "%a"),
+        ("red", "global.add.f32", "%a"),
+    ):
         operation, _, t = parse(text)
         fmt = FLOATS.get(t)
         values = [(n * 2654435761) & 0xFFFF for n in range(count)]
         rows = [(fmt.encode(False, v) if fmt else v,) for v in values]
-        total = {"add": sum(values), "max": max(values), "or": fold(values, lambda x, y: x | y),
-                 "xor": fold(values, lambda x, y: x ^ y), "inc": count}[operation]
+        total = {
+            "add": sum(values),
+            "max": max(values),
+            "or": fold(values, lambda x, y: x | y),
+            "xor": fold(values, lambda x, y: x ^ y),
+            "inc": count,
+        }[operation]
         final = fmt.encode(False, total) if fmt else total
         destination = "%old, " if opcode == "atom" else ""
         body = f"ld.param.u64 %word, [out];\n{opcode}.{text} {destination}[%word], {literal};"
-        case = Case(f"{opcode}.{text}.contended", f"{count} threads update one word", f"a:{t}", f"d:{t}", body, rows,
-                    model_all=lambda all_rows, final=final: [final] + [0] * (len(all_rows) - 1), block=str(threads), grid=str(blocks),
-                    registers=f".reg .b64 %word;\n.reg .{'f' if fmt else 'b'}{WIDTH[t]} %old;", headers={"fill": "0x00"})
-        case.stores = lambda: []
+        case = Case(
+            f"{opcode}.{text}.contended",
+            f"{count} threads update one word",
+            f"a:{t}",
+            f"d:{t}",
+            body,
+            rows,
+            model_all=lambda all_rows, final=final: [final] + [0] * (len(all_rows) - 1),
+            block=str(threads),
+            grid=str(blocks),
+            registers=f".reg .b64 %word;\n.reg .{'f' if fmt else 'b'}{WIDTH[t]} %old;",
+            headers={"fill": "0x00"},
+        )
+        case.stores = list
         yield case
     values = [(n * 40503) & 0xFFF for n in range(96)]
-    yield Case("atom.shared.add.u32.contended", "a block sums into one shared word", "a:u32", "d:u32", """
+    yield Case(
+        "atom.shared.add.u32.contended",
+        "a block sums into one shared word",
+        "a:u32",
+        "d:u32",
+        """
 setp.eq.s32 %first, %row, 0;
 @%first st.shared.u32 [word], 0;
 bar.sync 0;
 atom.shared.add.u32 %old, [word], %a;
 bar.sync 0;
-ld.shared.u32 %d, [word];""", [(v,) for v in values], model_all=lambda rows: [sum(values)] * len(rows),
-               module=".shared .align 4 .u32 word;", registers=".reg .pred %first;\n.reg .b32 %old;")
+ld.shared.u32 %d, [word];""",
+        [(v,) for v in values],
+        model_all=lambda rows: [sum(values)] * len(rows),
+        module=".shared .align 4 .u32 word;",
+        registers=".reg .pred %first;\n.reg .b32 %old;",
+    )
 
 
 def fold(values, combine):
@@ -152,7 +201,12 @@ def fold(values, combine):
 def lock_free_increment():
     """The usual loop around cas: load, add, swap if unchanged, else again."""
     count = 128
-    case = Case("atom.global.cas.b32.contended", "128 threads add to one word through a compare-and-swap loop", "a:u32", "d:u32", """
+    case = Case(
+        "atom.global.cas.b32.contended",
+        "128 threads add to one word through a compare-and-swap loop",
+        "a:u32",
+        "d:u32",
+        """
 ld.param.u64 %word, [out];
 ld.volatile.global.u32 %seen, [%word];
 again:
@@ -160,8 +214,13 @@ add.s32 %sum, %seen, %a;
 mov.u32 %expected, %seen;
 atom.global.cas.b32 %seen, [%word], %expected, %sum;
 setp.ne.s32 %changed, %seen, %expected;
-@%changed bra again;""", [(n + 1,) for n in range(count)],
-                model_all=lambda rows: [count * (count + 1) // 2] + [0] * (count - 1), block="64", grid="2",
-                registers=".reg .b64 %word;\n.reg .b32 %seen, %sum, %expected;\n.reg .pred %changed;", headers={"fill": "0x00"})
-    case.stores = lambda: []
+@%changed bra again;""",
+        [(n + 1,) for n in range(count)],
+        model_all=lambda rows: [count * (count + 1) // 2] + [0] * (count - 1),
+        block="64",
+        grid="2",
+        registers=".reg .b64 %word;\n.reg .b32 %seen, %sum, %expected;\n.reg .pred %changed;",
+        headers={"fill": "0x00"},
+    )
+    case.stores = list
     return case

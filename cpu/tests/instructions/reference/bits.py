@@ -17,10 +17,22 @@ def cases():
     for t in ["b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64"]:
         w = WIDTH[t]
         if t[0] == "b":
-            yield case(f"shl.{t}", "d = a << b, 0 once b reaches the width", [t, "u32"], t,
-                       lambda a, b, w=w: a << b if b < w else 0, shift_rows(w))
-        yield case(f"shr.{t}", "d = a >> b, b clamped to the width", [t, "u32"], t,
-                   lambda a, b, w=w: a >> min(b, w), shift_rows(w))
+            yield case(
+                f"shl.{t}",
+                "d = a << b, 0 once b reaches the width",
+                [t, "u32"],
+                t,
+                lambda a, b, w=w: a << b if b < w else 0,
+                shift_rows(w),
+            )
+        yield case(
+            f"shr.{t}",
+            "d = a >> b, b clamped to the width",
+            [t, "u32"],
+            t,
+            lambda a, b, w=w: a >> min(b, w),
+            shift_rows(w),
+        )
     for t in ("b32", "b64"):
         w = WIDTH[t]
         yield case(f"popc.{t}", "d = how many bits of a are set", [t], "u32", lambda a: a.bit_count())
@@ -40,7 +52,9 @@ def logic_cases():
         yield case(f"cnot.{t}", "d = a == 0", [t], t, lambda a: int(a == 0))
     both = [(a, b) for a in (0, 1) for b in (0, 1)]
     for name, model in (("and", lambda a, b: a & b), ("or", lambda a, b: a | b), ("xor", lambda a, b: a ^ b)):
-        yield Case(f"{name}.pred", f"d = a {name} b", "a:pred b:pred", "d:pred", f"{name}.pred %d, %a, %b;", both, model)
+        yield Case(
+            f"{name}.pred", f"d = a {name} b", "a:pred b:pred", "d:pred", f"{name}.pred %d, %a, %b;", both, model
+        )
     yield Case("not.pred", "d = not a", "a:pred", "d:pred", "not.pred %d, %a;", [(0,), (1,)], lambda a: 1 - a)
 
 
@@ -71,36 +85,103 @@ def find_bit(a, type_name, as_shift):
 
 
 def field_cases():
-    places = [(0, 0), (0, 8), (4, 8), (31, 1), (31, 4), (32, 1), (0, 32), (16, 32), (63, 1), (60, 8), (0, 64), (255, 255),
-              (7, 0), (256 + 4, 256 + 8), (8, 255)]
+    places = [
+        (0, 0),
+        (0, 8),
+        (4, 8),
+        (31, 1),
+        (31, 4),
+        (32, 1),
+        (0, 32),
+        (16, 32),
+        (63, 1),
+        (60, 8),
+        (0, 64),
+        (255, 255),
+        (7, 0),
+        (256 + 4, 256 + 8),
+        (8, 255),
+    ]
     for t in ("b32", "b64"):
         w = WIDTH[t]
-        special = [(p >> (64 - w), q >> (64 - w), *place) for p, q in ((PATTERNS[0], 0), (PATTERNS[2], PATTERNS[1]))
-                   for place in places]
+        special = [
+            (p >> (64 - w), q >> (64 - w), *place)
+            for p, q in ((PATTERNS[0], 0), (PATTERNS[2], PATTERNS[1]))
+            for place in places
+        ]
         rows = special + [(a, b, c % 70, d % 70) for a, b, c, d in operand_rows(f"bfi.{t}", [t, t, "u32", "u32"], 40)]
-        yield Case(f"bfi.{t}", "f = b with c..c+d replaced by the low bits of a", f"a:{t} b:{t} c:u32 d:u32", f"f:{t}",
-                   f"bfi.{t} %f, %a, %b, %c, %d;", rows, lambda a, b, c, d, w=w: insert_field(a, b, c, d, w))
+        yield Case(
+            f"bfi.{t}",
+            "f = b with c..c+d replaced by the low bits of a",
+            f"a:{t} b:{t} c:u32 d:u32",
+            f"f:{t}",
+            f"bfi.{t} %f, %a, %b, %c, %d;",
+            rows,
+            lambda a, b, c, d, w=w: insert_field(a, b, c, d, w),
+        )
     for t in ("u32", "s32", "u64", "s64"):
         w = WIDTH[t]
         special = [(p >> (64 - w), *place) for p in PATTERNS for place in places]
         rows = special + [(a, b % 70, c % 70) for a, b, c in operand_rows(f"bfe.{t}", [t, "u32", "u32"], 40)]
-        yield Case(f"bfe.{t}", "d = bits b..b+c of a, extended", f"a:{t} b:u32 c:u32", f"d:{t}", f"bfe.{t} %d, %a, %b, %c;",
-                   rows, lambda a, b, c, w=w, s=t[0] == "s": extract_field(a, b, c, w, s))
-        yield case(f"bfind.{t}", "d = position of the highest bit that is not sign, or all ones", [t], "u32",
-                   lambda a, t=t: find_bit(a & mask(WIDTH[t]), t, False))
-        yield case(f"bfind.shiftamt.{t}", "d = shift that brings that bit to the top, or all ones", [t], "u32",
-                   lambda a, t=t: find_bit(a & mask(WIDTH[t]), t, True))
+        yield Case(
+            f"bfe.{t}",
+            "d = bits b..b+c of a, extended",
+            f"a:{t} b:u32 c:u32",
+            f"d:{t}",
+            f"bfe.{t} %d, %a, %b, %c;",
+            rows,
+            lambda a, b, c, w=w, s=t[0] == "s": extract_field(a, b, c, w, s),
+        )
+        yield case(
+            f"bfind.{t}",
+            "d = position of the highest bit that is not sign, or all ones",
+            [t],
+            "u32",
+            lambda a, t=t: find_bit(a & mask(WIDTH[t]), t, False),
+        )
+        yield case(
+            f"bfind.shiftamt.{t}",
+            "d = shift that brings that bit to the top, or all ones",
+            [t],
+            "u32",
+            lambda a, t=t: find_bit(a & mask(WIDTH[t]), t, True),
+        )
     spots = [(p, n) for p in (0, 1, 16, 31, 32, 33, 255, 0xFFFFFFFF) for n in (0, 1, 15, 16, 31, 32, 33, 0xFFFFFFFF)]
-    yield Case("bmsk.clamp.b32", "d = b ones starting at bit a, both clamped to 32", "a:u32 b:u32", "d:b32",
-               "bmsk.clamp.b32 %d, %a, %b;", spots, lambda a, b: mask(min(b, 32)) << min(a, 32) & mask(32), version="7.6")
-    yield Case("bmsk.wrap.b32", "d = b ones starting at bit a, both modulo 32", "a:u32 b:u32", "d:b32",
-               "bmsk.wrap.b32 %d, %a, %b;", spots, lambda a, b: mask(b & 31) << (a & 31) & mask(32), version="7.6")
-    values = [(v, n) for v in (0x80000000, 0x12345678, 0xFFFFFFFF, 0x00008000) for n in (0, 1, 8, 15, 16, 17, 31, 32, 33, 255)]
+    yield Case(
+        "bmsk.clamp.b32",
+        "d = b ones starting at bit a, both clamped to 32",
+        "a:u32 b:u32",
+        "d:b32",
+        "bmsk.clamp.b32 %d, %a, %b;",
+        spots,
+        lambda a, b: mask(min(b, 32)) << min(a, 32) & mask(32),
+        version="7.6",
+    )
+    yield Case(
+        "bmsk.wrap.b32",
+        "d = b ones starting at bit a, both modulo 32",
+        "a:u32 b:u32",
+        "d:b32",
+        "bmsk.wrap.b32 %d, %a, %b;",
+        spots,
+        lambda a, b: mask(b & 31) << (a & 31) & mask(32),
+        version="7.6",
+    )
+    values = [
+        (v, n) for v in (0x80000000, 0x12345678, 0xFFFFFFFF, 0x00008000) for n in (0, 1, 8, 15, 16, 17, 31, 32, 33, 255)
+    ]
     for mode in ("clamp", "wrap"):
         for t in ("u32", "s32"):
-            yield Case(f"szext.{mode}.{t}", f"d = low b bits of a extended, b {mode}ed", f"a:{t} b:u32", f"d:{t}",
-                       f"szext.{mode}.{t} %d, %a, %b;", values, version="7.6",
-                       model=lambda a, b, mode=mode, s=t[0] == "s": extend(a, b & 31 if mode == "wrap" else min(b, 32), s))
+            yield Case(
+                f"szext.{mode}.{t}",
+                f"d = low b bits of a extended, b {mode}ed",
+                f"a:{t} b:u32",
+                f"d:{t}",
+                f"szext.{mode}.{t} %d, %a, %b;",
+                values,
+                version="7.6",
+                model=lambda a, b, mode=mode, s=t[0] == "s": extend(a, b & 31 if mode == "wrap" else min(b, 32), s),
+            )
 
 
 def extend(a, length, is_signed):
@@ -120,9 +201,14 @@ def permute(a, b, selector):
 
 def permute_mode(a, b, c, mode):
     c &= 3
-    tables = {"f4e": [0x3210, 0x4321, 0x5432, 0x6543], "b4e": [0x5670, 0x6701, 0x7012, 0x0123],
-              "rc8": [0x0000, 0x1111, 0x2222, 0x3333], "ecl": [0x3210, 0x3211, 0x3222, 0x3333],
-              "ecr": [0x0000, 0x1110, 0x2210, 0x3210], "rc16": [0x1010, 0x3232, 0x1010, 0x3232]}
+    tables = {
+        "f4e": [0x3210, 0x4321, 0x5432, 0x6543],
+        "b4e": [0x5670, 0x6701, 0x7012, 0x0123],
+        "rc8": [0x0000, 0x1111, 0x2222, 0x3333],
+        "ecl": [0x3210, 0x3211, 0x3222, 0x3333],
+        "ecr": [0x0000, 0x1110, 0x2210, 0x3210],
+        "rc16": [0x1010, 0x3232, 0x1010, 0x3232],
+    }
     return permute(a, b, tables[mode][c])
 
 
@@ -130,12 +216,26 @@ def byte_cases():
     selectors = [0x3210, 0x7654, 0x0123, 0x0000, 0x7777, 0xFEDC, 0xBA98, 0x6420, 0x5410, 0x7632, 0x4F0C, 0xFFFF3210]
     rows = [(a, b, s) for a, b in ((0x83C24140, 0x07F685E4), (0xFFFFFFFF, 0)) for s in selectors]
     rows += operand_rows("prmt", ["b32"] * 3, 32)
-    yield Case("prmt.b32", "d = four bytes picked from b:a by the nibbles of c", "a:b32 b:b32 c:b32", "d:b32",
-               "prmt.b32 %d, %a, %b, %c;", rows, permute)
+    yield Case(
+        "prmt.b32",
+        "d = four bytes picked from b:a by the nibbles of c",
+        "a:b32 b:b32 c:b32",
+        "d:b32",
+        "prmt.b32 %d, %a, %b, %c;",
+        rows,
+        permute,
+    )
     for mode in ("f4e", "b4e", "rc8", "ecl", "ecr", "rc16"):
         rows = [(0x83C24140, 0x07F685E4, c) for c in (0, 1, 2, 3, 4, 7)] + operand_rows(f"prmt.{mode}", ["b32"] * 3, 24)
-        yield Case(f"prmt.b32.{mode}", f"d = bytes of b:a in the {mode} pattern of c", "a:b32 b:b32 c:b32", "d:b32",
-                   f"prmt.b32.{mode} %d, %a, %b, %c;", rows, lambda a, b, c, mode=mode: permute_mode(a, b, c, mode))
+        yield Case(
+            f"prmt.b32.{mode}",
+            f"d = bytes of b:a in the {mode} pattern of c",
+            "a:b32 b:b32 c:b32",
+            "d:b32",
+            f"prmt.b32.{mode} %d, %a, %b, %c;",
+            rows,
+            lambda a, b, c, mode=mode: permute_mode(a, b, c, mode),
+        )
     for side in ("l", "r"):
         for mode in ("wrap", "clamp"):
             rows = [(0x81234567, 0x89ABCDEF, n) for n in AMOUNTS] + operand_rows(f"shf.{side}.{mode}", ["b32"] * 3, 40)
@@ -145,14 +245,26 @@ def byte_cases():
                 both = a | b << 32
                 return (both << n) >> 32 & mask(32) if side == "l" else both >> n & mask(32)
 
-            yield Case(f"shf.{side}.{mode}.b32", f"d = b:a shifted {'left' if side == 'l' else 'right'} by c, {mode}ed",
-                       "a:b32 b:b32 c:u32", "d:b32", f"shf.{side}.{mode}.b32 %d, %a, %b, %c;", rows, model)
+            yield Case(
+                f"shf.{side}.{mode}.b32",
+                f"d = b:a shifted {'left' if side == 'l' else 'right'} by c, {mode}ed",
+                "a:b32 b:b32 c:u32",
+                "d:b32",
+                f"shf.{side}.{mode}.b32 %d, %a, %b, %c;",
+                rows,
+                model,
+            )
     tables = [0x80, 0xFE, 0x96, 0xE8, 0xCA, 0x1A, 0x00, 0xFF]
     for table in tables:
-        yield Case(f"lop3.b32.0x{table:02x}", f"d = the function of a, b, c with truth table 0x{table:02x}",
-                   "a:b32 b:b32 c:b32", "d:b32", f"lop3.b32 %d, %a, %b, %c, 0x{table:02x};",
-                   [(0xF0F0F0F0, 0xCCCCCCCC, 0xAAAAAAAA)] + operand_rows("lop3", ["b32"] * 3, 16),
-                   lambda a, b, c, table=table: look_up(a, b, c, table))
+        yield Case(
+            f"lop3.b32.0x{table:02x}",
+            f"d = the function of a, b, c with truth table 0x{table:02x}",
+            "a:b32 b:b32 c:b32",
+            "d:b32",
+            f"lop3.b32 %d, %a, %b, %c, 0x{table:02x};",
+            [(0xF0F0F0F0, 0xCCCCCCCC, 0xAAAAAAAA)] + operand_rows("lop3", ["b32"] * 3, 16),
+            lambda a, b, c, table=table: look_up(a, b, c, table),
+        )
 
 
 def look_up(a, b, c, table):

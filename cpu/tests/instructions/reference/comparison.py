@@ -5,8 +5,14 @@ from reference.ieee import FORMATS
 from reference.kernel import Case
 from reference.values import WIDTH, is_float, lane_type, mask, operand_rows, to_signed
 
-INTEGER = {"eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b, "le": lambda a, b: a <= b,
-           "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b}
+INTEGER = {
+    "eq": lambda a, b: a == b,
+    "ne": lambda a, b: a != b,
+    "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b,
+    "gt": lambda a, b: a > b,
+    "ge": lambda a, b: a >= b,
+}
 
 
 def compare(relation, type_name, ftz=False):
@@ -38,9 +44,16 @@ def close_pairs(type_name):
 def setp(relation, type_name, more=""):
     spelling = f"setp.{relation}{more}.{type_name}"
     new = {"version": "7.8", "target": "sm_90"} if type_name == "bf16" else {}
-    return Case(spelling, f"p = a {relation} b", f"a:{type_name} b:{type_name}", "p:pred", f"{spelling} %p, %a, %b;",
-                close_pairs(type_name) + operand_rows(spelling, [type_name] * 2, 56),
-                compare(relation, type_name, "ftz" in more), **new)
+    return Case(
+        spelling,
+        f"p = a {relation} b",
+        f"a:{type_name} b:{type_name}",
+        "p:pred",
+        f"{spelling} %p, %a, %b;",
+        close_pairs(type_name) + operand_rows(spelling, [type_name] * 2, 56),
+        compare(relation, type_name, "ftz" in more),
+        **new,
+    )
 
 
 def cases():
@@ -62,41 +75,103 @@ def cases():
 def combined_cases():
     """Two results, and a comparison combined with a predicate."""
     rows = close_pairs("s32") + operand_rows("setp.two", ["s32", "s32"], 56)
-    yield Case("setp.lt.s32.both", "p = a < b, q = its complement", "a:s32 b:s32", "p:pred q:pred",
-               "setp.lt.s32 %p|%q, %a, %b;", rows, lambda a, b: (compare("lt", "s32")(a, b), 1 - compare("lt", "s32")(a, b)))
+    yield Case(
+        "setp.lt.s32.both",
+        "p = a < b, q = its complement",
+        "a:s32 b:s32",
+        "p:pred q:pred",
+        "setp.lt.s32 %p|%q, %a, %b;",
+        rows,
+        lambda a, b: (compare("lt", "s32")(a, b), 1 - compare("lt", "s32")(a, b)),
+    )
     for name, combine in (("and", lambda x, c: x & c), ("or", lambda x, c: x | c), ("xor", lambda x, c: x ^ c)):
         with_c = [(a, b, i % 2) for i, (a, b) in enumerate(rows)]
-        yield Case(f"setp.lt.{name}.s32", f"p = (a < b) {name} c, q = (a >= b) {name} c", "a:s32 b:s32 c:pred", "p:pred q:pred",
-                   f"setp.lt.{name}.s32 %p|%q, %a, %b, %c;", with_c,
-                   lambda a, b, c, f=combine: (f(compare("lt", "s32")(a, b), c), f(1 - compare("lt", "s32")(a, b), c)))
+        yield Case(
+            f"setp.lt.{name}.s32",
+            f"p = (a < b) {name} c, q = (a >= b) {name} c",
+            "a:s32 b:s32 c:pred",
+            "p:pred q:pred",
+            f"setp.lt.{name}.s32 %p|%q, %a, %b, %c;",
+            with_c,
+            lambda a, b, c, f=combine: (f(compare("lt", "s32")(a, b), c), f(1 - compare("lt", "s32")(a, b), c)),
+        )
     with_c = [(a, b, i % 2) for i, (a, b) in enumerate(operand_rows("setp.f32", ["f32", "f32"]))]
-    yield Case("setp.gtu.and.f32", "p = (a > b or unordered) and not c", "a:f32 b:f32 c:pred", "p:pred",
-               "setp.gtu.and.f32 %p, %a, %b, !%c;", with_c, lambda a, b, c: compare("gtu", "f32")(a, b) & (1 - c))
+    yield Case(
+        "setp.gtu.and.f32",
+        "p = (a > b or unordered) and not c",
+        "a:f32 b:f32 c:pred",
+        "p:pred",
+        "setp.gtu.and.f32 %p, %a, %b, !%c;",
+        with_c,
+        lambda a, b, c: compare("gtu", "f32")(a, b) & (1 - c),
+    )
 
 
 def set_cases():
     one = {"f32": FORMATS["f32"].one, "u32": mask(32), "s32": mask(32), "f16": FORMATS["f16"].one}
-    for relation, to_type, from_type in (("eq", "f16", "f16"), ("lt", "u32", "s32"), ("lt", "s32", "f32"), ("gtu", "f32", "f32"),
-                                         ("ne", "u32", "f64"), ("ge", "f32", "u32"), ("nan", "u32", "f32"), ("le", "u32", "f16")):
+    for relation, to_type, from_type in (
+        ("eq", "f16", "f16"),
+        ("lt", "u32", "s32"),
+        ("lt", "s32", "f32"),
+        ("gtu", "f32", "f32"),
+        ("ne", "u32", "f64"),
+        ("ge", "f32", "u32"),
+        ("nan", "u32", "f32"),
+        ("le", "u32", "f16"),
+    ):
         spelling = f"set.{relation}.{to_type}.{from_type}"
-        yield Case(spelling, f"d = a {relation} b, as all ones or 1.0", f"a:{from_type} b:{from_type}", f"d:{to_type}",
-                   f"{spelling} %d, %a, %b;", close_pairs(from_type) + operand_rows(spelling, [from_type] * 2),
-                   lambda a, b, r=relation, t=to_type, s=from_type: one[t] if compare(r, s)(a, b) else 0)
+        yield Case(
+            spelling,
+            f"d = a {relation} b, as all ones or 1.0",
+            f"a:{from_type} b:{from_type}",
+            f"d:{to_type}",
+            f"{spelling} %d, %a, %b;",
+            close_pairs(from_type) + operand_rows(spelling, [from_type] * 2),
+            lambda a, b, r=relation, t=to_type, s=from_type: one[t] if compare(r, s)(a, b) else 0,
+        )
     for relation in ("eq", "gt"):
         spelling = f"set.{relation}.f16x2.f16x2"
         half = lambda a, b, r=relation: one["f16"] if compare(r, "f16")(a, b) else 0  # noqa: E731
-        yield Case(spelling, f"both halves: d = a {relation} b as 1.0", "a:f16x2 b:f16x2", "d:f16x2", f"{spelling} %d, %a, %b;",
-                   operand_rows(spelling, ["f16x2"] * 2),
-                   lambda a, b, half=half: half(a & 0xFFFF, b & 0xFFFF) | half(a >> 16, b >> 16) << 16)
+        yield Case(
+            spelling,
+            f"both halves: d = a {relation} b as 1.0",
+            "a:f16x2 b:f16x2",
+            "d:f16x2",
+            f"{spelling} %d, %a, %b;",
+            operand_rows(spelling, ["f16x2"] * 2),
+            lambda a, b, half=half: half(a & 0xFFFF, b & 0xFFFF) | half(a >> 16, b >> 16) << 16,
+        )
 
 
 def select_cases():
     for t in ["b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"]:
         rows = [(a, b, i % 2) for i, (a, b) in enumerate(operand_rows(f"selp.{t}", [t, t], 24))]
-        yield Case(f"selp.{t}", "d = c ? a : b, bits unchanged", f"a:{t} b:{t} c:pred", f"d:{t}", f"selp.{t} %d, %a, %b, %c;",
-                   rows, lambda a, b, c: a if c else b, tolerance="exact")
+        yield Case(
+            f"selp.{t}",
+            "d = c ? a : b, bits unchanged",
+            f"a:{t} b:{t} c:pred",
+            f"d:{t}",
+            f"selp.{t} %d, %a, %b, %c;",
+            rows,
+            lambda a, b, c: a if c else b,
+            tolerance="exact",
+        )
         if t[0] == "b" and lane_type(t) is None:
-            yield Case(f"slct.{t}.s32", "d = c >= 0 ? a : b", f"a:{t} b:{t} c:s32", f"d:{t}", f"slct.{t}.s32 %d, %a, %b, %c;",
-                       operand_rows(f"slct.{t}", [t, t, "s32"], 40), lambda a, b, c: b if c >> 31 else a)
-    yield Case("slct.f32.f32", "d = c >= 0 ? a : b; NaN takes b", "a:f32 b:f32 c:f32", "d:f32", "slct.f32.f32 %d, %a, %b, %c;",
-               operand_rows("slct.f32.f32", ["f32"] * 3, 48), lambda a, b, c: a if compare("ge", "f32")(c, 0) else b)
+            yield Case(
+                f"slct.{t}.s32",
+                "d = c >= 0 ? a : b",
+                f"a:{t} b:{t} c:s32",
+                f"d:{t}",
+                f"slct.{t}.s32 %d, %a, %b, %c;",
+                operand_rows(f"slct.{t}", [t, t, "s32"], 40),
+                lambda a, b, c: b if c >> 31 else a,
+            )
+    yield Case(
+        "slct.f32.f32",
+        "d = c >= 0 ? a : b; NaN takes b",
+        "a:f32 b:f32 c:f32",
+        "d:f32",
+        "slct.f32.f32 %d, %a, %b, %c;",
+        operand_rows("slct.f32.f32", ["f32"] * 3, 48),
+        lambda a, b, c: a if compare("ge", "f32")(c, 0) else b,
+    )

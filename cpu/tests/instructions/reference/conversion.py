@@ -113,8 +113,16 @@ def case(text):
     spelling = f"cvt.{text}"
     says = f"{from_type} to {to_type}" + (f" ({', '.join(mods[:-2])})" if mods[:-2] else "")
     rows = list(dict.fromkeys(near(from_type, to_type) + operand_rows(spelling, [from_type], 30)))
-    return Case(spelling, says, f"a:{from_type}", f"d:{to_type}", f"{spelling} %d, %a;", rows, converter(mods),
-                **requirements(mods))
+    return Case(
+        spelling,
+        says,
+        f"a:{from_type}",
+        f"d:{to_type}",
+        f"{spelling} %d, %a;",
+        rows,
+        converter(mods),
+        **requirements(mods),
+    )
 
 
 def cases():
@@ -131,23 +139,46 @@ def packed_cases():
         lane = mods[-2][:-2]
         one = converter([*mods[:-2], lane, "f32"])
         rows = near("f32", lane)
-        rows = [(a, b) for (a,), (b,) in zip(rows, rows[7:] + rows[:7])] + operand_rows(f"cvt.{text}", ["f32", "f32"], 30)[40:]
-        yield Case(f"cvt.{text}", "a to the upper half, b to the lower", "a:f32 b:f32", f"d:{mods[-2]}",
-                   f"cvt.{text} %d, %a, %b;", rows, lambda a, b, one=one: one(a) << 16 | one(b))
-    yield Case("cvt.rna.tf32.f32", "f32 to tf32, ties away from zero", "a:f32", "d:b32", "cvt.rna.tf32.f32 %d, %a;",
-               [row for row in operand_rows("cvt.rna.tf32.f32", ["f32"], 60) if row[0] & 0x7F800000 != 0x7F800000],
-               lambda a: (a + 0x1000) & 0xFFFFE000 if (a & 0x7FFFFFFF) + 0x1000 < 0x7F800000 else a & 0x80000000 | 0x7F800000,
-               notes=lambda a: "the low 13 bits are unspecified by PTX" if a & 0x1FFF else "")
+        rows = [(a, b) for (a,), (b,) in zip(rows, rows[7:] + rows[:7])] + operand_rows(
+            f"cvt.{text}", ["f32", "f32"], 30
+        )[40:]
+        yield Case(
+            f"cvt.{text}",
+            "a to the upper half, b to the lower",
+            "a:f32 b:f32",
+            f"d:{mods[-2]}",
+            f"cvt.{text} %d, %a, %b;",
+            rows,
+            lambda a, b, one=one: one(a) << 16 | one(b),
+        )
+    yield Case(
+        "cvt.rna.tf32.f32",
+        "f32 to tf32, ties away from zero",
+        "a:f32",
+        "d:b32",
+        "cvt.rna.tf32.f32 %d, %a;",
+        [row for row in operand_rows("cvt.rna.tf32.f32", ["f32"], 60) if row[0] & 0x7F800000 != 0x7F800000],
+        lambda a: (a + 0x1000) & 0xFFFFE000 if (a & 0x7FFFFFFF) + 0x1000 < 0x7F800000 else a & 0x80000000 | 0x7F800000,
+        notes=lambda a: "the low 13 bits are unspecified by PTX" if a & 0x1FFF else "",
+    )
 
 
 def byte_register_cases():
     """bf16 to a byte exists only with an 8-bit register, as the headers' inline assembly has it."""
     for to_type in ("s8", "u8"):
         mods = ["rzi", to_type, "bf16"]
-        yield Case(f"cvt.rzi.{to_type}.bf16", f"bf16 to {to_type} (rzi) in an 8-bit register", "a:bf16", "d:u16",
-                   f"cvt.rzi.{to_type}.bf16 %byte, %a;\nmov.b16 %d, {{%byte, 0}};", near("bf16", to_type)
-                   + operand_rows(f"cvt.rzi.{to_type}.bf16", ["bf16"], 30), converter(mods), registers=".reg .b8 %byte;",
-                   version="7.8", target="sm_90")
+        yield Case(
+            f"cvt.rzi.{to_type}.bf16",
+            f"bf16 to {to_type} (rzi) in an 8-bit register",
+            "a:bf16",
+            "d:u16",
+            f"cvt.rzi.{to_type}.bf16 %byte, %a;\nmov.b16 %d, {{%byte, 0}};",
+            near("bf16", to_type) + operand_rows(f"cvt.rzi.{to_type}.bf16", ["bf16"], 30),
+            converter(mods),
+            registers=".reg .b8 %byte;",
+            version="7.8",
+            target="sm_90",
+        )
 
 
 def wide_register_cases():
@@ -155,7 +186,14 @@ def wide_register_cases():
     for to_type, source in (("s8", "s32"), ("u8", "s32"), ("s16", "s32"), ("u16", "s32"), ("s8", "f32")):
         text = f"{'rzi.' if source == 'f32' else ''}{to_type}.{source}"
         narrow = converter(text.split("."))
-        yield Case(f"cvt.{text}.wide", f"{source} to {to_type}, extended into a 32-bit register", f"a:{source}", "d:b32",
-                   f"cvt.{text} %d, %a;", operand_rows(f"cvt.{text}.wide", [source], 24),
-                   lambda a, to_type=to_type, narrow=narrow: narrow(a) if to_type[0] == "u" else
-                   to_signed(narrow(a), WIDTH[to_type]) & mask(32))
+        yield Case(
+            f"cvt.{text}.wide",
+            f"{source} to {to_type}, extended into a 32-bit register",
+            f"a:{source}",
+            "d:b32",
+            f"cvt.{text} %d, %a;",
+            operand_rows(f"cvt.{text}.wide", [source], 24),
+            lambda a, to_type=to_type, narrow=narrow: (
+                narrow(a) if to_type[0] == "u" else to_signed(narrow(a), WIDTH[to_type]) & mask(32)
+            ),
+        )

@@ -95,14 +95,31 @@ def telling_rows(operands, type_name):
     half_ulp = one - ((fmt.mantissa + 1) << fmt.mantissa)
     if operands == 1:
         return [(one,), (ulp,), (tiny,), (tiny - 1,)]
-    pairs = [(one, half_ulp), (ulp, half_ulp), (one, half_ulp + 1), (one, half_ulp | fmt.sign), (tiny, 1 | fmt.sign),
-             (tiny, one - (1 << fmt.mantissa)), (tiny - 1, ulp), (ulp, ulp),
-             (fmt.largest, ulp), (fmt.largest, fmt.largest), (one, 3 << (fmt.mantissa - 1) | one)]
+    pairs = [
+        (one, half_ulp),
+        (ulp, half_ulp),
+        (one, half_ulp + 1),
+        (one, half_ulp | fmt.sign),
+        (tiny, 1 | fmt.sign),
+        (tiny, one - (1 << fmt.mantissa)),
+        (tiny - 1, ulp),
+        (ulp, ulp),
+        (fmt.largest, ulp),
+        (fmt.largest, fmt.largest),
+        (one, 3 << (fmt.mantissa - 1) | one),
+    ]
     if operands == 2:
         return pairs
-    return [(ulp, ulp, fmt.sign | (ulp + 1)), (ulp, one - 1, fmt.sign | one), (one, one, half_ulp),
-            (fmt.largest, fmt.one + (1 << fmt.mantissa), fmt.sign | fmt.largest), (tiny, tiny, 0), (tiny, one - 1, 1),
-            (fmt.infinity, 0, one), (fmt.infinity, one, fmt.sign | fmt.infinity)]
+    return [
+        (ulp, ulp, fmt.sign | (ulp + 1)),
+        (ulp, one - 1, fmt.sign | one),
+        (one, one, half_ulp),
+        (fmt.largest, fmt.one + (1 << fmt.mantissa), fmt.sign | fmt.largest),
+        (tiny, tiny, 0),
+        (tiny, one - 1, 1),
+        (fmt.infinity, 0, one),
+        (fmt.infinity, one, fmt.sign | fmt.infinity),
+    ]
 
 
 def cases():
@@ -134,8 +151,14 @@ def binary_cases():
     for name, build in (("min", MIN), ("max", MAX)):
         yield case(f"{name}.ftz.f32", f"d = {name}(a, b), subnormals flushed", 2, build)
         yield case(f"{name}.NaN.f32", f"d = {name}(a, b), NaN if either is", 2, build)
-        yield case(f"{name}.xorsign.abs.f32", f"d = {name}(|a|, |b|) with the product's sign", 2, build, version="7.2",
-                   target="sm_86")
+        yield case(
+            f"{name}.xorsign.abs.f32",
+            f"d = {name}(|a|, |b|) with the product's sign",
+            2,
+            build,
+            version="7.2",
+            target="sm_86",
+        )
 
 
 def division_cases():
@@ -189,11 +212,22 @@ def test_property_cases():
 
         def parts(a, fmt=fmt):
             magnitude = a & ~fmt.sign
-            return {"finite": magnitude < fmt.infinity, "infinite": magnitude == fmt.infinity,
-                    "number": magnitude <= fmt.infinity, "notanumber": magnitude > fmt.infinity,
-                    "normal": fmt.smallest_normal <= magnitude < fmt.infinity,
-                    "subnormal": 0 < magnitude < fmt.smallest_normal}
+            return {
+                "finite": magnitude < fmt.infinity,
+                "infinite": magnitude == fmt.infinity,
+                "number": magnitude <= fmt.infinity,
+                "notanumber": magnitude > fmt.infinity,
+                "normal": fmt.smallest_normal <= magnitude < fmt.infinity,
+                "subnormal": 0 < magnitude < fmt.smallest_normal,
+            }
 
         for what in ("finite", "infinite", "number", "notanumber", "normal", "subnormal"):
-            yield Case(f"testp.{what}.{t}", f"p = a is {what}", f"a:{t}", "p:pred", f"testp.{what}.{t} %p, %a;",
-                       operand_rows(f"testp.{t}", [t], 40), lambda a, what=what, parts=parts: int(parts(a)[what]))
+            yield Case(
+                f"testp.{what}.{t}",
+                f"p = a is {what}",
+                f"a:{t}",
+                "p:pred",
+                f"testp.{what}.{t} %p, %a;",
+                operand_rows(f"testp.{t}", [t], 40),
+                lambda a, what=what, parts=parts: int(parts(a)[what]),
+            )

@@ -10,7 +10,9 @@ def value(bits, type_name):
 
 def per_half(operation):
     """Applies an operation on 16-bit values to both halves of packed operands."""
-    return lambda *args: operation(*(a & 0xFFFF for a in args)) & 0xFFFF | (operation(*(a >> 16 for a in args)) & 0xFFFF) << 16
+    return lambda *args: (
+        operation(*(a & 0xFFFF for a in args)) & 0xFFFF | (operation(*(a >> 16 for a in args)) & 0xFFFF) << 16
+    )
 
 
 def case(spelling, says, types, result, model, special=(), notes=None, **more):
@@ -61,14 +63,26 @@ def simple_cases():
         yield case(f"mul.lo.{t}", "d = low half of a * b", [t, t], t, lambda a, b: a * b)
         yield case(f"mul.hi.{t}", "d = high half of a * b", [t, t], t, lambda a, b, w=WIDTH[t]: (a * b) >> w)
         yield case(f"mad.lo.{t}", "d = low half of a * b, plus c", [t] * 3, t, lambda a, b, c: a * b + c)
-        yield case(f"mad.hi.{t}", "d = high half of a * b, plus c", [t] * 3, t, lambda a, b, c, w=WIDTH[t]: ((a * b) >> w) + c)
+        yield case(
+            f"mad.hi.{t}", "d = high half of a * b, plus c", [t] * 3, t, lambda a, b, c, w=WIDTH[t]: ((a * b) >> w) + c
+        )
         yield case(f"min.{t}", "d = the smaller of a and b", [t, t], t, min)
         yield case(f"max.{t}", "d = the larger of a and b", [t, t], t, max)
         yield case(f"sad.{t}", "d = c + |a - b|", [t] * 3, t, lambda a, b, c: c + abs(a - b))
         open_rows = lambda a, b, t=t: unspecified(a, b, t)  # noqa: E731
         edges = [(7, 0), (0, 0), (1 << (WIDTH[t] - 1), mask(WIDTH[t])), (mask(WIDTH[t]), 0), (mask(WIDTH[t]), 3)]
-        yield case(f"div.{t}", "d = a / b, towards zero", [t, t], t, lambda a, b, w=WIDTH[t]: quotient(a, b, w), edges, open_rows)
-        yield case(f"rem.{t}", "d = a - b * (a / b)", [t, t], t, lambda a, b, w=WIDTH[t]: remainder(a, b, w), edges, open_rows)
+        yield case(
+            f"div.{t}",
+            "d = a / b, towards zero",
+            [t, t],
+            t,
+            lambda a, b, w=WIDTH[t]: quotient(a, b, w),
+            edges,
+            open_rows,
+        )
+        yield case(
+            f"rem.{t}", "d = a - b * (a / b)", [t, t], t, lambda a, b, w=WIDTH[t]: remainder(a, b, w), edges, open_rows
+        )
         if t[0] == "s":
             yield case(f"neg.{t}", "d = -a", [t], t, lambda a: -a)
             yield case(f"abs.{t}", "d = |a|, MIN stays MIN", [t], t, abs)
@@ -77,12 +91,22 @@ def simple_cases():
         yield case(f"mad.wide.{t}", "d = a * b + c at twice the width", [t, t, wide], wide, lambda a, b, c: a * b + c)
     yield case("add.sat.s32", "d = a + b, clamped", ["s32"] * 2, "s32", lambda a, b: clamp(a + b, "s32"))
     yield case("sub.sat.s32", "d = a - b, clamped", ["s32"] * 2, "s32", lambda a, b: clamp(a - b, "s32"))
-    yield case("mad.hi.sat.s32", "d = high half of a * b, plus c, clamped", ["s32"] * 3, "s32",
-               lambda a, b, c: clamp(((a * b) >> 32) + c, "s32"))
+    yield case(
+        "mad.hi.sat.s32",
+        "d = high half of a * b, plus c, clamped",
+        ["s32"] * 3,
+        "s32",
+        lambda a, b, c: clamp(((a * b) >> 32) + c, "s32"),
+    )
     for t in ("s32", "u32"):
         cut = lambda x, t=t: value(x & 0xFFFFFF, "u32") - (1 << 24 if t == "s32" and x & 0x800000 else 0)  # noqa: E731
-        yield case(f"mul24.lo.{t}", "d = low 32 bits of the 48-bit product of the low 24 bits", [t, t], t,
-                   lambda a, b, cut=cut: cut(a) * cut(b))
+        yield case(
+            f"mul24.lo.{t}",
+            "d = low 32 bits of the 48-bit product of the low 24 bits",
+            [t, t],
+            t,
+            lambda a, b, cut=cut: cut(a) * cut(b),
+        )
         yield case(f"mad24.lo.{t}", "d = mul24.lo(a, b) + c", [t] * 3, t, lambda a, b, c, cut=cut: cut(a) * cut(b) + c)
 
 
@@ -101,11 +125,23 @@ def packed_cases():
             yield case(f"{name}.{t}", f"both halves: d = {name}(a, b)", [t, t], t, pick, **sm_90)
     for name, pick in (("min", min), ("max", max)):
         for spelling in (f"{name}.s16x2.relu", f"{name}.relu.s16x2"):
-            yield case(spelling, f"both halves: d = max({name}(a, b), 0)", ["s16x2"] * 2, "s16x2",
-                       lambda a, b, pick=pick: max(pick(a, b), 0), **sm_90)
+            yield case(
+                spelling,
+                f"both halves: d = max({name}(a, b), 0)",
+                ["s16x2"] * 2,
+                "s16x2",
+                lambda a, b, pick=pick: max(pick(a, b), 0),
+                **sm_90,
+            )
         for spelling in (f"{name}.s32.relu", f"{name}.relu.s32"):
-            yield case(spelling, f"d = max({name}(a, b), 0)", ["s32"] * 2, "s32", lambda a, b, pick=pick: max(pick(a, b), 0),
-                       **sm_90)
+            yield case(
+                spelling,
+                f"d = max({name}(a, b), 0)",
+                ["s32"] * 2,
+                "s32",
+                lambda a, b, pick=pick: max(pick(a, b), 0),
+                **sm_90,
+            )
 
 
 def chain(spelling, says, inputs, outputs, body, model, count=64):
@@ -116,41 +152,99 @@ def chain(spelling, says, inputs, outputs, body, model, count=64):
 def carry_cases():
     m, mm = mask(32), mask(64)
     two = "a:u32 b:u32"
-    yield chain("add.cc.u32", "d = a + b, c = the carry, read back by addc", two, "d:u32 c:u32",
-                "add.cc.u32 %d, %a, %b;\naddc.u32 %c, 0, 0;", lambda a, b: ((a + b) & m, (a + b) >> 32))
-    yield chain("sub.cc.u32", "d = a - b, c = -borrow, read back by subc", two, "d:u32 c:u32",
-                "sub.cc.u32 %d, %a, %b;\nsubc.u32 %c, 0, 0;", lambda a, b: ((a - b) & m, m if a < b else 0))
-    yield chain("mad.lo.cc.u32", "d = low(a * b) + c, e = the carry", "a:u32 b:u32 c:u32", "d:u32 e:u32",
-                "mad.lo.cc.u32 %d, %a, %b, %c;\naddc.u32 %e, 0, 0;",
-                lambda a, b, c: (((a * b & m) + c) & m, ((a * b & m) + c) >> 32))
+    yield chain(
+        "add.cc.u32",
+        "d = a + b, c = the carry, read back by addc",
+        two,
+        "d:u32 c:u32",
+        "add.cc.u32 %d, %a, %b;\naddc.u32 %c, 0, 0;",
+        lambda a, b: ((a + b) & m, (a + b) >> 32),
+    )
+    yield chain(
+        "sub.cc.u32",
+        "d = a - b, c = -borrow, read back by subc",
+        two,
+        "d:u32 c:u32",
+        "sub.cc.u32 %d, %a, %b;\nsubc.u32 %c, 0, 0;",
+        lambda a, b: ((a - b) & m, m if a < b else 0),
+    )
+    yield chain(
+        "mad.lo.cc.u32",
+        "d = low(a * b) + c, e = the carry",
+        "a:u32 b:u32 c:u32",
+        "d:u32 e:u32",
+        "mad.lo.cc.u32 %d, %a, %b, %c;\naddc.u32 %e, 0, 0;",
+        lambda a, b, c: (((a * b & m) + c) & m, ((a * b & m) + c) >> 32),
+    )
     for t in ("u32", "s32", "u64", "s64"):
         w, low = WIDTH[t], mask(WIDTH[t])
         if t != "u32":
-            yield chain(f"add.cc.{t}", "d = a + b, c = the carry", f"a:{t} b:{t}", f"d:{t} c:{t}",
-                        f"add.cc.{t} %d, %a, %b;\naddc.{t} %c, 0, 0;", lambda a, b, w=w, low=low: ((a + b) & low, (a + b) >> w))
+            yield chain(
+                f"add.cc.{t}",
+                "d = a + b, c = the carry",
+                f"a:{t} b:{t}",
+                f"d:{t} c:{t}",
+                f"add.cc.{t} %d, %a, %b;\naddc.{t} %c, 0, 0;",
+                lambda a, b, w=w, low=low: ((a + b) & low, (a + b) >> w),
+            )
         four = f"a:{t} b:{t} e:{t} f:{t}"
-        yield chain(f"addc.{t}", "d, g = the double-width sum (a, e) + (b, f)", four, f"d:{t} g:{t}",
-                    f"add.cc.{t} %d, %a, %b;\naddc.{t} %g, %e, %f;",
-                    lambda a, b, e, f, w=w, low=low: ((a + b) & low, (e + f + ((a + b) >> w)) & low))
-        yield chain(f"subc.{t}", "d, g = the double-width difference (a, e) - (b, f)", four, f"d:{t} g:{t}",
-                    f"sub.cc.{t} %d, %a, %b;\nsubc.{t} %g, %e, %f;",
-                    lambda a, b, e, f, low=low: ((a - b) & low, (e - f - (a < b)) & low))
-    yield chain("addc.cc.u32", "d, g, h = the triple-width sum (a, b, 7) + (b, a, e)", "a:u32 b:u32 e:u32",
-                "d:u32 g:u32 h:u32", "add.cc.u32 %d, %a, %b;\naddc.cc.u32 %g, %b, %a;\naddc.u32 %h, 7, %e;",
-                lambda a, b, e: triple(a | b << 32 | 7 << 64, b | a << 32 | e << 64, 1))
-    yield chain("subc.cc.u32", "d, g, h = the triple-width difference (a, b, 7) - (b, a, e)", "a:u32 b:u32 e:u32",
-                "d:u32 g:u32 h:u32", "sub.cc.u32 %d, %a, %b;\nsubc.cc.u32 %g, %b, %a;\nsubc.u32 %h, 7, %e;",
-                lambda a, b, e: triple(a | b << 32 | 7 << 64, b | a << 32 | e << 64, -1))
+        yield chain(
+            f"addc.{t}",
+            "d, g = the double-width sum (a, e) + (b, f)",
+            four,
+            f"d:{t} g:{t}",
+            f"add.cc.{t} %d, %a, %b;\naddc.{t} %g, %e, %f;",
+            lambda a, b, e, f, w=w, low=low: ((a + b) & low, (e + f + ((a + b) >> w)) & low),
+        )
+        yield chain(
+            f"subc.{t}",
+            "d, g = the double-width difference (a, e) - (b, f)",
+            four,
+            f"d:{t} g:{t}",
+            f"sub.cc.{t} %d, %a, %b;\nsubc.{t} %g, %e, %f;",
+            lambda a, b, e, f, low=low: ((a - b) & low, (e - f - (a < b)) & low),
+        )
+    yield chain(
+        "addc.cc.u32",
+        "d, g, h = the triple-width sum (a, b, 7) + (b, a, e)",
+        "a:u32 b:u32 e:u32",
+        "d:u32 g:u32 h:u32",
+        "add.cc.u32 %d, %a, %b;\naddc.cc.u32 %g, %b, %a;\naddc.u32 %h, 7, %e;",
+        lambda a, b, e: triple(a | b << 32 | 7 << 64, b | a << 32 | e << 64, 1),
+    )
+    yield chain(
+        "subc.cc.u32",
+        "d, g, h = the triple-width difference (a, b, 7) - (b, a, e)",
+        "a:u32 b:u32 e:u32",
+        "d:u32 g:u32 h:u32",
+        "sub.cc.u32 %d, %a, %b;\nsubc.cc.u32 %g, %b, %a;\nsubc.u32 %h, 7, %e;",
+        lambda a, b, e: triple(a | b << 32 | 7 << 64, b | a << 32 | e << 64, -1),
+    )
     four = "a:u32 b:u32 e:u32 f:u32"
-    yield chain("madc.hi.u32", "d, g = a * b + (f:e), 64 bits", four, "d:u32 g:u32",
-                "mad.lo.cc.u32 %d, %a, %b, %e;\nmadc.hi.u32 %g, %a, %b, %f;",
-                lambda a, b, e, f: split((a * b + (e | f << 32)) & mm))
-    yield chain("madc.hi.cc.u32", "d, g, h = a * b + (f:e) with the carry out", four, "d:u32 g:u32 h:u32",
-                "mad.lo.cc.u32 %d, %a, %b, %e;\nmadc.hi.cc.u32 %g, %a, %b, %f;\naddc.u32 %h, 0, 0;",
-                lambda a, b, e, f: split(a * b + (e | f << 32)) + ((a * b + (e | f << 32)) >> 64,))
-    yield chain("madc.lo.cc.u32", "g = low(e * f) + carry of a + b, h = the carry out", four, "d:u32 g:u32 h:u32",
-                "add.cc.u32 %d, %a, %b;\nmadc.lo.cc.u32 %g, %e, %f, %a;\naddc.u32 %h, 0, 0;",
-                lambda a, b, e, f: ((a + b) & m,) + split((e * f & m) + a + ((a + b) >> 32)))
+    yield chain(
+        "madc.hi.u32",
+        "d, g = a * b + (f:e), 64 bits",
+        four,
+        "d:u32 g:u32",
+        "mad.lo.cc.u32 %d, %a, %b, %e;\nmadc.hi.u32 %g, %a, %b, %f;",
+        lambda a, b, e, f: split((a * b + (e | f << 32)) & mm),
+    )
+    yield chain(
+        "madc.hi.cc.u32",
+        "d, g, h = a * b + (f:e) with the carry out",
+        four,
+        "d:u32 g:u32 h:u32",
+        "mad.lo.cc.u32 %d, %a, %b, %e;\nmadc.hi.cc.u32 %g, %a, %b, %f;\naddc.u32 %h, 0, 0;",
+        lambda a, b, e, f: split(a * b + (e | f << 32)) + ((a * b + (e | f << 32)) >> 64,),
+    )
+    yield chain(
+        "madc.lo.cc.u32",
+        "g = low(e * f) + carry of a + b, h = the carry out",
+        four,
+        "d:u32 g:u32 h:u32",
+        "add.cc.u32 %d, %a, %b;\nmadc.lo.cc.u32 %g, %e, %f, %a;\naddc.u32 %h, 0, 0;",
+        lambda a, b, e, f: ((a + b) & m,) + split((e * f & m) + a + ((a + b) >> 32)),
+    )
 
 
 def triple(x, y, sign):
@@ -170,11 +264,22 @@ def dot_cases():
     for a_type in ("s32", "u32"):
         for b_type in ("s32", "u32"):
             out = "u32" if a_type == b_type == "u32" else "s32"
-            yield case(f"dp4a.{a_type}.{b_type}", "d = c + sum of four byte products", ["b32", "b32", out], out,
-                       lambda a, b, c, s=a_type[0] == "s", u=b_type[0] == "s": c + sum(
-                           x * y for x, y in zip(parts(a, 8, s), parts(b, 8, u))))
+            yield case(
+                f"dp4a.{a_type}.{b_type}",
+                "d = c + sum of four byte products",
+                ["b32", "b32", out],
+                out,
+                lambda a, b, c, s=a_type[0] == "s", u=b_type[0] == "s": (
+                    c + sum(x * y for x, y in zip(parts(a, 8, s), parts(b, 8, u)))
+                ),
+            )
             for half in ("lo", "hi"):
-                yield case(f"dp2a.{half}.{a_type}.{b_type}", f"d = c + two products with the {half} bytes of b",
-                           ["b32", "b32", out], out,
-                           lambda a, b, c, s=a_type[0] == "s", u=b_type[0] == "s", h=2 if half == "hi" else 0: c + sum(
-                               x * y for x, y in zip(parts(a, 16, s), parts(b, 8, u)[h : h + 2])))
+                yield case(
+                    f"dp2a.{half}.{a_type}.{b_type}",
+                    f"d = c + two products with the {half} bytes of b",
+                    ["b32", "b32", out],
+                    out,
+                    lambda a, b, c, s=a_type[0] == "s", u=b_type[0] == "s", h=2 if half == "hi" else 0: (
+                        c + sum(x * y for x, y in zip(parts(a, 16, s), parts(b, 8, u)[h : h + 2]))
+                    ),
+                )

@@ -30,9 +30,30 @@ class Case:
     rows at once, for instructions that see other threads. `body` is PTX over registers named after the columns (%a, %d).
     """
 
-    def __init__(self, name, says, inputs, outputs, body, rows, model=None, *, model_all=None, version="7.1", target="sm_80",
-                 tolerance=None, module="", registers="", parameters="", notes=None, block=None, grid=None, whole=None,
-                 headers=None, family=None):
+    def __init__(
+        self,
+        name,
+        says,
+        inputs,
+        outputs,
+        body,
+        rows,
+        model=None,
+        *,
+        model_all=None,
+        version="7.1",
+        target="sm_80",
+        tolerance=None,
+        module="",
+        registers="",
+        parameters="",
+        notes=None,
+        block=None,
+        grid=None,
+        whole=None,
+        headers=None,
+        family=None,
+    ):
         self.name, self.says = name, says
         self.family = family or name.split(".")[0]
         self.inputs, self.outputs = parse_columns(inputs), parse_columns(outputs)
@@ -66,16 +87,27 @@ class Case:
         for row in rows:
             for bits, (_, type_name) in zip(row.inputs, self.inputs):
                 assert 0 <= bits < 1 << WIDTH[type_name], (self.name, hex(bits), type_name)
-        return Table(f"{self.name}: {self.says}", {k: v for k, v in headers.items() if v != ""}, self.inputs, self.outputs, rows)
+        return Table(
+            f"{self.name}: {self.says}", {k: v for k, v in headers.items() if v != ""}, self.inputs, self.outputs, rows
+        )
 
     def ptx(self):
-        lines = [f"// {self.name}: {self.says}", f".version {self.version}", f".target {self.target}", ".address_size 64", ""]
+        lines = [
+            f"// {self.name}: {self.says}",
+            f".version {self.version}",
+            f".target {self.target}",
+            ".address_size 64",
+            "",
+        ]
         lines += [*self.module.strip("\n").splitlines(), ""] if self.module else []
         if self.whole:
             return "\n".join(lines) + "\n" + self.whole.strip("\n") + "\n"
         lines += [f".visible .entry test(.param .u64 in, .param .u64 out{self.parameters})", "{"]
         lines += ["\t" + line if line else "" for line in [*self.declarations(), "", *self.prologue(), ""]]
-        lines += ["\t" + line if line.strip() and not line.endswith(":") else line for line in self.body.strip("\n").splitlines()]
+        lines += [
+            "\t" + line if line.strip() and not line.endswith(":") else line
+            for line in self.body.strip("\n").splitlines()
+        ]
         lines += ["\t" + line for line in [*self.stores(), "ret;"]]
         return "\n".join(lines) + "\n}\n"
 
@@ -128,16 +160,28 @@ def linear_row(grid, block):
     out = [".reg .b32 %part, %size;"]
     if len((block or "1").split()) > 1:
         out += ["mov.u32 %part, %tid.y;", "mov.u32 %size, %ntid.x;", "mad.lo.s32 %row, %part, %size, %row;"]
-        out += ["mov.u32 %part, %tid.z;", "mov.u32 %size, %ntid.y;", "mul.lo.s32 %part, %part, %size;",
-                "mov.u32 %size, %ntid.x;", "mad.lo.s32 %row, %part, %size, %row;"]
+        out += [
+            "mov.u32 %part, %tid.z;",
+            "mov.u32 %size, %ntid.y;",
+            "mul.lo.s32 %part, %part, %size;",
+            "mov.u32 %size, %ntid.x;",
+            "mad.lo.s32 %row, %part, %size, %row;",
+        ]
     if grid:
         threads = 1
         for n in (block or "1").split():
             threads *= int(n)
         out += ["mov.u32 %part, %ctaid.x;"]
         if len(grid.split()) > 1:
-            out += ["mov.u32 %size, %ctaid.y;", ".reg .b32 %width;", "mov.u32 %width, %nctaid.x;",
-                    "mad.lo.s32 %part, %size, %width, %part;", "mov.u32 %size, %ctaid.z;", "mul.lo.s32 %size, %size, %width;",
-                    "mov.u32 %width, %nctaid.y;", "mad.lo.s32 %part, %size, %width, %part;"]
+            out += [
+                "mov.u32 %size, %ctaid.y;",
+                ".reg .b32 %width;",
+                "mov.u32 %width, %nctaid.x;",
+                "mad.lo.s32 %part, %size, %width, %part;",
+                "mov.u32 %size, %ctaid.z;",
+                "mul.lo.s32 %size, %size, %width;",
+                "mov.u32 %width, %nctaid.y;",
+                "mad.lo.s32 %part, %size, %width, %part;",
+            ]
         out += [f"mad.lo.s32 %row, %part, {threads}, %row;"]
     return out

@@ -4,9 +4,29 @@ import random
 
 from reference.ieee import BF16, F16, F32, F64, FORMATS
 
-WIDTH = {"pred": 32, "b8": 8, "u8": 8, "s8": 8, "b16": 16, "u16": 16, "s16": 16, "b32": 32, "u32": 32, "s32": 32, "b64": 64,
-         "u64": 64, "s64": 64, "f16": 16, "bf16": 16, "f32": 32, "f64": 64, "f16x2": 32, "bf16x2": 32, "s16x2": 32,
-         "u16x2": 32}
+WIDTH = {
+    "pred": 32,
+    "b8": 8,
+    "u8": 8,
+    "s8": 8,
+    "b16": 16,
+    "u16": 16,
+    "s16": 16,
+    "b32": 32,
+    "u32": 32,
+    "s32": 32,
+    "b64": 64,
+    "u64": 64,
+    "s64": 64,
+    "f16": 16,
+    "bf16": 16,
+    "f32": 32,
+    "f64": 64,
+    "f16x2": 32,
+    "bf16x2": 32,
+    "s16x2": 32,
+    "u16x2": 32,
+}
 
 
 def mask(width):
@@ -36,8 +56,23 @@ def number(fmt, value):
 
 def float_edges(fmt):
     """The values at which floating-point code goes wrong, most telling first."""
-    positive = [0, fmt.one, fmt.infinity, fmt.nan, 1, fmt.largest, fmt.smallest_normal, number(fmt, 1.5), number(fmt, 0.5),
-                number(fmt, 2.5), fmt.smallest_normal - 1, fmt.one + 1, fmt.one - 1, number(fmt, 3), number(fmt, 1 / 3)]
+    positive = [
+        0,
+        fmt.one,
+        fmt.infinity,
+        fmt.nan,
+        1,
+        fmt.largest,
+        fmt.smallest_normal,
+        number(fmt, 1.5),
+        number(fmt, 0.5),
+        number(fmt, 2.5),
+        fmt.smallest_normal - 1,
+        fmt.one + 1,
+        fmt.one - 1,
+        number(fmt, 3),
+        number(fmt, 1 / 3),
+    ]
     out = []
     for bits in positive:
         out += [bits] if bits == fmt.nan else [bits, bits | fmt.sign]
@@ -100,5 +135,18 @@ def operand_rows(seed, types, count=64, special=()):
     return list(dict.fromkeys(rows))
 
 
-__all__ = ["BF16", "F16", "F32", "F64", "WIDTH", "edges", "is_float", "lane_type", "mask", "number", "operand_rows",
-           "random_bits", "to_signed"]
+__all__ = [
+    "BF16",
+    "F16",
+    "F32",
+    "F64",
+    "WIDTH",
+    "edges",
+    "is_float",
+    "lane_type",
+    "mask",
+    "number",
+    "operand_rows",
+    "random_bits",
+    "to_signed",
+]
