@@ -121,7 +121,7 @@ void launch(const Stream& stream, const LaunchConfig& config, const Kernel& kern
 
 /// Collects arguments whose types are known only at run time, converting each to the kernel's parameter: the packer of
 /// the Python package, and of any other language. Every add_ member throws TypeError if the parameters are used up or
-/// the value cannot be passed for the next one, and OverflowError's stand-in ValueError if a number does not fit.
+/// the value cannot be passed for the next one, and ValueError if a number does not fit into it.
 ///
 ///   cucore::ArgumentPack pack(kernel);
 ///   pack.add_float(2.0);                 // goes as half, float or double, as the parameter wants
@@ -160,16 +160,16 @@ class CUCORE_API ArgumentPack {
   void* const* values() const;
 
  private:
-  const Parameter* next(ParameterKind given, const char* what);
-  void* place(std::size_t size, std::size_t alignment);
-  void push_integer(bool negative, std::uint64_t bits);
+  const Parameter* next() const;
+  void* place(std::size_t size);
+  void place_integer(bool negative, std::uint64_t magnitude);
 
   static constexpr std::size_t inline_bytes = 1024;
   static constexpr std::size_t inline_arguments = 64;
   struct Overflow;
 
   Kernel kernel_;
-  std::shared_ptr<const Signature> signature_;
+  const Signature* signature_;  // the kernel's; null: not known
   std::size_t count_ = 0;
   std::size_t used_ = 0;
   std::array<void*, inline_arguments> inline_values_;

@@ -122,7 +122,6 @@ class CUCORE_API DeviceMemoryResource final : public PoolMemoryResource {
   void set_peer_accessible_by(const std::vector<int>& devices);
 
  private:
-  friend struct DeviceMemoryResourceFactory;
   DeviceMemoryResource(std::shared_ptr<const detail::PoolState> pool, int device_id);
   int device_id_;
 };
@@ -149,7 +148,6 @@ class CUCORE_API PinnedMemoryResource final : public PoolMemoryResource {
   int numa_id() const noexcept { return numa_id_; }
 
  private:
-  friend struct PinnedMemoryResourceFactory;
   PinnedMemoryResource(std::shared_ptr<const detail::PoolState> pool, int numa_id);
   int numa_id_;
 };

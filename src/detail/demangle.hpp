@@ -1,0 +1,23 @@
+// What a mangled C++ name says about a kernel: its name in the source, and the types of its parameters.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cucore/kernel.hpp"
+
+namespace cucore::detail {
+
+/// "void saxpy<float>(float, float const*)" of "_Z5saxpyIfEvT_PKS0_"; the name itself if it is not mangled.
+std::string demangled(const std::string& name);
+
+/// The types in the parameter list of a demangled function, as written there; none if it has no list.
+std::optional<std::vector<std::string>> parameter_types(std::string_view demangled_name);
+
+/// Adds to `parameters` what the kernel's mangled name tells: type names, signedness, pointers. Left alone if the name
+/// is not mangled, or its list does not match in number and sizes.
+void refine_by_name(std::vector<Parameter>& parameters, const std::string& name);
+
+}  // namespace cucore::detail

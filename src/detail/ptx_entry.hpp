@@ -1,0 +1,28 @@
+// What PTX text says about its kernels: names and parameters, read from the .entry lines.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cucore/kernel.hpp"
+
+namespace cucore::detail {
+
+struct PtxEntry {
+  std::string name;
+  std::vector<Parameter> parameters;
+};
+
+/// All kernels of a PTX text, in order. Text that is not PTX gives what can be read of it, possibly nothing; it is the
+/// driver's business to complain.
+std::vector<PtxEntry> ptx_entries(std::string_view ptx);
+
+/// The kernel of that name.
+std::optional<PtxEntry> ptx_entry(std::string_view ptx, std::string_view name);
+
+/// Sets offsets by the C layout rules. @return bytes in all
+std::size_t lay_out(std::vector<Parameter>& parameters);
+
+}  // namespace cucore::detail

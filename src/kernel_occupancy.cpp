@@ -1,0 +1,116 @@
+// KernelOccupancy: the driver's answers about one kernel on one device.
+#include <exception>
+
+#include "cucore/device.hpp"
+#include "cucore/error.hpp"
+#include "cucore/kernel.hpp"
+#include "src/detail/context_scope.hpp"
+#include "src/detail/context_state.hpp"
+#include "src/detail/kernel_state.hpp"
+#include "src/detail/launch_config.hpp"
+#include "src/detail/stream_state.hpp"
+
+namespace cucore {
+namespace {
+
+using detail::ContextScope;
+using detail::function_of;
+
+// The driver's size function takes no pointer of the caller's: what to call is left here for this thread's call.
+struct SizeCallback {
+  const std::function<std::size_t(int)>* function;
+  std::exception_ptr failure;
+};
+thread_local SizeCallback* active_callback = nullptr;
+
+std::size_t call_size_function(int block_size) {
+  SizeCallback& callback = *active_callback;
+  if (callback.failure != nullptr) return 0;
+  try {
+    return (*callback.function)(block_size);
+  } catch (...) {  // must not pass through the driver
+    callback.failure = std::current_exception();
+    return 0;
+  }
+}
+
+auto on(const std::shared_ptr<const detail::KernelState>& kernel, int device) {
+  return [&kernel, device] { return describe(*kernel) + " on " + detail::describe_device(device); };
+}
+
+}  // namespace
+
+int KernelOccupancy::max_active_blocks_per_multiprocessor(int block_size,
+                                                          std::size_t dynamic_shared_memory_size) const {
+  int blocks = 0;
+  ContextScope scope(detail::primary_context(device_)->handle);
+  driver::check(driver::table().cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function_of(*kernel_), block_size,
+                                                                            dynamic_shared_memory_size),
+                "cuOccupancyMaxActiveBlocksPerMultiprocessor", on(kernel_, device_));
+  scope.restore();
+  return blocks;
+}
+
+MaxPotentialBlockSize KernelOccupancy::max_potential_block_size(std::size_t dynamic_shared_memory_needed,
+                                                                int block_size_limit) const {
+  MaxPotentialBlockSize size;
+  ContextScope scope(detail::primary_context(device_)->handle);
+  driver::check(
+      driver::table().cuOccupancyMaxPotentialBlockSize(&size.min_grid_size, &size.max_block_size, function_of(*kernel_),
+                                                       nullptr, dynamic_shared_memory_needed, block_size_limit),
+      "cuOccupancyMaxPotentialBlockSize", on(kernel_, device_));
+  scope.restore();
+  return size;
+}
+
+MaxPotentialBlockSize KernelOccupancy::max_potential_block_size(
+    const std::function<std::size_t(int)>& shared_memory_for, int block_size_limit) const {
+  MaxPotentialBlockSize size;
+  ContextScope scope(detail::primary_context(device_)->handle);
+  SizeCallback callback{&shared_memory_for, nullptr};
+  SizeCallback* const outer = std::exchange(active_callback, &callback);
+  const driver::CUresult code = driver::table().cuOccupancyMaxPotentialBlockSize(
+      &size.min_grid_size, &size.max_block_size, function_of(*kernel_), &call_size_function, 0, block_size_limit);
+  active_callback = outer;
+  if (callback.failure != nullptr) std::rethrow_exception(callback.failure);
+  driver::check(code, "cuOccupancyMaxPotentialBlockSize", on(kernel_, device_));
+  scope.restore();
+  return size;
+}
+
+std::size_t KernelOccupancy::available_dynamic_shared_memory_per_block(int num_blocks_per_multiprocessor,
+                                                                       int block_size) const {
+  std::size_t bytes = 0;
+  ContextScope scope(detail::primary_context(device_)->handle);
+  driver::check(driver::table().cuOccupancyAvailableDynamicSMemPerBlock(&bytes, function_of(*kernel_),
+                                                                        num_blocks_per_multiprocessor, block_size),
+                "cuOccupancyAvailableDynamicSMemPerBlock", on(kernel_, device_));
+  scope.restore();
+  return bytes;
+}
+
+int KernelOccupancy::max_potential_cluster_size(const LaunchConfig& config, const Stream& stream) const {
+  const detail::StreamState& order = detail::open_stream(stream.state(), "max_potential_cluster_size");
+  LaunchConfig without = config;
+  without.cluster = std::nullopt;
+  const detail::DriverLaunchConfig native(without, order.handle);
+  int size = 0;
+  ContextScope scope(detail::primary_context(device_)->handle);
+  driver::check(driver::table().cuOccupancyMaxPotentialClusterSize(&size, function_of(*kernel_), &native.native),
+                "cuOccupancyMaxPotentialClusterSize", on(kernel_, device_));
+  scope.restore();
+  return size;
+}
+
+int KernelOccupancy::max_active_clusters(const LaunchConfig& config, const Stream& stream) const {
+  const detail::StreamState& order = detail::open_stream(stream.state(), "max_active_clusters");
+  const detail::DriverLaunchConfig native(config, order.handle);
+  int clusters = 0;
+  ContextScope scope(detail::primary_context(device_)->handle);
+  driver::check(driver::table().cuOccupancyMaxActiveClusters(&clusters, function_of(*kernel_), &native.native),
+                "cuOccupancyMaxActiveClusters", on(kernel_, device_));
+  scope.restore();
+  return clusters;
+}
+
+}  // namespace cucore

@@ -1,0 +1,270 @@
+// Memory resources over the driver's stream-ordered pools.
+#include <algorithm>
+#include <utility>
+
+#include "cucore/device.hpp"
+#include "cucore/error.hpp"
+#include "cucore/memory.hpp"
+#include "src/detail/buffer_state.hpp"
+#include "src/detail/closed.hpp"
+#include "src/detail/stream_state.hpp"
+
+namespace cucore {
+namespace detail {
+
+struct PoolState {
+  driver::CUmemoryPool handle = nullptr;
+  OwningHandle<PoolTraits> owned;  ///< empty for a pool of the driver's
+  int device = -1;                 ///< where the memory is; -1: on the host
+  mutable std::atomic<bool> peers_granted = false;
+
+  PoolState() = default;
+  PoolState(const PoolState&) = delete;
+  PoolState& operator=(const PoolState&) = delete;
+  ~PoolState() {
+    if (owned.get() != nullptr && peers_granted) revoke_peers();
+  }
+
+ private:
+  // The driver gives a destroyed pool's handle, and with it the access granted, to a pool made later.
+  void revoke_peers() const noexcept {
+    const driver::Table* table = driver::table_for_release();
+    int devices = 0;
+    if (table == nullptr || table->cuDeviceGetCount(&devices) != driver::CUDA_SUCCESS) return;
+    for (int peer = 0; peer < devices; ++peer) {
+      if (peer == device) continue;
+      const driver::CUmemAccessDesc none{{driver::CU_MEM_LOCATION_TYPE_DEVICE, peer},
+                                         driver::CU_MEM_ACCESS_FLAGS_PROT_NONE};
+      table->cuMemPoolSetAccess(handle, &none, 1);
+    }
+  }
+};
+
+static std::string describe(const PoolState& pool) {
+  return "memory pool " + hexadecimal(pool.handle) +
+         (pool.device < 0 ? " of the host" : " of Device " + std::to_string(pool.device));
+}
+
+namespace {
+
+template <class Value>
+Value get_attribute(const PoolState& pool, int attribute) {
+  Value value{};
+  driver::check(driver::table().cuMemPoolGetAttribute(pool.handle, attribute, &value), "cuMemPoolGetAttribute",
+                [&] { return "attribute " + std::to_string(attribute) + " of " + describe(pool); });
+  return value;
+}
+
+void set_threshold(const PoolState& pool, std::uint64_t bytes) {
+  driver::check(driver::table().cuMemPoolSetAttribute(pool.handle, driver::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &bytes),
+                "cuMemPoolSetAttribute", [&] { return "the release threshold of " + describe(pool); });
+}
+
+// The driver's own pools give idle memory back at every synchronisation unless somebody asked for another threshold.
+void keep_idle_memory(const PoolState& pool) {
+  if (get_attribute<std::uint64_t>(pool, driver::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) == 0) {
+    set_threshold(pool, UINT64_MAX);
+  }
+}
+
+std::shared_ptr<const PoolState> create_pool(const driver::CUmemLocation& location, std::size_t max_size,
+                                             std::uint64_t release_threshold) {
+  driver::CUmemPoolProps properties{};
+  properties.allocType = driver::CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.handleTypes = driver::CU_MEM_HANDLE_TYPE_NONE;
+  properties.location = location;
+  properties.maxSize = max_size;
+  auto pool = std::make_shared<PoolState>();
+  pool->device = location.type == driver::CU_MEM_LOCATION_TYPE_DEVICE ? location.id : -1;
+  const RelaxedCaptureScope relaxed;
+  driver::check(driver::table().cuMemPoolCreate(&pool->handle, &properties), "cuMemPoolCreate", [&] {
+    return pool->device < 0 ? std::string("a pool of host memory") : "a pool of " + describe_device(pool->device);
+  });
+  pool->owned = OwningHandle<PoolTraits>(pool->handle);
+  set_threshold(*pool, release_threshold);
+  return pool;
+}
+
+// Host pools give no device access until somebody asks for it.
+void grant_every_device(const PoolState& pool) {
+  std::vector<driver::CUmemAccessDesc> grants;
+  for (int device = 0; device < device_count(); ++device) {
+    grants.push_back({{driver::CU_MEM_LOCATION_TYPE_DEVICE, device}, driver::CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
+  }
+  const RelaxedCaptureScope relaxed;
+  driver::check(driver::table().cuMemPoolSetAccess(pool.handle, grants.data(), grants.size()), "cuMemPoolSetAccess",
+                [&] { return describe(pool); });
+}
+
+}  // namespace
+}  // namespace detail
+
+using detail::open_stream;
+using detail::PoolState;
+
+PoolMemoryResource::PoolMemoryResource(std::shared_ptr<const PoolState> pool) : pool_(std::move(pool)) {}
+PoolMemoryResource::~PoolMemoryResource() = default;
+
+std::shared_ptr<const PoolState> PoolMemoryResource::open_pool(const char* call) const {
+  if (pool_ == nullptr) detail::refuse_closed("memory resource", call);
+  return pool_;
+}
+
+Buffer PoolMemoryResource::allocate(std::size_t size, const Stream& stream) {
+  const auto pool = open_pool("allocate");
+  const detail::StreamState& order = open_stream(stream.state(), "allocate");
+  const auto context = detail::allocation_context(order, pool->device);
+  const driver::Table& table = driver::table();
+  detail::ContextScope scope(context == nullptr ? nullptr : context->handle);
+  int capture = driver::CU_STREAM_CAPTURE_STATUS_NONE;
+  driver::check(table.cuStreamIsCapturing(order.handle, &capture), "cuStreamIsCapturing",
+                [&] { return describe(order); });
+  if (capture != driver::CU_STREAM_CAPTURE_STATUS_NONE) {
+    throw StateError({.call = "MemoryResource::allocate",
+                      .message = describe(order) + " is capturing into a graph; a pool cannot allocate there",
+                      .hint = "allocate before the capture begins, or use a GraphMemoryResource"});
+  }
+  DevicePointer address = 0;
+  if (size > 0) {
+    driver::check(table.cuMemAllocFromPoolAsync(&address, size, pool->handle, order.handle), "cuMemAllocFromPoolAsync",
+                  [&] { return std::to_string(size) + " bytes from " + describe(*pool) + " in " + describe(order); });
+  }
+  Buffer buffer(detail::own_memory(address, size, shared_from_this(), stream.state(), context));
+  scope.restore();
+  return buffer;
+}
+
+void PoolMemoryResource::deallocate(DevicePointer address, std::size_t size, const Stream& stream) {
+  if (address == 0) return;
+  const detail::StreamState& order = open_stream(stream.state(), "deallocate");
+  driver::check(driver::table().cuMemFreeAsync(address, order.handle), "cuMemFreeAsync", [&] {
+    return std::to_string(size) + " bytes at " + detail::hexadecimal(reinterpret_cast<const void*>(address)) + " in " +
+           describe(order);
+  });
+}
+
+MemoryPoolHandle PoolMemoryResource::handle() const noexcept { return pool_ == nullptr ? nullptr : pool_->handle; }
+
+bool PoolMemoryResource::is_handle_owned() const noexcept { return pool_ != nullptr && pool_->owned.get() != nullptr; }
+
+PoolAttributes PoolMemoryResource::attributes() const {
+  const auto pool = open_pool("attributes");
+  PoolAttributes all;
+  all.reuse_follow_event_dependencies =
+      detail::get_attribute<int>(*pool, driver::CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES) != 0;
+  all.reuse_allow_opportunistic =
+      detail::get_attribute<int>(*pool, driver::CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC) != 0;
+  all.reuse_allow_internal_dependencies =
+      detail::get_attribute<int>(*pool, driver::CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES) != 0;
+  all.release_threshold = detail::get_attribute<std::uint64_t>(*pool, driver::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
+  all.reserved_mem_current = detail::get_attribute<std::uint64_t>(*pool, driver::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+  all.reserved_mem_high = detail::get_attribute<std::uint64_t>(*pool, driver::CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH);
+  all.used_mem_current = detail::get_attribute<std::uint64_t>(*pool, driver::CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
+  all.used_mem_high = detail::get_attribute<std::uint64_t>(*pool, driver::CU_MEMPOOL_ATTR_USED_MEM_HIGH);
+  return all;
+}
+
+void PoolMemoryResource::set_release_threshold(std::uint64_t bytes) {
+  detail::set_threshold(*open_pool("set_release_threshold"), bytes);
+}
+
+void PoolMemoryResource::trim_to(std::size_t min_bytes_to_keep) {
+  const auto pool = open_pool("trim_to");
+  driver::check(driver::table().cuMemPoolTrimTo(pool->handle, min_bytes_to_keep), "cuMemPoolTrimTo",
+                [&] { return describe(*pool); });
+}
+
+void PoolMemoryResource::close() { pool_ = nullptr; }
+
+DeviceMemoryResource::DeviceMemoryResource(std::shared_ptr<const PoolState> pool, int device_id)
+    : PoolMemoryResource(std::move(pool)), device_id_(device_id) {}
+
+std::shared_ptr<DeviceMemoryResource> DeviceMemoryResource::create(const Device& device) {
+  auto pool = std::make_shared<PoolState>();
+  pool->device = device.ordinal();
+  const detail::RelaxedCaptureScope relaxed;
+  driver::check(driver::table().cuDeviceGetMemPool(&pool->handle, device.handle()), "cuDeviceGetMemPool",
+                [&] { return detail::describe_device(device.ordinal()); });
+  detail::keep_idle_memory(*pool);
+  return std::shared_ptr<DeviceMemoryResource>(new DeviceMemoryResource(std::move(pool), device.ordinal()));
+}
+
+std::shared_ptr<DeviceMemoryResource> DeviceMemoryResource::create(const Device& device,
+                                                                   const DeviceMemoryResourceOptions& options) {
+  auto pool = detail::create_pool({driver::CU_MEM_LOCATION_TYPE_DEVICE, device.ordinal()}, options.max_size,
+                                  options.release_threshold);
+  return std::shared_ptr<DeviceMemoryResource>(new DeviceMemoryResource(std::move(pool), device.ordinal()));
+}
+
+std::vector<int> DeviceMemoryResource::peer_accessible_by() const {
+  const auto pool = open_pool("peer_accessible_by");
+  std::vector<int> peers;
+  for (int peer = 0; peer < Device::count(); ++peer) {
+    if (peer == device_id_) continue;
+    driver::CUmemLocation location{driver::CU_MEM_LOCATION_TYPE_DEVICE, peer};
+    int flags = driver::CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    driver::check(driver::table().cuMemPoolGetAccess(&flags, pool->handle, &location), "cuMemPoolGetAccess",
+                  [&] { return describe(*pool); });
+    if (flags == driver::CU_MEM_ACCESS_FLAGS_PROT_READWRITE) peers.push_back(peer);
+  }
+  return peers;
+}
+
+void DeviceMemoryResource::set_peer_accessible_by(const std::vector<int>& devices) {
+  const auto pool = open_pool("set_peer_accessible_by");
+  const std::vector<int> before = peer_accessible_by();
+  const auto in = [](const std::vector<int>& set, int device) {
+    return std::find(set.begin(), set.end(), device) != set.end();
+  };
+  std::vector<driver::CUmemAccessDesc> changes;
+  for (const int device : devices) {
+    if (device == device_id_ || in(before, device)) continue;
+    if (!Device(device_id_).can_access_peer(Device(device))) {
+      throw ValueError({.call = "set_peer_accessible_by",
+                        .message = detail::describe_device(device) + " cannot access the memory of " +
+                                   detail::describe_device(device_id_),
+                        .hint = "Device::can_access_peer tells which devices can"});
+    }
+    changes.push_back({{driver::CU_MEM_LOCATION_TYPE_DEVICE, device}, driver::CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
+  }
+  for (const int device : before) {
+    if (in(devices, device)) continue;
+    changes.push_back({{driver::CU_MEM_LOCATION_TYPE_DEVICE, device}, driver::CU_MEM_ACCESS_FLAGS_PROT_NONE});
+  }
+  if (changes.empty()) return;
+  pool->peers_granted = true;
+  driver::check(driver::table().cuMemPoolSetAccess(pool->handle, changes.data(), changes.size()), "cuMemPoolSetAccess",
+                [&] { return describe(*pool); });
+}
+
+PinnedMemoryResource::PinnedMemoryResource(std::shared_ptr<const PoolState> pool, int numa_id)
+    : PoolMemoryResource(std::move(pool)), numa_id_(numa_id) {}
+
+std::shared_ptr<PinnedMemoryResource> PinnedMemoryResource::create() {
+  auto pool = std::make_shared<PoolState>();
+  driver::CUmemLocation host{driver::CU_MEM_LOCATION_TYPE_HOST, 0};
+  {
+    const detail::RelaxedCaptureScope relaxed;
+    driver::check(driver::table().cuMemGetMemPool(&pool->handle, &host, driver::CU_MEM_ALLOCATION_TYPE_PINNED),
+                  "cuMemGetMemPool", "the host", "use LegacyPinnedMemoryResource, which needs no pool");
+    detail::keep_idle_memory(*pool);
+  }
+  detail::grant_every_device(*pool);
+  return std::shared_ptr<PinnedMemoryResource>(new PinnedMemoryResource(std::move(pool), -1));
+}
+
+std::shared_ptr<PinnedMemoryResource> PinnedMemoryResource::create(const PinnedMemoryResourceOptions& options) {
+  if (options.numa_id && *options.numa_id < 0) {
+    throw ValueError({.call = "PinnedMemoryResource",
+                      .message = "numa_id is " + std::to_string(*options.numa_id) + "; a NUMA node is 0 or more",
+                      .hint = "leave numa_id unset for memory anywhere on the host"});
+  }
+  const driver::CUmemLocation location =
+      options.numa_id ? driver::CUmemLocation{driver::CU_MEM_LOCATION_TYPE_HOST_NUMA, *options.numa_id}
+                      : driver::CUmemLocation{driver::CU_MEM_LOCATION_TYPE_HOST, 0};
+  auto pool = detail::create_pool(location, options.max_size, options.release_threshold);
+  detail::grant_every_device(*pool);
+  return std::shared_ptr<PinnedMemoryResource>(new PinnedMemoryResource(std::move(pool), options.numa_id.value_or(-1)));
+}
+
+}  // namespace cucore
