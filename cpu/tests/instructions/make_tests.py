@@ -16,8 +16,6 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-
 from reference import (
     addresses,
     approximate,
@@ -35,6 +33,7 @@ from reference import (
 )
 from table import Table
 
+HERE = Path(__file__).resolve().parent
 CHAPTERS = (
     integer,
     bits,

@@ -19,11 +19,10 @@ import sys
 import time
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-
 from table import Table, error, hexadecimal
 from worker import Workers, job_of
 
+HERE = Path(__file__).resolve().parent
 SHOWN_ROWS = 8
 
 

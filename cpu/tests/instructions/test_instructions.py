@@ -10,16 +10,14 @@ import random
 import struct
 from pathlib import Path
 
-import pytest
-
-HERE = Path(__file__).resolve().parent
-
 import make_tests
+import pytest
 import run_tests
 from reference import ieee
 from reference.ieee import F32, F64
 from worker import Workers
 
+HERE = Path(__file__).resolve().parent
 BUILT = HERE.parents[2] / "build" / "cpu" / "driver" / "libcuda.so.1"
 RECORDINGS = sorted((HERE / "recorded").glob("*.json.gz"))
 TESTS = run_tests.find_tests()
