@@ -197,9 +197,12 @@ Value* is_in_space(FunctionEmitter& f, Value* address, Space space) {
       return found;
     }
     case Space::Local: {
-      // Frames of the running thread stand above its stack pointer: its variables, and what the compiler spilled.
+      // Frames of the running thread stand above its stack pointer (a leaf's just below it, in the red zone): its
+      // variables, and what the compiler spilled.
+      const std::uint64_t red_zone = 128;
       const std::uint64_t spilled = 65536;
-      return lies_in(f, address, f.b.CreateStackSave(), f.b.getInt64(layout.info.local_bytes + spilled));
+      Value* lowest = f.b.CreateConstGEP1_64(f.b.getInt8Ty(), f.b.CreateStackSave(), std::uint64_t{0} - red_zone);
+      return lies_in(f, address, lowest, f.b.getInt64(layout.info.local_bytes + red_zone + spilled));
     }
     default: {
       Value* elsewhere = f.b.getFalse();

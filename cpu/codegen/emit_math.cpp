@@ -22,10 +22,19 @@ Value* reciprocal_root(FunctionEmitter& f, Value* a) {
   return f.b.CreateFPTrunc(reciprocal(f, square_root(f, wide)), f.b.getFloatTy());
 }
 
+/// div.approx is a * (1 / b), and for |b| > 2^126 its reciprocal is documented to be 0.
+Value* approximate_quotient(FunctionEmitter& f, Value* a, Value* b) {
+  llvm::Type* type = b->getType();
+  Value* magnitude = f.intrinsic(llvm::Intrinsic::fabs, {type}, {b});
+  Value* zero = f.intrinsic(llvm::Intrinsic::copysign, {type}, {llvm::ConstantFP::get(type, 0.0), b});
+  Value* vanishes = f.b.CreateFCmpOGT(magnitude, llvm::ConstantFP::get(type, 0x1p126));
+  return f.b.CreateSelect(vanishes, f.b.CreateFMul(a, zero), f.b.CreateFDiv(a, b));
+}
+
 Value* computed(FunctionEmitter& f, const Instruction& i, const std::vector<Value*>& a) {
   switch (i.opcode) {
     case Opcode::Div:
-      return f.b.CreateFDiv(a[0], a[1]);
+      return i.has(M::Full) ? f.b.CreateFDiv(a[0], a[1]) : approximate_quotient(f, a[0], a[1]);
     case Opcode::Rcp:
       return reciprocal(f, a[0]);
     case Opcode::Sqrt:

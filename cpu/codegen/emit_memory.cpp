@@ -64,6 +64,8 @@ void emit_ld(FunctionEmitter& f, const Instruction& i) {
     auto* load = f.b.CreateAlignedLoad(f.type_of(i.type()), element_pointer(f, from, bytes * e), llvm::Align(bytes));
     if (reads_kernel_parameter(f, i)) {
       load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(f.module.context, {}));
+      values.push_back(load);
+      continue;
     }
     // Memory of the thread's own that was never written holds some value, not LLVM's undefined one.
     const bool may_be_fresh = i.space() == Space::Local || i.space() == Space::Generic || i.space() == Space::Param;

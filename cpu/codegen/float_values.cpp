@@ -1,5 +1,7 @@
 #include "cpu/codegen/float_values.hpp"
 
+#include <llvm/IR/IntrinsicsX86.h>
+
 namespace cucore::cpu::codegen {
 
 using llvm::Value;
@@ -15,10 +17,11 @@ Rounding rounding_of(const Instruction& instruction) {
 }
 
 Value* flush_subnormal(FunctionEmitter& f, Value* value) {
-  if (!value->getType()->isFloatTy()) return value;
-  Value* bits = f.b.CreateBitCast(value, f.b.getInt32Ty());
-  Value* has_exponent = f.b.CreateICmpNE(f.b.CreateAnd(bits, 0x7f800000), f.b.getInt32(0));
-  Value* zero = f.b.CreateBitCast(f.b.CreateAnd(bits, 0x80000000), f.b.getFloatTy());
+  llvm::Type* type = value->getType();
+  Value* bits = f.b.CreateBitCast(value, f.b.getIntNTy(type->getScalarSizeInBits()));
+  const std::uint64_t exponent = type->isFloatTy() ? 0x7f800000 : 0x7ff0000000000000;
+  Value* has_exponent = f.b.CreateIsNotNull(f.b.CreateAnd(bits, exponent));
+  Value* zero = f.intrinsic(llvm::Intrinsic::copysign, {type}, {llvm::ConstantFP::get(type, 0.0), value});
   return f.b.CreateSelect(has_exponent, value, zero);
 }
 
@@ -38,12 +41,29 @@ Value* widen_half(FunctionEmitter& f, Value* half, Type type) {
   return f.b.CreateFPExt(f.b.CreateBitCast(half, f.b.getHalfTy()), f.b.getFloatTy());
 }
 
+namespace {
+
+/// The host's instruction for f32 → f16, rather than LLVM's fptrunc: LLVM would go on to do the arithmetic itself in
+/// its half type, which most hosts only have as calls.
+Value* narrow_by_instruction(FunctionEmitter& f, Value* value, Rounding rounding) {
+  // The instruction's own numbers for the rounding modes.
+  constexpr std::uint32_t nearest = 0, down = 1, up = 2, zero = 3;
+  const std::uint32_t mode = rounding == Rounding::Nearest ? nearest
+                             : rounding == Rounding::Zero  ? zero
+                             : rounding == Rounding::Down  ? down
+                                                           : up;
+  Value* vector = llvm::Constant::getNullValue(llvm::FixedVectorType::get(f.b.getFloatTy(), 4));
+  vector = f.b.CreateInsertElement(vector, value, std::uint64_t{0});
+  Value* halves = f.intrinsic(llvm::Intrinsic::x86_vcvtps2ph_128, {}, {vector, f.b.getInt32(mode)});
+  return f.b.CreateExtractElement(halves, std::uint64_t{0});
+}
+
+}  // namespace
+
 Value* narrow(FunctionEmitter& f, Value* value, Type to, Rounding rounding) {
   const bool from_single = value->getType()->isFloatTy();
   if (rounding == Rounding::Nearest && to == Type::F32) return f.b.CreateFPTrunc(value, f.b.getFloatTy());
-  if (rounding == Rounding::Nearest && to == Type::F16 && from_single && f.module.converts_halves) {
-    return f.b.CreateBitCast(f.b.CreateFPTrunc(value, f.b.getHalfTy()), f.b.getInt16Ty());
-  }
+  if (to == Type::F16 && from_single && f.module.converts_halves) return narrow_by_instruction(f, value, rounding);
   const char* name = to == Type::F32 ? "cucpu_f64_to_f32" : to == Type::F16 ? "cucpu_f64_to_f16" : "cucpu_f64_to_bf16";
   if (from_single) value = f.b.CreateFPExt(value, f.b.getDoubleTy());
   return f.call(name, f.type_of(to), {value, f.b.getInt32(static_cast<std::uint32_t>(rounding))});

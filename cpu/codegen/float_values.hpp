@@ -13,7 +13,7 @@ enum class Rounding : std::uint32_t { Nearest, Zero, Down, Up };
 /// .rn .rz .rm .rp; to the nearest if none is spelt.
 Rounding rounding_of(const ptx::Instruction& instruction);
 
-/// Subnormal f32 values become zeros of their sign; other types pass. What .ftz does to operands and results.
+/// Subnormal values (float or double) become zeros of their sign: what .ftz does to operands and results.
 llvm::Value* flush_subnormal(FunctionEmitter& f, llvm::Value* value);
 
 /// .sat: [0, 1], and NaN becomes +0.

@@ -365,7 +365,7 @@ const std::vector<Form>& instruction_table() {
       // control flow
       {O::Bra, emit_bra, 1, 1, none, {M::Uni}},
       {O::Brx, emit_brx, 2, 2, none, {M::Idx, M::Uni}},
-      {O::Call, emit_call, 1, 3, none, {M::Uni}, call},
+      {O::Call, emit_call, 1, 4, none, {M::Uni}, call},
       {O::Ret, emit_ret, 0, 0, none, {M::Uni}},
       {O::Exit, emit_exit, 0, 0, none, plain},
       {O::Trap, emit_trap, 0, 0, none, plain},
