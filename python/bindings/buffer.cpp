@@ -1,0 +1,255 @@
+// Buffer.
+#include "cucore/buffer.hpp"
+
+#include <array>
+#include <cstring>
+#include <span>
+
+#include "python/bindings/memory.hpp"
+
+namespace cucore::python {
+namespace {
+
+PyBuffer* from_handle(nb::handle ptr, std::uint64_t size, nb::handle resource, nb::handle owner, nb::handle stream) {
+  const auto number = nb::steal(PyNumber_Long(ptr.is_none() ? nb::int_(0).ptr() : ptr.ptr()));
+  if (!number.is_valid()) throw nb::python_error();
+  const std::uint64_t address = unsigned_number(number, "ptr");
+  if (!resource.is_none() && !owner.is_none()) {
+    throw nb::value_error("a buffer has a memory resource (mr) or an owner, not both");
+  }
+  if (resource.is_none()) {
+    return new PyBuffer(Buffer::from_handle(address, size, owner.is_none() ? nullptr : keep_alive(owner)));
+  }
+  const PyMemoryResource* wrapped = nullptr;
+  if (!nb::try_cast<const PyMemoryResource*>(resource, wrapped) || wrapped == nullptr) {
+    throw nb::type_error((std::string("mr must be a MemoryResource, not ") + Py_TYPE(resource.ptr())->tp_name).c_str());
+  }
+  const bool in_python = wrapped->resource == nullptr;
+  std::shared_ptr<MemoryResource> core = in_python ? std::make_shared<PythonResource>(resource) : wrapped->resource;
+  auto buffer = std::make_unique<PyBuffer>(
+      stream.is_none() ? Buffer::adopt(address, size, std::move(core))
+                       : Buffer::adopt(address, size, std::move(core), required_stream(stream).value()));
+  if (!in_python) buffer->resource = nb::borrow(resource);
+  return buffer.release();
+}
+
+nb::object copy_to(nb::handle self, nb::handle destination, nb::handle stream) {
+  const PyBuffer& source = nb::cast<const PyBuffer&>(self);
+  const PyStream& on = required_stream(stream);
+  nb::object target = nb::borrow(destination);
+  if (destination.is_none()) {
+    const nb::object resource = source.resource_object();
+    if (resource.is_none()) {
+      throw nb::value_error("copy_to needs a destination: this buffer has no memory resource to allocate one from");
+    }
+    target = resource.attr("allocate")(source.buffer->size(), nb::arg("stream") = stream);
+  }
+  const PyBuffer* wrapped = nullptr;
+  if (!nb::try_cast<const PyBuffer*>(target, wrapped) || wrapped == nullptr) {
+    throw nb::type_error((std::string("dst must be a Buffer, not ") + Py_TYPE(target.ptr())->tp_name).c_str());
+  }
+  Stream order = on.value().share();
+  Buffer to = wrapped->buffer->share();
+  source.use([&](const Buffer& from) { from.copy_to(to, order); });
+  return target;
+}
+
+void copy_from(const PyBuffer& self, const PyBuffer& source, nb::handle stream) {
+  Stream order = required_stream(stream).value().share();
+  Buffer from = source.buffer->share();
+  self.use([&](const Buffer& to) { to.copy_from(from, order); });
+}
+
+void fill(const PyBuffer& self, nb::handle value, nb::handle stream) {
+  Stream order = required_stream(stream).value().share();
+  std::array<std::byte, 4> element{};
+  std::size_t width = 1;
+  if (PyLong_Check(value.ptr())) {
+    const long byte = PyLong_AsLong(value.ptr());
+    if ((byte == -1 && PyErr_Occurred() != nullptr) || byte < 0 || byte > 255) {
+      PyErr_Clear();
+      PyErr_SetString(PyExc_OverflowError, "an int fill value is one byte: it must be in 0..255");
+      throw nb::python_error();
+    }
+    element[0] = static_cast<std::byte>(byte);
+  } else {
+    Py_buffer view;
+    if (PyObject_GetBuffer(value.ptr(), &view, PyBUF_SIMPLE) < 0) {
+      if (PyErr_ExceptionMatches(PyExc_BufferError) != 0) throw nb::python_error();
+      PyErr_Clear();
+      throw nb::type_error((std::string("a fill value must be an int or have 1, 2 or 4 bytes; ") +
+                            Py_TYPE(value.ptr())->tp_name + " has none")
+                               .c_str());
+    }
+    width = static_cast<std::size_t>(view.len);
+    if (width == 1 || width == 2 || width == 4) std::memcpy(element.data(), view.buf, width);
+    PyBuffer_Release(&view);
+    if (width != 1 && width != 2 && width != 4) {
+      throw nb::value_error(("a fill value must have 1, 2 or 4 bytes, not " + std::to_string(width)).c_str());
+    }
+  }
+  self.use([&](const Buffer& buffer) { buffer.fill_bytes(std::span(element.data(), width), order); });
+}
+
+void close(PyBuffer& self, nb::handle stream) {
+  if (!stream.is_none()) {
+    Stream on = required_stream(stream).value().share();
+    const WithoutGil released;
+    self.buffer->close(on);
+  } else {
+    const WithoutGil released;
+    self.buffer->close();
+  }
+}
+
+nb::object accessible(const PyBuffer& self, const char* attribute, bool (Buffer::*ask)() const) {
+  const nb::object resource = self.resource_object();
+  if (!resource.is_none()) return nb::borrow(resource.attr(attribute));
+  return nb::bool_(self.use([&](const Buffer& buffer) { return (buffer.*ask)(); }));
+}
+
+// The garbage collector must see what the core keeps alive: the resource written in Python, and the owner.
+int traverse(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  if (!nb::inst_ready(object)) return 0;
+  PyBuffer* self = nb::inst_ptr<PyBuffer>(object);
+  Py_VISIT(self->resource.ptr());
+  if (!self->is_open()) return 0;
+  Py_VISIT(self->owner());
+  if (!self->resource.is_valid()) {
+    if (const auto* resource = dynamic_cast<const PythonResource*>(self->buffer->memory_resource().get())) {
+      Py_VISIT(resource->object());
+    }
+  }
+  return 0;
+}
+
+int clear(PyObject* object) {
+  PyBuffer* self = nb::inst_ptr<PyBuffer>(object);
+  {
+    const WithoutGil released;
+    *self->buffer = Buffer();
+  }
+  self->resource.reset();
+  return 0;
+}
+
+}  // namespace
+
+nb::object PyBuffer::resource_object() const {
+  if (!is_open()) return nb::none();
+  if (resource.is_valid()) return resource;
+  const auto core = buffer->memory_resource();
+  const auto* in_python = dynamic_cast<const PythonResource*>(core.get());
+  return in_python == nullptr ? nb::none() : nb::borrow(nb::handle(in_python->object()));
+}
+
+PyObject* PyBuffer::owner() const noexcept { return static_cast<PyObject*>(const_cast<void*>(buffer->owner().get())); }
+
+std::uint64_t unsigned_number(nb::handle object, const char* what) {
+  const auto number = nb::steal(PyNumber_Index(object.ptr()));
+  if (!number.is_valid()) {
+    PyErr_Clear();
+    throw nb::type_error((std::string(what) + " must be an int, not " + Py_TYPE(object.ptr())->tp_name).c_str());
+  }
+  const unsigned long long value = PyLong_AsUnsignedLongLong(number.ptr());
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  return value;
+}
+
+void bind_buffer(nb::module_& module) {
+  static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                                {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                                {Py_bf_getbuffer, buffer_slots[0].pfunc},
+                                {Py_bf_releasebuffer, buffer_slots[1].pfunc},
+                                {0, nullptr}};
+  auto cls =
+      nb::class_<PyBuffer>(module, "Buffer", nb::type_slots(slots), nb::is_weak_referenceable(), nb::dynamic_attr(),
+                           "A range of memory and what keeps it alive. Device.allocate(), a MemoryResource's "
+                           "allocate() and Buffer.from_handle() make one.");
+  forbid_construction<PyBuffer>(
+      cls,
+      "Buffer cannot be instantiated directly: use Device.allocate(), MemoryResource.allocate() or "
+      "Buffer.from_handle()");
+  cls.def_static("from_handle", from_handle, nb::arg("ptr"), nb::arg("size"), nb::arg("mr") = nb::none(),
+                 nb::arg("owner") = nb::none(), nb::kw_only(), nb::arg("stream") = nb::none(),
+                 "Wraps an address. With `mr` the buffer owns the memory, which mr.deallocate() takes back, in the "
+                 "order of `stream`; `owner` is only kept alive.")
+      .def_prop_ro(
+          "handle", [](const PyBuffer& self) { return self.buffer->handle(); }, "The address; 0 when closed.")
+      .def_prop_ro(
+          "size", [](const PyBuffer& self) { return self.buffer->size(); }, "Bytes; 0 when closed.")
+      .def_prop_ro(
+          "memory_resource", [](const PyBuffer& self) { return self.resource_object(); },
+          "What takes the memory back, or None.")
+      .def_prop_ro(
+          "owner",
+          [](const PyBuffer& self) {
+            PyObject* owner = self.is_open() ? self.owner() : nullptr;
+            return owner == nullptr ? nb::none() : nb::borrow(nb::handle(owner));
+          },
+          "What is kept alive, or None.")
+      .def_prop_ro(
+          "device_id",
+          [](const PyBuffer& self) -> nb::object {
+            const nb::object resource = self.resource_object();
+            if (!resource.is_none()) return nb::borrow(resource.attr("device_id"));
+            return nb::int_(self.use([](const Buffer& buffer) { return buffer.device_id(); }));
+          },
+          "The device whose memory it is, or -1.")
+      .def_prop_ro(
+          "is_device_accessible",
+          [](const PyBuffer& self) { return accessible(self, "is_device_accessible", &Buffer::is_device_accessible); })
+      .def_prop_ro(
+          "is_host_accessible",
+          [](const PyBuffer& self) { return accessible(self, "is_host_accessible", &Buffer::is_host_accessible); })
+      .def_prop_ro("is_managed",
+                   [](const PyBuffer& self) {
+                     const nb::object resource = self.resource_object();
+                     if (!resource.is_none() && nb::cast<bool>(resource.attr("is_managed"))) return true;
+                     return self.use([](const Buffer& buffer) { return buffer.is_managed(); });
+                   })
+      .def_prop_ro(
+          "is_mapped", [](const PyBuffer&) { return false; }, "Whether another process allocated it.")
+      .def_prop_ro("ipc_descriptor",
+                   [](const PyBuffer&) -> nb::object {
+                     throw std::runtime_error("the buffer's memory resource is not IPC-enabled");
+                   })
+      .def_prop_ro("is_closed", [](const PyBuffer& self) { return !self.is_open(); })
+      .def("__bool__", [](const PyBuffer& self) { return self.is_open(); })
+      .def("copy_to", copy_to, nb::arg("dst") = nb::none(), nb::kw_only(), nb::arg("stream"),
+           "Copies all of it to `dst` (without one: to a new buffer of the same resource) and returns that.")
+      .def("copy_from", copy_from, nb::arg("src"), nb::kw_only(), nb::arg("stream"), "Copies all of `src` into it.")
+      .def("fill", fill, nb::arg("value"), nb::kw_only(), nb::arg("stream"),
+           "Fills it with a byte (an int), or with a value of 1, 2 or 4 bytes.")
+      .def(
+          "set_deallocation_stream",
+          [](PyBuffer& self, nb::handle stream) {
+            self.buffer->set_deallocation_stream(required_stream(stream).value());
+          },
+          nb::arg("stream"), "Frees in the order of `stream` instead of the recorded one.")
+      .def("close", close, nb::arg("stream") = nb::none(),
+           "Frees the memory, in the order of `stream` or of the recorded stream. Closing twice is allowed.")
+      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__exit__", [](nb::handle self, const nb::args&) { self.attr("close")(); })
+      .def("__eq__",
+           [](const PyBuffer& self, nb::handle other) -> nb::object {
+             const PyBuffer* that = nullptr;
+             if (!nb::try_cast<const PyBuffer*>(other, that) || that == nullptr) {
+               return nb::borrow(nb::handle(Py_NotImplemented));
+             }
+             return nb::bool_(*self.buffer == *that->buffer);
+           })
+      .def("__hash__",
+           [](const PyBuffer& self) { return nb::hash(nb::make_tuple(self.buffer->handle(), self.buffer->size())); })
+      .def("__repr__",
+           [](const PyBuffer& self) {
+             return "<Buffer ptr=" + hex(self.buffer->handle()) + " size=" + std::to_string(self.buffer->size()) + ">";
+           })
+      .def("__reduce__", [](const PyBuffer&) -> nb::object {
+        throw std::runtime_error("a Buffer can be pickled only if its memory resource is IPC-enabled");
+      });
+  bind_buffer_exports(cls);
+}
+
+}  // namespace cucore::python

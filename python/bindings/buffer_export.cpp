@@ -1,0 +1,147 @@
+// How other libraries get at a Buffer's memory without a copy: DLPack, and for memory that the host can reach Python's
+// own buffer protocol. Every export keeps the Buffer object alive. Nothing synchronizes: the caller orders.
+#include "python/bindings/dlpack.hpp"
+#include "python/bindings/memory.hpp"
+
+namespace cucore::python {
+namespace {
+
+[[noreturn]] void raise_buffer_error(const char* message) {
+  PyErr_SetString(PyExc_BufferError, message);
+  throw nb::python_error();
+}
+
+dlpack::Device dlpack_device(nb::handle self) {
+  const bool device = nb::cast<bool>(self.attr("is_device_accessible"));
+  const bool host = nb::cast<bool>(self.attr("is_host_accessible"));
+  if (device && host) {
+    return {nb::cast<bool>(self.attr("is_managed")) ? dlpack::cuda_managed : dlpack::cuda_host, 0};
+  }
+  if (device) return {dlpack::cuda, nb::cast<int>(self.attr("device_id"))};
+  if (host) return {dlpack::cpu, 0};
+  raise_buffer_error("the buffer's memory is accessible neither from the host nor from a device");
+}
+
+// One export: the managed tensor together with what it points to.
+template <class Managed>
+struct Export {
+  Managed managed{};
+  std::int64_t shape = 0;
+  std::int64_t stride = 1;
+
+  static void release(Managed* managed) {
+    auto* self = static_cast<Export*>(managed->manager);
+    PyObject* buffer = self->buffer;
+    delete self;
+    if (finalizing()) return;
+    const PyGILState_STATE state = PyGILState_Ensure();
+    Py_DECREF(buffer);
+    PyGILState_Release(state);
+  }
+  PyObject* buffer = nullptr;
+};
+
+template <class Managed>
+void destroy_unused(PyObject* capsule, const char* name) {
+  if (PyCapsule_IsValid(capsule, name) == 0) return;  // a consumer took it and renamed it
+  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
+  managed->deleter(managed);
+}
+
+constexpr const char* unversioned_name = "dltensor";
+constexpr const char* versioned_name = "dltensor_versioned";
+
+template <class Managed>
+nb::object make_capsule(nb::handle self, const char* name, PyCapsule_Destructor destructor) {
+  const PyBuffer& buffer = nb::cast<const PyBuffer&>(self);
+  if (!buffer.is_open()) throw std::runtime_error("the buffer has been closed");
+  auto* exported = new Export<Managed>;
+  exported->shape = static_cast<std::int64_t>(buffer.buffer->size());
+  exported->managed.manager = exported;
+  exported->managed.deleter = Export<Managed>::release;
+  exported->buffer = self.inc_ref().ptr();
+  try {
+    exported->managed.tensor = {.data = reinterpret_cast<void*>(buffer.buffer->handle()),
+                                .device = dlpack_device(self),
+                                .ndim = 1,
+                                .dtype = {.code = 0, .bits = 8, .lanes = 1},
+                                .shape = &exported->shape,
+                                .strides = &exported->stride,
+                                .byte_offset = 0};
+    auto capsule = nb::steal(PyCapsule_New(&exported->managed, name, destructor));
+    if (!capsule.is_valid()) throw nb::python_error();
+    return capsule;
+  } catch (...) {
+    Export<Managed>::release(&exported->managed);
+    throw;
+  }
+}
+
+bool wants_version_1(nb::handle max_version) {
+  if (max_version.is_none()) return false;
+  if (!PyTuple_Check(max_version.ptr()) || PyTuple_GET_SIZE(max_version.ptr()) != 2) {
+    raise_buffer_error("max_version must be a pair (major, minor)");
+  }
+  int major = 0;
+  if (!nb::try_cast<int>(max_version[0], major)) raise_buffer_error("max_version must be a pair of ints");
+  return major >= 1;
+}
+
+nb::object export_dlpack(nb::handle self, nb::handle, nb::handle max_version, nb::handle device, nb::handle copy) {
+  if (!device.is_none()) raise_buffer_error("exporting to another device (dl_device) is not supported");
+  if (copy.is(Py_True)) raise_buffer_error("exporting a copy is not supported");
+  if (!wants_version_1(max_version)) {
+    return make_capsule<dlpack::ManagedTensor>(self, unversioned_name, [](PyObject* capsule) {
+      destroy_unused<dlpack::ManagedTensor>(capsule, unversioned_name);
+    });
+  }
+  nb::object capsule = make_capsule<dlpack::ManagedTensorVersioned>(self, versioned_name, [](PyObject* unused) {
+    destroy_unused<dlpack::ManagedTensorVersioned>(unused, versioned_name);
+  });
+  auto* managed = static_cast<dlpack::ManagedTensorVersioned*>(PyCapsule_GetPointer(capsule.ptr(), versioned_name));
+  managed->version = {.major = 1, .minor = 3};
+  managed->flags = 0;
+  return capsule;
+}
+
+int get_buffer(PyObject* object, Py_buffer* view, int flags) {
+  try {
+    const nb::handle self(object);
+    const PyBuffer& buffer = *nb::inst_ptr<PyBuffer>(object);
+    if (!buffer.is_open()) {
+      PyErr_SetString(PyExc_BufferError, "the buffer has been closed");
+      return -1;
+    }
+    if (!nb::cast<bool>(self.attr("is_host_accessible"))) {
+      PyErr_SetString(PyExc_BufferError, "the buffer's memory is not accessible from the host");
+      return -1;
+    }
+    return PyBuffer_FillInfo(view, object, reinterpret_cast<void*>(buffer.buffer->handle()),
+                             static_cast<Py_ssize_t>(buffer.buffer->size()), 0, flags);
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_BufferError, error.what());
+  }
+  view->obj = nullptr;
+  return -1;
+}
+
+void release_buffer(PyObject*, Py_buffer*) {}
+
+}  // namespace
+
+PyType_Slot buffer_slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
+                              {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)}};
+
+void bind_buffer_exports(nb::class_<PyBuffer>& cls) {
+  cls.def("__dlpack__", export_dlpack, nb::kw_only(), nb::arg("stream") = nb::none(),
+          nb::arg("max_version") = nb::none(), nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none(),
+          "A DLPack capsule: one dimension of int8. `stream` is ignored, the caller orders.")
+      .def("__dlpack_device__", [](nb::handle self) {
+        const dlpack::Device device = dlpack_device(self);
+        return nb::make_tuple(static_cast<int>(device.type), device.id);
+      });
+}
+
+}  // namespace cucore::python

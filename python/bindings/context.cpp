@@ -1,0 +1,75 @@
+// Context.
+#include "cucore/context.hpp"
+
+#include "cucore/device.hpp"
+#include "python/bindings/wrappers.hpp"
+
+namespace cucore::python {
+
+PyContext* new_context(Context context) { return new PyContext(std::move(context)); }
+
+void bind_context(nb::module_& module) {
+  auto cls = nb::class_<PyContext>(module, "Context", nb::is_weak_referenceable(),
+                                   "Where a device's streams, events and memory belong. Device.context gives one.");
+  forbid_construction<PyContext>(cls, "Context cannot be instantiated directly: use Device.context or Stream.context");
+  bind_owner<PyContext>(cls);
+  cls.def_prop_ro(
+         "handle",
+         [](const PyContext& self) -> nb::object {
+           return self.is_open() ? handle_object(classes().context_handle, self.value().handle()) : nb::none();
+         },
+         "The driver's handle (CUcontext); None when closed.")
+      .def_prop_ro(
+          "device",
+          [](const PyContext& self) {
+            return device_object(self.use([](const Context& context) { return context.device().ordinal(); }));
+          },
+          "The Device the context is on.")
+      .def_prop_ro(
+          "is_green", [](const PyContext&) { return false; },
+          "Whether it was made from a part of a device's resources.")
+      .def(
+          "close",
+          [](PyContext& self) {
+            if (!self.is_open()) return;
+            if (self.use([](const Context& context) { return context.is_current(); })) {
+              throw std::runtime_error(
+                  "the context cannot be closed while it is current in this thread: make another context current with "
+                  "Device.set_current() first");
+            }
+            const WithoutGil released;
+            self.value().close();
+          },
+          "Drops this reference to the context.")
+      .def(
+          "create_stream",
+          [](const PyContext& self, nb::handle) {
+            if (!self.is_open()) throw std::runtime_error("the context has been closed");
+            throw std::runtime_error(
+                "only a green context makes streams itself: use Device.create_stream() for the primary context");
+          },
+          nb::arg("options") = nb::none())
+      .def("__repr__",
+           [](const PyContext& self) -> std::string {
+             if (!self.is_open()) return "<Context closed>";
+             const int ordinal = self.use([](const Context& context) { return context.device().ordinal(); });
+             return "<Context handle=" + hex(self.identity()) + " device=" + std::to_string(ordinal) + ">";
+           })
+      .def("_set_current",
+           [](const PyContext& self) { self.use([](const Context& context) { context.set_current(); }); })
+      .def("_sync", [](const PyContext& self) { self.use([](const Context& context) { context.sync(); }); })
+      .def("_create_stream",
+           [](const PyContext& self, bool nonblocking, std::optional<int> priority) {
+             return new PyStream(self.use([&](const Context& context) {
+               return context.create_stream(StreamOptions{.nonblocking = nonblocking, .priority = priority});
+             }));
+           })
+      .def("_create_event", [](const PyContext& self, bool timing, bool blocking, bool ipc) {
+        return new PyEvent(self.use([&](const Context& context) {
+          return context.create_event(
+              EventOptions{.timing_enabled = timing, .blocking_sync = blocking, .ipc_enabled = ipc});
+        }));
+      });
+}
+
+}  // namespace cucore::python

@@ -1,0 +1,210 @@
+// Exceptions of the core as Python exceptions, and failed releases as CUDAWarnings.
+//
+// A release can fail on any thread, with or without the GIL. The core's handler only queues the text and asks the
+// interpreter for a call at a safe point of the main thread; a thread that is about to run Python again (WithoutGil)
+// empties the queue earlier. Nothing is said once the interpreter finalizes.
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "cucore/error.hpp"
+#include "python/bindings/python.hpp"
+
+namespace cucore::python {
+namespace {
+
+struct FailedReleases {
+  std::mutex mutex;
+  std::vector<std::string> texts;
+  std::atomic<bool> any{false};
+};
+
+// Never destroyed: a release may fail on a thread that outlives the interpreter.
+FailedReleases& failed_releases() {
+  static auto* queue = new FailedReleases;
+  return *queue;
+}
+
+// With the GIL. An exception that is being handled stays as it is.
+void warn_of_failed_releases() noexcept try {
+  FailedReleases& queue = failed_releases();
+  std::vector<std::string> texts;
+  {
+    const std::lock_guard lock(queue.mutex);
+    texts.swap(queue.texts);
+    queue.any = false;
+  }
+  const nb::error_scope handled;
+  for (const std::string& text : texts) {
+    const nb::object message = text_object(text);
+    const char* utf8 = PyUnicode_AsUTF8(message.ptr());
+    // No registry: two failures with the same text are two warnings.
+    if (utf8 == nullptr || PyErr_WarnExplicit(classes().cuda_warning, utf8, "cucore", 0, "cucore", nullptr) < 0) {
+      PyErr_WriteUnraisable(classes().cuda_warning);
+    }
+  }
+} catch (...) {
+  // Out of memory while saying so: the core has counted the failure.
+}
+
+int at_safe_point(void*) {
+  if (!finalizing()) warn_of_failed_releases();
+  return 0;
+}
+
+void on_failed_release(const Error& error, void*) noexcept {
+  if (finalizing()) return;
+  try {
+    FailedReleases& queue = failed_releases();
+    const std::lock_guard lock(queue.mutex);
+    queue.texts.emplace_back(error.what());
+    queue.any = true;
+  } catch (...) {
+    return;  // no memory for the text; the core has counted the failure
+  }
+  Py_AddPendingCall(at_safe_point, nullptr);  // a full queue is no loss: the next WithoutGil says it
+}
+
+void set_attribute(PyObject* object, const char* name, const nb::object& value) {
+  if (PyObject_SetAttrString(object, name, value.ptr()) < 0) PyErr_Clear();
+}
+
+void raise(PyObject* exception_class, const Error& error) {
+  const nb::object message = text_object(error.what());
+  const auto exception = nb::steal(PyObject_CallOneArg(exception_class, message.ptr()));
+  if (!exception.is_valid()) return;
+  set_attribute(exception.ptr(), "code", nb::int_(error.code()));
+  set_attribute(exception.ptr(), "name", text_object(error.code_name()));
+  set_attribute(exception.ptr(), "call", text_object(error.call()));
+  set_attribute(exception.ptr(), "log", error.log().empty() ? nb::none() : text_object(error.log()));
+  set_attribute(exception.ptr(), "hint", text_object(error.hint()));
+  PyErr_SetObject(exception_class, exception.ptr());
+}
+
+void translate(const std::exception_ptr& pointer, void*) {
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const NvrtcError& error) {
+    raise(classes().nvrtc_error, error);
+  } catch (const NvJitLinkError& error) {
+    raise(classes().nvjitlink_error, error);
+  } catch (const DriverError& error) {
+    raise(classes().cuda_error, error);
+  } catch (const ValueError& error) {
+    raise(PyExc_ValueError, error);
+  } catch (const TypeError& error) {
+    raise(PyExc_TypeError, error);
+  } catch (const Error& error) {
+    raise(PyExc_RuntimeError, error);
+  }
+}
+
+PyObject* class_of(const nb::module_& module, const char* name) { return nb::getattr(module, name).release().ptr(); }
+
+}  // namespace
+
+Classes& classes() noexcept {
+  static Classes all;
+  return all;
+}
+
+bool finalizing() noexcept {
+#if PY_VERSION_HEX >= 0x030D0000
+  return !Py_IsInitialized() || Py_IsFinalizing();
+#else
+  return !Py_IsInitialized() || _Py_IsFinalizing();
+#endif
+}
+
+void set_python_exception() noexcept {
+  try {
+    throw;
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const nb::builtin_exception& error) {
+    switch (error.type()) {
+      case nb::exception_type::type_error:
+        return PyErr_SetString(PyExc_TypeError, error.what());
+      case nb::exception_type::value_error:
+        return PyErr_SetString(PyExc_ValueError, error.what());
+      default:
+        return PyErr_SetString(PyExc_RuntimeError, error.what());
+    }
+  } catch (const Error&) {
+    try {
+      translate(std::current_exception(), nullptr);
+    } catch (const std::exception& error) {
+      PyErr_SetString(PyExc_RuntimeError, error.what());
+    }
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+}
+
+WithoutGil::WithoutGil() noexcept : state_(!finalizing() && PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr) {}
+
+WithoutGil::~WithoutGil() {
+  if (state_ == nullptr) return;
+  PyEval_RestoreThread(state_);
+  if (failed_releases().any.load(std::memory_order_relaxed)) warn_of_failed_releases();
+}
+
+nb::object handle_object(PyObject* handle_class, std::uint64_t value) {
+  if (finalizing()) return nb::none();
+  const auto number = nb::steal(PyLong_FromUnsignedLongLong(value));
+  auto handle = nb::steal(PyObject_CallOneArg(handle_class, number.ptr()));
+  if (!handle.is_valid()) throw nb::python_error();
+  return handle;
+}
+
+std::string hex(std::uint64_t value) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  do {
+    text.insert(text.begin(), digits[value & 15]);
+    value >>= 4;
+  } while (value != 0);
+  return "0x" + text;
+}
+
+std::string text_of(nb::handle value, const char* what) {
+  if (PyUnicode_Check(value.ptr())) {
+    Py_ssize_t size = 0;
+    const char* utf8 = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+    if (utf8 == nullptr) throw nb::python_error();
+    return {utf8, static_cast<std::size_t>(size)};
+  }
+  if (PyBytes_Check(value.ptr())) {
+    return {PyBytes_AS_STRING(value.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(value.ptr()))};
+  }
+  throw nb::type_error((std::string(what) + " must be str or bytes, not " + Py_TYPE(value.ptr())->tp_name).c_str());
+}
+
+nb::object text_object(std::string_view text) {
+  auto object = nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+  if (!object.is_valid()) throw nb::python_error();
+  return object;
+}
+
+void bind_errors(nb::module_&) {
+  const nb::module_ errors = nb::module_::import_("cucore._errors");
+  const nb::module_ handles = nb::module_::import_("cucore._handles");
+  Classes& all = classes();
+  all.cuda_error = class_of(errors, "CUDAError");
+  all.nvrtc_error = class_of(errors, "NVRTCError");
+  all.nvjitlink_error = class_of(errors, "NvJitLinkError");
+  all.cuda_warning = class_of(errors, "CUDAWarning");
+  all.context_handle = class_of(handles, "CUcontext");
+  all.stream_handle = class_of(handles, "CUstream");
+  all.event_handle = class_of(handles, "CUevent");
+  all.library_handle = class_of(handles, "CUlibrary");
+  all.kernel_handle = class_of(handles, "CUkernel");
+  all.memory_pool_handle = class_of(handles, "CUmemoryPool");
+
+  nb::register_exception_translator(translate);
+  set_release_failure_handler(on_failed_release);
+}
+
+}  // namespace cucore::python

@@ -1,0 +1,203 @@
+// Kernel, its attributes and its occupancy.
+#include "cucore/kernel.hpp"
+
+#include "cucore/device.hpp"
+#include "cucore/launch.hpp"
+#include "python/bindings/code.hpp"
+#include "python/bindings/launch_config.hpp"
+#include "python/bindings/memory.hpp"
+
+namespace cucore::python {
+namespace {
+
+// The attributes on one device; without one, on the current device at each access.
+struct PyKernelAttributes {
+  Kernel kernel;
+  std::optional<int> device;
+  KernelAttributes view() const { return kernel.attributes(device.has_value() ? Device(*device) : Device::current()); }
+};
+
+struct PyKernelOccupancy {
+  Kernel kernel;
+  KernelOccupancy view() const { return kernel.occupancy(Device::current()); }
+};
+
+void bind_attributes(nb::module_& module) {
+  auto cls = nb::class_<PyKernelAttributes>(module, "KernelAttributes", nb::is_weak_referenceable(),
+                                            "A kernel's attributes on the current device; attributes[device] is a "
+                                            "view of another one.");
+  forbid_construction<PyKernelAttributes>(cls,
+                                          "KernelAttributes cannot be instantiated directly: use Kernel.attributes");
+  cls.def("__getitem__", [](const PyKernelAttributes& self, nb::handle device) {
+    return PyKernelAttributes{self.kernel, device_ordinal(device)};
+  });
+#define READ(name) [](const PyKernelAttributes& self) { return without_gil([&] { return self.view().name(); }); }
+#define WRITE(name, type) \
+  [](const PyKernelAttributes& self, type value) { without_gil([&] { self.view().set_##name(value); }); }
+#define READ_ONLY(name) cls.def_prop_ro(#name, READ(name));
+#define SETTABLE(name, type) cls.def_prop_rw(#name, READ(name), WRITE(name, type));
+  READ_ONLY(max_threads_per_block)
+  READ_ONLY(shared_size_bytes)
+  READ_ONLY(const_size_bytes)
+  READ_ONLY(local_size_bytes)
+  READ_ONLY(num_regs)
+  READ_ONLY(ptx_version)
+  READ_ONLY(binary_version)
+  READ_ONLY(cache_mode_ca)
+  READ_ONLY(cluster_size_must_be_set)
+  SETTABLE(max_dynamic_shared_size_bytes, int)
+  SETTABLE(preferred_shared_memory_carveout, int)
+  SETTABLE(required_cluster_width, int)
+  SETTABLE(required_cluster_height, int)
+  SETTABLE(required_cluster_depth, int)
+  SETTABLE(non_portable_cluster_size_allowed, bool)
+  SETTABLE(cluster_scheduling_policy_preference, int)
+#undef READ
+#undef WRITE
+#undef READ_ONLY
+#undef SETTABLE
+}
+
+nb::object block_size_result(const MaxPotentialBlockSize& result) {
+  return nb::module_::import_("cucore._tuples")
+      .attr("MaxPotentialBlockSizeOccupancyResult")(result.min_grid_size, result.max_block_size);
+}
+
+nb::object max_potential_block_size(const PyKernelOccupancy& self, nb::handle needed, int limit) {
+  if (PyCallable_Check(needed.ptr()) != 0) {
+    // Called back many times, in this thread: it keeps the GIL.
+    const std::function<std::size_t(int)> bytes = [&](int block_size) {
+      return static_cast<std::size_t>(unsigned_number(needed(block_size), "the dynamic shared memory of a block"));
+    };
+    return block_size_result(self.view().max_potential_block_size(bytes, limit));
+  }
+  const std::size_t bytes = unsigned_number(needed, "dynamic_shared_memory_needed");
+  return block_size_result(without_gil([&] { return self.view().max_potential_block_size(bytes, limit); }));
+}
+
+void bind_occupancy(nb::module_& module) {
+  auto cls = nb::class_<PyKernelOccupancy>(module, "KernelOccupancy", nb::is_weak_referenceable(),
+                                           "How a kernel fills the current device.");
+  forbid_construction<PyKernelOccupancy>(cls, "KernelOccupancy cannot be instantiated directly: use Kernel.occupancy");
+  cls.def(
+         "max_active_blocks_per_multiprocessor",
+         [](const PyKernelOccupancy& self, int block_size, std::uint64_t dynamic_shared_memory_size) {
+           return without_gil([&] {
+             return self.view().max_active_blocks_per_multiprocessor(block_size, dynamic_shared_memory_size);
+           });
+         },
+         nb::arg("block_size"), nb::arg("dynamic_shared_memory_size"))
+      .def("max_potential_block_size", max_potential_block_size, nb::arg("dynamic_shared_memory_needed"),
+           nb::arg("block_size_limit"),
+           "(min_grid_size, max_block_size) for a number of bytes per block, or a function from the block size to it.")
+      .def(
+          "available_dynamic_shared_memory_per_block",
+          [](const PyKernelOccupancy& self, int num_blocks_per_multiprocessor, int block_size) {
+            return without_gil([&] {
+              return self.view().available_dynamic_shared_memory_per_block(num_blocks_per_multiprocessor, block_size);
+            });
+          },
+          nb::arg("num_blocks_per_multiprocessor"), nb::arg("block_size"))
+      .def(
+          "max_potential_cluster_size",
+          [](const PyKernelOccupancy& self, const PyLaunchConfig& config, nb::handle stream) {
+            return required_stream(stream).use(
+                [&](const Stream& on) { return self.view().max_potential_cluster_size(config.config, on); });
+          },
+          nb::arg("config"), nb::kw_only(), nb::arg("stream"))
+      .def(
+          "max_active_clusters",
+          [](const PyKernelOccupancy& self, const PyLaunchConfig& config, nb::handle stream) {
+            return required_stream(stream).use(
+                [&](const Stream& on) { return self.view().max_active_clusters(config.config, on); });
+          },
+          nb::arg("config"), nb::kw_only(), nb::arg("stream"));
+}
+
+std::shared_ptr<const Signature> known_signature(const PyKernel& self) {
+  auto signature = without_gil([&] { return self.kernel->signature(); });
+  if (signature == nullptr) {
+    PyErr_SetString(PyExc_NotImplementedError,
+                    "the kernel's parameters are not known: its code carries no PTX, and asking the driver for them "
+                    "(cuKernelGetParamInfo) needs CUDA 12.4 or newer");
+    throw nb::python_error();
+  }
+  return signature;
+}
+
+PyKernel* from_handle(nb::handle handle, nb::handle mod) {
+  if (!PyLong_Check(handle.ptr())) {
+    throw nb::type_error((std::string("handle must be an int, not ") + Py_TYPE(handle.ptr())->tp_name).c_str());
+  }
+  const auto address = static_cast<std::uintptr_t>(unsigned_number(handle, "handle"));
+  std::shared_ptr<const void> owner;
+  if (!mod.is_none()) {
+    if (!nb::isinstance<PyObjectCode>(mod)) {
+      throw nb::type_error((std::string("mod must be an ObjectCode, not ") + Py_TYPE(mod.ptr())->tp_name).c_str());
+    }
+    owner = keep_alive(mod);
+  }
+  return new PyKernel(Kernel::from_handle(reinterpret_cast<KernelHandle>(address), std::move(owner)));
+}
+
+}  // namespace
+
+void bind_kernel(nb::module_& module) {
+  bind_attributes(module);
+  bind_occupancy(module);
+  auto cls = nb::class_<PyKernel>(module, "Kernel", nb::is_weak_referenceable(), nb::dynamic_attr(),
+                                  "A function that launch() can run. ObjectCode.get_kernel() gives one.");
+  forbid_construction<PyKernel>(cls, "Kernel cannot be instantiated directly: use ObjectCode.get_kernel()");
+  cls.def_static("from_handle", from_handle, nb::arg("handle"), nb::arg("mod") = nb::none(),
+                 "Wraps a kernel (CUkernel) that other code loaded; `mod`, if given, is kept alive.")
+      .def_prop_ro(
+          "handle", [](const PyKernel& self) { return handle_object(classes().kernel_handle, self.kernel->handle()); },
+          "The driver's handle (CUkernel).")
+      .def_prop_ro(
+          "name", [](const PyKernel& self) { return text_object(self.kernel->name()); }, "Its symbol.")
+      .def_prop_ro("attributes",
+                   [](nb::handle self) {
+                     nb::dict kept = nb::borrow<nb::dict>(self.attr("__dict__"));
+                     if (!kept.contains("_attributes")) {
+                       kept["_attributes"] = PyKernelAttributes{*nb::cast<PyKernel&>(self).kernel, std::nullopt};
+                     }
+                     return nb::object(kept["_attributes"]);
+                   })
+      .def_prop_ro("occupancy",
+                   [](nb::handle self) {
+                     nb::dict kept = nb::borrow<nb::dict>(self.attr("__dict__"));
+                     if (!kept.contains("_occupancy")) {
+                       kept["_occupancy"] = PyKernelOccupancy{*nb::cast<PyKernel&>(self).kernel};
+                     }
+                     return nb::object(kept["_occupancy"]);
+                   })
+      .def_prop_ro(
+          "num_arguments", [](const PyKernel& self) { return known_signature(self)->size(); },
+          "How many parameters it has.")
+      .def_prop_ro(
+          "arguments_info",
+          [](const PyKernel& self) {
+            const nb::object info = nb::module_::import_("cucore._tuples").attr("ParamInfo");
+            nb::list parameters;
+            for (const Parameter& parameter : *known_signature(self)) {
+              parameters.append(info(parameter.offset, parameter.size));
+            }
+            return parameters;
+          },
+          "(offset, size) of each parameter, in order.")
+      .def("__eq__",
+           [](const PyKernel& self, nb::handle other) -> nb::object {
+             const PyKernel* that = nullptr;
+             if (!nb::try_cast<const PyKernel*>(other, that) || that == nullptr) {
+               return nb::borrow(nb::handle(Py_NotImplemented));
+             }
+             return nb::bool_(*self.kernel == *that->kernel);
+           })
+      .def("__hash__", [](const PyKernel& self) { return static_cast<Py_hash_t>(address(self.kernel->handle()) >> 4); })
+      .def("__repr__", [](const PyKernel& self) { return "<Kernel handle=" + hex(self.kernel->handle()) + ">"; })
+      .def("__reduce__", [](const PyKernel&) -> nb::object {
+        throw nb::type_error("a Kernel cannot be pickled: pickle its ObjectCode and call get_kernel() on the copy");
+      });
+}
+
+}  // namespace cucore::python

@@ -1,0 +1,196 @@
+// ObjectCode.
+#include "cucore/object_code.hpp"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/vector.h>
+
+#include <filesystem>
+
+#include "python/bindings/code.hpp"
+#include "python/bindings/memory.hpp"
+
+namespace cucore::python {
+namespace {
+
+nb::bytes bytes_object(std::string_view bytes) { return nb::bytes(bytes.data(), bytes.size()); }
+
+SymbolMapping mapping_of(nb::handle mapping) {
+  SymbolMapping result;
+  if (mapping.is_none()) return result;
+  if (!PyDict_Check(mapping.ptr())) {
+    throw nb::type_error(
+        (std::string("symbol_mapping must be a dict or None, not ") + Py_TYPE(mapping.ptr())->tp_name).c_str());
+  }
+  for (const auto& [key, value] : nb::borrow<nb::dict>(mapping)) {
+    result.insert_or_assign(text_of(key, "a name in symbol_mapping"), text_of(value, "a symbol in symbol_mapping"));
+  }
+  return result;
+}
+
+PyObjectCode* make(CodeType type, nb::handle module, const std::string& name, nb::handle symbol_mapping) {
+  SymbolMapping mapping = mapping_of(symbol_mapping);
+  if (PyBytes_Check(module.ptr())) {
+    const std::string_view bytes(PyBytes_AS_STRING(module.ptr()),
+                                 static_cast<std::size_t>(PyBytes_GET_SIZE(module.ptr())));
+    return new PyObjectCode(ObjectCode::from_bytes(type, bytes, name, std::move(mapping)), nb::borrow(module));
+  }
+  if (PyByteArray_Check(module.ptr())) {
+    const std::string_view bytes(PyByteArray_AS_STRING(module.ptr()),
+                                 static_cast<std::size_t>(PyByteArray_GET_SIZE(module.ptr())));
+    return new PyObjectCode(ObjectCode::from_bytes(type, bytes, name, std::move(mapping)), nb::borrow(module));
+  }
+  if (!PyUnicode_Check(module.ptr()) && !nb::hasattr(module, "__fspath__")) {
+    throw nb::type_error((std::string("code must be bytes or bytearray (the code itself), or str or os.PathLike (the "
+                                      "path of a file), not ") +
+                          Py_TYPE(module.ptr())->tp_name)
+                             .c_str());
+  }
+  PyObject* encoded = nullptr;
+  if (PyUnicode_FSConverter(module.ptr(), &encoded) == 0) throw nb::python_error();
+  const nb::object path = nb::steal(encoded);
+  const std::string native(PyBytes_AS_STRING(encoded), static_cast<std::size_t>(PyBytes_GET_SIZE(encoded)));
+  auto shown = nb::steal(PyUnicode_DecodeFSDefaultAndSize(native.data(), static_cast<Py_ssize_t>(native.size())));
+  if (!shown.is_valid()) throw nb::python_error();
+  return new PyObjectCode(ObjectCode::from_file(type, std::filesystem::path(native), name, std::move(mapping)),
+                          std::move(shown));
+}
+
+template <class Class>
+void bind_factory(Class& cls, const char* function, CodeType type, const char* doc) {
+  cls.def_static(
+      function,
+      [type](nb::handle module, const std::string& name, nb::handle symbol_mapping) {
+        return make(type, module, name, symbol_mapping);
+      },
+      nb::arg("module"), nb::kw_only(), nb::arg("name") = "", nb::arg("symbol_mapping") = nb::none(), doc);
+}
+
+nb::object global_variable(nb::handle self, nb::handle name) {
+  const ObjectCode code = *nb::cast<const PyObjectCode&>(self).code;
+  const std::string symbol = text_of(name, "name");
+  const GlobalVariable variable = without_gil([&] { return code.get_global(symbol); });
+  return nb::cast(new PyBuffer(Buffer::from_handle(variable.address, variable.size, keep_alive(self))),
+                  nb::rv_policy::take_ownership);
+}
+
+std::string describe(const PyObjectCode& self) {
+  const ObjectCode& code = *self.code;
+  std::string text = "<ObjectCode";
+  if (code.is_loaded()) text += " handle=" + hex(code.handle());
+  text += " code_type='" + std::string(code.code_type().name()) + "'";
+  if (!code.name().empty()) text += " name='" + code.name() + "'";
+  return text + ">";
+}
+
+}  // namespace
+
+PyObjectCode* new_object_code(ObjectCode code) {
+  nb::object given =
+      code.path().empty() ? nb::object(bytes_object(code.code())) : nb::object(nb::str(code.path().c_str()));
+  return new PyObjectCode(std::move(code), std::move(given));
+}
+
+void bind_object_code(nb::module_& module) {
+  auto cls = nb::class_<PyObjectCode>(
+      module, "ObjectCode", nb::is_weak_referenceable(), nb::dynamic_attr(),
+      "Compiled code: bytes, what kind they are, a name, and how C++ names map to symbols. Loaded by the first use "
+      "that needs the driver. Program.compile() and the from_ methods make one.");
+  forbid_construction<PyObjectCode>(
+      cls,
+      "ObjectCode cannot be instantiated directly: use Program.compile() or ObjectCode.from_cubin(), from_ptx(), "
+      "from_ltoir(), from_fatbin(), from_object(), from_library()");
+  bind_factory(cls, "from_cubin", CodeType::cubin, "From a cubin: bytes, or the path of a file.");
+  bind_factory(cls, "from_ptx", CodeType::ptx, "From PTX: bytes, or the path of a file.");
+  bind_factory(cls, "from_ltoir", CodeType::ltoir, "From LTO-IR, for the linker: bytes, or the path of a file.");
+  bind_factory(cls, "from_fatbin", CodeType::fatbin, "From a fatbin: bytes, or the path of a file.");
+  bind_factory(cls, "from_object", CodeType::object, "From an object file, for the linker: bytes, or a path.");
+  bind_factory(cls, "from_library", CodeType::library, "From a static library, for the linker: bytes, or a path.");
+  cls.def_prop_ro(
+         "code", [](const PyObjectCode& self) { return self.given; },
+         "The code as it was given: bytes or bytearray, or the path of its file.")
+      .def_prop_ro(
+          "code_type", [](const PyObjectCode& self) { return std::string(self.code->code_type().name()); },
+          "\"ptx\", \"cubin\", \"ltoir\", \"fatbin\", \"object\" or \"library\".")
+      .def_prop_ro("name", [](const PyObjectCode& self) { return self.code->name(); })
+      .def_prop_ro(
+          "symbol_mapping",
+          [](const PyObjectCode& self) {
+            nb::dict copy;
+            for (const auto& [key, value] : self.code->symbol_mapping()) copy[nb::str(key.c_str())] = value;
+            return copy;
+          },
+          "A copy of the mapping from name expressions to symbols.")
+      .def_prop_ro(
+          "ptx",
+          [](const PyObjectCode& self) -> nb::object {
+            const ObjectCode code = *self.code;
+            const auto ptx = without_gil([&] { return code.ptx(); });
+            return ptx.has_value() ? text_object(*ptx) : nb::none();
+          },
+          "The PTX as str: the code itself, or what a cubin carries; None if there is none.")
+      .def_prop_ro(
+          "kernels",
+          [](const PyObjectCode& self) {
+            const ObjectCode code = *self.code;
+            return without_gil([&] { return code.kernel_names(); });
+          },
+          "Symbols of the kernels, as far as there is PTX to read them from.")
+      .def_prop_ro(
+          "is_loaded", [](const PyObjectCode& self) { return self.code->is_loaded(); },
+          "Whether the driver has it. Never loads.")
+      .def_prop_ro(
+          "handle",
+          [](const PyObjectCode& self) -> nb::object {
+            if (finalizing()) return nb::none();
+            const ObjectCode code = *self.code;
+            return handle_object(classes().library_handle, without_gil([&] { return code.handle(); }));
+          },
+          "The driver's handle (CUlibrary). Loads.")
+      .def(
+          "load",
+          [](const PyObjectCode& self) {
+            const ObjectCode code = *self.code;
+            without_gil([&] { code.load(); });
+          },
+          "Loads now, if that has not happened.")
+      .def(
+          "get_kernel",
+          [](const PyObjectCode& self, nb::handle name) {
+            const ObjectCode code = *self.code;
+            const std::string symbol = text_of(name, "name");
+            return new PyKernel(without_gil([&] { return code.get_kernel(symbol); }));
+          },
+          nb::arg("name"), "The kernel of that name: a name expression given to compile(), or a symbol. Loads.")
+      .def("get_global", global_variable, nb::arg("name"),
+           "A __device__ or __constant__ variable on the current device, as a Buffer. Loads.")
+      .def(
+          "serialize",
+          [](const PyObjectCode& self) {
+            const ObjectCode code = *self.code;
+            const std::string bytes = without_gil([&] { return code.serialize(); });
+            return bytes_object(bytes);
+          },
+          "Type, name, mapping and bytes in cucore's own format, with version and checksum.")
+      .def_static(
+          "deserialize",
+          [](const nb::bytes& data) {
+            return new_object_code(ObjectCode::deserialize(std::string_view(data.c_str(), data.size())));
+          },
+          nb::arg("data"), "The object that serialize() was called on, not loaded. Bad bytes raise ValueError.")
+      .def("__eq__",
+           [](const PyObjectCode& self, nb::handle other) -> nb::object {
+             const PyObjectCode* that = nullptr;
+             if (!nb::try_cast<const PyObjectCode*>(other, that) || that == nullptr) {
+               return nb::borrow(nb::handle(Py_NotImplemented));
+             }
+             return nb::bool_(*self.code == *that->code);
+           })
+      .def("__hash__", [](const PyObjectCode& self) { return self.code->identity_hash() >> 1; })
+      .def("__repr__", describe)
+      .def("__reduce__", [](nb::handle self) {
+        return nb::make_tuple(nb::module_::import_("cucore._pickling").attr("object_code"),
+                              nb::make_tuple(self.attr("serialize")()));
+      });
+}
+
+}  // namespace cucore::python

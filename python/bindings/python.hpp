@@ -1,0 +1,149 @@
+// What every binding shares: the classes of the Python face that C++ must create or raise, the GIL around driver calls,
+// and the list of binding functions. A binding file holds one type's glue and no logic: that is the core's.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace cucore::python {
+
+namespace nb = nanobind;
+
+/// Classes defined in Python. References are taken at import and never given back: they are needed until the process
+/// ends, and nothing may be looked up while the interpreter finalizes.
+struct Classes {
+  PyObject* cuda_error = nullptr;
+  PyObject* nvrtc_error = nullptr;
+  PyObject* nvjitlink_error = nullptr;
+  PyObject* cuda_warning = nullptr;
+  PyObject* context_handle = nullptr;
+  PyObject* stream_handle = nullptr;
+  PyObject* event_handle = nullptr;
+  PyObject* library_handle = nullptr;
+  PyObject* kernel_handle = nullptr;
+  PyObject* memory_pool_handle = nullptr;
+  PyObject* device = nullptr;  ///< set by cucore._device when it is imported
+};
+Classes& classes() noexcept;
+
+/// Whether the interpreter is on its way out (or gone): then no Python object is touched from C++.
+bool finalizing() noexcept;
+
+/// Gives the GIL up for the lifetime of this object, if this thread has it and the interpreter is not finalizing.
+/// On the way back it turns releases that failed meanwhile into CUDAWarnings.
+class WithoutGil {
+ public:
+  WithoutGil() noexcept;
+  ~WithoutGil();
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+/// Calls `call` without the GIL.
+template <class Call>
+decltype(auto) without_gil(Call&& call) {
+  WithoutGil released;
+  return std::forward<Call>(call)();
+}
+
+/// A core value whose destruction may call the driver; it is destroyed without the GIL.
+template <class T>
+class Owned {
+ public:
+  Owned() = default;
+  explicit Owned(T value) : value_(std::move(value)) {}
+  Owned(Owned&&) noexcept = default;
+  Owned& operator=(Owned&&) = delete;
+  ~Owned() { reset(); }
+
+  void reset() noexcept {
+    if (value_.has_value()) {
+      WithoutGil released;
+      value_.reset();
+    }
+  }
+  T& operator*() noexcept { return *value_; }
+  const T& operator*() const noexcept { return *value_; }
+  T* operator->() noexcept { return &*value_; }
+  const T* operator->() const noexcept { return &*value_; }
+
+ private:
+  std::optional<T> value_;
+};
+
+/// `value` as an instance of a handle class; None while the interpreter finalizes.
+nb::object handle_object(PyObject* handle_class, std::uint64_t value);
+
+template <class T>
+nb::object handle_object(PyObject* handle_class, T* handle) {
+  return handle_object(handle_class, static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(handle)));
+}
+
+/// "0x7f…" for a repr.
+std::string hex(std::uint64_t value);
+template <class T>
+std::string hex(T* handle) {
+  return hex(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(handle)));
+}
+
+/// The Device singleton of this thread for an ordinal.
+nb::object device_object(int ordinal);
+/// The ordinal of a Device or of an int-like object. Throws TypeError.
+int device_ordinal(nb::handle device);
+
+/// str (UTF-8) or bytes as text; anything else is a TypeError that names `what`.
+std::string text_of(nb::handle value, const char* what);
+/// Bytes of a log or name as str; undecodable bytes become backslash escapes.
+nb::object text_object(std::string_view text);
+
+/// Sets the Python exception for the C++ exception in flight. For functions that nanobind does not call.
+void set_python_exception() noexcept;
+
+/// Runs `call` as the body of a CPython function: None, or null with the exception set.
+template <class Call>
+PyObject* guarded(Call&& call) noexcept {
+  try {
+    std::forward<Call>(call)();
+    Py_RETURN_NONE;
+  } catch (...) {
+    set_python_exception();
+    return nullptr;
+  }
+}
+
+/// Makes `Class()` raise RuntimeError and name the way to get one.
+template <class T, class Class>
+void forbid_construction(Class& cls, const char* message) {
+  cls.def(
+      "__init__", [message](T*, const nb::args&, const nb::kwargs&) { throw std::runtime_error(message); },
+      nb::arg("args"), nb::arg("kwargs"));
+}
+
+void bind_errors(nb::module_& module);
+void bind_device(nb::module_& module);
+void bind_context(nb::module_& module);
+void bind_stream(nb::module_& module);
+void bind_event(nb::module_& module);
+void bind_memory(nb::module_& module);
+void bind_buffer(nb::module_& module);
+void bind_object_code(nb::module_& module);
+void bind_kernel(nb::module_& module);
+void bind_launch_config(nb::module_& module);
+void bind_launch(nb::module_& module);
+void bind_program_options(nb::module_& module);
+void bind_program(nb::module_& module);
+void bind_toolkit(nb::module_& module);
+
+}  // namespace cucore::python

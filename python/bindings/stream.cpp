@@ -1,0 +1,191 @@
+// Stream, and the stream protocol `__cuda_stream__`.
+#include "cucore/stream.hpp"
+
+#include "cucore/device.hpp"
+#include "python/bindings/memory.hpp"
+
+namespace cucore::python {
+namespace {
+
+const PyStream* as_stream(nb::handle object) {
+  const PyStream* stream = nullptr;
+  return nb::try_cast<const PyStream*>(object, stream) ? stream : nullptr;
+}
+
+EventOptions event_options(nb::handle options) {
+  if (options.is_none()) return {};
+  const nb::object accepted = accept_options("EventOptions", options);
+  return {.timing_enabled = nb::cast<bool>(accepted.attr("timing_enabled")),
+          .blocking_sync = nb::cast<bool>(accepted.attr("blocking_sync")),
+          .ipc_enabled = nb::cast<bool>(accepted.attr("ipc_enabled"))};
+}
+
+nb::object record(const PyStream& self, nb::handle event, nb::handle options) {
+  if (event.is_none()) {
+    const EventOptions wanted = event_options(options);
+    return nb::cast(new PyEvent(self.use([&](const Stream& stream) { return stream.record(wanted); })),
+                    nb::rv_policy::take_ownership);
+  }
+  const PyEvent* recorded = nullptr;
+  if (!nb::try_cast<const PyEvent*>(event, recorded) || recorded == nullptr) {
+    throw nb::type_error((std::string("event must be an Event or None, not ") + Py_TYPE(event.ptr())->tp_name).c_str());
+  }
+  Stream stream = self.value().share();
+  recorded->use([&](const Event& mark) { mark.record(stream); });
+  return nb::borrow(event);
+}
+
+void wait(const PyStream& self, nb::handle other) {
+  const PyEvent* event = nullptr;
+  if (nb::try_cast<const PyEvent*>(other, event) && event != nullptr) {
+    Event mark = event->value().share();
+    return self.use([&](const Stream& stream) { stream.wait(mark); });
+  }
+  if (const PyStream* stream = as_stream(other)) {
+    Stream waited = stream->value().share();
+    return self.use([&](const Stream& waiting) { waiting.wait(waited); });
+  }
+  try {
+    const Stream foreign = stream_from_protocol(other);
+    self.use([&](const Stream& stream) { stream.wait(foreign); });
+  } catch (nb::python_error& error) {
+    nb::raise_from(error, PyExc_ValueError,
+                   "Stream.wait takes an Event, a Stream or an object with __cuda_stream__, not %s",
+                   Py_TYPE(other.ptr())->tp_name);
+  } catch (nb::builtin_exception& error) {
+    throw nb::value_error(
+        (std::string("Stream.wait takes an Event, a Stream or an object with __cuda_stream__: ") + error.what())
+            .c_str());
+  }
+}
+
+std::string describe(const PyStream& self) {
+  std::string text = "<Stream handle=" + hex(self.value().handle());
+  if (!self.is_open()) return text + " closed>";
+  // The default streams belong to whatever context is current; asking for it here would open the driver.
+  if (self.identity() <= 2) return text + " context=current>";
+  try {
+    const std::uint64_t context = self.use([](const Stream& stream) { return address(stream.context().handle()); });
+    return text + " context=" + hex(context) + ">";
+  } catch (const std::exception&) {
+    return text + ">";
+  }
+}
+
+}  // namespace
+
+const PyStream& required_stream(nb::handle object) {
+  if (const PyStream* stream = as_stream(object)) return *stream;
+  if (object.is_none()) {
+    throw nb::type_error("stream is required: pass a Stream, for example device.default_stream, instead of None");
+  }
+  throw nb::type_error((std::string("stream must be a Stream, not ") + Py_TYPE(object.ptr())->tp_name).c_str());
+}
+
+Stream stream_from_protocol(nb::handle object) {
+  if (const PyStream* stream = as_stream(object)) return stream->value().share();
+  const char* type = Py_TYPE(object.ptr())->tp_name;
+  if (!nb::hasattr(object, "__cuda_stream__")) {
+    throw nb::type_error((std::string("expected a Stream or an object with __cuda_stream__, not ") + type).c_str());
+  }
+  nb::object answer = object.attr("__cuda_stream__");
+  if (PyCallable_Check(answer.ptr()) != 0) {
+    answer = answer();
+  } else if (PyErr_WarnFormat(PyExc_DeprecationWarning, 1,
+                              "%s.__cuda_stream__ is a value; it should be a method that returns (0, address)",
+                              type) < 0) {
+    throw nb::python_error();
+  }
+  const Py_ssize_t size = PyObject_Size(answer.ptr());
+  if (size != 2) {
+    PyErr_Clear();
+    throw std::runtime_error(std::string(type) + ".__cuda_stream__ must return a pair (0, address)");
+  }
+  const nb::object version = answer[0];
+  const nb::object number = answer[1];
+  const long long protocol = PyLong_AsLongLong(version.ptr());
+  if (protocol == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  if (protocol != 0) {
+    throw std::runtime_error(std::string(type) + ".__cuda_stream__ speaks version " + std::to_string(protocol) +
+                             " of the stream protocol; only version 0 is known");
+  }
+  const auto index = nb::steal(PyNumber_Index(number.ptr()));
+  if (!index.is_valid()) throw nb::python_error();
+  const unsigned long long handle = PyLong_AsUnsignedLongLong(index.ptr());
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  return Stream::from_handle(reinterpret_cast<StreamHandle>(static_cast<std::uintptr_t>(handle)), keep_alive(object));
+}
+
+void bind_stream(nb::module_& module) {
+  auto cls = nb::class_<PyStream>(module, "Stream", nb::is_weak_referenceable(), nb::dynamic_attr(),
+                                  "A queue of work on a device, executed in order. Device.create_stream() makes one.");
+  forbid_construction<PyStream>(
+      cls, "Stream cannot be instantiated directly: use Device.create_stream() or Stream.from_handle()");
+  bind_owner<PyStream>(cls);
+  cls.def_static(
+         "from_handle",
+         [](std::uint64_t handle) {
+           return new PyStream(
+               Stream::from_handle(reinterpret_cast<StreamHandle>(static_cast<std::uintptr_t>(handle))));
+         },
+         nb::arg("handle"), "Wraps the address of a stream that other code owns. Nothing is checked or destroyed.")
+      .def_prop_ro(
+          "handle", [](const PyStream& self) { return handle_object(classes().stream_handle, self.value().handle()); },
+          "The driver's handle (CUstream); 0 when closed.")
+      .def_prop_ro(
+          "is_nonblocking",
+          [](const PyStream& self) { return self.use([](const Stream& stream) { return stream.is_nonblocking(); }); },
+          "Whether it does not synchronize with the legacy default stream.")
+      .def_prop_ro(
+          "priority",
+          [](const PyStream& self) { return self.use([](const Stream& stream) { return stream.priority(); }); },
+          "Its priority; a lower number is more urgent.")
+      .def_prop_ro(
+          "is_done",
+          [](const PyStream& self) { return self.use([](const Stream& stream) { return stream.is_done(); }); },
+          "Whether everything submitted so far has completed.")
+      .def_prop_ro(
+          "device",
+          [](const PyStream& self) {
+            return device_object(self.use([](const Stream& stream) { return stream.device().ordinal(); }));
+          },
+          "The Device of the calling thread that the stream is on.")
+      .def_prop_ro(
+          "context",
+          [](const PyStream& self) {
+            return new_context(self.use([](const Stream& stream) { return stream.context(); }));
+          },
+          "The stream's Context; of the default streams, the current one.")
+      .def(
+          "sync", [](const PyStream& self) { self.use([](const Stream& stream) { stream.sync(); }); },
+          "Waits until everything submitted so far has completed.")
+      .def("record", record, nb::arg("event") = nb::none(), nb::arg("options") = nb::none(),
+           "Records `event` after the work submitted so far and returns it; without one, makes it from `options`.")
+      .def("wait", wait, nb::arg("event_or_stream"),
+           "Later work here waits for an event's last record, or for the work submitted to another stream so far.")
+      .def(
+          "close",
+          [](PyStream& self) {
+            if (self.is_default) return;
+            const WithoutGil released;
+            self.value().close();
+          },
+          "Drops the stream; one that cucore made is destroyed when its pending work is done.")
+      .def("__cuda_stream__",
+           [](const PyStream& self) {
+             if (!self.is_open()) throw std::runtime_error("the stream has been closed");
+             return nb::make_tuple(0, self.identity());
+           })
+      .def("__repr__", describe)
+      .def("__reduce__", [](const PyStream&) -> nb::object {
+        throw nb::type_error("a Stream is driver state of this process and cannot be pickled");
+      });
+
+  module.def("_stream_from_protocol", [](nb::handle object) { return new PyStream(stream_from_protocol(object)); });
+  module.attr("LEGACY_DEFAULT_STREAM") =
+      nb::cast(new PyStream(Stream::legacy_default().share(), true), nb::rv_policy::take_ownership);
+  module.attr("PER_THREAD_DEFAULT_STREAM") =
+      nb::cast(new PyStream(Stream::per_thread_default().share(), true), nb::rv_policy::take_ownership);
+}
+
+}  // namespace cucore::python

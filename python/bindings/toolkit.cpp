@@ -1,0 +1,49 @@
+// What this process uses: the driver, and the toolkit's libraries.
+#include "cucore/toolkit.hpp"
+
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/vector.h>
+
+#include "cucore/driver.hpp"
+#include "python/bindings/python.hpp"
+
+namespace cucore::python {
+namespace {
+
+nb::object library(const ToolkitLibrary& found) {
+  return nb::module_::import_("cucore._tuples")
+      .attr("ToolkitLibrary")(found.available, found.path.string(), nb::make_tuple(found.major, found.minor),
+                              found.build, found.found_by, text_object(found.why_not));
+}
+
+}  // namespace
+
+void bind_toolkit(nb::module_& module) {
+  module.def(
+      "driver_info",
+      [] {
+        const DriverInfo info = without_gil([] { return cucore::driver_info(); });
+        return nb::module_::import_("cucore._tuples")
+            .attr("DriverInfo")(info.kind == DriverKind::cpu ? "cpu" : "gpu", info.path, info.version,
+                                text_object(info.chosen_by));
+      },
+      "Opens the driver if that has not happened yet, and says which it is: kind (\"gpu\" or \"cpu\"), path, version, "
+      "chosen_by.");
+  module.def(
+      "driver_available", [] { return without_gil([] { return cucore::driver_available(); }); },
+      "Whether a driver can be used. Opens it; never raises.");
+  module.def(
+      "toolkit_info",
+      [] {
+        const ToolkitInfo info = without_gil([] { return cucore::toolkit_info(); });
+        nb::list folders;
+        for (const auto& folder : info.include_paths) folders.append(folder.string());
+        return nb::module_::import_("cucore._tuples")
+            .attr("ToolkitInfo")(library(info.nvrtc), library(info.nvjitlink), folders);
+      },
+      "Finds and opens NVRTC and nvJitLink if that has not happened yet, and says what was found where.");
+  module.def("_set_toolkit_search_paths",
+             [](const std::vector<std::filesystem::path>& folders) { set_toolkit_search_paths(folders); });
+}
+
+}  // namespace cucore::python

@@ -1,0 +1,95 @@
+// The C++ side of the Python objects that own something of the driver: a reference of the core's, the handle it had
+// when it was made (identity: hash and equality survive close()), and what Python wants to know besides.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+
+#include "cucore/context.hpp"
+#include "cucore/event.hpp"
+#include "cucore/stream.hpp"
+#include "python/bindings/python.hpp"
+
+namespace cucore::python {
+
+inline std::uint64_t address(const void* handle) noexcept {
+  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(handle));
+}
+
+/// A reference to T, with the identity it was made with.
+template <class T>
+class Wrapper {
+ public:
+  explicit Wrapper(T value) : identity_(address(value.handle())), value_(std::move(value)) {}
+  Wrapper(Wrapper&&) noexcept = default;
+
+  T& value() noexcept { return *value_; }
+  const T& value() const noexcept { return *value_; }
+  std::uint64_t identity() const noexcept { return identity_; }
+  bool is_open() const noexcept { return static_cast<bool>(*value_); }
+
+  /// Calls `call` with a reference of its own and without the GIL, so that a close() in another thread is harmless.
+  template <class Call>
+  decltype(auto) use(Call&& call) const {
+    T copy = value_->share();
+    const WithoutGil released;
+    const struct Drop {
+      T& reference;
+      ~Drop() { reference = T(); }
+    } drop{copy};
+    return call(static_cast<const T&>(copy));
+  }
+
+  /// Open wrappers of one handle are equal; a closed one equals only itself.
+  bool equals(const Wrapper& other) const noexcept {
+    return this == &other || (is_open() && other.is_open() && identity_ == other.identity_);
+  }
+
+ private:
+  std::uint64_t identity_;
+  Owned<T> value_;
+};
+
+struct PyContext : Wrapper<Context> {
+  using Wrapper::Wrapper;
+};
+
+struct PyEvent : Wrapper<Event> {
+  using Wrapper::Wrapper;
+};
+
+struct PyStream : Wrapper<Stream> {
+  explicit PyStream(Stream stream, bool shared_default = false)
+      : Wrapper(std::move(stream)), is_default(shared_default) {}
+  bool is_default;  ///< one of the two singletons of the module, which everybody shares: close() leaves it open
+};
+
+/// Adds to a class what all owners have: handle, bool, is_closed, ==, hash, with.
+template <class T, class Class>
+void bind_owner(Class& cls) {
+  cls.def("__bool__", [](const T& self) { return self.is_open(); })
+      .def_prop_ro("is_closed", [](const T& self) { return !self.is_open(); })
+      .def("__eq__",
+           [](const T& self, nb::handle other) -> nb::object {
+             const T* that = nullptr;
+             if (!nb::try_cast<const T*>(other, that) || that == nullptr) {
+               return nb::borrow(nb::handle(Py_NotImplemented));
+             }
+             return nb::bool_(self.equals(*that));
+           })
+      .def("__hash__", [](const T& self) { return static_cast<Py_hash_t>(self.identity() >> 3 ^ self.identity()); })
+      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__exit__", [](nb::handle self, const nb::args&) { self.attr("close")(); }, nb::arg("exception_info"));
+}
+
+/// A stream as functions other than launch() take it: a Stream (or something that acts for one). Throws TypeError for
+/// None, with the advice to pass the default stream, and for anything else.
+const PyStream& required_stream(nb::handle stream);
+
+/// A foreign stream object, through `__cuda_stream__`; keeps it alive. Throws TypeError (no such attribute) and
+/// RuntimeError (an answer that is not (0, address)).
+Stream stream_from_protocol(nb::handle object);
+
+PyContext* new_context(Context context);
+
+}  // namespace cucore::python

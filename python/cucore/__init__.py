@@ -1,0 +1,117 @@
+"""Compile, load, launch and time CUDA kernels at run time, on a GPU or with none.
+
+Names and behaviour are those of NVIDIA's ``cuda.core`` 1.2. Importing this creates nothing: no driver is opened, no
+context is made, and neither NumPy nor the compiler is loaded before something needs it.
+"""
+
+import os as _os
+import sys as _sys
+
+from cucore._core import (
+    LEGACY_DEFAULT_STREAM,
+    PER_THREAD_DEFAULT_STREAM,
+    Buffer,
+    CompileCache,
+    Context,
+    DeviceMemoryResource,
+    Event,
+    Kernel,
+    LaunchConfig,
+    LegacyPinnedMemoryResource,
+    MemoryResource,
+    ObjectCode,
+    PinnedMemoryResource,
+    Stream,
+    __version__,
+    _set_toolkit_search_paths,
+    driver_available,
+    driver_info,
+    launch,
+    toolkit_info,
+)
+from cucore._device import Device
+from cucore._errors import CUDAError, CUDAWarning, NvJitLinkError, NVRTCError, NVVMError, nvJitLinkError, nvvmError
+
+# Names that cost an import of dataclasses or enum, by the module that has them: loaded when first asked for.
+_LATER = {
+    "DeviceMemoryResourceOptions": "_options",
+    "EventOptions": "_options",
+    "PinnedMemoryResourceOptions": "_options",
+    "ProgramOptions": "_options",
+    "StreamOptions": "_options",
+    "Module": "_program",
+    "Program": "_program",
+    "compile_ptx": "_program",
+}
+_SUBMODULES = ("typing", "utils")
+
+__all__ = [
+    "LEGACY_DEFAULT_STREAM",
+    "PER_THREAD_DEFAULT_STREAM",
+    "Buffer",
+    "CUDAError",
+    "CUDAWarning",
+    "CompileCache",
+    "Context",
+    "Device",
+    "DeviceMemoryResource",
+    "DeviceMemoryResourceOptions",
+    "Event",
+    "EventOptions",
+    "Kernel",
+    "LaunchConfig",
+    "LegacyPinnedMemoryResource",
+    "MemoryResource",
+    "Module",
+    "NVRTCError",
+    "NVVMError",
+    "NvJitLinkError",
+    "ObjectCode",
+    "PinnedMemoryResource",
+    "PinnedMemoryResourceOptions",
+    "Program",
+    "ProgramOptions",
+    "Stream",
+    "StreamOptions",
+    "compile_ptx",
+    "driver_available",
+    "driver_info",
+    "launch",
+    "nvJitLinkError",
+    "nvvmError",
+    "toolkit_info",
+    "typing",
+    "utils",
+]
+
+
+def _import_module(name):
+    __import__(name)
+    return _sys.modules[name]
+
+
+def __getattr__(name):
+    if name in _SUBMODULES:
+        return _import_module(f"cucore.{name}")
+    try:
+        module = _LATER[name]
+    except KeyError:
+        raise AttributeError(f"module 'cucore' has no attribute {name!r}") from None
+    value = getattr(_import_module(f"cucore.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})
+
+
+def _toolkit_folders():
+    """Library folders of the nvidia-cuda-nvrtc and nvidia-nvjitlink packages: beside cucore, then along sys.path."""
+    own = _os.path.dirname(_os.path.dirname(_os.path.abspath(__file__)))
+    candidates = [own, *(entry for entry in _sys.path if entry.endswith(("site-packages", "dist-packages")))]
+    folders = (_os.path.join(entry, "nvidia", "cu13", "lib") for entry in dict.fromkeys(candidates))
+    return [folder for folder in folders if _os.path.isdir(folder)]
+
+
+_set_toolkit_search_paths(_toolkit_folders())

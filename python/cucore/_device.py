@@ -1,0 +1,258 @@
+"""Device: the devices of the driver in use, one object for each in each thread."""
+
+import os
+from _thread import _local
+from operator import index
+
+from cucore import _core
+from cucore._errors import CUDAError
+from cucore._tuples import ComputeCapability
+
+_thread = _local()
+
+
+def _devices_of_this_thread():
+    try:
+        return _thread.devices
+    except AttributeError:
+        _thread.devices = {}
+        return _thread.devices
+
+
+class Device:
+    """A GPU, or the CPU device.
+
+    ``Device(n)`` is the n-th device the driver shows, the same object each time in one thread; ``Device()`` is the
+    current one. Making one creates no context; ``set_current()`` does, and what creates streams, events or memory needs
+    that first, in every thread.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_compute_capability",
+        "_context",
+        "_memory_resource",
+        "_ordinal",
+        "_primary",
+        "_properties",
+        "_uuid",
+    )
+
+    def __new__(cls, device_id=None):
+        if isinstance(device_id, Device):
+            return device_id
+        if device_id is None:
+            ordinal = _core._current_device()
+        else:
+            try:
+                ordinal = index(device_id)
+            except TypeError:
+                raise TypeError(f"device_id must be an int, a Device or None, not {type(device_id).__name__}") from None
+        devices = _devices_of_this_thread()
+        self = devices.get(ordinal)
+        if self is not None:
+            return self
+        count = _core._device_count()
+        if not 0 <= ordinal < count:
+            raise ValueError(f"there is no device {ordinal}: the driver shows {count} (device_id 0 to {count - 1})")
+        self = super().__new__(cls)
+        self._ordinal = ordinal
+        self._context = None
+        self._primary = None
+        self._memory_resource = None
+        self._properties = None
+        self._uuid = None
+        self._compute_capability = None
+        return devices.setdefault(ordinal, self)
+
+    @staticmethod
+    def get_all_devices():
+        """All devices the driver shows, as a tuple."""
+        return tuple(Device(ordinal) for ordinal in range(_core._device_count()))
+
+    @property
+    def device_id(self):
+        """The ordinal."""
+        return self._ordinal
+
+    def __int__(self):
+        return self._ordinal
+
+    def __index__(self):
+        return self._ordinal
+
+    @property
+    def name(self):
+        """The driver's name for it."""
+        return _core._device_name(self._ordinal)
+
+    @property
+    def uuid(self):
+        """Lower-case hexadecimal, 8-4-4-4-12; of the MIG instance for one."""
+        if self._uuid is None:
+            self._uuid = _core._device_uuid(self._ordinal)
+        return self._uuid
+
+    @property
+    def pci_bus_id(self):
+        """``dddd:bb:dd.f``."""
+        return _core._device_pci_bus_id(self._ordinal)
+
+    @property
+    def compute_capability(self):
+        """(major, minor)."""
+        if self._compute_capability is None:
+            self._compute_capability = ComputeCapability(*_core._device_compute_capability(self._ordinal))
+        return self._compute_capability
+
+    @property
+    def arch(self):
+        """The compute capability as digits: "75", "90", "100"."""
+        major, minor = self.compute_capability
+        return f"{major}{minor}"
+
+    @property
+    def total_memory(self):
+        """Bytes of device memory."""
+        return _core._device_total_memory(self._ordinal)
+
+    @property
+    def properties(self):
+        """The device's attributes by name."""
+        if self._properties is None:
+            self._properties = _core._device_properties(self._ordinal)
+        return self._properties
+
+    def can_access_peer(self, peer):
+        """Whether kernels on this device can access memory of ``peer``; True for itself."""
+        other = Device(peer)._ordinal
+        return other == self._ordinal or _core._device_can_access_peer(self._ordinal, other)
+
+    def _bound_context(self):
+        context = self._context
+        if context is None:
+            raise CUDAError(
+                f"device {self._ordinal} is not yet initialized in this thread: call Device({self._ordinal})"
+                ".set_current() first"
+            )
+        if not context:
+            raise RuntimeError(f"the context of device {self._ordinal} has been closed: call set_current() again")
+        return context
+
+    @property
+    def context(self):
+        """The Context that the last set_current() on this object made current."""
+        return self._bound_context()
+
+    def set_current(self, ctx=None):
+        """Makes the device's primary context current in this thread, or ``ctx``, and returns the one that was.
+
+        Without ``ctx`` it returns None.
+        """
+        if ctx is None:
+            if self._primary is None:
+                self._primary = _core._primary_context(self._ordinal)
+            self._primary._set_current()
+            self._context = self._primary
+            return None
+        if not isinstance(ctx, _core.Context):
+            raise TypeError(f"ctx must be a Context or None, not {type(ctx).__name__}")
+        device = ctx.device
+        if device is not self:
+            return device.set_current(ctx)
+        previous = _core._current_context()
+        ctx._set_current()
+        bound, self._context = self._context, ctx
+        return bound if previous is not None and bound == previous else previous
+
+    @property
+    def memory_resource(self):
+        """Where ``allocate`` gets memory: the device's default pool until another resource is set."""
+        if self._memory_resource is None:
+            if self.properties.memory_pools_supported:
+                self._memory_resource = _core.DeviceMemoryResource(self._ordinal)
+            else:
+                self._memory_resource = _core._SynchronousMemoryResource(self._ordinal)
+        return self._memory_resource
+
+    @memory_resource.setter
+    def memory_resource(self, resource):
+        if not isinstance(resource, _core.MemoryResource):
+            raise TypeError(f"memory_resource must be a MemoryResource, not {type(resource).__name__}")
+        self._memory_resource = resource
+
+    @property
+    def default_stream(self):
+        """LEGACY_DEFAULT_STREAM, or PER_THREAD_DEFAULT_STREAM if the environment variable
+        CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM begins with a number other than 0.
+        """
+        digits = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM", "0").strip()
+        length = 0
+        while length < len(digits) and digits[length].isdigit():
+            length += 1
+        per_thread = length > 0 and int(digits[:length]) != 0
+        return _core.PER_THREAD_DEFAULT_STREAM if per_thread else _core.LEGACY_DEFAULT_STREAM
+
+    def create_stream(self, obj=None, options=None):
+        """A new stream; or, for an object with ``__cuda_stream__``, a Stream around its stream."""
+        context = self._bound_context()
+        if obj is not None:
+            if options is not None:
+                raise ValueError("options belong to a new stream: pass obj or options, not both")
+            return _core._stream_from_protocol(obj)
+        if options is None:
+            return context._create_stream(True, None)
+        from cucore._options import StreamOptions, accept
+
+        options = accept(StreamOptions, options)
+        return context._create_stream(bool(options.nonblocking), options.priority)
+
+    def create_event(self, options=None):
+        """A new event, not recorded on any stream."""
+        context = self._bound_context()
+        if options is None:
+            return context._create_event(False, False, False)
+        from cucore._options import EventOptions, accept
+
+        options = accept(EventOptions, options)
+        if options.ipc_enabled:
+            raise TypeError(
+                "an IPC event is bound to the stream it is recorded on: make it with "
+                'Stream.record(options={"ipc_enabled": True})'
+            )
+        return context._create_event(bool(options.timing_enabled), bool(options.blocking_sync), False)
+
+    def allocate(self, size, *, stream):
+        """A Buffer of ``size`` bytes from ``memory_resource``, usable in the order of ``stream``."""
+        self._bound_context()
+        return self.memory_resource.allocate(size, stream=stream)
+
+    def sync(self):
+        """Waits for everything submitted to the device's context."""
+        self._bound_context()._sync()
+
+    def __eq__(self, other):
+        if not isinstance(other, Device):
+            return NotImplemented
+        return self._ordinal == other._ordinal
+
+    def __hash__(self):
+        return hash(self.uuid)
+
+    def __repr__(self):
+        return f"<Device {self._ordinal} ({self.name})>"
+
+    def __reduce__(self):
+        from cucore._pickling import device
+
+        return device, (self._ordinal,)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+Device.__module__ = "cucore"
+_core._set_device_class(Device)

@@ -1,0 +1,47 @@
+"""The exceptions and the warning category of cucore.
+
+A failed CUDA call raises CUDAError or one of its subclasses; its parts are attributes. Misuse raises the builtin
+ValueError, TypeError or RuntimeError with the same attributes where they apply.
+"""
+
+
+class CUDAError(Exception):
+    """A CUDA driver call failed.
+
+    Attributes:
+        code: the driver's number for the error, 0 when cucore itself refused.
+        name: its symbolic name, for example "CUDA_ERROR_OUT_OF_MEMORY", or "".
+        call: the function that failed, for example "cuMemAllocFromPoolAsync", or "".
+        log: the compiler's, linker's or JIT compiler's log, or None.
+        hint: what to do about it, or "".
+    """
+
+    code = 0
+    name = ""
+    call = ""
+    log = None
+    hint = ""
+
+
+class NVRTCError(CUDAError):
+    """An NVRTC call failed; ``log`` is the compilation log."""
+
+
+class NVVMError(CUDAError):
+    """A libNVVM call failed; ``log`` is its program log."""
+
+
+class NvJitLinkError(CUDAError):
+    """An nvJitLink call failed; ``log`` is its error log."""
+
+
+class CUDAWarning(RuntimeWarning):
+    """A failure that cannot be raised: a driver object could not be released in a destructor."""
+
+
+nvvmError = NVVMError
+nvJitLinkError = NvJitLinkError
+
+for _class in (CUDAError, NVRTCError, NVVMError, NvJitLinkError, CUDAWarning):
+    _class.__module__ = "cucore"
+del _class

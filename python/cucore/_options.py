@@ -1,0 +1,228 @@
+"""The options of streams, events, memory resources and programs.
+
+Whatever takes options takes an instance of its class, a dict of its keywords, or None for the defaults; ``accept`` is
+that rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from os import PathLike
+from typing import Any, Union
+
+from cucore import _core
+from cucore._errors import CUDAError
+
+Flags = Union[str, Sequence[str]]
+Macro = Union[str, tuple[str, str], Sequence[str | tuple[str, str]]]
+Numbers = Union[int, Sequence[int]]
+
+
+def accept(cls, options, what="options"):
+    """``options`` as an instance of ``cls``: itself, made from a dict, or the defaults for None."""
+    if options is None:
+        return cls()
+    if isinstance(options, cls):
+        return options
+    if isinstance(options, dict):
+        return cls(**options)
+    raise TypeError(f"{what} must be a {cls.__name__}, a dict of its fields or None, not {type(options).__name__}")
+
+
+@dataclass
+class StreamOptions:
+    """How ``Device.create_stream`` makes a stream.
+
+    nonblocking: do not synchronize with the legacy default stream.
+    priority: lower numbers are more urgent; None is the least urgent.
+    """
+
+    nonblocking: bool = True
+    priority: int | None = None
+
+
+@dataclass
+class EventOptions:
+    """How ``Device.create_event`` and ``Stream.record`` make an event.
+
+    timing_enabled: record a time, so that events can be subtracted.
+    blocking_sync: ``sync()`` blocks the thread instead of spinning.
+    ipc_enabled: the event can be sent to another process.
+    """
+
+    timing_enabled: bool = False
+    blocking_sync: bool = False
+    ipc_enabled: bool = False
+
+
+@dataclass
+class DeviceMemoryResourceOptions:
+    """How ``DeviceMemoryResource`` makes a pool of its own.
+
+    ipc_enabled: the pool can be shared with other processes.
+    max_size: bytes the pool may grow to; 0 lets the driver decide.
+    release_threshold: bytes the pool keeps when idle instead of giving them back at a synchronization; None keeps all.
+    """
+
+    ipc_enabled: bool = False
+    max_size: int = 0
+    release_threshold: int | None = None
+
+
+@dataclass
+class PinnedMemoryResourceOptions:
+    """How ``PinnedMemoryResource`` makes a pool of its own.
+
+    ipc_enabled: the pool can be shared with other processes.
+    max_size: bytes the pool may grow to; 0 lets the driver decide.
+    numa_id: the NUMA node to allocate on; None leaves it to the driver.
+    """
+
+    ipc_enabled: bool = False
+    max_size: int = 0
+    numa_id: int | None = None
+
+    def __post_init__(self):
+        if self.numa_id is not None and self.numa_id < 0:
+            raise ValueError(f"numa_id must be a NUMA node (0 or more) or None, not {self.numa_id}")
+
+
+@dataclass(repr=False)
+class ProgramOptions:
+    """How ``Program`` compiles. None always means: say nothing to the compiler, so that its own default holds.
+
+    Fields stand in the order of the compiler's documentation; each is the compiler's option of the same name. ``arch``
+    is "sm_90", "sm_90a", "compute_80" and the like; None is the architecture of the current device, looked up when the
+    program is compiled. The last three are cucore's own: ``headers`` (texts by the names that #include finds, no file
+    needed), ``toolkit_headers`` (False: do not add the toolkit's include folders), ``embed_ptx`` (False: leave the PTX
+    out of a cubin).
+    """
+
+    name: str | None = "default_program"
+    arch: str | None = None
+    relocatable_device_code: bool | None = None
+    extensible_whole_program: bool | None = None
+    debug: bool | None = None
+    lineinfo: bool | None = None
+    device_code_optimize: bool | None = None
+    ptxas_options: Flags | None = None
+    max_register_count: int | None = None
+    ftz: bool | None = None
+    prec_sqrt: bool | None = None
+    prec_div: bool | None = None
+    fma: bool | None = None
+    use_fast_math: bool | None = None
+    extra_device_vectorization: bool | None = None
+    link_time_optimization: bool | None = None
+    gen_opt_lto: bool | None = None
+    define_macro: Macro | None = None
+    undefine_macro: Flags | None = None
+    include_path: Flags | None = None
+    pre_include: Flags | None = None
+    no_source_include: bool | None = None
+    std: str | None = None
+    builtin_move_forward: bool | None = None
+    builtin_initializer_list: bool | None = None
+    disable_warnings: bool | None = None
+    restrict: bool | None = None
+    device_as_default_execution_space: bool | None = None
+    device_int128: bool | None = None
+    optimization_info: str | None = None
+    no_display_error_number: bool | None = None
+    diag_error: Numbers | None = None
+    diag_suppress: Numbers | None = None
+    diag_warn: Numbers | None = None
+    brief_diagnostics: bool | None = None
+    time: str | None = None
+    split_compile: int | None = None
+    fdevice_syntax_only: bool | None = None
+    minimal: bool | None = None
+    no_cache: bool | None = None
+    fdevice_time_trace: str | PathLike | None = None
+    device_float128: bool | None = None
+    frandom_seed: str | None = None
+    ofast_compile: str | None = None
+    pch: bool | None = None
+    create_pch: str | None = None
+    use_pch: str | None = None
+    pch_dir: str | None = None
+    pch_verbose: bool | None = None
+    pch_messages: bool | None = None
+    instantiate_templates_in_pch: bool | None = None
+    extra_sources: Sequence[tuple[str, str | bytes | bytearray]] | None = None
+    use_libdevice: bool | None = None
+    numba_debug: bool | None = None
+    headers: Mapping[str, str] | None = None
+    toolkit_headers: bool | None = None
+    embed_ptx: bool | None = None
+
+    def __post_init__(self):
+        if self.name is None:
+            self.name = "default_program"
+        if not isinstance(self.name, str):
+            raise TypeError(f"name must be a str, not {type(self.name).__name__}")
+        _check_extra_sources(self.extra_sources)
+        _core._check_program_options(self)
+
+    def __repr__(self):
+        return f"ProgramOptions(name={self.name!r}, arch={self.arch!r})"
+
+    def snapshot(self):
+        """A copy whose sequences nobody else holds."""
+        values = {field.name: _copied(getattr(self, field.name)) for field in fields(self)}
+        return ProgramOptions(**values)
+
+    def as_bytes(self, backend: Any, target_type: Optional[str] = None) -> list:
+        """The flags that ``backend`` ("nvrtc" or "nvvm") is given for these options and ``target_type``."""
+        chosen = str(backend).lower()
+        target = "" if target_type is None else str(target_type).lower()
+        if chosen == "nvrtc":
+            return _core._nvrtc_flags(self, target)
+        if chosen != "nvvm":
+            raise ValueError(f"Unknown backend {backend!r}: the backends are 'nvrtc' and 'nvvm'")
+        try:
+            return _core._nvvm_flags(self, target)
+        except ValueError as refusal:
+            raise _UnsupportedOption(str(refusal)) from None
+
+
+class _UnsupportedOption(CUDAError, ValueError):
+    """An option that the backend does not have."""
+
+
+def _copied(value):
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, list) else value
+
+
+def _check_extra_sources(sources):
+    if sources is None:
+        return
+    if isinstance(sources, (str, bytes, bytearray)) or not isinstance(sources, (list, tuple)):
+        raise TypeError(f"extra_sources must be a sequence of 2-tuples (name, source), not {type(sources).__name__}")
+    for index, item in enumerate(sources):
+        if not isinstance(item, tuple) or len(item) != 2:
+            raise TypeError(f"extra_sources: each item must be a 2-tuple (name, source); item {index} is {item!r}")
+        name, source = item
+        if not isinstance(name, str):
+            raise TypeError(f"extra_sources: Module name at index {index} must be a str, not {type(name).__name__}")
+        if not isinstance(source, (str, bytes, bytearray)):
+            raise TypeError(
+                f"extra_sources: Module source at index {index} must be str, bytes or bytearray, "
+                f"not {type(source).__name__}"
+            )
+        if len(source) == 0:
+            raise ValueError(f"extra_sources: Module source at index {index} cannot be empty")
+
+
+for _class in (
+    StreamOptions,
+    EventOptions,
+    DeviceMemoryResourceOptions,
+    PinnedMemoryResourceOptions,
+    ProgramOptions,
+):
+    _class.__module__ = "cucore"
+del _class

@@ -1,0 +1,168 @@
+"""Program: source text and options, compiled to an ObjectCode as often as wanted."""
+
+import warnings
+
+from cucore import _core
+from cucore._options import ProgramOptions, accept
+from cucore.typing import CompilerBackendType, PCHStatusType, SourceCodeType
+
+
+class Program:
+    """Source text and options.
+
+    ``code_type`` is "c++" (compiled by NVRTC) or "ptx" (by nvJitLink). Needs neither a driver nor a GPU when
+    ``options.arch`` is given. The options are copied: later changes to them have no effect.
+    """
+
+    __slots__ = ("__weakref__", "_code", "_code_type", "_options", "_program", "_report")
+
+    def __init__(self, code, code_type, options=None):
+        self._report = None
+        kind = str(code_type).lower()
+        known = tuple(member.value for member in SourceCodeType)
+        options = accept(ProgramOptions, options)
+        if kind not in known:
+            raise RuntimeError(f"unsupported code_type {code_type!r}: the supported types are {known}")
+        if kind in ("c++", "ptx"):
+            if not isinstance(code, str):
+                raise TypeError(f"code must be a str for code_type {kind!r}, not {type(code).__name__}")
+            if options.extra_sources is not None:
+                raise ValueError(f"extra_sources are for code_type 'nvvm', not {kind!r}")
+        else:
+            if not isinstance(code, (str, bytes, bytearray)):
+                raise TypeError(f"code must be str, bytes or bytearray for code_type 'nvvm', not {type(code).__name__}")
+            raise RuntimeError("code_type 'nvvm' needs libnvvm, which this version of cucore does not use")
+        self._code = code
+        self._code_type = kind
+        self._options = options.snapshot()
+        self._program = _core._Program(code, kind, self._options)
+
+    def compile(self, target_type, name_expressions=(), logs=None, *, cache=None):
+        """Compiles to "ptx", "cubin" or "ltoir" and returns an ObjectCode named ``options.name``.
+
+        Args:
+            target_type: what to make. PTX source: "cubin", or "ptx" for the source as it is.
+            name_expressions: C++ spellings of kernels or variables to instantiate, for example ``"axpy<float>"``;
+                ``get_kernel`` takes them as they are spelled here.
+            logs: an object with ``write(str)`` that is given the compiler's log after success, if there is one.
+            cache: a CompileCache, or a program cache of ``cucore.utils``.
+        """
+        target = str(target_type).lower()
+        names = [name_expressions] if isinstance(name_expressions, (str, bytes)) else list(name_expressions)
+        for name in names:
+            if not isinstance(name, (str, bytes)):
+                raise TypeError(f"a name expression must be str or bytes, not {type(name).__name__}")
+        names = [name.decode() if isinstance(name, bytes) else name for name in names]
+        if cache is None or isinstance(cache, _core.CompileCache):
+            code, report = self._program.compile(target, names, cache)
+        else:
+            from cucore.utils._protocol import compile_with
+
+            code, report = compile_with(cache, self, target, names)
+        self._report = report
+        if logs is not None and report["log"] and report["cache"] not in ("hit", "shared"):
+            logs.write(report["log"])
+        if target == "ptx" and self.backend == CompilerBackendType.NVRTC:
+            _warn_of_new_ptx()
+        return code
+
+    @property
+    def last_report(self):
+        """What the last compile had to tell, as a dict: log, cache, cache_why, cache_key; None before."""
+        return None if self._report is None else dict(self._report)
+
+    @property
+    def backend(self):
+        """Which compiler does the work."""
+        return CompilerBackendType(self._program.backend)
+
+    @property
+    def pch_status(self):
+        """What became of the precompiled header in the last compile; None if none was asked for."""
+        status = self._program.pch_status
+        return None if status is None else PCHStatusType(status)
+
+    @property
+    def is_closed(self):
+        return not self._program
+
+    def __bool__(self):
+        return bool(self._program)
+
+    def close(self):
+        """Frees the source. Closing twice is allowed; a later compile raises RuntimeError."""
+        self._program.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception_info):
+        self.close()
+
+    def __repr__(self):
+        return f"<Program backend='{self.backend}'>"
+
+    def __reduce__(self):
+        raise TypeError("a Program cannot be pickled: pickle the ObjectCode that compile() returns")
+
+
+def _warn_of_new_ptx():
+    """PTX of a newer compiler may not load on an older driver. Asks only a driver that is open already."""
+    driver = _core._open_driver_version()
+    if driver is None:
+        return
+    compiler = _core.toolkit_info().nvrtc.version
+    if (driver // 1000, driver % 1000 // 10) < compiler:
+        warnings.warn(
+            f"PTX made by NVRTC {compiler[0]}.{compiler[1]} may not load on this driver, which implements CUDA "
+            f"{driver // 1000}.{driver % 1000 // 10}: compile to cubin, or use an older NVRTC",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+def compile_ptx(code, options=None, name_expressions=()):
+    """C++ source to PTX in one call."""
+    with Program(code, "c++", options) as program:
+        return program.compile("ptx", name_expressions)
+
+
+class Module:
+    """Explicit loading, for programs that want its cost and its errors at a place of their choice.
+
+    ``kernel = Module().load(code).get_kernel("saxpy")``
+    """
+
+    __slots__ = ("__weakref__", "_code")
+
+    def __init__(self):
+        self._code = None
+
+    def load(self, code):
+        """Loads ``code`` (an ObjectCode) now and keeps it in place of what was loaded before. Returns self."""
+        if not isinstance(code, _core.ObjectCode):
+            raise TypeError(f"load takes an ObjectCode, not {type(code).__name__}")
+        code.load()
+        self._code = code
+        return self
+
+    @property
+    def object_code(self):
+        """What is loaded."""
+        if self._code is None:
+            raise RuntimeError("nothing is loaded: call load() first")
+        return self._code
+
+    def get_kernel(self, name):
+        """The kernel of that name."""
+        return self.object_code.get_kernel(name)
+
+    def __repr__(self):
+        return f"<Module of {self._code!r}>" if self._code is not None else "<Module, nothing loaded>"
+
+
+__all__ = ["Module", "Program", "compile_ptx"]
+for _class in (Program, Module):
+    _class.__module__ = "cucore"
+compile_ptx.__module__ = "cucore"
+del _class

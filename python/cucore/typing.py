@@ -1,0 +1,108 @@
+"""Enumerations and aliases that appear in cucore's signatures.
+
+Every enumeration is a string enumeration: a member equals, hashes and prints like its value, and whatever takes a member
+takes the plain string too.
+"""
+
+from __future__ import annotations
+
+import enum
+import sys
+from typing import Any, Literal, Protocol, runtime_checkable
+
+if sys.version_info >= (3, 11):
+    StrEnum = enum.StrEnum
+else:
+
+    class StrEnum(str, enum.Enum):
+        """What enum.StrEnum is from Python 3.11 on."""
+
+        __str__ = str.__str__
+        __format__ = str.__format__
+
+
+__all__ = [
+    "CompilerBackendType",
+    "DevicePointerType",
+    "GraphConditionalType",
+    "GraphMemoryType",
+    "IsStreamType",
+    "ObjectCodeFormatType",
+    "PCHStatusType",
+    "ProcessStateType",
+    "SourceCodeType",
+    "WorkqueueSharingScopeType",
+]
+
+
+class SourceCodeType(StrEnum):
+    """What a Program is made of."""
+
+    CXX = "c++"
+    PTX = "ptx"
+    NVVM = "nvvm"
+
+
+class ObjectCodeFormatType(StrEnum):
+    """What an ObjectCode holds."""
+
+    PTX = "ptx"
+    CUBIN = "cubin"
+    LTOIR = "ltoir"
+    FATBIN = "fatbin"
+    OBJECT = "object"
+    LIBRARY = "library"
+
+
+class CompilerBackendType(StrEnum):
+    """Which compiler or linker does the work."""
+
+    NVRTC = "NVRTC"
+    NVVM = "NVVM"
+    NVJITLINK = "nvJitLink"
+    DRIVER = "driver"
+
+
+class PCHStatusType(StrEnum):
+    """What became of a precompiled header in the last compile."""
+
+    CREATED = "created"
+    NOT_ATTEMPTED = "not_attempted"
+    FAILED = "failed"
+
+
+class GraphConditionalType(StrEnum):
+    """The kinds of conditional node."""
+
+    IF = "if"
+    WHILE = "while"
+    SWITCH = "switch"
+
+
+class GraphMemoryType(StrEnum):
+    """Where an allocation node allocates."""
+
+    DEVICE = "device"
+    HOST = "host"
+    MANAGED = "managed"
+
+
+class WorkqueueSharingScopeType(StrEnum):
+    """Which contexts a work queue may be shared between."""
+
+    DEVICE_CTX = "device_ctx"
+    GREEN_CTX_BALANCED = "green_ctx_balanced"
+
+
+ProcessStateType = Literal["running", "locked", "checkpointed", "failed"]
+
+
+@runtime_checkable
+class IsStreamType(Protocol):
+    """An object that can be used as a stream: a method that returns (0, address of the CUstream)."""
+
+    def __cuda_stream__(self) -> tuple[int, int]: ...
+
+
+DevicePointerType = Any
+"""A device address: an int, None, or anything with ``__int__``."""
