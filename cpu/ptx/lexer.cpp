@@ -83,6 +83,13 @@ Token Lexer::next() {
   }
   if (is_digit(c)) return number();
   if (c == '"') return string();
+  if (c == '.' && is_digit(at(1)) && (offset_ == 0 || !is_follow(text_[offset_ - 1]))) {
+    // `.5` in an operand is a number; `.1d` after a mnemonic is not.
+    std::size_t length = 1;
+    while (is_digit(at(length))) ++length;
+    const bool exponent = at(length) == 'e' || at(length) == 'E';
+    if (exponent || !is_follow(at(length))) return decimal_float(0);
+  }
   if (c == '.') {
     std::size_t length = 1;
     while (is_follow(at(length)) || (at(length) == ':' && at(length + 1) == ':' && is_follow(at(length + 2)))) {

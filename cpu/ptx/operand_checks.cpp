@@ -1,0 +1,444 @@
+// How registers and constants match types: ptxas lets an untyped register (.b32) stand for any type of its size, treats
+// signed and unsigned alike, and lets memory accesses and conversions use wider registers than the type.
+#include "cpu/ptx/operand_checks.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cucore::cpu::ptx {
+
+namespace {
+
+enum class Width : std::uint8_t { Exact, AtLeast };
+
+std::string dotted(Type type) { return "'." + std::string(spelling(type)) + "'"; }
+
+bool is_plain_integer(Type type) {
+  switch (type) {
+    case Type::U8:
+    case Type::U16:
+    case Type::U32:
+    case Type::U64:
+    case Type::S8:
+    case Type::S16:
+    case Type::S32:
+    case Type::S64:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_half(Type type) {
+  return type == Type::F16 || type == Type::F16x2 || type == Type::Bf16 || type == Type::Bf16x2;
+}
+
+bool is_packed_integer(Type type) { return type == Type::U16x2 || type == Type::S16x2; }
+
+bool fits(Type declared, Type needed, Width width) {
+  if (needed == Type::Pred || declared == Type::Pred) return needed == declared;
+  const std::size_t have = size_in_bytes(declared);
+  const std::size_t want = size_in_bytes(needed);
+  if (width == Width::Exact ? have != want : have < want) return false;
+  if (kind_of(declared) == TypeKind::Bits || kind_of(needed) == TypeKind::Bits) return true;
+  if (is_plain_integer(needed)) return is_plain_integer(declared);
+  return declared == needed;
+}
+
+std::string check_register(const Function& function, const Operand& operand, Type needed, Width width) {
+  const Register& declared = function.registers[operand.reg];
+  if (!operand.selector.empty()) return "only video instructions select bytes or halves";
+  if (declared.vector_width > 1 && operand.component < 0) return "a vector register cannot stand here as a whole";
+  if (fits(declared.type, needed, width)) return "";
+  return "register '" + std::string(declared.name) + "' of type " + dotted(declared.type) + " does not match type " +
+         dotted(needed);
+}
+
+std::string check_constant(const Operand& operand, Type needed) {
+  const bool integer = operand.kind == Operand::Kind::Integer;
+  if (is_half(needed) || is_packed_integer(needed) || needed == Type::F32x2) {
+    return "a constant cannot be of type " + dotted(needed);
+  }
+  if (integer && (needed == Type::F32 || needed == Type::F64)) {
+    return "an integer constant does not match type " + dotted(needed);
+  }
+  if (!integer && (is_plain_integer(needed) || needed == Type::Pred)) {
+    return "a floating-point constant does not match type " + dotted(needed);
+  }
+  return "";
+}
+
+std::string_view describe(const Operand& operand) {
+  switch (operand.kind) {
+    case Operand::Kind::Register:
+      return "a register";
+    case Operand::Kind::RegisterPair:
+      return "a pair of registers";
+    case Operand::Kind::Integer:
+    case Operand::Kind::Float:
+      return "a constant";
+    case Operand::Kind::Special:
+      return "a special register";
+    case Operand::Kind::Variable:
+      return "a variable";
+    case Operand::Kind::Function:
+      return "a function";
+    case Operand::Kind::Label:
+      return "a label";
+    case Operand::Kind::Address:
+      return "an address";
+    case Operand::Kind::Vector:
+      return "a vector";
+    case Operand::Kind::List:
+      return "a list";
+    case Operand::Kind::Sink:
+      return "'_'";
+    case Operand::Kind::Prototype:
+      return "a call prototype";
+    case Operand::Kind::TargetList:
+      return "a list of targets";
+  }
+  return "";
+}
+
+std::string not_allowed(const Operand& operand) { return std::string(describe(operand)) + " cannot stand here"; }
+
+std::string check_destination(const Function& function, const Operand& operand, Type needed, Width width) {
+  if (operand.kind != Operand::Kind::Register) return not_allowed(operand);
+  if (operand.negated) return "a destination cannot be negated";
+  return check_register(function, operand, needed, width);
+}
+
+std::string check_source(const Function& function, const Operand& operand, Type needed, Width width) {
+  switch (operand.kind) {
+    case Operand::Kind::Register:
+      return check_register(function, operand, needed, width);
+    case Operand::Kind::Integer:
+    case Operand::Kind::Float:
+      return check_constant(operand, needed);
+    default:
+      return not_allowed(operand);
+  }
+}
+
+/// `d|p` where `d` is of type `first`; either half may be a sink.
+std::string check_pair(const Function& function, const Operand& pair, Type first) {
+  const Type needed[2] = {first, Type::Pred};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Operand& half = pair.elements[i];
+    if (half.kind == Operand::Kind::Sink) continue;
+    std::string problem = check_destination(function, half, needed[i], Width::Exact);
+    if (!problem.empty()) return problem;
+  }
+  return "";
+}
+
+/// The type of the wide operands of mul and mad.
+Type widened(const Instruction& instruction) {
+  const Type type = instruction.type();
+  if (!instruction.has(Modifier::Wide)) return type;
+  switch (type) {
+    case Type::U16:
+      return Type::U32;
+    case Type::S16:
+      return Type::S32;
+    case Type::U32:
+      return Type::U64;
+    case Type::S32:
+      return Type::S64;
+    default:
+      return type;
+  }
+}
+
+/// A register or vector that a memory access reads into or writes from.
+std::string check_data(const Function& function, const Instruction& instruction, const Operand& operand,
+                       bool is_destination, Width width) {
+  const Type type = instruction.type();
+  const auto check_one = [&](const Operand& element) {
+    if (element.kind == Operand::Kind::Sink && (is_destination || operand.kind == Operand::Kind::Vector)) {
+      return std::string();
+    }
+    return is_destination ? check_destination(function, element, type, width)
+                          : check_source(function, element, type, width);
+  };
+  if (operand.kind == Operand::Kind::Vector) {
+    if (operand.elements.size() != instruction.vector_width) {
+      return "a vector of " + std::to_string(operand.elements.size()) + " does not match '.v" +
+             std::to_string(instruction.vector_width) + "'";
+    }
+    for (const Operand& element : operand.elements) {
+      std::string problem = check_one(element);
+      if (!problem.empty()) return problem;
+    }
+    return "";
+  }
+  const bool whole_vector = operand.kind == Operand::Kind::Register && operand.component < 0 &&
+                            function.registers[operand.reg].vector_width == instruction.vector_width;
+  if (instruction.vector_width > 1) return whole_vector ? "" : "a vector is needed here";
+  return check_one(operand);
+}
+
+std::string check_address(const Function& function, const Operand& operand) {
+  if (operand.kind != Operand::Kind::Address) return not_allowed(operand);
+  const Operand& base = operand.elements.front();
+  if (base.kind == Operand::Kind::Register) {
+    const TypeKind kind = kind_of(function.registers[base.reg].type);
+    if (kind == TypeKind::Float || kind == TypeKind::Predicate) return "an address must be in an integer register";
+  }
+  return "";
+}
+
+/// Prefixes `problem`, if there is one, with the operand it is about.
+std::string at_operand(std::size_t index, std::string problem) {
+  if (problem.empty()) return problem;
+  return "has a bad operand " + std::to_string(index + 1) + ": " + problem;
+}
+
+std::string check_count(const Instruction& instruction, std::size_t least, std::size_t most) {
+  const std::size_t count = instruction.operands.size();
+  if (count >= least && count <= most) return "";
+  const std::string range =
+      least == most ? std::to_string(least) : std::to_string(least) + " to " + std::to_string(most);
+  return "takes " + range + " operands, not " + std::to_string(count);
+}
+
+std::string check_load(const Function& function, const Instruction& instruction) {
+  std::string problem = check_count(instruction, 2, 4);
+  if (!problem.empty()) return problem;
+  if (instruction.types.size() != 1) return "needs one type";
+  if (instruction.operands[0].kind == Operand::Kind::Sink) return at_operand(0, not_allowed(instruction.operands[0]));
+  problem = at_operand(0, check_data(function, instruction, instruction.operands[0], true, Width::AtLeast));
+  return problem.empty() ? at_operand(1, check_address(function, instruction.operands[1])) : problem;
+}
+
+std::string check_store(const Function& function, const Instruction& instruction) {
+  if (instruction.has(Modifier::Async) || instruction.has(Modifier::Bulk)) return "";
+  std::string problem = check_count(instruction, 2, 3);
+  if (!problem.empty()) return problem;
+  if (instruction.types.size() != 1) return "needs one type";
+  problem = at_operand(0, check_address(function, instruction.operands[0]));
+  if (!problem.empty()) return problem;
+  return at_operand(1, check_data(function, instruction, instruction.operands[1], false, Width::AtLeast));
+}
+
+std::string check_atomic(const Function& function, const Instruction& instruction) {
+  if (instruction.has(Modifier::Async)) return "";
+  const bool returns = instruction.opcode == Opcode::Atom;
+  const std::size_t least = (returns ? 3U : 2U) + (instruction.has(Modifier::Cas) ? 1U : 0U);
+  std::string problem = check_count(instruction, least, least + 1);
+  if (!problem.empty()) return problem;
+  if (instruction.types.size() != 1) return "needs one type";
+  std::size_t index = 0;
+  if (returns) {
+    problem = at_operand(0, check_data(function, instruction, instruction.operands[0], true, Width::Exact));
+    if (!problem.empty()) return problem;
+    index = 1;
+  }
+  problem = at_operand(index, check_address(function, instruction.operands[index]));
+  if (!problem.empty() || is_half(instruction.type())) return problem;
+  ++index;
+  return at_operand(index, check_data(function, instruction, instruction.operands[index], false, Width::Exact));
+}
+
+/// The bytes of all elements of a vector operand of mov; 0 if that is not known.
+std::size_t vector_bytes(const Function& function, const Operand& vector) {
+  std::size_t element = 0;
+  for (const Operand& operand : vector.elements) {
+    if (operand.kind == Operand::Kind::Register) {
+      element = std::max(element, size_in_bytes(function.registers[operand.reg].type));
+    }
+  }
+  return element * vector.elements.size();
+}
+
+std::string check_move(const Function& function, const Instruction& instruction) {
+  std::string problem = check_count(instruction, 2, 2);
+  if (!problem.empty()) return problem;
+  if (instruction.types.size() != 1) return "needs one type";
+  if (instruction.vector_width > 1) return "";
+  const Type type = instruction.type();
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Operand& operand = instruction.operands[i];
+    switch (operand.kind) {
+      case Operand::Kind::Vector: {
+        const std::size_t bytes = vector_bytes(function, operand);
+        if (kind_of(type) != TypeKind::Bits || (bytes != 0 && bytes != size_in_bytes(type))) {
+          problem = "a vector of these registers does not match type " + dotted(type);
+        }
+        break;
+      }
+      case Operand::Kind::Special:
+        if (i == 0) problem = not_allowed(operand);
+        break;
+      case Operand::Kind::Variable:
+      case Operand::Kind::Function:
+        if (i == 0 || kind_of(type) == TypeKind::Float || type == Type::Pred) problem = not_allowed(operand);
+        break;
+      default:
+        problem = i == 0 ? check_destination(function, operand, type, Width::Exact)
+                         : check_source(function, operand, type, Width::Exact);
+        break;
+    }
+    if (!problem.empty()) return at_operand(i, std::move(problem));
+  }
+  return "";
+}
+
+std::string check_conversion(const Function& function, const Instruction& instruction) {
+  if (instruction.types.size() < 2) return "needs two types";
+  std::string problem = check_count(instruction, 2, 5);
+  if (!problem.empty()) return problem;
+  // Formats that pack several values have forms of their own, with more operands.
+  if (instruction.operands.size() != 2 || instruction.types.size() != 2) return "";
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Operand& operand = instruction.operands[i];
+    const Type type = instruction.types[i];
+    if (i == 1 && operand.kind == Operand::Kind::Special) continue;
+    if (operand.kind == Operand::Kind::Vector) continue;
+    problem = i == 0 ? check_destination(function, operand, type, Width::AtLeast)
+                     : check_source(function, operand, type, Width::AtLeast);
+    if (!problem.empty()) return at_operand(i, std::move(problem));
+  }
+  return "";
+}
+
+std::string check_address_conversion(const Function& function, const Instruction& instruction) {
+  std::string problem = check_count(instruction, 2, 2);
+  if (!problem.empty()) return problem;
+  const Type type = instruction.type();
+  if (type != Type::U32 && type != Type::U64) return "needs type '.u32' or '.u64'";
+  problem = at_operand(0, check_destination(function, instruction.operands[0], type, Width::Exact));
+  const Operand& source = instruction.operands[1];
+  if (!problem.empty() || source.kind == Operand::Kind::Variable || source.kind == Operand::Kind::Function) {
+    return problem;
+  }
+  return at_operand(1, check_source(function, source, type, Width::Exact));
+}
+
+std::string check_barrier(const Function& function, const Instruction& instruction) {
+  if (instruction.has(Modifier::Cluster)) return check_count(instruction, 0, 0);
+  if (instruction.has(Modifier::Red)) return check_count(instruction, 3, 4);
+  std::string problem;
+  if (instruction.has(Modifier::Warp)) {
+    problem = check_count(instruction, 1, 1);
+  } else {
+    problem = instruction.has(Modifier::Arrive) ? check_count(instruction, 2, 2) : check_count(instruction, 1, 2);
+  }
+  for (std::size_t i = 0; problem.empty() && i < instruction.operands.size(); ++i) {
+    problem = at_operand(i, check_source(function, instruction.operands[i], Type::U32, Width::Exact));
+  }
+  return problem;
+}
+
+std::string check_arguments(const Function& caller, const std::vector<Operand>& arguments,
+                            const std::vector<const Variable*>& parameters, std::string_view what) {
+  const bool variadic = !parameters.empty() && parameters.back()->is_array && parameters.back()->size == 0;
+  if (arguments.size() != parameters.size() && !(variadic && arguments.size() + 1 >= parameters.size())) {
+    return "has " + std::to_string(arguments.size()) + " " + std::string(what) + ", but the function has " +
+           std::to_string(parameters.size());
+  }
+  for (std::size_t i = 0; i < arguments.size() && i < parameters.size(); ++i) {
+    if (arguments[i].kind != Operand::Kind::Register || parameters[i]->is_array) continue;
+    const Register& declared = caller.registers[arguments[i].reg];
+    const bool scalar = declared.vector_width == 1 && parameters[i]->vector_width == 1;
+    if (!scalar || size_in_bytes(declared.type) >= size_in_bytes(parameters[i]->type)) {
+      const bool same_kind = fits(declared.type, parameters[i]->type, Width::AtLeast);
+      const bool same_size = size_in_bytes(declared.type) == size_in_bytes(parameters[i]->type);
+      if (!scalar || (same_kind && (same_size || size_in_bytes(parameters[i]->type) < 4))) continue;
+    }
+    return "has register '" + std::string(declared.name) + "' of type " + dotted(declared.type) +
+           " where the function has type " + dotted(parameters[i]->type);
+  }
+  return "";
+}
+
+std::string check_call(const Module& module, const Function& caller, const Instruction& instruction) {
+  std::vector<const Variable*> returns;
+  std::vector<const Variable*> parameters;
+  const Operand& callee = instruction.operands[1];
+  if (callee.kind == Operand::Kind::Function) {
+    const Function& function = module.functions[callee.function];
+    for (const VariableId id : function.returns) returns.push_back(&function.variables[id]);
+    for (const VariableId id : function.parameters) parameters.push_back(&function.variables[id]);
+  } else if (instruction.operands.size() < 4) {
+    return "calls through a register and needs a call prototype or a list of call targets";
+  } else if (instruction.operands[3].kind == Operand::Kind::Prototype) {
+    const Prototype& prototype = caller.prototypes[instruction.operands[3].integer];
+    for (const Variable& variable : prototype.returns) returns.push_back(&variable);
+    for (const Variable& variable : prototype.parameters) parameters.push_back(&variable);
+  } else {
+    return "";
+  }
+  std::string problem = check_arguments(caller, instruction.operands[0].elements, returns, "results");
+  if (!problem.empty()) return problem;
+  return check_arguments(caller, instruction.operands[2].elements, parameters, "arguments");
+}
+
+}  // namespace
+
+std::string check_operand(const Function& function, const Instruction& instruction, const Operand& operand, char rule) {
+  const Type last = instruction.type();
+  const Type first = instruction.types.empty() ? Type::None : instruction.types.front();
+  switch (rule) {
+    case 'd':
+      return check_destination(function, operand, last, Width::Exact);
+    case 's':
+      return check_source(function, operand, last, Width::Exact);
+    case 'D':
+      return check_destination(function, operand, first, Width::Exact);
+    case 'S':
+      return check_source(function, operand, first, Width::Exact);
+    case 'w':
+      return check_destination(function, operand, widened(instruction), Width::Exact);
+    case 'W':
+      return check_source(function, operand, widened(instruction), Width::Exact);
+    case 'U':
+      return check_destination(function, operand, Type::U32, Width::Exact);
+    case 'u':
+      return check_source(function, operand, Type::U32, Width::Exact);
+    case 'L':
+      return operand.kind == Operand::Kind::RegisterPair ? check_pair(function, operand, last)
+                                                         : check_destination(function, operand, last, Width::Exact);
+    case 'P':
+      return check_destination(function, operand, Type::Pred, Width::Exact);
+    case 'Q':
+      return operand.kind == Operand::Kind::RegisterPair
+                 ? check_pair(function, operand, Type::Pred)
+                 : check_destination(function, operand, Type::Pred, Width::Exact);
+    case 'p':
+      return check_source(function, operand, Type::Pred, Width::Exact);
+    case 'i':
+      return operand.kind == Operand::Kind::Integer ? "" : not_allowed(operand);
+    default:
+      return "";
+  }
+}
+
+std::string check_operands(const Module& module, const Function& function, const Instruction& instruction) {
+  switch (instruction.opcode) {
+    case Opcode::Mov:
+      return check_move(function, instruction);
+    case Opcode::Cvt:
+      return check_conversion(function, instruction);
+    case Opcode::Cvta:
+      return check_address_conversion(function, instruction);
+    case Opcode::Ld:
+    case Opcode::Ldu:
+      return check_load(function, instruction);
+    case Opcode::St:
+      return check_store(function, instruction);
+    case Opcode::Atom:
+    case Opcode::Red:
+      return check_atomic(function, instruction);
+    case Opcode::Bar:
+    case Opcode::Barrier:
+      return check_barrier(function, instruction);
+    case Opcode::Call:
+      return check_call(module, function, instruction);
+    default:
+      return "";
+  }
+}
+
+}  // namespace cucore::cpu::ptx
