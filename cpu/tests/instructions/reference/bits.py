@@ -58,20 +58,24 @@ def logic_cases():
     yield Case("not.pred", "d = not a", "a:pred", "d:pred", "not.pred %d, %a;", [(0,), (1,)], lambda a: 1 - a)
 
 
+def field_place(position, length, width):
+    """Where a field lies: the 32-bit forms read the low byte of both operands, the 64-bit forms the whole operands."""
+    return (position & 0xFF, length & 0xFF) if width == 32 else (position, length)
+
+
 def insert_field(a, b, position, length, width):
-    position, length = position & 0xFF, length & 0xFF
+    position, length = field_place(position, length, width)
     field = mask(length) << position & mask(width) if length and position < width else 0
     return b & ~field | (a << position) & field
 
 
 def extract_field(a, position, length, width, is_signed):
-    position, length = position & 0xFF, length & 0xFF
+    position, length = field_place(position, length, width)
     if length == 0:
         return 0
     sign = (a >> min(position + length - 1, width - 1)) & 1 if is_signed else 0
-    field = (a >> position) & mask(length)
     kept = max(0, min(length, width - position))
-    return (field & mask(kept)) | (mask(width) << kept if sign else 0)
+    return (a >> position) & mask(kept) | (mask(width) & ~mask(kept) if sign else 0)
 
 
 def find_bit(a, type_name, as_shift):
@@ -100,6 +104,8 @@ def field_cases():
         (255, 255),
         (7, 0),
         (256 + 4, 256 + 8),
+        (256 + 4, 8),
+        (4, 256 + 8),
         (8, 255),
     ]
     for t in ("b32", "b64"):

@@ -88,6 +88,9 @@ def near(from_type, to_type):
         return rows
     target = FORMATS[to_type]
     if target.mantissa < fmt.mantissa:
+        # Halfway between the smallest normal and what would lie below it if the exponent had no end.
+        edge = number(fmt, target.decode(target.smallest_normal).value * (1 - ieee.power_of_two(-target.mantissa - 2)))
+        rows += [(edge - 1,), (edge,), (edge + 1,)]
         for bits in (target.one, target.smallest_normal, target.largest, 1, target.smallest_normal - 1, target.one + 1):
             low, high = target.decode(bits), target.decode(bits + 1)
             rows += [(number(fmt, low.value),)]

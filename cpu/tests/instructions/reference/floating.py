@@ -102,6 +102,8 @@ def telling_rows(operands, type_name):
         (one, half_ulp | fmt.sign),
         (tiny, 1 | fmt.sign),
         (tiny, one - (1 << fmt.mantissa)),
+        (tiny, one - 1),
+        (tiny + 1, one - 2),
         (tiny - 1, ulp),
         (ulp, ulp),
         (fmt.largest, ulp),
@@ -117,6 +119,8 @@ def telling_rows(operands, type_name):
         (fmt.largest, fmt.one + (1 << fmt.mantissa), fmt.sign | fmt.largest),
         (tiny, tiny, 0),
         (tiny, one - 1, 1),
+        (tiny, one - 1, 0),
+        (tiny + 1, one - 2, 0),
         (fmt.infinity, 0, one),
         (fmt.infinity, one, fmt.sign | fmt.infinity),
     ]
@@ -217,7 +221,7 @@ def test_property_cases():
                 "infinite": magnitude == fmt.infinity,
                 "number": magnitude <= fmt.infinity,
                 "notanumber": magnitude > fmt.infinity,
-                "normal": fmt.smallest_normal <= magnitude < fmt.infinity,
+                "normal": magnitude == 0 or fmt.smallest_normal <= magnitude < fmt.infinity,
                 "subnormal": 0 < magnitude < fmt.smallest_normal,
             }
 

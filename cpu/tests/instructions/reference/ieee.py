@@ -60,7 +60,8 @@ class Format:
         return Real(negative, power_of_two(exponent - 1 + self.lowest_exponent) * (fraction | (1 << self.mantissa)))
 
     def encode(self, negative, magnitude, rounding="rn", ftz=False, sat=False):
-        """Rounds a sign and an exact magnitude to bits. `sat` clamps to [+0, 1]; `ftz` flushes what stays subnormal."""
+        """Rounds a sign and an exact magnitude to bits. `sat` clamps to [+0, 1]. `ftz` flushes what rounds below the normal
+        numbers as if the exponent had no lower end: the subnormal rounding that could lift it to a normal never happens."""
         if sat and (negative or magnitude == 0):
             return 0
         if sat and (magnitude is INFINITY or magnitude >= 1):
@@ -70,7 +71,8 @@ class Format:
             return sign | self.infinity
         if magnitude == 0:
             return sign
-        quantum = max(floor_log2(magnitude) - self.mantissa, self.lowest_exponent)
+        unbounded = floor_log2(magnitude) - self.mantissa
+        quantum = unbounded if ftz else max(unbounded, self.lowest_exponent)
         scaled = magnitude / power_of_two(quantum)
         steps = round_magnitude(scaled, rounding, negative)
         # Adding the steps to the exponent field lets a carry out of the fraction raise the exponent by itself.

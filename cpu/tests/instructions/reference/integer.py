@@ -46,7 +46,8 @@ def quotient(a, b, width):
 
 
 def remainder(a, b, width):
-    return a if b == 0 else a - b * quotient(a, b, width)
+    """What the hardware gives: all ones for x rem 0, as for x / 0, and not the x that the formula would."""
+    return mask(width) if b == 0 else a - b * quotient(a, b, width)
 
 
 def cases():
