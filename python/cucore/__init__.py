@@ -46,6 +46,7 @@ _LATER = {
 _SUBMODULES = ("typing", "utils")
 
 __all__ = [
+    "__version__",
     "LEGACY_DEFAULT_STREAM",
     "PER_THREAD_DEFAULT_STREAM",
     "Buffer",

@@ -173,7 +173,7 @@ class ProgramOptions:
         values = {field.name: _copied(getattr(self, field.name)) for field in fields(self)}
         return ProgramOptions(**values)
 
-    def as_bytes(self, backend: Any, target_type: Optional[str] = None) -> list:
+    def as_bytes(self, backend: Any, target_type: str | None = None) -> list:
         """The flags that ``backend`` ("nvrtc" or "nvvm") is given for these options and ``target_type``."""
         chosen = str(backend).lower()
         target = "" if target_type is None else str(target_type).lower()

@@ -1,7 +1,7 @@
 """Enumerations and aliases that appear in cucore's signatures.
 
-Every enumeration is a string enumeration: a member equals, hashes and prints like its value, and whatever takes a member
-takes the plain string too.
+Every enumeration is a string enumeration: a member equals, hashes and prints like its value, and whatever takes a
+member takes the plain string too.
 """
 
 from __future__ import annotations

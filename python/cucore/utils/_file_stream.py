@@ -1,0 +1,203 @@
+"""FileStreamProgramCache: compiled code in a folder, one raw image per entry.
+
+``entries/<2 hex>/<62 hex>`` (SHA-256 of the key) is the image as the compiler made it, usable by cuobjdump and others.
+Beside it, ``records/<2 hex>/<62 hex>`` says in JSON how long it is, its SHA-256 and the mapping from name expressions
+to symbols. An image that does not agree with its record is a miss, and removed; one without a record is returned as it
+is. Files are written in ``tmp/``, synced and renamed, so that a crash leaves the old entry or none. Processes share a
+folder without locks.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from cucore.utils._in_memory import check_cap
+from cucore.utils._resource import Record, RecordCache, key_bytes, value_bytes
+
+STALE_SECONDS = 3600
+
+
+def default_folder():
+    """$XDG_CACHE_HOME/cucore/program-cache, else ~/.cache/cucore/program-cache."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(base) / "cucore" / "program-cache"
+
+
+class FileStreamProgramCache(RecordCache):
+    """Compiled code in a folder (by default one of the user's), shared by any number of threads and processes.
+
+    With ``max_size_bytes``, a soft cap, the entries whose last use is longest ago go when the files' sum passes it.
+    """
+
+    def __init__(self, path=None, *, max_size_bytes=None):
+        self._cap = check_cap(max_size_bytes)
+        self._root = default_folder() if path is None else Path(path)
+        self._entries, self._records, self._tmp = (self._root / name for name in ("entries", "records", "tmp"))
+        self._lock = threading.Lock()
+        for folder in (self._entries, self._records, self._tmp):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._remove_stale_temporaries()
+        self._size = self._measure() if self._cap is not None else 0
+
+    @property
+    def path(self):
+        """The folder."""
+        return self._root
+
+    def _paths(self, key):
+        digest = hashlib.sha256(key_bytes(key)).hexdigest()
+        return self._entries / digest[:2] / digest[2:], self._records / digest[:2] / digest[2:]
+
+    def _files(self):
+        """(path, stat) of every image, record and temporary file."""
+        for folder, _, names in os.walk(self._root):
+            for name in names:
+                path = os.path.join(folder, name)
+                with suppress(OSError):
+                    yield path, os.lstat(path)
+
+    def _measure(self):
+        return sum(stat.st_size for _, stat in self._files())
+
+    def _remove_stale_temporaries(self):
+        oldest = time.time() - STALE_SECONDS
+        with suppress(OSError):
+            for path in self._tmp.iterdir():
+                with suppress(OSError):
+                    if path.lstat().st_mtime < oldest:
+                        path.unlink()
+
+    def _write(self, path, data):
+        self._tmp.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(prefix="entry-", dir=self._tmp)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary)
+            raise
+
+    def _read(self, path):
+        """The bytes of a file, or None; marks it as used now, unless it has been replaced meanwhile."""
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+                with suppress(OSError):
+                    os.utime(file.fileno(), ns=(time.time_ns(), os.fstat(file.fileno()).st_mtime_ns))
+                return data
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def _record(self, path):
+        """The record as a dict; None without one, and if it is damaged."""
+        try:
+            record = json.loads(path.read_bytes())
+            return record if isinstance(record, dict) else None
+        except (OSError, ValueError):
+            return None
+
+    def get_record(self, key):
+        image_path, record_path = self._paths(key)
+        data = self._read(image_path)
+        if data is None:
+            return None
+        record = self._record(record_path)
+        if record is None:
+            return Record(data, None)
+        if record.get("size") != len(data) or record.get("sha256") != hashlib.sha256(data).hexdigest():
+            self._remove(image_path, record_path)
+            return None
+        mapping = record.get("symbol_mapping")
+        return Record(data, mapping if isinstance(mapping, dict) else None)
+
+    def set_record(self, key, record):
+        image_path, record_path = self._paths(key)
+        described = {
+            "size": len(record.data),
+            "sha256": hashlib.sha256(record.data).hexdigest(),
+            "symbol_mapping": dict(record.symbol_mapping or {}),
+        }
+        text = json.dumps(described, sort_keys=True).encode()
+        self._write(image_path, record.data)
+        self._write(record_path, text)
+        if self._cap is None:
+            return
+        with self._lock:
+            self._size += len(record.data) + len(text)
+            if self._size > self._cap:
+                self._size = self._evict()
+
+    def _evict(self):
+        """Removes what was used longest ago until the sum fits; returns the sum."""
+        files = sorted(self._files(), key=lambda item: item[1].st_atime_ns)
+        total = sum(stat.st_size for _, stat in files)
+        for path, stat in files:
+            if total <= self._cap:
+                break
+            if not path.startswith(str(self._entries) + os.sep):
+                continue
+            record = self._records / os.path.relpath(path, self._entries)
+            try:
+                now = os.lstat(path)
+                if (now.st_ino, now.st_size, now.st_mtime_ns) != (stat.st_ino, stat.st_size, stat.st_mtime_ns):
+                    continue  # replaced since: somebody needs it
+                os.unlink(path)
+            except FileNotFoundError:
+                pass  # somebody else removed it: it counts as gone
+            except OSError:
+                continue
+            total -= stat.st_size
+            with suppress(OSError):
+                size = record.stat().st_size
+                record.unlink()
+                total -= size
+        return max(total, 0)
+
+    def _remove(self, *paths):
+        for path in paths:
+            with suppress(OSError):
+                size = path.lstat().st_size
+                path.unlink()
+                with self._lock:
+                    self._size = max(self._size - size, 0)
+
+    def __getitem__(self, key):
+        record = self.get_record(key)
+        if record is None:
+            raise KeyError(key)
+        return record.data
+
+    def __setitem__(self, key, value):
+        self.set_record(key, Record(value_bytes(value), getattr(value, "symbol_mapping", {})))
+
+    def __delitem__(self, key):
+        image_path, record_path = self._paths(key)
+        if not image_path.exists():
+            raise KeyError(key)
+        self._remove(image_path, record_path)
+
+    def __len__(self):
+        return sum(1 for path, _ in self._files() if path.startswith(str(self._entries) + os.sep))
+
+    def clear(self):
+        for path, _ in list(self._files()):
+            if not path.startswith(str(self._tmp) + os.sep):
+                self._remove(Path(path))
+        self._remove_stale_temporaries()
+        for folder in (self._entries, self._records):
+            for part in list(folder.iterdir()):
+                with suppress(OSError):
+                    part.rmdir()
+
+    def __repr__(self):
+        return f"<FileStreamProgramCache path={str(self._root)!r}>"

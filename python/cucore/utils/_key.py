@@ -1,0 +1,92 @@
+"""make_program_cache_key: the inputs of one compile as 32 bytes."""
+
+import hashlib
+
+from cucore import _core
+from cucore._options import ProgramOptions, accept
+from cucore.typing import SourceCodeType
+
+TARGETS = {"c++": ("ptx", "cubin", "ltoir"), "ptx": ("ptx", "cubin"), "nvvm": ("ptx", "ltoir")}
+SIDE_EFFECTS = ("create_pch", "time", "fdevice_time_trace")
+FILES = ("include_path", "pre_include", "pch", "use_pch", "pch_dir")
+
+
+def make_program_cache_key(*, code, code_type, options, target_type, name_expressions=(), extra_digest=None):
+    """The key of compiling ``code`` so: SHA-256 over every input, the compiler's version and build, and the contents
+    of the headers that the source can reach.
+
+    What cannot be keyed raises ValueError. ``extra_digest`` (bytes of your own that stand for files the options name)
+    lifts that for options that name files.
+    """
+    kind, target, options, names = checked(code, code_type, options, target_type, name_expressions)
+    if kind == "c++":
+        _refuse_unkeyable(options, extra_digest)
+    elif options.extra_sources is not None and kind == "ptx":
+        raise ValueError("extra_sources are for code_type 'nvvm'")
+    if kind == "nvvm":
+        return _nvvm_key(code, options, target, extra_digest)
+    digest, why = _core._compile_key(code, kind, options, target, names)
+    if not digest and extra_digest is None:
+        raise ValueError(f"the program cannot be keyed: {why}; pass extra_digest")
+    return combined_key(digest or why, kind, target, names, extra_digest, code)
+
+
+def checked(code, code_type, options, target_type, name_expressions):
+    """The arguments with case folded and types checked."""
+    kind = SourceCodeType(str(code_type).lower()).value
+    target = str(target_type).lower()
+    if target not in TARGETS[kind]:
+        raise ValueError(f"target_type {target_type!r} is not possible for code_type {kind!r}: use {TARGETS[kind]}")
+    if kind != "nvvm" and not isinstance(code, str):
+        raise TypeError(f"code must be str for code_type {kind!r}, not {type(code).__name__}")
+    if not isinstance(code, (str, bytes, bytearray)):
+        raise TypeError(f"code must be str or bytes, not {type(code).__name__}")
+    names = []
+    for name in name_expressions if kind == "c++" else ():
+        if not isinstance(name, (str, bytes)):
+            raise TypeError(f"a name expression must be str or bytes, not {type(name).__name__}")
+        names.append(name.decode() if isinstance(name, bytes) else name)
+    return kind, target, accept(ProgramOptions, options), names
+
+
+def _refuse_unkeyable(options, extra_digest):
+    for name in SIDE_EFFECTS:
+        if getattr(options, name) is not None:
+            raise ValueError(f"a compile with {name} writes a file: it cannot be cached")
+    if extra_digest is not None:
+        return
+    named = [name for name in FILES if getattr(options, name)]
+    if named:
+        raise ValueError(f"{', '.join(named)}: pass extra_digest, bytes that change when the files these name change")
+    if "/" in options.name or "\\" in options.name:
+        raise ValueError(
+            f"options.name {options.name!r} has a directory component, where quoted includes are looked for: "
+            "pass extra_digest"
+        )
+
+
+def combined_key(digest, kind, target, names, extra_digest, code):
+    """The key made of the core's digest of all inputs and the caller's own."""
+    hasher = hashlib.sha256(b"cucore program cache key 1")
+    parts = [digest.encode(), kind.encode(), target.encode()]
+    parts += [name.encode() for name in sorted(names)]
+    parts.append(code.encode() if isinstance(code, str) else bytes(code))
+    if extra_digest is not None:
+        parts.append(b"extra " + bytes(extra_digest))
+    for part in parts:
+        hasher.update(len(part).to_bytes(8, "little"))
+        hasher.update(part)
+    return hasher.digest()
+
+
+def _nvvm_key(code, options, target, extra_digest):
+    if options.use_libdevice and extra_digest is None:
+        raise ValueError("use_libdevice links a libdevice that is not part of the key: pass extra_digest")
+    flags = options.as_bytes("nvvm", target)
+    sources = [f"{name}\0".encode() + (text.encode() if isinstance(text, str) else bytes(text))
+               for name, text in options.extra_sources or ()]  # fmt: skip
+    digest = hashlib.sha256()
+    for part in [options.name.encode(), *flags, b"sources", *sources, str(bool(options.use_libdevice)).encode()]:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return combined_key(digest.hexdigest(), "nvvm", target, [], extra_digest, code)

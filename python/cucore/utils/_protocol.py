@@ -1,0 +1,58 @@
+"""How Program.compile() uses a program cache.
+
+cucore's own caches keep the mapping of name expressions beside the code, and their keys cover the headers a program can
+reach; a program that cannot be keyed is compiled without the cache. Other ProgramCacheResources get the protocol of
+cuda.core: ``get`` and item assignment, keys of ``make_program_cache_key``, no name expressions.
+"""
+
+from cucore import _core
+from cucore.utils._key import checked, combined_key, make_program_cache_key
+from cucore.utils._resource import ProgramCacheResource, Record, RecordCache
+
+FACTORIES = {
+    "ptx": _core.ObjectCode.from_ptx,
+    "cubin": _core.ObjectCode.from_cubin,
+    "ltoir": _core.ObjectCode.from_ltoir,
+}
+
+
+def compile_with(cache, program, target, names):
+    """(ObjectCode, report) of compiling ``program``, through ``cache``."""
+    if not isinstance(cache, ProgramCacheResource):
+        raise TypeError(f"cache must be a ProgramCacheResource or a CompileCache, not {type(cache).__name__}")
+    if isinstance(cache, RecordCache):
+        return _through_records(cache, program, target, names)
+    if names:
+        raise ValueError(
+            f"name_expressions cannot be used with a {type(cache).__name__}: the names would not survive it; use a "
+            "CompileCache or one of cucore's own program caches"
+        )
+    key = make_program_cache_key(
+        code=program._code, code_type=program._code_type, options=program._options, target_type=target
+    )
+    found = cache.get(key)
+    if found is not None:
+        return FACTORIES[target](bytes(found), name=program._options.name), _report("hit", key)
+    code, report = program._program.compile(target, [], None)
+    cache[key] = code
+    return code, {**report, **_report("miss", key, report["log"])}
+
+
+def _through_records(cache, program, target, names):
+    kind, target, options, names = checked(program._code, program._code_type, program._options, target, names)
+    digest, why = _core._compile_key(program._code, kind, options, target, names)
+    if not digest:
+        code, report = program._program.compile(target, names, None)
+        return code, {**report, "cache": "uncacheable", "cache_why": why}
+    key = combined_key(digest, kind, target, names, None, program._code)
+    record = cache.get_record(key)
+    if record is not None and (record.symbol_mapping is not None or not names):
+        code = FACTORIES[target](record.data, name=options.name, symbol_mapping=record.symbol_mapping or {})
+        return code, _report("hit", key)
+    code, report = program._program.compile(target, names, None)
+    cache.set_record(key, Record(code.code, code.symbol_mapping))
+    return code, {**report, **_report("miss", key, report["log"])}
+
+
+def _report(result, key, log=""):
+    return {"log": log, "cache": result, "cache_why": "", "cache_key": key.hex()}

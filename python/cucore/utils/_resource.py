@@ -1,0 +1,90 @@
+"""The interface of program caches: keys to the bytes of compiled code."""
+
+import abc
+from collections import namedtuple
+
+from cucore._core import ObjectCode
+
+Record = namedtuple("Record", "data symbol_mapping")
+"""Compiled code as a cache keeps it for Program.compile()."""
+
+
+def key_bytes(key):
+    """A key as bytes; str is UTF-8, so that "k" and b"k" are one entry."""
+    if isinstance(key, str):
+        return key.encode()
+    if isinstance(key, (bytes, bytearray)):
+        return bytes(key)
+    raise TypeError(f"a key must be bytes or str, not {type(key).__name__}")
+
+
+def value_bytes(value):
+    """A value as bytes. The file of path-backed code is read now."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value)
+    if not isinstance(value, ObjectCode):
+        raise TypeError(f"a value must be bytes or an ObjectCode, not {type(value).__name__}")
+    if isinstance(value.code, str):
+        with open(value.code, "rb") as file:
+            return file.read()
+    return bytes(value.code)
+
+
+class ProgramCacheResource(abc.ABC):
+    """A program cache. There is no ``in`` and no iteration: between a look and a read the entry may go; use ``get``."""
+
+    @abc.abstractmethod
+    def __getitem__(self, key):
+        """The bytes for ``key``. Raises KeyError."""
+
+    @abc.abstractmethod
+    def __setitem__(self, key, value):
+        """Stores bytes, or the bytes of an ObjectCode."""
+
+    @abc.abstractmethod
+    def __delitem__(self, key):
+        """Removes an entry. Raises KeyError."""
+
+    @abc.abstractmethod
+    def __len__(self):
+        """How many entries there are."""
+
+    @abc.abstractmethod
+    def clear(self):
+        """Removes all entries."""
+
+    def get(self, key, default=None):
+        """The bytes for ``key``, or ``default``."""
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+    def update(self, entries, /):
+        """Stores each entry of a mapping or of (key, value) pairs."""
+        for key, value in entries.items() if hasattr(entries, "items") else entries:
+            self[key] = value
+
+    def close(self):  # noqa: B027 - most caches hold nothing
+        """Gives back what the cache holds."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception_info):
+        self.close()
+
+    __contains__ = None
+    __iter__ = None
+
+
+class RecordCache(ProgramCacheResource):
+    """A cache that can also keep the mapping from name expressions to symbols beside the bytes."""
+
+    @abc.abstractmethod
+    def get_record(self, key):
+        """The Record for ``key``, or None."""
+
+    @abc.abstractmethod
+    def set_record(self, key, record):
+        """Stores a Record."""
