@@ -40,7 +40,8 @@ bool fits(Type declared, Type needed, Width width) {
   const std::size_t have = size_in_bytes(declared);
   const std::size_t want = size_in_bytes(needed);
   if (width == Width::Exact ? have != want : have < want) return false;
-  if (kind_of(declared) == TypeKind::Bits || kind_of(needed) == TypeKind::Bits) return true;
+  // ptxas takes an .f16x2 register for an untyped one.
+  if (kind_of(declared) == TypeKind::Bits || kind_of(needed) == TypeKind::Bits || declared == Type::F16x2) return true;
   if (is_plain_integer(needed)) return is_plain_integer(declared);
   return declared == needed;
 }
@@ -151,11 +152,26 @@ Type widened(const Instruction& instruction) {
   }
 }
 
+/// The untyped equivalent: of the elements of a vector ptxas checks the size only.
+Type untyped(Type type) {
+  switch (size_in_bytes(type)) {
+    case 1:
+      return Type::B8;
+    case 2:
+      return Type::B16;
+    case 4:
+      return Type::B32;
+    case 8:
+      return Type::B64;
+    default:
+      return type;
+  }
+}
+
 /// A register or vector that a memory access reads into or writes from.
 std::string check_data(const Function& function, const Instruction& instruction, const Operand& operand,
                        bool is_destination, Width width) {
-  const Type type = instruction.type();
-  const auto check_one = [&](const Operand& element) {
+  const auto check_one = [&](const Operand& element, Type type) {
     if (element.kind == Operand::Kind::Sink && (is_destination || operand.kind == Operand::Kind::Vector)) {
       return std::string();
     }
@@ -168,7 +184,8 @@ std::string check_data(const Function& function, const Instruction& instruction,
              std::to_string(instruction.vector_width) + "'";
     }
     for (const Operand& element : operand.elements) {
-      std::string problem = check_one(element);
+      const bool is_register = element.kind == Operand::Kind::Register;
+      std::string problem = check_one(element, is_register ? untyped(instruction.type()) : instruction.type());
       if (!problem.empty()) return problem;
     }
     return "";
@@ -176,7 +193,7 @@ std::string check_data(const Function& function, const Instruction& instruction,
   const bool whole_vector = operand.kind == Operand::Kind::Register && operand.component < 0 &&
                             function.registers[operand.reg].vector_width == instruction.vector_width;
   if (instruction.vector_width > 1) return whole_vector ? "" : "a vector is needed here";
-  return check_one(operand);
+  return check_one(operand, instruction.type());
 }
 
 std::string check_address(const Function& function, const Operand& operand) {
@@ -400,9 +417,12 @@ std::string check_operand(const Function& function, const Instruction& instructi
     case 'L':
       return operand.kind == Operand::Kind::RegisterPair ? check_pair(function, operand, last)
                                                          : check_destination(function, operand, last, Width::Exact);
+    case 'x':
+      return check_source(function, operand, Type::B32, Width::Exact);
     case 'P':
       return check_destination(function, operand, Type::Pred, Width::Exact);
     case 'Q':
+      if (operand.kind == Operand::Kind::Sink) return "";
       return operand.kind == Operand::Kind::RegisterPair
                  ? check_pair(function, operand, Type::Pred)
                  : check_destination(function, operand, Type::Pred, Width::Exact);
