@@ -19,8 +19,8 @@ namespace cucore::cpu::codegen {
 
 namespace {
 
-/// The mode argument of every built-in that rounds.
-enum Mode : std::uint32_t { Nearest, Zero, Down, Up };
+/// The mode argument of every built-in that rounds; arithmetic may have `Flush` added to it.
+enum Mode : std::uint32_t { Nearest, Zero, Down, Up, Flush };
 
 // ---- arithmetic in a given rounding --------------------------------------------------------------------------------
 
@@ -29,7 +29,8 @@ class HostRounding {
  public:
   explicit HostRounding(std::uint32_t mode) : saved_(_mm_getcsr()) {
     constexpr std::uint32_t field[] = {_MM_ROUND_NEAREST, _MM_ROUND_TOWARD_ZERO, _MM_ROUND_DOWN, _MM_ROUND_UP};
-    _mm_setcsr((saved_ & ~static_cast<std::uint32_t>(_MM_ROUND_MASK)) | field[mode & 3]);
+    const std::uint32_t flush = (mode & Flush) != 0 ? _MM_FLUSH_ZERO_ON : _MM_FLUSH_ZERO_OFF;
+    _mm_setcsr((saved_ & ~static_cast<std::uint32_t>(_MM_ROUND_MASK)) | field[mode & 3] | flush);
   }
   ~HostRounding() { _mm_setcsr(saved_); }
   HostRounding(const HostRounding&) = delete;

@@ -145,12 +145,24 @@ void emit_bfind(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], result, Type::U32);
 }
 
+namespace {
+
+/// Position or length of a bit field: the low byte of the operand in the 32-bit forms. The 64-bit forms take all of it,
+/// as hardware does; beyond 64 nothing changes.
+Value* field_bound(FunctionEmitter& f, const Instruction& i, std::size_t n) {
+  Value* bound = f.source(i.operands[n], Type::U32);
+  if (size_in_bytes(i.type()) == 4) return f.b.CreateAnd(bound, 0xff);
+  return f.intrinsic(llvm::Intrinsic::umin, {bound->getType()}, {bound, f.b.getInt32(64)});
+}
+
+}  // namespace
+
 /// bfe d, a, position, length: bits beyond the top of the field are zero, or for signed types its highest bit (that of
 /// the operand if the field reaches past it).
 void emit_bfe(FunctionEmitter& f, const Instruction& i) {
   Value* a = operand(f, i, 1);
-  Value* position = f.b.CreateAnd(f.source(i.operands[2], Type::U32), 0xff);
-  Value* length = f.b.CreateAnd(f.source(i.operands[3], Type::U32), 0xff);
+  Value* position = field_bound(f, i, 2);
+  Value* length = field_bound(f, i, 3);
   Value* mask = low_bits(f, length, a);
   Value* field = f.b.CreateAnd(shifted_right(f, a, position), mask);
   if (kind_of(i.type()) == TypeKind::Signed) {
@@ -170,8 +182,8 @@ void emit_bfe(FunctionEmitter& f, const Instruction& i) {
 void emit_bfi(FunctionEmitter& f, const Instruction& i) {
   Value* a = operand(f, i, 1);
   Value* b = operand(f, i, 2);
-  Value* position = f.b.CreateAnd(f.source(i.operands[3], Type::U32), 0xff);
-  Value* length = f.b.CreateAnd(f.source(i.operands[4], Type::U32), 0xff);
+  Value* position = field_bound(f, i, 3);
+  Value* length = field_bound(f, i, 4);
   Value* mask = shifted_left(f, low_bits(f, length, a), position);
   Value* inserted = f.b.CreateAnd(shifted_left(f, a, position), mask);
   f.define(i.operands[0], f.b.CreateOr(f.b.CreateAnd(b, f.b.CreateNot(mask)), inserted), i.type());

@@ -33,15 +33,37 @@ Value* nearest(FunctionEmitter& f, Opcode opcode, const std::vector<Value*>& a) 
 }
 
 /// Other roundings are rare: a built-in switches the processor's mode around the one operation.
-Value* directed(FunctionEmitter& f, Opcode opcode, std::vector<Value*> a, Rounding rounding) {
+Value* by_built_in(FunctionEmitter& f, Opcode opcode, std::vector<Value*> a, Rounding rounding, bool flushes) {
   llvm::Type* type = a[0]->getType();
   std::string name(ptx::spelling(opcode == Opcode::Mad ? Opcode::Fma : opcode));
   if (opcode == Opcode::Rcp) {
     a.insert(a.begin(), llvm::ConstantFP::get(type, 1.0));
     name = "div";
   }
-  a.push_back(f.b.getInt32(static_cast<std::uint32_t>(rounding)));
+  a.push_back(f.b.getInt32(static_cast<std::uint32_t>(rounding) | (flushes ? flush_mode : 0)));
   return f.call("cucpu_" + name + (type->isFloatTy() ? "_f32" : "_f64"), type, a);
+}
+
+/// The result with .ftz. Hardware decides on flushing before the result is squeezed into the subnormal format, which
+/// may round a product up to the smallest normal number (sums there are exact, and quotients never reach it): only then
+/// does a built-in look closer.
+Value* flushed(FunctionEmitter& f, Opcode opcode, const std::vector<Value*>& a, Value* result) {
+  Value* plain = flush_subnormal(f, result);
+  if (opcode != Opcode::Mul && opcode != Opcode::Fma && opcode != Opcode::Mad) return plain;
+  Value* magnitude = f.intrinsic(llvm::Intrinsic::fabs, {result->getType()}, {result});
+  Value* doubtful = f.b.CreateFCmpOEQ(magnitude, llvm::ConstantFP::get(result->getType(), 0x1p-126));
+  auto* before = f.b.GetInsertBlock();
+  auto* closer = f.new_block("closer");
+  auto* decided = f.new_block("decided");
+  f.b.CreateCondBr(doubtful, closer, decided);
+  f.b.SetInsertPoint(closer);
+  Value* exact = by_built_in(f, opcode, a, Rounding::Nearest, true);
+  f.b.CreateBr(decided);
+  f.b.SetInsertPoint(decided);
+  auto* either = f.b.CreatePHI(result->getType(), 2);
+  either->addIncoming(plain, before);
+  either->addIncoming(exact, closer);
+  return either;
 }
 
 }  // namespace
@@ -50,9 +72,13 @@ void emit_float_arithmetic(FunctionEmitter& f, const Instruction& i) {
   std::vector<Value*> operands;
   for (std::size_t n = 1; n < i.operands.size(); ++n) operands.push_back(float_source(f, i, n));
   const Rounding rounding = rounding_of(i);
-  Value* result =
-      rounding == Rounding::Nearest ? nearest(f, i.opcode, operands) : directed(f, i.opcode, operands, rounding);
-  if (i.has(M::Ftz)) result = flush_subnormal(f, result);
+  Value* result = nullptr;
+  if (rounding == Rounding::Nearest) {
+    result = nearest(f, i.opcode, operands);
+    if (i.has(M::Ftz)) result = flushed(f, i.opcode, operands, result);
+  } else {
+    result = by_built_in(f, i.opcode, operands, rounding, i.has(M::Ftz));
+  }
   if (i.has(M::Sat)) result = saturate(f, result);
   f.define(i.operands[0], result, i.type());
 }
@@ -102,7 +128,7 @@ void emit_testp(FunctionEmitter& f, const Instruction& i) {
   if (i.has(M::Infinite)) test = llvm::fcInf;
   if (i.has(M::Number)) test = static_cast<llvm::FPClassTest>(llvm::fcFinite | llvm::fcInf);
   if (i.has(M::Notanumber)) test = llvm::fcNan;
-  if (i.has(M::Normal)) test = llvm::fcNormal;
+  if (i.has(M::Normal)) test = static_cast<llvm::FPClassTest>(llvm::fcNormal | llvm::fcZero);  // hardware counts zero
   if (i.has(M::Subnormal)) test = llvm::fcSubnormal;
   f.define(i.operands[0], f.b.createIsFPClass(f.source(i.operands[1], i.type()), test), Type::Pred);
 }

@@ -21,25 +21,25 @@ Value* flush_half(FunctionEmitter& f, Value* half) {
   return f.b.CreateSelect(has_exponent, half, f.b.CreateAnd(half, 0x8000));
 }
 
-Value* fused(FunctionEmitter& f, const std::vector<Value*>& a, Type type) {
+Value* fused(FunctionEmitter& f, const std::vector<Value*>& a) {
   std::vector<Value*> wide;
   for (Value* value : a) wide.push_back(f.b.CreateFPExt(value, f.b.getDoubleTy()));
-  Value* sum = f.intrinsic(llvm::Intrinsic::fma, {f.b.getDoubleTy()}, wide);
-  return narrow(f, sum, type, Rounding::Nearest);
+  return f.intrinsic(llvm::Intrinsic::fma, {f.b.getDoubleTy()}, wide);
 }
 
-Value* computed(FunctionEmitter& f, const Instruction& i, const std::vector<Value*>& a, Type type) {
+/// The result before it is rounded to the half.
+Value* computed(FunctionEmitter& f, const Instruction& i, const std::vector<Value*>& a) {
   switch (i.opcode) {
     case Opcode::Add:
-      return narrow(f, f.b.CreateFAdd(a[0], a[1]), type, Rounding::Nearest);
+      return f.b.CreateFAdd(a[0], a[1]);
     case Opcode::Sub:
-      return narrow(f, f.b.CreateFSub(a[0], a[1]), type, Rounding::Nearest);
+      return f.b.CreateFSub(a[0], a[1]);
     case Opcode::Mul:
-      return narrow(f, f.b.CreateFMul(a[0], a[1]), type, Rounding::Nearest);
+      return f.b.CreateFMul(a[0], a[1]);
     case Opcode::Fma:
-      return fused(f, a, type);
+      return fused(f, a);
     default:
-      return narrow(f, float_min_max(f, i.opcode == Opcode::Min, a[0], a[1], i.has(M::NaN)), type, Rounding::Nearest);
+      return float_min_max(f, i.opcode == Opcode::Min, a[0], a[1], i.has(M::NaN));
   }
 }
 
@@ -53,8 +53,9 @@ Value* element_result(FunctionEmitter& f, const Instruction& i, std::vector<Valu
   if (i.opcode == Opcode::Neg) return f.b.CreateXor(halves[0], f.b.getInt16(0x8000));
   std::vector<Value*> wide;
   for (Value* half : halves) wide.push_back(widen_half(f, half, type));
-  Value* result = computed(f, i, wide, type);
-  if (flushes) result = flush_half(f, result);
+  Value* exact = computed(f, i, wide);
+  Value* result = narrow(f, exact, type, Rounding::Nearest);
+  if (flushes) result = flush_rounded(f, result, exact, type);
   if (i.has(M::Sat)) result = narrow(f, saturate(f, widen_half(f, result, type)), type, Rounding::Nearest);
   if (i.has(M::Relu)) {
     Value* wide_result = widen_half(f, result, type);

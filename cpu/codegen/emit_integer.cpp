@@ -125,12 +125,13 @@ void emit_integer_div(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], f.b.CreateSelect(d.by_zero, ones, quotient), i.type());
 }
 
-/// x % 0 is x; the lowest value % -1 is 0.
+/// x % 0 is all ones too, as hardware gives; the lowest value % -1 is 0.
 void emit_integer_rem(FunctionEmitter& f, const Instruction& i) {
   const Division d(f, i);
   Value* remainder =
       is_signed(i.type()) ? f.b.CreateSRem(d.dividend, d.divisor) : f.b.CreateURem(d.dividend, d.divisor);
-  f.define(i.operands[0], f.b.CreateSelect(d.by_zero, d.dividend, remainder), i.type());
+  Value* ones = llvm::Constant::getAllOnesValue(remainder->getType());
+  f.define(i.operands[0], f.b.CreateSelect(d.by_zero, ones, remainder), i.type());
 }
 
 void emit_integer_abs(FunctionEmitter& f, const Instruction& i) {

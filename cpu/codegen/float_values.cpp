@@ -25,6 +25,17 @@ Value* flush_subnormal(FunctionEmitter& f, Value* value) {
   return f.b.CreateSelect(has_exponent, value, zero);
 }
 
+Value* flush_rounded(FunctionEmitter& f, Value* rounded, Value* exact, Type type) {
+  // Half a unit below the smallest normal number, the tie goes up.
+  const double least = type == Type::F32 ? 0x1p-126 - 0x1p-151 : 0x1p-14 - 0x1p-26;
+  Value* magnitude = f.intrinsic(llvm::Intrinsic::fabs, {exact->getType()}, {exact});
+  Value* vanishes = f.b.CreateFCmpOLT(magnitude, llvm::ConstantFP::get(exact->getType(), least));
+  if (type == Type::F16) return f.b.CreateSelect(vanishes, f.b.CreateAnd(rounded, 0x8000), rounded);
+  Value* zero = f.intrinsic(llvm::Intrinsic::copysign, {rounded->getType()},
+                            {llvm::ConstantFP::get(rounded->getType(), 0.0), rounded});
+  return f.b.CreateSelect(vanishes, zero, rounded);
+}
+
 Value* saturate(FunctionEmitter& f, Value* value) {
   Value* zero = llvm::ConstantFP::get(value->getType(), 0.0);
   Value* one = llvm::ConstantFP::get(value->getType(), 1.0);

@@ -10,11 +10,19 @@ namespace cucore::cpu::codegen {
 /// Values are those of the built-ins' mode argument.
 enum class Rounding : std::uint32_t { Nearest, Zero, Down, Up };
 
+/// Added to a mode: results that would be subnormal become zero.
+inline constexpr std::uint32_t flush_mode = 4;
+
 /// .rn .rz .rm .rp; to the nearest if none is spelt.
 Rounding rounding_of(const ptx::Instruction& instruction);
 
 /// Subnormal values (float or double) become zeros of their sign: what .ftz does to operands and results.
 llvm::Value* flush_subnormal(FunctionEmitter& f, llvm::Value* value);
+
+/// `rounded`, or zero where `exact` (wider) would be subnormal if `type` (f32 or f16) had no lower
+/// bound on its exponent: hardware decides on flushing after rounding, but before the result is squeezed into the
+/// subnormal format, which may round it up to the smallest normal number.
+llvm::Value* flush_rounded(FunctionEmitter& f, llvm::Value* rounded, llvm::Value* exact, ptx::Type type);
 
 /// .sat: [0, 1], and NaN becomes +0.
 llvm::Value* saturate(FunctionEmitter& f, llvm::Value* value);
