@@ -2,20 +2,19 @@
 #include "cpu/ptx/ast.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace cucore::cpu::ptx {
 
 namespace {
 
-constexpr std::array opcode_spellings{
-#define PTX_OPCODE(enumerator, spelling) std::string_view(spelling),
+constexpr std::string_view opcode_spellings[] = {
+#define PTX_OPCODE(enumerator, spelling) spelling,
 #include "cpu/ptx/opcodes.def"
 #undef PTX_OPCODE
 };
 
-constexpr std::array modifier_spellings{
-#define PTX_MODIFIER(enumerator, spelling) std::string_view(spelling),
+constexpr std::string_view modifier_spellings[] = {
+#define PTX_MODIFIER(enumerator, spelling) spelling,
 #include "cpu/ptx/modifiers.def"
 #undef PTX_MODIFIER
 };
@@ -26,8 +25,8 @@ struct TypeRow {
   TypeKind kind;
 };
 
-constexpr std::array types{
-#define PTX_TYPE(enumerator, spelling, bytes, kind) TypeRow{spelling, bytes, TypeKind::kind},
+constexpr TypeRow types[] = {
+#define PTX_TYPE(enumerator, spelling, bytes, kind) {spelling, bytes, TypeKind::kind},
 #include "cpu/ptx/types.def"
 #undef PTX_TYPE
 };

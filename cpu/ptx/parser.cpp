@@ -2,7 +2,7 @@
 #include "cpu/ptx/parser.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <tuple>
 
 #include "cpu/ptx/module_parser.hpp"
 #include "cpu/ptx/verifier.hpp"
@@ -21,10 +21,10 @@ ParseResult parse(std::string_view text) {
   if (result.diagnostics.empty()) verify(*result.module, result.diagnostics);
   if (!result.diagnostics.empty()) {
     result.module.reset();
-    std::stable_sort(
-        result.diagnostics.begin(), result.diagnostics.end(), [](const Diagnostic& a, const Diagnostic& b) {
-          return std::pair(a.position.line, a.position.column) < std::pair(b.position.line, b.position.column);
-        });
+    std::sort(result.diagnostics.begin(), result.diagnostics.end(), [](const Diagnostic& a, const Diagnostic& b) {
+      return std::tie(a.position.line, a.position.column, a.message) <
+             std::tie(b.position.line, b.position.column, b.message);
+    });
   }
   return result;
 }

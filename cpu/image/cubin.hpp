@@ -1,0 +1,18 @@
+// Cubins: ELF images for the CUDA machine, which may carry their PTX in a section of their own.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "cpu/image/image.hpp"
+
+namespace cucore::cpu::image {
+
+bool is_elf(std::string_view image);
+
+ImageContents read_cubin(std::string_view image);
+
+/// Bytes of the ELF image at `bytes`, as its headers say.
+std::size_t elf_extent(const char* bytes);
+
+}  // namespace cucore::cpu::image

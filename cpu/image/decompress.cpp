@@ -1,0 +1,56 @@
+#include "cpu/image/decompress.hpp"
+
+#include <lz4.h>
+#include <zstd.h>
+
+#include <memory>
+
+namespace cucore::cpu::image {
+
+namespace {
+
+Decompressed failure(std::string error) { return {"", std::move(error)}; }
+
+std::string too_large(std::uint64_t size) {
+  return "it would decompress to " + std::to_string(size) + " bytes, more than the limit of " +
+         std::to_string(max_decompressed_size);
+}
+
+}  // namespace
+
+Decompressed decompress_lz4(std::string_view compressed, std::uint64_t size) {
+  if (size > max_decompressed_size) return failure(too_large(size));
+  // A byte of an LZ4 block gives 255 bytes at the most, so a larger promise is false.
+  constexpr std::uint64_t best_ratio = 255;
+  if (size / best_ratio > compressed.size()) return failure("its decompressed size cannot be true");
+  Decompressed result;
+  result.bytes.resize(static_cast<std::size_t>(size));
+  const int produced = LZ4_decompress_safe(compressed.data(), result.bytes.data(), static_cast<int>(compressed.size()),
+                                           static_cast<int>(size));
+  if (produced < 0 || static_cast<std::uint64_t>(produced) != size) return failure("its LZ4 data is malformed");
+  return result;
+}
+
+Decompressed decompress_zstd(std::string_view compressed, std::uint64_t size) {
+  if (size > max_decompressed_size) return failure(too_large(size));
+  const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(), &ZSTD_freeDStream);
+  if (stream == nullptr) return failure("there is no memory to decompress it");
+  ZSTD_inBuffer input = {compressed.data(), compressed.size(), 0};
+  Decompressed result;
+  const std::size_t chunk = ZSTD_DStreamOutSize();
+  for (std::size_t left = 1; left != 0;) {
+    const std::size_t have = result.bytes.size();
+    if (have > size) return failure("it decompresses to more than its header says");
+    result.bytes.resize(have + chunk);
+    ZSTD_outBuffer output = {result.bytes.data() + have, chunk, 0};
+    left = ZSTD_decompressStream(stream.get(), &output, &input);
+    result.bytes.resize(have + output.pos);
+    if (ZSTD_isError(left) != 0)
+      return failure(std::string("its Zstandard data is malformed: ") + ZSTD_getErrorName(left));
+    if (left != 0 && output.pos == 0 && input.pos == input.size) return failure("its Zstandard data is truncated");
+  }
+  if (result.bytes.size() != size) return failure("it does not decompress to what its header says");
+  return result;
+}
+
+}  // namespace cucore::cpu::image

@@ -1,0 +1,149 @@
+// The format, little-endian throughout:
+//   file header   u32 magic, u16 version, u16 bytes of this header, u64 bytes of all entries together
+//   entry header  +0 u16 kind   +4 u32 bytes of this header   +8 u64 bytes of the payload that follows it
+//                 +16 u32 bytes of the payload that are compressed data   +28 u32 architecture (80 for sm_80)
+//                 +40 u64 flags   +56 u64 bytes of the payload when decompressed
+#include "cpu/image/fat_binary.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "cpu/image/byte_reader.hpp"
+#include "cpu/image/cubin.hpp"
+#include "cpu/image/decompress.hpp"
+
+namespace cucore::cpu::image {
+
+namespace {
+
+constexpr std::uint32_t magic = 0xba55ed50;
+constexpr std::uint64_t file_header_size = 16;
+constexpr std::uint64_t entry_header_size = 64;
+constexpr std::uint16_t kind_ptx = 1;
+constexpr std::uint16_t kind_elf = 2;
+constexpr std::uint64_t flag_lz4 = 0x2000;
+constexpr std::uint64_t flag_zstd = 0x8000;
+
+struct Entry {
+  std::uint16_t kind = 0;
+  std::uint32_t architecture = 0;
+  std::uint32_t compressed_size = 0;
+  std::uint64_t flags = 0;
+  std::uint64_t decompressed_size = 0;
+  std::string_view payload;
+};
+
+ImageContents invalid(std::string error) {
+  ImageContents contents;
+  contents.format = ImageFormat::FatBinary;
+  contents.error = std::move(error);
+  return contents;
+}
+
+/// None if an entry does not fit.
+std::optional<std::vector<Entry>> read_entries(const ByteReader& reader, std::uint64_t start, std::uint64_t end) {
+  std::vector<Entry> entries;
+  for (std::uint64_t offset = start; end - offset >= entry_header_size;) {
+    Entry entry;
+    entry.kind = *reader.u16(offset);
+    const std::uint64_t header = *reader.u32(offset + 4);
+    const std::uint64_t size = *reader.u64(offset + 8);
+    entry.compressed_size = *reader.u32(offset + 16);
+    entry.architecture = *reader.u32(offset + 28);
+    entry.flags = *reader.u64(offset + 40);
+    entry.decompressed_size = *reader.u64(offset + 56);
+    if (header < entry_header_size || header > end - offset || size > end - offset - header) return std::nullopt;
+    entry.payload = *reader.slice(offset + header, size);
+    entries.push_back(entry);
+    offset += header + size;
+  }
+  return entries;
+}
+
+Decompressed read_payload(const Entry& entry) {
+  const bool lz4 = (entry.flags & flag_lz4) != 0;
+  if (!lz4 && (entry.flags & flag_zstd) == 0) return {std::string(entry.payload), ""};
+  if (entry.compressed_size > entry.payload.size()) return {"", "its compressed data does not fit"};
+  const std::string_view compressed = entry.payload.substr(0, entry.compressed_size);
+  return lz4 ? decompress_lz4(compressed, entry.decompressed_size)
+             : decompress_zstd(compressed, entry.decompressed_size);
+}
+
+std::string name_of(const Entry& entry) {
+  return (entry.kind == kind_ptx ? "compute_" : "sm_") + std::to_string(entry.architecture);
+}
+
+/// Entries of one kind that the device can use, the highest architecture first.
+std::vector<Entry> candidates(const std::vector<Entry>& entries, std::uint16_t kind, std::uint32_t architecture) {
+  std::vector<Entry> usable;
+  std::copy_if(entries.begin(), entries.end(), std::back_inserter(usable),
+               [&](const Entry& entry) { return entry.kind == kind && entry.architecture <= architecture; });
+  // Of several for one architecture the first in the file stays first.
+  std::sort(usable.begin(), usable.end(), [](const Entry& a, const Entry& b) {
+    return a.architecture != b.architecture ? a.architecture > b.architecture : a.payload.data() < b.payload.data();
+  });
+  return usable;
+}
+
+std::string describe(const std::vector<Entry>& entries, std::uint32_t architecture) {
+  std::string list;
+  constexpr std::size_t most_listed = 16;
+  for (std::size_t i = 0; i < entries.size() && i < most_listed; ++i)
+    list += (i == 0 ? "" : ", ") + name_of(entries[i]);
+  if (entries.size() > most_listed) list += " ...";
+  return "the fat binary has no PTX that the CPU device (sm_" + std::to_string(architecture) + ") can use; it holds " +
+         (list.empty() ? "nothing" : list) + "; add PTX with -gencode arch=compute_" + std::to_string(architecture) +
+         ",code=compute_" + std::to_string(architecture);
+}
+
+}  // namespace
+
+bool is_fat_binary(std::string_view image) { return ByteReader(image).u32(0) == magic; }
+
+ImageContents read_fat_binary(std::string_view image, std::uint32_t architecture) {
+  const ByteReader reader(image);
+  if (image.size() < file_header_size) return invalid("the fat binary is truncated: its header does not fit");
+  const std::uint64_t header = *reader.u16(6);
+  const std::uint64_t size = *reader.u64(8);
+  if (header < file_header_size || !reader.slice(header, size)) {
+    return invalid("the fat binary is truncated: its header promises " + std::to_string(size) + " bytes");
+  }
+  const auto entries = read_entries(reader, header, header + size);
+  if (!entries) return invalid("the fat binary is damaged: an entry does not fit");
+
+  if (const auto usable = candidates(*entries, kind_ptx, architecture); !usable.empty()) {
+    Decompressed payload = read_payload(usable.front());
+    if (!payload.error.empty()) {
+      return invalid("the fat binary's PTX for " + name_of(usable.front()) + " is damaged: " + payload.error);
+    }
+    ImageContents contents;
+    contents.status = ImageStatus::Ok;
+    contents.format = ImageFormat::FatBinary;
+    payload.bytes.resize(std::min(payload.bytes.size(), payload.bytes.find('\0')));
+    contents.ptx = std::move(payload.bytes);
+    return contents;
+  }
+  for (const Entry& entry : candidates(*entries, kind_elf, architecture)) {
+    const Decompressed payload = read_payload(entry);
+    if (!payload.error.empty()) {
+      return invalid("the fat binary's cubin for " + name_of(entry) + " is damaged: " + payload.error);
+    }
+    if (!is_elf(payload.bytes)) return invalid("the fat binary's cubin for " + name_of(entry) + " is no ELF image");
+    ImageContents contents = read_cubin(payload.bytes);
+    contents.format = ImageFormat::FatBinary;
+    if (contents.status != ImageStatus::NoPtx) return contents;
+  }
+  ImageContents contents;
+  contents.status = ImageStatus::NoPtx;
+  contents.format = ImageFormat::FatBinary;
+  contents.error = describe(*entries, architecture);
+  return contents;
+}
+
+std::size_t fat_binary_extent(const char* bytes) {
+  const ByteReader reader(std::string_view(bytes, file_header_size));
+  return static_cast<std::size_t>(*reader.u16(6) + *reader.u64(8));
+}
+
+}  // namespace cucore::cpu::image

@@ -1,0 +1,19 @@
+// Fat binaries: one file with PTX and cubins for several architectures, possibly compressed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "cpu/image/image.hpp"
+
+namespace cucore::cpu::image {
+
+bool is_fat_binary(std::string_view image);
+
+ImageContents read_fat_binary(std::string_view image, std::uint32_t architecture);
+
+/// Bytes of the fat binary at `bytes`, as its header says.
+std::size_t fat_binary_extent(const char* bytes);
+
+}  // namespace cucore::cpu::image

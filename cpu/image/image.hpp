@@ -1,0 +1,42 @@
+// Images that programs hand to the driver (PTX text, cubins, fat binaries) in, PTX text out.
+//
+// Nothing in an image is believed before it is checked against the image's size: a truncated or hostile one is an error
+// with the reason. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cucore::cpu::image {
+
+/// The section of a cubin that holds its PTX, NUL-terminated. Not allocated, so a GPU never sees it.
+inline constexpr std::string_view ptx_section = ".cucore.ptx";
+
+enum class ImageFormat : std::uint8_t { Unknown, Ptx, Cubin, FatBinary };
+
+enum class ImageStatus : std::uint8_t {
+  Ok,
+  NoPtx,   ///< well-formed, but without PTX this device can use: CUDA_ERROR_NO_BINARY_FOR_GPU
+  Invalid  ///< not an image, or a damaged one: CUDA_ERROR_INVALID_IMAGE
+};
+
+struct ImageContents {
+  ImageStatus status = ImageStatus::Invalid;
+  ImageFormat format = ImageFormat::Unknown;
+  std::string ptx;                       ///< without its NUL
+  std::vector<std::string> further_ptx;  ///< of a cubin with several PTX sections: the second and later ones
+  std::string error;                     ///< unless Ok: what is wrong, in a sentence, with what to do if that is known
+};
+
+/// Reads an image of known size. `architecture` is the device's compute capability as in sm_80: a fat binary gives its
+/// PTX for the highest architecture that is not above it, or else the PTX that such a cubin in it carries.
+ImageContents read_image(std::string_view image, std::uint32_t architecture);
+
+/// Where the image at `address` lies: the driver's load functions are given no size. PTX ends at its NUL, a cubin and a
+/// fat binary where their headers say; a fat binary wrapper (the descriptor that compilers embed) is followed to its
+/// fat binary. Believes the headers, as any driver must; empty if there is no known image at `address`.
+std::string_view locate_image(const void* address);
+
+}  // namespace cucore::cpu::image
