@@ -74,8 +74,9 @@ FrameReader::FrameReader(std::string_view bytes, FrameKind kind) {
   if (as_text(sha256(covered)) != bytes.substr(covered.size())) throw_bad_frame("damaged: the checksum does not match");
   const std::uint64_t version = get(bytes, 8, 4);
   if (version != kFrameVersion) {
-    throw_bad_frame("written in version " + std::to_string(version) +
-                    " of the format by a newer cucore; this one reads " + std::to_string(kFrameVersion));
+    throw_bad_frame("written in version " + std::to_string(version) + " of the format" +
+                    (version > kFrameVersion ? " by a newer cucore" : "") + "; this one reads version " +
+                    std::to_string(kFrameVersion));
   }
   if (get(bytes, 12, 4) != static_cast<std::uint32_t>(kind)) throw_bad_frame("they hold something else");
   payload_ = covered.substr(kHeaderSize);

@@ -1,0 +1,270 @@
+// The option table, row by row: what each field becomes for NVRTC, nvJitLink and libNVVM.
+#include "cucore/program_options.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cucore/error.hpp"
+
+namespace cucore {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Flags = std::vector<std::string>;
+
+struct Row {
+  const char* field;
+  ProgramOptions options;
+  Flags nvrtc;
+  Flags ptx;      // flags for nvJitLink
+  bool ptx_uses;  // false: named by unused_for_ptx()
+  Flags nvvm;
+  bool nvvm_refuses;
+};
+
+constexpr bool kUsed = true;
+constexpr bool kUnused = false;
+constexpr bool kRefused = true;
+
+Row row(const char* field, ProgramOptions options, Flags nvrtc, Flags ptx, bool ptx_uses, Flags nvvm = {},
+        bool nvvm_refuses = false) {
+  return {field, std::move(options), std::move(nvrtc), std::move(ptx), ptx_uses, std::move(nvvm), nvvm_refuses};
+}
+
+std::vector<Row> table() {
+  return {
+      row("name", {.name = "n.cu"}, {}, {}, kUsed),
+      row("arch", {.arch = "sm_90a"}, {"-arch=sm_90a"}, {"-arch=sm_90a"}, kUsed, {"-arch=compute_90a"}),
+      row("arch", {.arch = "compute_80"}, {"-arch=compute_80"}, {"-arch=compute_80"}, kUsed, {"-arch=compute_80"}),
+      row("relocatable_device_code", {.relocatable_device_code = true}, {"--relocatable-device-code=true"}, {}, kUnused,
+          {}, kRefused),
+      row("relocatable_device_code", {.relocatable_device_code = false}, {"--relocatable-device-code=false"}, {},
+          kUnused, {}, kRefused),
+      row("extensible_whole_program", {.extensible_whole_program = true}, {"--extensible-whole-program"}, {}, kUnused,
+          {}, kRefused),
+      row("debug", {.debug = true}, {"--device-debug"}, {"-g"}, kUsed, {"-g"}),
+      row("lineinfo", {.lineinfo = true}, {"--generate-line-info"}, {"-lineinfo"}, kUsed, {}, kRefused),
+      row("device_code_optimize", {.device_code_optimize = true}, {"--dopt=on"}, {}, kUnused, {"-opt=3"}),
+      row("device_code_optimize", {.device_code_optimize = false}, {}, {}, kUnused, {"-opt=0"}),
+      row("ptxas_options", {.ptxas_options = {"-v", "-O2"}}, {"--ptxas-options=-v", "--ptxas-options=-O2"},
+          {"-Xptxas=-v", "-Xptxas=-O2"}, kUsed, {}, kRefused),
+      row("max_register_count", {.max_register_count = 32}, {"--maxrregcount=32"}, {"-maxrregcount=32"}, kUsed, {},
+          kRefused),
+      row("ftz", {.ftz = true}, {"--ftz=true"}, {"-ftz=true"}, kUsed, {"-ftz=1"}),
+      row("ftz", {.ftz = false}, {"--ftz=false"}, {"-ftz=false"}, kUsed, {"-ftz=0"}),
+      row("prec_sqrt", {.prec_sqrt = false}, {"--prec-sqrt=false"}, {"-prec-sqrt=false"}, kUsed, {"-prec-sqrt=0"}),
+      row("prec_div", {.prec_div = false}, {"--prec-div=false"}, {"-prec-div=false"}, kUsed, {"-prec-div=0"}),
+      row("fma", {.fma = true}, {"--fmad=true"}, {"-fma=true"}, kUsed, {"-fma=1"}),
+      row("use_fast_math", {.use_fast_math = true}, {"--use_fast_math"}, {}, kUnused, {}, kRefused),
+      row("extra_device_vectorization", {.extra_device_vectorization = true}, {"--extra-device-vectorization"}, {},
+          kUnused, {}, kRefused),
+      row("link_time_optimization", {.link_time_optimization = true}, {"--dlink-time-opt"}, {"-lto"}, kUsed),
+      row("gen_opt_lto", {.gen_opt_lto = true}, {"--gen-opt-lto"}, {}, kUnused, {}, kRefused),
+      row("define_macro", {.define_macro = {"A", "B=2"}}, {"--define-macro=A", "--define-macro=B=2"}, {}, kUnused, {},
+          kRefused),
+      row("undefine_macro", {.undefine_macro = {"A"}}, {"--undefine-macro=A"}, {}, kUnused, {}, kRefused),
+      row("include_path", {.include_path = {"a", "b"}}, {"--include-path=a", "--include-path=b"}, {}, kUnused, {},
+          kRefused),
+      row("pre_include", {.pre_include = {"p.h"}}, {"--pre-include=p.h"}, {}, kUnused, {}, kRefused),
+      row("no_source_include", {.no_source_include = true}, {"--no-source-include"}, {}, kUnused, {}, kRefused),
+      row("std", {.std = "c++20"}, {"--std=c++20"}, {}, kUnused, {}, kRefused),
+      row("builtin_move_forward", {.builtin_move_forward = false}, {"--builtin-move-forward=false"}, {}, kUnused, {},
+          kRefused),
+      row("builtin_initializer_list", {.builtin_initializer_list = false}, {"--builtin-initializer-list=false"}, {},
+          kUnused, {}, kRefused),
+      row("disable_warnings", {.disable_warnings = true}, {"--disable-warnings"}, {}, kUnused, {}, kRefused),
+      row("restrict", {.restrict = true}, {"--restrict"}, {}, kUnused, {}, kRefused),
+      row("device_as_default_execution_space", {.device_as_default_execution_space = true},
+          {"--device-as-default-execution-space"}, {}, kUnused, {}, kRefused),
+      row("device_int128", {.device_int128 = true}, {"--device-int128"}, {}, kUnused, {}, kRefused),
+      row("optimization_info", {.optimization_info = "inline"}, {"--optimization-info=inline"}, {}, kUnused, {},
+          kRefused),
+      row("no_display_error_number", {.no_display_error_number = true}, {"--no-display-error-number"}, {}, kUnused, {},
+          kRefused),
+      row("diag_error", {.diag_error = {1, 2}}, {"--diag-error=1", "--diag-error=2"}, {}, kUnused, {}, kRefused),
+      row("diag_suppress", {.diag_suppress = {177}}, {"--diag-suppress=177"}, {}, kUnused, {}, kRefused),
+      row("diag_warn", {.diag_warn = {3}}, {"--diag-warn=3"}, {}, kUnused, {}, kRefused),
+      row("brief_diagnostics", {.brief_diagnostics = true}, {"--brief-diagnostics=true"}, {}, kUnused, {}, kRefused),
+      row("split_compile", {.split_compile = 0}, {"--split-compile=0"}, {"-split-compile=0"}, kUsed, {}, kRefused),
+      row("fdevice_syntax_only", {.fdevice_syntax_only = true}, {"--fdevice-syntax-only"}, {}, kUnused, {}, kRefused),
+      row("minimal", {.minimal = true}, {"--minimal"}, {}, kUnused, {}, kRefused),
+      row("no_cache", {.no_cache = true}, {"--no-cache"}, {"-no-cache"}, kUsed),
+      row("fdevice_time_trace", {.fdevice_time_trace = "t.json"}, {"--fdevice-time-trace=t.json"}, {}, kUnused),
+      row("device_float128", {.device_float128 = true}, {"--device-float128"}, {}, kUnused),
+      row("frandom_seed", {.frandom_seed = "x"}, {"--frandom-seed=x"}, {}, kUnused),
+      row("ofast_compile", {.ofast_compile = "min"}, {"--Ofast-compile=min"}, {}, kUnused),
+      row("pch", {.pch = true}, {"--pch"}, {}, kUnused),
+      row("create_pch", {.create_pch = "a.pch"}, {"--create-pch=a.pch"}, {}, kUnused),
+      row("use_pch", {.use_pch = "a.pch"}, {"--use-pch=a.pch"}, {}, kUnused),
+      row("pch_dir", {.pch_dir = "d"}, {"--pch-dir=d"}, {}, kUnused),
+      row("pch_verbose", {.pch_verbose = true}, {"--pch-verbose=true"}, {}, kUnused),
+      row("pch_messages", {.pch_messages = false}, {"--pch-messages=false"}, {}, kUnused),
+      row("instantiate_templates_in_pch", {.instantiate_templates_in_pch = true},
+          {"--instantiate-templates-in-pch=true"}, {}, kUnused),
+      row("use_libdevice", {.use_libdevice = true}, {}, {}, kUnused),
+      row("numba_debug", {.numba_debug = true}, {"--numba-debug"}, {}, kUnused, {"-numba-debug"}),
+  };
+}
+
+TEST(program_options, each_field_becomes_its_flags) {
+  for (const Row& r : table()) {
+    SCOPED_TRACE(r.field);
+    EXPECT_NO_THROW(validate(r.options));
+    EXPECT_EQ(nvrtc_flags(r.options), r.nvrtc);
+    EXPECT_EQ(nvjitlink_flags(r.options), r.ptx);
+    if (r.ptx_uses) {
+      EXPECT_THAT(unused_for_ptx(r.options), IsEmpty());
+    } else {
+      EXPECT_THAT(unused_for_ptx(r.options), ElementsAre(r.field));
+    }
+    if (!r.nvvm_refuses) {
+      EXPECT_EQ(nvvm_flags(r.options), r.nvvm);
+      continue;
+    }
+    try {
+      nvvm_flags(r.options);
+      ADD_FAILURE() << "accepted";
+    } catch (const ValueError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("not supported by NVVM backend"));
+      EXPECT_THAT(error.what(), HasSubstr(r.field));
+    }
+  }
+}
+
+TEST(program_options, what_is_not_set_sends_nothing) {
+  EXPECT_THAT(nvrtc_flags({}), IsEmpty());
+  EXPECT_THAT(nvjitlink_flags({}), IsEmpty());
+  EXPECT_THAT(nvvm_flags({}), IsEmpty());
+}
+
+TEST(program_options, a_switch_that_is_false_is_as_one_not_set) {
+  const ProgramOptions off = {.extensible_whole_program = false,
+                              .debug = false,
+                              .lineinfo = false,
+                              .device_code_optimize = false,
+                              .use_fast_math = false,
+                              .extra_device_vectorization = false,
+                              .link_time_optimization = false,
+                              .gen_opt_lto = false,
+                              .no_source_include = false,
+                              .disable_warnings = false,
+                              .restrict = false,
+                              .device_as_default_execution_space = false,
+                              .device_int128 = false,
+                              .no_display_error_number = false,
+                              .fdevice_syntax_only = false,
+                              .minimal = false,
+                              .no_cache = false,
+                              .device_float128 = false,
+                              .pch = false,
+                              .numba_debug = false};
+  EXPECT_THAT(nvrtc_flags(off), IsEmpty());
+  EXPECT_THAT(nvjitlink_flags(off), IsEmpty());
+}
+
+TEST(program_options, time_is_a_file_for_nvrtc_and_refused_for_ptx) {
+  const ProgramOptions options = {.time = "times.csv"};
+  EXPECT_THAT(nvrtc_flags(options), ElementsAre("--time=times.csv"));
+  EXPECT_THROW(nvjitlink_flags(options), ValueError);
+  EXPECT_THROW(nvvm_flags(options), ValueError);
+}
+
+TEST(program_options, ltoir_asks_for_link_time_optimization_once) {
+  EXPECT_THAT(nvrtc_flags({}, "ltoir"), ElementsAre("--dlink-time-opt"));
+  EXPECT_THAT(nvrtc_flags({.link_time_optimization = true}, "ltoir"), ElementsAre("--dlink-time-opt"));
+  EXPECT_THAT(nvvm_flags({.link_time_optimization = true}, "ltoir"), ElementsAre("-gen-lto"));
+}
+
+TEST(program_options, flags_keep_the_order_of_the_table) {
+  EXPECT_THAT(nvrtc_flags({.arch = "sm_90",
+                           .debug = true,
+                           .device_int128 = true,
+                           .minimal = true,
+                           .device_float128 = true,
+                           .numba_debug = true}),
+              ElementsAre("-arch=sm_90", "--device-debug", "--device-int128", "--device-float128", "--minimal",
+                          "--numba-debug"));
+  EXPECT_THAT(nvvm_flags({.arch = "sm_90",
+                          .debug = true,
+                          .device_code_optimize = true,
+                          .ftz = true,
+                          .prec_sqrt = true,
+                          .prec_div = true,
+                          .fma = true,
+                          .numba_debug = true}),
+              ElementsAre("-arch=compute_90", "-g", "-numba-debug", "-opt=3", "-ftz=1", "-prec-sqrt=1", "-prec-div=1",
+                          "-fma=1"));
+}
+
+TEST(program_options, nvvm_names_every_option_it_cannot_take) {
+  try {
+    nvvm_flags({.lineinfo = true, .max_register_count = 8, .std = "c++17"});
+    FAIL();
+  } catch (const ValueError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("lineinfo, max_register_count, std"));
+  }
+}
+
+struct Fault {
+  ProgramOptions options;
+  const char* says;
+};
+
+TEST(program_options, each_bad_value_is_named_with_what_is_allowed) {
+  const std::vector<Fault> faults = {
+      {{.arch = "sm90"}, "arch='sm90'"},
+      {{.arch = "native"}, "arch='native'"},
+      {{.arch = "sm_9"}, "arch='sm_9'"},
+      {{.arch = "sm_90x"}, "use sm_NN or compute_NN"},
+      {{.arch = ""}, "arch=''"},
+      {{.ptxas_options = {""}}, "ptxas_options"},
+      {{.max_register_count = -1}, "max_register_count='-1'"},
+      {{.define_macro = {"=1"}}, "Expected define_macro"},
+      {{.define_macro = {""}}, "Expected define_macro"},
+      {{.include_path = {std::string("a\0b", 3)}}, "NUL"},
+      {{.std = "17"}, "std='17'"},
+      {{.optimization_info = "all"}, "optimization_info='all'"},
+      {{.diag_suppress = {-3}}, "diag_suppress='-3'"},
+      {{.time = ""}, "time=''"},
+      {{.split_compile = -2}, "split_compile='-2'"},
+      {{.ofast_compile = "fast"}, "use one of 0 min mid max"},
+      {{.extra_sources = {{"m", ""}}}, "cannot be empty"},
+      {{.headers = {{"", "x"}}}, "headers"},
+      {{.headers = {{"a.h", std::string("\0", 1)}}}, "NUL"},
+  };
+  for (const Fault& fault : faults) {
+    SCOPED_TRACE(fault.says);
+    try {
+      validate(fault.options);
+      ADD_FAILURE() << "accepted";
+    } catch (const ValueError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(fault.says));
+    }
+  }
+}
+
+TEST(program_options, all_faults_are_told_at_once) {
+  try {
+    validate({.arch = "x", .max_register_count = -1, .std = "y"});
+    FAIL();
+  } catch (const ValueError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("arch='x'"));
+    EXPECT_THAT(error.what(), HasSubstr("max_register_count"));
+    EXPECT_THAT(error.what(), HasSubstr("std='y'"));
+  }
+}
+
+TEST(program_options, every_form_of_architecture_is_accepted) {
+  for (const char* arch : {"sm_75", "sm_90a", "sm_100f", "sm_120", "compute_80", "compute_103a"}) {
+    EXPECT_NO_THROW(validate({.arch = arch})) << arch;
+  }
+}
+
+}  // namespace
+}  // namespace cucore
