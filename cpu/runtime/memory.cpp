@@ -123,8 +123,9 @@ CUresult allocate(Context& context, std::size_t size, Allocation::Kind kind, uns
   return allocate_entry(std::move(allocation), address);
 }
 
-CUresult allocate_module_memory(Context& context, std::size_t size, std::uintptr_t* address) {
+CUresult allocate_module_memory(Context& context, std::size_t size, bool managed, std::uintptr_t* address) {
   Allocation allocation;
+  allocation.kind = managed ? Allocation::Kind::Managed : Allocation::Kind::Device;
   allocation.size = size;
   allocation.context = &context;
   allocation.device = context.device().ordinal();
@@ -253,7 +254,7 @@ void free_memory_of(const Context& context) {
     Allocations& self = allocations();
     const std::shared_lock lock(self.mutex);
     for (const auto& [base, allocation] : self.by_base)
-      if (allocation.context == &context) owned.push_back(base);
+      if (allocation.context == &context && !allocation.is_module_memory) owned.push_back(base);
   }
   for (const std::uintptr_t base : owned)
     if (const auto allocation = withdraw(base)) give_back(*allocation);

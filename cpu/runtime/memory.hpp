@@ -46,7 +46,7 @@ bool change_allocation(std::uintptr_t address, void (*change)(Allocation&, const
 CUresult allocate(Context& context, std::size_t size, Allocation::Kind kind, unsigned int flags,
                   std::uintptr_t* address);
 /// Memory of a module's variable. Never cached, freed with the module.
-CUresult allocate_module_memory(Context& context, std::size_t size, std::uintptr_t* address);
+CUresult allocate_module_memory(Context& context, std::size_t size, bool managed, std::uintptr_t* address);
 void free_module_memory(std::uintptr_t address);
 /// cuMemFree: waits for the context's work. Null is success.
 CUresult free_device(Context& context, std::uintptr_t address);

@@ -1,5 +1,90 @@
+// Modules and their functions: a program made usable in one context. Its variables have memory here, and each kernel is
+// compiled for them at its first launch, once, however many threads launch it. Thread-safe.
 #pragma once
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "cpu/codegen/compiler.hpp"
+#include "cpu/runtime/program.hpp"
+
 namespace cucore::cpu::runtime {
+
 class Context;
-inline void remove_modules_of(const Context&) {}
+class Module;
+
+class Function {
+ public:
+  Function(Module& module, const KernelDescription& description);
+
+  Module& module() const { return module_; }
+  const KernelDescription& description() const { return description_; }
+  CUfunction handle();  ///< made at first use
+
+  /// Compiled code; compiles at the first call. The report says why if it fails.
+  CUresult code(std::shared_ptr<const codegen::Code>* code);
+
+  CUresult attribute(CUfunction_attribute attribute, int* value) const;
+  CUresult set_attribute(CUfunction_attribute attribute, int value);
+  std::size_t max_dynamic_shared() const { return max_dynamic_shared_.load(); }
+  /// Blocks of `threads` threads that one worker keeps going at once: what the scheduler really does.
+  int max_active_blocks(std::uint32_t threads, std::size_t dynamic_shared) const;
+
+ private:
+  Module& module_;
+  const KernelDescription& description_;
+  std::mutex mutex_;
+  CUfunction handle_ = nullptr;
+  std::shared_ptr<const codegen::Code> code_;
+  std::atomic<std::size_t> max_dynamic_shared_;
+  std::atomic<int> carveout_{-1};
+};
+
+class Module : public std::enable_shared_from_this<Module> {
+ public:
+  /// Gives the program's variables memory and values. `of_library`: unloaded with its library only.
+  static CUresult load(Context& context, std::shared_ptr<const Program> program, bool of_library,
+                       std::shared_ptr<Module>* module);
+  Module(Context& context, std::shared_ptr<const Program> program, bool of_library);
+  ~Module();
+
+  Context& context() const { return context_; }
+  const Program& program() const { return *program_; }
+  CUmodule handle() const { return handle_; }
+  bool is_of_library() const { return of_library_; }
+  const codegen::ModuleAddresses& addresses() const { return addresses_; }
+  std::vector<std::unique_ptr<Function>>& functions() { return functions_; }
+  Function* find_function(std::string_view name);
+  /// NOT_FOUND if there is no such variable. `managed_only` for cuLibraryGetManaged.
+  CUresult find_variable(std::string_view name, bool managed_only, CUdeviceptr* address, std::size_t* size) const;
+
+  /// Ends the handles of the module and its functions; code and memory last until no launch uses them.
+  void unload();
+
+ private:
+  CUresult allocate_variables();
+  CUresult initialise_variables();
+
+  Context& context_;
+  const std::shared_ptr<const Program> program_;
+  const bool of_library_;
+  CUmodule handle_ = nullptr;
+  codegen::ModuleAddresses addresses_;
+  std::vector<std::unique_ptr<Function>> functions_;
+};
+
+std::shared_ptr<Module> find_module(CUmodule handle);
+/// A function, or a library's kernel, which means its function in `context` (loaded there at first use).
+CUresult find_function(Context& context, CUfunction handle, std::shared_ptr<Function>* function);
+/// A function handle alone, with no context.
+std::shared_ptr<Function> find_function(CUfunction handle);
+void remove_modules_of(const Context& context);
+
 }  // namespace cucore::cpu::runtime

@@ -1,0 +1,177 @@
+// Execution control chapter: functions and launches.
+#include "cpu/runtime/launch.hpp"
+
+#include <cstdint>
+
+#include "cpu/api/entry.hpp"
+#include "cpu/runtime/event.hpp"
+#include "cpu/runtime/library.hpp"
+#include "cpu/runtime/module.hpp"
+
+using namespace cucore::cpu::api;
+namespace runtime = cucore::cpu::runtime;
+using runtime::Function;
+using runtime::LaunchRequest;
+
+namespace {
+
+/// A function or kernel handle in the current context: `call(Function&)`.
+template <class F>
+CUresult of_function(CUfunction handle, F&& call) {
+  return with_context([&](Context& context) {
+    std::shared_ptr<Function> function;
+    const CUresult result = runtime::find_function(context, handle, &function);
+    return result == CUDA_SUCCESS ? call(*function) : result;
+  });
+}
+
+CUresult launch_on(CUstream handle, CUfunction f, const LaunchRequest& request) {
+  return on_stream(handle, [&](Context&, Stream& stream) {
+    std::shared_ptr<Function> function;
+    // A library's kernel runs in the stream's context.
+    const CUresult result = runtime::find_function(stream.context(), f, &function);
+    return result == CUDA_SUCCESS ? runtime::launch(function, request, stream) : result;
+  });
+}
+
+/// What the attributes of cuLaunchKernelEx ask for beyond the plain launch.
+struct Extras {
+  bool cooperative = false;
+  CUevent event = nullptr;  ///< to record behind the kernel
+};
+
+CUresult read(const CUlaunchAttribute& attribute, Extras* extras) {
+  const CUlaunchAttributeValue& value = attribute.value;
+  switch (attribute.id) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+      extras->cooperative = value.cooperative != 0;
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+      if (value.clusterDim.x == 0 || value.clusterDim.y == 0 || value.clusterDim.z == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+      return value.clusterDim.x * value.clusterDim.y * value.clusterDim.z == 1 ? CUDA_SUCCESS
+                                                                               : CUDA_ERROR_NOT_SUPPORTED;
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+      extras->event = value.programmaticEvent.event;
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+      extras->event = value.launchCompletionEvent.event;
+      return CUDA_SUCCESS;
+    // Hints, and permissions to overlap that need not be used.
+    case CU_LAUNCH_ATTRIBUTE_IGNORE:
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+      return CUDA_ERROR_NOT_SUPPORTED;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+}  // namespace
+
+CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
+                        unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
+                        unsigned int sharedMemBytes, CUstream hStream, void** kernelParams, void** extra) {
+  return launch_on(
+      hStream, f,
+      {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, false, kernelParams, extra});
+}
+
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
+                                   unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
+                                   unsigned int sharedMemBytes, CUstream hStream, void** kernelParams) {
+  return launch_on(
+      hStream, f,
+      {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, true, kernelParams, nullptr});
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** kernelParams, void** extra) {
+  if (!config || (config->numAttrs != 0 && !config->attrs))
+    return in_context([](Context&) { return CUDA_ERROR_INVALID_VALUE; });
+  Extras extras;
+  for (unsigned int i = 0; i < config->numAttrs; ++i) {
+    const CUresult result = read(config->attrs[i], &extras);
+    if (result != CUDA_SUCCESS) return in_context([&](Context&) { return result; });
+  }
+  const auto event = extras.event ? runtime::find_event(extras.event) : nullptr;
+  if (extras.event && !event) return in_context([](Context&) { return CUDA_ERROR_INVALID_HANDLE; });
+  const CUresult result = launch_on(config->hStream, f,
+                                    {{config->gridDimX, config->gridDimY, config->gridDimZ},
+                                     {config->blockDimX, config->blockDimY, config->blockDimZ},
+                                     config->sharedMemBytes,
+                                     extras.cooperative,
+                                     kernelParams,
+                                     extra});
+  return result == CUDA_SUCCESS && event ? cuEventRecord(extras.event, config->hStream) : result;
+}
+
+CUresult cuFuncGetAttribute(int* pi, CUfunction_attribute attrib, CUfunction hfunc) {
+  return of_function(
+      hfunc, [&](Function& function) { return pi ? function.attribute(attrib, pi) : CUDA_ERROR_INVALID_VALUE; });
+}
+
+CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value) {
+  return of_function(hfunc, [&](Function& function) { return function.set_attribute(attrib, value); });
+}
+
+CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config) {
+  return of_function(hfunc, [&](Function&) {  // a hint
+    return config < CU_FUNC_CACHE_PREFER_NONE || config > CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_ERROR_INVALID_VALUE
+                                                                                     : CUDA_SUCCESS;
+  });
+}
+
+CUresult cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config) {
+  return of_function(hfunc, [&](Function&) {
+    return config < CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE || config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE
+               ? CUDA_ERROR_INVALID_VALUE
+               : CUDA_SUCCESS;
+  });
+}
+
+CUresult cuFuncGetModule(CUmodule* hmod, CUfunction hfunc) {
+  return of_function(hfunc, [&](Function& function) {
+    if (!hmod) return CUDA_ERROR_INVALID_VALUE;
+    *hmod = function.module().handle();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuFuncGetName(const char** name, CUfunction hfunc) {
+  return of_function(hfunc, [&](Function& function) {
+    if (!name) return CUDA_ERROR_INVALID_VALUE;
+    *name = function.description().name.c_str();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t* paramOffset, size_t* paramSize) {
+  return of_function(func, [&](Function& function) {
+    const auto& parameters = function.description().parameters;
+    if (!paramOffset || paramIndex >= parameters.size()) return CUDA_ERROR_INVALID_VALUE;
+    *paramOffset = parameters[paramIndex].offset;
+    if (paramSize) *paramSize = parameters[paramIndex].size;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuFuncIsLoaded(CUfunctionLoadingState* state, CUfunction function) {
+  return of_function(function, [&](Function&) {
+    if (!state) return CUDA_ERROR_INVALID_VALUE;
+    *state = CU_FUNCTION_LOADING_STATE_LOADED;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuFuncLoad(CUfunction function) {
+  return of_function(function, [](Function&) { return CUDA_SUCCESS; });
+}

@@ -1,0 +1,294 @@
+// One resident block: see block.hpp.
+#include "cpu/runtime/block.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <new>
+
+#include "cpu/runtime/fault_reports.hpp"
+#include "cpu/runtime/grid.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+void run_thread(void* argument) {
+  auto* const thread = static_cast<DeviceThread*>(argument);
+  thread->block->grid().code->run_thread(&thread->state);
+}
+
+/// The lane whose value `thread` gets, or -1 if it is out of range: the PTX ISA's definition of shfl.sync.
+int source_lane(Block::WarpOperation operation, int lane, std::uint32_t lane_operand, std::uint32_t clamp_operand) {
+  const int b = static_cast<int>(lane_operand & 31);
+  const int clamp = static_cast<int>(clamp_operand & 31);
+  const int segment = static_cast<int>((clamp_operand >> 8) & 31);
+  const int highest = (lane & segment) | (clamp & ~segment);
+  const int lowest = lane & segment;
+  switch (operation) {
+    case Block::WarpOperation::ShuffleUp:
+      return lane - b >= highest ? lane - b : -1;
+    case Block::WarpOperation::ShuffleDown:
+      return lane + b <= highest ? lane + b : -1;
+    case Block::WarpOperation::ShuffleXor:
+      return (lane ^ b) <= highest ? lane ^ b : -1;
+    default: {
+      const int source = lowest | (b & ~segment);
+      return source <= highest ? source : -1;
+    }
+  }
+}
+
+}  // namespace
+
+Block::Block(Grid& grid, std::uint64_t index, std::uint32_t worker, StackPool& stacks)
+    : grid_(grid), stacks_(stacks), shared_(grid.state.total_shared + kSharedAlignment) {
+  state_.launch = &grid.state;
+  state_.shared = aligned_shared(shared_.data());
+  set_block_id(state_, grid, index);
+  state_.worker = worker;
+  state_.runtime = this;
+  const std::uint32_t count = grid.threads_per_block;
+  const std::uint32_t warps = (count + kLanes - 1) / kLanes;
+  meetings_.resize(warps);
+  ended_lanes_.resize(warps, 0);
+  if (count % kLanes != 0) ended_lanes_.back() = ~0u << (count % kLanes);  // lanes that never were
+  const std::uint32_t* const size = grid.state.block;
+  for (std::uint32_t linear = 0; linear < count; ++linear) {
+    DeviceThread& thread = threads_.emplace_back();
+    thread.block = this;
+    thread.state.block = &state_;
+    thread.state.thread_id[0] = linear % size[0];
+    thread.state.thread_id[1] = linear / size[0] % size[1];
+    thread.state.thread_id[2] = linear / size[0] / size[1];
+    thread.state.linear = linear;
+    thread.state.runtime = &thread;
+    ready_.push_back(linear);
+  }
+}
+
+Block::~Block() {
+  for (DeviceThread& thread : threads_) stacks_.give_back(thread.fiber.drop());
+}
+
+Block::Outcome Block::run() {
+  while (!ready_.empty()) {
+    if (grid_.is_abandoned()) return Outcome::Failed;
+    if (polls_without_progress_ > ready_.size()) {
+      polls_without_progress_ = 0;
+      return Outcome::Polling;
+    }
+    const std::uint32_t linear = ready_.front();
+    ready_.pop_front();
+    DeviceThread& thread = threads_[linear];
+    if (!thread.fiber.is_started()) thread.fiber.start(stacks_.take(grid_.stack_bytes), run_thread, &thread);
+    thread.fiber.resume();
+    if (!thread.fiber.is_finished()) continue;
+    if (thread.fiber.fault().signal != 0) {
+      fail_with_fault(grid_, state_, &thread.state, thread.fiber.fault());
+      return Outcome::Failed;
+    }
+    stacks_.give_back(thread.fiber.drop());
+    thread_ended(linear);
+  }
+  if (ended_ == threads_.size()) return Outcome::Ended;
+  if (!grid_.is_abandoned())
+    grid_.fail(CUDA_ERROR_LAUNCH_FAILED, "kernel " + *grid_.kernel + ", block " + spelt(state_.block_id) +
+                                             ": deadlock, no thread can go on:\n" + standings());
+  return Outcome::Failed;
+}
+
+void Block::make_ready(std::uint32_t linear) {
+  threads_[linear].standing = DeviceThread::Standing::Ready;
+  ready_.push_back(linear);
+}
+
+void Block::wait(DeviceThread& thread, DeviceThread::Standing standing, std::uint32_t place) {
+  thread.standing = standing;
+  thread.place = place;
+  Fiber::suspend();
+}
+
+void Block::poll(DeviceThread& thread) {
+  ++polls_without_progress_;
+  ready_.push_back(thread.state.linear);
+  Fiber::suspend();
+}
+
+Block::Barrier& Block::note_arrival(std::uint32_t id, std::uint32_t count) {
+  Barrier& barrier = barriers_[id % kBarriers];
+  if (barrier.expected == 0) barrier.expected = count == 0 ? grid_.threads_per_block : count;
+  ++barrier.arrived;
+  polls_without_progress_ = 0;
+  return barrier;
+}
+
+bool Block::is_complete(const Barrier& barrier) const {
+  // Ended threads count as arrived at a barrier of the whole block; named parts of a block count only who comes.
+  const bool whole = barrier.expected == grid_.threads_per_block;
+  return barrier.expected != 0 && barrier.arrived + (whole ? ended_ : 0) >= barrier.expected;
+}
+
+void Block::release(Barrier& barrier) {
+  const std::uint32_t all = barrier.reduced;
+  for (const std::uint32_t linear : barrier.waiting) {
+    DeviceThread& thread = threads_[linear];
+    const auto operation = static_cast<std::uint32_t>(thread.given);
+    thread.result = operation == 0   ? barrier.true_count
+                    : operation == 1 ? static_cast<std::uint32_t>(barrier.true_count == all)
+                                     : static_cast<std::uint32_t>(barrier.true_count != 0);
+    make_ready(linear);
+  }
+  barrier = {};
+}
+
+void Block::arrive_at_barrier(std::uint32_t id, std::uint32_t count) {
+  Barrier& barrier = note_arrival(id, count);
+  if (is_complete(barrier)) release(barrier);
+}
+
+void Block::wait_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_t count) {
+  Barrier& barrier = note_arrival(id, count);
+  barrier.waiting.push_back(thread.state.linear);
+  if (is_complete(barrier)) {
+    release(barrier);  // this thread too: it goes on in its turn
+    Fiber::suspend();
+  } else {
+    wait(thread, DeviceThread::Standing::AtBarrier, id);
+  }
+}
+
+std::uint32_t Block::reduce_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_t count,
+                                       std::uint32_t operation, bool predicate) {
+  Barrier& barrier = barriers_[id % kBarriers];
+  barrier.true_count += predicate ? 1 : 0;
+  ++barrier.reduced;
+  thread.given = operation;
+  wait_at_barrier(thread, id, count);
+  return static_cast<std::uint32_t>(thread.result);
+}
+
+void Block::complete(std::uint32_t warp, const Meeting& meeting) {
+  const std::uint32_t first = warp * kLanes;
+  std::uint32_t votes = 0;
+  for (std::uint32_t lanes = meeting.arrived; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
+    if (threads_[first + lane].given != 0) votes |= 1u << lane;
+  }
+  for (std::uint32_t lanes = meeting.arrived; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
+    DeviceThread& thread = threads_[first + lane];
+    switch (meeting.operation) {
+      case WarpOperation::Sync:
+        thread.result = 0;
+        break;
+      case WarpOperation::All:
+        thread.result = votes == meeting.arrived;
+        break;
+      case WarpOperation::Any:
+        thread.result = votes != 0;
+        break;
+      case WarpOperation::Uniform:
+        thread.result = votes == 0 || votes == meeting.arrived;
+        break;
+      case WarpOperation::Ballot:
+        thread.result = votes;
+        break;
+      default: {
+        const int source = source_lane(meeting.operation, static_cast<int>(lane), thread.lane_operand, thread.clamp);
+        // A lane that takes no part has no value to give: undefined in PTX, the own value here.
+        const bool given = source >= 0 && (meeting.arrived >> source & 1) != 0;
+        const std::uint64_t value = given ? threads_[first + static_cast<std::uint32_t>(source)].given : thread.given;
+        thread.result = value | (static_cast<std::uint64_t>(source >= 0) << 32);
+      }
+    }
+  }
+}
+
+std::uint64_t Block::meet_warp(DeviceThread& thread, WarpOperation operation, std::uint32_t mask, std::uint32_t value,
+                               std::uint32_t lane_operand, std::uint32_t clamp) {
+  const std::uint32_t warp = thread.state.linear / kLanes;
+  const std::uint32_t bit = 1u << (thread.state.linear % kLanes);
+  polls_without_progress_ = 0;
+  thread.given = value;
+  thread.lane_operand = lane_operand;
+  thread.clamp = clamp;
+  std::vector<Meeting>& meetings = meetings_[warp];
+  auto found = std::find_if(meetings.begin(), meetings.end(), [&](const Meeting& meeting) {
+    return meeting.operation == operation && meeting.mask == (mask | bit) && (meeting.arrived & bit) == 0;
+  });
+  if (found == meetings.end()) found = meetings.insert(meetings.end(), {operation, mask | bit, 0});
+  found->arrived |= bit;
+  const std::uint32_t awaited = found->mask & ~ended_lanes_[warp];
+  if ((awaited & ~found->arrived) == 0) {
+    const Meeting meeting = *found;
+    meetings.erase(found);
+    complete(warp, meeting);
+    for (std::uint32_t lanes = meeting.arrived; lanes != 0; lanes &= lanes - 1)
+      make_ready(warp * kLanes + static_cast<std::uint32_t>(std::countr_zero(lanes)));
+    Fiber::suspend();  // goes on in lane order
+  } else {
+    wait(thread, DeviceThread::Standing::AtWarp, mask);
+  }
+  return thread.result;
+}
+
+void Block::thread_ended(std::uint32_t linear) {
+  polls_without_progress_ = 0;
+  threads_[linear].standing = DeviceThread::Standing::Ended;
+  ++ended_;
+  const std::uint32_t warp = linear / kLanes;
+  ended_lanes_[warp] |= 1u << (linear % kLanes);
+  for (Barrier& barrier : barriers_)
+    if (is_complete(barrier)) release(barrier);
+  std::vector<Meeting>& meetings = meetings_[warp];
+  for (auto meeting = meetings.begin(); meeting != meetings.end();) {
+    if ((meeting->mask & ~ended_lanes_[warp] & ~meeting->arrived) != 0) {
+      ++meeting;
+      continue;
+    }
+    const Meeting done = *meeting;
+    meeting = meetings.erase(meeting);
+    complete(warp, done);
+    for (std::uint32_t lanes = done.arrived; lanes != 0; lanes &= lanes - 1)
+      make_ready(warp * kLanes + static_cast<std::uint32_t>(std::countr_zero(lanes)));
+  }
+}
+
+std::string Block::standings() const {
+  std::string text;
+  for (std::uint32_t begin = 0; begin < threads_.size();) {
+    const DeviceThread& first = threads_[begin];
+    std::uint32_t end = begin + 1;
+    const std::uint32_t warp_end = std::min<std::uint32_t>((begin / kLanes + 1) * kLanes, grid_.threads_per_block);
+    while (end < warp_end && threads_[end].standing == first.standing && threads_[end].place == first.place) ++end;
+    char line[160];
+    const int length = std::snprintf(line, sizeof line, "  warp %u, lanes %u-%u: ", begin / kLanes, begin % kLanes,
+                                     (end - 1) % kLanes);
+    text.append(line, static_cast<std::size_t>(length));
+    switch (first.standing) {
+      case DeviceThread::Standing::Ended:
+        text += "ended";
+        break;
+      case DeviceThread::Standing::Ready:
+        text += "running";
+        break;
+      case DeviceThread::Standing::AtBarrier: {
+        const Barrier& barrier = barriers_[first.place % kBarriers];
+        text += "at barrier " + std::to_string(first.place) + " (" + std::to_string(barrier.arrived) + " of " +
+                std::to_string(barrier.expected) + " threads arrived)";
+        break;
+      }
+      case DeviceThread::Standing::AtWarp: {
+        std::snprintf(line, sizeof line, "at a warp operation with member mask 0x%08x", first.place);
+        text += line;
+        break;
+      }
+    }
+    text += '\n';
+    begin = end;
+  }
+  return text;
+}
+
+}  // namespace cucore::cpu::runtime

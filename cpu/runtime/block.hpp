@@ -1,0 +1,110 @@
+// One resident block whose threads wait for each other: a fiber per device thread, barriers and warp rendezvous.
+//
+// Threads run in ascending order until they wait; the run ends when all have ended, when nothing but polling goes on
+// (the participant then looks after other blocks), or in a deadlock, which is reported, never waited out.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/runtime/fiber.hpp"
+
+namespace cucore::cpu::runtime {
+
+struct Grid;
+
+inline constexpr std::uint32_t kBarriers = 16;
+inline constexpr std::uint32_t kLanes = 32;
+
+class Block;
+
+struct DeviceThread {
+  enum class Standing : std::uint8_t { Ready, AtBarrier, AtWarp, Ended };
+
+  ThreadState state{};
+  Fiber fiber;
+  Block* block = nullptr;
+  Standing standing = Standing::Ready;
+  std::uint32_t place = 0;  ///< barrier number, or member mask
+  std::uint64_t given = 0;  ///< what it brought to the rendezvous
+  std::uint32_t lane_operand = 0, clamp = 0;
+  std::uint64_t result = 0;  ///< what it takes away
+};
+
+class Block {
+ public:
+  enum class Outcome { Ended, Polling, Failed };
+
+  Block(Grid& grid, std::uint64_t index, std::uint32_t worker, StackPool& stacks);
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  Outcome run();
+
+  // Called by the services, on the fiber of `thread`.
+  void wait_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_t count);
+  void arrive_at_barrier(std::uint32_t id, std::uint32_t count);
+  /// Operation 0 counts, 1 ands, 2 ors the predicates.
+  std::uint32_t reduce_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_t count, std::uint32_t operation,
+                                  bool predicate);
+  enum class WarpOperation : std::uint8_t {
+    Sync,
+    ShuffleUp,
+    ShuffleDown,
+    ShuffleXor,
+    ShuffleIndex,
+    All,
+    Any,
+    Uniform,
+    Ballot
+  };
+  std::uint64_t meet_warp(DeviceThread& thread, WarpOperation operation, std::uint32_t mask, std::uint32_t value,
+                          std::uint32_t lane_operand, std::uint32_t clamp);
+  void poll(DeviceThread& thread);
+
+  Grid& grid() const { return grid_; }
+  const BlockState& state() const { return state_; }
+
+ private:
+  struct Barrier {
+    std::uint32_t expected = 0;  ///< 0: nobody is here
+    std::uint32_t arrived = 0;
+    std::uint32_t true_count = 0;
+    std::uint32_t reduced = 0;  ///< threads that brought a predicate
+    std::vector<std::uint32_t> waiting;
+  };
+  /// Lanes of one warp that meet for one operation over one member mask.
+  struct Meeting {
+    WarpOperation operation{};
+    std::uint32_t mask = 0;
+    std::uint32_t arrived = 0;
+  };
+
+  Barrier& note_arrival(std::uint32_t id, std::uint32_t count);
+  bool is_complete(const Barrier& barrier) const;
+  void release(Barrier& barrier);
+  void wait(DeviceThread& thread, DeviceThread::Standing standing, std::uint32_t place);
+  void make_ready(std::uint32_t linear);
+  void complete(std::uint32_t warp, const Meeting& meeting);
+  void thread_ended(std::uint32_t linear);
+  std::string standings() const;
+
+  Grid& grid_;
+  StackPool& stacks_;
+  BlockState state_{};
+  std::vector<std::byte> shared_;
+  std::deque<DeviceThread> threads_;
+  std::deque<std::uint32_t> ready_;
+  std::array<Barrier, kBarriers> barriers_;
+  std::vector<std::vector<Meeting>> meetings_;  ///< by warp
+  std::vector<std::uint32_t> ended_lanes_;      ///< by warp
+  std::uint32_t ended_ = 0;
+  std::uint32_t polls_without_progress_ = 0;
+};
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,28 @@
+// Failures of a running grid in words, and the few facts of block and thread that services and schedulers share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/runtime/fiber.hpp"
+
+namespace cucore::cpu::runtime {
+
+struct Grid;
+
+/// Every block's shared window starts at a multiple of this (bulk copies want 128).
+inline constexpr std::size_t kSharedAlignment = 128;
+std::byte* aligned_shared(std::byte* buffer);
+
+/// Block coordinates from the linear number, x fastest.
+void set_block_id(BlockState& block, const Grid& grid, std::uint64_t index);
+
+/// "(x,y,z)"
+std::string spelt(const std::uint32_t (&coordinates)[3]);
+
+/// Turns a fault of generated code into the grid's failure. `thread` may be null (a plain loop).
+void fail_with_fault(Grid& grid, const BlockState& block, const ThreadState* thread, const Fault& fault);
+
+}  // namespace cucore::cpu::runtime

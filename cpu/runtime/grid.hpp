@@ -1,0 +1,45 @@
+// One launch while it runs: what its participating threads share. Thread-safe.
+#pragma once
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cpu/codegen/compiler.hpp"
+#include "cpu/codegen/kernel_abi.hpp"
+
+namespace cucore::cpu::runtime {
+
+class Context;
+
+struct Grid {
+  LaunchState state{};
+  Context* context = nullptr;
+  std::shared_ptr<const codegen::Code> code;
+  std::shared_ptr<void> keeps_alive;     ///< the module whose memory the code uses
+  const std::string* kernel = nullptr;   ///< its name, for reports; the module owns it
+  std::vector<std::max_align_t> params;  ///< the block that state.params points at
+  std::vector<std::uint64_t> workspace;  ///< of grid-wide barriers; empty unless cooperative
+  std::uint64_t block_count = 0;
+  std::uint32_t threads_per_block = 0;
+  std::size_t stack_bytes = 0;      ///< of one device thread
+  std::uint32_t most_resident = 1;  ///< blocks that one participant keeps going at once
+  bool is_cooperative = false;
+
+  std::atomic<std::uint64_t> next_block{0};
+  std::atomic<CUresult> failure{CUDA_SUCCESS};
+
+  /// The first failure wins; it abandons the grid.
+  void fail(CUresult error, std::string what);
+  bool is_abandoned() const;
+};
+
+/// Runs blocks of `grid` on the calling thread until none is left to start. `worker` is its %smid.
+void run_blocks(Grid& grid, std::uint32_t worker);
+
+}  // namespace cucore::cpu::runtime

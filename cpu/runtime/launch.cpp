@@ -1,0 +1,130 @@
+// From a launch call to a grid on a stream: see launch.hpp.
+#include "cpu/runtime/launch.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <limits>
+
+#include "cpu/runtime/context.hpp"
+#include "cpu/runtime/device.hpp"
+#include "cpu/runtime/grid.hpp"
+#include "cpu/runtime/module.hpp"
+#include "cpu/runtime/process.hpp"
+#include "cpu/runtime/stream.hpp"
+#include "cpu/runtime/workers.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+/// What the services and generated code need of a device thread's stack beyond its own variables.
+constexpr std::size_t kStackBase = 64 * 1024;
+/// Words of a cooperative grid's barrier workspace.
+constexpr std::size_t kWorkspaceWords = 64;
+
+std::atomic<std::uint64_t> next_grid_id{1};
+
+CUresult check_shape(const KernelDescription& kernel, const LaunchRequest& request) {
+  constexpr std::uint32_t kMaxGrid[3] = {std::numeric_limits<std::int32_t>::max(), 65535, 65535};
+  constexpr std::uint32_t kMaxBlock[3] = {1024, 1024, 64};
+  std::uint64_t threads = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (request.grid[axis] == 0 || request.grid[axis] > kMaxGrid[axis]) return CUDA_ERROR_INVALID_VALUE;
+    if (request.block[axis] == 0 || request.block[axis] > kMaxBlock[axis]) return CUDA_ERROR_INVALID_VALUE;
+    if (kernel.required[axis] != 0 && request.block[axis] != kernel.required[axis]) return CUDA_ERROR_INVALID_VALUE;
+    threads *= request.block[axis];
+  }
+  if (threads > kMaxThreadsPerBlock) return CUDA_ERROR_INVALID_VALUE;
+  return threads > kernel.max_threads ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES : CUDA_SUCCESS;
+}
+
+/// `extra`: pairs of a key and a value, up to CU_LAUNCH_PARAM_END.
+CUresult copy_buffer(const KernelDescription& kernel, void** extra, std::byte* out) {
+  const void* buffer = nullptr;
+  const std::size_t* size = nullptr;
+  constexpr int kMostPairs = 8;
+  for (int pair = 0; extra[2 * pair] != CU_LAUNCH_PARAM_END; ++pair) {
+    if (pair == kMostPairs) return CUDA_ERROR_INVALID_VALUE;
+    if (extra[2 * pair] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+      buffer = extra[2 * pair + 1];
+    else if (extra[2 * pair] == CU_LAUNCH_PARAM_BUFFER_SIZE)
+      size = static_cast<const std::size_t*>(extra[2 * pair + 1]);
+    else
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (kernel.parameter_bytes == 0) return CUDA_SUCCESS;
+  if (!buffer || !size || *size < kernel.parameter_bytes) return CUDA_ERROR_INVALID_VALUE;
+  std::memcpy(out, buffer, kernel.parameter_bytes);
+  return CUDA_SUCCESS;
+}
+
+CUresult copy_parameters(const KernelDescription& kernel, const LaunchRequest& request, std::byte* out) {
+  if (request.parameters && request.extra) return CUDA_ERROR_INVALID_VALUE;
+  if (request.extra) return copy_buffer(kernel, request.extra, out);
+  if (kernel.parameters.empty()) return CUDA_SUCCESS;
+  if (!request.parameters) return CUDA_ERROR_INVALID_VALUE;
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const Parameter& parameter = kernel.parameters[i];
+    if (!request.parameters[i]) return CUDA_ERROR_INVALID_VALUE;
+    std::memcpy(out + parameter.offset, request.parameters[i], parameter.size);
+  }
+  return CUDA_SUCCESS;
+}
+
+class Launch final : public Work {
+ public:
+  void run(CUresult error) override {
+    if (error == CUDA_SUCCESS) run_grid(grid);
+  }
+  Grid grid;
+};
+
+}  // namespace
+
+CUresult launch(const std::shared_ptr<Function>& function, const LaunchRequest& request, Stream& stream) {
+  const KernelDescription& kernel = function->description();
+  if (&function->module().context() != &stream.context()) return CUDA_ERROR_INVALID_HANDLE;
+  if (const CUresult result = check_shape(kernel, request); result != CUDA_SUCCESS) return result;
+  if (request.dynamic_shared > function->max_dynamic_shared()) return CUDA_ERROR_INVALID_VALUE;
+
+  auto work = std::make_unique<Launch>();
+  Grid& grid = work->grid;
+  grid.params.resize((kernel.parameter_bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
+  auto* const params = reinterpret_cast<std::byte*>(grid.params.data());
+  if (const CUresult result = copy_parameters(kernel, request, params); result != CUDA_SUCCESS) return result;
+
+  grid.context = &stream.context();
+  grid.kernel = &kernel.name;
+  grid.keeps_alive = function;
+  grid.threads_per_block = request.block[0] * request.block[1] * request.block[2];
+  grid.block_count = std::uint64_t{request.grid[0]} * request.grid[1] * request.grid[2];
+  grid.most_resident =
+      static_cast<std::uint32_t>(function->max_active_blocks(grid.threads_per_block, request.dynamic_shared));
+  grid.is_cooperative = request.cooperative;
+  if (request.cooperative) {
+    if (grid.block_count > std::uint64_t{grid.most_resident} * worker_count())
+      return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    grid.workspace.assign(kWorkspaceWords, 0);
+  }
+  if (const CUresult result = function->code(&grid.code); result != CUDA_SUCCESS) return result;
+  const codegen::KernelInfo& info = grid.code->info;
+  grid.stack_bytes = kStackBase + 2 * std::size_t{info.local_bytes} + 4 * stream.context().stack_limit();
+
+  LaunchState& state = grid.state;
+  state.params = params;
+  std::memcpy(state.grid, request.grid, sizeof state.grid);
+  std::memcpy(state.block, request.block, sizeof state.block);
+  state.dynamic_shared = request.dynamic_shared;
+  state.total_shared = info.static_shared + request.dynamic_shared;
+  state.grid_id = next_grid_id.fetch_add(1, std::memory_order_relaxed);
+  state.grid_workspace = reinterpret_cast<std::uintptr_t>(grid.workspace.data());
+  state.multiprocessors = worker_count();
+  state.runtime = &grid;
+
+  const std::uint64_t number = stream.enqueue(std::move(work));
+  if (!launches_block()) return CUDA_SUCCESS;
+  stream.wait_for(number);
+  return stream.context().error();
+}
+
+}  // namespace cucore::cpu::runtime

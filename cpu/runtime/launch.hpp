@@ -1,0 +1,26 @@
+// From a launch call to a grid on a stream: every limit checked with the driver's code, the parameters copied.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <memory>
+
+namespace cucore::cpu::runtime {
+
+class Context;
+class Function;
+class Stream;
+
+struct LaunchRequest {
+  std::uint32_t grid[3] = {1, 1, 1};
+  std::uint32_t block[3] = {1, 1, 1};
+  std::uint32_t dynamic_shared = 0;
+  bool cooperative = false;
+  void** parameters = nullptr;  ///< one pointer per parameter, or
+  void** extra = nullptr;       ///< CU_LAUNCH_PARAM_BUFFER_POINTER ... CU_LAUNCH_PARAM_END
+};
+
+CUresult launch(const std::shared_ptr<Function>& function, const LaunchRequest& request, Stream& stream);
+
+}  // namespace cucore::cpu::runtime

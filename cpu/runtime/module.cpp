@@ -1,0 +1,250 @@
+// Modules and their functions: see module.hpp.
+#include "cpu/runtime/module.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "cpu/runtime/context.hpp"
+#include "cpu/runtime/device.hpp"
+#include "cpu/runtime/handle_table.hpp"
+#include "cpu/runtime/library.hpp"
+#include "cpu/runtime/memory.hpp"
+#include "cpu/runtime/process.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+using ModuleTable = HandleTable<Module, HandleKind::Module>;
+ModuleTable& module_table() {
+  static auto* table = new ModuleTable;
+  return *table;
+}
+
+using FunctionTable = HandleTable<Function, HandleKind::Function>;
+FunctionTable& function_table() {
+  static auto* table = new FunctionTable;
+  return *table;
+}
+
+bool has_memory(const ptx::Variable& variable) {
+  const bool in_memory = variable.space == ptx::Space::Global || variable.space == ptx::Space::Const;
+  return in_memory && variable.linkage != ptx::Linkage::Extern && ptx::kind_of(variable.type) != ptx::TypeKind::Opaque;
+}
+
+}  // namespace
+
+Function::Function(Module& module, const KernelDescription& description)
+    : module_(module),
+      description_(description),
+      max_dynamic_shared_(kSharedPerBlock - std::min<std::size_t>(kSharedPerBlock, description.info.static_shared)) {}
+
+CUfunction Function::handle() {
+  const std::lock_guard lock(mutex_);
+  if (!handle_) {
+    // The table's entry keeps the whole module alive.
+    handle_ = reinterpret_cast<CUfunction>(
+        function_table().insert(std::shared_ptr<Function>(module_.shared_from_this(), this)));
+  }
+  return handle_;
+}
+
+CUresult Function::code(std::shared_ptr<const codegen::Code>* code) {
+  const std::lock_guard lock(mutex_);
+  if (!code_) {
+    const CompilationInProgress compiling;
+    if (!compiling.allowed()) return CUDA_ERROR_DEINITIALIZED;
+    codegen::CompileResult result = codegen::compile(*module_.program().ptx, description_.id, module_.addresses());
+    if (!result.code) {
+      report("kernel " + description_.name + ": " + result.error);
+      return CUDA_ERROR_INVALID_PTX;
+    }
+    code_ = std::move(result.code);
+  }
+  *code = code_;
+  return CUDA_SUCCESS;
+}
+
+CUresult Function::attribute(CUfunction_attribute attribute, int* value) const {
+  const codegen::KernelInfo& info = description_.info;
+  switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *value = static_cast<int>(description_.max_threads);
+      break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+      *value = static_cast<int>(info.static_shared);
+      break;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: {
+      std::uint64_t bytes = 0;
+      for (const ptx::Variable& variable : module_.program().ptx->variables)
+        if (variable.space == ptx::Space::Const) bytes += variable.size;
+      *value = static_cast<int>(bytes);
+      break;
+    }
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+      *value = static_cast<int>(info.local_bytes);
+      break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+      *value = static_cast<int>(std::min(info.registers, 255u));
+      break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+      *value = module_.program().target;
+      break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+      *value = module_.context().device().capability();
+      break;
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+      *value = 0;
+      break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      *value = static_cast<int>(max_dynamic_shared());
+      break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      *value = carveout_.load();
+      break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      *value = 0;
+      break;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult Function::set_attribute(CUfunction_attribute attribute, int value) {
+  switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      if (value < 0 || static_cast<std::size_t>(value) + description_.info.static_shared > kSharedPerBlockOptIn)
+        return CUDA_ERROR_INVALID_VALUE;
+      max_dynamic_shared_.store(static_cast<std::size_t>(value));
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
+      carveout_.store(value);
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+      return CUDA_ERROR_NOT_SUPPORTED;  // no clusters here
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+int Function::max_active_blocks(std::uint32_t threads, std::size_t dynamic_shared) const {
+  if (threads == 0 || threads > description_.max_threads) return 0;
+  const std::size_t shared = description_.info.static_shared + dynamic_shared;
+  if (dynamic_shared > max_dynamic_shared()) return 0;
+  const std::uint32_t rounded = (threads + kWarpSize - 1) / kWarpSize * kWarpSize;
+  const std::size_t by_threads = kMaxThreadsPerMultiprocessor / rounded;
+  const std::size_t by_shared = kSharedPerMultiprocessor / (shared + kSharedReservedPerBlock);
+  return static_cast<int>(std::min({by_threads, by_shared, std::size_t{kMaxBlocksPerMultiprocessor}}));
+}
+
+Module::Module(Context& context, std::shared_ptr<const Program> program, bool of_library)
+    : context_(context), program_(std::move(program)), of_library_(of_library) {
+  for (const KernelDescription& kernel : program_->kernels)
+    functions_.push_back(std::make_unique<Function>(*this, kernel));
+}
+
+Module::~Module() {
+  for (void* const variable : addresses_.variables)
+    if (variable) free_module_memory(reinterpret_cast<std::uintptr_t>(variable));
+}
+
+CUresult Module::load(Context& context, std::shared_ptr<const Program> program, bool of_library,
+                      std::shared_ptr<Module>* module) {
+  auto made = std::make_shared<Module>(context, std::move(program), of_library);
+  if (const CUresult result = made->allocate_variables(); result != CUDA_SUCCESS) return result;
+  if (const CUresult result = made->initialise_variables(); result != CUDA_SUCCESS) return result;
+  made->handle_ = reinterpret_cast<CUmodule>(module_table().insert(made));
+  *module = std::move(made);
+  return CUDA_SUCCESS;
+}
+
+CUresult Module::allocate_variables() {
+  const std::vector<ptx::Variable>& variables = program_->ptx->variables;
+  addresses_.variables.resize(variables.size(), nullptr);
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    if (!has_memory(variables[i])) continue;
+    std::uintptr_t address = 0;
+    const CUresult result =
+        allocate_module_memory(context_, std::max<std::size_t>(variables[i].size, 1), variables[i].managed, &address);
+    if (result != CUDA_SUCCESS) return result;
+    addresses_.variables[i] = reinterpret_cast<void*>(address);
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult Module::initialise_variables() {
+  const std::vector<ptx::Variable>& variables = program_->ptx->variables;
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    auto* const memory = static_cast<std::byte*>(addresses_.variables[i]);
+    const ptx::Variable& variable = variables[i];
+    if (!memory) continue;
+    std::memset(memory, 0, variable.size);  // memory may have been used before
+    std::memcpy(memory, variable.initial.data(), std::min<std::size_t>(variable.initial.size(), variable.size));
+    for (const ptx::Relocation& relocation : variable.relocations) {
+      if (relocation.is_function) {
+        report("the initialiser of " + std::string(variable.name) +
+               " holds the address of a function, which the CPU device does not support");
+        return CUDA_ERROR_NOT_SUPPORTED;
+      }
+      if (relocation.offset + relocation.width > variable.size) return CUDA_ERROR_INVALID_PTX;
+      const auto base = reinterpret_cast<std::uintptr_t>(addresses_.variables[relocation.variable]);
+      const std::uint64_t value = (base + static_cast<std::uint64_t>(relocation.addend)) >> relocation.shift;
+      std::memcpy(memory + relocation.offset, &value, std::min<std::size_t>(relocation.width, sizeof value));
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+Function* Module::find_function(std::string_view name) {
+  const int index = program_->find_kernel(name);
+  return index >= 0 ? functions_[static_cast<std::size_t>(index)].get() : nullptr;
+}
+
+CUresult Module::find_variable(std::string_view name, bool managed_only, CUdeviceptr* address,
+                               std::size_t* size) const {
+  const std::vector<ptx::Variable>& variables = program_->ptx->variables;
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    if (variables[i].name != name || !addresses_.variables[i] || (managed_only && !variables[i].managed)) continue;
+    if (address) *address = reinterpret_cast<CUdeviceptr>(addresses_.variables[i]);
+    if (size) *size = static_cast<std::size_t>(variables[i].size);
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_NOT_FOUND;
+}
+
+void Module::unload() {
+  for (const auto& function : functions_) function_table().remove(function->handle());
+  module_table().remove(handle_);
+}
+
+std::shared_ptr<Module> find_module(CUmodule handle) { return module_table().find(handle); }
+
+std::shared_ptr<Function> find_function(CUfunction handle) { return function_table().find(handle); }
+
+CUresult find_function(Context& context, CUfunction handle, std::shared_ptr<Function>* function) {
+  if (auto found = function_table().find(handle)) {
+    *function = std::move(found);
+    return CUDA_SUCCESS;
+  }
+  const auto kernel = find_kernel(reinterpret_cast<CUkernel>(handle));
+  return kernel ? kernel->function_in(context, function) : CUDA_ERROR_INVALID_HANDLE;
+}
+
+void remove_modules_of(const Context& context) {
+  forget_modules_of_libraries(context);
+  for (const auto& module : module_table().all())
+    if (&module->context() == &context) module->unload();
+}
+
+}  // namespace cucore::cpu::runtime

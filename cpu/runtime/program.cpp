@@ -1,0 +1,152 @@
+// Loading images: see program.hpp.
+#include "cpu/runtime/program.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+
+#include "cpu/ptx/parser.hpp"
+#include "cpu/runtime/device.hpp"
+#include "cpu/runtime/image_source.hpp"
+#include "cpu/runtime/process.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+struct Failure {
+  CUresult code = CUDA_SUCCESS;
+  std::string log;
+};
+
+/// `sm_80` → 80, `sm_90a` → 90; 0 if it is not of that form. `specific`: has a letter, so fits one architecture only.
+int target_number(std::string_view target, bool* specific) {
+  *specific = false;
+  if (!target.starts_with("sm_")) return 0;
+  int number = 0;
+  for (const char c : target.substr(3)) {
+    if (c >= '0' && c <= '9')
+      number = number * 10 + (c - '0');
+    else
+      *specific = true;
+  }
+  return number;
+}
+
+Failure check_target(const ptx::Module& module, int capability, int* target) {
+  bool specific = false;
+  *target = target_number(module.target, &specific);
+  if (module.address_size != 64)
+    return {CUDA_ERROR_INVALID_PTX, "ptx: error: 32-bit addresses (.address_size 32) are not supported"};
+  if (*target > capability || (specific && *target != capability))
+    return {CUDA_ERROR_INVALID_PTX, "ptx: error: SM version specified by .target (" + std::string(module.target) +
+                                        ") is higher than the version of this device (sm_" +
+                                        std::to_string(capability) +
+                                        "); compile for it, or set CUCORE_CPU_COMPUTE_CAPABILITY"};
+  return {};
+}
+
+Failure check_instructions(const ptx::Module& module) {
+  const std::vector<codegen::Unsupported> missing = codegen::find_unsupported(module);
+  if (missing.empty()) return {};
+  constexpr std::size_t kMost = 20;
+  std::string log;
+  for (std::size_t i = 0; i < std::min(missing.size(), kMost); ++i) {
+    const codegen::Unsupported& each = missing[i];
+    log += "ptx:" + std::to_string(each.line) + ": error: " + each.instruction +
+           " is not supported by the CPU device (" + each.reason + "), in " + each.kernel + "\n";
+  }
+  if (missing.size() > kMost) log += "... and " + std::to_string(missing.size() - kMost) + " more\n";
+  return {CUDA_ERROR_NOT_SUPPORTED, std::move(log)};
+}
+
+std::size_t round_up(std::size_t value, std::size_t unit) {
+  return unit > 1 ? (value + unit - 1) / unit * unit : value;
+}
+
+std::uint32_t product(const std::optional<std::uint32_t> (&shape)[3]) {
+  return shape[0].value_or(1) * shape[1].value_or(1) * shape[2].value_or(1);
+}
+
+KernelDescription describe(const ptx::Module& module, ptx::FunctionId id) {
+  const ptx::Function& function = module.functions[id];
+  KernelDescription kernel;
+  kernel.id = id;
+  kernel.name = function.name;
+  kernel.info = codegen::describe(module, id);
+  for (const ptx::VariableId variable : function.parameters) {
+    const ptx::Variable& parameter = function.variables[variable];
+    const std::size_t offset = round_up(kernel.parameter_bytes, parameter.alignment);
+    kernel.parameters.push_back({offset, static_cast<std::size_t>(parameter.size)});
+    kernel.parameter_bytes = offset + static_cast<std::size_t>(parameter.size);
+  }
+  kernel.max_threads = kMaxThreadsPerBlock;
+  const ptx::PerformanceDirectives& directives = function.directives;
+  if (directives.maxntid[0]) kernel.max_threads = std::min(kernel.max_threads, product(directives.maxntid));
+  if (directives.reqntid[0]) {
+    kernel.max_threads = std::min(kernel.max_threads, product(directives.reqntid));
+    for (int axis = 0; axis < 3; ++axis) kernel.required[axis] = directives.reqntid[axis].value_or(1);
+  }
+  return kernel;
+}
+
+Failure make(const std::string& text, int capability, Program* program) {
+  ptx::ParseResult parsed = ptx::parse(text);
+  if (!parsed.module) {
+    const bool too_new = std::any_of(parsed.diagnostics.begin(), parsed.diagnostics.end(), [](const auto& diagnostic) {
+      return diagnostic.kind == ptx::Diagnostic::Kind::UnsupportedVersion;
+    });
+    return {too_new ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION : CUDA_ERROR_INVALID_PTX, ptx::format(parsed.diagnostics)};
+  }
+  program->ptx = std::move(parsed.module);
+  if (Failure failure = check_target(*program->ptx, capability, &program->target); failure.code != CUDA_SUCCESS)
+    return failure;
+  if (Failure failure = check_instructions(*program->ptx); failure.code != CUDA_SUCCESS) return failure;
+  for (ptx::FunctionId id = 0; id < program->ptx->functions.size(); ++id) {
+    const ptx::Function& function = program->ptx->functions[id];
+    if (function.is_entry && function.has_body) program->kernels.push_back(describe(*program->ptx, id));
+  }
+  return {};
+}
+
+}  // namespace
+
+int Program::find_kernel(std::string_view name) const {
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    if (kernels[i].name == name) return static_cast<int>(i);
+  return -1;
+}
+
+CUresult load_program(const void* image, std::size_t size, int capability, const JitOptions& options,
+                      std::shared_ptr<const Program>* program) {
+  const auto started = std::chrono::steady_clock::now();
+  Failure failure;
+  std::string text;
+  failure.code = ptx_of_image(image, size, capability, &text, &failure.log);
+  auto made = std::make_shared<Program>();
+  if (failure.code == CUDA_SUCCESS) failure = make(text, capability, made.get());
+  const std::chrono::duration<float, std::milli> took = std::chrono::steady_clock::now() - started;
+  options.write_wall_time(took.count());
+  if (failure.code != CUDA_SUCCESS) {
+    options.write_error_log(failure.log);
+    options.write_info_log("");
+    report(std::move(failure.log));
+    return failure.code;
+  }
+  options.write_error_log("");
+  options.write_info_log("cucore CPU device: " + std::to_string(made->kernels.size()) +
+                         " kernels, each compiled at its first launch");
+  *program = std::move(made);
+  return CUDA_SUCCESS;
+}
+
+CUresult load_program_file(const char* path, int capability, const JitOptions& options,
+                           std::shared_ptr<const Program>* program) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string image{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file.is_open() || file.bad()) return CUDA_ERROR_FILE_NOT_FOUND;
+  return load_program(image.data(), image.size(), capability, options, program);
+}
+
+}  // namespace cucore::cpu::runtime

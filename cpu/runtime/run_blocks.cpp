@@ -1,0 +1,118 @@
+// How one thread of the pool runs its share of a grid: a plain loop where threads of a block do not meet, else resident
+// blocks of fibers, one at a time as long as it progresses, more when all of them poll.
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "cpu/runtime/block.hpp"
+#include "cpu/runtime/fault_reports.hpp"
+#include "cpu/runtime/grid.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+/// Stack of the fiber that runs plain loops: one device thread's frame at a time.
+constexpr std::size_t kSmallestStack = 64 * 1024;
+
+StackPool& stack_pool() {
+  thread_local auto* pool = new StackPool;  // threads of the pool live as long as the process
+  return *pool;
+}
+
+/// Consecutive blocks taken at once: few enough to balance, many enough that the counter costs nothing.
+std::uint64_t chunk_of(const Grid& grid) { return std::clamp<std::uint64_t>(grid.block_count / 64, 1, 64); }
+
+struct PlainLoop {
+  Grid& grid;
+  BlockState block{};
+};
+
+void run_plain_loop(void* argument) {
+  auto& [grid, block] = *static_cast<PlainLoop*>(argument);
+  const std::uint64_t chunk = chunk_of(grid);
+  for (;;) {
+    const std::uint64_t first = grid.next_block.fetch_add(chunk, std::memory_order_relaxed);
+    if (first >= grid.block_count) return;
+    const std::uint64_t last = std::min(first + chunk, grid.block_count);
+    for (std::uint64_t index = first; index < last; ++index) {
+      if (grid.is_abandoned()) return;
+      set_block_id(block, grid, index);
+      grid.code->run_block(&block);
+    }
+  }
+}
+
+void run_plain(Grid& grid, std::uint32_t worker) {
+  // Reused from launch to launch: a fresh buffer would be cleared for nothing.
+  thread_local auto* const shared = new std::vector<std::byte>;
+  if (shared->size() < grid.state.total_shared + kSharedAlignment)
+    shared->resize(grid.state.total_shared + kSharedAlignment);
+  PlainLoop loop{grid, {}};
+  loop.block.launch = &grid.state;
+  loop.block.shared = aligned_shared(shared->data());
+  loop.block.worker = worker;
+  Fiber fiber;
+  fiber.start(stack_pool().take(std::max(grid.stack_bytes, kSmallestStack)), run_plain_loop, &loop);
+  fiber.resume();
+  if (fiber.fault().signal != 0) fail_with_fault(grid, loop.block, nullptr, fiber.fault());
+  stack_pool().give_back(fiber.drop());
+}
+
+void run_fibers(Grid& grid, std::uint32_t worker) {
+  std::vector<std::unique_ptr<Block>> residents;
+  bool progressed = true;
+  int idle_rounds = 0;
+  for (;;) {
+    if (grid.is_abandoned()) return;
+    const bool room =
+        residents.empty() || (!progressed && (grid.is_cooperative || residents.size() < grid.most_resident));
+    bool started = false;
+    if (room) {
+      const std::uint64_t index =
+          grid.next_block.load() < grid.block_count ? grid.next_block.fetch_add(1) : grid.block_count;
+      if (index < grid.block_count) {
+        residents.push_back(std::make_unique<Block>(grid, index, worker, stack_pool()));
+        started = true;
+      }
+    }
+    if (residents.empty()) return;
+    progressed = false;
+    for (auto& block : residents) {
+      const Block::Outcome outcome = block->run();
+      if (outcome == Block::Outcome::Failed) return;
+      if (outcome == Block::Outcome::Polling) continue;
+      block.reset();
+      progressed = true;
+    }
+    std::erase(residents, nullptr);
+    if (progressed || started) {
+      idle_rounds = 0;
+      continue;
+    }
+    // Everything here polls memory that someone else will write: let them.
+    if (++idle_rounds < 64)
+      sched_yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(std::min(idle_rounds - 63, 50)));
+  }
+}
+
+}  // namespace
+
+void run_blocks(Grid& grid, std::uint32_t worker) {
+  try {
+    if (grid.code->run_block)
+      run_plain(grid, worker);
+    else
+      run_fibers(grid, worker);
+  } catch (const std::bad_alloc&) {
+    grid.fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+              "kernel " + *grid.kernel + ": no memory for the stacks of its threads");
+  }
+}
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,117 @@
+// The services that generated code calls (cpu/codegen/kernel_abi.hpp), on the fiber of the calling device thread.
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/runtime/block.hpp"
+#include "cpu/runtime/context.hpp"
+#include "cpu/runtime/device_printf.hpp"
+#include "cpu/runtime/fault_reports.hpp"
+#include "cpu/runtime/grid.hpp"
+
+namespace cucore::cpu {
+
+namespace {
+
+using runtime::Block;
+using runtime::DeviceThread;
+using runtime::Fiber;
+using runtime::Grid;
+
+/// Null in a plain loop, where no thread waits for another.
+DeviceThread* fiber_of(ThreadState* thread) { return static_cast<DeviceThread*>(thread->runtime); }
+
+Grid& grid_of(ThreadState* thread) { return *static_cast<Grid*>(thread->block->launch->runtime); }
+
+std::string place_of(ThreadState* thread) {
+  return "kernel " + *grid_of(thread).kernel + ", block " + runtime::spelt(thread->block->block_id) + ", thread " +
+         runtime::spelt(thread->thread_id);
+}
+
+/// A block of one thread in a plain loop meets itself at once.
+std::uint64_t meet(ThreadState* thread, Block::WarpOperation operation, std::uint32_t mask, std::uint32_t value,
+                   std::uint32_t lane, std::uint32_t clamp) {
+  DeviceThread* const fiber = fiber_of(thread);
+  return fiber ? fiber->block->meet_warp(*fiber, operation, mask, value, lane, clamp) : value;
+}
+
+}  // namespace
+
+extern "C" {
+
+void cucpu_barrier(ThreadState* thread, std::uint32_t id, std::uint32_t count) {
+  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->wait_at_barrier(*fiber, id, count);
+}
+
+void cucpu_barrier_arrive(ThreadState* thread, std::uint32_t id, std::uint32_t count) {
+  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->arrive_at_barrier(id, count);
+}
+
+std::uint32_t cucpu_barrier_reduce(ThreadState* thread, std::uint32_t id, std::uint32_t count, std::uint32_t op,
+                                   std::uint32_t predicate) {
+  DeviceThread* const fiber = fiber_of(thread);
+  return fiber ? fiber->block->reduce_at_barrier(*fiber, id, count, op, predicate != 0) : (predicate != 0);
+}
+
+void cucpu_warp_sync(ThreadState* thread, std::uint32_t mask) {
+  meet(thread, Block::WarpOperation::Sync, mask, 0, 0, 0);
+}
+
+std::uint64_t cucpu_shuffle(ThreadState* thread, std::uint32_t mode, std::uint32_t value, std::uint32_t lane,
+                            std::uint32_t clamp, std::uint32_t mask) {
+  constexpr Block::WarpOperation kModes[] = {Block::WarpOperation::ShuffleUp, Block::WarpOperation::ShuffleDown,
+                                             Block::WarpOperation::ShuffleXor, Block::WarpOperation::ShuffleIndex};
+  return meet(thread, kModes[mode & 3], mask, value, lane, clamp);
+}
+
+std::uint32_t cucpu_vote(ThreadState* thread, std::uint32_t mode, std::uint32_t predicate, std::uint32_t mask) {
+  constexpr Block::WarpOperation kModes[] = {Block::WarpOperation::All, Block::WarpOperation::Any,
+                                             Block::WarpOperation::Uniform, Block::WarpOperation::Ballot};
+  return static_cast<std::uint32_t>(meet(thread, kModes[mode & 3], mask, predicate != 0, 0, 0));
+}
+
+void cucpu_yield(ThreadState* thread) {
+  if (grid_of(thread).is_abandoned()) Fiber::finish();
+  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->poll(*fiber);
+}
+
+void cucpu_nanosleep(ThreadState* thread, std::uint32_t nanoseconds) {
+  // The wait is a hint; others run meanwhile. In a plain loop there are no others.
+  (void)nanoseconds;
+  cucpu_yield(thread);
+}
+
+std::int32_t cucpu_vprintf(ThreadState* thread, const char* format, const void* arguments) {
+  return runtime::device_printf(grid_of(thread).context->printf_buffer, format, arguments);
+}
+
+void cucpu_assertfail(ThreadState* thread, const char* message, const char* file, std::uint32_t line,
+                      const char* function, std::uint64_t char_size) {
+  (void)char_size;  // always 1: wide assertions do not exist on the device
+  const std::uint32_t* const b = thread->block->block_id;
+  const std::uint32_t* const t = thread->thread_id;
+  std::fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+               file ? file : "unknown", line, function ? function : "unknown", b[0], b[1], b[2], t[0], t[1], t[2],
+               message ? message : "");
+  grid_of(thread).fail(CUDA_ERROR_ASSERT, place_of(thread) + ": assertion `" + (message ? message : "") + "` failed");
+  Fiber::finish();
+}
+
+void cucpu_trap(ThreadState* thread) {
+  grid_of(thread).fail(CUDA_ERROR_LAUNCH_FAILED, place_of(thread) + ": trap");
+  Fiber::finish();
+}
+
+std::uint64_t cucpu_globaltimer() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // extern "C"
+
+}  // namespace cucore::cpu
