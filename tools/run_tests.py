@@ -66,8 +66,8 @@ def lint(log):
     return (1, 0, 0) if status == 0 else (0, 1, 0)
 
 
-def ctest(log, build, env=None):
-    """Every test CTest knows in a build folder. GoogleTest binaries count case by case."""
+def ctest(log, build, env=None, only_gtest=False):
+    """Every test CTest knows in a build folder (or the GoogleTest binaries alone, which count case by case)."""
     listing = subprocess.run(
         ["ctest", "--test-dir", str(build), "--show-only=json-v1"], capture_output=True, text=True, check=True
     )
@@ -83,7 +83,7 @@ def ctest(log, build, env=None):
                 report = Path(folder) / "report.xml"
                 status = run(log, [*command, f"--gtest_output=xml:{report}"], {**test_env, **(env or {})}, cwd, timeout)
                 counts = add(counts, read_junit(report, status))
-        else:
+        elif not only_gtest:
             status = run(log, command, {**test_env, **(env or {})}, cwd, timeout)
             counts = add(counts, (1, 0, 0) if status == 0 else (0, 1, 0))
     return counts
@@ -121,7 +121,7 @@ def sanitizer(preset, options):
             log, ["cmake", "--build", build, "-j", JOBS, "--target", "sanitized_tests"], timeout=3600
         ):
             return (0, 1, 0)
-        return ctest(log, build, options)
+        return ctest(log, build, options, only_gtest=True)
 
     return suite
 
