@@ -37,10 +37,11 @@ struct KernelInfo {
   std::uint32_t local_bytes = 0;        ///< bytes of .local variables, one thread, deepest call chain known
   std::uint32_t param_bytes = 0;        ///< size of the parameter block
   std::uint32_t registers = 0;          ///< an estimate, as attributes report it
-  bool needs_fibers = false;            ///< `run_block` is null
+  bool needs_fibers = false;            ///< which of the two forms of Code there is
 };
 
-/// Compiled code of one kernel. Owns its memory; destroy only when no launch uses it.
+/// Compiled code of one kernel: `run_thread` if it needs fibers, else `run_block`; the other one is null. Owns its
+/// memory; destroy only when no launch uses it.
 class Code {
  public:
   virtual ~Code() = default;

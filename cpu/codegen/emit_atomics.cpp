@@ -1,6 +1,6 @@
 // atom and red. Threads of one block share one host thread, so shared memory needs no atomic instruction; everything
 // else uses the host's.
-#include "cpu/codegen/function_emitter.hpp"
+#include "cpu/codegen/float_values.hpp"
 #include "cpu/codegen/generators.hpp"
 
 namespace cucore::cpu::codegen {
@@ -110,6 +110,35 @@ void emit_atomic(FunctionEmitter& f, const Instruction& i) {
       old = f.b.CreateAtomicRMW(operation, address, operand, alignment, ordering_of(i));
     }
   }
+  if (i.opcode == Opcode::Atom) f.define(i.operands[0], old, i.type());
+}
+
+/// atom.add.noftz of halves: no host adds halves atomically, so this retries a compare-and-swap of the whole word.
+void emit_atomic_half(FunctionEmitter& f, const Instruction& i) {
+  const std::size_t at = i.opcode == Opcode::Atom ? 1 : 0;
+  const Type element = element_of(i.type());
+  const llvm::Align alignment(size_in_bytes(i.type()));
+  llvm::Type* word = f.bits_of(i.type());
+  Value* address = f.pointer(i.operands[at], i.space());
+  Value* operand = f.source(i.operands[at + 1], i.type());
+  Value* first = f.b.CreateAlignedLoad(word, address, alignment);
+
+  auto* before = f.b.GetInsertBlock();
+  auto* attempt = f.new_block("attempt");
+  auto* done = f.new_block("done");
+  f.b.CreateBr(attempt);
+  f.b.SetInsertPoint(attempt);
+  auto* old = f.b.CreatePHI(word, 2);
+  old->addIncoming(first, before);
+  Value* sum = for_each_half(f, i.type(), [&](unsigned lane) {
+    Value* a = widen_half(f, half_element(f, old, lane), element);
+    Value* b = widen_half(f, half_element(f, operand, lane), element);
+    return narrow(f, f.b.CreateFAdd(a, b), element, Rounding::Nearest);
+  });
+  Value* pair = f.b.CreateAtomicCmpXchg(address, old, sum, alignment, ordering_of(i), AtomicOrdering::Monotonic);
+  old->addIncoming(f.b.CreateExtractValue(pair, 0), f.b.GetInsertBlock());
+  f.b.CreateCondBr(f.b.CreateExtractValue(pair, 1), done, attempt);
+  f.b.SetInsertPoint(done);
   if (i.opcode == Opcode::Atom) f.define(i.operands[0], old, i.type());
 }
 

@@ -60,6 +60,17 @@ CmpInst::Predicate predicate_of(const Instruction& i) {
   return CmpInst::BAD_ICMP_PREDICATE;
 }
 
+/// a CmpOp b of one element of operands 1 and 2, which are halves.
+Value* compare_halves(FunctionEmitter& f, const Instruction& i, unsigned lane) {
+  const Type element = element_of(i.type());
+  auto wide = [&](std::size_t n) {
+    Value* half = half_element(f, f.source(i.operands[n], i.type()), lane);
+    if (i.has(M::Ftz) && element == Type::F16) half = flush_half(f, half);
+    return widen_half(f, half, element);
+  };
+  return f.b.CreateFCmp(predicate_of(i), wide(1), wide(2));
+}
+
 /// a CmpOp b of operands 1 and 2.
 Value* compare(FunctionEmitter& f, const Instruction& i) {
   const CmpInst::Predicate predicate = predicate_of(i);
@@ -67,6 +78,7 @@ Value* compare(FunctionEmitter& f, const Instruction& i) {
     f.module.fail("a comparison that its type does not have", i);
     return f.b.getFalse();
   }
+  if (i.type() == Type::F16 || i.type() == Type::Bf16) return compare_halves(f, i, 0);
   if (kind_of(i.type()) == TypeKind::Float) {
     return f.b.CreateFCmp(predicate, float_source(f, i, 1), float_source(f, i, 2));
   }
@@ -102,6 +114,30 @@ void emit_set(FunctionEmitter& f, const Instruction& i) {
   const Type type = i.types[0];
   Value* result =
       type == Type::F32 ? f.b.CreateUIToFP(truth, f.b.getFloatTy()) : f.b.CreateSExt(truth, f.b.getInt32Ty());
+  f.define(i.operands[0], result, type);
+}
+
+/// setp p|q of packed halves: p compares the low elements and q the high ones.
+void emit_setp_packed(FunctionEmitter& f, const Instruction& i) {
+  const Operand& to = i.operands[0];
+  const bool pair = to.kind == Operand::Kind::RegisterPair;
+  Value* low = combine(f, i, compare_halves(f, i, 0));
+  Value* high = combine(f, i, compare_halves(f, i, 1));
+  f.define(pair ? to.elements[0] : to, low, Type::Pred);
+  if (pair) f.define(to.elements[1], high, Type::Pred);
+}
+
+/// set on halves: 1.0 or 0.0 in a half, all ones or 0 in an integer
+void emit_set_half(FunctionEmitter& f, const Instruction& i) {
+  const Type type = i.types[0];
+  if (kind_of(type) != TypeKind::Float) {
+    f.define(i.operands[0], f.b.CreateSExt(combine(f, i, compare_halves(f, i, 0)), f.bits_of(type)), type);
+    return;
+  }
+  Value* one = f.b.getInt16(element_of(type) == Type::F16 ? 0x3c00 : 0x3f80);
+  Value* result = for_each_half(f, type, [&](unsigned lane) {
+    return f.b.CreateSelect(combine(f, i, compare_halves(f, i, lane)), one, f.b.getInt16(0));
+  });
   f.define(i.operands[0], result, type);
 }
 

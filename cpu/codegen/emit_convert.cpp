@@ -124,4 +124,12 @@ void emit_cvt(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], result, to);
 }
 
+/// cvt.rna.tf32.f32: ten fraction bits, halves rounded away from zero; the dropped bits become zero
+void emit_cvt_tf32(FunctionEmitter& f, const Instruction& i) {
+  Value* bits = f.source(i.operands[1], Type::B32);
+  Value* rounded = f.b.CreateAnd(f.b.CreateAdd(bits, f.b.getInt32(0x1000)), f.b.getInt32(~std::uint32_t{0x1fff}));
+  Value* is_finite = f.b.CreateICmpULT(f.b.CreateAnd(bits, 0x7fffffff), f.b.getInt32(0x7f800000));
+  f.define(i.operands[0], f.b.CreateSelect(is_finite, rounded, bits), Type::B32);
+}
+
 }  // namespace cucore::cpu::codegen

@@ -13,14 +13,6 @@ using M = ptx::Modifier;
 
 namespace {
 
-bool is_packed(Type type) { return type == Type::F16x2 || type == Type::Bf16x2; }
-Type element_of(Type type) { return type == Type::F16 || type == Type::F16x2 ? Type::F16 : Type::Bf16; }
-
-Value* flush_half(FunctionEmitter& f, Value* half) {
-  Value* has_exponent = f.b.CreateICmpNE(f.b.CreateAnd(half, 0x7c00), f.b.getInt16(0));
-  return f.b.CreateSelect(has_exponent, half, f.b.CreateAnd(half, 0x8000));
-}
-
 Value* fused(FunctionEmitter& f, const std::vector<Value*>& a) {
   std::vector<Value*> wide;
   for (Value* value : a) wide.push_back(f.b.CreateFPExt(value, f.b.getDoubleTy()));
@@ -68,18 +60,13 @@ Value* element_result(FunctionEmitter& f, const Instruction& i, std::vector<Valu
 }  // namespace
 
 void emit_half_arithmetic(FunctionEmitter& f, const Instruction& i) {
-  const Type element = element_of(i.type());
-  const unsigned lanes = is_packed(i.type()) ? 2 : 1;
-  Value* result = f.b.getIntN(16 * lanes, 0);
-  for (unsigned lane = 0; lane < lanes; ++lane) {
+  std::vector<Value*> operands;
+  for (std::size_t n = 1; n < i.operands.size(); ++n) operands.push_back(f.source(i.operands[n], i.type()));
+  Value* result = for_each_half(f, i.type(), [&](unsigned lane) {
     std::vector<Value*> halves;
-    for (std::size_t n = 1; n < i.operands.size(); ++n) {
-      Value* packed = f.source(i.operands[n], i.type());
-      halves.push_back(f.b.CreateTrunc(f.b.CreateLShr(packed, 16 * lane), f.b.getInt16Ty()));
-    }
-    Value* half = element_result(f, i, halves, element);
-    result = f.b.CreateOr(result, f.b.CreateShl(f.b.CreateZExt(half, result->getType()), 16 * lane));
-  }
+    for (Value* operand : operands) halves.push_back(half_element(f, operand, lane));
+    return element_result(f, i, halves, element_of(i.type()));
+  });
   f.define(i.operands[0], result, i.type());
 }
 

@@ -56,4 +56,18 @@ void emit_approximate(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], result, i.type());
 }
 
+/// ex2 and tanh of halves: computed in f32.
+void emit_approximate_half(FunctionEmitter& f, const Instruction& i) {
+  const ptx::Type element = element_of(i.type());
+  Value* operand = f.source(i.operands[1], i.type());
+  Value* result = for_each_half(f, i.type(), [&](unsigned lane) {
+    Value* wide = widen_half(f, half_element(f, operand, lane), element);
+    if (i.has(M::Ftz)) wide = flush_subnormal(f, wide);
+    Value* computed_wide = computed(f, i, {wide});
+    if (i.has(M::Ftz)) computed_wide = flush_subnormal(f, computed_wide);
+    return narrow(f, computed_wide, element, Rounding::Nearest);
+  });
+  f.define(i.operands[0], result, i.type());
+}
+
 }  // namespace cucore::cpu::codegen

@@ -1,4 +1,4 @@
-// ld and st in every space, order and width, and fences.
+// ld and st in every space, order and width, cp.async, and fences.
 #include "cpu/codegen/function_emitter.hpp"
 #include "cpu/codegen/generators.hpp"
 
@@ -95,6 +95,23 @@ void emit_st(FunctionEmitter& f, const Instruction& i) {
   for (std::size_t e = 0; e < from.size(); ++e) {
     f.b.CreateAlignedStore(f.source(from[e], i.type()), element_pointer(f, to, bytes * e), llvm::Align(bytes));
   }
+}
+
+/// cp.async copies at issue, which its rules allow; committing and waiting then have nothing to do. Bytes beyond the
+/// source size, or all of them if the source is to be ignored, are filled with zeros and not read.
+void emit_cp_async(FunctionEmitter& f, const Instruction& i) {
+  if (i.spaces.empty()) return;  // .commit_group, .wait_group, .wait_all
+  Value* to = f.pointer(i.operands[0], Space::Shared);
+  Value* from = f.pointer(i.operands[1], Space::Global);
+  Value* size = f.b.getInt32(static_cast<std::uint32_t>(i.operands[2].integer));
+  Value* taken = size;
+  if (i.operands.size() - (i.has(M::L2CacheHint) ? 1 : 0) > 3) {
+    const Operand& limit = i.operands[3];
+    const bool ignores =
+        limit.kind == Operand::Kind::Register && f.function.registers[limit.reg].type == ptx::Type::Pred;
+    taken = ignores ? f.b.CreateSelect(f.predicate(limit), f.b.getInt32(0), size) : f.source(limit, ptx::Type::U32);
+  }
+  f.call("cucpu_copy_and_fill", f.b.getVoidTy(), {to, from, size, taken});
 }
 
 void emit_fence(FunctionEmitter& f, const Instruction& i) {

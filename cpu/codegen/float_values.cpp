@@ -16,6 +16,14 @@ Rounding rounding_of(const Instruction& instruction) {
   return Rounding::Nearest;
 }
 
+bool is_packed_half(Type type) { return type == Type::F16x2 || type == Type::Bf16x2; }
+
+Type element_of(Type type) { return type == Type::F16 || type == Type::F16x2 ? Type::F16 : Type::Bf16; }
+
+Value* half_element(FunctionEmitter& f, Value* packed, unsigned lane) {
+  return f.b.CreateTrunc(f.b.CreateLShr(packed, 16 * lane), f.b.getInt16Ty());
+}
+
 Value* flush_subnormal(FunctionEmitter& f, Value* value) {
   llvm::Type* type = value->getType();
   Value* bits = f.b.CreateBitCast(value, f.b.getIntNTy(type->getScalarSizeInBits()));
@@ -23,6 +31,11 @@ Value* flush_subnormal(FunctionEmitter& f, Value* value) {
   Value* has_exponent = f.b.CreateIsNotNull(f.b.CreateAnd(bits, exponent));
   Value* zero = f.intrinsic(llvm::Intrinsic::copysign, {type}, {llvm::ConstantFP::get(type, 0.0), value});
   return f.b.CreateSelect(has_exponent, value, zero);
+}
+
+Value* flush_half(FunctionEmitter& f, Value* half) {
+  Value* has_exponent = f.b.CreateICmpNE(f.b.CreateAnd(half, 0x7c00), f.b.getInt16(0));
+  return f.b.CreateSelect(has_exponent, half, f.b.CreateAnd(half, 0x8000));
 }
 
 Value* flush_rounded(FunctionEmitter& f, Value* rounded, Value* exact, Type type) {

@@ -39,10 +39,13 @@ CUCPU_GENERATOR(emit_half_arithmetic);
 
 // emit_math.cpp
 CUCPU_GENERATOR(emit_approximate);
+CUCPU_GENERATOR(emit_approximate_half);
 
 // emit_compare.cpp
 CUCPU_GENERATOR(emit_setp);
+CUCPU_GENERATOR(emit_setp_packed);
 CUCPU_GENERATOR(emit_set);
+CUCPU_GENERATOR(emit_set_half);
 CUCPU_GENERATOR(emit_selp);
 CUCPU_GENERATOR(emit_slct);
 
@@ -64,6 +67,7 @@ CUCPU_GENERATOR(emit_prmt);
 
 // emit_convert.cpp
 CUCPU_GENERATOR(emit_cvt);
+CUCPU_GENERATOR(emit_cvt_tf32);
 
 // emit_data.cpp
 CUCPU_GENERATOR(emit_mov);
@@ -73,10 +77,12 @@ CUCPU_GENERATOR(emit_isspacep);
 // emit_memory.cpp
 CUCPU_GENERATOR(emit_ld);
 CUCPU_GENERATOR(emit_st);
+CUCPU_GENERATOR(emit_cp_async);
 CUCPU_GENERATOR(emit_fence);
 
 // emit_atomics.cpp
 CUCPU_GENERATOR(emit_atomic);
+CUCPU_GENERATOR(emit_atomic_half);
 
 // emit_control.cpp
 CUCPU_GENERATOR(emit_bra);
@@ -93,6 +99,9 @@ CUCPU_GENERATOR(emit_barrier);
 CUCPU_GENERATOR(emit_shfl);
 CUCPU_GENERATOR(emit_vote);
 CUCPU_GENERATOR(emit_activemask);
+CUCPU_GENERATOR(emit_redux);
+CUCPU_GENERATOR(emit_match);
+CUCPU_GENERATOR(emit_elect);
 
 #undef CUCPU_GENERATOR
 

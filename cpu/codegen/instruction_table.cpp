@@ -242,6 +242,35 @@ const char* call(const Instruction& i) {
   return direct ? nullptr : "indirect call";
 }
 
+const char* asynchronous_copy(const Instruction& i) {
+  if (!i.has(M::Async)) return "form";
+  if (i.has(M::CommitGroup) || i.has(M::WaitAll)) return i.operands.empty() ? nullptr : "operands";
+  if (i.has(M::WaitGroup)) return i.operands.size() == 1 ? nullptr : "operands";
+  if (i.spaces != std::vector{Space::Shared, Space::Global}) return "state spaces";
+  const std::size_t operands = i.operands.size() - (i.has(M::L2CacheHint) ? 1 : 0);
+  if (operands != 3 && operands != 4) return "operands";
+  return i.operands[2].kind == Operand::Kind::Integer ? nullptr : "a size that is no constant";
+}
+
+const char* reduction(const Instruction& i) {
+  if (!i.has(M::Sync)) return "needs .sync";
+  const bool logical = i.has(M::And) || i.has(M::Or) || i.has(M::Xor);
+  return logical == (i.type() == T::B32) ? nullptr : "type";
+}
+
+const char* half_atomic(const Instruction& i) {
+  if (const char* why = spaces_one_of(i, {Space::Generic, Space::Global, Space::Shared})) return why;
+  if (i.vector_width != 1) return "vector";
+  if (!i.has(M::Add)) return "operation of a half";
+  return cache_policy_operand(i, i.opcode == O::Atom ? 3 : 2);
+}
+
+const char* half_set(const Instruction& i) {
+  if (i.types.size() != 2) return "needs two types";
+  if (is_packed_half(i.types[1]) != is_packed_half(i.types[0])) return "packed and scalar types together";
+  return unpredicated_compare(i);
+}
+
 const char* any_space(const Instruction&) { return nullptr; }
 
 constexpr ModifierSet ftz_sat{M::Ftz, M::Sat};
@@ -312,11 +341,16 @@ const std::vector<Form>& instruction_table() {
       {O::Sin, emit_approximate, 2, 2, floats, {M::Approx, M::Ftz}, approximate},
       {O::Cos, emit_approximate, 2, 2, floats, {M::Approx, M::Ftz}, approximate},
       {O::Tanh, emit_approximate, 2, 2, floats, {M::Approx, M::Ftz}, approximate},
+      {O::Ex2, emit_approximate_half, 2, 2, halves, {M::Approx, M::Ftz}},
+      {O::Tanh, emit_approximate_half, 2, 2, halves, {M::Approx}},
 
       // comparison and selection
       {O::Setp, emit_setp, 3, 4, integers | bits | floats | TypeSet{T::F16, T::Bf16},
        comparison | combination | ModifierSet{M::Ftz}, unpredicated_compare},
+      {O::Setp, emit_setp_packed, 3, 4, {T::F16x2, T::Bf16x2}, comparison | combination | ModifierSet{M::Ftz},
+       unpredicated_compare},
       {O::Set, emit_set, 3, 4, integers | bits | floats, comparison | combination | ModifierSet{M::Ftz}, set_types},
+      {O::Set, emit_set_half, 3, 4, int32 | halves, comparison | combination | ModifierSet{M::Ftz}, half_set},
       {O::Selp, emit_selp, 4, 4, integers | bits | floats, plain},
       {O::Slct, emit_slct, 4, 4, integers | bits | floats, {M::Ftz}, slct_types},
 
@@ -344,6 +378,7 @@ const std::vector<Form>& instruction_table() {
       {O::Mov, emit_mov, 2, 2, integers | bits | floats | predicate, plain, move},
       {O::Cvt, emit_cvt, 2, 3, integers | TypeSet{T::U8, T::S8} | floats | halves,
        rounding | ModifierSet{M::Rni, M::Rzi, M::Rmi, M::Rpi, M::Ftz, M::Sat, M::Relu}, conversion},
+      {O::Cvt, emit_cvt_tf32, 2, 2, {T::Tf32, T::F32}, {M::Rna}, two_types},
       {O::Cvta, emit_cvta, 2, 2, {T::U64}, {M::To}, address_conversion, true},
       {O::Isspacep, emit_isspacep, 2, 2, none, plain, space_test, true},
 
@@ -351,6 +386,8 @@ const std::vector<Form>& instruction_table() {
       {O::Ld, emit_ld, 2, 3, in_memory, load_order | cache_hints | scopes, load, true},
       {O::Ldu, emit_ld, 2, 2, in_memory, plain, load, true},
       {O::St, emit_st, 2, 3, in_memory, store_order | cache_hints | scopes, store, true},
+      {O::Cp, emit_cp_async, 0, 5, none,
+       cache_hints | ModifierSet{M::Async, M::CommitGroup, M::WaitGroup, M::WaitAll}, asynchronous_copy, true},
       {O::Membar, emit_fence, 0, 0, none, {M::Cta, M::Gl, M::Sys}},
       {O::Fence, emit_fence, 0, 0, none, scopes | ModifierSet{M::Sc, M::AcqRel, M::Acquire, M::Release}},
       {O::Prefetch, emit_nothing, 1, 1, none, cache_hints | ModifierSet{M::L1, M::L2}, any_space, true},
@@ -361,6 +398,10 @@ const std::vector<Form>& instruction_table() {
        atomic, true},
       {O::Red, emit_atomic, 2, 3, integers | bits | floats, atomic_order | scopes | atomic_operation | cache_hints,
        atomic, true},
+      {O::Atom, emit_atomic_half, 3, 4, halves, atomic_order | scopes | cache_hints | ModifierSet{M::Add, M::Noftz},
+       half_atomic, true},
+      {O::Red, emit_atomic_half, 2, 3, halves, atomic_order | scopes | cache_hints | ModifierSet{M::Add, M::Noftz},
+       half_atomic, true},
 
       // control flow
       {O::Bra, emit_bra, 1, 1, none, {M::Uni}},
@@ -382,6 +423,10 @@ const std::vector<Form>& instruction_table() {
       {O::Shfl, emit_shfl, 5, 5, {T::B32}, {M::Sync, M::Up, M::Down, M::Bfly, M::Idx}, shuffle},
       {O::Vote, emit_vote, 3, 3, {T::B32, T::Pred}, {M::Sync, M::All, M::Any, M::Uni, M::Ballot}, vote},
       {O::Activemask, emit_activemask, 1, 1, {T::B32}, plain},
+      {O::Redux, emit_redux, 3, 3, int32 | TypeSet{T::B32},
+       {M::Sync, M::Add, M::Min, M::Max, M::And, M::Or, M::Xor}, reduction},
+      {O::Match, emit_match, 3, 3, bits32, {M::Sync, M::Any, M::All}, shuffle},
+      {O::Elect, emit_elect, 2, 2, none, {M::Sync}, shuffle},
   };
   // clang-format on
   return table;

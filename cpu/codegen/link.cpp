@@ -86,8 +86,10 @@ CompileResult link(std::unique_ptr<llvm::MemoryBuffer> object, const ptx::Module
   auto code = std::make_unique<LinkedCode>(**shared, library);
   code->info = info;
   auto error = code->define(std::move(object), module, reach, addresses);
-  if (!error) error = code->find(run_thread_symbol, code->run_thread);
-  if (!error && !info.needs_fibers) error = code->find(run_block_symbol, code->run_block);
+  if (!error) {
+    error = info.needs_fibers ? code->find(run_thread_symbol, code->run_thread)
+                              : code->find(run_block_symbol, code->run_block);
+  }
   if (error) return {.code = nullptr, .error = llvm::toString(std::move(error))};
   return {.code = std::move(code), .error = {}};
 }

@@ -53,8 +53,11 @@ llvm::FunctionCallee ModuleEmitter::external(std::string_view name, llvm::Type* 
 
 void ModuleEmitter::emit() {
   for (ptx::FunctionId id : reach.functions) FunctionEmitter(*this, id).emit();
-  emit_run_thread();
-  if (!reach.needs_fibers) emit_run_block();
+  if (reach.needs_fibers) {
+    emit_run_thread();
+  } else {
+    emit_run_block();
+  }
 }
 
 namespace {

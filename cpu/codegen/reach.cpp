@@ -71,6 +71,9 @@ bool is_rendezvous(const ptx::Instruction& instruction) {
     case Opcode::Barrier:
     case Opcode::Shfl:
     case Opcode::Vote:
+    case Opcode::Redux:
+    case Opcode::Match:
+    case Opcode::Elect:
       return true;
     default:
       return false;
