@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -189,13 +190,16 @@ float sine(float a) { return std::sin(a); }
 float cosine(float a) { return std::cos(a); }
 float tanh(float a) { return std::tanh(a); }
 
-// ---- copies and warp operations ------------------------------------------------------------------------------------
+// ---- copies, the heap and warp operations --------------------------------------------------------------------------
 
 void copy_and_fill(void* to, const void* from, std::uint32_t size, std::uint32_t taken) {
   taken = std::min(taken, size);
   std::memcpy(to, from, taken);
   std::memset(static_cast<char*>(to) + taken, 0, size - taken);
 }
+
+std::uint64_t allocate(std::uint64_t bytes) { return reinterpret_cast<std::uint64_t>(std::malloc(bytes)); }
+void release(std::uint64_t block) { std::free(reinterpret_cast<void*>(block)); }
 
 /// Calls `visit` with the value that each lane of `mask` brings.
 template <typename Visit>
@@ -288,6 +292,8 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_tanh_f32", address_of(tanh)},
 
       {"cucpu_copy_and_fill", address_of(copy_and_fill)},
+      {"cucpu_malloc", address_of(allocate)},
+      {"cucpu_free", address_of(release)},
       {"cucpu_redux_add", address_of(redux<sum_of>)},
       {"cucpu_redux_and", address_of(redux<and_of>)},
       {"cucpu_redux_or", address_of(redux<or_of>)},

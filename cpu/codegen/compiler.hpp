@@ -26,7 +26,8 @@ struct Unsupported {
 std::vector<Unsupported> find_unsupported(const ptx::Module& module);
 
 /// Addresses of module-scope variables (.global, .const) of `module`, by index into Module::variables; null for shared
-/// ones. The memory must outlive the code.
+/// ones. The memory must outlive the code. Where an initialiser names a function, compiling a kernel that can reach it
+/// writes the address of the compiled function.
 struct ModuleAddresses {
   std::vector<void*> variables;
 };

@@ -43,18 +43,34 @@ void emit_nanosleep(FunctionEmitter& f, const Instruction& i) {
 
 namespace {
 
-/// `call (results), function, (arguments)`, either list optional.
+/// `call (results), callee, (arguments), prototype`: both lists are optional, a prototype stands with a register.
 struct Call {
   std::vector<Operand> results;
   std::vector<Operand> arguments;
-  ptx::FunctionId called = 0;
+  Operand callee;
+  std::vector<const ptx::Variable*> declared_results;
+  std::vector<const ptx::Variable*> declared_parameters;
 
-  explicit Call(const Instruction& i) {
-    const auto function = std::find_if(i.operands.begin(), i.operands.end(),
-                                       [](const Operand& o) { return o.kind == Operand::Kind::Function; });
-    called = function->function;
-    if (function != i.operands.begin()) results = i.operands.front().elements;
-    if (function + 1 != i.operands.end()) arguments = (function + 1)->elements;
+  Call(const FunctionEmitter& f, const Instruction& i) {
+    auto operand = i.operands.begin();
+    if (operand->kind == Operand::Kind::List) results = (operand++)->elements;
+    callee = *operand++;
+    if (operand != i.operands.end() && operand->kind == Operand::Kind::List) arguments = (operand++)->elements;
+    if (callee.kind == Operand::Kind::Function) {
+      declare(f.module.module.functions[callee.function]);
+    } else if (operand->kind == Operand::Kind::Prototype) {
+      const ptx::Prototype& prototype = f.function.prototypes[operand->integer];
+      for (const ptx::Variable& result : prototype.returns) declared_results.push_back(&result);
+      for (const ptx::Variable& parameter : prototype.parameters) declared_parameters.push_back(&parameter);
+    } else if (const auto& targets = f.function.target_lists[operand->integer].functions; !targets.empty()) {
+      declare(f.module.module.functions[targets.front()]);
+    }
+  }
+
+ private:
+  void declare(const ptx::Function& function) {
+    for (ptx::VariableId id : function.returns) declared_results.push_back(&function.variables[id]);
+    for (ptx::VariableId id : function.parameters) declared_parameters.push_back(&function.variables[id]);
   }
 };
 
@@ -72,29 +88,39 @@ Value* argument_value(FunctionEmitter& f, const Operand& operand, Type type) {
   return f.b.CreateLoad(f.type_of(type), f.variable_pointer(operand));
 }
 
-void call_function(FunctionEmitter& f, const Instruction& i, const Call& call, ptx::FunctionId id) {
-  const ptx::Function& callee = f.module.module.functions[id];
-  if (call.results.size() != callee.returns.size() || call.arguments.size() != callee.parameters.size()) {
+/// Passes arguments and results in memory; `target` is a function or a pointer to one.
+void call_function(FunctionEmitter& f, const Instruction& i, const Call& call, Value* target, bool may_exit) {
+  if (call.results.size() != call.declared_results.size() || call.arguments.size() != call.declared_parameters.size()) {
     f.module.fail("other arguments than the function takes", i);
     return;
   }
   std::vector<Value*> arguments{f.thread()};
   for (std::size_t r = 0; r < call.results.size(); ++r) {
-    arguments.push_back(storage(f, call.results[r], callee.variables[callee.returns[r]], i));
+    arguments.push_back(storage(f, call.results[r], *call.declared_results[r], i));
   }
   for (std::size_t a = 0; a < call.arguments.size(); ++a) {
-    const ptx::Variable& parameter = callee.variables[callee.parameters[a]];
+    const ptx::Variable& parameter = *call.declared_parameters[a];
     arguments.push_back(storage(f, call.arguments[a], parameter, i));
     if (call.arguments[a].kind != Operand::Kind::Variable) {
       f.b.CreateStore(f.source(call.arguments[a], parameter.type), arguments.back());
     }
   }
-  Value* exited = f.b.CreateCall(f.module.function(id), arguments);
-  if (f.module.reach.may_exit[id]) f.leave_if(exited);
+  const std::vector<llvm::Type*> pointers(arguments.size(), f.b.getPtrTy());
+  Value* exited = f.b.CreateCall(llvm::FunctionType::get(f.b.getInt1Ty(), pointers, false), target, arguments);
+  if (may_exit) f.leave_if(exited);
   for (std::size_t r = 0; r < call.results.size(); ++r) {
     if (call.results[r].kind == Operand::Kind::Variable) continue;
-    const Type type = callee.variables[callee.returns[r]].type;
+    const Type type = call.declared_results[r]->type;
     f.define(call.results[r], f.b.CreateLoad(f.type_of(type), arguments[1 + r]), type);
+  }
+}
+
+void define_result(FunctionEmitter& f, const Call& call, Value* value, Type type) {
+  if (call.results.empty()) return;
+  if (call.results[0].kind == Operand::Kind::Variable) {
+    f.b.CreateStore(value, f.variable_pointer(call.results[0]));
+  } else {
+    f.define(call.results[0], value, type);
   }
 }
 
@@ -108,13 +134,7 @@ void call_vprintf(FunctionEmitter& f, const Instruction& i, const Call& call) {
   for (const Operand& argument : call.arguments) {
     arguments.push_back(f.b.CreateIntToPtr(argument_value(f, argument, Type::U64), f.b.getPtrTy()));
   }
-  Value* printed = f.call("cucpu_vprintf", f.b.getInt32Ty(), arguments);
-  if (call.results.empty()) return;
-  if (call.results[0].kind == Operand::Kind::Variable) {
-    f.b.CreateStore(printed, f.variable_pointer(call.results[0]));
-  } else {
-    f.define(call.results[0], printed, Type::S32);
-  }
+  define_result(f, call, f.call("cucpu_vprintf", f.b.getInt32Ty(), arguments), Type::S32);
 }
 
 /// void __assertfail(const char* message, const char* file, unsigned line, const char* function, size_t char_size)
@@ -131,17 +151,42 @@ void call_assertfail(FunctionEmitter& f, const Instruction& i, const Call& call)
          {f.thread(), text(0), text(1), line, text(3), argument_value(f, call.arguments[4], Type::U64)});
 }
 
+/// void* malloc(size_t bytes) and void free(void* block): the host's heap.
+void call_heap(FunctionEmitter& f, const Instruction& i, const Call& call, DeviceRuntime which) {
+  if (call.arguments.size() != 1) {
+    f.module.fail("other arguments than malloc and free take", i);
+    return;
+  }
+  Value* argument = argument_value(f, call.arguments[0], Type::U64);
+  if (which == DeviceRuntime::Malloc) {
+    define_result(f, call, f.call("cucpu_malloc", f.b.getInt64Ty(), {argument}), Type::U64);
+  } else {
+    f.call("cucpu_free", f.b.getVoidTy(), {argument});
+  }
+}
+
 }  // namespace
 
 void emit_call(FunctionEmitter& f, const Instruction& i) {
-  const Call call(i);
-  const Callee callee = resolve(f.module.module, call.called);
+  const Call call(f, i);
+  if (call.callee.kind != Operand::Kind::Function) {
+    Value* target = f.b.CreateIntToPtr(f.source(call.callee, Type::U64), f.b.getPtrTy());
+    call_function(f, i, call, target, true);
+    return;
+  }
+  const Callee callee = resolve(f.module.module, call.callee.function);
   if (callee.function) {
-    call_function(f, i, call, *callee.function);
-  } else if (callee.runtime == DeviceRuntime::Vprintf) {
-    call_vprintf(f, i, call);
-  } else {
-    call_assertfail(f, i, call);
+    call_function(f, i, call, f.module.function(*callee.function), f.module.reach.may_exit[*callee.function]);
+    return;
+  }
+  switch (*callee.runtime) {
+    case DeviceRuntime::Vprintf:
+      return call_vprintf(f, i, call);
+    case DeviceRuntime::Assertfail:
+      return call_assertfail(f, i, call);
+    case DeviceRuntime::Malloc:
+    case DeviceRuntime::Free:
+      return call_heap(f, i, call, *callee.runtime);
   }
 }
 

@@ -267,6 +267,10 @@ Value* FunctionEmitter::source(const Operand& operand, ptx::Type type) {
       }
       return convert_bits(address, to, false);
     }
+    case Operand::Kind::Function: {
+      const Callee callee = resolve(module.module, operand.function);
+      return convert_bits(b.CreatePtrToInt(module.function(*callee.function), b.getInt64Ty()), to, false);
+    }
     default:
       module.fail("an operand that has no value", *current_instruction_);
       return llvm::Constant::getNullValue(to);

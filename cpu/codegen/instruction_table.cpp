@@ -237,9 +237,11 @@ const char* vote(const Instruction& i) {
 }
 
 const char* call(const Instruction& i) {
-  const bool direct = std::any_of(i.operands.begin(), i.operands.end(),
-                                  [](const Operand& o) { return o.kind == Operand::Kind::Function; });
-  return direct ? nullptr : "indirect call";
+  const bool has_signature = std::any_of(i.operands.begin(), i.operands.end(), [](const Operand& o) {
+    return o.kind == Operand::Kind::Function || o.kind == Operand::Kind::Prototype ||
+           o.kind == Operand::Kind::TargetList;
+  });
+  return has_signature ? nullptr : "indirect call without a prototype";
 }
 
 const char* asynchronous_copy(const Instruction& i) {

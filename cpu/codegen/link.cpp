@@ -6,7 +6,9 @@
 #include <llvm/ExecutionEngine/Orc/ExecutorProcessControl.h>
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstring>
 
 #include "cpu/codegen/built_ins.hpp"
 #include "cpu/codegen/host_target.hpp"
@@ -63,8 +65,30 @@ class LinkedCode final : public Code {
     return session_.layer.add(library_, std::move(object));
   }
 
+  /// Writes the addresses of functions that initialisers of the variables name. Every kernel of a module has its own
+  /// copy of such a function, and any copy serves them all.
+  llvm::Error initialise_function_addresses(const ptx::Module& module, const Reach& reach,
+                                            const ModuleAddresses& addresses) {
+    for (ptx::VariableId id : reach.variables) {
+      if (id >= addresses.variables.size() || addresses.variables[id] == nullptr) continue;
+      for (const ptx::Relocation& relocation : module.variables[id].relocations) {
+        if (!relocation.is_function) continue;
+        const Callee callee = resolve(module, relocation.function);
+        if (!callee.function) continue;
+        char* address = nullptr;
+        if (auto error = find(symbol_of(module.functions[*callee.function]), address)) return error;
+        const std::uint64_t value =
+            (reinterpret_cast<std::uint64_t>(address) + static_cast<std::uint64_t>(relocation.addend)) >>
+            relocation.shift;
+        std::memcpy(static_cast<char*>(addresses.variables[id]) + relocation.offset, &value,
+                    std::min<std::size_t>(relocation.width, sizeof value));
+      }
+    }
+    return llvm::Error::success();
+  }
+
   template <typename Function>
-  llvm::Error find(const char* symbol, Function& function) {
+  llvm::Error find(const std::string& symbol, Function& function) {
     auto found = session_.session.lookup({&library_}, session_.session.intern(symbol));
     if (!found) return found.takeError();
     function = found->getAddress().template toPtr<Function>();
@@ -90,6 +114,7 @@ CompileResult link(std::unique_ptr<llvm::MemoryBuffer> object, const ptx::Module
     error = info.needs_fibers ? code->find(run_thread_symbol, code->run_thread)
                               : code->find(run_block_symbol, code->run_block);
   }
+  if (!error) error = code->initialise_function_addresses(module, reach, addresses);
   if (error) return {.code = nullptr, .error = llvm::toString(std::move(error))};
   return {.code = std::move(code), .error = {}};
 }

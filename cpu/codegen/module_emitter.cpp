@@ -9,6 +9,8 @@ namespace cucore::cpu::codegen {
 
 std::string symbol_of(const ptx::Variable& variable) { return "ptx." + std::string(variable.name); }
 
+std::string symbol_of(const ptx::Function& function) { return "ptx.function." + std::string(function.name); }
+
 ModuleEmitter::ModuleEmitter(const ptx::Module& module_, const Reach& reach_, const Layout& layout_,
                              llvm::LLVMContext& context_, llvm::Module& ir_, bool converts_halves_)
     : module(module_), reach(reach_), layout(layout_), context(context_), ir(ir_), converts_halves(converts_halves_) {}
@@ -28,11 +30,19 @@ void ModuleEmitter::declare() {
       parameters.resize(1 + function.returns.size() + function.parameters.size(), pointer);
     }
     auto* type = llvm::FunctionType::get(llvm::Type::getInt1Ty(context), parameters, false);
-    auto* declared = llvm::Function::Create(type, llvm::Function::InternalLinkage, llvm::StringRef(function.name), ir);
+    auto* declared = llvm::Function::Create(type, llvm::Function::InternalLinkage, symbol_of(function), ir);
     declared->addFnAttr(llvm::Attribute::NoUnwind);
     // The kernel's body is part of its entry points; called functions stay calls, as the PTX compiler left them.
     if (id == reach.functions.front()) declared->addFnAttr(llvm::Attribute::AlwaysInline);
     functions_[id] = declared;
+  }
+  // Those that initialisers name are looked up when the code is linked.
+  for (ptx::VariableId id : reach.variables) {
+    for (const ptx::Relocation& relocation : module.variables[id].relocations) {
+      if (!relocation.is_function) continue;
+      const Callee callee = resolve(module, relocation.function);
+      if (callee.function) function(*callee.function)->setLinkage(llvm::Function::ExternalLinkage);
+    }
   }
 }
 

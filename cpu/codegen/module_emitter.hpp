@@ -21,6 +21,9 @@ inline constexpr const char* run_block_symbol = "cucpu_run_block";
 /// object itself does not depend on where the module was loaded.
 std::string symbol_of(const ptx::Variable& variable);
 
+/// Symbol of a function whose address stands in the initialiser of a variable.
+std::string symbol_of(const ptx::Function& function);
+
 /// Every PTX function becomes `i1 name(ptr thread, ptr result..., ptr parameter...)`: results and parameters are
 /// passed in memory that the caller owns, as PTX has it; the returned bit says that the thread has exited.
 class ModuleEmitter {

@@ -49,6 +49,8 @@ Callee resolve(const ptx::Module& module, FunctionId called) {
     return {.function = static_cast<FunctionId>(function - module.functions.data()), .runtime = {}};
   if (function->name == "vprintf") return {.function = {}, .runtime = DeviceRuntime::Vprintf};
   if (function->name == "__assertfail") return {.function = {}, .runtime = DeviceRuntime::Assertfail};
+  if (function->name == "malloc") return {.function = {}, .runtime = DeviceRuntime::Malloc};
+  if (function->name == "free") return {.function = {}, .runtime = DeviceRuntime::Free};
   return {};
 }
 
@@ -80,43 +82,103 @@ bool is_rendezvous(const ptx::Instruction& instruction) {
   }
 }
 
-Reach::Reach(const ptx::Module& module, FunctionId kernel)
-    : may_exit(module.functions.size(), false), observes(module.functions.size(), false) {
-  std::vector<bool> seen_function(module.functions.size(), false);
-  std::vector<bool> seen_variable(module.variables.size(), false);
-  std::vector<std::pair<FunctionId, FunctionId>> calls;
+namespace {
 
-  functions.push_back(kernel);
-  seen_function[kernel] = true;
-  for (std::size_t next = 0; next < functions.size(); ++next) {
-    const FunctionId caller = functions[next];
-    for (const ptx::Instruction& instruction : module.functions[caller].body) {
+/// Functions whose address stands in an initialiser or a register somewhere: what an indirect call may lead to.
+std::vector<FunctionId> address_taken_functions(const ptx::Module& module) {
+  std::vector<FunctionId> taken;
+  for (const ptx::Variable& variable : module.variables) {
+    for (const ptx::Relocation& relocation : variable.relocations) {
+      if (relocation.is_function) taken.push_back(relocation.function);
+    }
+  }
+  for (const ptx::Function& function : module.functions) {
+    for (const ptx::Instruction& instruction : function.body) {
+      if (instruction.opcode == Opcode::Call) continue;
+      for_each_operand(instruction.operands, [&](const Operand& operand) {
+        if (operand.kind == Operand::Kind::Function) taken.push_back(operand.function);
+      });
+    }
+  }
+  return taken;
+}
+
+}  // namespace
+
+bool is_indirect_call(const ptx::Instruction& instruction) {
+  return instruction.opcode == Opcode::Call &&
+         std::none_of(instruction.operands.begin(), instruction.operands.end(),
+                      [](const Operand& o) { return o.kind == Operand::Kind::Function; });
+}
+
+/// The walk over a kernel's functions and what they name.
+class Reach::Walk {
+ public:
+  Walk(const ptx::Module& module, Reach& reach)
+      : module_(module), reach_(reach), seen_(module.functions.size()), seen_variables_(module.variables.size()) {}
+
+  void run(FunctionId kernel) {
+    reach_.functions.push_back(kernel);
+    seen_[kernel] = true;
+    for (std::size_t next = 0; next < reach_.functions.size(); ++next) visit_body(reach_.functions[next]);
+    spread_to_callers(calls_, reach_.may_exit);
+    spread_to_callers(calls_, reach_.observes);
+  }
+
+ private:
+  void visit_body(FunctionId id) {
+    for (const ptx::Instruction& instruction : module_.functions[id].body) {
       if (instruction.opcode == Opcode::Exit || instruction.opcode == Opcode::Trap ||
           instruction.opcode == Opcode::Brkpt) {
-        may_exit[caller] = true;
+        reach_.may_exit[id] = true;
       }
-      if (is_observation(instruction)) observes[caller] = true;
-      if (is_rendezvous(instruction)) needs_fibers = true;
+      if (is_observation(instruction)) reach_.observes[id] = true;
+      if (is_rendezvous(instruction)) reach_.needs_fibers = true;
+      if (is_indirect_call(instruction)) {
+        reach_.may_exit[id] = reach_.observes[id] = true;
+        for (FunctionId taken : address_taken_functions(module_)) visit_call(id, taken);
+      }
       for_each_operand(instruction.operands, [&](const Operand& operand) {
-        if (operand.kind == Operand::Kind::Variable && operand.scope == Operand::Scope::Module &&
-            !seen_variable[operand.variable]) {
-          seen_variable[operand.variable] = true;
-          variables.push_back(operand.variable);
-        }
-        if (operand.kind != Operand::Kind::Function) return;
-        const Callee callee = resolve(module, operand.function);
-        if (!callee.function) return;
-        calls.emplace_back(caller, *callee.function);
-        if (!seen_function[*callee.function]) {
-          seen_function[*callee.function] = true;
-          functions.push_back(*callee.function);
+        if (operand.kind == Operand::Kind::Function) visit_call(id, operand.function);
+        if (operand.kind == Operand::Kind::Variable && operand.scope == Operand::Scope::Module) {
+          visit_variable(id, operand.variable);
         }
       });
     }
   }
-  spread_to_callers(calls, may_exit);
-  spread_to_callers(calls, observes);
 
+  void visit_call(FunctionId caller, FunctionId called) {
+    const Callee callee = resolve(module_, called);
+    if (!callee.function) return;
+    calls_.emplace_back(caller, *callee.function);
+    if (seen_[*callee.function]) return;
+    seen_[*callee.function] = true;
+    reach_.functions.push_back(*callee.function);
+  }
+
+  void visit_variable(FunctionId user, VariableId id) {
+    if (seen_variables_[id]) return;
+    seen_variables_[id] = true;
+    reach_.variables.push_back(id);
+    for (const ptx::Relocation& relocation : module_.variables[id].relocations) {
+      if (relocation.is_function) {
+        visit_call(user, relocation.function);
+      } else {
+        visit_variable(user, relocation.variable);
+      }
+    }
+  }
+
+  const ptx::Module& module_;
+  Reach& reach_;
+  std::vector<bool> seen_;
+  std::vector<bool> seen_variables_;
+  std::vector<std::pair<FunctionId, FunctionId>> calls_;
+};
+
+Reach::Reach(const ptx::Module& module, FunctionId kernel)
+    : may_exit(module.functions.size(), false), observes(module.functions.size(), false) {
+  Walk(module, *this).run(kernel);
   for (FunctionId function : functions) {
     if (needs_fibers) break;
     needs_fibers = !find_waiting_edges(module, function, *this).empty();

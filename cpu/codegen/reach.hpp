@@ -9,7 +9,7 @@
 namespace cucore::cpu::codegen {
 
 /// Functions of the run-time that device code calls by name.
-enum class DeviceRuntime { Vprintf, Assertfail };
+enum class DeviceRuntime { Vprintf, Assertfail, Malloc, Free };
 
 /// What a direct call leads to: a function with a body, an entry of the run-time, or (neither set) nothing known.
 struct Callee {
@@ -23,13 +23,19 @@ Callee resolve(const ptx::Module& module, ptx::FunctionId called);
 /// Everything one kernel needs, found without LLVM.
 struct Reach {
   std::vector<ptx::FunctionId> functions;  ///< with bodies, the kernel first, in order of discovery
-  std::vector<ptx::VariableId> variables;  ///< of the module, in order of first use
+  std::vector<ptx::VariableId> variables;  ///< of the module, in order of first use, and what their initialisers name
   std::vector<bool> may_exit;              ///< by FunctionId: `exit` or `trap` in it or below it
   std::vector<bool> observes;              ///< by FunctionId: reads memory that other threads may be changing, or below
   bool needs_fibers = false;               ///< a barrier, a warp operation or a waiting loop anywhere
 
   Reach(const ptx::Module& module, ptx::FunctionId kernel);
+
+ private:
+  class Walk;
 };
+
+/// A call through a register.
+bool is_indirect_call(const ptx::Instruction& instruction);
 
 /// Reads a value that another thread may be about to change: volatile, relaxed and acquiring loads, atomics.
 bool is_observation(const ptx::Instruction& instruction);

@@ -17,7 +17,7 @@ std::string unresolved_callee(const ptx::Module& module, const ptx::Instruction&
   for (const ptx::Operand& operand : instruction.operands) {
     if (operand.kind != ptx::Operand::Kind::Function) continue;
     const Callee callee = resolve(module, operand.function);
-    if (instruction.opcode != ptx::Opcode::Call) return "address of a function";
+    if (instruction.opcode != ptx::Opcode::Call && !callee.function) return "address of a function without a body";
     if (!callee.function && !callee.runtime) {
       return "function " + std::string(module.functions[operand.function].name) + " has no body here";
     }
