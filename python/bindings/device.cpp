@@ -72,12 +72,14 @@ void bind_device(nb::module_& module) {
   bind_properties(module);
   module.def("_set_device_class", [](nb::handle device) { classes().device = device.inc_ref().ptr(); });
   module.def("_device_count", [] {
+    const int count = without_gil([] { return Device::count(); });
     devices_asked = true;
-    return without_gil([] { return Device::count(); });
+    return count;
   });
   module.def("_current_device", [] {
+    const int ordinal = without_gil([] { return Device::current().ordinal(); });
     devices_asked = true;
-    return without_gil([] { return Device::current().ordinal(); });
+    return ordinal;
   });
   module.def("_open_driver_version", []() -> std::optional<int> {
     if (!devices_asked) return std::nullopt;

@@ -58,6 +58,12 @@ std::size_t shared_bytes(nb::handle value) {
   return static_cast<std::size_t>(bytes);
 }
 
+bool truth(nb::handle value) {
+  const int result = PyObject_IsTrue(value.ptr());
+  if (result < 0) throw nb::python_error();
+  return result != 0;
+}
+
 nb::object tuple_of(const Dim3& extents) { return nb::make_tuple(extents.x, extents.y, extents.z); }
 
 nb::object fields(const LaunchConfig& config) {
@@ -75,13 +81,13 @@ void bind_launch_config(nb::module_& module) {
       .def(
           "__init__",
           [](PyLaunchConfig* self, nb::handle grid, nb::handle cluster, nb::handle block, nb::handle shmem_size,
-             bool is_cooperative, bool programmatic_stream_serialization) {
+             nb::handle is_cooperative, nb::handle programmatic_stream_serialization) {
             const LaunchConfig config{.grid = dimensions(grid, "grid"),
                                       .block = dimensions(block, "block"),
                                       .cluster = cluster_dimensions(cluster),
                                       .shmem_size = shared_bytes(shmem_size),
-                                      .is_cooperative = is_cooperative,
-                                      .programmatic_stream_serialization = programmatic_stream_serialization};
+                                      .is_cooperative = truth(is_cooperative),
+                                      .programmatic_stream_serialization = truth(programmatic_stream_serialization)};
             new (self) PyLaunchConfig{config};
           },
           nb::arg("grid") = nb::none(), nb::arg("cluster") = nb::none(), nb::arg("block") = nb::none(),
@@ -105,11 +111,11 @@ void bind_launch_config(nb::module_& module) {
           [](PyLaunchConfig& self, nb::handle value) { self.config.shmem_size = shared_bytes(value); })
       .def_prop_rw(
           "is_cooperative", [](const PyLaunchConfig& self) { return self.config.is_cooperative; },
-          [](PyLaunchConfig& self, bool value) { self.config.is_cooperative = value; })
+          [](PyLaunchConfig& self, nb::handle value) { self.config.is_cooperative = truth(value); })
       .def_prop_rw(
           "programmatic_stream_serialization",
           [](const PyLaunchConfig& self) { return self.config.programmatic_stream_serialization; },
-          [](PyLaunchConfig& self, bool value) { self.config.programmatic_stream_serialization = value; })
+          [](PyLaunchConfig& self, nb::handle value) { self.config.programmatic_stream_serialization = truth(value); })
       .def("__eq__",
            [](const PyLaunchConfig& self, nb::handle other) -> nb::object {
              const PyLaunchConfig* that = nullptr;

@@ -77,11 +77,13 @@ class PinnedMemoryResourceOptions:
     ipc_enabled: the pool can be shared with other processes.
     max_size: bytes the pool may grow to; 0 lets the driver decide.
     numa_id: the NUMA node to allocate on; None leaves it to the driver.
+    release_threshold: bytes the pool keeps when idle; None keeps all.
     """
 
     ipc_enabled: bool = False
     max_size: int = 0
     numa_id: int | None = None
+    release_threshold: int | None = None
 
     def __post_init__(self):
         if self.numa_id is not None and self.numa_id < 0:

@@ -1,0 +1,62 @@
+"""What the tests share: a device that is current, a stream, and kernels compiled once.
+
+The tests run on whatever driver CUCORE_DEVICE chooses; nothing here knows which it is.
+"""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import cucore
+
+SAXPY = """
+template <class T> __global__ void saxpy(T a, const T* x, const T* y, T* out, size_t n) {
+  size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+  if (i < n) out[i] = a * x[i] + y[i];
+}
+"""
+
+
+def compile_cubin(source, names=(), **options):
+    """Compiled for the device the tests run on."""
+    options.setdefault("arch", f"sm_{cucore.Device().arch}")
+    return cucore.Program(source, "c++", options).compile("cubin", names)
+
+
+def run_python(source, *arguments, env=None, timeout=120):
+    """A program in a process of its own; returns the finished process."""
+    return subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(source), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env={**os.environ, **(env or {})},
+    )
+
+
+@pytest.fixture
+def device():
+    device = cucore.Device()
+    device.set_current()
+    return device
+
+
+@pytest.fixture
+def stream(device):
+    with device.create_stream() as stream:
+        yield stream
+        if stream:
+            stream.sync()
+
+
+@pytest.fixture
+def pinned():
+    return cucore.LegacyPinnedMemoryResource()
+
+
+@pytest.fixture(scope="session")
+def saxpy_code():
+    return compile_cubin(SAXPY, ["saxpy<float>", "saxpy<double>"])

@@ -1,0 +1,71 @@
+"""A client that we did not write: NVIDIA's cuda.core from PyPI, unmodified, on the CPU device (LD_LIBRARY_PATH)."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cucore
+
+QUICK_START = """
+import sys
+import numpy as np
+from cuda.core import Device, LaunchConfig, LegacyPinnedMemoryResource, Program, ProgramOptions, launch
+
+device = Device()
+device.set_current()
+print(device.name, device.arch)
+stream = device.create_stream()
+source = '''
+template <typename T>
+__global__ void vector_add(const T* a, const T* b, T* c, size_t n) {
+  const unsigned int first = threadIdx.x + blockIdx.x * blockDim.x;
+  for (size_t i = first; i < n; i += gridDim.x * blockDim.x) c[i] = a[i] + b[i];
+}
+'''
+program = Program(source, code_type="c++", options=ProgramOptions(std="c++17", arch=f"sm_{device.arch}"))
+code = program.compile("ptx", name_expressions=("vector_add<float>",))
+kernel = code.get_kernel("vector_add<float>")
+
+n = 50_000
+pinned = LegacyPinnedMemoryResource()
+hosts = [pinned.allocate(4 * n) for _ in range(3)]
+arrays = [np.from_dlpack(host).view(np.float32) for host in hosts]
+rng = np.random.default_rng(1)
+arrays[0][:], arrays[1][:], arrays[2][:] = rng.random(n), rng.random(n), 0
+buffers = [device.memory_resource.allocate(4 * n, stream=stream) for _ in range(3)]
+buffers[0].copy_from(hosts[0], stream=stream)
+buffers[1].copy_from(hosts[1], stream=stream)
+config = LaunchConfig(grid=(n + 255) // 256, block=256)
+launch(stream, config, kernel, buffers[0], buffers[1], buffers[2], np.uint64(n))
+buffers[2].copy_to(hosts[2], stream=stream)
+stream.sync()
+assert np.array_equal(arrays[2], arrays[0] + arrays[1])
+start = stream.record(options={"timing_enabled": True})
+end = stream.record(options={"timing_enabled": True})
+end.sync()
+assert end - start >= 0
+for thing in (*buffers, *hosts, stream):
+    thing.close()
+print("ok")
+"""
+
+
+def test_cuda_core_runs_its_quick_start_on_the_cpu_device():
+    if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.core") is None:
+        pytest.skip("cuda.core is not installed")
+    info = cucore.driver_info()
+    if info.kind != "cpu":
+        pytest.skip("another driver is in use")
+    folder = str(Path(info.path).resolve().parent)
+    toolkit = Path(cucore.toolkit_info().nvrtc.path).parent
+    search = os.pathsep.join([folder, str(toolkit), os.environ.get("LD_LIBRARY_PATH", "")])
+    environment = {**os.environ, "LD_LIBRARY_PATH": search}
+    done = subprocess.run(
+        [sys.executable, "-c", QUICK_START], capture_output=True, text=True, timeout=300, env=environment
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith("ok\n")

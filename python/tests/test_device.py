@@ -1,0 +1,188 @@
+"""Devices are one object per thread; contexts are made by set_current and by nothing else."""
+
+import re
+import threading
+
+import pytest
+from conftest import run_python
+
+import cucore
+
+
+def in_thread(function):
+    """The result of a function run in another thread."""
+    results = []
+
+    def work():
+        try:
+            results.append(function())
+        except BaseException as error:
+            results.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    return results[0]
+
+
+def test_one_object_per_device_and_thread(device):
+    assert cucore.Device(device.device_id) is device
+    assert cucore.Device(device) is device
+    assert cucore.Device() is device
+    other = in_thread(lambda: cucore.Device(0))
+    assert other is not cucore.Device(0)
+    assert other == cucore.Device(0) and hash(other) == hash(cucore.Device(0))
+    assert device != 0 and device != "Device"
+
+
+def test_all_devices_are_the_singletons():
+    devices = cucore.Device.get_all_devices()
+    assert isinstance(devices, tuple) and devices
+    assert all(cucore.Device(i) is d for i, d in enumerate(devices))
+
+
+@pytest.mark.parametrize(("device_id", "expected"), [(-1, ValueError), (10**4, ValueError), ("0", TypeError)])
+def test_devices_that_are_not_there(device_id, expected):
+    with pytest.raises(expected):
+        cucore.Device(device_id)
+
+
+def test_making_a_device_makes_no_context():
+    done = run_python("""
+        import cucore
+        device = cucore.Device(0)
+        device.name, device.uuid, device.arch, device.properties.warp_size
+        assert cucore._core._current_context() is None
+        device.set_current()
+        assert cucore._core._current_context() is not None
+        print("ok")
+        """)
+    assert done.stdout == "ok\n", done.stderr
+
+
+def test_a_device_must_be_made_current_in_each_thread(device):
+    def uses():
+        fresh = cucore.Device(0)
+        messages = []
+        for use in (
+            lambda: fresh.context,
+            fresh.create_stream,
+            fresh.create_event,
+            fresh.sync,
+            lambda: fresh.allocate(4, stream=fresh.default_stream),
+        ):
+            with pytest.raises(cucore.CUDAError) as caught:
+                use()
+            messages.append(str(caught.value))
+        fresh.set_current()
+        fresh.create_stream().close()
+        return messages
+
+    messages = in_thread(uses)
+    assert all("not yet initialized" in message for message in messages), messages
+
+
+def test_identity_of_a_device(device):
+    assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", device.uuid)
+    assert re.fullmatch(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]", device.pci_bus_id)
+    assert device.name and f"<Device {device.device_id} ({device.name})>" == repr(device)
+    assert int(device) == device.device_id == range(10)[device]
+    major, minor = device.compute_capability
+    assert device.compute_capability >= (7, 0)
+    assert device.compute_capability.major == major and device.arch == f"{major}{minor}"
+    assert device.total_memory > 2**20
+    assert device.can_access_peer(device) and device.can_access_peer(0)
+
+
+def test_properties_cover_every_attribute(device):
+    properties = device.properties
+    assert device.properties is properties
+    names = [name for name in dir(type(properties)) if not name.startswith("_")]
+    assert len(names) == 143
+    for name in names:
+        value = getattr(properties, name)
+        assert type(value) in (int, bool), name
+    assert properties.warp_size == 32
+    assert properties.max_threads_per_block >= 1024
+    assert properties.multiprocessor_count >= 1
+    assert type(properties.unified_addressing) is bool
+    assert (properties.compute_capability_major, properties.compute_capability_minor) == device.compute_capability
+    with pytest.raises(AttributeError):
+        properties.warp_size = 1
+    with pytest.raises(RuntimeError, match="cannot be instantiated"):
+        type(properties)()
+
+
+def test_set_current_returns_what_was_current(device):
+    assert device.set_current() is None
+    context = device.context
+    assert device.set_current(context) is context
+    assert device.context is context
+    with pytest.raises(TypeError):
+        device.set_current("context")
+
+
+def test_a_context_of_no_current_one_can_be_set(device):
+    context = device.context
+
+    def work():
+        fresh = cucore.Device(0)
+        assert fresh.set_current(context) is None
+        return fresh.context is context
+
+    assert in_thread(work) is True
+
+
+def test_contexts_compare_by_handle_and_do_not_close_while_current(device):
+    context = device.context
+    stream = device.create_stream()
+    assert stream.context == context and hash(stream.context) == hash(context)
+    assert context != 5 and not context.is_green and context.device is device
+    assert type(context.handle).__name__ == "CUcontext"
+    assert re.fullmatch(rf"<Context handle=0x[0-9a-f]+ device={device.device_id}>", repr(context))
+    with pytest.raises(RuntimeError, match="while it is current"):
+        context.close()
+    assert context
+    with pytest.raises(RuntimeError):
+        context.create_stream()
+    with pytest.raises(RuntimeError, match="cannot be instantiated"):
+        cucore.Context()
+
+
+def test_a_context_closed_elsewhere_is_closed(device):
+    wrapper = device.create_stream().context
+    assert in_thread(wrapper.close) is None
+    assert wrapper.is_closed and not wrapper and wrapper.handle is None and not wrapper.is_green
+    assert "closed" in repr(wrapper)
+    wrapper.close()
+    assert device.context  # another reference to the same context
+
+
+def test_the_default_stream_follows_the_environment(device, monkeypatch):
+    name = "CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM"
+    monkeypatch.delenv(name, raising=False)
+    assert device.default_stream is cucore.LEGACY_DEFAULT_STREAM
+    for value, expected in (("1", cucore.PER_THREAD_DEFAULT_STREAM), ("0", cucore.LEGACY_DEFAULT_STREAM),
+                            ("2x", cucore.PER_THREAD_DEFAULT_STREAM), ("x", cucore.LEGACY_DEFAULT_STREAM)):  # fmt: skip
+        monkeypatch.setenv(name, value)
+        assert device.default_stream is expected
+
+
+def test_memory_resource_is_lazy_and_settable(device):
+    before = device.memory_resource
+    assert isinstance(before, cucore.MemoryResource) and device.memory_resource is before
+    try:
+        other = cucore.LegacyPinnedMemoryResource()
+        device.memory_resource = other
+        assert device.memory_resource is other
+        assert device.allocate(8, stream=device.default_stream).memory_resource is other
+        with pytest.raises(TypeError):
+            device.memory_resource = "pool"
+    finally:
+        device.memory_resource = before
+
+
+def test_driver_info_says_which_driver(device):
+    info = cucore.driver_info()
+    assert info.kind in ("cpu", "gpu") and info.version >= 12000 and info.path
+    assert cucore.driver_available()

@@ -1,0 +1,98 @@
+"""Importing creates nothing and costs little."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from conftest import run_python
+
+import cucore
+
+
+def test_import_loads_neither_numpy_nor_the_driver_nor_the_compiler():
+    done = run_python("""
+        import sys
+        import cucore
+        assert "numpy" not in sys.modules and "ctypes" not in sys.modules and "cuda" not in sys.modules
+        maps = open("/proc/self/maps").read()
+        assert "libcuda" not in maps and "nvrtc" not in maps and "nvJitLink" not in maps
+        print("ok")
+        """)
+    assert done.stdout == "ok\n", done.stderr
+
+
+def test_import_works_where_no_driver_can_be_used():
+    done = run_python(
+        """
+        import cucore
+        try:
+            cucore.Device()
+        except RuntimeError as error:
+            print("refused" if "CPU device" in str(error) else error)
+        assert not cucore.driver_available()
+        code = cucore.compile_ptx('extern "C" __global__ void k() {}', {"arch": "sm_80"})
+        assert cucore.ObjectCode.deserialize(code.serialize()).code == code.code
+        try:
+            code.get_kernel("k")
+        except RuntimeError as error:
+            print("refused at the first use")
+        """,
+        env={"CUCORE_DEVICE": "cpu", "CUCORE_CPU_DRIVER": "/nonexistent/libcuda.so.1"},
+    )
+    assert done.stdout == "refused\nrefused at the first use\n", done.stderr
+
+
+def test_import_takes_a_few_milliseconds():
+    """The budget is 30 ms over a bare interpreter; a loaded machine gets ten times that before this complains."""
+    done = run_python("""
+        import time
+        start = time.perf_counter()
+        import cucore
+        print(time.perf_counter() - start)
+        """)
+    assert float(done.stdout) < 0.3
+
+
+def test_every_public_name_exists():
+    for name in cucore.__all__:
+        assert getattr(cucore, name) is not None
+    assert set(cucore.__all__) <= set(dir(cucore))
+    with pytest.raises(AttributeError, match="nothing_like_that"):
+        _ = cucore.nothing_like_that
+
+
+def test_names_of_the_peers_private_module_can_be_imported():
+    from cucore._utils.cuda_utils import CUDAError, NVRTCError
+
+    assert CUDAError is cucore.CUDAError
+    assert NVRTCError is cucore.NVRTCError
+
+
+def test_stubs_name_what_there_is():
+    folder = Path(cucore.__file__).parent
+    assert (folder / "py.typed").exists()
+    tree = ast.parse((folder / "__init__.pyi").read_text())
+    stubs = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    for name in cucore.__all__:
+        value = getattr(cucore, name)
+        if not isinstance(value, type) or name in ("nvvmError", "nvJitLinkError"):
+            continue
+        assert name in stubs, name
+        for member in stubs[name].body:
+            if isinstance(member, ast.FunctionDef) and not member.name.startswith("__"):
+                assert hasattr(value, member.name), f"{name}.{member.name} is in the stubs only"
+
+
+def test_error_classes_form_one_hierarchy():
+    assert issubclass(cucore.NVRTCError, cucore.CUDAError)
+    assert issubclass(cucore.NvJitLinkError, cucore.CUDAError)
+    assert cucore.nvJitLinkError is cucore.NvJitLinkError
+    assert cucore.nvvmError is cucore.NVVMError
+    assert issubclass(cucore.CUDAWarning, RuntimeWarning)
+
+
+def test_enumerations_are_strings():
+    assert cucore.typing.CompilerBackendType.NVJITLINK == "nvJitLink"
+    assert str(cucore.typing.SourceCodeType.CXX) == "c++"
+    assert hash(cucore.typing.ObjectCodeFormatType.CUBIN) == hash("cubin")
+    assert f"{cucore.typing.PCHStatusType.CREATED}" == "created"

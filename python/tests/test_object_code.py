@@ -1,0 +1,174 @@
+"""ObjectCode: stores what it is given, loads at the first use that needs the driver, once."""
+
+import os
+import threading
+import weakref
+from pathlib import Path
+
+import pytest
+from conftest import SAXPY, compile_cubin
+
+import cucore
+
+PTX = b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n  ret;\n}\n"
+
+
+def test_making_one_reads_and_loads_nothing(tmp_path):
+    code = cucore.ObjectCode.from_ptx(tmp_path / "does not exist.ptx")
+    assert not code.is_loaded
+    assert code.code == str(tmp_path / "does not exist.ptx")
+    assert "handle" not in repr(code) and "code_type='ptx'" in repr(code)
+    assert hash(code) == hash(code) and code == code
+    assert not code.is_loaded
+
+
+def test_code_is_what_was_given():
+    given = bytearray(PTX)
+    assert cucore.ObjectCode.from_ptx(given).code is given
+    assert cucore.ObjectCode.from_ptx(PTX).code is PTX
+    assert cucore.ObjectCode.from_ptx("a.ptx").code == "a.ptx"
+    assert cucore.ObjectCode.from_ptx(Path("a.ptx")).code == "a.ptx"
+    assert cucore.ObjectCode.from_ptx(os.fsencode("ä.ptx").decode("utf-8", "surrogateescape")).code == "ä.ptx"
+
+
+@pytest.mark.parametrize("module", [5, None, ["a"], 1.5])
+def test_code_of_another_type_is_refused(module):
+    with pytest.raises(TypeError, match="code must be"):
+        cucore.ObjectCode.from_ptx(module)
+
+
+def test_symbol_mapping_takes_str_and_bytes():
+    code = cucore.ObjectCode.from_ptx(PTX, symbol_mapping={"one": b"k", b"two": "k"})
+    assert code.symbol_mapping == {"one": "k", "two": "k"}
+    with pytest.raises(TypeError):
+        cucore.ObjectCode.from_ptx(PTX, symbol_mapping={"one": 1})
+
+
+def test_the_first_kernel_loads_and_all_names_find_it(device):
+    code = cucore.ObjectCode.from_ptx(PTX, symbol_mapping={"pretty": "k"})
+    kernel = code.get_kernel("pretty")
+    assert code.is_loaded
+    assert kernel == code.get_kernel(b"k") == code.get_kernel("k")
+    assert type(code.handle).__name__ == "CUlibrary" and int(code.handle) != 0
+    assert f"handle={int(code.handle):#x}" in repr(code)
+
+
+def test_handle_and_load_load(device):
+    code = cucore.ObjectCode.from_ptx(PTX)
+    assert int(code.handle) and code.is_loaded
+    code = cucore.ObjectCode.from_ptx(PTX)
+    code.load()
+    assert code.is_loaded
+
+
+@pytest.mark.parametrize("kind", ["ltoir", "object", "library"])
+def test_code_for_the_linker_cannot_be_loaded(kind):
+    code = getattr(cucore.ObjectCode, f"from_{kind}")(b"anything")
+    with pytest.raises(RuntimeError, match=f'Unsupported code type "{kind}"|{kind}'):
+        code.get_kernel("k")
+    assert not code.is_loaded
+
+
+def test_many_threads_load_once(device):
+    code = compile_cubin(SAXPY, ["saxpy<float>"])
+    barrier = threading.Barrier(8)
+    found, errors = [], []
+
+    def work():
+        try:
+            cucore.Device().set_current()
+            barrier.wait()
+            found.append((int(code.get_kernel("saxpy<float>").handle), int(code.handle)))
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert len(found) == 8 and len(set(found)) == 1
+
+
+def test_corrupt_code_fails_at_the_first_use_with_the_log(device):
+    code = cucore.ObjectCode.from_ptx(PTX.replace(b"ret;", b"frobnicate.u32 %r1;"), name="broken")
+    with pytest.raises(cucore.CUDAError) as caught:
+        code.get_kernel("k")
+    error = caught.value
+    assert error.code != 0 and error.name.startswith("CUDA_ERROR_")
+    assert "broken" in str(error) and "ptx" in str(error)
+    assert error.log
+    assert not code.is_loaded
+    assert code.serialize()  # everything that needs no driver still works
+
+
+def test_a_failed_load_is_tried_again(device, tmp_path):
+    path = tmp_path / "late.ptx"
+    code = cucore.ObjectCode.from_ptx(path)
+    with pytest.raises((ValueError, cucore.CUDAError), match="late.ptx"):
+        code.get_kernel("k")
+    path.write_bytes(PTX)
+    assert code.get_kernel("k")
+
+
+@pytest.mark.parametrize("image", [b"", b"not a cubin", b"\x7fELF" + bytes(60), b"\x7fELF\x02\x01\x01" + b"\xff" * 200])
+def test_a_corrupt_cubin_is_an_error(device, image):
+    with pytest.raises((cucore.CUDAError, ValueError)):
+        cucore.ObjectCode.from_cubin(image).get_kernel("k")
+
+
+def test_a_missing_kernel_is_named_with_close_ones(device, saxpy_code):
+    with pytest.raises(cucore.CUDAError, match="CUDA_ERROR_NOT_FOUND") as caught:
+        saxpy_code.get_kernel("saxpi<float>")
+    assert caught.value.code == 500
+    assert "saxpi<float>" in str(caught.value)
+    with pytest.raises(TypeError, match="name"):
+        saxpy_code.get_kernel(3)
+
+
+def test_a_kernel_keeps_the_library_loaded(device, stream, pinned):
+    code = compile_cubin('extern "C" __global__ void set(int* x) { *x = 7; }')
+    kernel = code.get_kernel("set")
+    gone = weakref.ref(code)
+    del code
+    assert gone() is None
+    buffer = pinned.allocate(4)
+    cucore.launch(stream, cucore.LaunchConfig(grid=1, block=1), kernel, buffer)
+    stream.sync()
+    assert bytes(memoryview(buffer)) == b"\x07\0\0\0"
+
+
+def test_globals_are_buffers(device, stream, pinned):
+    source = """
+    __device__ int counter = 5;
+    __constant__ float table[4] = {1, 2, 3, 4};
+    extern "C" __global__ void bump() { counter += 1; }
+    """
+    code = compile_cubin(source, ["&counter", "&table", "bump"])
+    counter = code.get_global("&counter")
+    assert counter.size == 4 and counter.owner is code
+    assert code.get_global("&table").size == 16
+    cucore.launch(stream, cucore.LaunchConfig(grid=1, block=1), code.get_kernel("bump"))
+    host = pinned.allocate(4)
+    counter.copy_to(host, stream=stream)
+    stream.sync()
+    assert int.from_bytes(bytes(memoryview(host)), "little") == 6
+    with pytest.raises(cucore.CUDAError, match="NOT_FOUND"):
+        code.get_global("nothing")
+
+
+def test_kernels_are_listed_from_the_ptx(saxpy_code):
+    assert len(saxpy_code.kernels) == 2 and all(name.startswith("_Z5saxpy") for name in saxpy_code.kernels)
+
+
+def test_a_module_loads_explicitly(device):
+    module = cucore.Module()
+    with pytest.raises(RuntimeError, match="nothing is loaded"):
+        module.get_kernel("k")
+    code = cucore.ObjectCode.from_ptx(PTX)
+    assert module.load(code) is module
+    assert code.is_loaded and module.object_code is code
+    assert cucore.Module().load(code).get_kernel("k") == code.get_kernel("k")
+    with pytest.raises(TypeError):
+        module.load(PTX)
