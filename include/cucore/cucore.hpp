@@ -1,11 +1,26 @@
-// All of cucore's public headers, in the order data flows through them.
+// All of cucore's public headers, in the order data flows through them: source text and options become code, code
+// becomes kernels, kernels are launched on streams with buffers.
 #pragma once
 
+// What everything uses
+#include "cucore/driver.hpp"
+#include "cucore/driver_types.hpp"
+#include "cucore/error.hpp"
+#include "cucore/export.hpp"
+#include "cucore/version.hpp"
+
+// Compiling: works without a driver
+#include "cucore/code_type.hpp"
+#include "cucore/compile_cache.hpp"
+#include "cucore/object_code.hpp"
+#include "cucore/program.hpp"
+#include "cucore/program_options.hpp"
+#include "cucore/toolkit.hpp"
+
+// Running
 #include "cucore/buffer.hpp"
 #include "cucore/context.hpp"
 #include "cucore/device.hpp"
-#include "cucore/driver.hpp"
-#include "cucore/error.hpp"
 #include "cucore/event.hpp"
 #include "cucore/kernel.hpp"
 #include "cucore/launch.hpp"

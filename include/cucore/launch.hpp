@@ -39,8 +39,8 @@ struct Dim3 {
 
 /// How to launch. Made and compared without any driver; checked by launch() against the stream's device.
 struct LaunchConfig {
-  Dim3 grid;   ///< blocks, or clusters if `cluster` is set
-  Dim3 block;  ///< threads
+  Dim3 grid = {};   ///< blocks, or clusters if `cluster` is set
+  Dim3 block = {};  ///< threads
   /// Blocks per cluster (compute capability 9.0 and later). Then `grid` counts clusters.
   std::optional<Dim3> cluster = std::nullopt;
   /// Bytes of dynamic shared memory. Above the kernel's current limit the limit is raised, up to the device's maximum.

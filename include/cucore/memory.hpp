@@ -129,7 +129,7 @@ class CUCORE_API DeviceMemoryResource final : public PoolMemoryResource {
 struct PinnedMemoryResourceOptions {
   std::size_t max_size = 0;  ///< most bytes the pool may hold; 0: the driver's limit
   /// NUMA node to place the memory on; unset: anywhere on the host. @throws ValueError (at creation) negative
-  std::optional<int> numa_id;
+  std::optional<int> numa_id = std::nullopt;
   std::uint64_t release_threshold = UINT64_MAX;
 };
 

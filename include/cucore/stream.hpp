@@ -33,7 +33,7 @@ struct StreamOptions {
   /// Do not synchronise with the legacy default stream.
   bool nonblocking = true;
   /// A lower number is a higher priority; must lie in the device's range. Unset: the lowest priority.
-  std::optional<int> priority;
+  std::optional<int> priority = std::nullopt;
 };
 
 /// What a stream does when a capture into a graph was begun on it.

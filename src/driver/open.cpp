@@ -71,18 +71,22 @@ OpenLibrary open_system_driver() { return open_library(library_name); }
 
 std::vector<std::string> cpu_device_places() {
   std::vector<std::string> places;
-  if (const fs::path folder = module_folder(); !folder.empty()) {
+  const auto add_under = [&](const fs::path& folder) {
     places.push_back(folder / "cucore-cpu" / library_name);
-    places.push_back(folder / ".." / "lib" / "cucore-cpu" / library_name);
+    places.push_back(folder / "cucore" / "driver" / library_name);
+  };
+  if (const fs::path folder = module_folder(); !folder.empty()) {
+    add_under(folder);
+    add_under(folder / ".." / "lib");
 #ifdef CUCORE_LIBRARY_ARCHITECTURE
-    places.push_back(folder / ".." / "lib" / CUCORE_LIBRARY_ARCHITECTURE / "cucore-cpu" / library_name);
+    add_under(folder / ".." / "lib" / CUCORE_LIBRARY_ARCHITECTURE);
 #endif
-    places.push_back(folder / "lib" / "cucore-cpu" / library_name);
+    add_under(folder / "lib");
   }
 #ifdef CUCORE_CPU_DEVICE_BUILD_DIR
   places.push_back(fs::path(CUCORE_CPU_DEVICE_BUILD_DIR) / library_name);
 #endif
-  places.push_back(fs::path(CUCORE_CPU_DEVICE_DIR) / library_name);
+  add_under(CUCORE_INSTALL_LIBRARY_DIR);
   return places;
 }
 

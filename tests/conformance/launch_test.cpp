@@ -1,0 +1,229 @@
+// Launches that work: every kind of argument, shapes, shared memory, streams, threads.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+#include <thread>
+
+#include "tests/conformance/test_kernels.hpp"
+
+namespace cucore::test {
+namespace {
+
+template <class T>
+void comes_back(const char* name, const std::vector<T>& values) {
+  const Stream stream = device().create_stream();
+  const Buffer out = device().allocate(sizeof(T), stream);
+  const Kernel echo = kernel(name);
+  for (const T& value : values) {
+    out.fill(std::uint8_t{0xcd}, stream);
+    launch(stream, {}, echo, out, value);
+    T answer;
+    const Buffer host = Buffer::from_handle(reinterpret_cast<DevicePointer>(&answer), sizeof answer);
+    out.copy_to(host, stream);
+    stream.sync();
+    EXPECT_EQ(std::memcmp(&answer, &value, sizeof(T)), 0) << name;
+  }
+}
+
+template <class T>
+std::vector<T> extremes() {
+  return {std::numeric_limits<T>::lowest(), T{0}, T{1}, std::numeric_limits<T>::max()};
+}
+
+TEST(launch, passes_every_scalar_type) {
+  comes_back<bool>("_Z4echoPbb", {false, true});
+  comes_back("_Z4echoPaa", extremes<std::int8_t>());
+  comes_back("_Z4echoPhh", extremes<std::uint8_t>());
+  comes_back("_Z4echoPss", extremes<std::int16_t>());
+  comes_back("_Z4echoPtt", extremes<std::uint16_t>());
+  comes_back("_Z4echoPii", extremes<std::int32_t>());
+  comes_back("_Z4echoPjj", extremes<std::uint32_t>());
+  comes_back("_Z4echoPll", extremes<std::int64_t>());
+  comes_back("_Z4echoPmm", extremes<std::uint64_t>());
+  comes_back("_Z4echoPff", extremes<float>());
+  comes_back("_Z4echoPdd", extremes<double>());
+}
+
+struct Half {
+  std::uint16_t bits;
+};
+enum class Color : std::int32_t { red = -3 };
+
+TEST(launch, passes_half_types_as_structs_and_enums_as_their_integers) {
+  comes_back<Half>("_Z4echoP6__halfS_", {{0x3c00}, {0xffff}});
+  comes_back<Half>("_Z4echoP13__nv_bfloat16S_", {{0x3f80}});
+  comes_back<Color>("_Z4echoPii", {Color::red});
+}
+
+struct Block {
+  double a;
+  std::int64_t b;
+  float c, d;
+};
+
+TEST(launch, passes_structs_by_value) {
+  const Stream stream = device().create_stream();
+  const Buffer out = device().allocate(sizeof(Block), stream);
+  const Block block{1.5, -7, 2.5f, 3.5f};
+  launch(stream, {}, kernel("_Z4copy5BlockPS_"), block, out);
+  const Block back = read<Block>(out, stream)[0];
+  EXPECT_EQ(back.a, 1.5);
+  EXPECT_EQ(back.b, -7);
+  EXPECT_EQ(back.d, 3.5f);
+}
+
+TEST(launch, takes_buffers_pointers_and_addresses_alike) {
+  const Stream stream = device().create_stream();
+  const Buffer out = device().allocate(4, stream);
+  const Kernel echo = kernel("_Z4echoPii");
+  int expected = 0;
+  const auto check = [&](auto address) {
+    launch(stream, {}, echo, address, ++expected);
+    EXPECT_EQ(read<int>(out, stream)[0], expected);
+  };
+  launch(stream, {}, echo, out, ++expected);
+  EXPECT_EQ(read<int>(out, stream)[0], expected);
+  check(reinterpret_cast<int*>(out.handle()));
+  check(reinterpret_cast<const void*>(out.handle()));
+  check(out.handle());
+}
+
+TEST(launch, computes_saxpy) {
+  const Stream stream = device().create_stream();
+  constexpr int n = 1000;
+  std::vector<float> x(n), y(n);
+  for (int i = 0; i < n; ++i) {
+    x[static_cast<std::size_t>(i)] = static_cast<float>(i);
+    y[static_cast<std::size_t>(i)] = 1.0f;
+  }
+  const Buffer dx = device().allocate(n * 4, stream);
+  const Buffer dy = device().allocate(n * 4, stream);
+  for (const char* name : {"_Z5saxpyfPKfPfi", "saxpy_c"}) {
+    write(dx, x, stream);
+    write(dy, y, stream);
+    launch(stream, {.grid = {(n + 255) / 256}, .block = {256}}, kernel(name), 2.0f, dx, dy, n);
+    const auto result = read<float>(dy, stream);
+    for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(result[i], 2.0f * x[i] + 1.0f) << i;
+  }
+}
+
+TEST(launch, runs_every_thread_of_every_shape_once) {
+  const Stream stream = device().create_stream();
+  const Buffer out = device().allocate(4, stream);
+  const Kernel count = kernel("count_threads");
+  const std::pair<Dim3, Dim3> shapes[] = {
+      {{1}, {1}}, {{3}, {33}}, {{2, 3}, {4, 5}}, {{2, 2, 2}, {3, 3, 3}}, {{65}, {256}}};
+  for (const auto& [grid, block] : shapes) {
+    out.fill(std::uint32_t{0}, stream);
+    launch(stream, {.grid = grid, .block = block}, count, out);
+    EXPECT_EQ(read<std::uint32_t>(out, stream)[0], grid.x * grid.y * grid.z * block.x * block.y * block.z);
+  }
+}
+
+TEST(launch, passes_more_arguments_than_fit_inline) {
+  const Stream stream = device().create_stream();
+  const Buffer out = device().allocate(4, stream);
+  ArgumentPack pack(kernel("sum_many"));
+  pack.add_pointer(out.handle());
+  std::uint32_t sum = 0;
+  for (std::uint32_t i = 0; i < 70; ++i) {
+    pack.add_integer(i * i);
+    sum += i * i;
+  }
+  pack.launch(stream, {});
+  EXPECT_EQ(read<std::uint32_t>(out, stream)[0], sum);
+}
+
+TEST(launch, with_no_parameters_needs_no_arguments) {
+  const Stream stream = device().create_stream();
+  launch(stream, {}, kernel("no_parameters"));
+  stream.sync();
+}
+
+TEST(launch, gets_the_dynamic_shared_memory_it_asks_for_up_to_the_devices_limit) {
+  const Stream stream = device().create_stream();
+  const Buffer out = device().allocate(4, stream);
+  // A fresh copy of the code: its limit has not been raised by anybody.
+  const Kernel touch = ObjectCode::from_ptx(kernels_ptx()).get_kernel("touch_shared");
+  const auto most = static_cast<std::size_t>(device().properties().max_shared_memory_per_block_optin());
+  for (const std::size_t bytes : {std::size_t{4}, std::size_t{48 * 1024}, std::size_t{48 * 1024 + 16}, most}) {
+    SCOPED_TRACE(bytes);
+    out.fill(std::uint32_t{0}, stream);
+    launch(stream, {.shmem_size = bytes}, touch, out, static_cast<std::uint32_t>(bytes));
+    EXPECT_EQ(read<std::uint32_t>(out, stream)[0], 12345u);
+  }
+  launch(stream, {.shmem_size = 64}, touch, out, 64u);
+  EXPECT_GE(touch.attributes(device()).max_dynamic_shared_size_bytes(), static_cast<int>(most)) << "never lowered";
+  EXPECT_TRUE(says(refusal([&] { launch(stream, {.shmem_size = most + 4}, touch, out, 4u); }), "shmem_size is",
+                   "at most " + std::to_string(most)));
+  stream.sync();
+}
+
+TEST(launch, uses_static_shared_memory) {
+  const Stream stream = device().create_stream();
+  const Buffer out = device().allocate(4, stream);
+  launch(stream, {}, kernel("fixed_shared"), out);
+  EXPECT_EQ(read<std::uint32_t>(out, stream)[0], 54321u);
+}
+
+TEST(launch, works_from_a_thread_with_no_context) {
+  const Stream stream = device().create_stream();
+  const Buffer out = device().allocate(4, stream);
+  const Kernel count = kernel("count_threads");
+  std::thread([&] {
+    out.fill(std::uint32_t{0}, stream);
+    launch(stream, {.grid = {2}, .block = {64}}, count, out);
+    EXPECT_EQ(read<std::uint32_t>(out, stream)[0], 128u);
+    EXPECT_FALSE(Context::current());
+  }).join();
+}
+
+TEST(launch, cooperative_of_what_fits_runs) {
+  if (!device().properties().cooperative_launch()) GTEST_SKIP() << "the device has no cooperative launch";
+  const Stream stream = device().create_stream();
+  const Buffer out = device().allocate(4, stream);
+  out.fill(std::uint32_t{0}, stream);
+  launch(stream, {.grid = {2}, .block = {32}, .is_cooperative = true}, kernel("count_threads"), out);
+  EXPECT_EQ(read<std::uint32_t>(out, stream)[0], 64u);
+}
+
+TEST(launch, with_a_cluster_counts_the_grid_in_clusters) {
+  const Stream stream = device().create_stream();
+  const Buffer out = device().allocate(4, stream);
+  out.fill(std::uint32_t{0}, stream);
+  const LaunchConfig config{.grid = {3}, .block = {32}, .cluster = Dim3{2}};
+  if (device().compute_capability() < ComputeCapability{9, 0}) {
+    EXPECT_TRUE(says(refusal([&] { launch(stream, config, kernel("count_threads"), out); }),
+                     "thread block clusters are not supported"));
+    return;
+  }
+  launch(stream, config, kernel("count_threads"), out);
+  EXPECT_EQ(read<std::uint32_t>(out, stream)[0], 3u * 2u * 32u);
+}
+
+TEST(argument_pack, converts_python_like_numbers_to_the_parameters) {
+  const Stream stream = device().create_stream();
+  const Buffer out = device().allocate(8, stream);
+  const auto bits = [&](const char* name, auto add) {
+    out.fill(std::uint32_t{0}, stream);
+    ArgumentPack pack(kernel(name));
+    pack.add_pointer(out.handle());
+    add(pack);
+    pack.launch(stream, {});
+    return read<std::uint64_t>(out, stream)[0];
+  };
+  EXPECT_EQ(bits("_Z4echoPff", [](ArgumentPack& p) { p.add_float(1.5); }), 0x3fc00000u);
+  EXPECT_EQ(bits("_Z4echoPdd", [](ArgumentPack& p) { p.add_float(1.5); }), 0x3ff8000000000000u);
+  EXPECT_EQ(bits("_Z4echoP6__halfS_", [](ArgumentPack& p) { p.add_float(1.5); }), 0x3e00u);
+  EXPECT_EQ(bits("_Z4echoP13__nv_bfloat16S_", [](ArgumentPack& p) { p.add_float(1.5); }), 0x3fc0u);
+  EXPECT_EQ(bits("_Z4echoPff", [](ArgumentPack& p) { p.add_integer(2); }), 0x40000000u);
+  EXPECT_EQ(bits("_Z4echoPaa", [](ArgumentPack& p) { p.add_integer(-1); }), 0xffu);
+  EXPECT_EQ(bits("_Z4echoPii", [](ArgumentPack& p) { p.add_integer(-2); }), 0xfffffffeu);
+  EXPECT_EQ(bits("_Z4echoPmm", [](ArgumentPack& p) { p.add_unsigned(UINT64_MAX); }), UINT64_MAX);
+  EXPECT_EQ(bits("_Z4echoPbb", [](ArgumentPack& p) { p.add_bool(true); }), 1u);
+  EXPECT_EQ(bits("_Z4echoPii", [](ArgumentPack& p) { p.add_bool(true); }), 1u);
+}
+
+}  // namespace
+}  // namespace cucore::test

@@ -1,0 +1,141 @@
+// Ends the process with live objects, in the way the argument names.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "cucore/cucore.hpp"
+
+namespace {
+
+using namespace cucore;
+
+const char* const ptx = R"(.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry k() { ret; }
+)";
+
+struct Everything {
+  Stream stream = Device(0).create_stream();
+  Event event = stream.record({.timing_enabled = true});
+  Buffer buffer = Device(0).allocate(1 << 16, stream);
+  std::shared_ptr<MemoryResource> pool = DeviceMemoryResource::create(Device(0), DeviceMemoryResourceOptions{});
+  Buffer from_pool = pool->allocate(4096, stream);
+  ObjectCode code = ObjectCode::from_ptx(ptx);
+  Kernel kernel = code.get_kernel("k");
+  Everything() { launch(stream, {.grid = {4}, .block = {32}}, kernel); }
+};
+
+// Made before the driver is opened, filled after: destroyed after the driver's table is closed.
+std::optional<Everything> made_first;
+thread_local std::optional<Everything> of_thread;
+
+void fail_at_exit_if_anything_failed() {
+  std::atexit([] {
+    if (release_failures() != 0) _exit(3);
+  });
+}
+
+// What a forked child answers when it uses CUDA after the parent did.
+int in_child() {
+  try {
+    Device(0).create_stream();
+  } catch (const StateError& error) {
+    return std::strstr(error.what(), "forked") != nullptr ? 0 : 4;
+  } catch (...) {
+    return 5;
+  }
+  return 6;
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 7;
+}
+
+int run(const std::string& which) {
+  if (which == "static_objects") {
+    static const Everything everything;
+    return 0;
+  }
+  if (which == "static_made_first") {
+    made_first.emplace();
+    return 0;
+  }
+  if (which == "thread_local_objects") {
+    of_thread.emplace();
+    std::thread([] { of_thread.emplace(); }).join();
+    return 0;
+  }
+  if (which == "detached_thread") {
+    static Everything everything;
+    std::thread([] {
+      try {
+        for (;;) everything.stream.record().sync();
+      } catch (const StateError&) {  // the process is exiting
+        for (;;) pause();
+      }
+    }).detach();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return 0;
+  }
+  if (which == "exit_from_thread") {
+    made_first.emplace();
+    std::thread([] {
+      of_thread.emplace();
+      std::exit(0);
+    }).join();
+    return 8;
+  }
+  if (which == "fork_child") {
+    Everything everything;
+    everything.stream.sync();
+    const pid_t child = fork();
+    if (child == 0) {
+      // Objects that came with the fork may be dropped: nothing is called for them.
+      const int answer = in_child();
+      everything = Everything(std::move(everything));
+      std::exit(answer);
+    }
+    const int answer = wait_for(child);
+    everything.stream.sync();  // the parent is not disturbed
+    return answer;
+  }
+  if (which == "fork_before_use") {
+    const pid_t child = fork();
+    if (child == 0) {
+      {
+        const Everything everything;
+        everything.stream.sync();
+      }
+      std::exit(0);
+    }
+    return wait_for(child);
+  }
+  if (which == "handler_at_exit") {
+    driver_info();
+    fail_at_exit_if_anything_failed();
+    static const Everything everything;
+    return 0;
+  }
+  return 9;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 10;
+  try {
+    return run(argv[1]);
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return 11;
+  }
+}

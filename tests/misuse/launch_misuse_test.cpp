@@ -1,0 +1,126 @@
+// One test per mistake a user makes when launching: each throws a sentence that says what is wrong and what to do.
+#include <gtest/gtest.h>
+
+#include "tests/conformance/test_kernels.hpp"
+
+namespace cucore::test {
+namespace {
+
+class LaunchMisuse : public testing::Test {
+ protected:
+  template <class... Args>
+  std::string launching(const char* name, const Args&... args) {
+    return refusal([&] { launch(stream, config, kernel(name), args...); });
+  }
+
+  void TearDown() override {
+    // Nothing was launched, and the stream goes on working.
+    stream.sync();
+    launch(stream, {}, kernel("no_parameters"));
+    stream.sync();
+  }
+
+  Stream stream = device().create_stream();
+  Buffer buffer = device().allocate(64, stream);
+  LaunchConfig config;
+};
+
+TEST_F(LaunchMisuse, launch_rejects_a_missing_argument) {
+  EXPECT_TRUE(says(launching("_Z5saxpyfPKfPfi", 2.0f, buffer, buffer), "saxpy(float, float const*, float*, int)",
+                   "takes 4 arguments, 3 were given", "one argument for every parameter"));
+}
+
+TEST_F(LaunchMisuse, launch_rejects_an_argument_too_many) {
+  EXPECT_TRUE(says(launching("no_parameters", 1), "Kernel 'no_parameters' takes 0 arguments, 1 was given"));
+}
+
+TEST_F(LaunchMisuse, launch_rejects_a_double_for_a_float) {
+  EXPECT_TRUE(says(launching("_Z5saxpyfPKfPfi", 2.0, buffer, buffer, 4), "argument 1",
+                   "floating-point number of 4 bytes (float)", "of 8 bytes", "write 2.0f"));
+}
+
+TEST_F(LaunchMisuse, launch_rejects_an_integer_for_a_float) {
+  EXPECT_TRUE(says(launching("_Z5saxpyfPKfPfi", 2, buffer, buffer, 4), "argument 1", "floating-point number",
+                   "a signed integer of 4 bytes"));
+}
+
+TEST_F(LaunchMisuse, launch_rejects_a_float_for_an_integer) {
+  EXPECT_TRUE(says(launching("_Z5saxpyfPKfPfi", 2.0f, buffer, buffer, 4.0f), "argument 4", "signed integer of 4 bytes",
+                   "the argument a floating-point number"));
+}
+
+TEST_F(LaunchMisuse, launch_rejects_a_long_for_an_int) {
+  EXPECT_TRUE(says(launching("_Z5saxpyfPKfPfi", 2.0f, buffer, buffer, std::int64_t{4}), "argument 4", "of 4 bytes",
+                   "a signed integer of 8 bytes"));
+}
+
+TEST_F(LaunchMisuse, launch_rejects_a_float_for_a_pointer) {
+  EXPECT_TRUE(says(launching("_Z4echoPii", 1.0, 2), "argument 1", "pointer of 8 bytes (int*)"));
+}
+
+TEST_F(LaunchMisuse, launch_rejects_a_struct_of_another_size) {
+  struct Wrong {
+    char bytes[20];
+  };
+  EXPECT_TRUE(says(launching("_Z4copy5BlockPS_", Wrong{}, buffer), "argument 1", "struct of 24 bytes",
+                   "a struct of 20 bytes", "same layout"));
+}
+
+TEST_F(LaunchMisuse, launch_rejects_a_closed_buffer) {
+  Buffer closed = device().allocate(64, stream);
+  closed.close();
+  EXPECT_TRUE(says(launching("count_threads", closed), "Buffer", "has been closed"));
+}
+
+TEST_F(LaunchMisuse, launch_rejects_a_closed_stream) {
+  Stream closed = device().create_stream();
+  closed.close();
+  EXPECT_TRUE(says(refusal([&] { launch(closed, config, kernel("no_parameters")); }), "the Stream has been closed"));
+}
+
+TEST_F(LaunchMisuse, launch_rejects_a_kernel_that_refers_to_nothing) {
+  EXPECT_TRUE(says(refusal([&] { launch(stream, config, Kernel()); }), "refers to nothing", "get_kernel"));
+}
+
+TEST_F(LaunchMisuse, launch_rejects_an_empty_grid) {
+  config.grid = {0};
+  EXPECT_TRUE(says(launching("no_parameters"), "grid.x is 0", "must be >= 1"));
+}
+
+TEST_F(LaunchMisuse, launch_names_the_block_limit_that_was_exceeded) {
+  config.block = {4096};
+  EXPECT_TRUE(says(launching("no_parameters"), "cuLaunchKernelEx", "block (4096, 1, 1)", "exceeds"));
+  config.block = {64, 64};
+  EXPECT_TRUE(says(launching("no_parameters"), "has 4096 threads", "at most"));
+}
+
+TEST_F(LaunchMisuse, launch_names_the_limit_the_kernel_was_compiled_with) {
+  config.block = {128};
+  EXPECT_TRUE(says(launching("at_most_64_threads"), "has 128 threads", "at most 64", "__launch_bounds__"));
+}
+
+TEST_F(LaunchMisuse, launch_names_the_grid_limit_that_was_exceeded) {
+  config.grid = {1, 70000};
+  EXPECT_TRUE(says(launching("no_parameters"), "grid (1, 70000, 1)", "65535"));
+}
+
+TEST_F(LaunchMisuse, launch_rejects_more_shared_memory_than_the_device_has) {
+  config.shmem_size = std::size_t{16} << 20;
+  EXPECT_TRUE(says(launching("touch_shared", buffer, 4u), "shmem_size is 16777216 bytes", "at most", "Device 0"));
+}
+
+TEST_F(LaunchMisuse, launch_rejects_a_cooperative_grid_that_cannot_be_resident) {
+  if (!device().properties().cooperative_launch()) GTEST_SKIP() << "the device has no cooperative launch";
+  config = {.grid = {2000000}, .block = {256}, .is_cooperative = true};
+  EXPECT_TRUE(says(launching("no_parameters"), "cooperative launch of 2000000 blocks", "exceeds the limit"));
+}
+
+TEST_F(LaunchMisuse, packing_too_many_or_too_few_arguments_is_refused) {
+  ArgumentPack pack(kernel("count_threads"));
+  EXPECT_TRUE(says(refusal([&] { pack.launch(stream, config); }), "takes 1 argument, 0 were given"));
+  pack.add_pointer(buffer.handle());
+  EXPECT_TRUE(says(refusal([&] { pack.add_integer(1); }), "takes 1 argument, 2 were given"));
+}
+
+}  // namespace
+}  // namespace cucore::test

@@ -1,0 +1,198 @@
+// The driver ABI as src/driver declares it, compared with the real cuda.h: sizes, offsets, values, and the signature of
+// every function in the list.
+// First, since cuda.h makes macros of some of the names.
+#include "src/driver/abi.hpp"
+#include "cucore/device.hpp"
+#include "src/driver/table.hpp"
+
+namespace {
+const void* const our_legacy_stream = cucore::driver::CU_STREAM_LEGACY;
+const void* const our_per_thread_stream = cucore::driver::CU_STREAM_PER_THREAD;
+}  // namespace
+
+#include <cuda.h>
+#include <cudaTypedefs.h>
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <cstddef>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+#include <type_traits>
+
+// cuda.h redirects some names to their versioned ones by macros; the list here uses the plain names.
+#undef cuDeviceTotalMem
+#undef cuDeviceGetUuid
+#undef cuDevicePrimaryCtxRelease
+#undef cuStreamDestroy
+#undef cuEventDestroy
+#undef cuEventElapsedTime
+#undef cuIpcOpenEventHandle
+#undef cuMemAlloc
+#undef cuMemFree
+#undef cuMemAllocHost
+#undef cuMemcpyAsync
+#undef cuMemsetD8Async
+#undef cuMemsetD16Async
+#undef cuMemsetD32Async
+#undef cuStreamGetCaptureInfo
+#undef cuStreamGetCtx
+#undef cuCtxGetDevice
+#undef cuCtxSynchronize
+#undef cuLinkCreate
+#undef cuLinkAddData
+#undef cuMemGetMemPool
+#undef cuMemGetDefaultMemPool
+
+namespace {
+
+namespace mine = cucore::driver;
+
+#define SAME_VALUE(name) static_assert(static_cast<long>(mine::name) == static_cast<long>(::name), #name)
+#define SAME_SIZE(type) \
+  static_assert(sizeof(mine::type) == sizeof(::type) && alignof(mine::type) == alignof(::type), #type)
+#define SAME_OFFSET(type, member) static_assert(offsetof(mine::type, member) == offsetof(::type, member), #type)
+
+SAME_VALUE(CU_STREAM_DEFAULT);
+SAME_VALUE(CU_STREAM_NON_BLOCKING);
+SAME_VALUE(CU_EVENT_DEFAULT);
+SAME_VALUE(CU_EVENT_BLOCKING_SYNC);
+SAME_VALUE(CU_EVENT_DISABLE_TIMING);
+SAME_VALUE(CU_EVENT_INTERPROCESS);
+SAME_VALUE(CU_STREAM_CAPTURE_STATUS_NONE);
+SAME_VALUE(CU_STREAM_CAPTURE_STATUS_ACTIVE);
+SAME_VALUE(CU_STREAM_CAPTURE_STATUS_INVALIDATED);
+SAME_VALUE(CU_STREAM_CAPTURE_MODE_GLOBAL);
+SAME_VALUE(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+SAME_VALUE(CU_STREAM_CAPTURE_MODE_RELAXED);
+SAME_VALUE(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+SAME_VALUE(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+SAME_VALUE(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+SAME_VALUE(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+SAME_VALUE(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH);
+SAME_VALUE(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+SAME_VALUE(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
+SAME_VALUE(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+SAME_VALUE(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+SAME_VALUE(CU_FUNC_ATTRIBUTE_NUM_REGS);
+SAME_VALUE(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+SAME_VALUE(CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET);
+SAME_VALUE(CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE);
+SAME_VALUE(CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
+SAME_VALUE(CU_POINTER_ATTRIBUTE_IS_MANAGED);
+SAME_VALUE(CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
+SAME_VALUE(CU_MEMORYTYPE_HOST);
+SAME_VALUE(CU_MEMORYTYPE_DEVICE);
+SAME_VALUE(CU_MEM_ALLOCATION_TYPE_PINNED);
+SAME_VALUE(CU_MEM_HANDLE_TYPE_NONE);
+SAME_VALUE(CU_MEM_LOCATION_TYPE_DEVICE);
+SAME_VALUE(CU_MEM_LOCATION_TYPE_HOST);
+SAME_VALUE(CU_MEM_LOCATION_TYPE_HOST_NUMA);
+SAME_VALUE(CU_MEM_ACCESS_FLAGS_PROT_NONE);
+SAME_VALUE(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+SAME_VALUE(CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES);
+SAME_VALUE(CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC);
+SAME_VALUE(CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES);
+SAME_VALUE(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
+SAME_VALUE(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+SAME_VALUE(CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH);
+SAME_VALUE(CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
+SAME_VALUE(CU_MEMPOOL_ATTR_USED_MEM_HIGH);
+SAME_VALUE(CU_JIT_INFO_LOG_BUFFER);
+SAME_VALUE(CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES);
+SAME_VALUE(CU_JIT_ERROR_LOG_BUFFER);
+SAME_VALUE(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+SAME_VALUE(CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
+SAME_VALUE(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+SAME_VALUE(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+SAME_VALUE(CU_GET_PROC_ADDRESS_LEGACY_STREAM);
+
+SAME_SIZE(CUuuid);
+SAME_SIZE(CUipcEventHandle);
+SAME_SIZE(CUmemLocation);
+SAME_OFFSET(CUmemLocation, id);
+SAME_SIZE(CUmemAccessDesc);
+SAME_OFFSET(CUmemAccessDesc, flags);
+SAME_SIZE(CUmemPoolProps);
+SAME_OFFSET(CUmemPoolProps, handleTypes);
+SAME_OFFSET(CUmemPoolProps, location);
+SAME_OFFSET(CUmemPoolProps, win32SecurityAttributes);
+SAME_OFFSET(CUmemPoolProps, maxSize);
+SAME_OFFSET(CUmemPoolProps, usage);
+SAME_OFFSET(CUmemPoolProps, reserved);
+SAME_SIZE(CUlaunchAttributeValue);
+SAME_OFFSET(CUlaunchAttributeValue, cooperative);
+SAME_OFFSET(CUlaunchAttributeValue, clusterDim);
+SAME_SIZE(CUlaunchAttribute);
+SAME_OFFSET(CUlaunchAttribute, value);
+SAME_SIZE(CUlaunchConfig);
+SAME_OFFSET(CUlaunchConfig, gridDimX);
+SAME_OFFSET(CUlaunchConfig, blockDimX);
+SAME_OFFSET(CUlaunchConfig, sharedMemBytes);
+SAME_OFFSET(CUlaunchConfig, hStream);
+SAME_OFFSET(CUlaunchConfig, attrs);
+SAME_OFFSET(CUlaunchConfig, numAttrs);
+static_assert(sizeof(mine::CUresult) == sizeof(::CUresult));
+static_assert(sizeof(mine::CUdeviceptr) == sizeof(::CUdeviceptr));
+static_assert(sizeof(mine::CUdevice) == sizeof(::CUdevice));
+
+// A function of ours and one of cuda.h agree if each parameter is passed alike: same size and class of type. Enums are
+// ints here, and structs of ours stand for theirs (their layout is checked above).
+template <class T>
+constexpr int passing_class() {
+  if constexpr (std::is_pointer_v<T>) return 1;
+  if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) return 2;
+  if constexpr (std::is_class_v<T>) return 3;
+  return 4;
+}
+
+template <class A, class B>
+constexpr bool passed_alike = passing_class<A>() == passing_class<B>() && sizeof(A) == sizeof(B);
+
+template <class A, class B>
+struct SameSignature : std::false_type {};
+
+template <class... A, class... B>
+  requires(sizeof...(A) == sizeof...(B))
+struct SameSignature<mine::CUresult (*)(A...), ::CUresult (*)(B...)> : std::bool_constant<(passed_alike<A, B> && ...)> {
+};
+
+#define DRIVER_FUNCTION(name, version, parameters)                                          \
+  static_assert(SameSignature<decltype(mine::Table::name), PFN_##name##_v##version>::value, \
+                #name " is not declared as cuda.h declares it at that version");
+#include "src/driver/functions.def"
+
+TEST(abi, default_stream_handles_are_those_of_cuda_h) {
+  EXPECT_EQ(our_legacy_stream, static_cast<void*>(CU_STREAM_LEGACY));
+  EXPECT_EQ(our_per_thread_stream, static_cast<void*>(CU_STREAM_PER_THREAD));
+}
+
+TEST(abi, result_names_and_numbers_are_those_of_cuda_h) {
+#define RESULT(name, number, explanation) EXPECT_EQ(static_cast<int>(name), number) << #name;
+#include "src/driver/results.def"
+}
+
+TEST(abi, device_attributes_have_the_names_and_numbers_of_cuda_h) {
+  struct Attribute {
+    const char* name;
+    int number;
+  };
+  constexpr Attribute attributes[] = {
+#define DEVICE_ATTRIBUTE(name, number, kind, default_value) {#name, number},
+#include "cucore/device_attributes.def"
+  };
+  EXPECT_EQ(std::size(attributes), 143u);
+  std::ifstream file(CUDA_H);
+  const std::string header((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  ASSERT_FALSE(header.empty()) << CUDA_H;
+  for (const Attribute& attribute : attributes) {
+    std::string upper = attribute.name;
+    for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    const std::regex line("CU_DEVICE_ATTRIBUTE_" + upper + "\\s*=\\s*" + std::to_string(attribute.number) + "\\b");
+    EXPECT_TRUE(std::regex_search(header, line)) << attribute.name;
+  }
+}
+
+}  // namespace
