@@ -1,0 +1,75 @@
+// Bytes from anywhere given to what reads them: serialised object code, the same behind a correct frame, ELF images and
+// fat binaries, and the scanner of include directives.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "cucore/error.hpp"
+#include "cucore/object_code.hpp"
+#include "src/detail/elf.hpp"
+#include "src/detail/frame.hpp"
+#include "src/detail/include_scan.hpp"
+#include "src/detail/object_code_payload.hpp"
+#include "src/detail/sha256.hpp"
+
+namespace {
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+void read_serialised(std::string_view bytes) {
+  try {
+    const cucore::ObjectCode code = cucore::ObjectCode::deserialize(bytes);
+    require(code.serialize() == bytes);  // there is one way to write a value, but for PTX with a NUL at its end
+  } catch (const cucore::ValueError&) {
+  }
+}
+
+// Puts a correct frame around `payload`, so that mutations reach what is behind the checksum.
+std::string framed(std::string_view payload) {
+  std::string bytes = cucore::detail::FrameWriter(cucore::detail::FrameKind::object_code).finish();
+  bytes.resize(24);
+  for (std::size_t i = 0; i < 8; ++i) bytes[16 + i] = static_cast<char>(payload.size() >> (8 * i));
+  bytes += payload;
+  const cucore::detail::Sha256Digest digest = cucore::detail::sha256(bytes);
+  return bytes.append(reinterpret_cast<const char*>(digest.data()), digest.size());
+}
+
+void read_payload(std::string_view payload) {
+  try {
+    const cucore::ObjectCode code = cucore::ObjectCode::deserialize(framed(payload));
+    const cucore::ObjectCode again = cucore::ObjectCode::deserialize(code.serialize());
+    require(again.code() == code.code() && again.symbol_mapping() == code.symbol_mapping() &&
+            again.name() == code.name());
+    (void)code.ptx();
+    (void)code.kernel_names();
+  } catch (const cucore::ValueError&) {
+  }
+}
+
+void read_image(std::string_view image) {
+  using namespace cucore::detail;
+  (void)embedded_ptx(image);
+  (void)elf_fault(image);
+  if (is_fatbin(image)) (void)fatbin_fault(image);
+  (void)elf_strip_section(image, kPtxSection);
+  try {
+    const std::string more = elf_add_section(image, kPtxSection, std::string_view("ptx", 4));
+    require(embedded_ptx(more) == "ptx");
+    require(!elf_section(elf_strip_section(more, kPtxSection), kPtxSection));
+  } catch (const cucore::ValueError&) {
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  read_serialised(bytes);
+  read_payload(bytes);
+  read_image(bytes);
+  (void)cucore::detail::scan_includes(bytes);
+  return 0;
+}
