@@ -267,14 +267,23 @@ def set_cases():
             rows,
             model_all=per_warp(model),
         )
+    # A GPU gives the whole warp before any branch; PTX promises no more than this.
     yield Case(
         "activemask.b32",
-        "d = the lanes here: all of them before any branch",
+        "d = this lane is in it, e = lanes in it that do not exist, in a block of 45 threads",
         "",
-        "d:b32",
-        "activemask.b32 %d;",
-        [()] * 64,
-        lambda: FULL,
+        "d:pred e:b32",
+        """
+setp.ge.u32 %second, %row, 32;
+selp.b32 %missing, 0xffffe000, 0, %second;
+activemask.b32 %active;
+mov.u32 %own, %lanemask_eq;
+and.b32 %own, %own, %active;
+setp.ne.u32 %d, %own, 0;
+and.b32 %e, %active, %missing;""",
+        [()] * 45,
+        lambda: (1, 0),
+        registers=".reg .b32 %missing, %active, %own;\n.reg .pred %second;",
     )
     yield Case(
         "elect.sync",
@@ -284,6 +293,72 @@ def set_cases():
         "elect.sync %d|%p, -1;",
         [()] * 64,
         model_all=lambda r: [(0, int(i % 32 == 0)) for i in range(len(r))],
+        version="8.0",
+        target="sm_90",
+    )
+
+
+def divided_cases():
+    """The upper half of each warp does the operation by itself."""
+    rng = random.Random("divided")
+    rows = [(rng.getrandbits(32) & 0x80000003,) for _ in range(64)]
+
+    def divided(spelling, says, inputs, outputs, instruction, upper, nothing, **more):
+        preset = "".join(
+            f"\nmov.u32 %{n}, 0;" if t != "pred" else f"\nsetp.ne.s32 %{n}, 0, 0;"
+            for n, t in (item.split(":") for item in outputs.split())
+        )
+        return Case(
+            f"{spelling}.part_of_warp",
+            f"in lanes 16..31 alone: {says}",
+            inputs,
+            outputs,
+            f"{preset}\nmov.u32 %lane, %laneid;\nsetp.lt.u32 %lower, %lane, 16;\n@%lower bra done;\n{instruction}\ndone:",
+            rows if inputs else [()] * 64,
+            model_all=lambda r: [
+                v for w in warps(r) for v in [nothing] * 16 + upper([row[0] for row in w[16:] if row])
+            ],
+            registers=".reg .b32 %lane;\n.reg .pred %lower;",
+            **more,
+        )
+
+    everyone = "0xffff0000"
+    yield divided(
+        "match.any.sync.b32",
+        "d = the lanes that hold the same a",
+        "a:b32",
+        "d:b32",
+        f"match.any.sync.b32 %d, %a, {everyone};",
+        lambda half: [sum((x == y) << (16 + i) for i, y in enumerate(half)) for x in half],
+        0,
+    )
+    yield divided(
+        "match.all.sync.b32",
+        "d = the members if they hold the same a, p = whether",
+        "a:b32",
+        "d:b32 p:pred",
+        f"and.b32 %a, %a, 0;\nmatch.all.sync.b32 %d|%p, %a, {everyone};",
+        lambda half: [(0xFFFF0000, 1)] * 16,
+        (0, 0),
+    )
+    for name, model in (("add.s32", sum), ("max.u32", max)):
+        yield divided(
+            f"redux.sync.{name}",
+            "d = the reduction",
+            f"a:{name[-3:]}",
+            f"d:{name[-3:]}",
+            f"redux.sync.{name} %d, %a, {everyone};",
+            lambda half, model=model: [model(half) & FULL] * 16,
+            0,
+        )
+    yield divided(
+        "elect.sync",
+        "d = the elected lane, p = this lane is it",
+        "",
+        "d:b32 p:pred",
+        f"elect.sync %d|%p, {everyone};",
+        lambda half: [(16, int(i == 0)) for i in range(16)],
+        (0, 0),
         version="8.0",
         target="sm_90",
     )
@@ -342,4 +417,5 @@ def cases():
     yield from shuffle_cases()
     yield from vote_cases()
     yield from set_cases()
+    yield from divided_cases()
     yield from sync_cases()
