@@ -219,7 +219,7 @@ void ModuleParser::parse_instruction(std::optional<Guard> guard, const Token& mn
   parse_dot_words(instruction);
   if (*opcode == Opcode::Call) {
     parse_call(instruction);
-  } else if (!token_.is(";")) {
+  } else if (!token_.is(";") && !token_.is("}")) {
     do {
       instruction.operands.push_back(parse_operand(*opcode));
       const Operand& operand = instruction.operands.back();

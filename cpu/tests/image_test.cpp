@@ -1,0 +1,277 @@
+// Images in, PTX out. The files in images/ were made by nvcc 13.0: see images/README.md.
+#include "cpu/image/image.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace cucore::cpu::image {
+namespace {
+
+constexpr std::uint32_t sm_80 = 80;
+constexpr std::uint32_t sm_90 = 90;
+
+std::string read_file(const std::string& name) {
+  std::ifstream file(CUCORE_TEST_DATA "/images/" + name, std::ios::binary);
+  EXPECT_TRUE(file) << name;
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void put(std::string& bytes, std::size_t offset, std::uint64_t value, std::size_t width) {
+  if (bytes.size() < offset + width) bytes.resize(offset + width);
+  for (std::size_t i = 0; i < width; ++i) bytes[offset + i] = static_cast<char>(value >> (8 * i));
+}
+
+struct SectionOf {
+  std::string name;
+  std::string content;
+};
+
+/// A cubin with nothing but these sections.
+std::string make_cubin(const std::vector<SectionOf>& sections) {
+  std::string image("\x7f\x45\x4c\x46\x02\x01\x01", 7);
+  image.resize(64);
+  put(image, 18, 190, 2);
+  std::string names(1, '\0');
+  std::vector<std::array<std::uint64_t, 3>> headers;
+  for (const SectionOf& section : sections) {
+    headers.push_back({names.size(), image.size(), section.content.size()});
+    names += section.name + '\0';
+    image += section.content;
+  }
+  headers.push_back({0, image.size(), names.size()});
+  image += names;
+  const std::size_t table = image.size();
+  image.resize(table + 64 * (headers.size() + 1));
+  for (std::size_t i = 0; i < headers.size(); ++i) {
+    const std::size_t at = table + 64 * (i + 1);
+    put(image, at, headers[i][0], 4);
+    put(image, at + 4, 1, 4);
+    put(image, at + 24, headers[i][1], 8);
+    put(image, at + 32, headers[i][2], 8);
+  }
+  put(image, 40, table, 8);
+  put(image, 58, 64, 2);
+  put(image, 60, headers.size() + 1, 2);
+  put(image, 62, headers.size(), 2);
+  return image;
+}
+
+struct EntryOf {
+  std::uint16_t kind;
+  std::uint32_t architecture;
+  std::string payload;
+  std::uint64_t flags = 0;
+  std::uint64_t decompressed = 0;
+};
+
+std::string make_fat_binary(const std::vector<EntryOf>& entries) {
+  std::string body;
+  for (const EntryOf& entry : entries) {
+    const std::size_t at = body.size();
+    put(body, at, entry.kind, 2);
+    put(body, at + 4, 64, 4);
+    put(body, at + 8, entry.payload.size(), 8);
+    put(body, at + 16, entry.flags == 0 ? 0 : entry.payload.size(), 4);
+    put(body, at + 28, entry.architecture, 4);
+    put(body, at + 40, entry.flags, 8);
+    put(body, at + 56, entry.decompressed, 8);
+    body += entry.payload;
+  }
+  std::string image;
+  put(image, 0, 0xba55ed50, 4);
+  put(image, 4, 1, 2);
+  put(image, 6, 16, 2);
+  put(image, 8, body.size(), 8);
+  return image + body;
+}
+
+TEST(Image, ptx_text_ends_at_its_nul) {
+  const ImageContents contents = read_image(std::string_view("\n// hi\n.version 9.0\n\0rest", 25), sm_80);
+  EXPECT_EQ(contents.status, ImageStatus::Ok);
+  EXPECT_EQ(contents.format, ImageFormat::Ptx);
+  EXPECT_EQ(contents.ptx, "\n// hi\n.version 9.0\n");
+}
+
+TEST(Image, what_is_no_image_says_so) {
+  EXPECT_NE(read_image("", sm_80).error.find("empty"), std::string::npos);
+  EXPECT_NE(read_image(std::string_view("\x01\x02\x03\x04garbage", 11), sm_80).error.find("neither PTX"),
+            std::string::npos);
+  EXPECT_NE(read_image("!<arch>\nfoo", sm_80).error.find("archive"), std::string::npos);
+  EXPECT_NE(read_image("\x7f\x4e\x43\xed....", sm_80).error.find("LTO-IR"), std::string::npos);
+  EXPECT_EQ(read_image("", sm_80).status, ImageStatus::Invalid);
+}
+
+TEST(Image, a_cubin_gives_the_ptx_it_carries) {
+  const ImageContents contents = read_image(read_file("with_ptx.cubin"), sm_80);
+  EXPECT_EQ(contents.status, ImageStatus::Ok) << contents.error;
+  EXPECT_EQ(contents.format, ImageFormat::Cubin);
+  EXPECT_NE(contents.ptx.find(".visible .entry scale("), std::string::npos);
+  EXPECT_EQ(contents.ptx.find('\0'), std::string::npos);
+}
+
+TEST(Image, a_cubin_without_ptx_is_told_apart_from_a_damaged_one) {
+  const ImageContents contents = read_image(read_file("machine_code_only.cubin"), sm_80);
+  EXPECT_EQ(contents.status, ImageStatus::NoPtx);
+  EXPECT_NE(contents.error.find("carries no PTX"), std::string::npos);
+}
+
+TEST(Image, every_ptx_section_of_a_cubin_is_read) {
+  const ImageContents contents = read_image(
+      make_cubin({{".text.k", "code"}, {".cucore.ptx", "first"}, {".cucore.ptx", std::string("second\0pad", 10)}}),
+      sm_80);
+  EXPECT_EQ(contents.status, ImageStatus::Ok);
+  EXPECT_EQ(contents.ptx, "first");
+  EXPECT_EQ(contents.further_ptx, std::vector<std::string>{"second"});
+}
+
+TEST(Image, an_elf_image_for_another_machine_is_refused) {
+  std::string image = make_cubin({});
+  put(image, 18, 62, 2);
+  EXPECT_NE(read_image(image, sm_80).error.find("machine 62"), std::string::npos);
+  image = make_cubin({});
+  image[4] = 1;
+  EXPECT_NE(read_image(image, sm_80).error.find("64-bit"), std::string::npos);
+}
+
+TEST(Image, fat_binaries_of_every_compression_give_ptx_for_the_device) {
+  for (const char* name : {"plain.fatbin", "lz4.fatbin", "zstd.fatbin"}) {
+    const ImageContents older = read_image(read_file(name), sm_80);
+    EXPECT_EQ(older.status, ImageStatus::Ok) << name << ": " << older.error;
+    EXPECT_EQ(older.format, ImageFormat::FatBinary);
+    EXPECT_NE(older.ptx.find(".target sm_80"), std::string::npos) << name;
+    EXPECT_NE(older.ptx.find(".visible .entry scale("), std::string::npos) << name;
+    const ImageContents newer = read_image(read_file(name), sm_90);
+    EXPECT_NE(newer.ptx.find(".target sm_90"), std::string::npos) << name;
+    EXPECT_NE(read_image(read_file(name), 89).ptx.find(".target sm_80"), std::string::npos) << name;
+    const ImageContents too_old = read_image(read_file(name), 75);
+    EXPECT_EQ(too_old.status, ImageStatus::NoPtx);
+    EXPECT_NE(too_old.error.find("it holds compute_80"), std::string::npos) << too_old.error;
+  }
+}
+
+TEST(Image, a_fat_binary_of_machine_code_has_no_ptx) {
+  const ImageContents contents = read_image(read_file("cubin_only.fatbin"), sm_80);
+  EXPECT_EQ(contents.status, ImageStatus::NoPtx);
+  EXPECT_NE(contents.error.find("sm_80"), std::string::npos);
+}
+
+TEST(Image, a_fat_binary_falls_back_to_a_cubin_that_carries_ptx) {
+  const std::string image = make_fat_binary({{1, 90, "too new"},
+                                             {2, 75, make_cubin({{".text.k", "code"}})},
+                                             {2, 70, make_cubin({{".cucore.ptx", "carried"}})},
+                                             {16, 80, "something else"}});
+  const ImageContents contents = read_image(image, sm_80);
+  EXPECT_EQ(contents.status, ImageStatus::Ok) << contents.error;
+  EXPECT_EQ(contents.ptx, "carried");
+  EXPECT_EQ(contents.format, ImageFormat::FatBinary);
+}
+
+TEST(Image, a_promise_of_too_many_bytes_is_refused) {
+  constexpr std::uint64_t lz4 = 0x2000;
+  constexpr std::uint64_t zstd = 0x8000;
+  const std::pair<EntryOf, const char*> cases[] = {
+      {{1, 80, "abc", lz4, std::uint64_t{1} << 40}, "more than the limit"},
+      {{1, 80, "abc", lz4, 100000}, "cannot be true"},
+      {{1, 80, "\xff\xff\xff", lz4, 10}, "LZ4 data is malformed"},
+      {{1, 80, "abc", zstd, std::uint64_t{1} << 40}, "more than the limit"},
+      {{1, 80, "abcdefgh", zstd, 10}, "Zstandard data is malformed"},
+      {{1, 80, "", zstd, 10}, "truncated"},
+  };
+  for (const auto& [entry, message] : cases) {
+    const ImageContents contents = read_image(make_fat_binary({entry}), sm_80);
+    EXPECT_EQ(contents.status, ImageStatus::Invalid);
+    EXPECT_NE(contents.error.find(message), std::string::npos) << contents.error;
+  }
+}
+
+TEST(Image, a_wrong_decompressed_size_is_refused) {
+  for (const char* name : {"lz4.fatbin", "zstd.fatbin"}) {
+    for (const int change : {-1, 1}) {
+      std::string image = read_file(name);
+      const std::size_t field = 16 + 56;
+      image[field] = static_cast<char>(image[field] + change);
+      EXPECT_EQ(read_image(image, sm_80).status, ImageStatus::Invalid) << name;
+    }
+  }
+}
+
+TEST(Image, every_truncation_is_an_error_with_a_reason) {
+  for (const char* name : {"plain.fatbin", "zstd.fatbin", "with_ptx.cubin"}) {
+    const std::string image = read_file(name);
+    // Fewer bytes than the magic could be anything, even text.
+    for (std::size_t length = 4; length < image.size(); ++length) {
+      const ImageContents contents = read_image(std::string_view(image).substr(0, length), sm_80);
+      EXPECT_NE(contents.status, ImageStatus::Ok) << name << " " << length;
+      EXPECT_FALSE(contents.error.empty()) << name << " " << length;
+    }
+  }
+}
+
+TEST(Image, damaged_bytes_have_a_verdict) {
+  std::mt19937 random(5);
+  for (const char* name : {"plain.fatbin", "lz4.fatbin", "zstd.fatbin", "with_ptx.cubin"}) {
+    const std::string image = read_file(name);
+    for (int round = 0; round < 2000; ++round) {
+      std::string damaged = image;
+      // Most rounds hit the headers, where it hurts.
+      const std::size_t range = round % 4 == 0 ? image.size() : std::min<std::size_t>(image.size(), 128);
+      for (int i = 0; i < 2; ++i) damaged[random() % range] = static_cast<char>(random());
+      const ImageContents contents = read_image(damaged, sm_80);
+      EXPECT_EQ(contents.error.empty(), contents.status == ImageStatus::Ok);
+    }
+  }
+}
+
+TEST(Image, hostile_section_tables_are_refused) {
+  const std::string good = make_cubin({{".cucore.ptx", "text"}});
+  for (const std::size_t field : {std::size_t{40}, std::size_t{58}, std::size_t{60}, std::size_t{62}}) {
+    for (const std::uint64_t value : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0xffff}, ~std::uint64_t{0}}) {
+      std::string image = good;
+      put(image, field, value, field == 40 ? 8 : 2);
+      const ImageContents contents = read_image(image, sm_80);
+      EXPECT_EQ(contents.error.empty(), contents.status == ImageStatus::Ok);
+    }
+  }
+}
+
+TEST(Image, an_image_is_located_from_its_address_alone) {
+  for (const char* name : {"plain.fatbin", "lz4.fatbin", "zstd.fatbin", "with_ptx.cubin", "machine_code_only.cubin"}) {
+    const std::string image = read_file(name);
+    const std::string_view located = locate_image(image.data());
+    EXPECT_EQ(located.data(), image.data());
+    // Program headers that lie at the end may be all that is left out; nothing beyond the image may be claimed.
+    EXPECT_LE(located.size(), image.size()) << name;
+    EXPECT_EQ(read_image(located, sm_80).ptx, read_image(image, sm_80).ptx) << name;
+  }
+  EXPECT_EQ(locate_image(".version 9.0\n"), ".version 9.0\n");
+  EXPECT_EQ(locate_image("x"), "x");
+  EXPECT_TRUE(locate_image("").empty());
+  EXPECT_TRUE(locate_image(nullptr).empty());
+}
+
+TEST(Image, a_wrapper_is_followed_to_its_fat_binary) {
+  const std::string image = read_file("zstd.fatbin");
+  struct Wrapper {
+    std::uint32_t magic;
+    std::uint32_t version;
+    const void* data;
+    const void* unused;
+  };
+  const Wrapper wrapper = {0x466243b1, 1, image.data(), nullptr};
+  EXPECT_EQ(locate_image(&wrapper).data(), image.data());
+  const Wrapper empty = {0x466243b1, 1, nullptr, nullptr};
+  EXPECT_TRUE(locate_image(&empty).empty());
+  const std::string bytes(reinterpret_cast<const char*>(&wrapper), sizeof(wrapper));
+  EXPECT_NE(read_image(bytes, sm_80).error.find("wrapper"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cucore::cpu::image
