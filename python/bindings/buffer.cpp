@@ -20,11 +20,12 @@ PyBuffer* from_handle(nb::handle ptr, std::uint64_t size, nb::handle resource, n
   if (resource.is_none()) {
     return new PyBuffer(Buffer::from_handle(address, size, owner.is_none() ? nullptr : keep_alive(owner)));
   }
-  const PyMemoryResource* wrapped = nullptr;
-  if (!nb::try_cast<const PyMemoryResource*>(resource, wrapped) || wrapped == nullptr) {
+  if (!nb::isinstance<PyMemoryResource>(resource)) {
     throw nb::type_error((std::string("mr must be a MemoryResource, not ") + Py_TYPE(resource.ptr())->tp_name).c_str());
   }
-  const bool in_python = wrapped->resource == nullptr;
+  // A class derived in Python need not call __init__ of the base, which then has nothing of the core's either.
+  const PyMemoryResource* wrapped = nb::inst_ready(resource) ? nb::inst_ptr<PyMemoryResource>(resource) : nullptr;
+  const bool in_python = wrapped == nullptr || wrapped->resource == nullptr;
   std::shared_ptr<MemoryResource> core = in_python ? std::make_shared<PythonResource>(resource) : wrapped->resource;
   auto buffer = std::make_unique<PyBuffer>(
       stream.is_none() ? Buffer::adopt(address, size, std::move(core))
@@ -124,6 +125,16 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   return 0;
 }
 
+// In a garbage cycle the buffer is given back to a resource written in Python before the collector empties that object.
+void finalize(PyObject* object) {
+  if (!nb::inst_ready(object)) return;
+  PyBuffer* self = nb::inst_ptr<PyBuffer>(object);
+  if (!self->is_open() || self->resource.is_valid() || self->buffer->memory_resource() == nullptr) return;
+  const nb::error_scope handled;
+  const WithoutGil released;
+  *self->buffer = Buffer();
+}
+
 int clear(PyObject* object) {
   PyBuffer* self = nb::inst_ptr<PyBuffer>(object);
   {
@@ -158,11 +169,10 @@ std::uint64_t unsigned_number(nb::handle object, const char* what) {
 }
 
 void bind_buffer(nb::module_& module) {
-  static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-                                {Py_tp_clear, reinterpret_cast<void*>(clear)},
-                                {Py_bf_getbuffer, buffer_slots[0].pfunc},
-                                {Py_bf_releasebuffer, buffer_slots[1].pfunc},
-                                {0, nullptr}};
+  static PyType_Slot slots[] = {
+      {Py_tp_traverse, reinterpret_cast<void*>(traverse)}, {Py_tp_clear, reinterpret_cast<void*>(clear)},
+      {Py_tp_finalize, reinterpret_cast<void*>(finalize)}, {Py_bf_getbuffer, buffer_slots[0].pfunc},
+      {Py_bf_releasebuffer, buffer_slots[1].pfunc},        {0, nullptr}};
   auto cls =
       nb::class_<PyBuffer>(module, "Buffer", nb::type_slots(slots), nb::is_weak_referenceable(), nb::dynamic_attr(),
                            "A range of memory and what keeps it alive. Device.allocate(), a MemoryResource's "
@@ -171,7 +181,7 @@ void bind_buffer(nb::module_& module) {
       cls,
       "Buffer cannot be instantiated directly: use Device.allocate(), MemoryResource.allocate() or "
       "Buffer.from_handle()");
-  cls.def_static("from_handle", from_handle, nb::arg("ptr"), nb::arg("size"), nb::arg("mr") = nb::none(),
+  cls.def_static("from_handle", from_handle, nb::arg("ptr").none(), nb::arg("size"), nb::arg("mr") = nb::none(),
                  nb::arg("owner") = nb::none(), nb::kw_only(), nb::arg("stream") = nb::none(),
                  "Wraps an address. With `mr` the buffer owns the memory, which mr.deallocate() takes back, in the "
                  "order of `stream`; `owner` is only kept alive.")
@@ -217,29 +227,25 @@ void bind_buffer(nb::module_& module) {
                    })
       .def_prop_ro("is_closed", [](const PyBuffer& self) { return !self.is_open(); })
       .def("__bool__", [](const PyBuffer& self) { return self.is_open(); })
-      .def("copy_to", copy_to, nb::arg("dst") = nb::none(), nb::kw_only(), nb::arg("stream"),
+      .def("copy_to", copy_to, nb::arg("dst") = nb::none(), nb::kw_only(), nb::arg("stream").none(),
            "Copies all of it to `dst` (without one: to a new buffer of the same resource) and returns that.")
-      .def("copy_from", copy_from, nb::arg("src"), nb::kw_only(), nb::arg("stream"), "Copies all of `src` into it.")
-      .def("fill", fill, nb::arg("value"), nb::kw_only(), nb::arg("stream"),
+      .def("copy_from", copy_from, nb::arg("src"), nb::kw_only(), nb::arg("stream").none(),
+           "Copies all of `src` into it.")
+      .def("fill", fill, nb::arg("value").none(), nb::kw_only(), nb::arg("stream").none(),
            "Fills it with a byte (an int), or with a value of 1, 2 or 4 bytes.")
       .def(
           "set_deallocation_stream",
           [](PyBuffer& self, nb::handle stream) {
             self.buffer->set_deallocation_stream(required_stream(stream).value());
           },
-          nb::arg("stream"), "Frees in the order of `stream` instead of the recorded one.")
+          nb::arg("stream").none(), "Frees in the order of `stream` instead of the recorded one.")
       .def("close", close, nb::arg("stream") = nb::none(),
            "Frees the memory, in the order of `stream` or of the recorded stream. Closing twice is allowed.")
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__exit__", [](nb::handle self, const nb::args&) { self.attr("close")(); })
-      .def("__eq__",
-           [](const PyBuffer& self, nb::handle other) -> nb::object {
-             const PyBuffer* that = nullptr;
-             if (!nb::try_cast<const PyBuffer*>(other, that) || that == nullptr) {
-               return nb::borrow(nb::handle(Py_NotImplemented));
-             }
-             return nb::bool_(*self.buffer == *that->buffer);
-           })
+      .def(
+          "__eq__", [](const PyBuffer& self, const PyBuffer& other) { return *self.buffer == *other.buffer; },
+          nb::is_operator())
       .def("__hash__",
            [](const PyBuffer& self) { return nb::hash(nb::make_tuple(self.buffer->handle(), self.buffer->size())); })
       .def("__repr__",

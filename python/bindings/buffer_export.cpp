@@ -34,9 +34,8 @@ struct Export {
     PyObject* buffer = self->buffer;
     delete self;
     if (finalizing()) return;
-    const PyGILState_STATE state = PyGILState_Ensure();
+    const WithGil gil;
     Py_DECREF(buffer);
-    PyGILState_Release(state);
   }
   PyObject* buffer = nullptr;
 };

@@ -3,6 +3,9 @@
 // A release can fail on any thread, with or without the GIL. The core's handler only queues the text and asks the
 // interpreter for a call at a safe point of the main thread; a thread that is about to run Python again (WithoutGil)
 // empties the queue earlier. Nothing is said once the interpreter finalizes.
+#include <cxxabi.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <mutex>
 #include <vector>
@@ -96,7 +99,32 @@ void translate(const std::exception_ptr& pointer, void*) {
     raise(PyExc_TypeError, error);
   } catch (const Error& error) {
     raise(PyExc_RuntimeError, error);
+  } catch (const PythonFailure& failure) {
+    failure.restore();
   }
+}
+
+// Asks for the GIL. Before 3.14, CPython ends a thread that does so while the interpreter finalizes by unwinding its
+// stack, which destructors and nanobind's frames do not survive. Such a thread sleeps here until the process ends, as
+// CPython itself does from 3.14 on.
+template <class Acquire>
+void or_sleep(Acquire acquire) noexcept {
+  try {
+    acquire();
+  } catch (abi::__forced_unwind&) {
+    for (;;) pause();
+  }
+}
+
+// "LookupError: cannot take it back".
+std::string one_line(const nb::python_error& error) {
+  std::string text = nb::type_name(error.type()).c_str();
+  const auto message = nb::steal(PyObject_Str(error.value().ptr()));
+  if (!message.is_valid()) {
+    PyErr_Clear();
+    return text;
+  }
+  return text + ": " + nb::cast<std::string>(message);
 }
 
 PyObject* class_of(const nb::module_& module, const char* name) { return nb::getattr(module, name).release().ptr(); }
@@ -115,6 +143,9 @@ bool finalizing() noexcept {
   return !Py_IsInitialized() || _Py_IsFinalizing();
 #endif
 }
+
+PythonFailure::PythonFailure(nb::python_error error)
+    : std::runtime_error(one_line(error)), error_(std::make_shared<nb::python_error>(std::move(error))) {}
 
 void set_python_exception() noexcept {
   try {
@@ -136,6 +167,8 @@ void set_python_exception() noexcept {
     } catch (const std::exception& error) {
       PyErr_SetString(PyExc_RuntimeError, error.what());
     }
+  } catch (const PythonFailure& failure) {
+    failure.restore();
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& error) {
@@ -147,9 +180,15 @@ WithoutGil::WithoutGil() noexcept : state_(!finalizing() && PyGILState_Check() !
 
 WithoutGil::~WithoutGil() {
   if (state_ == nullptr) return;
-  PyEval_RestoreThread(state_);
+  or_sleep([this] { PyEval_RestoreThread(state_); });
   if (failed_releases().any.load(std::memory_order_relaxed)) warn_of_failed_releases();
 }
+
+WithGil::WithGil() noexcept {
+  or_sleep([this] { state_ = PyGILState_Ensure(); });
+}
+
+WithGil::~WithGil() { PyGILState_Release(state_); }
 
 nb::object handle_object(PyObject* handle_class, std::uint64_t value) {
   if (finalizing()) return nb::none();

@@ -60,19 +60,10 @@ void bind_event(nb::module_& module) {
             Stream stream = required_stream(on).value().share();
             self.use([&](const Event& event) { event.record(stream); });
           },
-          nb::arg("stream"), "Records the event after the work submitted to `stream` so far.")
+          nb::arg("stream").none(), "Records the event after the work submitted to `stream` so far.")
       .def("elapsed_time", elapsed, nb::arg("start"),
            "Milliseconds from `start` to this event. Raises RuntimeError if there is no time yet, and says why.")
-      .def(
-          "__sub__",
-          [](const PyEvent& end, nb::handle start) -> nb::object {
-            const PyEvent* event = nullptr;
-            if (!nb::try_cast<const PyEvent*>(start, event) || event == nullptr) {
-              return nb::borrow(nb::handle(Py_NotImplemented));
-            }
-            return nb::float_(elapsed(end, *event));
-          },
-          "Milliseconds from the right event to the left one.")
+      .def("__sub__", elapsed, nb::is_operator(), "Milliseconds from the right event to the left one.")
       .def(
           "close",
           [](PyEvent& self) {

@@ -104,14 +104,14 @@ void bind_occupancy(nb::module_& module) {
             return required_stream(stream).use(
                 [&](const Stream& on) { return self.view().max_potential_cluster_size(config.config, on); });
           },
-          nb::arg("config"), nb::kw_only(), nb::arg("stream"))
+          nb::arg("config"), nb::kw_only(), nb::arg("stream").none())
       .def(
           "max_active_clusters",
           [](const PyKernelOccupancy& self, const PyLaunchConfig& config, nb::handle stream) {
             return required_stream(stream).use(
                 [&](const Stream& on) { return self.view().max_active_clusters(config.config, on); });
           },
-          nb::arg("config"), nb::kw_only(), nb::arg("stream"));
+          nb::arg("config"), nb::kw_only(), nb::arg("stream").none());
 }
 
 std::shared_ptr<const Signature> known_signature(const PyKernel& self) {
@@ -148,7 +148,7 @@ void bind_kernel(nb::module_& module) {
   auto cls = nb::class_<PyKernel>(module, "Kernel", nb::is_weak_referenceable(), nb::dynamic_attr(),
                                   "A function that launch() can run. ObjectCode.get_kernel() gives one.");
   forbid_construction<PyKernel>(cls, "Kernel cannot be instantiated directly: use ObjectCode.get_kernel()");
-  cls.def_static("from_handle", from_handle, nb::arg("handle"), nb::arg("mod") = nb::none(),
+  cls.def_static("from_handle", from_handle, nb::arg("handle").none(), nb::arg("mod") = nb::none(),
                  "Wraps a kernel (CUkernel) that other code loaded; `mod`, if given, is kept alive.")
       .def_prop_ro(
           "handle", [](const PyKernel& self) { return handle_object(classes().kernel_handle, self.kernel->handle()); },
@@ -185,14 +185,9 @@ void bind_kernel(nb::module_& module) {
             return parameters;
           },
           "(offset, size) of each parameter, in order.")
-      .def("__eq__",
-           [](const PyKernel& self, nb::handle other) -> nb::object {
-             const PyKernel* that = nullptr;
-             if (!nb::try_cast<const PyKernel*>(other, that) || that == nullptr) {
-               return nb::borrow(nb::handle(Py_NotImplemented));
-             }
-             return nb::bool_(*self.kernel == *that->kernel);
-           })
+      .def(
+          "__eq__", [](const PyKernel& self, const PyKernel& other) { return *self.kernel == *other.kernel; },
+          nb::is_operator())
       .def("__hash__", [](const PyKernel& self) { return static_cast<Py_hash_t>(address(self.kernel->handle()) >> 4); })
       .def("__repr__", [](const PyKernel& self) { return "<Kernel handle=" + hex(self.kernel->handle()) + ">"; })
       .def("__reduce__", [](const PyKernel&) -> nb::object {

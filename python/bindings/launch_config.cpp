@@ -116,14 +116,9 @@ void bind_launch_config(nb::module_& module) {
           "programmatic_stream_serialization",
           [](const PyLaunchConfig& self) { return self.config.programmatic_stream_serialization; },
           [](PyLaunchConfig& self, nb::handle value) { self.config.programmatic_stream_serialization = truth(value); })
-      .def("__eq__",
-           [](const PyLaunchConfig& self, nb::handle other) -> nb::object {
-             const PyLaunchConfig* that = nullptr;
-             if (!nb::try_cast<const PyLaunchConfig*>(other, that) || that == nullptr) {
-               return nb::borrow(nb::handle(Py_NotImplemented));
-             }
-             return nb::bool_(self.config == that->config);
-           })
+      .def(
+          "__eq__", [](const PyLaunchConfig& self, const PyLaunchConfig& other) { return self.config == other.config; },
+          nb::is_operator())
       .def("__hash__", [](const PyLaunchConfig& self) { return nb::hash(fields(self.config)); })
       .def("__repr__", [](const PyLaunchConfig& self) {
         const LaunchConfig& config = self.config;

@@ -118,7 +118,7 @@ void bind_base(nb::module_& module) {
       .def(
           "deallocate",
           [](nb::handle self, nb::handle, std::uint64_t, nb::handle) { not_overridden(self, "deallocate"); },
-          nb::arg("ptr"), nb::arg("size"), nb::kw_only(), nb::arg("stream") = nb::none())
+          nb::arg("ptr").none(), nb::arg("size"), nb::kw_only(), nb::arg("stream") = nb::none())
       .def_prop_ro("is_device_accessible",
                    [](nb::handle self) -> bool { not_overridden(self, "is_device_accessible"); })
       .def_prop_ro("is_host_accessible", [](nb::handle self) -> bool { not_overridden(self, "is_host_accessible"); })
@@ -135,10 +135,10 @@ void bind_pools(nb::module_& module) {
   auto pool = nb::class_<PyPoolMemoryResource, PyMemoryResource>(module, "_PoolMemoryResource",
                                                                  nb::is_weak_referenceable(), nb::dynamic_attr());
   bind_core_resource<PyPoolMemoryResource>(pool);
-  pool.def("allocate", allocate<PyPoolMemoryResource>, nb::arg("size"), nb::kw_only(), nb::arg("stream"),
+  pool.def("allocate", allocate<PyPoolMemoryResource>, nb::arg("size"), nb::kw_only(), nb::arg("stream").none(),
            "Memory from the pool, usable in the order of `stream`, and freed in its order.")
-      .def("deallocate", deallocate<PyPoolMemoryResource>, nb::arg("ptr"), nb::arg("size"), nb::kw_only(),
-           nb::arg("stream"), "Takes memory back in the order of `stream`.")
+      .def("deallocate", deallocate<PyPoolMemoryResource>, nb::arg("ptr").none(), nb::arg("size"), nb::kw_only(),
+           nb::arg("stream").none(), "Takes memory back in the order of `stream`.")
       .def_prop_ro(
           "handle",
           [](const PyPoolMemoryResource& self) {
@@ -187,7 +187,7 @@ void bind_pools(nb::module_& module) {
             auto made = without_gil([&] { return DeviceMemoryResource::create(Device(ordinal), wanted); });
             new (self) PyDeviceMemoryResource{{{std::move(made)}}};
           },
-          nb::arg("device_id"), nb::arg("options") = nb::none())
+          nb::arg("device_id").none(), nb::arg("options") = nb::none())
       .def(
           "_peers",
           [](const PyDeviceMemoryResource& self) {
@@ -247,7 +247,7 @@ void bind_at_once(Class& cls) {
   bind_core_resource<T>(cls);
   cls.def("allocate", allocate_at_once<T>, nb::arg("size"), nb::kw_only(), nb::arg("stream") = nb::none(),
           "Memory that is usable at once; `stream` is not waited for.")
-      .def("deallocate", deallocate_at_once<T>, nb::arg("ptr"), nb::arg("size"), nb::kw_only(),
+      .def("deallocate", deallocate_at_once<T>, nb::arg("ptr").none(), nb::arg("size"), nb::kw_only(),
            nb::arg("stream") = nb::none(), "Waits for `stream`, if given, and frees.");
 }
 
@@ -280,7 +280,7 @@ void bind_memory(nb::module_& module) {
         auto made = without_gil([&] { return SynchronousMemoryResource::create(Device(ordinal)); });
         new (self) PySynchronousMemoryResource{{std::move(made)}};
       },
-      nb::arg("device_id"));
+      nb::arg("device_id").none());
 }
 
 }  // namespace cucore::python

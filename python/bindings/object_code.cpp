@@ -62,7 +62,7 @@ void bind_factory(Class& cls, const char* function, CodeType type, const char* d
       [type](nb::handle module, const std::string& name, nb::handle symbol_mapping) {
         return make(type, module, name, symbol_mapping);
       },
-      nb::arg("module"), nb::kw_only(), nb::arg("name") = "", nb::arg("symbol_mapping") = nb::none(), doc);
+      nb::arg("module").none(), nb::kw_only(), nb::arg("name") = "", nb::arg("symbol_mapping") = nb::none(), doc);
 }
 
 nb::object global_variable(nb::handle self, nb::handle name) {
@@ -160,8 +160,8 @@ void bind_object_code(nb::module_& module) {
             const std::string symbol = text_of(name, "name");
             return new PyKernel(without_gil([&] { return code.get_kernel(symbol); }));
           },
-          nb::arg("name"), "The kernel of that name: a name expression given to compile(), or a symbol. Loads.")
-      .def("get_global", global_variable, nb::arg("name"),
+          nb::arg("name").none(), "The kernel of that name: a name expression given to compile(), or a symbol. Loads.")
+      .def("get_global", global_variable, nb::arg("name").none(),
            "A __device__ or __constant__ variable on the current device, as a Buffer. Loads.")
       .def(
           "serialize",
@@ -177,14 +177,9 @@ void bind_object_code(nb::module_& module) {
             return new_object_code(ObjectCode::deserialize(std::string_view(data.c_str(), data.size())));
           },
           nb::arg("data"), "The object that serialize() was called on, not loaded. Bad bytes raise ValueError.")
-      .def("__eq__",
-           [](const PyObjectCode& self, nb::handle other) -> nb::object {
-             const PyObjectCode* that = nullptr;
-             if (!nb::try_cast<const PyObjectCode*>(other, that) || that == nullptr) {
-               return nb::borrow(nb::handle(Py_NotImplemented));
-             }
-             return nb::bool_(*self.code == *that->code);
-           })
+      .def(
+          "__eq__", [](const PyObjectCode& self, const PyObjectCode& other) { return *self.code == *other.code; },
+          nb::is_operator())
       .def("__hash__", [](const PyObjectCode& self) { return self.code->identity_hash() >> 1; })
       .def("__repr__", describe)
       .def("__reduce__", [](nb::handle self) {

@@ -9,7 +9,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,6 +51,29 @@ class WithoutGil {
 
  private:
   PyThreadState* state_;
+};
+
+/// The GIL for code that the core calls without it. Not to be used once the interpreter finalizes.
+class WithGil {
+ public:
+  WithGil() noexcept;
+  ~WithGil();
+  WithGil(const WithGil&) = delete;
+  WithGil& operator=(const WithGil&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+/// A Python exception on its way through the core, e.g. from a memory resource written in Python: what() is its type
+/// and text in one line, and back in Python it is raised as it was.
+class PythonFailure : public std::runtime_error {
+ public:
+  explicit PythonFailure(nb::python_error error);
+  void restore() const noexcept { error_->restore(); }
+
+ private:
+  std::shared_ptr<nb::python_error> error_;
 };
 
 /// Calls `call` without the GIL.

@@ -3,22 +3,6 @@
 #include "python/bindings/memory.hpp"
 
 namespace cucore::python {
-namespace {
-
-// The GIL for code the core calls without it.
-class WithGil {
- public:
-  WithGil() : state_(PyGILState_Ensure()) {}
-  ~WithGil() { PyGILState_Release(state_); }
-  WithGil(const WithGil&) = delete;
-  WithGil& operator=(const WithGil&) = delete;
-
- private:
-  PyGILState_STATE state_;
-};
-
-}  // namespace
-
 std::shared_ptr<const void> keep_alive(nb::handle object) {
   object.inc_ref();
   return {object.ptr(), [](const void* kept) {
@@ -52,7 +36,11 @@ void PythonResource::deallocate(DevicePointer address, std::size_t size, const S
   const WithGil gil;
   const nb::error_scope handled;
   const nb::object on = nb::cast(new PyStream(stream.share()), nb::rv_policy::take_ownership);
-  nb::handle(object_).attr("deallocate")(address, size, nb::arg("stream") = on);
+  try {
+    nb::handle(object_).attr("deallocate")(address, size, nb::arg("stream") = on);
+  } catch (nb::python_error& error) {
+    throw PythonFailure(std::move(error));
+  }
 }
 
 }  // namespace cucore::python

@@ -52,10 +52,12 @@ void wait(const PyStream& self, nb::handle other) {
     nb::raise_from(error, PyExc_ValueError,
                    "Stream.wait takes an Event, a Stream or an object with __cuda_stream__, not %s",
                    Py_TYPE(other.ptr())->tp_name);
-  } catch (nb::builtin_exception& error) {
-    throw nb::value_error(
-        (std::string("Stream.wait takes an Event, a Stream or an object with __cuda_stream__: ") + error.what())
-            .c_str());
+  } catch (const std::runtime_error&) {  // also nanobind's TypeError
+    set_python_exception();
+    nb::python_error error;
+    nb::raise_from(error, PyExc_ValueError,
+                   "Stream.wait takes an Event, a Stream or an object with a sound __cuda_stream__, not this %s",
+                   Py_TYPE(other.ptr())->tp_name);
   }
 }
 
@@ -161,7 +163,7 @@ void bind_stream(nb::module_& module) {
           "Waits until everything submitted so far has completed.")
       .def("record", record, nb::arg("event") = nb::none(), nb::arg("options") = nb::none(),
            "Records `event` after the work submitted so far and returns it; without one, makes it from `options`.")
-      .def("wait", wait, nb::arg("event_or_stream"),
+      .def("wait", wait, nb::arg("event_or_stream").none(),
            "Later work here waits for an event's last record, or for the work submitted to another stream so far.")
       .def(
           "close",

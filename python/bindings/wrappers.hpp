@@ -69,14 +69,8 @@ template <class T, class Class>
 void bind_owner(Class& cls) {
   cls.def("__bool__", [](const T& self) { return self.is_open(); })
       .def_prop_ro("is_closed", [](const T& self) { return !self.is_open(); })
-      .def("__eq__",
-           [](const T& self, nb::handle other) -> nb::object {
-             const T* that = nullptr;
-             if (!nb::try_cast<const T*>(other, that) || that == nullptr) {
-               return nb::borrow(nb::handle(Py_NotImplemented));
-             }
-             return nb::bool_(self.equals(*that));
-           })
+      .def(
+          "__eq__", [](const T& self, const T& other) { return self.equals(other); }, nb::is_operator())
       .def("__hash__", [](const T& self) { return static_cast<Py_hash_t>(self.identity() >> 3 ^ self.identity()); })
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__exit__", [](nb::handle self, const nb::args&) { self.attr("close")(); }, nb::arg("exception_info"));
