@@ -1,5 +1,4 @@
 // Hostile and damaged text: always a verdict, never a crash, and never more work than the text is worth.
-#include <chrono>
 #include <random>
 
 #include "cpu/tests/ptx_sources.hpp"
@@ -90,21 +89,14 @@ TEST(PtxRobustness, names_of_any_length_and_unusual_characters_are_survived) {
   survive(std::string(1, '\0'));
 }
 
-TEST(PtxRobustness, work_grows_with_the_text_and_not_faster) {
-  const auto seconds = [](const std::string& text) {
-    const auto begin = std::chrono::steady_clock::now();
-    survive(text);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
-  // Quadratic behaviour would take minutes here; the bound is loose so that a busy machine does not fail it.
-  EXPECT_LT(seconds(kernel_of(repeat("L0: bra X;", 1) + repeat("bra X;\n", 200000) + "X: ret;")), 20.0);
-  EXPECT_LT(
-      seconds(kernel_of(repeat("{", 150) + repeat("mov.u32 %r1, %r2; bra X;\n", 50000) + repeat("}", 150) + "X: ret;")),
-      20.0);
-  EXPECT_LT(seconds(kernel_of(repeat("jump;\n", 100000))), 20.0);
+TEST(PtxRobustness, long_modules_of_one_kind_are_survived) {
+  // Were any of these quadratic, it would not end within the patience of a test run.
+  survive(kernel_of("L0: bra X;" + repeat("bra X;\n", 200000) + "X: ret;"));
+  survive(kernel_of(repeat("{", 150) + repeat("mov.u32 %r1, %r2; bra X;\n", 50000) + repeat("}", 150) + "X: ret;"));
+  survive(kernel_of(repeat("jump;\n", 100000)));
   std::string registers;
   for (int i = 0; i < 50000; ++i) registers += ".reg .b32 a" + std::to_string(i) + "b<9>;\n";
-  EXPECT_LT(seconds(kernel_of(registers)), 20.0);
+  survive(kernel_of(registers));
 }
 
 }  // namespace
