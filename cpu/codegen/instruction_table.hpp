@@ -29,6 +29,7 @@ class EnumSet {
     const auto index = static_cast<std::size_t>(member);
     return (words_[index / 64] >> index % 64 & 1) != 0;
   }
+  constexpr bool empty() const { return words_ == std::array<std::uint64_t, Capacity / 64>{}; }
   friend constexpr EnumSet operator|(EnumSet a, const EnumSet& b) {
     for (std::size_t i = 0; i < a.words_.size(); ++i) a.words_[i] |= b.words_[i];
     return a;

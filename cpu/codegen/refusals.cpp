@@ -1,0 +1,229 @@
+#include "cpu/codegen/refusals.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <vector>
+
+namespace cucore::cpu::codegen::refusals {
+
+using ptx::Instruction;
+using ptx::Operand;
+using ptx::Space;
+using ptx::Type;
+using ptx::TypeKind;
+using M = ptx::Modifier;
+using O = ptx::Opcode;
+using T = ptx::Type;
+
+namespace {
+
+bool is_half(Type type) { return type == T::F16 || type == T::Bf16; }
+bool is_packed_half(Type type) { return type == T::F16x2 || type == T::Bf16x2; }
+
+bool is_integer(Type type) { return kind_of(type) == TypeKind::Unsigned || kind_of(type) == TypeKind::Signed; }
+
+const char* spaces_one_of(const Instruction& i, std::initializer_list<Space> allowed) {
+  for (Space space : i.spaces) {
+    if (std::find(allowed.begin(), allowed.end(), space) == allowed.end()) return "state space";
+  }
+  return i.spaces.size() > 1 ? "several state spaces" : nullptr;
+}
+
+const char* cache_policy_operand(const Instruction& i, std::size_t operands) {
+  return i.operands.size() == operands + (i.has(M::L2CacheHint) ? 1 : 0) ? nullptr : "operands";
+}
+
+const char* vector_access(const Instruction& i) {
+  if (size_in_bytes(i.type()) * i.vector_width > 16) return "vector of more than 16 bytes";
+  return i.vector_width == 3 ? "vector of three" : nullptr;
+}
+
+}  // namespace
+
+const char* lacks_half(const Instruction& i) {
+  return i.has(M::Lo) || i.has(M::Hi) || i.has(M::Wide) ? nullptr : "needs .lo, .hi or .wide";
+}
+
+const char* integer_multiply(const Instruction& i) {
+  if (i.has(M::Wide) && size_in_bytes(i.type()) == 8) return "no .wide of a 64-bit type";
+  if (i.has(M::Sat) && !(i.has(M::Hi) && i.type() == T::S32)) return ".sat needs .hi.s32";
+  return lacks_half(i);
+}
+
+const char* saturating_add(const Instruction& i) {
+  return i.has(M::Sat) && i.type() != T::S32 ? ".sat needs .s32" : nullptr;
+}
+
+const char* single_precision_modifiers(const Instruction& i) {
+  const bool single = i.type() == T::F32;
+  return !single && (i.has(M::Ftz) || i.has(M::Sat)) ? ".ftz and .sat need .f32" : nullptr;
+}
+
+const char* rounded(const Instruction& i) {
+  if (!i.has(M::Rn) && !i.has(M::Rz) && !i.has(M::Rm) && !i.has(M::Rp)) return "needs a rounding or .approx";
+  return single_precision_modifiers(i);
+}
+
+const char* approximate(const Instruction& i) {
+  if (!i.has(M::Approx) && !i.has(M::Full)) return "needs .approx or a rounding";
+  if (i.type() == T::F64 && i.opcode != O::Rsqrt && !(i.opcode == O::Rcp && i.has(M::Ftz))) return "type .f64";
+  return nullptr;
+}
+
+const char* relu_min_max(const Instruction& i) {
+  return i.has(M::Relu) && i.type() != T::S32 && i.type() != T::S16x2 ? ".relu needs a signed type" : nullptr;
+}
+
+const char* float_min_max(const Instruction& i) {
+  return i.has(M::Abs) != i.has(M::Xorsign) ? ".xorsign and .abs come together" : single_precision_modifiers(i);
+}
+
+const char* unpredicated_compare(const Instruction& i) {
+  const bool combines = i.has(M::And) || i.has(M::Or) || i.has(M::Xor);
+  return combines != (i.operands.size() == 4) ? "a Boolean operation needs a third source operand" : nullptr;
+}
+
+const char* set_types(const Instruction& i) {
+  if (i.types.size() != 2) return "needs two types";
+  const Type result = i.types[0];
+  if (result != T::U32 && result != T::S32 && result != T::F32) return "result type";
+  return unpredicated_compare(i);
+}
+
+const char* two_types(const Instruction& i) { return i.types.size() == 2 ? nullptr : "needs two types"; }
+
+const char* slct_types(const Instruction& i) {
+  if (i.types.size() != 2) return "needs two types";
+  return i.types[1] == T::S32 || i.types[1] == T::F32 ? nullptr : "selector type";
+}
+
+const char* conversion(const Instruction& i) {
+  if (i.types.size() != 2) return "needs two types";
+  const Type to = i.types[0];
+  const Type from = i.types[1];
+  const bool to_nearest_integer = i.has(M::Rni) || i.has(M::Rzi) || i.has(M::Rmi) || i.has(M::Rpi);
+  const bool rounds = i.has(M::Rn) || i.has(M::Rz) || i.has(M::Rm) || i.has(M::Rp);
+  if (is_packed_half(from)) return "packed source";
+  if (is_packed_half(to)) {
+    if (from != T::F32 || i.operands.size() != 3) return "packed halves come from two .f32";
+    if (i.has(M::Sat)) return ".sat on a packed type";
+    return i.has(M::Rn) || i.has(M::Rz) ? nullptr : "needs .rn or .rz";
+  }
+  if (i.operands.size() != 2) return "operands";
+  if (i.has(M::Relu) && !(is_half(to) && from == T::F32)) return ".relu needs .f32 to a half";
+  if (is_integer(to) && is_integer(from)) return rounds || to_nearest_integer ? "rounding between integers" : nullptr;
+  if (is_integer(to)) return to_nearest_integer ? nullptr : "needs .rni, .rzi, .rmi or .rpi";
+  if (is_integer(from)) return rounds && !to_nearest_integer ? nullptr : "needs .rn, .rz, .rm or .rp";
+  if (to == from) return rounds ? "rounding without narrowing" : nullptr;
+  const bool narrows = size_in_bytes(to) < size_in_bytes(from) || (is_half(to) && is_half(from));
+  if (narrows && !rounds) return "needs .rn, .rz, .rm or .rp";
+  return to_nearest_integer ? "rounds to an integer between different types" : nullptr;
+}
+
+const char* move(const Instruction& i) {
+  const bool has_predicate = i.type() == T::Pred;
+  return has_predicate && i.operands[1].kind == Operand::Kind::Vector ? "vector of predicates" : nullptr;
+}
+
+const char* load(const Instruction& i) {
+  using enum Space;
+  if (const char* why = spaces_one_of(i, {Generic, Const, Global, Local, Param, Shared})) return why;
+  if (const char* why = vector_access(i)) return why;
+  return cache_policy_operand(i, 2);
+}
+
+const char* store(const Instruction& i) {
+  using enum Space;
+  if (const char* why = spaces_one_of(i, {Generic, Global, Local, Param, Shared})) return why;
+  if (const char* why = vector_access(i)) return why;
+  return cache_policy_operand(i, 2);
+}
+
+const char* address_conversion(const Instruction& i) {
+  using enum Space;
+  if (i.spaces.size() != 1) return "needs one state space";
+  return spaces_one_of(i, {Const, Global, Local, Param, Shared});
+}
+
+const char* space_test(const Instruction& i) {
+  if (i.spaces.size() != 1) return "needs one state space";
+  return spaces_one_of(i, {Space::Shared, Space::Param, Space::Const, Space::Local, Space::Global});
+}
+
+const char* atomic(const Instruction& i) {
+  if (const char* why = spaces_one_of(i, {Space::Generic, Space::Global, Space::Shared})) return why;
+  if (i.vector_width != 1) return "vector";
+  const Type type = i.type();
+  const bool is_bits = kind_of(type) == TypeKind::Bits;
+  const bool cas = i.has(M::Cas);
+  const bool exchange = i.has(M::Exch);
+  if (type == T::B16 && !cas) return "type .b16";
+  if (i.has(M::Inc) || i.has(M::Dec)) {
+    if (type != T::U32) return "type";
+  } else if (i.has(M::Add)) {
+    if (is_bits || (type == T::S64)) return "type";
+  } else if (i.has(M::Min) || i.has(M::Max)) {
+    if (!is_integer(type)) return "type";
+  } else if (!is_bits) {
+    return "type";
+  }
+  if (i.opcode == O::Red && (cas || exchange)) return "operation of red";
+  return cache_policy_operand(i, (i.opcode == O::Atom ? 3U : 2U) + (cas ? 1U : 0U));
+}
+
+const char* barrier(const Instruction& i) {
+  const std::size_t n = i.operands.size();
+  if (i.has(M::Warp)) return i.has(M::Sync) && n == 1 ? nullptr : "form";
+  if (i.has(M::Sync)) return n == 1 || n == 2 ? nullptr : "operands";
+  if (i.has(M::Arrive)) return n == 2 ? nullptr : "needs a thread count";
+  if (i.has(M::Red)) return n == 3 || n == 4 ? nullptr : "operands";
+  return "form";
+}
+
+const char* shuffle(const Instruction& i) { return i.has(M::Sync) ? nullptr : "needs .sync"; }
+
+const char* vote(const Instruction& i) {
+  if (!i.has(M::Sync)) return "needs .sync";
+  return i.has(M::Ballot) == (i.type() == T::B32) ? nullptr : "type";
+}
+
+const char* call(const Instruction& i) {
+  const bool has_signature = std::any_of(i.operands.begin(), i.operands.end(), [](const Operand& o) {
+    return o.kind == Operand::Kind::Function || o.kind == Operand::Kind::Prototype ||
+           o.kind == Operand::Kind::TargetList;
+  });
+  return has_signature ? nullptr : "indirect call without a prototype";
+}
+
+const char* asynchronous_copy(const Instruction& i) {
+  if (!i.has(M::Async)) return "form";
+  if (i.has(M::CommitGroup) || i.has(M::WaitAll)) return i.operands.empty() ? nullptr : "operands";
+  if (i.has(M::WaitGroup)) return i.operands.size() == 1 ? nullptr : "operands";
+  if (i.spaces != std::vector{Space::Shared, Space::Global}) return "state spaces";
+  const std::size_t operands = i.operands.size() - (i.has(M::L2CacheHint) ? 1 : 0);
+  if (operands != 3 && operands != 4) return "operands";
+  return i.operands[2].kind == Operand::Kind::Integer ? nullptr : "a size that is no constant";
+}
+
+const char* reduction(const Instruction& i) {
+  if (!i.has(M::Sync)) return "needs .sync";
+  const bool logical = i.has(M::And) || i.has(M::Or) || i.has(M::Xor);
+  return logical == (i.type() == T::B32) ? nullptr : "type";
+}
+
+const char* half_atomic(const Instruction& i) {
+  if (const char* why = spaces_one_of(i, {Space::Generic, Space::Global, Space::Shared})) return why;
+  if (i.vector_width != 1) return "vector";
+  if (!i.has(M::Add)) return "operation of a half";
+  return cache_policy_operand(i, i.opcode == O::Atom ? 3 : 2);
+}
+
+const char* half_set(const Instruction& i) {
+  if (i.types.size() != 2) return "needs two types";
+  if (is_packed_half(i.types[1]) != is_packed_half(i.types[0])) return "packed and scalar types together";
+  return unpredicated_compare(i);
+}
+
+const char* any_space(const Instruction&) { return nullptr; }
+
+}  // namespace cucore::cpu::codegen::refusals
