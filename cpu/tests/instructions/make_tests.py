@@ -19,6 +19,7 @@ from pathlib import Path
 from reference import (
     addresses,
     approximate,
+    asynchronous,
     atomic,
     bits,
     calls,
@@ -43,6 +44,7 @@ CHAPTERS = (
     comparison,
     memory,
     addresses,
+    asynchronous,
     atomic,
     warp,
     control,

@@ -9,6 +9,7 @@ M32 = mask(32)
 def cases():
     yield from call_cases()
     yield from runtime_call_cases()
+    yield from heap_cases()
 
 
 SQUARE = """
@@ -63,6 +64,22 @@ done:""",
         lambda a: a * a & M32 if a & 1 else 5,
         module=SQUARE,
         registers=".reg .pred %p;\n.reg .b32 %bit;",
+    )
+    yield Case(
+        "call.alias",
+        "calls a function by its other name",
+        "a:u32",
+        "d:u32",
+        """{
+.param .b32 x;
+.param .b32 r;
+st.param.b32 [x], %a;
+call (r), second_power, (x);
+ld.param.b32 %d, [r];
+}""",
+        rows,
+        lambda a: a * a & M32,
+        module=SQUARE + "\n\n.visible .func (.param .b32 r) second_power(.param .b32 x);\n.alias second_power, square;",
     )
     yield Case(
         "call.void",
@@ -311,4 +328,70 @@ mov.u32 %d, 1;"""
         registers=".reg .b64 %message, %file, %function;",
         headers={"launch-error": "710"},
         notes=lambda: "nothing is stored",
+    )
+
+
+HEAP = """
+.extern .func (.param .b64 p) malloc(.param .b64 size);
+.extern .func free(.param .b64 p);"""
+
+
+def heap_cases():
+    """malloc and free of the device: every thread its own memory, aligned to 16 bytes, and null when there is none."""
+    yield Case(
+        "call.malloc",
+        "d = a kept in memory of its own across a barrier, e = misalignment, f = null",
+        "a:u32",
+        "d:u32 e:b32 f:pred",
+        """{
+.param .b64 size;
+.param .b64 p;
+st.param.b64 [size], 24;
+call (p), malloc, (size);
+ld.param.b64 %p, [p];
+}
+setp.eq.u64 %f, %p, 0;
+cvt.u32.u64 %e, %p;
+and.b32 %e, %e, 15;
+@%f bra done;
+st.u32 [%p], %a;
+st.u32 [%p+20], %row;
+bar.sync 0;
+ld.u32 %d, [%p];
+ld.u32 %last, [%p+20];
+sub.u32 %last, %last, %row;
+add.u32 %d, %d, %last;
+{
+.param .b64 q;
+st.param.b64 [q], %p;
+call free, (q);
+}
+done:""",
+        [(n * 2654435761 & M32,) for n in range(64)],
+        lambda a: (a, 0, 0),
+        module=HEAP,
+        registers=".reg .b64 %p;\n.reg .b32 %last;",
+    )
+    yield Case(
+        "call.malloc.too_much",
+        "p = null for more than any heap holds; null may be freed",
+        "",
+        "p:pred",
+        """{
+.param .b64 size;
+.param .b64 q;
+st.param.b64 [size], 0x7fffffff0000;
+call (q), malloc, (size);
+ld.param.b64 %p_address, [q];
+}
+setp.eq.u64 %p, %p_address, 0;
+{
+.param .b64 q;
+st.param.b64 [q], %p_address;
+call free, (q);
+}""",
+        [()] * 32,
+        lambda: 1,
+        module=HEAP,
+        registers=".reg .b64 %p_address;",
     )
