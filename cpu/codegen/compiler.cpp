@@ -35,7 +35,8 @@ struct Compilation {
   /// Emits and optimises; a sentence says what went wrong.
   std::string run() {
     if (std::string error = refuse_unsupported(); !error.empty()) return error;
-    ModuleEmitter emitter(module, reach, layout, context, ir, target.has_feature("f16c"));
+    ModuleEmitter emitter(module, reach, layout, context, ir,
+                          {.f16c = target.has_feature("f16c"), .avx512f = target.has_feature("avx512f")});
     emitter.declare();
     emitter.emit();
     if (!emitter.error().empty()) return kernel_name() + ": " + emitter.error();

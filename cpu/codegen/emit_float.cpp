@@ -1,5 +1,7 @@
 // f32 and f64 arithmetic with IEEE results: add sub mul fma mad div rcp sqrt in every rounding, abs neg min max
 // copysign testp. A separate mul and add never fuse: the PTX compiler already chose.
+#include <llvm/IR/IntrinsicsX86.h>
+
 #include "cpu/codegen/float_values.hpp"
 #include "cpu/codegen/generators.hpp"
 
@@ -30,6 +32,15 @@ Value* nearest(FunctionEmitter& f, Opcode opcode, const std::vector<Value*>& a) 
     default:
       return f.intrinsic(llvm::Intrinsic::fma, {a[0]->getType()}, {a[0], a[1], a[2]});
   }
+}
+
+/// fma with the rounding in the instruction, where the host has that: compilers round this way inside expf.
+Value* directed_fma(FunctionEmitter& f, const std::vector<Value*>& a, Rounding rounding) {
+  constexpr std::uint32_t no_exceptions = 8, down = 1, up = 2, zero = 3;
+  const std::uint32_t mode = rounding == Rounding::Down ? down : rounding == Rounding::Up ? up : zero;
+  const auto id =
+      a[0]->getType()->isFloatTy() ? llvm::Intrinsic::x86_avx512_vfmadd_f32 : llvm::Intrinsic::x86_avx512_vfmadd_f64;
+  return f.intrinsic(id, {}, {a[0], a[1], a[2], f.b.getInt32(mode | no_exceptions)});
 }
 
 /// Other roundings are rare: a built-in switches the processor's mode around the one operation.
@@ -76,6 +87,8 @@ void emit_float_arithmetic(FunctionEmitter& f, const Instruction& i) {
   if (rounding == Rounding::Nearest) {
     result = nearest(f, i.opcode, operands);
     if (i.has(M::Ftz)) result = flushed(f, i.opcode, operands, result);
+  } else if (operands.size() == 3 && f.module.host.avx512f && !i.has(M::Ftz)) {
+    result = directed_fma(f, operands, rounding);
   } else {
     result = by_built_in(f, i.opcode, operands, rounding, i.has(M::Ftz));
   }

@@ -61,7 +61,7 @@ Value* widen_half(FunctionEmitter& f, Value* half, Type type) {
     Value* bits = f.b.CreateShl(f.b.CreateZExt(half, f.b.getInt32Ty()), 16);
     return f.b.CreateBitCast(bits, f.b.getFloatTy());
   }
-  if (!f.module.converts_halves) return f.call("cucpu_f16_to_f32", f.b.getFloatTy(), {half});
+  if (!f.module.host.f16c) return f.call("cucpu_f16_to_f32", f.b.getFloatTy(), {half});
   return f.b.CreateFPExt(f.b.CreateBitCast(half, f.b.getHalfTy()), f.b.getFloatTy());
 }
 
@@ -87,7 +87,7 @@ Value* narrow_by_instruction(FunctionEmitter& f, Value* value, Rounding rounding
 Value* narrow(FunctionEmitter& f, Value* value, Type to, Rounding rounding) {
   const bool from_single = value->getType()->isFloatTy();
   if (rounding == Rounding::Nearest && to == Type::F32) return f.b.CreateFPTrunc(value, f.b.getFloatTy());
-  if (to == Type::F16 && from_single && f.module.converts_halves) return narrow_by_instruction(f, value, rounding);
+  if (to == Type::F16 && from_single && f.module.host.f16c) return narrow_by_instruction(f, value, rounding);
   const char* name = to == Type::F32 ? "cucpu_f64_to_f32" : to == Type::F16 ? "cucpu_f64_to_f16" : "cucpu_f64_to_bf16";
   if (from_single) value = f.b.CreateFPExt(value, f.b.getDoubleTy());
   return f.call(name, f.type_of(to), {value, f.b.getInt32(static_cast<std::uint32_t>(rounding))});

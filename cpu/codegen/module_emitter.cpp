@@ -12,8 +12,8 @@ std::string symbol_of(const ptx::Variable& variable) { return "ptx." + std::stri
 std::string symbol_of(const ptx::Function& function) { return "ptx.function." + std::string(function.name); }
 
 ModuleEmitter::ModuleEmitter(const ptx::Module& module_, const Reach& reach_, const Layout& layout_,
-                             llvm::LLVMContext& context_, llvm::Module& ir_, bool converts_halves_)
-    : module(module_), reach(reach_), layout(layout_), context(context_), ir(ir_), converts_halves(converts_halves_) {}
+                             llvm::LLVMContext& context_, llvm::Module& ir_, HostFeatures host_)
+    : module(module_), reach(reach_), layout(layout_), context(context_), ir(ir_), host(host_) {}
 
 void ModuleEmitter::fail(std::string_view what, const ptx::Instruction& instruction) {
   if (!error_.empty()) return;

@@ -24,12 +24,18 @@ std::string symbol_of(const ptx::Variable& variable);
 /// Symbol of a function whose address stands in the initialiser of a variable.
 std::string symbol_of(const ptx::Function& function);
 
+/// Instructions of the host that generators use directly.
+struct HostFeatures {
+  bool f16c = false;     ///< conversion of halves
+  bool avx512f = false;  ///< a rounding mode in the instruction
+};
+
 /// Every PTX function becomes `i1 name(ptr thread, ptr result..., ptr parameter...)`: results and parameters are
 /// passed in memory that the caller owns, as PTX has it; the returned bit says that the thread has exited.
 class ModuleEmitter {
  public:
   ModuleEmitter(const ptx::Module& module, const Reach& reach, const Layout& layout, llvm::LLVMContext& context,
-                llvm::Module& ir, bool converts_halves);
+                llvm::Module& ir, HostFeatures host);
 
   void declare();
   void emit();
@@ -39,7 +45,7 @@ class ModuleEmitter {
   const Layout& layout;
   llvm::LLVMContext& context;
   llvm::Module& ir;
-  const bool converts_halves;  ///< the host has instructions for f16 conversion
+  const HostFeatures host;
 
   /// Notes that `instruction` cannot be emitted after all; the first one is the module's error.
   void fail(std::string_view what, const ptx::Instruction& instruction);
