@@ -15,8 +15,6 @@
 namespace cucore::detail {
 namespace {
 
-constexpr std::size_t log_bytes = 16384;
-
 // Edit distance, for "did you mean".
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -71,30 +69,48 @@ bool is_text(std::span<const std::byte> image) {
 
 }  // namespace
 
-LibraryState::LibraryState(LibraryHandle handle, const LoadRequest& request, std::string info_log)
-    : handle_(handle), description_(request.description), ptx_(request.ptx), info_log_(std::move(info_log)) {}
+// What the driver may write to while the library is loaded: it compiles again when a device of another architecture
+// first uses the library, and nothing says that it will not log then.
+struct LibraryState::Jit {
+  std::array<char, 8192> info_log{};
+  std::array<char, 8192> error_log{};
+  std::vector<int> options;
+  std::vector<void*> values;
+
+  explicit Jit(const std::vector<JitOption>& more) {
+    const auto add = [this](int option, void* value) {
+      options.push_back(option);
+      values.push_back(value);
+    };
+    add(driver::CU_JIT_INFO_LOG_BUFFER, info_log.data());
+    add(driver::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, reinterpret_cast<void*>(info_log.size()));
+    add(driver::CU_JIT_ERROR_LOG_BUFFER, error_log.data());
+    add(driver::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, reinterpret_cast<void*>(error_log.size()));
+    for (const JitOption& option : more) add(option.option, option.value);
+  }
+
+  static std::string text(const std::array<char, 8192>& log) {
+    return {log.begin(), std::find(log.begin(), log.end(), '\0')};
+  }
+};
+
+LibraryState::LibraryState(const LoadRequest& request)
+    : description_(request.description), ptx_(request.ptx), jit_(std::make_unique<Jit>(request.jit_options)) {}
+
+LibraryState::~LibraryState() = default;
 
 std::shared_ptr<LibraryState> LibraryState::open(const LoadRequest& request) {
   const driver::Table& table = driver::table();
-  std::string info_log(log_bytes, '\0');
-  std::string error_log(log_bytes, '\0');
-  std::vector<int> options{driver::CU_JIT_INFO_LOG_BUFFER, driver::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
-                           driver::CU_JIT_ERROR_LOG_BUFFER, driver::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  std::vector<void*> values{info_log.data(), reinterpret_cast<void*>(log_bytes), error_log.data(),
-                            reinterpret_cast<void*>(log_bytes)};
-  for (const JitOption& option : request.jit_options) {
-    options.push_back(option.option);
-    values.push_back(option.value);
-  }
-  const auto count = static_cast<unsigned>(options.size());
-
+  const std::shared_ptr<LibraryState> state(new LibraryState(request));
+  Jit& jit = *state->jit_;
+  const auto count = static_cast<unsigned>(jit.options.size());
   LibraryHandle handle = nullptr;
   driver::CUresult code = driver::CUDA_SUCCESS;
   const char* call = "cuLibraryLoadData";
   if (!request.file.empty()) {
     call = "cuLibraryLoadFromFile";
-    code = table.cuLibraryLoadFromFile(&handle, request.file.c_str(), options.data(), values.data(), count, nullptr,
-                                       nullptr, 0);
+    code = table.cuLibraryLoadFromFile(&handle, request.file.c_str(), jit.options.data(), jit.values.data(), count,
+                                       nullptr, nullptr, 0);
   } else {
     // PTX is taken as a C string; the driver reads the other formats to the size they state themselves.
     std::string text;
@@ -103,16 +119,21 @@ std::shared_ptr<LibraryState> LibraryState::open(const LoadRequest& request) {
       text.assign(reinterpret_cast<const char*>(request.image.data()), request.image.size());
       image = text.c_str();
     }
-    code = table.cuLibraryLoadData(&handle, image, options.data(), values.data(), count, nullptr, nullptr, 0);
+    code = table.cuLibraryLoadData(&handle, image, jit.options.data(), jit.values.data(), count, nullptr, nullptr, 0);
   }
-  info_log.resize(info_log.find('\0') == std::string::npos ? log_bytes : info_log.find('\0'));
-  error_log.resize(error_log.find('\0') == std::string::npos ? log_bytes : error_log.find('\0'));
+  if (code == driver::CUDA_SUCCESS) {
+    state->handle_ = OwningHandle<LibraryTraits>(handle);
+    // GPU drivers (seen with 580) compile here, fill the log, answer success whatever came of it, and tell at the first
+    // look-up: so look something up that no image has.
+    driver::CUkernel none = nullptr;
+    code = table.cuLibraryGetKernel(&none, handle, "?");
+    if (code == driver::CUDA_ERROR_NOT_FOUND) code = driver::CUDA_SUCCESS;
+  }
+  state->info_log_ = Jit::text(jit.info_log);
   if (code != driver::CUDA_SUCCESS) {
-    driver::fail(code, call, request.description, request.hint, error_log.empty() ? info_log : error_log);
+    std::string log = Jit::text(jit.error_log);
+    driver::fail(code, call, request.description, request.hint, log.empty() ? state->info_log_ : std::move(log));
   }
-  OwningHandle<LibraryTraits> owned(handle);  // should the next line fail
-  auto state = std::shared_ptr<LibraryState>(new LibraryState(handle, request, std::move(info_log)));
-  owned.release();
   return state;
 }
 

@@ -48,6 +48,7 @@ struct GlobalVariable {
 
 class LibraryState : public std::enable_shared_from_this<LibraryState> {
  public:
+  ~LibraryState();
   /// Loads. @throws DriverError with the JIT log and the description
   static std::shared_ptr<LibraryState> open(const LoadRequest& request);
 
@@ -64,12 +65,14 @@ class LibraryState : public std::enable_shared_from_this<LibraryState> {
   const std::string& info_log() const noexcept { return info_log_; }
 
  private:
-  LibraryState(LibraryHandle handle, const LoadRequest& request, std::string info_log);
+  struct Jit;
+  explicit LibraryState(const LoadRequest& request);
 
-  OwningHandle<LibraryTraits> handle_;
   std::string description_;
   std::shared_ptr<const std::string> ptx_;
   std::string info_log_;
+  std::unique_ptr<Jit> jit_;
+  OwningHandle<LibraryTraits> handle_;  // last: goes before what the driver may write to
 };
 
 }  // namespace cucore::detail
