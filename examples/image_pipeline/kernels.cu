@@ -3,7 +3,8 @@
 //
 // Images are row-major, `width` x `height` pixels; reads outside take the nearest pixel inside.
 
-// How a pixel type is computed with: `load` widens to the accumulator, `store` rounds back.
+// How a pixel type is computed with: `load` widens to the accumulator, `store` rounds back, `level` is the luminance in
+// whole steps 0..255, in integers, so that a histogram has one right answer.
 template <typename T>
 struct Pixel;
 
@@ -15,6 +16,7 @@ struct Pixel<float> {
   static __device__ float add(float sum, float weight, float value) { return sum + weight * value; }
   static __device__ float store(float sum) { return sum; }
   static __device__ float luminance(float value) { return value; }
+  static __device__ int level(float value) { return min(max(static_cast<int>(value), 0), 255); }
 };
 
 template <>
@@ -30,6 +32,7 @@ struct Pixel<uchar4> {
                        static_cast<unsigned char>(s.z + 0.5f), static_cast<unsigned char>(s.w + 0.5f));
   }
   static __device__ float luminance(uchar4 v) { return 0.2126f * v.x + 0.7152f * v.y + 0.0722f * v.z; }
+  static __device__ int level(uchar4 v) { return (54 * v.x + 183 * v.y + 19 * v.z) / 256; }
 };
 
 __device__ inline int clamp_to(int value, int size) { return min(max(value, 0), size - 1); }
@@ -86,7 +89,7 @@ __global__ void sobel(float* out, const T* in, int width, int height) {
   out[y * width + x] = sqrtf(gx * gx + gy * gy);
 }
 
-// Sum of the luminances (for the mean) by warp shuffles and one atomic per warp; histogram of the luminances, 256 bins,
+// Sum of the luminances (for the mean) by warp shuffles and one atomic per warp; histogram of the levels, 256 bins,
 // by atomics in shared memory and then in global memory. Block: 256 threads. `sum` and `bins` start at zero.
 template <typename T>
 __global__ void statistics(double* sum, unsigned int* bins, const T* in, int pixels) {
@@ -95,9 +98,8 @@ __global__ void statistics(double* sum, unsigned int* bins, const T* in, int pix
   __syncthreads();
   float part = 0.0f;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < pixels; i += gridDim.x * blockDim.x) {
-    const float luminance = Pixel<T>::luminance(in[i]);
-    part += luminance;
-    atomicAdd(&local_bins[min(static_cast<int>(luminance), 255)], 1u);
+    part += Pixel<T>::luminance(in[i]);
+    atomicAdd(&local_bins[Pixel<T>::level(in[i])], 1u);
   }
   for (int offset = 16; offset > 0; offset /= 2) part += __shfl_down_sync(0xffffffffu, part, offset);
   if (threadIdx.x % 32 == 0) atomicAdd(sum, static_cast<double>(part));

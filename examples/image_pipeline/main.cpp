@@ -181,12 +181,12 @@ int work(const std::filesystem::path& folder) {
   reference::Image seen_gray{width, height, 1, {blurred_gray.begin(), blurred_gray.end()}};
   double exact_mean = 0;
   std::vector<int> exact_bins(256);
-  double near_edge = 0;
   for (std::size_t i = 0; i < pixels; ++i) {
     const double value = reference::luminance(photo.bytes[3 * i], photo.bytes[3 * i + 1], photo.bytes[3 * i + 2]);
     exact_mean += value / static_cast<double>(pixels);
-    near_edge += std::abs(value - std::round(value)) < 1e-3 ? 1 : 0;
-    ++exact_bins[static_cast<std::size_t>(std::min(static_cast<int>(value), 255))];
+    ++exact_bins[static_cast<std::size_t>(54 * photo.bytes[3 * i] + 183 * photo.bytes[3 * i + 1] +
+                                          19 * photo.bytes[3 * i + 2]) /
+                 256];
   }
   double moved_pixels = 0;
   for (std::size_t i = 0; i < 256; ++i) moved_pixels += std::abs(static_cast<double>(bin_values[i]) - exact_bins[i]);
@@ -195,7 +195,7 @@ int work(const std::filesystem::path& folder) {
   ok &= report("blur uchar4", largest_difference(reference::blur(exact_rgba), blurred_rgba), 1.0);
   ok &= report("sobel", largest_difference(reference::sobel(seen_gray), edge_values), 2e-3);
   ok &= report("mean", std::abs(mean - exact_mean), 1e-3);
-  ok &= report("histogram", moved_pixels, 2 * near_edge);
+  ok &= report("histogram", moved_pixels, 0);
 
   pictures::Rgb picture{3 * width, height, std::vector<std::uint8_t>(pixels * 9)};
   for (int y = 0; y < height; ++y) {
