@@ -6,6 +6,7 @@ The .ptx files are committed: the tests need no compiler. Run this again after a
 """
 
 import ctypes
+import os
 import pathlib
 import re
 import sys
@@ -54,6 +55,7 @@ def compile_to_ptx(library, source, name, options):
 def main():
     toolkit = next(pathlib.Path(sys.prefix).glob("lib/python*/site-packages/nvidia/cu13"))
     library = ctypes.CDLL(str(toolkit / "lib" / "libnvrtc.so.13"))
+    os.chdir("/")  # Debug information names the working directory, as text and as bytes.
     includes = [f"-I{toolkit / 'include'}", f"-I{toolkit / 'include' / 'cccl'}"]
     for path in sorted((CORPUS / "sources").glob("*.cu")):
         if len(sys.argv) > 1 and path.stem not in sys.argv[1:]:
