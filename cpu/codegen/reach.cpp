@@ -67,6 +67,8 @@ bool is_observation(const ptx::Instruction& instruction) {
   }
 }
 
+bool is_fence(Opcode opcode) { return opcode == Opcode::Membar || opcode == Opcode::Fence; }
+
 bool is_rendezvous(const ptx::Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::Bar:
@@ -132,7 +134,7 @@ class Reach::Walk {
           instruction.opcode == Opcode::Brkpt) {
         reach_.may_exit[id] = true;
       }
-      if (is_observation(instruction)) reach_.observes[id] = true;
+      if (is_observation(instruction) || is_fence(instruction.opcode)) reach_.observes[id] = true;
       if (is_rendezvous(instruction)) reach_.needs_fibers = true;
       if (is_indirect_call(instruction)) {
         reach_.may_exit[id] = reach_.observes[id] = true;

@@ -40,6 +40,8 @@ bool is_indirect_call(const ptx::Instruction& instruction);
 /// Reads a value that another thread may be about to change: volatile, relaxed and acquiring loads, atomics.
 bool is_observation(const ptx::Instruction& instruction);
 
+bool is_fence(ptx::Opcode opcode);
+
 /// Makes the thread wait for other threads of its block or warp.
 bool is_rendezvous(const ptx::Instruction& instruction);
 

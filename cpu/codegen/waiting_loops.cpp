@@ -95,6 +95,12 @@ bool retries_with_value_seen(const ptx::Function& function, const ControlFlow& f
   return retries;
 }
 
+/// Behind a fence an ordinary load is read anew: `while (*flag == 0) __threadfence();`.
+bool is_plain_load(const Instruction& instruction) {
+  return instruction.opcode == Opcode::Ld && instruction.space() != ptx::Space::Param &&
+         instruction.space() != ptx::Space::Const && instruction.space() != ptx::Space::Local;
+}
+
 class Dependence {
  public:
   Dependence(const ptx::Module& module, const ptx::Function& function, const Reach& reach)
@@ -104,9 +110,11 @@ class Dependence {
   std::vector<bool> observed(const ControlFlow& flow, const std::vector<BlockId>& loop) const {
     std::vector<bool> depends(function_.registers.size(), false);
     bool calls_observe = false;
+    bool fences = false;
     for (BlockId block : loop) {
       for (std::uint32_t i = flow.blocks[block].first; i < flow.blocks[block].end; ++i) {
         calls_observe |= calls_observer(function_.body[i]);
+        fences |= is_fence(function_.body[i].opcode);
       }
     }
     for (bool changed = true; changed;) {
@@ -116,6 +124,7 @@ class Dependence {
           const Instruction& instruction = function_.body[i];
           if (!writes_first_operand(instruction)) continue;
           bool source = is_waited_for(instruction, flow, loop) || calls_observer(instruction);
+          source |= fences && is_plain_load(instruction);
           source |= calls_observe && instruction.opcode == Opcode::Ld && instruction.space() == ptx::Space::Param;
           for (std::size_t o = 1; o < instruction.operands.size(); ++o) {
             for_each_register(instruction.operands[o], [&](RegisterId r) { source |= depends[r]; });

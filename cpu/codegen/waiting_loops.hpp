@@ -14,8 +14,9 @@ using Edge = std::pair<BlockId, BlockId>;
 
 /// Back edges (from, to) of loops that some branch inside may keep running because of what other threads write.
 ///
-/// A branch counts if its guard depends, through registers in any order, on a volatile, relaxed or acquiring load or on
-/// an atomic. Compare-and-swap loops that retry with the value just seen are lock-free, not waiting, and do not count.
+/// A branch counts if its guard depends, through registers in any order, on a volatile, relaxed or acquiring load, on
+/// an atomic, or on any load of a loop with a fence. Compare-and-swap loops that retry with the value just seen are
+/// lock-free, not waiting, and do not count.
 std::set<Edge> find_waiting_edges(const ptx::Module& module, ptx::FunctionId function, const Reach& reach);
 
 }  // namespace cucore::cpu::codegen

@@ -174,3 +174,51 @@ extern "C" __global__ void integers(const int* a, const int* b, long long* out) 
   out[4 * t + 2] = __mul64hi(a[t] * 0x100000001LL, b[t] * 0x7654321LL);
   out[4 * t + 3] = __popc(a[t]) + __clz(b[t]) + __brev(a[t]) + (a[t] << (b[t] & 31));
 }
+
+/// Waits with an ordinary load behind a fence.
+extern "C" __global__ void fenced_wait(int* flag, int* out) {
+  if (threadIdx.x == 0) {
+    while (*flag == 0) __threadfence();
+    out[0] = out[1] + 1;
+  } else {
+    out[1] = 41;
+    __threadfence();
+    *flag = 1;
+  }
+}
+
+struct Shape {
+  __device__ virtual float area() const = 0;
+};
+struct Square : Shape {
+  float side;
+  __device__ explicit Square(float s) : side(s) {}
+  __device__ float area() const override { return side * side; }
+};
+struct Circle : Shape {
+  float radius;
+  __device__ explicit Circle(float r) : radius(r) {}
+  __device__ float area() const override { return 3.0F * radius * radius; }
+};
+
+extern "C" __global__ void make_shapes(Shape** shapes) {
+  const auto size = static_cast<float>(threadIdx.x);
+  if (threadIdx.x % 2 == 0) {
+    shapes[threadIdx.x] = new Square(size);
+  } else {
+    shapes[threadIdx.x] = new Circle(size);
+  }
+}
+
+extern "C" __global__ void measure_shapes(Shape** shapes, float* out) {
+  out[threadIdx.x] = shapes[threadIdx.x]->area();
+  delete shapes[threadIdx.x];
+}
+
+__device__ int twice(int a) { return 2 * a; }
+__device__ int thrice(int a) { return 3 * a; }
+__device__ int (*const operations[2])(int) = {twice, thrice};
+
+extern "C" __global__ void function_table(int* out) {
+  out[threadIdx.x] = operations[threadIdx.x % 2](static_cast<int>(threadIdx.x));
+}

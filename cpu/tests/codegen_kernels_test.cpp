@@ -1,10 +1,12 @@
 // Whole kernels, as the PTX compiler makes them, through the code generator.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <climits>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "cpu/tests/codegen_stand_in.hpp"
@@ -273,6 +275,43 @@ TEST(CodegenKernels, integer_division_never_traps) {
     EXPECT_EQ(out[4 * t], quotients[t]);
     EXPECT_EQ(out[4 * t + 1], remainders[t]);
   }
+}
+
+TEST(CodegenKernels, a_wait_with_an_ordinary_load_behind_a_fence_yields_too) {
+  TestModule module = compiled();
+  int flag = 0;
+  int out[2] = {0, 0};
+  module.launch("fenced_wait", {1}, {2}, &flag, &out[0]);
+  EXPECT_EQ(out[0], 42);
+}
+
+TEST(CodegenKernels, virtual_functions_of_objects_made_by_another_kernel_are_found) {
+  TestModule module = compiled();
+  std::vector<void*> shapes(4);
+  std::vector<float> areas(4);
+  module.launch("make_shapes", {1}, {4}, shapes.data());
+  module.launch("measure_shapes", {1}, {4}, shapes.data(), areas.data());
+  EXPECT_EQ(areas, (std::vector<float>{0, 3, 4, 27}));
+}
+
+TEST(CodegenKernels, tables_of_function_pointers_are_filled) {
+  TestModule module = compiled();
+  std::vector<int> out(4);
+  module.launch("function_table", {1}, {4}, out.data());
+  EXPECT_EQ(out, (std::vector<int>{0, 3, 4, 9}));
+}
+
+TEST(CodegenKernels, kernels_compile_and_go_away_on_many_threads_at_once) {
+  TestModule module(saxpy);
+  std::vector<std::thread> threads;
+  std::atomic<int> compiled_kernels{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int n = 0; n < 5; ++n) compiled_kernels += codegen::compile(module.module(), 0, {}).code != nullptr ? 1 : 0;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(compiled_kernels, 20);
 }
 
 TEST(CodegenKernels, describe_tells_what_compiling_would_without_compiling) {

@@ -139,7 +139,8 @@ TEST(CodegenSpellings, every_spelling_of_stage_1_compiles) {
 }
 
 TEST(CodegenSpellings, an_instruction_without_a_generator_is_reported_with_its_place_and_reason) {
-  const ptx::ParseResult parsed = ptx::parse(kernel_around("add.f32 %r1, %r2, %r3;\n  mbarrier.init.shared.b64 [%d5], 4;"));
+  const ptx::ParseResult parsed =
+      ptx::parse(kernel_around("add.f32 %r1, %r2, %r3;\n  mbarrier.init.shared.b64 [%d5], 4;"));
   ASSERT_NE(parsed.module, nullptr) << ptx::format(parsed.diagnostics);
   const auto unsupported = codegen::find_unsupported(*parsed.module);
   ASSERT_EQ(unsupported.size(), 1U);
