@@ -14,6 +14,7 @@ namespace cucore {
 namespace {
 
 constexpr int kInvalidImage = 200;
+constexpr int kNoBinaryForGpu = 209;
 
 // The driver trusts the offsets in an image, so an image is checked against its own size before the driver sees it.
 void refuse_bad_image(std::string_view image, const std::string& description) {
@@ -53,6 +54,15 @@ std::shared_ptr<detail::LibraryState> load_now(CodeType type, const std::string&
     request.ptx = std::make_shared<const std::string>(*ptx);
   }
   request.image = std::as_bytes(std::span(bytes));
+  try {
+    return detail::LibraryState::open(request);
+  } catch (const DriverError& error) {
+    // A cubin for another architecture: its PTX, which the driver compiles for this one.
+    if (error.code() != kNoBinaryForGpu || request.ptx == nullptr) throw;
+  }
+  request.image = std::as_bytes(std::span(*request.ptx));
+  request.hint = "compile for this device's architecture (Device::arch) or an older one";
+  request.description += ", from the PTX it carries since its binary is for another architecture";
   return detail::LibraryState::open(request);
 }
 

@@ -76,8 +76,9 @@ class CUCORE_API ObjectCode {
 
   /// Whether the driver has it. Never loads.
   bool is_loaded() const noexcept;
-  /// Loads if that has not happened. Throws StateError if the type is not one the driver loads (ltoir, object,
-  /// library: link them first), before any driver call; DriverError if the driver refuses (cuLibraryLoadData).
+  /// Loads if that has not happened; a cubin that is for another architecture than the device's from the PTX it
+  /// carries. Throws StateError if the type is not one the driver loads (ltoir, object, library: link them first),
+  /// before any driver call; DriverError if the driver refuses (cuLibraryLoadData).
   void load() const;
   /// Loads; the driver's library. Borrowed: valid while a copy of this object or one of its kernels lives.
   LibraryHandle handle() const;

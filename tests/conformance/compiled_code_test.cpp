@@ -57,6 +57,14 @@ TEST_F(compiled_code, runs_after_a_trip_through_bytes) {
   expect_runs(ObjectCode::deserialize(code.serialize()));
 }
 
+TEST_F(compiled_code, a_cubin_for_another_architecture_runs_from_its_ptx) {
+  // No device runs machine code of both of these; the PTX of sm_75 suits all that NVRTC 13 knows.
+  for (const char* arch : {"sm_75", "sm_80"}) {
+    const Program program(kSource, "c++", {.arch = arch});
+    expect_runs(program.compile("cubin", {"ns::add<int>", "&ns::offset"}));
+  }
+}
+
 TEST_F(compiled_code, runs_when_linked_from_ptx) {
   if (!toolkit_info().nvjitlink.available) GTEST_SKIP() << toolkit_info().nvjitlink.why_not;
   const ObjectCode ptx = Program(kSource, "c++").compile("ptx", {"ns::add<int>", "&ns::offset"});
