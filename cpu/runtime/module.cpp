@@ -192,11 +192,7 @@ CUresult Module::initialise_variables() {
     std::memset(memory, 0, variable.size);  // memory may have been used before
     std::memcpy(memory, variable.initial.data(), std::min<std::size_t>(variable.initial.size(), variable.size));
     for (const ptx::Relocation& relocation : variable.relocations) {
-      if (relocation.is_function) {
-        report("the initialiser of " + std::string(variable.name) +
-               " holds the address of a function, which the CPU device does not support");
-        return CUDA_ERROR_NOT_SUPPORTED;
-      }
+      if (relocation.is_function) continue;  // written when a kernel that can reach it is compiled
       if (relocation.offset + relocation.width > variable.size) return CUDA_ERROR_INVALID_PTX;
       const auto base = reinterpret_cast<std::uintptr_t>(addresses_.variables[relocation.variable]);
       const std::uint64_t value = (base + static_cast<std::uint64_t>(relocation.addend)) >> relocation.shift;

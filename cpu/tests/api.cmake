@@ -1,0 +1,16 @@
+# Tests of the driver as a program sees it: linked to libcuda.so.1, nothing else of the CPU device.
+add_executable(api_tests
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api_arguments_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api_events_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api_launch_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api_memory_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api_modules_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api_process_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api_streams_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api_surface_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/runtime_failures_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/runtime_kernels_test.cpp)
+cucore_target(api_tests)
+target_link_libraries(api_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
+target_compile_definitions(api_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
+add_test(NAME api_tests COMMAND api_tests)

@@ -1,0 +1,188 @@
+// Modules and libraries: what loads, what is found in it, and which error with which log answers what does not load.
+#include <cstring>
+
+#include "cpu/api/cucore_cpu.h"
+#include "cpu/tests/api_driver.hpp"
+
+namespace {
+
+class Modules : public DriverTest {
+ protected:
+  /// Loads text and keeps the error log.
+  CUresult load(const std::string& image) {
+    char buffer[4096] = "";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void* values[] = {buffer, reinterpret_cast<void*>(sizeof buffer)};
+    CUmodule loaded = nullptr;
+    const CUresult result = cuModuleLoadDataEx(&loaded, image.c_str(), 2, options, values);
+    log = buffer;
+    EXPECT_EQ(log.size(), reinterpret_cast<std::uintptr_t>(values[1]));
+    return result;
+  }
+  static std::string with_body(const std::string& body, const std::string& head = ".version 8.0\n.target sm_80\n") {
+    return head + ".address_size 64\n.visible .entry broken()\n{\n" + body + "\nret;\n}\n";
+  }
+  std::string log;
+};
+
+TEST_F(Modules, a_syntax_error_is_invalid_ptx_with_its_line) {
+  EXPECT_EQ(CUDA_ERROR_INVALID_PTX, load(with_body("this is no instruction;")));
+  EXPECT_NE(std::string::npos, log.find("ptx:6")) << log;
+}
+
+TEST_F(Modules, ptx_of_a_newer_isa_is_an_unsupported_version) {
+  EXPECT_EQ(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, load(with_body("", ".version 99.0\n.target sm_80\n")));
+}
+
+TEST_F(Modules, ptx_for_a_newer_architecture_says_which) {
+  EXPECT_EQ(CUDA_ERROR_INVALID_PTX, load(with_body("", ".version 8.0\n.target sm_90\n")));
+  EXPECT_NE(std::string::npos, log.find("sm_90")) << log;
+}
+
+TEST_F(Modules, an_instruction_without_generator_is_an_error_at_load) {
+  const CUresult result = load(
+      with_body(".reg .b32 %r<9>; .reg .b64 %d;\ntcgen05.wait::ld.sync.aligned;", ".version 8.6\n.target sm_80\n"));
+  EXPECT_TRUE(result == CUDA_ERROR_NOT_SUPPORTED || result == CUDA_ERROR_INVALID_PTX) << result;
+  EXPECT_NE(std::string::npos, log.find("tcgen05")) << log;
+}
+
+TEST_F(Modules, garbage_is_an_invalid_image) {
+  const char bytes[] = "\001\002\003\004garbage";
+  CUmodule loaded = nullptr;
+  EXPECT_EQ(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&loaded, bytes));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuModuleLoadData(&loaded, nullptr));
+  EXPECT_EQ(CUDA_ERROR_FILE_NOT_FOUND, cuModuleLoad(&loaded, "/no/such/file"));
+}
+
+TEST_F(Modules, unknown_jit_options_are_refused) {
+  CUjit_option options[] = {unknown<CUjit_option>(999)};
+  void* values[] = {nullptr};
+  CUmodule loaded = nullptr;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuModuleLoadDataEx(&loaded, kernels_ptx().c_str(), 1, options, values));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuModuleLoadDataEx(&loaded, kernels_ptx().c_str(), 1, nullptr, nullptr));
+}
+
+TEST_F(Modules, a_name_that_is_not_there_is_not_found) {
+  kernel("saxpy");
+  CUfunction function = nullptr;
+  CUdeviceptr memory = 0;
+  EXPECT_EQ(CUDA_ERROR_NOT_FOUND, cuModuleGetFunction(&function, module, "nothing"));
+  EXPECT_EQ(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal(&memory, nullptr, module, "nothing"));
+}
+
+TEST_F(Modules, variables_hold_their_initial_values_and_addresses) {
+  int* const out = device_array<int>(3);
+  ASSERT_OK(launch(kernel("read_globals"), 1, 1, nullptr, out));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(41, out[0]) << "through a pointer initialised with another variable's address";
+  EXPECT_EQ(1, out[1]);
+  EXPECT_EQ(7, out[2]);
+  CUdeviceptr counter = 0;
+  std::size_t size = 0;
+  ASSERT_OK(cuModuleGetGlobal(&counter, &size, module, "counter"));
+  EXPECT_EQ(sizeof(int), size);
+  int value = 0;
+  ASSERT_OK(cuMemcpyDtoH(&value, counter, sizeof value));
+  EXPECT_EQ(42, value);
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemFree(counter)) << "a module's memory is the module's";
+}
+
+TEST_F(Modules, functions_know_their_parameters_and_limits) {
+  const CUfunction mixed = kernel("mixed");
+  const std::size_t offsets[] = {0, 8, 16, 24};
+  const std::size_t sizes[] = {1, 8, 2, 8};
+  for (std::size_t i = 0; i < 4; ++i) {
+    std::size_t offset = 99;
+    std::size_t size = 99;
+    ASSERT_OK(cuFuncGetParamInfo(mixed, i, &offset, &size));
+    EXPECT_EQ(offsets[i], offset);
+    EXPECT_EQ(sizes[i], size);
+  }
+  std::size_t offset = 0;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuFuncGetParamInfo(mixed, 4, &offset, nullptr));
+  int threads = 0;
+  ASSERT_OK(cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel("at_most_64")));
+  EXPECT_EQ(64, threads);
+  const char* name = nullptr;
+  ASSERT_OK(cuFuncGetName(&name, mixed));
+  EXPECT_STREQ("mixed", name);
+}
+
+TEST_F(Modules, a_library_serves_every_context) {
+  CUlibrary library = nullptr;
+  CUkernel set_to = nullptr;
+  ASSERT_OK(cuLibraryLoadData(&library, kernels_ptx().c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  ASSERT_OK(cuLibraryGetKernel(&set_to, library, "set_to"));
+  EXPECT_EQ(CUDA_ERROR_NOT_FOUND, cuLibraryGetKernel(&set_to, library, "nothing"));
+  unsigned int count = 0;
+  ASSERT_OK(cuLibraryGetKernelCount(&count, library));
+  std::vector<CUkernel> all(count);
+  ASSERT_OK(cuLibraryEnumerateKernels(all.data(), count, library));
+  CUcontext other = nullptr;
+  ASSERT_OK(cuCtxCreate(&other, nullptr, 0, device));
+  CUdeviceptr there = 0;
+  CUdeviceptr here = 0;
+  ASSERT_OK(cuLibraryGetGlobal(&there, nullptr, library, "counter"));
+  int* out = device_array<int>(1);
+  ASSERT_OK(launch(reinterpret_cast<CUfunction>(set_to), 1, 1, nullptr, out, 4));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(4, *out);
+  ASSERT_OK(cuCtxDestroy(other));
+  ASSERT_OK(cuLibraryGetGlobal(&here, nullptr, library, "counter"));
+  CUfunction function = nullptr;
+  ASSERT_OK(cuKernelGetFunction(&function, set_to));
+  out = device_array<int>(1);
+  ASSERT_OK(launch(function, 1, 1, nullptr, out, 5));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(5, *out);
+  EXPECT_OK(cuLibraryUnload(library));
+  EXPECT_EQ(CUDA_ERROR_INVALID_HANDLE, cuLibraryUnload(library));
+  EXPECT_EQ(CUDA_ERROR_INVALID_HANDLE, launch(reinterpret_cast<CUfunction>(set_to), 1, 1, nullptr, out, 4));
+}
+
+TEST_F(Modules, a_kernels_attribute_holds_in_every_context_of_the_device) {
+  CUlibrary library = nullptr;
+  CUkernel block_sum = nullptr;
+  ASSERT_OK(cuLibraryLoadData(&library, kernels_ptx().c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  ASSERT_OK(cuLibraryGetKernel(&block_sum, library, "block_sum"));
+  const auto attribute = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+  ASSERT_OK(cuKernelSetAttribute(attribute, 100000, block_sum, device));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuKernelSetAttribute(attribute, 1 << 20, block_sum, device));
+  int value = 0;
+  ASSERT_OK(cuKernelGetAttribute(&value, attribute, block_sum, device));
+  EXPECT_EQ(100000, value);
+  CUfunction function = nullptr;
+  ASSERT_OK(cuKernelGetFunction(&function, block_sum));
+  ASSERT_OK(cuFuncGetAttribute(&value, attribute, function));
+  EXPECT_EQ(100000, value);
+  EXPECT_OK(cuLibraryUnload(library));
+}
+
+TEST_F(Modules, linked_modules_see_each_others_functions) {
+  const std::string head = ".version 8.0\n.target sm_80\n.address_size 64\n";
+  const std::string caller =
+      head +
+      ".extern .func (.param .b32 r) seven();\n"
+      ".visible .entry call_it(.param .u64 out)\n{\n.reg .b32 %v; .reg .b64 %p;\n"
+      "ld.param.u64 %p, [out];\n{ .param .b32 ret; call.uni (ret), seven; ld.param.b32 %v, [ret]; }\n"
+      "st.global.u32 [%p], %v;\nret;\n}\n";
+  const std::string callee = head + ".visible .func (.param .b32 r) seven()\n{\nst.param.b32 [r], 7;\nret;\n}\n";
+  CUlinkState link = nullptr;
+  ASSERT_OK(cuLinkCreate(0, nullptr, nullptr, &link));
+  ASSERT_OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(caller.c_str()), caller.size() + 1, "caller", 0,
+                          nullptr, nullptr));
+  ASSERT_OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(callee.c_str()), callee.size() + 1, "callee", 0,
+                          nullptr, nullptr));
+  void* image = nullptr;
+  std::size_t size = 0;
+  ASSERT_OK(cuLinkComplete(link, &image, &size));
+  ASSERT_OK(cuModuleLoadData(&module, image));
+  ASSERT_OK(cuLinkDestroy(link));
+  EXPECT_EQ(CUDA_ERROR_INVALID_HANDLE, cuLinkDestroy(link));
+  int* const out = device_array<int>(1);
+  ASSERT_OK(launch(kernel("call_it"), 1, 1, nullptr, out));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(7, *out);
+}
+
+}  // namespace

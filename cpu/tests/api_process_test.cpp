@@ -1,0 +1,126 @@
+// The driver and the life of its process: before cuInit, in a forked child, and at exit with work still pending. Each
+// runs in a process of its own.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <thread>
+
+#include "cpu/tests/api_driver.hpp"
+
+namespace {
+
+class Process : public ::testing::Test {
+ protected:
+  void SetUp() override { ::testing::FLAGS_gtest_death_test_style = "threadsafe"; }
+};
+
+/// A kernel that waits for ever, on a stream, in the primary context.
+void start_endless_kernel() {
+  CUcontext context = nullptr;
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  CUdeviceptr memory = 0;
+  cuInit(0);
+  cuDevicePrimaryCtxRetain(&context, 0);
+  cuCtxSetCurrent(context);
+  cuModuleLoadData(&module, kernels_ptx().c_str());
+  cuModuleGetFunction(&function, module, "wait_for");
+  cuMemAlloc(&memory, 16);
+  cuMemsetD8(memory, 0, 16);
+  CUdeviceptr out = memory + 4;
+  void* parameters[] = {&memory, &out};
+  if (cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr) != CUDA_SUCCESS) std::_Exit(99);
+}
+
+TEST_F(Process, calls_before_initialisation_say_so) {
+  EXPECT_EXIT(
+      {
+        int count = 0;
+        CUdeviceptr memory = 0;
+        CUcontext context = nullptr;
+        const bool refused = cuDeviceGetCount(&count) == CUDA_ERROR_NOT_INITIALIZED &&
+                             cuMemAlloc(&memory, 1) == CUDA_ERROR_NOT_INITIALIZED &&
+                             cuCtxGetCurrent(&context) == CUDA_ERROR_NOT_INITIALIZED &&
+                             cuStreamDestroy(nullptr) == CUDA_ERROR_NOT_INITIALIZED;
+        std::exit(refused ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "^$");
+}
+
+TEST_F(Process, exit_with_pending_work_is_silent_and_prompt) {
+  EXPECT_EXIT(
+      {
+        start_endless_kernel();
+        std::exit(0);
+      },
+      ::testing::ExitedWithCode(0), "^$");
+}
+
+TEST_F(Process, exit_from_another_thread_is_silent_and_prompt) {
+  EXPECT_EXIT(
+      {
+        start_endless_kernel();
+        std::thread([] { std::exit(0); }).join();
+      },
+      ::testing::ExitedWithCode(0), "^$");
+}
+
+TEST_F(Process, calls_after_exit_began_say_so) {
+  EXPECT_EXIT(
+      {
+        static CUresult late = CUDA_SUCCESS;
+        // Registered before cuInit registers its own, so it runs after.
+        std::atexit([] {
+          CUdeviceptr memory = 0;
+          late = cuMemAlloc(&memory, 16);
+          if (late != CUDA_ERROR_DEINITIALIZED) std::_Exit(1);
+        });
+        start_endless_kernel();
+        std::exit(0);
+      },
+      ::testing::ExitedWithCode(0), "^$");
+}
+
+TEST_F(Process, a_child_forked_after_initialisation_cannot_use_the_driver) {
+  EXPECT_EXIT(
+      {
+        start_endless_kernel();
+        const pid_t child = fork();
+        if (child == 0) {
+          CUdeviceptr memory = 0;
+          const bool refused = cuMemAlloc(&memory, 16) == CUDA_ERROR_NOT_INITIALIZED &&
+                               cuInit(0) == CUDA_ERROR_NOT_INITIALIZED &&
+                               cuCtxSynchronize() == CUDA_ERROR_NOT_INITIALIZED;
+          std::exit(refused ? 0 : 1);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        std::exit(WIFEXITED(status) ? WEXITSTATUS(status) : 2);
+      },
+      ::testing::ExitedWithCode(0), "^$");
+}
+
+TEST_F(Process, the_environment_sets_devices_and_capability) {
+  EXPECT_EXIT(
+      {
+        setenv("CUCORE_CPU_DEVICES", "3", 1);
+        setenv("CUCORE_CPU_COMPUTE_CAPABILITY", "9.0", 1);
+        int count = 0;
+        int major = 0;
+        int peer = 0;
+        cuInit(0);
+        cuDeviceGetCount(&count);
+        cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 2);
+        cuDeviceCanAccessPeer(&peer, 0, 2);
+        CUuuid first{};
+        CUuuid second{};
+        cuDeviceGetUuid(&first, 0);
+        cuDeviceGetUuid(&second, 1);
+        const bool different = std::string(first.bytes, 16) != std::string(second.bytes, 16);
+        std::exit(count == 3 && major == 9 && peer == 1 && different ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "^$");
+}
+
+}  // namespace

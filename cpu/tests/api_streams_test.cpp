@@ -1,0 +1,200 @@
+// Streams: order within one, independence between two, and the rules of the default streams.
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "cpu/tests/api_driver.hpp"
+
+namespace {
+
+class Streams : public DriverTest {
+ protected:
+  CUstream make(unsigned int flags) {
+    CUstream stream = nullptr;
+    EXPECT_OK(cuStreamCreate(&stream, flags));
+    return stream;
+  }
+};
+
+TEST_F(Streams, a_launch_returns_before_its_kernel_ends) {
+  int* const flag = device_array<int>(1);
+  int* const out = device_array<int>(1);
+  const CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  ASSERT_OK(launch(kernel("wait_for"), 1, 1, stream, flag, out));
+  EXPECT_EQ(CUDA_ERROR_NOT_READY, cuStreamQuery(stream));
+  raise(flag);
+  ASSERT_OK(cuStreamSynchronize(stream));
+  EXPECT_EQ(1, *out);
+  EXPECT_OK(cuStreamQuery(stream));
+}
+
+TEST_F(Streams, work_of_one_stream_runs_in_order) {
+  int* const out = device_array<int>(1);
+  const CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  for (int i = 1; i <= 200; ++i) ASSERT_OK(launch(kernel("set_to"), 1, 1, stream, out, i));
+  int copied = 0;
+  ASSERT_OK(cuMemcpyDtoHAsync(&copied, reinterpret_cast<CUdeviceptr>(out), sizeof copied, stream));
+  ASSERT_OK(cuStreamSynchronize(stream));
+  EXPECT_EQ(200, copied);
+}
+
+TEST_F(Streams, a_waiting_stream_holds_up_no_other) {
+  int* const flag = device_array<int>(1);
+  int* const out = device_array<int>(20);
+  std::vector<CUstream> waiting;
+  for (int i = 0; i < 8; ++i) {
+    waiting.push_back(make(CU_STREAM_NON_BLOCKING));
+    ASSERT_OK(launch(kernel("wait_for"), 1, 1, waiting.back(), flag, out + i));
+  }
+  const CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  ASSERT_OK(launch(kernel("set_to"), 1, 1, stream, flag, 1));  // another kernel, not the host, lets them go
+  ASSERT_OK(cuCtxSynchronize());
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(1, out[i]);
+}
+
+TEST_F(Streams, the_legacy_stream_waits_for_blocking_streams_and_they_for_it) {
+  int* const flag = device_array<int>(1);
+  int* const out = device_array<int>(3);
+  const CUstream first = make(CU_STREAM_DEFAULT);
+  const CUstream second = make(CU_STREAM_DEFAULT);
+  ASSERT_OK(launch(kernel("wait_for"), 1, 1, first, flag, out));
+  ASSERT_OK(launch(kernel("set_to"), 1, 1, nullptr, out + 1, 1));
+  ASSERT_OK(launch(kernel("set_to"), 1, 1, second, out + 2, 1));
+  EXPECT_EQ(CUDA_ERROR_NOT_READY, cuStreamQuery(nullptr));
+  EXPECT_EQ(CUDA_ERROR_NOT_READY, cuStreamQuery(second));
+  EXPECT_EQ(0, out[1]);
+  EXPECT_EQ(0, out[2]);
+  raise(flag);
+  ASSERT_OK(cuStreamSynchronize(second));
+  EXPECT_EQ(1, out[1]);
+  EXPECT_EQ(1, out[2]);
+}
+
+TEST_F(Streams, a_non_blocking_stream_ignores_the_legacy_stream) {
+  int* const flag = device_array<int>(1);
+  int* const out = device_array<int>(2);
+  const CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  ASSERT_OK(launch(kernel("wait_for"), 1, 1, nullptr, flag, out));
+  ASSERT_OK(launch(kernel("set_to"), 1, 1, stream, out + 1, 1));
+  ASSERT_OK(cuStreamSynchronize(stream));
+  EXPECT_EQ(1, out[1]);
+  EXPECT_EQ(0, out[0]);
+  raise(flag);
+  ASSERT_OK(cuCtxSynchronize());
+}
+
+TEST_F(Streams, each_thread_has_its_own_per_thread_stream) {
+  int* const flag = device_array<int>(1);
+  int* const out = device_array<int>(2);
+  ASSERT_OK(launch(kernel("wait_for"), 1, 1, CU_STREAM_PER_THREAD, flag, out));
+  std::thread([&] {
+    ASSERT_OK(cuCtxSetCurrent(context));
+    ASSERT_OK(launch(kernel("set_to"), 1, 1, CU_STREAM_PER_THREAD, out + 1, 1));
+    ASSERT_OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+    EXPECT_EQ(1, out[1]);
+  }).join();
+  EXPECT_EQ(CUDA_ERROR_NOT_READY, cuStreamQuery(CU_STREAM_PER_THREAD));
+  raise(flag);
+  ASSERT_OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+}
+
+TEST_F(Streams, a_per_thread_variant_means_the_per_thread_stream_by_null) {
+  void* address = nullptr;
+  const auto flags = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  ASSERT_OK(cuGetProcAddress("cuStreamGetId", &address, CUDA_VERSION, flags, nullptr));
+  const auto get_id = reinterpret_cast<CUresult (*)(CUstream, unsigned long long*)>(address);
+  unsigned long long by_null = 0;
+  unsigned long long by_handle = 0;
+  unsigned long long legacy = 0;
+  ASSERT_OK(get_id(nullptr, &by_null));
+  ASSERT_OK(cuStreamGetId(CU_STREAM_PER_THREAD, &by_handle));
+  ASSERT_OK(cuStreamGetId(nullptr, &legacy));
+  EXPECT_EQ(by_handle, by_null);
+  EXPECT_NE(legacy, by_null);
+}
+
+TEST_F(Streams, host_functions_run_in_order) {
+  std::vector<int> seen;
+  const CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  const auto note = [](void* list) { static_cast<std::vector<int>*>(list)->push_back(1); };
+  const auto called = [](CUstream, CUresult status, void* list) {
+    static_cast<std::vector<int>*>(list)->push_back(status == CUDA_SUCCESS ? 2 : -2);
+  };
+  ASSERT_OK(cuLaunchHostFunc(stream, note, &seen));
+  ASSERT_OK(cuStreamAddCallback(stream, called, &seen, 0));
+  ASSERT_OK(cuLaunchHostFunc(stream, note, &seen));
+  ASSERT_OK(cuStreamSynchronize(stream));
+  EXPECT_EQ((std::vector<int>{1, 2, 1}), seen);
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuLaunchHostFunc(stream, nullptr, nullptr));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuStreamAddCallback(stream, called, &seen, 1));
+}
+
+TEST_F(Streams, a_destroyed_stream_finishes_its_work) {
+  int* const flag = device_array<int>(1);
+  int* const out = device_array<int>(1);
+  const CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  ASSERT_OK(launch(kernel("wait_for"), 1, 1, stream, flag, out));
+  ASSERT_OK(cuStreamDestroy(stream));
+  raise(flag);
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(1, *out);
+}
+
+TEST_F(Streams, a_stream_waits_for_a_value_in_memory) {
+  int* const words = device_array<int>(2);
+  const CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  const auto address = reinterpret_cast<CUdeviceptr>(words);
+  ASSERT_OK(cuStreamWaitValue32(stream, address, 1, CU_STREAM_WAIT_VALUE_EQ));
+  ASSERT_OK(cuStreamWriteValue32(stream, address + 4, 9, 0));
+  EXPECT_EQ(CUDA_ERROR_NOT_READY, cuStreamQuery(stream));
+  raise(words);
+  ASSERT_OK(cuStreamSynchronize(stream));
+  EXPECT_EQ(9, words[1]);
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuStreamWaitValue32(stream, address + 1, 1, CU_STREAM_WAIT_VALUE_EQ));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuStreamWaitValue32(stream, 16, 1, CU_STREAM_WAIT_VALUE_EQ));
+}
+
+TEST_F(Streams, properties_are_those_asked_for) {
+  CUstream stream = nullptr;
+  int priority = 1;
+  unsigned int flags = 0;
+  CUcontext owner = nullptr;
+  CUdevice where = -1;
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  ASSERT_OK(cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, -3));
+  EXPECT_OK(cuStreamGetPriority(stream, &priority));
+  EXPECT_OK(cuStreamGetFlags(stream, &flags));
+  EXPECT_OK(cuStreamGetCtx(stream, &owner));
+  EXPECT_OK(cuStreamGetDevice(stream, &where));
+  EXPECT_OK(cuStreamIsCapturing(stream, &capture));
+  EXPECT_EQ(-3, priority);
+  EXPECT_EQ(static_cast<unsigned int>(CU_STREAM_NON_BLOCKING), flags);
+  EXPECT_EQ(context, owner);
+  EXPECT_EQ(device, where);
+  EXPECT_EQ(CU_STREAM_CAPTURE_STATUS_NONE, capture);
+}
+
+TEST_F(Streams, many_threads_use_one_context) {
+  int* const out = device_array<int>(1);
+  const CUfunction count_up = kernel("count_up");
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      ASSERT_OK(cuCtxSetCurrent(context));
+      CUstream stream = nullptr;
+      ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+      for (int i = 0; i < 50; ++i) {
+        CUdeviceptr memory = 0;
+        ASSERT_OK(cuMemAllocAsync(&memory, 1000, stream));
+        ASSERT_OK(launch(count_up, 2, 16, stream, out));
+        ASSERT_OK(cuMemFreeAsync(memory, stream));
+      }
+      ASSERT_OK(cuStreamSynchronize(stream));
+      ASSERT_OK(cuStreamDestroy(stream));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(8 * 50 * 32, *out);
+}
+
+}  // namespace

@@ -1,0 +1,114 @@
+// Kernels that fail: which error, that it sticks to the context, and what the report says. Nothing hangs or crashes.
+#include <string>
+
+#include "cpu/api/cucore_cpu.h"
+#include "cpu/tests/api_driver.hpp"
+
+namespace {
+
+class Failures : public DriverTest {
+ protected:
+  void expect_sticky(CUresult error) {
+    EXPECT_EQ(error, cuCtxSynchronize());
+    CUdeviceptr memory = 0;
+    CUstream stream = nullptr;
+    EXPECT_EQ(error, cuMemAlloc(&memory, 16));
+    EXPECT_EQ(error, cuStreamCreate(&stream, 0));
+    EXPECT_EQ(error, launch(function, 1, 1, nullptr, CUdeviceptr{0}));
+    // Another context of the same device is unharmed.
+    CUcontext other = nullptr;
+    ASSERT_OK(cuCtxCreate(&other, nullptr, 0, device));
+    EXPECT_OK(cuMemAlloc(&memory, 16));
+    EXPECT_OK(cuCtxDestroy(other));
+  }
+  static std::string report() {
+    std::string text(cucore_cpu_last_report(nullptr, 0) + 1, '\0');
+    cucore_cpu_last_report(text.data(), text.size());
+    return text;
+  }
+  CUfunction function = nullptr;
+};
+
+TEST_F(Failures, a_store_to_nowhere_is_an_illegal_address) {
+  function = kernel("write_to");
+  ASSERT_OK(launch(function, 1, 1, nullptr, CUdeviceptr{0x10}));
+  expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_NE(std::string::npos, report().find("write_to")) << report();
+  EXPECT_NE(std::string::npos, report().find("0x10")) << report();
+}
+
+TEST_F(Failures, a_store_to_freed_memory_is_an_illegal_address) {
+  function = kernel("write_to");
+  CUdeviceptr memory = 0;
+  ASSERT_OK(cuMemAlloc(&memory, 4 << 20));
+  ASSERT_OK(cuMemFree(memory));
+  ASSERT_OK(launch(function, 1, 1, nullptr, memory));
+  expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+TEST_F(Failures, a_trap_is_a_launch_failure) {
+  function = kernel("trap_at_once");
+  ASSERT_OK(launch(function, 100, 64, nullptr));
+  expect_sticky(CUDA_ERROR_LAUNCH_FAILED);
+}
+
+TEST_F(Failures, a_failed_assertion_prints_its_line) {
+  function = kernel("fail_assertion");
+  ::testing::internal::CaptureStderr();
+  ASSERT_OK(launch(function, 1, 4, nullptr, 3));
+  expect_sticky(CUDA_ERROR_ASSERT);
+  EXPECT_EQ(
+      "api_kernels.cu:51: fail_assertion: block: [0,0,0], thread: [3,0,0] Assertion `threadIdx.x < limit` failed.\n",
+      ::testing::internal::GetCapturedStderr());
+}
+
+TEST_F(Failures, a_deadlock_is_reported_with_where_everybody_stands) {
+  function = kernel("different_barriers");
+  ASSERT_OK(launch(function, 1, 64, nullptr));
+  expect_sticky(CUDA_ERROR_LAUNCH_FAILED);
+  const std::string text = report();
+  EXPECT_NE(std::string::npos, text.find("deadlock")) << text;
+  EXPECT_NE(std::string::npos, text.find("warp 0, lanes 0-31: at barrier 1 (32 of 64 threads arrived)")) << text;
+  EXPECT_NE(std::string::npos, text.find("warp 1, lanes 0-31: at barrier 2 (32 of 64 threads arrived)")) << text;
+}
+
+TEST_F(Failures, endless_recursion_is_a_stack_error) {
+  function = kernel("recurse");
+  CUdeviceptr out = 0;
+  ASSERT_OK(cuMemAlloc(&out, 4));
+  ASSERT_OK(launch(function, 1, 1, nullptr, 1 << 20, out));
+  EXPECT_EQ(CUDA_ERROR_HARDWARE_STACK_ERROR, cuCtxSynchronize()) << report();
+}
+
+TEST_F(Failures, work_behind_a_failure_is_not_run) {
+  int* const out = device_array<int>(1);
+  const CUfunction set_to = kernel("set_to");
+  int* const flag = device_array<int>(1);
+  int* const ignored = device_array<int>(1);
+  function = kernel("trap_at_once");
+  ASSERT_OK(launch(kernel("wait_for"), 1, 1, nullptr, flag, ignored));
+  ASSERT_OK(launch(function, 1, 1, nullptr));
+  ASSERT_OK(launch(set_to, 1, 1, nullptr, out, 1));
+  raise(flag);
+  EXPECT_EQ(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
+  EXPECT_EQ(0, *out);
+}
+
+TEST_F(Failures, resetting_the_primary_context_clears_its_error) {
+  CUcontext primary = nullptr;
+  CUcontext popped = nullptr;
+  CUmodule its_module = nullptr;
+  ASSERT_OK(cuDevicePrimaryCtxRetain(&primary, device));
+  ASSERT_OK(cuCtxPushCurrent(primary));
+  ASSERT_OK(cuModuleLoadData(&its_module, kernels_ptx().c_str()));
+  ASSERT_OK(cuModuleGetFunction(&function, its_module, "trap_at_once"));
+  ASSERT_OK(launch(function, 1, 1, nullptr));
+  EXPECT_EQ(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
+  EXPECT_OK(cuDevicePrimaryCtxReset(device));
+  EXPECT_OK(cuCtxSynchronize());
+  EXPECT_EQ(CUDA_ERROR_INVALID_HANDLE, cuModuleUnload(its_module));
+  EXPECT_OK(cuCtxPopCurrent(&popped));
+  EXPECT_OK(cuDevicePrimaryCtxRelease(device));
+}
+
+}  // namespace

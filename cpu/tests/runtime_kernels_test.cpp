@@ -1,0 +1,78 @@
+// Kernels that meet: barriers, warp operations, waits between blocks, grids larger than the pool, printing.
+#include <numeric>
+
+#include "cpu/tests/api_driver.hpp"
+
+namespace {
+
+using Kernels = DriverTest;
+
+TEST_F(Kernels, saxpy_over_many_blocks) {
+  constexpr int kCount = 100003;
+  float* const x = device_array<float>(kCount);
+  float* const y = device_array<float>(kCount);
+  for (int i = 0; i < kCount; ++i) x[i] = static_cast<float>(i);
+  ASSERT_OK(launch(kernel("saxpy"), (kCount + 255) / 256, 256, nullptr, 2.0F, x, y, kCount));
+  ASSERT_OK(cuCtxSynchronize());
+  for (int i = 0; i < kCount; ++i) ASSERT_EQ(2.0F * static_cast<float>(i), y[i]);
+}
+
+TEST_F(Kernels, a_barrier_separates_the_steps_of_a_reduction) {
+  constexpr int kBlocks = 20;
+  int* in = device_array<int>(kBlocks * 256);
+  int* out = device_array<int>(kBlocks);
+  std::iota(in, in + kBlocks * 256, 0);
+  void* parameters[] = {&in, &out};
+  ASSERT_OK(cuLaunchKernel(kernel("block_sum"), kBlocks, 1, 1, 256, 1, 1, 1024, nullptr, parameters, nullptr));
+  ASSERT_OK(cuCtxSynchronize());
+  for (int block = 0; block < kBlocks; ++block)
+    EXPECT_EQ(std::accumulate(in + block * 256, in + (block + 1) * 256, 0), out[block]);
+}
+
+TEST_F(Kernels, a_shuffle_reads_the_named_lane) {
+  int* const out = device_array<int>(64);
+  ASSERT_OK(launch(kernel("warp_rotate"), 1, 64, nullptr, out));
+  ASSERT_OK(cuCtxSynchronize());
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(i / 32 * 32 + (i + 1) % 32, out[i]);
+}
+
+TEST_F(Kernels, threads_that_left_count_as_arrived) {
+  int* const out = device_array<int>(1);
+  ASSERT_OK(launch(kernel("leave_early_then_meet"), 1, 100, nullptr, out));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(50, *out);
+}
+
+TEST_F(Kernels, blocks_wait_for_earlier_ones) {
+  constexpr int kBlocks = 200;
+  int* const turn = device_array<int>(1);
+  int* const out = device_array<int>(kBlocks);
+  ASSERT_OK(launch(kernel("hand_over"), kBlocks, 64, nullptr, turn, out));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(kBlocks, *turn);
+  EXPECT_EQ(kBlocks - 1, out[kBlocks - 1]);
+}
+
+TEST_F(Kernels, resident_blocks_wait_for_later_ones) {
+  int* const flag = device_array<int>(1);
+  ASSERT_OK(launch(kernel("wait_for_later_block"), 16, 32, nullptr, flag));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(1, *flag);
+}
+
+TEST_F(Kernels, printing_appears_at_synchronisation_in_thread_order) {
+  ::testing::internal::CaptureStdout();
+  ASSERT_OK(launch(kernel("print_two"), 1, 1, nullptr, 5, 2.5));
+  ASSERT_OK(launch(kernel("print_lane"), 1, 5, nullptr));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ("a=5 b=2.50 text!\n0 1 2 3 4 ", ::testing::internal::GetCapturedStdout());
+}
+
+TEST_F(Kernels, recursion_fits_in_the_default_stack) {
+  int* const out = device_array<int>(1);
+  ASSERT_OK(launch(kernel("recurse"), 1, 1, nullptr, 10, out));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(55, *out);
+}
+
+}  // namespace
