@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
     try {
       return command.run(cucore::cli::Arguments(words).subspan(1));
     } catch (const std::exception& error) {
-      std::fprintf(stderr, "cucore %s: %s\n", words[0].data(), error.what());
+      std::fprintf(stderr, "cucore %s: %s\n", argv[1], error.what());
       return 1;
     }
   }
