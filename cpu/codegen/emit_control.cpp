@@ -9,7 +9,6 @@ namespace cucore::cpu::codegen {
 using llvm::Value;
 using ptx::Instruction;
 using ptx::Operand;
-using ptx::Space;
 using ptx::Type;
 
 void emit_bra(FunctionEmitter& f, const Instruction& i) { f.b.CreateBr(f.edge_to_label(i.operands[0].label)); }

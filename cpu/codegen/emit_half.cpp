@@ -15,6 +15,7 @@ namespace {
 
 Value* fused(FunctionEmitter& f, const std::vector<Value*>& a) {
   std::vector<Value*> wide;
+  wide.reserve(a.size());
   for (Value* value : a) wide.push_back(f.b.CreateFPExt(value, f.b.getDoubleTy()));
   return f.intrinsic(llvm::Intrinsic::fma, {f.b.getDoubleTy()}, wide);
 }
@@ -44,6 +45,7 @@ Value* element_result(FunctionEmitter& f, const Instruction& i, std::vector<Valu
   if (i.opcode == Opcode::Abs) return f.b.CreateAnd(halves[0], 0x7fff);
   if (i.opcode == Opcode::Neg) return f.b.CreateXor(halves[0], f.b.getInt16(0x8000));
   std::vector<Value*> wide;
+  wide.reserve(halves.size());
   for (Value* half : halves) wide.push_back(widen_half(f, half, type));
   Value* exact = computed(f, i, wide);
   Value* result = narrow(f, exact, type, Rounding::Nearest);
@@ -64,6 +66,7 @@ void emit_half_arithmetic(FunctionEmitter& f, const Instruction& i) {
   for (std::size_t n = 1; n < i.operands.size(); ++n) operands.push_back(f.source(i.operands[n], i.type()));
   Value* result = for_each_half(f, i.type(), [&](unsigned lane) {
     std::vector<Value*> halves;
+    halves.reserve(operands.size());
     for (Value* operand : operands) halves.push_back(half_element(f, operand, lane));
     return element_result(f, i, halves, element_of(i.type()));
   });

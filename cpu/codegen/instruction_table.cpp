@@ -10,9 +10,7 @@ namespace cucore::cpu::codegen {
 
 using ptx::Instruction;
 using ptx::Operand;
-using ptx::Space;
 using ptx::Type;
-using ptx::TypeKind;
 using M = ptx::Modifier;
 using O = ptx::Opcode;
 using T = ptx::Type;

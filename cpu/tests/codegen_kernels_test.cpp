@@ -65,19 +65,19 @@ TEST(CodegenKernels, saxpy_runs_as_a_plain_loop_over_the_block) {
 }
 
 TEST(CodegenKernels, block_barriers_separate_the_phases_of_a_tiled_product) {
-  constexpr int n = 24;
+  constexpr std::size_t n = 24;
   TestModule module = compiled();
   std::vector<float> a(n * n), b(n * n), c(n * n), expected(n * n);
-  for (int i = 0; i < n * n; ++i) {
+  for (std::size_t i = 0; i < n * n; ++i) {
     a[i] = static_cast<float>(i % 7) - 3.0F;
     b[i] = static_cast<float>(i % 5) * 0.5F;
   }
-  for (int row = 0; row < n; ++row) {
-    for (int column = 0; column < n; ++column) {
-      for (int k = 0; k < n; ++k) expected[row * n + column] += a[row * n + k] * b[k * n + column];
+  for (std::size_t row = 0; row < n; ++row) {
+    for (std::size_t column = 0; column < n; ++column) {
+      for (std::size_t k = 0; k < n; ++k) expected[row * n + column] += a[row * n + k] * b[k * n + column];
     }
   }
-  module.launch("matmul", {3, 3}, {8, 8}, a.data(), b.data(), c.data(), n);
+  module.launch("matmul", {3, 3}, {8, 8}, a.data(), b.data(), c.data(), static_cast<int>(n));
   EXPECT_EQ(c, expected);
   EXPECT_EQ(module.compile("matmul")->info.static_shared, 512U);
 }
