@@ -6,6 +6,9 @@ if(DEFINED ENV{CUDA_HOME})
 else()
   file(GLOB _candidates
     "${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu13/include")
+  foreach(_prefix IN LISTS CMAKE_PREFIX_PATH)  # where an isolated build has its requirements
+    list(PREPEND _candidates "${_prefix}/nvidia/cu13/include")
+  endforeach()
   if(DEFINED Python_SITELIB)
     list(PREPEND _candidates "${Python_SITELIB}/nvidia/cu13/include")
   endif()
