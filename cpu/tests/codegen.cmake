@@ -2,6 +2,7 @@
 add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_spellings_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_stand_in.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_forms_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_kernels_test.cpp)
 cucore_target(codegen_tests)
 target_link_libraries(codegen_tests PRIVATE cpu_codegen cpu_ptx GTest::gtest_main)
