@@ -103,7 +103,7 @@ const Scalar* find_scalar(PyTypeObject* type) {
 }
 
 std::string where(const Kernel& kernel, Py_ssize_t position) {
-  return "kernel '" + kernel.display_name() + "', argument " + std::to_string(position + 1) + ": ";
+  return "argument " + std::to_string(position + 1) + " of Kernel '" + kernel.display_name() + "': ";
 }
 
 [[noreturn]] void refuse(PyObject* exception, const std::string& text) {

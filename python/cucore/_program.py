@@ -4,7 +4,9 @@ import warnings
 
 from cucore import _core
 from cucore._options import ProgramOptions, accept
-from cucore.typing import CompilerBackendType, PCHStatusType, SourceCodeType
+from cucore.typing import CompilerBackendType, ObjectCodeFormatType, PCHStatusType, SourceCodeType
+
+FORMATS = tuple(member.value for member in ObjectCodeFormatType)
 
 
 class Program:
@@ -48,6 +50,8 @@ class Program:
             cache: a CompileCache, or a program cache of ``cucore.utils``.
         """
         target = str(target_type).lower()
+        if target not in FORMATS:
+            raise ValueError(f'Unsupported target_type="{target_type}" for {self.backend}: the targets are {FORMATS}')
         names = [name_expressions] if isinstance(name_expressions, (str, bytes)) else list(name_expressions)
         for name in names:
             if not isinstance(name, (str, bytes)):

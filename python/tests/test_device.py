@@ -186,3 +186,41 @@ def test_driver_info_says_which_driver(device):
     info = cucore.driver_info()
     assert info.kind in ("cpu", "gpu") and info.version >= 12000 and info.path
     assert cucore.driver_available()
+
+
+def test_the_devices_of_a_thread_go_with_it(device):
+    import gc
+    import weakref
+
+    def work():
+        fresh = cucore.Device(0)
+        fresh.set_current()
+        return weakref.ref(fresh), fresh.create_stream()
+
+    gone, stream = in_thread(work)
+    gc.collect()
+    assert gone() is None
+    stream.sync()  # objects made there stay valid elsewhere
+    assert stream.device is device
+
+
+def test_a_forked_child_is_told_to_spawn():
+    done = run_python("""
+        import os, cucore
+        device = cucore.Device()
+        device.set_current()
+        stream = device.create_stream()
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                device.create_stream()
+            except RuntimeError as error:
+                status = 0 if "spawn" in str(error) or "fork" in str(error) else 2
+            del stream
+            os._exit(status)
+        _, status = os.waitpid(child, 0)
+        stream.sync()
+        print("child", os.waitstatus_to_exitcode(status))
+        """)
+    assert (done.stdout, done.stderr) == ("child 0\n", "")

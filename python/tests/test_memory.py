@@ -267,6 +267,34 @@ def test_a_warning_made_an_error_reaches_the_unraisable_hook(device, stream, mon
     assert [item.exc_type for item in caught] == [cucore.CUDAWarning]
 
 
+def test_a_release_the_driver_refuses_is_raised_by_close_and_warned_of_by_the_collector(device):
+    def unknown_to_the_driver():
+        memory = np.zeros(64, np.uint8)  # pageable: cuMemFreeHost does not know it
+        return cucore.Buffer.from_handle(memory.ctypes.data, 64, mr=cucore.LegacyPinnedMemoryResource())
+
+    with pytest.raises(cucore.CUDAError, match="cuMemFreeHost"):
+        unknown_to_the_driver().close()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for _ in range(2):  # two failures are two warnings
+            buffer = unknown_to_the_driver()
+            del buffer
+    assert [w.category for w in caught] == [cucore.CUDAWarning] * 2
+    assert "cuMemFreeHost" in str(caught[0].message)
+
+
+def test_a_warning_does_not_disturb_an_exception_in_flight(device, stream):
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+
+        def fails():
+            buffer = HostResource(failing=True).allocate(8, stream=stream)  # noqa: F841 - dies in the unwinding
+            raise KeyError("mine")
+
+        with pytest.raises(KeyError, match="mine"):
+            fails()
+
+
 def test_the_base_class_refuses_what_is_not_defined():
     class Incomplete(cucore.MemoryResource):
         pass

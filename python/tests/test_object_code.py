@@ -64,7 +64,7 @@ def test_handle_and_load_load(device):
 @pytest.mark.parametrize("kind", ["ltoir", "object", "library"])
 def test_code_for_the_linker_cannot_be_loaded(kind):
     code = getattr(cucore.ObjectCode, f"from_{kind}")(b"anything")
-    with pytest.raises(RuntimeError, match=f'Unsupported code type "{kind}"|{kind}'):
+    with pytest.raises(RuntimeError, match=f'Unsupported code type "{kind}"'):
         code.get_kernel("k")
     assert not code.is_loaded
 

@@ -115,7 +115,7 @@ def test_constructor_refuses(code, code_type, options, expected):
     ],
 )
 def test_targets_that_cannot_be_are_refused(target, options):
-    with pytest.raises(ValueError, match="target_type|arch|link_time|not a|allowed|unknown"):
+    with pytest.raises(ValueError, match="Unsupported target_type|arch|link_time"):
         cucore.Program(EMPTY, "c++", {**ARCH, **options}).compile(target)
 
 
