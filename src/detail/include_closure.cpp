@@ -185,8 +185,8 @@ class Walk {
   IncludeClosure result_;
   std::map<std::string, std::string> found_;
   std::set<std::string> looked_for_;
-  std::set<std::string> tried_;                    // paths as written
-  std::set<std::string> seen_;                     // real paths of headers
+  std::set<std::string> tried_;  // paths as written
+  std::set<std::string> seen_;   // real paths of headers
   std::map<std::string, fs::path> real_folders_;
   std::vector<Pending> pending_;
 };
