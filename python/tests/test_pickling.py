@@ -3,12 +3,12 @@
 import copy
 import pickle
 
-import cloudpickle
 import pytest
 from conftest import run_python
 
 import cucore
 
+cloudpickle = pytest.importorskip("cloudpickle")
 PTX = b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n  ret;\n}\n"
 TYPES = ("ptx", "cubin", "ltoir", "fatbin", "object", "library")
 
