@@ -122,6 +122,14 @@ bool is_managed_pointer(const BufferState& buffer) {
   return pointer_attribute(buffer, driver::CU_POINTER_ATTRIBUTE_IS_MANAGED, &managed) && managed != 0;
 }
 
+// The device whose memory it is; -1 for host memory.
+int device_of(const BufferState& buffer) {
+  if (buffer.resource != nullptr) return buffer.resource->device_id();
+  int ordinal = -1;
+  if (memory_type(buffer) != driver::CU_MEMORYTYPE_DEVICE) return -1;
+  return pointer_attribute(buffer, driver::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, &ordinal) ? ordinal : -1;
+}
+
 void copy(const BufferState& destination, const BufferState& source, const StreamState& stream) {
   if (destination.size != source.size) {
     throw ValueError(
@@ -130,9 +138,21 @@ void copy(const BufferState& destination, const BufferState& source, const Strea
          .hint = "allocate both with the same size"});
   }
   if (source.size == 0) return;
+  const driver::Table& table = driver::table();
   ContextScope scope(context_handle(stream));
-  driver::check(driver::table().cuMemcpyAsync(destination.address, source.address, source.size, stream.handle),
-                "cuMemcpyAsync",
+  driver::CUresult code = table.cuMemcpyAsync(destination.address, source.address, source.size, stream.handle);
+  const char* call = "cuMemcpyAsync";
+  if (code == driver::CUDA_ERROR_INVALID_VALUE) {
+    // Pool memory of two devices that were not granted access to each other: an explicit peer copy needs no grant.
+    const int from = device_of(source);
+    const int to = device_of(destination);
+    if (from >= 0 && to >= 0 && from != to) {
+      call = "cuMemcpyPeerAsync";
+      code = table.cuMemcpyPeerAsync(destination.address, primary_context(to)->handle, source.address,
+                                     primary_context(from)->handle, source.size, stream.handle);
+    }
+  }
+  driver::check(code, call,
                 [&] { return describe(source) + " to " + describe(destination) + " in " + describe(stream); });
   scope.restore();
 }

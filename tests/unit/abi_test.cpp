@@ -34,6 +34,7 @@ const void* const our_per_thread_stream = cucore::driver::CU_STREAM_PER_THREAD;
 #undef cuMemFree
 #undef cuMemAllocHost
 #undef cuMemcpyAsync
+#undef cuMemcpyPeerAsync
 #undef cuMemsetD8Async
 #undef cuMemsetD16Async
 #undef cuMemsetD32Async
