@@ -277,7 +277,7 @@ TestModule::TestModule(std::string_view text) {
   module_ = std::move(parsed.module);
   for (const ptx::Variable& variable : module_->variables) {
     auto& bytes = storage_.emplace_back(variable.size / 8 + 1, 0);
-    std::memcpy(bytes.data(), variable.initial.data(), variable.initial.size());
+    std::copy(variable.initial.begin(), variable.initial.end(), reinterpret_cast<std::uint8_t*>(bytes.data()));
     addresses_.variables.push_back(variable.space == ptx::Space::Shared ? nullptr : bytes.data());
   }
   for (std::size_t v = 0; v < module_->variables.size(); ++v) {
