@@ -96,10 +96,10 @@ constexpr Format bf16{7, 8};
 constexpr Format f32{23, 8};
 constexpr Format f64{52, 11};
 
-/// The pattern in `format` of magnitude * 2^exponent with a sign, rounded once.
-std::uint64_t round_to(Format format, bool negative, std::uint64_t magnitude, int exponent, std::uint32_t mode) {
-  const std::uint64_t sign = std::uint64_t{negative} << (format.fraction_bits + format.exponent_bits);
-  if (magnitude == 0) return sign;
+/// The pattern of magnitude * 2^exponent rounded once to the fraction of `format`, without its sign, and as if its
+/// exponent had no upper bound.
+std::uint64_t rounded_pattern(Format format, bool negative, std::uint64_t magnitude, int exponent, std::uint32_t mode) {
+  if (magnitude == 0) return 0;
   // Normalise to bit 63, then see how many low bits the format drops: more for subnormal results.
   const int shift = std::countl_zero(magnitude);
   magnitude <<= shift;
@@ -124,7 +124,14 @@ std::uint64_t round_to(Format format, bool negative, std::uint64_t magnitude, in
   if (mode == Up) up = !negative && inexact;
   // For normal results `kept` holds the leading one, which adds 1 to the exponent field; a carry does so once more.
   const std::uint64_t field = top < lowest ? 0 : static_cast<std::uint64_t>(top - lowest);
-  const std::uint64_t pattern = (field << format.fraction_bits) + kept + (up ? 1 : 0);
+  return (field << format.fraction_bits) + kept + (up ? 1 : 0);
+}
+
+/// The pattern in `format` of magnitude * 2^exponent with a sign, rounded once; too large a value becomes infinite or
+/// the largest finite one, by the rounding mode.
+std::uint64_t round_to(Format format, bool negative, std::uint64_t magnitude, int exponent, std::uint32_t mode) {
+  const std::uint64_t sign = std::uint64_t{negative} << (format.fraction_bits + format.exponent_bits);
+  const std::uint64_t pattern = rounded_pattern(format, negative, magnitude, exponent, mode);
   const std::uint64_t infinity = ((std::uint64_t{1} << format.exponent_bits) - 1) << format.fraction_bits;
   if (pattern < infinity) return sign | pattern;
   const bool to_infinity = mode == Nearest || (mode == Up && !negative) || (mode == Down && negative);
@@ -153,6 +160,30 @@ std::uint64_t round_to(Format format, std::int64_t value, std::uint32_t mode) {
 
 std::uint64_t round_to(Format format, std::uint64_t value, std::uint32_t mode) {
   return round_to(format, false, value, 0, mode);
+}
+
+/// To an 8-bit format with .satfinite: beyond the largest finite value is that value. Both formats have one NaN here.
+std::uint8_t to_fp8(Format format, std::uint64_t largest, double value) {
+  if (std::isnan(value)) return 0x7f;
+  const std::uint64_t sign = std::signbit(value) ? 0x80 : 0;
+  if (std::isinf(value)) return static_cast<std::uint8_t>(sign | largest);
+  int exponent = 0;
+  const double fraction = std::frexp(std::fabs(value), &exponent);
+  const auto magnitude = static_cast<std::uint64_t>(std::ldexp(fraction, 53));
+  const std::uint64_t pattern = rounded_pattern(format, sign != 0, magnitude, exponent - 53, Nearest);
+  return static_cast<std::uint8_t>(sign | std::min(pattern, largest));
+}
+
+std::uint8_t to_e4m3(double value) { return to_fp8({3, 4}, 0x7e, value); }
+std::uint8_t to_e5m2(double value) { return to_fp8({2, 5}, 0x7b, value); }
+
+float e4m3_to_f32(std::uint8_t bits) {
+  const int exponent = bits >> 3 & 15;
+  const int fraction = bits & 7;
+  const float magnitude = (bits & 0x7f) == 0x7f ? std::nanf("")
+                          : exponent == 0       ? std::ldexp(static_cast<float>(fraction), -9)
+                                                : std::ldexp(static_cast<float>(8 + fraction), exponent - 10);
+  return std::copysign(magnitude, bits < 0x80 ? 1.0F : -1.0F);
 }
 
 template <typename From>
@@ -284,6 +315,9 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_u64_to_f32", address_of(to_f32<std::uint64_t>)},
       {"cucpu_u64_to_f16", address_of(to_f16<std::uint64_t>)},
       {"cucpu_u64_to_bf16", address_of(to_bf16<std::uint64_t>)},
+      {"cucpu_f64_to_e4m3", address_of(to_e4m3)},
+      {"cucpu_f64_to_e5m2", address_of(to_e5m2)},
+      {"cucpu_e4m3_to_f32", address_of(e4m3_to_f32)},
       {"cucpu_f16_to_f32", address_of(f16_to_f32)},
       {"cucpu_ex2_f32", address_of(ex2)},
       {"cucpu_lg2_f32", address_of(lg2)},

@@ -132,4 +132,42 @@ void emit_cvt_tf32(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], f.b.CreateSelect(is_finite, rounded, bits), Type::B32);
 }
 
+namespace {
+
+/// float → .e4m3 or .e5m2 as i8, saturating.
+Value* to_eight_bits(FunctionEmitter& f, const Instruction& i, Value* value) {
+  Value* wide = f.b.CreateFPExt(limited(f, i, value), f.b.getDoubleTy());
+  return f.call(i.types[0] == Type::E4m3x2 ? "cucpu_f64_to_e4m3" : "cucpu_f64_to_e5m2", f.b.getInt8Ty(), {wide});
+}
+
+/// .e4m3 or .e5m2 as i8 → float. The latter is the upper byte of an .f16.
+Value* from_eight_bits(FunctionEmitter& f, Value* bits, Type type) {
+  if (type == Type::E4m3x2) return f.call("cucpu_e4m3_to_f32", f.b.getFloatTy(), {bits});
+  return widen_half(f, f.b.CreateShl(f.b.CreateZExt(bits, f.b.getInt16Ty()), 8), Type::F16);
+}
+
+}  // namespace
+
+/// cvt between .e4m3x2 or .e5m2x2 and two .f32 (the first operand in the high byte) or .f16x2
+void emit_cvt_fp8(FunctionEmitter& f, const Instruction& i) {
+  if (i.types[0] == Type::F16x2) {
+    Value* packed = f.source(i.operands[1], i.types[1]);
+    Value* result = for_each_half(f, Type::F16x2, [&](unsigned lane) {
+      Value* bits = f.b.CreateTrunc(f.b.CreateLShr(packed, 8 * lane), f.b.getInt8Ty());
+      return narrow(f, limited(f, i, from_eight_bits(f, bits, i.types[1])), Type::F16, Rounding::Nearest);
+    });
+    f.define(i.operands[0], result, Type::F16x2);
+    return;
+  }
+  Value* result = f.b.getInt16(0);
+  for (unsigned lane = 0; lane < 2; ++lane) {
+    Value* value = i.types[1] == Type::F32
+                       ? f.source(i.operands[2 - lane], Type::F32)
+                       : widen_half(f, half_element(f, f.source(i.operands[1], Type::F16x2), lane), Type::F16);
+    Value* bits = f.b.CreateZExt(to_eight_bits(f, i, value), f.b.getInt16Ty());
+    result = f.b.CreateOr(result, f.b.CreateShl(bits, 8 * lane));
+  }
+  f.define(i.operands[0], result, i.types[0]);
+}
+
 }  // namespace cucore::cpu::codegen

@@ -68,6 +68,7 @@ CUCPU_GENERATOR(emit_prmt);
 // emit_convert.cpp
 CUCPU_GENERATOR(emit_cvt);
 CUCPU_GENERATOR(emit_cvt_tf32);
+CUCPU_GENERATOR(emit_cvt_fp8);
 
 // emit_data.cpp
 CUCPU_GENERATOR(emit_mov);

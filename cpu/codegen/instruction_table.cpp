@@ -172,6 +172,8 @@ const std::vector<Form>& instruction_table() {
       {O::Cvt, emit_cvt, 2, 3, integers | TypeSet{T::U8, T::S8} | floats | halves,
        rounding | ModifierSet{M::Rni, M::Rzi, M::Rmi, M::Rpi, M::Ftz, M::Sat, M::Relu}, refusals::conversion},
       {O::Cvt, emit_cvt_tf32, 2, 2, {T::Tf32, T::F32}, {M::Rna}, refusals::two_types},
+      {O::Cvt, emit_cvt_fp8, 2, 3, {T::E4m3x2, T::E5m2x2, T::F32, T::F16x2}, {M::Rn, M::Satfinite, M::Relu},
+       refusals::eight_bit_conversion},
       {O::Cvta, emit_cvta, 2, 2, {T::U64}, {M::To}, refusals::address_conversion, true},
       {O::Isspacep, emit_isspacep, 2, 2, none, plain, refusals::space_test, true},
 

@@ -138,7 +138,7 @@ class Reach::Walk {
       if (is_rendezvous(instruction)) reach_.needs_fibers = true;
       if (is_indirect_call(instruction)) {
         reach_.may_exit[id] = reach_.observes[id] = true;
-        for (FunctionId taken : address_taken_functions(module_)) visit_call(id, taken);
+        for (FunctionId taken : address_taken()) visit_call(id, taken);
       }
       for_each_operand(instruction.operands, [&](const Operand& operand) {
         if (operand.kind == Operand::Kind::Function) visit_call(id, operand.function);
@@ -147,6 +147,11 @@ class Reach::Walk {
         }
       });
     }
+  }
+
+  const std::vector<FunctionId>& address_taken() {
+    if (!address_taken_) address_taken_ = address_taken_functions(module_);
+    return *address_taken_;
   }
 
   void visit_call(FunctionId caller, FunctionId called) {
@@ -176,6 +181,7 @@ class Reach::Walk {
   std::vector<bool> seen_;
   std::vector<bool> seen_variables_;
   std::vector<std::pair<FunctionId, FunctionId>> calls_;
+  std::optional<std::vector<FunctionId>> address_taken_;
 };
 
 Reach::Reach(const ptx::Module& module, FunctionId kernel)

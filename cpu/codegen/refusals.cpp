@@ -120,6 +120,18 @@ const char* conversion(const Instruction& i) {
   return to_nearest_integer ? "rounds to an integer between different types" : nullptr;
 }
 
+const char* eight_bit_conversion(const Instruction& i) {
+  if (i.types.size() != 2 || !i.has(M::Rn)) return "form";
+  const auto is_eight_bit = [](Type type) { return type == T::E4m3x2 || type == T::E5m2x2; };
+  if (is_eight_bit(i.types[0])) {
+    if (is_eight_bit(i.types[1])) return "conversion between 8-bit formats";
+    if (!i.has(M::Satfinite)) return "needs .satfinite";
+    return i.operands.size() == (i.types[1] == T::F32 ? 3 : 2) ? nullptr : "operands";
+  }
+  const bool widens = i.types[0] == T::F16x2 && is_eight_bit(i.types[1]) && !i.has(M::Satfinite);
+  return widens && i.operands.size() == 2 ? nullptr : "form";
+}
+
 const char* move(const Instruction& i) {
   const bool has_predicate = i.type() == T::Pred;
   return has_predicate && i.operands[1].kind == Operand::Kind::Vector ? "vector of predicates" : nullptr;

@@ -19,6 +19,7 @@ const char* set_types(const ptx::Instruction& i);
 const char* two_types(const ptx::Instruction& i);
 const char* slct_types(const ptx::Instruction& i);
 const char* conversion(const ptx::Instruction& i);
+const char* eight_bit_conversion(const ptx::Instruction& i);
 const char* move(const ptx::Instruction& i);
 const char* load(const ptx::Instruction& i);
 const char* store(const ptx::Instruction& i);

@@ -14,7 +14,7 @@ namespace {
 /// A kernel `k` of (in, out) whose threads read 64 bits of their own into %in and write 64 bits from %out.
 std::string kernel(const std::string& body, const std::string& before = "") {
   return R"(.version 8.7
-.target sm_80
+.target sm_90
 .address_size 64
 )" + before +
          R"(
@@ -197,6 +197,29 @@ TEST(CodegenForms, local_variables_have_generic_addresses_and_shared_ones_wrap_i
 
 TEST(CodegenForms, registers_that_were_never_written_hold_something_harmless) {
   EXPECT_EQ(run(kernel("setp.eq.u32 %p1, %r9, %r9;\n  @%p1 mov.u64 %out, 3;"), {1}), (Values{3}));
+}
+
+TEST(CodegenForms, eight_bit_floats_round_to_even_and_saturate) {
+  // From two .f32: the first operand fills the high byte.
+  const auto e4m3 = [](std::uint32_t high, std::uint32_t low) {
+    return run(kernel("cvt.rn.satfinite.e4m3x2.f32 %h1, %r1, %r0;\n  cvt.u64.u16 %out, %h1;"),
+               {std::uint64_t{high} << 32 | low})[0];
+  };
+  EXPECT_EQ(e4m3(0x3f800000, 0xbf800000), 0x38b8U);  // 1, -1
+  EXPECT_EQ(e4m3(0x43e00000, 0x7f800000), 0x7e7eU);  // 448 is the largest, infinity saturates
+  EXPECT_EQ(e4m3(0x7fc00000, 0xff7fffff), 0x7ffeU);  // NaN, lowest
+  EXPECT_EQ(e4m3(0x3f880000, 0x3f980000), 0x383aU);  // 1.0625 and 1.1875 are ties: to even
+  EXPECT_EQ(e4m3(0x3b000000, 0x3a800000), 0x0100U);  // the smallest subnormal, and half of it
+  EXPECT_EQ(
+      run(kernel("cvt.rn.satfinite.e5m2x2.f32 %h1, %r1, %r0;\n  cvt.u64.u16 %out, %h1;"), {0x3f8000007f7fffff})[0],
+      0x3c7bU);
+  // And back to halves, exactly.
+  EXPECT_EQ(
+      run(kernel("cvt.u16.u32 %h1, %r0;\n  cvt.rn.f16x2.e4m3x2 %r2, %h1;\n  cvt.u64.u32 %out, %r2;"), {0x38b8, 0x7e01}),
+      (Values{0x3c00bc00, 0x5f001800}));
+  EXPECT_EQ(
+      run(kernel("cvt.u16.u32 %h1, %r0;\n  cvt.rn.relu.f16x2.e5m2x2 %r2, %h1;\n  cvt.u64.u32 %out, %r2;"), {0x3cbc}),
+      (Values{0x3c000000}));
 }
 
 TEST(CodegenForms, special_registers_come_from_the_launch) {
