@@ -75,7 +75,7 @@ nb::object fields(const LaunchConfig& config) {
 }  // namespace
 
 void bind_launch_config(nb::module_& module) {
-  nb::class_<PyLaunchConfig>(module, "LaunchConfig", nb::is_weak_referenceable(), nb::dynamic_attr(),
+  nb::class_<PyLaunchConfig>(module, "LaunchConfig", nb::is_weak_referenceable(),
                              "How to launch a kernel. With a cluster, `grid` counts clusters. What depends on the "
                              "device is checked by launch().")
       .def(

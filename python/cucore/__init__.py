@@ -115,4 +115,7 @@ def _toolkit_folders():
     return [folder for folder in folders if _os.path.isdir(folder)]
 
 
-_set_toolkit_search_paths(_toolkit_folders())
+try:
+    _set_toolkit_search_paths(_toolkit_folders())
+except RuntimeError:
+    pass  # imported anew after the toolkit was opened: what was found then stays in use

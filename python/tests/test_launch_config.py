@@ -44,6 +44,8 @@ def test_setting_a_field_checks_it():
     assert config == cucore.LaunchConfig((2, 2), (1, 2), 64, 16, True)
     config.cluster = None
     assert config.cluster is None
+    with pytest.raises(AttributeError):
+        config.gird = 5
     for field, value in (("grid", 0), ("block", "x"), ("shmem_size", -1), ("grid", None)):
         with pytest.raises((ValueError, TypeError)):
             setattr(config, field, value)
