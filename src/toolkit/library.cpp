@@ -84,6 +84,15 @@ void resolve(void* handle, const char* name, Function& function, Function stub) 
   function = symbol != nullptr ? reinterpret_cast<Function>(symbol) : stub;
 }
 
+// NVRTC opens its built-ins by name when it first compiles, and that name is searched for in the system's folders only.
+// Once the file beside NVRTC is loaded, the loader takes it for that name. Where it is missing, NVRTC's own error says
+// so.
+void load_builtins_beside(const ToolkitLibrary& nvrtc) {
+  const std::string name = "libnvrtc-builtins.so." + std::to_string(nvrtc.major) + "." + std::to_string(nvrtc.minor);
+  ::dlopen((nvrtc.path.parent_path() / name).c_str(), RTLD_NOW | RTLD_LOCAL);
+  ::dlerror();
+}
+
 struct Toolkit {
   ToolkitInfo info;
   NvrtcTable nvrtc;
@@ -102,6 +111,7 @@ Toolkit* open_toolkit(const std::vector<fs::path>& search_paths) {
         toolkit->nvrtc.nvrtcVersion(&nvrtc.library.major, &nvrtc.library.minor) == NvrtcResult::success;
     if (!nvrtc.library.available) nvrtc.library.why_not = nvrtc.library.path.string() + ": nvrtcVersion failed";
     nvrtc.library.build = build_identity(nvrtc.library.path);
+    if (nvrtc.library.available) load_builtins_beside(nvrtc.library);
     toolkit->info.include_paths = headers_beside(nvrtc.library.path.parent_path());
   }
 
