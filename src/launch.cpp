@@ -137,20 +137,34 @@ void launch_now(const StreamState& stream, const LaunchConfig& config, const Ker
 }  // namespace
 }  // namespace detail
 
+namespace detail {
+namespace {
+
+void check(const KernelState& state, std::span<const Argument> arguments) {
+  const Signature* parameters = state.parameters();
+  if (parameters == nullptr) return;
+  if (parameters->size() != arguments.size()) [[unlikely]] {
+    refuse_count(state, parameters->size(), arguments.size());
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (!fits((*parameters)[i], arguments[i].size, arguments[i].kind)) [[unlikely]] {
+      refuse_argument(state, i, (*parameters)[i], arguments[i].size, arguments[i].kind);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace detail
+
+void check_arguments(const Kernel& kernel, std::span<const Argument> arguments) {
+  detail::check(detail::open_kernel(kernel.state(), "launch"), arguments);
+}
+
 void launch_arguments(const Stream& stream, const LaunchConfig& config, const Kernel& kernel, void* const* values,
                       std::span<const Argument> arguments) {
   const detail::StreamState& order = detail::open_stream(stream.state(), "launch");
   const detail::KernelState& state = detail::open_kernel(kernel.state(), "launch");
-  if (const Signature* parameters = state.parameters()) [[likely]] {
-    if (parameters->size() != arguments.size()) [[unlikely]] {
-      detail::refuse_count(state, parameters->size(), arguments.size());
-    }
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (!detail::fits((*parameters)[i], arguments[i].size, arguments[i].kind)) [[unlikely]] {
-        detail::refuse_argument(state, i, (*parameters)[i], arguments[i].size, arguments[i].kind);
-      }
-    }
-  }
+  detail::check(state, arguments);
   detail::launch_now(order, config, kernel, state, values);
 }
 

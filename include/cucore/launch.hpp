@@ -64,6 +64,9 @@ struct Argument {
 CUCORE_API void launch_arguments(const Stream& stream, const LaunchConfig& config, const Kernel& kernel,
                                  void* const* values, std::span<const Argument> arguments);
 
+/// The check alone. @throws TypeError, StateError as above
+CUCORE_API void check_arguments(const Kernel& kernel, std::span<const Argument> arguments);
+
 /// The unchecked launch beneath that: `values` has one pointer for each of the kernel's parameters.
 CUCORE_API void launch_unchecked(const Stream& stream, const LaunchConfig& config, const Kernel& kernel,
                                  void* const* values);
@@ -103,6 +106,21 @@ auto passed_value(const T& argument) {
   }
 }
 
+/// A parameter of TypedKernel::launch: a T, or for pointers a Buffer.
+template <class T>
+struct Passed {
+  Passed(const T& given) : value(given) {}
+  T value;
+};
+template <class T>
+struct Passed<T*> {
+  Passed(T* given) : value(given) {}
+  Passed(const Buffer& buffer) : value(reinterpret_cast<T*>(buffer.handle())) {
+    if (!buffer) refuse_closed_buffer();
+  }
+  T* value;
+};
+
 }  // namespace detail
 
 /// Runs `kernel` on `stream`. Errors: as launch_arguments().
@@ -118,6 +136,39 @@ void launch(const Stream& stream, const LaunchConfig& config, const Kernel& kern
       },
       values);
 }
+
+/// A kernel whose parameters were compared with C++ types once, when this was made, and not at every launch.
+///
+///   const cucore::TypedKernel<float, const float*, float*, int> saxpy(code.get_kernel("saxpy<float>"));
+///   saxpy.launch(stream, config, 2.0f, x, y, n);     // converts as a C++ call does; a Buffer fits a pointer
+///
+/// A cheap copyable value, as Kernel is. Thread-safety: as Kernel.
+template <class... Args>
+class TypedKernel {
+ public:
+  /// @throws TypeError the kernel's parameters are not Args  @throws StateError the kernel refers to nothing
+  explicit TypedKernel(Kernel kernel) : kernel_(std::move(kernel)) {
+    static_assert((std::is_trivially_copyable_v<Args> && ...), "a kernel argument must be trivially copyable");
+    static constexpr std::array<Argument, sizeof...(Args)> kinds{Argument{sizeof(Args), detail::kind_of<Args>()}...};
+    check_arguments(kernel_, kinds);
+  }
+
+  /// Errors: as launch(), less what was checked before.
+  void launch(const Stream& stream, const LaunchConfig& config, const detail::Passed<Args>&... args) const {
+    std::tuple<Args...> values{args.value...};
+    std::apply(
+        [&](auto&... value) {
+          std::array<void*, sizeof...(Args)> pointers{const_cast<void*>(static_cast<const volatile void*>(&value))...};
+          launch_unchecked(stream, config, kernel_, pointers.data());
+        },
+        values);
+  }
+
+  const Kernel& kernel() const noexcept { return kernel_; }
+
+ private:
+  Kernel kernel_;
+};
 
 /// Collects arguments whose types are known only at run time, converting each to the kernel's parameter: the packer of
 /// the Python package, and of any other language. Every add_ member throws TypeError if the parameters are used up or

@@ -202,6 +202,22 @@ TEST(launch, with_a_cluster_counts_the_grid_in_clusters) {
   EXPECT_EQ(read<std::uint32_t>(out, stream)[0], 3u * 2u * 32u);
 }
 
+TEST(typed_kernel, is_checked_once_and_launched_like_a_function) {
+  const Stream stream = device().create_stream();
+  const Buffer x = device().allocate(16, stream);
+  const Buffer y = device().allocate(16, stream);
+  x.fill(3.0f, stream);
+  y.fill(1.0f, stream);
+  const TypedKernel<float, const float*, float*, int> saxpy(kernel("_Z5saxpyfPKfPfi"));
+  const LaunchConfig config{.block = {4}};
+  saxpy.launch(stream, config, 2.0, x, y, 4);  // converts as a call does
+  saxpy.launch(stream, config, 2.0f, reinterpret_cast<const float*>(x.handle()), y, 2);
+  EXPECT_EQ(read<float>(y, stream), (std::vector<float>{13, 13, 7, 7}));
+  const TypedKernel<> none(kernel("no_parameters"));
+  none.launch(stream, config);
+  stream.sync();
+}
+
 TEST(argument_pack, converts_python_like_numbers_to_the_parameters) {
   const Stream stream = device().create_stream();
   const Buffer out = device().allocate(8, stream);

@@ -115,6 +115,14 @@ TEST_F(LaunchMisuse, launch_rejects_a_cooperative_grid_that_cannot_be_resident) 
   EXPECT_TRUE(says(launching("no_parameters"), "cooperative launch of 2000000 blocks", "exceeds the limit"));
 }
 
+TEST_F(LaunchMisuse, a_typed_kernel_of_the_wrong_types_is_refused_when_it_is_made) {
+  EXPECT_TRUE(says(refusal([] { TypedKernel<double, float*, float*, int>{kernel("_Z5saxpyfPKfPfi")}; }), "argument 1",
+                   "(float)"));
+  EXPECT_TRUE(says(refusal([] { TypedKernel<int>{kernel("no_parameters")}; }), "takes 0 arguments, 1 was given"));
+  const TypedKernel<void*> count(kernel("count_threads"));
+  EXPECT_TRUE(says(refusal([&] { count.launch(stream, config, Buffer()); }), "Buffer", "has been closed"));
+}
+
 TEST_F(LaunchMisuse, packing_too_many_or_too_few_arguments_is_refused) {
   ArgumentPack pack(kernel("count_threads"));
   EXPECT_TRUE(says(refusal([&] { pack.launch(stream, config); }), "takes 1 argument, 0 were given"));

@@ -38,5 +38,7 @@ void use(cucore::Stream& stream, cucore::Event& event, cucore::Buffer& buffer, c
   cucore::Device device = "0";
 #elif CASE == 11  // case 11: explicit|conversion|convert
   int open = stream;
+#elif CASE == 12  // case 12: could not convert|cannot convert|no viable|no matching|conversion
+  cucore::TypedKernel<float, int*>(kernel).launch(stream, {}, 1.0f, 2.0f);
 #endif
 }
