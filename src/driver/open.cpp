@@ -82,6 +82,9 @@ std::vector<std::string> cpu_device_places() {
     add_under(folder / ".." / "lib" / CUCORE_LIBRARY_ARCHITECTURE);
 #endif
     add_under(folder / "lib");
+#ifdef CUCORE_PYTHON_PACKAGE
+    add_under(folder / ".." / "lib" / CUCORE_PYTHON_PACKAGE);  // of a tool in a Python environment's bin
+#endif
   }
 #ifdef CUCORE_CPU_DEVICE_BUILD_DIR
   places.push_back(fs::path(CUCORE_CPU_DEVICE_BUILD_DIR) / library_name);
