@@ -82,7 +82,8 @@ CUresult copy_peer_shape(CUstream handle, const CUDA_MEMCPY3D_PEER* request, boo
 CUresult fill(CUstream handle, CUdeviceptr to, size_t pitch, std::uint32_t value, unsigned int element, size_t width,
               size_t height, bool wait) {
   return on_stream(handle, [&](Context&, Stream& stream) {
-    const size_t row = width * element;
+    size_t row = 0;
+    if (__builtin_mul_overflow(width, element, &row)) return CUDA_ERROR_INVALID_VALUE;
     const Place target{to, Side::Device, pitch, 0};
     return runtime::fill(stream, target, value, element, {row, height, 1}, wait);
   });

@@ -124,3 +124,14 @@ CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAlloc
     return CUDA_SUCCESS;
   });
 }
+
+CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
+  return of_pool(pool, [&](MemoryPool& found) {
+    if (const CUresult result = check_location(location, type); result != CUDA_SUCCESS) return result;
+    if (location->type != CU_MEM_LOCATION_TYPE_DEVICE || type != CU_MEM_ALLOCATION_TYPE_PINNED)
+      return CUDA_ERROR_NOT_SUPPORTED;
+    if (found.device_ordinal() != location->id) return CUDA_ERROR_INVALID_VALUE;
+    runtime::find_device(location->id)->set_current_pool(found.shared_from_this());
+    return CUDA_SUCCESS;
+  });
+}

@@ -119,8 +119,10 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
 CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* userData, unsigned int flags) {
   return on_stream(hStream, [&](Context&, Stream& stream) {
     if (!callback || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    stream.enqueue(
-        runtime::make_work([hStream, callback, userData](CUresult error) { callback(hStream, error, userData); }));
+    stream.enqueue(runtime::make_work([hStream, callback, userData](CUresult error) {
+      const runtime::HostFunctionScope scope;
+      callback(hStream, error, userData);
+    }));
     return CUDA_SUCCESS;
   });
 }
@@ -129,6 +131,7 @@ CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
   return on_stream(hStream, [&](Context&, Stream& stream) {
     if (!fn) return CUDA_ERROR_INVALID_VALUE;
     stream.enqueue(runtime::make_work([fn, userData](CUresult error) {
+      const runtime::HostFunctionScope scope;
       if (error == CUDA_SUCCESS) fn(userData);
     }));
     return CUDA_SUCCESS;
@@ -203,6 +206,26 @@ CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAtt
         return CUDA_ERROR_INVALID_VALUE;
     }
   });
+}
+
+CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue* param) {
+  return query_stream(hStream, [&](Stream&) {
+    if (!param) return CUDA_ERROR_INVALID_VALUE;
+    switch (attr) {  // hints; priority is fixed at creation
+      case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+      case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+      case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        return CUDA_SUCCESS;
+      default:
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+  });
+}
+
+CUresult cuStreamCopyAttributes(CUstream dst, CUstream src) {
+  return query_stream(dst, [&](Stream&) { return query_stream(src, [](Stream&) { return CUDA_SUCCESS; }); });
 }
 
 CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus* captureStatus) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "cpu/runtime/context.hpp"
+#include "cpu/runtime/fiber.hpp"
 #include "cpu/runtime/memory.hpp"
 #include "cpu/runtime/process.hpp"
 #include "cpu/runtime/stream.hpp"
@@ -17,10 +18,20 @@ constexpr std::size_t kInlineBytes = 64 * 1024;
 
 bool is_empty(const Shape& shape) { return shape.width == 0 || shape.height == 0 || shape.depth == 0; }
 
+/// Bytes from the first to the last touched; false if that is more than there are addresses.
+bool extent(const Place& place, const Shape& shape, std::size_t* bytes) {
+  std::size_t slices = 0;
+  std::size_t rows = 0;
+  return !__builtin_mul_overflow(shape.depth - 1, place.slice_pitch, &slices) &&
+         !__builtin_mul_overflow(shape.height - 1, place.row_pitch, &rows) &&
+         !__builtin_add_overflow(slices, rows, bytes) && !__builtin_add_overflow(*bytes, shape.width, bytes) &&
+         !__builtin_add_overflow(place.address, *bytes, &slices);
+}
+
 CUresult check(const Place& place, const Shape& shape) {
+  std::size_t bytes = 0;
   if (shape.height > 1 && place.row_pitch < shape.width) return CUDA_ERROR_INVALID_VALUE;
-  if (place.address == 0) return CUDA_ERROR_INVALID_VALUE;
-  const std::size_t bytes = extent(place, shape);
+  if (place.address == 0 || !extent(place, shape, &bytes)) return CUDA_ERROR_INVALID_VALUE;
   const bool valid =
       place.side == Side::Device ? is_device_range(place.address, bytes) : is_any_range(place.address, bytes);
   return valid ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -57,11 +68,17 @@ void fill_now(const Place& to, std::uint32_t value, unsigned int element, const 
 template <class F>
 CUresult run(Stream& stream, std::size_t bytes, bool wait, F function) {
   if ((wait || bytes <= kInlineBytes) && stream.run_if_ready(function)) return CUDA_SUCCESS;
-  const std::uint64_t number = stream.enqueue(make_work([function](CUresult error) {
-    if (error == CUDA_SUCCESS) function();
+  Context& context = stream.context();
+  const std::uint64_t number = stream.enqueue(make_work([function, &context](CUresult error) mutable {
+    if (error != CUDA_SUCCESS) return;
+    // The caller may have unmapped host memory meanwhile: an error of the context then, as on a device.
+    const Fault fault = call_guarded([](void* call) { (*static_cast<F*>(call))(); }, &function);
+    if (fault.signal == 0) return;
+    report("an asynchronous copy or fill touched inaccessible memory");
+    context.set_error(CUDA_ERROR_ILLEGAL_ADDRESS);
   }));
   if (wait) stream.wait_for(number);
-  return wait ? stream.context().error() : CUDA_SUCCESS;
+  return wait ? context.error() : CUDA_SUCCESS;
 }
 
 /// Common part of both descriptors' ends.
@@ -105,11 +122,6 @@ CUresult locate(const End& end, std::size_t pitch, std::size_t height, std::size
 }
 
 }  // namespace
-
-std::size_t extent(const Place& place, const Shape& shape) {
-  if (is_empty(shape)) return 0;
-  return (shape.depth - 1) * place.slice_pitch + (shape.height - 1) * place.row_pitch + shape.width;
-}
 
 CUresult copy(Stream& stream, const Place& to, const Place& from, const Shape& shape, bool wait) {
   if (is_empty(shape)) return CUDA_SUCCESS;

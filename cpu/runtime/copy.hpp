@@ -34,9 +34,6 @@ struct Place {
   std::size_t slice_pitch = 0;
 };
 
-/// Bytes from the first to the last touched.
-std::size_t extent(const Place& place, const Shape& shape);
-
 CUresult copy(Stream& stream, const Place& to, const Place& from, const Shape& shape, bool wait);
 
 /// `element` is 1, 2 or 4 bytes; the address and pitch must be multiples of it. shape.width in bytes.

@@ -176,4 +176,19 @@ void Fiber::finish_with_fault(Fiber* fiber) {
   __builtin_unreachable();
 }
 
+StackPool& stack_pool() {
+  thread_local auto* pool = new StackPool;  // threads of ours live as long as the process
+  return *pool;
+}
+
+Fault call_guarded(Fiber::Body body, void* argument) {
+  constexpr std::size_t kStack = 64 * 1024;
+  Fiber fiber;
+  fiber.start(stack_pool().take(kStack), body, argument);
+  fiber.resume();
+  const Fault fault = fiber.fault();
+  stack_pool().give_back(fiber.drop());
+  return fault;
+}
+
 }  // namespace cucore::cpu::runtime

@@ -96,4 +96,11 @@ class Fiber {
   void* resumer_race_context_ = nullptr;
 };
 
+/// Stacks of the calling thread, for as long as the process lives.
+StackPool& stack_pool();
+
+/// Runs `body(argument)` on a fiber, to its end or its first fault, which is returned instead of ending the process.
+/// Only on threads of ours (they have a signal stack).
+Fault call_guarded(Fiber::Body body, void* argument);
+
 }  // namespace cucore::cpu::runtime

@@ -190,7 +190,8 @@ CUresult Module::initialise_variables() {
     const ptx::Variable& variable = variables[i];
     if (!memory) continue;
     std::memset(memory, 0, variable.size);  // memory may have been used before
-    std::memcpy(memory, variable.initial.data(), std::min<std::size_t>(variable.initial.size(), variable.size));
+    if (!variable.initial.empty())
+      std::memcpy(memory, variable.initial.data(), std::min<std::size_t>(variable.initial.size(), variable.size));
     for (const ptx::Relocation& relocation : variable.relocations) {
       if (relocation.is_function) continue;  // written when a kernel that can reach it is compiled
       if (relocation.offset + relocation.width > variable.size) return CUDA_ERROR_INVALID_PTX;

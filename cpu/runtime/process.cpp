@@ -34,6 +34,7 @@ struct Process {
 
 std::atomic<Phase> phase{Phase::Fresh};
 std::atomic<int> compilations{0};
+thread_local bool in_host_function = false;
 
 Process& process() {
   static auto* instance = new Process;  // never destroyed: threads of ours may outlive static destruction
@@ -85,7 +86,7 @@ int compute_capability_from_environment() {
 CUresult process_state() {
   switch (phase.load(std::memory_order_acquire)) {
     case Phase::Ready:
-      return CUDA_SUCCESS;
+      return in_host_function ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
     case Phase::Exiting:
       return CUDA_ERROR_DEINITIALIZED;
     default:
@@ -115,6 +116,10 @@ CUresult initialize(unsigned int flags) {
   phase.store(Phase::Ready, std::memory_order_release);
   return CUDA_SUCCESS;
 }
+
+HostFunctionScope::HostFunctionScope() { in_host_function = true; }
+
+HostFunctionScope::~HostFunctionScope() { in_host_function = false; }
 
 bool is_shutting_down() { return phase.load(std::memory_order_relaxed) != Phase::Ready; }
 

@@ -13,11 +13,21 @@ namespace cucore::cpu::runtime {
 class Device;
 
 /// CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED (before cuInit, and in a child forked after it: its threads are gone)
-/// or CUDA_ERROR_DEINITIALIZED. Every entry asks this first.
+/// or CUDA_ERROR_DEINITIALIZED; CUDA_ERROR_NOT_PERMITTED inside a host function, which could wait for itself. Every
+/// entry asks this first.
 CUresult process_state();
 
 /// cuInit. Reads CUCORE_CPU_DEVICES, CUCORE_CPU_COMPUTE_CAPABILITY and CUDA_LAUNCH_BLOCKING once.
 CUresult initialize(unsigned int flags);
+
+/// Stands while a stream's host function runs on this thread.
+class HostFunctionScope {
+ public:
+  HostFunctionScope();
+  ~HostFunctionScope();
+  HostFunctionScope(const HostFunctionScope&) = delete;
+  HostFunctionScope& operator=(const HostFunctionScope&) = delete;
+};
 
 /// True once exit has begun or this is a forked child: running kernels are abandoned at their next block or wait.
 bool is_shutting_down();

@@ -18,11 +18,6 @@ namespace {
 /// Stack of the fiber that runs plain loops: one device thread's frame at a time.
 constexpr std::size_t kSmallestStack = 64 * 1024;
 
-StackPool& stack_pool() {
-  thread_local auto* pool = new StackPool;  // threads of the pool live as long as the process
-  return *pool;
-}
-
 /// Consecutive blocks taken at once: few enough to balance, many enough that the counter costs nothing.
 std::uint64_t chunk_of(const Grid& grid) { return std::clamp<std::uint64_t>(grid.block_count / 64, 1, 64); }
 

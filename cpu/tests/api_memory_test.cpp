@@ -155,6 +155,39 @@ TEST_F(Memory, three_dimensional_copies_take_a_box_out_of_the_middle) {
   EXPECT_EQ(2 * 30 + 3 * 6 + 3, out[1][1][2]);
 }
 
+TEST_F(Memory, a_batch_copies_each_pair) {
+  int* const out = device_array<int>(2);
+  int first = 3;
+  int second = 4;
+  const auto address = [](const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); };
+  CUdeviceptr targets[] = {address(out), address(out + 1)};
+  CUdeviceptr sources[] = {address(&first), address(&second)};
+  std::size_t sizes[] = {sizeof(int), sizeof(int)};
+  CUmemcpyAttributes attributes{};
+  attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+  std::size_t index = 0;
+  CUstream stream = nullptr;
+  ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  ASSERT_OK(cuMemcpyBatchAsync(targets, sources, sizes, 2, &attributes, &index, 1, stream));
+  ASSERT_OK(cuStreamSynchronize(stream));
+  EXPECT_EQ(3, out[0]);
+  EXPECT_EQ(4, out[1]);
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemcpyBatchAsync(targets, sources, sizes, 2, &attributes, &index, 1, nullptr))
+      << "the legacy stream takes no batches";
+}
+
+TEST_F(Memory, sizes_that_wrap_around_are_refused) {
+  const CUdeviceptr memory = allocate(1000);
+  CUDA_MEMCPY2D copy{};
+  copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.srcDevice = copy.dstDevice = memory;
+  copy.srcPitch = copy.dstPitch = std::size_t{1} << 40;
+  copy.WidthInBytes = 8;
+  copy.Height = std::size_t{1} << 30;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D(&copy));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemsetD32(memory, 0, (std::size_t{1} << 62) + 1));
+}
+
 TEST_F(Memory, stream_ordered_memory_is_freed_once) {
   CUdeviceptr memory = 0;
   ASSERT_OK(cuMemAllocAsync(&memory, 1 << 20, nullptr));

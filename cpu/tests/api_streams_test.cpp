@@ -129,6 +129,15 @@ TEST_F(Streams, host_functions_run_in_order) {
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuStreamAddCallback(stream, called, &seen, 1));
 }
 
+TEST_F(Streams, a_host_function_may_not_call_the_driver) {
+  CUresult seen = CUDA_SUCCESS;
+  const CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  const auto synchronize = [](void* out) { *static_cast<CUresult*>(out) = cuCtxSynchronize(); };
+  ASSERT_OK(cuLaunchHostFunc(stream, synchronize, &seen));
+  ASSERT_OK(cuStreamSynchronize(stream));
+  EXPECT_EQ(CUDA_ERROR_NOT_PERMITTED, seen);
+}
+
 TEST_F(Streams, a_destroyed_stream_finishes_its_work) {
   int* const flag = device_array<int>(1);
   int* const out = device_array<int>(1);

@@ -1,4 +1,6 @@
 // Kernels that fail: which error, that it sticks to the context, and what the report says. Nothing hangs or crashes.
+#include <sys/mman.h>
+
 #include <string>
 
 #include "cpu/api/cucore_cpu.h"
@@ -92,6 +94,19 @@ TEST_F(Failures, work_behind_a_failure_is_not_run) {
   raise(flag);
   EXPECT_EQ(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
   EXPECT_EQ(0, *out);
+}
+
+TEST_F(Failures, an_asynchronous_copy_from_unmapped_memory_fails_the_context) {
+  constexpr std::size_t kBytes = 1 << 20;
+  int* const flag = device_array<int>(1);
+  int* const ignored = device_array<int>(1);
+  void* const host = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* const target = device_array<char>(kBytes);
+  ASSERT_OK(launch(kernel("wait_for"), 1, 1, nullptr, flag, ignored));
+  ASSERT_OK(cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(target), host, kBytes, nullptr));
+  munmap(host, kBytes);
+  raise(flag);
+  EXPECT_EQ(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
 }
 
 TEST_F(Failures, resetting_the_primary_context_clears_its_error) {

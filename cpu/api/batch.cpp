@@ -1,0 +1,126 @@
+// Batches: many copies, prefetches or discards in one call. As in the driver, they refuse the legacy default stream.
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "cpu/api/entry.hpp"
+#include "cpu/runtime/copy.hpp"
+#include "cpu/runtime/memory.hpp"
+
+using namespace cucore::cpu::api;
+namespace runtime = cucore::cpu::runtime;
+
+namespace {
+
+template <class F>
+CUresult on_batch_stream(CUstream handle, F&& call) {
+  return on_stream(handle, [&](Context& context, Stream& stream) {
+    return stream.kind() == Stream::Kind::Legacy ? CUDA_ERROR_INVALID_VALUE : call(context, stream);
+  });
+}
+
+/// The attributes of copy `i`: those of the last index not above it. Indices ascend from 0.
+bool are_ascending(const size_t* indices, size_t count, size_t copies) {
+  if (count == 0 || indices[0] != 0) return false;
+  for (size_t i = 1; i < count; ++i)
+    if (indices[i] <= indices[i - 1] || indices[i] >= copies) return false;
+  return true;
+}
+
+/// The source is read before the call returns, whatever the stream is waiting for.
+CUresult copy_from_snapshot(Stream& stream, CUdeviceptr to, CUdeviceptr from, size_t bytes) {
+  if (!runtime::is_any_range(from, bytes)) return CUDA_ERROR_INVALID_VALUE;
+  const auto snapshot = std::make_shared<std::vector<char>>(bytes);
+  std::memcpy(snapshot->data(), reinterpret_cast<const void*>(from), bytes);
+  const runtime::Place source{reinterpret_cast<std::uintptr_t>(snapshot->data()), runtime::Side::Host, 0, 0};
+  const CUresult result = runtime::copy(stream, {to, runtime::Side::Any, 0, 0}, source, {bytes, 1, 1}, false);
+  if (result == CUDA_SUCCESS) stream.enqueue(runtime::make_work([snapshot](CUresult) {}));  // keeps it until then
+  return result;
+}
+
+CUresult copy_batch(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count, CUmemcpyAttributes* attrs,
+                    size_t* indices, size_t attribute_count, size_t* failed, Stream& stream) {
+  if (!dsts || !srcs || !sizes || count == 0 || !attrs || !indices || !are_ascending(indices, attribute_count, count))
+    return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < attribute_count; ++i)
+    if (attrs[i].srcAccessOrder < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM ||
+        attrs[i].srcAccessOrder > CU_MEMCPY_SRC_ACCESS_ORDER_ANY)
+      return CUDA_ERROR_INVALID_VALUE;
+  size_t set = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (set + 1 < attribute_count && indices[set + 1] == i) ++set;
+    const bool now = attrs[set].srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+    const CUresult result = now ? copy_from_snapshot(stream, dsts[i], srcs[i], sizes[i])
+                                : runtime::copy(stream, {dsts[i], runtime::Side::Any, 0, 0},
+                                                {srcs[i], runtime::Side::Any, 0, 0}, {sizes[i], 1, 1}, false);
+    if (result == CUDA_SUCCESS) continue;
+    if (failed) *failed = i;
+    return result;
+  }
+  return CUDA_SUCCESS;
+}
+
+/// Managed memory only.
+CUresult check_ranges(const CUdeviceptr* pointers, const size_t* sizes, size_t count) {
+  if (!pointers || !sizes || count == 0) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < count; ++i) {
+    const auto allocation = runtime::find_allocation(pointers[i]);
+    if (!allocation || allocation->kind != runtime::Allocation::Kind::Managed || sizes[i] == 0 ||
+        !runtime::is_device_range(pointers[i], sizes[i]))
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult prefetch(CUdeviceptr* dptrs, size_t* sizes, size_t count, CUmemLocation* locations, size_t* indices,
+                  size_t location_count, CUstream stream) {
+  if (!locations || !indices || !are_ascending(indices, location_count, count)) return CUDA_ERROR_INVALID_VALUE;
+  size_t location = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (location + 1 < location_count && indices[location + 1] == i) ++location;
+    const CUresult result = cuMemPrefetchAsync_v2(dptrs[i], sizes[i], locations[location], 0, stream);
+    if (result != CUDA_SUCCESS) return result;
+  }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult cuMemcpyBatchAsync(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count,
+                            CUmemcpyAttributes* attrs, size_t* attrsIdxs, size_t numAttrs, size_t* failIdx,
+                            CUstream hStream) {
+  return on_batch_stream(hStream, [&](Context&, Stream& stream) {
+    return copy_batch(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, failIdx, stream);
+  });
+}
+
+CUresult cuMemcpyBatchAsync_v2(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count,
+                               CUmemcpyAttributes* attrs, size_t* attrsIdxs, size_t numAttrs, CUstream hStream) {
+  return on_batch_stream(hStream, [&](Context&, Stream& stream) {
+    return copy_batch(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, nullptr, stream);
+  });
+}
+
+CUresult cuMemPrefetchBatchAsync(CUdeviceptr* dptrs, size_t* sizes, size_t count, CUmemLocation* prefetchLocs,
+                                 size_t* prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,
+                                 CUstream hStream) {
+  return on_batch_stream(hStream, [&](Context&, Stream&) {
+    if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (const CUresult result = check_ranges(dptrs, sizes, count); result != CUDA_SUCCESS) return result;
+    return prefetch(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, hStream);
+  });
+}
+
+CUresult cuMemDiscardBatchAsync(CUdeviceptr* dptrs, size_t* sizes, size_t count, unsigned long long flags,
+                                CUstream hStream) {
+  return on_batch_stream(hStream, [&](Context&, Stream&) {  // what it held may be lost; here it is kept
+    return flags != 0 ? CUDA_ERROR_INVALID_VALUE : check_ranges(dptrs, sizes, count);
+  });
+}
+
+CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr* dptrs, size_t* sizes, size_t count, CUmemLocation* prefetchLocs,
+                                           size_t* prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,
+                                           CUstream hStream) {
+  return cuMemPrefetchBatchAsync(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream);
+}
