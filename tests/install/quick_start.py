@@ -1,5 +1,4 @@
-"""The quick start, as it runs right after `pip install .` in an empty environment: no NumPy, no toolkit but the one that
-came with cucore."""
+"""The quick start, right after `pip install .` in an empty environment: no NumPy, no toolkit but the one cucore needs."""
 
 import cucore
 
