@@ -1,4 +1,4 @@
-"""The quick start, right after `pip install .` in an empty environment: no NumPy, no toolkit but the one cucore needs."""
+"""The quick start, right after `pip install .` in an empty environment: no NumPy, no toolkit but what cucore needs."""
 
 import cucore
 
