@@ -78,6 +78,8 @@ void append_table(std::string& out, Elf64_Ehdr header, const std::vector<Elf64_S
 std::string elf_add_section(std::string_view image, std::string_view name, std::string_view content) {
   Sections sections;
   const char* fault = read_sections(image, sections);
+  // Else the new name would become part of another section's.
+  if (fault == nullptr && !sections.names.ends_with('\0')) fault = "its section names have no end";
   if (fault == nullptr && find(image, sections, name)) fault = "has a section of this name already";
   if (fault == nullptr && sections.count + 1 >= SHN_LORESERVE) fault = "too many sections";
   if (fault != nullptr) {

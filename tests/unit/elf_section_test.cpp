@@ -62,6 +62,22 @@ TEST(elf_section, what_is_no_image_is_refused) {
                   ".x"));
 }
 
+TEST(elf_section, section_names_without_an_end_are_refused) {
+  // Found by the fuzzer: an empty table of names, where every section would have got the new name.
+  std::string image(
+      "\x7f"
+      "ELF\x02\x01\x01",
+      7);
+  image.resize(192, '\0');
+  image[40] = 64;  // e_shoff
+  image[58] = 64;  // e_shentsize
+  image[60] = 2;   // e_shnum
+  image[62] = 1;   // e_shstrndx
+  image[132] = 3;  // the type of section 1: names, of size 0
+  EXPECT_EQ(elf_fault(image), nullptr);
+  EXPECT_THROW(elf_add_section(image, ".x", ""), ValueError);
+}
+
 TEST(elf_section, ptx_without_its_end_is_no_ptx) {
   EXPECT_FALSE(embedded_ptx(elf_add_section(cubin(), kPtxSection, "unterminated")));
   EXPECT_FALSE(embedded_ptx(elf_add_section(cubin(), kPtxSection, "")));
