@@ -92,8 +92,11 @@ def main():
         '#include "cpu/api/entry_table.hpp"',
         '#include "cpu/runtime/default_stream.hpp"',
         '#pragma GCC diagnostic ignored "-Wunused-parameter"',
+        "#ifndef __clang__",
+        '#pragma GCC diagnostic ignored "-Wmissing-attributes"',
+        "#endif",
         "#define HIDDEN __attribute__((visibility(\"hidden\")))",
-        "#define WEAK __attribute__((weak, nothrow, visibility(\"default\")))",
+        "#define WEAK __attribute__((weak, visibility(\"default\")))",
         "using cucore::cpu::runtime::PerThreadDefaultStream;",
         'extern "C" {',
     ]

@@ -54,8 +54,9 @@ Block::Block(Grid& grid, std::uint64_t index, std::uint32_t worker, StackPool& s
   ended_lanes_.resize(warps, 0);
   if (count % kLanes != 0) ended_lanes_.back() = ~0u << (count % kLanes);  // lanes that never were
   const std::uint32_t* const size = grid.state.block;
+  threads_.resize(count);
   for (std::uint32_t linear = 0; linear < count; ++linear) {
-    DeviceThread& thread = threads_.emplace_back();
+    DeviceThread& thread = threads_[linear];
     thread.block = this;
     thread.state.block = &state_;
     thread.state.thread_id[0] = linear % size[0];

@@ -98,7 +98,7 @@ class Block {
   StackPool& stacks_;
   BlockState state_{};
   std::vector<std::byte> shared_;
-  std::deque<DeviceThread> threads_;
+  std::vector<DeviceThread> threads_;  ///< never resized after construction: fibers hold their addresses
   std::deque<std::uint32_t> ready_;
   std::array<Barrier, kBarriers> barriers_;
   std::vector<std::vector<Meeting>> meetings_;  ///< by warp

@@ -89,11 +89,11 @@ class Fiber {
   Fault fault_;
   Fiber* outer_ = nullptr;
   // Address sanitizer: saved fake stacks and the resumer's stack. Thread sanitizer: both contexts.
-  void* fake_stack_ = nullptr;
-  const void* resumer_low_ = nullptr;
-  std::size_t resumer_size_ = 0;
-  void* race_context_ = nullptr;
-  void* resumer_race_context_ = nullptr;
+  [[maybe_unused]] void* fake_stack_ = nullptr;
+  [[maybe_unused]] const void* resumer_low_ = nullptr;
+  [[maybe_unused]] std::size_t resumer_size_ = 0;
+  [[maybe_unused]] void* race_context_ = nullptr;
+  [[maybe_unused]] void* resumer_race_context_ = nullptr;
 };
 
 /// Stacks of the calling thread, for as long as the process lives.
