@@ -77,7 +77,7 @@ def bare_operations(loops_library, driver_path, core, stream, device):
 
 def main():
     arguments_added = lambda command, arguments: command.extend(["--loops-library", arguments.loops_library])  # noqa: E731
-    runner = pyperf.Runner(processes=3, values=5, warmups=1, add_cmdline_args=arguments_added)
+    runner = pyperf.Runner(processes=2, values=5, warmups=1, add_cmdline_args=arguments_added)
     runner.argparser.add_argument("--loops-library", required=True)
     arguments = runner.parse_args()
 

@@ -71,14 +71,18 @@ def main():
     parser.add_argument("--output", type=Path)
     parser.add_argument("--fast", action="store_true", help="fewer samples")
     arguments = parser.parse_args()
-    lines = machine()
-    lines += table("C++ (Google Benchmark, medians of 5)", cpp_times(arguments.build))
-    lines += table("Python (pyperf, medians)", python_times(arguments.python, arguments.build, arguments.fast))
-    text = "\n".join(lines) + "\n"
-    print(text, end="")
     output = arguments.output or ROOT / f"bench/results/bench-{os.environ.get('CUCORE_DEVICE', 'auto')}.txt"
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(text)
+    lines = []
+    for part in (
+        machine,
+        lambda: table("C++ (Google Benchmark, medians of 5)", cpp_times(arguments.build)),
+        lambda: table("Python (pyperf, medians)", python_times(arguments.python, arguments.build, arguments.fast)),
+    ):
+        added = part()
+        print("\n".join(added), flush=True)
+        lines += added
+        output.write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":
