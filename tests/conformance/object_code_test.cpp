@@ -36,7 +36,7 @@ std::uint32_t threads_counted_by(const Kernel& count_threads) {
   const Stream stream = device().create_stream();
   const Buffer out = device().allocate(4, stream);
   out.fill(std::uint8_t{0}, stream);
-  launch(stream, {.grid = 2, .block = 32}, count_threads, out);
+  launch(stream, {.grid = {2}, .block = {32}}, count_threads, out);
   return read<std::uint32_t>(out, stream).at(0);
 }
 
