@@ -71,7 +71,6 @@ CompileKey make_compile_key(std::string_view code, SourceType code_type, const P
   validate(options);
   const ProgramOptions resolved = detail::with_arch(options);
   const bool cxx = code_type == SourceType(SourceType::cxx);
-  const ToolkitInfo& found = toolkit::info();
 
   KeyParts key;
   key.add("schema", {std::string(kSchema)});
@@ -86,10 +85,10 @@ CompileKey make_compile_key(std::string_view code, SourceType code_type, const P
   CompileKey result;
   if (!cxx) {
     (void)toolkit::nvjitlink();
-    add_library(key, "nvJitLink", found.nvjitlink);
+    add_library(key, "nvJitLink", toolkit::nvjitlink_library());
   } else {
     (void)toolkit::nvrtc();
-    add_library(key, "NVRTC", found.nvrtc);
+    add_library(key, "NVRTC", toolkit::nvrtc_library());
     key.add("name expressions", name_expressions);
     std::vector<std::string> headers;
     for (const auto& [name, text] : options.headers) {
@@ -109,8 +108,8 @@ CompileKey make_compile_key(std::string_view code, SourceType code_type, const P
            .headers = options.headers,
            .pre_include = options.pre_include,
            .include_path = options.include_path,
-           .toolkit_path =
-               options.toolkit_headers.value_or(true) ? found.include_paths : std::vector<std::filesystem::path>()});
+           .toolkit_path = options.toolkit_headers.value_or(true) ? toolkit::include_paths()
+                                                                  : std::vector<std::filesystem::path>()});
       for (auto& [path, digest] : closure.files) key.parts.emplace_back("header " + path, std::move(digest));
       result.uncacheable = std::move(closure.unknowable);
     }

@@ -75,7 +75,7 @@ std::vector<std::string> flags_for(SourceType code_type, const ProgramOptions& o
   if (code_type != SourceType(SourceType::cxx)) return nvjitlink_flags(options);
   std::vector<std::string> flags = nvrtc_flags(options, target);
   if (options.toolkit_headers.value_or(true)) {
-    for (const std::filesystem::path& folder : toolkit::info().include_paths) {
+    for (const std::filesystem::path& folder : toolkit::include_paths()) {
       flags.push_back("--include-path=" + folder.string());
     }
   }

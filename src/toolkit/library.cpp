@@ -93,58 +93,64 @@ void load_builtins_beside(const ToolkitLibrary& nvrtc) {
   ::dlerror();
 }
 
-struct Toolkit {
-  ToolkitInfo info;
-  NvrtcTable nvrtc;
-  NvJitLinkTable nvjitlink;
+struct Nvrtc {
+  ToolkitLibrary library;
+  std::vector<fs::path> include_paths;
+  NvrtcTable table;
 };
 
-Toolkit* open_toolkit(const std::vector<fs::path>& search_paths) {
-  auto* toolkit = new Toolkit;
-  const std::vector<Place> nvrtc_places = places("CUCORE_NVRTC", search_paths);
-  Opened nvrtc = open_first(nvrtc_places, "libnvrtc", "nvrtcVersion", 0);
-#define NVRTC_FUNCTION(name, version, parameters) resolve(nvrtc.handle, #name, toolkit->nvrtc.name, &missing_##name);
+struct NvJitLink {
+  ToolkitLibrary library;
+  NvJitLinkTable table;
+};
+
+const Nvrtc* open_nvrtc(const std::vector<fs::path>& search_paths) {
+  auto* nvrtc = new Nvrtc;
+  Opened opened = open_first(places("CUCORE_NVRTC", search_paths), "libnvrtc", "nvrtcVersion", 0);
+#define NVRTC_FUNCTION(name, version, parameters) resolve(opened.handle, #name, nvrtc->table.name, &missing_##name);
 #include "src/toolkit/functions.def"
 #undef NVRTC_FUNCTION
-  if (nvrtc.handle != nullptr) {
-    nvrtc.library.available =
-        toolkit->nvrtc.nvrtcVersion(&nvrtc.library.major, &nvrtc.library.minor) == NvrtcResult::success;
-    if (!nvrtc.library.available) nvrtc.library.why_not = nvrtc.library.path.string() + ": nvrtcVersion failed";
-    nvrtc.library.build = build_identity(nvrtc.library.path);
-    if (nvrtc.library.available) load_builtins_beside(nvrtc.library);
-    toolkit->info.include_paths = headers_beside(nvrtc.library.path.parent_path());
-  }
-
-  std::vector<Place> link_places = places("CUCORE_NVJITLINK", search_paths);
-  if (nvrtc.handle != nullptr) {
-    const auto first = link_places.begin() + (link_places.front().file.empty() ? 0 : 1);
-    link_places.insert(first, {.rule = "beside NVRTC", .folder = nvrtc.library.path.parent_path()});
-  }
-  Opened link = open_first(link_places, "libnvJitLink", "nvJitLinkCreate", nvrtc.library.major);
-#define NVJITLINK_FUNCTION(name, version, parameters) \
-  resolve(link.handle, #name, toolkit->nvjitlink.name, &missing_##name);
-#include "src/toolkit/functions.def"
-#undef NVJITLINK_FUNCTION
-  if (link.handle != nullptr) {
-    // 12.0 to 12.2 have no function that tells their version, and their other names carry a version suffix.
-    unsigned major = 0;
-    unsigned minor = 0;
-    link.library.available = toolkit->nvjitlink.nvJitLinkVersion(&major, &minor) == NvJitLinkResult::success;
-    link.library.major = static_cast<int>(major);
-    link.library.minor = static_cast<int>(minor);
-    if (!link.library.available) link.library.why_not = link.library.path.string() + ": older than 12.3";
-    link.library.build = build_identity(link.library.path);
-  }
-  toolkit->info.nvrtc = std::move(nvrtc.library);
-  toolkit->info.nvjitlink = std::move(link.library);
-  return toolkit;
+  ToolkitLibrary& library = nvrtc->library = std::move(opened.library);
+  if (opened.handle == nullptr) return nvrtc;
+  library.available = nvrtc->table.nvrtcVersion(&library.major, &library.minor) == NvrtcResult::success;
+  if (!library.available) library.why_not = library.path.string() + ": nvrtcVersion failed";
+  library.build = build_identity(library.path);
+  if (library.available) load_builtins_beside(library);
+  nvrtc->include_paths = headers_beside(library.path.parent_path());
+  return nvrtc;
 }
 
-// Never destroyed: code in other static objects may compile until the very end.
+const NvJitLink* open_nvjitlink(const std::vector<fs::path>& search_paths, const ToolkitLibrary& nvrtc) {
+  auto* link = new NvJitLink;
+  std::vector<Place> candidates = places("CUCORE_NVJITLINK", search_paths);
+  if (!nvrtc.path.empty()) {
+    const auto first = candidates.begin() + (candidates.front().file.empty() ? 0 : 1);
+    candidates.insert(first, {.rule = "beside NVRTC", .folder = nvrtc.path.parent_path()});
+  }
+  Opened opened = open_first(candidates, "libnvJitLink", "nvJitLinkCreate", nvrtc.major);
+#define NVJITLINK_FUNCTION(name, version, parameters) resolve(opened.handle, #name, link->table.name, &missing_##name);
+#include "src/toolkit/functions.def"
+#undef NVJITLINK_FUNCTION
+  ToolkitLibrary& library = link->library = std::move(opened.library);
+  if (opened.handle == nullptr) return link;
+  // 12.0 to 12.2 have no function that tells their version, and their other names carry a version suffix.
+  unsigned major = 0;
+  unsigned minor = 0;
+  library.available = link->table.nvJitLinkVersion(&major, &minor) == NvJitLinkResult::success;
+  library.major = static_cast<int>(major);
+  library.minor = static_cast<int>(minor);
+  if (!library.available) library.why_not = library.path.string() + ": older than 12.3";
+  library.build = build_identity(library.path);
+  return link;
+}
+
+// Never destroyed: code in other static objects may compile until the very end. Each library is opened when it is first
+// needed; both are large.
 struct Choice {
   std::mutex mutex;
   std::vector<fs::path> search_paths;
-  const Toolkit* toolkit = nullptr;
+  const Nvrtc* nvrtc = nullptr;
+  const NvJitLink* nvjitlink = nullptr;
 };
 
 Choice& choice() {
@@ -152,11 +158,19 @@ Choice& choice() {
   return *the_choice;
 }
 
-const Toolkit& toolkit() {
+const Nvrtc& opened_nvrtc() {
   Choice& c = choice();
   const std::lock_guard lock(c.mutex);
-  if (c.toolkit == nullptr) c.toolkit = open_toolkit(c.search_paths);
-  return *c.toolkit;
+  if (c.nvrtc == nullptr) c.nvrtc = open_nvrtc(c.search_paths);
+  return *c.nvrtc;
+}
+
+const NvJitLink& opened_nvjitlink() {
+  const ToolkitLibrary& nvrtc = opened_nvrtc().library;
+  Choice& c = choice();
+  const std::lock_guard lock(c.mutex);
+  if (c.nvjitlink == nullptr) c.nvjitlink = open_nvjitlink(c.search_paths, nvrtc);
+  return *c.nvjitlink;
 }
 
 int first_version(std::string_view call) {
@@ -182,26 +196,28 @@ int first_version(std::string_view call) {
 
 }  // namespace
 
-const ToolkitInfo& info() { return toolkit().info; }
+const ToolkitLibrary& nvrtc_library() { return opened_nvrtc().library; }
+const ToolkitLibrary& nvjitlink_library() { return opened_nvjitlink().library; }
+const std::vector<fs::path>& include_paths() { return opened_nvrtc().include_paths; }
 
 const NvrtcTable& nvrtc() {
-  const Toolkit& found = toolkit();
-  if (!found.info.nvrtc.available) {
+  const Nvrtc& found = opened_nvrtc();
+  if (!found.library.available) {
     throw UnavailableError({.call = "nvrtcVersion",
-                            .message = "NVRTC is not available: " + found.info.nvrtc.why_not,
+                            .message = "NVRTC is not available: " + found.library.why_not,
                             .hint = "install the package nvidia-cuda-nvrtc, or set CUDA_HOME or CUCORE_NVRTC"});
   }
-  return found.nvrtc;
+  return found.table;
 }
 
 const NvJitLinkTable& nvjitlink() {
-  const Toolkit& found = toolkit();
-  if (!found.info.nvjitlink.available) {
+  const NvJitLink& found = opened_nvjitlink();
+  if (!found.library.available) {
     throw UnavailableError({.call = "nvJitLinkVersion",
-                            .message = "nvJitLink is not available: " + found.info.nvjitlink.why_not,
+                            .message = "nvJitLink is not available: " + found.library.why_not,
                             .hint = "install the package nvidia-nvjitlink, or set CUDA_HOME or CUCORE_NVJITLINK"});
   }
-  return found.nvjitlink;
+  return found.table;
 }
 
 std::string_view name_of(NvrtcResult result) noexcept {
@@ -257,7 +273,7 @@ std::string_view name_of(NvJitLinkResult result) noexcept {
 
 void check(NvrtcResult result, std::string_view call, std::string_view what, std::string log, std::string hint) {
   if (result == NvrtcResult::success) return;
-  if (result == NvrtcResult::missing_function) throw_missing(call, "NVRTC", info().nvrtc);
+  if (result == NvrtcResult::missing_function) throw_missing(call, "NVRTC", nvrtc_library());
   throw NvrtcError({.call = std::string(call),
                     .code = static_cast<int>(result),
                     .code_name = std::string(name_of(result)),
@@ -268,7 +284,7 @@ void check(NvrtcResult result, std::string_view call, std::string_view what, std
 
 void check(NvJitLinkResult result, std::string_view call, std::string_view what, std::string log, std::string hint) {
   if (result == NvJitLinkResult::success) return;
-  if (result == NvJitLinkResult::missing_function) throw_missing(call, "nvJitLink", info().nvjitlink);
+  if (result == NvJitLinkResult::missing_function) throw_missing(call, "nvJitLink", nvjitlink_library());
   throw NvJitLinkError({.call = std::string(call),
                         .code = static_cast<int>(result),
                         .code_name = std::string(name_of(result)),
@@ -281,12 +297,16 @@ void check(NvJitLinkResult result, std::string_view call, std::string_view what,
 
 namespace cucore {
 
-ToolkitInfo toolkit_info() { return toolkit::info(); }
+ToolkitInfo toolkit_info() {
+  return {.nvrtc = toolkit::nvrtc_library(),
+          .nvjitlink = toolkit::nvjitlink_library(),
+          .include_paths = toolkit::include_paths()};
+}
 
 void set_toolkit_search_paths(std::vector<std::filesystem::path> folders) {
   toolkit::Choice& c = toolkit::choice();
   const std::lock_guard lock(c.mutex);
-  if (c.toolkit != nullptr && folders != c.search_paths) {
+  if (c.nvrtc != nullptr && folders != c.search_paths) {
     throw StateError({.call = "set_toolkit_search_paths",
                       .message = "the toolkit has been opened already",
                       .hint = "call it before the first compile and before toolkit_info()"});

@@ -3,8 +3,10 @@
 // that into an error that names the version that has it.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cucore/toolkit.hpp"
 #include "src/toolkit/abi.hpp"
@@ -29,8 +31,11 @@ const NvrtcTable& nvrtc();
 /// The functions of nvJitLink, 12.3 or newer. Throws UnavailableError if there is none or it is too old.
 const NvJitLinkTable& nvjitlink();
 
-/// What was found; the same object every time.
-const ToolkitInfo& info();
+/// What was found; the same objects every time. Each opens what it tells of, and no more.
+const ToolkitLibrary& nvrtc_library();
+const ToolkitLibrary& nvjitlink_library();
+/// The toolkit's header folders beside NVRTC.
+const std::vector<std::filesystem::path>& include_paths();
 
 /// Symbolic names, e.g. "NVRTC_ERROR_COMPILATION", "NVJITLINK_ERROR_PTX_COMPILE"; "unknown" for other numbers.
 std::string_view name_of(NvrtcResult result) noexcept;

@@ -41,7 +41,7 @@ std::string hint_for(NvJitLinkResult result) {
     case NvJitLinkResult::unrecognized_option:
     case NvJitLinkResult::unrecognized_arch:
     case NvJitLinkResult::unsupported_arch: {
-      const ToolkitLibrary& found = info().nvjitlink;
+      const ToolkitLibrary& found = nvjitlink_library();
       return "this nvJitLink is version " + std::to_string(found.major) + "." + std::to_string(found.minor) + " at " +
              found.path.string();
     }

@@ -86,14 +86,14 @@ std::string hint_for(NvrtcResult result) {
     case NvrtcResult::compilation:
       return "correct the source where the log points";
     case NvrtcResult::invalid_option: {
-      const ToolkitLibrary& found = info().nvrtc;
+      const ToolkitLibrary& found = nvrtc_library();
       return "this NVRTC is version " + std::to_string(found.major) + "." + std::to_string(found.minor) + " at " +
              found.path.string() + "; the log names the option it does not take";
     }
     case NvrtcResult::name_expression_not_valid:
       return "every name expression must name a __global__ function or a __device__ or __constant__ variable";
     case NvrtcResult::builtin_operation_failure:
-      return "libnvrtc-builtins of the same version must lie beside " + info().nvrtc.path.string();
+      return "libnvrtc-builtins of the same version must lie beside " + nvrtc_library().path.string();
     default:
       return {};
   }
