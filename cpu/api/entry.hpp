@@ -32,7 +32,10 @@ CUresult guarded(F&& call) {
 template <class F>
 CUresult initialized(F&& call) {
   if (const CUresult state = runtime::process_state(); state != CUDA_SUCCESS) return state;
-  return guarded(std::forward<F>(call));
+  const CUresult result = guarded(std::forward<F>(call));
+  // Exit may have begun meanwhile, and what the call waited for was then dropped.
+  const bool dropped = result == CUDA_SUCCESS && runtime::process_state() == CUDA_ERROR_DEINITIALIZED;
+  return dropped ? CUDA_ERROR_DEINITIALIZED : result;
 }
 
 /// Needs a current context; `call(Context&)` runs even if a kernel failed in it (queries, releases).

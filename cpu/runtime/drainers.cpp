@@ -49,13 +49,13 @@ void run() {
 void drain_on_a_thread(std::shared_ptr<Stream> stream) {
   Drainers& self = drainers();
   const std::lock_guard lock(self.mutex);
-  self.waiting.push_back(std::move(stream));
   if (self.idle > 0) {
     --self.idle;
     self.available.notify_one();
   } else {
-    start_thread(run);
+    start_thread(run);  // if it throws, nothing is promised yet
   }
+  self.waiting.push_back(std::move(stream));
 }
 
 }  // namespace cucore::cpu::runtime

@@ -7,7 +7,8 @@ namespace cucore::cpu::runtime {
 
 class Stream;
 
-/// Hands `stream` to an idle thread (or a new one), which calls its drain().
+/// Hands `stream` to an idle thread (or a new one), which calls its drain(). Throws
+/// std::system_error if there is neither.
 void drain_on_a_thread(std::shared_ptr<Stream> stream);
 
 }  // namespace cucore::cpu::runtime

@@ -2,6 +2,7 @@
 #include "cpu/runtime/stream.hpp"
 
 #include <algorithm>
+#include <system_error>
 
 #include "cpu/runtime/context.hpp"
 #include "cpu/runtime/default_stream.hpp"
@@ -66,7 +67,12 @@ std::uint64_t Stream::append(std::unique_ptr<Work> work) {
     queue_.push_back(std::move(work));
     start = !std::exchange(draining_, true);
   }
-  if (start) drain_on_a_thread(shared_from_this());
+  if (!start) return number;
+  try {
+    drain_on_a_thread(shared_from_this());
+  } catch (const std::system_error&) {
+    drain();  // no thread to be had: late, but done
+  }
   return number;
 }
 
