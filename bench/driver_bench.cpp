@@ -158,17 +158,20 @@ void module_load_cucore(benchmark::State& state) {
 
 }  // namespace
 
-#define PAIR(name, bare_function, cucore_function)                                                       \
-  BENCHMARK(bare_function)->Name(name "/bare")->UseManualTime()->Repetitions(5)->ReportAggregatesOnly(); \
-  BENCHMARK(cucore_function)->Name(name "/cucore")->UseManualTime()->Repetitions(5)->ReportAggregatesOnly()
+// Fixed iterations: the reported time is that of one operation, while an iteration of most benchmarks does a batch.
+#define BENCH(name, function, iterations) \
+  BENCHMARK(function)->Name(name)->UseManualTime()->Iterations(iterations)->Repetitions(5)->ReportAggregatesOnly()
+#define PAIR(name, iterations, bare_function, cucore_function) \
+  BENCH(name "/bare", bare_function, iterations);              \
+  BENCH(name "/cucore", cucore_function, iterations)
 
-PAIR("launch, 0 arguments", launch_bare<0>, launch_cucore<0>);
-PAIR("launch, 3 arguments", launch_bare<3>, launch_cucore<3>);
-PAIR("launch, 16 arguments", launch_bare<16>, launch_cucore<16>);
-PAIR("event record", event_record_bare, event_record_cucore);
-PAIR("event create and destroy", event_create_bare, event_create_cucore);
-PAIR("stream create and destroy", stream_create_bare, stream_create_cucore);
-PAIR("allocate and free", allocate_bare, allocate_cucore);
-PAIR("module load", module_load_bare, module_load_cucore);
+PAIR("launch, 0 arguments", 200, launch_bare<0>, launch_cucore<0>);
+PAIR("launch, 3 arguments", 200, launch_bare<3>, launch_cucore<3>);
+PAIR("launch, 16 arguments", 200, launch_bare<16>, launch_cucore<16>);
+PAIR("event record", 200, event_record_bare, event_record_cucore);
+PAIR("event create and destroy", 100, event_create_bare, event_create_cucore);
+PAIR("stream create and destroy", 4, stream_create_bare, stream_create_cucore);
+PAIR("allocate and free", 100, allocate_bare, allocate_cucore);
+PAIR("module load", 20, module_load_bare, module_load_cucore);
 
 BENCHMARK_MAIN();

@@ -32,7 +32,7 @@ def cpp_times(build):
     for entry in json.loads(output)["benchmarks"]:
         if entry.get("aggregate_name") != "median":
             continue
-        operation, who = entry["run_name"].removesuffix("/manual_time").rsplit("/repeats", 1)[0].rsplit("/", 1)
+        operation, who = entry["run_name"].split("/iterations:")[0].rsplit("/", 1)
         times.setdefault(operation, {})[who] = entry["real_time"]
     return times
 

@@ -175,7 +175,7 @@ def packaging(log):
         steps = [
             ["/usr/bin/python3", "-m", "venv", venv],
             [wheel_python, "-m", "pip", "install", "-q", "--no-input", f"{ROOT}"],
-            [wheel_python, ROOT / "examples/quick_start.py"],
+            [wheel_python, ROOT / "tests/install/quick_start.py"],
             [venv / "bin/cucore", "devices"],
         ]
         for step in steps:
