@@ -4,8 +4,10 @@
 #include <cstring>
 
 #include "cpu/runtime/context.hpp"
+#include "cpu/runtime/device.hpp"
 #include "cpu/runtime/fiber.hpp"
 #include "cpu/runtime/memory.hpp"
+#include "cpu/runtime/memory_pool.hpp"
 #include "cpu/runtime/process.hpp"
 #include "cpu/runtime/stream.hpp"
 
@@ -81,6 +83,14 @@ CUresult run(Stream& stream, std::size_t bytes, bool wait, F function) {
   return wait ? context.error() : CUDA_SUCCESS;
 }
 
+/// A pool that gave the device no access keeps its memory from fills (copies get through, as in the driver).
+bool may_fill(const Context& context, std::uintptr_t address) {
+  const auto allocation = find_allocation(address);
+  if (!allocation || !allocation->pool) return true;
+  const CUmemLocation here{CU_MEM_LOCATION_TYPE_DEVICE, context.device().ordinal()};
+  return allocation->pool->access(here) == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+}
+
 /// Common part of both descriptors' ends.
 struct End {
   CUmemorytype type;
@@ -136,6 +146,7 @@ CUresult fill(Stream& stream, const Place& to, std::uint32_t value, unsigned int
   if (is_empty(shape)) return CUDA_SUCCESS;
   if (to.address % element != 0 || (shape.height > 1 && to.row_pitch % element != 0)) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult result = check(to, shape); result != CUDA_SUCCESS) return result;
+  if (!may_fill(stream.context(), to.address)) return CUDA_ERROR_INVALID_VALUE;
   return run(stream, shape.width * shape.height, wait,
              [to, value, element, shape] { fill_now(to, value, element, shape); });
 }

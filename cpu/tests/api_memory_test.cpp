@@ -263,10 +263,17 @@ TEST_F(Memory, host_pools_give_devices_no_access_until_granted) {
   CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_READ;
   ASSERT_OK(cuMemPoolGetAccess(&flags, pool, &here));
   EXPECT_EQ(CU_MEM_ACCESS_FLAGS_PROT_NONE, flags);
+  CUdeviceptr memory = 0;
+  int value = 5;
+  ASSERT_OK(cuMemAllocFromPoolAsync(&memory, 4096, pool, nullptr));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemsetD8(memory, 0, 4096));
+  EXPECT_OK(cuMemcpyHtoD(memory, &value, sizeof value)) << "copies get through";
   const CUmemAccessDesc grant{here, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
   ASSERT_OK(cuMemPoolSetAccess(pool, &grant, 1));
   ASSERT_OK(cuMemPoolGetAccess(&flags, pool, &here));
   EXPECT_EQ(CU_MEM_ACCESS_FLAGS_PROT_READWRITE, flags);
+  EXPECT_OK(cuMemsetD8(memory, 0, 4096));
+  EXPECT_OK(cuMemFreeAsync(memory, nullptr));
   EXPECT_OK(cuMemPoolDestroy(pool));
 }
 
