@@ -282,3 +282,40 @@ CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t v
 CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
   return write_value<std::uint64_t>(stream, addr, value, flags);
 }
+
+CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams* paramArray,
+                               unsigned int flags) {
+  constexpr unsigned int kMost = 256;
+  return on_stream(stream, [&](Context&, Stream&) {
+    if (!paramArray || count == 0 || count > kMost || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned int i = 0; i < count; ++i) {
+      const CUstreamBatchMemOpParams& each = paramArray[i];
+      CUresult result = CUDA_SUCCESS;
+      switch (each.operation) {
+        case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+          result =
+              wait_value<std::uint32_t>(stream, each.waitValue.address, each.waitValue.value, each.waitValue.flags);
+          break;
+        case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+          result =
+              wait_value<std::uint64_t>(stream, each.waitValue.address, each.waitValue.value64, each.waitValue.flags);
+          break;
+        case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+          result =
+              write_value<std::uint32_t>(stream, each.writeValue.address, each.writeValue.value, each.writeValue.flags);
+          break;
+        case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+          result = write_value<std::uint64_t>(stream, each.writeValue.address, each.writeValue.value64,
+                                              each.writeValue.flags);
+          break;
+        case CU_STREAM_MEM_OP_BARRIER:
+        case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
+          break;  // the operations of a stream are ordered anyway
+        default:
+          result = CUDA_ERROR_INVALID_VALUE;
+      }
+      if (result != CUDA_SUCCESS) return result;
+    }
+    return CUDA_SUCCESS;
+  });
+}

@@ -163,6 +163,23 @@ TEST_F(Streams, a_stream_waits_for_a_value_in_memory) {
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuStreamWaitValue32(stream, 16, 1, CU_STREAM_WAIT_VALUE_EQ));
 }
 
+TEST_F(Streams, memory_operations_come_in_batches) {
+  int* const words = device_array<int>(3);
+  const CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  CUstreamBatchMemOpParams operations[2] = {};
+  operations[0].waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
+  operations[0].waitValue.address = reinterpret_cast<CUdeviceptr>(words);
+  operations[0].waitValue.value = 1;
+  operations[1].writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+  operations[1].writeValue.address = reinterpret_cast<CUdeviceptr>(words + 1);
+  operations[1].writeValue.value = 6;
+  ASSERT_OK(cuStreamBatchMemOp(stream, 2, operations, 0));
+  raise(words);
+  ASSERT_OK(cuStreamSynchronize(stream));
+  EXPECT_EQ(6, words[1]);
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuStreamBatchMemOp(stream, 0, operations, 0));
+}
+
 TEST_F(Streams, properties_are_those_asked_for) {
   CUstream stream = nullptr;
   int priority = 1;
