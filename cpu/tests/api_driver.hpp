@@ -47,6 +47,9 @@ class DriverTest : public ::testing::Test {
       EXPECT_OK(cuCtxDestroy(context));
     }
     context = nullptr;
+    CUcontext left = nullptr;  // what a test made current and left so must not reach the next
+    while (cuCtxPopCurrent(&left) == CUDA_SUCCESS) {
+    }
   }
 
   CUfunction kernel(const char* name) {
