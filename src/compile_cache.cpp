@@ -228,17 +228,17 @@ CompileRecord CompileCache::lookup_or_compile(CompileReport& report, const std::
   }
 }
 
-CompileCache::CompileCache(CompileCacheOptions options) {
+CompileCache::CompileCache(const CompileCacheOptions& options) {
   if (options.max_size_bytes == 0) {
     throw ValueError({.call = "CompileCache",
                       .message = "max_size_bytes=0 leaves no room for any entry",
                       .hint = "give the size in bytes, or use no cache"});
   }
-  fs::path path = options.path.empty() ? default_path() : options.path;
+  const fs::path path = options.path.empty() ? default_path() : options.path;
   // Absolute, so that a later change of directory does not move the cache.
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
-  state_ = std::make_shared<State>(error ? std::move(path) : absolute, options);
+  state_ = std::make_shared<State>(error ? path : absolute, options);
 }
 
 CompileCache::~CompileCache() = default;

@@ -56,7 +56,7 @@ void refuse_empty(const std::string& image, CodeType target, const ProgramOption
                     .hint = "an option in ptxas_options or a combination of options suppresses the output"});
 }
 
-std::string with_ptx(std::string image, std::string ptx) {
+std::string with_ptx(const std::string& image, std::string ptx) {
   ptx += '\0';
   return detail::elf_add_section(image, detail::kPtxSection, ptx);
 }
@@ -121,7 +121,7 @@ CompileRecord Program::State::compile_cxx(CodeType target, const ProgramOptions&
                                    .arch = *resolved.arch});
   pch = output.pch;
   refuse_empty(output.image, target, resolved, output.log);
-  if (want_ptx && !output.ptx.empty()) output.image = with_ptx(std::move(output.image), std::move(output.ptx));
+  if (want_ptx && !output.ptx.empty()) output.image = with_ptx(output.image, std::move(output.ptx));
   SymbolMapping mapping;
   for (std::size_t i = 0; i < name_expressions.size(); ++i) {
     mapping.insert_or_assign(name_expressions[i], std::move(output.lowered_names[i]));
@@ -133,7 +133,7 @@ CompileRecord Program::State::compile_cxx(CodeType target, const ProgramOptions&
 CompileRecord Program::State::link_ptx(CodeType target, const ProgramOptions& resolved) const {
   toolkit::LinkedCubin linked = toolkit::compile_ptx_with_nvjitlink(code, resolved.name, nvjitlink_flags(resolved));
   refuse_empty(linked.image, target, resolved, linked.log);
-  if (resolved.embed_ptx.value_or(true)) linked.image = with_ptx(std::move(linked.image), code);
+  if (resolved.embed_ptx.value_or(true)) linked.image = with_ptx(linked.image, code);
   return {.code = ObjectCode::from_cubin(linked.image, resolved.name), .log = std::move(linked.log)};
 }
 

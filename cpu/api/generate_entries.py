@@ -33,9 +33,7 @@ def versions_by_base(folder):
         header = folder / f"{stem}Typedefs.h"
         if not header.exists():
             continue
-        for base, version, suffix in re.findall(
-            r"CUDAAPI \*PFN_(cu\w+?)_v(\d+)(_ptds|_ptsz)?\)", header.read_text()
-        ):
+        for base, version, suffix in re.findall(r"CUDAAPI \*PFN_(cu\w+?)_v(\d+)(_ptds|_ptsz)?\)", header.read_text()):
             if base not in WINDOWS_ONLY:
                 found.setdefault(base, {}).setdefault(suffix, set()).add(int(version))
     return {base: {suffix: sorted(v) for suffix, v in by.items()} for base, by in found.items()}
@@ -48,9 +46,7 @@ def declarations(folder):
     if not internal:
         sys.exit("cuda.h: its section with the older declarations was not found")
     renamed = {}
-    for name, macro, target in re.findall(
-        r"#\s*define\s+(cu\w+)\s+(?:(__CUDA_API_PT[DS][SZ])\(\s*)?(cu\w+)\)?", main
-    ):
+    for name, macro, target in re.findall(r"#\s*define\s+(cu\w+)\s+(?:(__CUDA_API_PT[DS][SZ])\(\s*)?(cu\w+)\)?", main):
         suffix = {"__CUDA_API_PTDS": "_ptds", "__CUDA_API_PTSZ": "_ptsz"}.get(macro, "")
         renamed[name] = target + suffix
     found = {}
@@ -95,8 +91,8 @@ def main():
         "#ifndef __clang__",
         '#pragma GCC diagnostic ignored "-Wmissing-attributes"',
         "#endif",
-        "#define HIDDEN __attribute__((visibility(\"hidden\")))",
-        "#define WEAK __attribute__((weak, visibility(\"default\")))",
+        '#define HIDDEN __attribute__((visibility("hidden")))',
+        '#define WEAK __attribute__((weak, visibility("default")))',
         "using cucore::cpu::runtime::PerThreadDefaultStream;",
         'extern "C" {',
     ]

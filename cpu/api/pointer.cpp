@@ -15,7 +15,7 @@ namespace {
 
 template <class T>
 CUresult put(void* out, T value) {
-  std::memcpy(out, &value, sizeof(T));
+  std::memcpy(out, &value, sizeof value);
   return CUDA_SUCCESS;
 }
 

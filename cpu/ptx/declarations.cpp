@@ -197,7 +197,7 @@ void ModuleParser::declare_variable(Variable variable, bool in_function) {
   report(variable.position, "redefinition of " + quote(name));
 }
 
-void ModuleParser::parse_variables(Linkage linkage, Variable attributes) {
+void ModuleParser::parse_variables(Linkage linkage, const Variable& attributes) {
   const auto space = token_.is_dot("tex") ? std::optional(Space::Tex) : find_space(token_.text);
   const Token space_word = token_;
   advance();

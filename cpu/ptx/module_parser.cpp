@@ -269,7 +269,7 @@ void ModuleParser::parse_module_declaration() {
     if (linkage == Linkage::Common && !token_.is_dot("global")) {
       report(position, "'.common' is for '.global' variables only");
     }
-    parse_variables(linkage, std::move(attributes));
+    parse_variables(linkage, attributes);
   } else {
     fail_at_token("a directive of module scope");
   }

@@ -86,7 +86,7 @@ class ModuleParser {
   DeclarationHead parse_declaration_head(Space space, bool is_parameter);
   bool parse_declaration_word(DeclarationHead& head, bool is_parameter, bool& has_alignment);
   void parse_pointer_words(Variable& variable);
-  void parse_variables(Linkage linkage, Variable attributes);
+  void parse_variables(Linkage linkage, const Variable& attributes);
   void parse_registers();
   void parse_dimensions(Variable& variable);
   void finish_size(Variable& variable);

@@ -67,7 +67,7 @@ void ModuleParser::parse_directive_statement() {
              token_.is_dot("const") || token_.is_dot("attribute")) {
     Variable attributes;
     if (accept_dot("attribute")) parse_attributes(&attributes);
-    parse_variables(Linkage::Internal, std::move(attributes));
+    parse_variables(Linkage::Internal, attributes);
   } else {
     fail_at_token("a statement");
   }

@@ -89,7 +89,7 @@ struct CompileRecord {
 class CUCORE_API CompileCache {
  public:
   /// Creates nothing on disk before the first store. Throws ValueError: max_size_bytes 0, no folder can be determined.
-  explicit CompileCache(CompileCacheOptions options = {});
+  explicit CompileCache(const CompileCacheOptions& options = {});
   ~CompileCache();
   CompileCache(CompileCache&&) noexcept;
   CompileCache& operator=(CompileCache&&) noexcept;
