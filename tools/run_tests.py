@@ -66,8 +66,8 @@ def lint(log):
     return (1, 0, 0) if status == 0 else (0, 1, 0)
 
 
-def ctest(log, build, env=None, only_gtest=False):
-    """Every test CTest knows in a build folder (or the GoogleTest binaries alone, which count case by case)."""
+def ctest(log, build, env=None, only=None):
+    """Every test CTest knows in a build folder, or those of the binaries `only`. GoogleTest counts case by case."""
     listing = subprocess.run(
         ["ctest", "--test-dir", str(build), "--show-only=json-v1"], capture_output=True, text=True, check=True
     )
@@ -78,12 +78,14 @@ def ctest(log, build, env=None, only_gtest=False):
         cwd = properties.get("WORKING_DIRECTORY", build)
         timeout = float(properties.get("TIMEOUT", 900))
         command = test["command"]
-        if "gtest" in properties.get("LABELS", []):
+        if only is not None and Path(command[0]).name not in only:
+            continue
+        if "gtest" in properties.get("LABELS", []) or Path(command[0]).name.endswith("_tests"):
             with tempfile.TemporaryDirectory() as folder:
                 report = Path(folder) / "report.xml"
                 status = run(log, [*command, f"--gtest_output=xml:{report}"], {**test_env, **(env or {})}, cwd, timeout)
                 counts = add(counts, read_junit(report, status))
-        elif not only_gtest:
+        else:
             status = run(log, command, {**test_env, **(env or {})}, cwd, timeout)
             counts = add(counts, (1, 0, 0) if status == 0 else (0, 1, 0))
     return counts
@@ -113,15 +115,17 @@ def pytest(log):
     return read_junit(report, status)
 
 
-def sanitizer(preset, options):
+def sanitizer(preset, binaries, options):
+    """The named test binaries, with everything they link built under the preset's sanitizers."""
+
     def suite(log):
         build = BUILD / preset
         python = f"-DPython_EXECUTABLE={PYTHON}"
         if run(log, ["cmake", "--preset", preset, python]) or run(
-            log, ["cmake", "--build", build, "-j", JOBS, "--target", "sanitized_tests"], timeout=3600
+            log, ["cmake", "--build", build, "-j", JOBS, "--target", *binaries], timeout=3600
         ):
             return (0, 1, 0)
-        return ctest(log, build, options, only_gtest=True)
+        return ctest(log, build, options, only=binaries)
 
     return suite
 
@@ -202,13 +206,18 @@ SUITES = {
     "packaging": packaging,
     "asan": sanitizer(
         "asan",
+        ["cucore_unit_tests", "ptx_tests", "image_tests"],
         {
             "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1",
             "UBSAN_OPTIONS": "print_stacktrace=1",
             "LSAN_OPTIONS": f"suppressions={ROOT}/tools/lsan.supp",
         },
     ),
-    "tsan": sanitizer("tsan", {"TSAN_OPTIONS": f"halt_on_error=0:exitcode=66:suppressions={ROOT}/tools/tsan.supp"}),
+    "tsan": sanitizer(
+        "tsan",
+        ["cucore_unit_tests"],
+        {"TSAN_OPTIONS": f"halt_on_error=0:exitcode=66:suppressions={ROOT}/tools/tsan.supp"},
+    ),
     "fuzz": fuzz,
 }
 
