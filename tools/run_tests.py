@@ -77,7 +77,7 @@ def ctest(log, build, env=None, only=None):
         test_env = dict(item.split("=", 1) for item in properties.get("ENVIRONMENT", []))
         cwd = properties.get("WORKING_DIRECTORY", build)
         timeout = float(properties.get("TIMEOUT", 900))
-        command = test["command"]
+        command = test.get("command", [test["name"]])  # a binary that is not built has none
         if only is not None and Path(command[0]).name not in only:
             continue
         if "gtest" in properties.get("LABELS", []) or Path(command[0]).name.endswith("_tests"):
