@@ -5,7 +5,7 @@
 #   make build      .venv with the Python package and the command-line tool, C++ outputs in build/
 #   make lint       clang-format, clang-tidy, ruff, house rules
 #   make bench      benchmarks on this machine, results printed        make bench-gpu   the same on a GPU
-#   make test-gpu   the conformance suites on a GPU                     make docs        the documentation in build/docs
+#   make test-gpu   the conformance suites on a GPU
 #
 # No CUDA toolkit of the machine is used unless CUDA_HOME is set.
 SHELL := /bin/bash
@@ -26,7 +26,7 @@ export CCACHE_DIR ?= $(CURDIR)/.setup/ccache
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-gpu bench bench-gpu docs lint setup setup-test configure build-all clean
+.PHONY: build demo test test-gpu bench bench-gpu lint setup setup-test configure build-all clean
 
 # ---- set-up -------------------------------------------------------------------------------------------------------
 .setup/build-packages: Makefile
@@ -80,9 +80,6 @@ bench: build-all
 
 bench-gpu: build-all
 	@CUCORE_DEVICE=gpu $(PYTHON) bench/run.py
-
-docs: build
-	@$(PYTHON) tools/build_docs.py
 
 clean:
 	rm -rf build .setup/venv .venv
