@@ -15,7 +15,7 @@ namespace {
 
 template <class T>
 CUresult put(void* out, T value) {
-  std::memcpy(out, &value, sizeof value);
+  *static_cast<T*>(out) = value;
   return CUDA_SUCCESS;
 }
 
