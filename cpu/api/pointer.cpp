@@ -1,6 +1,5 @@
 // Unified addressing chapter: what is known of a pointer.
 #include <cstdint>
-#include <cstring>
 
 #include "cpu/api/entry.hpp"
 #include "cpu/runtime/device.hpp"
