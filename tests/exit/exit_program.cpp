@@ -75,7 +75,8 @@ int run(const std::string& which) {
     return 0;
   }
   if (which == "detached_thread") {
-    static Everything everything;
+    // Never destroyed: an object must outlive the thread that uses it, and this one is still at it at exit.
+    static Everything& everything = *new Everything;
     std::thread([] {
       try {
         for (;;) everything.stream.record().sync();
