@@ -4,11 +4,11 @@ clang-tidy looks at the files whose content, or whose compile command, has chang
 build/lint), so a second run costs nothing.
 """
 
+import functools
 import hashlib
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -91,14 +91,21 @@ def check_first_lines(problems):
             problems.append(f"{path.relative_to(ROOT)}: does not begin with what it is for")
 
 
+@functools.cache
+def headers_of(room):
+    """What a file of `room` can include, as one string of bytes."""
+    parts = ("include", "src", room)
+    return b"".join(
+        p.read_bytes() for p in sorted(tracked((".hpp", ".h", ".def"))) if p.relative_to(ROOT).parts[0] in parts
+    )
+
+
 def tidy_key(command, path):
     """What a clean verdict rests on: the configuration, the command, and every header of the tree."""
     digest = hashlib.sha256(command.encode())
     digest.update((ROOT / ".clang-tidy").read_bytes())
     digest.update(path.read_bytes())
-    for header in sorted(tracked((".hpp", ".h", ".def"))):
-        if header.relative_to(ROOT).parts[0] in ("include", "src", path.relative_to(ROOT).parts[0]):
-            digest.update(header.read_bytes())
+    digest.update(headers_of(path.relative_to(ROOT).parts[0]))
     return digest.hexdigest()
 
 
@@ -119,18 +126,6 @@ def check_tidy(problems):
         record = passed_dir / tidy_key(entry["command"], path)
         if not record.exists():
             work.append((path, record))
-    fixed = BUILD / "lint" / "database"
-    fixed.mkdir(exist_ok=True)
-    commands = json.loads(database.read_text())
-    for entry in commands:  # clang does not read g++'s precompiled headers
-        words = [word for word in shlex.split(entry["command"]) if word != "-Winvalid-pch"]
-        while "-include" in words and words[words.index("-include") + 1].endswith("cmake_pch.hxx"):
-            at = words.index("-include")
-            header = words[at + 1]
-            words[at : at + 2] = ["-include", header]
-            break
-        entry["command"] = shlex.join(words)
-    (fixed / "compile_commands.json").write_text(json.dumps(commands))
 
     def one(item):
         path, record = item
@@ -138,7 +133,7 @@ def check_tidy(problems):
             [
                 "clang-tidy-19",
                 "-p",
-                fixed,
+                BUILD,
                 "--quiet",
                 "--extra-arg=-Wno-unknown-warning-option",
                 "--extra-arg=-Wno-error",

@@ -193,9 +193,13 @@ def packaging(log):
 def demo(log):
     output = BUILD / "demo-test"
     shutil.rmtree(output, ignore_errors=True)
-    python = run(log, [PYTHON, "examples/image_pipeline/main.py", "--output", output])
-    cpp_program = run(log, [BUILD / "examples/image_pipeline_cpp", "--output", output])
-    return (int(python == 0) + int(cpp_program == 0), int(python != 0) + int(cpp_program != 0), 0)
+    programs = [
+        [PYTHON, "examples/quick_start.py"],
+        [PYTHON, "examples/image_pipeline/main.py", "--output", output],
+        [BUILD / "examples/image_pipeline_cpp", "--output", output],
+    ]
+    failed = sum(run(log, program) != 0 for program in programs)
+    return (len(programs) - failed, failed, 0)
 
 
 SUITES = {
