@@ -75,7 +75,7 @@ void bind_cache(nb::module_& module) {
               const nb::object kept = nb::steal(encoded);
               options.path = PyBytes_AS_STRING(encoded);
             }
-            new (self) CompileCache(std::move(options));
+            new (self) CompileCache(options);
           },
           nb::arg("path") = nb::none(), nb::kw_only(), nb::arg("max_size_bytes") = std::uint64_t{1} << 30,
           nb::arg("lock_wait") = 60.0)
