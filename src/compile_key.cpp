@@ -10,12 +10,12 @@
 #include <filesystem>
 #include <system_error>
 
-#include "cucore/compile_cache.hpp"
 #include "cucore/error.hpp"
+#include "cucore/program_cache.hpp"
 #include "cucore/program_options.hpp"
 #include "cucore/toolkit.hpp"
 #include "src/detail/include_closure.hpp"
-#include "src/detail/sha256.hpp"
+#include "src/detail/key_parts.hpp"
 #include "src/program_flags.hpp"
 #include "src/toolkit/library.hpp"
 
@@ -23,14 +23,6 @@ namespace cucore {
 namespace {
 
 constexpr std::string_view kSchema = "1";
-
-std::string sized(std::string_view text) { return std::to_string(text.size()) + ":" + std::string(text); }
-
-std::string digest_of(const std::vector<std::string>& texts) {
-  detail::Sha256 hash;
-  for (const std::string& text : texts) hash.update(sized(text));
-  return detail::to_hex(hash.finish());
-}
 
 // Options with effects besides the result, or with inputs whose contents are not looked at.
 std::string option_that_cannot_be_keyed(const ProgramOptions& o) {
@@ -47,23 +39,6 @@ std::string option_that_cannot_be_keyed(const ProgramOptions& o) {
   return names.empty() ? names : "the compile reads or writes other files: " + names;
 }
 
-class KeyParts {
- public:
-  void add(std::string label, const std::vector<std::string>& texts) {
-    parts.emplace_back(std::move(label), digest_of(texts));
-  }
-  std::string hex() const {
-    detail::Sha256 hash;
-    for (const auto& [label, digest] : parts) hash.update(sized(label) + sized(digest));
-    return detail::to_hex(hash.finish());
-  }
-  std::vector<std::pair<std::string, std::string>> parts;
-};
-
-void add_library(KeyParts& key, const char* label, const ToolkitLibrary& library) {
-  key.add(label, {std::to_string(library.major), std::to_string(library.minor), library.build});
-}
-
 }  // namespace
 
 CompileKey make_compile_key(std::string_view code, SourceType code_type, const ProgramOptions& options, CodeType target,
@@ -72,7 +47,7 @@ CompileKey make_compile_key(std::string_view code, SourceType code_type, const P
   const ProgramOptions resolved = detail::with_arch(options);
   const bool cxx = code_type == SourceType(SourceType::cxx);
 
-  KeyParts key;
+  detail::KeyParts key;
   key.add("schema", {std::string(kSchema)});
   key.add("kind of source", {std::string(code_type.name())});
   key.add("target", {std::string(target.name())});
@@ -82,13 +57,13 @@ CompileKey make_compile_key(std::string_view code, SourceType code_type, const P
   key.add("options", detail::flags_for(code_type, resolved, target));
   key.add("embed_ptx", {options.embed_ptx.value_or(true) ? "true" : "false"});
 
-  CompileKey result;
+  std::string uncacheable;
   if (!cxx) {
     (void)toolkit::nvjitlink();
-    add_library(key, "nvJitLink", toolkit::nvjitlink_library());
+    key.add_library("nvJitLink", toolkit::nvjitlink_library());
   } else {
     (void)toolkit::nvrtc();
-    add_library(key, "NVRTC", toolkit::nvrtc_library());
+    key.add_library("NVRTC", toolkit::nvrtc_library());
     key.add("name expressions", name_expressions);
     std::vector<std::string> headers;
     for (const auto& [name, text] : options.headers) {
@@ -100,8 +75,8 @@ CompileKey make_compile_key(std::string_view code, SourceType code_type, const P
       std::error_code error;
       key.add("current directory", {std::filesystem::current_path(error).string()});
     }
-    result.uncacheable = option_that_cannot_be_keyed(options);
-    if (result.uncacheable.empty()) {
+    uncacheable = option_that_cannot_be_keyed(options);
+    if (uncacheable.empty()) {
       detail::IncludeClosure closure = detail::include_closure(
           {.source = code,
            .program_name = options.name,
@@ -110,13 +85,11 @@ CompileKey make_compile_key(std::string_view code, SourceType code_type, const P
            .include_path = options.include_path,
            .toolkit_path = options.toolkit_headers.value_or(true) ? toolkit::include_paths()
                                                                   : std::vector<std::filesystem::path>()});
-      for (auto& [path, digest] : closure.files) key.parts.emplace_back("header " + path, std::move(digest));
-      result.uncacheable = std::move(closure.unknowable);
+      for (auto& [path, digest] : closure.files) key.add_digest("header " + path, std::move(digest));
+      uncacheable = std::move(closure.unknowable);
     }
   }
-  if (result.uncacheable.empty()) result.hex = key.hex();
-  result.parts = std::move(key.parts);
-  return result;
+  return key.finish(std::move(uncacheable));
 }
 
 }  // namespace cucore

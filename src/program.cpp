@@ -95,11 +95,18 @@ struct Program::State {
   std::string log;
   std::optional<PchStatus> pch;
 
+  // PTX wanted from PTX: it is there already, whatever the architecture.
+  bool is_source(CodeType target) const {
+    return type == SourceType(SourceType::ptx) && target == CodeType(CodeType::ptx) &&
+           !options.link_time_optimization.value_or(false);
+  }
+  ProgramOptions checked(const char* call, CodeType target, const std::vector<std::string>& name_expressions) const;
   CompileRecord compile_cxx(CodeType target, const ProgramOptions& resolved,
                             const std::vector<std::string>& name_expressions);
   CompileRecord link_ptx(CodeType target, const ProgramOptions& resolved) const;
   CompileRecord compile_now(CodeType target, const ProgramOptions& resolved,
                             const std::vector<std::string>& name_expressions) {
+    if (is_source(target)) return {.code = ObjectCode::from_ptx(code, resolved.name)};
     return type == SourceType(SourceType::cxx) ? compile_cxx(target, resolved, name_expressions)
                                                : link_ptx(target, resolved);
   }
@@ -166,39 +173,53 @@ Program::~Program() = default;
 Program::Program(Program&&) noexcept = default;
 Program& Program::operator=(Program&&) noexcept = default;
 
-ObjectCode Program::compile(CodeType target, const std::vector<std::string>& name_expressions,
-                            CompileSettings settings) const {
-  CompileReport unread;
-  CompileReport& report = settings.report != nullptr ? *settings.report : unread;
-  report = {};
-  if (state_ == nullptr) {
-    throw StateError({.call = "Program::compile", .message = "this Program has been moved from"});
-  }
-  const std::lock_guard lock(state_->mutex);
-  if (state_->closed) {
-    throw StateError({.call = "Program::compile",
-                      .message = "program '" + state_->options.name + "' has been closed",
-                      .hint = "make a new Program"});
+// What a compile needs to know before it starts; throws for what cannot be compiled.
+ProgramOptions Program::State::checked(const char* call, CodeType target,
+                                       const std::vector<std::string>& name_expressions) const {
+  if (closed) {
+    throw StateError(
+        {.call = call, .message = "program '" + options.name + "' has been closed", .hint = "make a new Program"});
   }
   for (const std::string& expression : name_expressions) {
     if (expression.empty() || expression.find('\0') != std::string::npos) {
       refuse("a name expression is empty or has a NUL character", "name a kernel or variable, e.g. 'axpy<float>'");
     }
   }
-  if (state_->type == SourceType(SourceType::ptx) && target == CodeType(CodeType::ptx) &&
-      !state_->options.link_time_optimization.value_or(false)) {
-    return ObjectCode::from_ptx(state_->code, state_->options.name);  // it is what was asked for already
-  }
-  const ProgramOptions resolved = detail::with_arch(state_->options);
-  check_target(state_->type, target, resolved);
-  state_->pch.reset();
-  const auto compile = [&] { return state_->compile_now(target, resolved, name_expressions); };
-  const auto key = [&] { return make_compile_key(state_->code, state_->type, resolved, target, name_expressions); };
-  CompileRecord record =
-      settings.cache != nullptr ? settings.cache->lookup_or_compile(report, key, compile) : compile();
+  if (is_source(target)) return options;
+  ProgramOptions resolved = detail::with_arch(options);
+  check_target(type, target, resolved);
+  return resolved;
+}
+
+ObjectCode Program::compile(CodeType target, const std::vector<std::string>& name_expressions,
+                            CompileSettings settings) const {
+  CompileReport unread;
+  CompileReport& report = settings.report != nullptr ? *settings.report : unread;
+  report = {};
+  State& state = here("Program::compile");
+  const std::lock_guard lock(state.mutex);
+  const ProgramOptions resolved = state.checked("Program::compile", target, name_expressions);
+  state.pch.reset();
+  const auto compile = [&] { return state.compile_now(target, resolved, name_expressions); };
+  const auto key = [&] { return make_compile_key(state.code, state.type, resolved, target, name_expressions); };
+  CompileRecord record = settings.cache != nullptr && !state.is_source(target)
+                             ? settings.cache->lookup_or_compile(report, key, compile)
+                             : compile();
   report.log = record.log;
-  state_->log = std::move(record.log);
+  state.log = std::move(record.log);
   return std::move(record.code);
+}
+
+CompileKey Program::cache_key(CodeType target, const std::vector<std::string>& name_expressions) const {
+  const State& state = here("Program::cache_key");
+  const std::lock_guard lock(state.mutex);
+  const ProgramOptions resolved = state.checked("Program::cache_key", target, name_expressions);
+  return make_compile_key(state.code, state.type, resolved, target, name_expressions);
+}
+
+Program::State& Program::here(const char* call) const {
+  if (state_ == nullptr) throw StateError({.call = call, .message = "this Program has been moved from"});
+  return *state_;
 }
 
 std::string_view Program::backend() const noexcept {

@@ -1,5 +1,5 @@
 // The main job, in C++ with the public headers only: compile CUDA C++ templates at run time, keep the result in the
-// compile cache, write it to a file, let a second process load it lazily, launch it, time it with events and check it.
+// program cache, write it to a file, let a second process load it lazily, launch it, time it with events and check it.
 //
 // Usage: image_pipeline_cpp [--output FOLDER]     FOLDER holds input.ppm, which the Python example writes.
 // Exit status 1 on any mismatch. (`--worker FOLDER` is how it starts its second process.)
@@ -48,7 +48,7 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 cucore::ObjectCode compile(const std::filesystem::path& cache_folder, double& milliseconds) {
   const std::string source = read_file(std::filesystem::path(IMAGE_PIPELINE_SOURCE_DIR) / "kernels.cu");
   const auto start = std::chrono::steady_clock::now();
-  cucore::CompileCache cache({.path = cache_folder});
+  cucore::ProgramCache cache({.path = cache_folder});
   const cucore::Program program(source, "c++",
                                 {.name = "kernels.cu", .arch = "sm_" + cucore::Device(0).arch(), .std = "c++17"});
   cucore::ObjectCode code = program.compile("cubin", names, {.cache = &cache});

@@ -1,4 +1,4 @@
-"""The main job, in Python: compile CUDA C++ templates at run time, keep the result in the compile cache, pickle it,
+"""The main job, in Python: compile CUDA C++ templates at run time, keep the result in the program cache, pickle it,
 send it to a second process that loads it lazily, launches it, times it with events and checks it against SciPy.
 
 Usage: main.py [--output FOLDER]    Exit status 1 on any mismatch.

@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "cucore/code_type.hpp"
-#include "cucore/compile_cache.hpp"
 #include "cucore/export.hpp"
 #include "cucore/object_code.hpp"
+#include "cucore/program_cache.hpp"
 #include "cucore/program_options.hpp"
 
 namespace cucore {
@@ -40,7 +40,7 @@ struct CompileReport {
 
 /// Things a single compile() may be given.
 struct CompileSettings {
-  CompileCache* cache = nullptr;    ///< look here first, and store the result here
+  ProgramCache* cache = nullptr;    ///< look here first, and store the result here
   CompileReport* report = nullptr;  ///< filled on success, and as far as known on failure
 };
 
@@ -64,6 +64,10 @@ class CUCORE_API Program {
   ObjectCode compile(CodeType target, const std::vector<std::string>& name_expressions = {},
                      CompileSettings settings = {}) const;
 
+  /// The key under which a ProgramCache keeps compile(target, name_expressions). Reads the headers that the source can
+  /// reach. Throws as compile() does for what it is given.
+  CompileKey cache_key(CodeType target, const std::vector<std::string>& name_expressions = {}) const;
+
   /// "NVRTC", "nvJitLink" or "NVVM".
   std::string_view backend() const noexcept;
   SourceType code_type() const noexcept;
@@ -81,6 +85,7 @@ class CUCORE_API Program {
 
  private:
   struct State;
+  State& here(const char* call) const;
   std::unique_ptr<State> state_;
 };
 

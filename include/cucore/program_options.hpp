@@ -65,7 +65,7 @@ struct ProgramOptions {
   std::optional<int> split_compile = {};         ///< threads, 0 = one per CPU
   std::optional<bool> fdevice_syntax_only = {};  ///< check only: nothing is generated, so compile() refuses it
   std::optional<bool> minimal = {};
-  std::optional<bool> no_cache = {};                   ///< the compiler's and linker's own cache, not CompileCache
+  std::optional<bool> no_cache = {};                   ///< the compiler's and linker's own cache, not ProgramCache
   std::optional<std::string> fdevice_time_trace = {};  ///< JSON file for a trace of the compile
   std::optional<bool> device_float128 = {};            ///< needs sm_100 or newer
   std::optional<std::string> frandom_seed = {};

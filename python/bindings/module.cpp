@@ -19,6 +19,7 @@ NB_MODULE(_core, module) {
   py::bind_launch_config(module);
   py::bind_launch(module);
   py::bind_program_options(module);
+  py::bind_program_cache(module);
   py::bind_program(module);
   py::bind_toolkit(module);
 }

@@ -1,9 +1,7 @@
-// Program and CompileCache, as the Python face wraps them (cucore/_program.py).
+// Program, as the Python face wraps it (cucore/_program.py).
 #include "cucore/program.hpp"
 
 #include <nanobind/stl/vector.h>
-
-#include <mutex>
 
 #include "python/bindings/code.hpp"
 #include "python/bindings/program_options.hpp"
@@ -38,7 +36,7 @@ nb::dict report_dict(const CompileReport& report) {
 
 // A tuple (ObjectCode, report) for Python.
 nb::object compile(const Program& program, const std::string& target, const std::vector<std::string>& names,
-                   CompileCache* cache) {
+                   ProgramCache* cache) {
   CompileReport report;
   ObjectCode code =
       without_gil([&] { return program.compile(CodeType(target), names, {.cache = cache, .report = &report}); });
@@ -59,57 +57,9 @@ nb::object pch_status(const Program& program) {
   return nb::none();
 }
 
-void bind_cache(nb::module_& module) {
-  nb::class_<CompileCache>(module, "CompileCache", nb::is_weak_referenceable(),
-                           "Compiled code kept in a folder, shared by any number of threads and processes. Pass it as "
-                           "Program.compile(..., cache=).")
-      .def(
-          "__init__",
-          [](CompileCache* self, nb::handle path, std::uint64_t max_size_bytes, double lock_wait) {
-            CompileCacheOptions options{
-                .max_size_bytes = max_size_bytes,
-                .lock_wait = std::chrono::milliseconds(static_cast<std::int64_t>(lock_wait * 1000.0))};
-            if (!path.is_none()) {
-              PyObject* encoded = nullptr;
-              if (PyUnicode_FSConverter(path.ptr(), &encoded) == 0) throw nb::python_error();
-              const nb::object kept = nb::steal(encoded);
-              options.path = PyBytes_AS_STRING(encoded);
-            }
-            new (self) CompileCache(options);
-          },
-          nb::arg("path") = nb::none(), nb::kw_only(), nb::arg("max_size_bytes") = std::uint64_t{1} << 30,
-          nb::arg("lock_wait") = 60.0)
-      .def_prop_ro("path", [](const CompileCache& self) { return std::string(self.path()); })
-      .def_prop_ro(
-          "counters",
-          [](const CompileCache& self) {
-            const CompileCacheCounters now = self.counters();
-            nb::dict result;
-            result["hits"] = now.hits;
-            result["shared"] = now.shared;
-            result["misses"] = now.misses;
-            result["uncacheable"] = now.uncacheable;
-            result["bad_records"] = now.bad_records;
-            result["stores"] = now.stores;
-            result["store_failures"] = now.store_failures;
-            result["evictions"] = now.evictions;
-            result["lock_timeouts"] = now.lock_timeouts;
-            return result;
-          },
-          "Counts since this object was made.")
-      .def("__len__", [](const CompileCache& self) { return without_gil([&] { return self.size(); }); })
-      .def_prop_ro("size_bytes",
-                   [](const CompileCache& self) { return without_gil([&] { return self.size_bytes(); }); })
-      .def(
-          "clear", [](CompileCache& self) { without_gil([&] { self.clear(); }); }, "Removes all entries.")
-      .def("__repr__",
-           [](const CompileCache& self) { return "<CompileCache path='" + std::string(self.path()) + "'>"; });
-}
-
 }  // namespace
 
 void bind_program(nb::module_& module) {
-  bind_cache(module);
   nb::class_<Program>(module, "_Program")
       .def("__init__",
            [](Program* self, const std::string& code, const std::string& code_type, nb::handle options) {

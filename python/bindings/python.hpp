@@ -169,6 +169,7 @@ void bind_launch_config(nb::module_& module);
 void bind_launch(nb::module_& module);
 void bind_program_options(nb::module_& module);
 void bind_program(nb::module_& module);
+void bind_program_cache(nb::module_& module);
 void bind_toolkit(nb::module_& module);
 
 }  // namespace cucore::python

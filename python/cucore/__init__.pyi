@@ -468,16 +468,30 @@ class ObjectCode:
     @staticmethod
     def deserialize(data: bytes) -> ObjectCode: ...
 
-class CompileCache:
+class ProgramCacheStats(NamedTuple):
+    hits: int
+    shared: int
+    misses: int
+    uncacheable: int
+    bad_records: int
+    stores: int
+    store_failures: int
+    evictions: int
+    lock_timeouts: int
+
+class ProgramCache:
     def __init__(
-        self, path: _Path | None = None, *, max_size_bytes: int = 1 << 30, lock_wait: float = 60.0
+        self, path: _Path | None = None, *, max_bytes: int = 1 << 30, lock_wait: float = 60.0
     ) -> None: ...
     @property
     def path(self) -> str: ...
     @property
-    def counters(self) -> dict[str, int]: ...
+    def stats(self) -> ProgramCacheStats: ...
     @property
     def size_bytes(self) -> int: ...
+    def why(
+        self, program: Program, target_type: ObjectCodeFormatType | str, name_expressions: Iterable[str | bytes] = ()
+    ) -> str: ...
     def __len__(self) -> int: ...
     def clear(self) -> None: ...
 
@@ -494,7 +508,7 @@ class Program(_Owner):
         name_expressions: Iterable[str | bytes] = (),
         logs: _LogWriter | None = None,
         *,
-        cache: CompileCache | ProgramCacheResource | None = None,
+        cache: ProgramCache | ProgramCacheResource | None = None,
     ) -> ObjectCode: ...
     @property
     def last_report(self) -> dict[str, str] | None: ...

@@ -9,6 +9,20 @@ from cucore.typing import CompilerBackendType, ObjectCodeFormatType, PCHStatusTy
 FORMATS = tuple(member.value for member in ObjectCodeFormatType)
 
 
+def inputs_of_compile(program, target_type, name_expressions):
+    """The core's program, the target in lower case, and the name expressions as a list of str."""
+    if not isinstance(program, Program):
+        raise TypeError(f"program must be a Program, not {type(program).__name__}")
+    target = str(target_type).lower()
+    if target not in FORMATS:
+        raise ValueError(f'Unsupported target_type="{target_type}" for {program.backend}: the targets are {FORMATS}')
+    names = [name_expressions] if isinstance(name_expressions, (str, bytes)) else list(name_expressions)
+    for name in names:
+        if not isinstance(name, (str, bytes)):
+            raise TypeError(f"a name expression must be str or bytes, not {type(name).__name__}")
+    return program._program, target, [name.decode() if isinstance(name, bytes) else name for name in names]
+
+
 class Program:
     """Source text and options.
 
@@ -47,17 +61,10 @@ class Program:
             name_expressions: C++ spellings of kernels or variables to instantiate, for example ``"axpy<float>"``;
                 ``get_kernel`` takes them as they are spelled here.
             logs: an object with ``write(str)`` that is given the compiler's log after success, if there is one.
-            cache: a CompileCache, or a program cache of ``cucore.utils``.
+            cache: a ProgramCache, or a program cache of ``cucore.utils``.
         """
-        target = str(target_type).lower()
-        if target not in FORMATS:
-            raise ValueError(f'Unsupported target_type="{target_type}" for {self.backend}: the targets are {FORMATS}')
-        names = [name_expressions] if isinstance(name_expressions, (str, bytes)) else list(name_expressions)
-        for name in names:
-            if not isinstance(name, (str, bytes)):
-                raise TypeError(f"a name expression must be str or bytes, not {type(name).__name__}")
-        names = [name.decode() if isinstance(name, bytes) else name for name in names]
-        if cache is None or isinstance(cache, _core.CompileCache):
+        _, target, names = inputs_of_compile(self, target_type, name_expressions)
+        if cache is None or isinstance(cache, _core.ProgramCache):
             code, report = self._program.compile(target, names, cache)
         else:
             from cucore.utils._protocol import compile_with

@@ -1,4 +1,4 @@
-"""The compile cache and the program caches. Needs no driver."""
+"""The program cache and the program caches. Needs no driver."""
 
 import os
 
@@ -15,7 +15,7 @@ ARCH = {"arch": "sm_80"}
 @pytest.fixture(params=["compile", "memory", "file"])
 def cache(request, tmp_path):
     return {
-        "compile": lambda: cucore.CompileCache(tmp_path / "cache"),
+        "compile": lambda: cucore.ProgramCache(tmp_path / "cache"),
         "memory": utils.InMemoryProgramCache,
         "file": lambda: utils.FileStreamProgramCache(tmp_path / "cache"),
     }[request.param]()
@@ -81,13 +81,13 @@ def test_another_process_hits(tmp_path):
         code = program.compile("cubin", ["f<int>"], cache=cache)
         print(program.last_report["cache"], code.symbol_mapping["f<int>"])
         """
-    for name in ("CompileCache", "FileStreamProgramCache"):
+    for name in ("ProgramCache", "FileStreamProgramCache"):
         outputs = [run_python(program, name, tmp_path / name).stdout for _ in range(2)]
         assert outputs == ["miss _Z1fIiEvPT_\n", "hit _Z1fIiEvPT_\n"]
 
 
 def test_a_damaged_file_is_a_miss(tmp_path):
-    for cache in (cucore.CompileCache(tmp_path / "a"), utils.FileStreamProgramCache(tmp_path / "b")):
+    for cache in (cucore.ProgramCache(tmp_path / "a"), utils.FileStreamProgramCache(tmp_path / "b")):
         compile_through(cache)
         for folder, _, names in os.walk(cache.path):
             for name in names:
@@ -217,9 +217,25 @@ def test_extra_digest_enters_the_key():
     assert one != utils.make_program_cache_key(**arguments, extra_digest=b"2")
 
 
-def test_counters_of_the_compile_cache(tmp_path):
-    cache = cucore.CompileCache(tmp_path)
+def test_a_cache_says_why_a_compile_would_miss(tmp_path):
+    cache = cucore.ProgramCache(tmp_path / "cache", max_bytes=1 << 20)
+    header = tmp_path / "value.h"
+    header.write_text("#define VALUE 1\n")
+    options = {"arch": "sm_80", "include_path": str(tmp_path)}
+    program = cucore.Program('#include "value.h"\nextern "C" __device__ int v = VALUE;', "c++", options)
+    assert cache.why(program, "ptx") == "miss: no program of this name and target has been stored"
+    program.compile("ptx", cache=cache)
+    assert cache.why(program, "PTX") == "hit"
+    header.write_text("#define VALUE 2\n")
+    assert cache.why(program, "ptx").startswith("miss: ") and "value.h" in cache.why(program, "ptx")
+    dated = cucore.Program('extern "C" __device__ char when[] = __TIME__;', "c++", ARCH)
+    assert cache.why(dated, "ptx").startswith("uncacheable: ") and "__TIME__" in cache.why(dated, "ptx")
+    assert cache.stats.misses == 1 and cache.stats.hits == 0
+
+
+def test_counters_of_the_program_cache(tmp_path):
+    cache = cucore.ProgramCache(tmp_path)
     compile_through(cache)
     compile_through(cache)
-    assert cache.counters["hits"] == cache.counters["misses"] == cache.counters["stores"] == 1
+    assert cache.stats.hits == cache.stats.misses == cache.stats.stores == 1
     assert cache.size_bytes > 0 and str(tmp_path) in repr(cache)

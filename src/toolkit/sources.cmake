@@ -1,8 +1,8 @@
 # The compile half of the library, included by src/CMakeLists.txt; paths are relative to src.
 set(cucore_toolkit_sources
   code_type.cpp
-  compile_cache.cpp
-  compile_cache_folder.cpp
+  program_cache.cpp
+  program_cache_folder.cpp
   compile_key.cpp
   object_code.cpp
   object_code_bytes.cpp

@@ -1,8 +1,8 @@
 # Unit tests of the compile half; none needs a driver.
 set(cucore_toolkit_unit_sources
   unit/code_type_test.cpp
-  unit/compile_cache_process_test.cpp
-  unit/compile_cache_test.cpp
+  unit/program_cache_process_test.cpp
+  unit/program_cache_test.cpp
   unit/elf_section_test.cpp
   unit/include_scan_test.cpp
   unit/object_code_bytes_test.cpp
@@ -17,6 +17,6 @@ set(cucore_toolkit_unit_sources
 add_executable(compile_through_cache ${PROJECT_SOURCE_DIR}/tests/unit/compile_through_cache.cpp)
 cucore_target(compile_through_cache)
 target_link_libraries(compile_through_cache PRIVATE cucore::cucore)
-set_source_files_properties(unit/compile_cache_process_test.cpp PROPERTIES
+set_source_files_properties(unit/program_cache_process_test.cpp PROPERTIES
   COMPILE_DEFINITIONS "COMPILE_THROUGH_CACHE=\"$<TARGET_FILE:compile_through_cache>\""
   OBJECT_DEPENDS compile_through_cache)

@@ -19,13 +19,13 @@ FACTORIES = {
 def compile_with(cache, program, target, names):
     """(ObjectCode, report) of compiling ``program``, through ``cache``."""
     if not isinstance(cache, ProgramCacheResource):
-        raise TypeError(f"cache must be a ProgramCacheResource or a CompileCache, not {type(cache).__name__}")
+        raise TypeError(f"cache must be a ProgramCacheResource or a ProgramCache, not {type(cache).__name__}")
     if isinstance(cache, RecordCache):
         return _through_records(cache, program, target, names)
     if names:
         raise ValueError(
             f"name_expressions cannot be used with a {type(cache).__name__}: the names would not survive it; use a "
-            "CompileCache or one of cucore's own program caches"
+            "ProgramCache or one of cucore's own program caches"
         )
     key = make_program_cache_key(
         code=program._code, code_type=program._code_type, options=program._options, target_type=target

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cucore/compile_cache.hpp"
+#include "cucore/program_cache.hpp"
 #include "cucore/program_options.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
@@ -64,7 +64,7 @@ class Child {
   int output_ = -1;
 };
 
-class compile_cache_of_processes : public testing::Test {
+class program_cache_of_processes : public testing::Test {
  protected:
   Child compile(int lock_wait_ms = 60000) { return Child({cache_, std::to_string(lock_wait_ms), kSource}); }
   std::string lock_file() {
@@ -77,13 +77,13 @@ class compile_cache_of_processes : public testing::Test {
   std::string cache_ = folder_.path() / "cache";
 };
 
-TEST_F(compile_cache_of_processes, a_second_process_hits) {
+TEST_F(program_cache_of_processes, a_second_process_hits) {
   const std::string first = compile().line();
   EXPECT_THAT(first, StartsWith("miss "));
   EXPECT_EQ(compile().line(), "hit" + first.substr(4));
 }
 
-TEST_F(compile_cache_of_processes, many_processes_compile_once) {
+TEST_F(program_cache_of_processes, many_processes_compile_once) {
   std::vector<std::unique_ptr<Child>> children;
   for (int i = 0; i < 6; ++i) {
     children.push_back(std::make_unique<Child>(std::vector<std::string>{cache_, "60000", kSource}));
@@ -97,9 +97,9 @@ TEST_F(compile_cache_of_processes, many_processes_compile_once) {
   EXPECT_EQ(misses, 1);
 }
 
-TEST_F(compile_cache_of_processes, a_lock_goes_with_its_killed_holder) {
+TEST_F(program_cache_of_processes, a_lock_goes_with_its_killed_holder) {
   EXPECT_THAT(compile().line(), StartsWith("miss "));
-  CompileCache(CompileCacheOptions{.path = cache_}).clear();
+  ProgramCache(ProgramCacheOptions{.path = cache_}).clear();
   Child holder({"--hold", lock_file()});
   ASSERT_EQ(holder.line(), "held");
   Child waiting = compile();
@@ -109,9 +109,9 @@ TEST_F(compile_cache_of_processes, a_lock_goes_with_its_killed_holder) {
   EXPECT_THAT(line, testing::EndsWith(" 0"));
 }
 
-TEST_F(compile_cache_of_processes, a_lock_held_too_long_does_not_stop_a_compile) {
+TEST_F(program_cache_of_processes, a_lock_held_too_long_does_not_stop_a_compile) {
   EXPECT_THAT(compile().line(), StartsWith("miss "));
-  CompileCache(CompileCacheOptions{.path = cache_}).clear();
+  ProgramCache(ProgramCacheOptions{.path = cache_}).clear();
   Child holder({"--hold", lock_file()});
   ASSERT_EQ(holder.line(), "held");
   const std::string line = compile(50).line();
@@ -119,16 +119,16 @@ TEST_F(compile_cache_of_processes, a_lock_held_too_long_does_not_stop_a_compile)
   EXPECT_THAT(line, testing::EndsWith(" 1"));
 }
 
-TEST_F(compile_cache_of_processes, a_killed_writer_leaves_no_broken_entry) {
+TEST_F(program_cache_of_processes, a_killed_writer_leaves_no_broken_entry) {
   for (int i = 0; i < 4; ++i) {
     Child child = compile();
     ::usleep(static_cast<useconds_t>(20'000 + 40'000 * i));
     child.kill();
   }
-  CompileCache cache(CompileCacheOptions{.path = cache_});
+  ProgramCache cache(ProgramCacheOptions{.path = cache_});
   const CompileKey key = make_compile_key(kSource, "c++", {.arch = "sm_90"}, "cubin");
   (void)cache.get(key);
-  EXPECT_EQ(cache.counters().bad_records, 0U);
+  EXPECT_EQ(cache.stats().bad_records, 0U);
   const std::string line = compile().line();
   EXPECT_THAT(line, testing::EndsWith(" 0"));
 }

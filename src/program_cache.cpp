@@ -1,5 +1,5 @@
-// CompileCache: records in frames, one compile per key in this process (a future) and on this host (a file lock).
-#include "cucore/compile_cache.hpp"
+// ProgramCache: records in frames, one compile per key in this process (a future) and on this host (a file lock).
+#include "cucore/program_cache.hpp"
 
 #include <unistd.h>
 
@@ -11,10 +11,10 @@
 
 #include "cucore/error.hpp"
 #include "cucore/program.hpp"
-#include "src/compile_cache_folder.hpp"
 #include "src/detail/frame.hpp"
 #include "src/detail/object_code_payload.hpp"
 #include "src/detail/sha256.hpp"
+#include "src/program_cache_folder.hpp"
 
 namespace cucore {
 namespace {
@@ -30,7 +30,7 @@ fs::path default_path() {
   if (const fs::path path = variable("CUCORE_CACHE_DIR"); !path.empty()) return path;
   if (const fs::path path = variable("XDG_CACHE_HOME"); path.is_absolute()) return path / "cucore";
   if (const fs::path path = variable("HOME"); !path.empty()) return path / ".cache" / "cucore";
-  throw ValueError({.call = "CompileCache",
+  throw ValueError({.call = "ProgramCache",
                     .message = "no folder is given, and none of CUCORE_CACHE_DIR, XDG_CACHE_HOME and HOME is set",
                     .hint = "set path, or one of these variables"});
 }
@@ -57,9 +57,9 @@ bool is_key(const CompileKey& key) {
 
 }  // namespace
 
-struct CompileCache::State {
-  State(fs::path path, const CompileCacheOptions& options)
-      : folder(std::move(path), options.max_size_bytes), lock_wait(options.lock_wait) {}
+struct ProgramCache::State {
+  State(fs::path path, const ProgramCacheOptions& options)
+      : folder(std::move(path), options.max_bytes), lock_wait(options.lock_wait) {}
 
   CacheFolder folder;
   std::chrono::milliseconds lock_wait;
@@ -90,7 +90,7 @@ struct CompileCache::State {
                      const std::function<CompileRecord()>& compile);
 };
 
-std::optional<CompileRecord> CompileCache::State::read(const CompileKey& key, std::string* damage) {
+std::optional<CompileRecord> ProgramCache::State::read(const CompileKey& key, std::string* damage) {
   if (!is_key(key)) return std::nullopt;
   const std::optional<std::string> bytes = folder.read(CacheFolder::Shelf::entries, key.hex);
   if (!bytes) return std::nullopt;
@@ -109,7 +109,7 @@ std::optional<CompileRecord> CompileCache::State::read(const CompileKey& key, st
   }
 }
 
-bool CompileCache::State::write(const CompileKey& key, const CompileRecord& record) {
+bool ProgramCache::State::write(const CompileKey& key, const CompileRecord& record) {
   if (!is_key(key)) return false;
   detail::FrameWriter entry(detail::FrameKind::cache_entry);
   entry.text(key.hex);
@@ -128,7 +128,7 @@ bool CompileCache::State::write(const CompileKey& key, const CompileRecord& reco
   return true;
 }
 
-std::string CompileCache::State::why_missing(const CompileKey& key) const {
+std::string ProgramCache::State::why_missing(const CompileKey& key) const {
   const std::optional<std::string> bytes = folder.read(CacheFolder::Shelf::names, name_key(key));
   if (!bytes) return "no program of this name and target has been stored";
   std::map<std::string, std::string> then;
@@ -158,7 +158,7 @@ std::string CompileCache::State::why_missing(const CompileKey& key) const {
 }
 
 // Compiles, or finds, on behalf of everybody in this process who wants this key now.
-CompileRecord CompileCache::State::lead(CompileReport& report, const CompileKey& key,
+CompileRecord ProgramCache::State::lead(CompileReport& report, const CompileKey& key,
                                         const std::function<CompileKey()>& make_key,
                                         const std::function<CompileRecord()>& compile) {
   std::string damage;
@@ -183,7 +183,7 @@ CompileRecord CompileCache::State::lead(CompileReport& report, const CompileKey&
   return record;
 }
 
-CompileRecord CompileCache::lookup_or_compile(CompileReport& report, const std::function<CompileKey()>& make_key,
+CompileRecord ProgramCache::lookup_or_compile(CompileReport& report, const std::function<CompileKey()>& make_key,
                                               const std::function<CompileRecord()>& compile) {
   const std::shared_ptr<State> state = state_;
   const CompileKey key = make_key();
@@ -228,10 +228,10 @@ CompileRecord CompileCache::lookup_or_compile(CompileReport& report, const std::
   }
 }
 
-CompileCache::CompileCache(const CompileCacheOptions& options) {
-  if (options.max_size_bytes == 0) {
-    throw ValueError({.call = "CompileCache",
-                      .message = "max_size_bytes=0 leaves no room for any entry",
+ProgramCache::ProgramCache(const ProgramCacheOptions& options) {
+  if (options.max_bytes == 0) {
+    throw ValueError({.call = "ProgramCache",
+                      .message = "max_bytes=0 leaves no room for any entry",
                       .hint = "give the size in bytes, or use no cache"});
   }
   const fs::path path = options.path.empty() ? default_path() : options.path;
@@ -241,13 +241,13 @@ CompileCache::CompileCache(const CompileCacheOptions& options) {
   state_ = std::make_shared<State>(error ? path : absolute, options);
 }
 
-CompileCache::~CompileCache() = default;
-CompileCache::CompileCache(CompileCache&&) noexcept = default;
-CompileCache& CompileCache::operator=(CompileCache&&) noexcept = default;
+ProgramCache::~ProgramCache() = default;
+ProgramCache::ProgramCache(ProgramCache&&) noexcept = default;
+ProgramCache& ProgramCache::operator=(ProgramCache&&) noexcept = default;
 
-const fs::path& CompileCache::path() const noexcept { return state_->folder.root(); }
+const fs::path& ProgramCache::path() const noexcept { return state_->folder.root(); }
 
-CompileCacheCounters CompileCache::counters() const noexcept {
+ProgramCacheStats ProgramCache::stats() const noexcept {
   return {.hits = state_->hits,
           .shared = state_->shared,
           .misses = state_->misses,
@@ -259,24 +259,33 @@ CompileCacheCounters CompileCache::counters() const noexcept {
           .lock_timeouts = state_->lock_timeouts};
 }
 
-std::size_t CompileCache::size() const { return state_->folder.usage().entries; }
-std::uint64_t CompileCache::size_bytes() const { return state_->folder.usage().bytes; }
-void CompileCache::clear() { state_->folder.clear(); }
+std::size_t ProgramCache::size() const { return state_->folder.usage().entries; }
+std::uint64_t ProgramCache::size_bytes() const { return state_->folder.usage().bytes; }
+void ProgramCache::clear() { state_->folder.clear(); }
 
-std::optional<CompileRecord> CompileCache::get(const CompileKey& key) {
+std::optional<CompileRecord> ProgramCache::get(const CompileKey& key) {
   std::optional<CompileRecord> record = state_->read(key);
   ++(record ? state_->hits : state_->misses);
   return record;
 }
 
-bool CompileCache::put(const CompileKey& key, const CompileRecord& record) { return state_->write(key, record); }
+bool ProgramCache::put(const CompileKey& key, const CompileRecord& record) { return state_->write(key, record); }
 
-bool CompileCache::erase(const CompileKey& key) {
+bool ProgramCache::erase(const CompileKey& key) {
   return is_key(key) && state_->folder.remove(CacheFolder::Shelf::entries, key.hex);
 }
 
-std::string CompileCache::why_missing(const CompileKey& key) const {
+std::string ProgramCache::why_missing(const CompileKey& key) const {
   return key.hex.empty() ? key.uncacheable : state_->why_missing(key);
+}
+
+std::string ProgramCache::why(const Program& program, CodeType target,
+                              const std::vector<std::string>& name_expressions) {
+  const CompileKey key = program.cache_key(target, name_expressions);
+  if (key.hex.empty()) return "uncacheable: " + key.uncacheable;
+  std::string damage;
+  if (state_->read(key, &damage)) return "hit";
+  return "miss: " + (damage.empty() ? state_->why_missing(key) : damage);
 }
 
 }  // namespace cucore

@@ -1,4 +1,4 @@
-// The folder of a CompileCache: files by key, their sizes, and which go first.
+// The folder of a ProgramCache: files by key, their sizes, and which go first.
 //
 //   entries/ab/cdef…   one record per key (hex of SHA-256); a frame (src/detail/frame.hpp)
 //   names/ab/cdef…     parts of the last key stored per program name, for telling why a compile missed
@@ -23,8 +23,8 @@ namespace cucore::detail {
 
 class CacheFolder {
  public:
-  CacheFolder(std::filesystem::path root, std::uint64_t max_size_bytes)
-      : root_(std::move(root)), max_size_bytes_(max_size_bytes) {}
+  CacheFolder(std::filesystem::path root, std::uint64_t max_bytes)
+      : root_(std::move(root)), max_bytes_(max_bytes) {}
 
   const std::filesystem::path& root() const noexcept { return root_; }
 
@@ -50,7 +50,7 @@ class CacheFolder {
   std::uint64_t shrink(std::atomic<std::uint64_t>& evicted);
 
   std::filesystem::path root_;
-  std::uint64_t max_size_bytes_;
+  std::uint64_t max_bytes_;
   std::mutex size_mutex_;
   std::optional<std::uint64_t> size_;  // of both shelves as far as this process knows; nothing: not looked yet
 };

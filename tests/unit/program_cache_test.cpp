@@ -1,5 +1,5 @@
 // The cache within one process: what is in a key, what a hit gives, and what a broken folder does.
-#include "cucore/compile_cache.hpp"
+#include "cucore/program_cache.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using testing::Not;
 
 constexpr const char* kSource = "template <class T> __global__ void f(T* x) { *x = 1; int unused; }";
 
-class compile_cache : public testing::Test {
+class program_cache : public testing::Test {
  protected:
   ObjectCode compile(const ProgramOptions& options = {.arch = "sm_90"}, const char* source = kSource,
                      const std::vector<std::string>& names = {"f<int>"}, const char* target = "ptx") {
@@ -36,11 +36,11 @@ class compile_cache : public testing::Test {
   }
 
   test::TemporaryFolder folder_;
-  CompileCache cache_{{.path = folder_.path() / "cache"}};
+  ProgramCache cache_{{.path = folder_.path() / "cache"}};
   CompileReport report_;
 };
 
-TEST_F(compile_cache, a_second_compile_is_a_hit_with_names_and_log) {
+TEST_F(program_cache, a_second_compile_is_a_hit_with_names_and_log) {
   const ObjectCode first = compile();
   EXPECT_EQ(report_.cache, CacheResult::miss);
   EXPECT_THAT(report_.cache_why, HasSubstr("no program of this name"));
@@ -53,19 +53,19 @@ TEST_F(compile_cache, a_second_compile_is_a_hit_with_names_and_log) {
   EXPECT_EQ(second.symbol_mapping(), first.symbol_mapping());
   EXPECT_EQ(second.name(), first.name());
   EXPECT_EQ(second.code_type(), first.code_type());
-  EXPECT_EQ(cache_.counters().hits, 1U);
-  EXPECT_EQ(cache_.counters().misses, 1U);
-  EXPECT_EQ(cache_.counters().stores, 1U);
+  EXPECT_EQ(cache_.stats().hits, 1U);
+  EXPECT_EQ(cache_.stats().misses, 1U);
+  EXPECT_EQ(cache_.stats().stores, 1U);
   EXPECT_EQ(cache_.size(), 1U);
 }
 
-TEST_F(compile_cache, a_cubin_from_the_cache_still_carries_its_ptx) {
+TEST_F(program_cache, a_cubin_from_the_cache_still_carries_its_ptx) {
   const auto ptx = compile({.arch = "sm_90"}, kSource, {"f<int>"}, "cubin").ptx();
   EXPECT_EQ(compile({.arch = "sm_90"}, kSource, {"f<int>"}, "cubin").ptx(), ptx);
   EXPECT_EQ(report_.cache, CacheResult::hit);
 }
 
-TEST_F(compile_cache, every_input_is_in_the_key) {
+TEST_F(program_cache, every_input_is_in_the_key) {
   const auto key = [](const char* source, const ProgramOptions& options, const char* target = "ptx",
                       const std::vector<std::string>& names = {}) {
     return make_compile_key(source, "c++", options, target, names).hex;
@@ -96,18 +96,18 @@ TEST_F(compile_cache, every_input_is_in_the_key) {
   }
 }
 
-TEST_F(compile_cache, the_compilers_build_is_in_the_key) {
+TEST_F(program_cache, the_compilers_build_is_in_the_key) {
   const CompileKey key = make_compile_key(kSource, "c++", {.arch = "sm_90"}, "ptx");
   EXPECT_THAT(key.parts, testing::Contains(testing::Pair("NVRTC", testing::SizeIs(64))));
 }
 
-TEST_F(compile_cache, ptx_keys_ignore_what_ptx_ignores) {
+TEST_F(program_cache, ptx_keys_ignore_what_ptx_ignores) {
   const auto key = [](const ProgramOptions& options) { return make_compile_key("x", "ptx", options, "cubin").hex; };
   EXPECT_EQ(key({.arch = "sm_90"}), key({.arch = "sm_90", .use_fast_math = true, .std = "c++20"}));
   EXPECT_NE(key({.arch = "sm_90"}), key({.arch = "sm_90", .max_register_count = 16}));
 }
 
-TEST_F(compile_cache, a_changed_header_is_a_miss_that_names_it) {
+TEST_F(program_cache, a_changed_header_is_a_miss_that_names_it) {
   const ProgramOptions options = {.arch = "sm_90", .include_path = {folder_.path()}};
   constexpr const char* source = "#include \"value.h\"\nextern \"C\" __global__ void f(int* x) { *x = VALUE; }";
   folder_.write("value.h", "#define VALUE 71");
@@ -121,7 +121,7 @@ TEST_F(compile_cache, a_changed_header_is_a_miss_that_names_it) {
   EXPECT_EQ(report_.cache, CacheResult::hit);
 }
 
-TEST_F(compile_cache, a_miss_says_what_differs) {
+TEST_F(program_cache, a_miss_says_what_differs) {
   compile();
   compile({.arch = "sm_90", .ftz = true});
   EXPECT_THAT(report_.cache_why, HasSubstr("options"));
@@ -131,7 +131,7 @@ TEST_F(compile_cache, a_miss_says_what_differs) {
   EXPECT_THAT(report_.cache_why, HasSubstr("name expressions"));
 }
 
-TEST_F(compile_cache, what_cannot_be_keyed_is_compiled_each_time_and_says_why) {
+TEST_F(program_cache, what_cannot_be_keyed_is_compiled_each_time_and_says_why) {
   const auto expect_uncacheable = [&](const ProgramOptions& options, const char* source, const char* why) {
     compile(options, source, {});
     EXPECT_EQ(report_.cache, CacheResult::uncacheable);
@@ -143,17 +143,17 @@ TEST_F(compile_cache, what_cannot_be_keyed_is_compiled_each_time_and_says_why) {
                      "the source, line 2 includes what a macro names");
   expect_uncacheable({.arch = "sm_90"}, "__device__ const char* when = __DATE__;", "__DATE__");
   expect_uncacheable({.arch = "sm_90", .time = folder_.path() / "t.csv"}, "", "time");
-  EXPECT_EQ(cache_.counters().uncacheable, 3U);
+  EXPECT_EQ(cache_.stats().uncacheable, 3U);
   EXPECT_EQ(cache_.size(), 0U);
 }
 
-TEST_F(compile_cache, a_failed_compile_stores_nothing) {
+TEST_F(program_cache, a_failed_compile_stores_nothing) {
   EXPECT_THROW(compile({.arch = "sm_90"}, "not c++", {}), NvrtcError);
   EXPECT_EQ(report_.cache, CacheResult::miss);
   EXPECT_EQ(cache_.size(), 0U);
 }
 
-TEST_F(compile_cache, every_damage_to_an_entry_is_a_miss) {
+TEST_F(program_cache, every_damage_to_an_entry_is_a_miss) {
   const std::string code(compile().code());
   const std::string good = test::read_bytes(only_entry());
   std::vector<std::string> damages = {"", "x", good.substr(0, good.size() / 2), good + "x"};
@@ -167,12 +167,12 @@ TEST_F(compile_cache, every_damage_to_an_entry_is_a_miss) {
     EXPECT_EQ(compile().code(), code);
     EXPECT_EQ(report_.cache, CacheResult::miss);
     EXPECT_THAT(report_.cache_why, HasSubstr("the entry was removed"));
-    EXPECT_EQ(cache_.counters().bad_records, ++bad);
+    EXPECT_EQ(cache_.stats().bad_records, ++bad);
     EXPECT_EQ(test::read_bytes(only_entry()), good);
   }
 }
 
-TEST_F(compile_cache, an_entry_under_another_key_is_not_taken) {
+TEST_F(program_cache, an_entry_under_another_key_is_not_taken) {
   compile();
   const fs::path first = only_entry();
   const CompileKey other = make_compile_key(kSource, "c++", {.arch = "sm_80"}, "ptx", {"f<int>"});
@@ -183,7 +183,7 @@ TEST_F(compile_cache, an_entry_under_another_key_is_not_taken) {
   EXPECT_EQ(report_.cache, CacheResult::miss);
 }
 
-TEST_F(compile_cache, a_symbolic_link_is_not_an_entry) {
+TEST_F(program_cache, a_symbolic_link_is_not_an_entry) {
   compile();
   const fs::path entry = only_entry();
   const fs::path elsewhere = folder_.path() / "elsewhere";
@@ -194,7 +194,7 @@ TEST_F(compile_cache, a_symbolic_link_is_not_an_entry) {
   EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(entry)));
 }
 
-TEST_F(compile_cache, folders_and_files_are_private_unless_shared_on_purpose) {
+TEST_F(program_cache, folders_and_files_are_private_unless_shared_on_purpose) {
   compile();
   const auto mode = [](const fs::path& path) {
     struct stat status{};
@@ -208,7 +208,7 @@ TEST_F(compile_cache, folders_and_files_are_private_unless_shared_on_purpose) {
   const fs::path shared = folder_.path() / "shared";
   fs::create_directory(shared);
   ::chmod(shared.c_str(), 0775);
-  CompileCache cache({.path = shared});
+  ProgramCache cache({.path = shared});
   Program(kSource, "c++", {.arch = "sm_90"}).compile("ptx", {}, {.cache = &cache});
   EXPECT_EQ(mode(shared / "entries"), 0775U);
   for (const auto& entry : fs::recursive_directory_iterator(shared / "entries")) {
@@ -218,21 +218,21 @@ TEST_F(compile_cache, folders_and_files_are_private_unless_shared_on_purpose) {
   }
 }
 
-TEST_F(compile_cache, a_folder_that_cannot_be_written_costs_only_the_saving) {
+TEST_F(program_cache, a_folder_that_cannot_be_written_costs_only_the_saving) {
   folder_.write("file", "");
-  CompileCache cache({.path = folder_.path() / "file" / "cache"});
+  ProgramCache cache({.path = folder_.path() / "file" / "cache"});
   const Program program(kSource, "c++", {.arch = "sm_90"});
   for (int i = 0; i < 2; ++i) {
     EXPECT_FALSE(program.compile("ptx", {}, {.cache = &cache, .report = &report_}).code().empty());
     EXPECT_EQ(report_.cache, CacheResult::miss);
   }
-  EXPECT_EQ(cache.counters().store_failures, 2U);
+  EXPECT_EQ(cache.stats().store_failures, 2U);
   EXPECT_EQ(cache.size(), 0U);
   EXPECT_NO_THROW(cache.clear());
 }
 
-TEST_F(compile_cache, the_size_stays_below_the_bound_and_the_least_used_goes_first) {
-  CompileCache cache({.path = folder_.path() / "small", .max_size_bytes = 100'000});
+TEST_F(program_cache, the_size_stays_below_the_bound_and_the_least_used_goes_first) {
+  ProgramCache cache({.path = folder_.path() / "small", .max_bytes = 100'000});
   const auto key = [](int i) {
     std::string hex = std::to_string(i);
     return CompileKey{.hex = std::string(64 - hex.size(), 'a') + hex};
@@ -248,12 +248,12 @@ TEST_F(compile_cache, the_size_stays_below_the_bound_and_the_least_used_goes_fir
   }
   EXPECT_FALSE(cache.get(key(1)));
   EXPECT_EQ(cache.get(key(39))->code.name(), "39");
-  EXPECT_GE(cache.counters().evictions, 28U);
+  EXPECT_GE(cache.stats().evictions, 28U);
   EXPECT_FALSE(cache.put(key(99), {.code = ObjectCode::from_cubin(std::string(200'000, 'x'))}));
   EXPECT_TRUE(cache.get(key(0)));
 }
 
-TEST_F(compile_cache, entries_can_be_erased_and_cleared) {
+TEST_F(program_cache, entries_can_be_erased_and_cleared) {
   compile();
   const CompileKey key = make_compile_key(kSource, "c++", {.arch = "sm_90"}, "ptx", {"f<int>"});
   EXPECT_TRUE(cache_.get(key));
@@ -266,13 +266,13 @@ TEST_F(compile_cache, entries_can_be_erased_and_cleared) {
   EXPECT_EQ(cache_.size_bytes(), 0U);
 }
 
-TEST_F(compile_cache, hostile_keys_reach_no_file) {
+TEST_F(program_cache, hostile_keys_reach_no_file) {
   EXPECT_FALSE(cache_.get({.hex = "../../etc/passwd"}));
   EXPECT_FALSE(cache_.put({.hex = std::string(64, '/')}, {.code = ObjectCode::from_ptx("x")}));
   EXPECT_FALSE(cache_.erase({.hex = ""}));
 }
 
-TEST_F(compile_cache, threads_that_want_the_same_compile_it_once) {
+TEST_F(program_cache, threads_that_want_the_same_compile_it_once) {
   std::vector<std::thread> threads;
   std::vector<std::string> results(8);
   for (std::string& result : results) {
@@ -283,11 +283,11 @@ TEST_F(compile_cache, threads_that_want_the_same_compile_it_once) {
   }
   for (std::thread& thread : threads) thread.join();
   for (const std::string& result : results) EXPECT_EQ(result, results.front());
-  EXPECT_EQ(cache_.counters().misses, 1U);
-  EXPECT_EQ(cache_.counters().hits + cache_.counters().shared, 7U);
+  EXPECT_EQ(cache_.stats().misses, 1U);
+  EXPECT_EQ(cache_.stats().hits + cache_.stats().shared, 7U);
 }
 
-TEST_F(compile_cache, a_failure_is_shared_by_those_who_wait_for_it) {
+TEST_F(program_cache, a_failure_is_shared_by_those_who_wait_for_it) {
   std::vector<std::thread> threads;
   std::atomic<int> errors = 0;
   for (int i = 0; i < 4; ++i) {
@@ -303,8 +303,8 @@ TEST_F(compile_cache, a_failure_is_shared_by_those_who_wait_for_it) {
   EXPECT_EQ(errors, 4);
 }
 
-TEST_F(compile_cache, a_cache_of_no_size_is_refused) {
-  EXPECT_THROW(CompileCache({.path = folder_.path(), .max_size_bytes = 0}), ValueError);
+TEST_F(program_cache, a_cache_of_no_size_is_refused) {
+  EXPECT_THROW(ProgramCache({.path = folder_.path(), .max_bytes = 0}), ValueError);
 }
 
 }  // namespace

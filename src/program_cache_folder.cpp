@@ -1,6 +1,6 @@
 // Files of the cache. Everything here may meet other processes that do the same: a file can vanish or be replaced
 // between any two steps, and every failure is an answer, never an exception.
-#include "src/compile_cache_folder.hpp"
+#include "src/program_cache_folder.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -92,7 +92,7 @@ std::optional<std::string> CacheFolder::read(Shelf shelf, const std::string& hex
 
 bool CacheFolder::write(Shelf shelf, const std::string& hex, std::string_view bytes,
                         std::atomic<std::uint64_t>& evicted) {
-  if (bytes.size() > max_size_bytes_) return false;
+  if (bytes.size() > max_bytes_) return false;
   const fs::path path = file(shelf, hex);
   if (!make_folder(path.parent_path())) return false;
   struct stat root{};
@@ -101,7 +101,7 @@ bool CacheFolder::write(Shelf shelf, const std::string& hex, std::string_view by
 
   const std::lock_guard lock(size_mutex_);
   if (size_) *size_ += bytes.size();
-  if (!size_ || *size_ > max_size_bytes_) size_ = shrink(evicted);
+  if (!size_ || *size_ > max_bytes_) size_ = shrink(evicted);
   return true;
 }
 
@@ -116,10 +116,10 @@ std::uint64_t CacheFolder::shrink(std::atomic<std::uint64_t>& evicted) {
     if (now - found.status.st_mtim.tv_sec > kStaleSeconds && remove_unchanged(found)) total -= size_of(found);
     return true;
   });
-  if (total <= max_size_bytes_) return total;
+  if (total <= max_bytes_) return total;
   std::sort(files.begin(), files.end(), used_before);
   // A little below the limit, so that a full cache does not look at all files at every store.
-  const std::uint64_t goal = max_size_bytes_ - max_size_bytes_ / 10;
+  const std::uint64_t goal = max_bytes_ - max_bytes_ / 10;
   for (const Found& found : files) {
     if (total <= goal) break;
     if (!remove_unchanged(found)) continue;

@@ -1,6 +1,6 @@
-// CompileCache: compiled code kept in a folder, shared by any number of threads and processes.
+// ProgramCache: compiled code kept in a folder, shared by any number of threads and processes.
 //
-//   CompileCache cache({.path = "/var/cache/app"});
+//   ProgramCache cache({.path = "/var/cache/app"});
 //   ObjectCode code = program.compile("cubin", names, {.cache = &cache});
 //
 // It never lies: the key covers every input - source, flags, exact architecture, name expressions, the compiler's
@@ -39,6 +39,8 @@
 
 namespace cucore {
 
+class Linker;
+class Program;
 struct ProgramOptions;
 struct CompileReport;
 
@@ -51,17 +53,17 @@ enum class CacheResult {
   uncacheable,  ///< compiled; the inputs cannot all be known
 };
 
-struct CompileCacheOptions {
+struct ProgramCacheOptions {
   /// Empty: $CUCORE_CACHE_DIR, else $XDG_CACHE_HOME/cucore, else ~/.cache/cucore.
   std::filesystem::path path = {};
   /// Least recently used entries go when the sum of the files passes this.
-  std::uint64_t max_size_bytes = std::uint64_t{1} << 30;
+  std::uint64_t max_bytes = std::uint64_t{1} << 30;
   /// How long to wait for another process that compiles the same thing before compiling it here as well.
   std::chrono::milliseconds lock_wait = std::chrono::seconds(60);
 };
 
-/// Counts since the CompileCache was made.
-struct CompileCacheCounters {
+/// Counts since the ProgramCache was made.
+struct ProgramCacheStats {
   std::uint64_t hits = 0;
   std::uint64_t shared = 0;
   std::uint64_t misses = 0;
@@ -86,16 +88,16 @@ struct CompileRecord {
   std::string log = {};
 };
 
-class CUCORE_API CompileCache {
+class CUCORE_API ProgramCache {
  public:
-  /// Creates nothing on disk before the first store. Throws ValueError: max_size_bytes 0, no folder can be determined.
-  explicit CompileCache(const CompileCacheOptions& options = {});
-  ~CompileCache();
-  CompileCache(CompileCache&&) noexcept;
-  CompileCache& operator=(CompileCache&&) noexcept;
+  /// Creates nothing on disk before the first store. Throws ValueError: max_bytes 0, no folder can be determined.
+  explicit ProgramCache(const ProgramCacheOptions& options = {});
+  ~ProgramCache();
+  ProgramCache(ProgramCache&&) noexcept;
+  ProgramCache& operator=(ProgramCache&&) noexcept;
 
   const std::filesystem::path& path() const noexcept;
-  CompileCacheCounters counters() const noexcept;
+  ProgramCacheStats stats() const noexcept;
   /// Entries on disk, and the sum of their sizes in bytes.
   std::size_t size() const;
   std::uint64_t size_bytes() const;
@@ -110,9 +112,13 @@ class CUCORE_API CompileCache {
   bool erase(const CompileKey& key);
   /// Says in words why there is no entry for `key`: what differs from the last program stored under this name.
   std::string why_missing(const CompileKey& key) const;
+  /// What compiling `program` through this cache would meet: "hit", "miss: " with why_missing(), or "uncacheable: "
+  /// with the reason. Compiles nothing and counts nothing. Throws as Program::cache_key().
+  std::string why(const Program& program, CodeType target, const std::vector<std::string>& name_expressions = {});
 
  private:
   friend class Program;
+  friend class Linker;
   struct State;
   CompileRecord lookup_or_compile(CompileReport& report, const std::function<CompileKey()>& make_key,
                                   const std::function<CompileRecord()>& compile);

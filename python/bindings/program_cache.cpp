@@ -1,0 +1,71 @@
+// ProgramCache as a Python object.
+#include "cucore/program_cache.hpp"
+
+#include <nanobind/stl/vector.h>
+
+#include "cucore/program.hpp"
+#include "python/bindings/python.hpp"
+
+namespace cucore::python {
+namespace {
+
+constexpr std::uint64_t kDefaultBytes = std::uint64_t{1} << 30;
+
+void make(ProgramCache* self, nb::handle path, std::uint64_t max_bytes, double lock_wait) {
+  ProgramCacheOptions options{.max_bytes = max_bytes,
+                              .lock_wait = std::chrono::milliseconds(static_cast<std::int64_t>(lock_wait * 1000.0))};
+  if (!path.is_none()) {
+    PyObject* encoded = nullptr;
+    if (PyUnicode_FSConverter(path.ptr(), &encoded) == 0) throw nb::python_error();
+    const nb::object kept = nb::steal(encoded);
+    options.path = PyBytes_AS_STRING(encoded);
+  }
+  new (self) ProgramCache(options);
+}
+
+nb::object stats(const ProgramCache& self) {
+  const ProgramCacheStats now = self.stats();
+  return nb::module_::import_("cucore._tuples")
+      .attr("ProgramCacheStats")(now.hits, now.shared, now.misses, now.uncacheable, now.bad_records, now.stores,
+                                 now.store_failures, now.evictions, now.lock_timeouts);
+}
+
+// `program` is a cucore.Program, which holds the core's.
+nb::object why(ProgramCache& self, nb::handle program, const std::string& target, nb::handle names) {
+  const nb::object arguments =
+      nb::module_::import_("cucore._program").attr("inputs_of_compile")(program, nb::str(target.c_str()), names);
+  const auto& core = nb::cast<const Program&>(arguments[0]);
+  const CodeType wanted(nb::cast<std::string>(arguments[1]));
+  const auto expressions = nb::cast<std::vector<std::string>>(arguments[2]);
+  return text_object(without_gil([&] { return self.why(core, wanted, expressions); }));
+}
+
+}  // namespace
+
+void bind_program_cache(nb::module_& module) {
+  nb::class_<ProgramCache>(
+      module, "ProgramCache", nb::is_weak_referenceable(),
+      "Compiled code kept in a folder, shared by any number of threads and processes. Pass it as "
+      "compile(..., cache=). path: the folder; None is $CUCORE_CACHE_DIR, else "
+      "$XDG_CACHE_HOME/cucore, else ~/.cache/cucore. max_bytes: what was used longest ago goes "
+      "when the files' sum passes it. lock_wait: seconds to wait for another process that compiles "
+      "the same thing.")
+      .def("__init__", make, nb::arg("path") = nb::none(), nb::kw_only(), nb::arg("max_bytes") = kDefaultBytes,
+           nb::arg("lock_wait") = 60.0)
+      .def_prop_ro(
+          "path", [](const ProgramCache& self) { return std::string(self.path()); }, "The folder.")
+      .def_prop_ro("stats", stats, "Counts since this object was made: hits, misses, uncacheable and others.")
+      .def("why", why, nb::arg("program"), nb::arg("target_type"), nb::arg("name_expressions") = nb::tuple(),
+           "What compiling `program` so would meet: \"hit\", \"miss: \" and what differs from the last compile of that "
+           "name, or \"uncacheable: \" and the reason. Compiles nothing and counts nothing.")
+      .def("__len__", [](const ProgramCache& self) { return without_gil([&] { return self.size(); }); })
+      .def_prop_ro(
+          "size_bytes", [](const ProgramCache& self) { return without_gil([&] { return self.size_bytes(); }); },
+          "The sum of the sizes of all files.")
+      .def(
+          "clear", [](ProgramCache& self) { without_gil([&] { self.clear(); }); }, "Removes all entries.")
+      .def("__repr__",
+           [](const ProgramCache& self) { return "<ProgramCache path='" + std::string(self.path()) + "'>"; });
+}
+
+}  // namespace cucore::python
