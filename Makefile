@@ -5,7 +5,7 @@
 #   make build      .venv with the Python package and the command-line tool, C++ outputs in build/
 #   make lint       clang-format, clang-tidy, ruff, house rules
 #   make bench      benchmarks on this machine, results printed        make bench-gpu   the same on a GPU
-#   make test-gpu   the conformance suites on a GPU
+#   make test-gpu   the conformance suites on a GPU                make docs      pages of both interfaces in build/docs
 #
 # No CUDA toolkit of the machine is used unless CUDA_HOME is set.
 SHELL := /bin/bash
@@ -21,12 +21,13 @@ SITE = $(shell $(PYTHON) -c "import sysconfig; print(sysconfig.get_path('purelib
 BUILD_PACKAGES := ca-certificates g++ cmake ninja-build ccache llvm-19-dev libboost-context-dev liblz4-dev libzstd-dev \
                   zlib1g-dev python3-dev python3-venv libgtest-dev libgmock-dev libbenchmark-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) git clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev
+DOCS_PACKAGES := doxygen
 
 export CCACHE_DIR ?= $(CURDIR)/.setup/ccache
 export CCACHE_SLOPPINESS := pch_defines,time_macros
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-gpu bench bench-gpu lint setup setup-test configure build-all clean
+.PHONY: build demo test test-gpu bench bench-gpu lint docs setup setup-test configure build-all clean
 
 # ---- set-up -------------------------------------------------------------------------------------------------------
 .setup/build-packages: Makefile
@@ -80,6 +81,14 @@ bench: build-all
 
 bench-gpu: build-all
 	@CUCORE_DEVICE=gpu $(PYTHON) bench/run.py
+
+# ---- pages --------------------------------------------------------------------------------------------------------
+docs: build
+	@tools/install_packages $(DOCS_PACKAGES)
+	@rm -rf build/docs && mkdir -p build/docs
+	@doxygen docs/Doxyfile
+	@$(PYTHON) -W ignore::UserWarning -m pdoc cucore -o build/docs/python --no-show-source
+	@echo "build/docs/cpp/index.html  build/docs/python/index.html"
 
 clean:
 	rm -rf build .setup/venv .venv

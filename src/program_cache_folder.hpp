@@ -23,8 +23,7 @@ namespace cucore::detail {
 
 class CacheFolder {
  public:
-  CacheFolder(std::filesystem::path root, std::uint64_t max_bytes)
-      : root_(std::move(root)), max_bytes_(max_bytes) {}
+  CacheFolder(std::filesystem::path root, std::uint64_t max_bytes) : root_(std::move(root)), max_bytes_(max_bytes) {}
 
   const std::filesystem::path& root() const noexcept { return root_; }
 

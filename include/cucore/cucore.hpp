@@ -11,9 +11,9 @@
 
 // Compiling: works without a driver
 #include "cucore/code_type.hpp"
-#include "cucore/program_cache.hpp"
 #include "cucore/object_code.hpp"
 #include "cucore/program.hpp"
+#include "cucore/program_cache.hpp"
 #include "cucore/program_options.hpp"
 #include "cucore/toolkit.hpp"
 

@@ -122,7 +122,9 @@ class CUCORE_API Module {
 
 }  // namespace cucore
 
+/// @cond
 template <>
 struct std::hash<cucore::ObjectCode> {
   std::size_t operator()(const cucore::ObjectCode& code) const noexcept { return code.identity_hash(); }
 };
+/// @endcond

@@ -82,7 +82,7 @@ struct ProgramOptions {
   std::optional<bool> numba_debug = {};                                 ///< NVRTC 13.2 or newer
 
   // Beyond the peer.
-  std::vector<std::pair<std::string, std::string>> headers = {};  ///< (name, text) that #include finds, no file needed
+  std::vector<std::pair<std::string, std::string>> headers = {};  ///< (name, text) to include; no file is needed
   std::optional<bool> toolkit_headers = {};  ///< false: do not add the toolkit's own include folders
   std::optional<bool> embed_ptx = {};        ///< false: leave the PTX out of a cubin (see ObjectCode::ptx())
 

@@ -1,4 +1,6 @@
 # What type checkers and editors know of cucore. Kept beside __init__.py; test_stubs.py compares the two.
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -480,9 +482,7 @@ class ProgramCacheStats(NamedTuple):
     lock_timeouts: int
 
 class ProgramCache:
-    def __init__(
-        self, path: _Path | None = None, *, max_bytes: int = 1 << 30, lock_wait: float = 60.0
-    ) -> None: ...
+    def __init__(self, path: _Path | None = None, *, max_bytes: int = 1 << 30, lock_wait: float = 60.0) -> None: ...
     @property
     def path(self) -> str: ...
     @property

@@ -80,7 +80,7 @@ int run(const std::string& which) {
     std::thread([] {
       try {
         for (;;) everything.stream.record().sync();
-      } catch (const StateError&) {  // the process is exiting
+      } catch (const Error&) {  // the process is exiting: cucore or the driver says so, whichever ends first
         for (;;) pause();
       }
     }).detach();
