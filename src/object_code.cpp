@@ -11,63 +11,6 @@
 #include "src/detail/ptx_entry.hpp"
 
 namespace cucore {
-namespace {
-
-constexpr int kInvalidImage = 200;
-constexpr int kNoBinaryForGpu = 209;
-
-// The driver trusts the offsets in an image, so an image is checked against its own size before the driver sees it.
-void refuse_bad_image(std::string_view image, const std::string& description) {
-  const char* fault = nullptr;
-  if (image.empty()) {
-    fault = "it is empty";
-  } else if (image.starts_with("\x7f"
-                               "ELF")) {
-    fault = detail::elf_fault(image);
-  } else if (detail::is_fatbin(image)) {
-    fault = detail::fatbin_fault(image);
-  } else if (image.find('\0') != std::string_view::npos) {
-    fault = "it is neither a cubin nor a fat binary, and as PTX it has a NUL character inside";
-  }
-  if (fault == nullptr) return;
-  throw DriverError({.call = "cuLibraryLoadData",
-                     .code = kInvalidImage,
-                     .code_name = "CUDA_ERROR_INVALID_IMAGE",
-                     .message = "cannot load " + description + ": " + fault + " (the driver was not asked)",
-                     .hint = "the bytes were cut off or altered since they were compiled; compile again"});
-}
-
-std::shared_ptr<detail::LibraryState> load_now(CodeType type, const std::string& name,
-                                               const std::filesystem::path& path, std::string_view bytes) {
-  detail::LoadRequest request;
-  request.description = detail::describe(type, name, path);
-  std::string from_file;
-  if (!path.empty()) {
-    from_file = detail::read_file_or_throw(path, request.description);
-    bytes = from_file;
-  }
-  while (type == CodeType(CodeType::ptx) && bytes.ends_with('\0')) bytes.remove_suffix(1);
-  refuse_bad_image(bytes, request.description);
-  if (type == CodeType(CodeType::ptx)) {
-    request.ptx = std::make_shared<const std::string>(bytes);
-  } else if (const auto ptx = detail::embedded_ptx(bytes)) {
-    request.ptx = std::make_shared<const std::string>(*ptx);
-  }
-  request.image = std::as_bytes(std::span(bytes));
-  try {
-    return detail::LibraryState::open(request);
-  } catch (const DriverError& error) {
-    // A cubin for another architecture: its PTX, which the driver compiles for this one.
-    if (error.code() != kNoBinaryForGpu || request.ptx == nullptr) throw;
-  }
-  request.image = std::as_bytes(std::span(*request.ptx));
-  request.hint = "compile for this device's architecture (Device::arch) or an older one";
-  request.description += ", from the PTX it carries since its binary is for another architecture";
-  return detail::LibraryState::open(request);
-}
-
-}  // namespace
-
 namespace detail {
 
 std::string describe(CodeType type, const std::string& name, const std::filesystem::path& path) {
@@ -136,7 +79,10 @@ void ObjectCode::load() const {
   }
   const std::lock_guard lock(state.load_mutex);
   if (state.library != nullptr) return;
-  state.library = load_now(state.type, state.name, state.path, state.bytes);
+  const std::string description = detail::describe(state.type, state.name, state.path);
+  const std::string from_file =
+      state.path.empty() ? std::string() : detail::read_code_file(state.type, state.path, state.stamp, description);
+  state.library = detail::load_code(state.type, description, state.path.empty() ? state.bytes : from_file);
   state.loaded.store(state.library.get(), std::memory_order_release);
 }
 
@@ -156,25 +102,13 @@ GlobalVariable ObjectCode::get_global(std::string_view name) const {
   const SymbolMapping& mapping = state_->mapping;
   auto mapped = mapping.find(name);
   if (mapped == mapping.end()) mapped = mapping.find("&" + std::string(name));
-  const detail::GlobalVariable found =
-      state_->library->get_global(mapped != mapping.end() ? mapped->second : std::string(name));
-  return {.address = found.address, .size = found.size};
+  return state_->library->get_global(mapped != mapping.end() ? mapped->second : std::string(name));
 }
 
 std::string ObjectCode::read() const {
   if (state_->path.empty()) return state_->bytes;
-  std::string bytes =
-      detail::read_file_or_throw(state_->path, detail::describe(state_->type, state_->name, state_->path));
-  while (state_->type == CodeType(CodeType::ptx) && bytes.ends_with('\0')) bytes.pop_back();
-  return bytes;
-}
-
-std::optional<std::string> ObjectCode::ptx() const {
-  const std::string from_file = state_->path.empty() ? std::string() : read();
-  const std::string_view bytes = state_->path.empty() ? std::string_view(state_->bytes) : from_file;
-  if (state_->type == CodeType(CodeType::ptx)) return std::string(bytes);
-  const std::optional<std::string_view> embedded = detail::embedded_ptx(bytes);
-  return embedded ? std::optional<std::string>(*embedded) : std::nullopt;
+  return detail::read_code_file(state_->type, state_->path, state_->stamp,
+                                detail::describe(state_->type, state_->name, state_->path));
 }
 
 std::vector<std::string> ObjectCode::kernel_names() const {

@@ -40,6 +40,22 @@ struct GlobalVariable {
   std::size_t size = 0;  ///< bytes
 };
 
+/// One image in compiled code: what it is and for which architecture.
+struct CodeImage {
+  CodeType type = CodeType::cubin;  ///< cubin or ptx
+  std::string arch = {};            ///< "sm_90a" for a cubin, "compute_90a" for PTX; empty if the code does not tell
+
+  friend bool operator==(const CodeImage&, const CodeImage&) = default;
+};
+
+class ObjectCode;
+
+/// Code for one architecture, as a part of code for several: see ObjectCode::from_images.
+struct ArchitectureCode {
+  std::string arch = {};  ///< "sm_90a", "compute_90"; empty: as the code itself tells
+  const ObjectCode& code;
+};
+
 class CUCORE_API ObjectCode {
  public:
   /// From bytes in memory, which are copied. PTX with or without a terminating NUL is the same. The bytes are not
@@ -48,10 +64,17 @@ class CUCORE_API ObjectCode {
                                SymbolMapping mapping = {});
   static ObjectCode from_bytes(CodeType type, std::span<const std::byte> bytes, std::string name = {},
                                SymbolMapping mapping = {});
-  /// From a file that is read when its bytes are first needed. What the file holds at that moment counts; if it is gone
-  /// the error says so.
+  /// From a file that is read when its bytes are first needed, and need not be there before. If it is gone then, or is
+  /// not the file it was when this object was made (another size, time or inode), the error says so.
   static ObjectCode from_file(CodeType type, std::filesystem::path path, std::string name = {},
                               SymbolMapping mapping = {});
+
+  /// Code for several architectures in one object, a fat binary. `parts` are cubins and PTX; the PTX that a cubin
+  /// carries becomes an image of its own, the fallback for devices that no cubin is for. Name and mapping are those of
+  /// the first part unless given. Reads parts that are in files. Throws ValueError: no parts, a part that is neither
+  /// cubin nor PTX, one whose architecture is neither given nor told, two of one kind for one architecture.
+  static ObjectCode from_images(const std::vector<ArchitectureCode>& parts, std::string name = {},
+                                SymbolMapping mapping = {});
 
   static ObjectCode from_ptx(std::string_view bytes, std::string name = {}, SymbolMapping mapping = {});
   static ObjectCode from_cubin(std::string_view bytes, std::string name = {}, SymbolMapping mapping = {});
@@ -69,16 +92,23 @@ class CUCORE_API ObjectCode {
   const std::filesystem::path& path() const noexcept;
   /// The bytes wherever they are. Throws ValueError if the file cannot be read.
   std::string read() const;
-  /// The PTX: the code itself if it is PTX, what a cubin carries (ProgramOptions::embed_ptx), else nothing.
+  /// The PTX: the code itself if it is PTX, what a cubin carries (ProgramOptions::embed_ptx), the newest in a fat
+  /// binary, else nothing. Of a cubin linked from several PTX modules: their texts, one after the other.
   std::optional<std::string> ptx() const;
+  /// What is in it: the images of a fat binary; a cubin and the PTX it carries; PTX. Empty for other types.
+  std::vector<CodeImage> images() const;
   /// Names of the kernels, as symbols, in the order of the PTX; empty if there is no PTX to read them from.
   std::vector<std::string> kernel_names() const;
 
   /// Whether the driver has it. Never loads.
   bool is_loaded() const noexcept;
+  /// The image that was loaded, for this device: not always the first choice, since a cubin that does not fit is
+  /// replaced by PTX. Nothing before loading, and for a compressed fat binary, from which the driver chooses.
+  std::optional<CodeImage> loaded_image() const;
   /// Loads if that has not happened; a cubin that is for another architecture than the device's from the PTX it
-  /// carries. Throws StateError if the type is not one the driver loads (ltoir, object, library: link them first),
-  /// before any driver call; DriverError if the driver refuses (cuLibraryLoadData).
+  /// carries, a fat binary from the best of its images for the current device (device 0 if none is). Throws StateError
+  /// if the type is not one the driver loads (ltoir, object, library: link them first), before any driver call;
+  /// DriverError if the driver refuses (cuLibraryLoadData).
   void load() const;
   /// Loads; the driver's library. Borrowed: valid while a copy of this object or one of its kernels lives.
   LibraryHandle handle() const;
@@ -95,6 +125,11 @@ class CUCORE_API ObjectCode {
   /// The object `bytes` was made from, not loaded. Bytes are not trusted: anything truncated, altered, or written by a
   /// newer version throws ValueError that says which.
   static ObjectCode deserialize(std::string_view bytes);
+  /// serialize() into a file, which is replaced whole or not at all. Throws ValueError with the path if it cannot be
+  /// written. Mode 0644 less the umask's bits.
+  void save(const std::filesystem::path& path) const;
+  /// deserialize() of a file's contents, which are read now. Throws ValueError if it cannot be read or is not usable.
+  static ObjectCode from_saved(const std::filesystem::path& path);
 
   friend bool operator==(const ObjectCode& a, const ObjectCode& b) noexcept { return a.state_ == b.state_; }
   std::size_t identity_hash() const noexcept { return std::hash<const void*>()(state_.get()); }

@@ -27,6 +27,14 @@ SymbolMapping mapping_of(nb::handle mapping) {
   return result;
 }
 
+// The path of a file as the system spells it.
+std::filesystem::path path_of(nb::handle path) {
+  PyObject* encoded = nullptr;
+  if (PyUnicode_FSConverter(path.ptr(), &encoded) == 0) throw nb::python_error();
+  const nb::object kept = nb::steal(encoded);
+  return std::string(PyBytes_AS_STRING(encoded), static_cast<std::size_t>(PyBytes_GET_SIZE(encoded)));
+}
+
 PyObjectCode* make(CodeType type, nb::handle module, const std::string& name, nb::handle symbol_mapping) {
   SymbolMapping mapping = mapping_of(symbol_mapping);
   if (PyBytes_Check(module.ptr())) {
@@ -45,14 +53,40 @@ PyObjectCode* make(CodeType type, nb::handle module, const std::string& name, nb
                           Py_TYPE(module.ptr())->tp_name)
                              .c_str());
   }
-  PyObject* encoded = nullptr;
-  if (PyUnicode_FSConverter(module.ptr(), &encoded) == 0) throw nb::python_error();
-  const nb::object path = nb::steal(encoded);
-  const std::string native(PyBytes_AS_STRING(encoded), static_cast<std::size_t>(PyBytes_GET_SIZE(encoded)));
+  const std::string native = path_of(module).string();
   auto shown = nb::steal(PyUnicode_DecodeFSDefaultAndSize(native.data(), static_cast<Py_ssize_t>(native.size())));
   if (!shown.is_valid()) throw nb::python_error();
   return new PyObjectCode(ObjectCode::from_file(type, std::filesystem::path(native), name, std::move(mapping)),
                           std::move(shown));
+}
+
+// (code type, architecture), as the images of code are told in Python.
+nb::tuple image_tuple(const CodeImage& image) {
+  return nb::make_tuple(std::string(image.type.name()),
+                        image.arch.empty() ? nb::none() : nb::object(nb::str(image.arch.c_str())));
+}
+
+// A sequence of ObjectCodes, or a dict from architecture to ObjectCode.
+PyObjectCode* from_images(nb::handle images, const std::string& name, nb::handle symbol_mapping) {
+  SymbolMapping mapping = mapping_of(symbol_mapping);
+  std::vector<std::pair<std::string, ObjectCode>> parts;
+  const auto add = [&](std::string arch, nb::handle part) {
+    if (!nb::isinstance<PyObjectCode>(part)) {
+      throw nb::type_error((std::string("from_images takes ObjectCodes, not ") + Py_TYPE(part.ptr())->tp_name).c_str());
+    }
+    parts.emplace_back(std::move(arch), *nb::cast<const PyObjectCode&>(part).code);
+  };
+  if (PyDict_Check(images.ptr())) {
+    for (const auto& [arch, part] : nb::borrow<nb::dict>(images)) add(text_of(arch, "an architecture"), part);
+  } else {
+    for (const nb::handle part : nb::iter(images)) add({}, part);
+  }
+  ObjectCode code = without_gil([&] {
+    std::vector<ArchitectureCode> given;
+    for (const auto& [arch, part] : parts) given.push_back({.arch = arch, .code = part});
+    return ObjectCode::from_images(given, name, std::move(mapping));
+  });
+  return new_object_code(std::move(code));
 }
 
 template <class Class>
@@ -105,6 +139,11 @@ void bind_object_code(nb::module_& module) {
   bind_factory(cls, "from_fatbin", CodeType::fatbin, "From a fatbin: bytes, or the path of a file.");
   bind_factory(cls, "from_object", CodeType::object, "From an object file, for the linker: bytes, or a path.");
   bind_factory(cls, "from_library", CodeType::library, "From a static library, for the linker: bytes, or a path.");
+  cls.def_static(
+      "from_images", from_images, nb::arg("images"), nb::kw_only(), nb::arg("name") = "",
+      nb::arg("symbol_mapping") = nb::none(),
+      "Code for several architectures in one object (a fatbin): ObjectCodes with cubins or PTX, in a sequence "
+      "or a dict by architecture. The PTX a cubin carries is the fallback for devices no cubin is for.");
   cls.def_prop_ro(
          "code", [](const PyObjectCode& self) { return self.given; },
          "The code as it was given: bytes or bytearray, or the path of its file.")
@@ -128,6 +167,23 @@ void bind_object_code(nb::module_& module) {
             return ptx.has_value() ? text_object(*ptx) : nb::none();
           },
           "The PTX as str: the code itself, or what a cubin carries; None if there is none.")
+      .def_prop_ro(
+          "images",
+          [](const PyObjectCode& self) {
+            const ObjectCode code = *self.code;
+            nb::list result;
+            for (const CodeImage& image : without_gil([&] { return code.images(); })) result.append(image_tuple(image));
+            return result;
+          },
+          "What is in it, as (code type, architecture): the images of a fat binary, a cubin and the PTX it carries, or "
+          "PTX.")
+      .def_prop_ro(
+          "loaded_image",
+          [](const PyObjectCode& self) -> nb::object {
+            const auto image = self.code->loaded_image();
+            return image.has_value() ? nb::object(image_tuple(*image)) : nb::none();
+          },
+          "The image that was loaded, as (code type, architecture); None before, and where the driver chooses.")
       .def_prop_ro(
           "kernels",
           [](const PyObjectCode& self) {
@@ -177,6 +233,21 @@ void bind_object_code(nb::module_& module) {
             return new_object_code(ObjectCode::deserialize(std::string_view(data.c_str(), data.size())));
           },
           nb::arg("data"), "The object that serialize() was called on, not loaded. Bad bytes raise ValueError.")
+      .def(
+          "save",
+          [](const PyObjectCode& self, nb::handle path) {
+            const ObjectCode code = *self.code;
+            const std::filesystem::path file = path_of(path);
+            without_gil([&] { code.save(file); });
+          },
+          nb::arg("path"), "serialize() into a file, which is replaced whole or not at all.")
+      .def_static(
+          "from_saved",
+          [](nb::handle path) {
+            const std::filesystem::path file = path_of(path);
+            return new_object_code(without_gil([&] { return ObjectCode::from_saved(file); }));
+          },
+          nb::arg("path"), "The object that was saved in that file, not loaded. Bad contents raise ValueError.")
       .def(
           "__eq__", [](const PyObjectCode& self, const PyObjectCode& other) { return *self.code == *other.code; },
           nb::is_operator())

@@ -178,6 +178,28 @@ const char* fatbin_fault(std::string_view image) noexcept {
   return nullptr;
 }
 
+std::vector<std::string_view> embedded_ptx_modules(std::string_view image) {
+  std::vector<std::string_view> modules;
+  std::string_view rest = elf_section(image, kPtxSection).value_or(std::string_view());
+  for (std::size_t end = rest.find('\0'); end != std::string_view::npos; end = rest.find('\0')) {
+    if (end != 0) modules.push_back(rest.substr(0, end));
+    rest.remove_prefix(end + 1);
+  }
+  return modules;
+}
+
+std::string with_ptx_modules(std::string_view image, const std::vector<std::string_view>& modules) {
+  std::string content;
+  for (const std::string_view module : modules) (content += module) += '\0';
+  return elf_add_section(image, kPtxSection, content);
+}
+
+std::string joined_ptx(const std::vector<std::string_view>& modules) {
+  std::string text;
+  for (const std::string_view module : modules) (text += module) += modules.size() == 1 ? "" : "\n";
+  return text;
+}
+
 std::optional<std::string_view> embedded_ptx(std::string_view image) noexcept {
   const std::optional<std::string_view> content = elf_section(image, kPtxSection);
   if (!content || content->empty()) return std::nullopt;

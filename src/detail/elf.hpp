@@ -7,10 +7,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cucore::detail {
 
-/// Name of the section that holds a cubin's PTX, NUL-terminated.
+/// Name of the section that holds a cubin's PTX: one or several modules, each NUL-terminated.
 inline constexpr std::string_view kPtxSection = ".cucore.ptx";
 
 /// `image` with one more section that is not loaded. The bytes of `image` stay where they are, but for the header's
@@ -32,7 +33,14 @@ const char* elf_fault(std::string_view image) noexcept;
 bool is_fatbin(std::string_view image) noexcept;
 const char* fatbin_fault(std::string_view image) noexcept;
 
-/// The PTX an image carries, without its NUL; nothing if it carries none.
+/// The PTX modules an image carries, without their NULs; a linked cubin carries one for each input.
+std::vector<std::string_view> embedded_ptx_modules(std::string_view image);
+/// `image` with these modules in its PTX section. Throws as elf_add_section().
+std::string with_ptx_modules(std::string_view image, const std::vector<std::string_view>& modules);
+/// Their texts, one after the other: what names and parameters can be read from, not what can be compiled.
+std::string joined_ptx(const std::vector<std::string_view>& modules);
+
+/// The first PTX module an image carries, without its NUL; nothing if it carries none.
 std::optional<std::string_view> embedded_ptx(std::string_view image) noexcept;
 
 }  // namespace cucore::detail

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <system_error>
 #include <thread>
@@ -113,6 +114,19 @@ bool replace_file(const fs::path& path, std::string_view bytes, unsigned mode) n
     return false;
   } catch (...) {  // out of memory
     return false;
+  }
+}
+
+unsigned default_file_mode() noexcept {
+  // umask() can only be read by setting it, for all threads; the system tells it in words as well.
+  constexpr unsigned usual = 0644;
+  try {
+    const std::optional<std::string> status = read_file("/proc/self/status");
+    const std::size_t at = status ? status->find("\nUmask:") : std::string::npos;
+    if (at == std::string::npos) return usual;
+    return 0666U & ~static_cast<unsigned>(std::strtoul(status->c_str() + at + 7, nullptr, 8));
+  } catch (...) {  // out of memory
+    return usual;
   }
 }
 

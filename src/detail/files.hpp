@@ -22,6 +22,9 @@ bool create_private_folder(const std::filesystem::path& folder) noexcept;
 /// the new one is there, whole. False on any failure, with nothing left behind.
 bool replace_file(const std::filesystem::path& path, std::string_view bytes, unsigned mode) noexcept;
 
+/// The mode that a new file gets by default: 0666 less what the umask takes away.
+unsigned default_file_mode() noexcept;
+
 /// An advisory lock on a file that the operating system releases when the holder's process ends, however it ends.
 class FileLock {
  public:

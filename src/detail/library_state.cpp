@@ -95,7 +95,10 @@ struct LibraryState::Jit {
 };
 
 LibraryState::LibraryState(const LoadRequest& request)
-    : description_(request.description), ptx_(request.ptx), jit_(std::make_unique<Jit>(request.jit_options)) {}
+    : description_(request.description),
+      ptx_(request.ptx),
+      used_(request.used),
+      jit_(std::make_unique<Jit>(request.jit_options)) {}
 
 LibraryState::~LibraryState() = default;
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 
 #include "cucore/driver_types.hpp"
 #include "cucore/kernel.hpp"
+#include "cucore/object_code.hpp"
 #include "src/detail/owning_handle.hpp"
 
 namespace cucore::detail {
@@ -35,15 +37,11 @@ struct LoadRequest {
   std::string description;
   /// The PTX of the same code where it is known; parameter tables are read from it. May be null.
   std::shared_ptr<const std::string> ptx;
+  /// Which image this is, if that is known.
+  std::optional<CodeImage> used;
   /// Advice for the error, if the caller knows more than the code tells.
   std::string hint;
   std::vector<JitOption> jit_options;
-};
-
-/// A __device__ or __constant__ variable.
-struct GlobalVariable {
-  DevicePointer address = 0;
-  std::size_t size = 0;
 };
 
 class LibraryState : public std::enable_shared_from_this<LibraryState> {
@@ -59,6 +57,7 @@ class LibraryState : public std::enable_shared_from_this<LibraryState> {
   GlobalVariable get_global(const std::string& symbol);
   /// Symbol names of all kernels; empty if neither the PTX nor the driver (before 12.4) tells.
   std::vector<std::string> kernel_names() const;
+  const std::optional<CodeImage>& used() const noexcept { return used_; }
   const std::string& description() const noexcept { return description_; }
   const std::shared_ptr<const std::string>& ptx() const noexcept { return ptx_; }
   /// What the driver's JIT compiler said while loading, possibly nothing.
@@ -70,6 +69,7 @@ class LibraryState : public std::enable_shared_from_this<LibraryState> {
 
   std::string description_;
   std::shared_ptr<const std::string> ptx_;
+  std::optional<CodeImage> used_;
   std::string info_log_;
   std::unique_ptr<Jit> jit_;
   OwningHandle<LibraryTraits> handle_;  // last: goes before what the driver may write to

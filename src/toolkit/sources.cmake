@@ -6,10 +6,13 @@ set(cucore_toolkit_sources
   compile_key.cpp
   object_code.cpp
   object_code_bytes.cpp
+  object_code_images.cpp
+  object_code_load.cpp
   program.cpp
   program_options.cpp
   program_options_validate.cpp
   detail/elf.cpp
+  detail/fatbin.cpp
   detail/files.cpp
   detail/frame.cpp
   detail/include_closure.cpp

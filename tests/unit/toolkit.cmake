@@ -7,6 +7,7 @@ set(cucore_toolkit_unit_sources
   unit/include_scan_test.cpp
   unit/object_code_bytes_test.cpp
   unit/program_options_test.cpp
+  unit/several_images_test.cpp
   unit/program_test.cpp
   unit/temporary_folder.cpp
   unit/toolkit_abi_test.cpp

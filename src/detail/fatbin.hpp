@@ -1,0 +1,55 @@
+// Fat binaries: several images, each a cubin or PTX for one architecture, in one file. The format is the one that the
+// driver, nvJitLink and cuobjdump read; what is written here is not compressed.
+//
+//   file header   u32 magic, u16 version, u16 bytes of this header, u64 bytes of all entries together
+//   entry header  +0 u16 kind (1 PTX, 2 ELF)  +2 u16 version  +4 u32 bytes of this header  +8 u64 bytes of the payload,
+//                 padded to 8  +20 u32 where in this header options are told of  +24 u16 minor, +26 u16 major version of the payload's format  +28 u32 architecture
+//                 +40 u64 flags
+//
+// Nothing in a fat binary is believed before it is checked against its size.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cucore/code_type.hpp"
+
+namespace cucore::detail {
+
+struct FatbinImage {
+  CodeType type = CodeType::cubin;  ///< cubin or ptx
+  std::string arch = {};            ///< "sm_90a" for a cubin, "compute_90a" for PTX
+  std::string_view bytes = {};      ///< a view into the fat binary; PTX without its NUL
+  bool is_compressed = false;       ///< then `bytes` are not usable
+};
+
+/// A fat binary of these images, in this order. Their arch must be of the form above.
+std::string write_fatbin(const std::vector<FatbinImage>& images);
+
+/// The images of a fat binary; those of other kinds are left out. Nothing if `bytes` are no whole fat binary.
+std::optional<std::vector<FatbinImage>> read_fatbin(std::string_view bytes);
+
+/// "sm_90a" taken apart: 90 and 'a'. 0 for what has no number.
+struct Architecture {
+  int number = 0;
+  char suffix = '\0';  ///< 'a', 'f' or none
+};
+Architecture parse_architecture(std::string_view arch) noexcept;
+
+/// The architecture of a cubin from its ELF header, e.g. "sm_90"; empty if `image` is no cubin. A suffix is not in the
+/// header, so it is that of the PTX the cubin carries, if it carries any.
+std::string architecture_of_cubin(std::string_view image);
+/// "compute_90a" from the .target line; empty if there is none.
+std::string architecture_of_ptx(std::string_view ptx);
+
+/// Whether a device of compute capability `capability` (90 for 9.0) can use an image for `arch`: a cubin within its
+/// major version, PTX of its version or an older one; 'a' on exactly its version, 'f' within the major version.
+bool can_use(CodeType type, std::string_view arch, int capability) noexcept;
+
+/// Indices of the images such a device can use, the best first: cubins before PTX, newer architectures and those with a
+/// suffix before others.
+std::vector<std::size_t> usable_images(const std::vector<FatbinImage>& images, int capability);
+
+}  // namespace cucore::detail
