@@ -344,6 +344,7 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_warp_sync", address_of(cucpu_warp_sync)},
       {"cucpu_shuffle", address_of(cucpu_shuffle)},
       {"cucpu_vote", address_of(cucpu_vote)},
+      {"cucpu_activemask", address_of(cucpu_activemask)},
       {"cucpu_yield", address_of(cucpu_yield)},
       {"cucpu_nanosleep", address_of(cucpu_nanosleep)},
       {"cucpu_vprintf", address_of(cucpu_vprintf)},

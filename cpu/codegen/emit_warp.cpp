@@ -57,9 +57,12 @@ void emit_vote(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], result, i.type());
 }
 
-/// The lanes that execute this instruction together: here each thread runs alone, which PTX allows.
+/// The lanes that execute this instruction together.
 void emit_activemask(FunctionEmitter& f, const Instruction& i) {
-  f.define(i.operands[0], f.special({.name = "%lanemask_eq", .axis = 0, .index = 0}), Type::B32);
+  f.define(i.operands[0],
+           f.call("cucpu_activemask", f.b.getInt32Ty(),
+                  {f.thread(), f.b.getInt32(i.position.line << 8 | (i.position.column & 255))}),
+           Type::B32);
 }
 
 /// redux.sync d, a, mask: one operation over the values of all named lanes

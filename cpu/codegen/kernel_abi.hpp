@@ -64,6 +64,8 @@ std::uint64_t cucpu_shuffle(ThreadState*, std::uint32_t mode, std::uint32_t valu
                             std::uint32_t clamp, std::uint32_t mask);
 /// vote.sync: mode 0 all, 1 any, 2 uni, 3 ballot.
 std::uint32_t cucpu_vote(ThreadState*, std::uint32_t mode, std::uint32_t predicate, std::uint32_t mask);
+/// activemask: the lanes of the warp that stand at the same place (line and column) when none can go on.
+std::uint32_t cucpu_activemask(ThreadState*, std::uint32_t place);
 /// Lets other threads of the block run: back edges of waiting loops, nanosleep.
 void cucpu_yield(ThreadState*);
 void cucpu_nanosleep(ThreadState*, std::uint32_t nanoseconds);

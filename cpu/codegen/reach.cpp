@@ -78,6 +78,7 @@ bool is_rendezvous(const ptx::Instruction& instruction) {
     case Opcode::Redux:
     case Opcode::Match:
     case Opcode::Elect:
+    case Opcode::Activemask:
       return true;
     default:
       return false;

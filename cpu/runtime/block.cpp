@@ -73,9 +73,9 @@ Block::~Block() {
 }
 
 Block::Outcome Block::run() {
-  while (!ready_.empty()) {
+  while (!ready_.empty() || release_converging()) {
     if (grid_.is_abandoned()) return Outcome::Failed;
-    if (polls_without_progress_ > ready_.size()) {
+    if (polls_without_progress_ > ready_.size() && !release_converging()) {
       polls_without_progress_ = 0;
       return Outcome::Polling;
     }
@@ -234,6 +234,29 @@ std::uint64_t Block::meet_warp(DeviceThread& thread, WarpOperation operation, st
   return thread.result;
 }
 
+std::uint32_t Block::converge(DeviceThread& thread, std::uint32_t place) {
+  polls_without_progress_ = 0;
+  converging_.push_back(thread.state.linear);
+  wait(thread, DeviceThread::Standing::Converging, place);
+  return static_cast<std::uint32_t>(thread.result);
+}
+
+bool Block::release_converging() {
+  if (converging_.empty()) return false;
+  std::sort(converging_.begin(), converging_.end());
+  for (const std::uint32_t linear : converging_) {
+    std::uint32_t together = 0;
+    for (const std::uint32_t other : converging_)
+      if (other / kLanes == linear / kLanes && threads_[other].place == threads_[linear].place)
+        together |= 1u << (other % kLanes);
+    threads_[linear].result = together;
+  }
+  for (const std::uint32_t linear : converging_) make_ready(linear);
+  converging_.clear();
+  polls_without_progress_ = 0;
+  return true;
+}
+
 void Block::thread_ended(std::uint32_t linear) {
   polls_without_progress_ = 0;
   threads_[linear].standing = DeviceThread::Standing::Ended;
@@ -273,6 +296,9 @@ std::string Block::standings() const {
         break;
       case DeviceThread::Standing::Ready:
         text += "running";
+        break;
+      case DeviceThread::Standing::Converging:
+        text += "at activemask, line " + std::to_string(first.place >> 8);
         break;
       case DeviceThread::Standing::AtBarrier: {
         const Barrier& barrier = barriers_[first.place % kBarriers];

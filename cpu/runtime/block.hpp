@@ -23,7 +23,7 @@ inline constexpr std::uint32_t kLanes = 32;
 class Block;
 
 struct DeviceThread {
-  enum class Standing : std::uint8_t { Ready, AtBarrier, AtWarp, Ended };
+  enum class Standing : std::uint8_t { Ready, AtBarrier, AtWarp, Converging, Ended };
 
   ThreadState state{};
   Fiber fiber;
@@ -66,6 +66,8 @@ class Block {
   std::uint64_t meet_warp(DeviceThread& thread, WarpOperation operation, std::uint32_t mask, std::uint32_t value,
                           std::uint32_t lane_operand, std::uint32_t clamp);
   void poll(DeviceThread& thread);
+  /// The lanes of the thread's warp that come to `place` while nobody in the block can do anything else.
+  std::uint32_t converge(DeviceThread& thread, std::uint32_t place);
 
   Grid& grid() const { return grid_; }
   const BlockState& state() const { return state_; }
@@ -92,6 +94,7 @@ class Block {
   void make_ready(std::uint32_t linear);
   void complete(std::uint32_t warp, const Meeting& meeting);
   void thread_ended(std::uint32_t linear);
+  bool release_converging();
   std::string standings() const;
 
   Grid& grid_;
@@ -103,6 +106,7 @@ class Block {
   std::array<Barrier, kBarriers> barriers_;
   std::vector<std::vector<Meeting>> meetings_;  ///< by warp
   std::vector<std::uint32_t> ended_lanes_;      ///< by warp
+  std::vector<std::uint32_t> converging_;       ///< threads in converge(), in order of arrival
   std::uint32_t ended_ = 0;
   std::uint32_t polls_without_progress_ = 0;
 };

@@ -212,6 +212,8 @@ std::uint32_t cucpu_vote(ThreadState* thread, std::uint32_t mode, std::uint32_t 
   }
 }
 
+std::uint32_t cucpu_activemask(ThreadState* thread, std::uint32_t) { return 1U << (thread->linear % 32); }
+
 void cucpu_yield(ThreadState*) {
   ++observations().yields;
   yield();

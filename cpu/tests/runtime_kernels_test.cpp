@@ -68,6 +68,43 @@ TEST_F(Kernels, printing_appears_at_synchronisation_in_thread_order) {
   EXPECT_EQ("a=5 b=2.50 text!\n0 1 2 3 4 ", ::testing::internal::GetCapturedStdout());
 }
 
+TEST_F(Kernels, activemask_holds_the_lanes_of_a_branch) {
+  // Odd lanes and even lanes each ask in their own branch; then all ask. 40 threads: the second warp has 8 lanes.
+  ASSERT_OK(cuModuleLoadData(&module, R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry ask(.param .u64 out)
+{
+  .reg .pred %odd;
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 8;
+  add.u64 %rd3, %rd1, %rd2;
+  and.b32 %r2, %r1, 1;
+  setp.ne.u32 %odd, %r2, 0;
+  @%odd bra ODD;
+  activemask.b32 %r3;
+  bra.uni MEET;
+ODD:
+  activemask.b32 %r3;
+MEET:
+  st.global.u32 [%rd3], %r3;
+  activemask.b32 %r3;
+  st.global.u32 [%rd3+4], %r3;
+  ret;
+})"));
+  auto* const out = device_array<std::uint32_t>(80);
+  ASSERT_OK(launch(kernel("ask"), 1, 40, nullptr, out));
+  ASSERT_OK(cuCtxSynchronize());
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    const std::uint32_t warp = i < 32 ? 0xffffffff : 0xff;
+    EXPECT_EQ((i % 2 ? 0xaaaaaaaa : 0x55555555) & warp, out[2 * i]) << i;
+    EXPECT_EQ(warp, out[2 * i + 1]) << i;
+  }
+}
+
 TEST_F(Kernels, recursion_fits_in_the_default_stack) {
   int* const out = device_array<int>(1);
   ASSERT_OK(launch(kernel("recurse"), 1, 1, nullptr, 10, out));

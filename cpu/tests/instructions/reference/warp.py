@@ -267,7 +267,7 @@ def set_cases():
             rows,
             model_all=per_warp(model),
         )
-    # A GPU gives the whole warp before any branch; PTX promises no more than this.
+    # PTX promises no more than this; what the CPU device adds is tested beside its run-time.
     yield Case(
         "activemask.b32",
         "d = this lane is in it, e = lanes in it that do not exist, in a block of 45 threads",
