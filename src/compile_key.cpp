@@ -4,9 +4,14 @@
 //   name         it is in messages, in __FILE__ and the name of the result
 //   source, options, names, headers in memory
 //   architecture exact, with its a or f suffix, also when it was the device's
-//   compiler     version and build of NVRTC or nvJitLink
+//   compiler     version and build of NVRTC, nvJitLink or libNVVM
 //   header       every file that #include could reach, by path and contents
 //   folder       the current directory, when file names are recorded in the code (lineinfo, debug)
+#include "src/compile_key.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -14,6 +19,7 @@
 #include "cucore/program_cache.hpp"
 #include "cucore/program_options.hpp"
 #include "cucore/toolkit.hpp"
+#include "src/detail/files.hpp"
 #include "src/detail/include_closure.hpp"
 #include "src/detail/key_parts.hpp"
 #include "src/program_flags.hpp"
@@ -39,13 +45,29 @@ std::string option_that_cannot_be_keyed(const ProgramOptions& o) {
   return names.empty() ? names : "the compile reads or writes other files: " + names;
 }
 
+// A library that is missing is another input than any that is there; the compile will say what is wrong.
+void add_library(detail::KeyParts& key, const std::string& label, const ToolkitLibrary& library) {
+  library.available ? key.add_library(label, library) : key.add(label + ", missing", {});
+}
+
 }  // namespace
+
+bool detail::KeyAndFiles::still_holds() const {
+  if (!files->is_settled() || !files->unchanged()) return false;
+  std::error_code error;
+  return !folder || *folder == std::filesystem::current_path(error);
+}
 
 CompileKey make_compile_key(std::string_view code, SourceType code_type, const ProgramOptions& options, CodeType target,
                             const std::vector<std::string>& name_expressions) {
   validate(options);
-  const ProgramOptions resolved = detail::with_arch(options);
-  const bool cxx = code_type == SourceType(SourceType::cxx);
+  return *detail::read_compile_key(code, code_type, detail::with_arch(options), target, name_expressions).key;
+}
+
+detail::KeyAndFiles detail::read_compile_key(std::string_view code, SourceType code_type, const ProgramOptions& options,
+                                             CodeType target, const std::vector<std::string>& name_expressions) {
+  KeyAndFiles result;
+  auto files = std::make_shared<FileSnapshot>();
 
   detail::KeyParts key;
   key.add("schema", {std::string(kSchema)});
@@ -53,18 +75,36 @@ CompileKey make_compile_key(std::string_view code, SourceType code_type, const P
   key.add("target", {std::string(target.name())});
   key.add("name of the program", {options.name});
   key.add("source", {std::string(code)});
-  key.add("architecture", {*resolved.arch});
-  key.add("options", detail::flags_for(code_type, resolved, target));
+  key.add("architecture", {*options.arch});
+  key.add("options", detail::flags_for(code_type, options, target));
   key.add("embed_ptx", {options.embed_ptx.value_or(true) ? "true" : "false"});
 
   std::string uncacheable;
-  if (!cxx) {
-    (void)toolkit::nvjitlink();
-    key.add_library("nvJitLink", toolkit::nvjitlink_library());
+  if (code_type == SourceType(SourceType::ptx)) {
+    add_library(key, "nvJitLink", toolkit::nvjitlink_library());
+  } else if (code_type == SourceType(SourceType::nvvm)) {
+    add_library(key, "libNVVM", toolkit::nvvm_library());
+    std::vector<std::string> modules;
+    for (const auto& [name, text] : options.extra_sources) {
+      modules.push_back(name);
+      modules.push_back(text);
+    }
+    key.add("extra_sources", modules);
+    if (options.use_libdevice.value_or(false)) {
+      struct stat status{};
+      const std::string path = toolkit::libdevice().string();
+      if (::stat(path.c_str(), &status) == 0) {
+        files->add_file(path, status);
+      } else {
+        files->add_absent(path);
+      }
+      key.add("libdevice", {detail::read_file(path).value_or("none")});
+    }
   } else {
-    (void)toolkit::nvrtc();
-    key.add_library("NVRTC", toolkit::nvrtc_library());
-    key.add("name expressions", name_expressions);
+    add_library(key, "NVRTC", toolkit::nvrtc_library());
+    std::vector<std::string> names = name_expressions;  // a mapping comes of them, which has no order
+    std::sort(names.begin(), names.end());
+    key.add("name expressions", names);
     std::vector<std::string> headers;
     for (const auto& [name, text] : options.headers) {
       headers.push_back(name);
@@ -73,7 +113,8 @@ CompileKey make_compile_key(std::string_view code, SourceType code_type, const P
     key.add("headers in memory", headers);
     if (options.lineinfo.value_or(false) || options.debug.value_or(false)) {
       std::error_code error;
-      key.add("current directory", {std::filesystem::current_path(error).string()});
+      result.folder = std::filesystem::current_path(error);
+      key.add("current directory", {result.folder->string()});
     }
     uncacheable = option_that_cannot_be_keyed(options);
     if (uncacheable.empty()) {
@@ -87,9 +128,12 @@ CompileKey make_compile_key(std::string_view code, SourceType code_type, const P
                                                                   : std::vector<std::filesystem::path>()});
       for (auto& [path, digest] : closure.files) key.add_digest("header " + path, std::move(digest));
       uncacheable = std::move(closure.unknowable);
+      files = std::move(closure.snapshot);
     }
   }
-  return key.finish(std::move(uncacheable));
+  result.key = std::make_shared<const CompileKey>(key.finish(std::move(uncacheable)));
+  result.files = std::move(files);
+  return result;
 }
 
 }  // namespace cucore

@@ -8,7 +8,7 @@ namespace {
 
 // Users of the Python package look for the words "compilation log" after a failed compile.
 std::string_view log_title(const std::string& call) {
-  if (call.starts_with("nvrtc")) return "compilation log:\n";
+  if (call.starts_with("nvrtc") || call.starts_with("nvvm")) return "compilation log:\n";
   if (call.starts_with("nvJitLink") || call.starts_with("cuLink")) return "linker log:\n";
   return "JIT log:\n";
 }

@@ -6,8 +6,10 @@
 #include <atomic>
 #include <cstdlib>
 #include <future>
+#include <list>
 #include <map>
 #include <mutex>
+#include <unordered_map>
 
 #include "cucore/error.hpp"
 #include "cucore/program.hpp"
@@ -42,6 +44,10 @@ CompileRecord fresh(const CompileRecord& record) {
           .log = record.log};
 }
 
+constexpr std::size_t kRememberedBytes = std::size_t{64} << 20;
+
+std::size_t bytes_of(const CompileRecord& record) { return record.code.code().size() + record.log.size() + 512; }
+
 // Where the parts of the last key for a program of this name, target and kind are kept.
 std::string name_key(const CompileKey& key) {
   detail::Sha256 hash;
@@ -59,7 +65,7 @@ bool is_key(const CompileKey& key) {
 
 struct ProgramCache::State {
   State(fs::path path, const ProgramCacheOptions& options)
-      : folder(std::move(path), options.max_bytes), lock_wait(options.lock_wait) {}
+      : folder(std::move(path), options.max_bytes, options.shared), lock_wait(options.lock_wait) {}
 
   CacheFolder folder;
   std::chrono::milliseconds lock_wait;
@@ -86,13 +92,62 @@ struct ProgramCache::State {
   std::mutex flights_mutex;
   std::map<std::string, Flight> flights;
 
-  CompileRecord lead(CompileReport& report, const CompileKey& key, const std::function<CompileKey()>& make_key,
+  // Records that were read, as long as their files stay as they were; the newest first.
+  struct Remembered {
+    std::string hex;
+    detail::FileIdentity file;
+    CompileRecord record;
+  };
+  std::mutex remembered_mutex;
+  std::list<Remembered> remembered;
+  std::unordered_map<std::string, std::list<Remembered>::iterator> remembered_by_hex;
+  std::size_t remembered_bytes = 0;
+
+  std::optional<CompileRecord> recall(const CompileKey& key);
+  void remember(const CompileKey& key, const detail::FileIdentity& file, const CompileRecord& record);
+  void forget(const std::string& hex);
+
+  CompileRecord lead(CompileReport& report, const CompileKey& key, const KeyMaker& make_key,
                      const std::function<CompileRecord()>& compile);
 };
 
+std::optional<CompileRecord> ProgramCache::State::recall(const CompileKey& key) {
+  const std::lock_guard lock(remembered_mutex);
+  const auto known = remembered_by_hex.find(key.hex);
+  if (known == remembered_by_hex.end()) return std::nullopt;
+  if (folder.touch(CacheFolder::Shelf::entries, key.hex) == known->second->file) {
+    remembered.splice(remembered.begin(), remembered, known->second);
+    return fresh(known->second->record);
+  }
+  forget(key.hex);
+  return std::nullopt;
+}
+
+// With remembered_mutex held.
+void ProgramCache::State::forget(const std::string& hex) {
+  const auto known = remembered_by_hex.find(hex);
+  if (known == remembered_by_hex.end()) return;
+  remembered_bytes -= bytes_of(known->second->record);
+  remembered.erase(known->second);
+  remembered_by_hex.erase(known);
+}
+
+void ProgramCache::State::remember(const CompileKey& key, const detail::FileIdentity& file,
+                                   const CompileRecord& record) {
+  const std::lock_guard lock(remembered_mutex);
+  forget(key.hex);
+  if (bytes_of(record) > kRememberedBytes) return;
+  remembered.push_front({.hex = key.hex, .file = file, .record = fresh(record)});
+  remembered_by_hex[key.hex] = remembered.begin();
+  remembered_bytes += bytes_of(record);
+  while (remembered_bytes > kRememberedBytes) forget(std::string(remembered.back().hex));
+}
+
 std::optional<CompileRecord> ProgramCache::State::read(const CompileKey& key, std::string* damage) {
   if (!is_key(key)) return std::nullopt;
-  const std::optional<std::string> bytes = folder.read(CacheFolder::Shelf::entries, key.hex);
+  if (auto record = recall(key)) return record;
+  detail::FileIdentity file;
+  const std::optional<std::string> bytes = folder.read(CacheFolder::Shelf::entries, key.hex, &file);
   if (!bytes) return std::nullopt;
   try {
     detail::FrameReader reader(*bytes, detail::FrameKind::cache_entry);
@@ -100,6 +155,7 @@ std::optional<CompileRecord> ProgramCache::State::read(const CompileKey& key, st
     CompileRecord record{.code = detail::read_object_code(reader)};
     record.log = reader.text();
     reader.finish();
+    remember(key, file, record);
     return record;
   } catch (const ValueError& fault) {
     ++bad_records;
@@ -129,6 +185,7 @@ bool ProgramCache::State::write(const CompileKey& key, const CompileRecord& reco
 }
 
 std::string ProgramCache::State::why_missing(const CompileKey& key) const {
+  if (const std::string fault = folder.why_unusable(); !fault.empty()) return fault;
   const std::optional<std::string> bytes = folder.read(CacheFolder::Shelf::names, name_key(key));
   if (!bytes) return "no program of this name and target has been stored";
   std::map<std::string, std::string> then;
@@ -158,8 +215,7 @@ std::string ProgramCache::State::why_missing(const CompileKey& key) const {
 }
 
 // Compiles, or finds, on behalf of everybody in this process who wants this key now.
-CompileRecord ProgramCache::State::lead(CompileReport& report, const CompileKey& key,
-                                        const std::function<CompileKey()>& make_key,
+CompileRecord ProgramCache::State::lead(CompileReport& report, const CompileKey& key, const KeyMaker& make_key,
                                         const std::function<CompileRecord()>& compile) {
   std::string damage;
   const auto hit = [&](std::optional<CompileRecord>& found) {
@@ -175,7 +231,7 @@ CompileRecord ProgramCache::State::lead(CompileReport& report, const CompileKey&
   report.cache = CacheResult::miss;
   report.cache_why = damage.empty() ? why_missing(key) : damage;
   CompileRecord record = compile();
-  if (make_key().hex == key.hex) {
+  if (make_key()->hex == key.hex) {
     write(key, record);
   } else {
     report.cache_why += "; not stored, since a header changed during the compile";
@@ -183,10 +239,11 @@ CompileRecord ProgramCache::State::lead(CompileReport& report, const CompileKey&
   return record;
 }
 
-CompileRecord ProgramCache::lookup_or_compile(CompileReport& report, const std::function<CompileKey()>& make_key,
+CompileRecord ProgramCache::lookup_or_compile(CompileReport& report, const KeyMaker& make_key,
                                               const std::function<CompileRecord()>& compile) {
   const std::shared_ptr<State> state = state_;
-  const CompileKey key = make_key();
+  const std::shared_ptr<const CompileKey> held = make_key();
+  const CompileKey& key = *held;
   if (key.hex.empty()) {
     ++state->uncacheable;
     report.cache = CacheResult::uncacheable;
@@ -194,6 +251,11 @@ CompileRecord ProgramCache::lookup_or_compile(CompileReport& report, const std::
     return compile();
   }
   report.cache_key = key.hex;
+  if (auto found = state->recall(key)) {
+    ++state->hits;
+    report.cache = CacheResult::hit;
+    return std::move(*found);
+  }
 
   std::promise<CompileRecord> promise;
   std::shared_future<CompileRecord> other;

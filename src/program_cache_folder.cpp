@@ -79,20 +79,41 @@ bool CacheFolder::make_folder(const fs::path& folder) const {
   return fs::is_directory(folder, error);
 }
 
-std::optional<std::string> CacheFolder::read(Shelf shelf, const std::string& hex) const {
+bool CacheFolder::may_trust(const struct stat& status) const noexcept {
+  return shared_ || status.st_uid == ::geteuid() || status.st_uid == 0;
+}
+
+std::string CacheFolder::why_unusable() const {
+  struct stat root{};
+  if (::stat(root_.c_str(), &root) != 0 || may_trust(root)) return {};
+  return "the folder " + root_.string() + " belongs to another user (" + std::to_string(root.st_uid) +
+         ") and is left alone; set shared to use it";
+}
+
+std::optional<FileIdentity> CacheFolder::touch(Shelf shelf, const std::string& hex) const {
   const fs::path path = file(shelf, hex);
-  std::optional<std::string> bytes = read_file(path, false);
-  if (bytes) {
-    // The time of last use; the time of change stays, and mount options that keep access times back do not matter.
-    const timespec times[2] = {{0, UTIME_NOW}, {0, UTIME_OMIT}};
-    (void)::utimensat(AT_FDCWD, path.c_str(), times, AT_SYMLINK_NOFOLLOW);
-  }
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || !may_trust(status)) return std::nullopt;
+  // The time of last use; the time of change stays, and mount options that keep access times back do not matter.
+  const timespec times[2] = {{0, UTIME_NOW}, {0, UTIME_OMIT}};
+  (void)::utimensat(AT_FDCWD, path.c_str(), times, AT_SYMLINK_NOFOLLOW);
+  FileIdentity identity = identity_of(status);
+  identity.changed = 0;
+  return identity;
+}
+
+std::optional<std::string> CacheFolder::read(Shelf shelf, const std::string& hex, FileIdentity* identity) const {
+  if (!why_unusable().empty()) return std::nullopt;
+  const std::optional<FileIdentity> before = touch(shelf, hex);
+  if (!before) return std::nullopt;
+  std::optional<std::string> bytes = read_file(file(shelf, hex), false);
+  if (identity != nullptr) *identity = *before;
   return bytes;
 }
 
 bool CacheFolder::write(Shelf shelf, const std::string& hex, std::string_view bytes,
                         std::atomic<std::uint64_t>& evicted) {
-  if (bytes.size() > max_bytes_) return false;
+  if (bytes.size() > max_bytes_ || !why_unusable().empty()) return false;
   const fs::path path = file(shelf, hex);
   if (!make_folder(path.parent_path())) return false;
   struct stat root{};
@@ -133,7 +154,7 @@ bool CacheFolder::remove(Shelf shelf, const std::string& hex) const { return ::u
 
 FileLock CacheFolder::lock(const std::string& hex, std::chrono::milliseconds limit) const {
   const fs::path folder = root_ / "locks";
-  if (!make_folder(folder)) return {};
+  if (!why_unusable().empty() || !make_folder(folder)) return {};
   return FileLock::acquire(folder / hex.substr(0, 3), limit);
 }
 

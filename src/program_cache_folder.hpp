@@ -17,19 +17,27 @@
 #include <string>
 #include <string_view>
 
+#include "src/detail/file_snapshot.hpp"
 #include "src/detail/files.hpp"
 
 namespace cucore::detail {
 
 class CacheFolder {
  public:
-  CacheFolder(std::filesystem::path root, std::uint64_t max_bytes) : root_(std::move(root)), max_bytes_(max_bytes) {}
+  CacheFolder(std::filesystem::path root, std::uint64_t max_bytes, bool shared)
+      : root_(std::move(root)), max_bytes_(max_bytes), shared_(shared) {}
 
   const std::filesystem::path& root() const noexcept { return root_; }
 
   enum class Shelf { entries, names };
-  /// `hex` has 64 digits. Reading does not follow symbolic links, and marks the file as used now.
-  std::optional<std::string> read(Shelf shelf, const std::string& hex) const;
+  /// `hex` has 64 digits. Reading does not follow symbolic links, takes nothing of a foreign owner unless the cache is
+  /// shared, and marks the file as used now. `identity` is that of the file without its time of inode change, which
+  /// marking changes.
+  std::optional<std::string> read(Shelf shelf, const std::string& hex, FileIdentity* identity = nullptr) const;
+  /// Marks the file as used now and returns its identity as read() does; nothing if read() would give nothing.
+  std::optional<FileIdentity> touch(Shelf shelf, const std::string& hex) const;
+  /// Why the folder is left alone, in words; empty if it is not.
+  std::string why_unusable() const;
   /// False if it could not be written; otherwise `evicted` is raised by the number of entries that made room.
   bool write(Shelf shelf, const std::string& hex, std::string_view bytes, std::atomic<std::uint64_t>& evicted);
   bool remove(Shelf shelf, const std::string& hex) const;
@@ -46,10 +54,12 @@ class CacheFolder {
  private:
   std::filesystem::path file(Shelf shelf, const std::string& hex) const;
   bool make_folder(const std::filesystem::path& folder) const;
+  bool may_trust(const struct stat& status) const noexcept;
   std::uint64_t shrink(std::atomic<std::uint64_t>& evicted);
 
   std::filesystem::path root_;
   std::uint64_t max_bytes_;
+  bool shared_;
   std::mutex size_mutex_;
   std::optional<std::uint64_t> size_;  // of both shelves as far as this process knows; nothing: not looked yet
 };

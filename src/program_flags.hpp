@@ -12,7 +12,10 @@ namespace cucore::detail {
 /// `options` with arch set. Throws as resolve_arch().
 ProgramOptions with_arch(const ProgramOptions& options);
 
-/// The complete flags for NVRTC or nvJitLink. Opens the toolkit for its include folders.
+/// unsupported_options() in a clause for an error; empty if there are none.
+std::string unsupported_in_words(const ProgramOptions& options, SourceType source);
+
+/// The complete flags for the back end of `code_type`. Opens the toolkit for its include folders.
 std::vector<std::string> flags_for(SourceType code_type, const ProgramOptions& options, CodeType target);
 
 }  // namespace cucore::detail

@@ -3,6 +3,7 @@
 #include "cucore/program_options.hpp"
 
 #include "cucore/error.hpp"
+#include "src/program_flags.hpp"
 
 namespace cucore {
 namespace {
@@ -63,7 +64,6 @@ class Names {
 
 // What only the C++ compiler knows and neither libNVVM nor the linker has: one list for both.
 void collect_cxx_only(Names& names, const ProgramOptions& o) {
-  names.if_true("use_fast_math", o.use_fast_math);
   names.if_true("extra_device_vectorization", o.extra_device_vectorization);
   names.if_true("gen_opt_lto", o.gen_opt_lto);
   names.if_any("define_macro", o.define_macro);
@@ -86,13 +86,26 @@ void collect_cxx_only(Names& names, const ProgramOptions& o) {
   names.if_set("brief_diagnostics", o.brief_diagnostics);
   names.if_true("fdevice_syntax_only", o.fdevice_syntax_only);
   names.if_true("minimal", o.minimal);
+  names.if_set("fdevice_time_trace", o.fdevice_time_trace);
+  names.if_true("device_float128", o.device_float128);
+  names.if_set("frandom_seed", o.frandom_seed);
+  names.if_set("ofast_compile", o.ofast_compile);
+  names.if_true("pch", o.pch);
+  names.if_set("create_pch", o.create_pch);
+  names.if_set("use_pch", o.use_pch);
+  names.if_set("pch_dir", o.pch_dir);
+  names.if_set("pch_verbose", o.pch_verbose);
+  names.if_set("pch_messages", o.pch_messages);
+  names.if_set("instantiate_templates_in_pch", o.instantiate_templates_in_pch);
   names.if_any("headers", o.headers);
 }
 
-std::string join(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
+void refuse_unsupported(const ProgramOptions& options, SourceType source) {
+  if (const std::string fault = detail::unsupported_in_words(options, source); !fault.empty()) {
+    throw UnsupportedOptionError({.call = "ProgramOptions",
+                                  .message = fault,
+                                  .hint = "leave them unset for " + std::string(source.name()) + " source"});
+  }
 }
 
 }  // namespace
@@ -154,66 +167,28 @@ std::vector<std::string> nvrtc_flags(const ProgramOptions& o, std::optional<Code
 }
 
 std::vector<std::string> nvjitlink_flags(const ProgramOptions& o) {
-  if (o.time) {
-    throw ValueError({.call = "nvjitlink_flags",
-                      .message = "time='" + *o.time +
-                                 "' names a file for the C++ compiler; for PTX source the linker "
-                                 "writes its times to the log only",
-                      .hint = "leave time unset for PTX source"});
-  }
+  // What use_fast_math stands for, where it is not said otherwise.
+  const bool fast = o.use_fast_math.value_or(false);
+  const auto or_fast = [&](const Flag& option, bool value) { return option || !fast ? option : Flag(value); };
   Flags f;
   f.if_set("-arch", o.arch);
   f.if_set("-maxrregcount", o.max_register_count);
   f.if_true("-lto", o.link_time_optimization);
+  f.if_true("-O3", o.device_code_optimize);
   f.if_true("-g", o.debug);
   f.if_true("-lineinfo", o.lineinfo);
-  f.if_set("-ftz", o.ftz);
-  f.if_set("-prec-div", o.prec_div);
-  f.if_set("-prec-sqrt", o.prec_sqrt);
-  f.if_set("-fma", o.fma);
+  f.if_set("-ftz", or_fast(o.ftz, true));
+  f.if_set("-prec-div", or_fast(o.prec_div, false));
+  f.if_set("-prec-sqrt", or_fast(o.prec_sqrt, false));
+  f.if_set("-fma", or_fast(o.fma, true));
   f.each("-Xptxas", o.ptxas_options);
   f.if_set("-split-compile", o.split_compile);
   f.if_true("-no-cache", o.no_cache);
   return f.take();
 }
 
-std::vector<std::string> unused_for_ptx(const ProgramOptions& o) {
-  Names names;
-  names.if_set("relocatable_device_code", o.relocatable_device_code);
-  names.if_true("extensible_whole_program", o.extensible_whole_program);
-  names.if_set("device_code_optimize", o.device_code_optimize);
-  collect_cxx_only(names, o);
-  names.if_set("fdevice_time_trace", o.fdevice_time_trace);
-  names.if_true("device_float128", o.device_float128);
-  names.if_set("frandom_seed", o.frandom_seed);
-  names.if_set("ofast_compile", o.ofast_compile);
-  names.if_true("pch", o.pch);
-  names.if_set("create_pch", o.create_pch);
-  names.if_set("use_pch", o.use_pch);
-  names.if_set("pch_dir", o.pch_dir);
-  names.if_set("pch_verbose", o.pch_verbose);
-  names.if_set("pch_messages", o.pch_messages);
-  names.if_set("instantiate_templates_in_pch", o.instantiate_templates_in_pch);
-  names.if_true("use_libdevice", o.use_libdevice);
-  names.if_true("numba_debug", o.numba_debug);
-  return names.take();
-}
-
 std::vector<std::string> nvvm_flags(const ProgramOptions& o, std::optional<CodeType> target) {
-  Names refused;
-  refused.if_set("relocatable_device_code", o.relocatable_device_code);
-  refused.if_true("extensible_whole_program", o.extensible_whole_program);
-  refused.if_true("lineinfo", o.lineinfo);
-  refused.if_any("ptxas_options", o.ptxas_options);
-  refused.if_set("max_register_count", o.max_register_count);
-  collect_cxx_only(refused, o);
-  refused.if_set("time", o.time);
-  refused.if_set("split_compile", o.split_compile);
-  if (const std::vector<std::string> names = refused.take(); !names.empty()) {
-    throw ValueError({.call = "nvvm_flags",
-                      .message = "options not supported by NVVM backend: " + join(names),
-                      .hint = "leave them unset for NVVM source"});
-  }
+  refuse_unsupported(o, SourceType::nvvm);
   Flags f;
   if (o.arch) {
     const bool real = o.arch->starts_with("sm_");
@@ -228,6 +203,36 @@ std::vector<std::string> nvvm_flags(const ProgramOptions& o, std::optional<CodeT
   f.as_digit("-fma", o.fma);
   if (target == CodeType(CodeType::ltoir)) f.add("-gen-lto");
   return f.take();
+}
+
+std::vector<std::string> unsupported_options(const ProgramOptions& o, SourceType source) {
+  Names names;
+  if (source == SourceType(SourceType::cxx)) {
+    names.if_any("extra_sources", o.extra_sources);
+    return names.take();
+  }
+  const bool nvvm = source == SourceType(SourceType::nvvm);
+  if (nvvm) {
+    names.if_set("relocatable_device_code", o.relocatable_device_code);
+  } else {
+    names.if_true("relocatable_device_code", o.relocatable_device_code);
+  }
+  names.if_true("extensible_whole_program", o.extensible_whole_program);
+  if (nvvm) {
+    names.if_true("lineinfo", o.lineinfo);
+    names.if_any("ptxas_options", o.ptxas_options);
+    names.if_set("max_register_count", o.max_register_count);
+    names.if_true("use_fast_math", o.use_fast_math);
+    names.if_set("split_compile", o.split_compile);
+  }
+  collect_cxx_only(names, o);
+  names.if_set("time", o.time);
+  if (!nvvm) {
+    names.if_any("extra_sources", o.extra_sources);
+    names.if_true("use_libdevice", o.use_libdevice);
+    names.if_true("numba_debug", o.numba_debug);
+  }
+  return names.take();
 }
 
 }  // namespace cucore

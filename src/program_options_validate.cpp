@@ -8,6 +8,7 @@
 #include "cucore/device.hpp"
 #include "cucore/error.hpp"
 #include "cucore/program_options.hpp"
+#include "src/program_flags.hpp"
 
 namespace cucore {
 namespace {
@@ -70,7 +71,13 @@ class Faults {
     for (std::string_view word : words) allowed += " " + std::string(word);
     add(option, *value, allowed);
   }
-  void throw_if_any() const {
+  // `unsupported`: what else is wrong, in words.
+  void throw_if_any(const std::string& unsupported) const {
+    if (!unsupported.empty()) {
+      throw UnsupportedOptionError({.call = "ProgramOptions",
+                                    .message = text_ + (text_.empty() ? "" : "; ") + unsupported,
+                                    .hint = "correct or leave out these options"});
+    }
     if (text_.empty()) return;
     throw ValueError({.call = "ProgramOptions", .message = text_, .hint = "correct these options"});
   }
@@ -81,7 +88,7 @@ class Faults {
 
 }  // namespace
 
-void validate(const ProgramOptions& o) {
+void validate(const ProgramOptions& o, std::optional<SourceType> source) {
   Faults faults;
   faults.text("name", std::string_view(o.name));
   if (o.arch && !is_arch(*o.arch)) {
@@ -111,16 +118,27 @@ void validate(const ProgramOptions& o) {
   faults.path("create_pch", o.create_pch);
   faults.path("use_pch", o.use_pch);
   faults.path("pch_dir", o.pch_dir);
-  for (const auto& [name, source] : o.extra_sources) {
+  for (const auto& [name, module] : o.extra_sources) {
     faults.text("extra_sources", std::string_view(name));
-    if (source.empty()) faults.add("extra_sources", name, "a module's source cannot be empty");
+    if (module.empty()) faults.add("extra_sources", name, "a module's source cannot be empty");
   }
   for (const auto& [name, text] : o.headers) {
     if (name.empty()) faults.add("headers", name, "a header's name must not be empty");
     faults.text("headers", std::string_view(name));
     faults.text("headers", std::string_view(text));
   }
-  faults.throw_if_any();
+  faults.throw_if_any(source ? detail::unsupported_in_words(o, *source) : std::string());
+}
+
+std::string detail::unsupported_in_words(const ProgramOptions& options, SourceType source) {
+  const std::vector<std::string> names = unsupported_options(options, source);
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  if (list.empty()) return {};
+  const char* backend = source == SourceType(SourceType::cxx)   ? "NVRTC"
+                        : source == SourceType(SourceType::ptx) ? "linker"
+                                                                : "NVVM";
+  return "options not supported by " + std::string(backend) + " backend: " + list;
 }
 
 std::string resolve_arch(const ProgramOptions& options) {

@@ -70,10 +70,23 @@ class CUCORE_API NvJitLinkError : public Error {
   using Error::Error;
 };
 
+/// A libNVVM call failed; log() holds its program log (Python: NVVMError).
+class CUCORE_API NvvmError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// An argument has a value that is not allowed (Python: ValueError).
 class CUCORE_API ValueError : public Error {
  public:
   using Error::Error;
+};
+
+/// Options are set that the back end, or its version, does not have; all of them are named (Python:
+/// UnsupportedOptionError, which is a CUDAError and a ValueError).
+class CUCORE_API UnsupportedOptionError : public ValueError {
+ public:
+  using ValueError::ValueError;
 };
 
 /// An argument is of the wrong kind, e.g. a kernel argument that does not fit its parameter (Python: TypeError).
@@ -88,7 +101,7 @@ class CUCORE_API StateError : public Error {
   using Error::Error;
 };
 
-/// A library that is needed (driver, NVRTC, nvJitLink) is not there or too old (Python: RuntimeError).
+/// A library that is needed (driver, NVRTC, nvJitLink, libNVVM) is not there or too old (Python: RuntimeError).
 class CUCORE_API UnavailableError : public Error {
  public:
   using Error::Error;

@@ -5,12 +5,13 @@
 //   ObjectCode code = program.compile("cubin", {"axpy<float>"});
 //   Kernel kernel = code.get_kernel("axpy<float>");
 //
-// Needs neither a driver nor a GPU when options.arch is set. Back ends: NVRTC for "c++", nvJitLink for "ptx".
+// Needs neither a driver nor a GPU when options.arch is set. Back ends: NVRTC for "c++", nvJitLink for "ptx", libNVVM
+// for "nvvm".
 //
-// Errors: NvrtcError / NvJitLinkError with the compiler's log; ValueError for arguments; UnavailableError when the
-// library cannot be found (with the places that were tried); StateError after close().
-// Thread-safety: any thread may call any member; compiles of one Program run one after another, compiles of different
-// Programs in parallel.
+// Errors: NvrtcError / NvJitLinkError / NvvmError with the compiler's log; ValueError for arguments; UnavailableError
+// when the library cannot be found (with the places that were tried); StateError after close(). Thread-safety: any
+// thread may call any member; compiles of one Program run one after another, compiles of different Programs in
+// parallel.
 #pragma once
 
 #include <memory>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "cucore/code_type.hpp"
+#include "cucore/diagnostic.hpp"
 #include "cucore/export.hpp"
 #include "cucore/object_code.hpp"
 #include "cucore/program_cache.hpp"
@@ -33,6 +35,7 @@ enum class PchStatus { created, not_attempted, failed };
 /// What a compile has to tell besides its result.
 struct CompileReport {
   std::string log = {};                       ///< compiler's log (warnings, infos); on a cache hit the stored one
+  std::vector<Diagnostic> diagnostics = {};   ///< the messages in the log
   CacheResult cache = CacheResult::not_used;  ///< whether the cache was asked, and what it answered
   std::string cache_why = {};                 ///< in words, for a miss and for what cannot be cached
   std::string cache_key = {};                 ///< 64 hex digits; empty if not used or not cacheable
@@ -46,15 +49,16 @@ struct CompileSettings {
 
 class CUCORE_API Program {
  public:
-  /// Checks and copies everything; compiles nothing and opens no library. Throws ValueError: an interior NUL in the
-  /// code, an option out of range (see validate()), extra_sources with a source that is not NVVM.
-  /// A single terminating NUL in `code` is accepted and dropped.
+  /// Checks and copies everything; compiles nothing and opens no library. Throws ValueError: an interior NUL in C++ or
+  /// PTX source, options that validate(options, code_type) refuses. A single terminating NUL in C++ or PTX source is
+  /// accepted and dropped; NVVM source may be text or bitcode.
   Program(std::string_view code, SourceType code_type, ProgramOptions options = {});
   ~Program();
   Program(Program&&) noexcept;
   Program& operator=(Program&&) noexcept;
 
-  /// Compiles to ptx, cubin or ltoir (PTX source: ptx or cubin) and returns the code, named options.name.
+  /// Compiles to ptx, cubin or ltoir (PTX source: ptx or cubin; NVVM source: ptx or ltoir) and returns the code, named
+  /// options.name.
   ///
   /// `name_expressions` (C++ source only) are spellings of kernels or variables, e.g. "ns::axpy<float>" or "&ns::v":
   /// each is instantiated, and get_kernel() takes it as it was spelled here. One that names nothing: NvrtcError.
@@ -74,10 +78,17 @@ class CUCORE_API Program {
   const std::string& code() const noexcept;
   /// As given, before arch is resolved.
   const ProgramOptions& options() const noexcept;
-  /// Log of the last successful compile, "" before.
+  /// Log of the last compile, also of one that failed; "" before.
   std::string log() const;
+  /// The messages in log().
+  std::vector<Diagnostic> diagnostics() const;
   /// What became of the precompiled header in the last compile; nothing if none was asked for.
   std::optional<PchStatus> pch_status() const;
+
+  /// The compiler's own object: an nvrtcProgram, nvvmProgram or nvJitLinkHandle. That of the last compile that was not
+  /// answered by a cache; before the first, one that the next compile will use (made now; PTX source: compiled now,
+  /// since a linker is one compile). Borrowed: valid until the next compile or close(). Throws as compile() does.
+  void* handle() const;
 
   /// Ends it. Idempotent. A compile that runs in another thread is waited for; a later one throws StateError.
   void close() noexcept;
@@ -89,8 +100,13 @@ class CUCORE_API Program {
   std::unique_ptr<State> state_;
 };
 
-/// Short form: C++ source to PTX, e.g. compile_ptx("extern \"C\" __global__ void k() {}").
+/// Short forms for C++ source, e.g. compile_ptx("extern \"C\" __global__ void k() {}").
 CUCORE_API ObjectCode compile_ptx(std::string_view code, ProgramOptions options = {},
                                   const std::vector<std::string>& name_expressions = {});
+
+CUCORE_API ObjectCode compile_cubin(std::string_view code, ProgramOptions options = {},
+                                    const std::vector<std::string>& name_expressions = {});
+CUCORE_API ObjectCode compile_ltoir(std::string_view code, ProgramOptions options = {},
+                                    const std::vector<std::string>& name_expressions = {});
 
 }  // namespace cucore

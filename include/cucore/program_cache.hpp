@@ -16,7 +16,9 @@
 //
 // Who can write to the folder can put code into it, so it is created with mode 0700 and its files with 0600. A folder
 // that is there already keeps its mode, and its files can be read by whoever can read the folder: that is how a cache
-// is shared on purpose. Entries that are symbolic links are not read.
+// is shared on purpose, with the option `shared`. Entries that are symbolic links are not read.
+//
+// What was read is kept in memory (up to 64 MiB) and used again as long as the file stays as it is.
 //
 // Thread-safety: all members may be called from any thread.
 #pragma once
@@ -58,6 +60,9 @@ struct ProgramCacheOptions {
   std::filesystem::path path = {};
   /// Least recently used entries go when the sum of the files passes this.
   std::uint64_t max_bytes = std::uint64_t{1} << 30;
+  /// Use a folder that belongs to another user, and entries written by others. Whoever can write there can put code
+  /// into this process. Without it such a folder is left alone and such entries are misses; root's are taken.
+  bool shared = false;
   /// How long to wait for another process that compiles the same thing before compiling it here as well.
   std::chrono::milliseconds lock_wait = std::chrono::seconds(60);
 };
@@ -120,7 +125,8 @@ class CUCORE_API ProgramCache {
   friend class Program;
   friend class Linker;
   struct State;
-  CompileRecord lookup_or_compile(CompileReport& report, const std::function<CompileKey()>& make_key,
+  using KeyMaker = std::function<std::shared_ptr<const CompileKey>()>;
+  CompileRecord lookup_or_compile(CompileReport& report, const KeyMaker& make_key,
                                   const std::function<CompileRecord()>& compile);
 
   std::shared_ptr<State> state_;

@@ -32,7 +32,7 @@ struct ProgramOptions {
   std::optional<bool> extensible_whole_program = {};  ///< --extensible-whole-program
   std::optional<bool> debug = {};                     ///< --device-debug (PTX: -g)
   std::optional<bool> lineinfo = {};                  ///< --generate-line-info (PTX: -lineinfo)
-  std::optional<bool> device_code_optimize = {};      ///< --dopt=on, only useful with debug
+  std::optional<bool> device_code_optimize = {};      ///< --dopt=on, only useful with debug (PTX: -O3, false -O0)
   std::vector<std::string> ptxas_options = {};        ///< one --ptxas-options= each (PTX: -Xptxas=)
   std::optional<int> max_register_count = {};         ///< --maxrregcount=
   std::optional<bool> ftz = {};                       ///< flush denormals to zero
@@ -61,7 +61,7 @@ struct ProgramOptions {
   std::vector<int> diag_suppress = {};  ///< diagnostics to silence
   std::vector<int> diag_warn = {};      ///< diagnostics to make warnings
   std::optional<bool> brief_diagnostics = {};
-  std::optional<std::string> time = {};          ///< CSV file to append compile times to (PTX source: see below)
+  std::optional<std::string> time = {};          ///< CSV file to append compile times to; C++ source only
   std::optional<int> split_compile = {};         ///< threads, 0 = one per CPU
   std::optional<bool> fdevice_syntax_only = {};  ///< check only: nothing is generated, so compile() refuses it
   std::optional<bool> minimal = {};
@@ -78,7 +78,7 @@ struct ProgramOptions {
   std::optional<bool> pch_messages = {};
   std::optional<bool> instantiate_templates_in_pch = {};
   std::vector<std::pair<std::string, std::string>> extra_sources = {};  ///< (name, source); NVVM source only
-  std::optional<bool> use_libdevice = {};                               ///< NVVM source only
+  std::optional<bool> use_libdevice = {};                               ///< NVVM source (C++ always has it)
   std::optional<bool> numba_debug = {};                                 ///< NVRTC 13.2 or newer
 
   // Beyond the peer.
@@ -91,25 +91,27 @@ struct ProgramOptions {
 
 /// Throws ValueError naming the option, its value and what is allowed, for every option that can be judged by itself:
 /// the form of arch, NULs, `std`, `ofast_compile`, `optimization_info`, negative counts, macros, empty extra sources.
-/// All faults are listed in one error. Program calls it; call it to fail earlier.
-CUCORE_API void validate(const ProgramOptions& options);
+/// With `source` also every option that its back end does not have. All faults are listed in one error, which is an
+/// UnsupportedOptionError if there are some of the latter kind. Program calls it; call it to fail earlier.
+CUCORE_API void validate(const ProgramOptions& options, std::optional<SourceType> source = std::nullopt);
 
 /// The flags NVRTC gets for these options, in table order with -arch first (left out if arch is not set). A pure
 /// function: the toolkit's include folders are not in it. With target ltoir "--dlink-time-opt" is added once.
 CUCORE_API std::vector<std::string> nvrtc_flags(const ProgramOptions& options,
                                                 std::optional<CodeType> target = std::nullopt);
 
-/// The flags nvJitLink gets for PTX source, in table order with -arch first. Options that mean nothing for PTX are
-/// left out as in Python; see unused_for_ptx(). Throws ValueError for `time` (a path means nothing to the linker).
+/// The flags nvJitLink gets for PTX source, in table order with -arch first; use_fast_math is what it stands for (ftz,
+/// no prec_div, no prec_sqrt, fma). Options that mean nothing there are left out; see unsupported_options().
 CUCORE_API std::vector<std::string> nvjitlink_flags(const ProgramOptions& options);
 
-/// The flags libNVVM gets, -gen-lto last for target ltoir. Throws ValueError ("not supported by NVVM backend") naming
-/// every option that is set and has no meaning there.
+/// The flags libNVVM gets, -gen-lto last for target ltoir. Throws UnsupportedOptionError ("not supported by NVVM
+/// backend") naming every option that is set and has no meaning there.
 CUCORE_API std::vector<std::string> nvvm_flags(const ProgramOptions& options,
                                                std::optional<CodeType> target = std::nullopt);
 
-/// Names of the options that are set and have no effect on PTX source, e.g. {"use_fast_math"}.
-CUCORE_API std::vector<std::string> unused_for_ptx(const ProgramOptions& options);
+/// Names of the options that are set and that the back end of `source` does not have, e.g. {"std"} for PTX. Program
+/// refuses them. Not among them is what holds there anyhow: no_cache for NVVM, use_libdevice for C++.
+CUCORE_API std::vector<std::string> unsupported_options(const ProgramOptions& options, SourceType source);
 
 /// options.arch, or "sm_<major><minor>" of the device that is current (device 0 if none is) when not set. Throws
 /// ValueError saying to set arch if there is no device to ask.

@@ -1,8 +1,10 @@
-// The toolkit: NVRTC (C++ to PTX, cubin and LTO-IR) and nvJitLink (PTX to cubin), opened when first needed.
+// The toolkit: NVRTC (C++ to PTX, cubin and LTO-IR), nvJitLink (PTX to cubin) and libNVVM (NVVM IR to PTX and LTO-IR),
+// each opened when first needed.
 //
-// Neither needs a driver or a GPU. Both are looked for in one place, so that they match each other, in this order; the
-// first place with an NVRTC that loads wins, and nvJitLink and the toolkit's headers are taken from the same place:
-//   1. the files named by CUCORE_NVRTC and CUCORE_NVJITLINK, if set (each replaces its own library only);
+// None needs a driver or a GPU. All are looked for in one place, so that they match each other, in this order; the
+// first place with an NVRTC that loads wins, and the others, libdevice and the toolkit's headers are taken from the
+// same place, or, if it has none, from the next that has:
+//   1. the files named by CUCORE_NVRTC, CUCORE_NVJITLINK and CUCORE_NVVM, if set (each replaces its own library only);
 //   2. $CUDA_HOME/lib64, then $CUDA_HOME/lib;
 //   3. the folders given to set_toolkit_search_paths() (the Python package names its nvidia-cuda-nvrtc wheel here);
 //   4. $CUCORE_TOOLKIT_DIR (a toolkit root: itself, lib64 and lib are tried);
@@ -37,14 +39,20 @@ struct ToolkitLibrary {
 struct ToolkitInfo {
   ToolkitLibrary nvrtc = {};
   ToolkitLibrary nvjitlink = {};
-  /// Folders with the toolkit's headers (cuda_fp16.h, cooperative_groups.h, cuda/std/...) found beside NVRTC; they are
-  /// searched after ProgramOptions::include_path unless ProgramOptions::toolkit_headers is false.
+  ToolkitLibrary nvvm = {};
+  std::filesystem::path libdevice = {};  ///< the file of libdevice; empty if there is none
+  /// Folders with the toolkit's headers (cuda_fp16.h, cooperative_groups.h, cuda/std/...): those beside NVRTC, else
+  /// those of the next place that has headers of the same major version. They are searched after
+  /// ProgramOptions::include_path unless ProgramOptions::toolkit_headers is false.
   std::vector<std::filesystem::path> include_paths = {};
 };
 
-/// Finds and opens both libraries if that has not happened yet, and says what was found. Throws nothing but
+/// Finds and opens all libraries if that has not happened yet, and says what was found. Throws nothing but
 /// std::bad_alloc: a library that is missing is described by `why_not`.
 CUCORE_API ToolkitInfo toolkit_info();
+
+/// Of these, NVRTC alone: opens no other.
+CUCORE_API ToolkitLibrary nvrtc_info();
 
 /// Adds folders to rule 3 (library folders such as .../site-packages/nvidia/cu13/lib, or toolkit roots). Throws
 /// StateError if the toolkit has been opened already and the new folders differ from those set before.

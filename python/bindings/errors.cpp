@@ -91,8 +91,12 @@ void translate(const std::exception_ptr& pointer, void*) {
     raise(classes().nvrtc_error, error);
   } catch (const NvJitLinkError& error) {
     raise(classes().nvjitlink_error, error);
+  } catch (const NvvmError& error) {
+    raise(classes().nvvm_error, error);
   } catch (const DriverError& error) {
     raise(classes().cuda_error, error);
+  } catch (const UnsupportedOptionError& error) {
+    raise(classes().unsupported_option_error, error);
   } catch (const ValueError& error) {
     raise(PyExc_ValueError, error);
   } catch (const TypeError& error) {
@@ -234,6 +238,8 @@ void bind_errors(nb::module_&) {
   all.cuda_error = class_of(errors, "CUDAError");
   all.nvrtc_error = class_of(errors, "NVRTCError");
   all.nvjitlink_error = class_of(errors, "NvJitLinkError");
+  all.nvvm_error = class_of(errors, "NVVMError");
+  all.unsupported_option_error = class_of(errors, "UnsupportedOptionError");
   all.cuda_warning = class_of(errors, "CUDAWarning");
   all.context_handle = class_of(handles, "CUcontext");
   all.stream_handle = class_of(handles, "CUstream");

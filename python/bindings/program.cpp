@@ -62,19 +62,39 @@ nb::object pch_status(const Program& program) {
 void bind_program(nb::module_& module) {
   nb::class_<Program>(module, "_Program")
       .def("__init__",
-           [](Program* self, const std::string& code, const std::string& code_type, nb::handle options) {
+           [](Program* self, nb::handle code, const std::string& code_type, nb::handle options) {
              ProgramOptions wanted = program_options(options);
-             without_gil([&] { new (self) Program(code, SourceType(code_type), std::move(wanted)); });
+             const std::string source = text_of(code, "code");
+             without_gil([&] { new (self) Program(source, SourceType(code_type), std::move(wanted)); });
            })
       .def("compile", compile, nb::arg("target"), nb::arg("names"), nb::arg("cache").none())
+      .def("cache_key",
+           [](const Program& self, const std::string& target, const std::vector<std::string>& names) {
+             const CompileKey key = without_gil([&] { return self.cache_key(CodeType(target), names); });
+             return nb::make_tuple(key.hex, text_object(key.uncacheable));
+           })
       .def_prop_ro("backend", [](const Program& self) { return std::string(self.backend()); })
       .def_prop_ro("pch_status", pch_status)
+      .def_prop_ro("handle",
+                   [](const Program& self) {
+                     return reinterpret_cast<std::uintptr_t>(without_gil([&] { return self.handle(); }));
+                   })
       .def("close", [](Program& self) { without_gil([&] { self.close(); }); })
       .def("__bool__", [](const Program& self) { return static_cast<bool>(self); });
 
-  module.def("_compile_key", [](const std::string& code, const std::string& code_type, nb::handle options,
+  module.def("_parse_diagnostics", [](nb::handle log) {
+    nb::list messages;
+    const nb::object make = nb::module_::import_("cucore._tuples").attr("Diagnostic");
+    for (const Diagnostic& d : parse_diagnostics(text_of(log, "log"))) {
+      messages.append(make(text_object(d.file), d.line, d.column, text_object(severity_name(d.severity)), d.number,
+                           text_object(d.text), text_object(d.context)));
+    }
+    return messages;
+  });
+  module.def("_compile_key", [](nb::handle source, const std::string& code_type, nb::handle options,
                                 const std::string& target, const std::vector<std::string>& names) {
     const ProgramOptions wanted = program_options(options);
+    const std::string code = text_of(source, "code");
     const CompileKey key =
         without_gil([&] { return make_compile_key(code, SourceType(code_type), wanted, CodeType(target), names); });
     return nb::make_tuple(key.hex, text_object(key.uncacheable));

@@ -11,8 +11,9 @@ namespace {
 
 constexpr std::uint64_t kDefaultBytes = std::uint64_t{1} << 30;
 
-void make(ProgramCache* self, nb::handle path, std::uint64_t max_bytes, double lock_wait) {
+void make(ProgramCache* self, nb::handle path, std::uint64_t max_bytes, double lock_wait, bool shared) {
   ProgramCacheOptions options{.max_bytes = max_bytes,
+                              .shared = shared,
                               .lock_wait = std::chrono::milliseconds(static_cast<std::int64_t>(lock_wait * 1000.0))};
   if (!path.is_none()) {
     PyObject* encoded = nullptr;
@@ -49,9 +50,10 @@ void bind_program_cache(nb::module_& module) {
       "compile(..., cache=). path: the folder; None is $CUCORE_CACHE_DIR, else "
       "$XDG_CACHE_HOME/cucore, else ~/.cache/cucore. max_bytes: what was used longest ago goes "
       "when the files' sum passes it. lock_wait: seconds to wait for another process that compiles "
-      "the same thing.")
+      "the same thing. shared: use a folder that belongs to another user and entries written by "
+      "others, who can then put code into this process.")
       .def("__init__", make, nb::arg("path") = nb::none(), nb::kw_only(), nb::arg("max_bytes") = kDefaultBytes,
-           nb::arg("lock_wait") = 60.0)
+           nb::arg("lock_wait") = 60.0, nb::arg("shared") = false)
       .def_prop_ro(
           "path", [](const ProgramCache& self) { return std::string(self.path()); }, "The folder.")
       .def_prop_ro("stats", stats, "Counts since this object was made: hits, misses, uncacheable and others.")

@@ -26,6 +26,8 @@ struct Classes {
   PyObject* cuda_error = nullptr;
   PyObject* nvrtc_error = nullptr;
   PyObject* nvjitlink_error = nullptr;
+  PyObject* nvvm_error = nullptr;
+  PyObject* unsupported_option_error = nullptr;
   PyObject* cuda_warning = nullptr;
   PyObject* context_handle = nullptr;
   PyObject* stream_handle = nullptr;

@@ -39,9 +39,14 @@ void bind_toolkit(nb::module_& module) {
         nb::list folders;
         for (const auto& folder : info.include_paths) folders.append(folder.string());
         return nb::module_::import_("cucore._tuples")
-            .attr("ToolkitInfo")(library(info.nvrtc), library(info.nvjitlink), folders);
+            .attr("ToolkitInfo")(library(info.nvrtc), library(info.nvjitlink), folders, library(info.nvvm),
+                                 info.libdevice.string());
       },
-      "Finds and opens NVRTC and nvJitLink if that has not happened yet, and says what was found where.");
+      "Finds and opens NVRTC, nvJitLink and libNVVM if that has not happened yet, and says what was found where.");
+  module.def("_nvrtc_version", [] {
+    const ToolkitLibrary found = without_gil([] { return nvrtc_info(); });
+    return nb::make_tuple(found.major, found.minor);
+  });
   module.def("_set_toolkit_search_paths",
              [](const std::vector<std::filesystem::path>& folders) { set_toolkit_search_paths(folders); });
 }

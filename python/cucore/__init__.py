@@ -30,7 +30,16 @@ from cucore._core import (
     toolkit_info,
 )
 from cucore._device import Device
-from cucore._errors import CUDAError, CUDAWarning, NvJitLinkError, NVRTCError, NVVMError, nvJitLinkError, nvvmError
+from cucore._errors import (
+    CUDAError,
+    CUDAWarning,
+    NvJitLinkError,
+    NVRTCError,
+    NVVMError,
+    UnsupportedOptionError,
+    nvJitLinkError,
+    nvvmError,
+)
 
 # Names that cost an import of dataclasses or enum, by the module that has them: loaded when first asked for.
 _LATER = {
@@ -41,6 +50,8 @@ _LATER = {
     "StreamOptions": "_options",
     "Module": "_program",
     "Program": "_program",
+    "compile_cubin": "_program",
+    "compile_ltoir": "_program",
     "compile_ptx": "_program",
 }
 _SUBMODULES = ("typing", "utils")
@@ -52,7 +63,6 @@ __all__ = [
     "Buffer",
     "CUDAError",
     "CUDAWarning",
-    "ProgramCache",
     "Context",
     "Device",
     "DeviceMemoryResource",
@@ -71,9 +81,13 @@ __all__ = [
     "PinnedMemoryResource",
     "PinnedMemoryResourceOptions",
     "Program",
+    "ProgramCache",
     "ProgramOptions",
     "Stream",
     "StreamOptions",
+    "UnsupportedOptionError",
+    "compile_cubin",
+    "compile_ltoir",
     "compile_ptx",
     "driver_available",
     "driver_info",

@@ -24,10 +24,13 @@ class CUDAError(Exception):
     call: str
     log: str | None
     hint: str
+    @property
+    def diagnostics(self) -> list[Diagnostic]: ...
 
 class NVRTCError(CUDAError): ...
 class NVVMError(CUDAError): ...
 class NvJitLinkError(CUDAError): ...
+class UnsupportedOptionError(CUDAError, ValueError): ...
 
 nvvmError = NVVMError
 nvJitLinkError = NvJitLinkError
@@ -64,6 +67,17 @@ class ToolkitInfo(NamedTuple):
     nvrtc: ToolkitLibrary
     nvjitlink: ToolkitLibrary
     include_paths: list[str]
+    nvvm: ToolkitLibrary
+    libdevice: str
+
+class Diagnostic(NamedTuple):
+    file: str
+    line: int
+    column: int
+    severity: str
+    number: int
+    text: str
+    context: str
 
 class _Owner:
     def close(self) -> None: ...
@@ -496,7 +510,9 @@ class ProgramCacheStats(NamedTuple):
     lock_timeouts: int
 
 class ProgramCache:
-    def __init__(self, path: _Path | None = None, *, max_bytes: int = 1 << 30, lock_wait: float = 60.0) -> None: ...
+    def __init__(
+        self, path: _Path | None = None, *, max_bytes: int = 1 << 30, lock_wait: float = 60.0, shared: bool = False
+    ) -> None: ...
     @property
     def path(self) -> str: ...
     @property
@@ -512,7 +528,7 @@ class ProgramCache:
 class Program(_Owner):
     def __init__(
         self,
-        code: str,
+        code: str | bytes | bytearray,
         code_type: SourceCodeType | str,
         options: ProgramOptions | dict[str, Any] | None = None,
     ) -> None: ...
@@ -526,6 +542,10 @@ class Program(_Owner):
     ) -> ObjectCode: ...
     @property
     def last_report(self) -> dict[str, str] | None: ...
+    @property
+    def diagnostics(self) -> list[Diagnostic]: ...
+    @property
+    def handle(self) -> int: ...
     @property
     def backend(self) -> CompilerBackendType: ...
     @property
@@ -560,6 +580,16 @@ PER_THREAD_DEFAULT_STREAM: Stream
 def launch(
     stream: Stream | IsStreamType, config: LaunchConfig | dict[str, Any], kernel: Kernel, *kernel_args: Any
 ) -> None: ...
+def compile_cubin(
+    code: str,
+    options: ProgramOptions | dict[str, Any] | None = None,
+    name_expressions: Iterable[str | bytes] = (),
+) -> ObjectCode: ...
+def compile_ltoir(
+    code: str,
+    options: ProgramOptions | dict[str, Any] | None = None,
+    name_expressions: Iterable[str | bytes] = (),
+) -> ObjectCode: ...
 def compile_ptx(
     code: str,
     options: ProgramOptions | dict[str, Any] | None = None,

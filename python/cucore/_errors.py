@@ -22,6 +22,13 @@ class CUDAError(Exception):
     log = None
     hint = ""
 
+    @property
+    def diagnostics(self):
+        """The messages in ``log`` as a list of Diagnostic: file, line, column, severity, number, text, context."""
+        from cucore._core import _parse_diagnostics
+
+        return _parse_diagnostics(self.log or "")
+
 
 class NVRTCError(CUDAError):
     """An NVRTC call failed; ``log`` is the compilation log."""
@@ -35,6 +42,10 @@ class NvJitLinkError(CUDAError):
     """An nvJitLink call failed; ``log`` is its error log."""
 
 
+class UnsupportedOptionError(CUDAError, ValueError):
+    """Options are set that the compiler, or its version, does not have; the message names all of them."""
+
+
 class CUDAWarning(RuntimeWarning):
     """A failure that cannot be raised: a driver object could not be released in a destructor."""
 
@@ -42,6 +53,6 @@ class CUDAWarning(RuntimeWarning):
 nvvmError = NVVMError
 nvJitLinkError = NvJitLinkError
 
-for _class in (CUDAError, NVRTCError, NVVMError, NvJitLinkError, CUDAWarning):
+for _class in (CUDAError, NVRTCError, NVVMError, NvJitLinkError, UnsupportedOptionError, CUDAWarning):
     _class.__module__ = "cucore"
 del _class

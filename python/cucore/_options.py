@@ -12,7 +12,6 @@ from os import PathLike
 from typing import Any, Union
 
 from cucore import _core
-from cucore._errors import CUDAError
 
 Flags = Union[str, Sequence[str]]
 Macro = Union[str, tuple[str, str], Sequence[str | tuple[str, str]]]
@@ -183,14 +182,7 @@ class ProgramOptions:
             return _core._nvrtc_flags(self, target)
         if chosen != "nvvm":
             raise ValueError(f"Unknown backend {backend!r}: the backends are 'nvrtc' and 'nvvm'")
-        try:
-            return _core._nvvm_flags(self, target)
-        except ValueError as refusal:
-            raise _UnsupportedOption(str(refusal)) from None
-
-
-class _UnsupportedOption(CUDAError, ValueError):
-    """An option that the backend does not have."""
+        return _core._nvvm_flags(self, target)
 
 
 def _copied(value):

@@ -3,6 +3,8 @@
 import warnings
 
 from cucore import _core
+from cucore._errors import CUDAError
+from cucore._handles import nvrtcProgram
 from cucore._options import ProgramOptions, accept
 from cucore.typing import CompilerBackendType, ObjectCodeFormatType, PCHStatusType, SourceCodeType
 
@@ -26,14 +28,15 @@ def inputs_of_compile(program, target_type, name_expressions):
 class Program:
     """Source text and options.
 
-    ``code_type`` is "c++" (compiled by NVRTC) or "ptx" (by nvJitLink). Needs neither a driver nor a GPU when
-    ``options.arch`` is given. The options are copied: later changes to them have no effect.
+    ``code_type`` is "c++" (compiled by NVRTC), "ptx" (by nvJitLink) or "nvvm" (by libNVVM). Needs neither a driver
+    nor a GPU when ``options.arch`` is given. The options are copied: later changes to them have no effect.
     """
 
-    __slots__ = ("__weakref__", "_code", "_code_type", "_options", "_program", "_report")
+    __slots__ = ("__weakref__", "_code", "_code_type", "_keys", "_options", "_program", "_report")
 
     def __init__(self, code, code_type, options=None):
         self._report = None
+        self._keys = {}  # keys of the program caches by the core's
         kind = str(code_type).lower()
         known = tuple(member.value for member in SourceCodeType)
         options = accept(ProgramOptions, options)
@@ -44,10 +47,12 @@ class Program:
                 raise TypeError(f"code must be a str for code_type {kind!r}, not {type(code).__name__}")
             if options.extra_sources is not None:
                 raise ValueError(f"extra_sources are for code_type 'nvvm', not {kind!r}")
-        else:
-            if not isinstance(code, (str, bytes, bytearray)):
-                raise TypeError(f"code must be str, bytes or bytearray for code_type 'nvvm', not {type(code).__name__}")
-            raise RuntimeError("code_type 'nvvm' needs libnvvm, which this version of cucore does not use")
+        elif not isinstance(code, (str, bytes, bytearray)):
+            raise TypeError(f"code must be str, bytes or bytearray for code_type 'nvvm', not {type(code).__name__}")
+        elif not _core.toolkit_info().nvvm.available:
+            raise RuntimeError(_core.toolkit_info().nvvm.why_not)
+        if isinstance(code, bytearray):
+            code = bytes(code)
         self._code = code
         self._code_type = kind
         self._options = options.snapshot()
@@ -57,19 +62,24 @@ class Program:
         """Compiles to "ptx", "cubin" or "ltoir" and returns an ObjectCode named ``options.name``.
 
         Args:
-            target_type: what to make. PTX source: "cubin", or "ptx" for the source as it is.
+            target_type: what to make. PTX source: "cubin", or "ptx" for the source as it is. NVVM source: "ptx" or
+                "ltoir".
             name_expressions: C++ spellings of kernels or variables to instantiate, for example ``"axpy<float>"``;
                 ``get_kernel`` takes them as they are spelled here.
             logs: an object with ``write(str)`` that is given the compiler's log after success, if there is one.
             cache: a ProgramCache, or a program cache of ``cucore.utils``.
         """
         _, target, names = inputs_of_compile(self, target_type, name_expressions)
-        if cache is None or isinstance(cache, _core.ProgramCache):
-            code, report = self._program.compile(target, names, cache)
-        else:
-            from cucore.utils._protocol import compile_with
+        try:
+            if cache is None or isinstance(cache, _core.ProgramCache):
+                code, report = self._program.compile(target, names, cache)
+            else:
+                from cucore.utils._protocol import compile_with
 
-            code, report = compile_with(cache, self, target, names)
+                code, report = compile_with(cache, self, target, names)
+        except CUDAError as error:
+            self._report = {"log": error.log or "", "cache": "not used", "cache_why": "", "cache_key": ""}
+            raise
         self._report = report
         if logs is not None and report["log"] and report["cache"] not in ("hit", "shared"):
             logs.write(report["log"])
@@ -79,8 +89,22 @@ class Program:
 
     @property
     def last_report(self):
-        """What the last compile had to tell, as a dict: log, cache, cache_why, cache_key; None before."""
+        """What the last compile had to tell, also if it failed, as a dict: log, cache, cache_why, cache_key; None
+        before."""
         return None if self._report is None else dict(self._report)
+
+    @property
+    def diagnostics(self):
+        """The messages of the last compile, also if it failed, as a list of named tuples: file, line, column, severity
+        ("info", "remark", "warning", "error" or "fatal"), number, text, context."""
+        return [] if self._report is None else _core._parse_diagnostics(self._report["log"])
+
+    @property
+    def handle(self):
+        """The compiler's own object, as an int: an nvrtcProgram, an nvvmProgram or an nvJitLinkHandle. Valid until the
+        next compile or close()."""
+        value = self._program.handle
+        return nvrtcProgram(value) if self._code_type == "c++" else value
 
     @property
     def backend(self):
@@ -122,7 +146,7 @@ def _warn_of_new_ptx():
     driver = _core._open_driver_version()
     if driver is None:
         return
-    compiler = _core.toolkit_info().nvrtc.version
+    compiler = _core._nvrtc_version()
     if (driver // 1000, driver % 1000 // 10) < compiler:
         warnings.warn(
             f"PTX made by NVRTC {compiler[0]}.{compiler[1]} may not load on this driver, which implements CUDA "
@@ -136,6 +160,18 @@ def compile_ptx(code, options=None, name_expressions=()):
     """C++ source to PTX in one call."""
     with Program(code, "c++", options) as program:
         return program.compile("ptx", name_expressions)
+
+
+def compile_cubin(code, options=None, name_expressions=()):
+    """C++ source to a cubin in one call."""
+    with Program(code, "c++", options) as program:
+        return program.compile("cubin", name_expressions)
+
+
+def compile_ltoir(code, options=None, name_expressions=()):
+    """C++ source to LTO-IR in one call."""
+    with Program(code, "c++", options) as program:
+        return program.compile("ltoir", name_expressions)
 
 
 class Module:
@@ -172,8 +208,7 @@ class Module:
         return f"<Module of {self._code!r}>" if self._code is not None else "<Module, nothing loaded>"
 
 
-__all__ = ["Module", "Program", "compile_ptx"]
-for _class in (Program, Module):
+__all__ = ["Module", "Program", "compile_cubin", "compile_ltoir", "compile_ptx"]
+for _class in (Program, Module, compile_cubin, compile_ltoir, compile_ptx):
     _class.__module__ = "cucore"
-compile_ptx.__module__ = "cucore"
 del _class

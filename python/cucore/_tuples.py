@@ -9,8 +9,9 @@ MaxPotentialBlockSizeOccupancyResult = namedtuple(
 )
 DriverInfo = namedtuple("DriverInfo", "kind path version chosen_by")
 ToolkitLibrary = namedtuple("ToolkitLibrary", "available path version build found_by why_not")
-ToolkitInfo = namedtuple("ToolkitInfo", "nvrtc nvjitlink include_paths")
+ToolkitInfo = namedtuple("ToolkitInfo", "nvrtc nvjitlink include_paths nvvm libdevice")
 ProgramCacheStats = namedtuple(
     "ProgramCacheStats",
     "hits shared misses uncacheable bad_records stores store_failures evictions lock_timeouts",
 )
+Diagnostic = namedtuple("Diagnostic", "file line column severity number text context")

@@ -1,6 +1,9 @@
 """The program cache and the program caches. Needs no driver."""
 
+import io
 import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from conftest import run_python
@@ -189,6 +192,139 @@ def test_entries_of_the_file_cache_are_raw_images(tmp_path):
     (entry,) = (path for path in (tmp_path / "entries").rglob("*") if path.is_file())
     assert entry.read_bytes() == code.code
     assert oct(entry.stat().st_mode & 0o777) == "0o600" and len(entry.parent.name) == 2 and len(entry.name) == 62
+
+
+def only_file(folder):
+    (path,) = (path for path in folder.rglob("*") if path.is_file())
+    return path
+
+
+def test_links_and_foreign_files_are_no_entries_of_the_file_cache(tmp_path):
+    cache = utils.FileStreamProgramCache(tmp_path / "cache")
+    cache["k"] = b"image"
+    image = only_file(tmp_path / "cache/entries")
+    elsewhere = tmp_path / "elsewhere"
+    image.rename(elsewhere)
+    image.symlink_to(elsewhere)
+    assert cache.get("k") is None and elsewhere.read_bytes() == b"image"
+    cache["k"] = b"image"
+    assert not image.is_symlink() and cache["k"] == b"image"
+    if os.geteuid() == 0:
+        os.chown(image, 12345, 12345)
+        assert cache.get("k") is None
+        assert utils.FileStreamProgramCache(tmp_path / "cache", shared=True)["k"] == b"image"
+
+
+def test_an_image_that_disagrees_with_its_record_is_removed(tmp_path):
+    cache = utils.FileStreamProgramCache(tmp_path, max_size_bytes=10_000)
+    cache["k"] = b"image"
+    image = only_file(tmp_path / "entries")
+    for damage in (b"imag", b"imagE", b""):
+        image.write_bytes(damage)
+        assert cache.get("k") is None and not image.exists() and len(cache) == 0
+        cache["k"] = b"image"
+    only_file(tmp_path / "records").write_bytes(b"{broken")
+    assert cache["k"] == b"image"  # as a cache of another program would have left it
+
+
+def test_eviction_counts_what_others_have_removed(tmp_path):
+    cache = utils.FileStreamProgramCache(tmp_path, max_size_bytes=1000)
+    for key in "abcd":
+        cache[key] = b"x" * 100
+    other = utils.FileStreamProgramCache(tmp_path)
+    for key in "ab":
+        del other[key]
+    cache["e"] = b"x" * 100
+    assert [cache.get(key) is not None for key in "abcde"] == [False, False, True, True, True]
+
+
+def test_stale_temporary_files_go_and_fresh_ones_stay(tmp_path):
+    utils.FileStreamProgramCache(tmp_path)
+    stale, fresh = tmp_path / "tmp/entry-old", tmp_path / "tmp/entry-new"
+    for path in (stale, fresh):
+        path.write_bytes(b"x")
+    os.utime(stale, (0, 0))
+    cache = utils.FileStreamProgramCache(tmp_path)
+    assert not stale.exists() and fresh.exists()
+    cache.clear()
+    assert fresh.exists()
+    for folder in ("entries", "records", "tmp"):
+        assert oct((tmp_path / folder).stat().st_mode & 0o777) == "0o700"
+
+
+def test_a_file_cache_works_on_when_its_folders_are_deleted(tmp_path):
+    cache = utils.FileStreamProgramCache(tmp_path / "cache")
+    cache["k"] = b"image"
+    shutil.rmtree(tmp_path / "cache")
+    assert cache.get("k") is None and len(cache) == 0
+    cache["k"] = b"image"
+    assert cache["k"] == b"image"
+
+
+def test_update_takes_mappings_and_pairs_and_there_is_no_in():
+    cache = utils.InMemoryProgramCache()
+    cache.update({"a": b"1"})
+    cache.update([("b", b"2"), (b"c", bytearray(b"3"))])
+    assert [cache[key] for key in (b"a", "b", "c")] == [b"1", b"2", b"3"]
+    with pytest.raises(TypeError):
+        assert "a" in cache
+    with pytest.raises(TypeError):
+        iter(cache)
+
+
+def test_equivalent_options_have_one_key_and_names_may_be_bytes():
+    def key(**options):
+        names = options.pop("names", ())
+        target = options.pop("target", "ptx")
+        return utils.make_program_cache_key(
+            code=TEMPLATE, code_type="c++", options={**ARCH, **options}, target_type=target, name_expressions=names
+        )
+
+    assert key() == key(debug=False) == key(target="PTX") == key(ptxas_options=[])
+    assert key(ptxas_options="-v") == key(ptxas_options=["-v"]) != key()
+    assert key(names=["a", b"b"]) == key(names=["b", "a"]) == key(names=(b"a", "b"))
+    assert len({key(), key(fma=True), key(fma=False), key(target="cubin"), key(names=["a"])}) == 5
+    assert len(key()) == 32
+
+
+def test_keys_of_ptx_ignore_what_only_the_cxx_compiler_has():
+    def key(**options):
+        return utils.make_program_cache_key(
+            code=".version 8.0", code_type="ptx", options={**ARCH, **options}, target_type="cubin"
+        )
+
+    assert key() == key(std="c++17", restrict=True) != key(max_register_count=32)
+
+
+def test_a_key_is_the_same_in_another_process():
+    program = """
+        from cucore.utils import make_program_cache_key as key
+        print(key(code="int x;", code_type="c++", options={"arch": "sm_80"}, target_type="ptx").hex())
+        """
+    assert len({run_python(program, env={"PYTHONHASHSEED": seed}).stdout for seed in ("1", "2")}) == 1
+
+
+def test_a_hit_behaves_like_a_compile(cache):
+    options = {**ARCH, "name": "named.cu"}
+    for _ in range(2):
+        log = io.StringIO()
+        program = cucore.Program('extern "C" __global__ void k() { int unused; }', "c++", options)
+        code = program.compile("cubin", logs=log, cache=cache)
+        assert (code.name, code.code_type) == ("named.cu", "cubin")
+    assert log.getvalue() == "" and program.last_report["cache"] == "hit"
+
+
+def test_eight_processes_that_want_one_program_compile_it_once(tmp_path):
+    program = """
+        import sys, cucore
+        cache = cucore.ProgramCache(sys.argv[1])
+        program = cucore.Program("template <class T> __global__ void f(T*) {}", "c++", {"arch": "sm_80"})
+        program.compile("cubin", ["f<int>"], cache=cache)
+        print(program.last_report["cache"])
+        """
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(lambda _: run_python(program, tmp_path / "cache").stdout.strip(), range(8)))
+    assert sorted(results) == ["hit"] * 7 + ["miss"]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import io
 import threading
 
 import pytest
+from conftest import run_python
 
 import cucore
 from cucore.typing import CompilerBackendType
@@ -253,6 +254,137 @@ def test_programs_compile_in_parallel_and_one_program_in_turn():
     assert not errors and len(results) == 4 and all(ok for ok, _ in results)
 
 
+def test_messages_are_data_on_success_and_on_failure():
+    program = cucore.Program('extern "C" __global__ void k() { int unused; }', "c++", {**ARCH, "name": "w.cu"})
+    assert program.diagnostics == []
+    program.compile("ptx")
+    (message,) = program.diagnostics
+    assert (message.file, message.line, message.severity) == ("w.cu", 1, "warning")
+    assert "unused" in message.text and message.number == 177 and message.column > 0 and "unused" in message.context
+    broken = cucore.Program("\n__global__ void k() { nothing_known; }", "c++", {**ARCH, "name": "b.cu"})
+    with pytest.raises(cucore.NVRTCError) as caught:
+        broken.compile("ptx")
+    assert broken.diagnostics == caught.value.diagnostics
+    assert [(d.file, d.line, d.severity) for d in broken.diagnostics] == [("b.cu", 2, "error")]
+
+
+def test_the_handle_is_the_compilers_program_as_an_int():
+    with cucore.Program(EMPTY, "c++", ARCH) as program:
+        handle = program.handle
+        assert isinstance(handle, int) and int(handle) > 0 and type(handle).__name__ == "nvrtcProgram"
+        program.compile("ptx")
+        assert int(program.handle) == int(handle)
+    with pytest.raises(RuntimeError, match="has been closed"):
+        assert program.handle
+    ptx = cucore.compile_ptx(EMPTY, ARCH).code.decode()
+    assert cucore.Program(ptx, "ptx", ARCH).handle > 0
+
+
+@pytest.mark.parametrize(
+    "include",
+    [
+        "cuda_fp16.h",
+        "cuda_bf16.h",
+        "mma.h",
+        "cooperative_groups.h",
+        "cuda/std/type_traits",
+        "cub/block/block_reduce.cuh",
+    ],
+)
+def test_the_toolkits_headers_are_found_without_an_option(include):
+    source = f'#include <{include}>\nextern "C" __global__ void k() {{}}'
+    assert cucore.compile_ptx(source, ARCH).code
+    with pytest.raises(cucore.NVRTCError, match="not open source file") as caught:
+        cucore.compile_ptx(source, {**ARCH, "toolkit_headers": False})
+    assert "include_path" in caught.value.hint
+
+
+def test_what_the_linker_lacks_is_refused_by_name_when_the_program_is_made():
+    ptx = cucore.compile_ptx(EMPTY, ARCH).code.decode()
+    with pytest.raises(cucore.UnsupportedOptionError, match="std, restrict, use_libdevice") as caught:
+        cucore.Program(ptx, "ptx", {**ARCH, "std": "c++17", "restrict": True, "use_libdevice": True})
+    assert isinstance(caught.value, ValueError) and isinstance(caught.value, cucore.CUDAError)
+    assert cucore.Program(ptx, "ptx", {**ARCH, "restrict": False, "use_fast_math": True}).compile("cubin").code
+
+
+NVVM = """target datalayout = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-\
+f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
+target triple = "nvptx64-nvidia-cuda"
+declare float @__nv_sinf(float)
+define void @k(float* %p) {
+  %v = call float @__nv_sinf(float 1.0)
+  store float %v, float* %p, align 4
+  ret void
+}
+!nvvm.annotations = !{!0}
+!0 = !{void (float*)* @k, !"kernel", i32 1}
+!nvvmir.version = !{!1}
+!1 = !{i32 2, i32 0, i32 3, i32 1}
+"""
+
+
+@pytest.mark.parametrize("form", [str, str.encode, lambda text: bytearray(text, "utf8")])
+def test_nvvm_ir_becomes_ptx_and_ltoir(form):
+    program = cucore.Program(form(NVVM), "nvvm", {**ARCH, "name": "m", "use_libdevice": True})
+    assert program.backend == CompilerBackendType.NVVM and repr(program) == "<Program backend='NVVM'>"
+    code = program.compile("ptx")
+    assert b".entry k" in code.code and b".extern" not in code.code and code.name == "m"
+    assert len(program.compile("ltoir").code) > 100 and isinstance(program.handle, int)
+    with pytest.raises(ValueError, match='Unsupported target_type="cubin" for NVVM'):
+        program.compile("cubin")
+
+
+def test_nvvm_errors_carry_the_log_and_its_place():
+    with pytest.raises(cucore.NVVMError, match="broken") as caught:
+        cucore.Program(NVVM.replace("ret void", "ret voi"), "nvvm", {**ARCH, "name": "broken"}).compile("ptx")
+    assert caught.value.name == "NVVM_ERROR_INVALID_IR" and caught.value.diagnostics[0].line == 7
+    for bad in (5, None, [NVVM]):
+        with pytest.raises(TypeError):
+            cucore.Program(bad, "nvvm", ARCH)
+    with pytest.raises(cucore.CUDAError, match="not supported by NVVM backend: ptxas_options, std"):
+        cucore.Program(NVVM, "nvvm", {**ARCH, "std": "c++17", "ptxas_options": "-v"})
+
+
+def test_precompiled_headers_are_made_and_used(tmp_path):
+    header = tmp_path / "big.h"
+    header.write_text("template <class T> __device__ T twice(T x) { return x + x; }\n")
+    source = '#include "big.h"\nextern "C" __global__ void k(int* x) { *x = twice(21); }'
+    options = {**ARCH, "include_path": str(tmp_path)}
+    made = cucore.Program(source, "c++", {**options, "create_pch": str(tmp_path / "big.pch")})
+    assert made.pch_status is None
+    first = made.compile("ptx")
+    assert made.pch_status == "created" and (tmp_path / "big.pch").stat().st_size > 0
+    used = cucore.Program(source, "c++", {**options, "use_pch": str(tmp_path / "big.pch")})
+    assert used.compile("ptx").code == first.code
+    assert cucore.Program(source, "c++", options).pch_status is None
+
+
+def test_compile_works_where_no_driver_is(tmp_path):
+    program = """
+        import cucore
+        cucore.compile_ptx("__global__ void k() {}", {"arch": "sm_80"})
+        code = cucore.compile_cubin("__global__ void k() {}", {"arch": "sm_80"})
+        cache = cucore.ProgramCache(__import__("sys").argv[1])
+        cucore.Program(code.ptx, "ptx", {"arch": "sm_80"}).compile("cubin", cache=cache)
+        try:
+            cucore.compile_ptx("__global__ void k() {}")
+        except ValueError as error:
+            assert "set arch" in str(error), error
+        else:
+            raise AssertionError("compiled for no device")
+        """
+    result = run_python(program, tmp_path, env={"CUCORE_DEVICE": "cpu", "CUCORE_CPU_DRIVER": "/nonexistent"})
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("names", ["fill<int>", (n for n in ["fill<int>"]), [b"fill<int>"]])
+def test_every_form_of_name_expressions_maps_to_str(names):
+    mapping = cucore.Program(TEMPLATE, "c++", ARCH).compile("ptx", names).symbol_mapping
+    assert mapping == {"fill<int>": "_Z4fillIiEvPT_S0_"}
+
+
 def test_compile_ptx_is_the_short_form():
     code = cucore.compile_ptx(TEMPLATE, ARCH, ["fill<int>"])
     assert code.code_type == "ptx" and "fill<int>" in code.symbol_mapping
+    assert cucore.compile_cubin(TEMPLATE, ARCH, ["fill<int>"]).code[:4] == b"\x7fELF"
+    assert cucore.compile_ltoir(EMPTY, ARCH).code_type == "ltoir"

@@ -5,7 +5,6 @@
 
 #include <sys/stat.h>
 
-#include <ctime>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,15 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct FileIdentity {
-  dev_t device;
-  ino_t inode;
-  off_t size;
-  std::int64_t seconds;
-  std::int64_t nanoseconds;
-  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
-};
-
 struct ScannedFile {
   FileIdentity identity = {};
   std::string digest;
@@ -41,8 +31,7 @@ class ScannedFiles {
  public:
   // Nothing if the file cannot be read.
   std::shared_ptr<const ScannedFile> get(const std::string& path, const struct stat& status) {
-    const FileIdentity identity{status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec,
-                                status.st_mtim.tv_nsec};
+    const FileIdentity identity = identity_of(status);
     {
       const std::lock_guard lock(mutex_);
       const auto known = files_.find(path);
@@ -54,8 +43,7 @@ class ScannedFiles {
     file->identity = identity;
     file->digest = to_hex(sha256(*text));
     file->scan = scan_includes(*text);
-    // A file changed this recently could change again without its time of change showing it.
-    if (std::time(nullptr) - status.st_mtim.tv_sec > 2) {
+    if (is_settled(status)) {
       const std::lock_guard lock(mutex_);
       files_[path] = file;
     }
@@ -73,15 +61,21 @@ ScannedFiles& scanned_files() {
 }
 
 // Stands for the contents of a whole folder: names, sizes and times of change of all its files.
-std::string folder_digest(const fs::path& folder) {
+std::string folder_digest(const fs::path& folder, FileSnapshot& snapshot) {
   std::map<std::string, std::string> entries;
   std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+  const auto note = [&](const fs::path& path) {
     struct stat status{};
-    if (::stat(it->path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    entries[it->path().lexically_relative(folder).string()] = std::to_string(status.st_size) + ":" +
-                                                              std::to_string(status.st_mtim.tv_sec) + ":" +
-                                                              std::to_string(status.st_mtim.tv_nsec);
+    if (::stat(path.c_str(), &status) != 0) return;
+    snapshot.add_file(path.string(), status);  // of a folder: its names
+    if (!S_ISREG(status.st_mode)) return;
+    entries[path.lexically_relative(folder).string()] = std::to_string(status.st_size) + ":" +
+                                                        std::to_string(status.st_mtim.tv_sec) + ":" +
+                                                        std::to_string(status.st_mtim.tv_nsec);
+  };
+  note(folder);
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    note(it->path());
   }
   Sha256 hash;
   for (const auto& [name, state] : entries) hash.update(name + "\n" + state + "\n");
@@ -110,6 +104,7 @@ class Walk {
       file(header);
     }
     result_.files.assign(found_.begin(), found_.end());
+    result_.snapshot = std::move(snapshot_);
     return std::move(result_);
   }
 
@@ -137,11 +132,16 @@ class Walk {
 
   void candidate(const fs::path& path) {
     struct stat status{};
-    if (!tried_.insert(path.string()).second || ::stat(path.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return;
+    if (!tried_.insert(path.string()).second) return;
+    if (::stat(path.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return snapshot_->add_absent(path.string());
     // "x/../x/a.h" is "x/a.h"; only the file system knows, since x may be a link. The last part stays: a header that is
     // a link finds its quoted names in the folder of the link.
     const std::string real = (real_folder(path.parent_path()) / path.filename()).string();
-    if (seen_.insert(real).second) pending_.push_back({path.string(), real});
+    if (seen_.insert(real).second) {
+      pending_.push_back({path.string(), real});
+    } else {
+      snapshot_->add_file(path.string(), status);
+    }
   }
 
   const fs::path& real_folder(const fs::path& folder) {
@@ -157,6 +157,7 @@ class Walk {
   void file(const Pending& header) {
     struct stat status{};
     if (::stat(header.path.c_str(), &status) != 0) return fail(header.path + " cannot be read");
+    snapshot_->add_file(header.path, status);
     const std::shared_ptr<const ScannedFile> scanned = scanned_files().get(header.path, status);
     if (scanned == nullptr) return fail(header.path + " cannot be read");
     found_[header.path] = scanned->digest;
@@ -173,7 +174,7 @@ class Walk {
   void whole_toolkit() {
     for (const fs::path& folder : input_.toolkit_path) {
       std::string& digest = found_[folder.string()];
-      if (digest.empty()) digest = folder_digest(folder);
+      if (digest.empty()) digest = folder_digest(folder, *snapshot_);
     }
   }
 
@@ -183,6 +184,7 @@ class Walk {
 
   const IncludeClosureInput& input_;
   IncludeClosure result_;
+  std::shared_ptr<FileSnapshot> snapshot_ = std::make_shared<FileSnapshot>();
   std::map<std::string, std::string> found_;
   std::set<std::string> looked_for_;
   std::set<std::string> tried_;  // paths as written

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "src/detail/file_snapshot.hpp"
 
 namespace cucore::detail {
 
@@ -24,6 +27,8 @@ struct IncludeClosure {
   std::vector<std::pair<std::string, std::string>> files = {};
   /// Why the closure cannot be known, naming file and line; empty if it is known.
   std::string unknowable = {};
+  /// What was read and what was not there.
+  std::shared_ptr<FileSnapshot> snapshot = {};
 };
 
 /// Reads the files. Digests are remembered per process as long as a file's identity, size and time of change stay.

@@ -1,5 +1,5 @@
-// What this code knows of nvrtc.h and nvJitLink.h: handle and result types. The values are checked against the real
-// headers by tests/unit/toolkit_abi_test.cpp.
+// What this code knows of nvrtc.h, nvJitLink.h and nvvm.h: handle and result types. The values are checked against the
+// real headers by tests/unit/toolkit_abi_test.cpp.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,13 @@
 
 struct _nvrtcProgram;
 struct nvJitLink;
+struct _nvvmProgram;
 
 namespace cucore::toolkit {
 
 using NvrtcProgram = ::_nvrtcProgram*;
 using NvJitLinkHandle = ::nvJitLink*;
+using NvvmProgram = ::_nvvmProgram*;
 
 enum class NvrtcResult : int {
   success = 0,
@@ -55,6 +57,21 @@ enum class NvJitLinkResult : int {
   unrecognized_arch,
   unsupported_arch,
   lto_not_enabled,
+  missing_function = -1,  ///< ours, as above
+};
+
+enum class NvvmResult : int {
+  success = 0,
+  out_of_memory,
+  program_creation_failure,
+  ir_version_mismatch,
+  invalid_input,
+  invalid_program,
+  invalid_ir,
+  invalid_option,
+  no_module_in_program,
+  compilation,
+  cancelled,
   missing_function = -1,  ///< ours, as above
 };
 

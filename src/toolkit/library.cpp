@@ -1,4 +1,4 @@
-// Opening NVRTC and nvJitLink: try the places in order, fill the tables, remember what was found or why not.
+// Opening NVRTC, nvJitLink and libNVVM: try the places in order, fill the tables, remember what was found or why not.
 #include "src/toolkit/library.hpp"
 
 #include <dlfcn.h>
@@ -16,7 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Sonames, newest first. With a major version given only that one: a pair of different majors is not a pair.
+// A library: the names its file may have, newest first, and where below or beside a place's folder it lies.
+struct Wanted {
+  std::string stem;
+  std::vector<std::string> names;
+  const char* a_function;
+  std::vector<fs::path> (*folders)(const fs::path& place) = [](const fs::path& place) { return std::vector{place}; };
+};
+
+// With a major version given only that one: a pair of different majors is not a pair.
 std::vector<std::string> sonames(const std::string& stem, int only_major) {
   std::vector<std::string> names;
   for (int major : {13, 12}) {
@@ -30,26 +38,29 @@ struct Opened {
   ToolkitLibrary library;
 };
 
-Opened open_first(const std::vector<Place>& candidates, const std::string& stem, const char* a_function,
-                  int only_major) {
+std::vector<fs::path> files_of(const Place& place, const Wanted& wanted) {
+  if (!place.file.empty()) return {place.file};
+  std::vector<fs::path> files;
+  const std::vector<fs::path> folders = place.folder.empty() ? std::vector{fs::path()} : wanted.folders(place.folder);
+  for (const fs::path& folder : folders) {
+    for (const std::string& name : wanted.names) files.push_back(folder / name);
+  }
+  return files;
+}
+
+Opened open_first(const std::vector<Place>& candidates, const Wanted& wanted) {
   Opened opened;
   std::string tried;
   std::error_code ignored;
   for (const Place& place : candidates) {
-    std::vector<fs::path> files;
-    if (!place.file.empty()) {
-      files.push_back(place.file);
-    } else {
-      for (const std::string& name : sonames(stem, only_major)) files.push_back(place.folder / name);
-    }
-    for (const fs::path& file : files) {
+    for (const fs::path& file : files_of(place, wanted)) {
       const bool loader_search = place.folder.empty() && place.file.empty();
       if (!loader_search && !fs::exists(file, ignored)) {
         tried += "\n  " + file.string() + " (" + place.rule + "): no such file";
         continue;
       }
       void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-      void* symbol = handle != nullptr ? ::dlsym(handle, a_function) : nullptr;
+      void* symbol = handle != nullptr ? ::dlsym(handle, wanted.a_function) : nullptr;
       if (symbol == nullptr) {
         const char* reason = ::dlerror();
         tried += "\n  " + file.string() + " (" + place.rule + "): " + (reason != nullptr ? reason : "unknown reason");
@@ -63,7 +74,7 @@ Opened open_first(const std::vector<Place>& candidates, const std::string& stem,
       return opened;
     }
   }
-  opened.library.why_not = "no usable " + stem + "; tried:" + tried;
+  opened.library.why_not = "no usable " + wanted.stem + "; tried:" + tried;
   return opened;
 }
 
@@ -71,12 +82,15 @@ Opened open_first(const std::vector<Place>& candidates, const std::string& stem,
   NvrtcResult missing_##name parameters { return NvrtcResult::missing_function; }
 #define NVJITLINK_FUNCTION(name, version, parameters) \
   NvJitLinkResult missing_##name parameters { return NvJitLinkResult::missing_function; }
+#define NVVM_FUNCTION(name, version, parameters) \
+  NvvmResult missing_##name parameters { return NvvmResult::missing_function; }
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include "src/toolkit/functions.def"
 #pragma GCC diagnostic pop
 #undef NVRTC_FUNCTION
 #undef NVJITLINK_FUNCTION
+#undef NVVM_FUNCTION
 
 template <class Function>
 void resolve(void* handle, const char* name, Function& function, Function stub) {
@@ -104,9 +118,17 @@ struct NvJitLink {
   NvJitLinkTable table;
 };
 
+struct Nvvm {
+  ToolkitLibrary library;
+  fs::path libdevice;
+  NvvmTable table;
+};
+
 const Nvrtc* open_nvrtc(const std::vector<fs::path>& search_paths) {
   auto* nvrtc = new Nvrtc;
-  Opened opened = open_first(places("CUCORE_NVRTC", search_paths), "libnvrtc", "nvrtcVersion", 0);
+  const std::vector<Place> candidates = places("CUCORE_NVRTC", search_paths);
+  Opened opened =
+      open_first(candidates, {.stem = "libnvrtc", .names = sonames("libnvrtc", 0), .a_function = "nvrtcVersion"});
 #define NVRTC_FUNCTION(name, version, parameters) resolve(opened.handle, #name, nvrtc->table.name, &missing_##name);
 #include "src/toolkit/functions.def"
 #undef NVRTC_FUNCTION
@@ -116,18 +138,26 @@ const Nvrtc* open_nvrtc(const std::vector<fs::path>& search_paths) {
   if (!library.available) library.why_not = library.path.string() + ": nvrtcVersion failed";
   library.build = build_identity(library.path);
   if (library.available) load_builtins_beside(library);
-  nvrtc->include_paths = headers_beside(library.path.parent_path());
+  nvrtc->include_paths = find_headers(library.path.parent_path(), candidates, library.major, library.minor);
   return nvrtc;
 }
 
-const NvJitLink* open_nvjitlink(const std::vector<fs::path>& search_paths, const ToolkitLibrary& nvrtc) {
-  auto* link = new NvJitLink;
-  std::vector<Place> candidates = places("CUCORE_NVJITLINK", search_paths);
+// The places for a library that should come from where NVRTC came from.
+std::vector<Place> places_beside(const ToolkitLibrary& nvrtc, const char* override_variable,
+                                 const std::vector<fs::path>& search_paths) {
+  std::vector<Place> candidates = places(override_variable, search_paths);
   if (!nvrtc.path.empty()) {
     const auto first = candidates.begin() + (candidates.front().file.empty() ? 0 : 1);
     candidates.insert(first, {.rule = "beside NVRTC", .folder = nvrtc.path.parent_path()});
   }
-  Opened opened = open_first(candidates, "libnvJitLink", "nvJitLinkCreate", nvrtc.major);
+  return candidates;
+}
+
+const NvJitLink* open_nvjitlink(const std::vector<fs::path>& search_paths, const ToolkitLibrary& nvrtc) {
+  auto* link = new NvJitLink;
+  Opened opened = open_first(
+      places_beside(nvrtc, "CUCORE_NVJITLINK", search_paths),
+      {.stem = "libnvJitLink", .names = sonames("libnvJitLink", nvrtc.major), .a_function = "nvJitLinkCreate"});
 #define NVJITLINK_FUNCTION(name, version, parameters) resolve(opened.handle, #name, link->table.name, &missing_##name);
 #include "src/toolkit/functions.def"
 #undef NVJITLINK_FUNCTION
@@ -144,6 +174,24 @@ const NvJitLink* open_nvjitlink(const std::vector<fs::path>& search_paths, const
   return link;
 }
 
+// CUDA 12 and 13 have the same libnvvm.so.4, with the same version number: the place is what pairs it with NVRTC.
+const Nvvm* open_nvvm(const std::vector<fs::path>& search_paths, const ToolkitLibrary& nvrtc) {
+  auto* found = new Nvvm;
+  Opened opened =
+      open_first(places_beside(nvrtc, "CUCORE_NVVM", search_paths),
+                 {.stem = "libnvvm", .names = {"libnvvm.so.4"}, .a_function = "nvvmVersion", .folders = nvvm_folders});
+#define NVVM_FUNCTION(name, version, parameters) resolve(opened.handle, #name, found->table.name, &missing_##name);
+#include "src/toolkit/functions.def"
+#undef NVVM_FUNCTION
+  ToolkitLibrary& library = found->library = std::move(opened.library);
+  if (opened.handle == nullptr) return found;
+  library.available = found->table.nvvmVersion(&library.major, &library.minor) == NvvmResult::success;
+  if (!library.available) library.why_not = library.path.string() + ": nvvmVersion failed";
+  library.build = build_identity(library.path);
+  found->libdevice = libdevice_of(library.path);
+  return found;
+}
+
 // Never destroyed: code in other static objects may compile until the very end. Each library is opened when it is first
 // needed; both are large.
 struct Choice {
@@ -151,6 +199,7 @@ struct Choice {
   std::vector<fs::path> search_paths;
   const Nvrtc* nvrtc = nullptr;
   const NvJitLink* nvjitlink = nullptr;
+  const Nvvm* nvvm = nullptr;
 };
 
 Choice& choice() {
@@ -173,31 +222,20 @@ const NvJitLink& opened_nvjitlink() {
   return *c.nvjitlink;
 }
 
-int first_version(std::string_view call) {
-#define NVRTC_FUNCTION(name, version, parameters) \
-  if (call == #name) return version;
-#define NVJITLINK_FUNCTION(name, version, parameters) \
-  if (call == #name) return version;
-#include "src/toolkit/functions.def"
-#undef NVRTC_FUNCTION
-#undef NVJITLINK_FUNCTION
-  return 0;
-}
-
-[[noreturn]] void throw_missing(std::string_view call, const char* library, const ToolkitLibrary& found) {
-  const int version = first_version(call);
-  throw UnavailableError({.call = std::string(call),
-                          .message = std::string(library) + " " + std::to_string(found.major) + "." +
-                                     std::to_string(found.minor) + " at " + found.path.string() +
-                                     " does not have this function",
-                          .hint = "use a toolkit of version " + std::to_string(version / 1000) + "." +
-                                  std::to_string(version % 1000 / 10) + " or newer"});
+const Nvvm& opened_nvvm() {
+  const ToolkitLibrary& nvrtc = opened_nvrtc().library;
+  Choice& c = choice();
+  const std::lock_guard lock(c.mutex);
+  if (c.nvvm == nullptr) c.nvvm = open_nvvm(c.search_paths, nvrtc);
+  return *c.nvvm;
 }
 
 }  // namespace
 
 const ToolkitLibrary& nvrtc_library() { return opened_nvrtc().library; }
 const ToolkitLibrary& nvjitlink_library() { return opened_nvjitlink().library; }
+const ToolkitLibrary& nvvm_library() { return opened_nvvm().library; }
+const fs::path& libdevice() { return opened_nvvm().libdevice; }
 const std::vector<fs::path>& include_paths() { return opened_nvrtc().include_paths; }
 
 const NvrtcTable& nvrtc() {
@@ -220,77 +258,14 @@ const NvJitLinkTable& nvjitlink() {
   return found.table;
 }
 
-std::string_view name_of(NvrtcResult result) noexcept {
-  static constexpr std::string_view kNames[] = {
-      "NVRTC_SUCCESS",
-      "NVRTC_ERROR_OUT_OF_MEMORY",
-      "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
-      "NVRTC_ERROR_INVALID_INPUT",
-      "NVRTC_ERROR_INVALID_PROGRAM",
-      "NVRTC_ERROR_INVALID_OPTION",
-      "NVRTC_ERROR_COMPILATION",
-      "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",
-      "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
-      "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
-      "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID",
-      "NVRTC_ERROR_INTERNAL_ERROR",
-      "NVRTC_ERROR_TIME_FILE_WRITE_FAILED",
-      "NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED",
-      "NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED",
-      "NVRTC_ERROR_PCH_CREATE",
-      "NVRTC_ERROR_CANCELLED",
-      "NVRTC_ERROR_TIME_TRACE_FILE_WRITE_FAILED",
-  };
-  const auto index = static_cast<std::size_t>(static_cast<int>(result));
-  return index < std::size(kNames) ? kNames[index] : "unknown";
-}
-
-std::string_view name_of(NvJitLinkResult result) noexcept {
-  static constexpr std::string_view kNames[] = {
-      "NVJITLINK_SUCCESS",
-      "NVJITLINK_ERROR_UNRECOGNIZED_OPTION",
-      "NVJITLINK_ERROR_MISSING_ARCH",
-      "NVJITLINK_ERROR_INVALID_INPUT",
-      "NVJITLINK_ERROR_PTX_COMPILE",
-      "NVJITLINK_ERROR_NVVM_COMPILE",
-      "NVJITLINK_ERROR_INTERNAL",
-      "NVJITLINK_ERROR_THREADPOOL",
-      "NVJITLINK_ERROR_UNRECOGNIZED_INPUT",
-      "NVJITLINK_ERROR_FINALIZE",
-      "NVJITLINK_ERROR_NULL_INPUT",
-      "NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS",
-      "NVJITLINK_ERROR_INCORRECT_INPUT_TYPE",
-      "NVJITLINK_ERROR_ARCH_MISMATCH",
-      "NVJITLINK_ERROR_OUTDATED_LIBRARY",
-      "NVJITLINK_ERROR_MISSING_FATBIN",
-      "NVJITLINK_ERROR_UNRECOGNIZED_ARCH",
-      "NVJITLINK_ERROR_UNSUPPORTED_ARCH",
-      "NVJITLINK_ERROR_LTO_NOT_ENABLED",
-  };
-  const auto index = static_cast<std::size_t>(static_cast<int>(result));
-  return index < std::size(kNames) ? kNames[index] : "unknown";
-}
-
-void check(NvrtcResult result, std::string_view call, std::string_view what, std::string log, std::string hint) {
-  if (result == NvrtcResult::success) return;
-  if (result == NvrtcResult::missing_function) throw_missing(call, "NVRTC", nvrtc_library());
-  throw NvrtcError({.call = std::string(call),
-                    .code = static_cast<int>(result),
-                    .code_name = std::string(name_of(result)),
-                    .message = std::string(what),
-                    .log = std::move(log),
-                    .hint = std::move(hint)});
-}
-
-void check(NvJitLinkResult result, std::string_view call, std::string_view what, std::string log, std::string hint) {
-  if (result == NvJitLinkResult::success) return;
-  if (result == NvJitLinkResult::missing_function) throw_missing(call, "nvJitLink", nvjitlink_library());
-  throw NvJitLinkError({.call = std::string(call),
-                        .code = static_cast<int>(result),
-                        .code_name = std::string(name_of(result)),
-                        .message = std::string(what),
-                        .log = std::move(log),
-                        .hint = std::move(hint)});
+const NvvmTable& nvvm() {
+  const Nvvm& found = opened_nvvm();
+  if (!found.library.available) {
+    throw UnavailableError({.call = "nvvmVersion",
+                            .message = "libnvvm is not available: " + found.library.why_not,
+                            .hint = "install the package nvidia-nvvm, or set CUDA_HOME or CUCORE_NVVM"});
+  }
+  return found.table;
 }
 
 }  // namespace cucore::toolkit
@@ -300,8 +275,12 @@ namespace cucore {
 ToolkitInfo toolkit_info() {
   return {.nvrtc = toolkit::nvrtc_library(),
           .nvjitlink = toolkit::nvjitlink_library(),
+          .nvvm = toolkit::nvvm_library(),
+          .libdevice = toolkit::libdevice(),
           .include_paths = toolkit::include_paths()};
 }
+
+ToolkitLibrary nvrtc_info() { return toolkit::nvrtc_library(); }
 
 void set_toolkit_search_paths(std::vector<std::filesystem::path> folders) {
   toolkit::Choice& c = toolkit::choice();

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <string>
+#include <string_view>
 #include <system_error>
 
 namespace cucore::toolkit {
@@ -64,6 +66,18 @@ std::string gnu_build_id(const fs::path& path) {
   return {};
 }
 
+// What the headers say they are of, as 1000 * major + 10 * minor; 0 if they do not say.
+int toolkit_version(const std::vector<fs::path>& headers) {
+  constexpr std::string_view kMacro = "#define CUDART_VERSION";
+  for (const fs::path& folder : headers) {
+    std::ifstream file(folder / "cuda_runtime_api.h");
+    for (std::string line; std::getline(file, line);) {
+      if (line.starts_with(kMacro)) return std::atoi(line.c_str() + kMacro.size());
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::vector<Place> places(const char* override_variable, const std::vector<fs::path>& search_paths) {
@@ -87,9 +101,15 @@ std::vector<Place> places(const char* override_variable, const std::vector<fs::p
 
 std::vector<fs::path> headers_beside(const fs::path& library_folder) {
   // A toolkit or the CUDA 13 wheels: lib and include are neighbours. The CUDA 12 wheels: one folder per component.
+  // Conda: the headers of a target lie apart.
   const fs::path up = library_folder.parent_path();
-  const fs::path candidates[] = {up / "include", up / "include" / "cccl", up.parent_path() / "cuda_runtime" / "include",
-                                 up.parent_path() / "cuda_cccl" / "include"};
+  const fs::path conda = up / "targets" / "x86_64-linux" / "include";
+  const fs::path candidates[] = {up / "include",
+                                 up / "include" / "cccl",
+                                 up.parent_path() / "cuda_runtime" / "include",
+                                 up.parent_path() / "cuda_cccl" / "include",
+                                 conda,
+                                 conda / "cccl"};
   // /usr/include is the host's; NVRTC must not see it.
   std::vector<fs::path> found;
   std::error_code ignored;
@@ -98,6 +118,44 @@ std::vector<fs::path> headers_beside(const fs::path& library_folder) {
     if (toolkit && !fs::exists(folder / "stdio.h", ignored)) found.push_back(folder);
   }
   return found;
+}
+
+std::vector<fs::path> find_headers(const fs::path& library_folder, const std::vector<Place>& places, int major,
+                                   int minor) {
+  std::vector<fs::path> found = headers_beside(library_folder);
+  if (!found.empty()) return found;
+  std::vector<fs::path> folders;
+  for (const Place& place : places) {
+    if (!place.folder.empty()) folders.push_back(place.folder);
+  }
+  const std::string version = std::to_string(major) + "." + std::to_string(minor);
+  for (const fs::path root : {"/usr/local/cuda-" + version, "/usr/local/cuda-" + std::to_string(major),
+                              std::string("/usr/local/cuda"), std::string("/opt/cuda")}) {
+    folders.push_back(root / "lib64");
+  }
+  for (const fs::path& folder : folders) {
+    std::vector<fs::path> headers = headers_beside(folder);
+    const int of_headers = toolkit_version(headers);
+    if (of_headers == 1000 * major + 10 * minor) return headers;
+    if (found.empty() && of_headers / 1000 == major) found = std::move(headers);
+  }
+  return found;
+}
+
+std::vector<fs::path> nvvm_folders(const fs::path& folder) {
+  const fs::path up = folder.parent_path();
+  return {folder, up / "nvvm" / "lib64", up / "nvvm" / "lib", up.parent_path() / "cuda_nvcc" / "nvvm" / "lib64",
+          up.parent_path().parent_path() / "nvvm" / "lib64"};  // of targets/x86_64-linux/lib
+}
+
+fs::path libdevice_of(const fs::path& nvvm_library) {
+  const fs::path up = nvvm_library.parent_path().parent_path();
+  std::error_code ignored;
+  for (const fs::path& folder : {up / "libdevice", up / "nvvm" / "libdevice", up / "cuda_nvcc" / "nvvm" / "libdevice",
+                                 fs::path("/usr/lib/nvidia-cuda-toolkit/libdevice")}) {
+    if (fs::path file = folder / "libdevice.10.bc"; fs::exists(file, ignored)) return file;
+  }
+  return {};
 }
 
 std::string build_identity(const fs::path& library) {

@@ -15,12 +15,23 @@ struct Place {
   std::filesystem::path file = {};
 };
 
-/// The places for NVRTC (`override_variable` "CUCORE_NVRTC") or nvJitLink ("CUCORE_NVJITLINK"), as the rules in
-/// cucore/toolkit.hpp say.
+/// The places for the library that `override_variable` ("CUCORE_NVRTC", "CUCORE_NVJITLINK" or "CUCORE_NVVM") can name,
+/// as the rules in cucore/toolkit.hpp say.
 std::vector<Place> places(const char* override_variable, const std::vector<std::filesystem::path>& search_paths);
 
 /// The toolkit's header folders that belong to a library in `library_folder`, in the order to search them.
 std::vector<std::filesystem::path> headers_beside(const std::filesystem::path& library_folder);
+
+/// Those beside the library; where it has none (the headers are a package of their own), those of the first of `places`
+/// and of the usual folders of toolkits that are for the same major version, the same minor version preferred.
+std::vector<std::filesystem::path> find_headers(const std::filesystem::path& library_folder,
+                                                const std::vector<Place>& places, int major, int minor);
+
+/// The folders in which libnvvm may lie when the other libraries lie, or would lie, in `folder`.
+std::vector<std::filesystem::path> nvvm_folders(const std::filesystem::path& folder);
+
+/// The file of libdevice that belongs to this libnvvm; empty if there is none.
+std::filesystem::path libdevice_of(const std::filesystem::path& nvvm_library);
 
 /// What tells this build of a library from another of the same version: its GNU build id, else size and time of change.
 std::string build_identity(const std::filesystem::path& library);

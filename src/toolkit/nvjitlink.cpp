@@ -8,31 +8,15 @@
 namespace cucore::toolkit {
 namespace {
 
-class NativeLink {
- public:
-  NativeLink() = default;
-  NativeLink(const NativeLink&) = delete;
-  NativeLink& operator=(const NativeLink&) = delete;
-  ~NativeLink() {
-    if (handle != nullptr) nvjitlink().nvJitLinkDestroy(&handle);
-  }
-
-  std::string error_log() const { return log(nvjitlink().nvJitLinkGetErrorLogSize, nvjitlink().nvJitLinkGetErrorLog); }
-  std::string info_log() const { return log(nvjitlink().nvJitLinkGetInfoLogSize, nvjitlink().nvJitLinkGetInfoLog); }
-
-  NvJitLinkHandle handle = nullptr;
-
- private:
-  std::string log(NvJitLinkResult (*get_size)(NvJitLinkHandle, std::size_t*),
-                  NvJitLinkResult (*get)(NvJitLinkHandle, char*)) const {
-    std::size_t size = 0;
-    if (handle == nullptr || get_size(handle, &size) != NvJitLinkResult::success || size == 0) return {};
-    std::string text(size, '\0');
-    if (get(handle, text.data()) != NvJitLinkResult::success) return {};
-    while (!text.empty() && text.back() == '\0') text.pop_back();
-    return text;
-  }
-};
+std::string log_of(NvJitLinkHandle handle, NvJitLinkResult (*get_size)(NvJitLinkHandle, std::size_t*),
+                   NvJitLinkResult (*get)(NvJitLinkHandle, char*)) {
+  std::size_t size = 0;
+  if (handle == nullptr || get_size(handle, &size) != NvJitLinkResult::success || size == 0) return {};
+  std::string text(size, '\0');
+  if (get(handle, text.data()) != NvJitLinkResult::success) return {};
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  return text;
+}
 
 std::string hint_for(NvJitLinkResult result) {
   switch (result) {
@@ -52,14 +36,27 @@ std::string hint_for(NvJitLinkResult result) {
 
 }  // namespace
 
+NativeLink::~NativeLink() {
+  if (handle != nullptr) nvjitlink().nvJitLinkDestroy(&handle);
+}
+
+std::string NativeLink::error_log() const {
+  return log_of(handle, nvjitlink().nvJitLinkGetErrorLogSize, nvjitlink().nvJitLinkGetErrorLog);
+}
+
+std::string NativeLink::info_log() const {
+  return log_of(handle, nvjitlink().nvJitLinkGetInfoLogSize, nvjitlink().nvJitLinkGetInfoLog);
+}
+
 LinkedCubin compile_ptx_with_nvjitlink(std::string_view ptx, const std::string& name,
-                                       const std::vector<std::string>& flags) {
+                                       const std::vector<std::string>& flags, std::unique_ptr<NativeLink>& native) {
   const NvJitLinkTable& table = nvjitlink();
   const std::string what = "compiling PTX '" + name + "' to cubin";
   std::vector<const char*> options;
   for (const std::string& flag : flags) options.push_back(flag.c_str());
 
-  NativeLink link;
+  native = std::make_unique<NativeLink>();
+  NativeLink& link = *native;
   const auto require = [&](NvJitLinkResult result, const char* call) {
     if (result != NvJitLinkResult::success) check(result, call, what, link.error_log(), hint_for(result));
   };

@@ -10,29 +10,10 @@
 namespace cucore::toolkit {
 namespace {
 
-class NativeProgram {
- public:
-  NativeProgram(const NvrtcInput& input, const std::string& what) {
-    std::vector<const char*> names;
-    std::vector<const char*> texts;
-    for (const auto& [name, text] : input.headers) {
-      names.push_back(name.c_str());
-      texts.push_back(text.c_str());
-    }
-    check(nvrtc().nvrtcCreateProgram(&handle_, input.source.c_str(), input.name.c_str(), static_cast<int>(names.size()),
-                                     texts.data(), names.data()),
-          "nvrtcCreateProgram", what);
-  }
-  NativeProgram(const NativeProgram&) = delete;
-  NativeProgram& operator=(const NativeProgram&) = delete;
-  // Fails only for a handle that is no program.
-  ~NativeProgram() { nvrtc().nvrtcDestroyProgram(&handle_); }
-
-  NvrtcProgram get() const noexcept { return handle_; }
-
- private:
-  NvrtcProgram handle_ = nullptr;
-};
+std::string what_of(const NvrtcInput& input) {
+  return "compiling program '" + input.name + "' to " + std::string(input.target.name()) + " for " +
+         std::string(input.arch);
+}
 
 std::string without_nul(std::string text) {
   while (!text.empty() && text.back() == '\0') text.pop_back();
@@ -71,7 +52,8 @@ std::string fetch_image(NvrtcProgram program, CodeType target, const std::string
   return fetch(program, nvrtc().nvrtcGetLTOIRSize, nvrtc().nvrtcGetLTOIR, "nvrtcGetLTOIR", what);
 }
 
-NvrtcResult compile(const NativeProgram& program, const NvrtcInput& input, const std::string& what) {
+NvrtcResult compile(NvrtcNative& program, const NvrtcInput& input, const std::string& what) {
+  program.set_compiled();
   for (const std::string& expression : input.name_expressions) {
     check(nvrtc().nvrtcAddNameExpression(program.get(), expression.c_str()), "nvrtcAddNameExpression",
           what + ", name expression '" + expression + "'");
@@ -81,12 +63,33 @@ NvrtcResult compile(const NativeProgram& program, const NvrtcInput& input, const
   return nvrtc().nvrtcCompileProgram(program.get(), static_cast<int>(flags.size()), flags.data());
 }
 
-std::string hint_for(NvrtcResult result) {
+// The architectures this NVRTC compiles for, e.g. "sm_75, sm_80"; empty if it does not tell.
+std::string supported_archs() {
+  int count = 0;
+  if (nvrtc().nvrtcGetNumSupportedArchs(&count) != NvrtcResult::success || count <= 0) return {};
+  std::vector<int> archs(static_cast<std::size_t>(count));
+  if (nvrtc().nvrtcGetSupportedArchs(archs.data()) != NvrtcResult::success) return {};
+  std::string text;
+  for (int arch : archs) text += (text.empty() ? "sm_" : ", sm_") + std::to_string(arch);
+  return text;
+}
+
+std::string hint_for(NvrtcResult result, std::string_view log = {}) {
   switch (result) {
     case NvrtcResult::compilation:
-      return "correct the source where the log points";
+      if (log.find("not open source file") == std::string_view::npos) {
+        return "correct the source where the log points";
+      }
+      return include_paths().empty() ? "no headers of the toolkit were found beside NVRTC; install the packages "
+                                       "nvidia-cuda-runtime and nvidia-cuda-cccl, or set include_path"
+                                     : "set include_path to the folder of the header, or give its text in headers";
     case NvrtcResult::invalid_option: {
       const ToolkitLibrary& found = nvrtc_library();
+      if (log.find("gpu-architecture") != std::string_view::npos) {
+        if (const std::string archs = supported_archs(); !archs.empty()) {
+          return "NVRTC " + std::to_string(found.major) + "." + std::to_string(found.minor) + " compiles for " + archs;
+        }
+      }
       return "this NVRTC is version " + std::to_string(found.major) + "." + std::to_string(found.minor) + " at " +
              found.path.string() + "; the log names the option it does not take";
     }
@@ -99,11 +102,11 @@ std::string hint_for(NvrtcResult result) {
   }
 }
 
-NvrtcOutput collect(const NativeProgram& program, const NvrtcInput& input, const std::string& what,
-                    NvrtcResult result) {
+NvrtcOutput collect(NvrtcNative& program, const NvrtcInput& input, const std::string& what, NvrtcResult result) {
   NvrtcOutput output;
   output.log = log_of(program.get());
-  check(result, "nvrtcCompileProgram", what, output.log, hint_for(result));
+  if (result != NvrtcResult::success)
+    check(result, "nvrtcCompileProgram", what, output.log, hint_for(result, output.log));
   output.image = fetch_image(program.get(), input.target, what);
   if (input.want_ptx) output.ptx = fetch_ptx(program.get(), what);
   for (const std::string& expression : input.name_expressions) {
@@ -123,27 +126,41 @@ PchStatus as_status(NvrtcResult result) {
 
 }  // namespace
 
-NvrtcOutput compile_with_nvrtc(const NvrtcInput& input) {
-  const std::string what = "compiling program '" + input.name + "' to " + std::string(input.target.name()) + " for " +
-                           std::string(input.arch);
-  const NativeProgram program(input, what);
-  const NvrtcResult result = compile(program, input, what);
-  if (!input.uses_pch || result != NvrtcResult::success) return collect(program, input, what, result);
+NvrtcNative::NvrtcNative(const NvrtcInput& input) {
+  std::vector<const char*> names;
+  std::vector<const char*> texts;
+  for (const auto& [name, text] : input.headers) {
+    names.push_back(name.c_str());
+    texts.push_back(text.c_str());
+  }
+  check(nvrtc().nvrtcCreateProgram(&handle_, input.source.c_str(), input.name.c_str(), static_cast<int>(names.size()),
+                                   texts.data(), names.data()),
+        "nvrtcCreateProgram", what_of(input));
+}
 
-  const NvrtcResult pch = nvrtc().nvrtcGetPCHCreateStatus(program.get());
+// Fails only for a handle that is no program.
+NvrtcNative::~NvrtcNative() { nvrtc().nvrtcDestroyProgram(&handle_); }
+
+NvrtcOutput compile_with_nvrtc(const NvrtcInput& input, std::unique_ptr<NvrtcNative>& native) {
+  const std::string what = what_of(input);
+  if (native == nullptr || native->compiled()) native = std::make_unique<NvrtcNative>(input);
+  const NvrtcResult result = compile(*native, input, what);
+  if (!input.uses_pch || result != NvrtcResult::success) return collect(*native, input, what, result);
+
+  const NvrtcResult pch = nvrtc().nvrtcGetPCHCreateStatus(native->get());
   if (pch == NvrtcResult::missing_function) check(pch, "nvrtcGetPCHCreateStatus", what);
   if (pch != NvrtcResult::pch_create_heap_exhausted) {
-    NvrtcOutput output = collect(program, input, what, result);
+    NvrtcOutput output = collect(*native, input, what, result);
     output.pch = as_status(pch);
     return output;
   }
   // The header did not fit: give the process-wide heap the size NVRTC asks for and compile once more.
   std::size_t required = 0;
-  check(nvrtc().nvrtcGetPCHHeapSizeRequired(program.get(), &required), "nvrtcGetPCHHeapSizeRequired", what);
+  check(nvrtc().nvrtcGetPCHHeapSizeRequired(native->get(), &required), "nvrtcGetPCHHeapSizeRequired", what);
   check(nvrtc().nvrtcSetPCHHeapSize(required), "nvrtcSetPCHHeapSize", what);
-  const NativeProgram again(input, what);
-  NvrtcOutput output = collect(again, input, what, compile(again, input, what));
-  output.pch = as_status(nvrtc().nvrtcGetPCHCreateStatus(again.get()));
+  native = std::make_unique<NvrtcNative>(input);
+  NvrtcOutput output = collect(*native, input, what, compile(*native, input, what));
+  output.pch = as_status(nvrtc().nvrtcGetPCHCreateStatus(native->get()));
   return output;
 }
 

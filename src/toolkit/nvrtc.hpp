@@ -1,6 +1,7 @@
 // One compile with NVRTC, from source to images and lowered names.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "cucore/code_type.hpp"
 #include "cucore/program.hpp"
+#include "src/toolkit/abi.hpp"
 
 namespace cucore::toolkit {
 
@@ -32,7 +34,25 @@ struct NvrtcOutput {
   std::optional<PchStatus> pch;
 };
 
-/// Throws NvrtcError with the log, UnavailableError.
-NvrtcOutput compile_with_nvrtc(const NvrtcInput& input);
+/// A program of NVRTC with its source. Throws NvrtcError, UnavailableError.
+class NvrtcNative {
+ public:
+  explicit NvrtcNative(const NvrtcInput& input);
+  NvrtcNative(const NvrtcNative&) = delete;
+  NvrtcNative& operator=(const NvrtcNative&) = delete;
+  ~NvrtcNative();
+
+  NvrtcProgram get() const noexcept { return handle_; }
+  bool compiled() const noexcept { return compiled_; }
+  void set_compiled() noexcept { compiled_ = true; }
+
+ private:
+  NvrtcProgram handle_ = nullptr;
+  bool compiled_ = false;
+};
+
+/// Compiles with `native` if that has not been used yet, else with a new one; the one that was used is left in
+/// `native`. Throws NvrtcError with the log, UnavailableError.
+NvrtcOutput compile_with_nvrtc(const NvrtcInput& input, std::unique_ptr<NvrtcNative>& native);
 
 }  // namespace cucore::toolkit

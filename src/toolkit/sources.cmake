@@ -9,10 +9,13 @@ set(cucore_toolkit_sources
   object_code_images.cpp
   object_code_load.cpp
   program.cpp
+  program_compile.cpp
   program_options.cpp
   program_options_validate.cpp
+  diagnostic.cpp
   detail/elf.cpp
   detail/fatbin.cpp
+  detail/file_snapshot.cpp
   detail/files.cpp
   detail/frame.cpp
   detail/include_closure.cpp
@@ -22,6 +25,8 @@ set(cucore_toolkit_sources
   toolkit/locate.cpp
   toolkit/nvjitlink.cpp
   toolkit/nvrtc.cpp
+  toolkit/nvvm.cpp
+  toolkit/results.cpp
 )
 
 # A toolkit root (with lib or lib64) to search after the environment and before the dynamic loader. Developers get the

@@ -85,7 +85,7 @@ TEST_F(program_cache_of_processes, a_second_process_hits) {
 
 TEST_F(program_cache_of_processes, many_processes_compile_once) {
   std::vector<std::unique_ptr<Child>> children;
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 8; ++i) {
     children.push_back(std::make_unique<Child>(std::vector<std::string>{cache_, "60000", kSource}));
   }
   int misses = 0;
@@ -117,6 +117,36 @@ TEST_F(program_cache_of_processes, a_lock_held_too_long_does_not_stop_a_compile)
   const std::string line = compile(50).line();
   EXPECT_THAT(line, StartsWith("miss "));
   EXPECT_THAT(line, testing::EndsWith(" 1"));
+}
+
+// Rounds of the next test; more by hand.
+int kill_rounds() {
+  const char* wanted = std::getenv("CUCORE_TEST_KILL_ROUNDS");
+  return wanted != nullptr ? std::atoi(wanted) : 25;
+}
+
+TEST_F(program_cache_of_processes, writers_killed_at_any_moment_leave_whole_entries_and_no_lock) {
+  for (int i = 0; i < kill_rounds(); ++i) {
+    Child writer({"--store", cache_});
+    ASSERT_EQ(writer.line(), "begun");
+    ::usleep(static_cast<useconds_t>((i * 7919) % 4000));
+    writer.kill();
+    ProgramCache cache(ProgramCacheOptions{.path = cache_});
+    for (char digit = '0'; digit < '8'; ++digit) {
+      if (const auto record = cache.get({.hex = std::string(64, digit)})) {
+        EXPECT_GE(record->code.code().size(), 1000U);
+        EXPECT_EQ(record->code.code().find_first_not_of('x'), std::string_view::npos);
+      }
+    }
+    EXPECT_EQ(cache.stats().bad_records, 0U) << "round " << i;
+  }
+  const std::string line = compile(10).line();
+  EXPECT_THAT(line, StartsWith("miss "));
+  EXPECT_THAT(line, testing::EndsWith(" 0"));  // no lock was waited for
+}
+
+TEST_F(program_cache_of_processes, a_full_disk_costs_only_the_saving) {
+  EXPECT_EQ(Child({"--full", cache_}).line(), "miss miss 2 0");
 }
 
 TEST_F(program_cache_of_processes, a_killed_writer_leaves_no_broken_entry) {

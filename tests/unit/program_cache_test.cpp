@@ -1,10 +1,13 @@
 // The cache within one process: what is in a key, what a hit gives, and what a broken folder does.
 #include "cucore/program_cache.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <ctime>
 #include <string>
 #include <thread>
 #include <vector>
@@ -103,7 +106,7 @@ TEST_F(program_cache, the_compilers_build_is_in_the_key) {
 
 TEST_F(program_cache, ptx_keys_ignore_what_ptx_ignores) {
   const auto key = [](const ProgramOptions& options) { return make_compile_key("x", "ptx", options, "cubin").hex; };
-  EXPECT_EQ(key({.arch = "sm_90"}), key({.arch = "sm_90", .use_fast_math = true, .std = "c++20"}));
+  EXPECT_EQ(key({.arch = "sm_90"}), key({.arch = "sm_90", .std = "c++20", .restrict = true}));
   EXPECT_NE(key({.arch = "sm_90"}), key({.arch = "sm_90", .max_register_count = 16}));
 }
 
@@ -251,6 +254,72 @@ TEST_F(program_cache, the_size_stays_below_the_bound_and_the_least_used_goes_fir
   EXPECT_GE(cache.stats().evictions, 28U);
   EXPECT_FALSE(cache.put(key(99), {.code = ObjectCode::from_cubin(std::string(200'000, 'x'))}));
   EXPECT_TRUE(cache.get(key(0)));
+}
+
+TEST_F(program_cache, what_foreign_users_wrote_is_left_alone_unless_shared) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  compile();
+  ASSERT_EQ(::chown(only_entry().c_str(), 12345, 12345), 0);
+  compile();
+  EXPECT_EQ(report_.cache, CacheResult::miss);
+  ASSERT_EQ(::chown(only_entry().c_str(), 12345, 12345), 0);
+  const Program program(kSource, "c++", {.arch = "sm_90"});
+  ProgramCache shared({.path = cache_.path(), .shared = true});
+  program.compile("ptx", {"f<int>"}, {.cache = &shared, .report = &report_});
+  EXPECT_EQ(report_.cache, CacheResult::hit);
+
+  ASSERT_EQ(::chown(cache_.path().c_str(), 12345, 12345), 0);
+  ProgramCache own({.path = cache_.path()});
+  program.compile("ptx", {"f<int>"}, {.cache = &own, .report = &report_});
+  EXPECT_EQ(report_.cache, CacheResult::miss);
+  EXPECT_THAT(report_.cache_why, HasSubstr("belongs to another user (12345)"));
+  EXPECT_EQ(own.stats().store_failures, 1U);
+}
+
+TEST_F(program_cache, clocks_that_jump_do_no_harm) {
+  const fs::path header = folder_.write("value.h", "#define VALUE 1\n");
+  const ProgramOptions options = {.arch = "sm_90", .include_path = {folder_.path().string()}};
+  const char* source = "#include \"value.h\"\nextern \"C\" __device__ int v = VALUE;";
+  const auto text = [&] { return std::string(compile(options, source, {}).code()); };
+  const auto set_time = [](const fs::path& path, std::time_t seconds) {
+    const timespec times[2] = {{seconds, 0}, {seconds, 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  };
+  const std::time_t now = std::time(nullptr);
+  for (const std::time_t at : {now - 400 * 86400, now + 400 * 86400, std::time_t{0}}) {
+    // The header, the entry and the folders claim to be of another year, and the header's size does not change.
+    folder_.write("value.h", at % 2 == 0 ? "#define VALUE 2\n" : "#define VALUE 3\n");
+    set_time(header, at);
+    EXPECT_THAT(text(), HasSubstr(at % 2 == 0 ? "v = 2" : "v = 3"));
+    set_time(only_entry(), at);
+    set_time(only_entry().parent_path(), at);
+    EXPECT_THAT(text(), HasSubstr(at % 2 == 0 ? "v = 2" : "v = 3"));
+    folder_.write("value.h", "#define VALUE 4\n");
+    set_time(header, at);
+    EXPECT_THAT(text(), HasSubstr("v = 4"));
+    EXPECT_THAT(text(), HasSubstr("v = 4"));
+    EXPECT_EQ(report_.cache, CacheResult::hit);
+  }
+}
+
+TEST_F(program_cache, one_program_sees_headers_change_between_its_compiles) {
+  folder_.write("value.h", "#define VALUE 1\n");
+  const std::string include = folder_.path().string();
+  const Program program("#include \"value.h\"\n#include <cuda_fp16.h>\nextern \"C\" __device__ int v = VALUE;", "c++",
+                        {.arch = "sm_90", .include_path = {include + "/first", include}});
+  const auto result = [&] {
+    const std::string text(program.compile("ptx", {}, {.cache = &cache_, .report = &report_}).code());
+    return std::make_pair(report_.cache, text.substr(text.find("v = "), 5));
+  };
+  EXPECT_EQ(result(), std::make_pair(CacheResult::miss, std::string("v = 1")));
+  EXPECT_EQ(result(), std::make_pair(CacheResult::hit, std::string("v = 1")));
+  folder_.write("value.h", "#define VALUE 2\n");
+  EXPECT_EQ(result(), std::make_pair(CacheResult::miss, std::string("v = 2")));
+  fs::create_directory(folder_.path() / "first");
+  folder_.write("first/value.h", "#define VALUE 3\n");
+  EXPECT_EQ(result(), std::make_pair(CacheResult::miss, std::string("v = 3")));
+  EXPECT_EQ(result(), std::make_pair(CacheResult::hit, std::string("v = 3")));
+  EXPECT_THAT(cache_.why(program, "ptx"), "hit");
 }
 
 TEST_F(program_cache, entries_can_be_erased_and_cleared) {

@@ -23,7 +23,7 @@ struct Row {
   ProgramOptions options;
   Flags nvrtc;
   Flags ptx;      // flags for nvJitLink
-  bool ptx_uses;  // false: named by unused_for_ptx()
+  bool ptx_uses;  // false: refused
   Flags nvvm;
   bool nvvm_refuses;
 };
@@ -44,14 +44,14 @@ std::vector<Row> table() {
       row("arch", {.arch = "compute_80"}, {"-arch=compute_80"}, {"-arch=compute_80"}, kUsed, {"-arch=compute_80"}),
       row("relocatable_device_code", {.relocatable_device_code = true}, {"--relocatable-device-code=true"}, {}, kUnused,
           {}, kRefused),
-      row("relocatable_device_code", {.relocatable_device_code = false}, {"--relocatable-device-code=false"}, {},
-          kUnused, {}, kRefused),
+      row("relocatable_device_code", {.relocatable_device_code = false}, {"--relocatable-device-code=false"}, {}, kUsed,
+          {}, kRefused),
       row("extensible_whole_program", {.extensible_whole_program = true}, {"--extensible-whole-program"}, {}, kUnused,
           {}, kRefused),
       row("debug", {.debug = true}, {"--device-debug"}, {"-g"}, kUsed, {"-g"}),
       row("lineinfo", {.lineinfo = true}, {"--generate-line-info"}, {"-lineinfo"}, kUsed, {}, kRefused),
-      row("device_code_optimize", {.device_code_optimize = true}, {"--dopt=on"}, {}, kUnused, {"-opt=3"}),
-      row("device_code_optimize", {.device_code_optimize = false}, {}, {}, kUnused, {"-opt=0"}),
+      row("device_code_optimize", {.device_code_optimize = true}, {"--dopt=on"}, {"-O3"}, kUsed, {"-opt=3"}),
+      row("device_code_optimize", {.device_code_optimize = false}, {}, {}, kUsed, {"-opt=0"}),
       row("ptxas_options", {.ptxas_options = {"-v", "-O2"}}, {"--ptxas-options=-v", "--ptxas-options=-O2"},
           {"-Xptxas=-v", "-Xptxas=-O2"}, kUsed, {}, kRefused),
       row("max_register_count", {.max_register_count = 32}, {"--maxrregcount=32"}, {"-maxrregcount=32"}, kUsed, {},
@@ -61,7 +61,10 @@ std::vector<Row> table() {
       row("prec_sqrt", {.prec_sqrt = false}, {"--prec-sqrt=false"}, {"-prec-sqrt=false"}, kUsed, {"-prec-sqrt=0"}),
       row("prec_div", {.prec_div = false}, {"--prec-div=false"}, {"-prec-div=false"}, kUsed, {"-prec-div=0"}),
       row("fma", {.fma = true}, {"--fmad=true"}, {"-fma=true"}, kUsed, {"-fma=1"}),
-      row("use_fast_math", {.use_fast_math = true}, {"--use_fast_math"}, {}, kUnused, {}, kRefused),
+      row("use_fast_math", {.use_fast_math = true}, {"--use_fast_math"},
+          {"-ftz=true", "-prec-div=false", "-prec-sqrt=false", "-fma=true"}, kUsed, {}, kRefused),
+      row("use_fast_math", {.fma = false, .use_fast_math = true}, {"--fmad=false", "--use_fast_math"},
+          {"-ftz=true", "-prec-div=false", "-prec-sqrt=false", "-fma=false"}, kUsed, {}, kRefused),
       row("extra_device_vectorization", {.extra_device_vectorization = true}, {"--extra-device-vectorization"}, {},
           kUnused, {}, kRefused),
       row("link_time_optimization", {.link_time_optimization = true}, {"--dlink-time-opt"}, {"-lto"}, kUsed),
@@ -95,18 +98,19 @@ std::vector<Row> table() {
       row("fdevice_syntax_only", {.fdevice_syntax_only = true}, {"--fdevice-syntax-only"}, {}, kUnused, {}, kRefused),
       row("minimal", {.minimal = true}, {"--minimal"}, {}, kUnused, {}, kRefused),
       row("no_cache", {.no_cache = true}, {"--no-cache"}, {"-no-cache"}, kUsed),
-      row("fdevice_time_trace", {.fdevice_time_trace = "t.json"}, {"--fdevice-time-trace=t.json"}, {}, kUnused),
-      row("device_float128", {.device_float128 = true}, {"--device-float128"}, {}, kUnused),
-      row("frandom_seed", {.frandom_seed = "x"}, {"--frandom-seed=x"}, {}, kUnused),
-      row("ofast_compile", {.ofast_compile = "min"}, {"--Ofast-compile=min"}, {}, kUnused),
-      row("pch", {.pch = true}, {"--pch"}, {}, kUnused),
-      row("create_pch", {.create_pch = "a.pch"}, {"--create-pch=a.pch"}, {}, kUnused),
-      row("use_pch", {.use_pch = "a.pch"}, {"--use-pch=a.pch"}, {}, kUnused),
-      row("pch_dir", {.pch_dir = "d"}, {"--pch-dir=d"}, {}, kUnused),
-      row("pch_verbose", {.pch_verbose = true}, {"--pch-verbose=true"}, {}, kUnused),
-      row("pch_messages", {.pch_messages = false}, {"--pch-messages=false"}, {}, kUnused),
+      row("fdevice_time_trace", {.fdevice_time_trace = "t.json"}, {"--fdevice-time-trace=t.json"}, {}, kUnused, {},
+          kRefused),
+      row("device_float128", {.device_float128 = true}, {"--device-float128"}, {}, kUnused, {}, kRefused),
+      row("frandom_seed", {.frandom_seed = "x"}, {"--frandom-seed=x"}, {}, kUnused, {}, kRefused),
+      row("ofast_compile", {.ofast_compile = "min"}, {"--Ofast-compile=min"}, {}, kUnused, {}, kRefused),
+      row("pch", {.pch = true}, {"--pch"}, {}, kUnused, {}, kRefused),
+      row("create_pch", {.create_pch = "a.pch"}, {"--create-pch=a.pch"}, {}, kUnused, {}, kRefused),
+      row("use_pch", {.use_pch = "a.pch"}, {"--use-pch=a.pch"}, {}, kUnused, {}, kRefused),
+      row("pch_dir", {.pch_dir = "d"}, {"--pch-dir=d"}, {}, kUnused, {}, kRefused),
+      row("pch_verbose", {.pch_verbose = true}, {"--pch-verbose=true"}, {}, kUnused, {}, kRefused),
+      row("pch_messages", {.pch_messages = false}, {"--pch-messages=false"}, {}, kUnused, {}, kRefused),
       row("instantiate_templates_in_pch", {.instantiate_templates_in_pch = true},
-          {"--instantiate-templates-in-pch=true"}, {}, kUnused),
+          {"--instantiate-templates-in-pch=true"}, {}, kUnused, {}, kRefused),
       row("use_libdevice", {.use_libdevice = true}, {}, {}, kUnused),
       row("numba_debug", {.numba_debug = true}, {"--numba-debug"}, {}, kUnused, {"-numba-debug"}),
   };
@@ -118,10 +122,11 @@ TEST(program_options, each_field_becomes_its_flags) {
     EXPECT_NO_THROW(validate(r.options));
     EXPECT_EQ(nvrtc_flags(r.options), r.nvrtc);
     EXPECT_EQ(nvjitlink_flags(r.options), r.ptx);
+    EXPECT_THAT(unsupported_options(r.options, "c++"), IsEmpty());
     if (r.ptx_uses) {
-      EXPECT_THAT(unused_for_ptx(r.options), IsEmpty());
+      EXPECT_THAT(unsupported_options(r.options, "ptx"), IsEmpty());
     } else {
-      EXPECT_THAT(unused_for_ptx(r.options), ElementsAre(r.field));
+      EXPECT_THAT(unsupported_options(r.options, "ptx"), ElementsAre(r.field));
     }
     if (!r.nvvm_refuses) {
       EXPECT_EQ(nvvm_flags(r.options), r.nvvm);
@@ -130,7 +135,7 @@ TEST(program_options, each_field_becomes_its_flags) {
     try {
       nvvm_flags(r.options);
       ADD_FAILURE() << "accepted";
-    } catch (const ValueError& error) {
+    } catch (const UnsupportedOptionError& error) {
       EXPECT_THAT(error.what(), HasSubstr("not supported by NVVM backend"));
       EXPECT_THAT(error.what(), HasSubstr(r.field));
     }
@@ -168,11 +173,18 @@ TEST(program_options, a_switch_that_is_false_is_as_one_not_set) {
   EXPECT_THAT(nvjitlink_flags(off), IsEmpty());
 }
 
-TEST(program_options, time_is_a_file_for_nvrtc_and_refused_for_ptx) {
+TEST(program_options, time_is_a_file_for_nvrtc_and_refused_elsewhere) {
   const ProgramOptions options = {.time = "times.csv"};
   EXPECT_THAT(nvrtc_flags(options), ElementsAre("--time=times.csv"));
-  EXPECT_THROW(nvjitlink_flags(options), ValueError);
-  EXPECT_THROW(nvvm_flags(options), ValueError);
+  EXPECT_THAT(unsupported_options(options, "ptx"), ElementsAre("time"));
+  EXPECT_THAT(unsupported_options(options, "nvvm"), ElementsAre("time"));
+}
+
+TEST(program_options, modules_of_ir_are_for_nvvm) {
+  const ProgramOptions options = {.extra_sources = {{"m", "ir"}}};
+  EXPECT_THAT(unsupported_options(options, "c++"), ElementsAre("extra_sources"));
+  EXPECT_THAT(unsupported_options(options, "ptx"), ElementsAre("extra_sources"));
+  EXPECT_THAT(unsupported_options(options, "nvvm"), IsEmpty());
 }
 
 TEST(program_options, ltoir_asks_for_link_time_optimization_once) {
@@ -258,6 +270,17 @@ TEST(program_options, all_faults_are_told_at_once) {
     EXPECT_THAT(error.what(), HasSubstr("max_register_count"));
     EXPECT_THAT(error.what(), HasSubstr("std='y'"));
   }
+}
+
+TEST(program_options, what_the_back_end_lacks_is_told_with_the_other_faults) {
+  try {
+    validate({.arch = "x", .std = "c++17", .restrict = true}, "ptx");
+    FAIL();
+  } catch (const UnsupportedOptionError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("arch='x'"));
+    EXPECT_THAT(error.what(), HasSubstr("not supported by linker backend: std, restrict"));
+  }
+  EXPECT_NO_THROW(validate({.std = "c++17", .restrict = true}, "c++"));
 }
 
 TEST(program_options, every_form_of_architecture_is_accepted) {

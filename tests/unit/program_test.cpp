@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cucore/error.hpp"
+#include "cucore/toolkit.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace cucore {
@@ -103,7 +104,7 @@ TEST(program, a_compile_error_carries_code_name_and_log) {
 }
 
 TEST(program, an_option_the_compiler_does_not_take_names_its_version) {
-  EXPECT_THAT(message_of<NvrtcError>([] { Program("", "c++", {.arch = "sm_999"}).compile("ptx"); }),
+  EXPECT_THAT(message_of<NvrtcError>([] { Program("", "c++", {.arch = "sm_90", .std = "c++21"}).compile("ptx"); }),
               HasSubstr("this NVRTC is version"));
 }
 
@@ -141,7 +142,7 @@ TEST(program, bad_options_are_refused_when_it_is_made) {
   EXPECT_THROW(Program("", "c++", {.arch = "sm90"}), ValueError);
   EXPECT_THROW(Program("", "ptx", {.arch = "sm_90", .time = "t.csv"}), ValueError);
   EXPECT_THROW(Program("", "c++", {.extra_sources = {{"m", "x"}}}), ValueError);
-  EXPECT_THROW(Program("", "nvvm"), UnavailableError);
+  EXPECT_THROW(Program("", "nvvm", {.std = "c++17"}), ValueError);
   EXPECT_THROW(Program("", "rust"), ValueError);
 }
 
@@ -225,6 +226,83 @@ TEST(program, a_precompiled_header_has_a_status) {
   EXPECT_EQ(program.pch_status(), std::nullopt);
   program.compile("ptx");
   EXPECT_EQ(program.pch_status(), PchStatus::created);
+}
+
+TEST(program, messages_are_told_on_success_and_on_failure) {
+  CompileReport report;
+  const Program warned("extern \"C\" __global__ void k() { int unused; }", "c++", {.name = "w.cu", .arch = "sm_90"});
+  (void)warned.compile("ptx", {}, {.report = &report});
+  ASSERT_EQ(report.diagnostics.size(), 1U);
+  EXPECT_EQ(report.diagnostics[0].file, "w.cu");
+  EXPECT_EQ(report.diagnostics[0].severity, Severity::warning);
+  EXPECT_EQ(warned.diagnostics(), report.diagnostics);
+  const Program broken("__global__ void k() {\n nothing_known; }", "c++", {.name = "b.cu", .arch = "sm_90"});
+  EXPECT_THROW(broken.compile("ptx", {}, {.report = &report}), NvrtcError);
+  ASSERT_EQ(report.diagnostics.size(), 1U);
+  EXPECT_EQ(report.diagnostics[0].line, 2);
+  EXPECT_EQ(report.diagnostics[0].severity, Severity::error);
+  EXPECT_EQ(broken.diagnostics(), report.diagnostics);
+}
+
+TEST(program, ptx_source_refuses_what_the_linker_lacks_by_name) {
+  const char* ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n";
+  try {
+    Program(ptx, "ptx", {.arch = "sm_80", .relocatable_device_code = true, .define_macro = {"A"}, .time = "t.csv"});
+    FAIL();
+  } catch (const UnsupportedOptionError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("relocatable_device_code, define_macro, time"));
+  }
+  const ProgramOptions all = {.arch = "sm_80",
+                              .debug = false,
+                              .lineinfo = true,
+                              .device_code_optimize = true,
+                              .ptxas_options = {"-v"},
+                              .max_register_count = 32,
+                              .ftz = true,
+                              .prec_sqrt = false,
+                              .prec_div = false,
+                              .fma = true,
+                              .use_fast_math = true,
+                              .split_compile = 1,
+                              .no_cache = true};
+  EXPECT_GT(Program(ptx, "ptx", all).compile("cubin").code().size(), 100U);
+}
+
+TEST(program, an_option_of_a_newer_compiler_names_the_version_that_has_it) {
+  const ToolkitLibrary nvrtc = toolkit_info().nvrtc;
+  if (nvrtc.major > 13 || (nvrtc.major == 13 && nvrtc.minor >= 2)) GTEST_SKIP() << "this NVRTC has numba_debug";
+  try {
+    Program("", "c++", {.arch = "sm_90", .numba_debug = true}).compile("ptx");
+    FAIL();
+  } catch (const UnsupportedOptionError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("numba_debug (13.2)"));
+  }
+}
+
+TEST(program, an_unknown_architecture_is_answered_with_the_known_ones) {
+  try {
+    Program("", "c++", {.arch = "sm_10"}).compile("ptx");
+    FAIL();
+  } catch (const NvrtcError& error) {
+    EXPECT_THAT(error.hint(), HasSubstr("sm_90"));
+  }
+}
+
+TEST(program, the_handle_is_the_compilers_program) {
+  Program program("extern \"C\" __global__ void k() {}", "c++", {.arch = "sm_90"});
+  void* before = program.handle();
+  EXPECT_NE(before, nullptr);
+  (void)program.compile("ptx");
+  EXPECT_EQ(program.handle(), before);
+  program.close();
+  EXPECT_THROW(program.handle(), StateError);
+  const std::string ptx(compile_ptx("extern \"C\" __global__ void k() {}", {.arch = "sm_90"}).code());
+  EXPECT_NE(Program(ptx, "ptx", {.arch = "sm_90"}).handle(), nullptr);
+}
+
+TEST(program, short_forms_exist_for_every_target) {
+  EXPECT_EQ(compile_cubin("__global__ void k() {}", {.arch = "sm_90"}).code_type(), CodeType("cubin"));
+  EXPECT_EQ(compile_ltoir("__global__ void k() {}", {.arch = "sm_90"}).code_type(), CodeType("ltoir"));
 }
 
 TEST(program, compile_ptx_is_the_short_form) {

@@ -1,7 +1,8 @@
-// src/toolkit/abi.hpp and functions.def against the real nvrtc.h and nvJitLink.h.
+// src/toolkit/abi.hpp and functions.def against the real nvrtc.h, nvJitLink.h and nvvm.h.
 #include <gtest/gtest.h>
 #include <nvJitLink.h>
 #include <nvrtc.h>
+#include <nvvm.h>
 
 #include <type_traits>
 
@@ -12,6 +13,8 @@ namespace {
 
 static_assert(std::is_same_v<NvrtcProgram, nvrtcProgram>);
 static_assert(std::is_same_v<NvJitLinkHandle, nvJitLinkHandle>);
+static_assert(std::is_same_v<NvvmProgram, nvvmProgram>);
+static_assert(sizeof(NvvmResult) == sizeof(nvvmResult));
 static_assert(sizeof(NvrtcResult) == sizeof(nvrtcResult));
 static_assert(sizeof(NvJitLinkResult) == sizeof(nvJitLinkResult));
 static_assert(sizeof(NvJitLinkInput) == sizeof(nvJitLinkInputType));
@@ -58,6 +61,19 @@ TEST(toolkit_abi, names_and_numbers_of_results_are_the_headers) {
   SAME(NVJITLINK_ERROR_UNSUPPORTED_ARCH);
   SAME(NVJITLINK_ERROR_LTO_NOT_ENABLED);
 #undef SAME
+#define SAME(value) EXPECT_EQ(name_of(static_cast<NvvmResult>(value)), #value)
+  SAME(NVVM_SUCCESS);
+  SAME(NVVM_ERROR_OUT_OF_MEMORY);
+  SAME(NVVM_ERROR_PROGRAM_CREATION_FAILURE);
+  SAME(NVVM_ERROR_IR_VERSION_MISMATCH);
+  SAME(NVVM_ERROR_INVALID_INPUT);
+  SAME(NVVM_ERROR_INVALID_PROGRAM);
+  SAME(NVVM_ERROR_INVALID_IR);
+  SAME(NVVM_ERROR_INVALID_OPTION);
+  SAME(NVVM_ERROR_NO_MODULE_IN_PROGRAM);
+  SAME(NVVM_ERROR_COMPILATION);
+  SAME(NVVM_ERROR_CANCELLED);
+#undef SAME
   EXPECT_EQ(static_cast<int>(NvrtcResult::pch_create_heap_exhausted), NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED);
   EXPECT_EQ(static_cast<int>(NvrtcResult::no_pch_create_attempted), NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED);
   EXPECT_EQ(static_cast<int>(NvJitLinkInput::ptx), NVJITLINK_INPUT_PTX);
@@ -86,9 +102,12 @@ TEST(toolkit_abi, functions_take_what_the_headers_say) {
   static_assert(std::is_same_v<Parameters<decltype(NvrtcTable::name)>::Type, Parameters<decltype(&::name)>::Type>);
 #define NVJITLINK_FUNCTION(name, version, parameters) \
   static_assert(std::is_same_v<Parameters<decltype(NvJitLinkTable::name)>::Type, Parameters<decltype(&::name)>::Type>);
+#define NVVM_FUNCTION(name, version, parameters) \
+  static_assert(std::is_same_v<Parameters<decltype(NvvmTable::name)>::Type, Parameters<decltype(&::name)>::Type>);
 #include "src/toolkit/functions.def"
 #undef NVRTC_FUNCTION
 #undef NVJITLINK_FUNCTION
+#undef NVVM_FUNCTION
 }
 
 }  // namespace

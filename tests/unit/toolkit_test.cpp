@@ -1,16 +1,19 @@
-// Finding NVRTC and nvJitLink.
+// Finding NVRTC, nvJitLink and libNVVM, and what belongs to them.
 #include "cucore/toolkit.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 
 #include "cucore/error.hpp"
 #include "src/toolkit/library.hpp"
 #include "src/toolkit/locate.hpp"
+#include "tests/unit/temporary_folder.hpp"
 
 namespace cucore {
 namespace {
@@ -64,6 +67,75 @@ TEST(toolkit, the_pair_is_found_in_one_folder_with_its_headers) {
   EXPECT_FALSE(info.nvrtc.build.empty());
   EXPECT_FALSE(info.nvrtc.found_by.empty());
   EXPECT_FALSE(info.include_paths.empty());
+}
+
+TEST(toolkit, libnvvm_and_libdevice_are_found_with_it) {
+  const ToolkitInfo info = toolkit_info();
+  ASSERT_TRUE(info.nvvm.available) << info.nvvm.why_not;
+  EXPECT_EQ(info.nvvm.major, 2);
+  EXPECT_TRUE(std::filesystem::exists(info.libdevice)) << info.libdevice;
+}
+
+void touch(const std::filesystem::path& file, const char* text = "") {
+  std::filesystem::create_directories(file.parent_path());
+  std::ofstream(file) << text;
+}
+
+class toolkit_folders : public testing::Test {
+ protected:
+  std::filesystem::path at(const char* path) const { return folder_.path() / path; }
+  // The folders found for NVRTC in `library_folder`, relative to the temporary folder.
+  std::vector<std::string> headers(const char* library_folder, const std::vector<toolkit::Place>& places = {}) const {
+    std::vector<std::string> found;
+    for (const auto& folder : toolkit::find_headers(at(library_folder), places, 13, 0)) {
+      const std::string relative = folder.lexically_relative(folder_.path()).string();
+      if (!relative.starts_with("..")) found.push_back(relative);  // a real toolkit of the machine
+    }
+    return found;
+  }
+
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(toolkit_folders, headers_are_found_in_every_layout) {
+  touch(at("toolkit/include/cuda_fp16.h"));
+  touch(at("toolkit/include/cccl/cuda/std/array"));
+  touch(at("wheels/cuda_runtime/include/cuda_fp16.h"));
+  touch(at("wheels/cuda_cccl/include/cuda/std/array"));
+  touch(at("conda/targets/x86_64-linux/include/cuda_fp16.h"));
+  EXPECT_THAT(headers("toolkit/lib64"), testing::ElementsAre("toolkit/include", "toolkit/include/cccl"));
+  EXPECT_THAT(headers("wheels/cuda_nvrtc/lib"),
+              testing::ElementsAre("wheels/cuda_runtime/include", "wheels/cuda_cccl/include"));
+  EXPECT_THAT(headers("conda/lib"), testing::ElementsAre("conda/targets/x86_64-linux/include"));
+}
+
+TEST_F(toolkit_folders, headers_of_the_same_major_version_are_taken_from_elsewhere) {
+  touch(at("nvrtc_alone/lib/libnvrtc.so.13"));
+  touch(at("old/include/cuda_fp16.h"));
+  touch(at("old/include/cuda_runtime_api.h"), "#define CUDART_VERSION  12080\n");
+  touch(at("other_minor/include/cuda_fp16.h"));
+  touch(at("other_minor/include/cuda_runtime_api.h"), "#define CUDART_VERSION  13010\n");
+  touch(at("same/include/cuda_fp16.h"));
+  touch(at("same/include/cuda_runtime_api.h"), "#define CUDART_VERSION  13000\n");
+  const toolkit::Place old{.rule = "test", .folder = at("old/lib")};
+  const toolkit::Place other{.rule = "test", .folder = at("other_minor/lib")};
+  const toolkit::Place same{.rule = "test", .folder = at("same/lib")};
+  EXPECT_THAT(headers("nvrtc_alone/lib", {old, other, same}), testing::ElementsAre("same/include"));
+  EXPECT_THAT(headers("nvrtc_alone/lib", {old}), testing::IsEmpty());
+}
+
+TEST_F(toolkit_folders, the_hosts_headers_are_never_taken) {
+  touch(at("usr/include/cuda_fp16.h"));
+  touch(at("usr/include/stdio.h"));
+  EXPECT_THAT(headers("usr/lib"), testing::IsEmpty());
+}
+
+TEST_F(toolkit_folders, libdevice_belongs_to_libnvvm_in_every_layout) {
+  touch(at("toolkit/nvvm/libdevice/libdevice.10.bc"));
+  EXPECT_EQ(toolkit::libdevice_of(at("toolkit/nvvm/lib64/libnvvm.so.4")), at("toolkit/nvvm/libdevice/libdevice.10.bc"));
+  EXPECT_EQ(toolkit::libdevice_of(at("toolkit/lib/libnvvm.so.4")), at("toolkit/nvvm/libdevice/libdevice.10.bc"));
+  const auto folders = toolkit::nvvm_folders(at("toolkit/lib64"));
+  EXPECT_THAT(folders, testing::Contains(at("toolkit/nvvm/lib64")));
 }
 
 TEST(toolkit, search_paths_cannot_change_once_it_is_open) {

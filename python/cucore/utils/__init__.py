@@ -7,9 +7,9 @@ from cucore.utils._key import make_program_cache_key
 from cucore.utils._resource import ProgramCacheResource
 
 __all__ = [
-    "ProgramCache",
     "FileStreamProgramCache",
     "InMemoryProgramCache",
+    "ProgramCache",
     "ProgramCacheResource",
     "make_program_cache_key",
 ]

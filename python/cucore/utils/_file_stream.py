@@ -4,7 +4,7 @@
 Beside it, ``records/<2 hex>/<62 hex>`` says in JSON how long it is, its SHA-256 and the mapping from name expressions
 to symbols. An image that does not agree with its record is a miss, and removed; one without a record is returned as it
 is. Files are written in ``tmp/``, synced and renamed, so that a crash leaves the old entry or none. Processes share a
-folder without locks.
+folder without locks. Symbolic links are no entries, and neither are files of other users unless it is ``shared``.
 """
 
 import hashlib
@@ -14,7 +14,9 @@ import tempfile
 import threading
 import time
 from contextlib import suppress
+from errno import ELOOP
 from pathlib import Path
+from stat import S_ISREG
 
 from cucore.utils._in_memory import check_cap
 from cucore.utils._resource import Record, RecordCache, key_bytes, value_bytes
@@ -28,14 +30,20 @@ def default_folder():
     return Path(base) / "cucore" / "program-cache"
 
 
+def _open_no_link(path, flags):
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+
 class FileStreamProgramCache(RecordCache):
     """Compiled code in a folder (by default one of the user's), shared by any number of threads and processes.
 
     With ``max_size_bytes``, a soft cap, the entries whose last use is longest ago go when the files' sum passes it.
+    ``shared`` takes entries of other users, who can then put code into this process; root's are always taken.
     """
 
-    def __init__(self, path=None, *, max_size_bytes=None):
+    def __init__(self, path=None, *, max_size_bytes=None, shared=False):
         self._cap = check_cap(max_size_bytes)
+        self._owners = None if shared else (os.geteuid(), 0)
         self._root = default_folder() if path is None else Path(path)
         self._entries, self._records, self._tmp = (self._root / name for name in ("entries", "records", "tmp"))
         self._lock = threading.Lock()
@@ -90,18 +98,25 @@ class FileStreamProgramCache(RecordCache):
     def _read(self, path):
         """The bytes of a file, or None; marks it as used now, unless it has been replaced meanwhile."""
         try:
-            with open(path, "rb") as file:
+            with open(path, "rb", opener=_open_no_link) as file:
+                status = os.fstat(file.fileno())
+                if not (S_ISREG(status.st_mode) and (self._owners is None or status.st_uid in self._owners)):
+                    return None
                 data = file.read()
                 with suppress(OSError):
-                    os.utime(file.fileno(), ns=(time.time_ns(), os.fstat(file.fileno()).st_mtime_ns))
+                    os.utime(file.fileno(), ns=(time.time_ns(), status.st_mtime_ns))
                 return data
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            if error.errno == ELOOP:  # a symbolic link
+                return None
+            raise
 
     def _record(self, path):
         """The record as a dict; None without one, and if it is damaged."""
         try:
-            record = json.loads(path.read_bytes())
+            record = json.loads(self._read(path) or b"null")
             return record if isinstance(record, dict) else None
         except (OSError, ValueError):
             return None
@@ -182,7 +197,7 @@ class FileStreamProgramCache(RecordCache):
 
     def __delitem__(self, key):
         image_path, record_path = self._paths(key)
-        if not image_path.exists():
+        if not os.path.lexists(image_path):
             raise KeyError(key)
         self._remove(image_path, record_path)
 

@@ -23,9 +23,9 @@ def make_program_cache_key(*, code, code_type, options, target_type, name_expres
         _refuse_unkeyable(options, extra_digest)
     elif options.extra_sources is not None and kind == "ptx":
         raise ValueError("extra_sources are for code_type 'nvvm'")
-    if kind == "nvvm":
-        return _nvvm_key(code, options, target, extra_digest)
-    digest, why = _core._compile_key(code, kind, options, target, names)
+    if kind == "nvvm" and options.use_libdevice and extra_digest is None:
+        raise ValueError("use_libdevice links a libdevice that is not part of the key: pass extra_digest")
+    digest, why = _core._compile_key(bytes(code) if isinstance(code, bytearray) else code, kind, options, target, names)
     if not digest and extra_digest is None:
         raise ValueError(f"the program cannot be keyed: {why}; pass extra_digest")
     return combined_key(digest or why, kind, target, names, extra_digest, code)
@@ -77,16 +77,3 @@ def combined_key(digest, kind, target, names, extra_digest, code):
         hasher.update(len(part).to_bytes(8, "little"))
         hasher.update(part)
     return hasher.digest()
-
-
-def _nvvm_key(code, options, target, extra_digest):
-    if options.use_libdevice and extra_digest is None:
-        raise ValueError("use_libdevice links a libdevice that is not part of the key: pass extra_digest")
-    flags = options.as_bytes("nvvm", target)
-    sources = [f"{name}\0".encode() + (text.encode() if isinstance(text, str) else bytes(text))
-               for name, text in options.extra_sources or ()]  # fmt: skip
-    digest = hashlib.sha256()
-    for part in [options.name.encode(), *flags, b"sources", *sources, str(bool(options.use_libdevice)).encode()]:
-        digest.update(len(part).to_bytes(8, "little"))
-        digest.update(part)
-    return combined_key(digest.hexdigest(), "nvvm", target, [], extra_digest, code)

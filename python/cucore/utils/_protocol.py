@@ -6,7 +6,7 @@ cuda.core: ``get`` and item assignment, keys of ``make_program_cache_key``, no n
 """
 
 from cucore import _core
-from cucore.utils._key import checked, combined_key, make_program_cache_key
+from cucore.utils._key import combined_key, make_program_cache_key
 from cucore.utils._resource import ProgramCacheResource, Record, RecordCache
 
 FACTORIES = {
@@ -39,15 +39,17 @@ def compile_with(cache, program, target, names):
 
 
 def _through_records(cache, program, target, names):
-    kind, target, options, names = checked(program._code, program._code_type, program._options, target, names)
-    digest, why = _core._compile_key(program._code, kind, options, target, names)
+    digest, why = program._program.cache_key(target, names)
     if not digest:
         code, report = program._program.compile(target, names, None)
         return code, {**report, "cache": "uncacheable", "cache_why": why}
-    key = combined_key(digest, kind, target, names, None, program._code)
+    key = program._keys.get(digest)
+    if key is None:
+        key = combined_key(digest, program._code_type, target, names, None, program._code)
+        program._keys[digest] = key
     record = cache.get_record(key)
     if record is not None and (record.symbol_mapping is not None or not names):
-        code = FACTORIES[target](record.data, name=options.name, symbol_mapping=record.symbol_mapping or {})
+        code = FACTORIES[target](record.data, name=program._options.name, symbol_mapping=record.symbol_mapping or {})
         return code, _report("hit", key)
     code, report = program._program.compile(target, names, None)
     cache.set_record(key, Record(code.code, code.symbol_mapping))

@@ -1,0 +1,265 @@
+// One compile with each back end: flags, the native calls, and a result that is never empty.
+#include <algorithm>
+#include <utility>
+
+#include "cucore/error.hpp"
+#include "src/detail/elf.hpp"
+#include "src/program_flags.hpp"
+#include "src/program_state.hpp"
+#include "src/toolkit/library.hpp"
+
+namespace cucore {
+namespace {
+
+bool is_virtual(const std::string& arch) { return arch.starts_with("compute_"); }
+
+[[noreturn]] void refuse(const std::string& message, const std::string& hint) {
+  throw ValueError({.call = "Program::compile", .message = message, .hint = hint});
+}
+
+struct BackEnd {
+  const char* name;
+  bool ptx, cubin, ltoir;
+  const char* targets;
+};
+
+BackEnd back_end(SourceType source) {
+  switch (source.value()) {
+    case SourceType::ptx:
+      return {.name = "nvJitLink", .ptx = true, .cubin = true, .ltoir = false, .targets = "('ptx', 'cubin')"};
+    case SourceType::nvvm:
+      return {.name = "NVVM", .ptx = true, .cubin = false, .ltoir = true, .targets = "('ptx', 'ltoir')"};
+    default:
+      return {.name = "NVRTC", .ptx = true, .cubin = true, .ltoir = true, .targets = "('ptx', 'cubin', 'ltoir')"};
+  }
+}
+
+// What target, architecture and LTO together cannot give. The compilers answer such requests with success and nothing.
+void check_target(SourceType source, CodeType target, const ProgramOptions& o) {
+  const BackEnd backend = back_end(source);
+  const std::string word(target.name());
+  const bool supported = (target == CodeType(CodeType::ptx) && backend.ptx) ||
+                         (target == CodeType(CodeType::cubin) && backend.cubin) ||
+                         (target == CodeType(CodeType::ltoir) && backend.ltoir);
+  if (!supported) {
+    refuse("Unsupported target_type=\"" + word + "\" for " + backend.name,
+           std::string("use one of ") + backend.targets);
+  }
+  const bool lto = o.link_time_optimization.value_or(false);
+  if (target == CodeType(CodeType::cubin) && is_virtual(*o.arch)) {
+    refuse("no cubin can be made for arch='" + *o.arch + "', which is a virtual architecture",
+           "use arch='sm_" + o.arch->substr(8) + "', or compile to ptx");
+  }
+  const bool from_ptx = source == SourceType(SourceType::ptx);
+  if (lto && (from_ptx ? target == CodeType(CodeType::ptx) : target != CodeType(CodeType::ltoir))) {
+    refuse("link_time_optimization=true gives LTO-IR, not " + word,
+           from_ptx ? "compile to cubin" : "compile to ltoir, or leave link_time_optimization unset");
+  }
+  if (o.fdevice_syntax_only.value_or(false)) {
+    refuse("fdevice_syntax_only=true generates no code, so there is nothing to return",
+           "leave it unset; an NvrtcError tells of syntax errors as well");
+  }
+}
+
+// Options that the NVRTC in use is too old for. It would name one of them, and not what has it.
+void refuse_too_new(const ProgramOptions& o) {
+  const ToolkitLibrary& nvrtc = toolkit::nvrtc_library();
+  if (!nvrtc.available) return;  // the compile says why
+  std::string names;
+  const auto needs = [&](bool set, const char* name, int major, int minor) {
+    if (!set || nvrtc.major > major || (nvrtc.major == major && nvrtc.minor >= minor)) return;
+    names += (names.empty() ? "" : ", ") + std::string(name) + " (" + std::to_string(major) + "." +
+             std::to_string(minor) + ")";
+  };
+  needs(o.pch.value_or(false), "pch", 12, 8);
+  needs(o.create_pch.has_value(), "create_pch", 12, 8);
+  needs(o.use_pch.has_value(), "use_pch", 12, 8);
+  needs(o.pch_dir.has_value(), "pch_dir", 12, 8);
+  needs(o.pch_verbose.has_value(), "pch_verbose", 12, 8);
+  needs(o.pch_messages.has_value(), "pch_messages", 12, 8);
+  needs(o.instantiate_templates_in_pch.has_value(), "instantiate_templates_in_pch", 12, 8);
+  needs(o.numba_debug.value_or(false), "numba_debug", 13, 2);
+  if (names.empty()) return;
+  throw UnsupportedOptionError({.call = "Program::compile",
+                                .message = "options not supported by NVRTC " + std::to_string(nvrtc.major) + "." +
+                                           std::to_string(nvrtc.minor) +
+                                           ", with the first version that has them: " + names,
+                                .hint = "leave them unset, or use a newer NVRTC than " + nvrtc.path.string()});
+}
+
+void refuse_empty(const std::string& image, CodeType target, const ProgramOptions& o, const std::string& log) {
+  if (!image.empty()) return;
+  throw NvrtcError({.call = "Program::compile",
+                    .message = "the compiler reported success but gave no " + std::string(target.name()) +
+                               " for program '" + o.name + "', arch='" + *o.arch + "'",
+                    .log = log,
+                    .hint = "an option in ptxas_options or a combination of options suppresses the output"});
+}
+
+std::string with_ptx(const std::string& image, std::string ptx) {
+  ptx += '\0';
+  return detail::elf_add_section(image, detail::kPtxSection, ptx);
+}
+
+}  // namespace
+
+namespace detail {
+
+ProgramOptions with_arch(const ProgramOptions& options) {
+  ProgramOptions resolved = options;
+  resolved.arch = resolve_arch(options);
+  return resolved;
+}
+
+std::vector<std::string> flags_for(SourceType code_type, const ProgramOptions& options, CodeType target) {
+  if (code_type == SourceType(SourceType::ptx)) return nvjitlink_flags(options);
+  if (code_type == SourceType(SourceType::nvvm)) return nvvm_flags(options, target);
+  std::vector<std::string> flags = nvrtc_flags(options, target);
+  if (options.toolkit_headers.value_or(true)) {
+    for (const std::filesystem::path& folder : toolkit::include_paths()) {
+      flags.push_back("--include-path=" + folder.string());
+    }
+  }
+  return flags;
+}
+
+}  // namespace detail
+
+bool Program::State::is_source(CodeType target) const {
+  return type == SourceType(SourceType::ptx) && target == CodeType(CodeType::ptx) &&
+         !options.link_time_optimization.value_or(false);
+}
+
+const ProgramOptions& Program::State::checked(const char* call, CodeType target,
+                                              const std::vector<std::string>& name_expressions) {
+  if (closed) {
+    throw StateError(
+        {.call = call, .message = "program '" + options.name + "' has been closed", .hint = "make a new Program"});
+  }
+  for (const std::string& expression : name_expressions) {
+    if (expression.empty() || expression.find('\0') != std::string::npos) {
+      refuse("a name expression is empty or has a NUL character", "name a kernel or variable, e.g. 'axpy<float>'");
+    }
+  }
+  if (is_source(target)) return options;
+  if (!options.arch) {
+    const std::string arch = resolve_arch(options);
+    if (!for_device) for_device = options;
+    for_device->arch = arch;
+  }
+  const ProgramOptions& resolved = options.arch ? options : *for_device;
+  check_target(type, target, resolved);
+  return resolved;
+}
+
+CompileRecord Program::State::compile_now(CodeType target, const ProgramOptions& resolved,
+                                          const std::vector<std::string>& name_expressions) {
+  pch.reset();
+  if (is_source(target)) return {.code = ObjectCode::from_ptx(code, resolved.name)};
+  switch (type.value()) {
+    case SourceType::ptx:
+      return link_ptx(target, resolved);
+    case SourceType::nvvm:
+      return compile_nvvm(target, resolved);
+    default:
+      return compile_cxx(target, resolved, name_expressions);
+  }
+}
+
+CompileRecord Program::State::compile_cxx(CodeType target, const ProgramOptions& resolved,
+                                          const std::vector<std::string>& name_expressions) {
+  refuse_too_new(resolved);
+  const bool want_ptx = target == CodeType(CodeType::cubin) && resolved.embed_ptx.value_or(true);
+  const std::vector<std::string> flags = detail::flags_for(type, resolved, target);
+  toolkit::NvrtcOutput output = toolkit::compile_with_nvrtc(
+      {.source = code,
+       .name = resolved.name,
+       .headers = resolved.headers,
+       .flags = flags,
+       .name_expressions = name_expressions,
+       .target = target,
+       .want_ptx = want_ptx,
+       .uses_pch = resolved.pch.value_or(false) || resolved.create_pch.has_value() || resolved.use_pch.has_value(),
+       .arch = *resolved.arch},
+      nvrtc);
+  pch = output.pch;
+  refuse_empty(output.image, target, resolved, output.log);
+  if (want_ptx && !output.ptx.empty()) output.image = with_ptx(output.image, std::move(output.ptx));
+  SymbolMapping mapping;
+  for (std::size_t i = 0; i < name_expressions.size(); ++i) {
+    mapping.insert_or_assign(name_expressions[i], std::move(output.lowered_names[i]));
+  }
+  return {.code = ObjectCode::from_bytes(target, output.image, resolved.name, std::move(mapping)),
+          .log = std::move(output.log)};
+}
+
+CompileRecord Program::State::compile_nvvm(CodeType target, const ProgramOptions& resolved) {
+  const toolkit::NvvmInput input{.source = code,
+                                 .name = resolved.name,
+                                 .extra_sources = resolved.extra_sources,
+                                 .flags = detail::flags_for(type, resolved, target),
+                                 .use_libdevice = resolved.use_libdevice.value_or(false)};
+  if (nvvm == nullptr || nvvm->compiled()) nvvm = std::make_unique<toolkit::NvvmNative>(input);
+  toolkit::NvvmOutput output = nvvm->compile(input);
+  refuse_empty(output.image, target, resolved, output.log);
+  return {.code = ObjectCode::from_bytes(target, output.image, resolved.name), .log = std::move(output.log)};
+}
+
+CompileRecord Program::State::link_ptx(CodeType target, const ProgramOptions& resolved) {
+  toolkit::LinkedCubin linked =
+      toolkit::compile_ptx_with_nvjitlink(code, resolved.name, nvjitlink_flags(resolved), link);
+  refuse_empty(linked.image, target, resolved, linked.log);
+  if (resolved.embed_ptx.value_or(true)) linked.image = with_ptx(linked.image, code);
+  return {.code = ObjectCode::from_cubin(linked.image, resolved.name), .log = std::move(linked.log)};
+}
+
+std::shared_ptr<const CompileKey> Program::State::key_of(CodeType target, const ProgramOptions& resolved,
+                                                         const std::vector<std::string>& name_expressions) {
+  constexpr std::size_t kMostKeys = 64;
+  const auto same = [&](const KnownKey& k) {
+    return k.target == target && k.arch == *resolved.arch && k.name_expressions == name_expressions;
+  };
+  const auto known = std::find_if(known_keys.begin(), known_keys.end(), same);
+  if (known != known_keys.end() && known->found.still_holds()) return known->found.key;
+  detail::KeyAndFiles found = detail::read_compile_key(code, type, resolved, target, name_expressions);
+  if (known != known_keys.end()) {
+    known->found = found;
+  } else if (found.files->is_settled()) {
+    if (known_keys.size() == kMostKeys) known_keys.clear();
+    known_keys.push_back({target, *resolved.arch, name_expressions, found});
+  }
+  return found.key;
+}
+
+void* Program::State::handle() {
+  if (type == SourceType(SourceType::cxx)) {
+    if (nvrtc == nullptr) {
+      nvrtc = std::make_unique<toolkit::NvrtcNative>(toolkit::NvrtcInput{.source = code,
+                                                                         .name = options.name,
+                                                                         .headers = options.headers,
+                                                                         .flags = {},
+                                                                         .name_expressions = {},
+                                                                         .target = CodeType::cubin,
+                                                                         .arch = "any architecture"});
+    }
+    return nvrtc->get();
+  }
+  if (type == SourceType(SourceType::nvvm)) {
+    if (nvvm == nullptr) {
+      nvvm = std::make_unique<toolkit::NvvmNative>(toolkit::NvvmInput{
+          .source = code, .name = options.name, .extra_sources = options.extra_sources, .flags = {}});
+    }
+    return nvvm->get();
+  }
+  if (link == nullptr) (void)link_ptx(CodeType::cubin, checked("Program::handle", CodeType::cubin, {}));
+  return link->handle;
+}
+
+void Program::State::close() noexcept {
+  closed = true;
+  nvrtc.reset();
+  link.reset();
+  nvvm.reset();
+}
+
+}  // namespace cucore

@@ -1,0 +1,62 @@
+// What a Program holds, and one compile with each back end.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cucore/program.hpp"
+#include "src/compile_key.hpp"
+#include "src/toolkit/nvjitlink.hpp"
+#include "src/toolkit/nvrtc.hpp"
+#include "src/toolkit/nvvm.hpp"
+
+namespace cucore {
+
+struct Program::State {
+  explicit State(SourceType t) : type(t) {}
+
+  const SourceType type;
+  std::string code;
+  ProgramOptions options;
+  std::mutex mutex;  // one compile at a time; also guards what follows
+  bool closed = false;
+  std::string log;
+  std::optional<PchStatus> pch;
+  // The back end's objects of the last compile, or for the next; at most one is not null.
+  std::unique_ptr<toolkit::NvrtcNative> nvrtc;
+  std::unique_ptr<toolkit::NativeLink> link;
+  std::unique_ptr<toolkit::NvvmNative> nvvm;
+
+  /// The options with arch resolved. Throws for what cannot be compiled.
+  /// Valid while the mutex is held.
+  const ProgramOptions& checked(const char* call, CodeType target, const std::vector<std::string>& name_expressions);
+  /// PTX wanted from PTX: it is there already, whatever the architecture.
+  bool is_source(CodeType target) const;
+  CompileRecord compile_now(CodeType target, const ProgramOptions& resolved,
+                            const std::vector<std::string>& name_expressions);
+  /// The key of that compile. Remembered: the headers' contents are read again only when a file has changed.
+  std::shared_ptr<const CompileKey> key_of(CodeType target, const ProgramOptions& resolved,
+                                           const std::vector<std::string>& name_expressions);
+  void* handle();
+  void close() noexcept;
+
+ private:
+  struct KnownKey {
+    CodeType target;
+    std::string arch;
+    std::vector<std::string> name_expressions;
+    detail::KeyAndFiles found;
+  };
+  std::optional<ProgramOptions> for_device;  // options with arch of the device, where none is given
+  std::vector<KnownKey> known_keys;          // few: one per target and list of names
+
+  CompileRecord compile_cxx(CodeType target, const ProgramOptions& resolved,
+                            const std::vector<std::string>& name_expressions);
+  CompileRecord compile_nvvm(CodeType target, const ProgramOptions& resolved);
+  CompileRecord link_ptx(CodeType target, const ProgramOptions& resolved);
+};
+
+}  // namespace cucore
