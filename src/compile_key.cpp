@@ -61,7 +61,8 @@ bool detail::KeyAndFiles::still_holds() const {
 CompileKey make_compile_key(std::string_view code, SourceType code_type, const ProgramOptions& options, CodeType target,
                             const std::vector<std::string>& name_expressions) {
   validate(options);
-  return *detail::read_compile_key(code, code_type, detail::with_arch(options), target, name_expressions).key;
+  const ProgramOptions resolved = options.archs.empty() ? detail::with_arch(options) : options;
+  return *detail::read_compile_key(code, code_type, resolved, target, name_expressions).key;
 }
 
 detail::KeyAndFiles detail::read_compile_key(std::string_view code, SourceType code_type, const ProgramOptions& options,
@@ -75,7 +76,7 @@ detail::KeyAndFiles detail::read_compile_key(std::string_view code, SourceType c
   key.add("target", {std::string(target.name())});
   key.add("name of the program", {options.name});
   key.add("source", {std::string(code)});
-  key.add("architecture", {*options.arch});
+  key.add("architecture", options.archs.empty() ? std::vector{*options.arch} : options.archs);
   key.add("options", detail::flags_for(code_type, options, target));
   key.add("embed_ptx", {options.embed_ptx.value_or(true) ? "true" : "false"});
 

@@ -58,12 +58,15 @@ ObjectCode Program::compile(CodeType target, const std::vector<std::string>& nam
   }
 }
 
-CompileKey Program::cache_key(CodeType target, const std::vector<std::string>& name_expressions) const {
+std::shared_ptr<const CompileKey> Program::cache_key(CodeType target,
+                                                     const std::vector<std::string>& name_expressions) const {
   State& state = here("Program::cache_key");
   const std::lock_guard lock(state.mutex);
   const ProgramOptions& resolved = state.checked("Program::cache_key", target, name_expressions);
-  if (state.is_source(target)) return {.uncacheable = "PTX from PTX is the source itself: nothing is compiled"};
-  return *state.key_of(target, resolved, name_expressions);
+  if (state.is_source(target))
+    return std::make_shared<const CompileKey>(
+        CompileKey{.uncacheable = "PTX from PTX is the source itself: nothing is compiled"});
+  return state.key_of(target, resolved, name_expressions);
 }
 
 Program::State& Program::here(const char* call) const {

@@ -343,7 +343,8 @@ std::string ProgramCache::why_missing(const CompileKey& key) const {
 
 std::string ProgramCache::why(const Program& program, CodeType target,
                               const std::vector<std::string>& name_expressions) {
-  const CompileKey key = program.cache_key(target, name_expressions);
+  const std::shared_ptr<const CompileKey> held = program.cache_key(target, name_expressions);
+  const CompileKey& key = *held;
   if (key.hex.empty()) return "uncacheable: " + key.uncacheable;
   std::string damage;
   if (state_->read(key, &damage)) return "hit";

@@ -61,6 +61,22 @@ void check_target(SourceType source, CodeType target, const ProgramOptions& o) {
   }
 }
 
+void check_target_of_several(SourceType source, CodeType target, const ProgramOptions& o) {
+  if (target != CodeType(CodeType::cubin) && target != CodeType(CodeType::fatbin)) {
+    refuse("Unsupported target_type=\"" + std::string(target.name()) + "\" for several architectures",
+           "compile to cubin or fatbin, or set one architecture");
+  }
+  for (const std::string& arch : o.archs) {
+    if (source == SourceType(SourceType::ptx) && is_virtual(arch)) {
+      refuse("PTX cannot be compiled for arch='" + arch + "', which is a virtual architecture",
+             "leave it out: the source itself is kept for other devices unless embed_ptx is false");
+    }
+    ProgramOptions one = o;
+    one.arch = arch;
+    check_target(source, is_virtual(arch) ? CodeType::ptx : CodeType::cubin, one);
+  }
+}
+
 // Options that the NVRTC in use is too old for. It would name one of them, and not what has it.
 void refuse_too_new(const ProgramOptions& o) {
   const ToolkitLibrary& nvrtc = toolkit::nvrtc_library();
@@ -142,6 +158,10 @@ const ProgramOptions& Program::State::checked(const char* call, CodeType target,
     }
   }
   if (is_source(target)) return options;
+  if (!options.archs.empty()) {
+    check_target_of_several(type, target, options);
+    return options;
+  }
   if (!options.arch) {
     const std::string arch = resolve_arch(options);
     if (!for_device) for_device = options;
@@ -156,6 +176,7 @@ CompileRecord Program::State::compile_now(CodeType target, const ProgramOptions&
                                           const std::vector<std::string>& name_expressions) {
   pch.reset();
   if (is_source(target)) return {.code = ObjectCode::from_ptx(code, resolved.name)};
+  if (!resolved.archs.empty()) return compile_archs(resolved, name_expressions);
   switch (type.value()) {
     case SourceType::ptx:
       return link_ptx(target, resolved);
@@ -193,6 +214,36 @@ CompileRecord Program::State::compile_cxx(CodeType target, const ProgramOptions&
           .log = std::move(output.log)};
 }
 
+// One compile after another: each needs its own, since NVRTC makes code for one architecture at a time.
+CompileRecord Program::State::compile_archs(const ProgramOptions& resolved,
+                                            const std::vector<std::string>& name_expressions) {
+  const bool from_ptx = type == SourceType(SourceType::ptx);
+  const auto is_wanted = [&](const std::string& arch) {
+    return std::find(resolved.archs.begin(), resolved.archs.end(), arch) != resolved.archs.end();
+  };
+  std::vector<ObjectCode> codes;
+  std::string logs;
+  SymbolMapping mapping;
+  for (const std::string& arch : resolved.archs) {
+    ProgramOptions one = resolved;
+    one.archs.clear();
+    one.arch = arch;
+    // PTX that is an image of its own need not be carried by a cubin as well.
+    if (from_ptx || (!is_virtual(arch) && is_wanted("compute_" + arch.substr(3)))) one.embed_ptx = false;
+    CompileRecord record = from_ptx
+                               ? link_ptx(CodeType::cubin, one)
+                               : compile_cxx(is_virtual(arch) ? CodeType::ptx : CodeType::cubin, one, name_expressions);
+    logs += record.log;
+    mapping.insert(record.code.symbol_mapping().begin(), record.code.symbol_mapping().end());
+    codes.push_back(std::move(record.code));
+  }
+  std::vector<ArchitectureCode> parts;
+  for (std::size_t i = 0; i < codes.size(); ++i) parts.push_back({.arch = resolved.archs[i], .code = codes[i]});
+  const ObjectCode source = ObjectCode::from_ptx(code, resolved.name);
+  if (from_ptx && resolved.embed_ptx.value_or(true)) parts.push_back({.arch = {}, .code = source});
+  return {.code = ObjectCode::from_images(parts, resolved.name, std::move(mapping)), .log = std::move(logs)};
+}
+
 CompileRecord Program::State::compile_nvvm(CodeType target, const ProgramOptions& resolved) {
   const toolkit::NvvmInput input{.source = code,
                                  .name = resolved.name,
@@ -217,7 +268,7 @@ std::shared_ptr<const CompileKey> Program::State::key_of(CodeType target, const 
                                                          const std::vector<std::string>& name_expressions) {
   constexpr std::size_t kMostKeys = 64;
   const auto same = [&](const KnownKey& k) {
-    return k.target == target && k.arch == *resolved.arch && k.name_expressions == name_expressions;
+    return k.target == target && k.arch == resolved.arch.value_or("") && k.name_expressions == name_expressions;
   };
   const auto known = std::find_if(known_keys.begin(), known_keys.end(), same);
   if (known != known_keys.end() && known->found.still_holds()) return known->found.key;
@@ -226,7 +277,7 @@ std::shared_ptr<const CompileKey> Program::State::key_of(CodeType target, const 
     known->found = found;
   } else if (found.files->is_settled()) {
     if (known_keys.size() == kMostKeys) known_keys.clear();
-    known_keys.push_back({target, *resolved.arch, name_expressions, found});
+    known_keys.push_back({target, resolved.arch.value_or(""), name_expressions, found});
   }
   return found.key;
 }

@@ -219,6 +219,7 @@ std::vector<std::string> unsupported_options(const ProgramOptions& o, SourceType
   }
   names.if_true("extensible_whole_program", o.extensible_whole_program);
   if (nvvm) {
+    names.if_any("arch (several)", o.archs);
     names.if_true("lineinfo", o.lineinfo);
     names.if_any("ptxas_options", o.ptxas_options);
     names.if_set("max_register_count", o.max_register_count);

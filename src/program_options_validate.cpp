@@ -94,6 +94,11 @@ void validate(const ProgramOptions& o, std::optional<SourceType> source) {
   if (o.arch && !is_arch(*o.arch)) {
     faults.add("arch", *o.arch, "use sm_NN or compute_NN, perhaps with a or f at the end, e.g. sm_90 or sm_90a");
   }
+  for (auto arch = o.archs.begin(); arch != o.archs.end(); ++arch) {
+    if (!is_arch(*arch)) faults.add("arch", *arch, "use sm_NN or compute_NN, perhaps with a or f at the end");
+    if (std::find(o.archs.begin(), arch, *arch) != arch) faults.add("arch", *arch, "is there twice");
+  }
+  if (o.arch && !o.archs.empty()) faults.add("arch", *o.arch, "set either one architecture or several");
   faults.no_empty("ptxas_options", o.ptxas_options);
   faults.count("max_register_count", o.max_register_count);
   faults.text("define_macro", o.define_macro);

@@ -55,6 +55,7 @@ struct Program::State {
 
   CompileRecord compile_cxx(CodeType target, const ProgramOptions& resolved,
                             const std::vector<std::string>& name_expressions);
+  CompileRecord compile_archs(const ProgramOptions& resolved, const std::vector<std::string>& name_expressions);
   CompileRecord compile_nvvm(CodeType target, const ProgramOptions& resolved);
   CompileRecord link_ptx(CodeType target, const ProgramOptions& resolved);
 };

@@ -69,8 +69,9 @@ class CUCORE_API Program {
                      CompileSettings settings = {}) const;
 
   /// The key under which a ProgramCache keeps compile(target, name_expressions). Reads the headers that the source can
-  /// reach. Throws as compile() does for what it is given.
-  CompileKey cache_key(CodeType target, const std::vector<std::string>& name_expressions = {}) const;
+  /// reach, but remembers the key while they stay as they are. Throws as compile() does for what it is given.
+  std::shared_ptr<const CompileKey> cache_key(CodeType target,
+                                              const std::vector<std::string>& name_expressions = {}) const;
 
   /// "NVRTC", "nvJitLink" or "NVVM".
   std::string_view backend() const noexcept;

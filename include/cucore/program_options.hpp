@@ -28,6 +28,11 @@ struct ProgramOptions {
   /// when compiling; with no device that is an error then, not here.
   std::optional<std::string> arch = {};
 
+  /// Several architectures instead of `arch`, e.g. {"sm_80", "sm_90", "compute_90"}: compile() to cubin (or fatbin)
+  /// gives one object, a fat binary, with an image for each and, unless embed_ptx is false, the PTX of each. Not for
+  /// NVVM.
+  std::vector<std::string> archs = {};
+
   std::optional<bool> relocatable_device_code = {};   ///< code may refer to symbols of other objects
   std::optional<bool> extensible_whole_program = {};  ///< --extensible-whole-program
   std::optional<bool> debug = {};                     ///< --device-debug (PTX: -g)

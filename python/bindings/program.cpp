@@ -70,8 +70,8 @@ void bind_program(nb::module_& module) {
       .def("compile", compile, nb::arg("target"), nb::arg("names"), nb::arg("cache").none())
       .def("cache_key",
            [](const Program& self, const std::string& target, const std::vector<std::string>& names) {
-             const CompileKey key = without_gil([&] { return self.cache_key(CodeType(target), names); });
-             return nb::make_tuple(key.hex, text_object(key.uncacheable));
+             const auto key = without_gil([&] { return self.cache_key(CodeType(target), names); });
+             return nb::make_tuple(key->hex, text_object(key->uncacheable));
            })
       .def_prop_ro("backend", [](const Program& self) { return std::string(self.backend()); })
       .def_prop_ro("pch_status", pch_status)

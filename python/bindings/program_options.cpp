@@ -57,6 +57,17 @@ class Fields {
     }
   }
 
+  // One architecture, or a sequence of them.
+  void read_arch(std::optional<std::string>& one, std::vector<std::string>& several) const {
+    const nb::object value = options_.attr("arch");
+    if (value.is_none() || is_text(value)) {
+      read("arch", one);
+      return;
+    }
+    read("arch", several);
+    if (several.empty()) wrong_type("arch", value, "a str, a sequence with at least one str, or None");
+  }
+
   // Pairs of texts: extra_sources and headers.
   void read_pairs(const char* name, std::vector<std::pair<std::string, std::string>>& field) const {
     nb::object value = options_.attr(name);
@@ -157,8 +168,8 @@ ProgramOptions program_options(nb::handle options, bool macros) {
   std::optional<std::string> name;
   fields.read("name", name);
   if (name.has_value()) result.name = *name;
+  fields.read_arch(result.arch, result.archs);
 #define READ(field) fields.read(#field, result.field);
-  READ(arch)
   READ(relocatable_device_code)
   READ(extensible_whole_program)
   READ(debug)
@@ -230,12 +241,12 @@ void bind_program_options(nb::module_& module) {
   };
   module.def("_nvrtc_flags", [=](nb::handle options, const std::string& target) {
     ProgramOptions wanted = program_options(options);
-    wanted.arch = without_gil([&] { return resolve_arch(wanted); });
+    if (wanted.archs.empty()) wanted.arch = without_gil([&] { return resolve_arch(wanted); });
     return as_bytes(nvrtc_flags(wanted, code_type(target)));
   });
   module.def("_nvvm_flags", [=](nb::handle options, const std::string& target) {
     ProgramOptions wanted = program_options(options);
-    wanted.arch = without_gil([&] { return resolve_arch(wanted); });
+    if (wanted.archs.empty()) wanted.arch = without_gil([&] { return resolve_arch(wanted); });
     return as_bytes(nvvm_flags(wanted, code_type(target)));
   });
 }

@@ -119,7 +119,7 @@ class PinnedMemoryResourceOptions:
 @dataclass
 class ProgramOptions:
     name: str | None = "default_program"
-    arch: str | None = None
+    arch: str | Sequence[str] | None = None
     relocatable_device_code: bool | None = None
     extensible_whole_program: bool | None = None
     debug: bool | None = None

@@ -95,13 +95,14 @@ class ProgramOptions:
 
     Fields stand in the order of the compiler's documentation; each is the compiler's option of the same name. ``arch``
     is "sm_90", "sm_90a", "compute_80" and the like; None is the architecture of the current device, looked up when the
-    program is compiled. The last three are cucore's own: ``headers`` (texts by the names that #include finds, no file
-    needed), ``toolkit_headers`` (False: do not add the toolkit's include folders), ``embed_ptx`` (False: leave the PTX
-    out of a cubin).
+    program is compiled; a list of several makes one object (a fatbin) with an image for each. Options that the compiler
+    of the source does not have are refused when the Program is made, all in one error. The last three are cucore's own:
+    ``headers`` (texts by the names that #include finds, no file needed), ``toolkit_headers`` (False: do not add the
+    toolkit's include folders), ``embed_ptx`` (False: leave the PTX out of a cubin).
     """
 
     name: str | None = "default_program"
-    arch: str | None = None
+    arch: str | Sequence[str] | None = None
     relocatable_device_code: bool | None = None
     extensible_whole_program: bool | None = None
     debug: bool | None = None

@@ -1,5 +1,6 @@
 """Program: source text and options, compiled to an ObjectCode as often as wanted."""
 
+import functools
 import warnings
 
 from cucore import _core
@@ -8,21 +9,33 @@ from cucore._handles import nvrtcProgram
 from cucore._options import ProgramOptions, accept
 from cucore.typing import CompilerBackendType, ObjectCodeFormatType, PCHStatusType, SourceCodeType
 
-FORMATS = tuple(member.value for member in ObjectCodeFormatType)
+FORMATS = {member.value: member.value for member in ObjectCodeFormatType}
 
 
 def inputs_of_compile(program, target_type, name_expressions):
     """The core's program, the target in lower case, and the name expressions as a list of str."""
     if not isinstance(program, Program):
         raise TypeError(f"program must be a Program, not {type(program).__name__}")
-    target = str(target_type).lower()
+    target = FORMATS.get(target_type) or str(target_type).lower()
     if target not in FORMATS:
-        raise ValueError(f'Unsupported target_type="{target_type}" for {program.backend}: the targets are {FORMATS}')
+        raise ValueError(
+            f'Unsupported target_type="{target_type}" for {program.backend}: the targets are {tuple(FORMATS)}'
+        )
+    if name_expressions == ():
+        return program._program, target, []
     names = [name_expressions] if isinstance(name_expressions, (str, bytes)) else list(name_expressions)
     for name in names:
         if not isinstance(name, (str, bytes)):
             raise TypeError(f"a name expression must be str or bytes, not {type(name).__name__}")
     return program._program, target, [name.decode() if isinstance(name, bytes) else name for name in names]
+
+
+@functools.cache
+def _protocol():
+    """How other caches than the core's are used; loaded when one is."""
+    from cucore.utils import _protocol
+
+    return _protocol
 
 
 class Program:
@@ -62,8 +75,8 @@ class Program:
         """Compiles to "ptx", "cubin" or "ltoir" and returns an ObjectCode named ``options.name``.
 
         Args:
-            target_type: what to make. PTX source: "cubin", or "ptx" for the source as it is. NVVM source: "ptx" or
-                "ltoir".
+            target_type: what to make. C++ source: "ptx", "cubin" or "ltoir", with several architectures "cubin" or
+                "fatbin"; PTX source: "cubin", or "ptx" for the source as it is; NVVM source: "ptx" or "ltoir".
             name_expressions: C++ spellings of kernels or variables to instantiate, for example ``"axpy<float>"``;
                 ``get_kernel`` takes them as they are spelled here.
             logs: an object with ``write(str)`` that is given the compiler's log after success, if there is one.
@@ -74,9 +87,7 @@ class Program:
             if cache is None or isinstance(cache, _core.ProgramCache):
                 code, report = self._program.compile(target, names, cache)
             else:
-                from cucore.utils._protocol import compile_with
-
-                code, report = compile_with(cache, self, target, names)
+                code, report = _protocol().compile_with(cache, self, target, names)
         except CUDAError as error:
             self._report = {"log": error.log or "", "cache": "not used", "cache_why": "", "cache_key": ""}
             raise

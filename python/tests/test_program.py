@@ -359,6 +359,51 @@ def test_precompiled_headers_are_made_and_used(tmp_path):
     assert cucore.Program(source, "c++", options).pch_status is None
 
 
+SEVERAL = {"arch": ["sm_80", "sm_90", "compute_90"]}
+
+
+def test_several_architectures_are_one_object(tmp_path):
+    program = cucore.Program(TEMPLATE, "c++", SEVERAL)
+    code = program.compile("cubin", ["fill<int>"])
+    assert code.code_type == "fatbin" and "fill<int>" in code.symbol_mapping
+    assert {("cubin", "sm_80"), ("cubin", "sm_90"), ("ptx", "compute_80"), ("ptx", "compute_90")} == set(code.images)
+    assert program.compile("fatbin", ["fill<int>"]).code == code.code
+    code.save(tmp_path / "code")
+    assert cucore.ObjectCode.from_saved(tmp_path / "code").images == code.images
+    alone = cucore.Program(EMPTY, "c++", {"arch": ("sm_80", "sm_90"), "embed_ptx": False}).compile("cubin")
+    assert sorted(alone.images) == [("cubin", "sm_80"), ("cubin", "sm_90")]
+    ptx = cucore.compile_ptx(EMPTY, ARCH).code.decode()
+    linked = cucore.Program(ptx, "ptx", {"arch": ["sm_80", "sm_90"]}).compile("cubin")
+    assert sorted(linked.images) == [("cubin", "sm_80"), ("cubin", "sm_90"), ("ptx", "compute_80")]
+
+
+@pytest.mark.parametrize("cache", [cucore.ProgramCache, cucore.utils.FileStreamProgramCache])
+def test_several_architectures_are_cached_as_one(cache, tmp_path):
+    for _ in range(2):
+        program = cucore.Program(EMPTY, "c++", SEVERAL)
+        code = program.compile("cubin", cache=cache(tmp_path))
+        assert code.code_type == "fatbin" and len(code.images) == 4
+    assert program.last_report["cache"] == "hit"
+
+
+@pytest.mark.parametrize(
+    ("kind", "arch", "target"),
+    [
+        ("c++", ["sm_80", "sm_90"], "ptx"),
+        ("c++", ["sm_80", "sm_90"], "ltoir"),
+        ("c++", ["sm_80", "sm_80"], "cubin"),
+        ("c++", ["sm_80", "bad"], "cubin"),
+        ("nvvm", ["sm_80", "sm_90"], "ptx"),
+    ],
+)
+def test_what_several_architectures_cannot_give_is_refused(kind, arch, target):
+    with pytest.raises(ValueError, match="several|arch"):
+        cucore.Program(EMPTY, kind, {"arch": arch}).compile(target)
+    for bad in ([], [5], 5):
+        with pytest.raises(TypeError, match="arch"):
+            cucore.ProgramOptions(arch=bad)
+
+
 def test_compile_works_where_no_driver_is(tmp_path):
     program = """
         import cucore

@@ -115,7 +115,7 @@ TEST(nvvm, its_programs_are_cached_with_libdevice_in_the_key) {
   EXPECT_EQ(report.cache, CacheResult::hit);
   const auto key = program.cache_key("ptx");
   EXPECT_TRUE(
-      std::any_of(key.parts.begin(), key.parts.end(), [](const auto& part) { return part.first == "libdevice"; }));
+      std::any_of(key->parts.begin(), key->parts.end(), [](const auto& part) { return part.first == "libdevice"; }));
 }
 
 TEST(nvvm, the_handle_is_the_librarys_program) {

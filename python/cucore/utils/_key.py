@@ -7,6 +7,7 @@ from cucore._options import ProgramOptions, accept
 from cucore.typing import SourceCodeType
 
 TARGETS = {"c++": ("ptx", "cubin", "ltoir"), "ptx": ("ptx", "cubin"), "nvvm": ("ptx", "ltoir")}
+TARGETS_OF_SEVERAL = ("cubin", "fatbin")
 SIDE_EFFECTS = ("create_pch", "time", "fdevice_time_trace")
 FILES = ("include_path", "pre_include", "pch", "use_pch", "pch_dir")
 
@@ -35,7 +36,9 @@ def checked(code, code_type, options, target_type, name_expressions):
     """The arguments with case folded and types checked."""
     kind = SourceCodeType(str(code_type).lower()).value
     target = str(target_type).lower()
-    if target not in TARGETS[kind]:
+    options = accept(ProgramOptions, options)
+    several = options.arch is not None and not isinstance(options.arch, str)
+    if target not in (TARGETS_OF_SEVERAL if several and kind != "nvvm" else TARGETS[kind]):
         raise ValueError(f"target_type {target_type!r} is not possible for code_type {kind!r}: use {TARGETS[kind]}")
     if kind != "nvvm" and not isinstance(code, str):
         raise TypeError(f"code must be str for code_type {kind!r}, not {type(code).__name__}")
@@ -46,7 +49,7 @@ def checked(code, code_type, options, target_type, name_expressions):
         if not isinstance(name, (str, bytes)):
             raise TypeError(f"a name expression must be str or bytes, not {type(name).__name__}")
         names.append(name.decode() if isinstance(name, bytes) else name)
-    return kind, target, accept(ProgramOptions, options), names
+    return kind, target, options, names
 
 
 def _refuse_unkeyable(options, extra_digest):

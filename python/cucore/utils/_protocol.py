@@ -13,6 +13,7 @@ FACTORIES = {
     "ptx": _core.ObjectCode.from_ptx,
     "cubin": _core.ObjectCode.from_cubin,
     "ltoir": _core.ObjectCode.from_ltoir,
+    "fatbin": _core.ObjectCode.from_fatbin,
 }
 
 
@@ -32,7 +33,7 @@ def compile_with(cache, program, target, names):
     )
     found = cache.get(key)
     if found is not None:
-        return FACTORIES[target](bytes(found), name=program._options.name), _report("hit", key)
+        return _factory(program, target)(bytes(found), name=program._options.name), _report("hit", key)
     code, report = program._program.compile(target, [], None)
     cache[key] = code
     return code, {**report, **_report("miss", key, report["log"])}
@@ -49,11 +50,19 @@ def _through_records(cache, program, target, names):
         program._keys[digest] = key
     record = cache.get_record(key)
     if record is not None and (record.symbol_mapping is not None or not names):
-        code = FACTORIES[target](record.data, name=program._options.name, symbol_mapping=record.symbol_mapping or {})
+        code = _factory(program, target)(
+            record.data, name=program._options.name, symbol_mapping=record.symbol_mapping or {}
+        )
         return code, _report("hit", key)
     code, report = program._program.compile(target, names, None)
     cache.set_record(key, Record(code.code, code.symbol_mapping))
     return code, {**report, **_report("miss", key, report["log"])}
+
+
+def _factory(program, target):
+    """What makes the result of a compile to ``target``: code for several architectures is a fatbin."""
+    arch = program._options.arch
+    return FACTORIES[target if arch is None or isinstance(arch, str) else "fatbin"]
 
 
 def _report(result, key, log=""):
