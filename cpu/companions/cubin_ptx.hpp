@@ -1,0 +1,20 @@
+// Cubins with their PTX in sections of their own: adding, reading and taking off. Bytes that are no such ELF image come
+// back as they were.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cucore::cpu::companions {
+
+/// `cubin` with one more section for each of `ptx`.
+std::string with_ptx(std::string_view cubin, const std::vector<std::string>& ptx);
+
+/// What the sections hold; empty if there are none.
+std::vector<std::string> ptx_of(std::string_view cubin);
+
+/// `cubin` as it was before with_ptx: NVIDIA's linker drops what it does not know, but reads it first.
+std::string without_ptx(std::string_view cubin);
+
+}  // namespace cucore::cpu::companions

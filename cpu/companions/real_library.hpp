@@ -1,0 +1,19 @@
+// The library that a companion stands in front of: opened at the first call, from the path the driver gave.
+#pragma once
+
+namespace cucore::cpu::companions {
+
+/// Null if the library or the symbol is not there.
+void* real_symbol(const char* name);
+
+template <class Function>
+Function* real(const char* name) {
+  return reinterpret_cast<Function*>(real_symbol(name));
+}
+
+}  // namespace cucore::cpu::companions
+
+extern "C" {
+/// Where the real library is: called once by the driver, before anybody else can call.
+void cucore_companion_forward_to(const char* path);
+}
