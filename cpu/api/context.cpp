@@ -124,6 +124,7 @@ CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) {
 CUresult cuCtxSynchronize() { return cuCtxSynchronize_v2(nullptr); }
 CUresult cuCtxSynchronize_v2(CUcontext ctx) {
   return of_context(ctx, [](Context& context) {
+    if (const CUresult unsafe = runtime::check_unsafe_call(); unsafe != CUDA_SUCCESS) return unsafe;
     const CUresult result = context.synchronize();
     runtime::release_unused_pool_memory();
     return result;

@@ -1,9 +1,10 @@
-// Memory copies and fills of every shape. Copies to and from CUDA arrays are not here.
+// Memory copies and fills of every shape. The calls that name an array are in array.cpp.
 #include "cpu/runtime/copy.hpp"
 
 #include <cstdint>
 
 #include "cpu/api/entry.hpp"
+#include "cpu/runtime/memory.hpp"
 
 using namespace cucore::cpu::api;
 namespace runtime = cucore::cpu::runtime;
@@ -21,24 +22,93 @@ std::uintptr_t as_address(const void* pointer) { return reinterpret_cast<std::ui
 Place place(CUdeviceptr address, Side side) { return {address, side, 0, 0}; }
 Place place(const void* address, Side side) { return {as_address(address), side, 0, 0}; }
 
+/// A copy that waits cannot be captured, and may not be made while something that it could wait for is.
+template <class F>
+CUresult for_copy(CUstream handle, bool wait, F&& call) {
+  if (!wait) return in_stream_order(handle, std::forward<F>(call));
+  return on_stream(handle, [&](Context& context, Stream& stream) {
+    if (const CUresult result = runtime::check_unsafe_call(); result != CUDA_SUCCESS) return result;
+    return call(context, stream);
+  });
+}
+
+CUresult capture_copy(Stream& stream, const CUDA_MEMCPY3D& request) {
+  CUgraphNodeParams node{};
+  node.type = CU_GRAPH_NODE_TYPE_MEMCPY;
+  node.memcpy.copyParams = request;
+  return runtime::capture_node(stream, node);
+}
+
+/// One end of a captured copy says what kind of memory it is.
+CUmemorytype kind_of(const Place& place) {
+  if (place.side != Side::Any) return place.side == Side::Device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+  const auto allocation = runtime::find_allocation(place.address);
+  const bool is_device = allocation && allocation->kind != runtime::Allocation::Kind::Host &&
+                         allocation->kind != runtime::Allocation::Kind::Registered;
+  return is_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+}
+
+CUresult capture_copy(Stream& stream, const Place& to, const Place& from, size_t bytes) {
+  if (bytes == 0) return CUDA_SUCCESS;
+  CUDA_MEMCPY3D request{};
+  request.srcMemoryType = kind_of(from);
+  request.srcHost = reinterpret_cast<const void*>(from.address);
+  request.srcDevice = from.address;
+  request.dstMemoryType = kind_of(to);
+  request.dstHost = reinterpret_cast<void*>(to.address);
+  request.dstDevice = to.address;
+  request.srcPitch = request.dstPitch = bytes;
+  request.WidthInBytes = bytes;
+  request.Height = request.Depth = request.srcHeight = request.dstHeight = 1;
+  return capture_copy(stream, request);
+}
+
+CUDA_MEMCPY3D as_3d(const CUDA_MEMCPY3D& request) { return request; }
+
+CUDA_MEMCPY3D as_3d(const CUDA_MEMCPY2D& given) {
+  CUDA_MEMCPY3D request{};
+  request.srcXInBytes = given.srcXInBytes;
+  request.srcY = given.srcY;
+  request.srcMemoryType = given.srcMemoryType;
+  request.srcHost = given.srcHost;
+  request.srcDevice = given.srcDevice;
+  request.srcArray = given.srcArray;
+  request.srcPitch = given.srcPitch;
+  request.dstXInBytes = given.dstXInBytes;
+  request.dstY = given.dstY;
+  request.dstMemoryType = given.dstMemoryType;
+  request.dstHost = given.dstHost;
+  request.dstDevice = given.dstDevice;
+  request.dstArray = given.dstArray;
+  request.dstPitch = given.dstPitch;
+  request.WidthInBytes = given.WidthInBytes;
+  request.Height = given.Height;
+  request.Depth = 1;
+  return request;
+}
+
 CUresult copy(CUstream handle, const Place& to, const Place& from, size_t bytes, bool wait) {
-  return on_stream(handle,
-                   [&](Context&, Stream& stream) { return runtime::copy(stream, to, from, {bytes, 1, 1}, wait); });
+  return for_copy(handle, wait, [&](Context&, Stream& stream) {
+    if (stream.is_capturing()) return capture_copy(stream, to, from, bytes);
+    return runtime::copy(stream, to, from, {bytes, 1, 1}, wait);
+  });
 }
 
 CUresult copy_between_contexts(CUstream handle, CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                                CUcontext from_context, size_t bytes, bool wait) {
-  return on_stream(handle, [&](Context&, Stream& stream) {
+  return for_copy(handle, wait, [&](Context&, Stream& stream) {
     if (!to_context || !from_context || !runtime::find_context(to_context) || !runtime::find_context(from_context))
       return CUDA_ERROR_INVALID_CONTEXT;
+    if (stream.is_capturing()) return capture_copy(stream, place(to, Side::Device), place(from, Side::Device), bytes);
     return runtime::copy(stream, place(to, Side::Device), place(from, Side::Device), {bytes, 1, 1}, wait);
   });
 }
 
 template <class Request>
 CUresult copy_shape(CUstream handle, const Request* request, bool wait) {
-  return on_stream(handle, [&](Context&, Stream& stream) {
+  return for_copy(handle, wait, [&](Context&, Stream& stream) {
     if (!request) return CUDA_ERROR_INVALID_VALUE;
+    if (stream.is_capturing()) return capture_copy(stream, as_3d(*request));
     Place to, from;
     Shape shape;
     if (const CUresult result = runtime::resolve(*request, &to, &from, &shape); result != CUDA_SUCCESS) return result;
@@ -81,9 +151,16 @@ CUresult copy_peer_shape(CUstream handle, const CUDA_MEMCPY3D_PEER* request, boo
 
 CUresult fill(CUstream handle, CUdeviceptr to, size_t pitch, std::uint32_t value, unsigned int element, size_t width,
               size_t height, bool wait) {
-  return on_stream(handle, [&](Context&, Stream& stream) {
+  return for_copy(handle, wait, [&](Context&, Stream& stream) {
     size_t row = 0;
     if (__builtin_mul_overflow(width, element, &row)) return CUDA_ERROR_INVALID_VALUE;
+    if (stream.is_capturing()) {
+      if (row == 0 || height == 0) return CUDA_SUCCESS;
+      CUgraphNodeParams node{};
+      node.type = CU_GRAPH_NODE_TYPE_MEMSET;
+      node.memset = {to, pitch, value, element, width, height, nullptr};
+      return runtime::capture_node(stream, node);
+    }
     const Place target{to, Side::Device, pitch, 0};
     return runtime::fill(stream, target, value, element, {row, height, 1}, wait);
   });

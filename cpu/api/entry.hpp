@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "cpu/runtime/capture.hpp"
 #include "cpu/runtime/context.hpp"
 #include "cpu/runtime/process.hpp"
 #include "cpu/runtime/stream.hpp"
@@ -58,13 +59,32 @@ CUresult in_context(F&& call) {
   });
 }
 
-/// As in_context, plus a live stream: `call(Context&, Stream&)`.
+/// As in_context, for calls that could wait for a capture in progress: refused, as the capture's mode says.
 template <class F>
-CUresult on_stream(CUstream handle, F&& call) {
+CUresult in_context_outside_capture(F&& call) {
+  return in_context([&](Context& context) {
+    if (const CUresult result = runtime::check_unsafe_call(); result != CUDA_SUCCESS) return result;
+    return call(context);
+  });
+}
+
+/// As in_context, plus a live stream, which may be capturing: `call(Context&, Stream&)`.
+template <class F>
+CUresult in_stream_order(CUstream handle, F&& call) {
   return in_context([&](Context& context) {
     const auto stream = runtime::find_stream(context, handle);
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+    if (runtime::is_anything_capturing())
+      if (const CUresult result = runtime::check_stream_use(*stream); result != CUDA_SUCCESS) return result;
     return call(context, *stream);
+  });
+}
+
+/// As in_stream_order, for what cannot be captured: on a capturing stream it fails and makes the capture invalid.
+template <class F>
+CUresult on_stream(CUstream handle, F&& call) {
+  return in_stream_order(handle, [&](Context& context, Stream& stream) {
+    return stream.is_capturing() ? runtime::refuse_capture(stream) : call(context, stream);
   });
 }
 

@@ -34,11 +34,22 @@ CUresult cuEventDestroy_v2(CUevent hEvent) {
 CUresult cuEventRecord(CUevent hEvent, CUstream hStream) { return cuEventRecordWithFlags(hEvent, hStream, 0); }
 
 CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
-  return on_stream(hStream, [&](Context&, Stream& stream) {
+  return in_stream_order(hStream, [&](Context&, Stream& stream) {
     if ((flags & ~static_cast<unsigned int>(CU_EVENT_RECORD_EXTERNAL)) != 0) return CUDA_ERROR_INVALID_VALUE;
-    if (flags == CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_ILLEGAL_STATE;  // only while capturing
     const auto event = runtime::find_event(hEvent);
     if (!event || &event->context() != &stream.context()) return CUDA_ERROR_INVALID_HANDLE;
+    if (flags == CU_EVENT_RECORD_EXTERNAL) {
+      if (!stream.is_capturing()) return CUDA_ERROR_ILLEGAL_STATE;
+      CUgraphNodeParams node{};
+      node.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+      node.eventRecord.event = hEvent;
+      return runtime::capture_node(stream, node);
+    }
+    if (stream.is_capturing()) {
+      const std::lock_guard lock(runtime::graph_mutex());
+      const auto capture = stream.capture();
+      return capture ? capture->record(stream, *event) : CUDA_ERROR_ILLEGAL_STATE;
+    }
     event->record(stream);
     return CUDA_SUCCESS;
   });

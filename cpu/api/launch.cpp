@@ -2,6 +2,7 @@
 #include "cpu/runtime/launch.hpp"
 
 #include <cstdint>
+#include <span>
 
 #include "cpu/api/entry.hpp"
 #include "cpu/runtime/event.hpp"
@@ -25,8 +26,30 @@ CUresult of_function(CUfunction handle, F&& call) {
   });
 }
 
-CUresult launch_on(CUstream handle, CUfunction f, const LaunchRequest& request) {
-  return on_stream(handle, [&](Context&, Stream& stream) {
+/// The launch as a node: what the call points at is copied there.
+CUresult capture_launch(Stream& stream, CUfunction f, const LaunchRequest& request,
+                        std::span<const CUlaunchAttribute> attributes) {
+  CUgraphNodeParams node{};
+  node.type = CU_GRAPH_NODE_TYPE_KERNEL;
+  node.kernel = {f,
+                 request.grid[0],
+                 request.grid[1],
+                 request.grid[2],
+                 request.block[0],
+                 request.block[1],
+                 request.block[2],
+                 request.dynamic_shared,
+                 request.parameters,
+                 request.extra,
+                 nullptr,
+                 stream.context().handle()};
+  return runtime::capture_node(stream, node, attributes);
+}
+
+CUresult launch_on(CUstream handle, CUfunction f, const LaunchRequest& request,
+                   std::span<const CUlaunchAttribute> attributes = {}) {
+  return in_stream_order(handle, [&](Context&, Stream& stream) {
+    if (stream.is_capturing()) return capture_launch(stream, f, request, attributes);
     std::shared_ptr<Function> function;
     // A library's kernel runs in the stream's context.
     const CUresult result = runtime::find_function(stream.context(), f, &function);
@@ -81,17 +104,31 @@ CUresult read(const CUlaunchAttribute& attribute, Extras* extras) {
 CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
                         unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
                         unsigned int sharedMemBytes, CUstream hStream, void** kernelParams, void** extra) {
-  return launch_on(
-      hStream, f,
-      {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, false, kernelParams, extra});
+  return launch_on(hStream, f,
+                   {{gridDimX, gridDimY, gridDimZ},
+                    {blockDimX, blockDimY, blockDimZ},
+                    sharedMemBytes,
+                    false,
+                    kernelParams,
+                    extra,
+                    nullptr});
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
                                    unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
                                    unsigned int sharedMemBytes, CUstream hStream, void** kernelParams) {
-  return launch_on(
-      hStream, f,
-      {{gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, true, kernelParams, nullptr});
+  CUlaunchAttribute cooperative{};
+  cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  cooperative.value.cooperative = 1;
+  return launch_on(hStream, f,
+                   {{gridDimX, gridDimY, gridDimZ},
+                    {blockDimX, blockDimY, blockDimZ},
+                    sharedMemBytes,
+                    true,
+                    kernelParams,
+                    nullptr,
+                    nullptr},
+                   std::span(&cooperative, 1));
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** kernelParams, void** extra) {
@@ -110,7 +147,9 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** ker
                                      config->sharedMemBytes,
                                      extras.cooperative,
                                      kernelParams,
-                                     extra});
+                                     extra,
+                                     nullptr},
+                                    std::span(config->attrs, config->numAttrs));
   return result == CUDA_SUCCESS && event ? cuEventRecord(extras.event, config->hStream) : result;
 }
 

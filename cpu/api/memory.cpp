@@ -18,7 +18,7 @@ std::uintptr_t as_address(const void* pointer) { return reinterpret_cast<std::ui
 
 CUresult allocate_host(void** pp, size_t bytesize, unsigned int flags) {
   constexpr unsigned int kKnown = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
-  return in_context([&](Context& context) {
+  return in_context_outside_capture([&](Context& context) {
     if (!pp || (flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
     std::uintptr_t address = 0;
     const CUresult result = runtime::allocate(context, bytesize, Allocation::Kind::Host, flags, &address);
@@ -28,7 +28,7 @@ CUresult allocate_host(void** pp, size_t bytesize, unsigned int flags) {
 }
 
 CUresult allocate_on_device(CUdeviceptr* dptr, size_t bytesize, Allocation::Kind kind, unsigned int flags) {
-  return in_context([&](Context& context) {
+  return in_context_outside_capture([&](Context& context) {
     if (!dptr) return CUDA_ERROR_INVALID_VALUE;
     std::uintptr_t address = 0;
     const CUresult result = runtime::allocate(context, bytesize, kind, flags, &address);
@@ -75,7 +75,7 @@ CUresult cuMemAllocManaged(CUdeviceptr* dptr, size_t bytesize, unsigned int flag
 }
 
 CUresult cuMemFree_v2(CUdeviceptr dptr) {
-  return in_context([&](Context& context) { return runtime::free_device(context, dptr); });
+  return in_context_outside_capture([&](Context& context) { return runtime::free_device(context, dptr); });
 }
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr* pbase, size_t* psize, CUdeviceptr dptr) {

@@ -16,6 +16,7 @@ namespace {
 template <class F>
 CUresult of_pool(CUmemoryPool handle, F&& call) {
   return initialized([&] {
+    if (const CUresult result = runtime::check_unsafe_call(); result != CUDA_SUCCESS) return result;
     const auto pool = runtime::find_pool(handle);
     return pool ? call(*pool) : CUDA_ERROR_INVALID_VALUE;
   });
@@ -25,6 +26,17 @@ CUresult allocate(CUdeviceptr* dptr, size_t bytesize, MemoryPool& pool, Context&
   std::uintptr_t address = 0;
   const CUresult result = runtime::allocate_async(context, pool, bytesize, stream, &address);
   if (result == CUDA_SUCCESS) *dptr = address;
+  return result;
+}
+
+/// A pool's memory allocated in a capture is the graph's.
+CUresult capture_allocation(CUdeviceptr* dptr, size_t bytesize, const MemoryPool& pool, Stream& stream) {
+  CUgraphNodeParams node{};
+  node.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+  node.alloc.poolProps = pool.properties();
+  node.alloc.bytesize = bytesize;
+  const CUresult result = runtime::capture_node(stream, node);
+  if (result == CUDA_SUCCESS) *dptr = node.alloc.dptr;
   return result;
 }
 
@@ -39,28 +51,37 @@ CUresult check_location(const CUmemLocation* location, CUmemAllocationType type)
 }  // namespace
 
 CUresult cuMemAllocAsync(CUdeviceptr* dptr, size_t bytesize, CUstream hStream) {
-  return on_stream(hStream, [&](Context& context, Stream& stream) {
+  return in_stream_order(hStream, [&](Context& context, Stream& stream) {
     if (!dptr) return CUDA_ERROR_INVALID_VALUE;
     const auto pool = stream.context().device().current_pool();
+    if (stream.is_capturing()) return capture_allocation(dptr, bytesize, *pool, stream);
     return allocate(dptr, bytesize, *pool, context, stream);
   });
 }
 
 CUresult cuMemAllocFromPoolAsync(CUdeviceptr* dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream) {
-  return on_stream(hStream, [&](Context& context, Stream& stream) {
+  return in_stream_order(hStream, [&](Context& context, Stream& stream) {
     const auto found = runtime::find_pool(pool);
     if (!dptr || !found) return CUDA_ERROR_INVALID_VALUE;
+    if (stream.is_capturing()) return capture_allocation(dptr, bytesize, *found, stream);
     return allocate(dptr, bytesize, *found, context, stream);
   });
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
-  return on_stream(hStream, [&](Context&, Stream& stream) { return runtime::free_async(dptr, stream); });
+  return in_stream_order(hStream, [&](Context&, Stream& stream) {
+    if (!stream.is_capturing()) return runtime::free_async(dptr, stream);
+    CUgraphNodeParams node{};
+    node.type = CU_GRAPH_NODE_TYPE_MEM_FREE;
+    node.free.dptr = dptr;
+    return runtime::capture_node(stream, node);
+  });
 }
 
 CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* poolProps) {
   return initialized([&] {
     if (!pool || !poolProps) return CUDA_ERROR_INVALID_VALUE;
+    if (const CUresult result = runtime::check_unsafe_call(); result != CUDA_SUCCESS) return result;
     if (const CUresult result = MemoryPool::check(*poolProps); result != CUDA_SUCCESS) return result;
     *pool = MemoryPool::create(*poolProps, false)->handle();
     return CUDA_SUCCESS;

@@ -1,14 +1,15 @@
-// Stream management chapter, host functions, and the capture queries (nothing captures yet).
+// Stream management chapter, host functions and memory operations. Capture is in capture.cpp.
 #include "cpu/runtime/stream.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "cpu/api/entry.hpp"
 #include "cpu/runtime/device.hpp"
 #include "cpu/runtime/event.hpp"
 #include "cpu/runtime/memory.hpp"
+#include "cpu/runtime/memory_operations.hpp"
 #include "cpu/runtime/memory_pool.hpp"
 
 using namespace cucore::cpu::api;
@@ -28,49 +29,44 @@ CUresult query_stream(CUstream handle, F&& call) {
   });
 }
 
-thread_local CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
-
-/// cuStreamWaitValue: a stream waits for a word of memory that the host, a kernel or another stream writes.
-template <class T>
-bool is_met(T now, T value, unsigned int flags) {
-  switch (flags & 3u) {
-    case CU_STREAM_WAIT_VALUE_GEQ:
-      return static_cast<std::make_signed_t<T>>(now - value) >= 0;
-    case CU_STREAM_WAIT_VALUE_EQ:
-      return now == value;
-    case CU_STREAM_WAIT_VALUE_AND:
-      return (now & value) != 0;
-    default:
-      return ~(now | value) != 0;
-  }
-}
-
-template <class T>
-CUresult wait_value(CUstream handle, CUdeviceptr addr, T value, unsigned int flags) {
-  return on_stream(handle, [&](Context&, Stream& stream) {
-    if ((flags & ~(3u | CU_STREAM_WAIT_VALUE_FLUSH)) != 0 || addr % sizeof(T) != 0) return CUDA_ERROR_INVALID_VALUE;
-    if (!runtime::is_device_range(addr, sizeof(T))) return CUDA_ERROR_INVALID_VALUE;
-    stream.enqueue(runtime::make_work([addr, value, flags](CUresult error) {
+/// One memory operation or several, in stream order.
+CUresult memory_operations(CUstream handle, std::vector<CUstreamBatchMemOpParams> operations) {
+  return in_stream_order(handle, [&](Context&, Stream& stream) {
+    for (const CUstreamBatchMemOpParams& each : operations)
+      if (const CUresult result = runtime::check_memory_operation(each); result != CUDA_SUCCESS) return result;
+    if (stream.is_capturing()) {
+      CUgraphNodeParams node{};
+      node.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
+      node.memOp.count = static_cast<unsigned int>(operations.size());
+      node.memOp.paramArray = operations.data();
+      return runtime::capture_node(stream, node);
+    }
+    stream.enqueue(runtime::make_work([taken = std::move(operations)](CUresult error) {
       if (error != CUDA_SUCCESS) return;
-      const std::atomic_ref<T> word(*reinterpret_cast<T*>(addr));
-      runtime::sleep_until([&] { return is_met(word.load(std::memory_order_acquire), value, flags); });
+      for (const CUstreamBatchMemOpParams& each : taken) runtime::run_memory_operation(each);
     }));
     return CUDA_SUCCESS;
   });
 }
 
-template <class T>
-CUresult write_value(CUstream handle, CUdeviceptr addr, T value, unsigned int flags) {
-  return on_stream(handle, [&](Context&, Stream& stream) {
-    if ((flags & ~static_cast<unsigned int>(CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER)) != 0 || addr % sizeof(T) != 0)
-      return CUDA_ERROR_INVALID_VALUE;
-    if (!runtime::is_device_range(addr, sizeof(T))) return CUDA_ERROR_INVALID_VALUE;
-    stream.enqueue(runtime::make_work([addr, value](CUresult error) {
-      if (error == CUDA_SUCCESS)
-        std::atomic_ref<T>(*reinterpret_cast<T*>(addr)).store(value, std::memory_order_release);
-    }));
-    return CUDA_SUCCESS;
-  });
+CUresult wait_value(CUstream handle, CUstreamBatchMemOpType type, CUdeviceptr addr, cuuint64_t value,
+                    unsigned int flags) {
+  CUstreamBatchMemOpParams operation{};
+  operation.waitValue.operation = type;
+  operation.waitValue.address = addr;
+  operation.waitValue.value64 = value;
+  operation.waitValue.flags = flags;
+  return memory_operations(handle, {operation});
+}
+
+CUresult write_value(CUstream handle, CUstreamBatchMemOpType type, CUdeviceptr addr, cuuint64_t value,
+                     unsigned int flags) {
+  CUstreamBatchMemOpParams operation{};
+  operation.writeValue.operation = type;
+  operation.writeValue.address = addr;
+  operation.writeValue.value64 = value;
+  operation.writeValue.flags = flags;
+  return memory_operations(handle, {operation});
 }
 
 }  // namespace
@@ -106,11 +102,21 @@ CUresult cuStreamSynchronize(CUstream hStream) {
 }
 
 CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) {
-  return on_stream(hStream, [&](Context&, Stream& stream) {
+  return in_stream_order(hStream, [&](Context&, Stream& stream) {
     if ((Flags & ~static_cast<unsigned int>(CU_EVENT_WAIT_EXTERNAL)) != 0) return CUDA_ERROR_INVALID_VALUE;
-    if (Flags == CU_EVENT_WAIT_EXTERNAL) return CUDA_ERROR_ILLEGAL_STATE;  // only while capturing
     const auto event = runtime::find_event(hEvent);
     if (!event) return CUDA_ERROR_INVALID_HANDLE;
+    if (Flags == CU_EVENT_WAIT_EXTERNAL) {
+      if (!stream.is_capturing()) return CUDA_ERROR_ILLEGAL_STATE;
+      CUgraphNodeParams node{};
+      node.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT;
+      node.eventWait.event = hEvent;
+      return runtime::capture_node(stream, node);
+    }
+    if (stream.is_capturing() || event->captured()) {
+      const std::lock_guard lock(runtime::graph_mutex());
+      return runtime::Capture::wait(stream, *event);
+    }
     event->make_wait(stream);
     return CUDA_SUCCESS;
   });
@@ -128,8 +134,14 @@ CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* 
 }
 
 CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
-  return on_stream(hStream, [&](Context&, Stream& stream) {
+  return in_stream_order(hStream, [&](Context&, Stream& stream) {
     if (!fn) return CUDA_ERROR_INVALID_VALUE;
+    if (stream.is_capturing()) {
+      CUgraphNodeParams node{};
+      node.type = CU_GRAPH_NODE_TYPE_HOST;
+      node.host = {fn, userData};
+      return runtime::capture_node(stream, node);
+    }
     stream.enqueue(runtime::make_work([fn, userData](CUresult error) {
       const runtime::HostFunctionScope scope;
       if (error == CUDA_SUCCESS) fn(userData);
@@ -228,37 +240,6 @@ CUresult cuStreamCopyAttributes(CUstream dst, CUstream src) {
   return query_stream(dst, [&](Stream&) { return query_stream(src, [](Stream&) { return CUDA_SUCCESS; }); });
 }
 
-CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus* captureStatus) {
-  return on_stream(hStream, [&](Context&, Stream&) {
-    if (!captureStatus) return CUDA_ERROR_INVALID_VALUE;
-    *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus* captureStatus_out, cuuint64_t*) {
-  return cuStreamIsCapturing(hStream, captureStatus_out);
-}
-
-CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus* captureStatus_out, cuuint64_t*, CUgraph*,
-                                   const CUgraphNode**, size_t*) {
-  return cuStreamIsCapturing(hStream, captureStatus_out);
-}
-
-CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus* captureStatus_out, cuuint64_t*, CUgraph*,
-                                   const CUgraphNode**, const CUgraphEdgeData**, size_t*) {
-  return cuStreamIsCapturing(hStream, captureStatus_out);
-}
-
-CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  return initialized([&] {
-    if (!mode || *mode < CU_STREAM_CAPTURE_MODE_GLOBAL || *mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-      return CUDA_ERROR_INVALID_VALUE;
-    std::swap(*mode, capture_mode);
-    return CUDA_SUCCESS;
-  });
-}
-
 CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t, unsigned int flags) {
   return on_stream(hStream, [&](Context&, Stream&) {
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
@@ -271,51 +252,22 @@ CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t, unsi
 }
 
 CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
-  return wait_value<std::uint32_t>(stream, addr, value, flags);
+  return wait_value(stream, CU_STREAM_MEM_OP_WAIT_VALUE_32, addr, value, flags);
 }
 CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
-  return wait_value<std::uint64_t>(stream, addr, value, flags);
+  return wait_value(stream, CU_STREAM_MEM_OP_WAIT_VALUE_64, addr, value, flags);
 }
 CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
-  return write_value<std::uint32_t>(stream, addr, value, flags);
+  return write_value(stream, CU_STREAM_MEM_OP_WRITE_VALUE_32, addr, value, flags);
 }
 CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
-  return write_value<std::uint64_t>(stream, addr, value, flags);
+  return write_value(stream, CU_STREAM_MEM_OP_WRITE_VALUE_64, addr, value, flags);
 }
 
 CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams* paramArray,
                                unsigned int flags) {
   constexpr unsigned int kMost = 256;
-  return on_stream(stream, [&](Context&, Stream&) {
-    if (!paramArray || count == 0 || count > kMost || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    for (unsigned int i = 0; i < count; ++i) {
-      const CUstreamBatchMemOpParams& each = paramArray[i];
-      CUresult result = CUDA_SUCCESS;
-      switch (each.operation) {
-        case CU_STREAM_MEM_OP_WAIT_VALUE_32:
-          result =
-              wait_value<std::uint32_t>(stream, each.waitValue.address, each.waitValue.value, each.waitValue.flags);
-          break;
-        case CU_STREAM_MEM_OP_WAIT_VALUE_64:
-          result =
-              wait_value<std::uint64_t>(stream, each.waitValue.address, each.waitValue.value64, each.waitValue.flags);
-          break;
-        case CU_STREAM_MEM_OP_WRITE_VALUE_32:
-          result =
-              write_value<std::uint32_t>(stream, each.writeValue.address, each.writeValue.value, each.writeValue.flags);
-          break;
-        case CU_STREAM_MEM_OP_WRITE_VALUE_64:
-          result = write_value<std::uint64_t>(stream, each.writeValue.address, each.writeValue.value64,
-                                              each.writeValue.flags);
-          break;
-        case CU_STREAM_MEM_OP_BARRIER:
-        case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
-          break;  // the operations of a stream are ordered anyway
-        default:
-          result = CUDA_ERROR_INVALID_VALUE;
-      }
-      if (result != CUDA_SUCCESS) return result;
-    }
-    return CUDA_SUCCESS;
-  });
+  if (!paramArray || count == 0 || count > kMost || flags != 0)
+    return in_stream_order(stream, [](Context&, Stream&) { return CUDA_ERROR_INVALID_VALUE; });
+  return memory_operations(stream, {paramArray, paramArray + count});
 }

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "cpu/runtime/array.hpp"
 #include "cpu/runtime/context.hpp"
 #include "cpu/runtime/device.hpp"
 #include "cpu/runtime/fiber.hpp"
@@ -39,7 +40,7 @@ CUresult check(const Place& place, const Shape& shape) {
   return valid ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-void copy_now(const Place& to, const Place& from, const Shape& shape) {
+void copy_rows(const Place& to, const Place& from, const Shape& shape) {
   for (std::size_t slice = 0; slice < shape.depth; ++slice) {
     const std::uintptr_t target = to.address + slice * to.slice_pitch;
     const std::uintptr_t source = from.address + slice * from.slice_pitch;
@@ -55,7 +56,7 @@ void fill_row(std::uintptr_t address, T value, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes / sizeof(T); ++i) out[i] = value;
 }
 
-void fill_now(const Place& to, std::uint32_t value, unsigned int element, const Shape& shape) {
+void fill_rows(const Place& to, std::uint32_t value, unsigned int element, const Shape& shape) {
   for (std::size_t row = 0; row < shape.height; ++row) {
     const std::uintptr_t address = to.address + row * to.row_pitch;
     if (element == 1)
@@ -67,17 +68,21 @@ void fill_now(const Place& to, std::uint32_t value, unsigned int element, const 
   }
 }
 
+/// The caller may have unmapped host memory meanwhile: an error of the context then, as on a device.
+template <class F>
+void run_guarded(Context& context, F& function) {
+  const Fault fault = call_guarded([](void* call) { (*static_cast<F*>(call))(); }, &function);
+  if (fault.signal == 0) return;
+  report("an asynchronous copy or fill touched inaccessible memory");
+  context.set_error(CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
 template <class F>
 CUresult run(Stream& stream, std::size_t bytes, bool wait, F function) {
   if ((wait || bytes <= kInlineBytes) && stream.run_if_ready(function)) return CUDA_SUCCESS;
   Context& context = stream.context();
   const std::uint64_t number = stream.enqueue(make_work([function, &context](CUresult error) mutable {
-    if (error != CUDA_SUCCESS) return;
-    // The caller may have unmapped host memory meanwhile: an error of the context then, as on a device.
-    const Fault fault = call_guarded([](void* call) { (*static_cast<F*>(call))(); }, &function);
-    if (fault.signal == 0) return;
-    report("an asynchronous copy or fill touched inaccessible memory");
-    context.set_error(CUDA_ERROR_ILLEGAL_ADDRESS);
+    if (error == CUDA_SUCCESS) run_guarded(context, function);
   }));
   if (wait) stream.wait_for(number);
   return wait ? context.error() : CUDA_SUCCESS;
@@ -96,6 +101,7 @@ struct End {
   CUmemorytype type;
   const void* host;
   CUdeviceptr device;
+  CUarray array;
 };
 
 CUresult start_of(const End& end, Place* place) {
@@ -112,15 +118,27 @@ CUresult start_of(const End& end, Place* place) {
       place->address = end.device;
       place->side = Side::Any;
       return CUDA_SUCCESS;
-    case CU_MEMORYTYPE_ARRAY:
-      return CUDA_ERROR_NOT_SUPPORTED;
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }
 }
 
+/// An array is linear memory with pitches of its own; x counts bytes, and z layers of a layered one.
+CUresult locate_in_array(CUarray handle, std::size_t x, std::size_t y, std::size_t z, const Shape& shape,
+                         Place* place) {
+  const auto array = find_array(handle);
+  if (!array) return CUDA_ERROR_INVALID_HANDLE;
+  if (x + shape.width > array->row_bytes() || y + shape.height > array->rows() || z + shape.depth > array->slices())
+    return CUDA_ERROR_INVALID_VALUE;
+  const std::size_t row = array->row_bytes();
+  const std::size_t slice = row * array->rows();
+  *place = {array->address() + x + y * row + z * slice, Side::Device, row, slice};
+  return CUDA_SUCCESS;
+}
+
 CUresult locate(const End& end, std::size_t pitch, std::size_t height, std::size_t x, std::size_t y, std::size_t z,
                 const Shape& shape, Place* place) {
+  if (end.type == CU_MEMORYTYPE_ARRAY) return locate_in_array(end.array, x, y, z, shape, place);
   if (const CUresult result = start_of(end, place); result != CUDA_SUCCESS) return result;
   place->row_pitch = pitch != 0 ? pitch : x + shape.width;  // a single row needs none
   if (shape.height > 1 && pitch != 0 && pitch < x + shape.width) return CUDA_ERROR_INVALID_VALUE;
@@ -138,23 +156,52 @@ CUresult copy(Stream& stream, const Place& to, const Place& from, const Shape& s
   if (const CUresult result = check(to, shape); result != CUDA_SUCCESS) return result;
   if (const CUresult result = check(from, shape); result != CUDA_SUCCESS) return result;
   const std::size_t bytes = shape.width * shape.height * shape.depth;
-  return run(stream, bytes, wait, [to, from, shape] { copy_now(to, from, shape); });
+  return run(stream, bytes, wait, [to, from, shape] { copy_rows(to, from, shape); });
+}
+
+CUresult check_fill(const Context& context, const Place& to, unsigned int element, const Shape& shape) {
+  if (to.address % element != 0 || (shape.height > 1 && to.row_pitch % element != 0)) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult result = check(to, shape); result != CUDA_SUCCESS) return result;
+  return may_fill(context, to.address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult fill(Stream& stream, const Place& to, std::uint32_t value, unsigned int element, const Shape& shape,
               bool wait) {
   if (is_empty(shape)) return CUDA_SUCCESS;
-  if (to.address % element != 0 || (shape.height > 1 && to.row_pitch % element != 0)) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult result = check(to, shape); result != CUDA_SUCCESS) return result;
-  if (!may_fill(stream.context(), to.address)) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult result = check_fill(stream.context(), to, element, shape); result != CUDA_SUCCESS) return result;
   return run(stream, shape.width * shape.height, wait,
-             [to, value, element, shape] { fill_now(to, value, element, shape); });
+             [to, value, element, shape] { fill_rows(to, value, element, shape); });
+}
+
+void fill_now(Context& context, const Place& to, std::uint32_t value, unsigned int element, const Shape& shape) {
+  auto call = [&] { fill_rows(to, value, element, shape); };
+  run_guarded(context, call);
+}
+
+CUresult check_copy(const CUDA_MEMCPY3D& request) {
+  Place to, from;
+  Shape shape;
+  if (const CUresult result = resolve(request, &to, &from, &shape); result != CUDA_SUCCESS) return result;
+  if (is_empty(shape)) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult result = check(to, shape); result != CUDA_SUCCESS) return result;
+  return check(from, shape);
+}
+
+void copy_now(Context& context, const CUDA_MEMCPY3D& request) {
+  Place to, from;
+  Shape shape;
+  CUresult result = resolve(request, &to, &from, &shape);
+  if (result == CUDA_SUCCESS) result = check(to, shape);
+  if (result == CUDA_SUCCESS) result = check(from, shape);
+  if (result != CUDA_SUCCESS) return context.set_error(CUDA_ERROR_ILLEGAL_ADDRESS);  // freed since
+  auto call = [&] { copy_rows(to, from, shape); };
+  run_guarded(context, call);
 }
 
 CUresult resolve(const CUDA_MEMCPY2D& request, Place* to, Place* from, Shape* shape) {
   *shape = {request.WidthInBytes, request.Height, 1};
-  const End source{request.srcMemoryType, request.srcHost, request.srcDevice};
-  const End target{request.dstMemoryType, request.dstHost, request.dstDevice};
+  const End source{request.srcMemoryType, request.srcHost, request.srcDevice, request.srcArray};
+  const End target{request.dstMemoryType, request.dstHost, request.dstDevice, request.dstArray};
   const CUresult result = locate(source, request.srcPitch, 0, request.srcXInBytes, request.srcY, 0, *shape, from);
   if (result != CUDA_SUCCESS) return result;
   return locate(target, request.dstPitch, 0, request.dstXInBytes, request.dstY, 0, *shape, to);
@@ -163,8 +210,8 @@ CUresult resolve(const CUDA_MEMCPY2D& request, Place* to, Place* from, Shape* sh
 CUresult resolve(const CUDA_MEMCPY3D& request, Place* to, Place* from, Shape* shape) {
   if (request.srcLOD != 0 || request.dstLOD != 0) return CUDA_ERROR_INVALID_VALUE;
   *shape = {request.WidthInBytes, request.Height, request.Depth};
-  const End source{request.srcMemoryType, request.srcHost, request.srcDevice};
-  const End target{request.dstMemoryType, request.dstHost, request.dstDevice};
+  const End source{request.srcMemoryType, request.srcHost, request.srcDevice, request.srcArray};
+  const End target{request.dstMemoryType, request.dstHost, request.dstDevice, request.dstArray};
   const CUresult result = locate(source, request.srcPitch, request.srcHeight, request.srcXInBytes, request.srcY,
                                  request.srcZ, *shape, from);
   if (result != CUDA_SUCCESS) return result;

@@ -40,7 +40,14 @@ CUresult copy(Stream& stream, const Place& to, const Place& from, const Shape& s
 CUresult fill(Stream& stream, const Place& to, std::uint32_t value, unsigned int element, const Shape& shape,
               bool wait);
 
-/// cuMemcpy2D and 3D descriptors to the common form. INVALID_VALUE for what they forbid, NOT_SUPPORTED for arrays.
+/// For graphs: the checks of a copy or a fill without doing it, and doing it on the calling thread of ours.
+CUresult check_copy(const CUDA_MEMCPY3D& request);
+CUresult check_fill(const Context& context, const Place& to, unsigned int element, const Shape& shape);
+void copy_now(Context& context, const CUDA_MEMCPY3D& request);
+void fill_now(Context& context, const Place& to, std::uint32_t value, unsigned int element, const Shape& shape);
+
+/// cuMemcpy2D and 3D descriptors to the common form. INVALID_VALUE for what they forbid, INVALID_HANDLE for a stale
+/// array.
 CUresult resolve(const CUDA_MEMCPY2D& request, Place* to, Place* from, Shape* shape);
 CUresult resolve(const CUDA_MEMCPY3D& request, Place* to, Place* from, Shape* shape);
 

@@ -51,17 +51,43 @@ void Event::record(Stream& stream) {
     auto item = make_work([point](CUresult) { point->reached.store(now(), std::memory_order_release); });
     point->number = stream.enqueue(std::move(item));
   }
-  const std::lock_guard lock(mutex_);
-  latest_ = std::move(point);
+  publish(std::move(point));
 }
 
+void Event::publish(std::shared_ptr<RecordPoint> point) {
+  const std::lock_guard lock(mutex_);
+  latest_ = std::move(point);
+  captured_.reset();
+}
+
+void Event::record_reached(Stream& stream) {
+  auto point = std::make_shared<RecordPoint>();
+  point->stream = stream.shared_from_this();
+  point->reached.store(now(), std::memory_order_release);
+  publish(std::move(point));
+}
+
+void Event::record_captured(const std::shared_ptr<Capture>& capture, std::vector<std::shared_ptr<GraphNode>> nodes) {
+  const std::lock_guard lock(mutex_);
+  captured_ = Captured{capture, std::move(nodes)};
+}
+
+std::optional<Event::Captured> Event::captured() const {
+  const std::lock_guard lock(mutex_);
+  return captured_;
+}
+
+void RecordPoint::reach() { reached.store(now(), std::memory_order_release); }
+
 CUresult Event::query() const {
+  if (captured()) return CUDA_ERROR_CAPTURED_EVENT;
   if (const CUresult error = context_.error(); error != CUDA_SUCCESS) return error;
   const auto point = latest();
   return !point || point->is_done() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
 CUresult Event::synchronize() const {
+  if (captured()) return CUDA_ERROR_CAPTURED_EVENT;
   if (const auto point = latest(); point && !point->is_done()) point->stream->wait_for(point->number);
   context_.printf_buffer.flush();
   return context_.error();
@@ -76,6 +102,7 @@ void Event::make_wait(Stream& stream) const {
 CUresult Event::elapsed(const Event& start, const Event& end, float* milliseconds) {
   if (&start.context().device() != &end.context().device()) return CUDA_ERROR_INVALID_HANDLE;
   if (!start.has_timing() || !end.has_timing()) return CUDA_ERROR_INVALID_HANDLE;
+  if (start.captured() || end.captured()) return CUDA_ERROR_CAPTURED_EVENT;
   const auto first = start.latest();
   const auto second = end.latest();
   if (!first || !second) return CUDA_ERROR_INVALID_HANDLE;

@@ -7,11 +7,15 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <vector>
 
 namespace cucore::cpu::runtime {
 
+class Capture;
 class Context;
 class Stream;
+struct GraphNode;
 
 /// One recording: where in which stream, and when it was reached.
 struct RecordPoint {
@@ -20,6 +24,7 @@ struct RecordPoint {
   std::atomic<std::int64_t> reached{0};  ///< nanoseconds of the steady clock; 0: not yet
 
   bool is_done() const { return reached.load(std::memory_order_acquire) != 0; }
+  void reach();  ///< now
 };
 
 class Event {
@@ -32,6 +37,10 @@ class Event {
   bool has_timing() const { return (flags_ & CU_EVENT_DISABLE_TIMING) == 0; }
 
   void record(Stream& stream);
+  /// Makes a recording the latest one (of a graph's launch), or records as reached now.
+  void publish(std::shared_ptr<RecordPoint> point);
+  void record_reached(Stream& stream);
+  std::shared_ptr<RecordPoint> latest() const;
   CUresult query() const;        ///< SUCCESS if never recorded
   CUresult synchronize() const;  ///< SUCCESS if never recorded
   /// Later work of `stream` waits for the latest record; nothing if there is none.
@@ -39,14 +48,22 @@ class Event {
   /// Milliseconds from `start` to `end`.
   static CUresult elapsed(const Event& start, const Event& end, float* milliseconds);
 
- private:
-  std::shared_ptr<RecordPoint> latest() const;
+  /// Recorded on a capturing stream: the nodes that a wait for the event depends on. Ends with any other record.
+  struct Captured {
+    std::weak_ptr<Capture> capture;
+    std::vector<std::shared_ptr<GraphNode>> nodes;
+  };
+  void record_captured(const std::shared_ptr<Capture>& capture, std::vector<std::shared_ptr<GraphNode>> nodes);
+  /// What record_captured was given, unless that capture is over.
+  std::optional<Captured> captured() const;
 
+ private:
   Context& context_;
   const unsigned int flags_;
   CUevent handle_ = nullptr;
   mutable std::mutex mutex_;
   std::shared_ptr<RecordPoint> latest_;
+  std::optional<Captured> captured_;
 };
 
 std::shared_ptr<Event> find_event(CUevent handle);

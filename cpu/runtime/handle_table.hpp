@@ -21,6 +21,15 @@ enum class HandleKind : std::uint8_t {
   Event = 0x17,
   MemoryPool = 0x18,
   LinkState = 0x19,
+  UserObject = 0x1a,
+  Graph = 0x1b,
+  GraphNode = 0x1c,
+  GraphExec = 0x1d,
+  Array = 0x1e,
+  MipmappedArray = 0x1f,
+  GreenContext = 0x21,
+  PhysicalMemory = 0x22,
+  ResourceDescription = 0x23,
 };
 
 /// Bits 0-3 zero, 4-25 slot, 26-39 generation, 40-47 kind.

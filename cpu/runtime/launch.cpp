@@ -59,6 +59,10 @@ CUresult copy_buffer(const KernelDescription& kernel, void** extra, std::byte* o
 }
 
 CUresult copy_parameters(const KernelDescription& kernel, const LaunchRequest& request, std::byte* out) {
+  if (request.packed) {
+    std::memcpy(out, request.packed, kernel.parameter_bytes);
+    return CUDA_SUCCESS;
+  }
   if (request.parameters && request.extra) return CUDA_ERROR_INVALID_VALUE;
   if (request.extra) return copy_buffer(kernel, request.extra, out);
   if (kernel.parameters.empty()) return CUDA_SUCCESS;
@@ -79,21 +83,16 @@ class Launch final : public Work {
   Grid grid;
 };
 
-}  // namespace
-
-CUresult launch(const std::shared_ptr<Function>& function, const LaunchRequest& request, Stream& stream) {
+/// Everything about a grid that is known before its turn comes.
+CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest& request, Grid& grid) {
   const KernelDescription& kernel = function->description();
-  if (&function->module().context() != &stream.context()) return CUDA_ERROR_INVALID_HANDLE;
-  if (const CUresult result = check_shape(kernel, request); result != CUDA_SUCCESS) return result;
-  if (request.dynamic_shared > function->max_dynamic_shared()) return CUDA_ERROR_INVALID_VALUE;
-
-  auto work = std::make_unique<Launch>();
-  Grid& grid = work->grid;
+  if (const CUresult result = check_launch(*function, request); result != CUDA_SUCCESS) return result;
   grid.params.resize((kernel.parameter_bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
   auto* const params = reinterpret_cast<std::byte*>(grid.params.data());
   if (const CUresult result = copy_parameters(kernel, request, params); result != CUDA_SUCCESS) return result;
 
-  grid.context = &stream.context();
+  Context& context = function->module().context();
+  grid.context = &context;
   grid.kernel = &kernel.name;
   grid.keeps_alive = function;
   grid.threads_per_block = request.block[0] * request.block[1] * request.block[2];
@@ -101,14 +100,10 @@ CUresult launch(const std::shared_ptr<Function>& function, const LaunchRequest& 
   grid.most_resident =
       static_cast<std::uint32_t>(function->max_active_blocks(grid.threads_per_block, request.dynamic_shared));
   grid.is_cooperative = request.cooperative;
-  if (request.cooperative) {
-    if (grid.block_count > std::uint64_t{grid.most_resident} * worker_count())
-      return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-    grid.workspace.assign(kWorkspaceWords, 0);
-  }
+  if (request.cooperative) grid.workspace.assign(kWorkspaceWords, 0);
   if (const CUresult result = function->code(&grid.code); result != CUDA_SUCCESS) return result;
   const codegen::KernelInfo& info = grid.code->info;
-  grid.stack_bytes = kStackBase + 2 * std::size_t{info.local_bytes} + 4 * stream.context().stack_limit();
+  grid.stack_bytes = kStackBase + 2 * std::size_t{info.local_bytes} + 4 * context.stack_limit();
 
   LaunchState& state = grid.state;
   state.params = params;
@@ -120,7 +115,37 @@ CUresult launch(const std::shared_ptr<Function>& function, const LaunchRequest& 
   state.grid_workspace = reinterpret_cast<std::uintptr_t>(grid.workspace.data());
   state.multiprocessors = worker_count();
   state.runtime = &grid;
+  return CUDA_SUCCESS;
+}
 
+}  // namespace
+
+CUresult check_launch(Function& function, const LaunchRequest& request) {
+  if (const CUresult result = check_shape(function.description(), request); result != CUDA_SUCCESS) return result;
+  if (request.dynamic_shared > function.max_dynamic_shared()) return CUDA_ERROR_INVALID_VALUE;
+  if (!request.cooperative) return CUDA_SUCCESS;
+  const std::uint64_t blocks = std::uint64_t{request.grid[0]} * request.grid[1] * request.grid[2];
+  const int resident =
+      function.max_active_blocks(request.block[0] * request.block[1] * request.block[2], request.dynamic_shared);
+  return blocks > static_cast<std::uint64_t>(resident) * worker_count() ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+                                                                        : CUDA_SUCCESS;
+}
+
+CUresult pack_parameters(const Function& function, const LaunchRequest& request, std::byte* out) {
+  return copy_parameters(function.description(), request, out);
+}
+
+CUresult run_now(const std::shared_ptr<Function>& function, const LaunchRequest& request) {
+  Grid grid;
+  const CUresult result = prepare(function, request, grid);
+  if (result == CUDA_SUCCESS) run_grid(grid);
+  return result;
+}
+
+CUresult launch(const std::shared_ptr<Function>& function, const LaunchRequest& request, Stream& stream) {
+  if (&function->module().context() != &stream.context()) return CUDA_ERROR_INVALID_HANDLE;
+  auto work = std::make_unique<Launch>();
+  if (const CUresult result = prepare(function, request, work->grid); result != CUDA_SUCCESS) return result;
   const std::uint64_t number = stream.enqueue(std::move(work));
   if (!launches_block()) return CUDA_SUCCESS;
   stream.wait_for(number);

@@ -3,6 +3,7 @@
 
 #include <cuda.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -17,10 +18,18 @@ struct LaunchRequest {
   std::uint32_t block[3] = {1, 1, 1};
   std::uint32_t dynamic_shared = 0;
   bool cooperative = false;
-  void** parameters = nullptr;  ///< one pointer per parameter, or
-  void** extra = nullptr;       ///< CU_LAUNCH_PARAM_BUFFER_POINTER ... CU_LAUNCH_PARAM_END
+  void** parameters = nullptr;        ///< one pointer per parameter, or
+  void** extra = nullptr;             ///< CU_LAUNCH_PARAM_BUFFER_POINTER ... CU_LAUNCH_PARAM_END, or
+  const std::byte* packed = nullptr;  ///< the whole block, as pack_parameters wrote it
 };
 
 CUresult launch(const std::shared_ptr<Function>& function, const LaunchRequest& request, Stream& stream);
+
+/// For graphs: every check of a launch and the parameter block (`description().parameter_bytes` long), without a
+/// launch.
+CUresult check_launch(Function& function, const LaunchRequest& request);
+CUresult pack_parameters(const Function& function, const LaunchRequest& request, std::byte* out);
+/// For graphs: runs the kernel on the calling thread of ours and the workers, now.
+CUresult run_now(const std::shared_ptr<Function>& function, const LaunchRequest& request);
 
 }  // namespace cucore::cpu::runtime

@@ -11,6 +11,7 @@
 #include "cpu/runtime/address_space.hpp"
 #include "cpu/runtime/context.hpp"
 #include "cpu/runtime/device.hpp"
+#include "cpu/runtime/graph_memory.hpp"
 #include "cpu/runtime/memory_pool.hpp"
 #include "cpu/runtime/process.hpp"
 #include "cpu/runtime/stream.hpp"
@@ -92,6 +93,14 @@ CUresult allocate_entry(Allocation allocation, std::uintptr_t* address) {
   return CUDA_SUCCESS;
 }
 
+/// The use of a graph's allocation ends; its address stays the graph's.
+CUresult end_graph_use(std::uintptr_t address) {
+  const auto allocation = find_graph_allocation(address);
+  if (!allocation || !allocation->is_live()) return CUDA_ERROR_INVALID_VALUE;
+  allocation->set_live(false);
+  return CUDA_SUCCESS;
+}
+
 }  // namespace
 
 std::optional<Allocation> find_allocation(std::uintptr_t address) {
@@ -137,6 +146,17 @@ void free_module_memory(std::uintptr_t address) {
   if (const auto allocation = withdraw(address)) give_back(*allocation);
 }
 
+CUresult allocate_graph_memory(const Device& device, std::size_t size, Allocation::Kind kind, std::uintptr_t* address) {
+  Allocation allocation;
+  allocation.kind = kind;
+  allocation.size = size;
+  allocation.device = device.ordinal();
+  allocation.is_graph_memory = true;
+  return allocate_entry(std::move(allocation), address);
+}
+
+void free_graph_memory(std::uintptr_t address) { free_module_memory(address); }
+
 CUresult free_device(Context& context, std::uintptr_t address) {
   if (address == 0) return CUDA_SUCCESS;
   const auto allocation = find_exact(address);
@@ -145,6 +165,7 @@ CUresult free_device(Context& context, std::uintptr_t address) {
   // Work in flight may still use the memory: wait for the context it belongs to.
   Context& owner = allocation->context ? *allocation->context : context;
   if (const CUresult error = owner.synchronize(); error != CUDA_SUCCESS) return error;
+  if (allocation->is_graph_memory) return end_graph_use(address);
   const auto withdrawn = withdraw(address);
   if (!withdrawn) return CUDA_ERROR_INVALID_VALUE;
   give_back(*withdrawn);
@@ -212,6 +233,11 @@ CUresult allocate_async(Context& context, MemoryPool& pool, std::size_t size, St
 
 CUresult free_async(std::uintptr_t address, Stream& stream) {
   if (address == 0) return CUDA_SUCCESS;
+  if (const auto graph_memory = find_graph_allocation(address)) {
+    if (!graph_memory->is_live()) return CUDA_ERROR_INVALID_VALUE;
+    graph_memory->set_live(false);  // the memory stays the graph's: nobody else gets it meanwhile
+    return CUDA_SUCCESS;
+  }
   {
     Allocations& self = allocations();
     const std::unique_lock lock(self.mutex);

@@ -23,6 +23,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   ~MemoryPool();
 
   CUmemoryPool handle() const { return handle_; }
+  const CUmemPoolProps& properties() const { return properties_; }
   bool is_default() const { return is_default_; }
   Allocation::Kind allocation_kind() const;
   int device_ordinal() const;  ///< -1: host

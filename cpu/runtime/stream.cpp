@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "cpu/runtime/capture.hpp"
 #include "cpu/runtime/context.hpp"
 #include "cpu/runtime/default_stream.hpp"
 #include "cpu/runtime/drainers.hpp"
@@ -157,6 +158,11 @@ void Stream::drain() {
   }
 }
 
+void Stream::set_capture(std::shared_ptr<Capture> capture) {
+  capture_ = std::move(capture);
+  is_capturing_.store(capture_ != nullptr, std::memory_order_release);
+}
+
 std::shared_ptr<Stream> find_stream(Context& context, CUstream handle) {
   if (handle == nullptr)
     return PerThreadDefaultStream::requested() ? context.per_thread_stream() : context.legacy_stream_shared();
@@ -166,12 +172,18 @@ std::shared_ptr<Stream> find_stream(Context& context, CUstream handle) {
 }
 
 CUresult destroy_stream(CUstream handle) {
-  return stream_table().remove(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  const auto stream = stream_table().remove(handle);
+  if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+  if (stream->is_capturing()) {
+    const std::lock_guard lock(graph_mutex());
+    if (const auto capture = stream->capture()) capture->abandon(*stream);
+  }
+  return CUDA_SUCCESS;
 }
 
 void remove_streams_of(const Context& context) {
   for (const auto& stream : stream_table().all())
-    if (&stream->context() == &context) stream_table().remove(stream->handle());
+    if (&stream->context() == &context) destroy_stream(stream->handle());
 }
 
 }  // namespace cucore::cpu::runtime

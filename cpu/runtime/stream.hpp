@@ -18,6 +18,7 @@
 
 namespace cucore::cpu::runtime {
 
+class Capture;
 class Context;
 
 /// One item of a stream. `error` is the context's sticky error when its turn comes: work other than host callbacks,
@@ -74,11 +75,16 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// Waits for all that the stream stands for: the legacy stream for every blocking stream too.
   void wait_until_done();
 
+  /// The capture this stream takes part in; null if none. Changed under graph_mutex().
+  bool is_capturing() const { return is_capturing_.load(std::memory_order_acquire); }
+  std::shared_ptr<Capture> capture() const { return capture_; }
+  void set_capture(std::shared_ptr<Capture> capture);
+  bool synchronises_with_legacy() const { return kind_ != Kind::Legacy && (flags_ & CU_STREAM_NON_BLOCKING) == 0; }
+
   /// Called by the draining thread: runs items until none is left.
   void drain();
 
  private:
-  bool synchronises_with_legacy() const { return kind_ != Kind::Legacy && (flags_ & CU_STREAM_NON_BLOCKING) == 0; }
   void enqueue_dependencies();
   std::uint64_t append(std::unique_ptr<Work> work);
 
@@ -95,6 +101,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<std::uint64_t> enqueued_{0};
   std::atomic<std::uint64_t> completed_{0};
   std::atomic<int> waiters_{0};
+  std::atomic<bool> is_capturing_{false};
+  std::shared_ptr<Capture> capture_;
 };
 
 /// The stream a handle means in `context`: null and CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, or a created one.

@@ -1,0 +1,150 @@
+// CUDA arrays and mipmapped arrays: see array.hpp.
+#include "cpu/runtime/array.hpp"
+
+#include <algorithm>
+
+#include "cpu/runtime/context.hpp"
+#include "cpu/runtime/handle_table.hpp"
+#include "cpu/runtime/memory.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+using ArrayTable = HandleTable<Array, HandleKind::Array>;
+ArrayTable& array_table() {
+  static auto* table = new ArrayTable;
+  return *table;
+}
+
+using MipmappedArrayTable = HandleTable<MipmappedArray, HandleKind::MipmappedArray>;
+MipmappedArrayTable& mipmapped_array_table() {
+  static auto* table = new MipmappedArrayTable;
+  return *table;
+}
+
+constexpr std::size_t kMost1D = 131072;
+constexpr std::size_t kMost2D = 131072;
+constexpr std::size_t kMost3D = 16384;
+
+CUresult check(const CUDA_ARRAY3D_DESCRIPTOR& d) {
+  constexpr unsigned int kKnown = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
+                                  CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_DEPTH_TEXTURE |
+                                  CUDA_ARRAY3D_COLOR_ATTACHMENT;
+  if (channel_bytes(d.Format) == 0 || (d.NumChannels != 1 && d.NumChannels != 2 && d.NumChannels != 4))
+    return CUDA_ERROR_INVALID_VALUE;
+  if (d.Width == 0 || (d.Flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
+  const bool is_layered = (d.Flags & CUDA_ARRAY3D_LAYERED) != 0;
+  const bool is_cubemap = (d.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
+  if (is_layered && d.Depth == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_layered && d.Depth != 0 && d.Height == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (is_cubemap && (d.Width != d.Height || (is_layered ? d.Depth % 6 != 0 : d.Depth != 6)))
+    return CUDA_ERROR_INVALID_VALUE;
+  const std::size_t most = d.Height == 0 ? kMost1D : d.Depth == 0 || is_layered ? kMost2D : kMost3D;
+  return d.Width > most || d.Height > most || d.Depth > most ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+CUresult make(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor, std::shared_ptr<Array>* made) {
+  const Array shape(descriptor, 0);
+  std::uintptr_t address = 0;
+  const std::size_t bytes = shape.row_bytes() * shape.rows() * shape.slices();
+  if (const CUresult result = allocate_module_memory(context, bytes, false, &address); result != CUDA_SUCCESS)
+    return result;
+  *made = std::make_shared<Array>(descriptor, address);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+std::size_t channel_bytes(CUarray_format format) {
+  switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8:
+      return 1;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF:
+      return 2;
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+    case CU_AD_FORMAT_SIGNED_INT32:
+    case CU_AD_FORMAT_FLOAT:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+Array::Array(const CUDA_ARRAY3D_DESCRIPTOR& descriptor, std::uintptr_t address)
+    : descriptor_(descriptor), address_(address) {}
+
+Array::~Array() {
+  if (address_ != 0) free_module_memory(address_);
+}
+
+std::size_t Array::row_bytes() const {
+  return descriptor_.Width * descriptor_.NumChannels * channel_bytes(descriptor_.Format);
+}
+
+std::size_t Array::rows() const { return std::max<std::size_t>(descriptor_.Height, 1); }
+
+std::size_t Array::slices() const { return std::max<std::size_t>(descriptor_.Depth, 1); }
+
+CUresult Array::create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor, CUarray* handle) {
+  if (const CUresult result = check(descriptor); result != CUDA_SUCCESS) return result;
+  std::shared_ptr<Array> array;
+  if (const CUresult result = make(context, descriptor, &array); result != CUDA_SUCCESS) return result;
+  array->handle_ = reinterpret_cast<CUarray>(array_table().insert(array));
+  *handle = array->handle_;
+  return CUDA_SUCCESS;
+}
+
+CUresult MipmappedArray::create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor, unsigned int levels,
+                                CUmipmappedArray* handle) {
+  if (const CUresult result = check(descriptor); result != CUDA_SUCCESS) return result;
+  const bool is_layered = (descriptor.Flags & CUDA_ARRAY3D_LAYERED) != 0;
+  std::size_t longest = std::max(descriptor.Width, descriptor.Height);
+  if (!is_layered) longest = std::max(longest, descriptor.Depth);
+  unsigned int most = 1;
+  for (; longest > 1; longest /= 2) ++most;
+  if (levels == 0 || levels > most) return CUDA_ERROR_INVALID_VALUE;
+  auto made = std::make_shared<MipmappedArray>();
+  for (unsigned int level = 0; level < levels; ++level) {
+    const auto halved = [level](std::size_t extent) {
+      return extent == 0 ? 0 : std::max<std::size_t>(extent >> level, 1);
+    };
+    CUDA_ARRAY3D_DESCRIPTOR each = descriptor;
+    each.Width = halved(descriptor.Width);
+    each.Height = halved(descriptor.Height);
+    if (!is_layered) each.Depth = halved(descriptor.Depth);
+    std::shared_ptr<Array> array;
+    if (const CUresult result = make(context, each, &array); result != CUDA_SUCCESS) return result;
+    array->is_level_ = true;
+    array->handle_ = reinterpret_cast<CUarray>(array_table().insert(array));
+    made->levels_.push_back(std::move(array));
+  }
+  *handle = reinterpret_cast<CUmipmappedArray>(mipmapped_array_table().insert(std::move(made)));
+  return CUDA_SUCCESS;
+}
+
+MipmappedArray::~MipmappedArray() {
+  for (const auto& level : levels_) array_table().remove(level->handle());
+}
+
+std::shared_ptr<Array> find_array(CUarray handle) { return array_table().find(handle); }
+
+std::shared_ptr<MipmappedArray> find_mipmapped_array(CUmipmappedArray handle) {
+  return mipmapped_array_table().find(handle);
+}
+
+CUresult destroy_array(CUarray handle) {
+  const auto array = array_table().find(handle);
+  if (!array || array->is_level()) return CUDA_ERROR_INVALID_HANDLE;
+  array_table().remove(handle);
+  return CUDA_SUCCESS;
+}
+
+CUresult destroy_mipmapped_array(CUmipmappedArray handle) {
+  return mipmapped_array_table().remove(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+}  // namespace cucore::cpu::runtime

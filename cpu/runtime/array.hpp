@@ -1,0 +1,60 @@
+// CUDA arrays and mipmapped arrays: opaque to programs, linear memory here, rows without gaps. Thread-safe.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace cucore::cpu::runtime {
+
+class Context;
+
+class Array {
+ public:
+  static CUresult create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor, CUarray* handle);
+  Array(const CUDA_ARRAY3D_DESCRIPTOR& descriptor, std::uintptr_t address);
+  ~Array();
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+
+  const CUDA_ARRAY3D_DESCRIPTOR& descriptor() const { return descriptor_; }
+  std::uintptr_t address() const { return address_; }
+  CUarray handle() const { return handle_; }
+  std::size_t row_bytes() const;
+  std::size_t rows() const;
+  std::size_t slices() const;  ///< depth, or layers
+  bool is_level() const { return is_level_; }
+
+ private:
+  friend class MipmappedArray;
+
+  const CUDA_ARRAY3D_DESCRIPTOR descriptor_;
+  const std::uintptr_t address_;
+  CUarray handle_ = nullptr;
+  bool is_level_ = false;  ///< of a mipmapped array, destroyed with it
+};
+
+class MipmappedArray {
+ public:
+  static CUresult create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor, unsigned int levels,
+                         CUmipmappedArray* handle);
+  ~MipmappedArray();
+
+  const std::vector<std::shared_ptr<Array>>& levels() const { return levels_; }
+
+ private:
+  std::vector<std::shared_ptr<Array>> levels_;
+};
+
+std::shared_ptr<Array> find_array(CUarray handle);
+std::shared_ptr<MipmappedArray> find_mipmapped_array(CUmipmappedArray handle);
+CUresult destroy_array(CUarray handle);
+CUresult destroy_mipmapped_array(CUmipmappedArray handle);
+
+/// Bytes of one channel; 0 for a format that this driver does not know.
+std::size_t channel_bytes(CUarray_format format);
+
+}  // namespace cucore::cpu::runtime
