@@ -164,6 +164,16 @@ void call_heap(FunctionEmitter& f, const Instruction& i, const Call& call, Devic
   }
 }
 
+/// void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value): the handle is the value's address.
+void call_graph_set_conditional(FunctionEmitter& f, const Instruction& i, const Call& call) {
+  if (call.arguments.size() != 2) {
+    f.module.fail("other arguments than cudaGraphSetConditional takes", i);
+    return;
+  }
+  Value* address = f.b.CreateIntToPtr(argument_value(f, call.arguments[0], Type::U64), f.b.getPtrTy());
+  f.b.CreateStore(argument_value(f, call.arguments[1], Type::U32), address, true);
+}
+
 }  // namespace
 
 void emit_call(FunctionEmitter& f, const Instruction& i) {
@@ -186,6 +196,8 @@ void emit_call(FunctionEmitter& f, const Instruction& i) {
     case DeviceRuntime::Malloc:
     case DeviceRuntime::Free:
       return call_heap(f, i, call, *callee.runtime);
+    case DeviceRuntime::GraphSetConditional:
+      return call_graph_set_conditional(f, i, call);
   }
 }
 

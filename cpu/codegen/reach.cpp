@@ -50,6 +50,8 @@ Callee resolve(const ptx::Module& module, FunctionId called) {
   if (function->name == "vprintf") return {.function = {}, .runtime = DeviceRuntime::Vprintf};
   if (function->name == "__assertfail") return {.function = {}, .runtime = DeviceRuntime::Assertfail};
   if (function->name == "malloc") return {.function = {}, .runtime = DeviceRuntime::Malloc};
+  if (function->name == "cudaGraphSetConditional")
+    return {.function = {}, .runtime = DeviceRuntime::GraphSetConditional};
   if (function->name == "free") return {.function = {}, .runtime = DeviceRuntime::Free};
   return {};
 }

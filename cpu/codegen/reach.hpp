@@ -9,7 +9,7 @@
 namespace cucore::cpu::codegen {
 
 /// Functions of the run-time that device code calls by name.
-enum class DeviceRuntime { Vprintf, Assertfail, Malloc, Free };
+enum class DeviceRuntime { Vprintf, Assertfail, Malloc, Free, GraphSetConditional };
 
 /// What a direct call leads to: a function with a body, an entry of the run-time, or (neither set) nothing known.
 struct Callee {

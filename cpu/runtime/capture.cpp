@@ -75,10 +75,11 @@ bool Capture::is_joined() const {
     if (!reached.insert(node).second) continue;
     for (const auto& edge : node->dependencies) next.push_back(edge.node);
   }
-  return std::all_of(heads_.begin(), heads_.end(), [&](const auto& head) {
-    return std::all_of(head.second.begin(), head.second.end(),
-                       [&](const auto& node) { return reached.contains(node.get()); });
-  });
+  const auto are_reached = [&](const Nodes& nodes) {
+    return std::all_of(nodes.begin(), nodes.end(), [&](const auto& node) { return reached.contains(node.get()); });
+  };
+  return are_reached(left_) &&
+         std::all_of(heads_.begin(), heads_.end(), [&](const auto& head) { return are_reached(head.second); });
 }
 
 CUresult Capture::end(Stream& stream, CUgraph* graph) {
@@ -171,12 +172,15 @@ CUresult Capture::set_dependencies(Stream& stream, std::span<const CUgraphNode> 
 }
 
 void Capture::abandon(Stream& stream) {
-  invalidate();
+  const auto keep = shared_from_this();
+  if (&stream == origin_) {
+    invalidate();
+    if (!graph_->is_owned()) graph_->end_handles();
+    return finish();
+  }
+  for (const auto& node : heads_[&stream]) add_unique(left_, node);
   heads_.erase(&stream);
   stream.set_capture(nullptr);
-  if (&stream != origin_) return;
-  if (!graph_->is_owned()) graph_->end_handles();
-  finish();
 }
 
 bool is_anything_capturing() { return active_count.load(std::memory_order_relaxed) > 0; }

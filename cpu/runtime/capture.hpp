@@ -42,7 +42,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
   /// What the next node of `stream` will depend on, as arrays that live until that changes.
   const std::vector<CUgraphNode>& dependencies(Stream& stream);
   CUresult set_dependencies(Stream& stream, std::span<const CUgraphNode> nodes, bool adds);
-  /// The stream goes away in the middle of it.
+  /// The stream goes away in the middle of it: fatal for the origin, and for others unless the origin waits for them.
   void abandon(Stream& stream);
 
  private:
@@ -59,6 +59,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
   const std::shared_ptr<Graph> graph_;
   bool is_valid_ = true;
   std::map<Stream*, Nodes> heads_;  ///< what each stream's next node depends on
+  Nodes left_;                      ///< heads of streams that were destroyed meanwhile
   std::vector<CUgraphNode> listed_;
 };
 
