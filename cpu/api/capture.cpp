@@ -77,7 +77,7 @@ CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const CUg
       if (!node || node->graph != graph.get()) return CUDA_ERROR_INVALID_VALUE;
       nodes.push_back(std::move(node));
     }
-    return Capture::begin(stream, mode, std::move(graph), std::move(nodes));
+    return Capture::begin(stream, mode, std::move(graph), nodes);
   });
 }
 

@@ -78,3 +78,12 @@ CUresult cuEventElapsedTime_v2(float* pMilliseconds, CUevent hStart, CUevent hEn
     return pMilliseconds ? Event::elapsed(start, *end, pMilliseconds) : CUDA_ERROR_INVALID_VALUE;
   });
 }
+
+CUresult cuIpcGetEventHandle(CUipcEventHandle* pHandle, CUevent event) {
+  return of_event(event, [&](Event& found) { return pHandle ? found.share(pHandle) : CUDA_ERROR_INVALID_VALUE; });
+}
+
+CUresult cuIpcOpenEventHandle(CUevent* phEvent, CUipcEventHandle handle) {
+  return in_context(
+      [&](Context& context) { return phEvent ? Event::open(context, handle, phEvent) : CUDA_ERROR_INVALID_VALUE; });
+}

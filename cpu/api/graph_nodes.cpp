@@ -110,7 +110,7 @@ template <class T>
 bool pack(CUgraphNodeType type, const T* given, CUgraphNodeParams* parameters) {
   *parameters = of_type(type);
   if (!given) return false;
-  std::memcpy(&parameters->kernel, given, sizeof(T));  // every variant starts at the union's start
+  std::memcpy(&parameters->kernel, given, sizeof *given);  // every variant starts at the union's start
   return true;
 }
 
@@ -120,7 +120,7 @@ CUresult unpack(CUgraphNode node, CUgraphNodeType type, T* out) {
   const CUresult result = get_node(node, type, &parameters);
   if (result != CUDA_SUCCESS) return result;
   if (!out) return CUDA_ERROR_INVALID_VALUE;
-  std::memcpy(out, &parameters.kernel, sizeof(T));
+  std::memcpy(out, &parameters.kernel, sizeof *out);
   return CUDA_SUCCESS;
 }
 

@@ -156,3 +156,40 @@ CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUme
     return CUDA_SUCCESS;
   });
 }
+
+// Sharing between processes. A shareable handle is a file descriptor; the importer passes it as a pointer's value.
+CUresult cuMemPoolExportToShareableHandle(void* handle_out, CUmemoryPool pool, CUmemAllocationHandleType handleType,
+                                          unsigned long long flags) {
+  return of_pool(pool, [&](MemoryPool& found) {
+    if (!handle_out || flags != 0 || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+      return CUDA_ERROR_INVALID_VALUE;
+    return found.export_file(static_cast<int*>(handle_out));
+  });
+}
+
+CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool* pool_out, void* handle, CUmemAllocationHandleType handleType,
+                                            unsigned long long flags) {
+  return initialized([&] {
+    if (!pool_out || flags != 0 || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+      return CUDA_ERROR_INVALID_VALUE;
+    return MemoryPool::import_file(static_cast<int>(reinterpret_cast<std::intptr_t>(handle)), pool_out);
+  });
+}
+
+CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData* shareData_out, CUdeviceptr ptr) {
+  return initialized([&] {
+    const auto allocation = runtime::find_allocation(ptr);
+    if (!shareData_out || !allocation || !allocation->pool) return CUDA_ERROR_INVALID_VALUE;
+    return allocation->pool->export_pointer(ptr, shareData_out);
+  });
+}
+
+CUresult cuMemPoolImportPointer(CUdeviceptr* ptr_out, CUmemoryPool pool, CUmemPoolPtrExportData* shareData) {
+  return of_pool(pool, [&](MemoryPool& found) {
+    if (!ptr_out || !shareData) return CUDA_ERROR_INVALID_VALUE;
+    std::uintptr_t address = 0;
+    const CUresult result = found.import_pointer(*shareData, &address);
+    if (result == CUDA_SUCCESS) *ptr_out = address;
+    return result;
+  });
+}

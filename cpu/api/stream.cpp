@@ -190,15 +190,6 @@ CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pctx) {
   });
 }
 
-CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) {
-  return query_stream(hStream, [&](Stream& stream) {
-    if (!pCtx) return CUDA_ERROR_INVALID_VALUE;
-    *pCtx = stream.context().handle();
-    if (pGreenCtx) *pGreenCtx = nullptr;
-    return CUDA_SUCCESS;
-  });
-}
-
 CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue* value) {
   return query_stream(hStream, [&](Stream& stream) {
     if (!value) return CUDA_ERROR_INVALID_VALUE;

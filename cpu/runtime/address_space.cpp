@@ -61,6 +61,18 @@ std::uintptr_t FreeRanges::take(std::size_t size, std::size_t alignment) {
   return 0;
 }
 
+bool FreeRanges::take_at(std::uintptr_t address, std::size_t size) {
+  auto range = by_address_.upper_bound(address);
+  if (range == by_address_.begin()) return false;
+  --range;
+  const auto [begin, length] = *range;
+  if (address - begin > length || size > length - (address - begin)) return false;
+  erase(range);
+  if (address > begin) insert(begin, address - begin);
+  if (address + size < begin + length) insert(address + size, begin + length - address - size);
+  return true;
+}
+
 AddressSpace& AddressSpace::instance() {
   static auto* space = new AddressSpace;
   return *space;
@@ -121,6 +133,30 @@ void AddressSpace::release(std::uintptr_t address, std::size_t size) {
   if (mmap(pages, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
     madvise(pages, bytes, MADV_DONTNEED);
   pages_.add(address, bytes);
+}
+
+std::uintptr_t AddressSpace::reserve(std::size_t size, std::size_t alignment, std::uintptr_t hint) {
+  const std::lock_guard lock(mutex_);
+  if (hint != 0 && hint % alignment == 0 && pages_.take_at(hint, size)) return hint;
+  return pages_.take(size, std::max(alignment, kPage));
+}
+
+void AddressSpace::unreserve(std::uintptr_t address, std::size_t size) {
+  unmap(address, size);
+  const std::lock_guard lock(mutex_);
+  pages_.add(address, size);
+}
+
+bool AddressSpace::map_file(std::uintptr_t address, std::size_t size, int file, std::size_t offset, bool accessible) {
+  const int protection = accessible ? PROT_READ | PROT_WRITE : PROT_NONE;
+  return mmap(reinterpret_cast<void*>(address), size, protection, MAP_SHARED | MAP_FIXED, file,
+              static_cast<off_t>(offset)) != MAP_FAILED;
+}
+
+void AddressSpace::unmap(std::uintptr_t address, std::size_t size) {
+  void* const pages = reinterpret_cast<void*>(address);
+  if (mmap(pages, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+    mprotect(pages, size, PROT_NONE);
 }
 
 }  // namespace cucore::cpu::runtime

@@ -16,6 +16,8 @@ class FreeRanges {
   void add(std::uintptr_t begin, std::size_t size);
   /// 0 if nothing fits.
   std::uintptr_t take(std::size_t size, std::size_t alignment);
+  /// Exactly this range; false if not all of it is free.
+  bool take_at(std::uintptr_t address, std::size_t size);
 
  private:
   void insert(std::uintptr_t begin, std::size_t size);
@@ -35,6 +37,14 @@ class AddressSpace {
   std::uintptr_t allocate(std::size_t size);
   /// `size` as given to allocate.
   void release(std::uintptr_t address, std::size_t size);
+  /// Addresses alone, inaccessible until something is mapped there; at `hint` if that is free. 0 if there are none.
+  std::uintptr_t reserve(std::size_t size, std::size_t alignment, std::uintptr_t hint);
+  /// Takes back addresses of `reserve`, whatever is mapped there.
+  void unreserve(std::uintptr_t address, std::size_t size);
+  /// Maps a part of a file, shared, at reserved addresses. False if the system refuses.
+  static bool map_file(std::uintptr_t address, std::size_t size, int file, std::size_t offset, bool accessible);
+  /// Makes reserved addresses inaccessible again.
+  static void unmap(std::uintptr_t address, std::size_t size);
   bool contains(std::uintptr_t address) const { return address >= begin_ && address < end_; }
 
  private:

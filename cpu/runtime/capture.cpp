@@ -40,7 +40,8 @@ Capture::Capture(Stream& origin, CUstreamCaptureMode mode, std::shared_ptr<Graph
       thread_(std::this_thread::get_id()),
       graph_(std::move(graph)) {}
 
-CUresult Capture::begin(Stream& stream, CUstreamCaptureMode mode, std::shared_ptr<Graph> graph, Nodes dependencies) {
+CUresult Capture::begin(Stream& stream, CUstreamCaptureMode mode, std::shared_ptr<Graph> graph,
+                        const Nodes& dependencies) {
   if (mode < CU_STREAM_CAPTURE_MODE_GLOBAL || mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
   if (stream.kind() == Stream::Kind::Legacy) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   if (stream.capture()) return CUDA_ERROR_ILLEGAL_STATE;

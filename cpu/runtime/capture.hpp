@@ -30,7 +30,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
   bool is_valid() const { return is_valid_; }
   void invalidate() { is_valid_ = false; }
 
-  static CUresult begin(Stream& stream, CUstreamCaptureMode mode, std::shared_ptr<Graph> graph, Nodes dependencies);
+  static CUresult begin(Stream& stream, CUstreamCaptureMode mode, std::shared_ptr<Graph> graph,
+                        const Nodes& dependencies);
   static CUresult end(Stream& stream, CUgraph* graph);
 
   /// The node becomes what later work of `stream` depends on.

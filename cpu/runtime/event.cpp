@@ -6,6 +6,7 @@
 #include "cpu/runtime/context.hpp"
 #include "cpu/runtime/handle_table.hpp"
 #include "cpu/runtime/process.hpp"
+#include "cpu/runtime/shared_event.hpp"
 #include "cpu/runtime/stream.hpp"
 
 namespace cucore::cpu::runtime {
@@ -29,10 +30,31 @@ CUresult Event::create(Context& context, unsigned int flags, CUevent* handle) {
   constexpr unsigned int kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
   if ((flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
   if ((flags & CU_EVENT_INTERPROCESS) != 0 && (flags & CU_EVENT_DISABLE_TIMING) == 0) return CUDA_ERROR_INVALID_VALUE;
-  if ((flags & CU_EVENT_INTERPROCESS) != 0) return CUDA_ERROR_NOT_SUPPORTED;
   auto event = std::make_shared<Event>(context, flags);
+  if ((flags & CU_EVENT_INTERPROCESS) != 0) {
+    event->shared_ = SharedEvent::create();
+    if (!event->shared_) return CUDA_ERROR_OPERATING_SYSTEM;
+  }
   event->handle_ = reinterpret_cast<CUevent>(event_table().insert(event));
   *handle = event->handle_;
+  return CUDA_SUCCESS;
+}
+
+CUresult Event::open(Context& context, const CUipcEventHandle& shared, CUevent* handle) {
+  auto state = SharedEvent::open(shared);
+  if (!state) return CUDA_ERROR_INVALID_VALUE;
+  auto event = std::make_shared<Event>(context, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING);
+  event->shared_ = std::move(state);
+  event->handle_ = reinterpret_cast<CUevent>(event_table().insert(event));
+  *handle = event->handle_;
+  return CUDA_SUCCESS;
+}
+
+Event::~Event() = default;
+
+CUresult Event::share(CUipcEventHandle* shared) const {
+  if (!shared_) return CUDA_ERROR_INVALID_HANDLE;
+  shared_->write(shared);
   return CUDA_SUCCESS;
 }
 
@@ -42,6 +64,12 @@ std::shared_ptr<RecordPoint> Event::latest() const {
 }
 
 void Event::record(Stream& stream) {
+  if (shared_) {
+    const std::uint64_t number = shared_->begin();
+    const auto reach = [state = shared_, number] { state->reach(number); };
+    if (!stream.run_if_ready(reach)) stream.enqueue(make_work([reach](CUresult) { reach(); }));
+    return;
+  }
   auto point = std::make_shared<RecordPoint>();
   point->stream = stream.shared_from_this();
   if (!stream.run_if_ready([&] {
@@ -82,18 +110,27 @@ void RecordPoint::reach() { reached.store(now(), std::memory_order_release); }
 CUresult Event::query() const {
   if (captured()) return CUDA_ERROR_CAPTURED_EVENT;
   if (const CUresult error = context_.error(); error != CUDA_SUCCESS) return error;
+  if (shared_) return shared_->is_reached(shared_->latest()) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   const auto point = latest();
   return !point || point->is_done() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
 CUresult Event::synchronize() const {
   if (captured()) return CUDA_ERROR_CAPTURED_EVENT;
+  if (shared_) sleep_until([state = shared_, number = shared_->latest()] { return state->is_reached(number); });
   if (const auto point = latest(); point && !point->is_done()) point->stream->wait_for(point->number);
   context_.printf_buffer.flush();
   return context_.error();
 }
 
 void Event::make_wait(Stream& stream) const {
+  if (shared_) {
+    const std::uint64_t number = shared_->latest();
+    if (!shared_->is_reached(number))
+      stream.enqueue(
+          make_work([state = shared_, number](CUresult) { sleep_until([&] { return state->is_reached(number); }); }));
+    return;
+  }
   const auto point = latest();
   if (!point || point->is_done() || point->stream.get() == &stream) return;
   stream.enqueue(make_work([point](CUresult) { point->stream->wait_for(point->number); }));

@@ -16,6 +16,7 @@ class Capture;
 class Context;
 class Stream;
 struct GraphNode;
+class SharedEvent;
 
 /// One recording: where in which stream, and when it was reached.
 struct RecordPoint {
@@ -30,11 +31,19 @@ struct RecordPoint {
 class Event {
  public:
   static CUresult create(Context& context, unsigned int flags, CUevent* handle);
+  /// An event of another process, by what share() of its process gave.
+  static CUresult open(Context& context, const CUipcEventHandle& shared, CUevent* handle);
   Event(Context& context, unsigned int flags) : context_(context), flags_(flags) {}
+  ~Event();
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
 
   Context& context() const { return context_; }
   CUevent handle() const { return handle_; }
   bool has_timing() const { return (flags_ & CU_EVENT_DISABLE_TIMING) == 0; }
+
+  /// INVALID_HANDLE unless the event was made for other processes.
+  CUresult share(CUipcEventHandle* shared) const;
 
   void record(Stream& stream);
   /// Makes a recording the latest one (of a graph's launch), or records as reached now.
@@ -61,6 +70,7 @@ class Event {
   Context& context_;
   const unsigned int flags_;
   CUevent handle_ = nullptr;
+  std::shared_ptr<SharedEvent> shared_;  ///< null unless for several processes
   mutable std::mutex mutex_;
   std::shared_ptr<RecordPoint> latest_;
   std::optional<Captured> captured_;

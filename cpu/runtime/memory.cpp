@@ -157,10 +157,14 @@ CUresult allocate_graph_memory(const Device& device, std::size_t size, Allocatio
 
 void free_graph_memory(std::uintptr_t address) { free_module_memory(address); }
 
+void enter_allocation(Allocation allocation) { publish(std::move(allocation)); }
+
+std::optional<Allocation> forget_allocation(std::uintptr_t base) { return withdraw(base); }
+
 CUresult free_device(Context& context, std::uintptr_t address) {
   if (address == 0) return CUDA_SUCCESS;
   const auto allocation = find_exact(address);
-  if (!allocation || !counts_as_device_memory(*allocation) || allocation->is_module_memory)
+  if (!allocation || !counts_as_device_memory(*allocation) || allocation->is_module_memory || allocation->is_mapping)
     return CUDA_ERROR_INVALID_VALUE;
   // Work in flight may still use the memory: wait for the context it belongs to.
   Context& owner = allocation->context ? *allocation->context : context;
@@ -243,7 +247,7 @@ CUresult free_async(std::uintptr_t address, Stream& stream) {
     const std::unique_lock lock(self.mutex);
     const auto found = self.by_base.find(address);
     if (found == self.by_base.end() || found->second.is_freed || found->second.is_module_memory ||
-        !(counts_as_device_memory(found->second) || found->second.pool))
+        found->second.is_mapping || !(counts_as_device_memory(found->second) || found->second.pool))
       return CUDA_ERROR_INVALID_VALUE;
     found->second.is_freed = true;
   }
@@ -262,14 +266,21 @@ std::size_t used_memory(const Device& device) {
 }
 
 bool is_device_range(std::uintptr_t address, std::size_t size) {
-  const auto allocation = find_allocation(address);
+  auto allocation = find_allocation(address);
+  while (allocation && allocation->is_mapping && size > allocation->size - (address - allocation->base)) {
+    const std::size_t here = allocation->size - (address - allocation->base);
+    address += here;
+    size -= here;
+    allocation = find_allocation(address);
+    if (allocation && (!allocation->is_mapping || allocation->base != address)) return false;
+  }
   return allocation && size <= allocation->size - (address - allocation->base);
 }
 
 bool is_any_range(std::uintptr_t address, std::size_t size) {
   if (const auto allocation = find_allocation(address)) {
     // Registered memory is a window on ordinary memory, which may well go on behind it.
-    return allocation->kind == Allocation::Kind::Registered || size <= allocation->size - (address - allocation->base);
+    return allocation->kind == Allocation::Kind::Registered || is_device_range(address, size);
   }
   return address != 0 && !AddressSpace::instance().contains(address);
 }

@@ -29,6 +29,7 @@ struct Allocation {
   std::uint64_t buffer_id = 0;
   bool is_module_memory = false;  ///< a module's variable: not for cuMemFree
   bool is_graph_memory = false;   ///< of a graph's allocation node: freeing ends its use, not the address
+  bool is_mapping = false;        ///< mapped with cuMemMap: several may follow each other
   bool is_freed = false;          ///< cuMemFreeAsync was called; memory stays until the stream gets there
   int sync_memops = 0;
   CUmemLocation preferred{CU_MEM_LOCATION_TYPE_INVALID, 0};
@@ -52,6 +53,9 @@ void free_module_memory(std::uintptr_t address);
 /// Memory of a graph's allocation node, for graph_memory alone.
 CUresult allocate_graph_memory(const Device& device, std::size_t size, Allocation::Kind kind, std::uintptr_t* address);
 void free_graph_memory(std::uintptr_t address);
+/// Memory that others look after (mappings, imports): known from `enter` to `forget`, and never given back here.
+void enter_allocation(Allocation allocation);
+std::optional<Allocation> forget_allocation(std::uintptr_t base);
 /// cuMemFree: waits for the context's work. Null is success.
 CUresult free_device(Context& context, std::uintptr_t address);
 CUresult free_host(Context& context, std::uintptr_t address);

@@ -1,6 +1,11 @@
 // Pools of stream-ordered memory: see memory_pool.hpp.
 #include "cpu/runtime/memory_pool.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -22,6 +27,36 @@ PoolTable& pool_table() {
 /// Bytes cached by all pools together: lets a synchronisation with nothing to release cost one load.
 std::atomic<std::uint64_t> cached_everywhere{0};
 
+constexpr std::size_t kPage = 4096;
+/// Of a pool that can be shared: a sparse file, pages come with their first use.
+constexpr std::size_t kLargestFile = std::size_t{1} << 42;
+constexpr std::uint64_t kMagic = 0x6c6f6f7065726f63;
+
+/// The first page of such a file says what the pool is.
+struct PoolFile {
+  std::uint64_t magic;
+  CUmemPoolProps properties;
+};
+
+/// What CUmemPoolPtrExportData holds.
+struct PointerData {
+  std::uint64_t magic;
+  std::uint64_t offset;
+  std::uint64_t size;
+};
+static_assert(sizeof(PointerData) <= sizeof(CUmemPoolPtrExportData));
+
+int make_pool_file(const CUmemPoolProps& properties) {
+  const int file = memfd_create("cucore memory pool", MFD_CLOEXEC);
+  const PoolFile header{kMagic, properties};
+  if (file < 0) throw std::bad_alloc();
+  if (ftruncate(file, static_cast<off_t>(kLargestFile)) != 0 || pwrite(file, &header, sizeof header, 0) < 0) {
+    close(file);
+    throw std::bad_alloc();
+  }
+  return file;
+}
+
 bool is_host(CUmemLocationType type) {
   return type == CU_MEM_LOCATION_TYPE_HOST || type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
          type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
@@ -32,7 +67,14 @@ bool is_host(CUmemLocationType type) {
 CUresult MemoryPool::check(const CUmemPoolProps& properties) {
   if (properties.allocType != CU_MEM_ALLOCATION_TYPE_PINNED && properties.allocType != CU_MEM_ALLOCATION_TYPE_MANAGED)
     return CUDA_ERROR_INVALID_VALUE;
-  if (properties.handleTypes != CU_MEM_HANDLE_TYPE_NONE) return CUDA_ERROR_NOT_SUPPORTED;  // no sharing of memory
+  if (properties.handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
+    // Pools of the host as a whole cannot be shared, those of a NUMA node can; managed ones never.
+    if (properties.handleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_NOT_SUPPORTED;
+    if (properties.allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
+        (properties.location.type != CU_MEM_LOCATION_TYPE_DEVICE &&
+         properties.location.type != CU_MEM_LOCATION_TYPE_HOST_NUMA))
+      return CUDA_ERROR_INVALID_VALUE;
+  }
   const CUmemLocation& location = properties.location;
   if (location.type == CU_MEM_LOCATION_TYPE_DEVICE)
     return find_device(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
@@ -44,6 +86,7 @@ CUresult MemoryPool::check(const CUmemPoolProps& properties) {
 
 std::shared_ptr<MemoryPool> MemoryPool::create(const CUmemPoolProps& properties, bool is_default) {
   auto pool = std::make_shared<MemoryPool>(properties, is_default);
+  if (properties.handleTypes != CU_MEM_HANDLE_TYPE_NONE) pool->file_ = make_pool_file(properties);
   pool->handle_ = reinterpret_cast<CUmemoryPool>(pool_table().insert(pool));
   return pool;
 }
@@ -51,7 +94,100 @@ std::shared_ptr<MemoryPool> MemoryPool::create(const CUmemPoolProps& properties,
 MemoryPool::MemoryPool(const CUmemPoolProps& properties, bool is_default)
     : properties_(properties), is_default_(is_default) {}
 
-MemoryPool::~MemoryPool() { trim(0); }
+MemoryPool::~MemoryPool() {
+  trim(0);
+  if (file_ >= 0) close(file_);
+}
+
+std::uintptr_t MemoryPool::obtain(std::size_t rounded) {
+  if (file_ < 0) return AddressSpace::instance().allocate(rounded);
+  AddressSpace& space = AddressSpace::instance();
+  const std::uintptr_t address = space.reserve(rounded, kPage, 0);
+  const std::size_t offset = std::max(next_offset_, kPage);
+  if (address == 0 || offset + rounded > kLargestFile ||
+      !AddressSpace::map_file(address, rounded, file_, offset, true)) {
+    if (address != 0) space.unreserve(address, rounded);
+    return 0;
+  }
+  next_offset_ = offset + rounded;
+  offsets_[address] = offset;
+  return address;
+}
+
+void MemoryPool::release(std::uintptr_t address, std::size_t rounded) {
+  if (file_ < 0) return AddressSpace::instance().release(address, rounded);
+  const std::size_t offset = offsets_[address];
+  offsets_.erase(address);
+  AddressSpace::instance().unreserve(address, rounded);
+  if (!is_imported_)
+    fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+              static_cast<off_t>(rounded));
+}
+
+CUresult MemoryPool::export_file(int* file) const {
+  if (file_ < 0) return CUDA_ERROR_NOT_SUPPORTED;
+  *file = fcntl(file_, F_DUPFD_CLOEXEC, 0);
+  return *file >= 0 ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
+}
+
+CUresult MemoryPool::import_file(int file, CUmemoryPool* handle) {
+  PoolFile header{};
+  if (pread(file, &header, sizeof header, 0) != sizeof header || header.magic != kMagic)
+    return CUDA_ERROR_INVALID_VALUE;
+  header.properties.win32SecurityAttributes = nullptr;
+  if (const CUresult result = check(header.properties); result != CUDA_SUCCESS) return result;
+  const int own = fcntl(file, F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return CUDA_ERROR_OPERATING_SYSTEM;
+  auto pool = std::make_shared<MemoryPool>(header.properties, false);
+  pool->file_ = own;
+  pool->is_imported_ = true;
+  pool->handle_ = reinterpret_cast<CUmemoryPool>(pool_table().insert(pool));
+  *handle = pool->handle_;
+  return CUDA_SUCCESS;
+}
+
+CUresult MemoryPool::export_pointer(std::uintptr_t address, CUmemPoolPtrExportData* data) const {
+  const auto allocation = find_allocation(address);
+  const std::lock_guard lock(mutex_);
+  const auto found = offsets_.find(address);
+  if (!allocation || found == offsets_.end()) return CUDA_ERROR_INVALID_VALUE;
+  const PointerData exported{kMagic, found->second, allocation->size};
+  *data = {};
+  std::memcpy(data, &exported, sizeof exported);
+  return CUDA_SUCCESS;
+}
+
+CUresult MemoryPool::import_pointer(const CUmemPoolPtrExportData& data, std::uintptr_t* address) {
+  PointerData exported{};
+  std::memcpy(&exported, &data, sizeof exported);
+  struct stat status{};
+  if (!is_imported_ || exported.magic != kMagic || fstat(file_, &status) != 0) return CUDA_ERROR_INVALID_VALUE;
+  const std::size_t rounded = (exported.size + kPage - 1) / kPage * kPage;
+  const auto whole = static_cast<std::size_t>(status.st_size);
+  if (exported.size == 0 || exported.offset % kPage != 0 || exported.offset < kPage || rounded > whole ||
+      exported.offset > whole - rounded)
+    return CUDA_ERROR_INVALID_VALUE;
+  const std::uintptr_t base = AddressSpace::instance().reserve(rounded, kPage, 0);
+  if (base == 0 || !AddressSpace::map_file(base, rounded, file_, exported.offset, true)) {
+    if (base != 0) AddressSpace::instance().unreserve(base, rounded);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    offsets_[base] = exported.offset;
+    used_ += rounded;
+    reserved_ += rounded;
+  }
+  Allocation allocation;
+  allocation.base = base;
+  allocation.size = exported.size;
+  allocation.kind = allocation_kind();
+  allocation.device = std::max(0, device_ordinal());
+  allocation.pool = shared_from_this();
+  enter_allocation(std::move(allocation));
+  *address = base;
+  return CUDA_SUCCESS;
+}
 
 Allocation::Kind MemoryPool::allocation_kind() const {
   if (properties_.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED) return Allocation::Kind::Managed;
@@ -66,7 +202,8 @@ CUresult MemoryPool::take(std::size_t size, std::uintptr_t* address) {
   const Device& device = *find_device(std::max(0, device_ordinal()));
   if (size > device.total_memory() - std::min(device.total_memory(), used_memory(device)))
     return CUDA_ERROR_OUT_OF_MEMORY;
-  const std::size_t rounded = AddressSpace::rounded(size);
+  if (is_imported_) return CUDA_ERROR_INVALID_VALUE;  // its process allocates
+  const std::size_t rounded = rounded_size(size);
   const std::lock_guard lock(mutex_);
   if (properties_.maxSize != 0 && used_ + rounded > properties_.maxSize) return CUDA_ERROR_OUT_OF_MEMORY;
   if (const auto cached = cached_.find(rounded); cached != cached_.end()) {
@@ -74,7 +211,7 @@ CUresult MemoryPool::take(std::size_t size, std::uintptr_t* address) {
     cached_.erase(cached);
     cached_everywhere.fetch_sub(rounded);
   } else {
-    *address = AddressSpace::instance().allocate(size);
+    *address = obtain(rounded);
     if (*address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
     reserved_ += rounded;
     reserved_high_ = std::max(reserved_high_, reserved_);
@@ -84,10 +221,18 @@ CUresult MemoryPool::take(std::size_t size, std::uintptr_t* address) {
   return CUDA_SUCCESS;
 }
 
+std::size_t MemoryPool::rounded_size(std::size_t size) const {
+  return file_ < 0 ? AddressSpace::rounded(size) : (size + kPage - 1) / kPage * kPage;
+}
+
 void MemoryPool::give_back(std::uintptr_t address, std::size_t size) {
-  const std::size_t rounded = AddressSpace::rounded(size);
+  const std::size_t rounded = rounded_size(size);
   const std::lock_guard lock(mutex_);
   used_ -= rounded;
+  if (is_imported_) {  // unmapped, not kept: the memory is another process's
+    reserved_ -= rounded;
+    return release(address, rounded);
+  }
   cached_.emplace(rounded, address);
   cached_everywhere.fetch_add(rounded);
 }
@@ -96,7 +241,7 @@ void MemoryPool::trim(std::size_t keep) {
   const std::lock_guard lock(mutex_);
   while (reserved_ > keep && !cached_.empty()) {
     const auto largest = std::prev(cached_.end());
-    AddressSpace::instance().release(largest->second, largest->first);
+    release(largest->second, largest->first);
     reserved_ -= largest->first;
     cached_everywhere.fetch_sub(largest->first);
     cached_.erase(largest);

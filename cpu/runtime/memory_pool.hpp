@@ -28,6 +28,13 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   Allocation::Kind allocation_kind() const;
   int device_ordinal() const;  ///< -1: host
 
+  /// A file descriptor of the pool's memory, for another process; the caller closes it. NOT_SUPPORTED unless the pool
+  /// was made for that.
+  CUresult export_file(int* file) const;
+  static CUresult import_file(int file, CUmemoryPool* handle);
+  CUresult export_pointer(std::uintptr_t address, CUmemPoolPtrExportData* data) const;
+  CUresult import_pointer(const CUmemPoolPtrExportData& data, std::uintptr_t* address);
+
   CUresult take(std::size_t size, std::uintptr_t* address);
   void give_back(std::uintptr_t address, std::size_t size);
   /// Releases cached blocks until at most `keep` bytes are reserved, or no cached one is left.
@@ -40,6 +47,10 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   CUresult set_access(const CUmemAccessDesc* descriptions, std::size_t count);
 
  private:
+  std::size_t rounded_size(std::size_t size) const;
+  std::uintptr_t obtain(std::size_t rounded);
+  void release(std::uintptr_t address, std::size_t rounded);
+
   const CUmemPoolProps properties_;
   const bool is_default_;
   CUmemoryPool handle_ = nullptr;
@@ -48,7 +59,11 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   std::uint64_t reserved_ = 0, reserved_high_ = 0, used_ = 0, used_high_ = 0;
   std::uint64_t threshold_ = 0;
   int reuse_[3] = {1, 1, 1};
-  std::map<int, CUmemAccess_flags> granted_;  ///< by device ordinal; absent: the pool's own default
+  int file_ = -1;  ///< of a pool that can be shared: its memory
+  bool is_imported_ = false;
+  std::size_t next_offset_ = 0;
+  std::map<std::uintptr_t, std::size_t> offsets_;  ///< where in the file an address lies
+  std::map<int, CUmemAccess_flags> granted_;       ///< by device ordinal; absent: the pool's own default
 };
 
 std::shared_ptr<MemoryPool> find_pool(CUmemoryPool handle);

@@ -1,0 +1,42 @@
+// Events between processes: two counters in memory that all of them map. Thread-safe.
+#pragma once
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace cucore::cpu::runtime {
+
+class SharedEvent {
+ public:
+  /// Null if the system has no shared memory.
+  static std::shared_ptr<SharedEvent> create();
+  /// Null for a handle that is none, or whose event is gone.
+  static std::shared_ptr<SharedEvent> open(const CUipcEventHandle& handle);
+  ~SharedEvent();
+  SharedEvent(const SharedEvent&) = delete;
+  SharedEvent& operator=(const SharedEvent&) = delete;
+
+  void write(CUipcEventHandle* handle) const;
+  std::uint64_t begin();  ///< a recording starts; its number
+  void reach(std::uint64_t number);
+  std::uint64_t latest() const;
+  bool is_reached(std::uint64_t number) const;
+
+ private:
+  struct State {
+    std::uint64_t magic;
+    std::atomic<std::uint64_t> begun;
+    std::atomic<std::uint64_t> reached;
+  };
+  SharedEvent(std::string name, State* state, bool is_owner);
+
+  const std::string name_;  ///< of the shared memory
+  State* const state_;
+  const bool is_owner_;
+};
+
+}  // namespace cucore::cpu::runtime
