@@ -1,6 +1,7 @@
 # A client of the driver: graphs as NVIDIA's cuda.core makes them, by capture and node by node.
 import ctypes
 import os
+import pathlib
 import tempfile
 
 import numpy as np
@@ -163,7 +164,7 @@ def dot_file():
     definition.launch(one, add, host.handle, 3)
     path = os.path.join(tempfile.mkdtemp(), "graph.dot")
     definition.debug_dot_print(path)
-    assert "digraph" in open(path).read()
+    assert "digraph" in pathlib.Path(path).read_text()
 
 
 def conditions():

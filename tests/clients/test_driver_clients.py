@@ -1,5 +1,5 @@
-"""Clients that we did not write, unmodified, on the CPU device through LD_LIBRARY_PATH: each script here is a program that
-uses NVIDIA's cuda.core or cuda.bindings, and prints one line for each thing it tried."""
+"""Clients that we did not write, unmodified, on the CPU device through LD_LIBRARY_PATH: each script here is a program
+that uses cuda.core or cuda.bindings of NVIDIA, and prints one line for each thing it tried."""
 
 import importlib.util
 import os
