@@ -28,7 +28,7 @@
 namespace cucore {
 namespace {
 
-constexpr std::string_view kSchema = "1";
+constexpr std::string_view kSchema = "2";
 
 // Options with effects besides the result, or with inputs whose contents are not looked at.
 std::string option_that_cannot_be_keyed(const ProgramOptions& o) {
@@ -129,11 +129,11 @@ detail::KeyAndFiles detail::read_compile_key(std::string_view code, SourceType c
                                                                   : std::vector<std::filesystem::path>()});
       for (auto& [path, digest] : closure.files) key.add_digest("header " + path, std::move(digest));
       uncacheable = std::move(closure.unknowable);
-      files = std::move(closure.snapshot);
+      result.files = std::move(closure.snapshot);
     }
   }
   result.key = std::make_shared<const CompileKey>(key.finish(std::move(uncacheable)));
-  result.files = std::move(files);
+  if (result.files == nullptr) result.files = std::move(files);
   return result;
 }
 

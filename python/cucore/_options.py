@@ -7,7 +7,7 @@ that rule.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Union
 
@@ -172,8 +172,13 @@ class ProgramOptions:
 
     def snapshot(self):
         """A copy whose sequences nobody else holds."""
-        values = {field.name: _copied(getattr(self, field.name)) for field in fields(self)}
-        return ProgramOptions(**values)
+        copy = object.__new__(ProgramOptions)
+        copy.__dict__.update(self.__dict__)
+        for name in _CONTAINERS:
+            value = copy.__dict__[name]
+            if value is not None and not isinstance(value, str):
+                copy.__dict__[name] = _copied(value)
+        return copy
 
     def as_bytes(self, backend: Any, target_type: str | None = None) -> list:
         """The flags that ``backend`` ("nvrtc" or "nvvm") is given for these options and ``target_type``."""
@@ -184,6 +189,11 @@ class ProgramOptions:
         if chosen != "nvvm":
             raise ValueError(f"Unknown backend {backend!r}: the backends are 'nvrtc' and 'nvvm'")
         return _core._nvvm_flags(self, target)
+
+
+# The fields that may hold something that can change.
+_CONTAINERS = ("arch", "ptxas_options", "define_macro", "undefine_macro", "include_path", "pre_include", "diag_error",
+               "diag_suppress", "diag_warn", "extra_sources", "headers")  # fmt: skip
 
 
 def _copied(value):

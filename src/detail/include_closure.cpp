@@ -91,9 +91,9 @@ class Walk {
  public:
   explicit Walk(const IncludeClosureInput& input) : input_(input) {}
 
-  IncludeClosure run() {
+  IncludeClosure run(const IncludeScan& of_source) {
     const fs::path program_folder = fs::path(input_.program_name).parent_path();
-    text(scan_includes(input_.source), program_folder, "the source", false);
+    text(of_source, program_folder, "the source", false);
     for (const auto& [name, contents] : input_.headers) {
       text(scan_includes(contents), program_folder, "header '" + name + "'", false);
     }
@@ -193,8 +193,65 @@ class Walk {
   std::vector<Pending> pending_;
 };
 
+// Closures this process has found, by what they were found from: programs that include the same share one.
+class FoundClosures {
+ public:
+  std::optional<IncludeClosure> get(const std::string& key) {
+    std::optional<IncludeClosure> found;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto known = closures_.find(key);
+      if (known == closures_.end()) return std::nullopt;
+      found = known->second;
+    }
+    return found->snapshot->unchanged() ? found : std::nullopt;
+  }
+
+  void put(const std::string& key, const IncludeClosure& closure) {
+    constexpr std::size_t kMostClosures = 256;
+    if (!closure.snapshot->is_settled()) return;
+    const std::lock_guard lock(mutex_);
+    if (closures_.size() >= kMostClosures) closures_.clear();
+    closures_[key] = closure;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, IncludeClosure> closures_;
+};
+
+// All that the walk looks at, but for the files. Relative paths mean the current directory, so it is in it.
+std::string key_of(const IncludeClosureInput& input, const IncludeScan& scan) {
+  Sha256 hash;
+  const auto add = [&](std::string_view text) {
+    hash.update(std::to_string(text.size()) + ":");
+    hash.update(text);
+  };
+  std::error_code error;
+  add(fs::current_path(error).string());
+  add(fs::path(input.program_name).parent_path().string());
+  add(scan.unknowable);
+  for (const std::string& name : scan.names) add("name " + name);
+  for (const auto& [name, contents] : input.headers) {
+    add("header " + name);
+    add(contents);
+  }
+  for (const std::string& name : input.pre_include) add("before " + name);
+  for (const std::string& path : input.include_path) add("path " + path);
+  for (const fs::path& path : input.toolkit_path) add("toolkit " + path.string());
+  return to_hex(hash.finish());
+}
+
 }  // namespace
 
-IncludeClosure include_closure(const IncludeClosureInput& input) { return Walk(input).run(); }
+IncludeClosure include_closure(const IncludeClosureInput& input) {
+  static auto* found_closures = new FoundClosures;
+  const IncludeScan scan = scan_includes(input.source);
+  const std::string key = key_of(input, scan);
+  if (auto found = found_closures->get(key)) return *std::move(found);
+  IncludeClosure closure = Walk(input).run(scan);
+  found_closures->put(key, closure);
+  return closure;
+}
 
 }  // namespace cucore::detail

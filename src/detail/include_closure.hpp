@@ -28,10 +28,11 @@ struct IncludeClosure {
   /// Why the closure cannot be known, naming file and line; empty if it is known.
   std::string unknowable = {};
   /// What was read and what was not there.
-  std::shared_ptr<FileSnapshot> snapshot = {};
+  std::shared_ptr<const FileSnapshot> snapshot = {};
 };
 
-/// Reads the files. Digests are remembered per process as long as a file's identity, size and time of change stay.
+/// Reads the files. What was found is remembered per process: while all files have the identity they had (see
+/// file_snapshot.hpp) it costs a stat() for each.
 IncludeClosure include_closure(const IncludeClosureInput& input);
 
 }  // namespace cucore::detail

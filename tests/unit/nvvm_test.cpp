@@ -97,7 +97,7 @@ TEST(nvvm, bad_ir_is_an_error_with_its_place) {
 
 TEST(nvvm, options_it_lacks_are_refused_together_when_the_program_is_made) {
   try {
-    Program(simple(), "nvvm", {.arch = "sm_90", .lineinfo = true, .std = "c++17", .pch = true});
+    const Program program(simple(), "nvvm", {.arch = "sm_90", .lineinfo = true, .std = "c++17", .pch = true});
     FAIL();
   } catch (const UnsupportedOptionError& error) {
     EXPECT_THAT(error.what(), HasSubstr("not supported by NVVM backend: lineinfo, std, pch"));

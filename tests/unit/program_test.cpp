@@ -247,7 +247,8 @@ TEST(program, messages_are_told_on_success_and_on_failure) {
 TEST(program, ptx_source_refuses_what_the_linker_lacks_by_name) {
   const char* ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n";
   try {
-    Program(ptx, "ptx", {.arch = "sm_80", .relocatable_device_code = true, .define_macro = {"A"}, .time = "t.csv"});
+    const Program program(ptx, "ptx",
+                          {.arch = "sm_80", .relocatable_device_code = true, .define_macro = {"A"}, .time = "t.csv"});
     FAIL();
   } catch (const UnsupportedOptionError& error) {
     EXPECT_THAT(error.what(), HasSubstr("relocatable_device_code, define_macro, time"));

@@ -22,6 +22,7 @@ from cucore.utils._in_memory import check_cap
 from cucore.utils._resource import Record, RecordCache, key_bytes, value_bytes
 
 STALE_SECONDS = 3600
+MOST_KNOWN = 256
 
 
 def default_folder():
@@ -46,6 +47,8 @@ class FileStreamProgramCache(RecordCache):
         self._owners = None if shared else (os.geteuid(), 0)
         self._root = default_folder() if path is None else Path(path)
         self._entries, self._records, self._tmp = (self._root / name for name in ("entries", "records", "tmp"))
+        self._entries_name, self._records_name = str(self._entries), str(self._records)
+        self._known = {}  # records that were read and agreed, with the identities of their files
         self._lock = threading.Lock()
         for folder in (self._entries, self._records, self._tmp):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -57,9 +60,23 @@ class FileStreamProgramCache(RecordCache):
         """The folder."""
         return self._root
 
-    def _paths(self, key):
+    def _names(self, key):
         digest = hashlib.sha256(key_bytes(key)).hexdigest()
-        return self._entries / digest[:2] / digest[2:], self._records / digest[:2] / digest[2:]
+        name = f"{digest[:2]}/{digest[2:]}"
+        return f"{self._entries_name}/{name}", f"{self._records_name}/{name}"
+
+    def _paths(self, key):
+        return tuple(map(Path, self._names(key)))
+
+    def _identity(self, name):
+        """What tells that a file is still the one that was read; None for what would not be read."""
+        try:
+            status = os.lstat(name)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        if not S_ISREG(status.st_mode) or (self._owners is not None and status.st_uid not in self._owners):
+            return None
+        return status.st_ino, status.st_dev, status.st_size, status.st_mtime_ns
 
     def _files(self):
         """(path, stat) of every image, record and temporary file."""
@@ -122,7 +139,24 @@ class FileStreamProgramCache(RecordCache):
             return None
 
     def get_record(self, key):
-        image_path, record_path = self._paths(key)
+        names = self._names(key)
+        identities = (self._identity(names[0]), self._identity(names[1]))
+        known = self._known.get(names[0])
+        if known is not None and known[0] == identities:
+            with suppress(OSError):
+                now = time.time_ns()
+                os.utime(names[0], ns=(now, identities[0][3]), follow_symlinks=False)
+            return known[1]
+        record = self._read_record(*map(Path, names))
+        if record is None or record.symbol_mapping is None:
+            self._known.pop(names[0], None)
+        else:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[names[0]] = identities, record
+        return record
+
+    def _read_record(self, image_path, record_path):
         data = self._read(image_path)
         if data is None:
             return None
