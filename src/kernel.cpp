@@ -1,12 +1,15 @@
 // Kernel: handle, name, parameter table, attributes.
 #include "cucore/kernel.hpp"
 
+#include <algorithm>
+
 #include "cucore/device.hpp"
 #include "cucore/error.hpp"
 #include "src/detail/context_scope.hpp"
 #include "src/detail/context_state.hpp"
 #include "src/detail/demangle.hpp"
 #include "src/detail/kernel_state.hpp"
+#include "src/detail/parameter_check.hpp"
 #include "src/detail/ptx_entry.hpp"
 
 namespace cucore {
@@ -51,7 +54,10 @@ void KernelState::learn() const {
   if (learned) return;
   std::optional<std::vector<Parameter>> table;
   if (library != nullptr && library->ptx() != nullptr) {
-    if (auto entry = ptx_entry(*library->ptx(), name)) table = std::move(entry->parameters);
+    if (auto entry = ptx_entry(*library->ptx(), name)) {
+      table = std::move(entry->parameters);
+      required_block = entry->required_block;
+    }
   }
   if (!table) table = ask_driver(*this);
   if (table) {
@@ -94,6 +100,28 @@ void allow_dynamic_shared(const KernelState& kernel, int device, std::size_t byt
 
 using detail::KernelState;
 using detail::open_kernel;
+
+Signature::Signature(std::vector<Parameter> parameters) : parameters_(std::move(parameters)) {
+  slots_.reserve(parameters_.size());
+  for (const Parameter& parameter : parameters_) {
+    slots_.push_back(detail::slot_of(parameter));
+    bytes_ = std::max(bytes_, parameter.offset + parameter.size);
+  }
+}
+
+std::string Signature::text() const {
+  std::string list = "(";
+  for (const Parameter& parameter : parameters_) {
+    if (list.size() > 1) list += ", ";
+    if (parameter.type_name.empty()) {
+      list += std::to_string(parameter.size) + (parameter.size == 1 ? " byte" : " bytes");
+    } else {
+      list += parameter.type_name;
+    }
+    if (!parameter.name.empty()) list += " " + parameter.name;
+  }
+  return list + ")";
+}
 
 Kernel Kernel::from_handle(KernelHandle handle, std::shared_ptr<const void> owner) {
   if (handle == nullptr) throw ValueError({.call = "Kernel::from_handle", .message = "a null handle is not a kernel"});

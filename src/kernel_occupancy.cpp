@@ -1,4 +1,5 @@
 // KernelOccupancy: the driver's answers about one kernel on one device.
+#include <algorithm>
 #include <exception>
 
 #include "cucore/device.hpp"
@@ -93,7 +94,8 @@ int KernelOccupancy::max_potential_cluster_size(const LaunchConfig& config, cons
   const detail::StreamState& order = detail::open_stream(stream.state(), "max_potential_cluster_size");
   LaunchConfig without = config;
   without.cluster = std::nullopt;
-  const detail::DriverLaunchConfig native(without, order.handle);
+  detail::DriverLaunchConfig native(without);
+  native.native.hStream = order.handle;
   int size = 0;
   ContextScope scope(detail::primary_context(device_)->handle);
   driver::check(driver::table().cuOccupancyMaxPotentialClusterSize(&size, function_of(*kernel_), &native.native),
@@ -104,13 +106,39 @@ int KernelOccupancy::max_potential_cluster_size(const LaunchConfig& config, cons
 
 int KernelOccupancy::max_active_clusters(const LaunchConfig& config, const Stream& stream) const {
   const detail::StreamState& order = detail::open_stream(stream.state(), "max_active_clusters");
-  const detail::DriverLaunchConfig native(config, order.handle);
+  detail::DriverLaunchConfig native(config);
+  native.native.hStream = order.handle;
   int clusters = 0;
   ContextScope scope(detail::primary_context(device_)->handle);
   driver::check(driver::table().cuOccupancyMaxActiveClusters(&clusters, function_of(*kernel_), &native.native),
                 "cuOccupancyMaxActiveClusters", on(kernel_, device_));
   scope.restore();
   return clusters;
+}
+
+LaunchConfig LaunchConfig::for_kernel(const Kernel& kernel, const Device& device, std::size_t n, std::size_t shmem_size,
+                                      int block_size_limit) {
+  const detail::KernelState& state = detail::open_kernel(kernel.state(), "LaunchConfig::for_kernel");
+  state.parameters();
+  Dim3 block = state.required_block;
+  if (block.x == 0) {
+    const MaxPotentialBlockSize best = kernel.occupancy(device).max_potential_block_size(shmem_size, block_size_limit);
+    block = {static_cast<unsigned>(best.max_block_size)};
+    // Fewer threads than one such block: as many whole warps as hold them.
+    const auto warp = static_cast<std::size_t>(device.properties().warp_size());
+    if (n != 0 && n < block.x) block.x = std::min(block.x, static_cast<unsigned>((n + warp - 1) / warp * warp));
+  }
+  const std::size_t threads = std::size_t{block.x} * block.y * block.z;
+  const std::size_t blocks = n / threads + (n % threads != 0 ? 1 : 0);
+  const auto most = static_cast<std::size_t>(device.properties().max_grid_dim_x());
+  if (blocks == 0 || blocks > most) {
+    throw ValueError(
+        {.call = "LaunchConfig::for_kernel",
+         .message = "n is " + std::to_string(n) + ", but must be from 1 to " + std::to_string(most * threads) + " on " +
+                    detail::describe_device(device.ordinal()),
+         .hint = n == 0 ? "a launch of nothing is not possible: skip it" : "let each thread do more than one element"});
+  }
+  return {.grid = {static_cast<unsigned>(blocks)}, .block = block, .shmem_size = shmem_size};
 }
 
 }  // namespace cucore

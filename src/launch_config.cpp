@@ -1,14 +1,14 @@
-// LaunchConfig: to the driver's form, against the device's features, and against the limits after a refusal.
+// LaunchConfig into the driver's form. What the device has to say about it is in launch_limits.cpp.
 #include <limits>
+#include <memory>
 #include <string>
 
-#include "cucore/device.hpp"
 #include "cucore/error.hpp"
-#include "src/detail/context_state.hpp"
-#include "src/detail/kernel_state.hpp"
+#include "src/detail/event_state.hpp"
 #include "src/detail/launch_config.hpp"
 
-namespace cucore::detail {
+namespace cucore {
+namespace detail {
 namespace {
 
 [[noreturn]] void refuse_value(std::string message, const char* hint = "") {
@@ -33,13 +33,112 @@ unsigned blocks(unsigned clusters, unsigned per_cluster, const char* axis) {
   return static_cast<unsigned>(product);
 }
 
-std::string text(const Dim3& extent) {
-  return "(" + std::to_string(extent.x) + ", " + std::to_string(extent.y) + ", " + std::to_string(extent.z) + ")";
+template <class Value>
+void assign(Value& to, const Dim3& from) {
+  to.x = from.x;
+  to.y = from.y;
+  to.z = from.z;
+}
+
+driver::CUlaunchAttributeValue& add(DriverLaunchConfig& to, int id) {
+  driver::CUlaunchAttribute& attribute = to.attributes[to.native.numAttrs++];
+  attribute = {};
+  attribute.id = id;
+  to.native.attrs = to.attributes.data();
+  return attribute.value;
+}
+
+void set_clusters(DriverLaunchConfig& to, const LaunchConfig& config) {
+  if (config.cluster) {
+    if (has_zero(*config.cluster)) refuse_extent("cluster", *config.cluster);
+    to.native.gridDimX = blocks(config.grid.x, config.cluster->x, "x");
+    to.native.gridDimY = blocks(config.grid.y, config.cluster->y, "y");
+    to.native.gridDimZ = blocks(config.grid.z, config.cluster->z, "z");
+    assign(add(to, driver::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION).clusterDim, *config.cluster);
+    to.needs_device = true;
+  }
+  if (config.preferred_cluster) {
+    if (has_zero(*config.preferred_cluster)) refuse_extent("preferred_cluster", *config.preferred_cluster);
+    const Dim3 least = config.cluster.value_or(Dim3{});
+    const Dim3& preferred = *config.preferred_cluster;
+    if (preferred.x % least.x != 0 || preferred.y % least.y != 0 || preferred.z != least.z) {
+      refuse_value("preferred_cluster must be a multiple of cluster in x and y, and equal to it in z");
+    }
+    assign(add(to, driver::CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION).preferredClusterDim, preferred);
+  }
+  if (config.cluster_scheduling_policy) {
+    add(to, driver::CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE).clusterSchedulingPolicyPreference =
+        static_cast<int>(*config.cluster_scheduling_policy);
+  }
+}
+
+void set_events(DriverLaunchConfig& to, const LaunchConfig& config) {
+  if (config.programmatic_event) {
+    to.programmatic_event = config.programmatic_event->event.state();
+    auto& value = add(to, driver::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT).programmaticEvent;
+    value.event = open_event(to.programmatic_event, "launch").handle;
+    value.triggerAtBlockStart = config.programmatic_event->trigger_at_block_start ? 1 : 0;
+  }
+  if (config.launch_completion_event) {
+    to.completion_event = config.launch_completion_event->state();
+    add(to, driver::CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT).launchCompletionEvent.event =
+        open_event(to.completion_event, "launch").handle;
+  }
+}
+
+void set_memory(DriverLaunchConfig& to, const LaunchConfig& config) {
+  if (config.memory_sync_domain) {
+    add(to, driver::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN).memSyncDomain = static_cast<int>(*config.memory_sync_domain);
+  }
+  if (config.memory_sync_domain_map) {
+    add(to, driver::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP).memSyncDomainMap = {config.memory_sync_domain_map->normal,
+                                                                                 config.memory_sync_domain_map->remote};
+  }
+  if (config.preferred_shared_memory_carveout) {
+    const int percent = *config.preferred_shared_memory_carveout;
+    if (percent < -1 || percent > 100) {
+      refuse_value("preferred_shared_memory_carveout is " + std::to_string(percent) +
+                   ", but it is a percentage: 0 to 100, or -1 for the driver's choice");
+    }
+    add(to, driver::CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT).sharedMemCarveout =
+        static_cast<unsigned>(percent);
+  }
+  if (config.access_policy_window) {
+    const AccessPolicyWindow& window = *config.access_policy_window;
+    if (!(window.hit_ratio >= 0 && window.hit_ratio <= 1)) {
+      refuse_value("access_policy_window.hit_ratio is " + std::to_string(window.hit_ratio) + ", but must be 0 to 1");
+    }
+    if (window.miss == AccessProperty::persisting) {
+      refuse_value("access_policy_window.miss cannot be persisting: it is normal or streaming");
+    }
+    add(to, driver::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW).accessPolicyWindow = {
+        reinterpret_cast<void*>(window.base), window.num_bytes, window.hit_ratio, static_cast<int>(window.hit),
+        static_cast<int>(window.miss)};
+  }
+}
+
+// The fields that most launches leave alone.
+void set_attributes(DriverLaunchConfig& to, const LaunchConfig& config) {
+  set_clusters(to, config);
+  if (config.is_cooperative) {
+    add(to, driver::CU_LAUNCH_ATTRIBUTE_COOPERATIVE).cooperative = 1;
+    to.needs_device = true;
+  }
+  if (config.programmatic_stream_serialization) {
+    add(to, driver::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION).programmaticStreamSerializationAllowed = 1;
+    to.needs_device = true;
+  }
+  if (config.priority) {
+    add(to, driver::CU_LAUNCH_ATTRIBUTE_PRIORITY).priority = *config.priority;
+    to.needs_device = true;
+  }
+  set_events(to, config);
+  set_memory(to, config);
 }
 
 }  // namespace
 
-DriverLaunchConfig::DriverLaunchConfig(const LaunchConfig& config, driver::CUstream stream) {
+DriverLaunchConfig::DriverLaunchConfig(const LaunchConfig& config) {
   if (has_zero(config.grid)) [[unlikely]] {
     refuse_extent("grid", config.grid);
   }
@@ -56,108 +155,34 @@ DriverLaunchConfig::DriverLaunchConfig(const LaunchConfig& config, driver::CUstr
   native.blockDimY = config.block.y;
   native.blockDimZ = config.block.z;
   native.sharedMemBytes = static_cast<unsigned>(config.shmem_size);
-  native.hStream = stream;
+  native.hStream = nullptr;
   native.attrs = nullptr;
-  const auto add = [&](int id) -> driver::CUlaunchAttributeValue& {
-    driver::CUlaunchAttribute& attribute = attributes[native.numAttrs++];
-    attribute = {};
-    attribute.id = id;
-    native.attrs = attributes.data();
-    return attribute.value;
-  };
-  if (config.cluster) {
-    if (has_zero(*config.cluster)) refuse_extent("cluster", *config.cluster);
-    native.gridDimX = blocks(config.grid.x, config.cluster->x, "x");
-    native.gridDimY = blocks(config.grid.y, config.cluster->y, "y");
-    native.gridDimZ = blocks(config.grid.z, config.cluster->z, "z");
-    auto& dimension = add(driver::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION).clusterDim;
-    dimension.x = config.cluster->x;
-    dimension.y = config.cluster->y;
-    dimension.z = config.cluster->z;
-  }
-  if (config.is_cooperative) add(driver::CU_LAUNCH_ATTRIBUTE_COOPERATIVE).cooperative = 1;
-  if (config.programmatic_stream_serialization) {
-    add(driver::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION).programmaticStreamSerializationAllowed = 1;
+  native.numAttrs = 0;
+  const bool plain = !(config.is_cooperative | config.programmatic_stream_serialization | config.cluster.has_value() |
+                       config.preferred_cluster.has_value() | config.cluster_scheduling_policy.has_value() |
+                       config.priority.has_value() | config.programmatic_event.has_value() |
+                       config.launch_completion_event.has_value() | config.memory_sync_domain.has_value() |
+                       config.memory_sync_domain_map.has_value() | config.preferred_shared_memory_carveout.has_value() |
+                       config.access_policy_window.has_value());
+  if (!plain) [[unlikely]] {
+    set_attributes(*this, config);
   }
 }
 
-void check_device_features(const LaunchConfig& config, const DriverLaunchConfig& native, const Kernel& kernel,
-                           int ordinal) {
-  const Device device(ordinal);
-  if (config.cluster || config.programmatic_stream_serialization) {
-    const ComputeCapability capability = device.compute_capability();
-    if (capability < ComputeCapability{9, 0}) {
-      const char* what = config.cluster ? "thread block clusters are not supported"
-                                        : "programmatic stream serialization is not supported";
-      driver::fail(driver::CUDA_ERROR_NOT_SUPPORTED, "cuLaunchKernelEx",
-                   describe_device(ordinal) + ": " + what + " below compute capability 9.0, and it has " +
-                       std::to_string(capability.major) + "." + std::to_string(capability.minor),
-                   "launch without it on this device");
-    }
+const driver::CUlaunchAttributeValue* DriverLaunchConfig::find(int attribute) const noexcept {
+  for (unsigned i = 0; i < native.numAttrs; ++i) {
+    if (attributes[i].id == attribute) return &attributes[i].value;
   }
-  if (!config.is_cooperative) return;
-  if (device.attribute(driver::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) == 0) {
-    driver::fail(driver::CUDA_ERROR_NOT_SUPPORTED, "cuLaunchKernelEx",
-                 describe_device(ordinal) + ": cooperative kernels are not supported by this device");
-  }
-  const driver::CUlaunchConfig& extents = native.native;
-  const std::uint64_t grid = std::uint64_t{extents.gridDimX} * extents.gridDimY * extents.gridDimZ;
-  const std::uint64_t threads = std::uint64_t{extents.blockDimX} * extents.blockDimY * extents.blockDimZ;
-  // A block no device can run is the driver's to refuse, with its own code.
-  if (threads > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) return;
-  const int per_multiprocessor =
-      kernel.occupancy(device).max_active_blocks_per_multiprocessor(static_cast<int>(threads), config.shmem_size);
-  const int multiprocessors = device.attribute(driver::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  const auto resident = static_cast<std::uint64_t>(per_multiprocessor) * static_cast<std::uint64_t>(multiprocessors);
-  if (grid > resident) {
-    refuse_value("a cooperative launch of " + std::to_string(grid) + " blocks exceeds the limit of " +
-                     std::to_string(resident) + " that can be resident on " + describe_device(ordinal) + " (" +
-                     std::to_string(per_multiprocessor) + " on each of " + std::to_string(multiprocessors) +
-                     " multiprocessors)",
-                 "use a smaller grid and let each block do more");
-  }
+  return nullptr;
 }
 
-std::string exceeded_limit(const LaunchConfig& config, const Kernel& kernel, int ordinal) {
-  const Device device(ordinal);
-  const DeviceProperties limits = device.properties();
-  const KernelAttributes attributes = kernel.attributes(device);
-  const auto beyond = [](unsigned extent, int limit) { return std::uint64_t{extent} > static_cast<unsigned>(limit); };
-  const std::uint64_t threads = std::uint64_t{config.block.x} * config.block.y * config.block.z;
-  if (beyond(config.block.x, limits.max_block_dim_x()) || beyond(config.block.y, limits.max_block_dim_y()) ||
-      beyond(config.block.z, limits.max_block_dim_z())) {
-    return "block " + text(config.block) + " exceeds the device's limit of (" +
-           std::to_string(limits.max_block_dim_x()) + ", " + std::to_string(limits.max_block_dim_y()) + ", " +
-           std::to_string(limits.max_block_dim_z()) + ") threads";
-  }
-  if (threads > static_cast<std::uint64_t>(attributes.max_threads_per_block())) {
-    return "block " + text(config.block) + " has " + std::to_string(threads) +
-           " threads; this kernel can have at most " + std::to_string(attributes.max_threads_per_block()) +
-           " per block (it uses " + std::to_string(attributes.num_regs()) +
-           " registers per thread and may limit itself with __launch_bounds__)";
-  }
-  if (beyond(config.grid.x, limits.max_grid_dim_x()) || beyond(config.grid.y, limits.max_grid_dim_y()) ||
-      beyond(config.grid.z, limits.max_grid_dim_z())) {
-    return "grid " + text(config.grid) + " exceeds the device's limit of (" + std::to_string(limits.max_grid_dim_x()) +
-           ", " + std::to_string(limits.max_grid_dim_y()) + ", " + std::to_string(limits.max_grid_dim_z()) + ") blocks";
-  }
-  if (!config.cluster && attributes.cluster_size_must_be_set()) {
-    return "the kernel needs a cluster, and the config has none";
-  }
-  if (config.cluster) {
-    const Dim3 required{static_cast<unsigned>(attributes.required_cluster_width()),
-                        static_cast<unsigned>(attributes.required_cluster_height()),
-                        static_cast<unsigned>(attributes.required_cluster_depth())};
-    if (required.x != 0 && required != *config.cluster) {
-      return "the kernel is compiled for clusters of " + text(required) + ", the config has " + text(*config.cluster);
-    }
-    const std::uint64_t size = std::uint64_t{config.cluster->x} * config.cluster->y * config.cluster->z;
-    if (size > 8 && !attributes.non_portable_cluster_size_allowed()) {
-      return "the cluster has " + std::to_string(size) +
-             " blocks; above 8 the kernel's attribute non_portable_cluster_size_allowed must be set";
-    }
-  }
-  return {};
+}  // namespace detail
+
+ResolvedConfig::ResolvedConfig(const LaunchConfig& config) {
+  static_assert(sizeof(detail::DriverLaunchConfig) <= storage_size && alignof(detail::DriverLaunchConfig) <= 8);
+  std::construct_at(reinterpret_cast<detail::DriverLaunchConfig*>(storage_.data()), config);
 }
 
-}  // namespace cucore::detail
+ResolvedConfig::~ResolvedConfig() { std::destroy_at(reinterpret_cast<detail::DriverLaunchConfig*>(storage_.data())); }
+
+}  // namespace cucore

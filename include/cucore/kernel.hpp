@@ -49,20 +49,46 @@ struct Parameter {
   std::size_t size = 0;       ///< bytes
   std::size_t alignment = 1;  ///< bytes; 1 if not known
   ParameterKind kind = ParameterKind::unknown;
-  std::string type_name;  ///< as in the C++ source ("float const*"), else the PTX type (".u64"), else empty
+  std::string type_name = {};  ///< as in the C++ source ("float const*"), else the PTX type (".u64"), else empty
+  std::string name = {};       ///< as hand-written PTX calls it; empty where only the compiler named it
 };
 
-/// A kernel's parameters, in order. "offset, size" agree with cuKernelGetParamInfo.
+namespace detail {
+
+/// What packing an argument needs to know of its parameter, in half a cache line.
+struct ParameterSlot {
+  std::uint32_t offset = 0;
+  std::uint32_t size = 0;
+  std::uint16_t fitting_kinds = 0;  ///< bit k: a value of kind k and of this size may be passed
+  ParameterKind kind = ParameterKind::unknown;
+  /// The whole numbers that are stored as they are, in the parameter's width. Empty (1 to 0) where a number has to be
+  /// converted or refused.
+  std::int64_t least = 1;
+  std::uint64_t most = 0;
+};
+
+}  // namespace detail
+
+/// A kernel's parameters, in order. "offset, size" agree with cuKernelGetParamInfo. Immutable.
 class CUCORE_API Signature {
  public:
-  explicit Signature(std::vector<Parameter> parameters) noexcept : parameters_(std::move(parameters)) {}
+  explicit Signature(std::vector<Parameter> parameters);
   std::size_t size() const noexcept { return parameters_.size(); }
   const Parameter& operator[](std::size_t i) const noexcept { return parameters_[i]; }
   auto begin() const noexcept { return parameters_.begin(); }
   auto end() const noexcept { return parameters_.end(); }
+  /// Bytes of the whole parameter block.
+  std::size_t bytes() const noexcept { return bytes_; }
+  /// "(float, float const*, float*, int)".
+  std::string text() const;
+
+  /// For cucore's own parts.
+  const detail::ParameterSlot* slots() const noexcept { return slots_.data(); }
 
  private:
   std::vector<Parameter> parameters_;
+  std::vector<detail::ParameterSlot> slots_;
+  std::size_t bytes_ = 0;
 };
 
 /// Attributes of one kernel on one device (cuKernelGetAttribute). @throws DriverError from every member

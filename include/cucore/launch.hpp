@@ -13,44 +13,21 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
+#include "cucore/argument_pack.hpp"
 #include "cucore/buffer.hpp"
 #include "cucore/driver_types.hpp"
 #include "cucore/export.hpp"
 #include "cucore/kernel.hpp"
+#include "cucore/launch_config.hpp"
 #include "cucore/stream.hpp"
 
 namespace cucore {
-
-/// Extents; what is not given is 1.
-struct Dim3 {
-  unsigned x = 1;
-  unsigned y = 1;
-  unsigned z = 1;
-  friend bool operator==(const Dim3&, const Dim3&) = default;
-};
-
-/// How to launch. Made and compared without any driver; checked by launch() against the stream's device.
-struct LaunchConfig {
-  Dim3 grid = {};   ///< blocks, or clusters if `cluster` is set
-  Dim3 block = {};  ///< threads
-  /// Blocks per cluster (compute capability 9.0 and later). Then `grid` counts clusters.
-  std::optional<Dim3> cluster = std::nullopt;
-  /// Bytes of dynamic shared memory. Above the kernel's current limit the limit is raised, up to the device's maximum.
-  std::size_t shmem_size = 0;
-  /// All blocks run at the same time and can synchronise with one another.
-  bool is_cooperative = false;
-  /// Overlap with the end of the kernel before it in the stream (compute capability 9.0 and later).
-  bool programmatic_stream_serialization = false;
-  friend bool operator==(const LaunchConfig&, const LaunchConfig&) = default;
-};
 
 /// What the caller says about one argument.
 struct Argument {
@@ -67,8 +44,10 @@ CUCORE_API void launch_arguments(const Stream& stream, const LaunchConfig& confi
 /// The check alone. @throws TypeError, StateError as above
 CUCORE_API void check_arguments(const Kernel& kernel, std::span<const Argument> arguments);
 
-/// The unchecked launch beneath that: `values` has one pointer for each of the kernel's parameters.
+/// The launch beneath that, which does not check arguments: `values` has one pointer for each parameter.
 CUCORE_API void launch_unchecked(const Stream& stream, const LaunchConfig& config, const Kernel& kernel,
+                                 void* const* values);
+CUCORE_API void launch_unchecked(const Stream& stream, const ResolvedConfig& config, const Kernel& kernel,
                                  void* const* values);
 
 namespace detail {
@@ -123,19 +102,66 @@ struct Passed<T*> {
 
 }  // namespace detail
 
-/// Runs `kernel` on `stream`. Errors: as launch_arguments().
-template <class... Args>
-void launch(const Stream& stream, const LaunchConfig& config, const Kernel& kernel, const Args&... args) {
-  std::tuple<decltype(detail::passed_value(args))...> values{detail::passed_value(args)...};
+namespace detail {
+
+/// Calls `run(values, arguments)` with a pointer to each argument's value and what it is.
+template <class Run, class... Args>
+void with_values(Run&& run, const Args&... args) {
+  std::tuple<decltype(passed_value(args))...> values{passed_value(args)...};
   std::apply(
       [&](auto&... value) {
         std::array<void*, sizeof...(Args)> pointers{const_cast<void*>(static_cast<const volatile void*>(&value))...};
         static constexpr std::array<Argument, sizeof...(Args)> kinds{
-            Argument{sizeof(value), detail::kind_of<std::decay_t<decltype(value)>>()}...};
-        launch_arguments(stream, config, kernel, pointers.data(), kinds);
+            Argument{sizeof(value), kind_of<std::decay_t<decltype(value)>>()}...};
+        run(pointers.data(), std::span<const Argument>(kinds));
       },
       values);
 }
+
+}  // namespace detail
+
+/// Runs `kernel` on `stream`. Errors: as launch_arguments().
+template <class... Args>
+void launch(const Stream& stream, const LaunchConfig& config, const Kernel& kernel, const Args&... args) {
+  detail::with_values(
+      [&](void* const* values, std::span<const Argument> arguments) {
+        launch_arguments(stream, config, kernel, values, arguments);
+      },
+      args...);
+}
+
+/// A kernel and a config prepared to be launched together many times: the config is checked and brought into the
+/// driver's form once, and what the device has to be asked (clusters, cooperative launches) is asked once per device.
+///
+///   const cucore::Launcher step(kernel, {.grid = {blocks}, .block = {256}});
+///   for (...) step(stream, 2.0f, x, y, n);
+///
+/// A cheap copyable value. Thread-safety: any threads may launch one Launcher.
+class CUCORE_API Launcher {
+ public:
+  /// @throws ValueError as ResolvedConfig  @throws StateError `kernel` refers to nothing
+  Launcher(Kernel kernel, const LaunchConfig& config);
+
+  /// Errors: as launch().
+  template <class... Args>
+  void operator()(const Stream& stream, const Args&... args) const {
+    detail::with_values(
+        [&](void* const* values, std::span<const Argument> arguments) {
+          check_arguments(kernel(), arguments);
+          launch_unchecked(stream, values);
+        },
+        args...);
+  }
+  /// The launch beneath that: `values` has one pointer for each parameter.
+  void launch_unchecked(const Stream& stream, void* const* values) const;
+
+  const Kernel& kernel() const noexcept;
+  const LaunchConfig& config() const noexcept;
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;
+};
 
 /// A kernel whose parameters were compared with C++ types once, when this was made, and not at every launch.
 ///
@@ -170,62 +196,11 @@ class TypedKernel {
   Kernel kernel_;
 };
 
-/// Collects arguments whose types are known only at run time, converting each to the kernel's parameter: the packer of
-/// the Python package, and of any other language. Every add_ member throws TypeError if the parameters are used up or
-/// the value cannot be passed for the next one, and ValueError if a number does not fit into it.
-///
-///   cucore::ArgumentPack pack(kernel);
-///   pack.add_float(2.0);                 // goes as half, float or double, as the parameter wants
-///   pack.add_pointer(buffer.handle());
-///   pack.add_integer(n);                 // range-checked against the parameter's width and sign
-///   pack.launch(stream, config);
-///
-/// Where the parameter's type is not known the widths of the peer apply: integers and floats 8 bytes.
-/// Holds its values inline; only blocks over 1 KiB or more than 64 arguments allocate. Not thread-safe; use one per
-/// launch, on the stack.
-class CUCORE_API ArgumentPack {
+/// The same, its parameters written as the kernel's declaration has them: TypedKernel<void(float, const float*, int)>.
+template <class... Args>
+class TypedKernel<void(Args...)> : public TypedKernel<Args...> {
  public:
-  explicit ArgumentPack(const Kernel& kernel);
-  ~ArgumentPack();
-  ArgumentPack(const ArgumentPack&) = delete;
-  ArgumentPack& operator=(const ArgumentPack&) = delete;
-
-  /// A number, or an address where the parameter is a pointer. @throws ValueError out of the parameter's range
-  void add_integer(std::int64_t value);
-  /// The same, above INT64_MAX.
-  void add_unsigned(std::uint64_t value);
-  void add_bool(bool value);
-  /// To half, bfloat16, float or double by the parameter. An integer parameter refuses it.
-  void add_float(double value);
-  /// To a pair of floats or doubles by the parameter's size (8 or 16 bytes).
-  void add_complex(double real, double imaginary);
-  void add_pointer(DevicePointer address);
-  /// A value that brings its own type: fixed-width numbers and structs. The size must be the parameter's.
-  void add_value(const void* bytes, std::size_t size, ParameterKind kind);
-
-  /// How many have been added.
-  std::size_t size() const noexcept { return count_; }
-  /// @throws TypeError arguments are missing, or as launch_arguments()
-  void launch(const Stream& stream, const LaunchConfig& config) const;
-  /// The pointers to the values, for graph nodes. @throws TypeError arguments are missing
-  void* const* values() const;
-
- private:
-  const Parameter* next() const;
-  void* place(std::size_t size);
-  void place_integer(bool negative, std::uint64_t magnitude);
-
-  static constexpr std::size_t inline_bytes = 1024;
-  static constexpr std::size_t inline_arguments = 64;
-  struct Overflow;
-
-  Kernel kernel_;
-  const Signature* signature_;  // the kernel's; null: not known
-  std::size_t count_ = 0;
-  std::size_t used_ = 0;
-  std::array<void*, inline_arguments> inline_values_;
-  alignas(64) std::array<std::byte, inline_bytes> inline_block_;
-  Overflow* overflow_ = nullptr;
+  using TypedKernel<Args...>::TypedKernel;
 };
 
 }  // namespace cucore

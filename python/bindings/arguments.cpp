@@ -1,109 +1,35 @@
 // Kernel arguments: which C++ value a Python object stands for.
 //
-// Exact types are tried first, then subclasses. Scalars of NumPy and ctypes bring their own width: they are recognised
-// by their types, which are looked up in sys.modules the first time an unknown type comes by, so that neither library
-// is ever imported from here; their bytes come through the buffer protocol.
+// Exact types are tried first, in the order in which programs use them, then subclasses, then the protocols. What is a
+// number, an address or a struct is decided here; whether it fits, and in what width it goes, by the core.
 #include "python/bindings/arguments.hpp"
 
-#include <array>
-#include <atomic>
 #include <cstring>
 #include <string>
 
 #include "cucore/error.hpp"
+#include "python/bindings/argument_types.hpp"
+#include "python/bindings/dlpack.hpp"
 #include "python/bindings/memory.hpp"
 
 namespace cucore::python {
 namespace {
 
-struct Scalar {
-  const char* name;
-  ParameterKind kind;
-  std::size_t size;  // 0: whatever the object has (structures)
-};
+PyTypeObject* buffer_type = nullptr;  // set at import
 
-constexpr std::array numpy_scalars{Scalar{"bool_", ParameterKind::boolean, 1},
-                                   Scalar{"int8", ParameterKind::signed_integer, 1},
-                                   Scalar{"int16", ParameterKind::signed_integer, 2},
-                                   Scalar{"int32", ParameterKind::signed_integer, 4},
-                                   Scalar{"int64", ParameterKind::signed_integer, 8},
-                                   Scalar{"longlong", ParameterKind::signed_integer, 8},
-                                   Scalar{"uint8", ParameterKind::unsigned_integer, 1},
-                                   Scalar{"uint16", ParameterKind::unsigned_integer, 2},
-                                   Scalar{"uint32", ParameterKind::unsigned_integer, 4},
-                                   Scalar{"uint64", ParameterKind::unsigned_integer, 8},
-                                   Scalar{"ulonglong", ParameterKind::unsigned_integer, 8},
-                                   Scalar{"float16", ParameterKind::floating, 2},
-                                   Scalar{"float32", ParameterKind::floating, 4},
-                                   Scalar{"float64", ParameterKind::floating, 8},
-                                   Scalar{"complex64", ParameterKind::aggregate, 8},
-                                   Scalar{"complex128", ParameterKind::aggregate, 16},
-                                   Scalar{"void", ParameterKind::aggregate, 0}};
-
-constexpr std::array ctypes_scalars{Scalar{"c_bool", ParameterKind::boolean, 1},
-                                    Scalar{"c_byte", ParameterKind::signed_integer, 1},
-                                    Scalar{"c_short", ParameterKind::signed_integer, 2},
-                                    Scalar{"c_int", ParameterKind::signed_integer, 4},
-                                    Scalar{"c_long", ParameterKind::signed_integer, sizeof(long)},
-                                    Scalar{"c_longlong", ParameterKind::signed_integer, 8},
-                                    Scalar{"c_ubyte", ParameterKind::unsigned_integer, 1},
-                                    Scalar{"c_ushort", ParameterKind::unsigned_integer, 2},
-                                    Scalar{"c_uint", ParameterKind::unsigned_integer, 4},
-                                    Scalar{"c_ulong", ParameterKind::unsigned_integer, sizeof(unsigned long)},
-                                    Scalar{"c_ulonglong", ParameterKind::unsigned_integer, 8},
-                                    Scalar{"c_float", ParameterKind::floating, 4},
-                                    Scalar{"c_double", ParameterKind::floating, 8},
-                                    Scalar{"c_void_p", ParameterKind::pointer, 8},
-                                    Scalar{"Structure", ParameterKind::aggregate, 0},
-                                    Scalar{"Union", ParameterKind::aggregate, 0}};
-
-// The types behind those names, once their library has been imported by somebody. Filled under the GIL, one time.
-template <std::size_t N>
-struct ScalarTypes {
-  const std::array<Scalar, N>& scalars;
-  const char* library;
-  std::array<PyTypeObject*, N> types{};
-  std::atomic<bool> known{false};
-
-  bool look_up() {
-    if (known.load(std::memory_order_acquire)) return true;
-    PyObject* modules = PyImport_GetModuleDict();
-    PyObject* module = PyDict_GetItemString(modules, library);
-    if (module == nullptr) return false;
-    for (std::size_t i = 0; i < N; ++i) {
-      PyObject* type = PyObject_GetAttrString(module, scalars[i].name);
-      if (type == nullptr || !PyType_Check(type)) {  // half-imported, or a version without it
-        PyErr_Clear();
-        Py_XDECREF(type);
-        type = nullptr;
-      }
-      types[i] = reinterpret_cast<PyTypeObject*>(type);
-    }
-    known.store(true, std::memory_order_release);
-    return true;
+std::string where(const ArgumentPack& pack) {
+  std::string text = "argument " + std::to_string(pack.size() + 1);
+  if (const Parameter* parameter = pack.next(); parameter != nullptr && !parameter->name.empty()) {
+    text += " ('" + parameter->name + "')";
   }
-
-  const Scalar* find(PyTypeObject* type) {
-    if (!look_up()) return nullptr;
-    for (std::size_t i = 0; i < N; ++i) {
-      if (types[i] == type) return &scalars[i];
-    }
-    for (std::size_t i = 0; i < N; ++i) {
-      if (types[i] != nullptr && PyType_IsSubtype(type, types[i]) != 0) return &scalars[i];
-    }
-    return nullptr;
-  }
-};
-
-const Scalar* find_scalar(PyTypeObject* type) {
-  static constinit ScalarTypes<numpy_scalars.size()> numpy{numpy_scalars, "numpy"};
-  static constinit ScalarTypes<ctypes_scalars.size()> ctypes{ctypes_scalars, "ctypes"};
-  const Scalar* scalar = numpy.find(type);
-  return scalar != nullptr ? scalar : ctypes.find(type);
+  return text + " of Kernel '" + pack.kernel().display_name() + "': ";
 }
 
-std::string where(const Kernel& kernel, Py_ssize_t position) {
-  return "argument " + std::to_string(position + 1) + " of Kernel '" + kernel.display_name() + "': ";
+// What the parameter takes, for the end of a sentence.
+std::string expected(const ArgumentPack& pack) {
+  const Parameter* parameter = pack.next();
+  if (parameter == nullptr || parameter->type_name.empty()) return {};
+  return "; the parameter is " + parameter->type_name;
 }
 
 [[noreturn]] void refuse(PyObject* exception, const std::string& text) {
@@ -111,79 +37,201 @@ std::string where(const Kernel& kernel, Py_ssize_t position) {
   throw nb::python_error();
 }
 
-void add_long(ArgumentPack& pack, const Kernel& kernel, PyObject* argument, Py_ssize_t position) {
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(argument, &overflow);
-  try {
-    if (overflow == 0) return pack.add_integer(value);
-    if (overflow > 0) {
-      const unsigned long long large = PyLong_AsUnsignedLongLong(argument);
-      if (PyErr_Occurred() == nullptr) return pack.add_unsigned(large);
-      PyErr_Clear();
-    }
-  } catch (const ValueError& error) {
-    refuse(PyExc_OverflowError, error.what());
-  }
-  refuse(PyExc_OverflowError, where(kernel, position) + "the int does not fit into 64 bits");
+[[noreturn]] void refuse_type(const ArgumentPack& pack, PyObject* argument, const std::string& why = {}) {
+  refuse(PyExc_TypeError, where(pack) + "unsupported type " + Py_TYPE(argument)->tp_name + why + expected(pack));
 }
 
-void add_scalar(ArgumentPack& pack, const Kernel& kernel, PyObject* argument, Py_ssize_t position,
-                const Scalar& scalar) {
+nb::object required(PyObject* made) {
+  if (made == nullptr) throw nb::python_error();
+  return nb::steal(made);
+}
+
+// The attribute, or nothing if there is none; any other error comes out.
+nb::object optional_attribute(PyObject* object, const char* name) {
+  PyObject* const value = PyObject_GetAttrString(object, name);
+  if (value == nullptr) {
+    if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) throw nb::python_error();
+    PyErr_Clear();
+  }
+  return nb::steal(value);
+}
+
+// An int of one digit, which most are, without a call.
+bool small_int(PyObject* argument, std::int64_t& value) {
+  auto* const number = reinterpret_cast<PyLongObject*>(argument);
+#if PY_VERSION_HEX >= 0x030C0000
+  if (PyUnstable_Long_IsCompact(number) == 0) return false;
+  value = PyUnstable_Long_CompactValue(number);
+#else
+  const Py_ssize_t size = Py_SIZE(number);
+  if (size < -1 || size > 1) return false;
+  value = size * static_cast<std::int64_t>(number->ob_digit[0]);
+#endif
+  return true;
+}
+
+void add_int(ArgumentPack& pack, PyObject* argument) {
+  std::int64_t small = 0;
+  if (small_int(argument, small)) return pack.add_integer(small);
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(argument, &overflow);
+  if (overflow == 0) {
+    if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+    return pack.add_integer(value);
+  }
+  if (overflow > 0) {
+    const unsigned long long large = PyLong_AsUnsignedLongLong(argument);
+    if (PyErr_Occurred() == nullptr) return pack.add_unsigned(large);
+    PyErr_Clear();
+  }
+  refuse(PyExc_OverflowError, where(pack) + "the int does not fit into 64 bits" + expected(pack));
+}
+
+// Bytes by the buffer protocol. `size` 0: whatever there are.
+void add_bytes(ArgumentPack& pack, PyObject* argument, std::size_t size, ParameterKind kind) {
   Py_buffer view;
   if (PyObject_GetBuffer(argument, &view, PyBUF_SIMPLE) < 0) throw nb::python_error();
   const struct Release {
     Py_buffer& taken;
     ~Release() { PyBuffer_Release(&taken); }
   } release{view};
-  const auto size = static_cast<std::size_t>(view.len);
-  if (scalar.size != 0 && scalar.size != size) {
-    refuse(PyExc_TypeError, where(kernel, position) + Py_TYPE(argument)->tp_name + " has an unexpected size");
-  }
-  pack.add_value(view.buf, size, scalar.kind);
+  const auto length = static_cast<std::size_t>(view.len);
+  if (size != 0 && size != length) refuse_type(pack, argument, " (of an unexpected size)");
+  pack.add_value(view.buf, length, kind);
 }
 
-void add_buffer(ArgumentPack& pack, const Kernel& kernel, const PyBuffer& buffer, Py_ssize_t position) {
-  if (!buffer.is_open()) refuse(PyExc_ValueError, where(kernel, position) + "the buffer has been closed");
+void add_scalar(ArgumentPack& pack, PyObject* argument, const ScalarType& scalar) {
+  const char* const behind = reinterpret_cast<const char*>(argument) + sizeof(PyObject);
+  switch (scalar.storage) {
+    case ScalarType::Storage::inlined:
+      return pack.add_value(behind, scalar.size, scalar.kind);
+    case ScalarType::Storage::pointed: {
+      const void* value = nullptr;
+      std::memcpy(&value, behind, sizeof value);
+      return pack.add_value(value, scalar.size, scalar.kind);
+    }
+    case ScalarType::Storage::buffer:
+      return add_bytes(pack, argument, scalar.size, scalar.kind);
+    case ScalarType::Storage::method: {
+      const nb::object bytes = required(PyObject_CallMethod(argument, "tobytes", nullptr));
+      return add_bytes(pack, bytes.ptr(), scalar.size, scalar.kind);
+    }
+  }
+}
+
+void add_buffer(ArgumentPack& pack, const PyBuffer& buffer) {
+  if (!buffer.is_open()) [[unlikely]] {
+    refuse(PyExc_ValueError, where(pack) + "the buffer has been closed");
+  }
   pack.add_pointer(buffer.buffer->handle());
 }
 
-// A CUdeviceptr object of cuda.bindings: an address.
-bool is_device_pointer(PyTypeObject* type) {
-  return std::strcmp(type->tp_name, "cuda.bindings.driver.CUdeviceptr") == 0;
+// __cuda_array_interface__: the data pointer, and the stream the data is written on if it names one.
+bool add_cuda_array(ArgumentPack& pack, PyObject* argument, LaunchOrder& order) {
+  const nb::object interface = optional_attribute(argument, "__cuda_array_interface__");
+  if (!interface.is_valid()) return false;
+  if (!PyDict_Check(interface.ptr())) refuse_type(pack, argument, " (its __cuda_array_interface__ is not a dict)");
+  PyObject* const data = PyDict_GetItemString(interface.ptr(), "data");  // borrowed, as below
+  if (data == nullptr || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2) {
+    refuse_type(pack, argument, " (its __cuda_array_interface__ has no data pointer)");
+  }
+  PyObject* const pointer = PyTuple_GET_ITEM(data, 0);
+  const DevicePointer address = pointer == Py_None ? 0 : unsigned_number(nb::handle(pointer), "the data pointer");
+  PyObject* const stream = PyDict_GetItemString(interface.ptr(), "stream");
+  pack.add_pointer(address);
+  if (stream != nullptr && stream != Py_None) {
+    const auto producer =
+        reinterpret_cast<StreamHandle>(static_cast<std::uintptr_t>(unsigned_number(nb::handle(stream), "the stream")));
+    if (producer != order.stream) order.producers.push_back(producer);
+  }
+  return true;
 }
 
-void add_other(ArgumentPack& pack, const Kernel& kernel, PyObject* argument, Py_ssize_t position) {
-  PyTypeObject* type = Py_TYPE(argument);
-  if (const Scalar* scalar = find_scalar(type)) return add_scalar(pack, kernel, argument, position, *scalar);
-  if (PyLong_Check(argument)) return add_long(pack, kernel, argument, position);
+// DLPack: the producer orders its work before the launch's stream itself. Memory that only the host has is refused.
+bool add_dlpack(ArgumentPack& pack, PyObject* argument, const LaunchOrder& order) {
+  const nb::object tell_device = optional_attribute(argument, "__dlpack_device__");
+  if (!tell_device.is_valid()) return false;
+  const nb::object place = required(PyObject_CallNoArgs(tell_device.ptr()));
+  int type = 0;
+  int ordinal = 0;
+  if (PyArg_ParseTuple(place.ptr(), "ii", &type, &ordinal) == 0) throw nb::python_error();
+  if (type != dlpack::cuda && type != dlpack::cuda_host && type != dlpack::cuda_managed) {
+    refuse_type(pack, argument, " (its memory is not the device's: copy it into a Buffer)");
+  }
+  nb::dict keywords;
+  if (type != dlpack::cuda_host) {
+    // 0 is not allowed there: the legacy default stream is 1.
+    keywords["stream"] = order.stream == nullptr ? 1 : reinterpret_cast<std::uintptr_t>(order.stream);
+  }
+  const nb::object capsule = nb::handle(argument).attr("__dlpack__")(**keywords);
+  auto* const tensor = static_cast<dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  if (tensor == nullptr) throw nb::python_error();
+  // The capsule is not consumed: it gives its reference back, and the caller has another.
+  pack.add_pointer(reinterpret_cast<std::uintptr_t>(tensor->tensor.data) + tensor->tensor.byte_offset);
+  return true;
+}
+
+// Handles of NVIDIA's bindings (CUdeviceptr, CUtexObject, ...) are numbers to a kernel.
+bool is_foreign_handle(PyTypeObject* type) {
+  return std::strncmp(type->tp_name, "cuda.bindings.", 14) == 0 && type->tp_as_number != nullptr &&
+         type->tp_as_number->nb_int != nullptr;
+}
+
+void add_other(ArgumentPack& pack, PyObject* argument, LaunchOrder& order, bool may_stand_for_another) {
+  PyTypeObject* const type = Py_TYPE(argument);
+  if (PyLong_Check(argument)) return add_int(pack, argument);
+  if (const ScalarType* scalar = find_scalar_type(type)) return add_scalar(pack, argument, *scalar);
   if (PyFloat_Check(argument)) return pack.add_float(PyFloat_AS_DOUBLE(argument));
   if (PyComplex_Check(argument)) {
     return pack.add_complex(PyComplex_RealAsDouble(argument), PyComplex_ImagAsDouble(argument));
   }
   const PyBuffer* buffer = nullptr;
   if (nb::try_cast<const PyBuffer*>(nb::handle(argument), buffer) && buffer != nullptr) {
-    return add_buffer(pack, kernel, *buffer, position);
+    return add_buffer(pack, *buffer);
   }
-  if (is_device_pointer(type)) {
-    const auto number = nb::steal(PyNumber_Long(argument));
-    if (!number.is_valid()) throw nb::python_error();
-    return pack.add_pointer(unsigned_number(number, "the address"));
+  if (is_foreign_handle(type)) return add_int(pack, required(PyNumber_Long(argument)).ptr());
+  if (may_stand_for_another) {
+    const nb::object stands_for = optional_attribute(argument, "__kernel_argument__");
+    if (stands_for.is_valid() && !PyType_Check(argument)) {
+      const nb::object value = required(PyObject_CallNoArgs(stands_for.ptr()));
+      if (PyBytes_Check(value.ptr()) || PyByteArray_Check(value.ptr()) || PyMemoryView_Check(value.ptr())) {
+        return add_bytes(pack, value.ptr(), 0, ParameterKind::aggregate);
+      }
+      if (value.is_none()) return pack.add_pointer(0);
+      if (PyBool_Check(value.ptr())) return pack.add_bool(value.is(Py_True));
+      return add_other(pack, value.ptr(), order, false);
+    }
   }
-  refuse(PyExc_TypeError, where(kernel, position) + "unsupported type " + type->tp_name);
+  if (add_cuda_array(pack, argument, order) || add_dlpack(pack, argument, order)) return;
+  refuse_type(pack, argument);
+}
+
+void add_argument(ArgumentPack& pack, PyObject* argument, LaunchOrder& order) {
+  PyTypeObject* const type = Py_TYPE(argument);
+  if (type == buffer_type) return add_buffer(pack, *nb::inst_ptr<PyBuffer>(argument));
+  if (type == &PyLong_Type) return add_int(pack, argument);
+  if (type == &PyFloat_Type) return pack.add_float(PyFloat_AS_DOUBLE(argument));
+  if (type == &PyBool_Type) return pack.add_bool(argument == Py_True);
+  if (argument == Py_None) return pack.add_pointer(0);
+  add_other(pack, argument, order, true);
 }
 
 }  // namespace
 
-void add_argument(ArgumentPack& pack, const Kernel& kernel, PyObject* argument, Py_ssize_t position) {
-  static PyTypeObject* const buffer_type = reinterpret_cast<PyTypeObject*>(nb::type<PyBuffer>().ptr());
-  if (Py_TYPE(argument) == buffer_type) {
-    return add_buffer(pack, kernel, *nb::inst_ptr<PyBuffer>(argument), position);
+void add_arguments(ArgumentPack& pack, PyObject* const* arguments, Py_ssize_t count, LaunchOrder& order) {
+  Py_ssize_t i = 0;
+  try {
+    for (; i < count; ++i) add_argument(pack, arguments[i], order);
+  } catch (const ValueError& error) {
+    refuse(PyExc_OverflowError, error.what());
+  } catch (const TypeError& error) {
+    if (pack.next() == nullptr) throw;  // their number is wrong, or nothing is known
+    throw TypeError({.call = error.call(),
+                     .message = error.message() + " (given: " + Py_TYPE(arguments[i])->tp_name + ")",
+                     .hint = error.hint()});
   }
-  if (PyLong_CheckExact(argument)) return add_long(pack, kernel, argument, position);
-  if (PyFloat_CheckExact(argument)) return pack.add_float(PyFloat_AS_DOUBLE(argument));
-  if (PyBool_Check(argument)) return pack.add_bool(argument == Py_True);
-  if (argument == Py_None) return pack.add_pointer(0);
-  add_other(pack, kernel, argument, position);
 }
+
+void prepare_arguments() { buffer_type = reinterpret_cast<PyTypeObject*>(nb::type<PyBuffer>().ptr()); }
 
 }  // namespace cucore::python

@@ -1,12 +1,26 @@
-// Kernel arguments: which C++ value a Python object stands for.
+// From Python objects to kernel arguments.
 #pragma once
+
+#include <vector>
 
 #include "cucore/launch.hpp"
 #include "python/bindings/python.hpp"
 
 namespace cucore::python {
 
-/// Adds `argument`, the one at `position` (from 0), to `pack`. Throws Python's TypeError or OverflowError.
-void add_argument(ArgumentPack& pack, const Kernel& kernel, PyObject* argument, Py_ssize_t position);
+/// What arguments that are arrays of other libraries need to know about a launch, and ask of it.
+struct LaunchOrder {
+  StreamHandle stream = nullptr;        ///< the launch's
+  std::vector<StreamHandle> producers;  ///< to wait for before it: streams the arrays say they are written on
+};
+
+/// Packs `count` arguments; the GIL is held. Throws TypeError for one that has no form on the device or does not fit
+/// its parameter, and OverflowError for a number out of its range, naming kernel, position, parameter and what was
+/// given. Objects may say what they stand for by a method `__kernel_argument__()`, which gives anything that can be
+/// passed itself, or the bytes to pass (a bytes-like object).
+void add_arguments(ArgumentPack& pack, PyObject* const* arguments, Py_ssize_t count, LaunchOrder& order);
+
+/// Looks up the types that arguments have most. At import, after the classes have been bound.
+void prepare_arguments();
 
 }  // namespace cucore::python

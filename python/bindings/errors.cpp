@@ -182,6 +182,8 @@ void set_python_exception() noexcept {
 
 WithoutGil::WithoutGil() noexcept : state_(!finalizing() && PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr) {}
 
+WithoutGil::WithoutGil(Held) noexcept : state_(finalizing() ? nullptr : PyEval_SaveThread()) {}
+
 WithoutGil::~WithoutGil() {
   if (state_ == nullptr) return;
   or_sleep([this] { PyEval_RestoreThread(state_); });

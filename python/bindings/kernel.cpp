@@ -4,7 +4,7 @@
 #include "cucore/device.hpp"
 #include "cucore/launch.hpp"
 #include "python/bindings/code.hpp"
-#include "python/bindings/launch_config.hpp"
+#include "python/bindings/launch.hpp"
 #include "python/bindings/memory.hpp"
 
 namespace cucore::python {
@@ -19,8 +19,16 @@ struct PyKernelAttributes {
 
 struct PyKernelOccupancy {
   Kernel kernel;
-  KernelOccupancy view() const { return kernel.occupancy(Device::current()); }
+  KernelOccupancy view(std::optional<int> device) const {
+    return kernel.occupancy(device.has_value() ? Device(*device) : Device::current());
+  }
 };
+
+// `device=` of the occupancy queries: None is the current device.
+std::optional<int> chosen_device(nb::handle device) {
+  if (device.is_none()) return std::nullopt;
+  return device_ordinal(device);
+}
 
 void bind_attributes(nb::module_& module) {
   auto cls = nb::class_<PyKernelAttributes>(module, "KernelAttributes", nb::is_weak_referenceable(),
@@ -63,55 +71,64 @@ nb::object block_size_result(const MaxPotentialBlockSize& result) {
       .attr("MaxPotentialBlockSizeOccupancyResult")(result.min_grid_size, result.max_block_size);
 }
 
-nb::object max_potential_block_size(const PyKernelOccupancy& self, nb::handle needed, int limit) {
+nb::object max_potential_block_size(const PyKernelOccupancy& self, nb::handle needed, int limit, nb::handle device) {
+  const std::optional<int> on = chosen_device(device);
   if (PyCallable_Check(needed.ptr()) != 0) {
     // Called back many times, in this thread: it keeps the GIL.
     const std::function<std::size_t(int)> bytes = [&](int block_size) {
       return static_cast<std::size_t>(unsigned_number(needed(block_size), "the dynamic shared memory of a block"));
     };
-    return block_size_result(self.view().max_potential_block_size(bytes, limit));
+    return block_size_result(self.view(on).max_potential_block_size(bytes, limit));
   }
   const std::size_t bytes = unsigned_number(needed, "dynamic_shared_memory_needed");
-  return block_size_result(without_gil([&] { return self.view().max_potential_block_size(bytes, limit); }));
+  return block_size_result(without_gil([&] { return self.view(on).max_potential_block_size(bytes, limit); }));
 }
 
 void bind_occupancy(nb::module_& module) {
   auto cls = nb::class_<PyKernelOccupancy>(module, "KernelOccupancy", nb::is_weak_referenceable(),
-                                           "How a kernel fills the current device.");
+                                           "How a kernel fills a device: `device`, else the current one.");
   forbid_construction<PyKernelOccupancy>(cls, "KernelOccupancy cannot be instantiated directly: use Kernel.occupancy");
   cls.def(
          "max_active_blocks_per_multiprocessor",
-         [](const PyKernelOccupancy& self, int block_size, std::uint64_t dynamic_shared_memory_size) {
+         [](const PyKernelOccupancy& self, int block_size, std::uint64_t dynamic_shared_memory_size,
+            nb::handle device) {
+           const std::optional<int> on = chosen_device(device);
            return without_gil([&] {
-             return self.view().max_active_blocks_per_multiprocessor(block_size, dynamic_shared_memory_size);
+             return self.view(on).max_active_blocks_per_multiprocessor(block_size, dynamic_shared_memory_size);
            });
          },
-         nb::arg("block_size"), nb::arg("dynamic_shared_memory_size"))
+         nb::arg("block_size"), nb::arg("dynamic_shared_memory_size"), nb::kw_only(), nb::arg("device") = nb::none())
       .def("max_potential_block_size", max_potential_block_size, nb::arg("dynamic_shared_memory_needed"),
-           nb::arg("block_size_limit"),
+           nb::arg("block_size_limit"), nb::kw_only(), nb::arg("device") = nb::none(),
            "(min_grid_size, max_block_size) for a number of bytes per block, or a function from the block size to it.")
       .def(
           "available_dynamic_shared_memory_per_block",
-          [](const PyKernelOccupancy& self, int num_blocks_per_multiprocessor, int block_size) {
+          [](const PyKernelOccupancy& self, int num_blocks_per_multiprocessor, int block_size, nb::handle device) {
+            const std::optional<int> on = chosen_device(device);
             return without_gil([&] {
-              return self.view().available_dynamic_shared_memory_per_block(num_blocks_per_multiprocessor, block_size);
+              return self.view(on).available_dynamic_shared_memory_per_block(num_blocks_per_multiprocessor, block_size);
             });
           },
-          nb::arg("num_blocks_per_multiprocessor"), nb::arg("block_size"))
+          nb::arg("num_blocks_per_multiprocessor"), nb::arg("block_size"), nb::kw_only(),
+          nb::arg("device") = nb::none())
       .def(
           "max_potential_cluster_size",
-          [](const PyKernelOccupancy& self, const PyLaunchConfig& config, nb::handle stream) {
+          [](const PyKernelOccupancy& self, const PyLaunchConfig& config, nb::handle stream, nb::handle device) {
+            const std::optional<int> ordinal = chosen_device(device);
+            const LaunchConfig how = config.config;
             return required_stream(stream).use(
-                [&](const Stream& on) { return self.view().max_potential_cluster_size(config.config, on); });
+                [&](const Stream& on) { return self.view(ordinal).max_potential_cluster_size(how, on); });
           },
-          nb::arg("config"), nb::kw_only(), nb::arg("stream").none())
+          nb::arg("config"), nb::kw_only(), nb::arg("stream").none(), nb::arg("device") = nb::none())
       .def(
           "max_active_clusters",
-          [](const PyKernelOccupancy& self, const PyLaunchConfig& config, nb::handle stream) {
+          [](const PyKernelOccupancy& self, const PyLaunchConfig& config, nb::handle stream, nb::handle device) {
+            const std::optional<int> ordinal = chosen_device(device);
+            const LaunchConfig how = config.config;
             return required_stream(stream).use(
-                [&](const Stream& on) { return self.view().max_active_clusters(config.config, on); });
+                [&](const Stream& on) { return self.view(ordinal).max_active_clusters(how, on); });
           },
-          nb::arg("config"), nb::kw_only(), nb::arg("stream").none());
+          nb::arg("config"), nb::kw_only(), nb::arg("stream").none(), nb::arg("device") = nb::none());
 }
 
 std::shared_ptr<const Signature> known_signature(const PyKernel& self) {
@@ -123,6 +140,78 @@ std::shared_ptr<const Signature> known_signature(const PyKernel& self) {
     throw nb::python_error();
   }
   return signature;
+}
+
+nb::object text_or_none(const std::string& text) {
+  if (text.empty()) return nb::none();
+  return text_object(text);
+}
+
+const char* kind_name(ParameterKind kind) {
+  switch (kind) {
+    case ParameterKind::unknown:
+      return "unknown";
+    case ParameterKind::boolean:
+      return "boolean";
+    case ParameterKind::signed_integer:
+      return "signed_integer";
+    case ParameterKind::unsigned_integer:
+      return "unsigned_integer";
+    case ParameterKind::integer:
+      return "integer";
+    case ParameterKind::floating:
+      return "floating";
+    case ParameterKind::bfloat16:
+      return "bfloat16";
+    case ParameterKind::pointer:
+      return "pointer";
+    case ParameterKind::aggregate:
+      return "aggregate";
+  }
+  return "unknown";
+}
+
+nb::object signature_object(const PyKernel& self) {
+  const nb::module_ tuples = nb::module_::import_("cucore._tuples");
+  const nb::object make = tuples.attr("KernelParameter");
+  nb::list parameters;
+  for (const Parameter& parameter : *known_signature(self)) {
+    parameters.append(make(text_or_none(parameter.type_name), kind_name(parameter.kind), parameter.offset,
+                           parameter.size, parameter.alignment, text_or_none(parameter.name)));
+  }
+  return tuples.attr("KernelSignature")(parameters);
+}
+
+nb::object launcher(nb::handle self, nb::handle config) {
+  const nb::object made = config_object(config.ptr());
+  return new_launcher(self, nb::cast<const PyLaunchConfig&>(made).config, nullptr);
+}
+
+// kernel[config], kernel[config, stream], kernel[grid, block], [grid, block, shared], [grid, block, shared, stream]
+nb::object launcher_by_index(nb::handle self, nb::handle index) {
+  const bool sequence = PyTuple_Check(index.ptr()) != 0;
+  const nb::tuple parts = sequence ? nb::borrow<nb::tuple>(index) : nb::make_tuple(index);
+  const bool has_config =
+      parts.size() != 0 && (PyDict_Check(nb::object(parts[0]).ptr()) != 0 || nb::isinstance<PyLaunchConfig>(parts[0]));
+  if (has_config ? parts.size() > 2 : parts.size() < 2 || parts.size() > 4) {
+    throw nb::type_error(
+        "kernel[...] takes [config], [config, stream], or [grid, block, shared, stream], of which "
+        "shared and stream may be left out");
+  }
+  nb::object config;
+  nb::object stream;
+  if (has_config) {
+    config = config_object(nb::object(parts[0]).ptr());
+    if (parts.size() == 2) stream = parts[1];
+  } else {
+    config = nb::type<PyLaunchConfig>()(nb::arg("grid") = parts[0], nb::arg("block") = parts[1],
+                                        nb::arg("shmem_size") = parts.size() > 2 ? nb::object(parts[2]) : nb::none());
+    if (parts.size() == 4) stream = parts[3];
+  }
+  if (stream.is_valid() && stream.is_none()) {
+    throw nb::type_error("the stream of kernel[...] is None: leave it out, and pass one with each call");
+  }
+  return new_launcher(self, nb::cast<const PyLaunchConfig&>(config).config, stream.ptr());
 }
 
 PyKernel* from_handle(nb::handle handle, nb::handle mod) {
@@ -185,6 +274,14 @@ void bind_kernel(nb::module_& module) {
             return parameters;
           },
           "(offset, size) of each parameter, in order.")
+      .def_prop_ro("signature", signature_object,
+                   "The parameters with their types, as far as the PTX, the mangled name and the driver tell: a tuple "
+                   "that prints as a C++ parameter list. NotImplementedError if nothing is known.")
+      .def("launcher", launcher, nb::arg("config"),
+           "A Launcher: launcher(stream, *args) runs the kernel with `config`, which is checked once, here.")
+      .def("__getitem__", launcher_by_index,
+           "kernel[grid, block, shared, stream](*args): a Launcher with a stream. Without `stream` (or `shared`) the "
+           "stream is the first argument of the call. kernel[config] and kernel[config, stream] do the same.")
       .def(
           "__eq__", [](const PyKernel& self, const PyKernel& other) { return *self.kernel == *other.kernel; },
           nb::is_operator())

@@ -1,43 +1,101 @@
 // launch(stream, config, kernel, *args), on the bare CPython API: the one call whose cost users count in nanoseconds.
 //
 // Arguments are converted straight into the core's inline argument block on this function's stack; nothing is allocated
-// unless something is wrong. The config is copied and the stream referred to before the GIL is given up, so threads
-// may share a kernel, a config and a stream, and a close() in another thread is harmless.
-#include "cucore/launch.hpp"
-
-#include "python/bindings/arguments.hpp"
-#include "python/bindings/code.hpp"
-#include "python/bindings/launch_config.hpp"
+// unless something is wrong. The config is brought into the driver's form and the stream referred to before the GIL is
+// given up, so threads may share a kernel, a config and a stream, and a close() in another thread is harmless.
+#include "python/bindings/launch.hpp"
 
 namespace cucore::python {
+
+LaunchTypes launch_types;
+
 namespace {
 
 constexpr const char* launch_doc =
     "launch(stream, config, kernel, *args)\n--\n\n"
     "Runs `kernel` on `stream` with `args`, and returns when the work is queued.\n\n"
-    "Arguments are Buffers, Python numbers, NumPy and ctypes scalars and structures, and None for a null pointer. They "
-    "are checked against the kernel's parameters: int and float take the parameter's type.";
+    "Arguments are Buffers, Python numbers, NumPy, ml_dtypes and ctypes scalars, structures and pointers, arrays with "
+    "__cuda_array_interface__ or DLPack (their address), objects with __kernel_argument__(), and None for a null "
+    "pointer. They are checked against the kernel's parameters, `kernel.signature`: int, float, complex and bool take "
+    "the parameter's type.\n\n"
+    "Raises TypeError (number or type of arguments), OverflowError (a number out of its parameter's range), ValueError "
+    "(the config is impossible, a Buffer is closed) before anything reaches the driver, and CUDAError "
+    "(cuLaunchKernelEx refused), which names the limit exceeded. Any threads may launch one kernel with one config; "
+    "changing a config while another thread launches with it needs exclusion on free-threaded Python.";
+
+[[noreturn]] void wrong_type(const char* argument, const char* expected, PyObject* given) {
+  throw nb::type_error((std::string(argument) + " must be " + expected + ", not " + Py_TYPE(given)->tp_name).c_str());
+}
+
+void launch(PyObject* const* arguments, Py_ssize_t count) {
+  const Stream stream = stream_reference(arguments[0]);
+  nb::object made;  // a config made from a dict
+  const PyLaunchConfig* config = nullptr;
+  if (Py_TYPE(arguments[1]) == launch_types.config) [[likely]] {
+    config = nb::inst_ptr<PyLaunchConfig>(arguments[1]);
+  } else {
+    made = config_object(arguments[1]);
+    config = nb::inst_ptr<PyLaunchConfig>(made);
+  }
+  const PyKernel* const wrapped = instance_of<PyKernel>(arguments[2], launch_types.kernel);
+  if (wrapped == nullptr) wrong_type("kernel", "a Kernel", arguments[2]);
+  LaunchOrder order{.stream = stream.handle(), .producers = {}};
+  ArgumentPack pack(*wrapped->kernel);
+  add_arguments(pack, arguments + 3, count - 3, order);
+  const ResolvedConfig resolved(config->config);
+  void* const* const values = pack.values();
+  const WithoutGil released{WithoutGil::held};
+  if (!order.producers.empty()) wait_for_producers(stream, order);
+  launch_unchecked(stream, resolved, *wrapped->kernel, values);
+}
+
+// stream, config and kernel by keyword: put where they belong.
+void launch_with_keywords(PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
+  PyObject* ordered[3] = {nullptr, nullptr, nullptr};
+  if (count > 3) throw nb::type_error("launch() takes stream, config, kernel and arguments; no keyword is left");
+  for (Py_ssize_t i = 0; i < count; ++i) ordered[i] = arguments[i];
+  const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
+  constexpr const char* names[3] = {"stream", "config", "kernel"};
+  for (Py_ssize_t i = 0; i < named; ++i) {
+    PyObject* key = PyTuple_GET_ITEM(keywords, i);
+    std::size_t slot = 0;
+    while (slot < 3 && PyUnicode_CompareWithASCIIString(key, names[slot]) != 0) ++slot;
+    if (slot == 3 || ordered[slot] != nullptr) {
+      throw nb::type_error(
+          ("launch() got an unexpected keyword argument " + std::string(nb::repr(nb::handle(key)).c_str())).c_str());
+    }
+    ordered[slot] = arguments[count + i];
+  }
+  for (std::size_t slot = 0; slot < 3; ++slot) {
+    if (ordered[slot] == nullptr) {
+      throw nb::type_error((std::string("launch() misses the argument '") + names[slot] + "'").c_str());
+    }
+  }
+  launch(ordered, 3);
+}
+
+PyObject* launch_entry(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
+  return guarded([&] {
+    if (keywords == nullptr && count >= 3) [[likely]] {
+      launch(arguments, count);
+    } else {
+      launch_with_keywords(arguments, count, keywords);
+    }
+  });
+}
+
+PyMethodDef launch_method{"launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(launch_entry)),
+                          METH_FASTCALL | METH_KEYWORDS, launch_doc};
 
 template <class T>
 PyTypeObject* type_of() {
   return reinterpret_cast<PyTypeObject*>(nb::type<T>().ptr());
 }
 
-// `object` as a T, or null; subclasses are found the slow way.
-template <class T>
-const T* as(PyObject* object) {
-  static PyTypeObject* const type = type_of<T>();
-  if (Py_TYPE(object) == type) return nb::inst_ptr<T>(object);
-  const T* value = nullptr;
-  return nb::try_cast<const T*>(nb::handle(object), value) ? value : nullptr;
-}
+}  // namespace
 
-[[noreturn]] void wrong_type(const char* argument, const char* expected, PyObject* given) {
-  throw nb::type_error((std::string(argument) + " must be " + expected + ", not " + Py_TYPE(given)->tp_name).c_str());
-}
-
-Stream stream_argument(PyObject* object) {
-  if (const PyStream* stream = as<PyStream>(object)) return stream->value().share();
+Stream foreign_stream_reference(PyObject* object) {
+  if (const PyStream* stream = instance_of<PyStream>(object, launch_types.stream)) return stream->value().share();
   if (object == Py_None) {
     throw nb::type_error("stream is required: pass a Stream, for example device.default_stream, instead of None");
   }
@@ -50,65 +108,28 @@ Stream stream_argument(PyObject* object) {
   return foreign;
 }
 
-LaunchConfig config_argument(PyObject* object) {
-  if (const PyLaunchConfig* config = as<PyLaunchConfig>(object)) return config->config;
+nb::object config_object(PyObject* object) {
+  if (PyObject_TypeCheck(object, launch_types.config) != 0) return nb::borrow(object);
   if (object == Py_None) throw nb::value_error("config is required: a LaunchConfig with grid and block");
   if (!PyDict_Check(object)) wrong_type("config", "a LaunchConfig or a dict of its fields", object);
-  const auto made = nb::steal(PyObject_Call(nb::type<PyLaunchConfig>().ptr(), nb::make_tuple().ptr(), object));
+  auto made =
+      nb::steal(PyObject_Call(reinterpret_cast<PyObject*>(launch_types.config), nb::make_tuple().ptr(), object));
   if (!made.is_valid()) throw nb::python_error();
-  return nb::cast<PyLaunchConfig&>(made).config;
+  return made;
 }
 
-void launch(PyObject* const* arguments, Py_ssize_t count) {
-  Stream stream = stream_argument(arguments[0]);
-  const LaunchConfig config = config_argument(arguments[1]);
-  const PyKernel* wrapped = as<PyKernel>(arguments[2]);
-  if (wrapped == nullptr) wrong_type("kernel", "a Kernel", arguments[2]);
-  const Kernel& kernel = *wrapped->kernel;
-  ArgumentPack pack(kernel);
-  for (Py_ssize_t i = 3; i < count; ++i) add_argument(pack, kernel, arguments[i], i - 3);
-  const WithoutGil released;
-  pack.launch(stream, config);
+void wait_for_producers(const Stream& stream, const LaunchOrder& order) {
+  for (const StreamHandle producer : order.producers) stream.wait(Stream::from_handle(producer));
 }
-
-PyObject* launch_entry(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
-  return guarded([&] {
-    if (keywords == nullptr && count >= 3) return launch(arguments, count);
-    // stream, config and kernel by keyword: put them where they belong.
-    PyObject* ordered[3] = {nullptr, nullptr, nullptr};
-    if (count > 3) throw nb::type_error("launch() takes stream, config, kernel and arguments; no keyword is left");
-    for (Py_ssize_t i = 0; i < count; ++i) ordered[i] = arguments[i];
-    const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
-    constexpr const char* names[3] = {"stream", "config", "kernel"};
-    for (Py_ssize_t i = 0; i < named; ++i) {
-      PyObject* key = PyTuple_GET_ITEM(keywords, i);
-      std::size_t slot = 0;
-      while (slot < 3 && PyUnicode_CompareWithASCIIString(key, names[slot]) != 0) ++slot;
-      if (slot == 3 || ordered[slot] != nullptr) {
-        throw nb::type_error(
-            ("launch() got an unexpected keyword argument " + std::string(nb::repr(nb::handle(key)).c_str())).c_str());
-      }
-      ordered[slot] = arguments[count + i];
-    }
-    for (std::size_t slot = 0; slot < 3; ++slot) {
-      if (ordered[slot] == nullptr) {
-        throw nb::type_error((std::string("launch() misses the argument '") + names[slot] + "'").c_str());
-      }
-    }
-    launch(ordered, 3);
-  });
-}
-
-PyMethodDef launch_method{"launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(launch_entry)),
-                          METH_FASTCALL | METH_KEYWORDS, launch_doc};
-
-}  // namespace
 
 void bind_launch(nb::module_& module) {
+  launch_types = {type_of<PyStream>(), type_of<PyLaunchConfig>(), type_of<PyKernel>()};
+  prepare_arguments();
   const nb::object name = nb::str("cucore");
   auto function = nb::steal(PyCFunction_NewEx(&launch_method, nullptr, name.ptr()));
   if (!function.is_valid()) throw nb::python_error();
   module.attr("launch") = function;
+  bind_launcher(module);
 }
 
 }  // namespace cucore::python

@@ -3,6 +3,12 @@
 
 #include <array>
 #include <limits>
+#include <string>
+#include <vector>
+
+#include "cucore/device.hpp"
+#include "python/bindings/code.hpp"
+#include "python/bindings/launch_attributes.hpp"
 
 namespace cucore::python {
 namespace {
@@ -40,9 +46,9 @@ Dim3 dimensions(nb::handle value, const char* field) {
   return {extents[0], extents[1], extents[2]};
 }
 
-std::optional<Dim3> cluster_dimensions(nb::handle value) {
+std::optional<Dim3> optional_dimensions(nb::handle value, const char* field) {
   if (value.is_none()) return std::nullopt;
-  return dimensions(value, "cluster");
+  return dimensions(value, field);
 }
 
 std::size_t shared_bytes(nb::handle value) {
@@ -66,68 +72,153 @@ bool truth(nb::handle value) {
 
 nb::object tuple_of(const Dim3& extents) { return nb::make_tuple(extents.x, extents.y, extents.z); }
 
-nb::object fields(const LaunchConfig& config) {
-  return nb::make_tuple(tuple_of(config.grid), config.cluster ? tuple_of(*config.cluster) : nb::none(),
-                        tuple_of(config.block), config.shmem_size, config.is_cooperative,
-                        config.programmatic_stream_serialization);
+nb::object optional_tuple(const std::optional<Dim3>& extents) {
+  return extents ? tuple_of(*extents) : nb::object(nb::none());
+}
+
+struct Field {
+  const char* name;
+  nb::object value;
+};
+
+// The fields that the peer does not have, where they are set.
+std::vector<Field> further_fields(const LaunchConfig& config) {
+  std::vector<Field> fields;
+  const auto add = [&](const char* name, nb::object value) {
+    if (!value.is_none()) fields.push_back({name, std::move(value)});
+  };
+  if (config.programmatic_stream_serialization) add("programmatic_stream_serialization", nb::bool_(true));
+  add("priority", optional_object(config.priority));
+  add("preferred_cluster", optional_tuple(config.preferred_cluster));
+  add("cluster_scheduling_policy", cluster_scheduling_policy_object(config));
+  add("programmatic_event", programmatic_event_object(config));
+  add("launch_completion_event", launch_completion_event_object(config));
+  add("memory_sync_domain", memory_sync_domain_object(config));
+  add("memory_sync_domain_map", memory_sync_domain_map_object(config));
+  add("preferred_shared_memory_carveout", optional_object(config.preferred_shared_memory_carveout));
+  add("access_policy_window", access_policy_window_object(config));
+  return fields;
+}
+
+Py_hash_t hash_of(const LaunchConfig& config) {
+  nb::list parts;
+  parts.append(tuple_of(config.grid));
+  parts.append(optional_tuple(config.cluster));
+  parts.append(tuple_of(config.block));
+  parts.append(config.shmem_size);
+  parts.append(config.is_cooperative);
+  for (const Field& field : further_fields(config)) {
+    parts.append(field.name);
+    parts.append(field.value);
+  }
+  return nb::hash(nb::tuple(parts));
+}
+
+std::string text_of(const LaunchConfig& config) {
+  const auto text = [](const nb::object& value) { return std::string(nb::repr(value).c_str()); };
+  std::string all = "LaunchConfig(grid=" + text(tuple_of(config.grid)) +
+                    ", cluster=" + text(optional_tuple(config.cluster)) + ", block=" + text(tuple_of(config.block)) +
+                    ", shmem_size=" + std::to_string(config.shmem_size) +
+                    ", is_cooperative=" + (config.is_cooperative ? "True" : "False");
+  for (const Field& field : further_fields(config)) all += std::string(", ") + field.name + "=" + text(field.value);
+  return all + ")";
+}
+
+PyLaunchConfig for_kernel(nb::handle kernel, std::uint64_t n, std::uint64_t shmem_size, int block_size_limit,
+                          nb::handle device) {
+  const PyKernel* wrapped = nullptr;
+  if (!nb::try_cast<const PyKernel*>(kernel, wrapped) || wrapped == nullptr) {
+    throw nb::type_error((std::string("kernel must be a Kernel, not ") + Py_TYPE(kernel.ptr())->tp_name).c_str());
+  }
+  const std::optional<int> ordinal = device.is_none() ? std::nullopt : std::optional(device_ordinal(device));
+  return {without_gil([&] {
+    return LaunchConfig::for_kernel(*wrapped->kernel, ordinal ? Device(*ordinal) : Device::current(), n, shmem_size,
+                                    block_size_limit);
+  })};
 }
 
 }  // namespace
 
 void bind_launch_config(nb::module_& module) {
-  nb::class_<PyLaunchConfig>(module, "LaunchConfig", nb::is_weak_referenceable(),
-                             "How to launch a kernel. With a cluster, `grid` counts clusters. What depends on the "
-                             "device is checked by launch().")
-      .def(
-          "__init__",
-          [](PyLaunchConfig* self, nb::handle grid, nb::handle cluster, nb::handle block, nb::handle shmem_size,
-             nb::handle is_cooperative, nb::handle programmatic_stream_serialization) {
-            const LaunchConfig config{.grid = dimensions(grid, "grid"),
-                                      .block = dimensions(block, "block"),
-                                      .cluster = cluster_dimensions(cluster),
-                                      .shmem_size = shared_bytes(shmem_size),
-                                      .is_cooperative = truth(is_cooperative),
-                                      .programmatic_stream_serialization = truth(programmatic_stream_serialization)};
-            new (self) PyLaunchConfig{config};
-          },
-          nb::arg("grid") = nb::none(), nb::arg("cluster") = nb::none(), nb::arg("block") = nb::none(),
-          nb::arg("shmem_size") = nb::none(), nb::arg("is_cooperative") = false,
-          nb::arg("programmatic_stream_serialization") = false)
-      .def_prop_rw(
-          "grid", [](const PyLaunchConfig& self) { return tuple_of(self.config.grid); },
-          [](PyLaunchConfig& self, nb::handle value) { self.config.grid = dimensions(value, "grid"); })
-      .def_prop_rw(
-          "cluster",
-          [](const PyLaunchConfig& self) {
-            return self.config.cluster ? tuple_of(*self.config.cluster) : nb::object(nb::none());
-          },
-          [](PyLaunchConfig& self, nb::handle value) { self.config.cluster = cluster_dimensions(value); },
-          nb::arg("value").none())
-      .def_prop_rw(
-          "block", [](const PyLaunchConfig& self) { return tuple_of(self.config.block); },
-          [](PyLaunchConfig& self, nb::handle value) { self.config.block = dimensions(value, "block"); })
-      .def_prop_rw(
-          "shmem_size", [](const PyLaunchConfig& self) { return self.config.shmem_size; },
-          [](PyLaunchConfig& self, nb::handle value) { self.config.shmem_size = shared_bytes(value); })
-      .def_prop_rw(
-          "is_cooperative", [](const PyLaunchConfig& self) { return self.config.is_cooperative; },
-          [](PyLaunchConfig& self, nb::handle value) { self.config.is_cooperative = truth(value); })
-      .def_prop_rw(
-          "programmatic_stream_serialization",
-          [](const PyLaunchConfig& self) { return self.config.programmatic_stream_serialization; },
-          [](PyLaunchConfig& self, nb::handle value) { self.config.programmatic_stream_serialization = truth(value); })
+  auto cls = nb::class_<PyLaunchConfig>(
+      module, "LaunchConfig", nb::is_weak_referenceable(),
+      "How to launch a kernel. With a cluster, `grid` counts clusters. What depends on the device is checked by "
+      "launch(). Fields that are None leave the driver's default alone.");
+  cls.def(
+      "__init__",
+      [](PyLaunchConfig* self, nb::handle grid, nb::handle cluster, nb::handle block, nb::handle shmem_size,
+         nb::handle is_cooperative, nb::handle serialization, nb::handle priority, nb::handle preferred_cluster,
+         nb::handle scheduling_policy, nb::handle event, nb::handle completion_event, nb::handle domain,
+         nb::handle domain_map, nb::handle carveout, nb::handle window) {
+        const LaunchConfig config{
+            .grid = dimensions(grid, "grid"),
+            .block = dimensions(block, "block"),
+            .cluster = optional_dimensions(cluster, "cluster"),
+            .shmem_size = shared_bytes(shmem_size),
+            .is_cooperative = truth(is_cooperative),
+            .programmatic_stream_serialization = truth(serialization),
+            .priority = optional_int(priority, "priority"),
+            .preferred_cluster = optional_dimensions(preferred_cluster, "preferred_cluster"),
+            .cluster_scheduling_policy = cluster_scheduling_policy(scheduling_policy),
+            .programmatic_event = programmatic_event(event),
+            .launch_completion_event = launch_completion_event(completion_event),
+            .memory_sync_domain = memory_sync_domain(domain),
+            .memory_sync_domain_map = memory_sync_domain_map(domain_map),
+            .preferred_shared_memory_carveout = optional_int(carveout, "preferred_shared_memory_carveout"),
+            .access_policy_window = access_policy_window(window)};
+        static_cast<void>(ResolvedConfig(config));  // what is wrong on every device
+        new (self) PyLaunchConfig{config};
+      },
+      nb::arg("grid") = nb::none(), nb::arg("cluster") = nb::none(), nb::arg("block") = nb::none(),
+      nb::arg("shmem_size") = nb::none(), nb::arg("is_cooperative") = false,
+      nb::arg("programmatic_stream_serialization") = false, nb::kw_only(), nb::arg("priority") = nb::none(),
+      nb::arg("preferred_cluster") = nb::none(), nb::arg("cluster_scheduling_policy") = nb::none(),
+      nb::arg("programmatic_event") = nb::none(), nb::arg("launch_completion_event") = nb::none(),
+      nb::arg("memory_sync_domain") = nb::none(), nb::arg("memory_sync_domain_map") = nb::none(),
+      nb::arg("preferred_shared_memory_carveout") = nb::none(), nb::arg("access_policy_window") = nb::none());
+  // A field is what `read` gives and `write` takes; a new value is checked with the others before it stands.
+#define FIELD(name, read, write)                     \
+  cls.def_prop_rw(                                   \
+      #name,                                         \
+      [](const PyLaunchConfig& self) -> nb::object { \
+        const LaunchConfig& config = self.config;    \
+        return read;                                 \
+      },                                             \
+      [](PyLaunchConfig& self, nb::handle value) {   \
+        LaunchConfig config = self.config;           \
+        config.name = write;                         \
+        static_cast<void>(ResolvedConfig(config));   \
+        self.config = std::move(config);             \
+      },                                             \
+      nb::for_setter(nb::arg("value").none()));
+  FIELD(grid, tuple_of(config.grid), dimensions(value, "grid"))
+  FIELD(block, tuple_of(config.block), dimensions(value, "block"))
+  FIELD(cluster, optional_tuple(config.cluster), optional_dimensions(value, "cluster"))
+  FIELD(shmem_size, nb::int_(config.shmem_size), shared_bytes(value))
+  FIELD(is_cooperative, nb::bool_(config.is_cooperative), truth(value))
+  FIELD(programmatic_stream_serialization, nb::bool_(config.programmatic_stream_serialization), truth(value))
+  FIELD(priority, optional_object(config.priority), optional_int(value, "priority"))
+  FIELD(preferred_cluster, optional_tuple(config.preferred_cluster), optional_dimensions(value, "preferred_cluster"))
+  FIELD(cluster_scheduling_policy, cluster_scheduling_policy_object(config), cluster_scheduling_policy(value))
+  FIELD(programmatic_event, programmatic_event_object(config), programmatic_event(value))
+  FIELD(launch_completion_event, launch_completion_event_object(config), launch_completion_event(value))
+  FIELD(memory_sync_domain, memory_sync_domain_object(config), memory_sync_domain(value))
+  FIELD(memory_sync_domain_map, memory_sync_domain_map_object(config), memory_sync_domain_map(value))
+  FIELD(preferred_shared_memory_carveout, optional_object(config.preferred_shared_memory_carveout),
+        optional_int(value, "preferred_shared_memory_carveout"))
+  FIELD(access_policy_window, access_policy_window_object(config), access_policy_window(value))
+#undef FIELD
+  cls.def_static(
+         "for_kernel", for_kernel, nb::arg("kernel"), nb::arg("n"), nb::arg("shmem_size") = 0,
+         nb::arg("block_size_limit") = 0, nb::arg("device") = nb::none(),
+         "A config with at least `n` threads in one dimension, in blocks of the size that fills the device best "
+         "with this kernel (cuOccupancyMaxPotentialBlockSize). `block_size_limit` 0: none. The kernel has to "
+         "check its index against n. Without `device`: for the current one.")
       .def(
           "__eq__", [](const PyLaunchConfig& self, const PyLaunchConfig& other) { return self.config == other.config; },
           nb::is_operator())
-      .def("__hash__", [](const PyLaunchConfig& self) { return nb::hash(fields(self.config)); })
-      .def("__repr__", [](const PyLaunchConfig& self) {
-        const LaunchConfig& config = self.config;
-        const auto text = [](const nb::object& value) { return std::string(nb::repr(value).c_str()); };
-        return "LaunchConfig(grid=" + text(tuple_of(config.grid)) +
-               ", cluster=" + text(config.cluster ? tuple_of(*config.cluster) : nb::none()) +
-               ", block=" + text(tuple_of(config.block)) + ", shmem_size=" + std::to_string(config.shmem_size) +
-               ", is_cooperative=" + (config.is_cooperative ? "True" : "False") + ")";
-      });
+      .def("__hash__", [](const PyLaunchConfig& self) { return hash_of(self.config); })
+      .def("__repr__", [](const PyLaunchConfig& self) { return text_of(self.config); });
 }
 
 }  // namespace cucore::python

@@ -46,7 +46,12 @@ bool finalizing() noexcept;
 /// On the way back it turns releases that failed meanwhile into CUDAWarnings.
 class WithoutGil {
  public:
+  struct Held {};
+  static constexpr Held held{};
+
   WithoutGil() noexcept;
+  /// For a caller that knows it has the GIL: spares the question.
+  explicit WithoutGil(Held) noexcept;
   ~WithoutGil();
   WithoutGil(const WithoutGil&) = delete;
   WithoutGil& operator=(const WithoutGil&) = delete;
@@ -169,6 +174,7 @@ void bind_object_code(nb::module_& module);
 void bind_kernel(nb::module_& module);
 void bind_launch_config(nb::module_& module);
 void bind_launch(nb::module_& module);
+void bind_launcher(nb::module_& module);
 void bind_program_options(nb::module_& module);
 void bind_program(nb::module_& module);
 void bind_program_cache(nb::module_& module);

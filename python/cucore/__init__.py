@@ -16,6 +16,7 @@ from cucore._core import (
     Event,
     Kernel,
     LaunchConfig,
+    Launcher,
     LegacyPinnedMemoryResource,
     MemoryResource,
     ObjectCode,
@@ -43,6 +44,7 @@ from cucore._errors import (
 
 # Names that cost an import of dataclasses or enum, by the module that has them: loaded when first asked for.
 _LATER = {
+    "AccessPolicyWindow": "_tuples",
     "DeviceMemoryResourceOptions": "_options",
     "EventOptions": "_options",
     "PinnedMemoryResourceOptions": "_options",
@@ -60,6 +62,7 @@ __all__ = [
     "__version__",
     "LEGACY_DEFAULT_STREAM",
     "PER_THREAD_DEFAULT_STREAM",
+    "AccessPolicyWindow",
     "Buffer",
     "CUDAError",
     "CUDAWarning",
@@ -71,6 +74,7 @@ __all__ = [
     "EventOptions",
     "Kernel",
     "LaunchConfig",
+    "Launcher",
     "LegacyPinnedMemoryResource",
     "MemoryResource",
     "Module",

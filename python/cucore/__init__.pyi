@@ -49,6 +49,23 @@ class MaxPotentialBlockSizeOccupancyResult(NamedTuple):
     min_grid_size: int
     max_block_size: int
 
+class KernelParameter(NamedTuple):
+    type: str | None
+    kind: str
+    offset: int
+    size: int
+    alignment: int
+    name: str | None
+
+class KernelSignature(tuple[KernelParameter, ...]): ...
+
+class AccessPolicyWindow(NamedTuple):
+    base_ptr: int | Buffer
+    num_bytes: int
+    hit_ratio: float = 1.0
+    hit_prop: str = "persisting"
+    miss_prop: str = "normal"
+
 class DriverInfo(NamedTuple):
     kind: str
     path: str
@@ -412,13 +429,35 @@ class KernelAttributes:
     def cluster_size_must_be_set(self) -> bool: ...
 
 class KernelOccupancy:
-    def max_active_blocks_per_multiprocessor(self, block_size: int, dynamic_shared_memory_size: int) -> int: ...
+    def max_active_blocks_per_multiprocessor(
+        self, block_size: int, dynamic_shared_memory_size: int, *, device: Device | int | None = None
+    ) -> int: ...
     def max_potential_block_size(
-        self, dynamic_shared_memory_needed: int | Callable[[int], int], block_size_limit: int
+        self,
+        dynamic_shared_memory_needed: int | Callable[[int], int],
+        block_size_limit: int,
+        *,
+        device: Device | int | None = None,
     ) -> MaxPotentialBlockSizeOccupancyResult: ...
-    def available_dynamic_shared_memory_per_block(self, num_blocks_per_multiprocessor: int, block_size: int) -> int: ...
-    def max_potential_cluster_size(self, config: LaunchConfig, *, stream: Stream) -> int: ...
-    def max_active_clusters(self, config: LaunchConfig, *, stream: Stream) -> int: ...
+    def available_dynamic_shared_memory_per_block(
+        self, num_blocks_per_multiprocessor: int, block_size: int, *, device: Device | int | None = None
+    ) -> int: ...
+    def max_potential_cluster_size(
+        self, config: LaunchConfig, *, stream: Stream, device: Device | int | None = None
+    ) -> int: ...
+    def max_active_clusters(
+        self, config: LaunchConfig, *, stream: Stream, device: Device | int | None = None
+    ) -> int: ...
+
+class Launcher:
+    @property
+    def kernel(self) -> Kernel: ...
+    @property
+    def config(self) -> LaunchConfig: ...
+    @property
+    def stream(self) -> Stream | IsStreamType | None: ...
+    def __call__(self, *stream_and_arguments: Any) -> None: ...
+    def batch(self, *stream_and_arguments: Any) -> None: ...
 
 class Kernel:
     @staticmethod
@@ -435,6 +474,10 @@ class Kernel:
     def num_arguments(self) -> int: ...
     @property
     def arguments_info(self) -> list[ParamInfo]: ...
+    @property
+    def signature(self) -> KernelSignature: ...
+    def launcher(self, config: LaunchConfig | dict[str, Any]) -> Launcher: ...
+    def __getitem__(self, index: Any) -> Launcher: ...
 
 class ObjectCode:
     @staticmethod
@@ -564,6 +607,15 @@ class LaunchConfig:
     shmem_size: int
     is_cooperative: bool
     programmatic_stream_serialization: bool
+    priority: int | None
+    preferred_cluster: tuple[int, int, int] | None
+    cluster_scheduling_policy: str | None
+    programmatic_event: tuple[Event, bool] | None
+    launch_completion_event: Event | None
+    memory_sync_domain: str | None
+    memory_sync_domain_map: tuple[int, int] | None
+    preferred_shared_memory_carveout: int | None
+    access_policy_window: AccessPolicyWindow | None
     def __init__(
         self,
         grid: _Dimensions | None = None,
@@ -572,7 +624,25 @@ class LaunchConfig:
         shmem_size: int | None = None,
         is_cooperative: bool = False,
         programmatic_stream_serialization: bool = False,
+        *,
+        priority: int | None = None,
+        preferred_cluster: _Dimensions | None = None,
+        cluster_scheduling_policy: str | None = None,
+        programmatic_event: Event | tuple[Event, bool] | None = None,
+        launch_completion_event: Event | None = None,
+        memory_sync_domain: str | None = None,
+        memory_sync_domain_map: tuple[int, int] | None = None,
+        preferred_shared_memory_carveout: int | None = None,
+        access_policy_window: AccessPolicyWindow | tuple[Any, ...] | dict[str, Any] | None = None,
     ) -> None: ...
+    @staticmethod
+    def for_kernel(
+        kernel: Kernel,
+        n: int,
+        shmem_size: int = 0,
+        block_size_limit: int = 0,
+        device: Device | int | None = None,
+    ) -> LaunchConfig: ...
 
 LEGACY_DEFAULT_STREAM: Stream
 PER_THREAD_DEFAULT_STREAM: Stream

@@ -7,6 +7,9 @@ ParamInfo = namedtuple("ParamInfo", "offset size")
 MaxPotentialBlockSizeOccupancyResult = namedtuple(
     "MaxPotentialBlockSizeOccupancyResult", "min_grid_size max_block_size"
 )
+AccessPolicyWindow = namedtuple(
+    "AccessPolicyWindow", "base_ptr num_bytes hit_ratio hit_prop miss_prop", defaults=(1.0, "persisting", "normal")
+)
 DriverInfo = namedtuple("DriverInfo", "kind path version chosen_by")
 ToolkitLibrary = namedtuple("ToolkitLibrary", "available path version build found_by why_not")
 ToolkitInfo = namedtuple("ToolkitInfo", "nvrtc nvjitlink include_paths nvvm libdevice")
@@ -15,3 +18,26 @@ ProgramCacheStats = namedtuple(
     "hits shared misses uncacheable bad_records stores store_failures evictions lock_timeouts",
 )
 Diagnostic = namedtuple("Diagnostic", "file line column severity number text context")
+
+
+class KernelParameter(namedtuple("KernelParameter", "type kind offset size alignment name")):
+    """One parameter of a kernel: its C++ (else PTX) type, what kind of value it takes, where it lies in the parameter
+    block in bytes, and its name where hand-written PTX has one."""
+
+    __slots__ = ()
+
+    def __str__(self):
+        text = self.type or f"{self.size} byte{'s' if self.size != 1 else ''}"
+        return f"{text} {self.name}" if self.name else text
+
+
+class KernelSignature(tuple):
+    """A kernel's parameters, in order: a tuple of KernelParameter that prints as a C++ parameter list."""
+
+    __slots__ = ()
+
+    def __str__(self):
+        return f"({', '.join(map(str, self))})"
+
+    def __repr__(self):
+        return f"<KernelSignature {self}>"

@@ -7,6 +7,8 @@ from conftest import compile_cubin
 
 import cucore
 
+HEADER = b".version 7.0\n.target sm_70\n.address_size 64\n"
+
 
 @pytest.fixture
 def kernel(device, saxpy_code):
@@ -89,3 +91,53 @@ def test_a_foreign_handle(kernel, saxpy_code):
             cucore.Kernel.from_handle(wrong)
     with pytest.raises(TypeError):
         cucore.Kernel.from_handle(int(kernel.handle), mod=5)
+
+
+def test_signature_tells_types_and_places(kernel):
+    signature = kernel.signature
+    assert str(signature) == "(float, float const*, float const*, float*, unsigned long)"
+    assert repr(signature) == f"<KernelSignature {signature}>"
+    assert len(signature) == 5 and isinstance(signature, tuple)
+    assert signature[0].type == "float" and signature[0].kind == "floating" and signature[0].name is None
+    assert (signature[4].offset, signature[4].size, signature[4].kind) == (32, 8, "unsigned_integer")
+    ptx = HEADER + b".visible .entry k(.param .u64 .ptr at, .param .f32 x)\n{ ret; }\n"
+    written = cucore.ObjectCode.from_ptx(ptx).get_kernel("k").signature
+    assert str(written) == "(.u64 at, .f32 x)" and [p.kind for p in written] == ["pointer", "floating"]
+
+
+def test_signature_without_ptx_comes_from_the_driver_and_the_name(kernel):
+    foreign = cucore.Kernel.from_handle(int(kernel.handle))
+    assert [p.size for p in foreign.signature] == [4, 8, 8, 8, 8]
+    assert str(foreign.signature) == str(kernel.signature)
+
+
+def test_a_config_for_a_kernel_covers_all_elements(kernel, device):
+    for n in (1, 31, 1000, 10**6):
+        config = cucore.LaunchConfig.for_kernel(kernel, n)
+        threads = config.grid[0] * config.block[0]
+        assert n <= threads < n + config.block[0] and config.block[0] % 32 == 0
+    small = cucore.LaunchConfig.for_kernel(kernel, 10**6, shmem_size=64, block_size_limit=128, device=device)
+    assert small.block[0] <= 128 and small.shmem_size == 64
+    for wrong in (0, 10**18):
+        with pytest.raises(ValueError, match="n is"):
+            cucore.LaunchConfig.for_kernel(kernel, wrong)
+    with pytest.raises(TypeError):
+        cucore.LaunchConfig.for_kernel("kernel", 5)
+
+
+def test_a_config_for_a_kernel_keeps_the_block_it_requires():
+    ptx = HEADER + b".visible .entry k()\n.reqntid 48, 2, 1\n{ ret; }\n"
+    kernel = cucore.ObjectCode.from_ptx(ptx).get_kernel("k")
+    config = cucore.LaunchConfig.for_kernel(kernel, 1000)
+    assert config.block == (48, 2, 1) and config.grid == (11, 1, 1)
+
+
+def test_occupancy_of_a_device_that_need_not_be_current(kernel, device, stream):
+    occupancy = kernel.occupancy
+    assert occupancy.max_active_blocks_per_multiprocessor(
+        128, 0, device=device
+    ) == occupancy.max_active_blocks_per_multiprocessor(128, 0)
+    assert occupancy.max_potential_block_size(0, 0, device=0) == occupancy.max_potential_block_size(0, 0)
+    assert occupancy.available_dynamic_shared_memory_per_block(1, 128, device=device) > 0
+    with pytest.raises(TypeError):
+        occupancy.max_potential_block_size(0, 0, device="gpu")

@@ -11,6 +11,8 @@ from conftest import SAXPY, compile_cubin
 
 import cucore
 
+HEADER = b".version 7.0\n.target sm_70\n.address_size 64\n"
+
 ONE = cucore.LaunchConfig(grid=1, block=1)
 
 # One kernel per C++ type: it stores its argument, and a guard value behind it that shows the width was right.
@@ -104,6 +106,10 @@ CASES = [
     ("Complex64", np.complex64(1 + 2j), np.complex64, 1 + 2j),
     ("Complex128", 1 + 2j, np.complex128, 1 + 2j),
     ("Complex128", np.complex128(1 + 2j), np.complex128, 1 + 2j),
+    # Bits of the parameter's size, as programs for cuda.core 1.2 pass what it has no type for.
+    ("__half", np.uint16(0x3E00), np.float16, 1.5),
+    ("__nv_bfloat16", np.uint16(0x3FC0), np.uint16, 0x3FC0),
+    ("Pair", 7 << 32, pair_dtype, (0.0, 7)),
 ]
 
 
@@ -123,11 +129,58 @@ def test_an_argument_arrives(stream, pinned, store_code, kind, argument, dtype, 
     assert result[0] == np.array([expected], dtype)[0]
 
 
-@pytest.mark.parametrize("pointer", ["buffer", "int", "None", "c_void_p"])
+class CudaArray:
+    """What CuPy's and PyTorch's arrays look like to others."""
+
+    def __init__(self, address, stream=None):
+        self.__cuda_array_interface__ = {
+            "shape": (2,), "typestr": "<f4", "data": (address, False), "version": 3, "stream": stream,
+        }  # fmt: skip
+
+
+class DLPackOf:
+    """An array that has DLPack and nothing else."""
+
+    def __init__(self, buffer):
+        self.buffer = buffer
+
+    def __dlpack_device__(self):
+        return self.buffer.__dlpack_device__()
+
+    def __dlpack__(self, **keywords):
+        return self.buffer.__dlpack__(**keywords)
+
+
+class StandsFor:
+    def __init__(self, value):
+        self.value = value
+
+    def __kernel_argument__(self):
+        return self.value
+
+
+@pytest.mark.parametrize(
+    "pointer",
+    ["buffer", "int", "None", "c_void_p", "POINTER", "uint64", "cuda_array", "dlpack", "stands_for", "CUdeviceptr"],
+)
 def test_a_pointer_arrives(stream, pinned, store_code, pointer):
+    if pointer == "CUdeviceptr":
+        driver = pytest.importorskip("cuda.bindings.driver")
     out, target = pinned.allocate(8), pinned.allocate(8)
     address = target.handle
-    argument = {"buffer": target, "int": address, "None": None, "c_void_p": ctypes.c_void_p(address)}[pointer]
+    arguments = {
+        "buffer": lambda: target,
+        "int": lambda: address,
+        "None": lambda: None,
+        "c_void_p": lambda: ctypes.c_void_p(address),
+        "POINTER": lambda: ctypes.cast(address, ctypes.POINTER(ctypes.c_float)),
+        "uint64": lambda: np.uint64(address),
+        "cuda_array": lambda: CudaArray(address),
+        "dlpack": lambda: DLPackOf(target),
+        "stands_for": lambda: StandsFor(address),
+        "CUdeviceptr": lambda: driver.CUdeviceptr(int(address)),
+    }
+    argument = arguments[pointer]()
     cucore.launch(stream, ONE, store_code.get_kernel("store_pointer<float>"), out, argument, GUARD)
     stream.sync()
     assert np.frombuffer(out, np.uint64)[0] == (0 if pointer == "None" else address)
@@ -167,8 +220,13 @@ def test_a_pointer_arrives(stream, pinned, store_code, pointer):
         ("double", np.longdouble(1), TypeError),
         ("signed char", ctypes.c_char(b"a"), TypeError),
         ("int", object(), TypeError),
-        ("Pair", 5, TypeError),
+        ("Complex128", 5, TypeError),
+        ("Complex128", 5.0, TypeError),
+        ("Pair", True, TypeError),
         ("Pair", ctypes.c_int(5), TypeError),
+        ("__half", np.int16(5), TypeError),
+        ("__nv_bfloat16", np.float16(5), TypeError),
+        ("float", 2**24 + 1, OverflowError),
     ],
 )
 def test_a_wrong_argument_is_refused(stream, pinned, store_code, kind, argument, expected):
@@ -181,6 +239,69 @@ def test_a_wrong_argument_is_refused(stream, pinned, store_code, kind, argument,
     assert "argument 2" in str(caught.value), caught.value
     stream.sync()
     assert (view == 0xCC).all()
+
+
+def test_an_object_may_stand_for_the_bytes_of_a_struct(stream, pinned, store_code):
+    out = pinned.allocate(8)
+    expected = np.array([(1.5, 7)], pair_dtype).tobytes()
+    for given in (expected, bytearray(expected), memoryview(expected)):
+        np.frombuffer(out, np.uint8)[:] = 0
+        cucore.launch(stream, ONE, store_code.get_kernel("store<Pair>"), out, StandsFor(given), GUARD)
+        stream.sync()
+        assert bytes(memoryview(out)) == expected
+
+
+def test_scalars_of_ml_dtypes(stream, pinned, store_code):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    out = pinned.allocate(2)
+    cucore.launch(stream, ONE, store_code.get_kernel("store<__nv_bfloat16>"), out, ml_dtypes.bfloat16(1.5), GUARD)
+    stream.sync()
+    assert np.frombuffer(out, np.uint16)[0] == 0x3FC0
+    with pytest.raises(TypeError, match="bfloat16"):
+        cucore.launch(stream, ONE, store_code.get_kernel("store<__half>"), out, ml_dtypes.bfloat16(1.5), GUARD)
+
+
+def test_a_subclass_of_a_scalar_passes_as_the_scalar(stream, pinned, store_code):
+    class Meters(np.float32):
+        pass
+
+    class Count(ctypes.c_int):
+        pass
+
+    out = pinned.allocate(4)
+    cucore.launch(stream, ONE, store_code.get_kernel("store<float>"), out, Meters(2.5), GUARD)
+    stream.sync()
+    assert np.frombuffer(out, np.float32)[0] == 2.5
+    cucore.launch(stream, ONE, store_code.get_kernel("store<int>"), out, Count(-3), GUARD)
+    stream.sync()
+    assert np.frombuffer(out, np.int32)[0] == -3
+
+
+def test_an_array_written_on_another_stream_is_waited_for(device, stream, pinned):
+    kernel = compile_cubin('extern "C" __global__ void copy(int* to, const int* from) { *to = *from; }').get_kernel(
+        "copy"
+    )
+    other = device.create_stream()
+    source, out = pinned.allocate(4), pinned.allocate(4)
+    np.frombuffer(out, np.int32)[0] = 0
+    source.fill(np.int32(5), stream=other)
+    cucore.launch(stream, ONE, kernel, out, CudaArray(source.handle, int(other.handle)))
+    stream.sync()
+    assert np.frombuffer(out, np.int32)[0] == 5
+
+
+def test_a_refusal_names_kernel_position_parameter_expected_and_given(stream, store_code, pinned):
+    kernel = store_code.get_kernel("store<int>")
+    with pytest.raises(TypeError) as caught:
+        cucore.launch(stream, ONE, kernel, pinned.allocate(4), np.float32(1), GUARD)
+    for part in ("argument 2", "store<int>(int*, int, unsigned long long)", "signed integer of 4 bytes (int)",
+                 "floating-point number of 4 bytes", "given: numpy.float32"):  # fmt: skip
+        assert part in str(caught.value)
+    ptx = (
+        b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 here, .param .f32 x)\n{ ret; }\n"
+    )
+    with pytest.raises(TypeError, match=r"argument 2 \('x'\) of Kernel 'k'"):
+        cucore.launch(stream, ONE, cucore.ObjectCode.from_ptx(ptx).get_kernel("k"), 0, "text")
 
 
 def test_unsupported_types_are_named(stream, store_code, pinned):

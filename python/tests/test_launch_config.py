@@ -57,3 +57,72 @@ def test_equal_configs_hash_and_show_alike():
     assert repr(one) == (
         "LaunchConfig(grid=(1, 1, 1), cluster=None, block=(2, 1, 1), shmem_size=0, is_cooperative=False)"
     )
+
+
+def test_every_launch_attribute_has_a_field(device):
+    event = device.create_event()
+    fields = {
+        "programmatic_stream_serialization": True,
+        "priority": -1,
+        "preferred_cluster": (4, 1, 1),
+        "cluster_scheduling_policy": "spread",
+        "programmatic_event": (event, True),
+        "launch_completion_event": event,
+        "memory_sync_domain": "remote",
+        "memory_sync_domain_map": (0, 2),
+        "preferred_shared_memory_carveout": 50,
+        "access_policy_window": cucore.AccessPolicyWindow(0x1000, 4096, 0.5, "persisting", "streaming"),
+    }
+    plain = cucore.LaunchConfig(grid=1, cluster=2, block=1)
+    config = cucore.LaunchConfig(grid=1, cluster=2, block=1, **fields)
+    for name, value in fields.items():
+        assert getattr(config, name) == value, name
+        assert name not in repr(plain)
+        assert f", {name}=" in repr(config)
+        changed = cucore.LaunchConfig(grid=1, cluster=2, block=1)
+        setattr(changed, name, value)
+        assert changed != plain and getattr(changed, name) == value
+        assert hash(changed) == hash(cucore.LaunchConfig(grid=1, cluster=2, block=1, **{name: value}))
+        setattr(changed, name, getattr(plain, name))
+        assert changed == plain and hash(changed) == hash(plain)
+    assert cucore.LaunchConfig(grid=1, block=1, programmatic_event=event).programmatic_event == (event, False)
+    window = cucore.LaunchConfig(grid=1, block=1, access_policy_window={"base_ptr": 16, "num_bytes": 8})
+    assert window.access_policy_window == (16, 8, 1.0, "persisting", "normal")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        ("cluster_scheduling_policy", "fast", ValueError),
+        ("memory_sync_domain", 1, ValueError),
+        ("memory_sync_domain_map", (1,), ValueError),
+        ("memory_sync_domain_map", (1, 256), ValueError),
+        ("programmatic_event", 5, TypeError),
+        ("programmatic_event", (1, 2, 3), ValueError),
+        ("launch_completion_event", "event", TypeError),
+        ("preferred_shared_memory_carveout", 101, ValueError),
+        ("preferred_shared_memory_carveout", 2**40, ValueError),
+        ("preferred_cluster", (0, 1), ValueError),
+        ("preferred_cluster", 3, ValueError),
+        ("priority", "high", TypeError),
+        ("access_policy_window", 5, TypeError),
+        ("access_policy_window", (0, 1, 2.0), ValueError),
+        ("access_policy_window", (0, 1, 0.5, "sometimes"), ValueError),
+        ("access_policy_window", (0, 1, 0.5, "normal", "persisting"), ValueError),
+    ],
+)
+def test_a_launch_attribute_out_of_its_range_is_refused_when_it_is_set(field, value, expected):
+    with pytest.raises(expected, match=field.split("_")[0]) if expected is ValueError else pytest.raises(expected):
+        cucore.LaunchConfig(grid=1, cluster=2, block=1, **{field: value})
+    config = cucore.LaunchConfig(grid=1, cluster=2, block=1)
+    before = hash(config)
+    with pytest.raises(expected):
+        setattr(config, field, value)
+    assert hash(config) == before
+
+
+def test_a_closed_event_is_refused(device):
+    event = device.create_event()
+    event.close()
+    with pytest.raises(ValueError, match="has been closed"):
+        cucore.LaunchConfig(grid=1, block=1, launch_completion_event=event)

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cucore/kernel.hpp"
+#include "cucore/launch_config.hpp"
 #include "src/detail/library_state.hpp"
 
 namespace cucore::detail {
@@ -22,6 +23,7 @@ struct KernelState {
   mutable std::mutex learning;
   mutable std::atomic<bool> learned = false;
   mutable std::shared_ptr<const Signature> signature;  ///< null: nobody knows
+  mutable Dim3 required_block{0, 0, 0};                ///< .reqntid; 0: any, or not known
 
   /// Dynamic shared memory known to be allowed, by device; only grows. Devices beyond are asked for each time.
   static constexpr std::size_t remembered_devices = 16;

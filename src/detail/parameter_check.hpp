@@ -1,4 +1,4 @@
-// Whether an argument fits a parameter, and the sentences for when it does not.
+// Which values a parameter takes, and the sentences for those it does not.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,14 @@ namespace cucore::detail {
 
 struct KernelState;
 
-/// The size must match; integers and floating-point numbers must not be taken for each other where both are known.
-bool fits(const Parameter& parameter, std::size_t size, ParameterKind kind) noexcept;
+/// The parameter as packing sees it: where its value goes, and which kinds and whole numbers fit. Integers and
+/// floating-point numbers must not be taken for each other where both are known; for the rest the size decides.
+ParameterSlot slot_of(const Parameter& parameter) noexcept;
+
+/// Whether a value of this size and kind may be passed for the parameter.
+inline bool fits(const ParameterSlot& slot, std::size_t size, ParameterKind kind) noexcept {
+  return size == slot.size && (slot.fitting_kinds >> static_cast<unsigned>(kind) & 1u) != 0;
+}
 
 /// "signed integer", "pointer", ...
 const char* kind_name(ParameterKind kind) noexcept;
@@ -19,7 +25,10 @@ const char* kind_name(ParameterKind kind) noexcept;
 /// "floating-point number of 4 bytes (float)".
 std::string describe_parameter(const Parameter& parameter);
 
-/// Both throw TypeError. `position` counts from 0.
+/// "argument 2 ('x') of Kernel 'saxpy'". `position` counts from 0.
+std::string describe_argument(const KernelState& kernel, std::size_t position, const Parameter& parameter);
+
+/// Both throw TypeError.
 [[noreturn]] void refuse_count(const KernelState& kernel, std::size_t expected, std::size_t given);
 [[noreturn]] void refuse_argument(const KernelState& kernel, std::size_t position, const Parameter& parameter,
                                   std::size_t size, ParameterKind kind);

@@ -117,26 +117,55 @@ std::optional<Parameter> read_parameter(Scanner& scan, std::string_view word, ch
       parameter.kind = type->kind;
       parameter.type_name = type->name;
       if (parameter.alignment < type->size) parameter.alignment = type->size;
+    } else if (typed && !array) {
+      parameter.name = word;
     }
   }
   return std::nullopt;
+}
+
+// Compilers number parameters after the kernel: k_param_0. That is no name.
+void drop_made_up_names(PtxEntry& entry) {
+  for (Parameter& parameter : entry.parameters) {
+    if (parameter.name.starts_with(entry.name + "_param_")) parameter.name.clear();
+  }
+}
+
+// "64, 1, 1" after .reqntid; what is left out is 1. Reads one word too many and returns it.
+std::string_view read_extents(Scanner& scan, Dim3& extents) {
+  extents = {1, 1, 1};
+  std::string_view word;
+  for (unsigned* extent : {&extents.x, &extents.y, &extents.z}) {
+    *extent = static_cast<unsigned>(number(scan.next()));
+    word = scan.next();
+    if (word != ",") break;
+  }
+  return word;
 }
 
 std::optional<PtxEntry> read_entry(Scanner& scan) {
   PtxEntry entry;
   entry.name = scan.next();
   if (entry.name.empty()) return std::nullopt;
-  if (scan.next() != "(") return entry;  // no parameters
   std::string_view word = scan.next();
-  char end = ',';
-  if (word == ")") end = ')';
-  while (end == ',') {
-    const auto parameter = read_parameter(scan, word, end);
-    if (!parameter) return std::nullopt;
-    entry.parameters.push_back(*parameter);
-    if (end == ',') word = scan.next();
+  if (word == "(") {
+    word = scan.next();
+    char end = ',';
+    if (word == ")") end = ')';
+    while (end == ',') {
+      const auto parameter = read_parameter(scan, word, end);
+      if (!parameter) return std::nullopt;
+      entry.parameters.push_back(*parameter);
+      if (end == ',') word = scan.next();
+    }
+    word = scan.next();
+  }
+  // Directives, up to the body. A declaration ends with ';'.
+  while (!word.empty() && word != "{" && word != ";") {
+    word = word == ".reqntid" ? read_extents(scan, entry.required_block) : scan.next();
   }
   lay_out(entry.parameters);
+  drop_made_up_names(entry);
   return entry;
 }
 

@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "cucore/kernel.hpp"
+#include "cucore/launch_config.hpp"
 
 namespace cucore::detail {
 
 struct PtxEntry {
   std::string name;
   std::vector<Parameter> parameters;
+  Dim3 required_block{0, 0, 0};  ///< .reqntid; 0: any
 };
 
 /// All kernels of a PTX text, in order. Text that is not PTX gives what can be read of it, possibly nothing; it is the

@@ -112,9 +112,18 @@ inline constexpr int CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4;
 inline constexpr int CU_JIT_ERROR_LOG_BUFFER = 5;
 inline constexpr int CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6;
 
+inline constexpr int CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW = 1;
 inline constexpr int CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2;
 inline constexpr int CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4;
+inline constexpr int CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE = 5;
 inline constexpr int CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6;
+inline constexpr int CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT = 7;
+inline constexpr int CU_LAUNCH_ATTRIBUTE_PRIORITY = 8;
+inline constexpr int CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP = 9;
+inline constexpr int CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN = 10;
+inline constexpr int CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION = 11;
+inline constexpr int CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT = 12;
+inline constexpr int CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT = 14;
 
 inline constexpr std::uint64_t CU_GET_PROC_ADDRESS_LEGACY_STREAM = 1;
 
@@ -146,14 +155,44 @@ struct CUmemPoolProps {
   unsigned char reserved[54];
 };
 
+struct CUaccessPolicyWindow {
+  void* base_ptr;
+  std::size_t num_bytes;
+  float hitRatio;
+  int hitProp;
+  int missProp;
+};
+
+struct CUlaunchMemSyncDomainMap {
+  unsigned char default_;
+  unsigned char remote;
+};
+
 union CUlaunchAttributeValue {
   unsigned char pad[64];
-  std::uint64_t alignment;
+  CUaccessPolicyWindow accessPolicyWindow;
   int cooperative;
-  int programmaticStreamSerializationAllowed;
   struct {
     unsigned x, y, z;
   } clusterDim;
+  int clusterSchedulingPolicyPreference;
+  int programmaticStreamSerializationAllowed;
+  struct {
+    CUevent event;
+    int flags;
+    int triggerAtBlockStart;
+  } programmaticEvent;
+  int priority;
+  CUlaunchMemSyncDomainMap memSyncDomainMap;
+  int memSyncDomain;
+  struct {
+    unsigned x, y, z;
+  } preferredClusterDim;
+  struct {
+    CUevent event;
+    int flags;
+  } launchCompletionEvent;
+  unsigned sharedMemCarveout;
 };
 
 struct CUlaunchAttribute {

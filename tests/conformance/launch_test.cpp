@@ -124,7 +124,8 @@ TEST(launch, runs_every_thread_of_every_shape_once) {
 TEST(launch, passes_more_arguments_than_fit_inline) {
   const Stream stream = device().create_stream();
   const Buffer out = device().allocate(4, stream);
-  ArgumentPack pack(kernel("sum_many"));
+  const Kernel sum_many = kernel("sum_many");
+  ArgumentPack pack(sum_many);
   pack.add_pointer(out.handle());
   std::uint32_t sum = 0;
   for (std::uint32_t i = 0; i < 70; ++i) {
@@ -202,6 +203,118 @@ TEST(launch, with_a_cluster_counts_the_grid_in_clusters) {
   EXPECT_EQ(read<std::uint32_t>(out, stream)[0], 3u * 2u * 32u);
 }
 
+TEST(launch, takes_every_attribute_the_device_has) {
+  const Stream stream = device().create_stream();
+  const Buffer out = device().allocate(4, stream);
+  const Event event = device().create_event();
+  LaunchConfig config{.grid = {2}, .block = {32}};
+  std::uint32_t launches = 0;
+  out.fill(std::uint32_t{0}, stream);
+  const auto check = [&](const LaunchConfig& with) {
+    launch(stream, with, kernel("count_threads"), out);
+    EXPECT_EQ(read<std::uint32_t>(out, stream)[0], ++launches * 64);
+  };
+  LaunchConfig with = config;
+  with.priority = stream.priority();
+  check(with);
+  with = config;
+  with.memory_sync_domain = MemorySyncDomain::remote;
+  with.memory_sync_domain_map = MemorySyncDomainMap{0, 0};
+  check(with);
+  with = config;
+  with.preferred_shared_memory_carveout = 50;
+  check(with);
+  with = config;
+  with.access_policy_window = AccessPolicyWindow{.base = out.handle(), .num_bytes = 4, .hit_ratio = 0.5f};
+  check(with);
+  with = config;
+  with.launch_completion_event = event;
+  check(with);
+  event.sync();
+  if (device().compute_capability() < ComputeCapability{9, 0}) return;
+  with = config;
+  with.programmatic_stream_serialization = true;
+  check(with);
+  with = config;
+  with.programmatic_event = ProgrammaticEvent{event, true};
+  check(with);
+  event.sync();
+  with = config;
+  with.cluster = Dim3{2};
+  with.grid = {1};
+  with.cluster_scheduling_policy = ClusterSchedulingPolicy::spread;
+  check(with);
+}
+
+TEST(launcher, launches_many_times_what_was_resolved_once) {
+  const Stream stream = device().create_stream();
+  const Buffer out = device().allocate(4, stream);
+  out.fill(std::uint32_t{0}, stream);
+  LaunchConfig config{.grid = {2}, .block = {32}};
+  const Launcher count(kernel("count_threads"), config);
+  config.block = {1};
+  for (int i = 0; i < 3; ++i) count(stream, out);
+  EXPECT_EQ(read<std::uint32_t>(out, stream)[0], 192u);
+  EXPECT_EQ(count.config(), (LaunchConfig{.grid = {2}, .block = {32}}));
+  EXPECT_EQ(count.kernel(), kernel("count_threads"));
+  EXPECT_TRUE(says(refusal([&] { count(stream); }), "takes 1 argument, 0 were given"));
+  EXPECT_TRUE(says(refusal([&] { count(stream, 1.0); }), "argument 1"));
+  EXPECT_TRUE(says(refusal([&] { count(Stream(), out); }), "has been closed"));
+}
+
+TEST(launcher, is_launched_from_many_threads) {
+  const Stream stream = device().create_stream();
+  const Buffer out = device().allocate(4, stream);
+  out.fill(std::uint32_t{0}, stream);
+  stream.sync();
+  const Launcher count(kernel("count_threads"),
+                       {.grid = {1}, .block = {32}, .is_cooperative = device().properties().cooperative_launch()});
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) count(stream, out);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(read<std::uint32_t>(out, stream)[0], 4u * 50u * 32u);
+}
+
+TEST(launcher, raises_the_limit_of_dynamic_shared_memory_as_launch_does) {
+  const Stream stream = device().create_stream();
+  const Buffer out = device().allocate(4, stream);
+  const Kernel touch = ObjectCode::from_ptx(kernels_ptx()).get_kernel("touch_shared");
+  const std::uint32_t bytes = 64 * 1024;
+  const Launcher launcher(touch, {.shmem_size = bytes});
+  for (int i = 0; i < 2; ++i) {
+    launcher(stream, out, bytes);
+    EXPECT_EQ(read<std::uint32_t>(out, stream)[0], 12345u);
+    touch.attributes(device()).set_max_dynamic_shared_size_bytes(0);  // somebody lowers it in between
+  }
+}
+
+TEST(launch_config, for_a_kernel_covers_every_element) {
+  const Kernel saxpy = kernel("_Z5saxpyfPKfPfi");
+  for (const std::size_t n : {std::size_t{1}, std::size_t{33}, std::size_t{100'000}}) {
+    const LaunchConfig config = LaunchConfig::for_kernel(saxpy, device(), n);
+    EXPECT_GE(std::size_t{config.grid.x} * config.block.x, n);
+    EXPECT_LT(std::size_t{config.grid.x - 1} * config.block.x, n);
+  }
+  EXPECT_LE(LaunchConfig::for_kernel(kernel("at_most_64_threads"), device(), 1000).block.x, 64u);
+  EXPECT_LE(LaunchConfig::for_kernel(saxpy, device(), 1000, 0, 96).block.x, 96u);
+  EXPECT_TRUE(says(refusal([&] { LaunchConfig::for_kernel(saxpy, device(), 0); }), "n is 0", "skip it"));
+}
+
+TEST(typed_kernel, may_be_written_as_the_kernels_declaration) {
+  const Stream stream = device().create_stream();
+  const Buffer x = device().allocate(8, stream);
+  const Buffer y = device().allocate(8, stream);
+  x.fill(3.0f, stream);
+  y.fill(1.0f, stream);
+  const TypedKernel<void(float, const float*, float*, int)> saxpy(kernel("_Z5saxpyfPKfPfi"));
+  saxpy.launch(stream, {.block = {2}}, 2.0f, x, y, 2);
+  EXPECT_EQ(read<float>(y, stream), (std::vector<float>{7, 7}));
+}
+
 TEST(typed_kernel, is_checked_once_and_launched_like_a_function) {
   const Stream stream = device().create_stream();
   const Buffer x = device().allocate(16, stream);
@@ -223,7 +336,8 @@ TEST(argument_pack, converts_python_like_numbers_to_the_parameters) {
   const Buffer out = device().allocate(8, stream);
   const auto bits = [&](const char* name, auto add) {
     out.fill(std::uint32_t{0}, stream);
-    ArgumentPack pack(kernel(name));
+    const Kernel echo = kernel(name);
+    ArgumentPack pack(echo);
     pack.add_pointer(out.handle());
     add(pack);
     pack.launch(stream, {});

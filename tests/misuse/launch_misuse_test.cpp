@@ -115,6 +115,47 @@ TEST_F(LaunchMisuse, launch_rejects_a_cooperative_grid_that_cannot_be_resident) 
   EXPECT_TRUE(says(launching("no_parameters"), "cooperative launch of 2000000 blocks", "exceeds the limit"));
 }
 
+TEST_F(LaunchMisuse, launch_names_the_priorities_there_are) {
+  config.priority = -100;
+  EXPECT_TRUE(says(launching("no_parameters"), "launch priority -100 is out of range", "Device 0"));
+}
+
+TEST_F(LaunchMisuse, launch_rejects_a_closed_event) {
+  Event event = device().create_event();
+  config.launch_completion_event = event;
+  event.close();
+  EXPECT_NO_THROW(launch(stream, config, kernel("no_parameters"))) << "the config refers to the event itself";
+  config.launch_completion_event = event;
+  EXPECT_TRUE(says(launching("no_parameters"), "the Event has been closed"));
+}
+
+TEST_F(LaunchMisuse, launch_rejects_attributes_no_device_takes) {
+  config.preferred_shared_memory_carveout = 101;
+  EXPECT_TRUE(says(launching("no_parameters"), "preferred_shared_memory_carveout is 101", "0 to 100"));
+  config = {};
+  config.access_policy_window = AccessPolicyWindow{.hit_ratio = 1.5f};
+  EXPECT_TRUE(says(launching("no_parameters"), "hit_ratio is 1.5"));
+  config = {};
+  config.cluster = Dim3{2};
+  config.preferred_cluster = Dim3{3};
+  EXPECT_TRUE(says(launching("no_parameters"), "preferred_cluster must be a multiple"));
+}
+
+TEST_F(LaunchMisuse, launch_names_the_block_a_kernel_was_compiled_for) {
+  const Kernel exact = ObjectCode::from_ptx(
+                           ".version 7.8\n.target sm_75\n.address_size 64\n"
+                           ".visible .entry exact()\n.reqntid 16, 2\n{\n  ret;\n}\n")
+                           .get_kernel("exact");
+  launch(stream, {.block = {16, 2}}, exact);
+  EXPECT_TRUE(says(refusal([&] { launch(stream, {.block = {32}}, exact); }),
+                   "compiled for blocks of (16, 2, 1) threads (.reqntid)", "the config has (32, 1, 1)"));
+}
+
+TEST_F(LaunchMisuse, a_launcher_of_an_impossible_config_is_refused_when_it_is_made) {
+  EXPECT_TRUE(says(refusal([] { Launcher(kernel("no_parameters"), {.block = {0}}); }), "block.x is 0"));
+  EXPECT_TRUE(says(refusal([] { Launcher(Kernel(), {}); }), "refers to nothing"));
+}
+
 TEST_F(LaunchMisuse, a_typed_kernel_of_the_wrong_types_is_refused_when_it_is_made) {
   EXPECT_TRUE(says(refusal([] { TypedKernel<double, float*, float*, int>{kernel("_Z5saxpyfPKfPfi")}; }), "argument 1",
                    "(float)"));
@@ -124,7 +165,8 @@ TEST_F(LaunchMisuse, a_typed_kernel_of_the_wrong_types_is_refused_when_it_is_mad
 }
 
 TEST_F(LaunchMisuse, packing_too_many_or_too_few_arguments_is_refused) {
-  ArgumentPack pack(kernel("count_threads"));
+  const Kernel count = kernel("count_threads");
+  ArgumentPack pack(count);
   EXPECT_TRUE(says(refusal([&] { pack.launch(stream, config); }), "takes 1 argument, 0 were given"));
   pack.add_pointer(buffer.handle());
   EXPECT_TRUE(says(refusal([&] { pack.add_integer(1); }), "takes 1 argument, 2 were given"));

@@ -40,5 +40,9 @@ void use(cucore::Stream& stream, cucore::Event& event, cucore::Buffer& buffer, c
   int open = stream;
 #elif CASE == 12  // case 12: could not convert|cannot convert|no viable|no matching|conversion
   cucore::TypedKernel<float, int*>(kernel).launch(stream, {}, 1.0f, 2.0f);
+#elif CASE == 13  // case 13: deleted
+  cucore::ArgumentPack pack(cucore::Kernel{});
+#elif CASE == 14  // case 14: could not convert|cannot convert|no viable|no matching|conversion
+  cucore::TypedKernel<void(float, int*)>(kernel).launch(stream, {}, 1.0f);
 #endif
 }

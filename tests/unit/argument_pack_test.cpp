@@ -6,6 +6,7 @@
 
 #include "cucore/cucore.hpp"
 #include "src/detail/kernel_state.hpp"
+#include "src/detail/ptx_entry.hpp"
 
 namespace cucore {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 Kernel kernel_with(std::vector<Parameter> parameters) {
   auto state = std::make_shared<detail::KernelState>();
   state->name = "k";
+  detail::lay_out(parameters);
   state->signature = std::make_shared<const Signature>(std::move(parameters));
   state->learned = true;
   return Kernel(std::move(state));
@@ -31,7 +33,8 @@ Parameter parameter(std::size_t size, ParameterKind kind) {
 // The bytes an argument becomes for a parameter, or the sentence it is refused with.
 template <class Add>
 std::string passed(std::size_t size, ParameterKind kind, Add add) {
-  ArgumentPack pack(kernel_with({parameter(size, kind)}));
+  const Kernel kernel = kernel_with({parameter(size, kind)});
+  ArgumentPack pack(kernel);
   try {
     add(pack);
     return {static_cast<const char*>(pack.values()[0]), size};
@@ -184,7 +187,8 @@ TEST(argument_pack, typed_values_must_have_the_parameters_size) {
 }
 
 TEST(argument_pack, without_a_table_passes_the_widths_of_the_peer) {
-  ArgumentPack pack(kernel_of_unknown_parameters());
+  const Kernel kernel = kernel_of_unknown_parameters();
+  ArgumentPack pack(kernel);
   pack.add_integer(-1);
   pack.add_float(1.5);
   pack.add_bool(true);
@@ -196,10 +200,80 @@ TEST(argument_pack, without_a_table_passes_the_widths_of_the_peer) {
   EXPECT_EQ(std::memcmp(values[3], (bytes(1.0) + bytes(2.0)).data(), 16), 0);
 }
 
+TEST(argument_pack, structs_of_the_peers_width_take_plain_numbers_as_the_peer_passes_them) {
+  EXPECT_EQ(integer(8, aggregate, -7), bytes<std::int64_t>(-7));
+  EXPECT_EQ(passed(8, aggregate, [](ArgumentPack& p) { p.add_unsigned(UINT64_MAX); }), bytes(UINT64_MAX));
+  EXPECT_EQ(floating(8, aggregate, 0.1), bytes(0.1));
+  EXPECT_EQ(integer(4, aggregate, 1).substr(0, 9), "TypeError");
+  EXPECT_EQ(integer(16, aggregate, 1).substr(0, 9), "TypeError");
+  EXPECT_EQ(floating(4, aggregate, 0.1).substr(0, 9), "TypeError");
+}
+
+TEST(argument_pack, half_types_take_their_bits) {
+  const std::uint16_t bits = 0x3e00;
+  const auto raw = [&](ParameterKind parameter, ParameterKind argument) {
+    return passed(2, parameter, [&](ArgumentPack& p) { p.add_value(&bits, 2, argument); });
+  };
+  EXPECT_EQ(raw(ParameterKind::floating, unsigned_integer), bytes(bits));
+  EXPECT_EQ(raw(bfloat16, unsigned_integer), bytes(bits));
+  EXPECT_EQ(raw(bfloat16, aggregate), bytes(bits));
+  EXPECT_EQ(raw(bfloat16, ParameterKind::floating).substr(0, 9), "TypeError");
+  EXPECT_EQ(raw(ParameterKind::floating, signed_integer).substr(0, 9), "TypeError");
+}
+
+TEST(argument_pack, lies_at_the_parameters_offsets_and_no_value_disturbs_another) {
+  const Kernel kernel =
+      kernel_with({parameter(1, signed_integer), parameter(2, unsigned_integer), parameter(4, ParameterKind::floating),
+                   parameter(1, boolean), parameter(8, pointer), parameter(1, unsigned_integer)});
+  ArgumentPack pack(kernel);
+  pack.add_integer(-1);
+  pack.add_integer(0xfffe);
+  pack.add_float(1.5);
+  pack.add_integer(1);
+  pack.add_integer(-1 & 0x7fffffff);
+  pack.add_integer(255);
+  void* const* values = pack.values();
+  const auto at = [&](int i) { return static_cast<const char*>(values[i]) - static_cast<const char*>(values[0]); };
+  EXPECT_EQ(at(1), 2);
+  EXPECT_EQ(at(2), 4);
+  EXPECT_EQ(at(4), 16);
+  EXPECT_EQ(std::memcmp(values[0], bytes<std::int8_t>(-1).data(), 1), 0);
+  EXPECT_EQ(std::memcmp(values[1], bytes<std::uint16_t>(0xfffe).data(), 2), 0);
+  EXPECT_EQ(std::memcmp(values[2], bytes(1.5f).data(), 4), 0);
+  EXPECT_EQ(std::memcmp(values[3], bytes<std::uint8_t>(1).data(), 1), 0);
+  EXPECT_EQ(std::memcmp(values[4], bytes<std::uint64_t>(0x7fffffff).data(), 8), 0);
+  EXPECT_EQ(std::memcmp(values[5], bytes<std::uint8_t>(255).data(), 1), 0);
+}
+
+TEST(argument_pack, packs_into_memory_of_the_callers) {
+  const Kernel kernel = kernel_with({parameter(4, signed_integer), parameter(8, pointer)});
+  alignas(64) std::array<std::byte, 32> block;
+  std::array<void*, 2> values{};
+  ArgumentPack pack(kernel, block, values);
+  pack.add_integer(5);
+  pack.add_pointer(6);
+  EXPECT_EQ(pack.values(), values.data());
+  EXPECT_EQ(values[1], block.data() + 8);
+  EXPECT_THROW(ArgumentPack(kernel, std::span(block).first(8), values), TypeError);
+  EXPECT_THROW(ArgumentPack(kernel, block, std::span(values).first(1)), TypeError);
+}
+
+TEST(argument_pack, a_refused_argument_is_not_added) {
+  const Kernel kernel = kernel_with({parameter(1, unsigned_integer)});
+  ArgumentPack pack(kernel);
+  EXPECT_THROW(pack.add_integer(256), ValueError);
+  EXPECT_THROW(pack.add_float(1), TypeError);
+  EXPECT_THROW(pack.add_complex(1, 2), TypeError);
+  EXPECT_EQ(pack.size(), 0u);
+  pack.add_integer(7);
+  EXPECT_EQ(*static_cast<const unsigned char*>(pack.values()[0]), 7);
+}
+
 TEST(argument_pack, grows_beyond_its_inline_space_without_moving_values) {
   std::vector<Parameter> parameters(200, parameter(8, ParameterKind::integer));
   parameters.push_back(parameter(4000, aggregate));
-  ArgumentPack pack(kernel_with(parameters));
+  const Kernel kernel = kernel_with(parameters);
+  ArgumentPack pack(kernel);
   for (int i = 0; i < 200; ++i) pack.add_integer(i);
   const std::vector<std::byte> large(4000, std::byte{7});
   pack.add_value(large.data(), large.size(), aggregate);
@@ -209,12 +283,14 @@ TEST(argument_pack, grows_beyond_its_inline_space_without_moving_values) {
 }
 
 TEST(argument_pack, counts) {
-  ArgumentPack pack(kernel_with({parameter(4, signed_integer)}));
+  const Kernel kernel = kernel_with({parameter(4, signed_integer)});
+  ArgumentPack pack(kernel);
   EXPECT_THROW(pack.values(), TypeError);
   pack.add_integer(1);
   EXPECT_EQ(pack.size(), 1u);
   EXPECT_THROW(pack.add_integer(2), TypeError);
-  EXPECT_THROW(ArgumentPack{Kernel()}, StateError);
+  const Kernel none;
+  EXPECT_THROW(ArgumentPack{none}, StateError);
 }
 
 }  // namespace

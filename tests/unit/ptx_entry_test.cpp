@@ -47,6 +47,20 @@ TEST(ptx_entry, knows_pointers_and_their_alignment_is_not_the_parameters) {
   EXPECT_EQ(entry->parameters[1].alignment, 8u);
 }
 
+TEST(ptx_entry, keeps_names_a_person_wrote_and_the_block_a_kernel_requires) {
+  const auto entry = ptx_entry(
+      ".entry k(.param .u64 .ptr .global .align 4 data, .param .f32 k_param_1,"
+      " .param .align 8 .b8 block[24])\n.maxnreg 32\n.reqntid 8, 4\n.minnctapersm 2\n{ ret; }",
+      "k");
+  ASSERT_TRUE(entry);
+  EXPECT_EQ(entry->parameters[0].name, "data");
+  EXPECT_EQ(entry->parameters[1].name, "") << "the compiler's";
+  EXPECT_EQ(entry->parameters[2].name, "block");
+  EXPECT_EQ(entry->required_block, (Dim3{8, 4, 1}));
+  EXPECT_EQ(ptx_entry(".entry k .maxntid 64 { ret; } .entry l() .reqntid 5 { ret; }", "l")->required_block, Dim3{5});
+  EXPECT_EQ(ptx_entry(".entry k .maxntid 64 { ret; }", "k")->required_block.x, 0u);
+}
+
 TEST(ptx_entry, takes_kernels_without_parameters) {
   EXPECT_EQ(ptx_entry(".visible .entry k() { ret; }", "k")->parameters.size(), 0u);
   EXPECT_EQ(ptx_entry(".visible .entry k\n{ ret; }", "k")->parameters.size(), 0u);

@@ -31,7 +31,7 @@ TEST(launch_config, is_made_and_compared_without_a_driver) {
 }
 
 TEST(launch_config, becomes_the_drivers_with_attributes_only_where_asked) {
-  const detail::DriverLaunchConfig plain({.grid = {2, 3, 4}, .block = {5, 6, 7}, .shmem_size = 8}, nullptr);
+  const detail::DriverLaunchConfig plain({.grid = {2, 3, 4}, .block = {5, 6, 7}, .shmem_size = 8});
   EXPECT_EQ(plain.native.gridDimZ, 4u);
   EXPECT_EQ(plain.native.blockDimY, 6u);
   EXPECT_EQ(plain.native.sharedMemBytes, 8u);
@@ -41,22 +41,49 @@ TEST(launch_config, becomes_the_drivers_with_attributes_only_where_asked) {
                                         .block = {5},
                                         .cluster = Dim3{2, 1, 2},
                                         .is_cooperative = true,
-                                        .programmatic_stream_serialization = true},
-                                       nullptr);
+                                        .programmatic_stream_serialization = true});
   EXPECT_EQ(all.native.numAttrs, 3u);
   EXPECT_EQ(all.native.gridDimX, 4u) << "with a cluster the grid counts clusters";
   EXPECT_EQ(all.native.gridDimY, 3u);
   EXPECT_EQ(all.native.gridDimZ, 8u);
 }
 
+TEST(launch_config, brings_every_attribute_into_the_drivers_form) {
+  LaunchConfig config;
+  config.cluster = Dim3{2};
+  config.preferred_cluster = Dim3{4};
+  config.cluster_scheduling_policy = ClusterSchedulingPolicy::load_balancing;
+  config.is_cooperative = true;
+  config.programmatic_stream_serialization = true;
+  config.priority = -2;
+  config.memory_sync_domain = MemorySyncDomain::remote;
+  config.memory_sync_domain_map = MemorySyncDomainMap{3, 1};
+  config.preferred_shared_memory_carveout = 25;
+  config.access_policy_window = AccessPolicyWindow{0x1000, 64, 0.5f, AccessProperty::streaming, AccessProperty::normal};
+  const ResolvedConfig resolved(config);
+  const detail::DriverLaunchConfig& form = resolved.native();
+  EXPECT_EQ(form.native.numAttrs, 10u);
+  EXPECT_EQ(form.find(driver::CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION)->preferredClusterDim.x, 4u);
+  EXPECT_EQ(
+      form.find(driver::CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)->clusterSchedulingPolicyPreference,
+      2);
+  EXPECT_EQ(form.find(driver::CU_LAUNCH_ATTRIBUTE_COOPERATIVE)->cooperative, 1);
+  EXPECT_EQ(form.find(driver::CU_LAUNCH_ATTRIBUTE_PRIORITY)->priority, -2);
+  EXPECT_EQ(form.find(driver::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN)->memSyncDomain, 1);
+  EXPECT_EQ(form.find(driver::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP)->memSyncDomainMap.default_, 3);
+  EXPECT_EQ(form.find(driver::CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)->sharedMemCarveout, 25u);
+  EXPECT_EQ(form.find(driver::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW)->accessPolicyWindow.num_bytes, 64u);
+  EXPECT_EQ(form.find(driver::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT), nullptr);
+}
+
 TEST(launch_config, of_nothing_or_too_much_is_refused_by_name) {
-  EXPECT_TRUE(has(refusal([] { detail::DriverLaunchConfig({.grid = {0}}, nullptr); }), "grid.x is 0"));
-  EXPECT_TRUE(has(refusal([] { detail::DriverLaunchConfig({.block = {1, 0}}, nullptr); }), "block.y is 0"));
-  EXPECT_TRUE(has(refusal([] { detail::DriverLaunchConfig({.block = {1, 0}}, nullptr); }), "must be >= 1"));
-  EXPECT_TRUE(has(refusal([] { detail::DriverLaunchConfig({.cluster = Dim3{1, 1, 0}}, nullptr); }), "cluster.z is 0"));
-  EXPECT_TRUE(has(refusal([] { detail::DriverLaunchConfig({.shmem_size = std::size_t{1} << 40}, nullptr); }),
+  EXPECT_TRUE(has(refusal([] { detail::DriverLaunchConfig({.grid = {0}}); }), "grid.x is 0"));
+  EXPECT_TRUE(has(refusal([] { detail::DriverLaunchConfig({.block = {1, 0}}); }), "block.y is 0"));
+  EXPECT_TRUE(has(refusal([] { detail::DriverLaunchConfig({.block = {1, 0}}); }), "must be >= 1"));
+  EXPECT_TRUE(has(refusal([] { detail::DriverLaunchConfig({.cluster = Dim3{1, 1, 0}}); }), "cluster.z is 0"));
+  EXPECT_TRUE(has(refusal([] { detail::DriverLaunchConfig({.shmem_size = std::size_t{1} << 40}); }),
                   "shmem_size is 1099511627776"));
-  EXPECT_TRUE(has(refusal([] { detail::DriverLaunchConfig({.grid = {0x80000000u}, .cluster = Dim3{2}}, nullptr); }),
+  EXPECT_TRUE(has(refusal([] { detail::DriverLaunchConfig({.grid = {0x80000000u}, .cluster = Dim3{2}}); }),
                   "4294967296 blocks"));
 }
 
