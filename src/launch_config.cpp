@@ -158,13 +158,14 @@ DriverLaunchConfig::DriverLaunchConfig(const LaunchConfig& config) {
   native.hStream = nullptr;
   native.attrs = nullptr;
   native.numAttrs = 0;
-  const bool plain = !(config.is_cooperative | config.programmatic_stream_serialization | config.cluster.has_value() |
-                       config.preferred_cluster.has_value() | config.cluster_scheduling_policy.has_value() |
-                       config.priority.has_value() | config.programmatic_event.has_value() |
-                       config.launch_completion_event.has_value() | config.memory_sync_domain.has_value() |
-                       config.memory_sync_domain_map.has_value() | config.preferred_shared_memory_carveout.has_value() |
-                       config.access_policy_window.has_value());
-  if (!plain) [[unlikely]] {
+  // Added up rather than tested one by one: most launches have none.
+  const int attributes_set =
+      config.is_cooperative + config.programmatic_stream_serialization + config.cluster.has_value() +
+      config.preferred_cluster.has_value() + config.cluster_scheduling_policy.has_value() +
+      config.priority.has_value() + config.programmatic_event.has_value() + config.launch_completion_event.has_value() +
+      config.memory_sync_domain.has_value() + config.memory_sync_domain_map.has_value() +
+      config.preferred_shared_memory_carveout.has_value() + config.access_policy_window.has_value();
+  if (attributes_set != 0) [[unlikely]] {
     set_attributes(*this, config);
   }
 }

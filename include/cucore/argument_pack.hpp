@@ -142,6 +142,10 @@ class CUCORE_API ArgumentPack {
   static constexpr std::size_t inline_bytes = 1024;
   static constexpr std::size_t inline_arguments = 64;
 
+  // Not initialised: only what is added is written.
+  alignas(64) std::array<std::byte, inline_bytes + slack> inline_block_;
+  std::array<void*, inline_arguments> inline_values_;
+
   const Kernel* kernel_;
   const Signature* signature_;  // the kernel's; null: not known
   const detail::ParameterSlot* slots_ = nullptr;
@@ -150,8 +154,6 @@ class CUCORE_API ArgumentPack {
   std::byte* block_ = inline_block_.data();
   void** values_ = inline_values_.data();
   Owned* owned_ = nullptr;
-  std::array<void*, inline_arguments> inline_values_;  // not initialised, as the block
-  alignas(64) std::array<std::byte, inline_bytes + slack> inline_block_;
 };
 
 }  // namespace cucore

@@ -191,9 +191,10 @@ nb::object launcher(nb::handle self, nb::handle config) {
 nb::object launcher_by_index(nb::handle self, nb::handle index) {
   const bool sequence = PyTuple_Check(index.ptr()) != 0;
   const nb::tuple parts = sequence ? nb::borrow<nb::tuple>(index) : nb::make_tuple(index);
+  const std::size_t count = parts.size();
   const bool has_config =
-      parts.size() != 0 && (PyDict_Check(nb::object(parts[0]).ptr()) != 0 || nb::isinstance<PyLaunchConfig>(parts[0]));
-  if (has_config ? parts.size() > 2 : parts.size() < 2 || parts.size() > 4) {
+      count != 0 && (PyDict_Check(nb::object(parts[0]).ptr()) != 0 || nb::isinstance<PyLaunchConfig>(parts[0]));
+  if (has_config ? count > 2 : count < 2 || count > 4) {
     throw nb::type_error(
         "kernel[...] takes [config], [config, stream], or [grid, block, shared, stream], of which "
         "shared and stream may be left out");
@@ -202,11 +203,11 @@ nb::object launcher_by_index(nb::handle self, nb::handle index) {
   nb::object stream;
   if (has_config) {
     config = config_object(nb::object(parts[0]).ptr());
-    if (parts.size() == 2) stream = parts[1];
+    if (count == 2) stream = parts[1];
   } else {
     config = nb::type<PyLaunchConfig>()(nb::arg("grid") = parts[0], nb::arg("block") = parts[1],
-                                        nb::arg("shmem_size") = parts.size() > 2 ? nb::object(parts[2]) : nb::none());
-    if (parts.size() == 4) stream = parts[3];
+                                        nb::arg("shmem_size") = count > 2 ? nb::object(parts[2]) : nb::none());
+    if (count == 4) stream = parts[3];
   }
   if (stream.is_valid() && stream.is_none()) {
     throw nb::type_error("the stream of kernel[...] is None: leave it out, and pass one with each call");
