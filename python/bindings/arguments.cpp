@@ -70,9 +70,7 @@ bool small_int(PyObject* argument, std::int64_t& value) {
   return true;
 }
 
-void add_int(ArgumentPack& pack, PyObject* argument) {
-  std::int64_t small = 0;
-  if (small_int(argument, small)) return pack.add_integer(small);
+[[gnu::noinline]] void add_long_int(ArgumentPack& pack, PyObject* argument) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(argument, &overflow);
   if (overflow == 0) {
@@ -85,6 +83,14 @@ void add_int(ArgumentPack& pack, PyObject* argument) {
     PyErr_Clear();
   }
   refuse(PyExc_OverflowError, where(pack) + "the int does not fit into 64 bits" + expected(pack));
+}
+
+inline void add_int(ArgumentPack& pack, PyObject* argument) {
+  std::int64_t small = 0;
+  if (small_int(argument, small)) [[likely]] {
+    return pack.add_integer(small);
+  }
+  add_long_int(pack, argument);
 }
 
 // Bytes by the buffer protocol. `size` 0: whatever there are.
@@ -177,7 +183,8 @@ bool is_foreign_handle(PyTypeObject* type) {
          type->tp_as_number->nb_int != nullptr;
 }
 
-void add_other(ArgumentPack& pack, PyObject* argument, LaunchOrder& order, bool may_stand_for_another) {
+[[gnu::noinline]] void add_other(ArgumentPack& pack, PyObject* argument, LaunchOrder& order,
+                                 bool may_stand_for_another) {
   PyTypeObject* const type = Py_TYPE(argument);
   if (PyLong_Check(argument)) return add_int(pack, argument);
   if (const ScalarType* scalar = find_scalar_type(type)) return add_scalar(pack, argument, *scalar);
@@ -206,7 +213,7 @@ void add_other(ArgumentPack& pack, PyObject* argument, LaunchOrder& order, bool 
   refuse_type(pack, argument);
 }
 
-void add_argument(ArgumentPack& pack, PyObject* argument, LaunchOrder& order) {
+inline void add_argument(ArgumentPack& pack, PyObject* argument, LaunchOrder& order) {
   PyTypeObject* const type = Py_TYPE(argument);
   if (type == buffer_type) return add_buffer(pack, *nb::inst_ptr<PyBuffer>(argument));
   if (type == &PyLong_Type) return add_int(pack, argument);
