@@ -1,7 +1,8 @@
 """Runs every suite of the project and closes with one line: N passed, N failed, N skipped.
 
-A suite is a name and a function that yields (passed, failed, skipped). Everything a suite prints goes to
-build/test-logs/SUITE.log; on failure the end of that log is shown. `tools/run_tests.py NAME ...` runs only those.
+A suite is a name and a function that gives a Tally. Everything a suite prints goes to build/test-logs/SUITE.log. What
+failed, and the end of what it printed, stands before the last line, where whoever sees only the end of a log finds it.
+`tools/run_tests.py NAME ...` runs only those suites.
 """
 
 import json
@@ -13,6 +14,7 @@ import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,6 +23,34 @@ LOGS = BUILD / "test-logs"
 PYTHON = ROOT / ".venv/bin/python"
 FUZZ_SECONDS = int(os.environ.get("CUCORE_FUZZ_SECONDS", "60"))
 JOBS = str(os.cpu_count() or 2)
+
+
+@dataclass
+class Tally:
+    """What came of some tests; of those that failed, the name and the end of what they printed."""
+
+    passed: int = 0
+    failures: list = field(default_factory=list)
+    skipped: int = 0
+
+    @classmethod
+    def of(cls, name, status, log):
+        """The tally of one test that is a command that has just written to `log`: it passed if its status is 0."""
+        return cls(1) if status == 0 else cls(0, [f"{name}: exit status {status}\n{end_of(log)}"])
+
+    def __add__(self, other):
+        return Tally(self.passed + other.passed, self.failures + other.failures, self.skipped + other.skipped)
+
+    def __str__(self):
+        return f"{self.passed} passed, {len(self.failures)} failed, {self.skipped} skipped"
+
+    @property
+    def ran_nothing(self):
+        return not (self.passed or self.failures or self.skipped)
+
+
+def end_of(log):
+    return "\n".join(log.read_text(errors="replace").splitlines()[-30:])[-4000:]
 
 
 def run(log, command, env=None, cwd=ROOT, timeout=1800):
@@ -38,32 +68,28 @@ def run(log, command, env=None, cwd=ROOT, timeout=1800):
             return 124
 
 
-def read_junit(path, status):
-    """Counts of a JUnit file; a runner that died without writing one counts as a failure of its own."""
+def read_junit(name, path, status, log):
+    """The tally of a JUnit file; a runner that died, with or without writing one, counts as a failure of its own."""
     try:
         root = ElementTree.parse(path).getroot()
     except (OSError, ElementTree.ParseError):
-        return (0, 1, 0)
-    passed = failed = skipped = 0
+        return Tally.of(name, status or "0, no report", log)
+    tally = Tally()
     for case in root.iter("testcase"):
-        if case.find("failure") is not None or case.find("error") is not None:
-            failed += 1
+        faults = [*case.findall("failure"), *case.findall("error")]
+        if faults:
+            tally.failures.append(f"{case.get('classname')}.{case.get('name')}\n{(faults[0].text or '')[-4000:]}")
         elif case.find("skipped") is not None or case.get("status") == "notrun" or case.get("result") == "skipped":
-            skipped += 1
+            tally.skipped += 1
         else:
-            passed += 1
-    if status != 0 and failed == 0:
-        failed += 1  # crashed, or failed outside any test case
-    return (passed, failed, skipped)
-
-
-def add(a, b):
-    return tuple(x + y for x, y in zip(a, b, strict=True))
+            tally.passed += 1
+    if status != 0 and not tally.failures:
+        tally += Tally.of(f"{name}, outside any test", status, log)
+    return tally
 
 
 def lint(log):
-    status = run(log, [PYTHON, "tools/lint.py"])
-    return (1, 0, 0) if status == 0 else (0, 1, 0)
+    return Tally.of("tools/lint.py", run(log, [PYTHON, "tools/lint.py"]), log)
 
 
 def ctest(log, build, env=None, leave_out=()):
@@ -71,7 +97,7 @@ def ctest(log, build, env=None, leave_out=()):
     listing = subprocess.run(
         ["ctest", "--test-dir", str(build), "--show-only=json-v1"], capture_output=True, text=True, check=True
     )
-    counts = (0, 0, 0)
+    tally = Tally()
     for test in json.loads(listing.stdout)["tests"]:
         properties = {p["name"]: p["value"] for p in test.get("properties", [])}
         test_env = dict(item.split("=", 1) for item in properties.get("ENVIRONMENT", []))
@@ -84,11 +110,11 @@ def ctest(log, build, env=None, leave_out=()):
             with tempfile.TemporaryDirectory() as folder:
                 report = Path(folder) / "report.xml"
                 status = run(log, [*command, f"--gtest_output=xml:{report}"], {**test_env, **(env or {})}, cwd, timeout)
-                counts = add(counts, read_junit(report, status))
+                tally += read_junit(test["name"], report, status, log)
         else:
             status = run(log, command, {**test_env, **(env or {})}, cwd, timeout)
-            counts = add(counts, (1, 0, 0) if status == 0 else (0, 1, 0))
-    return counts
+            tally += Tally.of(test["name"], status, log)
+    return tally
 
 
 def cpp(log):
@@ -112,7 +138,7 @@ def pytest(log):
         ],
         {"CUCORE_DEVICE": os.environ.get("CUCORE_DEVICE", "cpu")},
     )
-    return read_junit(report, status)
+    return read_junit("pytest", report, status, log)
 
 
 NOT_SANITIZED = {"install", "must_not_compile"}  # these compile other programs
@@ -124,10 +150,11 @@ def sanitizer(preset, options):
     def suite(log):
         build = BUILD / preset
         python = f"-DPython_EXECUTABLE={PYTHON}"
-        if run(log, ["cmake", "--preset", preset, python]) or run(
+        status = run(log, ["cmake", "--preset", preset, python]) or run(
             log, ["cmake", "--build", build, "-j", JOBS], timeout=3600
-        ):
-            return (0, 1, 0)
+        )
+        if status:
+            return Tally.of(f"the build of the preset {preset}", status, log)
         return ctest(log, build, options, leave_out=NOT_SANITIZED)
 
     return suite
@@ -136,10 +163,11 @@ def sanitizer(preset, options):
 def fuzz(log):
     """A short run of every fuzzer; the corpus that grows stays in build/fuzz/corpus for the next run."""
     build = BUILD / "fuzz"
-    if run(log, ["cmake", "--preset", "fuzz", f"-DPython_EXECUTABLE={PYTHON}"]) or run(
+    status = run(log, ["cmake", "--preset", "fuzz", f"-DPython_EXECUTABLE={PYTHON}"]) or run(
         log, ["cmake", "--build", build, "-j", JOBS, "--target", "fuzzers"], timeout=3600
-    ):
-        return (0, 1, 0)
+    )
+    if status:
+        return Tally.of("the build of the fuzzers", status, log)
     targets = sorted(path for path in (build / "fuzzers").iterdir() if path.is_file() and os.access(path, os.X_OK))
 
     def one(target):
@@ -164,18 +192,18 @@ def fuzz(log):
 
     with ThreadPoolExecutor(max_workers=int(JOBS)) as pool:
         results = list(pool.map(one, targets))
+    tally = Tally()
     for target, status in zip(targets, results, strict=True):
         with open(log, "a") as out:
             out.write(f"{target.name}: exit status {status}\n")
             out.write((LOGS / f"fuzz-{target.name}.log").read_text(errors="replace")[-4000:])
-    if not targets:
-        return (0, 1, 0)
-    return (results.count(0), len(results) - results.count(0), 0)
+        tally += Tally.of(target.name, status, log)
+    return tally
 
 
 def packaging(log):
     """pip install . into an empty environment, then the quick start from there."""
-    passed = failed = 0
+    tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
         venv = Path(folder) / "venv"
         wheel_python = venv / "bin/python"
@@ -186,11 +214,11 @@ def packaging(log):
             [venv / "bin/cucore", "devices"],
         ]
         for step in steps:
-            if run(log, step, {"CUCORE_DEVICE": "cpu"}, cwd=folder):
-                failed += 1
+            status = run(log, step, {"CUCORE_DEVICE": "cpu"}, cwd=folder)
+            tally += Tally.of(" ".join(map(str, step)), status, log)
+            if tally.failures:
                 break
-            passed += 1
-    return (passed, failed, 0)
+    return tally
 
 
 def demo(log):
@@ -201,8 +229,7 @@ def demo(log):
         [PYTHON, "examples/image_pipeline/main.py", "--output", output],
         [BUILD / "examples/image_pipeline_cpp", "--output", output],
     ]
-    failed = sum(run(log, program) != 0 for program in programs)
-    return (len(programs) - failed, failed, 0)
+    return sum((Tally.of(" ".join(map(str, program)), run(log, program), log) for program in programs), Tally())
 
 
 SUITES = {
@@ -232,29 +259,27 @@ def main(names):
     if unknown:
         sys.exit(f"unknown suite {unknown[0]}; there are: {', '.join(SUITES)}")
     LOGS.mkdir(parents=True, exist_ok=True)
-    total = (0, 0, 0)
+    total = Tally()
     for name in names or SUITES:
         log = LOGS / f"{name}.log"
         log.unlink(missing_ok=True)
         start = time.monotonic()
         print(f"== {name}", flush=True)
         try:
-            counts = SUITES[name](log)
+            tally = SUITES[name](log)
         except Exception as error:  # a suite that cannot even start is a failed suite, and the others still run
-            with open(log, "a") as out:
-                out.write(f"{type(error).__name__}: {error}\n")
-            counts = (0, 1, 0)
-        if counts[1] or not sum(counts):
-            print("\n".join(log.read_text(errors="replace").splitlines()[-60:]))
-            print(f"   (whole log: {log.relative_to(ROOT)})")
-            counts = counts if sum(counts) else (0, 1, 0)
-        print(
-            f"   {counts[0]} passed, {counts[1]} failed, {counts[2]} skipped ({time.monotonic() - start:.0f} s)",
-            flush=True,
-        )
-        total = add(total, counts)
-    print(f"{total[0]} passed, {total[1]} failed, {total[2]} skipped")
-    return 1 if total[1] or not total[0] else 0
+            tally = Tally(0, [f"{type(error).__name__}: {error}"])
+        if tally.ran_nothing:
+            tally.failures.append("no test ran")
+        if tally.failures:
+            print(f"   whole log: {log.relative_to(ROOT)}")
+        print(f"   {tally} ({time.monotonic() - start:.0f} s)", flush=True)
+        tally.failures = [f"{name}: {failure}" for failure in tally.failures]
+        total += tally
+    for failure in total.failures:
+        print(f"FAILED {failure}")
+    print(total)
+    return 1 if total.failures else 0
 
 
 if __name__ == "__main__":
