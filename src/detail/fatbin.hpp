@@ -2,9 +2,9 @@
 // driver, nvJitLink and cuobjdump read; what is written here is not compressed.
 //
 //   file header   u32 magic, u16 version, u16 bytes of this header, u64 bytes of all entries together
-//   entry header  +0 u16 kind (1 PTX, 2 ELF)  +2 u16 version  +4 u32 bytes of this header  +8 u64 bytes of the payload,
-//                 padded to 8  +20 u32 where in this header options are told of  +24 u16 minor, +26 u16 major version of the payload's format  +28 u32 architecture
-//                 +40 u64 flags
+//   entry header  +0 u16 kind (1 PTX, 2 ELF)  +2 u16 version  +4 u32 bytes of this header
+//                 +8 u64 bytes of the payload, padded to 8  +20 u32 where in this header options are told of
+//                 +24 u16 minor, +26 u16 major version of the payload's format  +28 u32 architecture  +40 u64 flags
 //
 // Nothing in a fat binary is believed before it is checked against its size.
 #pragma once
