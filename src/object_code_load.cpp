@@ -11,6 +11,7 @@
 #include "src/detail/fatbin.hpp"
 #include "src/detail/files.hpp"
 #include "src/detail/object_code_state.hpp"
+#include "src/linker_session.hpp"
 
 namespace cucore::detail {
 namespace {
@@ -61,12 +62,22 @@ std::shared_ptr<LibraryState> load_ptx(const std::string& description, std::stri
   return LibraryState::open(request);
 }
 
-// A cubin for another architecture: what it was made from, which the driver compiles for this one.
-std::shared_ptr<LibraryState> load_carried_ptx(const std::string& description, std::string_view ptx) {
+// A cubin for another architecture: what it was made from, compiled for this one. One module is the driver's JIT
+// compiler's business, several have to be linked.
+std::shared_ptr<LibraryState> load_carried_ptx(const std::string& description,
+                                               const std::vector<std::string_view>& modules) {
+  const std::string what = description + ", from the PTX it carries since its binary is for another architecture";
+  if (modules.size() == 1) {
+    LoadRequest request =
+        request_for(what, modules.front(), {.type = CodeType::ptx, .arch = architecture_of_ptx(modules.front())});
+    request.ptx = std::make_shared<const std::string>(modules.front());
+    request.hint = kArchitectureHint;
+    return LibraryState::open(request);
+  }
+  const std::string linked = link_ptx_modules(modules, "sm_" + std::to_string(device_capability()));
   LoadRequest request =
-      request_for(description + ", from the PTX it carries since its binary is for another architecture", ptx,
-                  {.type = CodeType::ptx, .arch = architecture_of_ptx(ptx)});
-  request.ptx = std::make_shared<const std::string>(ptx);
+      request_for(what, linked, {.type = CodeType::ptx, .arch = architecture_of_ptx(modules.front())});
+  request.ptx = std::make_shared<const std::string>(joined_ptx(modules));
   request.hint = kArchitectureHint;
   return LibraryState::open(request);
 }
@@ -84,7 +95,7 @@ std::shared_ptr<LibraryState> load_cubin(const std::string& description, std::st
   } catch (const DriverError& error) {
     if (error.code() != kNoBinaryForGpu || modules.empty()) throw;
   }
-  return load_carried_ptx(description, modules.front());
+  return load_carried_ptx(description, modules);
 }
 
 std::string list_of(const std::vector<FatbinImage>& images) {

@@ -1,6 +1,7 @@
 #include "cpu/image/cubin.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -112,12 +113,17 @@ ImageContents read_cubin(std::string_view image) {
     const auto content =
         section->type == section_without_bytes ? std::nullopt : reader.slice(section->offset, section->size);
     if (!content) return invalid("the cubin is truncated or damaged: its PTX section does not fit");
-    std::string ptx(content->substr(0, content->find('\0')));
-    if (found) {
-      contents.further_ptx.push_back(std::move(ptx));
-    } else {
-      contents.ptx = std::move(ptx);
-      found = true;
+    // One module, or several of a linked cubin, each with its NUL.
+    for (std::string_view texts = *content; !texts.empty();) {
+      const std::string_view module = texts.substr(0, texts.find('\0'));
+      texts.remove_prefix(std::min(texts.size(), module.size() + 1));
+      if (module.empty()) continue;
+      if (found) {
+        contents.further_ptx.emplace_back(module);
+      } else {
+        contents.ptx = module;
+        found = true;
+      }
     }
   }
   contents.status = found ? ImageStatus::Ok : ImageStatus::NoPtx;
@@ -128,6 +134,45 @@ ImageContents read_cubin(std::string_view image) {
         "PTX), or load PTX or a fat binary with PTX instead";
   }
   return contents;
+}
+
+std::string write_cubin(std::string_view ptx, std::uint32_t architecture) {
+  const auto put = [](std::string& bytes, std::uint64_t offset, auto value) {
+    std::memcpy(bytes.data() + offset, &value, sizeof value);
+  };
+  const std::string names = '\0' + std::string(ptx_section) + '\0' + ".shstrtab" + '\0';
+  std::string image(header_size, '\0');
+  const std::uint64_t ptx_at = image.size();
+  image.append(ptx) += '\0';
+  const std::uint64_t names_at = image.size();
+  image += names;
+  image.resize((image.size() + 7) / 8 * 8, '\0');
+  const std::uint64_t table_at = image.size();
+  std::string table(3 * section_header_size, '\0');
+  const auto section = [&](std::uint64_t index, std::uint32_t name, std::uint32_t type, std::uint64_t at,
+                           std::uint64_t size) {
+    const std::uint64_t header = index * section_header_size;
+    put(table, header, name);
+    put(table, header + 4, type);
+    put(table, header + 24, at);
+    put(table, header + 32, size);
+    put(table, header + 48, std::uint64_t{1});  // alignment
+  };
+  section(1, 1, 1, ptx_at, ptx.size() + 1);                                                   // SHT_PROGBITS
+  section(2, static_cast<std::uint32_t>(ptx_section.size()) + 2, 3, names_at, names.size());  // SHT_STRTAB
+  image += table;
+
+  image.replace(0, 9, std::string("\x7f\x45\x4c\x46\x02\x01\x01\x41\x08", 9));  // CUDA's ABI, version 8
+  put(image, 16, std::uint16_t{2});                                             // ET_EXEC
+  put(image, machine_offset, machine_cuda);
+  put(image, 20, std::uint32_t{1});
+  put(image, section_table_offset, table_at);
+  put(image, 48, architecture << 8);
+  put(image, 52, static_cast<std::uint16_t>(header_size));
+  put(image, section_entry_size_offset, static_cast<std::uint16_t>(section_header_size));
+  put(image, section_count_offset, std::uint16_t{3});
+  put(image, section_names_offset, std::uint16_t{2});
+  return image;
 }
 
 std::size_t elf_extent(const char* bytes) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "cpu/image/image.hpp"
@@ -11,6 +13,9 @@ namespace cucore::cpu::image {
 bool is_elf(std::string_view image);
 
 ImageContents read_cubin(std::string_view image);
+
+/// A cubin without machine code, for the architecture `architecture` (80 for sm_80), that carries this PTX.
+std::string write_cubin(std::string_view ptx, std::uint32_t architecture);
 
 /// Bytes of the ELF image at `bytes`, as its headers say.
 std::size_t elf_extent(const char* bytes);

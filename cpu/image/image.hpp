@@ -11,7 +11,7 @@
 
 namespace cucore::cpu::image {
 
-/// The section of a cubin that holds its PTX, NUL-terminated. Not allocated, so a GPU never sees it.
+/// The section of a cubin that holds its PTX, one or several modules, each NUL-terminated. Not allocated, so a GPU never sees it.
 inline constexpr std::string_view ptx_section = ".cucore.ptx";
 
 enum class ImageFormat : std::uint8_t { Unknown, Ptx, Cubin, FatBinary };
@@ -26,7 +26,7 @@ struct ImageContents {
   ImageStatus status = ImageStatus::Invalid;
   ImageFormat format = ImageFormat::Unknown;
   std::string ptx;                       ///< without its NUL
-  std::vector<std::string> further_ptx;  ///< of a cubin with several PTX sections: the second and later ones
+  std::vector<std::string> further_ptx;  ///< of a cubin with several PTX modules: the second and later ones
   std::string error;                     ///< unless Ok: what is wrong, in a sentence, with what to do if that is known
 };
 

@@ -4,16 +4,28 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <map>
+#include <set>
 #include <tuple>
 
+#include "cpu/image/cubin.hpp"
 #include "cpu/ptx/parser.hpp"
 #include "cpu/runtime/handle_table.hpp"
 #include "cpu/runtime/image_source.hpp"
 #include "cpu/runtime/process.hpp"
+#include "cpu/runtime/ptx_symbols.hpp"
 
 namespace cucore::cpu::runtime {
 
 namespace {
+
+using Declaration = PtxSymbols::Declaration;
+using Linkage = PtxSymbols::Linkage;
+
+/// What the device supplies to every module.
+bool is_supplied(std::string_view name) {
+  return name == "vprintf" || name == "__assertfail" || name == "malloc" || name == "free";
+}
 
 using LinkTable = HandleTable<LinkState, HandleKind::LinkState>;
 LinkTable& link_table() {
@@ -51,6 +63,37 @@ void PtxLinker::add(std::string ptx, std::string name) { inputs_.push_back({std:
 
 CUresult PtxLinker::complete(std::string* ptx, std::string* log) const {
   if (inputs_.empty()) return CUDA_ERROR_INVALID_VALUE;
+  std::vector<PtxSymbols> symbols;
+  for (const Input& input : inputs_) symbols.emplace_back(input.ptx);
+
+  // Who defines what: the first strong definition, else the first weak one, stays.
+  std::map<std::string_view, std::size_t> definer;
+  std::map<std::string_view, bool> is_strong;
+  std::map<std::string_view, std::set<std::size_t>> users;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    for (const Declaration& declaration : symbols[i].declarations()) {
+      users[declaration.name].insert(i);
+      if (!declaration.defines || declaration.linkage == Linkage::Internal) continue;
+      const bool strong = declaration.linkage == Linkage::Visible;
+      const auto [known, fresh] = definer.emplace(declaration.name, i);
+      if (!fresh && strong && is_strong[declaration.name]) {
+        *log += "error   : Multiple definition of '" + std::string(declaration.name) + "' in '" + inputs_[i].name +
+                "', first defined in '" + inputs_[known->second].name + "'\n";
+      }
+      if (strong && !is_strong[declaration.name]) known->second = i;
+      if (strong) is_strong[declaration.name] = true;
+    }
+  }
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    for (const Declaration& declaration : symbols[i].declarations()) {
+      const bool needed = declaration.linkage == Linkage::Extern && !declaration.defines &&
+                          symbols[i].references().contains(declaration.name);
+      if (!needed || definer.contains(declaration.name) || is_supplied(declaration.name)) continue;
+      *log += "error   : Undefined reference to '" + std::string(declaration.name) + "' in '" + inputs_[i].name + "'\n";
+    }
+  }
+  if (!log->empty()) return CUDA_ERROR_INVALID_IMAGE;
+
   if (inputs_.size() == 1) {
     *ptx = inputs_.front().ptx;
     return CUDA_SUCCESS;
@@ -58,14 +101,25 @@ CUresult PtxLinker::complete(std::string* ptx, std::string* log) const {
   std::string version;
   std::string target;
   std::string bodies;
-  for (const Input& input : inputs_) {
-    std::string body = input.ptx;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    std::map<std::string_view, std::string> renamed;
+    std::set<std::string_view> dropped;
+    for (const Declaration& declaration : symbols[i].declarations()) {
+      if (declaration.linkage == Linkage::Internal) {
+        if (users[declaration.name].size() > 1) {
+          renamed[declaration.name] = std::string(declaration.name) + "$" + std::to_string(i + 1);
+        }
+      } else if (declaration.defines && definer[declaration.name] != i) {
+        dropped.insert(declaration.name);
+      }
+    }
+    std::string body = symbols[i].changed(renamed, dropped);
     const std::string its_version = take_directive(body, ".version", false);
     const std::string its_target = take_directive(body, ".target", true);
     take_directive(body, ".address_size", false);
     if (version.empty() || numbers(version) < numbers(its_version)) version = its_version;
     if (target.empty() || numbers(target) < numbers(its_target)) target = its_target;
-    bodies += "// " + input.name + "\n" + body + "\n";
+    bodies += "// " + inputs_[i].name + "\n" + body + "\n";
   }
   *ptx = ".version " + version + "\n.target " + target + "\n.address_size 64\n" + bodies;
   const ptx::ParseResult parsed = ptx::parse(*ptx);
@@ -94,6 +148,7 @@ CUresult LinkState::add(CUjitInputType type, const void* data, std::size_t size,
   if (!parsed.module) return fail(CUDA_ERROR_INVALID_PTX, ptx::format(parsed.diagnostics));
   const std::lock_guard lock(mutex_);
   if (!image_.empty()) return CUDA_ERROR_INVALID_VALUE;  // already completed
+  capability_ = capability;
   linker_.add(std::move(ptx), name && *name ? name : "<unnamed input>");
   return CUDA_SUCCESS;
 }
@@ -102,15 +157,14 @@ CUresult LinkState::complete(void** image, std::size_t* size) {
   const std::lock_guard lock(mutex_);
   if (image_.empty()) {
     std::string log;
-    if (const CUresult result = linker_.complete(&image_, &log); result != CUDA_SUCCESS) {
-      image_.clear();
-      return fail(result, log);
-    }
+    std::string ptx;
+    if (const CUresult result = linker_.complete(&ptx, &log); result != CUDA_SUCCESS) return fail(result, log);
+    image_ = image::write_cubin(ptx, static_cast<std::uint32_t>(capability_));
     options_.write_error_log("");
     options_.write_info_log("");
   }
   *image = image_.data();
-  if (size) *size = image_.size() + 1;
+  if (size) *size = image_.size();
   return CUDA_SUCCESS;
 }
 

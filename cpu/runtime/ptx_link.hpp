@@ -1,5 +1,6 @@
 // Links PTX modules by putting their texts behind each other under one header: external declarations then meet their
-// definitions in one module. Names that two inputs define privately collide, which the parser reports.
+// definitions in one module. Names that are private to an input and known to another are changed; of several weak
+// definitions one stays; what is defined twice or not at all is an error, as it is for the driver's linker.
 #pragma once
 
 #include <cuda.h>
@@ -18,7 +19,8 @@ class PtxLinker {
  public:
   /// `name` is for messages.
   void add(std::string ptx, std::string name);
-  /// INVALID_PTX with a log if the whole does not parse; INVALID_VALUE if nothing was added.
+  /// INVALID_IMAGE with a log if a symbol is defined twice or not at all, INVALID_PTX if the whole does not parse;
+  /// INVALID_VALUE if nothing was added.
   CUresult complete(std::string* ptx, std::string* log) const;
 
  private:
@@ -36,7 +38,7 @@ class LinkState {
 
   /// Checks the input at once, as the driver does.
   CUresult add(CUjitInputType type, const void* data, std::size_t size, const char* name, int capability);
-  /// The linked image, which lives as long as this object.
+  /// The linked image, a cubin that carries the PTX; it lives as long as this object.
   CUresult complete(void** image, std::size_t* size);
 
  private:
@@ -45,6 +47,7 @@ class LinkState {
   const JitOptions options_;
   std::mutex mutex_;
   PtxLinker linker_;
+  int capability_ = 0;
   std::string image_;
 };
 

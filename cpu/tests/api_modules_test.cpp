@@ -158,6 +158,80 @@ TEST_F(Modules, a_kernels_attribute_holds_in_every_context_of_the_device) {
   EXPECT_OK(cuLibraryUnload(library));
 }
 
+struct LinkOf {
+  CUresult result = CUDA_SUCCESS;
+  std::string log;
+  std::string image;
+};
+
+// Links these bodies, each under a header of its own, named "a", "b" and so on.
+LinkOf link_of(const std::vector<std::string>& bodies) {
+  LinkOf linked;
+  std::vector<char> log(4096);
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
+  CUlinkState link = nullptr;
+  EXPECT_OK(cuLinkCreate(2, options, values, &link));
+  char name[] = "a";
+  for (const std::string& body : bodies) {
+    std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n" + body;
+    EXPECT_OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, text.data(), text.size() + 1, name, 0, nullptr, nullptr));
+    ++name[0];
+  }
+  void* image = nullptr;
+  std::size_t size = 0;
+  linked.result = cuLinkComplete(link, &image, &size);
+  if (linked.result == CUDA_SUCCESS) linked.image.assign(static_cast<const char*>(image), size);
+  EXPECT_OK(cuLinkDestroy(link));
+  linked.log = log.data();
+  return linked;
+}
+
+const std::string kConstant = ".func (.param .b32 r) constant()\n{\nst.param.b32 [r], ";
+const std::string kCall = "{ .param .b32 ret; call.uni (ret), constant; ld.param.b32 %v, [ret]; }\n";
+
+std::string kernel_text(const std::string& name) {
+  return ".visible .entry " + name + "(.param .u64 out)\n{\n.reg .b32 %v; .reg .b64 %p;\nld.param.u64 %p, [out];\n" +
+         kCall + "st.global.u32 [%p], %v;\nret;\n}\n";
+}
+
+TEST_F(Modules, a_link_keeps_private_names_of_its_inputs_apart) {
+  const LinkOf linked =
+      link_of({kConstant + "3;\nret;\n}\n" + kernel_text("three"), kConstant + "4;\nret;\n}\n" + kernel_text("four")});
+  ASSERT_OK(linked.result) << linked.log;
+  ASSERT_OK(cuModuleLoadData(&module, linked.image.data()));
+  int* const out = device_array<int>(2);
+  ASSERT_OK(launch(kernel("three"), 1, 1, nullptr, out));
+  ASSERT_OK(launch(kernel("four"), 1, 1, nullptr, out + 1));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(3, out[0]);
+  EXPECT_EQ(4, out[1]);
+}
+
+TEST_F(Modules, a_link_keeps_one_of_several_weak_definitions) {
+  const std::string weak = ".weak .global .align 4 .u32 cell = 5;\n.weak " + kConstant;
+  const LinkOf linked =
+      link_of({weak + "3;\nret;\n}\n" + kernel_text("first"), weak + "3;\nret;\n}\n" + kernel_text("second")});
+  ASSERT_OK(linked.result) << linked.log;
+  ASSERT_OK(cuModuleLoadData(&module, linked.image.data()));
+  int* const out = device_array<int>(1);
+  ASSERT_OK(launch(kernel("second"), 1, 1, nullptr, out));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(3, *out);
+}
+
+TEST_F(Modules, a_link_names_symbols_that_are_undefined_or_defined_twice_and_their_inputs) {
+  const LinkOf undefined = link_of({".extern .func (.param .b32 r) constant();\n" + kernel_text("lonely")});
+  EXPECT_NE(CUDA_SUCCESS, undefined.result);
+  EXPECT_NE(std::string::npos, undefined.log.find("'constant' in 'a'")) << undefined.log;
+  const std::string strong = ".visible " + kConstant + "3;\nret;\n}\n";
+  const LinkOf twice = link_of({strong, strong});
+  EXPECT_NE(CUDA_SUCCESS, twice.result);
+  EXPECT_NE(std::string::npos, twice.log.find("'constant' in 'b', first defined in 'a'")) << twice.log;
+  // What is declared and never used may be undefined.
+  EXPECT_OK(link_of({".extern .func (.param .b32 r) constant();\n", ".visible .global .u32 cell;\n"}).result);
+}
+
 TEST_F(Modules, linked_modules_see_each_others_functions) {
   const std::string head = ".version 8.0\n.target sm_80\n.address_size 64\n";
   const std::string caller =

@@ -25,5 +25,6 @@
 #include "cucore/event.hpp"
 #include "cucore/kernel.hpp"
 #include "cucore/launch.hpp"
+#include "cucore/linker.hpp"
 #include "cucore/memory.hpp"
 #include "cucore/stream.hpp"

@@ -21,5 +21,6 @@ NB_MODULE(_core, module) {
   py::bind_program_options(module);
   py::bind_program_cache(module);
   py::bind_program(module);
+  py::bind_linker(module);
   py::bind_toolkit(module);
 }

@@ -178,6 +178,7 @@ void bind_launcher(nb::module_& module);
 void bind_program_options(nb::module_& module);
 void bind_program(nb::module_& module);
 void bind_program_cache(nb::module_& module);
+void bind_linker(nb::module_& module);
 void bind_toolkit(nb::module_& module);
 
 }  // namespace cucore::python

@@ -541,6 +541,50 @@ class ObjectCode:
     @staticmethod
     def from_saved(path: _Path) -> ObjectCode: ...
 
+@dataclass
+class LinkerOptions:
+    name: str | None = "<default linker>"
+    arch: str | None = None
+    max_register_count: int | None = None
+    time: bool | None = None
+    verbose: bool | None = None
+    link_time_optimization: bool | None = None
+    ptx: bool | None = None
+    optimization_level: int | None = None
+    debug: bool | None = None
+    lineinfo: bool | None = None
+    ftz: bool | None = None
+    prec_div: bool | None = None
+    prec_sqrt: bool | None = None
+    fma: bool | None = None
+    kernels_used: str | Sequence[str] | None = None
+    variables_used: str | Sequence[str] | None = None
+    optimize_unused_variables: bool | None = None
+    ptxas_options: str | Sequence[str] | None = None
+    split_compile: int | None = None
+    split_compile_extended: int | None = None
+    no_cache: bool | None = None
+    numba_debug: bool | None = None
+    incremental: bool | None = None
+    embed_ptx: bool | None = None
+    def as_bytes(self, backend: CompilerBackendType | str = "nvjitlink") -> list[bytes]: ...
+
+class Linker:
+    def __init__(self, *object_codes: ObjectCode, options: LinkerOptions | dict[str, Any] | None = None) -> None: ...
+    def link(self, target_type: ObjectCodeFormatType | str, *, cache: ProgramCache | None = None) -> ObjectCode: ...
+    def get_error_log(self) -> str: ...
+    def get_info_log(self) -> str: ...
+    @classmethod
+    def which_backend(cls) -> CompilerBackendType: ...
+    @property
+    def handle(self) -> int: ...
+    @property
+    def is_closed(self) -> bool: ...
+    def close(self) -> None: ...
+    def __bool__(self) -> bool: ...
+    def __enter__(self) -> Linker: ...
+    def __exit__(self, *exception_info: object) -> None: ...
+
 class ProgramCacheStats(NamedTuple):
     hits: int
     shared: int

@@ -107,10 +107,26 @@ inline constexpr int CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH = 6;
 inline constexpr int CU_MEMPOOL_ATTR_USED_MEM_CURRENT = 7;
 inline constexpr int CU_MEMPOOL_ATTR_USED_MEM_HIGH = 8;
 
+inline constexpr int CU_JIT_MAX_REGISTERS = 0;
 inline constexpr int CU_JIT_INFO_LOG_BUFFER = 3;
 inline constexpr int CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4;
 inline constexpr int CU_JIT_ERROR_LOG_BUFFER = 5;
 inline constexpr int CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6;
+inline constexpr int CU_JIT_OPTIMIZATION_LEVEL = 7;
+inline constexpr int CU_JIT_TARGET = 9;
+inline constexpr int CU_JIT_GENERATE_DEBUG_INFO = 11;
+inline constexpr int CU_JIT_LOG_VERBOSE = 12;
+inline constexpr int CU_JIT_GENERATE_LINE_INFO = 13;
+inline constexpr int CU_JIT_CACHE_MODE = 14;
+inline constexpr int CU_JIT_CACHE_OPTION_NONE = 0;
+inline constexpr int CU_JIT_INPUT_CUBIN = 0;
+inline constexpr int CU_JIT_INPUT_PTX = 1;
+inline constexpr int CU_JIT_INPUT_FATBINARY = 2;
+inline constexpr int CU_JIT_INPUT_OBJECT = 3;
+inline constexpr int CU_JIT_INPUT_LIBRARY = 4;
+// CUjit_target: the number of the architecture, plus one of these for sm_90a and sm_100f.
+inline constexpr int kAcceleratedTarget = 0x10000;
+inline constexpr int kFamilyTarget = 0x20000;
 
 inline constexpr int CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW = 1;
 inline constexpr int CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2;

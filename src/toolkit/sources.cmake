@@ -4,6 +4,11 @@ set(cucore_toolkit_sources
   program_cache.cpp
   program_cache_folder.cpp
   compile_key.cpp
+  linker.cpp
+  linker_driver.cpp
+  linker_inputs.cpp
+  linker_nvjitlink.cpp
+  linker_options.cpp
   object_code.cpp
   object_code_bytes.cpp
   object_code_images.cpp
@@ -13,6 +18,7 @@ set(cucore_toolkit_sources
   program_options.cpp
   program_options_validate.cpp
   diagnostic.cpp
+  detail/code_symbols.cpp
   detail/elf.cpp
   detail/fatbin.cpp
   detail/file_snapshot.cpp

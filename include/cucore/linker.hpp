@@ -1,0 +1,118 @@
+// Linker: several pieces of compiled code made one.
+//
+//   Linker linker({caller, callee}, {.name = "both", .arch = "sm_90"});
+//   ObjectCode code = linker.link("cubin");
+//   Kernel kernel = code.get_kernel("k");
+//
+// Inputs are ObjectCodes of any type: PTX, LTO-IR, cubins, fat binaries, host objects and static libraries, in memory
+// or in files, also mixed. Code that refers to symbols of other inputs must be compiled with relocatable_device_code.
+// Linking never loads an input. The work is done by nvJitLink, which needs neither a driver nor a GPU when options.arch
+// is set; where it is missing or older than 12.3, by the driver's own linker (which knows no LTO-IR). On the CPU device
+// the driver's linker links the PTX of the inputs.
+//
+// A linked cubin carries the PTX it was made from where all inputs have it (PTX, LTO-IR, cubins of cucore, fat binaries
+// with PTX), so that it runs on the CPU device too and on GPUs that are newer; Linker::info_log says if not.
+//
+// Errors: ValueError for options and inputs that cannot be linked, naming them (a cubin for another architecture, a
+// symbol that two inputs define); NvJitLinkError or DriverError with the linker's log otherwise; StateError after
+// close(); UnavailableError.
+// Thread-safety: any thread may call any member; links of one Linker run one after another.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cucore/code_type.hpp"
+#include "cucore/export.hpp"
+#include "cucore/object_code.hpp"
+#include "cucore/program.hpp"
+
+namespace cucore {
+
+/// Who links (Python: CompilerBackendType).
+enum class LinkerBackend { nvjitlink, driver };
+
+/// How a Linker links. What is not set sends no flag. The flag of nvJitLink is in brackets; options marked (n) are only
+/// nvJitLink's and refused by the driver's linker, those marked (i) are ignored by it (see ignored_by_driver).
+struct LinkerOptions {
+  std::string name = "<default linker>";  ///< name of the result
+  /// "sm_90", "sm_90a"; "compute_90" for target ptx [-arch]. Not set: the current device's, found when linking.
+  std::optional<std::string> arch = {};
+  std::optional<int> max_register_count = {};       ///< [-maxrregcount]
+  std::optional<bool> time = {};                    ///< (n) times into the info log [-time]
+  std::optional<bool> verbose = {};                 ///< registers and sizes into the info log [-verbose]
+  std::optional<bool> link_time_optimization = {};  ///< [-lto]; not set: on if an input is LTO-IR
+  std::optional<bool> ptx = {};                     ///< (n) [-ptx]; link("ptx") needs no option
+  std::optional<int> optimization_level = {};       ///< [-O]: nvJitLink 0 or 3, the driver 0 to 4
+  std::optional<bool> debug = {};                   ///< [-g]
+  std::optional<bool> lineinfo = {};                ///< [-lineinfo]
+  std::optional<bool> ftz = {};                  ///< (i) flush denormals [-ftz]; LTO-IR inputs only, as the next three
+  std::optional<bool> prec_div = {};             ///< (i) [-prec-div]
+  std::optional<bool> prec_sqrt = {};            ///< (i) [-prec-sqrt]
+  std::optional<bool> fma = {};                  ///< (i) [-fma]
+  std::vector<std::string> kernels_used = {};    ///< (i) keep only these kernels [-kernels-used], with LTO
+  std::vector<std::string> variables_used = {};  ///< (i) [-variables-used], with LTO
+  std::optional<bool> optimize_unused_variables = {};  ///< (i) [-optimize-unused-variables], with LTO
+  std::vector<std::string> ptxas_options = {};         ///< (n) one [-Xptxas] each
+  std::optional<int> split_compile = {};               ///< (n) threads, 0 = one per CPU [-split-compile]
+  std::optional<int> split_compile_extended = {};      ///< (n) as above, with LTO [-split-compile-extended]
+  std::optional<bool> no_cache = {};                   ///< nvJitLink's and the driver's own caches [-no-cache], 12.5
+  std::optional<bool> numba_debug = {};                ///< accepted for Python's sake; no linker has it
+
+  // Beyond the peer's.
+  /// (n) Make a relocatable cubin, in which symbols may stay undefined, as an input for further links [-r].
+  std::optional<bool> incremental = {};
+  std::optional<bool> embed_ptx = {};  ///< false: leave the PTX out of a cubin
+
+  friend bool operator==(const LinkerOptions&, const LinkerOptions&) = default;
+};
+
+/// Throws ValueError naming option, value and what is allowed, for all faults in one error. Linker calls it.
+CUCORE_API void validate(const LinkerOptions& options);
+/// The flags nvJitLink gets, in the order above. A pure function; -lto and -ptx as the options say.
+CUCORE_API std::vector<std::string> nvjitlink_flags(const LinkerOptions& options);
+/// Names of options that are set and which the driver's linker ignores.
+CUCORE_API std::vector<std::string> ignored_by_driver(const LinkerOptions& options);
+
+class CUCORE_API Linker {
+ public:
+  /// Checks options and inputs, reading inputs that are in files; links nothing. Throws ValueError: no inputs; what
+  /// validate() refuses; an option or type of input that the backend does not have; two inputs that define one symbol;
+  /// an input for another architecture, if options.arch is set (else that is found when linking).
+  explicit Linker(const std::vector<ObjectCode>& inputs, LinkerOptions options = {});
+  ~Linker();
+  Linker(Linker&&) noexcept;
+  Linker& operator=(Linker&&) noexcept;
+
+  /// Links and returns the code, named options.name; the inputs' mappings of names go with it. A second link to the
+  /// same target gives the same object again.
+  ///   cubin   from any inputs
+  ///   ptx     from LTO-IR inputs (nvJitLink), or a single PTX input as it is
+  ///   ltoir   from LTO-IR inputs, with nvJitLink 13.3 or newer
+  ObjectCode link(CodeType target, CompileSettings settings = {}) const;
+
+  /// The logs of the last link, "" before.
+  std::string info_log() const;
+  std::string error_log() const;
+  /// Who links, for all Linkers of this process; opens nvJitLink.
+  static LinkerBackend which_backend();
+  /// Why it is not nvJitLink; empty if it is.
+  static std::string why_not_nvjitlink();
+  const LinkerOptions& options() const noexcept;
+  /// The backend's own object (nvJitLinkHandle or CUlinkState), made now if there is none, with the inputs added.
+  /// Borrowed: valid until close(). A link makes another one.
+  void* handle() const;
+
+  /// Ends it: frees the inputs and the backend's object. Idempotent. Logs stay readable.
+  void close() noexcept;
+  explicit operator bool() const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace cucore

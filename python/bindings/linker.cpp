@@ -1,0 +1,155 @@
+// Linker, as the Python face wraps it (cucore/_linker.py).
+#include "cucore/linker.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/bindings/code.hpp"
+
+namespace cucore::python {
+namespace {
+
+// The fields of a Python LinkerOptions, read one at a time.
+class Fields {
+ public:
+  explicit Fields(nb::handle options) : options_(options) {}
+
+  void read(const char* name, std::optional<bool>& field) const {
+    const nb::object value = options_.attr(name);
+    if (value.is_none()) return;
+    const int truth = PyObject_IsTrue(value.ptr());
+    if (truth < 0) throw nb::python_error();
+    field = truth != 0;
+  }
+
+  void read(const char* name, std::optional<int>& field) const {
+    const nb::object value = options_.attr(name);
+    if (value.is_none()) return;
+    const auto index = nb::steal(PyNumber_Index(value.ptr()));
+    if (!index.is_valid()) {
+      PyErr_Clear();
+      wrong_type(name, value, "an int or None");
+    }
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+    if (overflow != 0 || number != static_cast<int>(number)) {
+      throw nb::value_error(
+          (std::string("LinkerOptions.") + name + "=" + nb::repr(value).c_str() + ": does not fit into 32 bits")
+              .c_str());
+    }
+    field = static_cast<int>(number);
+  }
+
+  void read(const char* name, std::optional<std::string>& field) const {
+    const nb::object value = options_.attr(name);
+    if (value.is_none()) return;
+    if (!PyUnicode_Check(value.ptr())) wrong_type(name, value, "a str or None");
+    field = text_of(value, name);
+  }
+
+  // A str is one element.
+  void read(const char* name, std::vector<std::string>& field) const {
+    const nb::object value = options_.attr(name);
+    if (value.is_none()) return;
+    constexpr const char* allowed = "a str, a sequence of str, or None";
+    if (PyUnicode_Check(value.ptr())) {
+      field.push_back(text_of(value, name));
+      return;
+    }
+    if (PyBytes_Check(value.ptr()) || PySequence_Check(value.ptr()) == 0) wrong_type(name, value, allowed);
+    for (const nb::handle item : nb::iter(value)) {
+      if (!PyUnicode_Check(item.ptr())) wrong_type(name, item, allowed);
+      field.push_back(text_of(item, name));
+    }
+  }
+
+ private:
+  [[noreturn]] static void wrong_type(const char* name, nb::handle value, const char* allowed) {
+    throw nb::type_error(
+        (std::string("LinkerOptions.") + name + "=" + nb::repr(value).c_str() + ": must be " + allowed).c_str());
+  }
+
+  nb::handle options_;
+};
+
+LinkerOptions linker_options(nb::handle options) {
+  LinkerOptions result;
+  const Fields fields(options);
+  std::optional<std::string> name;
+  fields.read("name", name);
+  if (name.has_value()) result.name = *name;
+#define READ(field) fields.read(#field, result.field);
+  READ(arch)
+  READ(max_register_count)
+  READ(time)
+  READ(verbose)
+  READ(link_time_optimization)
+  READ(ptx)
+  READ(optimization_level)
+  READ(debug)
+  READ(lineinfo)
+  READ(ftz)
+  READ(prec_div)
+  READ(prec_sqrt)
+  READ(fma)
+  READ(kernels_used)
+  READ(variables_used)
+  READ(optimize_unused_variables)
+  READ(ptxas_options)
+  READ(split_compile)
+  READ(split_compile_extended)
+  READ(no_cache)
+  READ(numba_debug)
+  READ(incremental)
+  READ(embed_ptx)
+#undef READ
+  return result;
+}
+
+// (ObjectCode, what the cache said).
+nb::object link(const Linker& linker, const std::string& target, ProgramCache* cache) {
+  CompileReport report;
+  ObjectCode code = without_gil([&] { return linker.link(CodeType(target), {.cache = cache, .report = &report}); });
+  return nb::cast(new_object_code(std::move(code)), nb::rv_policy::take_ownership);
+}
+
+const char* word(LinkerBackend backend) { return backend == LinkerBackend::nvjitlink ? "nvJitLink" : "driver"; }
+
+}  // namespace
+
+void bind_linker(nb::module_& module) {
+  nb::class_<Linker>(module, "_Linker")
+      .def("__init__",
+           [](Linker* self, const nb::list& codes, nb::handle options) {
+             std::vector<ObjectCode> inputs;
+             for (const nb::handle code : codes) inputs.push_back(*nb::cast<const PyObjectCode&>(code).code);
+             LinkerOptions wanted = linker_options(options);
+             without_gil([&] { new (self) Linker(inputs, std::move(wanted)); });
+           })
+      .def("link", link, nb::arg("target"), nb::arg("cache").none())
+      .def("error_log", [](const Linker& self) { return text_object(self.error_log()); })
+      .def("info_log", [](const Linker& self) { return text_object(self.info_log()); })
+      .def("handle",
+           [](const Linker& self) {
+             return static_cast<std::uint64_t>(
+                 reinterpret_cast<std::uintptr_t>(without_gil([&] { return self.handle(); })));
+           })
+      .def("close", [](Linker& self) { without_gil([&] { self.close(); }); })
+      .def("__bool__", [](const Linker& self) { return static_cast<bool>(self); });
+  module.def("_check_linker_options", [](nb::handle options) { validate(linker_options(options)); });
+  module.def("_linker_flags", [](nb::handle options) {
+    LinkerOptions wanted = linker_options(options);
+    if (!wanted.arch.has_value()) wanted.arch = without_gil([] { return resolve_arch({}); });
+    nb::list result;
+    for (const std::string& flag : nvjitlink_flags(wanted)) result.append(nb::bytes(flag.data(), flag.size()));
+    return result;
+  });
+  module.def("_ignored_by_driver", [](nb::handle options) { return ignored_by_driver(linker_options(options)); });
+  // Which linker there is, and why it is not nvJitLink.
+  module.def("_linker_backend", [] {
+    return without_gil(
+        [] { return std::pair(std::string(word(Linker::which_backend())), Linker::why_not_nvjitlink()); });
+  });
+}
+
+}  // namespace cucore::python

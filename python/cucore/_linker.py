@@ -1,0 +1,169 @@
+"""Linker: several pieces of compiled code made one."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+from cucore import _core
+from cucore._options import accept
+from cucore.typing import CompilerBackendType
+
+
+@dataclass
+class LinkerOptions:
+    """How ``Linker`` links. None always means: say nothing to the linker, so that its own default holds.
+
+    ``name`` is that of the result; ``arch`` is "sm_90" or "sm_90a", None the current device's, looked up when
+    linking. ``link_time_optimization`` is on by itself where an input is LTO-IR, and ``ptx`` is not needed for
+    ``link("ptx")``. The last two are cucore's own: ``incremental`` (make a relocatable cubin, an input for further
+    links), ``embed_ptx`` (False: leave the PTX out of a cubin). The driver's linker refuses ``time``, ``ptx``,
+    ``ptxas_options``, ``split_compile``, ``split_compile_extended`` and ``incremental``, and ignores with a
+    DeprecationWarning the options for floating point and for unused code.
+    """
+
+    name: str | None = "<default linker>"
+    arch: str | None = None
+    max_register_count: int | None = None
+    time: bool | None = None
+    verbose: bool | None = None
+    link_time_optimization: bool | None = None
+    ptx: bool | None = None
+    optimization_level: int | None = None
+    debug: bool | None = None
+    lineinfo: bool | None = None
+    ftz: bool | None = None
+    prec_div: bool | None = None
+    prec_sqrt: bool | None = None
+    fma: bool | None = None
+    kernels_used: str | Sequence[str] | None = None
+    variables_used: str | Sequence[str] | None = None
+    optimize_unused_variables: bool | None = None
+    ptxas_options: str | Sequence[str] | None = None
+    split_compile: int | None = None
+    split_compile_extended: int | None = None
+    no_cache: bool | None = None
+    numba_debug: bool | None = None
+    incremental: bool | None = None
+    embed_ptx: bool | None = None
+
+    def __post_init__(self):
+        if self.name is None:
+            self.name = "<default linker>"
+        for field in fields(self):  # what can be walked once only is kept as a list
+            value = getattr(self, field.name)
+            if hasattr(value, "__next__"):
+                setattr(self, field.name, list(value))
+        _core._check_linker_options(self)
+
+    def as_bytes(self, backend="nvjitlink") -> list:
+        """The flags that nvJitLink is given for these options."""
+        if str(backend).lower() != "nvjitlink":
+            raise ValueError(f"as_bytes only supports 'nvjitlink', not {backend!r}")
+        used, why_not = _core._linker_backend()
+        if used != CompilerBackendType.NVJITLINK:
+            raise RuntimeError(f"nvJitLink is not available: {why_not}")
+        return _core._linker_flags(self)
+
+
+class Linker:
+    """Links ObjectCodes: PTX, LTO-IR, cubins, fat binaries, objects and libraries, also mixed, in bytes or files.
+
+    nvJitLink does the work and needs neither a driver nor a GPU when ``options.arch`` is given; where it is missing or
+    older than 12.3, the driver's own linker (with one RuntimeWarning). No input is loaded. A linked cubin carries the
+    PTX it was made from where all inputs have it. The options are copied.
+    """
+
+    __slots__ = ("__weakref__", "_linker", "_options")
+
+    def __init__(self, *object_codes, options=None):
+        if not object_codes:
+            raise ValueError("At least one ObjectCode must be given to a Linker")
+        for code in object_codes:
+            if not isinstance(code, _core.ObjectCode):
+                raise TypeError(f"a Linker takes ObjectCodes, not {type(code).__name__}")
+        self._options = replace(accept(LinkerOptions, options))
+        if self.which_backend() == CompilerBackendType.DRIVER:
+            for name in _core._ignored_by_driver(self._options):
+                warnings.warn(
+                    f"the option {name} is deprecated: the driver's linker ignores it", DeprecationWarning, stacklevel=2
+                )
+        self._linker = _core._Linker(list(object_codes), self._options)
+
+    def link(self, target_type, *, cache=None):
+        """Links to "cubin", "ptx" (of LTO-IR, or one PTX input as it is) or "ltoir" (nvJitLink 13.3), and returns an
+        ObjectCode named ``options.name``. A second link to the same target gives the same code again.
+
+        Args:
+            target_type: what to make.
+            cache: a ProgramCache.
+        """
+        target = str(target_type).lower()
+        if target not in ("cubin", "ptx", "ltoir"):
+            raise ValueError(f"Unsupported target type {target_type!r}: a Linker makes 'cubin', 'ptx' and 'ltoir'")
+        if cache is not None and not isinstance(cache, _core.ProgramCache):
+            raise TypeError(f"cache must be a ProgramCache, not {type(cache).__name__}")
+        return self._linker.link(target, cache)
+
+    def get_error_log(self):
+        """The linker's error log of the last link, also after ``close``."""
+        return self._linker.error_log()
+
+    def get_info_log(self):
+        """The linker's info log of the last link, also after ``close``."""
+        return self._linker.info_log()
+
+    @classmethod
+    def which_backend(cls):
+        """Who links: nvJitLink or the driver. Looks for nvJitLink at the first call and warns if there is none."""
+        return _backend()
+
+    @property
+    def handle(self):
+        """The linker's own object (nvJitLinkHandle or CUlinkState) as an int, with the inputs added; 0 when closed."""
+        return self._linker.handle()
+
+    @property
+    def is_closed(self):
+        return not self._linker
+
+    def __bool__(self):
+        return bool(self._linker)
+
+    def close(self):
+        """Frees the inputs and the linker's object. Closing twice is allowed; a later link raises RuntimeError."""
+        self._linker.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception_info):
+        self.close()
+
+    def __repr__(self):
+        return f"<Linker backend='{self.which_backend()}' name={self._options.name!r}>"
+
+    def __reduce__(self):
+        raise TypeError("a Linker cannot be pickled: pickle the ObjectCode that link() returns")
+
+
+_warned = False
+
+
+def _backend():
+    global _warned
+    used, why_not = _core._linker_backend()
+    if used == CompilerBackendType.DRIVER and not _warned:
+        _warned = True
+        warnings.warn(
+            f"linking with the driver, since nvJitLink 12.3 or newer is not available ({why_not}): LTO-IR cannot be "
+            "linked, and code of a newer minor version than the driver's may be refused",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return CompilerBackendType(used)
+
+
+__all__ = ["Linker", "LinkerOptions"]
+for _class in (Linker, LinkerOptions):
+    _class.__module__ = "cucore"
+del _class

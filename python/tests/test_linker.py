@@ -1,0 +1,293 @@
+"""Linker: what it links, what it refuses, and that its results run."""
+
+import pickle
+import shutil
+import subprocess
+import threading
+
+import numpy as np
+import pytest
+from conftest import run_python
+
+import cucore as core
+
+CALLER = """
+extern "C" __device__ int twice(int);
+extern "C" __global__ void k(int* p) { *p = twice(*p); }
+"""
+CALLEE = 'extern "C" __device__ int twice(int a) { return 2 * a; }'
+ARCH = "sm_80"
+
+
+def compiled(source, target, name, arch=ARCH, **options):
+    if target != "ltoir":
+        options.setdefault("relocatable_device_code", True)
+    return core.Program(source, "c++", core.ProgramOptions(arch=arch, name=name, **options)).compile(target)
+
+
+def caller(target="ptx", **options):
+    return compiled(CALLER, target, "caller", **options)
+
+
+def callee(target="ptx", **options):
+    return compiled(CALLEE, target, "callee", **options)
+
+
+def linked(*codes, target="cubin", **options):
+    options.setdefault("arch", ARCH)
+    with core.Linker(*codes, options=options) as linker:
+        return linker.link(target)
+
+
+def doubled(code, stream, pinned, value=21, kernel="k"):
+    buffer = pinned.allocate(4, stream=stream)
+    view = np.from_dlpack(buffer).view(np.int32)
+    view[0] = value
+    core.launch(stream, core.LaunchConfig(grid=1, block=1), code.get_kernel(kernel), buffer)
+    stream.sync()
+    return int(view[0])
+
+
+@pytest.mark.parametrize("first", ["ptx", "cubin", "ltoir"])
+@pytest.mark.parametrize("second", ["ptx", "cubin", "ltoir"])
+def test_mixed_inputs_link_and_the_result_runs(first, second, stream, pinned):
+    code = linked(caller(first), callee(second), name="both")
+    assert (code.code_type, code.name, code.is_loaded) == ("cubin", "both", False)
+    assert code.images[0] == ("cubin", ARCH)
+    if code.ptx is not None or core.driver_info().kind == "gpu":
+        assert doubled(code, stream, pinned) == 42
+
+
+@pytest.mark.parametrize("target", ["ptx", "cubin"])
+def test_a_linked_cubin_carries_the_ptx_of_all_inputs(target):
+    code = linked(caller(target), callee(target))
+    assert [kind for kind, _ in code.images] == ["cubin", "ptx", "ptx"]
+    assert code.kernels == ["k"]
+    assert linked(caller(target), callee(target), embed_ptx=False).ptx is None
+
+
+def test_ltoir_gives_one_ptx_which_is_carried_and_can_be_the_target(stream, pinned):
+    inputs = caller("ltoir"), callee("ltoir")
+    assert [kind for kind, _ in linked(*inputs).images] == ["cubin", "ptx"]
+    ptx = linked(*inputs, target="ptx")
+    assert ptx.code_type == "ptx" and b".entry k" in ptx.code and b"call" not in ptx.code
+    assert doubled(ptx, stream, pinned) == 42
+
+
+def test_a_fat_binary_can_be_an_input(stream, pinned):
+    fat = core.ObjectCode.from_images([callee("cubin"), callee("cubin", arch="sm_90")])
+    code = linked(caller(), fat)
+    assert doubled(code, stream, pinned) == 42
+
+
+def test_files_can_be_inputs(tmp_path, stream, pinned):
+    (tmp_path / "callee.ptx").write_bytes(callee().code)
+    code = linked(caller("cubin"), core.ObjectCode.from_ptx(tmp_path / "callee.ptx"))
+    assert doubled(code, stream, pinned) == 42
+
+
+def test_an_undefined_symbol_is_an_error_that_names_it_and_the_input():
+    with pytest.raises(core.NvJitLinkError) as failure:
+        linked(caller(), name="lonely")
+    text = str(failure.value)
+    assert "'lonely'" in text and "'twice'" in text and "'caller'" in text
+    assert "Undefined reference" in failure.value.log
+
+
+def test_a_symbol_that_two_inputs_define_is_an_error_that_names_all_three():
+    other = compiled(CALLEE, "cubin", "other")
+    with pytest.raises(ValueError, match="'twice' is defined by input 'callee'.*and by input 'other'"):
+        linked(caller(), callee(), other)
+
+
+def test_a_cubin_for_another_architecture_is_an_error_that_names_both():
+    with pytest.raises(ValueError, match=r"input 'callee' \(cubin\) is for sm_90 and cannot be linked for sm_80"):
+        linked(caller(), callee("cubin", arch="sm_90"))
+    with pytest.raises(ValueError, match=r"input 'callee' \(ptx\) is for compute_90"):
+        linked(caller(), callee("ptx", arch="sm_90"))
+
+
+def test_inputs_that_are_not_what_they_are_called_are_errors_that_name_them():
+    for make, bytes_ in (
+        (core.ObjectCode.from_ptx, b".version 8.0\n.target sm_80\n.address_size 64\n zzz"),
+        (core.ObjectCode.from_cubin, b"\x7fELF and no more"),
+        (core.ObjectCode.from_cubin, b""),
+        (core.ObjectCode.from_object, b"junk" * 9),
+        (core.ObjectCode.from_fatbin, b"junk" * 9),
+        (core.ObjectCode.from_ltoir, b"junk" * 9),
+    ):
+        with pytest.raises((ValueError, core.NvJitLinkError), match="broken"):
+            linked(make(bytes_, name="broken"))
+
+
+def test_a_truncated_cubin_is_refused_before_the_linker_sees_it():
+    image = callee("cubin", embed_ptx=False).code
+    for size in range(0, len(image), 97):
+        with pytest.raises(ValueError, match="'cut'"):
+            core.Linker(core.ObjectCode.from_cubin(image[:size], name="cut"), options={"arch": ARCH})
+
+
+def test_linking_twice_gives_the_same_code_and_close_ends_it():
+    linker = core.Linker(caller(), callee(), options=core.LinkerOptions(arch=ARCH, verbose=True))
+    assert linker.handle != 0
+    first = linker.link("cubin")
+    assert linker.link("CUBIN") == first
+    assert "registers" in linker.get_info_log()
+    linker.close()
+    linker.close()
+    assert "registers" in linker.get_info_log() and linker.get_error_log() == ""
+    assert linker.is_closed and not linker
+    with pytest.raises(RuntimeError, match="closed"):
+        linker.link("cubin")
+    assert first.kernels == ["k"]
+
+
+def test_the_names_of_templates_go_through_a_link(stream, pinned):
+    source = "template <class T> __global__ void scale(T* p) { *p *= 2; }"
+    options = core.ProgramOptions(arch=ARCH, relocatable_device_code=True)
+    code = core.Program(source, "c++", options).compile("ptx", ["scale<int>"])
+    assert doubled(linked(code, callee()), stream, pinned, kernel="scale<int>") == 42
+
+
+def test_an_incremental_link_gives_an_input_for_the_next(stream, pinned):
+    part = linked(caller(), incremental=True, name="part")
+    assert doubled(linked(part, callee()), stream, pinned) == 42
+
+
+def test_targets_that_the_inputs_cannot_give_are_refused():
+    assert linked(caller(), target="ptx").code == caller().code
+    for target, word in (("ptx", "LTO-IR"), ("ltoir", "LTO-IR"), ("fatbin", "Unsupported target type")):
+        with pytest.raises(ValueError, match=word):
+            linked(caller(), callee(), target=target)
+    with pytest.raises(ValueError, match="virtual architecture"):
+        linked(caller(), callee(), arch="compute_80")
+
+
+def test_what_is_no_object_code_is_refused():
+    with pytest.raises(ValueError, match="At least one ObjectCode"):
+        core.Linker()
+    with pytest.raises(TypeError, match="not bytes"):
+        core.Linker(b"ptx")
+    with pytest.raises(TypeError, match="LinkerOptions"):
+        core.Linker(caller(), options=1)
+    with pytest.raises(TypeError, match="pickle the ObjectCode"):
+        pickle.dumps(core.Linker(caller()))
+
+
+def test_options_are_checked_when_they_are_made_and_all_faults_told():
+    with pytest.raises(ValueError, match="arch='80'.*max_register_count=-1.*optimization_level=9"):
+        core.LinkerOptions(arch="80", max_register_count=-1, optimization_level=9)
+    with pytest.raises(TypeError, match="split_compile='all'"):
+        core.LinkerOptions(split_compile="all")
+    with pytest.raises(ValueError, match="nvJitLink takes 0 and 3"):
+        core.Linker(caller(), options={"optimization_level": 1})
+    with pytest.raises(ValueError, match="no input is LTO-IR"):
+        core.Linker(caller(), options={"link_time_optimization": True})
+
+
+def test_every_option_becomes_its_flag():
+    options = core.LinkerOptions(
+        arch="sm_90a",
+        max_register_count=32,
+        time=True,
+        verbose=True,
+        link_time_optimization=True,
+        ptx=True,
+        optimization_level=3,
+        debug=True,
+        lineinfo=True,
+        ftz=True,
+        prec_div=False,
+        prec_sqrt=True,
+        fma=False,
+        kernels_used=("a", "b"),
+        variables_used="v",
+        optimize_unused_variables=True,
+        ptxas_options=["-v", "-w"],
+        split_compile=2,
+        split_compile_extended=0,
+        no_cache=True,
+    )
+    flags = (
+        "-arch=sm_90a -maxrregcount=32 -time -verbose -lto -ptx -O3 -g -lineinfo -ftz=true -prec-div=false "
+        "-prec-sqrt=true -fma=false -kernels-used=a -kernels-used=b -variables-used=v -optimize-unused-variables "
+        "-Xptxas=-v -Xptxas=-w -split-compile=2 -split-compile-extended=0 -no-cache"
+    )
+    assert options.as_bytes("nvJitLink") == [flag.encode() for flag in flags.split()]
+    off = dict(time=False, optimize_unused_variables=False, verbose=False, debug=False, no_cache=False)
+    assert core.LinkerOptions(arch="sm_90", **off).as_bytes() == [b"-arch=sm_90"]
+    with pytest.raises(ValueError, match="only supports 'nvjitlink'"):
+        options.as_bytes("nvrtc")
+
+
+def test_a_cache_remembers_links(tmp_path):
+    cache = core.ProgramCache(tmp_path)
+    for expected in ("misses", "hits"):
+        with core.Linker(caller(), callee(), options={"arch": ARCH}) as linker:
+            linker.link("cubin", cache=cache)
+        assert getattr(cache.stats, expected) == 1
+    with core.Linker(callee(), caller(), options={"arch": ARCH, "name": "other"}) as linker:
+        linker.link("cubin", cache=cache)
+    assert cache.stats.misses == 2
+
+
+def test_one_linker_in_many_threads_links_once():
+    linker = core.Linker(caller(), callee(), options={"arch": ARCH})
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(linker.link("cubin"))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 8 and all(code == results[0] for code in results)
+
+
+@pytest.fixture
+def old_nvjitlink(tmp_path):
+    """A library such as nvJitLink 12.2 was: it cannot tell its version."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    library = tmp_path / "libnvJitLink.so"
+    subprocess.run(
+        [compiler, "-shared", "-x", "c", "-o", library, "-"], input=b"void nvJitLinkCreate(void) {}", check=True
+    )
+    return str(library)
+
+
+def test_without_nvjitlink_the_driver_links_with_one_warning(old_nvjitlink):
+    source = f"""
+        import warnings
+        warnings.simplefilter("always")
+        import cucore as core, numpy as np
+        def made(source):
+            options = {{"arch": "sm_80", "relocatable_device_code": True}}
+            return core.Program(source, "c++", options).compile("ptx")
+        device = core.Device(); device.set_current()
+        codes = made({CALLER!r}), made({CALLEE!r})
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert core.Linker.which_backend() == "driver"
+            linker = core.Linker(*codes, options=core.LinkerOptions(name="both", ftz=True))
+        assert [w.category for w in caught] == [RuntimeWarning, DeprecationWarning], [str(w.message) for w in caught]
+        assert linker.handle != 0
+        code = linker.link("cubin")
+        stream = device.default_stream
+        buffer = core.LegacyPinnedMemoryResource().allocate(4)
+        view = np.from_dlpack(buffer).view(np.int32); view[0] = 21
+        core.launch(stream, core.LaunchConfig(grid=1, block=1), code.get_kernel("k"), buffer)
+        stream.sync()
+        print(code.code_type, code.name, view[0])
+        for kwargs in (dict(time=True), dict(ptx=True), dict(ptxas_options="-v"), dict(split_compile=2)):
+            try: core.Linker(*codes, options=kwargs); print("accepted", kwargs)
+            except ValueError as refusal: assert "not supported by the driver API" in str(refusal)
+        try: core.Linker(core.ObjectCode.from_ltoir(b"ir")); print("accepted ltoir")
+        except ValueError as refusal: assert "Unknown code_type" in str(refusal)
+        try: core.Linker(codes[0], options=dict(name="lonely")).link("cubin"); print("linked")
+        except core.CUDAError as failure:
+            assert "twice" in str(failure) and "lonely" in str(failure), failure
+        try: core.LinkerOptions(arch="sm_80").as_bytes(); print("flags")
+        except RuntimeError as failure: assert "not available" in str(failure)
+    """
+    result = run_python(source, env={"CUCORE_NVJITLINK": old_nvjitlink})
+    assert (result.stdout, result.returncode) == ("cubin both 42\n", 0), result.stderr

@@ -1,0 +1,27 @@
+// The symbols of code as a linker sees them: read from PTX text and from a cubin's symbol table.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cucore::detail {
+
+struct CodeSymbol {
+  enum Kind { strong, weak, undefined };
+  std::string name;
+  Kind kind = strong;
+  bool is_kernel = false;
+};
+
+/// Symbols that other modules can see or have to supply, in order. Text that is not PTX gives what can be read of it.
+std::vector<CodeSymbol> ptx_symbols(std::string_view ptx);
+
+/// Those of a cubin; none if it is no well-formed one.
+std::vector<CodeSymbol> cubin_symbols(std::string_view cubin);
+
+/// Names that one of these modules needs and none of them defines, but for those that every CUDA driver supplies
+/// (vprintf, malloc and the like).
+std::vector<std::string> undefined_in(const std::vector<std::string_view>& ptx_modules);
+
+}  // namespace cucore::detail

@@ -1,0 +1,327 @@
+// Linker: checks, the link by one of two backends, and the result as an ObjectCode that carries its PTX.
+#include "cucore/linker.hpp"
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "cucore/device.hpp"
+#include "cucore/driver.hpp"
+#include "cucore/error.hpp"
+#include "cucore/program_cache.hpp"
+#include "src/detail/code_symbols.hpp"
+#include "src/detail/elf.hpp"
+#include "src/detail/key_parts.hpp"
+#include "src/linker_inputs.hpp"
+#include "src/linker_session.hpp"
+#include "src/toolkit/library.hpp"
+
+namespace cucore {
+namespace {
+
+[[noreturn]] void refuse(const std::string& message, const std::string& hint) {
+  throw ValueError({.call = "Linker", .message = message, .hint = hint});
+}
+
+void refuse_what_the_driver_lacks(const LinkerOptions& o, const detail::LinkInputs& inputs) {
+  std::string names;
+  const auto note = [&](bool set, const char* name) {
+    if (set) names += (names.empty() ? "" : ", ") + std::string(name);
+  };
+  note(o.time.has_value(), "time");
+  note(o.ptx.value_or(false), "ptx");
+  note(!o.ptxas_options.empty(), "ptxas_options");
+  note(o.split_compile.has_value(), "split_compile");
+  note(o.split_compile_extended.has_value(), "split_compile_extended");
+  note(o.incremental.value_or(false), "incremental");
+  const std::string hint = "use nvJitLink 12.3 or newer: " + Linker::why_not_nvjitlink();
+  if (!names.empty()) refuse(names + " option is not supported by the driver API", hint);
+  for (const detail::LinkInput& input : inputs.inputs) {
+    if (input.type == CodeType(CodeType::ltoir)) {
+      refuse("Unknown code_type \"ltoir\" of input '" + input.name + "': the driver's linker does not know it", hint);
+    }
+  }
+}
+
+void refuse_for_nvjitlink(const LinkerOptions& o, const detail::LinkInputs& inputs) {
+  if (o.optimization_level && *o.optimization_level != 0 && *o.optimization_level != 3) {
+    refuse("optimization_level=" + std::to_string(*o.optimization_level) + ": nvJitLink takes 0 and 3", "use 0 or 3");
+  }
+  const bool may_have_ir = inputs.any(CodeType::ltoir) || inputs.any(CodeType::fatbin) ||
+                           inputs.any(CodeType::object) || inputs.any(CodeType::library);
+  if (o.link_time_optimization.value_or(false) && !may_have_ir) {
+    refuse("link_time_optimization=true, but no input is LTO-IR", "compile the inputs to ltoir, or leave it unset");
+  }
+  if (inputs.any(CodeType::ltoir) && !o.link_time_optimization.value_or(true)) {
+    refuse("link_time_optimization=false, but there is LTO-IR among the inputs", "leave it unset");
+  }
+}
+
+}  // namespace
+
+struct Linker::State {
+  LinkerOptions options;
+  LinkerBackend backend = LinkerBackend::nvjitlink;
+  mutable std::mutex mutex;  // guards what follows
+  bool closed = false;
+  detail::LinkInputs inputs;
+  std::map<CodeType::Value, ObjectCode> results;
+  std::unique_ptr<detail::LinkSession> session;  // for handle()
+  std::string info_log;
+  std::string error_log;
+
+  std::string description() const { return "linking '" + options.name + "'"; }
+
+  // The options with the architecture known.
+  LinkerOptions resolved() const {
+    LinkerOptions result = options;
+    // The driver's linker takes the current device by itself.
+    if (!result.arch && backend == LinkerBackend::nvjitlink) result.arch = resolve_arch({});
+    return result;
+  }
+
+  std::unique_ptr<detail::LinkSession> open(const LinkerOptions& resolved, CodeType target,
+                                            bool only_ir = false) const {
+    std::unique_ptr<detail::LinkSession> opened;
+    bool strip = true;
+    if (backend == LinkerBackend::nvjitlink) {
+      LinkerOptions wanted = resolved;
+      wanted.ptx = target == CodeType(CodeType::ptx);
+      if (inputs.any(CodeType::ltoir)) wanted.link_time_optimization = true;
+      if (target != CodeType(CodeType::cubin)) wanted.incremental.reset();
+      opened = detail::nvjitlink_session(description(), nvjitlink_flags(wanted), target);
+    } else {
+      opened = detail::driver_session(description(), resolved);
+      strip = driver_info().kind != DriverKind::cpu;  // the CPU device links nothing but that PTX
+    }
+    for (const detail::LinkInput& input : inputs.inputs) {
+      if (only_ir && input.type != CodeType(CodeType::ltoir)) continue;
+      if (strip && input.type == CodeType(CodeType::cubin)) {
+        detail::LinkInput plain = input;
+        plain.bytes = detail::elf_strip_section(input.bytes, detail::kPtxSection);
+        opened->add(plain);
+      } else {
+        opened->add(input);
+      }
+    }
+    return opened;
+  }
+
+  std::string complete(detail::LinkSession& completed) {
+    try {
+      completed.complete();
+    } catch (const Error& error) {
+      error_log = error.log();
+      throw;
+    }
+    info_log = completed.info_log();
+    error_log = completed.error_log();
+    return completed.image();
+  }
+
+  // The PTX modules of all inputs; none, with the reason, if they would not be the whole.
+  std::vector<std::string> ptx_modules(const LinkerOptions& resolved, std::string& why_not) {
+    std::string lacking;
+    // The driver's linker, when it is not told, links for the current device.
+    std::vector<std::string> modules =
+        detail::ptx_of_inputs(inputs, resolved.arch ? *resolved.arch : resolve_arch({}), lacking);
+    if (!lacking.empty()) {
+      why_not = "no PTX in " + lacking;
+      return {};
+    }
+    try {
+      if (inputs.any(CodeType::ltoir)) {
+        const auto ir = open(resolved, CodeType::ptx, true);
+        ir->complete();
+        modules.push_back(ir->image());
+      }
+    } catch (const NvJitLinkError& error) {
+      why_not = error.message() + ": " + error.log();
+      return {};
+    }
+    const std::vector<std::string_view> views(modules.begin(), modules.end());
+    // Link-time optimisation drops what its own inputs do not use, though others may.
+    if (const auto missing = detail::undefined_in(views); !missing.empty() && !resolved.incremental.value_or(false)) {
+      why_not = "symbol '" + missing.front() + "' is not in the PTX";
+      return {};
+    }
+    return modules;
+  }
+
+  ObjectCode link_cubin(const LinkerOptions& resolved) {
+    std::string image = complete(*open(resolved, CodeType::cubin));
+    if (image.empty()) {
+      throw NvJitLinkError({.call = "nvJitLinkComplete",
+                            .message = description() + ": the linker reported success but gave nothing",
+                            .log = error_log,
+                            .hint = "check that the inputs are for the architecture of the link"});
+    }
+    const bool keeps_all = resolved.kernels_used.empty();
+    if (backend == LinkerBackend::nvjitlink && keeps_all) detail::refuse_lost_kernels(inputs, image, description());
+    const bool has_ptx = !detail::embedded_ptx_modules(image).empty();  // the CPU device's linker sees to it
+    if (resolved.embed_ptx.value_or(true) && !has_ptx && detail::elf_fault(image) == nullptr) {
+      std::string why_not;
+      const std::vector<std::string> modules = ptx_modules(resolved, why_not);
+      if (!modules.empty()) image = detail::with_ptx_modules(image, {modules.begin(), modules.end()});
+      if (!why_not.empty()) {
+        info_log += (info_log.empty() || info_log.ends_with('\n') ? "" : "\n") +
+                    ("cucore: the result carries no PTX: " + why_not + "\n");
+      }
+    }
+    return ObjectCode::from_cubin(image, options.name, inputs.mapping);
+  }
+
+  ObjectCode link_ptx(const LinkerOptions& resolved) {
+    if (inputs.inputs.size() == 1 && inputs.all(CodeType::ptx)) {
+      return ObjectCode::from_ptx(inputs.inputs.front().bytes, options.name, inputs.mapping);  // as it is
+    }
+    if (backend == LinkerBackend::driver) refuse("ptx option is not supported by the driver API", "link to cubin");
+    if (!inputs.all(CodeType::ltoir)) {
+      refuse("PTX can only be made of LTO-IR, and not all inputs are", "compile the inputs to ltoir, or link to cubin");
+    }
+    return ObjectCode::from_ptx(complete(*open(resolved, CodeType::ptx)), options.name, inputs.mapping);
+  }
+
+  ObjectCode link_ltoir(const LinkerOptions& resolved) {
+    if (backend == LinkerBackend::driver || !inputs.all(CodeType::ltoir)) {
+      refuse("LTO-IR can only be made of LTO-IR, by nvJitLink", "compile the inputs to ltoir, or link to cubin");
+    }
+    toolkit::nvjitlink();
+    const ToolkitLibrary& found = toolkit::nvjitlink_library();
+    if (std::pair(found.major, found.minor) < std::pair(13, 3)) {
+      throw UnavailableError({.call = "nvJitLinkGetLinkedLTOIR",
+                              .message = "nvJitLink " + std::to_string(found.major) + "." +
+                                         std::to_string(found.minor) + " cannot give LTO-IR",
+                              .hint = "use version 13.3 or newer, or link to cubin"});
+    }
+    return ObjectCode::from_ltoir(complete(*open(resolved, CodeType::ltoir)), options.name, inputs.mapping);
+  }
+
+  ObjectCode link_now(CodeType target, const LinkerOptions& resolved) {
+    if (target == CodeType(CodeType::ptx)) return link_ptx(resolved);
+    if (target == CodeType(CodeType::ltoir)) return link_ltoir(resolved);
+    if (resolved.arch && resolved.arch->starts_with("compute_")) {
+      refuse("no cubin can be made for arch='" + *resolved.arch + "', which is a virtual architecture",
+             "use arch='sm_" + resolved.arch->substr(8) + "'");
+    }
+    return link_cubin(resolved);
+  }
+
+  CompileKey key(CodeType target, const LinkerOptions& resolved) const {
+    detail::KeyParts parts;
+    parts.add("schema", {"link 1"});
+    parts.add("target", {std::string(target.name())});
+    parts.add("name of the program", {resolved.name});
+    parts.add("options", nvjitlink_flags(resolved));
+    parts.add("embed_ptx", {resolved.embed_ptx.value_or(true) ? "true" : "false"});
+    for (const detail::LinkInput& input : inputs.inputs) {
+      parts.add("input " + input.name, {std::string(input.type.name()), input.bytes});
+    }
+    for (const auto& [spelling, symbol] : inputs.mapping) parts.add("name " + spelling, {symbol});
+    if (backend == LinkerBackend::driver) {
+      const DriverInfo driver = driver_info();
+      parts.add("driver", {driver.path, std::to_string(driver.version), resolve_arch({.arch = resolved.arch})});
+    } else {
+      parts.add_library("nvJitLink", toolkit::nvjitlink_library());
+    }
+    return parts.finish(resolved.time.value_or(false) ? "the log has times in it: time" : "");
+  }
+};
+
+Linker::Linker(const std::vector<ObjectCode>& inputs, LinkerOptions options) : state_(std::make_unique<State>()) {
+  if (inputs.empty()) refuse("At least one ObjectCode is needed", "give the code to link");
+  validate(options);
+  if (options.name.empty()) options.name = LinkerOptions().name;
+  State& state = *state_;
+  state.backend = which_backend();
+  state.inputs = detail::read_inputs(inputs);
+  if (state.backend == LinkerBackend::driver) {
+    refuse_what_the_driver_lacks(options, state.inputs);
+  } else {
+    refuse_for_nvjitlink(options, state.inputs);
+  }
+  detail::refuse_double_definitions(state.inputs);
+  if (options.arch) detail::refuse_other_architectures(state.inputs, *options.arch);
+  state.options = std::move(options);
+}
+
+Linker::~Linker() = default;
+Linker::Linker(Linker&&) noexcept = default;
+Linker& Linker::operator=(Linker&&) noexcept = default;
+
+ObjectCode Linker::link(CodeType target, CompileSettings settings) const {
+  CompileReport unread;
+  CompileReport& report = settings.report != nullptr ? *settings.report : unread;
+  report = {};
+  if (state_ == nullptr) throw StateError({.call = "Linker::link", .message = "this Linker has been moved from"});
+  State& state = *state_;
+  const std::lock_guard lock(state.mutex);
+  if (state.closed) {
+    throw StateError({.call = "Linker::link",
+                      .message = "linker '" + state.options.name + "' has been closed",
+                      .hint = "make a new Linker"});
+  }
+  if (target != CodeType(CodeType::cubin) && target != CodeType(CodeType::ptx) && target != CodeType(CodeType::ltoir)) {
+    refuse("Unsupported target type \"" + std::string(target.name()) + "\"", "link to cubin, ptx or ltoir");
+  }
+  if (const auto known = state.results.find(target.value()); known != state.results.end()) {
+    report.log = state.info_log;
+    return known->second;
+  }
+  const LinkerOptions resolved = state.resolved();
+  if (resolved.arch) detail::refuse_other_architectures(state.inputs, *resolved.arch);
+  const auto compile = [&] {
+    ObjectCode code = state.link_now(target, resolved);
+    return CompileRecord{.code = std::move(code), .log = state.info_log};
+  };
+  CompileRecord record = settings.cache != nullptr ? settings.cache->lookup_or_compile(
+                                                         report, [&] { return state.key(target, resolved); }, compile)
+                                                   : compile();
+  report.log = state.info_log = std::move(record.log);
+  return state.results.emplace(target.value(), std::move(record.code)).first->second;
+}
+
+std::string Linker::info_log() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->info_log;
+}
+
+std::string Linker::error_log() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->error_log;
+}
+
+LinkerBackend Linker::which_backend() {
+  return toolkit::nvjitlink_library().available ? LinkerBackend::nvjitlink : LinkerBackend::driver;
+}
+
+std::string Linker::why_not_nvjitlink() { return toolkit::nvjitlink_library().why_not; }
+
+const LinkerOptions& Linker::options() const noexcept { return state_->options; }
+
+void* Linker::handle() const {
+  const std::lock_guard lock(state_->mutex);
+  if (state_->closed) return nullptr;
+  if (state_->session == nullptr) {
+    const LinkerOptions resolved = state_->resolved();
+    state_->session = state_->open(resolved, resolved.ptx.value_or(false) ? CodeType::ptx : CodeType::cubin);
+  }
+  return state_->session->handle();
+}
+
+void Linker::close() noexcept {
+  if (state_ == nullptr) return;
+  const std::lock_guard lock(state_->mutex);
+  state_->closed = true;
+  state_->session.reset();
+  state_->inputs = {};
+  state_->results.clear();
+}
+
+Linker::operator bool() const noexcept {
+  if (state_ == nullptr) return false;
+  const std::lock_guard lock(state_->mutex);
+  return !state_->closed;
+}
+
+}  // namespace cucore
