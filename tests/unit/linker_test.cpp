@@ -84,13 +84,13 @@ TEST(linker, refuses_ltoir_from_a_linker_that_cannot_give_it) {
 }
 
 TEST(linker_options, all_faults_are_told_at_once) {
-  const std::string text = refusal([] { validate(LinkerOptions{.arch = "sm_9x", .optimization_level = 5}); });
+  const std::string text = refusal([] { cucore::validate(LinkerOptions{.arch = "sm_9x", .optimization_level = 5}); });
   EXPECT_THAT(text, HasSubstr("arch='sm_9x'"));
   EXPECT_THAT(text, HasSubstr("optimization_level=5"));
 }
 
 TEST(linker_options, every_one_that_the_driver_ignores_is_named) {
-  EXPECT_THAT(ignored_by_driver({.ftz = true, .kernels_used = {"k"}}), ElementsAre("ftz", "kernels_used"));
+  EXPECT_THAT(cucore::ignored_by_driver({.ftz = true, .kernels_used = {"k"}}), ElementsAre("ftz", "kernels_used"));
 }
 
 TEST(linker_options, an_architecture_is_the_drivers_target) {

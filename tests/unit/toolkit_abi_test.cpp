@@ -8,6 +8,10 @@
 
 #include "src/toolkit/library.hpp"
 
+// Of toolkit 13.3, which the header of 13.0 does not have yet; the same declarations as there.
+extern "C" nvJitLinkResult nvJitLinkGetLinkedLTOIRSize(nvJitLinkHandle handle, size_t* size);
+extern "C" nvJitLinkResult nvJitLinkGetLinkedLTOIR(nvJitLinkHandle handle, void* ltoir);
+
 namespace cucore::toolkit {
 namespace {
 
