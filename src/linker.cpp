@@ -2,6 +2,7 @@
 #include "cucore/linker.hpp"
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -274,9 +275,11 @@ ObjectCode Linker::link(CodeType target, CompileSettings settings) const {
     ObjectCode code = state.link_now(target, resolved);
     return CompileRecord{.code = std::move(code), .log = state.info_log};
   };
-  CompileRecord record = settings.cache != nullptr ? settings.cache->lookup_or_compile(
-                                                         report, [&] { return state.key(target, resolved); }, compile)
-                                                   : compile();
+  CompileRecord record =
+      settings.cache != nullptr
+          ? settings.cache->lookup_or_compile(
+                report, [&] { return std::make_shared<const CompileKey>(state.key(target, resolved)); }, compile)
+          : compile();
   report.log = state.info_log = std::move(record.log);
   return state.results.emplace(target.value(), std::move(record.code)).first->second;
 }

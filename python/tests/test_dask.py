@@ -1,0 +1,101 @@
+"""cucore on a real Dask cluster of processes."""
+
+import os
+
+import numpy as np
+import pytest
+from conftest import SAXPY, run_python
+
+import cucore as core
+
+distributed = pytest.importorskip("distributed")
+import cucore.dask  # noqa: E402
+
+OPTIONS = {"name": "saxpy"}
+NAMES = ("saxpy<float>",)
+
+
+def saxpy_here(code, n=256):
+    """A worker's own launch; returns its process and whether the numbers are right."""
+    device = core.Device()
+    device.set_current()
+    stream = device.default_stream
+    memory = core.LegacyPinnedMemoryResource()
+    buffers = [memory.allocate(4 * n) for _ in range(3)]
+    x, y, out = (np.from_dlpack(buffer).view(np.float32) for buffer in buffers)
+    x[:], y[:], out[:] = np.arange(n), 1, 0
+    kernel = code.get_kernel("saxpy<float>")
+    core.launch(stream, core.LaunchConfig(grid=2, block=128), kernel, np.float32(2), *buffers, np.uint64(n))
+    stream.sync()
+    return os.getpid(), bool((out == 2 * x + y).all())
+
+
+def die_once(code, marker):
+    """Kills its worker in the middle of the work, the first time."""
+    try:
+        os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return saxpy_here(code)
+    code.get_kernel("saxpy<float>")
+    return os.kill(os.getpid(), 9)
+
+
+def misses():
+    return cucore.dask.cache().stats.misses
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dask")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, local_directory=folder
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        cucore.dask.install(client, cache=folder / "cache")
+        yield client
+
+
+def test_code_is_compiled_once_and_runs_on_every_worker(client):
+    code = cucore.dask.compile(client, SAXPY, options=OPTIONS, name_expressions=NAMES)
+    results = cucore.dask.run(client, saxpy_here, code)
+    assert len(results) == 2 and len({pid for pid, _ in results.values()}) == 2
+    assert all(right for _, right in results.values())
+    assert sum(client.run(misses).values()) == 1
+    here = code.result()
+    assert (here.name, here.code_type, here.is_loaded) == ("saxpy", "cubin", False)
+    assert saxpy_here(here)[1]
+
+
+def test_code_of_the_client_runs_on_every_worker(client):
+    arch = f"sm_{core.Device().arch}"
+    code = core.Program(SAXPY, "c++", {"arch": arch}).compile("cubin", NAMES)
+    assert all(right for _, right in cucore.dask.run(client, saxpy_here, code).values())
+
+
+def test_a_worker_that_is_killed_in_the_middle_is_replaced(client, tmp_path):
+    code = cucore.dask.compile(client, SAXPY, options=OPTIONS, name_expressions=NAMES)
+    distributed.wait(code)
+    future = client.submit(die_once, code, str(tmp_path / "marker"), pure=False)
+    assert future.result(timeout=60)[1]
+    assert (tmp_path / "marker").exists()
+    client.wait_for_workers(2, timeout=60)
+    results = cucore.dask.run(client, saxpy_here, code)
+    assert len(results) == 2 and all(right for _, right in results.values())
+    # What the dead worker had compiled was in the cache that all share.
+    assert sum(client.run(misses).values()) <= 1
+
+
+def test_damaged_frames_are_refused():
+    code = core.ObjectCode.from_ptx(b"some text", name="victim", symbol_mapping={"a": "b"})
+    header, frames = cucore.dask._serialize(code)
+    again = cucore.dask._deserialize(header, [memoryview(frames[0])])
+    assert (again.code, again.name, again.symbol_mapping) == (b"some text", "victim", {"a": "b"})
+    with pytest.raises(ValueError, match="'victim' was damaged"):
+        cucore.dask._deserialize(header, [b"some tezt"])
+
+
+def test_importing_cucore_does_not_import_dask():
+    source = "import sys, cucore; print([m for m in sys.modules if m.startswith(('dask', 'distributed'))])"
+    assert run_python(source).stdout == "[]\n"
