@@ -346,6 +346,27 @@ def test_keys_refuse_what_they_cannot_cover(change, expected):
         utils.make_program_cache_key(**arguments)
 
 
+def test_a_header_in_the_current_directory_is_in_the_key(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def key():
+        return utils.make_program_cache_key(code='#include "here.h"', code_type="c++", options=ARCH, target_type="ptx")
+
+    keys = [key()]
+    for text in ("int a;", "int b;"):
+        (tmp_path / "here.h").write_text(text)
+        keys.append(key())
+    assert len(set(keys)) == 3
+
+
+def test_other_caches_get_code_for_several_architectures():
+    cache = DictCache()
+    for result in ("miss", "hit"):
+        program = cucore.Program('extern "C" __global__ void k() {}', "c++", {"arch": ["sm_80", "sm_90"]})
+        code = program.compile("cubin", cache=cache)
+        assert program.last_report["cache"] == result and code.code_type == "fatbin" and len(code.images) == 4
+
+
 def test_extra_digest_enters_the_key():
     arguments = {"code": "int x;", "code_type": "C++", "options": {**ARCH, "include_path": "a"}, "target_type": "PTX"}
     one = utils.make_program_cache_key(**arguments, extra_digest=b"1")

@@ -2,6 +2,7 @@
 
 import io
 import threading
+import warnings
 
 import pytest
 from conftest import run_python
@@ -128,6 +129,8 @@ def test_targets_that_cannot_be_are_refused(target, options):
         ({"diag_error": "20012"}, "diag_error='20012'"),
         ({"max_register_count": "many"}, "max_register_count='many'"),
         ({"std": "c89"}, "std"),
+        ({"time": True}, "time=True"),
+        ({"ptxas_options": [5]}, "ptxas_options=5"),
         ({"ofast_compile": "very"}, "ofast_compile"),
         ({"name": 3}, "name"),
         ({"extra_sources": "ab"}, "must be a sequence of 2-tuples"),
@@ -402,6 +405,21 @@ def test_what_several_architectures_cannot_give_is_refused(kind, arch, target):
     for bad in ([], [5], 5):
         with pytest.raises(TypeError, match="arch"):
             cucore.ProgramOptions(arch=bad)
+
+
+@pytest.mark.parametrize(("driver", "warns"), [(12000, True), (99000, False), (None, False)])
+def test_ptx_that_an_older_driver_may_not_load_is_warned_of(driver, warns, monkeypatch, tmp_path):
+    monkeypatch.setattr(cucore._core, "_open_driver_version", lambda: driver)
+    cache = cucore.ProgramCache(tmp_path)
+    program = cucore.Program(EMPTY, "c++", ARCH)
+    for result in ("miss", "hit"):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert program.compile("ptx", cache=cache).code
+            assert program.compile("cubin").code
+        assert program.last_report["cache"] == "not used"
+        assert [w.category for w in caught] == [RuntimeWarning] * warns, result
+    assert cache.stats.hits == 1
 
 
 def test_compile_works_where_no_driver_is(tmp_path):
