@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "cucore/driver.hpp"
 #include "cucore/error.hpp"
 #include "cucore/program_cache.hpp"
 #include "cucore/program_options.hpp"
@@ -50,6 +51,15 @@ void add_library(detail::KeyParts& key, const std::string& label, const ToolkitL
   library.available ? key.add_library(label, library) : key.add(label + ", missing", {});
 }
 
+void add_driver(detail::KeyParts& key) {
+  try {
+    const DriverInfo driver = driver_info();
+    key.add("driver", {driver.path, std::to_string(driver.version)});
+  } catch (const Error&) {
+    key.add("driver, missing", {});
+  }
+}
+
 }  // namespace
 
 bool detail::KeyAndFiles::still_holds() const {
@@ -83,6 +93,7 @@ detail::KeyAndFiles detail::read_compile_key(std::string_view code, SourceType c
   std::string uncacheable;
   if (code_type == SourceType(SourceType::ptx)) {
     add_library(key, "nvJitLink", toolkit::nvjitlink_library());
+    if (!toolkit::nvjitlink_library().available) add_driver(key);  // it links
   } else if (code_type == SourceType(SourceType::nvvm)) {
     add_library(key, "libNVVM", toolkit::nvvm_library());
     std::vector<std::string> modules;

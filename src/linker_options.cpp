@@ -121,6 +121,7 @@ std::vector<std::string> ignored_by_driver(const LinkerOptions& o) {
   const auto note = [&](bool set, const char* name) {
     if (set) names.emplace_back(name);
   };
+  note(o.link_time_optimization.value_or(false), "link_time_optimization");
   note(o.ftz.has_value(), "ftz");
   note(o.prec_div.has_value(), "prec_div");
   note(o.prec_sqrt.has_value(), "prec_sqrt");

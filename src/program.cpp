@@ -74,10 +74,10 @@ Program::State& Program::here(const char* call) const {
   return *state_;
 }
 
-std::string_view Program::backend() const noexcept {
+std::string_view Program::backend() const {
   switch (state_->type.value()) {
     case SourceType::ptx:
-      return "nvJitLink";
+      return Linker::which_backend() == LinkerBackend::driver ? "driver" : "nvJitLink";
     case SourceType::nvvm:
       return "NVVM";
     default:

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cucore/error.hpp"
+#include "cucore/linker.hpp"
 #include "src/detail/elf.hpp"
 #include "src/program_flags.hpp"
 #include "src/program_state.hpp"
@@ -257,11 +258,40 @@ CompileRecord Program::State::compile_nvvm(CodeType target, const ProgramOptions
 }
 
 CompileRecord Program::State::link_ptx(CodeType target, const ProgramOptions& resolved) {
+  if (Linker::which_backend() == LinkerBackend::driver) return link_ptx_with_driver(resolved);
   toolkit::LinkedCubin linked =
       toolkit::compile_ptx_with_nvjitlink(code, resolved.name, nvjitlink_flags(resolved), link);
   refuse_empty(linked.image, target, resolved, linked.log);
   if (resolved.embed_ptx.value_or(true)) linked.image = with_ptx(linked.image, code);
   return {.code = ObjectCode::from_cubin(linked.image, resolved.name), .log = std::move(linked.log)};
+}
+
+CompileRecord Program::State::link_ptx_with_driver(const ProgramOptions& resolved) {
+  LinkerOptions wanted = {.name = resolved.name,
+                          .arch = resolved.arch,
+                          .max_register_count = resolved.max_register_count,
+                          .link_time_optimization = resolved.link_time_optimization,
+                          .debug = resolved.debug,
+                          .lineinfo = resolved.lineinfo,
+                          .ftz = resolved.ftz,
+                          .prec_div = resolved.prec_div,
+                          .prec_sqrt = resolved.prec_sqrt,
+                          .fma = resolved.fma,
+                          .ptxas_options = resolved.ptxas_options,
+                          .split_compile = resolved.split_compile,
+                          .no_cache = resolved.no_cache,
+                          .embed_ptx = resolved.embed_ptx};
+  if (resolved.device_code_optimize.value_or(false)) wanted.optimization_level = 3;
+  // PTX says itself how it rounds, so these only speak of optimising LTO-IR; what is dropped is told in the log.
+  std::vector<std::string> ignored = ignored_by_driver(wanted);
+  if (resolved.use_fast_math.value_or(false)) ignored.emplace_back("use_fast_math");
+  std::string remarks;
+  for (const std::string& name : ignored) {
+    remarks += "warning : " + name + " has no effect on PTX that the driver links\n";
+  }
+  linker = std::make_unique<Linker>(std::vector{ObjectCode::from_ptx(code, resolved.name)}, std::move(wanted));
+  ObjectCode linked = linker->link(CodeType::cubin);
+  return {.code = std::move(linked), .log = remarks + linker->info_log()};
 }
 
 std::shared_ptr<const CompileKey> Program::State::key_of(CodeType target, const ProgramOptions& resolved,
@@ -302,14 +332,17 @@ void* Program::State::handle() {
     }
     return nvvm->get();
   }
-  if (link == nullptr) (void)link_ptx(CodeType::cubin, checked("Program::handle", CodeType::cubin, {}));
-  return link->handle;
+  if (link == nullptr && linker == nullptr) {
+    (void)link_ptx(CodeType::cubin, checked("Program::handle", CodeType::cubin, {}));
+  }
+  return link != nullptr ? static_cast<void*>(link->handle) : linker->handle();
 }
 
 void Program::State::close() noexcept {
   closed = true;
   nvrtc.reset();
   link.reset();
+  linker.reset();
   nvvm.reset();
 }
 

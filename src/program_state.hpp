@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cucore/linker.hpp"
 #include "cucore/program.hpp"
 #include "src/compile_key.hpp"
 #include "src/toolkit/nvjitlink.hpp"
@@ -28,6 +29,7 @@ struct Program::State {
   // The back end's objects of the last compile, or for the next; at most one is not null.
   std::unique_ptr<toolkit::NvrtcNative> nvrtc;
   std::unique_ptr<toolkit::NativeLink> link;
+  std::unique_ptr<Linker> linker;
   std::unique_ptr<toolkit::NvvmNative> nvvm;
 
   /// The options with arch resolved. Throws for what cannot be compiled.
@@ -58,6 +60,7 @@ struct Program::State {
   CompileRecord compile_archs(const ProgramOptions& resolved, const std::vector<std::string>& name_expressions);
   CompileRecord compile_nvvm(CodeType target, const ProgramOptions& resolved);
   CompileRecord link_ptx(CodeType target, const ProgramOptions& resolved);
+  CompileRecord link_ptx_with_driver(const ProgramOptions& resolved);
 };
 
 }  // namespace cucore

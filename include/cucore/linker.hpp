@@ -44,7 +44,7 @@ struct LinkerOptions {
   std::optional<int> max_register_count = {};       ///< [-maxrregcount]
   std::optional<bool> time = {};                    ///< (n) times into the info log [-time]
   std::optional<bool> verbose = {};                 ///< registers and sizes into the info log [-verbose]
-  std::optional<bool> link_time_optimization = {};  ///< [-lto]; not set: on if an input is LTO-IR
+  std::optional<bool> link_time_optimization = {};  ///< (i) [-lto]; not set: on if an input is LTO-IR
   std::optional<bool> ptx = {};                     ///< (n) [-ptx]; link("ptx") needs no option
   std::optional<int> optimization_level = {};       ///< [-O]: nvJitLink 0 or 3, the driver 0 to 4
   std::optional<bool> debug = {};                   ///< [-g]

@@ -5,13 +5,15 @@
 //   ObjectCode code = program.compile("cubin", {"axpy<float>"});
 //   Kernel kernel = code.get_kernel("axpy<float>");
 //
-// Needs neither a driver nor a GPU when options.arch is set. Back ends: NVRTC for "c++", nvJitLink for "ptx", libNVVM
-// for "nvvm".
+// Needs neither a driver nor a GPU when options.arch is set. Back ends: NVRTC for "c++", libNVVM for "nvvm", nvJitLink
+// for "ptx" or, where that is missing or older than 12.3, the driver's linker.
 //
 // Errors: NvrtcError / NvJitLinkError / NvvmError with the compiler's log; ValueError for arguments; UnavailableError
-// when the library cannot be found (with the places that were tried); StateError after close(). Thread-safety: any
-// thread may call any member; compiles of one Program run one after another, compiles of different Programs in
-// parallel.
+// when the library cannot be found (with the places that were tried); StateError after close().
+// Reproducible: the same source, options, headers and toolkit give the same bytes in every process. LTO-IR and line
+// information also name the current directory.
+// Thread-safety: any thread may call any member; compiles of one Program run one after another, compiles of different
+// Programs in parallel.
 #pragma once
 
 #include <memory>
@@ -73,8 +75,8 @@ class CUCORE_API Program {
   std::shared_ptr<const CompileKey> cache_key(CodeType target,
                                               const std::vector<std::string>& name_expressions = {}) const;
 
-  /// "NVRTC", "nvJitLink" or "NVVM".
-  std::string_view backend() const noexcept;
+  /// "NVRTC", "NVVM", or for PTX source who links here, "nvJitLink" or "driver"; that opens nvJitLink.
+  std::string_view backend() const;
   SourceType code_type() const noexcept;
   const std::string& code() const noexcept;
   /// As given, before arch is resolved.
@@ -86,9 +88,10 @@ class CUCORE_API Program {
   /// What became of the precompiled header in the last compile; nothing if none was asked for.
   std::optional<PchStatus> pch_status() const;
 
-  /// The compiler's own object: an nvrtcProgram, nvvmProgram or nvJitLinkHandle. That of the last compile that was not
-  /// answered by a cache; before the first, one that the next compile will use (made now; PTX source: compiled now,
-  /// since a linker is one compile). Borrowed: valid until the next compile or close(). Throws as compile() does.
+  /// The compiler's own object: an nvrtcProgram, nvvmProgram, nvJitLinkHandle or CUlinkState. That of the last compile
+  /// that was not answered by a cache; before the first, one that the next compile will use (made now; PTX source:
+  /// compiled now, since a linker is one compile). Borrowed: valid until the next compile or close(). Throws as
+  /// compile() does.
   void* handle() const;
 
   /// Ends it. Idempotent. A compile that runs in another thread is waited for; a later one throws StateError.

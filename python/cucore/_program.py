@@ -3,7 +3,7 @@
 import functools
 import warnings
 
-from cucore import _core
+from cucore import _core, _linker
 from cucore._errors import CUDAError
 from cucore._handles import nvrtcProgram
 from cucore._options import ProgramOptions, accept
@@ -41,8 +41,9 @@ def _protocol():
 class Program:
     """Source text and options.
 
-    ``code_type`` is "c++" (compiled by NVRTC), "ptx" (by nvJitLink) or "nvvm" (by libNVVM). Needs neither a driver
-    nor a GPU when ``options.arch`` is given. The options are copied: later changes to them have no effect.
+    ``code_type`` is "c++" (compiled by NVRTC), "ptx" (by nvJitLink, or the driver where there is none) or "nvvm" (by
+    libNVVM). Needs neither a driver nor a GPU when ``options.arch`` is given. The options are copied: later changes to
+    them have no effect.
     """
 
     __slots__ = ("__weakref__", "_code", "_code_type", "_keys", "_options", "_program", "_report")
@@ -83,6 +84,8 @@ class Program:
             cache: a ProgramCache, or a program cache of ``cucore.utils``.
         """
         _, target, names = inputs_of_compile(self, target_type, name_expressions)
+        if self._code_type == "ptx" and target != "ptx":
+            _linker._backend()  # warns once where the driver has to link
         try:
             if cache is None or isinstance(cache, _core.ProgramCache):
                 code, report = self._program.compile(target, names, cache)
@@ -112,8 +115,8 @@ class Program:
 
     @property
     def handle(self):
-        """The compiler's own object, as an int: an nvrtcProgram, an nvvmProgram or an nvJitLinkHandle. Valid until the
-        next compile or close()."""
+        """The compiler's own object, as an int: an nvrtcProgram, an nvvmProgram, an nvJitLinkHandle or a CUlinkState.
+        Valid until the next compile or close()."""
         value = self._program.handle
         return nvrtcProgram(value) if self._code_type == "c++" else value
 

@@ -94,6 +94,13 @@ def test_an_undefined_symbol_is_an_error_that_names_it_and_the_input():
     assert "Undefined reference" in failure.value.log
 
 
+def test_a_linker_that_cannot_be_made_says_why():
+    with pytest.raises(core.NvJitLinkError) as failure:
+        linked(caller(), callee(), arch="sm_999")
+    assert "linking '<default linker>' with -arch=sm_999" in str(failure.value)
+    assert "unrecognized architecture" in failure.value.log and "this nvJitLink is version" in failure.value.hint
+
+
 def test_a_symbol_that_two_inputs_define_is_an_error_that_names_all_three():
     other = compiled(CALLEE, "cubin", "other")
     with pytest.raises(ValueError, match="'twice' is defined by input 'callee'.*and by input 'other'"):
@@ -291,3 +298,32 @@ def test_without_nvjitlink_the_driver_links_with_one_warning(old_nvjitlink):
     """
     result = run_python(source, env={"CUCORE_NVJITLINK": old_nvjitlink})
     assert (result.stdout, result.returncode) == ("cubin both 42\n", 0), result.stderr
+
+
+def test_without_nvjitlink_the_driver_compiles_ptx(old_nvjitlink, tmp_path):
+    program = """
+        import warnings
+        import cucore
+        ptx = cucore.compile_ptx('extern "C" __global__ void k() {}', {"arch": "sm_80"}).code.decode()
+        program = cucore.Program(ptx, "ptx", {"arch": "sm_80", "name": "linked", "ftz": True, "use_fast_math": True})
+        cache = cucore.ProgramCache(__import__("sys").argv[1])
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            code = program.compile("cubin", cache=cache)
+        print([(w.category.__name__, w.filename) for w in caught], [d.text.split()[0] for d in program.diagnostics])
+        print(program.backend, code.code_type, code.name, program.handle > 0)
+        print(program.compile("ptx").code.decode() == ptx, cache.why(program, "cubin"))
+        device = cucore.Device(); device.set_current()
+        code.get_kernel("k")
+        try:
+            cucore.Program(ptx, "ptx", {"arch": "sm_80", "ptxas_options": "-v"}).compile("cubin")
+        except ValueError as refusal:
+            print("ptxas_options" in str(refusal))
+        """
+    result = run_python(program, tmp_path / "cache", env={"CUCORE_NVJITLINK": old_nvjitlink})
+    assert result.stdout.splitlines() == [
+        "[('RuntimeWarning', '<string>')] ['ftz', 'use_fast_math']",
+        "driver cubin linked True",
+        "True hit",
+        "True",
+    ], result.stderr

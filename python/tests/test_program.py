@@ -57,6 +57,12 @@ def test_name_expressions_may_be_one_string_or_a_generator():
     assert len(cucore.Program(TEMPLATE, "c++", ARCH).compile("ptx", names).symbol_mapping) == 2
 
 
+def test_a_name_expression_is_str_or_bytes():
+    for name in (bytearray(b"fill<int>"), 5, None):
+        with pytest.raises(TypeError, match=f"not {type(name).__name__}"):
+            cucore.Program(TEMPLATE, "c++", ARCH).compile("ptx", [name])
+
+
 def test_one_program_compiles_again_with_other_names():
     program = cucore.Program(TEMPLATE, "c++", ARCH)
     assert "fill<int>" in program.compile("ptx", ["fill<int>"]).symbol_mapping
@@ -77,9 +83,10 @@ def test_a_syntax_error_carries_the_log():
     assert isinstance(error, cucore.CUDAError)
 
 
-def test_a_ptx_syntax_error_carries_the_log():
-    with pytest.raises(cucore.NvJitLinkError) as caught:
-        cucore.Program(".version 8.0\n.target sm_80\n.address_size 64\nnonsense", "ptx", ARCH).compile("cubin")
+def test_a_ptx_syntax_error_carries_the_log_and_the_name():
+    broken = ".version 8.0\n.target sm_80\n.address_size 64\nnonsense"
+    with pytest.raises(cucore.NvJitLinkError, match=r"broken\.ptx") as caught:
+        cucore.Program(broken, "ptx", {**ARCH, "name": "broken.ptx"}).compile("cubin")
     assert "nonsense" in caught.value.log or "syntax" in caught.value.log
 
 

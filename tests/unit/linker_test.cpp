@@ -90,7 +90,8 @@ TEST(linker_options, all_faults_are_told_at_once) {
 }
 
 TEST(linker_options, every_one_that_the_driver_ignores_is_named) {
-  EXPECT_THAT(cucore::ignored_by_driver({.ftz = true, .kernels_used = {"k"}}), ElementsAre("ftz", "kernels_used"));
+  EXPECT_THAT(cucore::ignored_by_driver({.link_time_optimization = true, .ftz = true, .kernels_used = {"k"}}),
+              ElementsAre("link_time_optimization", "ftz", "kernels_used"));
 }
 
 TEST(linker_options, an_architecture_is_the_drivers_target) {
