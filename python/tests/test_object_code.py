@@ -112,6 +112,27 @@ def test_a_failed_load_is_tried_again(device, tmp_path):
     assert code.get_kernel("k")
 
 
+def test_a_file_whose_name_is_no_text_can_be_loaded(device, tmp_path):
+    path = os.path.join(os.fsencode(tmp_path), b"k\xff.ptx")
+    with open(path, "wb") as file:
+        file.write(PTX)
+    assert cucore.ObjectCode.from_ptx(os.fsdecode(path)).get_kernel("k")
+
+
+def test_a_file_that_changed_or_went_before_the_load_is_an_error(device, tmp_path):
+    path = tmp_path / "k.ptx"
+    path.write_bytes(PTX)
+    code = cucore.ObjectCode.from_ptx(path)
+    path.write_bytes(PTX + b"// and more\n")
+    for use in (code.load, code.serialize):
+        with pytest.raises(ValueError, match="k.ptx.*has changed since the ObjectCode was made"):
+            use()
+    path.unlink()
+    with pytest.raises(ValueError, match="k.ptx"):
+        code.load()
+    assert not code.is_loaded
+
+
 @pytest.mark.parametrize("image", [b"", b"not a cubin", b"\x7fELF" + bytes(60), b"\x7fELF\x02\x01\x01" + b"\xff" * 200])
 def test_a_corrupt_cubin_is_an_error(device, image):
     with pytest.raises((cucore.CUDAError, ValueError)):

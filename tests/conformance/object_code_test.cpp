@@ -60,27 +60,6 @@ TEST(object_code, loads_at_the_first_use_and_copies_share_it) {
   EXPECT_EQ(copy.handle(), code.handle());
 }
 
-TEST(object_code, loads_once_however_many_threads_race) {
-  for (int round = 0; round < 5; ++round) {
-    const ObjectCode code = ObjectCode::from_ptx(kernels_ptx(), "kernels");
-    std::vector<LibraryHandle> handles(16);
-    std::vector<KernelHandle> kernels(16);
-    std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < handles.size(); ++i) {
-      threads.emplace_back([&, i] {
-        kernels[i] = code.get_kernel("no_parameters").handle();
-        handles[i] = code.handle();
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-    for (std::size_t i = 0; i < handles.size(); ++i) {
-      EXPECT_EQ(handles[i], handles[0]);
-      EXPECT_EQ(kernels[i], kernels[0]);
-    }
-    EXPECT_NE(handles[0], nullptr);
-  }
-}
-
 TEST(object_code, equal_bytes_in_two_objects_are_two_libraries) {
   const ObjectCode one = ObjectCode::from_ptx(kernels_ptx());
   const ObjectCode two = ObjectCode::deserialize(one.serialize());
