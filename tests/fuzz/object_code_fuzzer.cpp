@@ -1,5 +1,5 @@
 // Bytes from anywhere given to what reads them: serialised object code, the same behind a correct frame, ELF images and
-// fat binaries, and the scanner of include directives.
+// fat binaries, the symbols that the linker reads, and the scanner of include directives.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -7,7 +7,9 @@
 
 #include "cucore/error.hpp"
 #include "cucore/object_code.hpp"
+#include "src/detail/code_symbols.hpp"
 #include "src/detail/elf.hpp"
+#include "src/detail/fatbin.hpp"
 #include "src/detail/frame.hpp"
 #include "src/detail/include_scan.hpp"
 #include "src/detail/object_code_payload.hpp"
@@ -63,6 +65,28 @@ void read_image(std::string_view image) {
   }
 }
 
+// What the linker reads of its inputs, and the modules of PTX that it leaves in its results.
+void read_link_input(std::string_view image) {
+  using namespace cucore::detail;
+  for (const CodeSymbol& symbol : ptx_symbols(image)) require(!symbol.name.empty());
+  for (const CodeSymbol& symbol : cubin_symbols(image)) require(!symbol.name.empty());
+  (void)undefined_in({image, image});
+  (void)architecture_of_ptx(image);
+  (void)architecture_of_cubin(image);
+  if (const auto images = read_fatbin(image)) {
+    for (const FatbinImage& each : *images) require(each.bytes.size() <= image.size());
+    for (const std::size_t index : usable_images(*images, 90)) require(index < images->size());
+  }
+  (void)embedded_ptx_modules(image);
+  if (elf_fault(image) == nullptr && embedded_ptx_modules(image).empty()) {
+    try {
+      const std::string two = with_ptx_modules(image, {".entry a", ".entry b"});
+      require(embedded_ptx_modules(two) == std::vector<std::string_view>{".entry a", ".entry b"});
+    } catch (const cucore::ValueError&) {
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -70,6 +94,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_serialised(bytes);
   read_payload(bytes);
   read_image(bytes);
+  read_link_input(bytes);
   (void)cucore::detail::scan_includes(bytes);
   return 0;
 }
