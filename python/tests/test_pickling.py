@@ -25,6 +25,30 @@ def test_object_code_of_every_type_comes_back(kind, module):
     assert again != code
 
 
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_every_protocol_carries_code(protocol):
+    code = cucore.ObjectCode.from_ptx(PTX, name="k", symbol_mapping={"a": "k"})
+    for module in (pickle, cloudpickle):
+        again = module.loads(module.dumps(code, protocol))
+        assert (again.code, again.name, again.symbol_mapping) == (PTX, "k", {"a": "k"})
+
+
+def test_one_flipped_bit_of_a_pickle_is_an_error_or_harmless():
+    code = cucore.ObjectCode.from_cubin(b"\x7fELF and so on", name="cubin", symbol_mapping={"f<int>": "_Z1fi"})
+    data = pickle.dumps(code)
+    wrong = []
+    for bit in range(8 * len(data)):
+        flipped = bytearray(data)
+        flipped[bit // 8] ^= 1 << bit % 8
+        try:
+            again = pickle.loads(flipped)
+        except Exception:
+            continue
+        if isinstance(again, cucore.ObjectCode) and (again.code, again.name) != (code.code, code.name):
+            wrong.append(bit)
+    assert not wrong
+
+
 def test_code_in_a_file_travels_with_its_bytes(tmp_path):
     path = tmp_path / "k.ptx"
     path.write_bytes(PTX)
