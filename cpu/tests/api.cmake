@@ -2,12 +2,15 @@
 add_executable(api_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_arguments_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_events_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api_capture_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api_graphs_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_launch_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_modules_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_process_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_streams_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_surface_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api_virtual_memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/runtime_failures_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/runtime_kernels_test.cpp)
 cucore_target(api_tests)

@@ -3,6 +3,7 @@ that uses cuda.core or cuda.bindings of NVIDIA, and prints one line for each thi
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -41,3 +42,25 @@ def test_the_client_finds_all_it_calls(script):
     failed = [line for line in done.stdout.splitlines() if not line.startswith("ok ")]
     assert done.returncode == 0 and not failed, done.stdout + done.stderr
     assert "ok " in done.stdout
+
+
+def cuda_headers():
+    """The folder with cuda.h: of CUDA_HOME or of the Python packages."""
+    if os.environ.get("CUDA_HOME"):
+        return Path(os.environ["CUDA_HOME"]) / "include"
+    found = importlib.util.find_spec("nvidia")
+    folders = [Path(each) / "cu13" / "include" for each in (found.submodule_search_locations if found else [])]
+    return next((folder for folder in folders if (folder / "cuda.h").exists()), None)
+
+
+def test_a_c_program_against_the_header_runs(tmp_path):
+    folder, headers, compiler = driver_folder(), cuda_headers(), shutil.which("cc")
+    if folder is None or headers is None or compiler is None or not (folder / "libcuda.so").exists():
+        pytest.skip("no CPU device, no cuda.h, or no C compiler")
+    source = Path(__file__).parent / "c_client.c"
+    program = tmp_path / "c_client"
+    command = [compiler, "-std=c99", "-Wall", "-Werror", f"-I{headers}", str(source), "-o", str(program)]
+    subprocess.run([*command, f"-L{folder}", "-lcuda"], check=True, timeout=60)
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(folder)}
+    done = subprocess.run([str(program)], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout == "ok c_client\n", done.stdout + done.stderr

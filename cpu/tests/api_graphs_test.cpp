@@ -1,0 +1,151 @@
+// Graphs made node by node: structure, parameters, executables and what may be changed in them, user objects.
+#include "cpu/tests/api_driver.hpp"
+
+namespace {
+
+class Graphs : public DriverTest {
+ protected:
+  void SetUp() override {
+    DriverTest::SetUp();
+    ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    ASSERT_OK(cuGraphCreate(&graph, 0));
+  }
+  CUgraphNode empty(const std::vector<CUgraphNode>& after = {}) {
+    CUgraphNode node = nullptr;
+    EXPECT_OK(cuGraphAddEmptyNode(&node, graph, after.data(), after.size()));
+    return node;
+  }
+  CUgraphNode set(int* out, int value, const std::vector<CUgraphNode>& after = {}) {
+    void* arguments[] = {&out, &value};
+    const CUDA_KERNEL_NODE_PARAMS parameters = kernel_node(arguments);
+    CUgraphNode node = nullptr;
+    EXPECT_OK(cuGraphAddKernelNode(&node, graph, after.data(), after.size(), &parameters));
+    return node;
+  }
+  CUDA_KERNEL_NODE_PARAMS kernel_node(void** arguments) {
+    CUDA_KERNEL_NODE_PARAMS parameters{};
+    parameters.func = kernel("set_to");
+    parameters.gridDimX = parameters.gridDimY = parameters.gridDimZ = 1;
+    parameters.blockDimX = parameters.blockDimY = parameters.blockDimZ = 1;
+    parameters.kernelParams = arguments;
+    return parameters;
+  }
+  CUgraphExec instantiate() {
+    CUgraphExec executable = nullptr;
+    EXPECT_OK(cuGraphInstantiate(&executable, graph, 0));
+    return executable;
+  }
+  void run(CUgraphExec executable) {
+    ASSERT_OK(cuGraphLaunch(executable, stream));
+    ASSERT_OK(cuStreamSynchronize(stream));
+  }
+
+  CUstream stream = nullptr;
+  CUgraph graph = nullptr;
+};
+
+TEST_F(Graphs, nodes_run_behind_what_they_depend_on) {
+  int* const out = device_array<int>(1);
+  set(out, 2, {set(out, 1)});
+  run(instantiate());
+  EXPECT_EQ(2, *out);
+}
+
+TEST_F(Graphs, a_cycle_is_an_invalid_structure) {
+  const CUgraphNode first = empty();
+  const CUgraphNode second = empty({first});
+  ASSERT_OK(cuGraphAddDependencies(graph, &second, &first, nullptr, 1));
+  CUDA_GRAPH_INSTANTIATE_PARAMS parameters{};
+  CUgraphExec executable = nullptr;
+  EXPECT_NE(CUDA_SUCCESS, cuGraphInstantiateWithParams(&executable, graph, &parameters));
+  EXPECT_EQ(CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, parameters.result_out);
+}
+
+TEST_F(Graphs, an_edge_to_itself_or_given_twice_is_refused) {
+  const CUgraphNode first = empty();
+  const CUgraphNode second = empty({first});
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuGraphAddDependencies(graph, &first, &first, nullptr, 1));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuGraphAddDependencies(graph, &first, &second, nullptr, 1));
+}
+
+TEST_F(Graphs, new_parameters_of_an_executable_leave_the_definition_alone) {
+  int* const out = device_array<int>(1);
+  const CUgraphNode node = set(out, 1);
+  const CUgraphExec executable = instantiate();
+  int* pointer = out;
+  int value = 8;
+  void* arguments[] = {&pointer, &value};
+  const CUDA_KERNEL_NODE_PARAMS parameters = kernel_node(arguments);
+  ASSERT_OK(cuGraphExecKernelNodeSetParams(executable, node, &parameters));
+  run(executable);
+  EXPECT_EQ(8, *out);
+  CUDA_KERNEL_NODE_PARAMS kept{};
+  ASSERT_OK(cuGraphKernelNodeGetParams(node, &kept));
+  EXPECT_EQ(1, *static_cast<int*>(kept.kernelParams[1]));
+}
+
+TEST_F(Graphs, an_update_of_another_shape_is_refused_with_the_reason) {
+  int* const out = device_array<int>(1);
+  set(out, 1);
+  const CUgraphExec executable = instantiate();
+  CUgraph larger = nullptr;
+  ASSERT_OK(cuGraphClone(&larger, graph));
+  CUgraphNode further = nullptr;
+  ASSERT_OK(cuGraphAddEmptyNode(&further, larger, nullptr, 0));
+  CUgraphExecUpdateResultInfo info{};
+  EXPECT_EQ(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, cuGraphExecUpdate(executable, larger, &info));
+  EXPECT_EQ(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, info.result);
+}
+
+TEST_F(Graphs, a_disabled_node_does_nothing) {
+  int* const out = device_array<int>(1);
+  const CUgraphNode node = set(out, 1);
+  const CUgraphExec executable = instantiate();
+  ASSERT_OK(cuGraphNodeSetEnabled(executable, node, 0));
+  run(executable);
+  EXPECT_EQ(0, *out);
+}
+
+TEST_F(Graphs, an_allocation_that_outlives_its_launch_blocks_the_next) {
+  CUDA_MEM_ALLOC_NODE_PARAMS parameters{};
+  parameters.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  parameters.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  parameters.bytesize = 64;
+  CUgraphNode node = nullptr;
+  ASSERT_OK(cuGraphAddMemAllocNode(&node, graph, nullptr, 0, &parameters));
+  CUgraph copy = nullptr;
+  EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED, cuGraphClone(&copy, graph));
+  const CUgraphExec executable = instantiate();
+  run(executable);
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(executable, stream));
+  ASSERT_OK(cuMemFreeAsync(parameters.dptr, stream));
+  run(executable);
+  EXPECT_OK(cuMemFree(parameters.dptr));
+}
+
+TEST_F(Graphs, a_destroyed_node_is_gone_with_its_edges) {
+  const CUgraphNode first = empty();
+  const CUgraphNode second = empty({first});
+  ASSERT_OK(cuGraphDestroyNode(first));
+  size_t count = 1;
+  ASSERT_OK(cuGraphNodeGetDependencies(second, nullptr, nullptr, &count));
+  EXPECT_EQ(0u, count);
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuGraphDestroyNode(first));
+}
+
+TEST_F(Graphs, a_user_object_ends_with_its_last_holder) {
+  int ended = 0;
+  CUuserObject object = nullptr;
+  ASSERT_OK(cuUserObjectCreate(
+      &object, &ended, [](void* count) { ++*static_cast<int*>(count); }, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+  ASSERT_OK(cuGraphRetainUserObject(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+  empty();
+  const CUgraphExec executable = instantiate();
+  ASSERT_OK(cuGraphDestroy(graph));
+  EXPECT_EQ(0, ended);
+  ASSERT_OK(cuGraphExecDestroy(executable));
+  EXPECT_EQ(1, ended);
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuUserObjectRelease(object, 1));
+}
+
+}  // namespace

@@ -1,0 +1,112 @@
+// Virtual memory, shared pools and arrays: the order of the calls, and what comes back out of them.
+#include <unistd.h>
+
+#include <cstring>
+
+#include "cpu/tests/api_driver.hpp"
+
+namespace {
+
+class VirtualMemory : public DriverTest {
+ protected:
+  static CUmemAllocationProp properties() {
+    CUmemAllocationProp given{};
+    given.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    given.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    given.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+    return given;
+  }
+  size_t granularity() {
+    size_t size = 0;
+    const CUmemAllocationProp given = properties();
+    EXPECT_OK(cuMemGetAllocationGranularity(&size, &given, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    return size;
+  }
+};
+
+TEST_F(VirtualMemory, two_mappings_of_one_memory_are_the_same_bytes) {
+  const size_t size = granularity();
+  const CUmemAllocationProp given = properties();
+  CUmemGenericAllocationHandle memory = 0;
+  ASSERT_OK(cuMemCreate(&memory, size, &given, 0));
+  CUdeviceptr range = 0;
+  ASSERT_OK(cuMemAddressReserve(&range, 2 * size, 0, 0, 0));
+  ASSERT_OK(cuMemMap(range, size, 0, memory, 0));
+  ASSERT_OK(cuMemMap(range + size, size, 0, memory, 0));
+  ASSERT_OK(cuMemRelease(memory));  // the mappings keep it
+  CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  ASSERT_OK(cuMemSetAccess(range, 2 * size, &access, 1));
+  ASSERT_OK(cuMemsetD8(range, 7, 16));
+  unsigned char seen[16] = {};
+  ASSERT_OK(cuMemcpyDtoH(seen, range + size, sizeof seen));
+  EXPECT_EQ(7, seen[15]);
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemAddressFree(range, 2 * size));  // still mapped
+  ASSERT_OK(cuMemUnmap(range, 2 * size));
+  EXPECT_OK(cuMemAddressFree(range, 2 * size));
+}
+
+TEST_F(VirtualMemory, a_mapping_outside_a_reservation_is_refused) {
+  const size_t size = granularity();
+  const CUmemAllocationProp given = properties();
+  CUmemGenericAllocationHandle memory = 0;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemCreate(&memory, size + 1, &given, 0));
+  ASSERT_OK(cuMemCreate(&memory, size, &given, 0));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemMap(size, size, 0, memory, 0));
+  EXPECT_OK(cuMemRelease(memory));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemRelease(memory));
+}
+
+TEST_F(VirtualMemory, a_pool_and_its_pointers_go_through_a_file_descriptor) {
+  CUmemPoolProps given{};
+  given.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  given.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  given.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  CUmemoryPool pool = nullptr;
+  ASSERT_OK(cuMemPoolCreate(&pool, &given));
+  CUdeviceptr memory = 0;
+  ASSERT_OK(cuMemAllocFromPoolAsync(&memory, 100, pool, nullptr));
+  ASSERT_OK(cuMemsetD8(memory, 3, 100));
+  int file = -1;
+  ASSERT_OK(cuMemPoolExportToShareableHandle(&file, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+  CUmemPoolPtrExportData data{};
+  ASSERT_OK(cuMemPoolExportPointer(&data, memory));
+  CUmemoryPool imported = nullptr;
+  void* const number = reinterpret_cast<void*>(static_cast<std::intptr_t>(file));
+  ASSERT_OK(cuMemPoolImportFromShareableHandle(&imported, number, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+  close(file);
+  CUdeviceptr again = 0;
+  ASSERT_OK(cuMemPoolImportPointer(&again, imported, &data));
+  EXPECT_NE(memory, again);
+  unsigned char seen = 0;
+  ASSERT_OK(cuMemcpyDtoH(&seen, again + 99, 1));
+  EXPECT_EQ(3, seen);
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemAllocFromPoolAsync(&memory, 8, imported, nullptr));
+  std::memset(&data, 0x5a, sizeof data);
+  CUdeviceptr none = 0;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolImportPointer(&none, imported, &data));
+  EXPECT_OK(cuMemFreeAsync(again, nullptr));
+  EXPECT_OK(cuMemPoolDestroy(imported));
+}
+
+TEST_F(VirtualMemory, an_array_gives_back_the_rows_put_into_it) {
+  const CUDA_ARRAY_DESCRIPTOR given{4, 3, CU_AD_FORMAT_UNSIGNED_INT8, 1};
+  CUarray array = nullptr;
+  ASSERT_OK(cuArrayCreate(&array, &given));
+  unsigned char in[12], out[12] = {};
+  for (unsigned char i = 0; i < 12; ++i) in[i] = i;
+  CUDA_MEMCPY2D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.srcHost = in;
+  copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+  copy.dstArray = array;
+  copy.WidthInBytes = 4;
+  copy.Height = 3;
+  ASSERT_OK(cuMemcpy2D(&copy));
+  ASSERT_OK(cuMemcpyAtoH(out, array, 1, 3));
+  EXPECT_EQ(3, out[2]);
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemcpyAtoH(out, array, 2, 3));  // past the row
+  EXPECT_OK(cuArrayDestroy(array));
+  EXPECT_EQ(CUDA_ERROR_INVALID_HANDLE, cuArrayDestroy(array));
+}
+
+}  // namespace
