@@ -14,6 +14,7 @@
 
 #include "cpu/runtime/default_stream.hpp"
 #include "cpu/runtime/device.hpp"
+#include "cpu/runtime/device_identity.hpp"
 #include "cpu/runtime/faults.hpp"
 
 namespace cucore::cpu::runtime {
@@ -58,29 +59,6 @@ void on_fork_in_child() {
   }
 }
 
-int number_from_environment(const char* name, int otherwise, int low, int high) {
-  const char* text = std::getenv(name);
-  if (!text || !*text) return otherwise;
-  char* end = nullptr;
-  const long value = std::strtol(text, &end, 10);
-  return *end == '\0' && value >= low && value <= high ? static_cast<int>(value) : otherwise;
-}
-
-/// "8.0" or "80" → 80; anything else → 80.
-int compute_capability_from_environment() {
-  const char* text = std::getenv("CUCORE_CPU_COMPUTE_CAPABILITY");
-  if (!text) return 80;
-  std::string digits;
-  for (const char* c = text; *c; ++c) {
-    if (*c >= '0' && *c <= '9')
-      digits += *c;
-    else if (*c != '.')
-      return 80;
-  }
-  if (digits.size() < 2 || digits.size() > 3) return 80;
-  return std::atoi(digits.c_str());
-}
-
 }  // namespace
 
 CUresult process_state() {
@@ -103,7 +81,7 @@ CUresult initialize(unsigned int flags) {
   Process& self = process();
   const std::lock_guard lock(self.mutex);
   if (phase.load(std::memory_order_acquire) == Phase::Ready) return CUDA_SUCCESS;
-  const int count = number_from_environment("CUCORE_CPU_DEVICES", 1, 0, 64);
+  const int count = device_count_from_environment();
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   if (count == 0 || (visible && (!*visible || !std::strcmp(visible, "-1")))) return CUDA_ERROR_NO_DEVICE;
   const int capability = compute_capability_from_environment();

@@ -44,6 +44,21 @@ def test_the_client_finds_all_it_calls(script):
     assert "ok " in done.stdout
 
 
+def test_nvml_answers_for_the_devices_of_the_driver():
+    if importlib.util.find_spec("pynvml") is None or importlib.util.find_spec("cuda") is None:
+        pytest.skip("nvidia-ml-py or cuda.bindings is not installed")
+    folder = driver_folder()
+    if folder is None or not (folder / "libnvidia-ml.so.1").exists():
+        pytest.skip("no CPU device")
+    script = Path(__file__).parent / "nvml_client.py"
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(folder), "CUCORE_CPU_DEVICES": "2"}
+    for name in ("CUDA_VISIBLE_DEVICES", "CUCORE_CPU_COMPUTE_CAPABILITY"):
+        environment.pop(name, None)
+    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=60)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and lines and all(line.startswith("ok ") for line in lines), done.stdout + done.stderr
+
+
 def cuda_headers():
     """The folder with cuda.h: of CUDA_HOME or of the Python packages."""
     if os.environ.get("CUDA_HOME"):
@@ -55,12 +70,12 @@ def cuda_headers():
 
 def test_a_c_program_against_the_header_runs(tmp_path):
     folder, headers, compiler = driver_folder(), cuda_headers(), shutil.which("cc")
-    if folder is None or headers is None or compiler is None or not (folder / "libcuda.so").exists():
+    if folder is None or headers is None or compiler is None:
         pytest.skip("no CPU device, no cuda.h, or no C compiler")
     source = Path(__file__).parent / "c_client.c"
     program = tmp_path / "c_client"
     command = [compiler, "-std=c99", "-Wall", "-Werror", f"-I{headers}", str(source), "-o", str(program)]
-    subprocess.run([*command, f"-L{folder}", "-lcuda"], check=True, timeout=60)
+    subprocess.run([*command, str(folder / "libcuda.so.1")], check=True, timeout=60)
     environment = {**os.environ, "LD_LIBRARY_PATH": str(folder)}
     done = subprocess.run([str(program)], env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and done.stdout == "ok c_client\n", done.stdout + done.stderr

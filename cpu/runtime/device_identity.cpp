@@ -1,0 +1,85 @@
+// Names, numbers and memory of the CPU devices: see device_identity.hpp, and device.hpp for worker_count.
+#include "cpu/runtime/device_identity.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+
+#include "cpu/runtime/device.hpp"
+
+namespace cucore::cpu::runtime {
+
+int number_from_environment(const char* name, int otherwise, int low, int high) {
+  const char* text = std::getenv(name);
+  if (!text || !*text) return otherwise;
+  char* end = nullptr;
+  const long value = std::strtol(text, &end, 10);
+  return *end == '\0' && value >= low && value <= high ? static_cast<int>(value) : otherwise;
+}
+
+int device_count_from_environment() { return number_from_environment("CUCORE_CPU_DEVICES", 1, 0, 64); }
+
+int compute_capability_from_environment() {
+  const char* text = std::getenv("CUCORE_CPU_COMPUTE_CAPABILITY");
+  if (!text) return 80;
+  std::string digits;
+  for (const char* c = text; *c; ++c) {
+    if (*c >= '0' && *c <= '9')
+      digits += *c;
+    else if (*c != '.')
+      return 80;
+  }
+  if (digits.size() < 2 || digits.size() > 3) return 80;
+  return std::atoi(digits.c_str());
+}
+
+unsigned int worker_count() {
+  static const unsigned int count = [] {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<unsigned int>(std::max(1, CPU_COUNT(&set)));
+    return static_cast<unsigned int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  }();
+  return count;
+}
+
+std::string device_name() {
+  const unsigned int cores = worker_count();
+  return "cucore CPU device (" + std::to_string(cores) + (cores == 1 ? " core)" : " cores)");
+}
+
+// FNV-1a over the machine id and the ordinal.
+CUuuid device_uuid(int ordinal) {
+  std::string seed;
+  std::ifstream("/etc/machine-id") >> seed;
+  seed += "cucore cpu device " + std::to_string(ordinal);
+  CUuuid uuid{};
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (int half = 0; half < 2; ++half) {
+    for (const char c : seed) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    for (int byte = 0; byte < 8; ++byte) uuid.bytes[half * 8 + byte] = static_cast<char>(hash >> (8 * byte));
+  }
+  uuid.bytes[6] = static_cast<char>((uuid.bytes[6] & 0x0f) | 0x40);  // version 4, variant 1
+  uuid.bytes[8] = static_cast<char>((uuid.bytes[8] & 0x3f) | 0x80);
+  return uuid;
+}
+
+unsigned int pci_bus(int ordinal) { return static_cast<unsigned int>(ordinal + 1) & 0xffu; }
+
+std::size_t host_memory() {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page = sysconf(_SC_PAGESIZE);
+  std::size_t bytes =
+      pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : std::size_t{4} << 30;
+  // A container's limit is what can really be had.
+  std::ifstream limit("/sys/fs/cgroup/memory.max");
+  std::size_t bounded = 0;
+  if (limit >> bounded && bounded > 0) bytes = std::min(bytes, bounded);
+  return bytes;
+}
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,32 @@
+// What a CPU device is, before any driver is initialised: how many there are, their names, and the host behind them.
+// The driver (device.hpp) and NVML (cpu/nvml) answer from here, so that they never differ. No state; any thread.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <string>
+
+namespace cucore::cpu::runtime {
+
+/// The number in the variable `name` if it lies in [low, high], else `otherwise`.
+int number_from_environment(const char* name, int otherwise, int low, int high);
+
+/// CUCORE_CPU_DEVICES, 1 if not set.
+int device_count_from_environment();
+
+/// CUCORE_CPU_COMPUTE_CAPABILITY as 10 * major + minor ("8.0" and "80" alike), 80 if not set.
+int compute_capability_from_environment();
+
+std::string device_name();
+
+/// The same on every start on this host, different between hosts and ordinals.
+CUuuid device_uuid(int ordinal);
+
+/// The PCI bus that a device claims; its domain, device and function are 0.
+unsigned int pci_bus(int ordinal);
+
+/// Bytes that this process can have at most: the host's memory, or the limit of its container.
+std::size_t host_memory();
+
+}  // namespace cucore::cpu::runtime

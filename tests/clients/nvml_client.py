@@ -1,0 +1,161 @@
+# A client of NVML: nvidia-ml-py asking about two CPU devices, and cuda.bindings saying what the driver says of them.
+import ctypes
+import os
+import pathlib
+
+import pynvml
+from cuda.bindings import driver
+
+
+def checked(name, function):
+    try:
+        function()
+        print("ok", name, flush=True)
+    except Exception as error:  # every part is tried; the caller looks for the failures
+        print("FAILED", name, type(error).__name__, str(error)[:300], flush=True)
+
+
+def ok(answer):
+    assert answer[0] == driver.CUresult.CUDA_SUCCESS, answer[0]
+    return answer[1] if len(answer) == 2 else answer[1:]
+
+
+def code_of(function, *arguments):
+    try:
+        function(*arguments)
+    except pynvml.NVMLError as error:
+        return error.value
+    return pynvml.NVML_SUCCESS
+
+
+def before_init_nothing_is_known():
+    library = ctypes.CDLL("libnvidia-ml.so.1")
+    count = ctypes.c_uint(7)
+    assert library.nvmlDeviceGetCount_v2(ctypes.byref(count)) == pynvml.NVML_ERROR_UNINITIALIZED
+    assert library.nvmlDeviceGetPowerUsage(None, None) == pynvml.NVML_ERROR_UNINITIALIZED
+    assert library.nvmlShutdown() == pynvml.NVML_ERROR_UNINITIALIZED
+    assert count.value == 7
+    assert "libcuda.so" not in pathlib.Path("/proc/self/maps").read_text()  # NVML does not load the driver
+
+
+def versions():
+    assert pynvml.nvmlSystemGetCudaDriverVersion() == 13000
+    branch = pynvml.nvmlSystemGetDriverVersion().split(".")[0]
+    assert branch == "580" and pynvml.nvmlSystemGetNVMLVersion().split(".")[:2] == ["13", branch]
+    assert pynvml.nvmlSystemGetDriverBranch().branch == "r580_00"
+
+
+def handles():
+    assert pynvml.nvmlDeviceGetCount() == 2
+    for index in range(2):
+        device = pynvml.nvmlDeviceGetHandleByIndex(index)
+        uuid, bus = pynvml.nvmlDeviceGetUUID(device), pynvml.nvmlDeviceGetPciInfo(device)
+        raw = bytes.fromhex(uuid.removeprefix("GPU-").replace("-", ""))
+        for other in (
+            pynvml.nvmlDeviceGetHandleByUUID(uuid),
+            pynvml.nvmlDeviceGetHandleByUUIDV(uuid, pynvml.NVML_UUID_TYPE_ASCII),
+            pynvml.nvmlDeviceGetHandleByUUIDV(raw, pynvml.NVML_UUID_TYPE_BINARY),
+            pynvml.nvmlDeviceGetHandleByPciBusId(bus.busId),
+            pynvml.nvmlDeviceGetHandleByPciBusId(bus.busIdLegacy.lower()),
+        ):
+            assert pynvml.nvmlDeviceGetIndex(other) == index
+            assert ctypes.addressof(other.contents) == ctypes.addressof(device.contents)
+
+
+def what_is_not_there():
+    assert code_of(pynvml.nvmlDeviceGetHandleByIndex, 2) == pynvml.NVML_ERROR_INVALID_ARGUMENT
+    assert code_of(pynvml.nvmlDeviceGetHandleByUUID, "GPU-0") == pynvml.NVML_ERROR_NOT_FOUND
+    assert code_of(pynvml.nvmlDeviceGetHandleByPciBusId, "0000:77:00.0") == pynvml.NVML_ERROR_NOT_FOUND
+    assert code_of(pynvml.nvmlDeviceGetHandleByPciBusId, "nonsense") == pynvml.NVML_ERROR_INVALID_ARGUMENT
+    wild = ctypes.cast(ctypes.create_string_buffer(64), pynvml.c_nvmlDevice_t)
+    assert code_of(pynvml.nvmlDeviceGetName, wild) == pynvml.NVML_ERROR_INVALID_ARGUMENT
+    device = pynvml.nvmlDeviceGetHandleByIndex(0)
+    short = ctypes.create_string_buffer(4)
+    name = pynvml.nvmlLib.nvmlDeviceGetName
+    assert name(device, short, ctypes.c_uint(4)) == pynvml.NVML_ERROR_INSUFFICIENT_SIZE
+    wrong = pynvml.c_nvmlMemory_v2_t(version=1)
+    memory = pynvml.nvmlLib.nvmlDeviceGetMemoryInfo_v2
+    assert memory(device, ctypes.byref(wrong)) == pynvml.NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+
+
+def the_driver_says_the_same():
+    ok(driver.cuInit(0))
+    assert ok(driver.cuDeviceGetCount()) == pynvml.nvmlDeviceGetCount()
+    assert ok(driver.cuDriverGetVersion()) == pynvml.nvmlSystemGetCudaDriverVersion_v2()
+    for index in range(2):
+        ordinal, device = ok(driver.cuDeviceGet(index)), pynvml.nvmlDeviceGetHandleByIndex(index)
+        assert ok(driver.cuDeviceGetName(96, ordinal)).split(b"\0")[0].decode() == pynvml.nvmlDeviceGetName(device)
+        assert bytes(ok(driver.cuDeviceGetUuid(ordinal)).bytes).hex() == (
+            pynvml.nvmlDeviceGetUUID(device).removeprefix("GPU-").replace("-", "")
+        )
+        bus = ok(driver.cuDeviceGetPCIBusId(16, ordinal)).split(b"\0")[0].decode()
+        assert pynvml.nvmlDeviceGetPciInfo(device).busIdLegacy.lower() == bus.lower()
+        assert ok(driver.cuDeviceTotalMem(ordinal)) == pynvml.nvmlDeviceGetMemoryInfo(device).total
+        major, minor = (
+            ok(driver.cuDeviceGetAttribute(getattr(driver.CUdevice_attribute, name), ordinal))
+            for name in (
+                "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR",
+                "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR",
+            )
+        )
+        assert (major, minor) == pynvml.nvmlDeviceGetCudaComputeCapability(device)
+
+
+def memory_and_load():
+    device = pynvml.nvmlDeviceGetHandleByIndex(0)
+    for memory in (
+        pynvml.nvmlDeviceGetMemoryInfo(device),
+        pynvml.nvmlDeviceGetMemoryInfo(device, pynvml.nvmlMemory_v2),
+    ):
+        assert 0 < memory.free <= memory.total and memory.used == memory.total - memory.free
+    load = pynvml.nvmlDeviceGetUtilizationRates(device)
+    assert 0 <= load.gpu <= 100 and load.memory == 0
+
+
+def every_other_call_is_not_supported():
+    device = pynvml.nvmlDeviceGetHandleByIndex(0)
+    for call in (pynvml.nvmlDeviceGetPowerUsage, pynvml.nvmlDeviceGetFanSpeed, pynvml.nvmlDeviceGetMigMode):
+        assert code_of(call, device) == pynvml.NVML_ERROR_NOT_SUPPORTED, call
+    text = pathlib.Path(pynvml.__file__).read_text()
+    missing = [part.split('"')[0] for part in text.split('_nvmlGetFunctionPointer("')[1:]]
+    missing = [name for name in missing if not hasattr(pynvml.nvmlLib, name)]
+    assert not missing, missing
+    assert pynvml.nvmlDeviceGetArchitecture(device) == pynvml.NVML_DEVICE_ARCH_AMPERE
+
+
+def errors_have_texts():
+    assert pynvml.nvmlErrorString(pynvml.NVML_ERROR_NOT_SUPPORTED) == "Not Supported"
+    assert pynvml.nvmlErrorString(424242) == "Unknown Error"
+
+
+def inits_are_counted():
+    pynvml.nvmlInit()
+    pynvml.nvmlShutdown()
+    assert pynvml.nvmlDeviceGetCount() == 2
+    pynvml.nvmlShutdown()
+    assert code_of(pynvml.nvmlDeviceGetCount) == pynvml.NVML_ERROR_UNINITIALIZED
+    pynvml.nvmlInit()
+
+
+def a_forked_child_may_ask():
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if pynvml.nvmlDeviceGetCount() == 2 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+if __name__ == "__main__":
+    checked("before_init_nothing_is_known", before_init_nothing_is_known)
+    pynvml.nvmlInit()
+    for part in (
+        versions,
+        handles,
+        what_is_not_there,
+        memory_and_load,
+        every_other_call_is_not_supported,
+        errors_have_texts,
+        a_forked_child_may_ask,
+        the_driver_says_the_same,
+        inits_are_counted,
+    ):
+        checked(part.__name__, part)
