@@ -89,8 +89,25 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* tensorMap, CUtensorMapDataType tens
                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill) {
   return for_tensor_map([&] {
-    return runtime::encode_tiled(tensorMap, {tensorDataType, tensorRank, globalAddress, globalDim, globalStrides,
-                                             boxDim, elementStrides, interleave, swizzle, l2Promotion, oobFill});
+    return runtime::encode_tiled(tensorMap,
+                                 {tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, elementStrides,
+                                  interleave, swizzle, l2Promotion, oobFill},
+                                 boxDim);
+  });
+}
+
+CUresult cuTensorMapEncodeIm2col(CUtensorMap* tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank,
+                                 void* globalAddress, const cuuint64_t* globalDim, const cuuint64_t* globalStrides,
+                                 const int* pixelBoxLowerCorner, const int* pixelBoxUpperCorner,
+                                 cuuint32_t channelsPerPixel, cuuint32_t pixelsPerColumn,
+                                 const cuuint32_t* elementStrides, CUtensorMapInterleave interleave,
+                                 CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion,
+                                 CUtensorMapFloatOOBfill oobFill) {
+  return for_tensor_map([&] {
+    return runtime::encode_im2col(tensorMap,
+                                  {tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, elementStrides,
+                                   interleave, swizzle, l2Promotion, oobFill},
+                                  {pixelBoxLowerCorner, pixelBoxUpperCorner, channelsPerPixel, pixelsPerColumn});
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 
 namespace cucore::cpu::runtime {
 
@@ -12,10 +13,11 @@ namespace {
 struct Encoded {
   std::uint64_t address;
   std::uint64_t strides[4];
-  std::uint32_t extents[5];  ///< minus one
-  std::uint16_t box[5];
+  std::uint32_t extents[5];         ///< minus one
+  std::uint16_t box[5];             ///< of a tiled map; channels and pixels of an im2col map
+  std::int16_t lower[3], upper[3];  ///< of an im2col map
   std::uint8_t element_strides[5];
-  std::uint8_t rank, type, interleave, swizzle, promotion, fill;
+  std::uint8_t rank, type, interleave, swizzle, promotion, fill, is_im2col;
   std::uint32_t magic;
 };
 static_assert(sizeof(Encoded) <= sizeof(CUtensorMap));
@@ -59,9 +61,8 @@ std::uint64_t span_of(CUtensorMapSwizzle swizzle) {
   }
 }
 
-bool is_valid(const TiledMap& r) {
-  const std::uint64_t element = bytes_of(r.type);
-  if (element == 0 || r.rank < 1 || r.rank > 5 || !r.extents || !r.box || !r.element_strides) return false;
+bool is_valid(const MappedTensor& r) {
+  if (bytes_of(r.type) == 0 || r.rank < 1 || r.rank > 5 || !r.extents || !r.element_strides) return false;
   if (r.rank > 1 && !r.strides) return false;
   if (r.interleave < CU_TENSOR_MAP_INTERLEAVE_NONE || r.interleave > CU_TENSOR_MAP_INTERLEAVE_32B) return false;
   if (r.swizzle < CU_TENSOR_MAP_SWIZZLE_NONE || r.swizzle > CU_TENSOR_MAP_SWIZZLE_128B) return false;
@@ -75,37 +76,80 @@ bool is_valid(const TiledMap& r) {
       (r.fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA || !is_float))
     return false;
   for (cuuint32_t i = 0; i < r.rank; ++i) {
-    if (r.extents[i] == 0 || r.extents[i] > (std::uint64_t{1} << 32) || r.box[i] == 0 || r.box[i] > 256) return false;
+    if (r.extents[i] == 0 || r.extents[i] > (std::uint64_t{1} << 32)) return false;
     if (r.element_strides[i] == 0 || r.element_strides[i] > 8) return false;
     if (i > 0 && (r.strides[i - 1] % unit != 0 || r.strides[i - 1] >= (std::uint64_t{1} << 40))) return false;
   }
-  const std::uint64_t inner = r.box[0] * element;
-  if (!is_interleaved && (inner % 16 != 0 || inner > span_of(r.swizzle))) return false;
   return r.interleave != CU_TENSOR_MAP_INTERLEAVE_32B || r.swizzle == CU_TENSOR_MAP_SWIZZLE_32B;
 }
 
-}  // namespace
+bool is_valid(const MappedTensor& tensor, const cuuint32_t* box) {
+  if (!box) return false;
+  for (cuuint32_t i = 0; i < tensor.rank; ++i)
+    if (box[i] == 0 || box[i] > 256) return false;
+  const std::uint64_t inner = box[0] * bytes_of(tensor.type);
+  return tensor.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE || (inner % 16 == 0 && inner <= span_of(tensor.swizzle));
+}
 
-CUresult encode_tiled(CUtensorMap* map, const TiledMap& request) {
-  if (!map || reinterpret_cast<std::uintptr_t>(map) % 64 != 0 || !is_valid(request)) return CUDA_ERROR_INVALID_VALUE;
+bool is_valid(const MappedTensor& tensor, const PixelBox& box) {
+  if (tensor.rank < 3 || !box.lower || !box.upper) return false;
+  if (box.channels == 0 || box.channels > 256 || box.pixels == 0 || box.pixels > 1024) return false;
+  const int limit = tensor.rank == 3 ? 32768 : tensor.rank == 4 ? 128 : 16;
+  for (cuuint32_t i = 0; i + 2 < tensor.rank; ++i) {
+    for (const int offset : {box.lower[i], box.upper[i]})
+      if (offset < -limit || offset >= limit) return false;
+    if (static_cast<std::int64_t>(tensor.extents[i + 1]) + box.upper[i] - box.lower[i] <= 0) return false;
+  }
+  return tensor.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE ||
+         box.channels * bytes_of(tensor.type) <= span_of(tensor.swizzle);
+}
+
+Encoded encode(const MappedTensor& tensor) {
   Encoded encoded{};
   encoded.magic = kMagic;
-  encoded.address = reinterpret_cast<std::uintptr_t>(request.address);
-  encoded.rank = static_cast<std::uint8_t>(request.rank);
-  for (cuuint32_t i = 0; i < request.rank; ++i) {
-    encoded.extents[i] = static_cast<std::uint32_t>(request.extents[i] - 1);
-    encoded.box[i] = static_cast<std::uint16_t>(request.box[i]);
-    encoded.element_strides[i] = static_cast<std::uint8_t>(request.element_strides[i]);
-    if (i > 0) encoded.strides[i - 1] = request.strides[i - 1];
+  encoded.address = reinterpret_cast<std::uintptr_t>(tensor.address);
+  encoded.rank = static_cast<std::uint8_t>(tensor.rank);
+  for (cuuint32_t i = 0; i < tensor.rank; ++i) {
+    encoded.extents[i] = static_cast<std::uint32_t>(tensor.extents[i] - 1);
+    encoded.element_strides[i] = static_cast<std::uint8_t>(tensor.element_strides[i]);
+    if (i > 0) encoded.strides[i - 1] = tensor.strides[i - 1];
   }
-  encoded.type = static_cast<std::uint8_t>(request.type);
-  encoded.interleave = static_cast<std::uint8_t>(request.interleave);
-  encoded.swizzle = static_cast<std::uint8_t>(request.swizzle);
-  encoded.promotion = static_cast<std::uint8_t>(request.promotion);
-  encoded.fill = static_cast<std::uint8_t>(request.fill);
+  encoded.type = static_cast<std::uint8_t>(tensor.type);
+  encoded.interleave = static_cast<std::uint8_t>(tensor.interleave);
+  encoded.swizzle = static_cast<std::uint8_t>(tensor.swizzle);
+  encoded.promotion = static_cast<std::uint8_t>(tensor.promotion);
+  encoded.fill = static_cast<std::uint8_t>(tensor.fill);
+  return encoded;
+}
+
+CUresult put(CUtensorMap* map, const Encoded& encoded) {
   *map = {};
   std::memcpy(map, &encoded, sizeof encoded);
   return CUDA_SUCCESS;
+}
+
+bool is_aligned(const CUtensorMap* map) { return map && reinterpret_cast<std::uintptr_t>(map) % 64 == 0; }
+
+}  // namespace
+
+CUresult encode_tiled(CUtensorMap* map, const MappedTensor& tensor, const cuuint32_t* box) {
+  if (!is_aligned(map) || !is_valid(tensor) || !is_valid(tensor, box)) return CUDA_ERROR_INVALID_VALUE;
+  Encoded encoded = encode(tensor);
+  for (cuuint32_t i = 0; i < tensor.rank; ++i) encoded.box[i] = static_cast<std::uint16_t>(box[i]);
+  return put(map, encoded);
+}
+
+CUresult encode_im2col(CUtensorMap* map, const MappedTensor& tensor, const PixelBox& box) {
+  if (!is_aligned(map) || !is_valid(tensor) || !is_valid(tensor, box)) return CUDA_ERROR_INVALID_VALUE;
+  Encoded encoded = encode(tensor);
+  encoded.is_im2col = 1;
+  encoded.box[0] = static_cast<std::uint16_t>(box.channels);
+  encoded.box[1] = static_cast<std::uint16_t>(box.pixels);
+  for (cuuint32_t i = 0; i + 2 < tensor.rank; ++i) {
+    encoded.lower[i] = static_cast<std::int16_t>(box.lower[i]);
+    encoded.upper[i] = static_cast<std::int16_t>(box.upper[i]);
+  }
+  return put(map, encoded);
 }
 
 CUresult replace_address(CUtensorMap* map, void* address) {

@@ -6,13 +6,13 @@
 
 namespace cucore::cpu::runtime {
 
-struct TiledMap {
+/// What both kinds of maps say of the tensor.
+struct MappedTensor {
   CUtensorMapDataType type;
   cuuint32_t rank;
   void* address;
   const cuuint64_t* extents;
   const cuuint64_t* strides;  ///< bytes, of all dimensions but the first
-  const cuuint32_t* box;
   const cuuint32_t* element_strides;
   CUtensorMapInterleave interleave;
   CUtensorMapSwizzle swizzle;
@@ -20,8 +20,18 @@ struct TiledMap {
   CUtensorMapFloatOOBfill fill;
 };
 
+/// The bounding box of an im2col map: pixels between two corners, given as offsets from the tensor's own, width first.
+struct PixelBox {
+  const int* lower;
+  const int* upper;
+  cuuint32_t channels;  ///< per pixel
+  cuuint32_t pixels;    ///< per column
+};
+
 /// INVALID_VALUE for everything that the documentation of cuTensorMapEncodeTiled forbids.
-CUresult encode_tiled(CUtensorMap* map, const TiledMap& request);
+CUresult encode_tiled(CUtensorMap* map, const MappedTensor& tensor, const cuuint32_t* box);
+/// The same for cuTensorMapEncodeIm2col.
+CUresult encode_im2col(CUtensorMap* map, const MappedTensor& tensor, const PixelBox& box);
 CUresult replace_address(CUtensorMap* map, void* address);
 
 }  // namespace cucore::cpu::runtime
