@@ -11,7 +11,8 @@
 
 namespace cucore::cpu::image {
 
-/// The section of a cubin that holds its PTX, one or several modules, each NUL-terminated. Not allocated, so a GPU never sees it.
+/// The section of a cubin that holds its PTX, one or several modules, each NUL-terminated. Not allocated, so a GPU
+/// never sees it.
 inline constexpr std::string_view ptx_section = ".cucore.ptx";
 
 enum class ImageFormat : std::uint8_t { Unknown, Ptx, Cubin, FatBinary };
