@@ -143,7 +143,7 @@ struct Linker::State {
     const std::vector<std::string_view> views(modules.begin(), modules.end());
     // Link-time optimisation drops what its own inputs do not use, though others may.
     if (const auto missing = detail::undefined_in(views); !missing.empty() && !resolved.incremental.value_or(false)) {
-      why_not = "symbol '" + missing.front() + "' is not in the PTX";
+      why_not = "symbol '" + missing.front() + "' is in the PTX of no input";
       return {};
     }
     return modules;

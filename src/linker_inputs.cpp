@@ -139,7 +139,9 @@ std::vector<std::string> ptx_of_inputs(const LinkInputs& inputs, std::string_vie
     } else if (input.type == CodeType(CodeType::cubin)) {
       for (const std::string_view module : embedded_ptx_modules(input.bytes)) its.emplace_back(module);
     }
-    if (its.empty() && input.type != CodeType(CodeType::ltoir)) {
+    // Of a library only what is needed goes in; whether that is anything shows in what the PTX leaves undefined.
+    const bool may_do_without = input.type == CodeType(CodeType::ltoir) || input.type == CodeType(CodeType::library);
+    if (its.empty() && !may_do_without) {
       lacking += (lacking.empty() ? "" : ", ") + quoted(input);
     }
     std::move(its.begin(), its.end(), std::back_inserter(modules));

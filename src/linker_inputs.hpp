@@ -31,7 +31,7 @@ void refuse_other_architectures(const LinkInputs& inputs, std::string_view arch)
 /// Throws NvJitLinkError if a kernel of the inputs is not in the linked cubin. A cubin without a symbol table passes.
 void refuse_lost_kernels(const LinkInputs& inputs, std::string_view cubin, const std::string& description);
 
-/// The PTX modules of all inputs but LTO-IR, for a link for `arch`. Inputs that have none are named in `lacking`.
+/// The PTX modules of all inputs but LTO-IR and libraries, for a link for `arch`. `lacking` names those without any.
 std::vector<std::string> ptx_of_inputs(const LinkInputs& inputs, std::string_view arch, std::string& lacking);
 
 }  // namespace cucore::detail

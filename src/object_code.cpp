@@ -1,11 +1,14 @@
 // ObjectCode: made from its parts without a look at them, loaded once at the first use that needs the driver.
 #include "cucore/object_code.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "cucore/error.hpp"
 #include "cucore/kernel.hpp"
+#include "src/detail/code_symbols.hpp"
 #include "src/detail/elf.hpp"
+#include "src/detail/fatbin.hpp"
 #include "src/detail/files.hpp"
 #include "src/detail/object_code_state.hpp"
 #include "src/detail/ptx_entry.hpp"
@@ -115,6 +118,18 @@ std::vector<std::string> ObjectCode::kernel_names() const {
   std::vector<std::string> names;
   if (const std::optional<std::string> text = ptx()) {
     for (detail::PtxEntry& entry : detail::ptx_entries(*text)) names.push_back(std::move(entry.name));
+    return names;
+  }
+  const std::string bytes = read();
+  std::string_view cubin = bytes;
+  if (const auto images = detail::read_fatbin(bytes)) {
+    const auto first = std::find_if(images->begin(), images->end(), [](const detail::FatbinImage& image) {
+      return image.type == CodeType(CodeType::cubin) && !image.is_compressed;
+    });
+    cubin = first == images->end() ? std::string_view() : first->bytes;
+  }
+  for (detail::CodeSymbol& symbol : detail::cubin_symbols(cubin)) {
+    if (symbol.is_kernel && symbol.kind != detail::CodeSymbol::undefined) names.push_back(std::move(symbol.name));
   }
   return names;
 }

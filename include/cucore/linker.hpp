@@ -11,7 +11,8 @@
 // the driver's linker links the PTX of the inputs.
 //
 // A linked cubin carries the PTX it was made from where all inputs have it (PTX, LTO-IR, cubins of cucore, fat binaries
-// with PTX), so that it runs on the CPU device too and on GPUs that are newer; Linker::info_log says if not.
+// with PTX; libraries of which nothing is needed), so that it also runs on the CPU device and on newer GPUs; else
+// Linker::info_log says why not.
 //
 // Errors: ValueError for options and inputs that cannot be linked, naming them (a cubin for another architecture, a
 // symbol that two inputs define); NvJitLinkError or DriverError with the linker's log otherwise; StateError after

@@ -97,7 +97,7 @@ class CUCORE_API ObjectCode {
   std::optional<std::string> ptx() const;
   /// What is in it: the images of a fat binary; a cubin and the PTX it carries; PTX. Empty for other types.
   std::vector<CodeImage> images() const;
-  /// Names of the kernels, as symbols, in the order of the PTX; empty if there is no PTX to read them from.
+  /// Names of the kernels, as symbols, in the order of the PTX; without PTX, of a binary; empty for other types.
   std::vector<std::string> kernel_names() const;
 
   /// Whether the driver has it. Never loads.

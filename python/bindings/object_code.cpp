@@ -190,7 +190,7 @@ void bind_object_code(nb::module_& module) {
             const ObjectCode code = *self.code;
             return without_gil([&] { return code.kernel_names(); });
           },
-          "Symbols of the kernels, as far as there is PTX to read them from.")
+          "Symbols of the kernels, read from the PTX or, where there is none, from a binary.")
       .def_prop_ro(
           "is_loaded", [](const PyObjectCode& self) { return self.code->is_loaded(); },
           "Whether the driver has it. Never loads.")

@@ -4,6 +4,7 @@ import pickle
 import shutil
 import subprocess
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -84,6 +85,20 @@ def test_files_can_be_inputs(tmp_path, stream, pinned):
     (tmp_path / "callee.ptx").write_bytes(callee().code)
     code = linked(caller("cubin"), core.ObjectCode.from_ptx(tmp_path / "callee.ptx"))
     assert doubled(code, stream, pinned) == 42
+
+
+def test_a_library_can_be_an_input_and_the_ptx_of_the_others_is_the_whole_if_nothing_of_it_is_needed(stream, pinned):
+    library = Path(core.toolkit_info().nvrtc.path).parent / "libcudadevrt.a"
+    if not library.exists():
+        pytest.skip(f"no {library}")
+    code = linked(caller("cubin"), callee(), core.ObjectCode.from_library(library))
+    assert [kind for kind, _ in code.images] == ["cubin", "ptx", "ptx"]
+    assert doubled(code, stream, pinned) == 42
+
+
+def test_the_kernels_of_a_result_without_ptx_are_read_from_the_binary():
+    code = linked(caller("cubin"), callee("cubin", embed_ptx=False))
+    assert code.ptx is None and code.kernels == ["k"]
 
 
 def test_an_undefined_symbol_is_an_error_that_names_it_and_the_input():

@@ -179,8 +179,12 @@ def test_globals_are_buffers(device, stream, pinned):
         code.get_global("nothing")
 
 
-def test_kernels_are_listed_from_the_ptx(saxpy_code):
+def test_kernels_are_listed_from_the_ptx_or_the_binary(saxpy_code):
     assert len(saxpy_code.kernels) == 2 and all(name.startswith("_Z5saxpy") for name in saxpy_code.kernels)
+    names = ["saxpy<float>", "saxpy<double>"]
+    binary = compile_cubin(SAXPY, names, arch="sm_80", embed_ptx=False)
+    assert binary.ptx is None and sorted(binary.kernels) == sorted(saxpy_code.kernels)
+    assert cucore.ObjectCode.from_cubin(b"nonsense").kernels == []
 
 
 def test_a_module_loads_explicitly(device):
