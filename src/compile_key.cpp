@@ -123,7 +123,8 @@ detail::KeyAndFiles detail::read_compile_key(std::string_view code, SourceType c
       headers.push_back(text);
     }
     key.add("headers in memory", headers);
-    if (options.lineinfo.value_or(false) || options.debug.value_or(false)) {
+    const bool is_ltoir = target == CodeType(CodeType::ltoir) || options.link_time_optimization.value_or(false);
+    if (options.lineinfo.value_or(false) || options.debug.value_or(false) || is_ltoir) {  // its name is in the result
       std::error_code error;
       result.folder = std::filesystem::current_path(error);
       key.add("current directory", {result.folder->string()});

@@ -359,6 +359,22 @@ def test_a_header_in_the_current_directory_is_in_the_key(tmp_path, monkeypatch):
     assert len(set(keys)) == 3
 
 
+@pytest.mark.parametrize(
+    ("target", "options", "expected"),
+    [("ltoir", {}, "misses"), ("cubin", {"lineinfo": True}, "misses"), ("cubin", {}, "hits")],
+)
+def test_code_that_names_the_current_directory_is_keyed_by_it(target, options, expected, tmp_path, monkeypatch):
+    cache = cucore.ProgramCache(tmp_path / "cache")
+    codes = []
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        monkeypatch.chdir(tmp_path / folder)
+        program = cucore.Program("__global__ void k() {}", "c++", {"arch": "sm_80", **options})
+        codes.append(program.compile(target, cache=cache).code)
+    assert getattr(cache.stats, expected) == {"misses": 2, "hits": 1}[expected]
+    assert (codes[0] == codes[1]) == (expected == "hits")
+
+
 def test_other_caches_get_code_for_several_architectures():
     cache = DictCache()
     for result in ("miss", "hit"):
