@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "cucore/device.hpp"
@@ -149,6 +150,19 @@ struct Linker::State {
     return modules;
   }
 
+  // A kernel of the cubin that none of the modules has (it came from a library), if any.
+  static std::string kernel_without_ptx(std::string_view cubin, const std::vector<std::string>& modules) {
+    std::set<std::string> known;
+    for (const std::string& module : modules) {
+      for (detail::CodeSymbol& symbol : detail::ptx_symbols(module)) known.insert(std::move(symbol.name));
+    }
+    for (const detail::CodeSymbol& symbol : detail::cubin_symbols(cubin)) {
+      const bool is_defined = symbol.kind != detail::CodeSymbol::undefined;
+      if (symbol.is_kernel && is_defined && !known.contains(symbol.name)) return symbol.name;
+    }
+    return {};
+  }
+
   ObjectCode link_cubin(const LinkerOptions& resolved) {
     std::string image = complete(*open(resolved, CodeType::cubin));
     if (image.empty()) {
@@ -162,7 +176,11 @@ struct Linker::State {
     const bool has_ptx = !detail::embedded_ptx_modules(image).empty();  // the CPU device's linker sees to it
     if (resolved.embed_ptx.value_or(true) && !has_ptx && detail::elf_fault(image) == nullptr) {
       std::string why_not;
-      const std::vector<std::string> modules = ptx_modules(resolved, why_not);
+      std::vector<std::string> modules = ptx_modules(resolved, why_not);
+      if (const std::string kernel = kernel_without_ptx(image, modules); !modules.empty() && !kernel.empty()) {
+        why_not = "kernel '" + kernel + "' is in the PTX of no input";
+        modules.clear();
+      }
       if (!modules.empty()) image = detail::with_ptx_modules(image, {modules.begin(), modules.end()});
       if (!why_not.empty()) {
         info_log += (info_log.empty() || info_log.ends_with('\n') ? "" : "\n") +

@@ -36,6 +36,29 @@ std::vector<CodeSymbol> symbols_of(const LinkInput& input) {
   return {};
 }
 
+// Names that `input` defines for others to see, whichever of its images is linked.
+std::set<std::string> definitions_of(const LinkInput& input) {
+  std::set<std::string> names;
+  const auto add = [](std::set<std::string>& to, const std::vector<CodeSymbol>& symbols) {
+    for (const CodeSymbol& symbol : symbols) {
+      if (symbol.kind == CodeSymbol::strong) to.insert(symbol.name);
+    }
+  };
+  add(names, symbols_of(input));
+  if (input.type != CodeType(CodeType::fatbin)) return names;
+  bool is_first = true;
+  for (const FatbinImage& image : read_fatbin(input.bytes).value_or(std::vector<FatbinImage>())) {
+    if (image.is_compressed) return {};
+    const bool is_ptx = image.type == CodeType(CodeType::ptx);
+    std::set<std::string> its;
+    add(its, is_ptx ? ptx_symbols(image.bytes) : cubin_symbols(image.bytes));
+    if (is_first) names = its;
+    std::erase_if(names, [&](const std::string& name) { return !its.contains(name); });
+    is_first = false;
+  }
+  return names;
+}
+
 }  // namespace
 
 bool LinkInputs::any(CodeType type) const noexcept {
@@ -75,11 +98,10 @@ LinkInputs read_inputs(const std::vector<ObjectCode>& codes) {
 void refuse_double_definitions(const LinkInputs& inputs) {
   std::map<std::string, const LinkInput*> definitions;
   for (const LinkInput& input : inputs.inputs) {
-    for (const CodeSymbol& symbol : symbols_of(input)) {
-      if (symbol.kind != CodeSymbol::strong) continue;
-      const auto [known, fresh] = definitions.emplace(symbol.name, &input);
+    for (const std::string& symbol : definitions_of(input)) {
+      const auto [known, fresh] = definitions.emplace(symbol, &input);
       if (!fresh) {
-        refuse("symbol '" + symbol.name + "' is defined by " + quoted(*known->second) + " and by " + quoted(input),
+        refuse("symbol '" + symbol + "' is defined by " + quoted(*known->second) + " and by " + quoted(input),
                "define it in one of them and declare it extern in the other, or make it static or inline");
       }
     }

@@ -120,6 +120,9 @@ def test_a_symbol_that_two_inputs_define_is_an_error_that_names_all_three():
     other = compiled(CALLEE, "cubin", "other")
     with pytest.raises(ValueError, match="'twice' is defined by input 'callee'.*and by input 'other'"):
         linked(caller(), callee(), other)
+    fat = core.ObjectCode.from_images([callee("cubin"), callee("cubin", arch="sm_90")], name="fat")
+    with pytest.raises(ValueError, match="'twice' is defined by input 'callee'.*and by input 'fat'"):
+        linked(caller(), callee(), fat)
 
 
 def test_a_cubin_for_another_architecture_is_an_error_that_names_both():
