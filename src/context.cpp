@@ -7,6 +7,7 @@
 #include "src/detail/context_scope.hpp"
 #include "src/detail/context_state.hpp"
 #include "src/detail/create.hpp"
+#include "src/detail/release_report.hpp"
 
 namespace cucore {
 namespace {
@@ -23,6 +24,10 @@ std::string describe(const detail::ContextState& state) {
 }  // namespace
 
 Context Context::current() { return Context(detail::current_context()); }
+
+void Context::set_none_current() {
+  driver::check(driver::table().cuCtxSetCurrent(nullptr), "cuCtxSetCurrent", "no context");
+}
 
 Context Context::from_handle(ContextHandle handle) {
   if (handle == nullptr) {
@@ -71,6 +76,20 @@ void Context::sync() const {
   detail::ContextScope scope(state.handle);
   driver::check(driver::table().cuCtxSynchronize(), "cuCtxSynchronize", [&] { return describe(state); });
   scope.restore();
+}
+
+ScopedCurrent::ScopedCurrent(const Context& context) : context_(context.share()) {
+  driver::check(driver::table().cuCtxGetCurrent(&previous_), "cuCtxGetCurrent", "the calling thread");
+  context_.set_current();
+}
+
+ScopedCurrent::~ScopedCurrent() {
+  const driver::Table* table = driver::table_for_release();
+  if (table == nullptr) return;
+  const driver::CUresult code = table->cuCtxSetCurrent(previous_);
+  if (code != driver::CUDA_SUCCESS && code != driver::CUDA_ERROR_DEINITIALIZED) {
+    detail::report_release_failure(code, "cuCtxSetCurrent", previous_);
+  }
 }
 
 Context Context::share() const { return Context(state_); }

@@ -2,6 +2,7 @@
 #include "cucore/device.hpp"
 
 #include <array>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -9,12 +10,35 @@
 #include <utility>
 
 #include "cucore/error.hpp"
+#include "src/detail/context_scope.hpp"
 #include "src/detail/context_state.hpp"
 #include "src/detail/create.hpp"
 #include "src/driver/table.hpp"
 
 namespace cucore {
 namespace {
+
+struct EventPools {
+  std::mutex mutex;
+  std::map<int, std::shared_ptr<EventPool>> by_ordinal;
+};
+
+// Never destroyed: timers in static objects may refer to them at the process's end.
+EventPools& event_pools() {
+  static EventPools* const instance = new EventPools;
+  return *instance;
+}
+
+// Registered after the driver was opened, so run before its table is closed. Idle events are used by nobody; those that
+// come back later are destroyed then.
+void drop_events() {
+  std::map<int, std::shared_ptr<EventPool>> pools;
+  {
+    const std::scoped_lock lock(event_pools().mutex);
+    pools = event_pools().by_ordinal;
+  }
+  for (const auto& [ordinal, pool] : pools) pool->set_capacity(0);
+}
 
 struct Resources {
   std::mutex mutex;
@@ -54,10 +78,36 @@ Device::Device(int ordinal) : ordinal_(ordinal) {
   }
 }
 
-Device Device::current() {
-  const auto context = detail::current_context();
-  return Device(context == nullptr ? 0 : context->device);
+Device Device::from_uuid(std::string_view uuid) {
+  const auto digits = [](std::string_view text) {
+    std::string kept;
+    for (const char c : text) {
+      if (c != '-') kept += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    return kept;
+  };
+  const std::string wanted = digits(uuid);
+  for (const Device& device : all()) {
+    if (digits(device.uuid()) == wanted) return device;
+  }
+  throw ValueError({.call = "Device::from_uuid",
+                    .message = "no device has the UUID " + std::string(uuid),
+                    .hint = "Device::all() lists the devices that this process can see"});
 }
+
+Device Device::from_pci_bus_id(const std::string& id) {
+  DeviceHandle handle = 0;
+  const driver::CUresult code = driver::table().cuDeviceGetByPCIBusId(&handle, id.c_str());
+  if (code == driver::CUDA_ERROR_INVALID_VALUE || code == driver::CUDA_ERROR_INVALID_DEVICE) {
+    throw ValueError({.call = "Device::from_pci_bus_id",
+                      .message = "no device has the bus address '" + id + "'",
+                      .hint = "write it as Device::pci_bus_id() does: 0000:3b:00.0"});
+  }
+  driver::check(code, "cuDeviceGetByPCIBusId", [&] { return "the bus address '" + id + "'"; });
+  return Device(detail::device_ordinal(handle));
+}
+
+Device Device::current() { return Device(detail::current_device()); }
 
 int Device::count() { return detail::device_count(); }
 
@@ -137,6 +187,35 @@ Context Device::context() const { return Context(detail::primary_context(ordinal
 Stream Device::create_stream(const StreamOptions& options) const { return context().create_stream(options); }
 
 Event Device::create_event(const EventOptions& options) const { return context().create_event(options); }
+
+std::shared_ptr<EventPool> Device::event_pool() const {
+  const std::scoped_lock lock(event_pools().mutex);
+  auto& pool = event_pools().by_ordinal[ordinal_];
+  if (pool == nullptr) {
+    pool = EventPool::create(context());
+    static const int registered = std::atexit(&drop_events);
+    static_cast<void>(registered);
+  }
+  return pool;
+}
+
+MemoryInfo Device::memory_info() const {
+  MemoryInfo info;
+  detail::ContextScope scope(context().handle());
+  driver::check(driver::table().cuMemGetInfo(&info.free, &info.total), "cuMemGetInfo",
+                [&] { return detail::describe_device(ordinal_); });
+  scope.restore();
+  return info;
+}
+
+PriorityRange Device::priority_range() const {
+  PriorityRange range;
+  detail::ContextScope scope(context().handle());
+  driver::check(driver::table().cuCtxGetStreamPriorityRange(&range.lowest, &range.highest),
+                "cuCtxGetStreamPriorityRange", [&] { return detail::describe_device(ordinal_); });
+  scope.restore();
+  return range;
+}
 
 void Device::sync() const { context().sync(); }
 

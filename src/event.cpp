@@ -11,9 +11,23 @@
 #include "src/detail/create.hpp"
 #include "src/detail/event_state.hpp"
 #include "src/detail/stream_state.hpp"
+#include "src/detail/wait.hpp"
 
 namespace cucore {
 namespace detail {
+
+void EventState::own(std::shared_ptr<const ContextState> in) {
+  context = std::move(in);
+  owned = OwningHandle<EventTraits>(handle, context == nullptr ? nullptr : context->handle);
+  HandleRegistry<EventState>::instance().add(handle, this);
+}
+
+OwningHandle<EventTraits> EventState::disown() noexcept {
+  if (owned.get() != nullptr && driver::table_for_release() != nullptr) {
+    HandleRegistry<EventState>::instance().remove(handle, this);
+  }
+  return std::move(owned);
+}
 
 std::string describe(const EventState& event) {
   std::string text = "Event " + hexadecimal(event.handle);
@@ -53,9 +67,8 @@ Event create_event(const std::shared_ptr<const ContextState>& context, const Eve
   ContextScope scope(context->handle);
   driver::check(driver::table().cuEventCreate(&state->handle, flags), "cuEventCreate",
                 [&] { return describe_device(context->device); });
-  state->owned = OwningHandle<EventTraits>(state->handle, context->handle);
-  state->context = context;
-  state->options = options;
+  state->options = options;  // before own(): from there on other threads can find it by its handle
+  state->own(context);
   scope.restore();
   return Event(std::move(state));
 }
@@ -77,7 +90,7 @@ ContextHandle event_context(const EventState& event) {
 // Why the driver would not subtract, in the order of its own checks.
 [[noreturn]] void refuse_elapsed(driver::CUresult code, const EventState& start, const EventState& end) {
   const auto refuse = [](std::string message, std::string hint) {
-    throw StateError({.call = "Event::elapsed_since", .message = std::move(message), .hint = std::move(hint)});
+    throw StateError({.call = "Event::elapsed_time", .message = std::move(message), .hint = std::move(hint)});
   };
   const std::string both = describe(start) + " and " + describe(end);
   if (code == driver::CUDA_ERROR_INVALID_HANDLE) {
@@ -110,12 +123,15 @@ using detail::EventState;
 using detail::open_event;
 
 Event Event::from_handle(EventHandle handle, const EventOptions& options) {
+  if (handle != nullptr && driver::is_open()) {
+    if (auto known = detail::HandleRegistry<EventState>::instance().find(handle)) return Event(std::move(known));
+  }
   return Event(detail::foreign_event(handle, options, "Event::from_handle"));
 }
 
 Event Event::adopt(EventHandle handle, const EventOptions& options) {
   auto state = detail::foreign_event(handle, options, "Event::adopt");
-  state->owned = detail::OwningHandle<detail::EventTraits>(handle);
+  state->own(nullptr);
   return Event(std::move(state));
 }
 
@@ -132,7 +148,7 @@ Event Event::from_ipc_descriptor(std::span<const std::byte> descriptor, bool blo
   state->options = {.timing_enabled = false, .blocking_sync = blocking_sync, .ipc_enabled = true};
   driver::check(driver::table().cuIpcOpenEventHandle(&state->handle, handle), "cuIpcOpenEventHandle",
                 "an event of another process");
-  state->owned = detail::OwningHandle<detail::EventTraits>(state->handle);
+  state->own(nullptr);
   return Event(std::move(state));
 }
 
@@ -174,9 +190,19 @@ void Event::sync() const {
   scope.restore();
 }
 
-float Event::elapsed_since(const Event& start) const {
-  const EventState& end_state = open_event(state_, "elapsed_since");
-  const EventState& start_state = open_event(start.state(), "elapsed_since");
+bool Event::sync_for(std::chrono::nanoseconds timeout) const {
+  open_event(state_, "sync_for");
+  return detail::wait_for(timeout, [this] { return is_done(); });
+}
+
+void Event::wait_on(const Stream& stream) const {
+  open_event(state_, "wait_on");
+  stream.wait(*this);
+}
+
+float Event::elapsed_time(const Event& start) const {
+  const EventState& end_state = open_event(state_, "elapsed_time");
+  const EventState& start_state = open_event(start.state(), "elapsed_time");
   ContextScope scope(detail::event_context(end_state));
   float milliseconds = 0;
   const driver::CUresult code = driver::table().cuEventElapsedTime(&milliseconds, start_state.handle, end_state.handle);
@@ -211,7 +237,7 @@ void Event::close() {
   if (state == nullptr || state.use_count() > 1) return;
   // The last reference: nobody else can see the state, so it may be changed.
   auto& last = const_cast<EventState&>(*state);
-  driver::check(last.owned.close(), detail::EventTraits::call, [&] { return describe(last); });
+  driver::check(last.disown().close(), detail::EventTraits::call, [&] { return describe(last); });
 }
 
 EventHandle Event::release() {
@@ -223,7 +249,7 @@ EventHandle Event::release() {
   }
   const auto state = std::move(state_);
   state_ = nullptr;
-  const_cast<EventState&>(*state).owned.release();
+  const_cast<EventState&>(*state).disown().release();
   return state->handle;
 }
 

@@ -8,9 +8,23 @@
 #include "src/detail/create.hpp"
 #include "src/detail/event_state.hpp"
 #include "src/detail/stream_state.hpp"
+#include "src/detail/wait.hpp"
 
 namespace cucore {
 namespace detail {
+
+void StreamState::own(std::shared_ptr<const ContextState> in) {
+  context = std::move(in);
+  owned = OwningHandle<StreamTraits>(handle, context == nullptr ? nullptr : context->handle);
+  HandleRegistry<StreamState>::instance().add(handle, this);
+}
+
+OwningHandle<StreamTraits> StreamState::disown() noexcept {
+  if (owned.get() != nullptr && driver::table_for_release() != nullptr) {
+    HandleRegistry<StreamState>::instance().remove(handle, this);
+  }
+  return std::move(owned);
+}
 
 const StreamState& open_stream(const std::shared_ptr<const StreamState>& state, const char* call) {
   if (state == nullptr) refuse_closed("Stream", call);
@@ -85,8 +99,7 @@ Stream create_stream(const std::shared_ptr<const ContextState>& context, const S
   auto state = std::make_shared<StreamState>();
   const unsigned flags = options.nonblocking ? driver::CU_STREAM_NON_BLOCKING : driver::CU_STREAM_DEFAULT;
   driver::check(table.cuStreamCreateWithPriority(&state->handle, flags, priority), "cuStreamCreateWithPriority", on);
-  state->owned = OwningHandle<StreamTraits>(state->handle, context->handle);
-  state->context = context;
+  state->own(context);
   state->flags = static_cast<int>(flags);
   state->priority = priority;
   scope.restore();
@@ -102,6 +115,9 @@ using detail::open_stream;
 using detail::StreamState;
 
 Stream Stream::from_handle(StreamHandle handle, std::shared_ptr<const void> owner) {
+  if (driver::is_open()) {
+    if (auto known = detail::HandleRegistry<StreamState>::instance().find(handle)) return Stream(std::move(known));
+  }
   auto state = std::make_shared<StreamState>();
   state->handle = handle;
   state->owner = std::move(owner);
@@ -116,8 +132,7 @@ Stream Stream::adopt(StreamHandle handle) {
                       .message = describe(*state) + " cannot be owned: the driver owns it",
                       .hint = "use Stream::from_handle, or Stream::legacy_default"});
   }
-  state->context = Context::from_handle(context_handle(*state)).state();
-  state->owned = detail::OwningHandle<detail::StreamTraits>(handle, state->context->handle);
+  state->own(Context::from_handle(context_handle(*state)).state());
   return Stream(std::move(state));
 }
 
@@ -219,6 +234,20 @@ bool Stream::is_done() const {
   return code == driver::CUDA_SUCCESS;
 }
 
+bool Stream::sync_for(std::chrono::nanoseconds timeout) const {
+  open_stream(state_, "sync_for");
+  return detail::wait_for(timeout, [this] { return is_done(); });
+}
+
+std::uint64_t Stream::id() const {
+  const StreamState& state = open_stream(state_, "id");
+  unsigned long long id = 0;
+  ContextScope scope(context_handle(state));
+  driver::check(driver::table().cuStreamGetId(state.handle, &id), "cuStreamGetId", [&] { return describe(state); });
+  scope.restore();
+  return id;
+}
+
 CaptureStatus Stream::capture_status() const {
   const StreamState& state = open_stream(state_, "capture_status");
   int status = 0;
@@ -235,7 +264,7 @@ void Stream::close() {
   if (state == nullptr || state.use_count() > 1) return;
   // The last reference: nobody else can see the state, so it may be changed.
   auto& last = const_cast<StreamState&>(*state);
-  driver::check(last.owned.close(), detail::StreamTraits::call, [&] { return describe(last); });
+  driver::check(last.disown().close(), detail::StreamTraits::call, [&] { return describe(last); });
 }
 
 StreamHandle Stream::release() {
@@ -247,7 +276,7 @@ StreamHandle Stream::release() {
   }
   const auto state = std::move(state_);
   state_ = nullptr;
-  const_cast<StreamState&>(*state).owned.release();
+  const_cast<StreamState&>(*state).disown().release();
   return state->handle;
 }
 

@@ -34,6 +34,15 @@ int cucore_cpu_driver_status(cucore_cpu_status* status);
    at most `size` bytes with a closing zero; returns the length of the whole text (0: nothing to report). */
 size_t cucore_cpu_last_report(char* text, size_t size);
 
+/* The objects that this process made through the driver API and has not given back, in words ("2 Stream, 1 device
+   memory"; empty if there are none). Writes and returns as cucore_cpu_last_report. */
+size_t cucore_cpu_live_objects(char* text, size_t size);
+
+/* For CUCORE_CPU_REPORT_LEAKS=1, which writes the objects that are alive at exit and where they were made: `origin` says
+   where the calling thread is in the program's own language. It writes at most `size` bytes and returns how many; it may
+   not call the driver. Null takes it back. */
+void cucore_cpu_set_origin(size_t (*origin)(char* text, size_t size));
+
 #ifdef __cplusplus
 }
 #endif

@@ -19,7 +19,13 @@ import sys
 NAME = re.compile(r"(cu\w+?)(?:_v(\d+))?(_ptds|_ptsz)?$")
 FOREIGN_HEADERS = ("cudaGL", "cudaEGL", "cudaVDPAU", "cudaProfiler")
 WINDOWS_ONLY = {"cuWGLGetDevice"}
-OWN_EXPORTS = ("cucore_cpu_device_version", "cucore_cpu_driver_status", "cucore_cpu_last_report")
+OWN_EXPORTS = (
+    "cucore_cpu_device_version",
+    "cucore_cpu_driver_status",
+    "cucore_cpu_last_report",
+    "cucore_cpu_live_objects",
+    "cucore_cpu_set_origin",
+)
 
 
 def without_comments(text):

@@ -8,6 +8,7 @@
 
 #include "cpu/api/entry_table.hpp"
 #include "cpu/codegen/compiler.hpp"
+#include "cpu/runtime/live_objects.hpp"
 #include "cpu/runtime/process.hpp"
 
 using namespace cucore::cpu;
@@ -44,6 +45,15 @@ const Lists& lists() {
   return *made;
 }
 
+size_t hand_out(const std::string& words, char* text, size_t size) {
+  if (text && size > 0) {
+    const size_t taken = std::min(size - 1, words.size());
+    std::memcpy(text, words.data(), taken);
+    text[taken] = '\0';
+  }
+  return words.size();
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -64,12 +74,10 @@ int cucore_cpu_driver_status(cucore_cpu_status* status) {
   return 0;
 }
 
-size_t cucore_cpu_last_report(char* text, size_t size) {
-  const std::string report = runtime::last_report();
-  if (text && size > 0) {
-    const size_t taken = std::min(size - 1, report.size());
-    std::memcpy(text, report.data(), taken);
-    text[taken] = '\0';
-  }
-  return report.size();
+size_t cucore_cpu_last_report(char* text, size_t size) { return hand_out(runtime::last_report(), text, size); }
+
+size_t cucore_cpu_live_objects(char* text, size_t size) {
+  return hand_out(runtime::live_objects::summary(), text, size);
 }
+
+void cucore_cpu_set_origin(size_t (*origin)(char*, size_t)) { runtime::live_objects::set_origin(origin); }

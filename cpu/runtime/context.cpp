@@ -46,7 +46,8 @@ std::shared_ptr<Context> unowned(Context* context) { return {std::shared_ptr<Con
 Context::Context(Device& device, bool is_primary, unsigned int flags)
     : device_(device), is_primary_(is_primary), id_(next_context_id.fetch_add(1)), flags_(flags) {
   legacy_ = Stream::make_default(*this);
-  handle_ = reinterpret_cast<CUcontext>(contexts().insert(unowned(this)));
+  handle_ = reinterpret_cast<CUcontext>(is_primary ? contexts().insert_uncounted(unowned(this))
+                                                   : contexts().insert(unowned(this)));
 }
 
 Context::~Context() = default;

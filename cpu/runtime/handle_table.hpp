@@ -8,6 +8,8 @@
 #include <mutex>
 #include <vector>
 
+#include "cpu/runtime/live_objects.hpp"
+
 namespace cucore::cpu::runtime {
 
 /// Sits in bits 40 to 47 of a handle. The values avoid those of addresses (0x55, 0x56, 0x7e, 0x7f).
@@ -32,11 +34,40 @@ enum class HandleKind : std::uint8_t {
   ResourceDescription = 0x23,
 };
 
+/// For live_objects; null: belongs to an object that is counted.
+constexpr const char* name_of(HandleKind kind) {
+  switch (kind) {
+    case HandleKind::Context:
+      return "Context";
+    case HandleKind::Module:
+      return "Module";
+    case HandleKind::Library:
+      return "Library";
+    case HandleKind::Stream:
+      return "Stream";
+    case HandleKind::Event:
+      return "Event";
+    case HandleKind::MemoryPool:
+      return "memory pool";
+    case HandleKind::LinkState:
+      return "link state";
+    default:
+      return nullptr;
+  }
+}
+
 /// Bits 0-3 zero, 4-25 slot, 26-39 generation, 40-47 kind.
 template <class T, HandleKind kind>
 class HandleTable {
  public:
   std::uintptr_t insert(std::shared_ptr<T> object) {
+    const std::uintptr_t handle = insert_uncounted(std::move(object));
+    if constexpr (name_of(kind) != nullptr) live_objects::made(name_of(kind), handle);
+    return handle;
+  }
+
+  /// An object that belongs to the driver itself.
+  std::uintptr_t insert_uncounted(std::shared_ptr<T> object) {
     const std::lock_guard lock(mutex_);
     std::uint32_t index;
     // Reusing the oldest free slot, and only from a long queue, keeps a stale handle stale for millions of creations.
@@ -69,6 +100,7 @@ class HandleTable {
     slot->object.reset();
     slot->generation = (slot->generation + 1) & kGenerationMask;
     free_.push_back(static_cast<std::uint32_t>((value >> 4) & kIndexMask));
+    if constexpr (name_of(kind) != nullptr) live_objects::gone(name_of(kind), value);
     return object;
   }
 

@@ -12,6 +12,7 @@
 #include "cpu/runtime/context.hpp"
 #include "cpu/runtime/device.hpp"
 #include "cpu/runtime/graph_memory.hpp"
+#include "cpu/runtime/live_objects.hpp"
 #include "cpu/runtime/memory_pool.hpp"
 #include "cpu/runtime/process.hpp"
 #include "cpu/runtime/stream.hpp"
@@ -43,8 +44,25 @@ bool counts_as_device_memory(const Allocation& allocation) {
   return allocation.kind == Allocation::Kind::Device || allocation.kind == Allocation::Kind::Managed;
 }
 
+/// For live_objects; null: not the program's to give back.
+const char* kind_name(const Allocation& allocation) {
+  if (allocation.is_module_memory || allocation.is_freed) return nullptr;
+  switch (allocation.kind) {
+    case Allocation::Kind::Device:
+      return allocation.pool ? "pool memory" : "device memory";
+    case Allocation::Kind::Host:
+      return "host memory";
+    case Allocation::Kind::Managed:
+      return "managed memory";
+    case Allocation::Kind::Registered:
+      return "registered memory";
+  }
+  return nullptr;
+}
+
 /// Enters a new allocation into the table.
 void publish(Allocation allocation) {
+  if (const char* kind = kind_name(allocation)) live_objects::made(kind, allocation.base);
   Allocations& self = allocations();
   const std::unique_lock lock(self.mutex);
   allocation.buffer_id = self.next_buffer_id++;
@@ -70,6 +88,7 @@ std::optional<Allocation> withdraw(std::uintptr_t base) {
   Allocation allocation = std::move(found->second);
   self.by_base.erase(found);
   if (counts_as_device_memory(allocation)) self.used[allocation.device] -= allocation.size;
+  if (const char* kind = kind_name(allocation)) live_objects::gone(kind, base);
   return allocation;
 }
 
@@ -201,12 +220,14 @@ CUresult register_host(Context& context, std::uintptr_t address, std::size_t siz
   allocation.device = context.device().ordinal();
   allocation.flags = flags;
   Allocations& self = allocations();
-  const std::unique_lock lock(self.mutex);
+  std::unique_lock lock(self.mutex);
   const auto next = self.by_base.lower_bound(address);
   if ((next != self.by_base.end() && next->first < address + size) || self.find(address) != self.by_base.end())
     return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
   allocation.buffer_id = self.next_buffer_id++;
   self.by_base.emplace(address, std::move(allocation));
+  lock.unlock();
+  live_objects::made("registered memory", address);
   return CUDA_SUCCESS;
 }
 
@@ -249,6 +270,7 @@ CUresult free_async(std::uintptr_t address, Stream& stream) {
     if (found == self.by_base.end() || found->second.is_freed || found->second.is_module_memory ||
         found->second.is_mapping || !(counts_as_device_memory(found->second) || found->second.pool))
       return CUDA_ERROR_INVALID_VALUE;
+    if (const char* kind = kind_name(found->second)) live_objects::gone(kind, address);
     found->second.is_freed = true;
   }
   const auto release = [address] {

@@ -87,7 +87,8 @@ CUresult MemoryPool::check(const CUmemPoolProps& properties) {
 std::shared_ptr<MemoryPool> MemoryPool::create(const CUmemPoolProps& properties, bool is_default) {
   auto pool = std::make_shared<MemoryPool>(properties, is_default);
   if (properties.handleTypes != CU_MEM_HANDLE_TYPE_NONE) pool->file_ = make_pool_file(properties);
-  pool->handle_ = reinterpret_cast<CUmemoryPool>(pool_table().insert(pool));
+  pool->handle_ =
+      reinterpret_cast<CUmemoryPool>(is_default ? pool_table().insert_uncounted(pool) : pool_table().insert(pool));
   return pool;
 }
 

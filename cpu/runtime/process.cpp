@@ -16,6 +16,7 @@
 #include "cpu/runtime/device.hpp"
 #include "cpu/runtime/device_identity.hpp"
 #include "cpu/runtime/faults.hpp"
+#include "cpu/runtime/live_objects.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -49,6 +50,7 @@ void on_exit() {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (compilations.load() > 0 && std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  live_objects::report_at_exit();
 }
 
 void on_fork_in_child() {

@@ -39,6 +39,8 @@ class CUCORE_API Context {
   /// The calling thread's current context, borrowed if it is not one of cucore's own; closed if there is none.
   /// @throws DriverError cuCtxGetCurrent failed
   static Context current();
+  /// Leaves the calling thread without a current context. @throws DriverError cuCtxSetCurrent failed
+  static void set_none_current();
   /// Refers to a context someone else owns and keeps alive. A device's primary context is recognised as such.
   /// @throws ValueError `handle` is null  @throws DriverError the handle is not a context
   static Context from_handle(ContextHandle handle);
@@ -79,6 +81,24 @@ class CUCORE_API Context {
 
  private:
   std::shared_ptr<const detail::ContextState> state_;
+};
+
+/// Makes a context current for the life of the scope.
+///
+///   { const cucore::ScopedCurrent scope(context); ... }   // afterwards the thread has the context it had
+///
+/// A failure to go back is reported to the release failure handler. Belongs to one thread.
+class CUCORE_API ScopedCurrent {
+ public:
+  /// @throws StateError closed  @throws DriverError cuCtxSetCurrent failed
+  explicit ScopedCurrent(const Context& context);
+  ~ScopedCurrent();
+  ScopedCurrent(const ScopedCurrent&) = delete;
+  ScopedCurrent& operator=(const ScopedCurrent&) = delete;
+
+ private:
+  Context context_;
+  ContextHandle previous_ = nullptr;
 };
 
 }  // namespace cucore

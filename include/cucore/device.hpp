@@ -15,12 +15,14 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cucore/buffer.hpp"
 #include "cucore/context.hpp"
 #include "cucore/driver_types.hpp"
 #include "cucore/event.hpp"
+#include "cucore/event_pool.hpp"
 #include "cucore/export.hpp"
 #include "cucore/memory.hpp"
 #include "cucore/stream.hpp"
@@ -49,11 +51,28 @@ class CUCORE_API DeviceProperties {
   int ordinal_;
 };
 
+/// Bytes of a device's memory.
+struct MemoryInfo {
+  std::size_t free = 0;
+  std::size_t total = 0;
+};
+
+/// The priorities a device's streams may have; a lower number is a higher priority.
+struct PriorityRange {
+  int lowest = 0;
+  int highest = 0;
+};
+
 class CUCORE_API Device {
  public:
   /// The device with this ordinal.
   /// @throws ValueError no such ordinal  @throws UnavailableError no driver
   explicit Device(int ordinal = 0);
+  /// The device with this UUID, as uuid() writes it; hyphens and case do not count. @throws ValueError none has it
+  static Device from_uuid(std::string_view uuid);
+  /// The device with this bus address, for example "0000:3b:00.0" (cuDeviceGetByPCIBusId). @throws ValueError none has
+  /// it
+  static Device from_pci_bus_id(const std::string& id);
   /// The current context's device; device 0 if no context is current.
   static Device current();
   /// How many devices the driver shows.
@@ -75,6 +94,10 @@ class CUCORE_API Device {
   std::string arch() const;
   /// Bytes of device memory (cuDeviceTotalMem).
   std::size_t total_memory() const;
+  /// How much of its memory is free (cuMemGetInfo); makes the primary context.
+  MemoryInfo memory_info() const;
+  /// The priorities its streams may have (cuCtxGetStreamPriorityRange); makes the primary context.
+  PriorityRange priority_range() const;
   /// An attribute by its CUdevice_attribute number. @throws DriverError (CUDA_ERROR_INVALID_VALUE: unknown to the
   /// driver)
   int attribute(int number) const;
@@ -91,6 +114,9 @@ class CUCORE_API Device {
   /// Creates an event in the primary context, not recorded on any stream.
   /// @throws TypeError IPC-enabled: those are made by Stream::record()
   Event create_event(const EventOptions& options = {}) const;
+  /// The process's pool of events in the primary context, made at first need. Its idle events go when the process
+  /// exits.
+  std::shared_ptr<EventPool> event_pool() const;
   /// Waits for everything submitted to the primary context.
   void sync() const;
 

@@ -9,12 +9,13 @@
 //   cucore::launch(stream, config, kernel, args...);
 //   end.record(stream);
 //   end.sync();
-//   float milliseconds = end.elapsed_since(start);   // or end - start
+//   float milliseconds = end.elapsed_time(start);   // or end - start
 //
 // Ownership, closed state and thread-safety: as of Stream. An event keeps its context alive.
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -33,7 +34,7 @@ class Device;
 class Stream;
 
 struct EventOptions {
-  bool timing_enabled = false;  ///< can be used with elapsed_since(); costs a little
+  bool timing_enabled = false;  ///< can be used with elapsed_time(); costs a little
   bool blocking_sync = false;   ///< sync() sleeps instead of spinning
   bool ipc_enabled = false;     ///< can be opened by another process; excludes timing
 };
@@ -45,7 +46,8 @@ class CUCORE_API Event {
   Event(Event&&) noexcept = default;
   Event& operator=(Event&&) noexcept = default;
 
-  /// Refers to an event someone else owns; `options` says how it was made, since the driver cannot be asked.
+  /// Refers to an event someone else owns; `options` says how it was made, since the driver cannot be asked. For the
+  /// handle of an event that cucore owns it is share() of that event, and `options` does not count.
   /// @throws ValueError null
   static Event from_handle(EventHandle handle, const EventOptions& options = {});
   /// Takes ownership of an event made elsewhere (cuEventDestroy at the end). @throws ValueError null
@@ -71,12 +73,16 @@ class CUCORE_API Event {
   bool is_done() const;
   /// Blocks the calling thread until is_done() (cuEventSynchronize). @throws DriverError also for faults of kernels
   void sync() const;
+  /// As sync(), for at most `timeout`; returns whether it is done. Asks the driver at intervals (cuEventQuery).
+  bool sync_for(std::chrono::nanoseconds timeout) const;
+  /// Later work in `stream` waits for the last record; the same as stream.wait(event).
+  void wait_on(const Stream& stream) const;
   /// Milliseconds from `start` to this event, about half a microsecond fine. Never waits.
   /// @throws StateError which says what is missing: an event was made without timing enabled, they are of different
   ///   devices, one must be recorded first, or one has not completed
   /// @throws DriverError for any other answer
-  float elapsed_since(const Event& start) const;
-  friend float operator-(const Event& end, const Event& start) { return end.elapsed_since(start); }
+  float elapsed_time(const Event& start) const;
+  friend float operator-(const Event& end, const Event& start) { return end.elapsed_time(start); }
 
   /// The bytes another process opens the event with. @throws StateError the event is not IPC-enabled
   std::array<std::byte, 64> ipc_descriptor() const;

@@ -14,6 +14,8 @@
 // cannot exclude them calls share() first and works on the copy.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -47,7 +49,8 @@ class CUCORE_API Stream {
   Stream& operator=(Stream&&) noexcept = default;
 
   /// Refers to a stream someone else owns; nothing is asked of the driver. 0 is the NULL stream, which is not equal to
-  /// legacy_default() (1) or per_thread_default() (2). `owner` is kept alive as long as the stream is referred to.
+  /// legacy_default() (1) or per_thread_default() (2). `owner` is kept alive as long as the stream is referred to. For
+  /// the handle of a stream that cucore owns it is share() of that stream, and `owner` is not needed.
   static Stream from_handle(StreamHandle handle, std::shared_ptr<const void> owner = nullptr);
   /// Takes ownership of a stream made elsewhere (cuStreamDestroy at the end). @throws ValueError null or a default
   /// stream
@@ -80,8 +83,13 @@ class CUCORE_API Stream {
   /// Blocks the calling thread until the work submitted so far has completed. @throws DriverError also for faults of
   /// kernels that ran earlier
   void sync() const;
+  /// As sync(), for at most `timeout`; returns whether the work has completed. Asks the driver at intervals
+  /// (cuStreamQuery).
+  bool sync_for(std::chrono::nanoseconds timeout) const;
   /// Whether all work submitted so far has completed (cuStreamQuery).
   bool is_done() const;
+  /// The driver's number of the stream, unique in the process (cuStreamGetId).
+  std::uint64_t id() const;
   /// Whether work submitted now is recorded into a graph (cuStreamIsCapturing).
   CaptureStatus capture_status() const;
 

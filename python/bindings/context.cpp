@@ -13,12 +13,20 @@ void bind_context(nb::module_& module) {
                                    "Where a device's streams, events and memory belong. Device.context gives one.");
   forbid_construction<PyContext>(cls, "Context cannot be instantiated directly: use Device.context or Stream.context");
   bind_owner<PyContext>(cls);
-  cls.def_prop_ro(
-         "handle",
-         [](const PyContext& self) -> nb::object {
-           return self.is_open() ? handle_object(classes().context_handle, self.value().handle()) : nb::none();
+  cls.def_static(
+         "from_handle",
+         [](std::uint64_t handle) {
+           return new_context(without_gil([&] {
+             return Context::from_handle(reinterpret_cast<ContextHandle>(static_cast<std::uintptr_t>(handle)));
+           }));
          },
-         "The driver's handle (CUcontext); None when closed.")
+         nb::arg("handle"), "Wraps the address of a context that other code owns and keeps alive.")
+      .def_prop_ro(
+          "handle",
+          [](const PyContext& self) -> nb::object {
+            return self.is_open() ? handle_object(classes().context_handle, self.value().handle()) : nb::none();
+          },
+          "The driver's handle (CUcontext); None when closed.")
       .def_prop_ro(
           "device",
           [](const PyContext& self) {
@@ -28,6 +36,9 @@ void bind_context(nb::module_& module) {
       .def_prop_ro(
           "is_green", [](const PyContext&) { return false; },
           "Whether it was made from a part of a device's resources.")
+      .def(
+          "current", [](nb::handle self) { return nb::module_::import_("cucore._device").attr("CurrentScope")(self); },
+          "`with context.current():` makes it current, and the one before again afterwards.")
       .def(
           "close",
           [](PyContext& self) {
@@ -65,7 +76,7 @@ void bind_context(nb::module_& module) {
              }));
            })
       .def("_create_event", [](const PyContext& self, bool timing, bool blocking, bool ipc) {
-        return new PyEvent(self.use([&](const Context& context) {
+        return new_object<PyEvent>(self.use([&](const Context& context) {
           return context.create_event(
               EventOptions{.timing_enabled = timing, .blocking_sync = blocking, .ipc_enabled = ipc});
         }));

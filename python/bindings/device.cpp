@@ -27,15 +27,75 @@ void bind_properties(nb::module_& module) {
                                             "The device's attributes by the driver's names, in lower case.");
   forbid_construction<PyDeviceProperties>(cls,
                                           "DeviceProperties cannot be instantiated directly: use Device.properties");
+  nb::list names;
 #define DEVICE_ATTRIBUTE(name, number, kind, default_value)                                               \
+  names.append(#name);                                                                                    \
   cls.def_prop_ro(#name, [](PyDeviceProperties& self) {                                                   \
     return static_cast<kind>(self.value(number, [](const DeviceProperties& ask) { return ask.name(); })); \
   });
 #include "cucore/device_attributes.def"
+  module.attr("_device_property_names") = nb::tuple(names);
+  cls.def("__iter__", [module](const PyDeviceProperties&) { return nb::iter(module.attr("_device_property_names")); })
+      .def(
+          "as_dict",
+          [module](nb::handle self) {
+            nb::dict values;
+            for (const nb::handle name : module.attr("_device_property_names")) {
+              values[name] = nb::getattr(self, name);
+            }
+            return values;
+          },
+          "All properties by name.");
 }
 
 // Whether Python has asked about devices, so that the driver is open.
 std::atomic<bool> devices_asked{false};
+
+// Device(...) by vectorcall. The devices of a thread are a list in the dict that CPython keeps for it, so they go with
+// the thread's state, and finding one costs less than the driver call that says which is current.
+PyObject* devices_key = nullptr;
+
+// Borrowed; null if this thread has none yet (no exception set).
+PyObject* devices_of_this_thread() {
+  PyObject* const dict = PyThreadState_GetDict();
+  return dict == nullptr ? nullptr : PyDict_GetItemWithError(dict, devices_key);
+}
+
+PyObject* known_device(PyTypeObject* type, PyObject* argument) {
+  if (argument != nullptr && Py_TYPE(argument) == type) return Py_NewRef(argument);
+  PyObject* const devices = devices_of_this_thread();
+  if (devices == nullptr) return nullptr;
+  long ordinal = -1;
+  if (argument == nullptr || argument == Py_None) {
+    ordinal = Device::current().ordinal();
+  } else if (PyLong_CheckExact(argument)) {
+    int overflow = 0;
+    ordinal = PyLong_AsLongAndOverflow(argument, &overflow);
+  }
+  if (ordinal < 0 || ordinal >= PyList_GET_SIZE(devices)) return nullptr;
+  PyObject* const device = PyList_GET_ITEM(devices, ordinal);
+  return device == Py_None ? nullptr : Py_NewRef(device);
+}
+
+PyObject* call_device(PyObject* type, PyObject* const* arguments, std::size_t count_and_flags, PyObject* names) {
+  try {
+    const Py_ssize_t count = PyVectorcall_NARGS(count_and_flags);
+    if (names == nullptr && count <= 1) {
+      PyObject* known = known_device(reinterpret_cast<PyTypeObject*>(type), count == 0 ? nullptr : arguments[0]);
+      if (known != nullptr) return known;
+    }
+    nb::object positional = nb::steal(PyTuple_New(count));
+    for (Py_ssize_t i = 0; i < count; ++i) PyTuple_SET_ITEM(positional.ptr(), i, Py_NewRef(arguments[i]));
+    nb::dict keywords;
+    for (Py_ssize_t i = 0; names != nullptr && i < PyTuple_GET_SIZE(names); ++i) {
+      keywords[nb::handle(PyTuple_GET_ITEM(names, i))] = nb::handle(arguments[count + i]);
+    }
+    return PyType_Type.tp_call(type, positional.ptr(), keywords.ptr());
+  } catch (...) {
+    set_python_exception();
+    return nullptr;
+  }
+}
 
 nb::object context_or_none(Context context) {
   if (!context) return nb::none();
@@ -70,15 +130,27 @@ nb::object accept_options(const char* name, nb::handle options) {
 
 void bind_device(nb::module_& module) {
   bind_properties(module);
-  module.def("_set_device_class", [](nb::handle device) { classes().device = device.inc_ref().ptr(); });
+  devices_key = PyUnicode_InternFromString("cucore.devices");
+  module.def("_set_device_class", [](nb::handle device) {
+    classes().device = device.inc_ref().ptr();
+    reinterpret_cast<PyTypeObject*>(device.ptr())->tp_vectorcall = call_device;
+  });
+  module.def("_devices_of_this_thread", [](std::size_t count) {
+    if (PyObject* const devices = devices_of_this_thread()) return nb::borrow(devices);
+    nb::list devices;
+    for (std::size_t i = 0; i < count; ++i) devices.append(nb::none());
+    PyObject* const dict = PyThreadState_GetDict();
+    if (dict != nullptr && PyDict_SetItem(dict, devices_key, devices.ptr()) < 0) throw nb::python_error();
+    return nb::object(std::move(devices));
+  });
   module.def("_device_count", [] {
     const int count = without_gil([] { return Device::count(); });
-    devices_asked = true;
+    if (!devices_asked.exchange(true)) tell_cpu_device_origins();
     return count;
   });
   module.def("_current_device", [] {
     const int ordinal = without_gil([] { return Device::current().ordinal(); });
-    devices_asked = true;
+    if (!devices_asked.exchange(true)) tell_cpu_device_origins();
     return ordinal;
   });
   module.def("_open_driver_version", []() -> std::optional<int> {
@@ -95,11 +167,24 @@ void bind_device(nb::module_& module) {
     return nb::make_tuple(cc.major, cc.minor);
   });
   module.def("_device_total_memory", [](int n) { return without_gil([&] { return Device(n).total_memory(); }); });
+  module.def("_device_memory_info", [](int n) {
+    const MemoryInfo info = without_gil([&] { return Device(n).memory_info(); });
+    return nb::make_tuple(info.free, info.total);
+  });
+  module.def("_device_priority_range", [](int n) {
+    const PriorityRange range = without_gil([&] { return Device(n).priority_range(); });
+    return nb::make_tuple(range.lowest, range.highest);
+  });
+  module.def("_device_from_uuid",
+             [](std::string_view uuid) { return without_gil([&] { return Device::from_uuid(uuid).ordinal(); }); });
+  module.def("_device_from_pci_bus_id",
+             [](const std::string& id) { return without_gil([&] { return Device::from_pci_bus_id(id).ordinal(); }); });
   module.def("_device_can_access_peer",
              [](int n, int peer) { return without_gil([&] { return Device(n).can_access_peer(Device(peer)); }); });
   module.def("_device_properties",
              [](int n) { return PyDeviceProperties{without_gil([&] { return Device(n).properties(); })}; });
   module.def("_primary_context", [](int n) { return new_context(without_gil([&] { return Device(n).context(); })); });
+  module.def("_set_no_context", [] { without_gil([] { Context::set_none_current(); }); });
   module.def("_current_context", [] { return context_or_none(without_gil([] { return Context::current(); })); });
 }
 

@@ -227,6 +227,21 @@ std::string text_of(nb::handle value, const char* what) {
   throw nb::type_error((std::string(what) + " must be str or bytes, not " + Py_TYPE(value.ptr())->tp_name).c_str());
 }
 
+std::optional<double> seconds_of(nb::handle timeout) {
+  if (timeout.is_none()) return std::nullopt;
+  const nb::object number =
+      nb::hasattr(timeout, "total_seconds") ? timeout.attr("total_seconds")() : nb::borrow(timeout);
+  const double seconds = PyFloat_AsDouble(number.ptr());
+  if (seconds == -1.0 && PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    throw nb::type_error((std::string("timeout must be a number of seconds, a timedelta or None, not ") +
+                          Py_TYPE(timeout.ptr())->tp_name)
+                             .c_str());
+  }
+  if (!(seconds >= 0)) throw nb::value_error("timeout must not be negative");
+  return seconds;
+}
+
 nb::object text_object(std::string_view text) {
   auto object = nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
   if (!object.is_valid()) throw nb::python_error();

@@ -1,30 +1,78 @@
 // Event.
 #include "cucore/event.hpp"
 
+#include <span>
+
 #include "cucore/device.hpp"
 #include "python/bindings/wrappers.hpp"
 
 namespace cucore::python {
 namespace {
 
-float elapsed(const PyEvent& end, const PyEvent& start) {
+float elapsed(const PyEvent& end, const PyEvent& start, bool sync) {
   Event from = start.value().share();
-  return end.use([&](const Event& to) { return to.elapsed_since(from); });
+  return end.use([&](const Event& to) {
+    if (sync) {
+      from.sync();
+      to.sync();
+    }
+    return to.elapsed_time(from);
+  });
+}
+
+float difference(const PyEvent& end, const PyEvent& start) { return elapsed(end, start, false); }
+
+void sync(const PyEvent& self, nb::handle timeout) {
+  if (timeout.is_none()) return self.use([](const Event& event) { event.sync(); });
+  const Event event = self.value().share();
+  wait_with_timeout(timeout, "Event", [&](std::chrono::nanoseconds slice) { return event.sync_for(slice); });
+}
+
+nb::object waiting(const char* function, nb::handle event) {
+  return nb::module_::import_("cucore._waiting").attr(function)(event);
+}
+
+// IPC: the bytes of the driver's handle in a small Python object, see cucore/_ipc.py.
+nb::object ipc_descriptor(const PyEvent& self) {
+  const auto bytes = self.use([](const Event& event) { return event.ipc_descriptor(); });
+  return nb::module_::import_("cucore._ipc")
+      .attr("descriptor")(nb::bytes(bytes.data(), bytes.size()), self.value().is_blocking_sync());
+}
+
+nb::object open_ipc(const nb::bytes& handle, bool blocking) {
+  const std::span bytes(static_cast<const std::byte*>(handle.data()), handle.size());
+  return new_object<PyEvent>(without_gil([&] { return Event::from_ipc_descriptor(bytes, blocking); }));
 }
 
 }  // namespace
 
 void bind_event(nb::module_& module) {
   auto cls = nb::class_<PyEvent>(
-      module, "Event", nb::is_weak_referenceable(), nb::dynamic_attr(),
+      module, "Event", nb::is_weak_referenceable(),
       "A mark in a stream, to wait for, to ask about, or to take the time between two. Device.create_event() makes one "
       "that is not recorded; Stream.record() records.");
   forbid_construction<PyEvent>(cls,
                                "Event cannot be instantiated directly: use Device.create_event() or Stream.record()");
   bind_owner<PyEvent>(cls);
-  cls.def_prop_ro(
-         "handle", [](const PyEvent& self) { return handle_object(classes().event_handle, self.value().handle()); },
-         "The driver's handle (CUevent); 0 when closed.")
+  cls.def_static(
+         "from_handle",
+         [](std::uint64_t handle, nb::handle options) {
+           const EventOptions made_with = event_options(options);
+           return new_object<PyEvent>(
+               Event::from_handle(reinterpret_cast<EventHandle>(static_cast<std::uintptr_t>(handle)), made_with));
+         },
+         nb::arg("handle"), nb::arg("options") = nb::none(),
+         "Wraps the address of an event that other code owns; `options` says how that made it. Nothing is checked or "
+         "destroyed. The address of an event of cucore's gives that event.")
+      .def_static(
+          "from_ipc_descriptor",
+          [](nb::handle descriptor) { return nb::module_::import_("cucore._ipc").attr("event_from")(descriptor); },
+          nb::arg("ipc_descriptor"), "Opens another process's event from what its `ipc_descriptor` gave.")
+      .def_prop_ro("ipc_descriptor", ipc_descriptor,
+                   "What another process opens the event with: an IPCEventDescriptor.")
+      .def_prop_ro(
+          "handle", [](const PyEvent& self) { return handle_object(classes().event_handle, self.value().handle()); },
+          "The driver's handle (CUevent); 0 when closed.")
       .def_prop_ro(
           "is_timing_enabled", [](const PyEvent& self) { return self.value().is_timing_enabled(); },
           "Whether it can be subtracted.")
@@ -51,9 +99,24 @@ void bind_event(nb::module_& module) {
             return context ? nb::cast(new_context(std::move(context)), nb::rv_policy::take_ownership) : nb::none();
           },
           "Its Context; None for an event that other code made.")
+      .def("sync", sync, nb::arg("timeout") = nb::none(),
+           "Waits until the work before the last record has completed. With a `timeout` (seconds or a timedelta): for "
+           "at "
+           "most that long, then TimeoutError; Ctrl-C ends such a wait.")
       .def(
-          "sync", [](const PyEvent& self) { self.use([](const Event& event) { event.sync(); }); },
-          "Waits until the work before the last record has completed.")
+          "wait_on",
+          [](const PyEvent& self, nb::handle by) {
+            Stream stream = required_stream(by).value().share();
+            self.use([&](const Event& event) { event.wait_on(stream); });
+          },
+          nb::arg("stream").none(), "Later work in `stream` waits for the last record; the host does not.")
+      .def(
+          "future", [](nb::handle self) { return waiting("future", self); },
+          "A concurrent.futures.Future that is done when the work before the last record has completed; its exception "
+          "is the one that sync() would raise.")
+      .def(
+          "__await__", [](nb::handle self) { return waiting("awaited", self); },
+          "`await event` waits without blocking the event loop.")
       .def(
           "record",
           [](const PyEvent& self, nb::handle on) {
@@ -61,23 +124,22 @@ void bind_event(nb::module_& module) {
             self.use([&](const Event& event) { event.record(stream); });
           },
           nb::arg("stream").none(), "Records the event after the work submitted to `stream` so far.")
-      .def("elapsed_time", elapsed, nb::arg("start"),
-           "Milliseconds from `start` to this event. Raises RuntimeError if there is no time yet, and says why.")
-      .def("__sub__", elapsed, nb::is_operator(), "Milliseconds from the right event to the left one.")
-      .def(
-          "close",
-          [](PyEvent& self) {
-            const WithoutGil released;
-            self.value().close();
-          },
-          "Destroys the event. Closing twice is allowed.")
+      .def("elapsed_time", elapsed, nb::arg("start"), nb::kw_only(), nb::arg("sync") = false,
+           "Milliseconds from `start` to this event. Raises RuntimeError if there is no time yet, and says why; "
+           "`sync=True` waits for both first.")
+      .def("__sub__", difference, nb::is_operator(), "Milliseconds from the right event to the left one.")
+      .def("close", &PyEvent::close,
+           "Destroys the event, or gives it back to the EventPool it is from. Closing twice is allowed.")
       .def("__repr__",
            [](const PyEvent& self) {
              return "<Event handle=" + hex(self.value().handle()) + (self.is_open() ? ">" : " closed>");
            })
       .def("__reduce__", [](const PyEvent&) -> nb::object {
-        throw nb::type_error("an Event is driver state of this process and cannot be pickled");
+        throw nb::type_error(
+            "an Event is driver state of this process and cannot be pickled; an IPC-enabled one travels through "
+            "multiprocessing");
       });
+  module.def("_open_ipc_event", open_ipc);
 }
 
 }  // namespace cucore::python

@@ -8,6 +8,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -143,6 +144,12 @@ nb::object text_object(std::string_view text);
 /// Sets the Python exception for the C++ exception in flight. For functions that nanobind does not call.
 void set_python_exception() noexcept;
 
+/// A timeout: seconds as a number, a timedelta, or None for no limit. Throws TypeError and ValueError (negative, NaN).
+std::optional<double> seconds_of(nb::handle timeout);
+
+/// Where objects are made, for the CPU device's leak report; nothing unless that was asked for.
+void tell_cpu_device_origins();
+
 /// Runs `call` as the body of a CPython function: None, or null with the exception set.
 template <class Call>
 PyObject* guarded(Call&& call) noexcept {
@@ -152,6 +159,29 @@ PyObject* guarded(Call&& call) noexcept {
   } catch (...) {
     set_python_exception();
     return nullptr;
+  }
+}
+
+/// Waits in slices without the GIL until `wait_for(slice)` answers true; in between signals are handled, so that Ctrl-C
+/// ends the wait. `timeout` is None, a number of seconds or a timedelta. Throws TimeoutError.
+template <class WaitFor>
+void wait_with_timeout(nb::handle timeout, const char* what, WaitFor&& wait_for) {
+  using std::chrono::nanoseconds;
+  const std::optional<double> seconds = seconds_of(timeout);
+  const auto start = std::chrono::steady_clock::now();
+  for (;;) {
+    nanoseconds slice = std::chrono::milliseconds(50);
+    if (seconds.has_value()) {
+      const double left = *seconds - std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      if (left < 0.05) slice = nanoseconds(left > 0 ? static_cast<std::int64_t>(left * 1e9) : 0);
+    }
+    if (without_gil([&] { return wait_for(slice); })) return;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (seconds.has_value() &&
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() >= *seconds) {
+      PyErr_Format(PyExc_TimeoutError, "the work before the %s has not completed within the timeout", what);
+      throw nb::python_error();
+    }
   }
 }
 
@@ -168,6 +198,7 @@ void bind_device(nb::module_& module);
 void bind_context(nb::module_& module);
 void bind_stream(nb::module_& module);
 void bind_event(nb::module_& module);
+void bind_event_pool(nb::module_& module);
 void bind_memory(nb::module_& module);
 void bind_buffer(nb::module_& module);
 void bind_object_code(nb::module_& module);

@@ -12,19 +12,11 @@ const PyStream* as_stream(nb::handle object) {
   return nb::try_cast<const PyStream*>(object, stream) ? stream : nullptr;
 }
 
-EventOptions event_options(nb::handle options) {
-  if (options.is_none()) return {};
-  const nb::object accepted = accept_options("EventOptions", options);
-  return {.timing_enabled = nb::cast<bool>(accepted.attr("timing_enabled")),
-          .blocking_sync = nb::cast<bool>(accepted.attr("blocking_sync")),
-          .ipc_enabled = nb::cast<bool>(accepted.attr("ipc_enabled"))};
-}
-
 nb::object record(const PyStream& self, nb::handle event, nb::handle options) {
   if (event.is_none()) {
     const EventOptions wanted = event_options(options);
-    return nb::cast(new PyEvent(self.use([&](const Stream& stream) { return stream.record(wanted); })),
-                    nb::rv_policy::take_ownership);
+    if (wanted.ipc_enabled) nb::module_::import_("cucore._ipc");  // teaches multiprocessing to send it
+    return new_object<PyEvent>(self.use([&](const Stream& stream) { return stream.record(wanted); }));
   }
   const PyEvent* recorded = nullptr;
   if (!nb::try_cast<const PyEvent*>(event, recorded) || recorded == nullptr) {
@@ -35,7 +27,7 @@ nb::object record(const PyStream& self, nb::handle event, nb::handle options) {
   return nb::borrow(event);
 }
 
-void wait(const PyStream& self, nb::handle other) {
+void wait_for_one(const PyStream& self, nb::handle other) {
   const PyEvent* event = nullptr;
   if (nb::try_cast<const PyEvent*>(other, event) && event != nullptr) {
     Event mark = event->value().share();
@@ -61,6 +53,18 @@ void wait(const PyStream& self, nb::handle other) {
   }
 }
 
+void wait(const PyStream& self, const nb::args& others) {
+  if (PyTuple_GET_SIZE(others.ptr()) == 0) throw nb::type_error("Stream.wait needs something to wait for: an Event or a Stream");
+  for (const nb::handle other : others) wait_for_one(self, other);
+}
+
+void sync(const PyStream& self, nb::handle timeout) {
+  if (timeout.is_none()) return self.use([](const Stream& stream) { stream.sync(); });
+  const Stream stream = self.value().share();
+  wait_with_timeout(timeout, "end of the Stream",
+                    [&](std::chrono::nanoseconds slice) { return stream.sync_for(slice); });
+}
+
 std::string describe(const PyStream& self) {
   std::string text = "<Stream handle=" + hex(self.value().handle());
   if (!self.is_open()) return text + " closed>";
@@ -75,6 +79,14 @@ std::string describe(const PyStream& self) {
 }
 
 }  // namespace
+
+EventOptions event_options(nb::handle options) {
+  if (options.is_none()) return {};
+  const nb::object accepted = accept_options("EventOptions", options);
+  return {.timing_enabled = nb::cast<bool>(accepted.attr("timing_enabled")),
+          .blocking_sync = nb::cast<bool>(accepted.attr("blocking_sync")),
+          .ipc_enabled = nb::cast<bool>(accepted.attr("ipc_enabled"))};
+}
 
 const PyStream& required_stream(nb::handle object) {
   if (const PyStream* stream = as_stream(object)) return *stream;
@@ -158,13 +170,31 @@ void bind_stream(nb::module_& module) {
             return new_context(self.use([](const Stream& stream) { return stream.context(); }));
           },
           "The stream's Context; of the default streams, the current one.")
+      .def("sync", sync, nb::arg("timeout") = nb::none(),
+           "Waits until everything submitted so far has completed. With a `timeout` (seconds or a timedelta): for at "
+           "most that long, then TimeoutError; Ctrl-C ends such a wait.")
+      .def_prop_ro(
+          "id", [](const PyStream& self) { return self.use([](const Stream& stream) { return stream.id(); }); },
+          "The driver's number of the stream, unique in the process.")
+      .def_prop_ro(
+          "is_capturing",
+          [](const PyStream& self) {
+            return self.use([](const Stream& stream) { return stream.capture_status() != CaptureStatus::none; });
+          },
+          "Whether work submitted now is recorded into a graph.")
       .def(
-          "sync", [](const PyStream& self) { self.use([](const Stream& stream) { stream.sync(); }); },
-          "Waits until everything submitted so far has completed.")
+          "timer", [](nb::handle self) { return nb::module_::import_("cucore._timing").attr("Timer")(self); },
+          "A Timer of work on this stream: `with stream.timer() as t: ...`, then `t.ms`.")
+      .def(
+          "__await__",
+          [](nb::handle self) { return nb::module_::import_("cucore._waiting").attr("awaited_stream")(self); },
+          "`await stream` waits for the work submitted so far without blocking the event loop.")
       .def("record", record, nb::arg("event") = nb::none(), nb::arg("options") = nb::none(),
            "Records `event` after the work submitted so far and returns it; without one, makes it from `options`.")
-      .def("wait", wait, nb::arg("event_or_stream").none(),
-           "Later work here waits for an event's last record, or for the work submitted to another stream so far.")
+      .def("wait", wait, nb::arg("events_or_streams"),
+           "Later work here waits for an event's last record, or for the work submitted to another stream so far; for "
+           "each of "
+           "several.")
       .def(
           "close",
           [](PyStream& self) {

@@ -7,6 +7,7 @@
 
 #include "cucore/context.hpp"
 #include "cucore/event.hpp"
+#include "cucore/event_pool.hpp"
 #include "cucore/stream.hpp"
 #include "python/bindings/python.hpp"
 
@@ -27,6 +28,12 @@ class Wrapper {
   const T& value() const noexcept { return *value_; }
   std::uint64_t identity() const noexcept { return identity_; }
   bool is_open() const noexcept { return static_cast<bool>(*value_); }
+
+  /// Another value for a closed wrapper.
+  void assign(T value) {
+    identity_ = address(value.handle());
+    *value_ = std::move(value);
+  }
 
   /// Calls `call` with a reference of its own and without the GIL, so that a close() in another thread is harmless.
   template <class Call>
@@ -56,7 +63,38 @@ struct PyContext : Wrapper<Context> {
 
 struct PyEvent : Wrapper<Event> {
   using Wrapper::Wrapper;
+  PyEvent(PyEvent&&) noexcept = default;
+  ~PyEvent() { give_back(); }
+
+  std::shared_ptr<EventPool> lender;  ///< the pool it is on loan from
+
+  /// Back to the pool it is from, if it is from one: then it is closed as far as this object goes.
+  void give_back() noexcept {
+    if (lender == nullptr) return;
+    const std::shared_ptr<EventPool> pool = std::move(lender);
+    if (pool->try_put(value())) return;
+    const WithoutGil released;
+    value() = Event();
+  }
+  void close() {
+    give_back();
+    if (!is_open()) return;
+    const WithoutGil released;
+    value().close();
+  }
 };
+
+/// A new Python object of a bound class, holding T(arguments...).
+template <class T, class... Arguments>
+nb::object new_object(Arguments&&... arguments) {
+  nb::object object = nb::inst_alloc(nb::type<T>());
+  new (nb::inst_ptr<T>(object)) T(std::forward<Arguments>(arguments)...);
+  nb::inst_mark_ready(object);
+  return object;
+}
+
+/// EventOptions of Python as the core's: an EventOptions, a dict of its fields or None. Throws TypeError.
+EventOptions event_options(nb::handle options);
 
 struct PyStream : Wrapper<Stream> {
   explicit PyStream(Stream stream, bool shared_default = false)

@@ -1,22 +1,34 @@
 """Device: the devices of the driver in use, one object for each in each thread."""
 
 import os
-from _thread import _local
 from operator import index
 
 from cucore import _core
 from cucore._errors import CUDAError
-from cucore._tuples import ComputeCapability
-
-_thread = _local()
+from cucore._tuples import ComputeCapability, MemoryInfo, PriorityRange
 
 
-def _devices_of_this_thread():
-    try:
-        return _thread.devices
-    except AttributeError:
-        _thread.devices = {}
-        return _thread.devices
+class CurrentScope:
+    """Makes a context current while a ``with`` block runs, and the one before again afterwards."""
+
+    __slots__ = ("_context", "_previous")
+
+    def __init__(self, context):
+        self._context = context
+        self._previous = []
+
+    def __enter__(self):
+        previous = _core._current_context()
+        self._context._set_current()
+        self._previous.append(previous)
+        return self._context
+
+    def __exit__(self, *exception):
+        previous = self._previous.pop()
+        if previous is None:
+            _core._set_no_context()
+        else:
+            previous._set_current()
 
 
 class Device:
@@ -31,6 +43,7 @@ class Device:
         "__weakref__",
         "_compute_capability",
         "_context",
+        "_event_pool",
         "_memory_resource",
         "_ordinal",
         "_primary",
@@ -48,13 +61,12 @@ class Device:
                 ordinal = index(device_id)
             except TypeError:
                 raise TypeError(f"device_id must be an int, a Device or None, not {type(device_id).__name__}") from None
-        devices = _devices_of_this_thread()
-        self = devices.get(ordinal)
-        if self is not None:
-            return self
         count = _core._device_count()
         if not 0 <= ordinal < count:
             raise ValueError(f"there is no device {ordinal}: the driver shows {count} (device_id 0 to {count - 1})")
+        devices = _core._devices_of_this_thread(count)
+        if devices[ordinal] is not None:
+            return devices[ordinal]
         self = super().__new__(cls)
         self._ordinal = ordinal
         self._context = None
@@ -63,12 +75,30 @@ class Device:
         self._properties = None
         self._uuid = None
         self._compute_capability = None
-        return devices.setdefault(ordinal, self)
+        self._event_pool = None
+        devices[ordinal] = self
+        return self
 
     @staticmethod
     def get_all_devices():
         """All devices the driver shows, as a tuple."""
         return tuple(Device(ordinal) for ordinal in range(_core._device_count()))
+
+    @staticmethod
+    def from_uuid(uuid):
+        """The device with this UUID, as ``uuid`` writes it; hyphens and case do not count."""
+        return Device(_core._device_from_uuid(uuid))
+
+    @staticmethod
+    def from_pci_bus_id(pci_bus_id):
+        """The device with this bus address, for example "0000:3b:00.0"."""
+        return Device(_core._device_from_pci_bus_id(pci_bus_id))
+
+    @staticmethod
+    def wait_all(streams):
+        """Waits until everything submitted so far to each of ``streams`` has completed."""
+        for stream in streams:
+            stream.sync()
 
     @property
     def device_id(self):
@@ -123,6 +153,16 @@ class Device:
             self._properties = _core._device_properties(self._ordinal)
         return self._properties
 
+    @property
+    def memory_info(self):
+        """(free, total) bytes of its memory; needs the device's context, and makes it."""
+        return MemoryInfo(*_core._device_memory_info(self._ordinal))
+
+    @property
+    def priority_range(self):
+        """(lowest, highest) priority of its streams; a lower number is a higher priority."""
+        return PriorityRange(*_core._device_priority_range(self._ordinal))
+
     def can_access_peer(self, peer):
         """Whether kernels on this device can access memory of ``peer``; True for itself."""
         other = Device(peer)._ordinal
@@ -164,6 +204,14 @@ class Device:
         ctx._set_current()
         bound, self._context = self._context, ctx
         return bound if previous is not None and bound == previous else previous
+
+    def current(self):
+        """``with device.current():`` makes its primary context current, and the one before again afterwards."""
+        if self._primary is None:
+            self._primary = _core._primary_context(self._ordinal)
+        if self._context is None:
+            self._context = self._primary
+        return CurrentScope(self._primary)
 
     @property
     def memory_resource(self):
@@ -221,6 +269,14 @@ class Device:
                 'Stream.record(options={"ipc_enabled": True})'
             )
         return context._create_event(bool(options.timing_enabled), bool(options.blocking_sync), False)
+
+    @property
+    def event_pool(self):
+        """The device's EventPool: ``with device.event_pool.get() as event: ...``. All threads share its events."""
+        self._bound_context()
+        if self._event_pool is None or self._event_pool.is_closed:
+            self._event_pool = _core._device_event_pool(self._ordinal)
+        return self._event_pool
 
     def allocate(self, size, *, stream):
         """A Buffer of ``size`` bytes from ``memory_resource``, usable in the order of ``stream``."""

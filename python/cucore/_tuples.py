@@ -3,6 +3,8 @@
 from collections import namedtuple
 
 ComputeCapability = namedtuple("ComputeCapability", "major minor")
+MemoryInfo = namedtuple("MemoryInfo", "free total")
+PriorityRange = namedtuple("PriorityRange", "lowest highest")
 ParamInfo = namedtuple("ParamInfo", "offset size")
 MaxPotentialBlockSizeOccupancyResult = namedtuple(
     "MaxPotentialBlockSizeOccupancyResult", "min_grid_size max_block_size"

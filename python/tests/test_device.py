@@ -97,8 +97,9 @@ def test_identity_of_a_device(device):
 def test_properties_cover_every_attribute(device):
     properties = device.properties
     assert device.properties is properties
-    names = [name for name in dir(type(properties)) if not name.startswith("_")]
-    assert len(names) == 143
+    names = list(properties)
+    assert len(names) == 143 and set(names) == {n for n in dir(type(properties)) if n[0] != "_"} - {"as_dict"}
+    assert properties.as_dict() == {name: getattr(properties, name) for name in names}
     for name in names:
         value = getattr(properties, name)
         assert type(value) in (int, bool), name

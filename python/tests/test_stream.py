@@ -39,7 +39,19 @@ def test_wrappers_of_one_handle_are_equal(stream):
     assert stream != 5 and stream != None  # noqa: E711
     assert same.is_nonblocking and same.priority == stream.priority and same.device is stream.device
     same.close()
-    stream.sync()  # the wrapper owned nothing
+    stream.sync()  # the ownership was shared
+
+
+def test_the_handle_of_our_own_stream_shares_its_ownership(device):
+    stream = device.create_stream(options={"priority": device.priority_range.highest})
+    handle = int(stream.handle)
+    for same in (cucore.Stream.from_handle(handle), device.create_stream(Foreign((0, handle)))):
+        assert same.priority == device.priority_range.highest and same.context == device.context
+    stream.close()
+    same.record().sync()
+    same.close()
+    with pytest.raises(cucore.CUDAError):  # the last one destroyed it; nothing is known of the number any more
+        cucore.Stream.from_handle(handle).sync()
 
 
 def test_default_streams_are_shared_and_cannot_be_closed(device):
@@ -133,9 +145,9 @@ class Foreign:
 
 
 def test_foreign_streams_are_wrapped_and_kept_alive(device, stream):
-    foreign = Foreign((0, int(stream.handle)))
+    foreign = Foreign((0, 2))  # not one of cucore's own: the driver's per-thread stream
     wrapped = device.create_stream(foreign)
-    assert wrapped == stream
+    assert wrapped == cucore.PER_THREAD_DEFAULT_STREAM
     stream.wait(foreign)
     gone = weakref.ref(foreign)
     del foreign

@@ -1,6 +1,7 @@
 // Primary contexts, context look-up, and the scopes that switch contexts.
 #include "src/detail/context_state.hpp"
 
+#include <atomic>
 #include <cstdio>
 #include <mutex>
 #include <vector>
@@ -15,6 +16,9 @@ struct Primaries {
   std::mutex mutex;
   std::vector<DeviceHandle> devices;                            // by ordinal
   std::vector<std::shared_ptr<const ContextState>> by_ordinal;  // null until retained
+  // The handles of by_ordinal once more, to be read without the mutex; allocated with `devices`, never freed.
+  std::atomic<std::atomic<ContextHandle>*> handles{nullptr};
+  std::atomic<int> count{0};
 };
 
 // Never destroyed, so that the contexts outlive every object in them.
@@ -25,7 +29,7 @@ Primaries& primaries() {
 
 // With the mutex held.
 void list_devices(Primaries& all) {
-  if (!all.devices.empty()) return;
+  if (all.handles.load(std::memory_order_relaxed) != nullptr) return;
   const driver::Table& table = driver::table();
   int count = 0;
   driver::check(table.cuDeviceGetCount(&count), "cuDeviceGetCount", "the driver");
@@ -36,6 +40,8 @@ void list_devices(Primaries& all) {
   }
   all.by_ordinal.resize(devices.size());
   all.devices = std::move(devices);
+  all.count.store(count, std::memory_order_relaxed);
+  all.handles.store(new std::atomic<ContextHandle>[static_cast<std::size_t>(count)] {}, std::memory_order_release);
 }
 
 ContextHandle current_handle() {
@@ -56,6 +62,10 @@ std::string hexadecimal(const void* handle) {
 
 int device_count() {
   Primaries& all = primaries();
+  if (all.handles.load(std::memory_order_acquire) != nullptr) {
+    driver::table();  // refuses in a forked child and at exit
+    return all.count.load(std::memory_order_relaxed);
+  }
   const std::scoped_lock lock(all.mutex);
   list_devices(all);
   return static_cast<int>(all.devices.size());
@@ -91,6 +101,7 @@ std::shared_ptr<const ContextState> primary_context(int device) {
     driver::check(driver::table().cuDevicePrimaryCtxRetain(&state->handle, handle), "cuDevicePrimaryCtxRetain",
                   [&] { return describe_device(device); });
     slot = std::move(state);
+    all.handles.load(std::memory_order_relaxed)[device].store(slot->handle, std::memory_order_release);
   }
   return slot;
 }
@@ -117,6 +128,19 @@ std::shared_ptr<const ContextState> context_of(ContextHandle handle) {
   state->handle = handle;
   state->device = ordinal;
   return state;
+}
+
+int current_device() {
+  const ContextHandle current = current_handle();
+  Primaries& all = primaries();
+  if (const auto* handles = all.handles.load(std::memory_order_acquire)) {
+    const int count = all.count.load(std::memory_order_relaxed);
+    if (current == nullptr && count > 0) return 0;
+    for (int i = 0; i < count; ++i) {
+      if (handles[i].load(std::memory_order_acquire) == current) return i;
+    }
+  }
+  return current == nullptr ? 0 : context_of(current)->device;
 }
 
 std::shared_ptr<const ContextState> current_context() {

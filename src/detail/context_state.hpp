@@ -21,6 +21,10 @@ std::shared_ptr<const ContextState> primary_context(int device);
 /// The current context; one of ours if the handle is known, else a borrowed one; null if none is current.
 std::shared_ptr<const ContextState> current_context();
 
+/// The ordinal of the current context's device; 0 if no context is current. Takes no lock when the context is one of
+/// ours.
+int current_device();
+
 /// The context with this handle, as above. The handle is trusted; its device is asked for.
 std::shared_ptr<const ContextState> context_of(ContextHandle handle);
 

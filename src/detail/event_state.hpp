@@ -6,17 +6,28 @@
 
 #include "cucore/event.hpp"
 #include "src/detail/context_state.hpp"
+#include "src/detail/handle_registry.hpp"
 #include "src/detail/owning_handle.hpp"
 
 namespace cucore::detail {
 
 struct StreamState;
 
-struct EventState {
+struct EventState : std::enable_shared_from_this<EventState> {
+  EventState() = default;
+  EventState(const EventState&) = delete;
+  EventState& operator=(const EventState&) = delete;
+  ~EventState() { disown(); }
+
   std::shared_ptr<const ContextState> context;  ///< null for an event of another maker, or imported
   OwningHandle<EventTraits> owned;              ///< empty for a borrowed event; goes before the context
   driver::CUevent handle = nullptr;
   EventOptions options;
+
+  /// Takes ownership of `handle`, made in `in`; null: in a context that is not known.
+  void own(std::shared_ptr<const ContextState> in);
+  /// Gives ownership up; the handle is empty if there was none.
+  OwningHandle<EventTraits> disown() noexcept;
 };
 
 /// "Event 0x... of Device 0".

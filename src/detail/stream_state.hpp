@@ -6,11 +6,17 @@
 #include <string>
 
 #include "src/detail/context_state.hpp"
+#include "src/detail/handle_registry.hpp"
 #include "src/detail/owning_handle.hpp"
 
 namespace cucore::detail {
 
-struct StreamState {
+struct StreamState : std::enable_shared_from_this<StreamState> {
+  StreamState() = default;
+  StreamState(const StreamState&) = delete;
+  StreamState& operator=(const StreamState&) = delete;
+  ~StreamState() { disown(); }
+
   std::shared_ptr<const ContextState> context;  ///< null: not known yet, or whatever is current (default streams)
   std::shared_ptr<const void> owner;            ///< kept alive for a stream of somebody else's
   OwningHandle<StreamTraits> owned;             ///< empty for a borrowed stream; goes before the context
@@ -19,6 +25,11 @@ struct StreamState {
   static constexpr int unknown = INT32_MIN;
   mutable std::atomic<int> flags{unknown};
   mutable std::atomic<int> priority{unknown};
+
+  /// Takes ownership of `handle`, made in `in`.
+  void own(std::shared_ptr<const ContextState> in);
+  /// Gives ownership up; the handle is empty if there was none.
+  OwningHandle<StreamTraits> disown() noexcept;
 
   /// Whether it stands for the default stream of whatever context is current.
   bool follows_current_context() const noexcept {

@@ -66,5 +66,21 @@ TEST(context, sync_waits_for_all_streams) {
   EXPECT_TRUE(b.is_done());
 }
 
+TEST(context, is_current_for_the_length_of_a_scope) {
+  std::thread([] {
+    const Context context = device().context();
+    {
+      const ScopedCurrent scope(context);
+      EXPECT_TRUE(context.is_current());
+      const ScopedCurrent again(context);
+    }
+    EXPECT_FALSE(Context::current());
+    context.set_current();
+    Context::set_none_current();
+    EXPECT_FALSE(context.is_current());
+    EXPECT_TRUE(says(refusal([] { const ScopedCurrent scope{Context()}; }), "has been closed"));
+  }).join();
+}
+
 }  // namespace
 }  // namespace cucore::test

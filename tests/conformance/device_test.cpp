@@ -1,6 +1,7 @@
 // Devices: what they say about themselves, and that asking creates nothing.
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <regex>
 #include <thread>
 
@@ -109,6 +110,28 @@ TEST(device, memory_resource_is_one_per_device_and_can_be_replaced) {
   EXPECT_EQ(device().memory_resource(), mine);
   device().set_memory_resource(before);
   EXPECT_THROW(device().set_memory_resource(nullptr), ValueError);
+}
+
+TEST(device, is_found_by_what_identifies_it) {
+  std::string uuid = device().uuid();
+  for (char& c : uuid) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  EXPECT_EQ(Device::from_uuid(uuid), device());
+  std::erase(uuid, '-');
+  EXPECT_EQ(Device::from_uuid(uuid), device());
+  EXPECT_EQ(Device::from_pci_bus_id(device().pci_bus_id()), device());
+  EXPECT_TRUE(says(refusal([] { Device::from_uuid("0"); }), "no device has the UUID 0"));
+  EXPECT_TRUE(says(refusal([] { Device::from_pci_bus_id("ffff:ff:1f.7"); }), "no device has the bus address"));
+}
+
+TEST(device, tells_its_memory_and_priorities) {
+  const MemoryInfo memory = device().memory_info();
+  EXPECT_EQ(memory.total, device().total_memory());
+  EXPECT_LE(memory.free, memory.total);
+  const PriorityRange range = device().priority_range();
+  EXPECT_LE(range.highest, range.lowest);
+  const Stream stream = device().create_stream({.priority = range.highest});
+  EXPECT_EQ(stream.priority(), range.highest);
+  EXPECT_NE(stream.id(), device().create_stream().id());
 }
 
 }  // namespace

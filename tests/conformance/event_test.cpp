@@ -54,21 +54,49 @@ TEST(event, gives_the_time_between_two) {
   launch(stream, {}, kernel("spin"), out, std::uint64_t{50000});
   end.record(stream);
   end.sync();
-  EXPECT_GT(end.elapsed_since(start), 0.0f);
-  EXPECT_EQ(end - start, end.elapsed_since(start));
+  EXPECT_GT(end.elapsed_time(start), 0.0f);
+  EXPECT_EQ(end - start, end.elapsed_time(start));
   EXPECT_LT(start - end, 0.0f);
   EXPECT_EQ(start - start, 0.0f);
 }
 
 TEST(event, borrowed_and_adopted_are_used_like_others) {
   Event event = device().create_event();
-  const Event borrowed = Event::from_handle(event.handle());
-  EXPECT_EQ(borrowed, event);
+  const EventHandle handle = event.release();
+  const Event borrowed = Event::from_handle(handle);
+  EXPECT_EQ(borrowed.handle(), handle);
   EXPECT_FALSE(borrowed.device());
   EXPECT_FALSE(borrowed.context());
   EXPECT_TRUE(borrowed.is_done());
-  const Event adopted = Event::adopt(event.release());
+  const Event adopted = Event::adopt(handle);
   EXPECT_TRUE(adopted.is_done());
+}
+
+TEST(event, found_by_its_handle_shares_the_ownership) {
+  Event event = device().create_event({.timing_enabled = true});
+  Event same = Event::from_handle(event.handle());
+  EXPECT_TRUE(same.is_timing_enabled());
+  EXPECT_EQ(same.device(), device());
+  EXPECT_THROW(event.release(), StateError);
+  const EventHandle handle = event.handle();
+  event.close();
+  EXPECT_TRUE(same.is_done());
+  same.close();
+  EXPECT_FALSE(Event::from_handle(handle).device());  // nothing is known of it any more
+}
+
+TEST(event, is_waited_for_with_a_limit) {
+  const Stream stream = device().create_stream();
+  const Buffer out = device().allocate(8, stream);
+  launch(stream, {}, kernel("spin"), out, std::uint64_t{20000000});
+  const Event end = stream.record();
+  EXPECT_FALSE(end.sync_for(std::chrono::microseconds(1)));
+  EXPECT_FALSE(stream.sync_for(std::chrono::microseconds(1)));
+  EXPECT_TRUE(end.sync_for(std::chrono::minutes(1)));
+  EXPECT_TRUE(stream.sync_for(std::chrono::nanoseconds(0)));
+  const Stream later = device().create_stream();
+  end.wait_on(later);
+  later.sync();
 }
 
 TEST(event, works_from_a_thread_with_no_context) {

@@ -32,6 +32,7 @@ const void* const our_per_thread_stream = cucore::driver::CU_STREAM_PER_THREAD;
 #undef cuIpcOpenEventHandle
 #undef cuMemAlloc
 #undef cuMemFree
+#undef cuMemGetInfo
 #undef cuMemAllocHost
 #undef cuMemcpyAsync
 #undef cuMemcpyPeerAsync

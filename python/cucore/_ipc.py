@@ -1,0 +1,61 @@
+"""Events that other processes open: their descriptors, and how multiprocessing sends them.
+
+Imported when the first such event is made; importing it teaches multiprocessing's pickler about Event.
+"""
+
+import multiprocessing
+import multiprocessing.reduction
+import warnings
+
+from cucore import _core
+
+_fork_warned = False
+
+
+class IPCEventDescriptor:
+    """What another process opens an event with: ``Event.from_ipc_descriptor(descriptor)``."""
+
+    __slots__ = ("__weakref__", "_blocking_sync", "_handle")
+    __hash__ = None
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("IPCEventDescriptor cannot be instantiated directly: use Event.ipc_descriptor")
+
+    def __eq__(self, other):
+        if not isinstance(other, IPCEventDescriptor):
+            return NotImplemented
+        return self._handle == other._handle
+
+    def __reduce__(self):
+        return descriptor, (self._handle, self._blocking_sync)
+
+
+def descriptor(handle, blocking_sync):
+    """A descriptor of these bytes."""
+    made = object.__new__(IPCEventDescriptor)
+    made._handle = bytes(handle)
+    made._blocking_sync = bool(blocking_sync)
+    return made
+
+
+def event_from(ipc_descriptor):
+    """``Event.from_ipc_descriptor``."""
+    if not isinstance(ipc_descriptor, IPCEventDescriptor):
+        raise TypeError(f"expected an IPCEventDescriptor, not {type(ipc_descriptor).__name__}")
+    return _core._open_ipc_event(ipc_descriptor._handle, ipc_descriptor._blocking_sync)
+
+
+def _reduce_event(event):
+    global _fork_warned
+    if not _fork_warned and multiprocessing.get_start_method(allow_none=True) in (None, "fork"):
+        _fork_warned = True
+        warnings.warn(
+            "CUDA does not work in a child made by fork: call multiprocessing.set_start_method('spawn') first",
+            UserWarning,
+            stacklevel=2,
+        )
+    return event_from, (event.ipc_descriptor,)
+
+
+IPCEventDescriptor.__module__ = "cucore"
+multiprocessing.reduction.ForkingPickler.register(_core.Event, _reduce_event)

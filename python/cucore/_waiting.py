@@ -1,0 +1,92 @@
+"""Waiting for events without blocking a thread that has other work: futures, and ``await event``.
+
+One thread of its own asks the driver about every event that is waited for. It is a daemon, so it keeps no process from
+ending, and no Python runs on a thread of the driver.
+"""
+
+import os
+import threading
+from concurrent.futures import Future
+from time import sleep
+
+_SHORTEST, _LONGEST = 20e-6, 1e-3  # seconds between two rounds of questions
+
+_condition = threading.Condition()
+_pending = []
+_thread = None
+
+
+def _forget():
+    """In a forked child: the thread is not there, and nobody else is left to give the lock back."""
+    global _condition, _thread
+    _condition = threading.Condition()
+    _pending.clear()
+    _thread = None
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+def future(event):
+    """A Future that is done when the work before the event's last record is."""
+    global _thread
+    promise = Future()
+    if _answer(event, promise):
+        return promise
+    with _condition:
+        _pending.append((event, promise))
+        if _thread is None or not _thread.is_alive():
+            _thread = threading.Thread(target=_ask, name="cucore events", daemon=True)
+            _thread.start()
+        _condition.notify()
+    return promise
+
+
+def awaited(event):
+    """The iterator of ``await event``."""
+    from asyncio import wrap_future
+
+    promise = future(event)
+    if promise.done():
+        promise.result()
+        return iter(())
+    return wrap_future(promise).__await__()
+
+
+def awaited_stream(stream):
+    """The iterator of ``await stream``: its work so far."""
+    return awaited(stream.record())
+
+
+def _answer(event, promise):
+    """Whether there is an answer; if so, the promise has it."""
+    if promise.cancelled():
+        return True
+    try:
+        if not event.is_done:
+            return False
+    except Exception as error:
+        if promise.set_running_or_notify_cancel():
+            promise.set_exception(error)
+        return True
+    if promise.set_running_or_notify_cancel():
+        promise.set_result(None)
+    return True
+
+
+def _ask():
+    pause = _SHORTEST
+    while True:
+        with _condition:
+            while not _pending:
+                pause = _SHORTEST
+                _condition.wait()
+            asked = list(_pending)
+        answered = {id(promise) for event, promise in asked if _answer(event, promise)}
+        del asked
+        if answered:
+            pause = _SHORTEST
+            with _condition:
+                _pending[:] = [entry for entry in _pending if id(entry[1]) not in answered]
+        sleep(pause)
+        pause = min(2 * pause, _LONGEST)

@@ -1,0 +1,348 @@
+"""The exit matrix: programs that end with live objects, in every way a process can end.
+
+Each is a text for a process of its own, run after START. A scenario may say otherwise with Scenario's fields: by default
+the exit status is 0, both outputs are empty, and the CPU device finds nothing alive at exit (which it would write to
+stderr).
+"""
+
+from dataclasses import dataclass, field
+
+START = """
+import atexit, gc, os, signal, sys, threading, time, weakref
+import cucore
+PTX = (b".version 7.0\\n.target sm_70\\n.address_size 64\\n"
+       b".visible .entry k(.param .u64 p)\\n{\\n  ret;\\n}\\n.visible .global .u32 variable;\\n"
+       b".visible .entry spin(.param .u64 flag)\\n{\\n  .reg .u64 %a; .reg .u32 %v; .reg .pred %p;\\n"
+       b"  ld.param.u64 %a, [flag];\\nagain:\\n  ld.volatile.u32 %v, [%a];\\n  setp.eq.u32 %p, %v, 0;\\n"
+       b"  @%p bra again;\\n  ret;\\n}\\n")
+def make():
+    global device, stream, event, buffer, pinned, code, kernel, config, pool, resource
+    device = cucore.Device()
+    device.set_current()
+    stream = device.create_stream()
+    event = stream.record(options={"timing_enabled": True})
+    buffer = device.allocate(1 << 16, stream=stream)
+    pinned = cucore.LegacyPinnedMemoryResource().allocate(64)
+    resource = cucore.DeviceMemoryResource(device, cucore.DeviceMemoryResourceOptions())
+    code = cucore.ObjectCode.from_ptx(PTX)
+    kernel = code.get_kernel("k")
+    config = cucore.LaunchConfig(grid=1, block=1)
+    pool = cucore.EventPool(device)
+    launch()
+def launch():
+    cucore.launch(stream, config, kernel, buffer)
+def everything():
+    return [device, stream, event, buffer, pinned, resource, code, kernel, config, pool, device.context]
+"""
+
+IN_THREAD = """
+def everything_of_a_thread():
+    d = cucore.Device(); d.set_current()
+    s = d.create_stream(); b = d.allocate(4096, stream=s)
+    k = cucore.ObjectCode.from_ptx(PTX).get_kernel("k"); c = cucore.LaunchConfig(grid=1, block=1)
+    return d, s, b, k, c
+"""
+
+
+@dataclass
+class Scenario:
+    text: str
+    status: int = 0
+    stderr: str | None = ""  # None: the text is the scenario's own to check, in `stderr_ends`
+    stderr_ends: str = ""
+    stdout: str = ""
+    made: bool = True  # START's objects are made first
+    environment: dict = field(default_factory=dict)
+
+
+# One object of each kind, alone, in each place where it can outlive the program's last line.
+OBJECTS = {
+    "a stream": "stream",
+    "an event": "event",
+    "a pooled event": "pool.get()",
+    "an event pool": "pool",
+    "the device's event pool": "device.event_pool",
+    "a buffer": "buffer",
+    "a pinned buffer": "pinned",
+    "a memory resource of its own": "resource",
+    "a buffer of a resource": "resource.allocate(64, stream=stream)",
+    "loaded code": "code",
+    "a kernel": "kernel",
+    "a context": "device.context",
+    "a device": "device",
+    "a timer": "stream.timer().__enter__()",
+    "a timer with a time": "timer_with_a_time()",
+    "a foreign stream": "device.create_stream(Foreign())",
+    "a future": "stream.record().future()",
+}
+PLACES = {
+    "a global": "kept = {}",
+    "a cycle": "class Holder: pass\nholder = Holder(); holder.me = holder; holder.kept = {}\ndel holder",
+    "a default argument of a function of another module": "import string\nstring.kept = (lambda x={}: x)",
+}
+NAMES = "device stream event buffer pinned resource code kernel pool"
+ALONE = """
+class Foreign:
+    def __cuda_stream__(self): return 0, int(stream.handle)
+def timer_with_a_time():
+    with stream.timer() as timer: pass
+    timer.ms
+    return timer
+"""
+SCENARIOS = {
+    f"{what} in {place}": Scenario(ALONE + text.format(expression) + f"\ndel {', '.join(NAMES.split())}\n")
+    for what, expression in OBJECTS.items()
+    for place, text in PLACES.items()
+}
+
+ENDINGS = {
+    "the program falls off its end": Scenario(""),
+    "sys.exit with a status": Scenario("sys.exit(5)", 5),
+    "sys.exit with nothing": Scenario("sys.exit()"),
+    "sys.exit with a text": Scenario("sys.exit('enough')", 1, stderr="enough\n"),
+    "SystemExit from a function that holds objects": Scenario("""
+def leave():
+    mine = everything(); own = device.create_stream()
+    raise SystemExit(4)
+leave()
+""", 4),
+    "os._exit": Scenario("os._exit(7)", 7),
+    "os._exit while a kernel runs": Scenario("""
+flag = memoryview(pinned).cast("I"); flag[0] = 0
+cucore.launch(stream, config, code.get_kernel("spin"), pinned)
+os._exit(7)
+""", 7),
+    "an uncaught exception": Scenario(
+        "def f():\n    mine = everything()\n    raise KeyError('mine')\nf()", 1, None, "KeyError: 'mine'\n"
+    ),
+    "an uncaught exception that keeps everything in its traceback": Scenario("""
+def inner(*held): raise ValueError('kept')
+try: inner(*everything())
+except ValueError as error: sys.last_value = error; kept = error
+"""),
+    "an uncaught CUDAError": Scenario(
+        "device.allocate(1 << 50, stream=stream)", 1, None,
+        "hint: free memory of the device, or allocate less\n",
+    ),
+    "an exception in a thread": Scenario(IN_THREAD + """
+def work():
+    mine = everything_of_a_thread()
+    raise KeyError('in a thread')
+thread = threading.Thread(target=work); thread.start(); thread.join()
+""", 0, None, "KeyError: 'in a thread'\n"),
+    "sys.exit in a thread": Scenario(IN_THREAD + """
+def work():
+    d, s, b, k, c = everything_of_a_thread(); cucore.launch(s, c, k, b); sys.exit(3)
+thread = threading.Thread(target=work); thread.start(); thread.join()
+"""),
+    "SIGINT in the program": Scenario("os.kill(os.getpid(), signal.SIGINT); time.sleep(5)", -2, None,
+                                      "KeyboardInterrupt\n"),
+    "SIGINT that is caught": Scenario("""
+try: os.kill(os.getpid(), signal.SIGINT); time.sleep(5)
+except KeyboardInterrupt: sys.exit(9)
+""", 9),
+    "SIGINT in a sync of unfinished work": Scenario("""
+flag = memoryview(pinned).cast("I"); flag[0] = 0
+cucore.launch(stream, config, code.get_kernel("spin"), pinned)
+def later():
+    time.sleep(0.2); os.kill(os.getpid(), signal.SIGINT); time.sleep(0.1); flag[0] = 1
+thread = threading.Thread(target=later); thread.start()
+try: stream.sync()
+except KeyboardInterrupt: thread.join(); flag.release(); sys.exit(9)
+""", 9),
+    "SIGINT in a sync with a timeout, which it ends": Scenario("""
+flag = memoryview(pinned).cast("I"); flag[0] = 0
+cucore.launch(stream, config, code.get_kernel("spin"), pinned)
+threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try: stream.sync(timeout=60)
+except KeyboardInterrupt: flag[0] = 1; flag.release(); sys.exit(9)
+""", 9),
+    "SIGTERM": Scenario("os.kill(os.getpid(), signal.SIGTERM); time.sleep(5)", -15),
+    "work is pending": Scenario("for _ in range(50): launch()"),
+    "closed in dependency order": Scenario("for x in (buffer, pinned, event, pool, stream, resource): x.close()"),
+    "closed in a foolish order": Scenario(
+        "pool.close(); resource.close(); stream.close(); buffer.close(); event.close(); del code, kernel"
+    ),
+    "closed twice": Scenario("for x in 2 * [buffer, pinned, event, pool, stream, resource]: x.close()"),
+    "closed by with": Scenario("""
+with device.create_stream() as s, device.allocate(64, stream=s) as b, pool.get() as e, pool: e.record(s)
+"""),
+    "with left by SystemExit": Scenario("""
+with device.create_stream() as s, device.allocate(64, stream=s) as b: raise SystemExit(6)
+""", 6),
+    "atexit uses everything": Scenario("""
+def last(): launch(); stream.sync(); buffer.close(); stream.close(); event.close()
+atexit.register(last)
+"""),
+    "atexit makes the first object": Scenario("atexit.register(make)", made=False),
+    "atexit handler that raises": Scenario(
+        "atexit.register(lambda held=everything(): 1 / 0)", 0, None, "ZeroDivisionError: division by zero\n"
+    ),
+    "everything in one cycle with the collector off": Scenario("""
+class Holder: pass
+holder = Holder(); holder.me = holder; holder.everything = everything(); stream.holder = holder; buffer.holder = holder
+gc.disable()
+"""),
+    "a cycle collected before the end": Scenario("""
+class Holder: pass
+def f():
+    holder = Holder(); holder.me = holder; s = device.create_stream(); s.holder = holder; holder.stream = s
+    return weakref.ref(s)
+gone = f(); gc.collect(); assert gone() is None
+"""),
+    "finalizers that read handles": Scenario("""
+class Last:
+    def __del__(self):
+        assert stream.handle is None or isinstance(stream.handle, int)
+        event.handle; buffer.handle; kernel.handle; device.context.handle
+keep = Last(); keep.cycle = keep
+"""),
+    "finalizers that launch": Scenario("""
+class Last:
+    def __init__(self): self.held = everything(); self.launch = cucore.launch
+    def __del__(self):
+        _, stream, _, buffer, _, _, _, kernel, config, *_ = self.held
+        self.launch(stream, config, kernel, buffer); stream.sync()
+keep = Last()
+"""),
+    "finalizers that raise": Scenario("""
+class Raises:
+    def __init__(self): self.held = everything()
+    def __del__(self): raise ValueError('in a finalizer')
+keep = Raises()
+""", 0, None, "ValueError: in a finalizer\n"),
+    "weakref callbacks that raise": Scenario("""
+def callback(_): raise ValueError('in a callback')
+refs = [weakref.ref(x, callback) for x in (stream, event, buffer)]
+del stream, event, buffer
+""", 0, None, "ValueError: in a callback\n"),
+    "weakref.finalize that closes another": Scenario("""
+weakref.finalize(stream, lambda: buffer.close()); weakref.finalize(buffer, lambda: None)
+for x in everything(): weakref.finalize(x, int)
+"""),
+    "a finalizer that brings its object back": Scenario("""
+class Phoenix(cucore.MemoryResource):
+    is_device_accessible = False; is_host_accessible = True; device_id = -1
+    def deallocate(self, ptr, size, *, stream): pass
+    def __del__(self): globals()["back"] = self
+keep = Phoenix(); del keep; assert back
+"""),
+    "the module is torn out": Scenario('sys.modules.pop("cucore"); sys.modules.pop("cucore._core"); del cucore'),
+    "the package is imported anew": Scenario("""
+for name in [n for n in sys.modules if n.startswith("cucore") and n != "cucore._core"]: del sys.modules[name]
+import cucore as again
+again.Device().set_current(); kept = again.Device().create_stream()
+"""),
+    "importlib.reload": Scenario("""
+import importlib
+importlib.reload(cucore); importlib.reload(sys.modules["cucore._waiting"]) if "cucore._waiting" in sys.modules else None
+kept = cucore.Device().create_stream()
+"""),
+    "nothing but an import": Scenario("", made=False),
+    "a device that was only asked": Scenario("d = cucore.Device(); d.name; d.properties.warp_size", made=False),
+    "a device made current and no more": Scenario("cucore.Device().set_current()", made=False),
+    "a daemon thread is launching": Scenario(IN_THREAD + """
+ready = threading.Event()
+def work():
+    d, s, b, k, c = everything_of_a_thread()
+    while True: cucore.launch(s, c, k, b); s.sync(); ready.set()
+threading.Thread(target=work, daemon=True).start(); ready.wait()
+"""),
+    "a daemon thread is creating and dropping": Scenario("""
+ready = threading.Event()
+def work():
+    d = cucore.Device(); d.set_current()
+    while True: s = d.create_stream(); d.allocate(4096, stream=s); s.record(); ready.set()
+threading.Thread(target=work, daemon=True).start(); ready.wait()
+"""),
+    "several daemon threads with a pool": Scenario("""
+ready = threading.Barrier(4)
+def work():
+    d = cucore.Device(); d.set_current(); s = d.create_stream(); p = cucore.EventPool(d); ready.wait()
+    while True:
+        with p.get() as e: e.record(s); e.sync()
+for _ in range(3): threading.Thread(target=work, daemon=True).start()
+ready.wait()
+"""),
+    "a daemon thread waits for work that never ends": Scenario("""
+ready = threading.Event()
+def work():
+    d = cucore.Device(); d.set_current(); s = d.create_stream()
+    flag = cucore.LegacyPinnedMemoryResource().allocate(64); memoryview(flag)[:] = bytes(64)
+    cucore.launch(s, cucore.LaunchConfig(grid=1, block=1), cucore.ObjectCode.from_ptx(PTX).get_kernel("spin"), flag)
+    ready.set(); s.sync()
+threading.Thread(target=work, daemon=True).start(); ready.wait(); time.sleep(0.1)
+"""),
+    "a daemon thread sleeps with objects": Scenario(IN_THREAD + """
+ready = threading.Event()
+def work(): mine = everything_of_a_thread(); ready.set(); threading.Event().wait()
+threading.Thread(target=work, daemon=True).start(); ready.wait()
+"""),
+    "a thread that is not a daemon outlives main": Scenario("""
+def work(): time.sleep(0.2); d = cucore.Device(); d.set_current(); d.create_stream().sync()
+threading.Thread(target=work).start()
+"""),
+    "objects of a thread that has ended": Scenario(IN_THREAD + """
+kept = []
+thread = threading.Thread(target=lambda: kept.append(everything_of_a_thread())); thread.start(); thread.join()
+"""),
+    "objects dropped in another thread": Scenario("""
+box = [everything()]
+del device, stream, event, buffer, pinned, resource, code, kernel, config, pool
+thread = threading.Thread(target=box.clear); thread.start(); thread.join()
+"""),
+    "thread-local objects": Scenario("""
+local = threading.local(); local.kept = everything()
+def work(): cucore.Device().set_current(); local.kept = cucore.Device().create_stream()
+thread = threading.Thread(target=work); thread.start(); thread.join()
+"""),
+    "a thread pool": Scenario("""
+from concurrent.futures import ThreadPoolExecutor
+def work(i): d = cucore.Device(); d.set_current(); return d.create_stream()
+pool_of_threads = ThreadPoolExecutor(4); kept = list(pool_of_threads.map(work, range(8)))
+"""),
+    "a generator that is not finished": Scenario("""
+def generate():
+    with device.create_stream() as s, device.allocate(64, stream=s):
+        while True: yield s
+kept = generate(); next(kept)
+"""),
+    "asyncio: a task that waits": Scenario("""
+import asyncio
+async def main():
+    await stream.record(); await stream
+    async with stream.timer() as timer: launch()
+    assert await timer >= 0
+asyncio.run(main())
+"""),
+    "asyncio: the loop ends before the event": Scenario("""
+import asyncio
+flag = memoryview(pinned).cast("I"); flag[0] = 0
+cucore.launch(stream, config, code.get_kernel("spin"), pinned)
+async def wait(): await stream.record()
+async def main():
+    try: await asyncio.wait_for(wait(), 0.1)
+    except asyncio.TimeoutError: pass
+asyncio.run(main()); flag[0] = 1; stream.sync(); flag.release(); time.sleep(0.05)
+"""),
+    "a resource written in Python is alive": Scenario("""
+class Mine(cucore.MemoryResource):
+    is_device_accessible = False; is_host_accessible = True; device_id = -1
+    def deallocate(self, ptr, size, *, stream): pass
+kept = cucore.Buffer.from_handle(4096, 16, mr=Mine(), stream=stream)
+kept.me = kept
+"""),
+    "dlpack exports are alive": Scenario("capsule = pinned.__dlpack__(); view = memoryview(pinned)"),
+    "logging at exit": Scenario("""
+import logging
+logging.basicConfig(stream=sys.stdout)
+class Last:
+    def __del__(self): logging.getLogger().info(repr(stream))
+keep = Last()
+"""),
+    "warnings are errors": Scenario("import warnings; warnings.simplefilter('error'); kept = everything()"),
+    "optimised, with no site": Scenario("kept = everything()", environment={"PYTHONOPTIMIZE": "2"}),
+    "development mode": Scenario("kept = everything()", environment={"PYTHONDEVMODE": "1"}),
+    "malloc debugging": Scenario("kept = everything()", environment={"PYTHONMALLOC": "malloc_debug"}),
+}
+SCENARIOS |= ENDINGS
