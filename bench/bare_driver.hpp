@@ -24,6 +24,7 @@ struct LaunchConfig {  // CUlaunchConfig
 
 struct Driver {
   Result (*launch_kernel_ex)(const LaunchConfig*, void*, void**, void**);
+  Result (*context_get_current)(void**);
   Result (*event_create)(void**, unsigned);
   Result (*event_record)(void*, void*);
   Result (*event_destroy)(void*);
@@ -40,6 +41,7 @@ struct Driver {
     void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) fail(path);
     load(library, launch_kernel_ex, "cuLaunchKernelEx");
+    load(library, context_get_current, "cuCtxGetCurrent");
     load(library, event_create, "cuEventCreate");
     load(library, event_record, "cuEventRecord");
     load(library, event_destroy, "cuEventDestroy_v2");

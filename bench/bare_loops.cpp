@@ -51,6 +51,14 @@ __attribute__((visibility("default"))) double bare_event_create(const char* driv
   });
 }
 
+__attribute__((visibility("default"))) double bare_current_context(const char* driver_path, void* stream, long loops) {
+  const bare::Driver driver(driver_path);
+  return seconds(driver, stream, loops, [&] {
+    void* current = nullptr;
+    bare::check(driver.context_get_current(&current), "cuCtxGetCurrent");
+  });
+}
+
 __attribute__((visibility("default"))) double bare_stream_create(const char* driver_path, void* stream, long loops) {
   const bare::Driver driver(driver_path);
   return seconds(driver, stream, loops, [&] {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "bench/bare_driver.hpp"
 #include "cucore/cucore.hpp"
@@ -117,6 +118,34 @@ void stream_create_cucore(benchmark::State& state) {
   run_batches(state, [&] { benchmark::DoNotOptimize(session.device.create_stream()); });
 }
 
+// "Bare" is what any pool must do at least: take from a free list and give back.
+void event_pool_bare(benchmark::State& state) {
+  std::vector<cucore::EventHandle> free{nullptr};
+  run_batches(state, [&] {
+    cucore::EventHandle event = free.back();
+    free.pop_back();
+    benchmark::DoNotOptimize(event);
+    free.push_back(event);
+  });
+}
+
+void event_pool_cucore(benchmark::State& state) {
+  const auto pool = Session::get().device.event_pool();
+  run_batches(state, [&] { benchmark::DoNotOptimize(pool->get()); });
+}
+
+void current_device_bare(benchmark::State& state) {
+  Session& session = Session::get();
+  run_batches(state, [&] {
+    void* current = nullptr;
+    bare::check(session.driver.context_get_current(&current), "cuCtxGetCurrent");
+  });
+}
+
+void current_device_cucore(benchmark::State& state) {
+  run_batches(state, [] { benchmark::DoNotOptimize(cucore::Device::current()); });
+}
+
 void allocate_bare(benchmark::State& state) {
   Session& session = Session::get();
   session.device.memory_resource();  // raises the pool's release threshold, for both sides
@@ -170,6 +199,8 @@ PAIR("launch, 3 arguments", 200, launch_bare<3>, launch_cucore<3>);
 PAIR("launch, 16 arguments", 200, launch_bare<16>, launch_cucore<16>);
 PAIR("event record", 200, event_record_bare, event_record_cucore);
 PAIR("event create and destroy", 100, event_create_bare, event_create_cucore);
+PAIR("event pool get and put", 200, event_pool_bare, event_pool_cucore);
+PAIR("current device", 200, current_device_bare, current_device_cucore);
 PAIR("stream create and destroy", 4, stream_create_bare, stream_create_cucore);
 PAIR("allocate and free", 100, allocate_bare, allocate_cucore);
 PAIR("module load", 20, module_load_bare, module_load_cucore);

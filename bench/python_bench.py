@@ -45,6 +45,7 @@ def operations(core, stream, device):
     yield "event record", lambda: stream.record(event)
     yield "event create and destroy", lambda: device.create_event()
     yield "stream create and destroy", lambda: device.create_stream()
+    yield "Device()", core.Device
     yield "allocate and free", lambda: device.allocate(4096, stream=stream)
 
 
@@ -52,7 +53,7 @@ def bare_operations(loops_library, driver_path, core, stream, device):
     """(name, pyperf time function) for the bare driver calls on the same stream."""
     library = ctypes.CDLL(loops_library)
     path, handle = driver_path.encode(), ctypes.c_void_p(int(stream.handle))
-    for name in ("launch", "event_record", "event_create", "stream_create", "allocate"):
+    for name in ("launch", "event_record", "event_create", "stream_create", "allocate", "current_context"):
         getattr(library, f"bare_{name}").restype = ctypes.c_double
     for count in (0, 3, 16):
         code = core.ObjectCode.from_ptx(kernel_ptx(count).encode())
@@ -69,10 +70,19 @@ def bare_operations(loops_library, driver_path, core, stream, device):
     )
     for name, function in (
         ("event create and destroy", library.bare_event_create),
+        ("Device()", library.bare_current_context),
         ("stream create and destroy", library.bare_stream_create),
         ("allocate and free", library.bare_allocate),
     ):
         yield name, lambda loops, f=function: f(path, handle, ctypes.c_long(loops))
+
+
+def pool_operations(device):
+    """An event from the pool and back, beside a list that is popped and appended to."""
+    get, put = device.event_pool.get, device.event_pool.put
+    free = [device.create_event()]
+    yield "event pool get and put/bare", lambda: free.append(free.pop())
+    yield "event pool get and put/cucore", lambda: put(get())
 
 
 def main():
@@ -91,6 +101,8 @@ def main():
         runner.bench_time_func(f"{name}/bare", function)
     for name, operation in operations(cucore, stream, device):
         runner.bench_time_func(f"{name}/cucore", timed(stream.sync, operation))
+    for name, operation in pool_operations(device):
+        runner.bench_time_func(name, timed(stream.sync, operation))
     if cucore.driver_info().kind == "gpu":
         try:
             import cuda.core as peer

@@ -256,6 +256,8 @@ CaptureStatus Stream::capture_status() const {
   return static_cast<CaptureStatus>(status);
 }
 
+std::shared_ptr<const void> Stream::owner() const noexcept { return state_ == nullptr ? nullptr : state_->owner; }
+
 Stream Stream::share() const { return Stream(state_); }
 
 void Stream::close() {

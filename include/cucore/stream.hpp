@@ -93,6 +93,8 @@ class CUCORE_API Stream {
   /// Whether work submitted now is recorded into a graph (cuStreamIsCapturing).
   CaptureStatus capture_status() const;
 
+  /// What from_handle() was told to keep alive; null if nothing.
+  std::shared_ptr<const void> owner() const noexcept;
   /// Another reference to the same stream.
   Stream share() const;
   /// Drops this reference; the last one to an owned stream destroys it. Closing twice is allowed.

@@ -112,6 +112,7 @@ nb::object accessible(const PyBuffer& self, const char* attribute, bool (Buffer:
 // The garbage collector must see what the core keeps alive: the resource written in Python, and the owner.
 int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
+  if (const int stop = visit_attributes(object, visit, arg); stop != 0) return stop;
   if (!nb::inst_ready(object)) return 0;
   PyBuffer* self = nb::inst_ptr<PyBuffer>(object);
   Py_VISIT(self->resource.ptr());
@@ -136,6 +137,7 @@ void finalize(PyObject* object) {
 }
 
 int clear(PyObject* object) {
+  clear_attributes(object);
   PyBuffer* self = nb::inst_ptr<PyBuffer>(object);
   {
     const WithoutGil released;

@@ -33,9 +33,7 @@ struct Export {
     auto* self = static_cast<Export*>(managed->manager);
     PyObject* buffer = self->buffer;
     delete self;
-    if (finalizing()) return;
-    const WithGil gil;
-    Py_DECREF(buffer);
+    drop_reference(buffer);
   }
   PyObject* buffer = nullptr;
 };

@@ -148,6 +148,30 @@ bool finalizing() noexcept {
 #endif
 }
 
+void drop_reference(PyObject* object) noexcept {
+  if (!finalizing()) {
+    const WithGil gil;
+    Py_DECREF(object);
+    return;
+  }
+#if PY_VERSION_HEX >= 0x030D0000
+  const PyThreadState* const running = PyThreadState_GetUnchecked();
+#else
+  const PyThreadState* const running = _PyThreadState_UncheckedGet();
+#endif
+  // Null once the interpreter is gone. Before 3.12 it is the thread that holds the GIL, which need not be this one.
+  if (running != nullptr && running == PyGILState_GetThisThreadState()) Py_DECREF(object);
+}
+
+int visit_attributes(PyObject* object, visitproc visit, void* arg) {
+  if (PyObject** const attributes = _PyObject_GetDictPtr(object)) Py_VISIT(*attributes);
+  return 0;
+}
+
+void clear_attributes(PyObject* object) {
+  if (PyObject** const attributes = _PyObject_GetDictPtr(object)) Py_CLEAR(*attributes);
+}
+
 PythonFailure::PythonFailure(nb::python_error error)
     : std::runtime_error(one_line(error)), error_(std::make_shared<nb::python_error>(std::move(error))) {}
 

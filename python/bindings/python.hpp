@@ -43,6 +43,15 @@ Classes& classes() noexcept;
 /// Whether the interpreter is on its way out (or gone): then no Python object is touched from C++.
 bool finalizing() noexcept;
 
+/// Gives back a reference that C++ kept, from any thread, with or without the GIL. While the interpreter finalizes only
+/// the thread that does it can: any other leaves the object to the end of the process.
+void drop_reference(PyObject* object) noexcept;
+
+/// Visits and clears the attributes of an instance of a class with nb::dynamic_attr, for classes with a tp_traverse of
+/// their own.
+int visit_attributes(PyObject* object, visitproc visit, void* arg);
+void clear_attributes(PyObject* object);
+
 /// Gives the GIL up for the lifetime of this object, if this thread has it and the interpreter is not finalizing.
 /// On the way back it turns releases that failed meanwhile into CUDAWarnings.
 class WithoutGil {

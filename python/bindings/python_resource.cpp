@@ -5,11 +5,7 @@
 namespace cucore::python {
 std::shared_ptr<const void> keep_alive(nb::handle object) {
   object.inc_ref();
-  return {object.ptr(), [](const void* kept) {
-            if (finalizing()) return;
-            const WithGil gil;
-            Py_DECREF(static_cast<PyObject*>(const_cast<void*>(kept)));
-          }};
+  return {object.ptr(), [](const void* kept) { drop_reference(static_cast<PyObject*>(const_cast<void*>(kept))); }};
 }
 
 PythonResource::PythonResource(nb::handle object) : object_(object.inc_ref().ptr()) {
@@ -20,11 +16,7 @@ PythonResource::PythonResource(nb::handle object) : object_(object.inc_ref().ptr
   }
 }
 
-PythonResource::~PythonResource() {
-  if (finalizing()) return;
-  const WithGil gil;
-  Py_DECREF(object_);
-}
+PythonResource::~PythonResource() { drop_reference(object_); }
 
 Buffer PythonResource::allocate(std::size_t, const Stream&) {
   throw StateError(

@@ -54,7 +54,8 @@ void wait_for_one(const PyStream& self, nb::handle other) {
 }
 
 void wait(const PyStream& self, const nb::args& others) {
-  if (PyTuple_GET_SIZE(others.ptr()) == 0) throw nb::type_error("Stream.wait needs something to wait for: an Event or a Stream");
+  if (PyTuple_GET_SIZE(others.ptr()) == 0)
+    throw nb::type_error("Stream.wait needs something to wait for: an Event or a Stream");
   for (const nb::handle other : others) wait_for_one(self, other);
 }
 
@@ -77,6 +78,27 @@ std::string describe(const PyStream& self) {
     return text + ">";
   }
 }
+
+// The garbage collector must see the foreign object that is kept alive, or a cycle through it would stay for ever. When
+// the core's stream is shared, the object's one reference is not this wrapper's alone to show.
+int traverse(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  if (const int stop = visit_attributes(object, visit, arg); stop != 0) return stop;
+  if (!nb::inst_ready(object)) return 0;
+  const Stream& stream = nb::inst_ptr<PyStream>(object)->value();
+  if (stream.state().use_count() == 1) Py_VISIT(static_cast<PyObject*>(const_cast<void*>(stream.owner().get())));
+  return 0;
+}
+
+int clear(PyObject* object) {
+  clear_attributes(object);
+  Stream& stream = nb::inst_ptr<PyStream>(object)->value();
+  if (stream.owner() != nullptr) stream = Stream();
+  return 0;
+}
+
+PyType_Slot slots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)}, {Py_tp_clear, reinterpret_cast<void*>(clear)}, {0, nullptr}};
 
 }  // namespace
 
@@ -131,8 +153,9 @@ Stream stream_from_protocol(nb::handle object) {
 }
 
 void bind_stream(nb::module_& module) {
-  auto cls = nb::class_<PyStream>(module, "Stream", nb::is_weak_referenceable(), nb::dynamic_attr(),
-                                  "A queue of work on a device, executed in order. Device.create_stream() makes one.");
+  auto cls =
+      nb::class_<PyStream>(module, "Stream", nb::type_slots(slots), nb::is_weak_referenceable(), nb::dynamic_attr(),
+                           "A queue of work on a device, executed in order. Device.create_stream() makes one.");
   forbid_construction<PyStream>(
       cls, "Stream cannot be instantiated directly: use Device.create_stream() or Stream.from_handle()");
   bind_owner<PyStream>(cls);

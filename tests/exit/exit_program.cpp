@@ -1,4 +1,5 @@
 // Ends the process with live objects, in the way the argument names.
+#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +30,10 @@ struct Everything {
   Buffer from_pool = pool->allocate(4096, stream);
   ObjectCode code = ObjectCode::from_ptx(ptx);
   Kernel kernel = code.get_kernel("k");
+  std::shared_ptr<EventPool> events = EventPool::create(Device(0).context());
+  PooledEvent pooled = events->get();
+  Timer timer = timed(stream, [] {});
+  Timer read = timed(stream, [] {});
   Everything() { launch(stream, {.grid = {4}, .block = {32}}, kernel); }
 };
 
@@ -119,6 +124,63 @@ int run(const std::string& which) {
       std::exit(0);
     }
     return wait_for(child);
+  }
+  if (which == "at_exit_uses_objects") {
+    static const Everything everything;
+    std::atexit([] {
+      everything.stream.sync();
+      const Stream another = Device(0).create_stream();
+      another.record().sync();
+    });
+    return 0;
+  }
+  if (which == "exit_without_destructors") {
+    static const Everything everything;
+    _exit(0);
+  }
+  if (which == "quick_exit") {
+    static const Everything everything;
+    std::quick_exit(0);
+  }
+  if (which == "devices_own_pool") {
+    static const std::shared_ptr<EventPool> pool = Device(0).event_pool();
+    static const PooledEvent event = pool->get();
+    {
+      const PooledEvent idle = pool->get();
+    }
+    return 0;
+  }
+  if (which == "plugin_closed" || which == "plugin_left_open") {
+    void* const plugin = dlopen(CUCORE_EXIT_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+    if (plugin == nullptr) return 12;
+    const auto use = reinterpret_cast<int (*)()>(dlsym(plugin, "plugin_use"));
+    if (use == nullptr || use() != 0) return 13;
+    return which == "plugin_closed" ? dlclose(plugin) : 0;
+  }
+  if (which == "thread_still_has_objects") {
+    std::thread([] {
+      of_thread.emplace();
+      for (;;) pause();
+    }).detach();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return 0;
+  }
+  if (which == "many_threads_at_exit") {
+    for (int i = 0; i < 4; ++i) {
+      std::thread([] {
+        try {
+          for (;;) {
+            const Stream stream = Device(0).create_stream();
+            Device(0).allocate(4096, stream);
+            stream.record().sync();
+          }
+        } catch (const Error&) {  // the process is exiting
+          for (;;) pause();
+        }
+      }).detach();
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return 0;
   }
   if (which == "handler_at_exit") {
     driver_info();

@@ -1,0 +1,137 @@
+// Random programs over all classes, from eight threads at once: whatever the order in which objects are made, used,
+// closed and dropped, calls answer or throw an Error that says why, and every release succeeds. The seed is fixed;
+// CUCORE_TEST_SEED replays another.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+#include <thread>
+
+#include "tests/conformance/test_kernels.hpp"
+
+namespace cucore::test {
+namespace {
+
+class Sequence {
+ public:
+  explicit Sequence(unsigned seed) : random_(seed) {}
+
+  void run(int steps) {
+    for (int i = 0; i < steps; ++i) {
+      try {
+        step();
+      } catch (const Error& error) {
+        EXPECT_STRNE(error.what(), "");
+      }
+    }
+  }
+
+ private:
+  template <class T>
+  T& any(std::vector<T>& objects) {
+    if (objects.empty()) objects.emplace_back();  // the closed object
+    return objects[random_() % objects.size()];
+  }
+  template <class T>
+  void drop(std::vector<T>& objects) {
+    if (!objects.empty()) objects.erase(objects.begin() + static_cast<std::ptrdiff_t>(random_() % objects.size()));
+  }
+  bool coin() { return random_() % 2 == 0; }
+
+  void step() {
+    switch (random_() % 24) {
+      case 0:
+      case 1:
+        streams_.push_back(device().create_stream({.nonblocking = coin()}));
+        return;
+      case 2:
+      case 3:
+        events_.push_back(device().create_event({.timing_enabled = coin(), .blocking_sync = coin()}));
+        return;
+      case 4:
+        events_.push_back(any(streams_).record({.timing_enabled = coin()}));
+        return;
+      case 5:
+        pooled_.push_back(pool_->get({.timing_enabled = coin()}));
+        return;
+      case 6:
+      case 7:
+        buffers_.push_back(device().allocate(coin() ? 4096 : 1 << 20, any(streams_)));
+        return;
+      case 8:
+        streams_.push_back(coin() ? any(streams_).share() : Stream::from_handle(any(streams_).handle()));
+        return;
+      case 9:
+        any(events_).record(any(streams_));
+        return;
+      case 10:
+        if (!pooled_.empty()) any(pooled_)->record(any(streams_));
+        return;
+      case 11:
+        any(streams_).wait(any(events_));
+        return;
+      case 12:
+        any(streams_).wait(any(streams_));
+        return;
+      case 13:
+        any(buffers_).fill(std::uint8_t{7}, any(streams_));
+        return;
+      case 14:
+        launch(any(streams_), {.grid = {1}, .block = {32}}, kernel("no_parameters"));
+        return;
+      case 15:
+        any(events_) - any(events_);
+        return;
+      case 16:
+        any(streams_).sync();
+        return;
+      case 17:
+        any(events_).sync();
+        return;
+      case 18:
+        any(streams_).close();
+        return;
+      case 19:
+        any(events_).close();
+        return;
+      case 20:
+        any(buffers_).close();
+        return;
+      case 21:
+        drop(streams_);
+        return;
+      case 22:
+        drop(events_);
+        drop(pooled_);
+        return;
+      default:
+        drop(buffers_);
+    }
+  }
+
+  std::mt19937 random_;
+  std::shared_ptr<EventPool> pool_ = EventPool::create(device().context(), 2);
+  std::vector<Stream> streams_;
+  std::vector<Event> events_;
+  std::vector<PooledEvent> pooled_;
+  std::vector<Buffer> buffers_;
+};
+
+TEST(sequences, of_eight_threads_release_everything_once) {
+  const char* text = std::getenv("CUCORE_TEST_SEED");
+  const unsigned seed = text == nullptr ? 20261121u : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
+  const unsigned long failures = release_failures();
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 8; ++t) {
+    threads.emplace_back([=] {
+      device().set_current();
+      for (unsigned i = 0; i < 125; ++i) Sequence(seed + 1000 * t + i).run(40);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  device().sync();
+  EXPECT_EQ(release_failures(), failures);
+}
+
+}  // namespace
+}  // namespace cucore::test
