@@ -86,10 +86,12 @@ Stream create_stream(const std::shared_ptr<const ContextState>& context, const S
   const driver::Table& table = driver::table();
   ContextScope scope(context->handle);
   const auto on = [&] { return describe_device(context->device); };
+  const int priority = options.priority.value_or(0);  // the lowest on every device
   int least = 0;
   int greatest = 0;
-  driver::check(table.cuCtxGetStreamPriorityRange(&least, &greatest), "cuCtxGetStreamPriorityRange", on);
-  const int priority = options.priority.value_or(least);
+  if (priority != 0) {
+    driver::check(table.cuCtxGetStreamPriorityRange(&least, &greatest), "cuCtxGetStreamPriorityRange", on);
+  }
   if (priority > least || priority < greatest) {
     throw ValueError({.call = "create_stream",
                       .message = "the stream priority " + std::to_string(priority) + " is out of range: " + on() +

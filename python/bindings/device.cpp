@@ -6,6 +6,8 @@
 
 #include "cucore/driver.hpp"
 #include "python/bindings/memory.hpp"
+// After Python.h, which it needs.
+#include <structmember.h>
 
 namespace cucore::python {
 namespace {
@@ -97,6 +99,41 @@ PyObject* call_device(PyObject* type, PyObject* const* arguments, std::size_t co
   }
 }
 
+// Device.create_event() without options, from the slot where the Device keeps its context; anything else is the Python
+// method's.
+Py_ssize_t context_offset = 0;
+
+PyObject* create_event(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+  if (count == 0 && names == nullptr) {
+    static PyObject* const context_type = nb::type<PyContext>().ptr();
+    PyObject* const bound = *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(self) + context_offset);
+    if (bound != nullptr && reinterpret_cast<PyObject*>(Py_TYPE(bound)) == context_type) {
+      const PyContext& context = *nb::inst_ptr<PyContext>(bound);
+      if (context.is_open()) {
+        return answered(
+            [&] { return new_object<PyEvent>(context.use([](const Context& in) { return in.create_event(); })); });
+      }
+    }
+  }
+  const auto in_python = nb::steal(PyObject_GetAttrString(self, "_create_event"));
+  if (!in_python.is_valid()) return nullptr;
+  return PyObject_Vectorcall(in_python.ptr(), arguments, static_cast<std::size_t>(count), names);
+}
+
+PyMethodDef create_event_method = {
+    // The casts are how CPython takes functions of this kind.
+    "create_event", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(create_event)),
+    METH_FASTCALL | METH_KEYWORDS, "create_event($self, options=None)\n--\n\nA new event, not recorded on any stream."};
+
+void set_device_class(nb::handle device) {
+  classes().device = device.inc_ref().ptr();
+  auto* const type = reinterpret_cast<PyTypeObject*>(device.ptr());
+  type->tp_vectorcall = call_device;
+  const nb::object slot = device.attr("_context");
+  context_offset = reinterpret_cast<PyMemberDescrObject*>(slot.ptr())->d_member->offset;
+  device.attr("create_event") = nb::steal(PyDescr_NewMethod(type, &create_event_method));
+}
+
 nb::object context_or_none(Context context) {
   if (!context) return nb::none();
   return nb::cast(new_context(std::move(context)), nb::rv_policy::take_ownership);
@@ -131,10 +168,7 @@ nb::object accept_options(const char* name, nb::handle options) {
 void bind_device(nb::module_& module) {
   bind_properties(module);
   devices_key = PyUnicode_InternFromString("cucore.devices");
-  module.def("_set_device_class", [](nb::handle device) {
-    classes().device = device.inc_ref().ptr();
-    reinterpret_cast<PyTypeObject*>(device.ptr())->tp_vectorcall = call_device;
-  });
+  module.def("_set_device_class", set_device_class);
   module.def("_devices_of_this_thread", [](std::size_t count) {
     if (PyObject* const devices = devices_of_this_thread()) return nb::borrow(devices);
     nb::list devices;

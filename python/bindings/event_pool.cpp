@@ -52,7 +52,7 @@ struct PyEventPool {
     if (Py_TYPE(object.ptr()) != reinterpret_cast<PyTypeObject*>(nb::type<PyEvent>().ptr())) {
       throw nb::type_error((std::string("event must be an Event, not ") + Py_TYPE(object.ptr())->tp_name).c_str());
     }
-    PyEvent& event = *nb::inst_ptr<PyEvent>(object);
+    PyEvent& event = self_as<PyEvent>(object);
     if (!event.is_open()) throw std::runtime_error("the event has been closed, or is back in its pool");
     if (event.lender == nullptr || event.lender != pool) {
       throw nb::value_error("the event is not on loan from this pool: put() takes back what get() gave");
@@ -80,31 +80,21 @@ struct PyEventPool {
   }
 };
 
-template <class Call>
-PyObject* answer(Call&& call) noexcept {
-  try {
-    return std::forward<Call>(call)().release().ptr();
-  } catch (...) {
-    set_python_exception();
-    return nullptr;
-  }
-}
-
 PyObject* get(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
-  return answer([&] {
+  return answered([&] {
     const Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
     if (count + named > 1 ||
         (named == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "options") != 0)) {
       throw nb::type_error("EventPool.get takes one argument, options");
     }
-    PyEventPool& pool = *nb::inst_ptr<PyEventPool>(self);
+    PyEventPool& pool = self_as<PyEventPool>(self);
     return pool.get(count + named == 0 ? EventOptions{} : event_options(arguments[0]));
   });
 }
 
 PyObject* put(PyObject* self, PyObject* event) {
-  return answer([&] {
-    nb::inst_ptr<PyEventPool>(self)->put(event);
+  return answered([&] {
+    self_as<PyEventPool>(self).put(event);
     return nb::none();
   });
 }

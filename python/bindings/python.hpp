@@ -194,6 +194,24 @@ void wait_with_timeout(nb::handle timeout, const char* what, WaitFor&& wait_for)
   }
 }
 
+/// Runs `call` as the body of a CPython function: the object it returns, or null with the exception set.
+template <class Call>
+PyObject* answered(Call&& call) noexcept {
+  try {
+    return std::forward<Call>(call)().release().ptr();
+  } catch (...) {
+    set_python_exception();
+    return nullptr;
+  }
+}
+
+/// `self` of a CPython method of a bound class, which need not have been through __init__. Throws TypeError.
+template <class T>
+T& self_as(nb::handle self) {
+  if (!nb::inst_ready(self)) throw nb::type_error("the object was made by __new__ alone and has nothing in it");
+  return *nb::inst_ptr<T>(self);
+}
+
 /// Makes `Class()` raise RuntimeError and name the way to get one.
 template <class T, class Class>
 void forbid_construction(Class& cls, const char* message) {

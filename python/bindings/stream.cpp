@@ -1,6 +1,9 @@
 // Stream, and the stream protocol `__cuda_stream__`.
 #include "cucore/stream.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "cucore/device.hpp"
 #include "python/bindings/memory.hpp"
 
@@ -19,7 +22,10 @@ nb::object record(const PyStream& self, nb::handle event, nb::handle options) {
     return new_object<PyEvent>(self.use([&](const Stream& stream) { return stream.record(wanted); }));
   }
   const PyEvent* recorded = nullptr;
-  if (!nb::try_cast<const PyEvent*>(event, recorded) || recorded == nullptr) {
+  static PyObject* const event_type = nb::type<PyEvent>().ptr();
+  if (reinterpret_cast<PyObject*>(Py_TYPE(event.ptr())) == event_type) {
+    recorded = &self_as<PyEvent>(event);
+  } else if (!nb::try_cast<const PyEvent*>(event, recorded) || recorded == nullptr) {
     throw nb::type_error((std::string("event must be an Event or None, not ") + Py_TYPE(event.ptr())->tp_name).c_str());
   }
   Stream stream = self.value().share();
@@ -97,8 +103,39 @@ int clear(PyObject* object) {
   return 0;
 }
 
-PyType_Slot slots[] = {
-    {Py_tp_traverse, reinterpret_cast<void*>(traverse)}, {Py_tp_clear, reinterpret_cast<void*>(clear)}, {0, nullptr}};
+// record() on the bare CPython API: programs call it around every piece of work.
+PyObject* record_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+  return answered([&] {
+    std::array<PyObject*, 2> given{Py_None, Py_None};  // event, options
+    if (count > 2) throw nb::type_error("Stream.record takes at most two arguments, event and options");
+    std::copy_n(arguments, count, given.begin());
+    for (Py_ssize_t i = 0; names != nullptr && i < PyTuple_GET_SIZE(names); ++i) {
+      PyObject* const name = PyTuple_GET_ITEM(names, i);
+      const bool is_event = PyUnicode_CompareWithASCIIString(name, "event") == 0;
+      if (!is_event && PyUnicode_CompareWithASCIIString(name, "options") != 0) {
+        throw nb::type_error("Stream.record takes no arguments but event and options");
+      }
+      const std::size_t place = is_event ? 0 : 1;
+      if (static_cast<Py_ssize_t>(place) < count) throw nb::type_error("Stream.record got an argument twice");
+      given[place] = arguments[count + i];
+    }
+    return record(self_as<PyStream>(self), given[0], given[1]);
+  });
+}
+
+PyMethodDef methods[] = {
+    // The casts are how CPython takes functions of this kind.
+    {"record", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(record_method)),
+     METH_FASTCALL | METH_KEYWORDS,
+     "record($self, event=None, options=None)\n--\n\n"
+     "Records `event` after the work submitted so far and returns it; without one, makes it from `options`."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyType_Slot slots[] = {{Py_tp_methods, methods},
+                       {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                       {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                       {0, nullptr}};
 
 }  // namespace
 
@@ -212,8 +249,6 @@ void bind_stream(nb::module_& module) {
           "__await__",
           [](nb::handle self) { return nb::module_::import_("cucore._waiting").attr("awaited_stream")(self); },
           "`await stream` waits for the work submitted so far without blocking the event loop.")
-      .def("record", record, nb::arg("event") = nb::none(), nb::arg("options") = nb::none(),
-           "Records `event` after the work submitted so far and returns it; without one, makes it from `options`.")
       .def("wait", wait, nb::arg("events_or_streams"),
            "Later work here waits for an event's last record, or for the work submitted to another stream so far; for "
            "each of "

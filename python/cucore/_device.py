@@ -255,8 +255,8 @@ class Device:
         options = accept(StreamOptions, options)
         return context._create_stream(bool(options.nonblocking), options.priority)
 
-    def create_event(self, options=None):
-        """A new event, not recorded on any stream."""
+    # create_event() itself is C (bindings/device.cpp) and comes here when there are options.
+    def _create_event(self, options=None):
         context = self._bound_context()
         if options is None:
             return context._create_event(False, False, False)
