@@ -51,6 +51,20 @@ constexpr const char* name_of(HandleKind kind) {
       return "memory pool";
     case HandleKind::LinkState:
       return "link state";
+    case HandleKind::UserObject:
+      return "user object";
+    case HandleKind::Graph:
+      return "Graph";
+    case HandleKind::GraphExec:
+      return "executable Graph";
+    case HandleKind::Array:
+      return "array";
+    case HandleKind::MipmappedArray:
+      return "mipmapped array";
+    case HandleKind::GreenContext:
+      return "green Context";
+    case HandleKind::PhysicalMemory:
+      return "physical memory";
     default:
       return nullptr;
   }

@@ -47,6 +47,7 @@ bool counts_as_device_memory(const Allocation& allocation) {
 /// For live_objects; null: not the program's to give back.
 const char* kind_name(const Allocation& allocation) {
   if (allocation.is_module_memory || allocation.is_freed) return nullptr;
+  if (allocation.is_mapping) return "mapping";
   switch (allocation.kind) {
     case Allocation::Kind::Device:
       return allocation.pool ? "pool memory" : "device memory";
