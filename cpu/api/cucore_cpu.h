@@ -38,9 +38,9 @@ size_t cucore_cpu_last_report(char* text, size_t size);
    memory"; empty if there are none). Writes and returns as cucore_cpu_last_report. */
 size_t cucore_cpu_live_objects(char* text, size_t size);
 
-/* For CUCORE_CPU_REPORT_LEAKS=1, which writes the objects that are alive at exit and where they were made: `origin` says
-   where the calling thread is in the program's own language. It writes at most `size` bytes and returns how many; it may
-   not call the driver. Null takes it back. */
+/* For CUCORE_CPU_REPORT_LEAKS=1, which writes the objects that are alive at exit and where they were made: `origin`
+   says where the calling thread is in the program's own language. It writes at most `size` bytes and returns how many;
+   it may not call the driver. Null takes it back. */
 void cucore_cpu_set_origin(size_t (*origin)(char* text, size_t size));
 
 #ifdef __cplusplus

@@ -170,8 +170,8 @@ flag = memoryview(pinned).cast("I"); flag[0] = 0
 cucore.launch(stream, config, code.get_kernel("spin"), pinned)
 def later():
     time.sleep(0.2); os.kill(os.getpid(), signal.SIGINT); time.sleep(0.1); flag[0] = 1
-thread = threading.Thread(target=later); thread.start()
-try: stream.sync()
+thread = threading.Thread(target=later)
+try: thread.start(); stream.sync()
 except KeyboardInterrupt: thread.join(); flag.release(); sys.exit(9)
 """,
         9,
@@ -180,8 +180,9 @@ except KeyboardInterrupt: thread.join(); flag.release(); sys.exit(9)
         """
 flag = memoryview(pinned).cast("I"); flag[0] = 0
 cucore.launch(stream, config, code.get_kernel("spin"), pinned)
-threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-try: stream.sync(timeout=60)
+try:
+    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    stream.sync(timeout=60)
 except KeyboardInterrupt: flag[0] = 1; flag.release(); sys.exit(9)
 """,
         9,
