@@ -1,9 +1,11 @@
 """Waiting for events without blocking a thread that has other work: futures, and ``await event``.
 
 One thread of its own asks the driver about every event that is waited for. It is a daemon, so it keeps no process from
-ending, and no Python runs on a thread of the driver.
+ending, and no Python runs on a thread of the driver. When the process ends it is stopped, so that it does not take to
+its grave the events it was asking about; what is not done then is cancelled.
 """
 
+import atexit
 import os
 import threading
 from concurrent.futures import Future
@@ -14,6 +16,21 @@ _SHORTEST, _LONGEST = 20e-6, 1e-3  # seconds between two rounds of questions
 _condition = threading.Condition()
 _pending = []
 _thread = None
+_ending = False
+
+
+@atexit.register
+def _stop():
+    global _ending
+    with _condition:
+        _ending = True
+        _condition.notify()
+    if _thread is not None:
+        _thread.join()
+    for _, promise in _pending:
+        promise.cancel()
+    _pending.clear()
+    _ending = False  # a later exit handler may wait too
 
 
 def _forget():
@@ -78,9 +95,11 @@ def _ask():
     pause = _SHORTEST
     while True:
         with _condition:
-            while not _pending:
+            while not _pending and not _ending:
                 pause = _SHORTEST
                 _condition.wait()
+            if _ending:
+                return
             asked = list(_pending)
         answered = {id(promise) for event, promise in asked if _answer(event, promise)}
         del asked

@@ -388,6 +388,13 @@ async def main():
     except asyncio.TimeoutError: pass
 asyncio.run(main()); flag[0] = 1; stream.sync(); flag.release(); time.sleep(0.05)
 """),
+    "futures of work that is not done": Scenario("""
+flag = memoryview(pinned).cast("I"); flag[0] = 0
+cucore.launch(stream, config, code.get_kernel("spin"), pinned)
+def last(): assert all(f.cancelled() for f in kept); flag[0] = 1; device.create_event().future().result(); stream.sync()
+atexit.register(last)
+kept = [stream.record().future() for _ in range(8)]
+"""),
     "a resource written in Python is alive": Scenario("""
 class Mine(cucore.MemoryResource):
     is_device_accessible = False; is_host_accessible = True; device_id = -1
