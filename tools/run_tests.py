@@ -136,7 +136,11 @@ def pytest(log):
             f"--junitxml={report}",
             *folders,
         ],
-        {"CUCORE_DEVICE": os.environ.get("CUCORE_DEVICE", "cpu")},
+        {
+            "CUCORE_DEVICE": os.environ.get("CUCORE_DEVICE", "cpu"),
+            # Two, for the tests that need them; `ctest` runs with one.
+            "CUCORE_CPU_DEVICES": os.environ.get("CUCORE_CPU_DEVICES", "2"),
+        },
     )
     return read_junit("pytest", report, status, log)
 
