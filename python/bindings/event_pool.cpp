@@ -1,6 +1,6 @@
 // EventPool. get() and put() are what a program calls around every measurement, so they are plain C methods, and the
-// Python objects of events that came back are used again: an object that is still referred to from elsewhere stays
-// closed for good, any other becomes the next event's.
+// Python objects of events that came back are used again: an object that is still referred to from elsewhere, weakly
+// too, stays closed for good, any other becomes the next event's.
 #include "cucore/event_pool.hpp"
 
 #include <algorithm>
@@ -10,6 +10,8 @@
 
 namespace cucore::python {
 namespace {
+
+bool is_weakly_referenced(nb::handle object) { return *PyObject_GET_WEAKREFS_LISTPTR(object.ptr()) != nullptr; }
 
 struct PyEventPool {
   explicit PyEventPool(std::shared_ptr<EventPool> of) : pool(std::move(of)) {}
@@ -28,7 +30,7 @@ struct PyEventPool {
 
   void close() noexcept {
     if (pool == nullptr) return;
-    objects.clear();
+    drop_objects();
     const WithoutGil released;
     pool.reset();
   }
@@ -59,13 +61,20 @@ struct PyEventPool {
     }
     event.give_back();
 #ifndef Py_GIL_DISABLED
-    if (objects.size() < max_objects) objects.push_back(nb::borrow(object));
+    if (objects.size() < max_objects && !is_weakly_referenced(object)) objects.push_back(nb::borrow(object));
 #endif
   }
 
  private:
+  // The callbacks of weak references may call the pool, so `objects` must be in order when one goes.
+  void drop_objects() noexcept {
+    std::vector<nb::object> dropped;
+    dropped.swap(objects);
+  }
+
   // One that nobody else refers to. The one put back last is often still the value of a variable.
   nb::object closed_object() {
+    nb::object dropped;
     std::size_t tries = std::min<std::size_t>(objects.size(), 3);
     for (std::size_t i = objects.size(); tries > 0; --tries) {
       --i;
@@ -73,9 +82,11 @@ struct PyEventPool {
       std::swap(objects[i], objects.back());
       nb::object found = std::move(objects.back());
       objects.pop_back();
-      return found;
+      if (!is_weakly_referenced(found)) return found;
+      dropped = std::move(found);
+      return {};
     }
-    if (objects.size() == max_objects) objects.clear();  // all are kept elsewhere
+    if (objects.size() == max_objects) drop_objects();  // all are kept elsewhere
     return {};
   }
 };

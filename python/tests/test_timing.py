@@ -72,6 +72,21 @@ def test_an_object_of_an_event_is_used_again_only_when_nobody_has_it(device):
         assert stale.is_closed
 
 
+def test_a_weak_reference_to_an_event_ends_with_its_loan(device):
+    pool = cucore.EventPool(device)
+    ended = []
+    event = pool.get()
+    weakref.finalize(event, ended.append, "before put")
+    pool.put(event)
+    del event
+    assert ended == ["before put"]
+    event = pool.get()
+    pool.put(event)
+    reference = weakref.ref(event, lambda _: ended.append(pool.idle))
+    del event
+    assert pool.get() is not None and reference() is None and ended == ["before put", 0]
+
+
 def test_a_pool_knows_kinds_and_bounds(device):
     pool = cucore.EventPool(device, capacity=2)
     events = [pool.get() for _ in range(5)] + [
