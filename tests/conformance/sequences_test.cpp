@@ -36,6 +36,17 @@ class Sequence {
   void drop(std::vector<T>& objects) {
     if (!objects.empty()) objects.erase(objects.begin() + static_cast<std::ptrdiff_t>(random_() % objects.size()));
   }
+  // What is written in the order of the stream it comes from: the order that another stream would need is not this
+  // program's to know.
+  struct Written {
+    Buffer memory;
+    Stream stream;
+  };
+  void allocate(const Stream& stream) {
+    Buffer memory = device().allocate(coin() ? 4096 : 1 << 20, stream);
+    buffers_.push_back({std::move(memory), stream.share()});
+  }
+  static void fill(Written& buffer) { buffer.memory.fill(std::uint8_t{7}, buffer.stream); }
   bool coin() { return random_() % 2 == 0; }
 
   void step() {
@@ -56,7 +67,7 @@ class Sequence {
         return;
       case 6:
       case 7:
-        buffers_.push_back(device().allocate(coin() ? 4096 : 1 << 20, any(streams_)));
+        allocate(any(streams_));
         return;
       case 8:
         streams_.push_back(coin() ? any(streams_).share() : Stream::from_handle(any(streams_).handle()));
@@ -74,7 +85,7 @@ class Sequence {
         any(streams_).wait(any(streams_));
         return;
       case 13:
-        any(buffers_).fill(std::uint8_t{7}, any(streams_));
+        fill(any(buffers_));
         return;
       case 14:
         launch(any(streams_), {.grid = {1}, .block = {32}}, kernel("no_parameters"));
@@ -95,7 +106,7 @@ class Sequence {
         any(events_).close();
         return;
       case 20:
-        any(buffers_).close();
+        any(buffers_).memory.close();
         return;
       case 21:
         drop(streams_);
@@ -114,7 +125,7 @@ class Sequence {
   std::vector<Stream> streams_;
   std::vector<Event> events_;
   std::vector<PooledEvent> pooled_;
-  std::vector<Buffer> buffers_;
+  std::vector<Written> buffers_;
 };
 
 TEST(sequences, of_eight_threads_release_everything_once) {

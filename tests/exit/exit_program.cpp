@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -158,11 +159,13 @@ int run(const std::string& which) {
     return which == "plugin_closed" ? dlclose(plugin) : 0;
   }
   if (which == "thread_still_has_objects") {
+    static std::promise<void>& made = *new std::promise<void>;
     std::thread([] {
       of_thread.emplace();
+      made.set_value();
       for (;;) pause();
     }).detach();
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    made.get_future().wait();
     return 0;
   }
   if (which == "many_threads_at_exit") {
