@@ -291,7 +291,8 @@ void* address_of(Result (*function)(Arguments...)) {
 std::span<const Symbol> callable_symbols() {
   using F = float;
   using D = double;
-  static const std::vector<Symbol> symbols{
+  // Never destroyed: a thread may still compile when the process ends.
+  static const auto& symbols = *new std::vector<Symbol>{
       {"cucpu_add_f32", address_of(add<F>)},
       {"cucpu_add_f64", address_of(add<D>)},
       {"cucpu_sub_f32", address_of(sub<F>)},

@@ -27,11 +27,12 @@ const llvm::Target& host() {
 }
 
 const std::string& host_features() {
-  static const std::string features = [] {
+  // Never destroyed: a thread may still compile when the process ends.
+  static const auto& features = *new std::string([] {
     llvm::SubtargetFeatures found;
     for (const auto& [name, present] : llvm::sys::getHostCPUFeatures()) found.AddFeature(name, present);
     return found.getString();
-  }();
+  }());
   return features;
 }
 

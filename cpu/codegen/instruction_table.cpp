@@ -71,8 +71,9 @@ constexpr ModifierSet ftz_sat{M::Ftz, M::Sat};
 }  // namespace
 
 const std::vector<Form>& instruction_table() {
+  // Never destroyed: a thread may still compile when the process ends.
   // clang-format off
-  static const std::vector<Form> table{
+  static const auto& table = *new std::vector<Form>{
       // integer arithmetic
       {O::Add, emit_integer_add, 3, 3, integers | packed16, {M::Sat}, refusals::saturating_add},
       {O::Sub, emit_integer_sub, 3, 3, integers, {M::Sat}, refusals::saturating_add},
@@ -297,7 +298,7 @@ std::string unreadable_operand(const std::vector<Operand>& operands) {
 
 /// Rows by opcode: the table lists an opcode in several families.
 const std::vector<std::vector<const Form*>>& forms_by_opcode() {
-  static const std::vector<std::vector<const Form*>> index = [] {
+  static const auto& index = *new std::vector<std::vector<const Form*>>([] {
     std::vector<std::vector<const Form*>> rows;
     for (const Form& form : instruction_table()) {
       const auto opcode = static_cast<std::size_t>(form.opcode);
@@ -305,7 +306,7 @@ const std::vector<std::vector<const Form*>>& forms_by_opcode() {
       rows[opcode].push_back(&form);
     }
     return rows;
-  }();
+  }());
   return index;
 }
 

@@ -54,7 +54,8 @@ RuleTable make_table() {
 }  // namespace
 
 const InstructionRule* find_rule(Opcode opcode) {
-  static const RuleTable table = make_table();
+  // Never destroyed: a thread may still load code when the process ends.
+  static const auto& table = *new RuleTable(make_table());
   const auto& rule = table[static_cast<std::size_t>(opcode)];
   return rule ? &*rule : nullptr;
 }

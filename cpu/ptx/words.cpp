@@ -12,7 +12,8 @@ using OpcodeTable = std::unordered_map<std::string_view, Opcode>;
 using DotWordTable = std::unordered_map<std::string_view, DotWordMeaning>;
 
 const OpcodeTable& opcode_table() {
-  static const OpcodeTable table = {
+  // Never destroyed: a thread may still load code when the process ends.
+  static const auto& table = *new OpcodeTable{
 #define PTX_OPCODE(enumerator, spelling) {spelling, Opcode::enumerator},
 #include "cpu/ptx/opcodes.def"
 #undef PTX_OPCODE
@@ -74,7 +75,7 @@ DotWordTable make_dot_word_table() {
 }
 
 const DotWordTable& dot_word_table() {
-  static const DotWordTable table = make_dot_word_table();
+  static const auto& table = *new DotWordTable(make_dot_word_table());
   return table;
 }
 
