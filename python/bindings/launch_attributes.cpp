@@ -48,7 +48,9 @@ LaunchEvent event_reference(nb::handle value, const char* field) {
   return LaunchEvent(event->value());
 }
 
-nb::object event_object(const LaunchEvent& event) { return nb::cast(new PyEvent(Event(event.state()))); }
+nb::object event_object(const LaunchEvent& event) {
+  return nb::cast(new PyEvent(Event(event.state())), nb::rv_policy::take_ownership);
+}
 
 std::uint64_t base_address(nb::handle value) {
   const PyBuffer* buffer = nullptr;

@@ -151,7 +151,10 @@ void bind_pools(nb::module_& module) {
       .def_prop_ro("is_mapped", [](const PyPoolMemoryResource&) { return false; })
       .def_prop_ro("uuid", [](const PyPoolMemoryResource&) { return nb::none(); })
       .def_prop_ro(
-          "attributes", [](const PyPoolMemoryResource& self) { return new PyPoolAttributes{self.resource}; },
+          "attributes",
+          [](const PyPoolMemoryResource& self) {
+            return nb::cast(new PyPoolAttributes{self.resource}, nb::rv_policy::take_ownership);
+          },
           "State of the pool, asked for at each access.")
       .def(
           "trim_to",

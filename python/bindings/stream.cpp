@@ -227,7 +227,8 @@ void bind_stream(nb::module_& module) {
       .def_prop_ro(
           "context",
           [](const PyStream& self) {
-            return new_context(self.use([](const Stream& stream) { return stream.context(); }));
+            return nb::cast(new_context(self.use([](const Stream& stream) { return stream.context(); })),
+                            nb::rv_policy::take_ownership);
           },
           "The stream's Context; of the default streams, the current one.")
       .def("sync", sync, nb::arg("timeout") = nb::none(),

@@ -141,12 +141,17 @@ def test_a_million_objects_leave_memory_as_it_was():
         def borrowed(): cucore.Stream.from_handle(1).close()
         def buffer(): device.allocate(4096, stream=stream).close()
         def context(): stream.context
+        resource = cucore.DeviceMemoryResource(device, cucore.DeviceMemoryResourceOptions())
+        def attributes(): resource.attributes
+        config = cucore.LaunchConfig(grid=1, block=1, launch_completion_event=device.create_event())
+        def attribute(): config.launch_completion_event
         def timer():
             with stream.timer() as t: pass
             t.ms
         for make, count in ((event, 1000000), (recorded, 100000), (pooled, 1000000), (made_stream, 100000),
-                            (borrowed, 100000), (buffer, 100000), (context, 100000), (timer, 20000)):
-            count = int(count * float(os.environ.get("CUCORE_TEST_SCALE", "0.05")))
+                            (borrowed, 100000), (buffer, 100000), (context, 1000000),
+                            (attributes, 1000000), (attribute, 1000000), (timer, 20000)):
+            count = int(count * float(os.environ.get("CUCORE_TEST_SCALE", "1")))
             for _ in range(max(5000, count // 10)): make()
             before = resident()
             for _ in range(count): make()
