@@ -18,6 +18,8 @@ def test_the_matrix_is_large():
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_exit(name):
     scenario = SCENARIOS[name]
+    if scenario.cpu_only and not is_cpu():
+        pytest.skip(scenario.cpu_only)
     done = run(START + ("make()\n" if scenario.made else "") + scenario.text, scenario.environment)
     assert done.stdout == scenario.stdout
     if scenario.stderr is None:

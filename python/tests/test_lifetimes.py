@@ -38,7 +38,7 @@ class Sequence:
             lambda: cucore.ObjectCode.from_ptx(PTX).get_kernel("k"),
             lambda: self.stream().context,
             lambda: self.stream().record(options={"timing_enabled": self.random.random() < 0.5}),
-            lambda: cucore.Stream.from_handle(int(self.stream().handle)),
+            lambda: self.again(self.stream()),
             lambda: self.stream().timer(),
         ]
         self.uses = [
@@ -63,6 +63,11 @@ class Sequence:
     def stream(self):
         open_streams = [o for o in self.objects if isinstance(o, cucore.Stream) and o]
         return self.random.choice(open_streams) if open_streams else self.device.create_stream()
+
+    @staticmethod
+    def again(stream):
+        """Another object of the same stream, made while the first still owns it."""
+        return cucore.Stream.from_handle(int(stream.handle))
 
     def of(self, kind, preferred):
         if isinstance(preferred, kind):
