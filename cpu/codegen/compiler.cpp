@@ -10,6 +10,7 @@
 #include "cpu/codegen/module_emitter.hpp"
 #include "cpu/codegen/reach.hpp"
 #include "cpu/codegen/unsupported.hpp"
+#include "cpu/codegen/vectorise.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -22,30 +23,64 @@ struct Compilation {
   Layout layout;
   HostTarget target;
   llvm::LLVMContext context;
-  llvm::Module ir;
+  std::unique_ptr<llvm::Module> ir;
 
-  Compilation(const ptx::Module& module_, ptx::FunctionId kernel)
+  CompileOptions options;
+  std::string refusal;  ///< of the vector form
+
+  Compilation(const ptx::Module& module_, ptx::FunctionId kernel, const CompileOptions& options_)
       : module(module_),
         reach(module, kernel),
         layout(module, reach),
-        ir(llvm::StringRef(module.functions[kernel].name), context) {
-    target.prepare(ir);
-  }
+        ir(std::make_unique<llvm::Module>(llvm::StringRef(module.functions[kernel].name), context)),
+        options(options_) {}
 
   /// Emits and optimises; a sentence says what went wrong.
   std::string run() {
     if (std::string error = refuse_unsupported(); !error.empty()) return error;
-    ModuleEmitter emitter(module, reach, layout, context, ir,
-                          {.f16c = target.has_feature("f16c"), .avx512f = target.has_feature("avx512f")});
-    emitter.declare();
-    emitter.emit();
-    if (!emitter.error().empty()) return kernel_name() + ": " + emitter.error();
-    if (std::string error = verify(); !error.empty()) return error;
-    target.optimise(ir);
-    return {};
+    if (options.form != FormOfCode::Scalar) {
+      refusal = refuse_vector_form(module, reach, layout.info);
+      if (refusal.empty()) {
+        if (std::string error = emit_vector_form(); !error.empty() || refusal.empty()) return error;
+        ir = std::make_unique<llvm::Module>(ir->getName(), context);
+      }
+    }
+    return emit_scalar_form();
   }
 
  private:
+  HostFeatures host() const { return {.f16c = target.has_feature("f16c"), .avx512f = target.has_feature("avx512f")}; }
+
+  std::string emit_scalar_form() {
+    target.prepare(*ir);
+    ModuleEmitter emitter(module, reach, layout, context, *ir, host());
+    emitter.declare();
+    emitter.emit_bodies();
+    emitter.emit_entry_points();
+    if (!emitter.error().empty()) return kernel_name() + ": " + emitter.error();
+    if (std::string error = verify(); !error.empty()) return error;
+    target.optimise(*ir);
+    return {};
+  }
+
+  /// Sets `refusal` if the kernel keeps the scalar form.
+  std::string emit_vector_form() {
+    target.prepare(*ir);
+    ModuleEmitter emitter(module, reach, layout, context, *ir, host(), options.block);
+    emitter.declare();
+    emitter.emit_bodies();
+    if (!emitter.error().empty()) return kernel_name() + ": " + emitter.error();
+    if (std::string error = verify(); !error.empty()) return error;
+    target.prepare_vector_form(*ir);
+    KernelInfo info = layout.info;
+    refusal = vectorise(*emitter.kernel(), options, host(), info);
+    if (!refusal.empty()) return {};
+    if (std::string error = verify(); !error.empty()) return error;
+    layout.info = info;
+    target.optimise(*ir);
+    return {};
+  }
+
   std::string kernel_name() const { return std::string(module.functions[reach.functions.front()].name); }
 
   std::string refuse_unsupported() const {
@@ -63,7 +98,7 @@ struct Compilation {
   std::string verify() const {
     std::string complaint;
     llvm::raw_string_ostream stream(complaint);
-    if (!llvm::verifyModule(ir, &stream)) return {};
+    if (!llvm::verifyModule(*ir, &stream)) return {};
     return kernel_name() + ": generated code is ill-formed: " + complaint;
   }
 };
@@ -77,25 +112,28 @@ std::string ir_text(const llvm::Module& ir) {
 
 }  // namespace
 
-CompileResult compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses) {
-  Compilation compilation(module, kernel);
-  if (std::string error = compilation.run(); !error.empty()) return {.code = nullptr, .error = std::move(error)};
+CompileResult compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses,
+                      const CompileOptions& options) {
+  Compilation compilation(module, kernel, options);
+  if (std::string error = compilation.run(); !error.empty())
+    return {.code = nullptr, .error = std::move(error), .refusal = {}};
   CompileResult result =
-      link(compilation.target.assemble(compilation.ir), module, compilation.reach, compilation.layout.info, addresses);
+      link(compilation.target.assemble(*compilation.ir), module, compilation.reach, compilation.layout.info, addresses);
   if (result.code == nullptr) result.error = std::string(module.functions[kernel].name) + ": " + result.error;
+  result.refusal = std::move(compilation.refusal);
   return result;
 }
 
-std::string dump_ir(const ptx::Module& module, ptx::FunctionId kernel) {
-  Compilation compilation(module, kernel);
+std::string dump_ir(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options) {
+  Compilation compilation(module, kernel, options);
   if (std::string error = compilation.run(); !error.empty()) return error;
-  return ir_text(compilation.ir);
+  return ir_text(*compilation.ir);
 }
 
-std::string dump_assembly(const ptx::Module& module, ptx::FunctionId kernel) {
-  Compilation compilation(module, kernel);
+std::string dump_assembly(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options) {
+  Compilation compilation(module, kernel, options);
   if (std::string error = compilation.run(); !error.empty()) return error;
-  return compilation.target.assembly(compilation.ir);
+  return compilation.target.assembly(*compilation.ir);
 }
 
 }  // namespace cucore::cpu::codegen

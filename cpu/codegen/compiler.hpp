@@ -32,17 +32,30 @@ struct ModuleAddresses {
   std::vector<void*> variables;
 };
 
+/// Scalar: one device thread after the other, the reference. Vector: threads in lockstep in SIMD lanes, for one shape
+/// of block; a kernel that cannot have it gets the scalar form as a whole.
+enum class FormOfCode : std::uint8_t { Scalar, Vector };
+
 struct KernelInfo {
   std::uint32_t static_shared = 0;      ///< bytes of .shared variables this kernel reaches (dynamic ones start after)
   std::uint32_t shared_alignment = 16;  ///< of the window
   std::uint32_t local_bytes = 0;        ///< bytes of .local variables, one thread, deepest call chain known
   std::uint32_t param_bytes = 0;        ///< size of the parameter block
   std::uint32_t registers = 0;          ///< an estimate, as attributes report it
-  bool needs_fibers = false;            ///< which of the two forms of Code there is
+  bool needs_fibers = false;            ///< which of the two entry points of Code there is
+  FormOfCode form = FormOfCode::Scalar;
+  std::uint32_t frame_bytes = 0;    ///< stack that the vector form wants beyond local variables, an upper bound
+  std::uint32_t group_threads = 1;  ///< of the vector form: threads that one call of `run_thread` runs in lockstep
 };
 
-/// Compiled code of one kernel: `run_thread` if it needs fibers, else `run_block`; the other one is null. Owns its
-/// memory; destroy only when no launch uses it.
+struct CompileOptions {
+  FormOfCode form = FormOfCode::Scalar;
+  std::uint32_t block[3] = {0, 0, 0};  ///< %ntid, which the vector form is made for
+};
+
+/// Compiled code of one kernel: `run_thread` if it needs fibers, else `run_block`; the other one is null. In the vector
+/// form `run_thread` runs all threads of a group, from the one it is given on. Owns its memory; destroy only when no
+/// launch uses it.
 class Code {
  public:
   virtual ~Code() = default;
@@ -54,17 +67,19 @@ class Code {
 struct CompileResult {
   std::unique_ptr<Code> code;  ///< null on failure
   std::string error;           ///< what failed, in a sentence, naming kernel and line
+  std::string refusal;         ///< why the vector form was asked for and is not there; empty if it is
 };
 
 /// What can be said of a kernel without compiling it (attributes must not cost a compile).
 KernelInfo describe(const ptx::Module& module, ptx::FunctionId kernel);
 
 /// Compiles one kernel and everything it calls for the host CPU. Thread-safe; takes milliseconds.
-CompileResult compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses);
+CompileResult compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses,
+                      const CompileOptions& options = {});
 
 /// Text forms for `cucore dump` and tests: LLVM IR after optimisation, host assembly.
-std::string dump_ir(const ptx::Module& module, ptx::FunctionId kernel);
-std::string dump_assembly(const ptx::Module& module, ptx::FunctionId kernel);
+std::string dump_ir(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options = {});
+std::string dump_assembly(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options = {});
 
 /// For `cucore driver-status`: PTX opcodes with at least one generator, and all opcodes of the ISA known here.
 std::vector<std::string_view> covered_opcodes();

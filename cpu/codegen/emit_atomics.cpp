@@ -73,12 +73,22 @@ Value* updated(FunctionEmitter& f, AtomicRMWInst::BinOp operation, Value* old, V
   }
 }
 
+/// The vector form must know what belongs together, to do all of it for one lane before the next.
+bool is_within_block(const FunctionEmitter& f, const Instruction& i) {
+  return i.space() == Space::Shared && f.module.block_shape != nullptr;
+}
+
 /// cas address, expected, desired
 Value* compare_and_swap(FunctionEmitter& f, const Instruction& i, Value* address, std::size_t first) {
   llvm::Type* type = f.type_of(i.type());
   const llvm::Align alignment(size_in_bytes(i.type()));
   Value* expected = f.source(i.operands[first], i.type());
   Value* desired = f.source(i.operands[first + 1], i.type());
+  if (is_within_block(f, i)) {
+    Value* pair = f.b.CreateAtomicCmpXchg(address, expected, desired, alignment, AtomicOrdering::Monotonic,
+                                          AtomicOrdering::Monotonic, llvm::SyncScope::SingleThread);
+    return f.b.CreateExtractValue(pair, 0);
+  }
   if (i.space() == Space::Shared) {
     Value* old = f.b.CreateAlignedLoad(type, address, alignment);
     Value* next = f.b.CreateSelect(f.b.CreateICmpEQ(old, expected), desired, old);
@@ -103,7 +113,10 @@ void emit_atomic(FunctionEmitter& f, const Instruction& i) {
     const llvm::Align alignment(size_in_bytes(i.type()));
     const AtomicRMWInst::BinOp operation = operation_of(i);
     Value* operand = f.source(i.operands[at + 1], i.type());
-    if (i.space() == Space::Shared) {
+    if (is_within_block(f, i)) {
+      old = f.b.CreateAtomicRMW(operation, address, operand, alignment, AtomicOrdering::Monotonic,
+                                llvm::SyncScope::SingleThread);
+    } else if (i.space() == Space::Shared) {
       old = f.b.CreateAlignedLoad(operand->getType(), address, alignment);
       f.b.CreateAlignedStore(updated(f, operation, old, operand), address, alignment);
     } else {

@@ -78,8 +78,15 @@ Value* FunctionEmitter::special(const ptx::SpecialRegister& reg) {
   auto high_half = [&](Value* wide) { return b.CreateTrunc(b.CreateLShr(wide, 32), i32); };
   auto cycles = [&] { return intrinsic(llvm::Intrinsic::readcyclecounter, {}, {}); };
   auto nanoseconds = [&] { return call("cucpu_globaltimer", i64, {}); };
-  auto thread_index = [&] { return thread_field(i32, offsetof(ThreadState, thread_id) + axis); };
-  auto block_extent = [&] { return invariant_field(i32, launch_state_, offsetof(LaunchState, block) + axis); };
+  // Code for one shape of block knows it.
+  auto thread_index = [&]() -> Value* {
+    if (module.block_shape != nullptr && module.block_shape[reg.axis] == 1) return b.getInt32(0);
+    return thread_field(i32, offsetof(ThreadState, thread_id) + axis);
+  };
+  auto block_extent = [&]() -> Value* {
+    if (module.block_shape != nullptr) return b.getInt32(module.block_shape[reg.axis]);
+    return invariant_field(i32, launch_state_, offsetof(LaunchState, block) + axis);
+  };
   auto block_index = [&] { return invariant_field(i32, block_state_, offsetof(BlockState, block_id) + axis); };
   auto grid_extent = [&] { return invariant_field(i32, launch_state_, offsetof(LaunchState, grid) + axis); };
 

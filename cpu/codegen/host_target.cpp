@@ -3,6 +3,7 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
@@ -18,6 +19,10 @@ const llvm::Target& host() {
   static const llvm::Target& target = []() -> const llvm::Target& {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    // Moves integer work on masks into mask registers, in time that grows with the square of their number.
+    auto& options = llvm::cl::getRegisteredOptions();
+    if (auto slow = options.find("disable-x86-domain-reassignment"); slow != options.end())
+      static_cast<llvm::cl::opt<bool>*>(slow->second)->setValue(true);
     std::string error;
     const llvm::Target* found = llvm::TargetRegistry::lookupTarget(llvm::sys::getProcessTriple(), error);
     if (found == nullptr) llvm::report_fatal_error(llvm::StringRef(error));

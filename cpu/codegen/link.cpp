@@ -105,7 +105,7 @@ class LinkedCode final : public Code {
 CompileResult link(std::unique_ptr<llvm::MemoryBuffer> object, const ptx::Module& module, const Reach& reach,
                    const KernelInfo& info, const ModuleAddresses& addresses) {
   auto shared = session();
-  if (!shared) return {.code = nullptr, .error = llvm::toString(shared.takeError())};
+  if (!shared) return {.code = nullptr, .error = llvm::toString(shared.takeError()), .refusal = {}};
   auto& library = (*shared)->session.createBareJITDylib("kernel." + std::to_string((*shared)->libraries++));
   auto code = std::make_unique<LinkedCode>(**shared, library);
   code->info = info;
@@ -115,8 +115,8 @@ CompileResult link(std::unique_ptr<llvm::MemoryBuffer> object, const ptx::Module
                               : code->find(run_block_symbol, code->run_block);
   }
   if (!error) error = code->initialise_function_addresses(module, reach, addresses);
-  if (error) return {.code = nullptr, .error = llvm::toString(std::move(error))};
-  return {.code = std::move(code), .error = {}};
+  if (error) return {.code = nullptr, .error = llvm::toString(std::move(error)), .refusal = {}};
+  return {.code = std::move(code), .error = {}, .refusal = {}};
 }
 
 }  // namespace cucore::cpu::codegen

@@ -12,8 +12,9 @@ std::string symbol_of(const ptx::Variable& variable) { return "ptx." + std::stri
 std::string symbol_of(const ptx::Function& function) { return "ptx.function." + std::string(function.name); }
 
 ModuleEmitter::ModuleEmitter(const ptx::Module& module_, const Reach& reach_, const Layout& layout_,
-                             llvm::LLVMContext& context_, llvm::Module& ir_, HostFeatures host_)
-    : module(module_), reach(reach_), layout(layout_), context(context_), ir(ir_), host(host_) {}
+                             llvm::LLVMContext& context_, llvm::Module& ir_, HostFeatures host_,
+                             const std::uint32_t* block_)
+    : module(module_), reach(reach_), layout(layout_), context(context_), ir(ir_), host(host_), block_shape(block_) {}
 
 void ModuleEmitter::fail(std::string_view what, const ptx::Instruction& instruction) {
   if (!error_.empty()) return;
@@ -32,8 +33,11 @@ void ModuleEmitter::declare() {
     auto* type = llvm::FunctionType::get(llvm::Type::getInt1Ty(context), parameters, false);
     auto* declared = llvm::Function::Create(type, llvm::Function::InternalLinkage, symbol_of(function), ir);
     declared->addFnAttr(llvm::Attribute::NoUnwind);
-    // The kernel's body is part of its entry points; called functions stay calls, as the PTX compiler left them.
-    if (id == reach.functions.front()) declared->addFnAttr(llvm::Attribute::AlwaysInline);
+    // The kernel's body is part of its entry points; called functions stay calls, as the PTX compiler left them. The
+    // vector form takes all of them into the kernel instead.
+    const bool is_kernel = id == reach.functions.front();
+    if (is_kernel == (block_shape == nullptr)) declared->addFnAttr(llvm::Attribute::AlwaysInline);
+    if (is_kernel && block_shape != nullptr) declared->setLinkage(llvm::Function::ExternalLinkage);
     functions_[id] = declared;
   }
   // Those that initialisers name are looked up when the code is linked.
@@ -61,8 +65,11 @@ llvm::FunctionCallee ModuleEmitter::external(std::string_view name, llvm::Type* 
   return callee;
 }
 
-void ModuleEmitter::emit() {
+void ModuleEmitter::emit_bodies() {
   for (ptx::FunctionId id : reach.functions) FunctionEmitter(*this, id).emit();
+}
+
+void ModuleEmitter::emit_entry_points() {
   if (reach.needs_fibers) {
     emit_run_thread();
   } else {

@@ -34,11 +34,14 @@ struct HostFeatures {
 /// passed in memory that the caller owns, as PTX has it; the returned bit says that the thread has exited.
 class ModuleEmitter {
  public:
+  /// `block`: the shape of block that the code is for, or null if it is for any.
   ModuleEmitter(const ptx::Module& module, const Reach& reach, const Layout& layout, llvm::LLVMContext& context,
-                llvm::Module& ir, HostFeatures host);
+                llvm::Module& ir, HostFeatures host, const std::uint32_t* block = nullptr);
 
   void declare();
-  void emit();
+  void emit_bodies();
+  void emit_entry_points();
+  llvm::Function* kernel() const { return functions_.at(reach.functions.front()); }
 
   const ptx::Module& module;
   const Reach& reach;
@@ -46,6 +49,7 @@ class ModuleEmitter {
   llvm::LLVMContext& context;
   llvm::Module& ir;
   const HostFeatures host;
+  const std::uint32_t* const block_shape;
 
   /// Notes that `instruction` cannot be emitted after all; the first one is the module's error.
   void fail(std::string_view what, const ptx::Instruction& instruction);

@@ -17,39 +17,67 @@
 
 namespace cucore::cpu::codegen {
 
-void HostTarget::optimise(llvm::Module& ir) const {
+namespace {
+
+/// The analyses that passes ask for.
+struct Analyses {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager call_graph;
   llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(machine_.get());
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(call_graph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, call_graph, modules);
 
-  llvm::FunctionPassManager to_values;
-  to_values.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  to_values.addPass(llvm::EarlyCSEPass());
-  to_values.addPass(llvm::SimplifyCFGPass());
-  to_values.addPass(llvm::InstCombinePass());
+  explicit Analyses(llvm::TargetMachine* machine) {
+    llvm::PassBuilder builder(machine);
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(call_graph);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, call_graph, modules);
+  }
+};
 
-  llvm::FunctionPassManager whole;
-  whole.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  whole.addPass(llvm::EarlyCSEPass(true));
-  whole.addPass(llvm::SimplifyCFGPass());
-  whole.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
-  whole.addPass(llvm::GVNPass());
-  whole.addPass(llvm::SimplifyCFGPass());
-  whole.addPass(llvm::InstCombinePass());
+llvm::FunctionPassManager slots_to_values() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::InstCombinePass());
+  return passes;
+}
 
+llvm::FunctionPassManager whole_function() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(true));
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
+  passes.addPass(llvm::GVNPass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::InstCombinePass());
+  return passes;
+}
+
+}  // namespace
+
+void HostTarget::optimise(llvm::Module& ir) const {
+  Analyses analyses(machine_.get());
   llvm::ModulePassManager pipeline;
-  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(to_values)));
+  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(slots_to_values()));
   pipeline.addPass(llvm::AlwaysInlinerPass(false));
   pipeline.addPass(llvm::GlobalDCEPass());
-  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(whole)));
-  pipeline.run(ir, modules);
+  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(whole_function()));
+  pipeline.run(ir, analyses.modules);
+}
+
+/// On one lane's code, before there are many: all that makes it shorter.
+void HostTarget::prepare_vector_form(llvm::Module& ir) const {
+  Analyses analyses(machine_.get());
+  llvm::ModulePassManager pipeline;
+  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(slots_to_values()));
+  pipeline.addPass(llvm::AlwaysInlinerPass(false));
+  pipeline.addPass(llvm::GlobalDCEPass());
+  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(whole_function()));
+  pipeline.run(ir, analyses.modules);
 }
 
 }  // namespace cucore::cpu::codegen

@@ -54,9 +54,11 @@ Block::Block(Grid& grid, std::uint64_t index, std::uint32_t worker, StackPool& s
   ended_lanes_.resize(warps, 0);
   if (count % kLanes != 0) ended_lanes_.back() = ~0u << (count % kLanes);  // lanes that never were
   const std::uint32_t* const size = grid.state.block;
-  threads_.resize(count);
-  for (std::uint32_t linear = 0; linear < count; ++linear) {
-    DeviceThread& thread = threads_[linear];
+  group_ = grid.code->info.group_threads;
+  threads_.resize((count + group_ - 1) / group_);
+  for (std::uint32_t place = 0; place < threads_.size(); ++place) {
+    const std::uint32_t linear = place * group_;
+    DeviceThread& thread = threads_[place];
     thread.block = this;
     thread.state.block = &state_;
     thread.state.thread_id[0] = linear % size[0];
@@ -64,7 +66,7 @@ Block::Block(Grid& grid, std::uint64_t index, std::uint32_t worker, StackPool& s
     thread.state.thread_id[2] = linear / size[0] / size[1];
     thread.state.linear = linear;
     thread.state.runtime = &thread;
-    ready_.push_back(linear);
+    ready_.push_back(place);
   }
 }
 
@@ -79,9 +81,8 @@ Block::Outcome Block::run() {
       polls_without_progress_ = 0;
       return Outcome::Polling;
     }
-    const std::uint32_t linear = ready_.front();
+    DeviceThread& thread = threads_[ready_.front()];
     ready_.pop_front();
-    DeviceThread& thread = threads_[linear];
     if (!thread.fiber.is_started()) thread.fiber.start(stacks_.take(grid_.stack_bytes), run_thread, &thread);
     thread.fiber.resume();
     if (!thread.fiber.is_finished()) continue;
@@ -90,18 +91,22 @@ Block::Outcome Block::run() {
       return Outcome::Failed;
     }
     stacks_.give_back(thread.fiber.drop());
-    thread_ended(linear);
+    thread_ended(thread);
   }
-  if (ended_ == threads_.size()) return Outcome::Ended;
+  if (ended_ == grid_.threads_per_block) return Outcome::Ended;
   if (!grid_.is_abandoned())
     grid_.fail(CUDA_ERROR_LAUNCH_FAILED, "kernel " + *grid_.kernel + ", block " + spelt(state_.block_id) +
                                              ": deadlock, no thread can go on:\n" + standings());
   return Outcome::Failed;
 }
 
-void Block::make_ready(std::uint32_t linear) {
-  threads_[linear].standing = DeviceThread::Standing::Ready;
-  ready_.push_back(linear);
+std::uint32_t Block::size_of(const DeviceThread& thread) const {
+  return std::min(group_, grid_.threads_per_block - thread.state.linear);
+}
+
+void Block::make_ready(std::uint32_t index) {
+  threads_[index].standing = DeviceThread::Standing::Ready;
+  ready_.push_back(index);
 }
 
 void Block::wait(DeviceThread& thread, DeviceThread::Standing standing, std::uint32_t place) {
@@ -112,14 +117,14 @@ void Block::wait(DeviceThread& thread, DeviceThread::Standing standing, std::uin
 
 void Block::poll(DeviceThread& thread) {
   ++polls_without_progress_;
-  ready_.push_back(thread.state.linear);
+  ready_.push_back(index_of(thread));
   Fiber::suspend();
 }
 
-Block::Barrier& Block::note_arrival(std::uint32_t id, std::uint32_t count) {
+Block::Barrier& Block::note_arrival(std::uint32_t id, std::uint32_t count, std::uint32_t threads) {
   Barrier& barrier = barriers_[id % kBarriers];
   if (barrier.expected == 0) barrier.expected = count == 0 ? grid_.threads_per_block : count;
-  ++barrier.arrived;
+  barrier.arrived += threads;
   polls_without_progress_ = 0;
   return barrier;
 }
@@ -132,25 +137,26 @@ bool Block::is_complete(const Barrier& barrier) const {
 
 void Block::release(Barrier& barrier) {
   const std::uint32_t all = barrier.reduced;
-  for (const std::uint32_t linear : barrier.waiting) {
-    DeviceThread& thread = threads_[linear];
+  for (const std::uint32_t index : barrier.waiting) {
+    DeviceThread& thread = threads_[index];
     const auto operation = static_cast<std::uint32_t>(thread.given);
     thread.result = operation == 0   ? barrier.true_count
                     : operation == 1 ? static_cast<std::uint32_t>(barrier.true_count == all)
                                      : static_cast<std::uint32_t>(barrier.true_count != 0);
-    make_ready(linear);
+    make_ready(index);
   }
   barrier = {};
 }
 
 void Block::arrive_at_barrier(std::uint32_t id, std::uint32_t count) {
-  Barrier& barrier = note_arrival(id, count);
+  Barrier& barrier = note_arrival(id, count, 1);
   if (is_complete(barrier)) release(barrier);
 }
 
 void Block::wait_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_t count) {
-  Barrier& barrier = note_arrival(id, count);
-  barrier.waiting.push_back(thread.state.linear);
+  // Those of a group that have ended count as arrived, as everywhere.
+  Barrier& barrier = note_arrival(id, count, size_of(thread));
+  barrier.waiting.push_back(index_of(thread));
   if (is_complete(barrier)) {
     release(barrier);  // this thread too: it goes on in its turn
     Fiber::suspend();
@@ -257,10 +263,11 @@ bool Block::release_converging() {
   return true;
 }
 
-void Block::thread_ended(std::uint32_t linear) {
+void Block::thread_ended(DeviceThread& thread) {
   polls_without_progress_ = 0;
-  threads_[linear].standing = DeviceThread::Standing::Ended;
-  ++ended_;
+  thread.standing = DeviceThread::Standing::Ended;
+  ended_ += size_of(thread);
+  const std::uint32_t linear = thread.state.linear;
   const std::uint32_t warp = linear / kLanes;
   ended_lanes_[warp] |= 1u << (linear % kLanes);
   for (Barrier& barrier : barriers_)
@@ -284,11 +291,17 @@ std::string Block::standings() const {
   for (std::uint32_t begin = 0; begin < threads_.size();) {
     const DeviceThread& first = threads_[begin];
     std::uint32_t end = begin + 1;
-    const std::uint32_t warp_end = std::min<std::uint32_t>((begin / kLanes + 1) * kLanes, grid_.threads_per_block);
-    while (end < warp_end && threads_[end].standing == first.standing && threads_[end].place == first.place) ++end;
     char line[160];
-    const int length = std::snprintf(line, sizeof line, "  warp %u, lanes %u-%u: ", begin / kLanes, begin % kLanes,
-                                     (end - 1) % kLanes);
+    int length = 0;
+    if (group_ > 1) {
+      length =
+          std::snprintf(line, sizeof line, "  threads %u-%u: ", begin * group_, begin * group_ + size_of(first) - 1);
+    } else {
+      const std::uint32_t warp_end = std::min<std::uint32_t>((begin / kLanes + 1) * kLanes, grid_.threads_per_block);
+      while (end < warp_end && threads_[end].standing == first.standing && threads_[end].place == first.place) ++end;
+      length = std::snprintf(line, sizeof line, "  warp %u, lanes %u-%u: ", begin / kLanes, begin % kLanes,
+                             (end - 1) % kLanes);
+    }
     text.append(line, static_cast<std::size_t>(length));
     switch (first.standing) {
       case DeviceThread::Standing::Ended:

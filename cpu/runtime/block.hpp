@@ -1,4 +1,5 @@
-// One resident block whose threads wait for each other: a fiber per device thread, barriers and warp rendezvous.
+// One resident block whose threads wait for each other: a fiber per device thread, or per group of them in the vector
+// form of the code, with barriers and warp rendezvous.
 //
 // Threads run in ascending order until they wait; the run ends when all have ended, when nothing but polling goes on
 // (the participant then looks after other blocks), or in a deadlock, which is reported, never waited out.
@@ -22,6 +23,7 @@ inline constexpr std::uint32_t kLanes = 32;
 
 class Block;
 
+/// One device thread; in the vector form a group of them, by its first one.
 struct DeviceThread {
   enum class Standing : std::uint8_t { Ready, AtBarrier, AtWarp, Converging, Ended };
 
@@ -77,8 +79,8 @@ class Block {
     std::uint32_t expected = 0;  ///< 0: nobody is here
     std::uint32_t arrived = 0;
     std::uint32_t true_count = 0;
-    std::uint32_t reduced = 0;  ///< threads that brought a predicate
-    std::vector<std::uint32_t> waiting;
+    std::uint32_t reduced = 0;           ///< threads that brought a predicate
+    std::vector<std::uint32_t> waiting;  ///< indices of threads
   };
   /// Lanes of one warp that meet for one operation over one member mask.
   struct Meeting {
@@ -87,13 +89,16 @@ class Block {
     std::uint32_t arrived = 0;
   };
 
-  Barrier& note_arrival(std::uint32_t id, std::uint32_t count);
+  Barrier& note_arrival(std::uint32_t id, std::uint32_t count, std::uint32_t threads);
+  std::uint32_t index_of(const DeviceThread& thread) const { return thread.state.linear / group_; }
+  /// Device threads that the fiber runs.
+  std::uint32_t size_of(const DeviceThread& thread) const;
   bool is_complete(const Barrier& barrier) const;
   void release(Barrier& barrier);
   void wait(DeviceThread& thread, DeviceThread::Standing standing, std::uint32_t place);
-  void make_ready(std::uint32_t linear);
+  void make_ready(std::uint32_t index);
   void complete(std::uint32_t warp, const Meeting& meeting);
-  void thread_ended(std::uint32_t linear);
+  void thread_ended(DeviceThread& thread);
   bool release_converging();
   std::string standings() const;
 
@@ -103,11 +108,12 @@ class Block {
   std::vector<std::byte> shared_;
   std::vector<DeviceThread> threads_;  ///< never resized after construction: fibers hold their addresses
   std::deque<std::uint32_t> ready_;
+  std::uint32_t group_ = 1;  ///< device threads of one fiber
   std::array<Barrier, kBarriers> barriers_;
   std::vector<std::vector<Meeting>> meetings_;  ///< by warp
   std::vector<std::uint32_t> ended_lanes_;      ///< by warp
   std::vector<std::uint32_t> converging_;       ///< threads in converge(), in order of arrival
-  std::uint32_t ended_ = 0;
+  std::uint32_t ended_ = 0;                     ///< device threads
   std::uint32_t polls_without_progress_ = 0;
 };
 

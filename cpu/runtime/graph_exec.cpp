@@ -31,7 +31,7 @@ CUresult prepare(const Payload& payload) {
   const auto* const kernel = std::get_if<KernelPayload>(&payload);
   if (!kernel) return CUDA_SUCCESS;
   std::shared_ptr<const codegen::Code> code;
-  return kernel->function->code(&code);
+  return kernel->function->code(kernel->request.block, &code);
 }
 
 bool runs_from_device(const Payload& payload) {

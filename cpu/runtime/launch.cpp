@@ -101,9 +101,10 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
       static_cast<std::uint32_t>(function->max_active_blocks(grid.threads_per_block, request.dynamic_shared));
   grid.is_cooperative = request.cooperative;
   if (request.cooperative) grid.workspace.assign(kWorkspaceWords, 0);
-  if (const CUresult result = function->code(&grid.code); result != CUDA_SUCCESS) return result;
+  if (const CUresult result = function->code(request.block, &grid.code); result != CUDA_SUCCESS) return result;
   const codegen::KernelInfo& info = grid.code->info;
-  grid.stack_bytes = kStackBase + 2 * std::size_t{info.local_bytes} + 4 * context.stack_limit();
+  grid.stack_bytes = kStackBase + 2 * std::size_t{info.local_bytes} * info.group_threads +
+                     std::size_t{info.frame_bytes} + 4 * context.stack_limit();
 
   LaunchState& state = grid.state;
   state.params = params;

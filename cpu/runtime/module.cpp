@@ -49,19 +49,21 @@ CUfunction Function::handle() {
   return handle_;
 }
 
-CUresult Function::code(std::shared_ptr<const codegen::Code>* code) {
+CUresult Function::code(const unsigned int (&block)[3], std::shared_ptr<const codegen::Code>* code) {
   const std::lock_guard lock(mutex_);
-  if (!code_) {
-    const CompilationInProgress compiling;
-    if (!compiling.allowed()) return CUDA_ERROR_DEINITIALIZED;
-    codegen::CompileResult result = codegen::compile(*module_.program().ptx, description_.id, module_.addresses());
-    if (!result.code) {
-      report("kernel " + description_.name + ": " + result.error);
-      return CUDA_ERROR_INVALID_PTX;
-    }
-    code_ = std::move(result.code);
+  const codegen::CompileOptions options = options_for(block);
+  *code = code_.find(options);
+  if (*code) return CUDA_SUCCESS;
+  const CompilationInProgress compiling;
+  if (!compiling.allowed()) return CUDA_ERROR_DEINITIALIZED;
+  codegen::CompileResult result =
+      codegen::compile(*module_.program().ptx, description_.id, module_.addresses(), options);
+  if (!result.code) {
+    report("kernel " + description_.name + ": " + result.error);
+    return CUDA_ERROR_INVALID_PTX;
   }
-  *code = code_;
+  *code = std::move(result.code);
+  code_.add(options, *code);
   return CUDA_SUCCESS;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cpu/codegen/compiler.hpp"
+#include "cpu/runtime/code_variants.hpp"
 #include "cpu/runtime/program.hpp"
 
 namespace cucore::cpu::runtime {
@@ -28,8 +29,8 @@ class Function {
   const KernelDescription& description() const { return description_; }
   CUfunction handle();  ///< made at first use
 
-  /// Compiled code; compiles at the first call. The report says why if it fails.
-  CUresult code(std::shared_ptr<const codegen::Code>* code);
+  /// Code for blocks of that shape; compiles where it has none yet. The report says why if it fails.
+  CUresult code(const unsigned int (&block)[3], std::shared_ptr<const codegen::Code>* code);
 
   CUresult attribute(CUfunction_attribute attribute, int* value) const;
   CUresult set_attribute(CUfunction_attribute attribute, int value);
@@ -42,7 +43,7 @@ class Function {
   const KernelDescription& description_;
   std::mutex mutex_;
   CUfunction handle_ = nullptr;
-  std::shared_ptr<const codegen::Code> code_;
+  CodeVariants code_;
   std::atomic<std::size_t> max_dynamic_shared_;
   std::atomic<int> carveout_{-1};
 };

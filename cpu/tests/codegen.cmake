@@ -3,8 +3,13 @@ add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_spellings_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_stand_in.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_forms_test.cpp
-  ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_kernels_test.cpp)
+  ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_kernels_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_vector_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/random_kernels.cpp)
 cucore_target(codegen_tests)
 target_link_libraries(codegen_tests PRIVATE cpu_codegen cpu_ptx GTest::gtest_main)
 target_compile_definitions(codegen_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
 add_test(NAME codegen_tests COMMAND codegen_tests)
+# Once more in the vector form, wherever it takes a kernel; those of VectorForm choose their forms themselves.
+add_test(NAME codegen_tests_in_vector_form COMMAND codegen_tests --gtest_filter=-VectorForm.*)
+set_tests_properties(codegen_tests_in_vector_form PROPERTIES ENVIRONMENT CUCORE_CPU_FORM=vector)

@@ -314,8 +314,8 @@ TEST(CodegenKernels, kernels_compile_and_go_away_on_many_threads_at_once) {
   EXPECT_EQ(compiled_kernels, 20);
 }
 
-TEST(CodegenKernels, describe_tells_what_compiling_would_without_compiling) {
-  TestModule module = compiled();
+TEST(CodegenKernels, describe_tells_what_compiling_the_scalar_form_would_without_compiling) {
+  TestModule module(read_test_file("codegen_kernels.ptx"), codegen::FormOfCode::Scalar);
   const ptx::Function* matmul = module.module().find_function("matmul");
   const auto id = static_cast<ptx::FunctionId>(matmul - module.module().functions.data());
   const codegen::KernelInfo described = codegen::describe(module.module(), id);

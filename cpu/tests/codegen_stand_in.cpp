@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -42,6 +43,8 @@ struct Meeting {
   std::uint32_t arrived = 0;
   std::uint32_t generation = 0;
   std::uint32_t values[32] = {};
+  std::uint32_t present = 0;  ///< lanes that brought a value
+  bool is_read = false;       ///< all have come: the next value starts anew
   std::uint32_t popcount = 0;
   std::uint32_t result = 0;
 };
@@ -71,13 +74,13 @@ void fiber_main() {
   swapcontext(&self->context, &scheduler->context);
 }
 
-void run_fibers(const BlockState& block, RunThread run) {
+void run_fibers(const BlockState& block, RunThread run, std::uint32_t group) {
   Scheduler local;
   scheduler = &local;
   const auto& extent = block.launch->block;
-  local.fibers.resize(std::size_t{extent[0]} * extent[1] * extent[2]);
+  local.fibers.resize((std::size_t{extent[0]} * extent[1] * extent[2] + group - 1) / group);
   for (Fiber& fiber : local.fibers) {
-    const auto linear = static_cast<std::uint32_t>(&fiber - local.fibers.data());
+    const std::uint32_t linear = static_cast<std::uint32_t>(&fiber - local.fibers.data()) * group;
     fiber.state = {.block = &block,
                    .thread_id = {linear % extent[0], linear / extent[0] % extent[1], linear / extent[0] / extent[1]},
                    .linear = linear,
@@ -142,9 +145,18 @@ Meeting& meet_warp(const ThreadState* thread, std::uint32_t mask) {
   return meeting;
 }
 
+void bring(const ThreadState* thread, std::uint32_t mask, std::uint32_t value) {
+  Meeting& meeting = scheduler->warps[{thread->linear / 32, mask}];
+  if (meeting.is_read) meeting.present = 0;
+  meeting.is_read = false;
+  meeting.values[thread->linear % 32] = value;
+  meeting.present |= 1U << thread->linear % 32;
+}
+
 std::uint32_t threads_of(const ThreadState* thread, std::uint32_t count) {
-  const auto& extent = thread->block->launch->block;
-  return count != 0 ? count : extent[0] * extent[1] * extent[2];
+  // Of a whole block every fiber comes once, for all its threads.
+  (void)thread;
+  return count != 0 ? count : static_cast<std::uint32_t>(scheduler->fibers.size());
 }
 
 }  // namespace
@@ -171,8 +183,9 @@ void cucpu_warp_sync(ThreadState* thread, std::uint32_t mask) { meet_warp(thread
 std::uint64_t cucpu_shuffle(ThreadState* thread, std::uint32_t mode, std::uint32_t value, std::uint32_t lane_operand,
                             std::uint32_t clamp_operand, std::uint32_t mask) {
   const std::uint32_t lane = thread->linear % 32;
-  scheduler->warps[{thread->linear / 32, mask}].values[lane] = value;
+  bring(thread, mask, value);
   Meeting& meeting = meet_warp(thread, mask);
+  meeting.is_read = true;
   const std::uint32_t by = lane_operand & 31;
   const std::uint32_t segment = clamp_operand >> 8 & 31;
   const std::uint32_t clamp = clamp_operand & 31;
@@ -186,27 +199,30 @@ std::uint64_t cucpu_shuffle(ThreadState* thread, std::uint32_t mode, std::uint32
     from = mode == 1 ? lane + by : mode == 2 ? lane ^ by : (lane & segment) | (by & ~segment);
     in_range = from <= most;
   }
-  const std::uint64_t result = in_range ? meeting.values[from & 31] : value;
+  // A lane that takes no part has no value to give: undefined in PTX, the own value here and in the run-time.
+  const bool given = in_range && (meeting.present >> (from & 31) & 1) != 0;
+  const std::uint64_t result = given ? meeting.values[from & 31] : value;
   meet_warp(thread, mask);
   return result | std::uint64_t{in_range} << 32;
 }
 
 std::uint32_t cucpu_vote(ThreadState* thread, std::uint32_t mode, std::uint32_t predicate, std::uint32_t mask) {
-  const std::uint32_t lane = thread->linear % 32;
-  scheduler->warps[{thread->linear / 32, mask}].values[lane] = predicate;
+  bring(thread, mask, predicate);
   Meeting& meeting = meet_warp(thread, mask);
+  meeting.is_read = true;
   std::uint32_t ballot = 0;
   for (std::uint32_t l = 0; l < 32; ++l) {
-    if ((mask >> l & 1) != 0 && meeting.values[l] != 0) ballot |= 1U << l;
+    if ((meeting.present >> l & 1) != 0 && meeting.values[l] != 0) ballot |= 1U << l;
   }
+  const std::uint32_t present = meeting.present;
   meet_warp(thread, mask);
   switch (mode) {
     case 0:
-      return ballot == mask;
+      return ballot == present;
     case 1:
       return ballot != 0;
     case 2:
-      return ballot == mask || ballot == 0;
+      return ballot == present || ballot == 0;
     default:
       return ballot;
   }
@@ -272,7 +288,13 @@ std::uint64_t cucpu_globaltimer() {
 
 // ---- modules and launches ------------------------------------------------------------------------------------------
 
-TestModule::TestModule(std::string_view text) {
+codegen::FormOfCode form_under_test() {
+  const char* form = std::getenv("CUCORE_CPU_FORM");
+  return form != nullptr && std::string_view(form) == "vector" ? codegen::FormOfCode::Vector
+                                                               : codegen::FormOfCode::Scalar;
+}
+
+TestModule::TestModule(std::string_view text, codegen::FormOfCode form_) : form(form_) {
   observations() = {};
   ptx::ParseResult parsed = ptx::parse(text);
   if (parsed.module == nullptr) throw std::runtime_error(ptx::format(parsed.diagnostics));
@@ -299,21 +321,25 @@ void* TestModule::variable(std::string_view name) const {
   return found == nullptr ? nullptr : addresses_.variables[static_cast<std::size_t>(found - module_->variables.data())];
 }
 
-const codegen::Code* TestModule::compile(std::string_view kernel) {
-  for (const auto& [name, code] : compiled_) {
-    if (name == kernel) return code.get();
+const codegen::Code* TestModule::compile(std::string_view kernel, Extent block) {
+  for (const Variant& variant : compiled_) {
+    const bool same_block = form == codegen::FormOfCode::Scalar ||
+                            (variant.block.x == block.x && variant.block.y == block.y && variant.block.z == block.z);
+    if (variant.kernel == kernel && same_block) return variant.code.get();
   }
   const ptx::Function* function = module_->find_function(kernel);
   if (function == nullptr) throw std::runtime_error("no kernel " + std::string(kernel));
   const auto id = static_cast<ptx::FunctionId>(function - module_->functions.data());
-  codegen::CompileResult result = codegen::compile(*module_, id, addresses_);
+  const codegen::CompileOptions options{.form = form, .block = {block.x, block.y, block.z}};
+  codegen::CompileResult result = codegen::compile(*module_, id, addresses_, options);
   if (result.code == nullptr) throw std::runtime_error(result.error);
-  return compiled_.emplace_back(kernel, std::move(result.code)).second.get();
+  refusal = result.refusal;
+  return compiled_.emplace_back(Variant{std::string(kernel), block, std::move(result.code)}).code.get();
 }
 
 void TestModule::launch_block_of_bytes(std::string_view kernel, Extent grid, Extent block, std::uint32_t dynamic_shared,
                                        const std::vector<std::byte>& parameters) {
-  const codegen::Code* code = compile(kernel);
+  const codegen::Code* code = compile(kernel, block);
   alignas(16) std::byte block_of_parameters[4096] = {};
   ASSERT_LE(parameters.size(), sizeof block_of_parameters);
   std::copy(parameters.begin(), parameters.end(), block_of_parameters);
@@ -341,7 +367,7 @@ void TestModule::launch_block_of_bytes(std::string_view kernel, Extent grid, Ext
         if (code->run_block != nullptr) {
           code->run_block(&state);
         } else {
-          run_fibers(state, code->run_thread);
+          run_fibers(state, code->run_thread, code->info.group_threads);
         }
       }
     }

@@ -29,11 +29,14 @@ struct Observations {
 };
 Observations& observations();
 
+/// The form that tests run kernels in if they name none: CUCORE_CPU_FORM, else the scalar one.
+codegen::FormOfCode form_under_test();
+
 /// One parsed module and the memory of its variables; kernels compile on first launch. Fails the running test, with the
 /// text of the error, if the PTX does not parse or compile.
 class TestModule {
  public:
-  explicit TestModule(std::string_view text);
+  explicit TestModule(std::string_view text, codegen::FormOfCode form_ = form_under_test());
   ~TestModule();
 
   /// Runs every block of a grid. `parameters` is the kernel's parameter block.
@@ -52,7 +55,9 @@ class TestModule {
     launch_block_of_bytes(kernel, grid, block, dynamic_shared, bytes);
   }
 
-  const codegen::Code* compile(std::string_view kernel);
+  const codegen::Code* compile(std::string_view kernel, Extent block = {});
+  const codegen::FormOfCode form;
+  std::string refusal;  ///< of the vector form, by the kernel compiled last
   const ptx::Module& module() const { return *module_; }
   void* variable(std::string_view name) const;
 
@@ -68,7 +73,12 @@ class TestModule {
   std::unique_ptr<ptx::Module> module_;
   std::vector<std::vector<std::uint64_t>> storage_;
   codegen::ModuleAddresses addresses_;
-  std::vector<std::pair<std::string, std::unique_ptr<codegen::Code>>> compiled_;
+  struct Variant {
+    std::string kernel;
+    Extent block;
+    std::unique_ptr<codegen::Code> code;
+  };
+  std::vector<Variant> compiled_;
 };
 
 /// The contents of a file under cpu/tests.

@@ -21,6 +21,8 @@ HERE = Path(__file__).resolve().parent
 BUILT = HERE.parents[2] / "build" / "cpu" / "driver" / "libcuda.so.1"
 RECORDINGS = sorted((HERE / "recorded").glob("*.json.gz"))
 TESTS = run_tests.find_tests()
+# The vector form compiles for longer: here a sample, and with CUCORE_CPU_FORM=vector all of them.
+IN_VECTOR_FORM = TESTS[::10]
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +30,20 @@ def workers():
     pool = Workers(os.environ.get("CUCORE_TEST_DRIVER", str(BUILT)))
     yield pool
     pool.close()
+
+
+@pytest.fixture(scope="session")
+def vector_workers():
+    if "CUCORE_TEST_DRIVER" in os.environ:
+        pytest.skip("a form of code is a matter of the CPU device")
+    pool = Workers(str(BUILT), form="vector")
+    yield pool
+    pool.close()
+
+
+@pytest.mark.parametrize("test", IN_VECTOR_FORM, ids=[test.name for test in IN_VECTOR_FORM])
+def test_vector_form_computes_the_table(test, vector_workers):
+    test_instruction_computes_the_table(test, vector_workers)
 
 
 @pytest.mark.parametrize("test", TESTS, ids=[test.name for test in TESTS])

@@ -19,6 +19,7 @@ from table import layout
 from driver import Driver, DriverError
 
 CAPABILITY_VARIABLE = "CUCORE_CPU_COMPUTE_CAPABILITY"
+FORM_VARIABLE = "CUCORE_CPU_FORM"
 
 
 def job_of(table, ptx_path):
@@ -42,10 +43,12 @@ def sticky(code):
 class Worker:
     """A child with a driver of its own, kept until it can no longer be trusted."""
 
-    def __init__(self, driver_path, compute=None, timeout=60):
+    def __init__(self, driver_path, compute=None, timeout=60, form=None):
         environment = dict(os.environ)
         if compute:
             environment[CAPABILITY_VARIABLE] = compute
+        if form:
+            environment[FORM_VARIABLE] = form
         self.timeout = timeout
         self.child = subprocess.Popen(
             [sys.executable, str(Path(__file__).resolve()), driver_path],
@@ -98,15 +101,15 @@ class Worker:
 class Workers:
     """One live worker per needed compute capability; a broken one is replaced at the next job."""
 
-    def __init__(self, driver_path, timeout=60):
-        self.driver_path, self.timeout, self.live = driver_path, timeout, {}
+    def __init__(self, driver_path, timeout=60, form=None):
+        self.driver_path, self.timeout, self.form, self.live = driver_path, timeout, form, {}
 
     def get(self, compute=None):
         worker = self.live.get(compute)
         if worker is None or worker.broken:
             if worker:
                 worker.close()
-            worker = self.live[compute] = Worker(self.driver_path, compute, self.timeout)
+            worker = self.live[compute] = Worker(self.driver_path, compute, self.timeout, self.form)
         return worker
 
     def close(self):

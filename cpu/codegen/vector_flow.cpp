@@ -1,0 +1,158 @@
+// The order of blocks in the vector form: see vector_flow.hpp.
+#include "cpu/codegen/vector_flow.hpp"
+
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/ADT/SetVector.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/Instructions.h>
+
+#include <algorithm>
+
+namespace cucore::cpu::codegen {
+
+using llvm::BasicBlock;
+using llvm::Instruction;
+
+bool is_meeting(const Instruction& instruction) {
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  if (call == nullptr || call->getCalledFunction() == nullptr) return false;
+  const llvm::StringRef name = call->getCalledFunction()->getName();
+  return name == "cucpu_barrier" || name == "cucpu_warp_sync" || name == "cucpu_shuffle" || name == "cucpu_vote";
+}
+
+bool is_block_barrier(const Instruction& instruction) {
+  return is_meeting(instruction) &&
+         llvm::cast<llvm::CallInst>(instruction).getCalledFunction()->getName() == "cucpu_barrier";
+}
+
+VectorFlow::VectorFlow(llvm::Function& scalar) : dominators_(scalar), post_dominators_(scalar), loops_(dominators_) {
+  const llvm::ReversePostOrderTraversal<llvm::Function*> traversal(&scalar);
+  const Blocks sorted(traversal.begin(), traversal.end());
+  arrange(nullptr, sorted);
+  for (unsigned i = 0; i < order.size(); ++i) index_[order[i]] = i;
+  for (BasicBlock* block : order) {
+    for (BasicBlock* next : llvm::successors(block)) {
+      if (index(next) > index(block)) continue;
+      const llvm::Loop* loop = loops_.getLoopFor(next);
+      if (loop == nullptr || loop->getHeader() != next || !loop->contains(block)) {
+        refusal = "a loop with two entries";
+        return;
+      }
+    }
+    has_meetings_ |= std::any_of(block->begin(), block->end(), is_meeting);
+  }
+  find_live_values();
+}
+
+/// Appends the blocks of `loop` (the whole function if null), inner loops in one piece where their header stands.
+void VectorFlow::arrange(const llvm::Loop* loop, const Blocks& sorted) {
+  for (BasicBlock* block : sorted) {
+    const llvm::Loop* inner = loops_.getLoopFor(block);
+    if (loop != nullptr && !loop->contains(block)) continue;
+    while (inner != nullptr && inner != loop && inner->getParentLoop() != loop) inner = inner->getParentLoop();
+    if (inner == loop) {
+      order.push_back(block);
+    } else if (inner->getHeader() == block) {
+      arrange(inner, sorted);
+    }
+  }
+}
+
+BasicBlock* VectorFlow::meeting_point(BasicBlock* block) const {
+  const auto* node = post_dominators_.getNode(block);
+  return node != nullptr && node->getIDom() != nullptr ? node->getIDom()->getBlock() : nullptr;
+}
+
+Blocks VectorFlow::influence(BasicBlock* block) const {
+  BasicBlock* const meet = meeting_point(block);
+  llvm::SetVector<BasicBlock*> reached;
+  for (BasicBlock* next : llvm::successors(block)) {
+    if (next != meet) reached.insert(next);
+  }
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    for (BasicBlock* next : llvm::successors(reached[i])) {
+      if (next != meet) reached.insert(next);
+    }
+  }
+  if (meet != nullptr) reached.insert(meet);
+  return {reached.begin(), reached.end()};
+}
+
+bool VectorFlow::meetings_converge(const Blocks& dividing, bool (*is_of_kind)(const Instruction&)) const {
+  if (!has_meetings_) return true;
+  // The blocks from which a meeting can be reached, and among them who must pass whom.
+  llvm::SetVector<BasicBlock*> meeting;
+  for (BasicBlock* block : order) {
+    if (std::any_of(block->begin(), block->end(), is_of_kind)) meeting.insert(block);
+  }
+  llvm::SetVector<BasicBlock*> relevant(meeting.begin(), meeting.end());
+  for (std::size_t i = 0; i < relevant.size(); ++i) {
+    for (BasicBlock* before : llvm::predecessors(relevant[i])) relevant.insert(before);
+  }
+  auto followers = [&](BasicBlock* block) {
+    Blocks found;
+    for (BasicBlock* next : llvm::successors(block)) {
+      if (relevant.contains(next)) found.push_back(next);
+    }
+    return found;
+  };
+  llvm::DenseMap<BasicBlock*, llvm::DenseSet<BasicBlock*>> passes;  // post-dominators
+  const llvm::DenseSet<BasicBlock*> all(relevant.begin(), relevant.end());
+  for (BasicBlock* block : relevant) passes[block] = all;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto block = order.rbegin(); block != order.rend(); ++block) {
+      if (!relevant.contains(*block)) continue;
+      llvm::DenseSet<BasicBlock*> now;
+      const Blocks next = followers(*block);
+      if (!next.empty()) {
+        for (BasicBlock* candidate : passes[next.front()]) {
+          if (std::all_of(next.begin(), next.end(), [&](BasicBlock* n) { return passes[n].contains(candidate); }))
+            now.insert(candidate);
+        }
+      }
+      now.insert(*block);
+      if (now.size() != passes[*block].size()) {
+        passes[*block] = std::move(now);
+        changed = true;
+      }
+    }
+  }
+  for (BasicBlock* branch : dividing) {
+    if (!relevant.contains(branch) || followers(branch).size() < 2) continue;
+    const Blocks first = followers(branch);
+    llvm::SetVector<BasicBlock*> between(first.begin(), first.end());
+    for (std::size_t i = 0; i < between.size(); ++i) {
+      if (between[i] != branch && passes[branch].contains(between[i])) continue;  // all pass it
+      if (meeting.contains(between[i])) return false;
+      for (BasicBlock* next : followers(between[i])) between.insert(next);
+    }
+  }
+  return true;
+}
+
+void VectorFlow::find_live_values() {
+  llvm::DenseMap<BasicBlock*, llvm::SetVector<Instruction*>> live;
+  auto needs = [&](BasicBlock* block, llvm::Value* value) {
+    auto* used = llvm::dyn_cast<Instruction>(value);
+    return used != nullptr && used->getParent() != block && live[block].insert(used);
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto at = order.rbegin(); at != order.rend(); ++at) {
+      BasicBlock* block = *at;
+      for (Instruction& instruction : *block) {
+        if (llvm::isa<llvm::PHINode>(instruction)) continue;
+        for (llvm::Value* operand : instruction.operands()) changed |= needs(block, operand);
+      }
+      for (BasicBlock* next : llvm::successors(block)) {
+        const std::vector<Instruction*> wanted(live[next].begin(), live[next].end());
+        for (Instruction* value : wanted) changed |= needs(block, value);
+        for (llvm::PHINode& phi : next->phis()) changed |= needs(block, phi.getIncomingValueForBlock(block));
+      }
+    }
+  }
+  for (BasicBlock* block : order) live_in_[block] = {live[block].begin(), live[block].end()};
+}
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,61 @@
+// The control flow of a scalar kernel as the vector form runs it: an order of its blocks in which pending lanes always
+// catch up with each other, and where lanes that a branch divides meet again.
+#pragma once
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/DenseSet.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/IR/Dominators.h>
+
+#include <string>
+#include <vector>
+
+#include "cpu/codegen/llvm.hpp"
+
+namespace cucore::cpu::codegen {
+
+using Blocks = std::vector<llvm::BasicBlock*>;
+
+/// A call in which lanes of a block or warp meet. The vector form gives each a block of its own.
+bool is_meeting(const llvm::Instruction& instruction);
+bool is_block_barrier(const llvm::Instruction& instruction);
+
+class VectorFlow {
+ public:
+  /// `scalar` has simplified loops in closed form, no switches and one return.
+  explicit VectorFlow(llvm::Function& scalar);
+
+  /// Why the vector form cannot run this control flow; empty if it can.
+  std::string refusal;
+
+  /// Topological but for back edges, the blocks of a loop without gaps: whoever always runs the first block that lanes
+  /// wait for never runs a block twice in one turn of its loop.
+  Blocks order;
+  unsigned index(const llvm::BasicBlock* block) const { return index_.lookup(block); }
+
+  /// What lanes may reach at different times if the branch that ends `block` divides them; ends with where they meet.
+  Blocks influence(llvm::BasicBlock* block) const;
+  llvm::BasicBlock* meeting_point(llvm::BasicBlock* block) const;
+
+  /// Whether all lanes that can still meet others arrive together at every meeting, given the branches that may divide
+  /// lanes. Lanes that can no longer reach a meeting count as gone: they run to their end first.
+  bool meetings_converge(const Blocks& dividing, bool (*is_of_kind)(const llvm::Instruction&)) const;
+  bool has_meetings() const { return has_meetings_; }
+
+  /// By block: instructions of other blocks, and its own phis aside, that it or a later block still uses.
+  const llvm::DenseMap<llvm::BasicBlock*, std::vector<llvm::Instruction*>>& live_in() const { return live_in_; }
+
+ private:
+  void arrange(const llvm::Loop* loop, const Blocks& sorted);
+  void find_live_values();
+
+  llvm::DominatorTree dominators_;
+  llvm::PostDominatorTree post_dominators_;
+  llvm::LoopInfo loops_;
+  llvm::DenseMap<const llvm::BasicBlock*, unsigned> index_;
+  llvm::DenseMap<llvm::BasicBlock*, std::vector<llvm::Instruction*>> live_in_;
+  bool has_meetings_ = false;
+};
+
+}  // namespace cucore::cpu::codegen

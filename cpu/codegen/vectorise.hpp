@@ -1,0 +1,19 @@
+// The vector form of a kernel, made from the scalar form that the generators emit: chunks of SIMD lanes in lockstep
+// (vector_emitter.hpp). What it cannot run it refuses as a whole, and the scalar form stands.
+#pragma once
+
+#include <string>
+
+#include "cpu/codegen/compiler.hpp"
+#include "cpu/codegen/module_emitter.hpp"
+
+namespace cucore::cpu::codegen {
+
+/// Why a kernel keeps the scalar form, as far as that can be told without emitting it; empty if nothing is in the way.
+std::string refuse_vector_form(const ptx::Module& module, const Reach& reach, const KernelInfo& info);
+
+/// Replaces the kernel's body `scalar` (in SSA, calls inlined) by entry points that run it in the vector form, and says
+/// in `info` which. The text says why not; the module is then of no more use.
+std::string vectorise(llvm::Function& scalar, const CompileOptions& options, HostFeatures host, KernelInfo& info);
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,56 @@
+// The code of one kernel: see code_variants.hpp.
+#include "cpu/runtime/code_variants.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+/// Shapes of block that one kernel has code for at a time.
+constexpr std::size_t kMostVariants = 8;
+
+codegen::FormOfCode form_from_environment() {
+  const char* text = std::getenv("CUCORE_CPU_FORM");
+  const std::string_view form = text ? text : "";
+  if (form == "vector") return codegen::FormOfCode::Vector;
+  return codegen::FormOfCode::Scalar;
+}
+
+bool is_for(const codegen::CompileOptions& options, const std::uint32_t (&block)[3]) {
+  return std::equal(std::begin(block), std::end(block), std::begin(options.block));
+}
+
+}  // namespace
+
+codegen::CompileOptions options_for(const std::uint32_t (&block)[3]) {
+  static const codegen::FormOfCode form = form_from_environment();
+  codegen::CompileOptions options{.form = form};
+  if (form != codegen::FormOfCode::Scalar) std::copy_n(block, 3, options.block);
+  return options;
+}
+
+std::shared_ptr<const codegen::Code> CodeVariants::find(const codegen::CompileOptions& options) {
+  if (scalar_) return scalar_;
+  const auto found = std::find_if(variants_.begin(), variants_.end(),
+                                  [&](const Variant& variant) { return is_for(options, variant.block); });
+  if (found == variants_.end()) return nullptr;
+  std::rotate(found, found + 1, variants_.end());
+  return variants_.back().code;
+}
+
+void CodeVariants::add(const codegen::CompileOptions& options, std::shared_ptr<const codegen::Code> code) {
+  if (code->info.form == codegen::FormOfCode::Scalar) {
+    scalar_ = std::move(code);
+    return;
+  }
+  if (variants_.size() == kMostVariants) variants_.erase(variants_.begin());
+  Variant& added = variants_.emplace_back();
+  std::copy_n(options.block, 3, added.block);
+  added.code = std::move(code);
+}
+
+}  // namespace cucore::cpu::runtime

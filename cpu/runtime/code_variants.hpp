@@ -1,0 +1,33 @@
+// Which form of code kernels get, and the code of one kernel: in the vector form for one shape of block each.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cpu/codegen/compiler.hpp"
+
+namespace cucore::cpu::runtime {
+
+/// What a launch with such blocks asks of the compiler. CUCORE_CPU_FORM says which form, read once: `vector`, or
+/// else the scalar one.
+codegen::CompileOptions options_for(const std::uint32_t (&block)[3]);
+
+/// The scalar form, which is for all blocks and stays, or the variants of the vector form used last: a kernel that was
+/// refused that form once keeps the scalar one. Not thread-safe.
+class CodeVariants {
+ public:
+  /// Null if there is none.
+  std::shared_ptr<const codegen::Code> find(const codegen::CompileOptions& options);
+  void add(const codegen::CompileOptions& options, std::shared_ptr<const codegen::Code> code);
+
+ private:
+  struct Variant {
+    std::uint32_t block[3];
+    std::shared_ptr<const codegen::Code> code;
+  };
+  std::shared_ptr<const codegen::Code> scalar_;
+  std::vector<Variant> variants_;  ///< the one used last stands last
+};
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,167 @@
+// The vector form against the scalar reference: equal bits for random kernels in blocks of many shapes, and what it
+// refuses.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "cpu/tests/codegen_stand_in.hpp"
+#include "cpu/tests/random_kernels.hpp"
+
+namespace cucore::cpu {
+
+namespace {
+
+using codegen::FormOfCode;
+using Words = std::vector<std::uint32_t>;
+
+constexpr Extent blocks[] = {{32, 1, 1},  {33, 1, 1}, {64, 1, 1}, {100, 1, 1}, {256, 1, 1}, {300, 1, 1},
+                             {16, 16, 1}, {8, 8, 1},  {4, 8, 1},  {33, 3, 1},  {5, 7, 1},   {8, 4, 4},
+                             {32, 4, 1},  {1, 1, 1},  {7, 1, 1},  {512, 1, 1}, {12, 6, 1}};
+
+const Words& inputs() {
+  static const Words words = [] {
+    Words made(random_kernel_inputs + 64);
+    std::uint32_t x = 1;
+    for (std::uint32_t& word : made) word = x = x * 1664525 + 1013904223;
+    return made;
+  }();
+  return words;
+}
+
+Words run(TestModule& module, Extent block) {
+  constexpr std::uint32_t grid = 2;
+  Words out(std::size_t{grid} * block.x * block.y * block.z * random_kernel_outputs, 0xabababab);
+  module.launch("k", {grid, 1, 1}, block, inputs().data(), out.data(), 19U);
+  return out;
+}
+
+/// How many random kernels the tests run: CUCORE_RANDOM_KERNELS, for longer runs than a test's.
+std::uint32_t random_kernels() {
+  const char* count = std::getenv("CUCORE_RANDOM_KERNELS");
+  return count != nullptr ? static_cast<std::uint32_t>(std::strtoul(count, nullptr, 10)) : 4;
+}
+
+/// A kernel of one parameter, an array of words by thread.
+std::string kernel(const std::string& body) {
+  return ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n"
+         ".reg .u32 %r<20>;\n.reg .u64 %a<20>;\n.reg .pred %p<8>;\n"
+         "ld.param.u64 %a0, [out];\nmov.u32 %r0, %tid.x;\nmul.wide.u32 %a1, %r0, 4;\nadd.u64 %a1, %a0, %a1;\n" +
+         body + "st.global.u32 [%a1], %r1;\nret;\n}\n";
+}
+
+Words run_form(const std::string& text, FormOfCode form, unsigned threads, std::string* refusal = nullptr) {
+  TestModule module(text, form);
+  Words out(threads, 0);
+  module.launch("k", {1, 1, 1}, {threads, 1, 1}, out.data());
+  if (refusal != nullptr) *refusal = module.refusal;
+  return out;
+}
+
+}  // namespace
+
+TEST(VectorForm, computes_what_the_scalar_form_does_in_random_control_flow) {
+  unsigned taken = 0;
+  const std::uint32_t count = random_kernels();
+  for (std::uint32_t seed = 0; seed < count; ++seed) {
+    const std::string text = random_kernel(seed);
+    TestModule scalar(text, FormOfCode::Scalar);
+    TestModule vector(text, FormOfCode::Vector);
+    for (unsigned n = 0; n < 3; ++n) {
+      const Extent block = blocks[(seed * 3 + n) % std::size(blocks)];
+      const Words expected = run(scalar, block);
+      const Words computed = run(vector, block);
+      taken += vector.refusal.empty() ? 1 : 0;
+      ASSERT_EQ(computed, expected) << "seed " << seed << ", block " << block.x << "x" << block.y << "x" << block.z
+                                    << "\n"
+                                    << text;
+    }
+  }
+  EXPECT_GT(taken, count * 3 / 2);  // or the test says little
+}
+
+TEST(VectorForm, refuses_a_loop_that_waits_for_other_threads_as_a_whole) {
+  const std::string text = kernel(
+      "setp.eq.u32 %p0, %r0, 0;\n@%p0 bra L1;\nL0: ld.volatile.global.u32 %r2, [%a0];\nsetp.eq.u32 %p1, %r2, 0;\n"
+      "@%p1 bra L0;\nL1: mov.u32 %r1, 7;\n");
+  std::string refusal;
+  const Words out = run_form(text, FormOfCode::Vector, 40, &refusal);
+  EXPECT_EQ(refusal, "a loop that waits for other threads");
+  EXPECT_TRUE(std::all_of(out.begin(), out.end(), [](std::uint32_t word) { return word == 7; }));
+}
+
+TEST(VectorForm, refuses_a_warp_operation_that_only_some_lanes_reach) {
+  std::string refusal;
+  const std::string text = kernel(
+      "mov.u32 %r1, %r0;\nand.b32 %r2, %r0, 1;\nsetp.eq.u32 %p0, %r2, 0;\n@%p0 bra L0;\n"
+      "shfl.sync.bfly.b32 %r1, %r0, 2, 31, 0xaaaaaaaa;\nL0: shfl.sync.bfly.b32 %r1, %r1, 1, 31, 0xffffffff;\n");
+  const Words out = run_form(text, FormOfCode::Vector, 32, &refusal);
+  EXPECT_EQ(refusal, "a warp operation that only some lanes of a warp reach");
+  EXPECT_EQ(out, run_form(text, FormOfCode::Scalar, 32));
+}
+
+TEST(VectorForm, takes_a_warp_operation_of_lanes_that_the_others_never_meet_again) {
+  std::string refusal;
+  const std::string text = kernel(
+      "mov.u32 %r1, %r0;\nand.b32 %r2, %r0, 1;\nsetp.eq.u32 %p0, %r2, 0;\n@%p0 bra L0;\n"
+      "shfl.sync.bfly.b32 %r1, %r0, 2, 31, 0xaaaaaaaa;\nL0:\n");
+  const Words out = run_form(text, FormOfCode::Vector, 32, &refusal);
+  EXPECT_EQ(refusal, "");
+  EXPECT_EQ(out, run_form(text, FormOfCode::Scalar, 32));
+}
+
+TEST(VectorForm, takes_a_warp_operation_that_whole_warps_reach) {
+  std::string refusal;
+  const std::string text = kernel(
+      "mov.u32 %r1, %r0;\nsetp.gt.u32 %p0, %r0, 31;\n@%p0 bra L0;\n"
+      "shfl.sync.down.b32 %r1, %r0, 3, 31, 0xffffffff;\nL0:\n");
+  for (const unsigned threads : {32U, 64U, 100U, 256U, 512U}) {
+    const Words out = run_form(text, FormOfCode::Vector, threads, &refusal);
+    EXPECT_EQ(refusal, "");
+    EXPECT_EQ(out, run_form(text, FormOfCode::Scalar, threads)) << threads;
+  }
+}
+
+TEST(VectorForm, lets_the_halves_of_a_warp_meet_among_themselves) {
+  const std::string halves =
+      "and.b32 %r2, %r0, 31;\nsetp.lt.u32 %p0, %r2, 16;\nselp.b32 %r3, 0xffff, 0xffff0000, %p0;\n"
+      "and.b32 %r4, %r0, 5;\nsetp.ne.u32 %p1, %r4, 0;\n";
+  for (const std::string& meeting : {
+           std::string("vote.sync.ballot.b32 %r1, %p1, %r3;\n"),
+           std::string("setp.lt.u32 %p1, %r2, 16;\nvote.sync.all.pred %p2, %p1, %r3;\nselp.b32 %r1, 1, 0, %p2;\n"),
+           std::string("setp.lt.u32 %p1, %r2, 16;\nvote.sync.any.pred %p2, %p1, %r3;\nselp.b32 %r1, 1, 0, %p2;\n"),
+           std::string("shfl.sync.down.b32 %r1, %r0, 4, 31, %r3;\n"),
+           std::string("shfl.sync.bfly.b32 %r1, %r0, %r4, 31, %r3;\n"),
+       }) {
+    for (const unsigned threads : {32U, 64U, 100U}) {
+      const std::string text = kernel(halves + meeting);
+      EXPECT_EQ(run_form(text, FormOfCode::Vector, threads), run_form(text, FormOfCode::Scalar, threads)) << meeting;
+    }
+  }
+}
+
+TEST(VectorForm, takes_an_early_exit_before_a_barrier) {
+  std::string refusal;
+  const std::string text =
+      kernel("setp.gt.u32 %p0, %r0, 50;\n@%p0 ret;\nmov.u32 %r1, 5;\nbar.sync 0;\nadd.u32 %r1, %r1, %r0;\n");
+  for (const unsigned threads : {32U, 64U, 300U, 512U}) {
+    const Words out = run_form(text, FormOfCode::Vector, threads, &refusal);
+    EXPECT_EQ(refusal, "");
+    EXPECT_EQ(out, run_form(text, FormOfCode::Scalar, threads)) << threads;
+  }
+}
+
+TEST(VectorForm, extends_indices_that_wrap_around_inside_a_chunk_as_each_lane_would) {
+  const std::string text = kernel(
+      "sub.u32 %r2, %r0, 5;\nmov.u32 %r1, 99;\nsetp.gt.u32 %p0, %r2, 1000;\n"
+      "mul.wide.u32 %a2, %r2, 4;\nadd.u64 %a3, %a0, %a2;\n@!%p0 st.global.u32 [%a3+20], %r2;\n"
+      "cvt.u64.u32 %a4, %r2;\nshr.u64 %a4, %a4, 20;\ncvt.u32.u64 %r1, %a4;\n");
+  for (const unsigned threads : {16U, 48U, 256U}) {
+    std::string refusal;
+    EXPECT_EQ(run_form(text, FormOfCode::Vector, threads, &refusal), run_form(text, FormOfCode::Scalar, threads));
+    EXPECT_EQ(refusal, "");
+  }
+}
+
+}  // namespace cucore::cpu

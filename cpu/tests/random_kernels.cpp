@@ -1,0 +1,249 @@
+// Makes random kernels: see random_kernels.hpp.
+#include "cpu/tests/random_kernels.hpp"
+
+#include <array>
+#include <random>
+#include <vector>
+
+namespace cucore::cpu {
+
+namespace {
+
+constexpr unsigned variables = 6;  ///< %v0.. : what programs compute with
+
+class Writer {
+ public:
+  explicit Writer(std::uint32_t seed) : random_(seed) {}
+
+  std::string kernel() {
+    meets_ = pick(3) == 0;
+    statements(3 + pick(4), 0, false);
+    if (meets_) meeting();
+    statements(2 + pick(3), 0, false);
+    std::string text =
+        ".version 8.0\n.target sm_80\n.address_size 64\n"
+        ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)\n{\n"
+        "  .reg .u32 %v<6>, %t<400>, %x, %lin, %n, %g;\n  .reg .u64 %in, %out, %a<400>;\n  .reg .pred %p<400>;\n"
+        "  .shared .align 4 .b8 tile[4096];\n"
+        "  ld.param.u64 %in, [in];\n  ld.param.u64 %out, [out];\n  ld.param.u32 %n, [n];\n"
+        "  mov.u32 %x, %tid.x;\n  mov.u32 %t0, %tid.y;\n  mov.u32 %t1, %ntid.x;\n  mov.u32 %t2, %tid.z;\n"
+        "  mov.u32 %t3, %ntid.y;\n  mad.lo.u32 %t0, %t2, %t3, %t0;\n  mad.lo.u32 %lin, %t0, %t1, %x;\n"
+        "  mul.lo.u32 %t1, %t1, %t3;\n  mov.u32 %t3, %ntid.z;\n  mul.lo.u32 %t1, %t1, %t3;\n"
+        "  mov.u32 %t2, %ctaid.x;\n  mad.lo.u32 %g, %t1, %t2, %lin;\n"
+        "  mul.wide.u32 %a0, %g, 32;\n  add.u64 %out, %out, %a0;\n"
+        "  mov.u32 %v0, %g;\n  mov.u32 %v1, %x;\n  mov.u32 %v2, %ctaid.x;\n  mov.u32 %v3, 12345;\n"
+        "  and.b32 %t4, %g, 1023;\n  mul.wide.u32 %a1, %t4, 4;\n  add.u64 %a1, %in, %a1;\n  ld.global.u32 %v4, [%a1];\n"
+        "  mov.u32 %v5, %tid.y;\n";
+    text += body_;
+    for (unsigned v = 0; v < variables; ++v)
+      text += "  st.global.u32 [%out+" + std::to_string(4 * v) + "], %v" + std::to_string(v) + ";\n";
+    return text + "  ret;\n}\n";
+  }
+
+ private:
+  unsigned pick(unsigned below) { return std::uniform_int_distribution<unsigned>(0, below - 1)(random_); }
+  std::string variable() { return "%v" + std::to_string(pick(variables)); }
+  std::string temporary() { return "%t" + std::to_string(5 + temporaries_++ % 390); }
+  std::string address() { return "%a" + std::to_string(2 + addresses_++ % 390); }
+  std::string predicate() { return "%p" + std::to_string(predicates_++ % 400); }
+  std::string label() { return "L" + std::to_string(labels_++); }
+  void line(const std::string& text) { body_ += "  " + text + ";\n"; }
+
+  std::string operand() {
+    switch (pick(6)) {
+      case 0:
+        return std::to_string(pick(40));
+      case 1:
+        return "%x";
+      case 2:
+        return "%lin";
+      case 3:
+        return "%n";
+      default:
+        return variable();
+    }
+  }
+
+  void statements(unsigned count, unsigned depth, bool in_loop) {
+    for (unsigned n = 0; n < count; ++n) statement(depth, in_loop);
+  }
+
+  void statement(unsigned depth, bool in_loop) {
+    switch (pick(depth < 3 ? 12 : 7)) {
+      case 0:
+      case 1:
+      case 2:
+        return arithmetic("");
+      case 3:
+        return load();
+      case 4:
+        return line("st.global.u32 [%out+" + std::to_string(24 + 4 * pick(2)) + "], " + variable());
+      case 5: {
+        const std::string guard = condition();
+        return arithmetic((pick(2) != 0 ? "@" : "@!") + guard + " ");
+      }
+      case 6:
+        return wrapping_index();
+      case 7:
+      case 8:
+      case 9:
+        return branch(depth, in_loop);
+      default:
+        return loop(depth);
+    }
+  }
+
+  void arithmetic(const std::string& guard) {
+    static constexpr std::array<const char*, 10> operations{"add.u32", "sub.u32", "mul.lo.u32", "xor.b32", "and.b32",
+                                                            "or.b32",  "min.u32", "max.s32",    "div.u32", "rem.s32"};
+    if (pick(8) == 0)
+      return line(guard + (pick(2) != 0 ? "shl.b32 " : "shr.u32 ") + variable() + ", " + variable() + ", " +
+                  std::to_string(pick(34)));
+    line(guard + operations[pick(operations.size())] + " " + variable() + ", " + operand() + ", " + operand());
+  }
+
+  std::string condition() {
+    static constexpr std::array<const char*, 5> comparisons{"setp.lt.u32", "setp.gt.s32", "setp.eq.u32", "setp.ne.u32",
+                                                            "setp.ge.u32"};
+    const std::string p = predicate();
+    std::string a = variable();
+    if (pick(2) != 0) {  // a few low bits, so that lanes disagree
+      const std::string t = temporary();
+      line("and.b32 " + t + ", " + a + ", " + std::to_string(1 + pick(7)));
+      a = t;
+    } else if (pick(3) == 0) {
+      a = "%n";  // the same everywhere
+    }
+    line(std::string(comparisons[pick(comparisons.size())]) + " " + p + ", " + a + ", " +
+         (pick(2) != 0 ? std::to_string(pick(64)) : operand()));
+    return p;
+  }
+
+  void load() {
+    const std::string t = temporary();
+    const std::string a = address();
+    const unsigned step = 1 + pick(4);
+    switch (pick(4)) {
+      case 0:  // neighbours, or a constant step apart
+        line("mad.lo.u32 " + t + ", %lin, " + std::to_string(step) + ", " + std::to_string(pick(9)));
+        break;
+      case 1:  // the same for all
+        line("add.u32 " + t + ", %n, " + std::to_string(pick(9)));
+        break;
+      default:
+        line("mov.u32 " + t + ", " + variable());
+    }
+    line("and.b32 " + t + ", " + t + ", 1023");
+    line((pick(2) != 0 ? "mul.wide.u32 " : "mul.wide.s32 ") + a + ", " + t + ", 4");
+    line("add.u64 " + a + ", " + a + ", %in");
+    line("ld.global.u32 " + variable() + ", [" + a + "]");
+  }
+
+  /// An index that wraps around inside a chunk, used where it is in range only.
+  void wrapping_index() {
+    const std::string t = temporary(), p = predicate(), a = address();
+    line("sub.u32 " + t + ", %lin, " + std::to_string(1 + pick(40)));
+    line("setp.lt.u32 " + p + ", " + t + ", 1024");
+    line("mul.wide.u32 " + a + ", " + t + ", 4");
+    line("add.u64 " + a + ", " + a + ", %in");
+    line("@" + p + " ld.global.u32 " + variable() + ", [" + a + "]");
+  }
+
+  void branch(unsigned depth, bool in_loop) {
+    const std::string otherwise = label(), end = label();
+    const std::string p = condition();
+    line((pick(2) != 0 ? "@" : "@!") + p + " bra " + otherwise);
+    statements(1 + pick(3), depth + 1, in_loop);
+    switch (pick(in_loop ? 5 : 7)) {
+      case 0:
+        if (in_loop) line("bra " + breaks_.back());
+        break;
+      case 1:
+        if (!in_loop && !meets_) {
+          line("st.global.u32 [%out+28], " + variable());
+          line("ret");
+        }
+        break;
+      default:
+        break;
+    }
+    line("bra " + end);
+    body_ += otherwise + ":\n";
+    if (pick(2) != 0) statements(1 + pick(3), depth + 1, in_loop);
+    body_ += end + ":\n";
+  }
+
+  void loop(unsigned depth) {
+    const std::string head = label(), leave = label();
+    const std::string counter = "%t" + std::to_string(395 + depth);
+    const std::string p = predicate();
+    if (pick(2) != 0) {
+      line("and.b32 " + counter + ", " + variable() + ", " + std::to_string(1 + 2 * pick(3)));
+    } else {
+      line("mov.u32 " + counter + ", " + std::to_string(1 + pick(4)));
+    }
+    breaks_.push_back(leave);
+    body_ += head + ":\n";
+    statements(1 + pick(3), depth + 1, true);
+    line("add.u32 %v" + std::to_string(pick(variables)) + ", " + counter + ", " + operand());
+    line("setp.eq.u32 " + p + ", " + counter + ", 0");
+    line("@" + p + " bra " + leave);
+    line("sub.u32 " + counter + ", " + counter + ", 1");
+    line("bra " + head);
+    body_ += leave + ":\n";
+    breaks_.pop_back();
+  }
+
+  /// Exchanges values between the lanes of a warp or through shared memory.
+  void meeting() {
+    const std::string t = temporary(), u = temporary(), p = predicate();
+    switch (pick(4)) {
+      case 0:
+        line("shl.b32 " + t + ", %lin, 2");
+        line("mov.u32 " + u + ", tile");
+        line("add.u32 " + t + ", " + t + ", " + u);
+        line("st.shared.u32 [" + t + "], " + variable());
+        line("bar.sync 0");
+        line("xor.b32 " + t + ", " + t + ", " + std::to_string(4 * pick(2)));
+        line("ld.shared.u32 " + variable() + ", [" + u + "+" + std::to_string(4 * pick(4)) + "]");
+        line("bar.sync 0");
+        break;
+      case 1: {
+        static constexpr std::array<const char*, 4> modes{"bfly", "down", "up", "idx"};
+        const unsigned mode = pick(4);
+        const std::string lane = pick(3) == 0 ? variable() : std::to_string(pick(32));
+        line(std::string("shfl.sync.") + modes[mode] + ".b32 " + variable() + "|" + p + ", " + variable() + ", " +
+             lane + ", " + (mode == 2 ? "0" : "31") + ", 0xffffffff");
+        line("@" + p + " add.u32 " + variable() + ", " + variable() + ", 1");
+        break;
+      }
+      case 2:
+        line("vote.sync.ballot.b32 " + variable() + ", " + condition() + ", 0xffffffff");
+        break;
+      default: {  // by whole warps only
+        const std::string skip = label();
+        line("setp.ge.u32 " + p + ", %lin, " + std::to_string(32 * (1 + pick(3))));
+        line("@" + p + " bra " + skip);
+        line("shfl.sync.bfly.b32 " + variable() + ", " + variable() + ", " + std::to_string(1U << pick(5)) +
+             ", 31, 0xffffffff");
+        body_ += skip + ":\n";
+      }
+    }
+    if (pick(2) != 0) {
+      statements(1 + pick(2), 1, false);
+      meeting();
+    }
+  }
+
+  std::mt19937 random_;
+  std::string body_;
+  std::vector<std::string> breaks_;
+  bool meets_ = false;
+  unsigned temporaries_ = 0, addresses_ = 0, predicates_ = 0, labels_ = 0;
+};
+
+}  // namespace
+
+std::string random_kernel(std::uint32_t seed) { return Writer(seed).kernel(); }
+
+}  // namespace cucore::cpu
