@@ -123,13 +123,14 @@ TEST(Image, a_cubin_without_ptx_is_told_apart_from_a_damaged_one) {
   EXPECT_NE(contents.error.find("carries no PTX"), std::string::npos);
 }
 
-TEST(Image, every_ptx_section_of_a_cubin_is_read) {
+TEST(Image, every_module_in_every_ptx_section_of_a_cubin_is_read) {
   const ImageContents contents = read_image(
-      make_cubin({{".text.k", "code"}, {".cucore.ptx", "first"}, {".cucore.ptx", std::string("second\0pad", 10)}}),
+      make_cubin(
+          {{".text.k", "code"}, {".cucore.ptx", "first"}, {".cucore.ptx", std::string("second\0third\0\0", 14)}}),
       sm_80);
   EXPECT_EQ(contents.status, ImageStatus::Ok);
   EXPECT_EQ(contents.ptx, "first");
-  EXPECT_EQ(contents.further_ptx, std::vector<std::string>{"second"});
+  EXPECT_EQ(contents.further_ptx, (std::vector<std::string>{"second", "third"}));
 }
 
 TEST(Image, an_elf_image_for_another_machine_is_refused) {

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 START = """
 import atexit, gc, os, signal, sys, threading, time, weakref
 import cucore
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell starts with it ignored
 PTX = (b".version 7.0\\n.target sm_70\\n.address_size 64\\n"
        b".visible .entry k(.param .u64 p)\\n{\\n  ret;\\n}\\n.visible .global .u32 variable;\\n"
        b".visible .entry spin(.param .u64 flag)\\n{\\n  .reg .u64 %a; .reg .u32 %v; .reg .pred %p;\\n"
