@@ -19,29 +19,48 @@ class Process : public ::testing::Test {
   void SetUp() override { ::testing::FLAGS_gtest_death_test_style = "threadsafe"; }
 };
 
-/// A kernel that waits for ever, on a stream, in the primary context.
-void start_endless_kernel() {
+constexpr const char* kEndlessKernel = R"(
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry endless(.param .u64 begun)
+{
+  .reg .pred %go_on;
+  .reg .b32 %value;
+  .reg .b64 %address;
+  ld.param.u64 %address, [begun];
+  st.volatile.u32 [%address], 1;
+again:
+  ld.volatile.u32 %value, [%address];
+  setp.ne.u32 %go_on, %value, 0;
+  @%go_on bra again;
+  ret;
+}
+)";
+
+/// Launches a kernel that never ends, in the primary context; what it returns becomes 1 when the kernel has begun.
+volatile unsigned* start_endless_kernel() {
   CUcontext context = nullptr;
   CUmodule module = nullptr;
   CUfunction function = nullptr;
-  CUdeviceptr memory = 0;
+  void* begun = nullptr;
   cuInit(0);
   cuDevicePrimaryCtxRetain(&context, 0);
   cuCtxSetCurrent(context);
-  cuModuleLoadData(&module, kernels_ptx().c_str());
-  cuModuleGetFunction(&function, module, "wait_for");
-  cuMemAlloc(&memory, 16);
-  cuMemsetD8(memory, 0, 16);
-  CUdeviceptr out = memory + 4;
-  void* parameters[] = {&memory, &out};
+  cuModuleLoadData(&module, kEndlessKernel);
+  cuModuleGetFunction(&function, module, "endless");
+  cuMemAllocHost(&begun, sizeof(unsigned));
+  *static_cast<volatile unsigned*>(begun) = 0;
+  void* parameters[] = {&begun};
   if (cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr) != CUDA_SUCCESS) std::_Exit(99);
+  return static_cast<volatile unsigned*>(begun);
 }
 
-/// Returns when one thread beside the caller's runs, the kernel's, and has been the only one for a while. A thread that
-/// still starts may hold a lock of the address sanitizer's allocator, which a fork would copy as held for ever: g++
-/// 12's does not guard its locks at fork, as glibc's allocator does.
-void wait_until_only_the_kernel_runs() {
-  for (int alike = 0; alike < 10;) {
+/// Returns when the kernel has begun and every other thread of the driver sleeps, for a while. A thread that still
+/// starts may hold a lock of the address sanitizer's allocator, which a fork would copy as held for ever: g++ 12's does
+/// not guard its locks at fork, as glibc's allocator does.
+void wait_until_only_the_kernel_runs(const volatile unsigned* begun) {
+  for (int alike = 0; alike < 5;) {
     int running = 0;
     for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
       std::string line;
@@ -49,8 +68,8 @@ void wait_until_only_the_kernel_runs() {
       const std::size_t name_end = line.rfind(')');
       if (name_end != std::string::npos && line[name_end + 2] == 'R') ++running;
     }
-    alike = running == 2 ? alike + 1 : 0;  // the kernel's thread and this one
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    alike = *begun == 1 && running <= 2 ? alike + 1 : 0;  // the kernel's thread, if it does not rest, and this one
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 }
 
@@ -110,8 +129,7 @@ TEST_F(Process, a_child_forked_after_initialisation_cannot_use_the_driver) {
   setenv("ASAN_OPTIONS", (options + ":detect_leaks=0").c_str(), 1);
   EXPECT_EXIT(
       {
-        start_endless_kernel();
-        wait_until_only_the_kernel_runs();
+        wait_until_only_the_kernel_runs(start_endless_kernel());
         const pid_t child = fork();
         if (child == 0) {
           CUdeviceptr memory = 0;
