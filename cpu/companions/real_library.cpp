@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <filesystem>
 #include <string>
 
 namespace {
@@ -10,6 +11,21 @@ namespace {
 std::string& path() {
   static auto* text = new std::string;  // used until the process ends
   return *text;
+}
+
+// NVRTC opens its built-ins by name alone, which finds them only where the linker looks; once they are loaded from
+// beside it, the name is enough.
+void load_builtins_beside(const std::filesystem::path& library) {
+  std::error_code ignored;  // nothing to list: then NVRTC says itself what it misses
+  for (const auto& entry : std::filesystem::directory_iterator(library.parent_path(), ignored)) {
+    if (entry.path().filename().string().starts_with("libnvrtc-builtins.so"))
+      dlopen(entry.path().c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+}
+
+void* open_library(const std::string& library) {
+  if (library.find("libnvrtc") != std::string::npos) load_builtins_beside(library);
+  return dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
 }  // namespace
@@ -21,7 +37,7 @@ void cucore_companion_forward_to(const char* library) { path() = library; }
 namespace cucore::cpu::companions {
 
 void* real_symbol(const char* name) {
-  static void* const library = dlopen(path().c_str(), RTLD_NOW | RTLD_LOCAL);
+  static void* const library = open_library(path());
   return library ? dlsym(library, name) : nullptr;
 }
 
