@@ -1,9 +1,9 @@
 # A client of the driver: cuda.core compiling, linking and launching in every form, and cuda.bindings beside it.
 import ctypes
-import os
 import pickle
 
 import numpy as np
+from checked import checked
 from cuda.bindings import driver
 from cuda.core import (
     Device,
@@ -25,18 +25,6 @@ host = LegacyPinnedMemoryResource().allocate(4096)
 numbers = np.from_dlpack(host).view(np.int32)
 one = LaunchConfig(grid=1, block=1)
 arch = f"sm_{device.arch}"
-
-
-def checked(name, function):
-    try:
-        function()
-        print("ok", name, flush=True)
-    except Exception as error:  # every part is tried; the caller looks for the failures
-        import traceback
-
-        print("FAILED", name, type(error).__name__, str(error)[:300], flush=True)
-        if os.environ.get("TRACE"):
-            traceback.print_exc()
 
 
 KERNEL = 'extern "C" __global__ void k(int* p, int v) { *p = v; }'

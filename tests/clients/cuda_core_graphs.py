@@ -5,6 +5,7 @@ import pathlib
 import tempfile
 
 import numpy as np
+from checked import checked
 from cuda.core import Device, LaunchConfig, LegacyPinnedMemoryResource, Program, ProgramOptions, launch
 from cuda.core.graph import GraphCompleteOptions, GraphDefinition
 
@@ -28,18 +29,6 @@ host = pinned.allocate(64)
 numbers = np.from_dlpack(host).view(np.int32)
 numbers[:] = 0
 one = LaunchConfig(grid=1, block=1)
-
-
-def checked(name, function):
-    try:
-        function()
-        print("ok", name)
-    except Exception as error:  # every part is tried; the caller looks for the failures
-        import traceback
-
-        print("FAILED", name, type(error).__name__, str(error)[:200])
-        if os.environ.get("TRACE"):
-            traceback.print_exc()
 
 
 def capture_runs_later():

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 
 import numpy as np
+from checked import checked
 from cuda.core import (
     Buffer,
     Device,
@@ -21,18 +22,6 @@ from cuda.core import (
     VirtualMemoryResourceOptions,
     launch,
 )
-
-
-def checked(name, function):
-    try:
-        function()
-        print("ok", name, flush=True)
-    except Exception as error:  # every part is tried; the caller looks for the failures
-        import traceback
-
-        print("FAILED", name, type(error).__name__, str(error)[:300], flush=True)
-        if os.environ.get("TRACE"):
-            traceback.print_exc()
 
 
 def set_up():

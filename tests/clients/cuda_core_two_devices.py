@@ -1,20 +1,7 @@
 # A client of the driver: cuda.core with two devices (CUCORE_CPU_DEVICES=2).
-import os
 
+from checked import checked
 from cuda.core import Device, DeviceMemoryResource, DeviceMemoryResourceOptions, LegacyPinnedMemoryResource
-
-
-def checked(name, function):
-    try:
-        function()
-        print("ok", name, flush=True)
-    except Exception as error:  # every part is tried; the caller looks for the failures
-        import traceback
-
-        print("FAILED", name, type(error).__name__, str(error)[:300], flush=True)
-        if os.environ.get("TRACE"):
-            traceback.print_exc()
-
 
 first, second = Device(0), Device(1)
 

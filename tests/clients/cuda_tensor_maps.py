@@ -2,18 +2,12 @@
 # of compute capability 9.0 (CUCORE_CPU_COMPUTE_CAPABILITY).
 import ctypes
 
+from checked import checked
+
 driver = ctypes.CDLL("libcuda.so.1")
 INVALID = 1
 FLOAT16, FLOAT32 = 6, 7  # CUtensorMapDataType
 SWIZZLE_NONE, SWIZZLE_32B = 0, 1
-
-
-def checked(name, function):
-    try:
-        function()
-        print("ok", name, flush=True)
-    except Exception as error:  # every part is tried; the caller looks for the failures
-        print("FAILED", name, type(error).__name__, str(error)[:300], flush=True)
 
 
 def ok(code):

@@ -4,15 +4,8 @@ import os
 import pathlib
 
 import pynvml
+from checked import checked
 from cuda.bindings import driver
-
-
-def checked(name, function):
-    try:
-        function()
-        print("ok", name, flush=True)
-    except Exception as error:  # every part is tried; the caller looks for the failures
-        print("FAILED", name, type(error).__name__, str(error)[:300], flush=True)
 
 
 def ok(answer):
