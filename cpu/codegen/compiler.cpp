@@ -71,7 +71,7 @@ struct Compilation {
     emitter.emit_bodies();
     if (!emitter.error().empty()) return kernel_name() + ": " + emitter.error();
     if (std::string error = verify(); !error.empty()) return error;
-    target.prepare_vector_form(*ir);
+    target.optimise(*ir);  // one lane's code, before there are many: all that makes it shorter
     KernelInfo info = layout.info;
     refusal = vectorise(*emitter.kernel(), options, host(), info);
     if (!refusal.empty()) return {};

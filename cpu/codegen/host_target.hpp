@@ -25,7 +25,6 @@ class HostTarget {
   bool has_feature(const char* name) const;
   void prepare(llvm::Module& ir) const;                                  ///< sets triple and data layout
   void optimise(llvm::Module& ir) const;                                 ///< optimise.cpp
-  void prepare_vector_form(llvm::Module& ir) const;                      ///< optimise.cpp: values, calls inlined
   std::unique_ptr<llvm::MemoryBuffer> assemble(llvm::Module& ir) const;  ///< object code
   std::string assembly(llvm::Module& ir) const;
 

@@ -69,15 +69,4 @@ void HostTarget::optimise(llvm::Module& ir) const {
   pipeline.run(ir, analyses.modules);
 }
 
-/// On one lane's code, before there are many: all that makes it shorter.
-void HostTarget::prepare_vector_form(llvm::Module& ir) const {
-  Analyses analyses(machine_.get());
-  llvm::ModulePassManager pipeline;
-  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(slots_to_values()));
-  pipeline.addPass(llvm::AlwaysInlinerPass(false));
-  pipeline.addPass(llvm::GlobalDCEPass());
-  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(whole_function()));
-  pipeline.run(ir, analyses.modules);
-}
-
 }  // namespace cucore::cpu::codegen
