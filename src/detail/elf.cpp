@@ -50,6 +50,10 @@ const char* read_sections(std::string_view image, Sections& out) noexcept {
   if (names.sh_type != SHT_STRTAB || !inside(image, names.sh_offset, names.sh_size))
     return "section names out of bounds";
   out.names = image.substr(names.sh_offset, names.sh_size);
+  for (std::size_t i = 0; i < out.count; ++i) {
+    // Longer section names, as elf_add_section() writes them, would give such a section a name.
+    if (out.at(image, i).sh_name >= out.names.size() && !out.names.empty()) return "a section's name out of bounds";
+  }
   return nullptr;
 }
 

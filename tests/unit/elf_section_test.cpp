@@ -1,7 +1,9 @@
 // A section added to, read from and stripped from real cubins and broken ones.
+#include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <random>
 #include <string>
 
@@ -50,6 +52,21 @@ TEST(elf_section, an_image_has_no_section_before_and_after) {
 TEST(elf_section, a_section_is_added_once) {
   const std::string image = elf_add_section(cubin(), ".cucore.ptx", "text");
   EXPECT_THROW(elf_add_section(image, ".cucore.ptx", "text"), ValueError);
+}
+
+// Else the section that is added would give its name to that one.
+TEST(elf_section, an_image_with_a_section_name_out_of_bounds_is_refused) {
+  std::string image = cubin();
+  Elf64_Ehdr header;
+  std::memcpy(&header, image.data(), sizeof header);
+  const std::size_t names = header.e_shoff + header.e_shstrndx * sizeof(Elf64_Shdr);
+  Elf64_Shdr section;
+  std::memcpy(&section, image.data() + names, sizeof section);
+  const auto beyond = static_cast<Elf64_Word>(section.sh_size);
+  std::memcpy(image.data() + header.e_shoff + sizeof(Elf64_Shdr), &beyond, sizeof beyond);
+  EXPECT_THROW(elf_add_section(image, ".cucore.ptx", "text"), ValueError);
+  EXPECT_STREQ(elf_fault(image), "a section's name out of bounds");
+  EXPECT_EQ(elf_strip_section(image, ".cucore.ptx"), image);
 }
 
 TEST(elf_section, what_is_no_image_is_refused) {
