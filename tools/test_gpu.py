@@ -1,6 +1,6 @@
 """`make test-gpu`: the suites that run unchanged on both drivers, on a GPU, with the machine's description.
 
-Usage: test_gpu.py [--python PYTHON] [--build FOLDER] [--log FILE]
+Usage: test_gpu.py [--python PYTHON] [--build FOLDER] [--log FILE] [--seconds SECONDS]
 The C++ suites come from FOLDER (default build), the Python suites run in PYTHON, where cucore must be importable.
 Everything printed also goes to the log (default bench/results/test-gpu-NAME.txt, to be committed).
 """
@@ -9,11 +9,13 @@ import argparse
 import os
 import platform
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+WITH_STACKS = ["-p", "no:cacheprovider", "-o", "faulthandler_timeout=300"]
 COUNTS = re.compile(r"(\d+) (passed|failed|skipped)")
 
 
@@ -36,7 +38,7 @@ def suite_commands(python, build):
     for binary in conformance:
         if binary.is_file():
             yield f"C++ {binary.name}", [binary]
-    yield "Python", [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", ROOT / "python/tests"]
+    yield "Python", [python, "-m", "pytest", "-q", *WITH_STACKS, ROOT / "python/tests"]
     yield "PTX instructions", [python, ROOT / "cpu/tests/instructions/run_tests.py", "--driver", "libcuda.so.1"]
     yield "demo, Python", [python, ROOT / "examples/image_pipeline/main.py", "--output", build / "demo-gpu"]
     if (build / "examples/image_pipeline_cpp").exists():
@@ -58,31 +60,43 @@ def count(output, status):
     return (1, 0, 0) if status == 0 else (0, 1, 0)
 
 
+def run(command, seconds):
+    """What a suite prints and its exit status; one that takes longer is killed, with all that it started."""
+    suite = subprocess.Popen(
+        [str(word) for word in command],
+        cwd=ROOT,
+        env={**os.environ, "CUCORE_DEVICE": "gpu"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        return suite.communicate(timeout=seconds)[0], suite.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(suite.pid, signal.SIGKILL)
+        return suite.communicate()[0] + f"\nkilled after {seconds:g} s", suite.returncode
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--build", type=Path, default=ROOT / "build")
     parser.add_argument("--log", type=Path)
+    parser.add_argument("--seconds", type=float, default=1800, help="time that one suite may take")
     arguments = parser.parse_args()
     lines = machine()
     print("\n".join(lines), flush=True)
     total = [0, 0, 0]
     for name, command in suite_commands(arguments.python, arguments.build):
         print(f"== {name}", flush=True)
-        result = subprocess.run(
-            [str(word) for word in command],
-            cwd=ROOT,
-            env={**os.environ, "CUCORE_DEVICE": "gpu"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-        )
-        counts = count(result.stdout, result.returncode)
-        if result.returncode != 0 and counts[1] == 0:
+        output, status = run(command, arguments.seconds)
+        counts = count(output, status)
+        if status != 0 and counts[1] == 0:
             counts = (counts[0], 1, counts[2])
-        tail = result.stdout.splitlines()[-400 if counts[1] else -12 :]
-        summary = f"   {counts[0]} passed, {counts[1]} failed, {counts[2]} skipped (exit status {result.returncode})"
+        tail = output.splitlines()[-400 if counts[1] else -12 :]
+        summary = f"   {counts[0]} passed, {counts[1]} failed, {counts[2]} skipped (exit status {status})"
         print("\n".join([*tail, summary]), flush=True)
         lines += [f"== {name}", *tail, summary]
         total = [a + b for a, b in zip(total, counts, strict=True)]

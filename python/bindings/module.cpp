@@ -1,16 +1,13 @@
 // The extension module cucore._core.
+#include <vector>
+
 #include "cucore/version.hpp"
 #include "python/bindings/python.hpp"
 
-NB_MODULE(_core, module) {
+NB_MODULE(_core_bindings, module) {
   namespace py = cucore::python;
   // Objects that live until the process ends are the interpreter's business, and nothing may be printed at exit.
   nanobind::set_leak_warnings(false);
-  // What the module keeps (classes, the failure queue, the thread's devices) is one interpreter's.
-  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
-    throw nanobind::import_error(
-        "cucore cannot be imported in a subinterpreter: use it in the main interpreter, or start a process instead");
-  }
   module.attr("__version__") = CUCORE_VERSION_STRING;
   py::bind_errors(module);
   py::bind_context(module);
@@ -29,4 +26,32 @@ NB_MODULE(_core, module) {
   py::bind_program(module);
   py::bind_linker(module);
   py::bind_toolkit(module);
+}
+
+namespace {
+
+// What the module keeps (classes, the failure queue, the thread's devices) is one interpreter's.
+int refuse_subinterpreters(PyObject*) {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return 0;
+  PyErr_SetString(
+      PyExc_ImportError,
+      "cucore cannot be imported in a subinterpreter: use it in the main interpreter, or start a process instead");
+  return -1;
+}
+
+}  // namespace
+
+// The module that NB_MODULE defines, with a check before all else: nanobind's own set-up in a subinterpreter would take
+// the main interpreter's classes away.
+PyMODINIT_FUNC PyInit__core() {
+  auto* definition = reinterpret_cast<PyModuleDef*>(PyInit__core_bindings());
+  if (definition == nullptr) return nullptr;
+  static std::vector<PyModuleDef_Slot> slots;
+  if (slots.empty()) {
+    slots.push_back({Py_mod_exec, reinterpret_cast<void*>(refuse_subinterpreters)});
+    for (const PyModuleDef_Slot* slot = definition->m_slots; slot->slot != 0; ++slot) slots.push_back(*slot);
+    slots.push_back({0, nullptr});
+  }
+  definition->m_slots = slots.data();
+  return reinterpret_cast<PyObject*>(definition);
 }

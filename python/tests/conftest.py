@@ -4,6 +4,7 @@ The tests run on whatever driver CUCORE_DEVICE chooses; nothing here knows which
 """
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -27,14 +28,18 @@ def compile_cubin(source, names=(), **options):
 
 
 def run_python(source, *arguments, env=None, timeout=120):
-    """A program in a process of its own; returns the finished process."""
-    return subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(source), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        env={**os.environ, **(env or {})},
+    """A program in a process of its own; returns the finished process. One that hangs prints where, and fails."""
+    command = [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(source), *map(str, arguments)]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})}
     )
+    try:
+        stdout, stderr = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)  # faulthandler prints the stacks of all threads
+        stdout, stderr = process.communicate()
+        pytest.fail(f"no end after {timeout} s\n{stdout}{stderr}")
+    return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 
 @pytest.fixture

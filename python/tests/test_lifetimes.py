@@ -170,6 +170,8 @@ def test_a_million_objects_leave_memory_as_it_was():
 
 
 def test_a_release_that_fails_is_a_warning_of_its_own():
+    if cucore.driver_info().kind != "cpu":
+        pytest.skip("NVIDIA's driver reads through a handle that it destroyed before")
     done = run_python("""
         import ctypes, gc, warnings, cucore
         device = cucore.Device(); device.set_current()
@@ -192,8 +194,6 @@ def test_a_release_that_fails_is_a_warning_of_its_own():
             print("raised by close():", error.call, closed.is_closed)
         closed.close()
         """)
-    if not done.stdout and "SIG" in done.stderr:
-        pytest.skip("this driver does not survive a handle destroyed twice")
     lines = done.stdout.splitlines()
     assert sorted(lines[:3]) == ["cuEventDestroy", "cuEventDestroy", "cuStreamDestroy"], done.stderr
     assert lines[3:] == ["raised by close(): cuEventDestroy True"] and done.stderr == ""
