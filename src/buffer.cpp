@@ -31,6 +31,7 @@ BufferState& open_buffer(const std::shared_ptr<BufferState>& state, const char* 
 void BufferState::free() {
   const auto taker = std::exchange(resource, nullptr);
   if (taker == nullptr) return;
+  const auto last = std::exchange(pool, nullptr);
   const driver::Table* table = driver::table_for_release();
   if (table == nullptr) {
     // No driver to call. Memory that has nothing to do with one is still taken back.

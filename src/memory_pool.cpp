@@ -1,6 +1,8 @@
 // Memory resources over the driver's stream-ordered pools.
 #include <algorithm>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "cucore/device.hpp"
 #include "cucore/error.hpp"
@@ -12,6 +14,7 @@
 namespace cucore {
 namespace detail {
 
+/// Allocations keep the pool that they are from, so that its destruction finds none left.
 struct PoolState {
   driver::CUmemoryPool handle = nullptr;
   OwningHandle<PoolTraits> owned;  ///< empty for a pool of the driver's
@@ -22,10 +25,32 @@ struct PoolState {
   PoolState(const PoolState&) = delete;
   PoolState& operator=(const PoolState&) = delete;
   ~PoolState() {
-    if (owned.get() != nullptr && peers_granted) revoke_peers();
+    if (owned.get() == nullptr) return;
+    if (peers_granted) revoke_peers();
+    wait_for_frees();
+  }
+
+  /// Notes that memory of the pool will be freed in this context.
+  void used_in(const std::shared_ptr<const ContextState>& context) const {
+    if (context == nullptr || last_context_.load(std::memory_order_acquire) == context.get()) return;
+    const std::lock_guard lock(mutex_);
+    if (std::find(contexts_.begin(), contexts_.end(), context) == contexts_.end()) contexts_.push_back(context);
+    last_context_.store(context.get(), std::memory_order_release);
   }
 
  private:
+  // A pool may be destroyed while frees are pending, says NVIDIA's documentation. Its driver (580.159, eight threads
+  // that make and destroy streams and pools) then crashes or hangs a little later; after a wait for the context it does
+  // not.
+  void wait_for_frees() const noexcept {
+    const driver::Table* table = driver::table_for_release();
+    if (table == nullptr || !driver::is_gpu()) return;
+    for (const auto& context : contexts_) {
+      const ReleaseScope scope(*table, context->handle);
+      table->cuCtxSynchronize();  // an error of the work waited for is for whoever waits for that work
+    }
+  }
+
   // The driver gives a destroyed pool's handle, and with it the access granted, to a pool made later.
   void revoke_peers() const noexcept {
     const driver::Table* table = driver::table_for_release();
@@ -38,6 +63,10 @@ struct PoolState {
       table->cuMemPoolSetAccess(handle, &none, 1);
     }
   }
+
+  mutable std::mutex mutex_;  // guards contexts_
+  mutable std::vector<std::shared_ptr<const ContextState>> contexts_;
+  mutable std::atomic<const ContextState*> last_context_ = nullptr;
 };
 
 static std::string describe(const PoolState& pool) {
@@ -129,9 +158,13 @@ Buffer PoolMemoryResource::allocate(std::size_t size, const Stream& stream) {
     driver::check(table.cuMemAllocFromPoolAsync(&address, size, pool->handle, order.handle), "cuMemAllocFromPoolAsync",
                   [&] { return std::to_string(size) + " bytes from " + describe(*pool) + " in " + describe(order); });
   }
-  Buffer buffer(detail::own_memory(address, size, shared_from_this(), stream.state(), context));
+  auto state = detail::own_memory(address, size, shared_from_this(), stream.state(), context);
+  if (address != 0 && pool->owned.get() != nullptr) {
+    pool->used_in(context);
+    state->pool = pool;
+  }
   scope.restore();
-  return buffer;
+  return Buffer(std::move(state));
 }
 
 void PoolMemoryResource::deallocate(DevicePointer address, std::size_t size, const Stream& stream) {

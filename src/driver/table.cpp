@@ -199,6 +199,8 @@ const Table* table_for_release() noexcept { return current_table.load(std::memor
 
 bool is_open() noexcept { return current_table.load(std::memory_order_acquire) != nullptr; }
 
+bool is_gpu() noexcept { return is_open() && opened->info.kind == DriverKind::gpu; }
+
 }  // namespace cucore::driver
 
 namespace cucore {

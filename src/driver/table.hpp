@@ -31,6 +31,9 @@ const Table* table_for_release() noexcept;
 /// Whether a driver has been opened in this process, without opening one.
 bool is_open() noexcept;
 
+/// Whether the driver that has been opened is a GPU's, not the CPU device's.
+bool is_gpu() noexcept;
+
 /// The driver's name for a result code, e.g. "CUDA_ERROR_NOT_READY"; "CUDA_ERROR_<n>" for one nobody knows. No driver
 /// needs to be open.
 std::string result_name(CUresult code);

@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "src/driver/table.hpp"
 #include "tests/conformance/test_kernels.hpp"
 
 namespace cucore::test {
@@ -44,8 +45,13 @@ TEST(device_memory_resource, closed_refuses_and_its_buffers_live_on) {
   const Stream stream = device().create_stream();
   auto resource = DeviceMemoryResource::create(device(), DeviceMemoryResourceOptions{});
   const Buffer buffer = resource->allocate(4096, stream);
+  const auto pool = static_cast<driver::CUmemoryPool>(resource->handle());
   resource->close();
   resource->close();
+  std::uint64_t used = 0;
+  EXPECT_EQ(driver::table().cuMemPoolGetAttribute(pool, driver::CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used),
+            driver::CUDA_SUCCESS);
+  EXPECT_GE(used, 4096u);
   EXPECT_EQ(resource->handle(), nullptr);
   EXPECT_TRUE(says(refusal([&] { resource->allocate(1, stream); }), "has been closed"));
   EXPECT_TRUE(says(refusal([&] { resource->attributes(); }), "has been closed"));
