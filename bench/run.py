@@ -5,7 +5,6 @@ Usage: run.py [--python PYTHON] [--build FOLDER] [--output FILE] [--fast]
 """
 
 import argparse
-import importlib.util
 import json
 import os
 import subprocess
@@ -14,13 +13,9 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
 
-
-def machine():
-    spec = importlib.util.spec_from_file_location("test_gpu", ROOT / "tools/test_gpu.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.machine()
+from machine import machine  # noqa: E402
 
 
 def cpp_times(build):

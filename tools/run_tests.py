@@ -22,6 +22,7 @@ BUILD = ROOT / "build"
 LOGS = BUILD / "test-logs"
 PYTHON = ROOT / ".venv/bin/python"
 FUZZ_SECONDS = int(os.environ.get("CUCORE_FUZZ_SECONDS", "60"))
+FUZZ_SEED = os.environ.get("CUCORE_FUZZ_SEED", "1")  # one for all, so that what CI finds is found again; 0: any
 JOBS = str(os.cpu_count() or 2)
 
 
@@ -181,6 +182,7 @@ def fuzz(log):
         command = [
             target,
             f"-max_total_time={FUZZ_SECONDS}",
+            f"-seed={FUZZ_SEED}",
             "-timeout=25",
             "-rss_limit_mb=3000",
             "-verbosity=0",

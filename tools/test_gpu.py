@@ -7,30 +7,17 @@ Everything printed also goes to the log (default bench/results/test-gpu-NAME.txt
 
 import argparse
 import os
-import platform
 import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+from machine import machine
+
 ROOT = Path(__file__).resolve().parent.parent
 WITH_STACKS = ["-p", "no:cacheprovider", "-o", "faulthandler_timeout=300"]
 COUNTS = re.compile(r"(\d+) (passed|failed|skipped)")
-
-
-def machine():
-    """GPU name, driver, CPU and software: what a reader needs to place the results."""
-    query = "name,driver_version,memory.total,compute_cap"
-    gpu = subprocess.run(
-        ["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"], capture_output=True, text=True
-    )
-    cpu = re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
-    return [
-        f"gpu: {gpu.stdout.strip() or gpu.stderr.strip()}",
-        f"cpu: {os.cpu_count()} x {cpu[1] if cpu else platform.processor()}",
-        f"system: {platform.platform()}, Python {platform.python_version()}",
-    ]
 
 
 def suite_commands(python, build):
