@@ -87,7 +87,7 @@ ContextHandle event_context(const EventState& event) {
   return event.context == nullptr ? nullptr : event.context->handle;
 }
 
-// Why the driver would not subtract, in the order of its own checks.
+// Why the driver would not subtract, in the order of its own checks; the reason stands first, where callers look.
 [[noreturn]] void refuse_elapsed(driver::CUresult code, const EventState& start, const EventState& end) {
   const auto refuse = [](std::string message, std::string hint) {
     throw StateError({.call = "Event::elapsed_time", .message = std::move(message), .hint = std::move(hint)});
@@ -95,21 +95,21 @@ ContextHandle event_context(const EventState& event) {
   const std::string both = describe(start) + " and " + describe(end);
   if (code == driver::CUDA_ERROR_INVALID_HANDLE) {
     if (!start.options.timing_enabled || !end.options.timing_enabled) {
-      refuse("no time between " + both + ": both must have timing enabled, and " +
+      refuse(std::string("both events must have timing enabled, and ") +
                  (start.options.timing_enabled ? "the end has not"
                   : end.options.timing_enabled ? "the start has not"
-                                               : "neither has"),
+                                               : "neither has") +
+                 ": " + both,
              "make both events with timing_enabled");
     }
     if (start.context != nullptr && end.context != nullptr && start.context->handle != end.context->handle) {
-      refuse("no time between " + both + ": they are of different devices", "record both on streams of one device");
+      refuse("the events are of different devices: " + both, "record both on streams of one device");
     }
-    refuse("no time between " + both + ": both must be recorded first, and one was not",
+    refuse("both events must be recorded before there is a time between them, and one was not: " + both,
            "call record(stream) on both, before and after the work");
   }
   if (code == driver::CUDA_ERROR_NOT_READY) {
-    refuse("no time between " + both + ": the work before one of them has not completed",
-           "call sync() on the later event first");
+    refuse("one or both events have not completed: " + both, "call sync() on the later event first");
   }
   driver::fail(code, "cuEventElapsedTime", both);
 }

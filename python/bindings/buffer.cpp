@@ -29,7 +29,7 @@ PyBuffer* from_handle(nb::handle ptr, std::uint64_t size, nb::handle resource, n
   std::shared_ptr<MemoryResource> core = in_python ? std::make_shared<PythonResource>(resource) : wrapped->resource;
   auto buffer = std::make_unique<PyBuffer>(
       stream.is_none() ? Buffer::adopt(address, size, std::move(core))
-                       : Buffer::adopt(address, size, std::move(core), required_stream(stream).value()));
+                       : Buffer::adopt(address, size, std::move(core), kept_stream(required_stream(stream))));
   if (!in_python) buffer->resource = nb::borrow(resource);
   return buffer.release();
 }
@@ -109,7 +109,16 @@ nb::object accessible(const PyBuffer& self, const char* attribute, bool (Buffer:
   return nb::bool_(self.use([&](const Buffer& buffer) { return (buffer.*ask)(); }));
 }
 
-// The garbage collector must see what the core keeps alive: the resource written in Python, and the owner.
+// The object behind the stream that the open buffer is freed on, if that is somebody else's and nobody but this buffer
+// has the reference.
+PyObject* foreign_order(const PyBuffer& self) {
+  const Stream order = self.buffer->deallocation_stream();
+  if (self.buffer->state().use_count() != 1 || order.state().use_count() != 2) return nullptr;  // `order` is one
+  return static_cast<PyObject*>(const_cast<void*>(order.owner().get()));
+}
+
+// The garbage collector must see what the core keeps alive: the resource written in Python, the owner, and the object
+// behind the stream.
 int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
   if (const int stop = visit_attributes(object, visit, arg); stop != 0) return stop;
@@ -118,6 +127,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(self->resource.ptr());
   if (!self->is_open()) return 0;
   Py_VISIT(self->owner());
+  Py_VISIT(foreign_order(*self));
   if (!self->resource.is_valid()) {
     if (const auto* resource = dynamic_cast<const PythonResource*>(self->buffer->memory_resource().get())) {
       Py_VISIT(resource->object());
@@ -126,11 +136,13 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   return 0;
 }
 
-// In a garbage cycle the buffer is given back to a resource written in Python before the collector empties that object.
+// In a garbage cycle the buffer is given back to a resource written in Python, and in the order of somebody else's
+// stream, before the collector empties those objects.
 void finalize(PyObject* object) {
   if (!nb::inst_ready(object)) return;
   PyBuffer* self = nb::inst_ptr<PyBuffer>(object);
-  if (!self->is_open() || self->resource.is_valid() || self->buffer->memory_resource() == nullptr) return;
+  if (!self->is_open() || self->buffer->memory_resource() == nullptr) return;
+  if (self->resource.is_valid() && foreign_order(*self) == nullptr) return;
   const nb::error_scope handled;
   const WithoutGil released;
   *self->buffer = Buffer();
@@ -238,7 +250,7 @@ void bind_buffer(nb::module_& module) {
       .def(
           "set_deallocation_stream",
           [](PyBuffer& self, nb::handle stream) {
-            self.buffer->set_deallocation_stream(required_stream(stream).value());
+            self.buffer->set_deallocation_stream(kept_stream(required_stream(stream)));
           },
           nb::arg("stream").none(), "Frees in the order of `stream` instead of the recorded one.")
       .def("close", close, nb::arg("stream") = nb::none(),

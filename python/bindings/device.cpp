@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <limits>
 
 #include "cucore/driver.hpp"
 #include "python/bindings/memory.hpp"
@@ -157,7 +158,12 @@ int device_ordinal(nb::handle device) {
     throw nb::type_error(
         (std::string("a device must be a Device or an ordinal, not ") + Py_TYPE(device.ptr())->tp_name).c_str());
   }
-  return nb::cast<int>(index);
+  int overflow = 0;
+  const long ordinal = PyLong_AsLongAndOverflow(index.ptr(), &overflow);
+  if (overflow != 0 || ordinal < 0 || ordinal > std::numeric_limits<int>::max()) {
+    throw nb::value_error((std::string("there is no device ") + nb::str(index).c_str()).c_str());
+  }
+  return static_cast<int>(ordinal);
 }
 
 nb::object accept_options(const char* name, nb::handle options) {

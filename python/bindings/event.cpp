@@ -32,6 +32,9 @@ nb::object waiting(const char* function, nb::handle event) {
   return nb::module_::import_("cucore._waiting").attr(function)(event);
 }
 
+// A time is not an event: `event -= other` is `event = event - other`, and nothing but an event is subtracted from.
+nb::object not_implemented(const PyEvent&, nb::handle) { return nb::borrow(Py_NotImplemented); }
+
 // IPC: the bytes of the driver's handle in a small Python object, see cucore/_ipc.py.
 nb::object ipc_descriptor(const PyEvent& self) {
   const auto bytes = self.use([](const Event& event) { return event.ipc_descriptor(); });
@@ -39,9 +42,9 @@ nb::object ipc_descriptor(const PyEvent& self) {
       .attr("descriptor")(nb::bytes(bytes.data(), bytes.size()), self.value().is_blocking_sync());
 }
 
-nb::object open_ipc(const nb::bytes& handle, bool blocking) {
+nb::object open_ipc(nb::handle type, const nb::bytes& handle, bool blocking) {
   const std::span bytes(static_cast<const std::byte*>(handle.data()), handle.size());
-  return new_object<PyEvent>(without_gil([&] { return Event::from_ipc_descriptor(bytes, blocking); }));
+  return new_object_of<PyEvent>(type, without_gil([&] { return Event::from_ipc_descriptor(bytes, blocking); }));
 }
 
 }  // namespace
@@ -64,10 +67,6 @@ void bind_event(nb::module_& module) {
          nb::arg("handle"), nb::arg("options") = nb::none(),
          "Wraps the address of an event that other code owns; `options` says how that made it. Nothing is checked or "
          "destroyed. The address of an event of cucore's gives that event.")
-      .def_static(
-          "from_ipc_descriptor",
-          [](nb::handle descriptor) { return nb::module_::import_("cucore._ipc").attr("event_from")(descriptor); },
-          nb::arg("ipc_descriptor"), "Opens another process's event from what its `ipc_descriptor` gave.")
       .def_prop_ro("ipc_descriptor", ipc_descriptor,
                    "What another process opens the event with: an IPCEventDescriptor.")
       .def_prop_ro(
@@ -128,6 +127,8 @@ void bind_event(nb::module_& module) {
            "Milliseconds from `start` to this event. Raises RuntimeError if there is no time yet, and says why; "
            "`sync=True` waits for both first.")
       .def("__sub__", difference, nb::is_operator(), "Milliseconds from the right event to the left one.")
+      .def("__rsub__", not_implemented)
+      .def("__isub__", not_implemented)
       .def("close", &PyEvent::close,
            "Destroys the event, or gives it back to the EventPool it is from. Closing twice is allowed.")
       .def("__repr__",
@@ -140,6 +141,14 @@ void bind_event(nb::module_& module) {
             "multiprocessing");
       });
   module.def("_open_ipc_event", open_ipc);
+  cls.attr("from_ipc_descriptor") =
+      nb::module_::import_("builtins")
+          .attr("classmethod")(nb::cpp_function(
+              [](nb::handle type, nb::handle descriptor) {
+                return nb::module_::import_("cucore._ipc").attr("open_event")(type, descriptor);
+              },
+              nb::arg("type"), nb::arg("ipc_descriptor"),
+              "Opens another process's event from what its `ipc_descriptor` gave."));
 }
 
 }  // namespace cucore::python

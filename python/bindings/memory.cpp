@@ -13,7 +13,9 @@ PyBuffer* allocate(nb::handle self, std::uint64_t size, nb::handle stream) {
   MemoryResource& resource = *nb::cast<T&>(self).resource;
   const std::shared_ptr<MemoryResource> kept = resource.shared_from_this();
   const PyStream& on = required_stream(stream);
-  auto buffer = std::make_unique<PyBuffer>(on.use([&](const Stream& s) { return kept->allocate(size, s); }));
+  const auto from = [&](const Stream& order) { return kept->allocate(size, order); };
+  auto buffer =
+      std::make_unique<PyBuffer>(on.value().owner() == nullptr ? on.use(from) : PyStream(kept_stream(on)).use(from));
   buffer->resource = nb::borrow(self);
   return buffer.release();
 }

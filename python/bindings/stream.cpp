@@ -47,6 +47,7 @@ void wait_for_one(const PyStream& self, nb::handle other) {
     const Stream foreign = stream_from_protocol(other);
     self.use([&](const Stream& stream) { stream.wait(foreign); });
   } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_Exception)) throw;  // KeyboardInterrupt and SystemExit are not about the object
     nb::raise_from(error, PyExc_ValueError,
                    "Stream.wait takes an Event, a Stream or an object with __cuda_stream__, not %s",
                    Py_TYPE(other.ptr())->tp_name);
@@ -142,9 +143,14 @@ PyType_Slot slots[] = {{Py_tp_methods, methods},
 EventOptions event_options(nb::handle options) {
   if (options.is_none()) return {};
   const nb::object accepted = accept_options("EventOptions", options);
-  return {.timing_enabled = nb::cast<bool>(accepted.attr("timing_enabled")),
-          .blocking_sync = nb::cast<bool>(accepted.attr("blocking_sync")),
-          .ipc_enabled = nb::cast<bool>(accepted.attr("ipc_enabled"))};
+  const auto truth = [&](const char* field) {
+    const int value = PyObject_IsTrue(nb::object(accepted.attr(field)).ptr());
+    if (value < 0) throw nb::python_error();
+    return value != 0;
+  };
+  return {.timing_enabled = truth("timing_enabled"),
+          .blocking_sync = truth("blocking_sync"),
+          .ipc_enabled = truth("ipc_enabled")};
 }
 
 const PyStream& required_stream(nb::handle object) {
@@ -155,13 +161,25 @@ const PyStream& required_stream(nb::handle object) {
   throw nb::type_error((std::string("stream must be a Stream, not ") + Py_TYPE(object.ptr())->tp_name).c_str());
 }
 
+Stream kept_stream(const PyStream& stream) {
+  const auto owner = stream.value().owner();
+  if (owner == nullptr) return stream.value().share();
+  return Stream::from_handle(stream.value().handle(),
+                             keep_alive(static_cast<PyObject*>(const_cast<void*>(owner.get()))));
+}
+
 Stream stream_from_protocol(nb::handle object) {
-  if (const PyStream* stream = as_stream(object)) return stream->value().share();
+  if (const PyStream* stream = as_stream(object)) {
+    if (!stream->is_open()) throw std::runtime_error("the stream has been closed");
+    return stream->value().share();
+  }
   const char* type = Py_TYPE(object.ptr())->tp_name;
-  if (!nb::hasattr(object, "__cuda_stream__")) {
+  auto answer = nb::steal(PyObject_GetAttrString(object.ptr(), "__cuda_stream__"));
+  if (!answer.is_valid()) {
+    if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) throw nb::python_error();
+    PyErr_Clear();
     throw nb::type_error((std::string("expected a Stream or an object with __cuda_stream__, not ") + type).c_str());
   }
-  nb::object answer = object.attr("__cuda_stream__");
   if (PyCallable_Check(answer.ptr()) != 0) {
     answer = answer();
   } else if (PyErr_WarnFormat(PyExc_DeprecationWarning, 1,
@@ -176,10 +194,8 @@ Stream stream_from_protocol(nb::handle object) {
   }
   const nb::object version = answer[0];
   const nb::object number = answer[1];
-  const long long protocol = PyLong_AsLongLong(version.ptr());
-  if (protocol == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
-  if (protocol != 0) {
-    throw std::runtime_error(std::string(type) + ".__cuda_stream__ speaks version " + std::to_string(protocol) +
+  if (!version.equal(nb::int_(0))) {
+    throw std::runtime_error(std::string(type) + ".__cuda_stream__ speaks version " + nb::repr(version).c_str() +
                              " of the stream protocol; only version 0 is known");
   }
   const auto index = nb::steal(PyNumber_Index(number.ptr()));
@@ -244,7 +260,11 @@ void bind_stream(nb::module_& module) {
           },
           "Whether work submitted now is recorded into a graph.")
       .def(
-          "timer", [](nb::handle self) { return nb::module_::import_("cucore._timing").attr("Timer")(self); },
+          "timer",
+          [](nb::handle self) {
+            if (!self_as<PyStream>(self).is_open()) throw std::runtime_error("the stream has been closed");
+            return nb::module_::import_("cucore._timing").attr("Timer")(self);
+          },
           "A Timer of work on this stream: `with stream.timer() as t: ...`, then `t.ms`.")
       .def(
           "__await__",

@@ -84,13 +84,19 @@ struct PyEvent : Wrapper<Event> {
   }
 };
 
-/// A new Python object of a bound class, holding T(arguments...).
+/// A new Python object of `type`, which is T's or one derived from it, holding T(arguments...).
 template <class T, class... Arguments>
-nb::object new_object(Arguments&&... arguments) {
-  nb::object object = nb::inst_alloc(nb::type<T>());
+nb::object new_object_of(nb::handle type, Arguments&&... arguments) {
+  nb::object object = nb::inst_alloc(type);
   new (nb::inst_ptr<T>(object)) T(std::forward<Arguments>(arguments)...);
   nb::inst_mark_ready(object);
   return object;
+}
+
+/// A new Python object of T's own bound class.
+template <class T, class... Arguments>
+nb::object new_object(Arguments&&... arguments) {
+  return new_object_of<T>(nb::type<T>(), std::forward<Arguments>(arguments)...);
 }
 
 /// EventOptions of Python as the core's: an EventOptions, a dict of its fields or None. Throws TypeError.
@@ -110,13 +116,22 @@ void bind_owner(Class& cls) {
       .def(
           "__eq__", [](const T& self, const T& other) { return self.equals(other); }, nb::is_operator())
       .def("__hash__", [](const T& self) { return static_cast<Py_hash_t>(self.identity() >> 3 ^ self.identity()); })
-      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__enter__",
+           [](nb::handle self) {
+             if (self_as<T>(self).is_open()) return nb::borrow(self);
+             throw std::runtime_error(std::string("the ") + nb::str(self.type().attr("__name__")).c_str() +
+                                      " has been closed");
+           })
       .def("__exit__", [](nb::handle self, const nb::args&) { self.attr("close")(); }, nb::arg("exception_info"));
 }
 
 /// A stream as functions other than launch() take it: a Stream (or something that acts for one). Throws TypeError for
 /// None, with the advice to pass the default stream, and for anything else.
 const PyStream& required_stream(nb::handle stream);
+
+/// The stream for what keeps it (a Buffer, to be freed in its order). Of somebody else's stream it is one that refers
+/// to that object by itself: a reference that the keeper can show to the garbage collector.
+Stream kept_stream(const PyStream& stream);
 
 /// A foreign stream object, through `__cuda_stream__`; keeps it alive. Throws TypeError (no such attribute) and
 /// RuntimeError (an answer that is not (0, address)).

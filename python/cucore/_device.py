@@ -165,6 +165,8 @@ class Device:
 
     def can_access_peer(self, peer):
         """Whether kernels on this device can access memory of ``peer``; True for itself."""
+        if peer is None:
+            raise TypeError("peer must be a Device or its ordinal, not None")
         other = Device(peer)._ordinal
         return other == self._ordinal or _core._device_can_access_peer(self._ordinal, other)
 
@@ -179,6 +181,11 @@ class Device:
             raise RuntimeError(f"the context of device {self._ordinal} has been closed: call set_current() again")
         return context
 
+    def _primary_context(self):
+        if not self._primary:  # also once somebody has closed it
+            self._primary = _core._primary_context(self._ordinal)
+        return self._primary
+
     @property
     def context(self):
         """The Context that the last set_current() on this object made current."""
@@ -190,10 +197,9 @@ class Device:
         Without ``ctx`` it returns None.
         """
         if ctx is None:
-            if self._primary is None:
-                self._primary = _core._primary_context(self._ordinal)
-            self._primary._set_current()
-            self._context = self._primary
+            primary = self._primary_context()
+            primary._set_current()
+            self._context = primary
             return None
         if not isinstance(ctx, _core.Context):
             raise TypeError(f"ctx must be a Context or None, not {type(ctx).__name__}")
@@ -207,11 +213,10 @@ class Device:
 
     def current(self):
         """``with device.current():`` makes its primary context current, and the one before again afterwards."""
-        if self._primary is None:
-            self._primary = _core._primary_context(self._ordinal)
+        primary = self._primary_context()
         if self._context is None:
-            self._context = self._primary
-        return CurrentScope(self._primary)
+            self._context = primary
+        return CurrentScope(primary)
 
     @property
     def memory_resource(self):
@@ -234,11 +239,10 @@ class Device:
         """LEGACY_DEFAULT_STREAM, or PER_THREAD_DEFAULT_STREAM if the environment variable
         CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM begins with a number other than 0.
         """
-        digits = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM", "0").strip()
-        length = 0
-        while length < len(digits) and digits[length].isdigit():
-            length += 1
-        per_thread = length > 0 and int(digits[:length]) != 0
+        number = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM", "").lstrip()
+        if number.startswith(("-", "+")):
+            number = number[1:]
+        per_thread = number.lstrip("0").startswith(tuple("123456789"))
         return _core.PER_THREAD_DEFAULT_STREAM if per_thread else _core.LEGACY_DEFAULT_STREAM
 
     def create_stream(self, obj=None, options=None):
@@ -253,7 +257,16 @@ class Device:
         from cucore._options import StreamOptions, accept
 
         options = accept(StreamOptions, options)
-        return context._create_stream(bool(options.nonblocking), options.priority)
+        priority = options.priority
+        if priority is not None:
+            priority = index(priority)
+            lowest, highest = self.priority_range
+            if not highest <= priority <= lowest:
+                raise ValueError(
+                    f"the stream priority {priority} is out of range: device {self._ordinal} has priorities from "
+                    f"{highest} (highest) to {lowest} (lowest)"
+                )
+        return context._create_stream(bool(options.nonblocking), priority)
 
     # create_event() itself is C (bindings/device.cpp) and comes here when there are options.
     def _create_event(self, options=None):

@@ -4,6 +4,10 @@ A failed CUDA call raises CUDAError or one of its subclasses; its parts are attr
 ValueError, TypeError or RuntimeError with the same attributes where they apply.
 """
 
+# After these the driver answers every later call in the context with the same error, until the process ends: what a
+# kernel did wrong (addresses, instructions, the stack, an assertion, a trap), and a launch that ran too long.
+_STICKY = frozenset({700, 702, 710, 714, 715, 716, 717, 718, 719, 721})
+
 
 class CUDAError(Exception):
     """A CUDA driver call failed.
@@ -21,6 +25,16 @@ class CUDAError(Exception):
     call = ""
     log = None
     hint = ""
+
+    @property
+    def api(self):
+        """The same as ``call``."""
+        return self.call
+
+    @property
+    def is_sticky(self):
+        """Whether the context is unusable now: every later call in it fails with this error until the process ends."""
+        return self.code in _STICKY
 
     @property
     def diagnostics(self):

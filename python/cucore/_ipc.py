@@ -38,11 +38,16 @@ def descriptor(handle, blocking_sync):
     return made
 
 
-def event_from(ipc_descriptor):
-    """``Event.from_ipc_descriptor``."""
+def open_event(event_type, ipc_descriptor):
+    """``event_type.from_ipc_descriptor``."""
     if not isinstance(ipc_descriptor, IPCEventDescriptor):
         raise TypeError(f"expected an IPCEventDescriptor, not {type(ipc_descriptor).__name__}")
-    return _core._open_ipc_event(ipc_descriptor._handle, ipc_descriptor._blocking_sync)
+    return _core._open_ipc_event(event_type, ipc_descriptor._handle, ipc_descriptor._blocking_sync)
+
+
+def event_from(ipc_descriptor):
+    """What multiprocessing calls in the process that an event arrives in."""
+    return open_event(_core.Event, ipc_descriptor)
 
 
 def _reduce_event(event):

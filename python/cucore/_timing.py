@@ -131,6 +131,9 @@ class Timer:
         start.close()
         end.close()
 
+    def __reduce__(self):
+        raise TypeError("a Timer holds driver state of this process and cannot be copied or pickled")
+
     def __repr__(self):
         return f"<Timer of {self._stream!r}, {len(self._times) + len(self._unread)} runs>"
 

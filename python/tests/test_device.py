@@ -41,10 +41,35 @@ def test_all_devices_are_the_singletons():
     assert all(cucore.Device(i) is d for i, d in enumerate(devices))
 
 
-@pytest.mark.parametrize(("device_id", "expected"), [(-1, ValueError), (10**4, ValueError), ("0", TypeError)])
-def test_devices_that_are_not_there(device_id, expected):
+@pytest.mark.parametrize(
+    ("device_id", "expected"),
+    [
+        (-1, ValueError),
+        (10**4, ValueError),
+        (10**30, ValueError),
+        ("0", TypeError),
+        (0.0, TypeError),
+        (b"0", TypeError),
+    ],
+)
+def test_devices_that_are_not_there(device, device_id, expected):
     with pytest.raises(expected):
         cucore.Device(device_id)
+    with pytest.raises(expected):
+        device.can_access_peer(device_id)
+    with pytest.raises(expected):
+        cucore.EventPool(device_id)
+
+
+def test_none_is_the_current_device_and_nobodys_peer(device):
+    assert cucore.Device(None) is device
+    with pytest.raises(TypeError, match="None"):
+        device.can_access_peer(None)
+
+
+def test_a_device_is_hashed_by_its_uuid(device):
+    assert hash(device) == hash(device.uuid)
+    assert device.__eq__(0) is NotImplemented and device != int(device)
 
 
 def test_making_a_device_makes_no_context():
@@ -159,14 +184,34 @@ def test_a_context_closed_elsewhere_is_closed(device):
     assert device.context  # another reference to the same context
 
 
+def test_a_device_whose_context_was_closed_is_made_current_again(device):
+    def work():
+        fresh = cucore.Device(0)
+        fresh.set_current()
+        closed = fresh.context
+        in_thread(closed.close)
+        for use in (lambda: fresh.context, fresh.create_stream, fresh.create_event, fresh.sync):
+            with pytest.raises(RuntimeError, match=r"has been closed: call set_current\(\) again"):
+                use()
+        with fresh.current() as context:
+            assert context and context == device.context
+        fresh.set_current()
+        fresh.create_stream().close()
+        return fresh.context is not closed and not closed
+
+    assert in_thread(work) is True
+
+
 def test_the_default_stream_follows_the_environment(device, monkeypatch):
     name = "CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM"
     monkeypatch.delenv(name, raising=False)
     assert device.default_stream is cucore.LEGACY_DEFAULT_STREAM
-    for value, expected in (("1", cucore.PER_THREAD_DEFAULT_STREAM), ("0", cucore.LEGACY_DEFAULT_STREAM),
-                            ("2x", cucore.PER_THREAD_DEFAULT_STREAM), ("x", cucore.LEGACY_DEFAULT_STREAM)):  # fmt: skip
+    for value in ("1", "2x", " 07", "-1", "+3"):
         monkeypatch.setenv(name, value)
-        assert device.default_stream is expected
+        assert device.default_stream is cucore.PER_THREAD_DEFAULT_STREAM, value
+    for value in ("0", "x", "", "00", "0x1", "- 1", "\N{SUPERSCRIPT TWO}"):
+        monkeypatch.setenv(name, value)
+        assert device.default_stream is cucore.LEGACY_DEFAULT_STREAM, value
 
 
 def test_memory_resource_is_lazy_and_settable(device):
@@ -181,6 +226,31 @@ def test_memory_resource_is_lazy_and_settable(device):
             device.memory_resource = "pool"
     finally:
         device.memory_resource = before
+
+
+def test_a_memory_resource_is_set_for_this_threads_device_only(device):
+    before, other = device.memory_resource, cucore.LegacyPinnedMemoryResource()
+    try:
+        device.memory_resource = other
+        assert in_thread(lambda: cucore.Device(0).memory_resource) is not other
+    finally:
+        device.memory_resource = before
+
+
+def test_a_context_that_cannot_be_current_leaves_the_one_that_was(device):
+    if cucore.driver_info().kind != "cpu":
+        pytest.skip("NVIDIA's driver reads through a handle that it does not know")
+    with pytest.raises(cucore.CUDAError):
+        device.set_current(cucore.Context.from_handle(0x1234560))
+    assert cucore._core._current_context() == device.context
+    closed = device.create_stream().context
+    in_thread(closed.close)
+    for use in (lambda: device.set_current(closed), closed.__enter__, closed.current().__enter__, lambda: closed.device,
+                closed.create_stream):  # fmt: skip
+        with pytest.raises(RuntimeError, match="has been closed"):
+            use()
+    assert cucore._core._current_context() == device.context
+    device.create_stream().sync()
 
 
 def test_driver_info_says_which_driver(device):

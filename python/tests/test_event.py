@@ -59,8 +59,12 @@ def test_an_event_can_be_recorded_again_on_another_stream(device, stream):
 def test_no_time_without_timing(device, stream, first, second):
     start, end = stream.record(options=first), stream.record(options=second)
     end.sync()
-    with pytest.raises(RuntimeError, match="timing enabled"):
+    with pytest.raises(RuntimeError, match="^both events must have timing enabled"):
         _ = end - start
+    never = device.create_event(TIMED)  # what is wrong for good is said before what could still be done
+    for plain in (event for event, options in ((start, first), (end, second)) if options is None):
+        with pytest.raises(RuntimeError, match="timing enabled"):
+            _ = never - plain
 
 
 @pytest.mark.parametrize("recorded", ["start", "end", "neither"])
@@ -71,7 +75,7 @@ def test_no_time_before_both_are_recorded(device, stream, recorded):
     elif recorded == "end":
         end.record(stream)
     stream.sync()
-    with pytest.raises(RuntimeError, match="must be recorded"):
+    with pytest.raises(RuntimeError, match="^both events must be recorded"):
         _ = end - start
 
 
@@ -91,8 +95,9 @@ def test_no_time_before_both_have_completed(device, pinned):
     end = stream.record(options=TIMED)
     try:
         assert not end.is_done and not stream.is_done
-        with pytest.raises(RuntimeError, match="not completed"):
-            _ = end - start
+        for one, other in ((end, start), (start, end)):
+            with pytest.raises(RuntimeError, match="^one or both events have not completed"):
+                _ = one - other
     finally:
         view[0] = 1
     end.sync()
@@ -107,6 +112,9 @@ def test_subtracting_something_else(device, stream):
             _ = event - wrong
         with pytest.raises(TypeError):
             _ = wrong - event
+    assert event.__sub__(5) is event.__rsub__(5) is event.__isub__(event) is NotImplemented
+    with pytest.raises(TypeError):
+        event -= 5
     with pytest.raises(TypeError):
         event.elapsed_time(5)
     with pytest.raises(TypeError):
@@ -121,6 +129,15 @@ def test_subtracting_something_else(device, stream):
         lambda e, s: e.record(s),
         lambda e, s: e - e,
         lambda e, s: e.is_timing_enabled,
+        lambda e, s: e.is_blocking_sync,
+        lambda e, s: e.is_ipc_enabled,
+        lambda e, s: e.ipc_descriptor,
+        lambda e, s: e.context,
+        lambda e, s: e.wait_on(s),
+        lambda e, s: e.elapsed_time(s.record()),
+        lambda e, s: s.record() - e,
+        lambda e, s: e.future().result(),
+        lambda e, s: e.__enter__(),
         lambda e, s: e.device,
         lambda e, s: s.wait(e),
         lambda e, s: s.record(e),

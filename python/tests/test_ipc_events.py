@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+import weakref
 
 import pytest
 
@@ -108,6 +109,17 @@ def test_a_descriptor_of_an_ipc_event_pickles_and_is_the_same_each_time(ipc_even
     assert pickle.loads(pickle.dumps(descriptor)) == descriptor
     with pytest.raises(TypeError, match="pickled"):
         pickle.dumps(ipc_event)
+
+
+def test_a_descriptor_opens_as_the_class_it_is_asked_of(ipc_event):
+    class Mine(cucore.Event):
+        pass
+
+    mine = Mine.from_ipc_descriptor(ipc_descriptor=ipc_event.ipc_descriptor)
+    assert type(mine) is Mine and mine.is_ipc_enabled and mine.device is None and mine.context is None
+    assert type(cucore.Event.from_ipc_descriptor(ipc_event.ipc_descriptor)) is cucore.Event
+    assert weakref.ref(ipc_event.ipc_descriptor) is not None
+    mine.close()
 
 
 def test_a_descriptor_of_nothing_is_refused_by_the_driver(ipc_event):

@@ -1,11 +1,14 @@
 """Streams: options, order, the stream protocol, closing."""
 
+import copy
 import gc
+import pickle
 import re
 import warnings
 import weakref
 
 import pytest
+from conftest import run_python
 
 import cucore
 
@@ -15,8 +18,15 @@ def test_defaults_and_options(device):
     assert stream.is_nonblocking and stream.priority == 0
     assert not device.create_stream(options={"nonblocking": False}).is_nonblocking
     assert device.create_stream(options=cucore.StreamOptions(priority=0)).priority == 0
-    with pytest.raises(ValueError, match="priority"):
-        device.create_stream(options={"priority": 10**6})
+    lowest, highest = device.priority_range
+    for priority in (lowest + 1, highest - 1, 10**6, 10**30):
+        with pytest.raises(ValueError, match="priority"):
+            device.create_stream(options={"priority": priority})
+    for priority in ("high", 0.0):
+        with pytest.raises(TypeError):
+            device.create_stream(options={"priority": priority})
+    for priority in range(highest, lowest + 1):
+        assert device.create_stream(options={"priority": priority}).priority == priority
     with pytest.raises(TypeError):
         device.create_stream(options=5)
     with pytest.raises(TypeError):
@@ -86,7 +96,15 @@ def test_the_null_stream_is_open(device):
         lambda s, e: s.context,
         lambda s, e: s.priority,
         lambda s, e: s.is_done,
+        lambda s, e: s.is_nonblocking,
+        lambda s, e: s.is_capturing,
+        lambda s, e: s.id,
+        lambda s, e: s.timer(),
+        lambda s, e: s.__enter__(),
+        lambda s, e: s.__await__(),
         lambda s, e: s.__cuda_stream__(),
+        lambda s, e: e.wait_on(s),
+        lambda s, e: cucore.Device().create_stream(s),
         lambda s, e: cucore.LEGACY_DEFAULT_STREAM.wait(s),
         lambda s, e: cucore.Device().allocate(16, stream=s),
         lambda s, e: e.record(s),
@@ -117,8 +135,13 @@ def test_record_makes_or_takes_an_event(device, stream):
     event = stream.record()
     assert isinstance(event, cucore.Event) and event.context == device.context
     assert stream.record(event) is event
+    assert stream.record(event, options="not looked at") is event
     timed = stream.record(options={"timing_enabled": True})
     assert timed.is_timing_enabled
+    assert stream.record(options={"timing_enabled": "yes", "blocking_sync": 0}).is_timing_enabled
+    for wrong in (5, cucore.StreamOptions(), {"colour": 1}, cucore.EventOptions):
+        with pytest.raises(TypeError):
+            stream.record(options=wrong)
     with pytest.raises(TypeError):
         stream.record("event")
     with pytest.raises(TypeError):
@@ -174,6 +197,39 @@ def test_a_foreign_object_that_answers_wrongly(device, stream, answer):
         stream.wait(Foreign(answer))
 
 
+@pytest.mark.parametrize("version", ["0", None, 1, -1, 2**70])
+def test_another_version_of_the_protocol(device, version):
+    with pytest.raises(RuntimeError, match="version"):
+        device.create_stream(Foreign((version, 2)))
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit, OSError])
+@pytest.mark.parametrize("where", ["method", "attribute"])
+def test_what_a_foreign_object_raises_is_not_hidden(device, stream, kind, where):
+    def fail(self):
+        raise kind("mine")
+
+    foreign = type("Foreign", (), {"__cuda_stream__": fail if where == "method" else property(fail)})()
+    with pytest.raises(kind, match="mine"):
+        device.create_stream(foreign)
+    waits = ValueError if kind is OSError else kind  # what ends a program is not about the object
+    with pytest.raises(waits) as caught:
+        stream.wait(foreign)
+    assert kind is not OSError or isinstance(caught.value.__cause__, OSError)
+
+
+def test_a_deprecation_leaves_the_warning_filters_as_they_are(device, stream):
+    class Value:
+        __cuda_stream__ = (0, int(stream.handle))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        before = list(warnings.filters)
+        with pytest.raises(DeprecationWarning):
+            device.create_stream(Value())
+        assert warnings.filters == before
+
+
 def test_an_object_without_the_protocol(device):
     with pytest.raises(TypeError, match="__cuda_stream__"):
         device.create_stream(object())
@@ -211,3 +267,58 @@ def test_pending_work_outlives_the_stream(device, pinned):
     stream.close()
     done.sync()
     assert bytes(memoryview(buffer)[-4:]) == b"\7\7\7\7"
+
+
+def test_only_numbers_are_handles():
+    for kind in (cucore.Stream, cucore.Event, cucore.Context):
+        for wrong in ("5", 5.0, None, b"5", -1, 2**64):
+            with pytest.raises(TypeError):
+                kind.from_handle(wrong)
+
+
+def test_streams_and_events_can_be_subclassed(device, stream):
+    for kind in (cucore.Stream, cucore.Event):
+        derived = type("Derived", (kind,), {})
+        with pytest.raises(RuntimeError, match="cannot be instantiated"):
+            derived()
+
+
+def test_owners_are_neither_copied_nor_pickled(device, stream):
+    for owner in (stream, device.create_event(), device.context, device.event_pool, stream.timer(), device.properties):
+        for take in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError):
+                take(owner)
+
+
+def test_comparing_with_something_else_is_left_to_it(device, stream):
+    for owner in (stream, device.create_event(), device.context):
+        assert (
+            owner.__eq__(5) is NotImplemented and owner != 5 and owner != "stream" and owner not in (None, 0, object())
+        )
+
+
+def test_two_closed_objects_are_not_equal_and_stay_where_they_are(device):
+    streams, events = [device.create_stream() for _ in range(2)], [device.create_event() for _ in range(2)]
+    for pair in (streams, events):
+        kept = set(pair)
+        for one in pair:
+            one.close()
+        assert pair[0] != pair[1] and pair[0] in kept and pair[1] in kept and len(kept) == 2
+
+
+def test_the_default_streams_need_no_device():
+    done = run_python("""
+        import cucore
+        legacy, other = cucore.LEGACY_DEFAULT_STREAM, cucore.PER_THREAD_DEFAULT_STREAM
+        assert hash(legacy) != hash(other) and legacy != other and legacy == cucore.Stream.from_handle(1)
+        assert legacy.__cuda_stream__() == (0, 1) and other.__cuda_stream__() == (0, 2) and repr(legacy) and bool(other)
+        for ask in (lambda: legacy.context, lambda: legacy.record()):
+            try:
+                ask()
+            except RuntimeError as error:
+                assert "none is current" in str(error) or "set_current" in str(error), error
+            else:
+                raise AssertionError
+        print("ok")
+        """)
+    assert (done.stdout, done.stderr) == ("ok\n", "")
