@@ -30,6 +30,10 @@ class Sequence {
   template <class T>
   T& any(std::vector<T>& objects) {
     if (objects.empty()) objects.emplace_back();  // the closed object
+    return one_of(objects);
+  }
+  template <class T>
+  T& one_of(std::vector<T>& objects) {
     return objects[random_() % objects.size()];
   }
   template <class T>
@@ -50,7 +54,7 @@ class Sequence {
   bool coin() { return random_() % 2 == 0; }
 
   void step() {
-    switch (random_() % 24) {
+    switch (random_() % 36) {
       case 0:
       case 1:
         streams_.push_back(device().create_stream({.nonblocking = coin()}));
@@ -115,8 +119,66 @@ class Sequence {
         drop(events_);
         drop(pooled_);
         return;
-      default:
+      case 23:
         drop(buffers_);
+        return;
+      case 24:
+        codes_.push_back(coin() || codes_.empty() ? ObjectCode::from_ptx(trapping_ptx()) : one_of(codes_));
+        return;
+      case 25:
+        if (!codes_.empty()) kernels_.push_back(one_of(codes_).get_kernel("trap_now"));
+        return;
+      case 26:
+        EXPECT_TRUE(kernels_.empty() || one_of(kernels_).handle() != nullptr);
+        drop(codes_);
+        drop(kernels_);
+        return;
+      case 27:
+        resources_.push_back(DeviceMemoryResource::create(device(), DeviceMemoryResourceOptions{}));
+        return;
+      case 28:
+        if (resources_.empty()) return;
+        {
+          const Stream order = any(streams_).share();
+          Buffer memory = one_of(resources_)->allocate(4096, order);
+          buffers_.push_back({std::move(memory), order.share()});
+        }
+        return;
+      case 29:
+        if (!resources_.empty()) one_of(resources_)->close();
+        drop(resources_);
+        return;
+      case 30:
+        timers_.emplace_back(any(streams_));
+        return;
+      case 31:
+        if (timers_.empty()) return;
+        {
+          Timer& timer = one_of(timers_);
+          if (coin()) timer.stop();
+          EXPECT_GE(timer.milliseconds(), 0.0f);
+        }
+        return;
+      case 32:
+        drop(timers_);
+        return;
+      case 33: {
+        Context context = coin() || !any(streams_) ? device().context() : any(streams_).context();
+        const ScopedCurrent current(context);
+        context.close();
+        streams_.push_back(Context::current().create_stream());
+        return;
+      }
+      case 34:
+        programs_.emplace_back("extern \"C\" __global__ void k() {}", "c++", ProgramOptions{.arch = "sm_80"});
+        if (coin()) programs_.back().close();
+        if (programs_.size() > 4) drop(programs_);
+        return;
+      default:
+        if (codes_.empty()) return;
+        linkers_.emplace_back(std::vector<ObjectCode>{one_of(codes_)}, LinkerOptions{.arch = "sm_80"});
+        if (coin()) linkers_.back().close();
+        if (linkers_.size() > 4) drop(linkers_);
     }
   }
 
@@ -126,6 +188,12 @@ class Sequence {
   std::vector<Event> events_;
   std::vector<PooledEvent> pooled_;
   std::vector<Written> buffers_;
+  std::vector<ObjectCode> codes_;
+  std::vector<Kernel> kernels_;
+  std::vector<std::shared_ptr<DeviceMemoryResource>> resources_;
+  std::vector<Timer> timers_;
+  std::vector<Program> programs_;
+  std::vector<Linker> linkers_;
 };
 
 TEST(sequences, of_eight_threads_release_everything_once) {
@@ -136,7 +204,7 @@ TEST(sequences, of_eight_threads_release_everything_once) {
   for (unsigned t = 0; t < 8; ++t) {
     threads.emplace_back([=] {
       device().set_current();
-      for (unsigned i = 0; i < 125; ++i) Sequence(seed + 1000 * t + i).run(40);
+      for (unsigned i = 0; i < 125; ++i) Sequence(seed + 1000 * t + i).run(60);
     });
   }
   for (std::thread& thread : threads) thread.join();
