@@ -35,14 +35,6 @@ def everything():
     return [device, stream, event, buffer, pinned, resource, code, kernel, config, pool, device.context]
 """
 
-IN_THREAD = """
-def everything_of_a_thread():
-    d = cucore.Device(); d.set_current()
-    s = d.create_stream(); b = d.allocate(4096, stream=s)
-    k = cucore.ObjectCode.from_ptx(PTX).get_kernel("k"); c = cucore.LaunchConfig(grid=1, block=1)
-    return d, s, b, k, c
-"""
-
 
 @dataclass
 class Scenario:
@@ -75,6 +67,13 @@ OBJECTS = {
     "a timer with a time": "timer_with_a_time()",
     "a foreign stream": "device.create_stream(Foreign())",
     "a future": "stream.record().future()",
+    "a buffer in the order of a foreign stream": "device.allocate(64, stream=device.create_stream(Foreign()))",
+    "a launcher": "kernel.launcher(config)",
+    "a launcher with a stream": "kernel[1, 1, 0, stream]",
+    "a program": "cucore.Program('extern \"C\" __global__ void k() {}', 'c++')",
+    "a linker": "cucore.Linker(code, options={'arch': 'sm_80'})",
+    "a pinned pool": "cucore.PinnedMemoryResource()",
+    "the properties of a device": "device.properties",
 }
 PLACES = {
     "a global": "kept = {}",
@@ -96,9 +95,6 @@ SCENARIOS = {
     for place, text in PLACES.items()
 }
 
-# CPython ends a daemon thread wherever it is, or lets it sleep, and frees neither its frames nor the program's globals
-# that they refer to: those objects are left to the end of the process, and are not counted.
-DAEMON = {"made": False, "environment": {"CUCORE_CPU_REPORT_LEAKS": ""}}
 ENDINGS = {
     "the program falls off its end": Scenario(""),
     "sys.exit with a status": Scenario("sys.exit(5)", 5),
@@ -135,26 +131,6 @@ except ValueError as error: sys.last_value = error; kept = error
         1,
         None,
         "or allocate less\n",
-    ),
-    "an exception in a thread": Scenario(
-        IN_THREAD
-        + """
-def work():
-    mine = everything_of_a_thread()
-    raise KeyError('in a thread')
-thread = threading.Thread(target=work); thread.start(); thread.join()
-""",
-        0,
-        None,
-        "KeyError: 'in a thread'\n",
-    ),
-    "sys.exit in a thread": Scenario(
-        IN_THREAD
-        + """
-def work():
-    d, s, b, k, c = everything_of_a_thread(); cucore.launch(s, c, k, b); sys.exit(3)
-thread = threading.Thread(target=work); thread.start(); thread.join()
-"""
     ),
     "SIGINT in the program": Scenario(
         "os.kill(os.getpid(), signal.SIGINT); time.sleep(5)", -2, None, "KeyboardInterrupt\n"
@@ -286,117 +262,11 @@ kept = cucore.Device().create_stream()
     "nothing but an import": Scenario("", made=False),
     "a device that was only asked": Scenario("d = cucore.Device(); d.name; d.properties.warp_size", made=False),
     "a device made current and no more": Scenario("cucore.Device().set_current()", made=False),
-    "a daemon thread is launching": Scenario(
-        IN_THREAD
-        + """
-ready = threading.Event()
-def work():
-    d, s, b, k, c = everything_of_a_thread()
-    while True: cucore.launch(s, c, k, b); s.sync(); ready.set()
-threading.Thread(target=work, daemon=True).start(); ready.wait()
-""",
-        **DAEMON,
-    ),
-    "a daemon thread is creating and dropping": Scenario(
-        """
-ready = threading.Event()
-def work():
-    d = cucore.Device(); d.set_current()
-    while True: s = d.create_stream(); d.allocate(4096, stream=s); s.record(); ready.set()
-threading.Thread(target=work, daemon=True).start(); ready.wait()
-""",
-        **DAEMON,
-    ),
-    "several daemon threads with a pool": Scenario(
-        """
-ready = threading.Barrier(4)
-def work():
-    d = cucore.Device(); d.set_current(); s = d.create_stream(); p = cucore.EventPool(d); ready.wait()
-    while True:
-        with p.get() as e: e.record(s); e.sync()
-for _ in range(3): threading.Thread(target=work, daemon=True).start()
-ready.wait()
-""",
-        **DAEMON,
-    ),
-    "a daemon thread waits for work that never ends": Scenario(
-        """
-ready = threading.Event()
-def work():
-    d = cucore.Device(); d.set_current(); s = d.create_stream()
-    flag = cucore.LegacyPinnedMemoryResource().allocate(64); memoryview(flag)[:] = bytes(64)
-    cucore.launch(s, cucore.LaunchConfig(grid=1, block=1), cucore.ObjectCode.from_ptx(PTX).get_kernel("spin"), flag)
-    ready.set(); s.sync()
-threading.Thread(target=work, daemon=True).start(); ready.wait(); time.sleep(0.1)
-""",
-        cpu_only="NVIDIA's driver waits at exit for kernels that run",
-        **DAEMON,
-    ),
-    "a daemon thread sleeps with objects": Scenario(
-        IN_THREAD
-        + """
-ready = threading.Event()
-def work(): mine = everything_of_a_thread(); ready.set(); threading.Event().wait()
-threading.Thread(target=work, daemon=True).start(); ready.wait()
-""",
-        **DAEMON,
-    ),
-    "a thread that is not a daemon outlives main": Scenario("""
-def work(): time.sleep(0.2); d = cucore.Device(); d.set_current(); d.create_stream().sync()
-threading.Thread(target=work).start()
-"""),
-    "objects of a thread that has ended": Scenario(
-        IN_THREAD
-        + """
-kept = []
-thread = threading.Thread(target=lambda: kept.append(everything_of_a_thread())); thread.start(); thread.join()
-"""
-    ),
-    "objects dropped in another thread": Scenario("""
-box = [everything()]
-del device, stream, event, buffer, pinned, resource, code, kernel, config, pool
-thread = threading.Thread(target=box.clear); thread.start(); thread.join()
-"""),
-    "thread-local objects": Scenario("""
-local = threading.local(); local.kept = everything()
-def work(): cucore.Device().set_current(); local.kept = cucore.Device().create_stream()
-thread = threading.Thread(target=work); thread.start(); thread.join()
-"""),
-    "a thread pool": Scenario("""
-from concurrent.futures import ThreadPoolExecutor
-def work(i): d = cucore.Device(); d.set_current(); return d.create_stream()
-pool_of_threads = ThreadPoolExecutor(4); kept = list(pool_of_threads.map(work, range(8)))
-"""),
     "a generator that is not finished": Scenario("""
 def generate():
     with device.create_stream() as s, device.allocate(64, stream=s):
         while True: yield s
 kept = generate(); next(kept)
-"""),
-    "asyncio: a task that waits": Scenario("""
-import asyncio
-async def main():
-    await stream.record(); await stream
-    async with stream.timer() as timer: launch()
-    assert await timer >= 0
-asyncio.run(main())
-"""),
-    "asyncio: the loop ends before the event": Scenario("""
-import asyncio
-flag = memoryview(pinned).cast("I"); flag[0] = 0
-cucore.launch(stream, config, code.get_kernel("spin"), pinned)
-async def wait(): await stream.record()
-async def main():
-    try: await asyncio.wait_for(wait(), 0.1)
-    except asyncio.TimeoutError: pass
-asyncio.run(main()); flag[0] = 1; stream.sync(); flag.release(); time.sleep(0.05)
-"""),
-    "futures of work that is not done": Scenario("""
-flag = memoryview(pinned).cast("I"); flag[0] = 0
-cucore.launch(stream, config, code.get_kernel("spin"), pinned)
-def last(): assert all(f.cancelled() for f in kept); flag[0] = 1; device.create_event().future().result(); stream.sync()
-atexit.register(last)
-kept = [stream.record().future() for _ in range(8)]
 """),
     "a resource written in Python is alive": Scenario("""
 class Mine(cucore.MemoryResource):

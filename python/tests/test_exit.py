@@ -3,7 +3,9 @@
 import pytest
 from conftest import run_python
 from exit_scenarios import SCENARIOS, START
+from exit_threads import THREADS
 
+SCENARIOS = SCENARIOS | THREADS
 LEAKS = {"CUCORE_CPU_REPORT_LEAKS": "1"}
 
 
