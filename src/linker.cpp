@@ -82,22 +82,42 @@ struct Linker::State {
     return result;
   }
 
+  // The architecture of the link. The driver's linker, when it is not told, links for the current device.
+  static std::string arch_of(const LinkerOptions& resolved) {
+    return resolved.arch ? *resolved.arch : resolve_arch({});
+  }
+
+  std::unique_ptr<detail::LinkSession> open(const LinkerOptions& resolved, CodeType target) const {
+    if (backend == LinkerBackend::driver && driver_info().kind == DriverKind::cpu) return open_on_cpu(resolved);
+    return open(resolved, target, inputs.inputs);
+  }
+
+  // The CPU device links nothing but PTX, and knows where it is in cubins and fat binaries only.
+  std::unique_ptr<detail::LinkSession> open_on_cpu(const LinkerOptions& resolved) const {
+    if (!inputs.any(CodeType::object) && !inputs.any(CodeType::library)) {
+      return open(resolved, CodeType::cubin, inputs.inputs);
+    }
+    std::string lacking;
+    const std::vector<detail::LinkInput> modules = detail::ptx_of_inputs(inputs, arch_of(resolved), lacking);
+    if (!lacking.empty()) refuse("no PTX in " + lacking, "compile it with PTX, which the CPU device needs");
+    return open(resolved, CodeType::cubin, modules);
+  }
+
   std::unique_ptr<detail::LinkSession> open(const LinkerOptions& resolved, CodeType target,
-                                            bool only_ir = false) const {
+                                            const std::vector<detail::LinkInput>& what) const {
     std::unique_ptr<detail::LinkSession> opened;
     bool strip = true;
     if (backend == LinkerBackend::nvjitlink) {
       LinkerOptions wanted = resolved;
       wanted.ptx = target == CodeType(CodeType::ptx);
-      if (inputs.any(CodeType::ltoir)) wanted.link_time_optimization = true;
+      if (!detail::ir_of_inputs(inputs, arch_of(resolved)).empty()) wanted.link_time_optimization = true;
       if (target != CodeType(CodeType::cubin)) wanted.incremental.reset();
       opened = detail::nvjitlink_session(description(), nvjitlink_flags(wanted), target);
     } else {
       opened = detail::driver_session(description(), resolved);
       strip = driver_info().kind != DriverKind::cpu;  // the CPU device links nothing but that PTX
     }
-    for (const detail::LinkInput& input : inputs.inputs) {
-      if (only_ir && input.type != CodeType(CodeType::ltoir)) continue;
+    for (const detail::LinkInput& input : what) {
       if (strip && input.type == CodeType(CodeType::cubin)) {
         detail::LinkInput plain = input;
         plain.bytes = detail::elf_strip_section(input.bytes, detail::kPtxSection);
@@ -124,16 +144,18 @@ struct Linker::State {
   // The PTX modules of all inputs; none, with the reason, if they would not be the whole.
   std::vector<std::string> ptx_modules(const LinkerOptions& resolved, std::string& why_not) {
     std::string lacking;
-    // The driver's linker, when it is not told, links for the current device.
-    std::vector<std::string> modules =
-        detail::ptx_of_inputs(inputs, resolved.arch ? *resolved.arch : resolve_arch({}), lacking);
+    const std::string arch = arch_of(resolved);
+    std::vector<std::string> modules;
+    for (detail::LinkInput& module : detail::ptx_of_inputs(inputs, arch, lacking)) {
+      modules.push_back(std::move(module.bytes));
+    }
     if (!lacking.empty()) {
       why_not = "no PTX in " + lacking;
       return {};
     }
     try {
-      if (inputs.any(CodeType::ltoir)) {
-        const auto ir = open(resolved, CodeType::ptx, true);
+      if (const auto inputs_of_ir = detail::ir_of_inputs(inputs, arch); !inputs_of_ir.empty()) {
+        const auto ir = open(resolved, CodeType::ptx, inputs_of_ir);
         ir->complete();
         modules.push_back(ir->image());
       }
@@ -172,7 +194,9 @@ struct Linker::State {
                             .hint = "check that the inputs are for the architecture of the link"});
     }
     const bool keeps_all = resolved.kernels_used.empty();
-    if (backend == LinkerBackend::nvjitlink && keeps_all) detail::refuse_lost_kernels(inputs, image, description());
+    if (backend == LinkerBackend::nvjitlink && keeps_all) {
+      detail::refuse_lost_kernels(inputs, arch_of(resolved), image, description());
+    }
     const bool has_ptx = !detail::embedded_ptx_modules(image).empty();  // the CPU device's linker sees to it
     if (resolved.embed_ptx.value_or(true) && !has_ptx && detail::elf_fault(image) == nullptr) {
       std::string why_not;
@@ -228,7 +252,7 @@ struct Linker::State {
 
   CompileKey key(CodeType target, const LinkerOptions& resolved) const {
     detail::KeyParts parts;
-    parts.add("schema", {"link 1"});
+    parts.add("schema", {"link 2"});
     parts.add("target", {std::string(target.name())});
     parts.add("name of the program", {resolved.name});
     parts.add("options", nvjitlink_flags(resolved));
@@ -259,7 +283,7 @@ Linker::Linker(const std::vector<ObjectCode>& inputs, LinkerOptions options) : s
   } else {
     refuse_for_nvjitlink(options, state.inputs);
   }
-  detail::refuse_double_definitions(state.inputs);
+  detail::refuse_double_definitions(state.inputs, options.arch.value_or(""));
   if (options.arch) detail::refuse_other_architectures(state.inputs, *options.arch);
   state.options = std::move(options);
 }
@@ -288,7 +312,10 @@ ObjectCode Linker::link(CodeType target, CompileSettings settings) const {
     return known->second;
   }
   const LinkerOptions resolved = state.resolved();
-  if (resolved.arch) detail::refuse_other_architectures(state.inputs, *resolved.arch);
+  if (resolved.arch && !state.options.arch) {  // known only now
+    detail::refuse_other_architectures(state.inputs, *resolved.arch);
+    detail::refuse_double_definitions(state.inputs, *resolved.arch);
+  }
   const auto compile = [&] {
     ObjectCode code = state.link_now(target, resolved);
     return CompileRecord{.code = std::move(code), .log = state.info_log};

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "cucore/error.hpp"
-#include "src/detail/code_symbols.hpp"
+#include "src/detail/device_units.hpp"
 #include "src/detail/elf.hpp"
 #include "src/detail/fatbin.hpp"
 
@@ -17,49 +16,28 @@ namespace {
   throw ValueError({.call = "Linker", .message = message, .hint = hint});
 }
 
-std::string quoted(const LinkInput& input) {
-  return "input '" + input.name + "' (" + std::string(input.type.name()) + ")";
-}
-
-// The PTX in a fat binary that is best for `arch`.
-std::vector<std::string> ptx_of_fatbin(std::string_view bytes, std::string_view arch) {
-  std::vector<FatbinImage> images = read_fatbin(bytes).value_or(std::vector<FatbinImage>());
-  std::erase_if(images, [](const FatbinImage& image) { return image.type != CodeType(CodeType::ptx); });
-  const std::vector<std::size_t> usable = usable_images(images, parse_architecture(arch).number);
-  if (usable.empty()) return {};
-  return {std::string(images[usable.front()].bytes)};
-}
-
-std::vector<CodeSymbol> symbols_of(const LinkInput& input) {
-  if (input.type == CodeType(CodeType::ptx)) return ptx_symbols(input.bytes);
-  if (input.type == CodeType(CodeType::cubin)) return cubin_symbols(input.bytes);
-  return {};
-}
-
-// Names that `input` defines for others to see, whichever of its images is linked.
-std::set<std::string> definitions_of(const LinkInput& input) {
-  std::set<std::string> names;
-  const auto add = [](std::set<std::string>& to, const std::vector<CodeSymbol>& symbols) {
-    for (const CodeSymbol& symbol : symbols) {
-      if (symbol.kind == CodeSymbol::strong) to.insert(symbol.name);
-    }
-  };
-  add(names, symbols_of(input));
-  if (input.type != CodeType(CodeType::fatbin)) return names;
-  bool is_first = true;
-  for (const FatbinImage& image : read_fatbin(input.bytes).value_or(std::vector<FatbinImage>())) {
-    if (image.is_compressed) return {};
-    const bool is_ptx = image.type == CodeType(CodeType::ptx);
-    std::set<std::string> its;
-    add(its, is_ptx ? ptx_symbols(image.bytes) : cubin_symbols(image.bytes));
-    if (is_first) names = its;
-    std::erase_if(names, [&](const std::string& name) { return !its.contains(name); });
-    is_first = false;
+// Linkers believe what their inputs say of themselves, so those are looked at first.
+void refuse_damaged(const LinkInput& input) {
+  if (input.type == CodeType(CodeType::cubin)) {
+    if (const char* fault = elf_fault(input.bytes))
+      refuse(quoted(input) + " is no cubin: " + fault, "compile it again");
+    return;
   }
-  return names;
+  const DeviceUnits found = device_units(input.type, input.bytes);
+  if (!found.fault.empty()) {
+    refuse(quoted(input) + " is no " + std::string(input.type.name()) + ": " + found.fault, "compile it again");
+  }
+  if (input.type == CodeType(CodeType::object) && found.units.empty() && found.has_whole_programs) {
+    refuse(quoted(input) + " has device code that is not relocatable, which linkers pass over",
+           "compile it with nvcc -rdc=true");
+  }
 }
 
 }  // namespace
+
+std::string quoted(const LinkInput& input) {
+  return "input '" + input.name + "' (" + std::string(input.type.name()) + ")";
+}
 
 bool LinkInputs::any(CodeType type) const noexcept {
   return std::any_of(inputs.begin(), inputs.end(), [&](const LinkInput& input) { return input.type == type; });
@@ -84,28 +62,11 @@ LinkInputs read_inputs(const std::vector<ObjectCode>& codes) {
     if (input.type == CodeType(CodeType::ptx) && input.bytes.find('\0') != std::string::npos) {
       refuse(quoted(input) + " has a NUL character inside", "PTX is text");
     }
-    if (input.type == CodeType(CodeType::cubin)) {
-      // Linkers believe what a cubin says of itself.
-      if (const char* fault = elf_fault(input.bytes))
-        refuse(quoted(input) + " is no cubin: " + fault, "compile it again");
-    }
+    refuse_damaged(input);
     for (const auto& [spelling, symbol] : code.symbol_mapping()) result.mapping.emplace(spelling, symbol);
     result.inputs.push_back(std::move(input));
   }
   return result;
-}
-
-void refuse_double_definitions(const LinkInputs& inputs) {
-  std::map<std::string, const LinkInput*> definitions;
-  for (const LinkInput& input : inputs.inputs) {
-    for (const std::string& symbol : definitions_of(input)) {
-      const auto [known, fresh] = definitions.emplace(symbol, &input);
-      if (!fresh) {
-        refuse("symbol '" + symbol + "' is defined by " + quoted(*known->second) + " and by " + quoted(input),
-               "define it in one of them and declare it extern in the other, or make it static or inline");
-      }
-    }
-  }
 }
 
 void refuse_other_architectures(const LinkInputs& inputs, std::string_view arch) {
@@ -119,11 +80,10 @@ void refuse_other_architectures(const LinkInputs& inputs, std::string_view arch)
     } else if (input.type == CodeType(CodeType::ptx)) {
       its = architecture_of_ptx(input.bytes);
       usable = its.empty() || can_use(input.type, its, wanted);
-    } else if (const auto images = read_fatbin(input.bytes)) {
-      usable = images->empty();
-      for (const FatbinImage& image : *images) {
-        its += (its.empty() ? "" : ", ") + image.arch;
-        usable = usable || can_use(image.type, image.arch, wanted);
+    } else if (input.type != CodeType(CodeType::library)) {  // of which members are there for every architecture
+      for (const DeviceUnit& unit : device_units(input.type, input.bytes).units) {
+        usable = usable && (unit.images.empty() || unit.best(wanted) != nullptr);
+        for (const FatbinImage& image : unit.images) its += (its.empty() ? "" : ", ") + image.arch;
       }
     }
     if (!usable) {
@@ -131,44 +91,6 @@ void refuse_other_architectures(const LinkInputs& inputs, std::string_view arch)
              "compile it for " + std::string(arch) + ", or link for its architecture");
     }
   }
-}
-
-void refuse_lost_kernels(const LinkInputs& inputs, std::string_view cubin, const std::string& description) {
-  std::set<std::string> present;
-  for (CodeSymbol& symbol : cubin_symbols(cubin)) {
-    if (symbol.kind != CodeSymbol::undefined) present.insert(std::move(symbol.name));
-  }
-  if (present.empty() && elf_section(cubin, ".symtab") == std::nullopt) return;
-  for (const LinkInput& input : inputs.inputs) {
-    for (const CodeSymbol& symbol : symbols_of(input)) {
-      if (!symbol.is_kernel || symbol.kind == CodeSymbol::undefined || present.contains(symbol.name)) continue;
-      throw NvJitLinkError({.call = "nvJitLinkComplete",
-                            .message = description + ": the linker reported success, but kernel '" + symbol.name +
-                                       "' of " + quoted(input) + " is not in the result",
-                            .hint = "check that the input is for the architecture of the link"});
-    }
-  }
-}
-
-std::vector<std::string> ptx_of_inputs(const LinkInputs& inputs, std::string_view arch, std::string& lacking) {
-  std::vector<std::string> modules;
-  for (const LinkInput& input : inputs.inputs) {
-    std::vector<std::string> its;
-    if (input.type == CodeType(CodeType::ptx)) {
-      its.push_back(input.bytes);
-    } else if (input.type == CodeType(CodeType::fatbin)) {
-      its = ptx_of_fatbin(input.bytes, arch);
-    } else if (input.type == CodeType(CodeType::cubin)) {
-      for (const std::string_view module : embedded_ptx_modules(input.bytes)) its.emplace_back(module);
-    }
-    // Of a library only what is needed goes in; whether that is anything shows in what the PTX leaves undefined.
-    const bool may_do_without = input.type == CodeType(CodeType::ltoir) || input.type == CodeType(CodeType::library);
-    if (its.empty() && !may_do_without) {
-      lacking += (lacking.empty() ? "" : ", ") + quoted(input);
-    }
-    std::move(its.begin(), its.end(), std::back_inserter(modules));
-  }
-  return modules;
 }
 
 }  // namespace cucore::detail

@@ -20,10 +20,12 @@ constexpr std::size_t kEntryHeader = 64;
 constexpr std::size_t kPtxEntryHeader = 80;
 constexpr std::uint16_t kKindPtx = 1;
 constexpr std::uint16_t kKindElf = 2;
+constexpr std::uint16_t kKindLtoir = 8;
 // Bits of an entry's flags.
 constexpr std::uint64_t k64Bit = 0x1;
 constexpr std::uint64_t kLinux = 0x10;
-constexpr std::uint64_t kCompressed = 0x2000 | 0x8000;
+constexpr std::uint64_t kLz4 = 0x2000;
+constexpr std::uint64_t kZstd = 0x8000;
 constexpr std::uint64_t kSuffixA = 0x100000;
 constexpr std::uint64_t kSuffixF = 0x200000;
 // A cubin's machine, and the version of its ABI from which the architecture is in bits 8 to 15 of the header's flags
@@ -128,7 +130,7 @@ std::string write_fatbin(const std::vector<FatbinImage>& images) {
   return out;
 }
 
-std::optional<std::vector<FatbinImage>> read_fatbin(std::string_view bytes) {
+std::optional<std::vector<FatbinImage>> read_fatbin(std::string_view bytes, bool with_ltoir) {
   if (!is_fatbin(bytes) || fatbin_fault(bytes) != nullptr) return std::nullopt;
   const std::size_t begin = get<std::uint16_t>(bytes, 6);
   std::string_view rest = bytes.substr(begin, get<std::uint64_t>(bytes, 8));
@@ -140,11 +142,20 @@ std::optional<std::vector<FatbinImage>> read_fatbin(std::string_view bytes) {
     if (header < kEntryHeader || header > rest.size() || size > rest.size() - header) return std::nullopt;
     const auto number = get<std::uint32_t>(rest, 28);
     const auto flags = get<std::uint64_t>(rest, 40);
-    if (kind == kKindPtx || kind == kKindElf) {
-      FatbinImage image{.type = kind == kKindPtx ? CodeType::ptx : CodeType::cubin,
-                        .arch = (kind == kKindPtx ? "compute_" : "sm_") + std::to_string(number),
+    if (kind == kKindPtx || kind == kKindElf || (with_ltoir && kind == kKindLtoir)) {
+      FatbinImage image{.type = kind == kKindPtx   ? CodeType::ptx
+                                : kind == kKindElf ? CodeType::cubin
+                                                   : CodeType::ltoir,
+                        .arch = (kind == kKindElf ? "sm_" : "compute_") + std::to_string(number),
                         .bytes = rest.substr(header, size),
-                        .is_compressed = (flags & kCompressed) != 0};
+                        .is_compressed = (flags & (kLz4 | kZstd)) != 0,
+                        .is_zstd = (flags & kZstd) != 0,
+                        .full_size = get<std::uint64_t>(rest, 56)};
+      if (image.is_compressed) {
+        const auto compressed = get<std::uint32_t>(rest, 16);
+        if (compressed > size) return std::nullopt;
+        image.bytes = image.bytes.substr(0, compressed);
+      }
       if ((flags & kSuffixA) != 0) image.arch += 'a';
       if ((flags & kSuffixF) != 0) image.arch += 'f';
       if (kind == kKindPtx && !image.is_compressed) image.bytes = image.bytes.substr(0, image.bytes.find('\0'));
@@ -160,13 +171,13 @@ bool can_use(CodeType type, std::string_view arch, int capability) noexcept {
   const bool same_major = wanted.number / 10 == capability / 10;
   if (wanted.suffix == 'a') return wanted.number == capability;
   if (wanted.number > capability) return false;
-  return same_major || (type == CodeType(CodeType::ptx) && wanted.suffix == '\0');
+  return same_major || (type != CodeType(CodeType::cubin) && wanted.suffix == '\0');
 }
 
 std::vector<std::size_t> usable_images(const std::vector<FatbinImage>& images, int capability) {
   std::vector<std::size_t> usable;
   for (std::size_t i = 0; i < images.size(); ++i) {
-    if (!images[i].is_compressed && can_use(images[i].type, images[i].arch, capability)) usable.push_back(i);
+    if (can_use(images[i].type, images[i].arch, capability)) usable.push_back(i);
   }
   const auto rank = [&](std::size_t i) {
     const Architecture arch = parse_architecture(images[i].arch);

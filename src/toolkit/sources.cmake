@@ -9,6 +9,8 @@ set(cucore_toolkit_sources
   linker_inputs.cpp
   linker_nvjitlink.cpp
   linker_options.cpp
+  linker_ptx.cpp
+  linker_symbols.cpp
   object_code.cpp
   object_code_bytes.cpp
   object_code_images.cpp
@@ -19,6 +21,8 @@ set(cucore_toolkit_sources
   program_options_validate.cpp
   diagnostic.cpp
   detail/code_symbols.cpp
+  detail/decompress.cpp
+  detail/device_units.cpp
   detail/elf.cpp
   detail/fatbin.cpp
   detail/file_snapshot.cpp

@@ -8,6 +8,7 @@
 #include "cucore/error.hpp"
 #include "cucore/object_code.hpp"
 #include "src/detail/code_symbols.hpp"
+#include "src/detail/device_units.hpp"
 #include "src/detail/elf.hpp"
 #include "src/detail/fatbin.hpp"
 #include "src/detail/frame.hpp"
@@ -65,7 +66,8 @@ void read_image(std::string_view image) {
   }
 }
 
-// What the linker reads of its inputs, and the modules of PTX that it leaves in its results.
+// What the linker reads of its inputs, host objects and libraries too, and the modules of PTX that it leaves in its
+// results.
 void read_link_input(std::string_view image) {
   using namespace cucore::detail;
   for (const CodeSymbol& symbol : ptx_symbols(image)) require(!symbol.name.empty());
@@ -76,6 +78,14 @@ void read_link_input(std::string_view image) {
   if (const auto images = read_fatbin(image)) {
     for (const FatbinImage& each : *images) require(each.bytes.size() <= image.size());
     for (const std::size_t index : usable_images(*images, 90)) require(index < images->size());
+  }
+  for (const cucore::CodeType type : {cucore::CodeType::fatbin, cucore::CodeType::object, cucore::CodeType::library}) {
+    for (const DeviceUnit& unit : device_units(type, image).units) {
+      for (const FatbinImage& each : unit.images) {
+        require(each.bytes.size() <= image.size());
+        if (each.full_size < 1 << 20) (void)decompressed(each);
+      }
+    }
   }
   (void)embedded_ptx_modules(image);
   if (elf_fault(image) == nullptr && embedded_ptx_modules(image).empty()) {
