@@ -20,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 LOGS = BUILD / "test-logs"
+KERNEL_CACHE = BUILD / "test-kernel-cache"  # of the CPU device, instead of the user's; CTest's tests name it too
 PYTHON = ROOT / ".venv/bin/python"
 FUZZ_SECONDS = int(os.environ.get("CUCORE_FUZZ_SECONDS", "60"))
 FUZZ_SEED = os.environ.get("CUCORE_FUZZ_SEED", "1")  # one for all, so that what CI finds is found again; 0: any
@@ -265,6 +266,8 @@ def main(names):
     if unknown:
         sys.exit(f"unknown suite {unknown[0]}; there are: {', '.join(SUITES)}")
     LOGS.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(KERNEL_CACHE, ignore_errors=True)
+    os.environ["CUCORE_CPU_CACHE"] = str(KERNEL_CACHE)
     total = Tally()
     for name in names or SUITES:
         log = LOGS / f"{name}.log"

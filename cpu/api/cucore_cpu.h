@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* The marker: version of this header's interface, 1000 * major + minor. */
-#define CUCORE_CPU_INTERFACE 1000
+#define CUCORE_CPU_INTERFACE 1001
 int cucore_cpu_device_version(void);
 
 /* How much of the driver API and of PTX this library implements. The name lists are arrays of `..._count` strings,
@@ -29,6 +29,10 @@ typedef struct cucore_cpu_status {
 
 /* Fills *status. 0 on success, 1 for a null or too small struct. */
 int cucore_cpu_driver_status(cucore_cpu_status* status);
+
+/* Kernels that this process has compiled, and kernels whose code it found in the cache (CUCORE_CPU_CACHE) instead; a
+   kernel counts once for each form and shape of block. Either pointer may be null. */
+void cucore_cpu_kernel_counts(size_t* compiled, size_t* loaded);
 
 /* The last fault, deadlock or load failure of this process, in words: which kernel, block and thread, and where. Writes
    at most `size` bytes with a closing zero; returns the length of the whole text (0: nothing to report). */

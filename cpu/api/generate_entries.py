@@ -22,6 +22,7 @@ WINDOWS_ONLY = {"cuWGLGetDevice"}
 OWN_EXPORTS = (
     "cucore_cpu_device_version",
     "cucore_cpu_driver_status",
+    "cucore_cpu_kernel_counts",
     "cucore_cpu_last_report",
     "cucore_cpu_live_objects",
     "cucore_cpu_set_origin",

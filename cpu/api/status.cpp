@@ -8,6 +8,7 @@
 
 #include "cpu/api/entry_table.hpp"
 #include "cpu/codegen/compiler.hpp"
+#include "cpu/runtime/kernel_source.hpp"
 #include "cpu/runtime/live_objects.hpp"
 #include "cpu/runtime/process.hpp"
 
@@ -72,6 +73,12 @@ int cucore_cpu_driver_status(cucore_cpu_status* status) {
   status->known_opcode_count = all.known.size();
   status->known_opcodes = all.known.data();
   return 0;
+}
+
+void cucore_cpu_kernel_counts(size_t* compiled, size_t* loaded) {
+  const runtime::KernelCounts counts = runtime::kernel_counts();
+  if (compiled) *compiled = counts.compiled;
+  if (loaded) *loaded = counts.loaded;
 }
 
 size_t cucore_cpu_last_report(char* text, size_t size) { return hand_out(runtime::last_report(), text, size); }

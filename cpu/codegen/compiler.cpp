@@ -1,4 +1,5 @@
-// A compile, step by step: reach → lay out → declare → emit → optimise → assemble → link.
+// A compile, step by step: reach → lay out → declare → emit → optimise → assemble → link. What the cache has needs the
+// first step and the last.
 #include "cpu/codegen/compiler.hpp"
 
 #include <llvm/IR/Verifier.h>
@@ -6,6 +7,8 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "cpu/codegen/host_target.hpp"
+#include "cpu/codegen/kernel_cache.hpp"
+#include "cpu/codegen/kernel_key.hpp"
 #include "cpu/codegen/layout.hpp"
 #include "cpu/codegen/module_emitter.hpp"
 #include "cpu/codegen/reach.hpp"
@@ -46,6 +49,10 @@ struct Compilation {
       }
     }
     return emit_scalar_form();
+  }
+
+  KernelRecord record() {
+    return {.info = layout.info, .refusal = refusal, .object = target.assemble(*ir)->getBuffer().str()};
   }
 
  private:
@@ -113,14 +120,23 @@ std::string ir_text(const llvm::Module& ir) {
 }  // namespace
 
 CompileResult compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses,
-                      const CompileOptions& options) {
+                      const CompileOptions& options, KernelCache* cache) {
+  std::optional<KernelKey> key;
+  if (cache != nullptr) {
+    if (const auto identity = identity_of(module, kernel, options)) key = key_of(*identity);
+  }
+  if (const auto cached = key ? cache->find(*key) : std::nullopt) {
+    CompileResult result = link(*cached, module, Reach(module, kernel), addresses);
+    result.was_cached = true;
+    if (result.code != nullptr) return result;
+  }
   Compilation compilation(module, kernel, options);
   if (std::string error = compilation.run(); !error.empty())
     return {.code = nullptr, .error = std::move(error), .refusal = {}};
-  CompileResult result =
-      link(compilation.target.assemble(*compilation.ir), module, compilation.reach, compilation.layout.info, addresses);
+  const KernelRecord record = compilation.record();
+  CompileResult result = link(record, module, compilation.reach, addresses);
   if (result.code == nullptr) result.error = std::string(module.functions[kernel].name) + ": " + result.error;
-  result.refusal = std::move(compilation.refusal);
+  if (key && result.code != nullptr) cache->store(*key, record);
   return result;
 }
 

@@ -68,14 +68,18 @@ struct CompileResult {
   std::unique_ptr<Code> code;  ///< null on failure
   std::string error;           ///< what failed, in a sentence, naming kernel and line
   std::string refusal;         ///< why the vector form was asked for and is not there; empty if it is
+  bool was_cached = false;     ///< the object code came from the cache
 };
+
+class KernelCache;
 
 /// What can be said of a kernel without compiling it (attributes must not cost a compile).
 KernelInfo describe(const ptx::Module& module, ptx::FunctionId kernel);
 
-/// Compiles one kernel and everything it calls for the host CPU. Thread-safe; takes milliseconds.
+/// Compiles one kernel and everything it calls for the host CPU, unless `cache` has its object code; what was compiled
+/// goes there. Thread-safe; takes milliseconds.
 CompileResult compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses,
-                      const CompileOptions& options = {});
+                      const CompileOptions& options = {}, KernelCache* cache = nullptr);
 
 /// Text forms for `cucore dump` and tests: LLVM IR after optimisation, host assembly.
 std::string dump_ir(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options = {});

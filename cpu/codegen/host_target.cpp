@@ -31,16 +31,6 @@ const llvm::Target& host() {
   return target;
 }
 
-const std::string& host_features() {
-  // Never destroyed: a thread may still compile when the process ends.
-  static const auto& features = *new std::string([] {
-    llvm::SubtargetFeatures found;
-    for (const auto& [name, present] : llvm::sys::getHostCPUFeatures()) found.AddFeature(name, present);
-    return found.getString();
-  }());
-  return features;
-}
-
 std::string emit(llvm::TargetMachine& machine, llvm::Module& ir, llvm::raw_pwrite_stream& to,
                  llvm::CodeGenFileType kind) {
   llvm::legacy::PassManager passes;
@@ -51,12 +41,25 @@ std::string emit(llvm::TargetMachine& machine, llvm::Module& ir, llvm::raw_pwrit
 
 }  // namespace
 
+const HostProcessor& host_processor() {
+  // Never destroyed: a thread may still compile when the process ends.
+  static const auto& processor = *new HostProcessor([] {
+    llvm::SubtargetFeatures found;
+    for (const auto& [name, present] : llvm::sys::getHostCPUFeatures()) found.AddFeature(name, present);
+    return HostProcessor{.triple = llvm::sys::getProcessTriple(),
+                         .name = llvm::sys::getHostCPUName().str(),
+                         .features = found.getString()};
+  }());
+  return processor;
+}
+
 HostTarget::HostTarget() {
+  const HostProcessor& processor = host_processor();
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  machine_.reset(host().createTargetMachine(llvm::sys::getProcessTriple(), llvm::sys::getHostCPUName(), host_features(),
-                                            options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-                                            llvm::CodeGenOptLevel::Default, /*JIT=*/true));
+  machine_.reset(host().createTargetMachine(processor.triple, processor.name, processor.features, options,
+                                            llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default,
+                                            /*JIT=*/true));
 }
 
 HostTarget::~HostTarget() = default;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cpu/codegen/compiler.hpp"
+#include "cpu/codegen/kernel_record.hpp"
 #include "cpu/codegen/layout.hpp"
 #include "cpu/codegen/reach.hpp"
 
@@ -15,6 +16,12 @@ class MemoryBuffer;
 }  // namespace llvm
 
 namespace cucore::cpu::codegen {
+
+/// What code is generated for: the processor this runs on, in LLVM's words.
+struct HostProcessor {
+  std::string triple, name, features;
+};
+const HostProcessor& host_processor();
 
 /// Code generation for the processor this runs on. One per compile: not shared between threads.
 class HostTarget {
@@ -33,7 +40,7 @@ class HostTarget {
 };
 
 /// Loads object code and resolves what it calls and the variables it uses. The result keeps the memory.
-CompileResult link(std::unique_ptr<llvm::MemoryBuffer> object, const ptx::Module& module, const Reach& reach,
-                   const KernelInfo& info, const ModuleAddresses& addresses);
+CompileResult link(const KernelRecord& record, const ptx::Module& module, const Reach& reach,
+                   const ModuleAddresses& addresses);
 
 }  // namespace cucore::cpu::codegen

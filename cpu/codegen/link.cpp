@@ -102,21 +102,21 @@ class LinkedCode final : public Code {
 
 }  // namespace
 
-CompileResult link(std::unique_ptr<llvm::MemoryBuffer> object, const ptx::Module& module, const Reach& reach,
-                   const KernelInfo& info, const ModuleAddresses& addresses) {
+CompileResult link(const KernelRecord& record, const ptx::Module& module, const Reach& reach,
+                   const ModuleAddresses& addresses) {
   auto shared = session();
   if (!shared) return {.code = nullptr, .error = llvm::toString(shared.takeError()), .refusal = {}};
   auto& library = (*shared)->session.createBareJITDylib("kernel." + std::to_string((*shared)->libraries++));
   auto code = std::make_unique<LinkedCode>(**shared, library);
-  code->info = info;
-  auto error = code->define(std::move(object), module, reach, addresses);
+  code->info = record.info;
+  auto error = code->define(llvm::MemoryBuffer::getMemBufferCopy(record.object), module, reach, addresses);
   if (!error) {
-    error = info.needs_fibers ? code->find(run_thread_symbol, code->run_thread)
-                              : code->find(run_block_symbol, code->run_block);
+    error = record.info.needs_fibers ? code->find(run_thread_symbol, code->run_thread)
+                                     : code->find(run_block_symbol, code->run_block);
   }
   if (!error) error = code->initialise_function_addresses(module, reach, addresses);
   if (error) return {.code = nullptr, .error = llvm::toString(std::move(error)), .refusal = {}};
-  return {.code = std::move(code), .error = {}, .refusal = {}};
+  return {.code = std::move(code), .error = {}, .refusal = record.refusal};
 }
 
 }  // namespace cucore::cpu::codegen

@@ -7,6 +7,7 @@
 #include "cpu/runtime/context.hpp"
 #include "cpu/runtime/device.hpp"
 #include "cpu/runtime/handle_table.hpp"
+#include "cpu/runtime/kernel_source.hpp"
 #include "cpu/runtime/library.hpp"
 #include "cpu/runtime/memory.hpp"
 #include "cpu/runtime/process.hpp"
@@ -57,7 +58,7 @@ CUresult Function::code(const unsigned int (&block)[3], std::shared_ptr<const co
   const CompilationInProgress compiling;
   if (!compiling.allowed()) return CUDA_ERROR_DEINITIALIZED;
   codegen::CompileResult result =
-      codegen::compile(*module_.program().ptx, description_.id, module_.addresses(), options);
+      compile_or_load(*module_.program().ptx, description_.id, module_.addresses(), options);
   if (!result.code) {
     report("kernel " + description_.name + ": " + result.error);
     return CUDA_ERROR_INVALID_PTX;

@@ -1,6 +1,7 @@
 # Tests of the driver as a program sees it: linked to libcuda.so.1, nothing else of the CPU device.
 add_executable(api_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_arguments_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api_cache_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_events_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_capture_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_graphs_test.cpp
@@ -18,5 +19,13 @@ if(CUCORE_SANITIZE STREQUAL "address")  # C callers pass enumerators that are no
   target_compile_options(api_tests PRIVATE -fno-sanitize=enum)
 endif()
 target_link_libraries(api_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
-target_compile_definitions(api_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
+target_compile_definitions(api_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests"
+  CUCORE_TEST_PROGRAM="$<TARGET_FILE:launching_program>")
 add_test(NAME api_tests COMMAND api_tests)
+set_tests_properties(api_tests PROPERTIES ENVIRONMENT CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache)
+
+# What api_cache_test.cpp starts.
+add_executable(launching_program ${PROJECT_SOURCE_DIR}/cpu/tests/launching_program.cpp)
+cucore_target(launching_program)
+target_link_libraries(launching_program PRIVATE cuda CudaHeaders::CudaHeaders)
+add_dependencies(api_tests launching_program)

@@ -1,5 +1,6 @@
 # Tests of the code generator alone: parsed PTX runs on a single-threaded stand-in for the run-time.
 add_executable(codegen_tests
+  ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_cache_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_spellings_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_stand_in.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_forms_test.cpp

@@ -331,9 +331,10 @@ const codegen::Code* TestModule::compile(std::string_view kernel, Extent block) 
   if (function == nullptr) throw std::runtime_error("no kernel " + std::string(kernel));
   const auto id = static_cast<ptx::FunctionId>(function - module_->functions.data());
   const codegen::CompileOptions options{.form = form, .block = {block.x, block.y, block.z}};
-  codegen::CompileResult result = codegen::compile(*module_, id, addresses_, options);
+  codegen::CompileResult result = codegen::compile(*module_, id, addresses_, options, cache);
   if (result.code == nullptr) throw std::runtime_error(result.error);
   refusal = result.refusal;
+  was_cached = result.was_cached;
   return compiled_.emplace_back(Variant{std::string(kernel), block, std::move(result.code)}).code.get();
 }
 

@@ -57,7 +57,9 @@ class TestModule {
 
   const codegen::Code* compile(std::string_view kernel, Extent block = {});
   const codegen::FormOfCode form;
-  std::string refusal;  ///< of the vector form, by the kernel compiled last
+  std::string refusal;      ///< of the vector form, by the kernel compiled last
+  bool was_cached = false;  ///< the kernel compiled last
+  codegen::KernelCache* cache = nullptr;
   const ptx::Module& module() const { return *module_; }
   void* variable(std::string_view name) const;
 

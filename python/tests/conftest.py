@@ -13,6 +13,8 @@ import pytest
 
 import cucore
 
+os.environ.setdefault("CUCORE_CPU_CACHE", "0")  # a test leaves nothing among the user's compiled kernels
+
 SAXPY = """
 template <class T> __global__ void saxpy(T a, const T* x, const T* y, T* out, size_t n) {
   size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;

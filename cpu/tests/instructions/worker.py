@@ -44,7 +44,7 @@ class Worker:
     """A child with a driver of its own, kept until it can no longer be trusted."""
 
     def __init__(self, driver_path, compute=None, timeout=60, form=None):
-        environment = dict(os.environ)
+        environment = {"CUCORE_CPU_CACHE": "0", **os.environ}
         if compute:
             environment[CAPABILITY_VARIABLE] = compute
         if form:

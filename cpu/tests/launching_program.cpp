@@ -1,0 +1,56 @@
+// A program that launches a kernel of a PTX file and says how long the first launch took and where its code came from:
+// launching_program FILE KERNEL. The kernel takes one pointer to 4 KiB of zeros; their sum, as integers, is printed.
+#include <cuda.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+#include <string>
+
+#include "cpu/api/cucore_cpu.h"
+
+namespace {
+
+void check(CUresult result, const char* call) {
+  if (result == CUDA_SUCCESS) return;
+  std::fprintf(stderr, "%s: %d\n", call, static_cast<int>(result));
+  std::exit(1);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 3) return 2;
+  std::ifstream file(arguments[1]);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  constexpr std::size_t kWords = 1024;
+  CUdevice device = 0;
+  CUcontext context = nullptr;
+  CUmodule module = nullptr;
+  CUfunction kernel = nullptr;
+  CUdeviceptr memory = 0;
+  check(cuInit(0), "cuInit");
+  check(cuDeviceGet(&device, 0), "cuDeviceGet");
+  check(cuCtxCreate(&context, nullptr, 0, device), "cuCtxCreate");
+  check(cuModuleLoadData(&module, text.c_str()), "cuModuleLoadData");
+  check(cuModuleGetFunction(&kernel, module, arguments[2]), "cuModuleGetFunction");
+  check(cuMemAlloc(&memory, kWords * sizeof(int)), "cuMemAlloc");
+  check(cuMemsetD32(memory, 0, kWords), "cuMemsetD32");
+  check(cuCtxSynchronize(), "cuCtxSynchronize");
+
+  void* parameters[] = {&memory};
+  const auto started = std::chrono::steady_clock::now();
+  check(cuLaunchKernel(kernel, 1, 1, 1, 4, 1, 1, 0, nullptr, parameters, nullptr), "cuLaunchKernel");
+  check(cuCtxSynchronize(), "cuCtxSynchronize");
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - started;
+
+  const int* words = reinterpret_cast<const int*>(memory);  // addresses of this driver are host addresses
+  std::size_t compiled = 0;
+  std::size_t loaded = 0;
+  cucore_cpu_kernel_counts(&compiled, &loaded);
+  std::printf("sum %d compiled %zu loaded %zu\n", std::accumulate(words, words + kWords, 0), compiled, loaded);
+  std::fprintf(stderr, "first launch: %.3f ms\n", took.count());
+}
