@@ -1,5 +1,5 @@
 // Loading an ObjectCode: its bytes from memory or a file, a look whether they can be what they are called, the choice
-// of an image for the device, and the PTX where no binary fits.
+// of an image for the device, the PTX where no binary fits, and nvJitLink where the PTX is newer than the driver.
 #include <sys/stat.h>
 
 #include <utility>
@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kInvalidImage = 200;
 constexpr int kNoBinaryForGpu = 209;
+constexpr int kUnsupportedPtxVersion = 222;
 constexpr const char* kArchitectureHint =
     "compile for this device's architecture (Device::arch) or an older one, or keep the PTX in the code";
 
@@ -56,10 +57,58 @@ LoadRequest request_for(const std::string& description, std::string_view image, 
   return request;
 }
 
-std::shared_ptr<LibraryState> load_ptx(const std::string& description, std::string_view ptx) {
+// "9.0" of ".version 9.0".
+std::string version_of(std::string_view ptx) {
+  const std::size_t at = ptx.find(".version");
+  const std::size_t begin = at == std::string_view::npos ? at : ptx.find_first_of("0123456789", at);
+  if (begin == std::string_view::npos) return "unknown";
+  return std::string(ptx.substr(begin, ptx.find_first_not_of("0123456789.", begin) - begin));
+}
+
+// PTX that is newer than what the driver can compile, compiled by nvJitLink instead. The cubin carries the PTX.
+std::shared_ptr<LibraryState> load_newer_ptx(const std::string& description, std::string_view ptx,
+                                             const std::string& hint) {
+  const std::string arch = "sm_" + std::to_string(device_capability());
+  const auto refuse = [&](const std::string& why, std::string log) {
+    const int version = driver_info().version;
+    throw DriverError({.call = "cuLibraryLoadData",
+                       .code = kUnsupportedPtxVersion,
+                       .code_name = "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+                       .message = "cannot load " + description + ": its PTX is of version " + version_of(ptx) +
+                                  ", newer than the driver (CUDA " + std::to_string(version / 1000) + "." +
+                                  std::to_string(version % 1000 / 10) + ") can compile, and " + why,
+                       .log = std::move(log),
+                       .hint = "compile with an older NVRTC or to a cubin for " + arch +
+                               ", update the driver, or install the nvJitLink of the toolkit that made the PTX"});
+  };
+  if (Linker::which_backend() != LinkerBackend::nvjitlink) {
+    refuse("nvJitLink, which could, is not at hand: " + Linker::why_not_nvjitlink(), {});
+  }
+  std::string cubin;
+  try {
+    cubin = with_ptx_modules(link_ptx_modules({ptx}, arch), {ptx});
+  } catch (const NvJitLinkError& error) {
+    refuse("nvJitLink cannot either: " + error.message(), error.log());
+  }
+  LoadRequest request = request_for(
+      description + ", compiled for " + arch + " by nvJitLink since its PTX is newer " + "than the driver can compile",
+      cubin, {.type = CodeType::cubin, .arch = arch});
+  request.ptx = std::make_shared<const std::string>(ptx);
+  request.hint = hint;
+  return LibraryState::open(request);
+}
+
+std::shared_ptr<LibraryState> load_ptx(const std::string& description, std::string_view ptx,
+                                       const std::string& hint = {}) {
   LoadRequest request = request_for(description, ptx, {.type = CodeType::ptx, .arch = architecture_of_ptx(ptx)});
   request.ptx = std::make_shared<const std::string>(ptx);
-  return LibraryState::open(request);
+  request.hint = hint;
+  try {
+    return LibraryState::open(request);
+  } catch (const DriverError& error) {
+    if (error.code() != kUnsupportedPtxVersion) throw;
+  }
+  return load_newer_ptx(description, ptx, hint);
 }
 
 // A cubin for another architecture: what it was made from, compiled for this one. One module is the driver's JIT
@@ -67,13 +116,7 @@ std::shared_ptr<LibraryState> load_ptx(const std::string& description, std::stri
 std::shared_ptr<LibraryState> load_carried_ptx(const std::string& description,
                                                const std::vector<std::string_view>& modules) {
   const std::string what = description + ", from the PTX it carries since its binary is for another architecture";
-  if (modules.size() == 1) {
-    LoadRequest request =
-        request_for(what, modules.front(), {.type = CodeType::ptx, .arch = architecture_of_ptx(modules.front())});
-    request.ptx = std::make_shared<const std::string>(modules.front());
-    request.hint = kArchitectureHint;
-    return LibraryState::open(request);
-  }
+  if (modules.size() == 1) return load_ptx(what, modules.front(), kArchitectureHint);
   const std::string linked = link_ptx_modules(modules, "sm_" + std::to_string(device_capability()));
   LoadRequest request =
       request_for(what, linked, {.type = CodeType::ptx, .arch = architecture_of_ptx(modules.front())});

@@ -103,12 +103,14 @@ class CUCORE_API ObjectCode {
   /// Whether the driver has it. Never loads.
   bool is_loaded() const noexcept;
   /// The image that was loaded, for this device: not always the first choice, since a cubin that does not fit is
-  /// replaced by PTX. Nothing before loading, and for a compressed fat binary, from which the driver chooses.
+  /// replaced by PTX, and PTX newer than the driver can compile by a cubin that nvJitLink made of it. Nothing before
+  /// loading, and for a compressed fat binary, from which the driver chooses.
   std::optional<CodeImage> loaded_image() const;
   /// Loads if that has not happened; a cubin that is for another architecture than the device's from the PTX it
-  /// carries, a fat binary from the best of its images for the current device (device 0 if none is). Throws StateError
-  /// if the type is not one the driver loads (ltoir, object, library: link them first), before any driver call;
-  /// DriverError if the driver refuses (cuLibraryLoadData).
+  /// carries, a fat binary from the best of its images for the current device (device 0 if none is). PTX of a version
+  /// that the driver cannot compile is compiled by nvJitLink for that device; without it the error names the versions.
+  /// Throws StateError if the type is not one the driver loads (ltoir, object, library: link them first), before any
+  /// driver call; DriverError if the driver refuses (cuLibraryLoadData).
   void load() const;
   /// Loads; the driver's library. Borrowed: valid while a copy of this object or one of its kernels lives.
   LibraryHandle handle() const;
