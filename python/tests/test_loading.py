@@ -35,22 +35,31 @@ PRELUDE = """
 """
 
 
-@pytest.fixture(scope="module")
-def counting_driver(tmp_path_factory):
+# A driver is opened as libcuda.so.1, or by the name in CUCORE_CPU_DRIVER. The first way is that of every GPU, and works
+# with the CPU device behind the stand-in as well.
+@pytest.fixture(scope="module", params=["libcuda.so.1", "CUCORE_CPU_DRIVER"])
+def counting_driver(request, tmp_path_factory):
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler")
-    if cucore.driver_info().kind != "cpu":
-        pytest.skip("stands in for the CPU device")
-    library = tmp_path_factory.mktemp("driver") / "libcounting_driver.so"
+    as_cpu_device = request.param == "CUCORE_CPU_DRIVER"
+    if as_cpu_device and cucore.driver_info().kind != "cpu":
+        pytest.skip("the driver is not the CPU device")
+    library = tmp_path_factory.mktemp("driver") / "libcuda.so.1"
     source = Path(__file__).with_name("counting_driver.c")
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
-    return library
+    marked = ["-DCPU_DEVICE"] if as_cpu_device else []
+    subprocess.run([compiler, "-shared", "-fPIC", *marked, "-o", library, source, "-ldl"], check=True)
+    environment = {"COUNTED_DRIVER": os.path.realpath(cucore.driver_info().path)}
+    if as_cpu_device:
+        environment |= {"CUCORE_DEVICE": "cpu", "CUCORE_CPU_DRIVER": str(library)}
+    else:
+        folders = [str(library.parent), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+        environment |= {"CUCORE_DEVICE": "gpu", "LD_LIBRARY_PATH": ":".join(folders)}
+    return library, environment
 
 
-def run_counted(source, library):
-    driver = os.path.realpath(cucore.driver_info().path)
-    environment = {"CUCORE_DEVICE": "cpu", "CUCORE_CPU_DRIVER": str(library), "COUNTED_DRIVER": driver}
+def run_counted(source, driver):
+    library, environment = driver
     result = run_python(PRELUDE + source, library, env=environment)
     assert result.returncode == 0, result.stderr
     return result.stdout
