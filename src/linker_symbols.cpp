@@ -1,5 +1,5 @@
 // What the inputs of a link define, and whether the result still has it. Linkers say nothing when a symbol is defined
-// twice in machine code (nvJitLink 13.0 keeps the first definition, and was seen to crash).
+// twice in machine code (nvJitLink 13.0 keeps the first definition).
 #include <map>
 #include <set>
 #include <utility>

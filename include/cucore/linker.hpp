@@ -10,16 +10,16 @@
 // is set; where it is missing or older than 12.3, by the driver's own linker (which knows no LTO-IR). On the CPU device
 // the driver's linker links the PTX of the inputs.
 //
-// A linked cubin carries the PTX it was made from where all inputs have it (PTX, LTO-IR, cubins of cucore; fat binaries,
-// host objects and libraries with PTX in them, compressed or not; of a library only what has kernels or is needed), so
-// that it also runs on the CPU device and on newer GPUs; else Linker::info_log says why not.
+// A linked cubin carries the PTX it was made from where all inputs have it (PTX, LTO-IR, cubins of cucore; fat
+// binaries, host objects and libraries with PTX in them, compressed or not; of a library only what has kernels or is
+// needed), so that it also runs on the CPU device and on newer GPUs; else Linker::info_log says why not.
 //
 // Host objects and libraries are those of nvcc -rdc=true. Linkers take every member of a library, needed or not.
 //
 // Errors: ValueError for options and inputs that cannot be linked, naming them (code for another architecture, a symbol
-// that two inputs, or two members of a library, define and that is not weak); NvJitLinkError or DriverError with the linker's log otherwise; StateError after
-// close(); UnavailableError.
-// Thread-safety: any thread may call any member; links of one Linker run one after another.
+// that two inputs, or two members of a library, define and that is not weak); NvJitLinkError or DriverError with the
+// linker's log otherwise; StateError after close(); UnavailableError. Thread-safety: any thread may call any member;
+// links of one Linker run one after another.
 #pragma once
 
 #include <memory>

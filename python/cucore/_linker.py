@@ -71,7 +71,8 @@ class Linker:
     nvJitLink does the work and needs neither a driver nor a GPU when ``options.arch`` is given; where it is missing or
     older than 12.3, the driver's own linker (with one RuntimeWarning). No input is loaded. A linked cubin carries the
     PTX it was made from where all inputs have it, host objects and libraries too; get_info_log() says why not where it
-    does not. A symbol that two inputs define, and that is not weak, is a ValueError naming both. The options are copied.
+    does not. A symbol that two inputs define, and that is not weak, is a ValueError naming both. The options are
+    copied.
     """
 
     __slots__ = ("__weakref__", "_linker", "_options")
