@@ -18,8 +18,9 @@
 //
 // Errors: ValueError for options and inputs that cannot be linked, naming them (code for another architecture, a symbol
 // that two inputs, or two members of a library, define and that is not weak); NvJitLinkError or DriverError with the
-// linker's log otherwise; StateError after close(); UnavailableError. Thread-safety: any thread may call any member;
-// links of one Linker run one after another.
+// linker's log otherwise; StateError after close(); UnavailableError.
+//
+// Thread-safety: any thread may call any member; links of one Linker run one after another.
 #pragma once
 
 #include <memory>

@@ -4,10 +4,12 @@ The tests run on whatever driver CUCORE_DEVICE chooses; nothing here knows which
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +44,18 @@ def run_python(source, *arguments, env=None, timeout=120):
         stdout, stderr = process.communicate()
         pytest.fail(f"no end after {timeout} s\n{stdout}{stderr}")
     return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
+
+
+def build_stand_in(source, library, *options, for_any_driver=False):
+    """Compiles a driver of these tests, which forwards to the one in use, into the file `library`."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    if not for_any_driver and cucore.driver_info().kind != "cpu":
+        pytest.skip("stands in for the CPU device")
+    path = Path(__file__).with_name(source)
+    subprocess.run([compiler, "-shared", "-fPIC", *options, "-o", library, path, "-ldl"], check=True)
+    return library
 
 
 @pytest.fixture

@@ -10,6 +10,14 @@ def everything_of_a_thread():
     return d, s, b, k, c
 """
 
+SPINNING = """
+def spinning():
+    d = cucore.Device(); d.set_current(); s = d.create_stream()
+    flag = cucore.LegacyPinnedMemoryResource().allocate(64); memoryview(flag)[:] = bytes(64)
+    cucore.launch(s, cucore.LaunchConfig(grid=1, block=1), cucore.ObjectCode.from_ptx(PTX).get_kernel("spin"), flag)
+    return s, flag
+"""
+
 COMPILE = """
 KERNEL = 'extern "C" __global__ void k%d(float* p) { for (int j = 0; j < 64; ++j) p[j] = sinf(p[j] * %d) / p[0]; }'
 SLOW = "".join(KERNEL % (i, i) for i in range(300))
@@ -76,12 +84,11 @@ ready.wait()
         **DAEMON,
     ),
     "a daemon thread waits for work that never ends": Scenario(
-        """
+        SPINNING
+        + """
 ready = threading.Event()
 def work():
-    d = cucore.Device(); d.set_current(); s = d.create_stream()
-    flag = cucore.LegacyPinnedMemoryResource().allocate(64); memoryview(flag)[:] = bytes(64)
-    cucore.launch(s, cucore.LaunchConfig(grid=1, block=1), cucore.ObjectCode.from_ptx(PTX).get_kernel("spin"), flag)
+    s, flag = spinning()
     ready.set(); s.sync()
 threading.Thread(target=work, daemon=True).start(); ready.wait(); time.sleep(0.1)
 """,
@@ -194,13 +201,12 @@ except KeyboardInterrupt: flag[0] = 1; stream.sync(); flag.release(); sys.exit(9
         9,
     ),
     "asyncio: a loop in a daemon thread waits for an event": Scenario(
-        """
+        SPINNING
+        + """
 import asyncio
 ready = threading.Event()
 def work():
-    d = cucore.Device(); d.set_current(); s = d.create_stream()
-    flag = cucore.LegacyPinnedMemoryResource().allocate(64); memoryview(flag)[:] = bytes(64)
-    cucore.launch(s, cucore.LaunchConfig(grid=1, block=1), cucore.ObjectCode.from_ptx(PTX).get_kernel("spin"), flag)
+    s, flag = spinning()
     async def main(): event = s.record(); ready.set(); await event
     asyncio.run(main())
 threading.Thread(target=work, daemon=True).start(); ready.wait(); time.sleep(0.05)

@@ -5,12 +5,9 @@ alive at exit.
 """
 
 import os
-import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
-from conftest import run_python
+from conftest import build_stand_in, run_python
 
 import cucore
 
@@ -36,15 +33,7 @@ PRELUDE = """
 
 @pytest.fixture(scope="module")
 def refusing_driver(tmp_path_factory):
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler")
-    if cucore.driver_info().kind != "cpu":
-        pytest.skip("stands in for the CPU device")
-    library = tmp_path_factory.mktemp("driver") / "librefusing_driver.so"
-    source = Path(__file__).with_name("refusing_driver.c")
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
-    return library
+    return build_stand_in("refusing_driver.c", tmp_path_factory.mktemp("driver") / "librefusing_driver.so")
 
 
 def passes(source, library, prelude=PRELUDE):

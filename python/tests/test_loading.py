@@ -1,12 +1,9 @@
 """How often code is loaded, counted in the driver: in a new process, by many threads, and by what must not load."""
 
 import os
-import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
-from conftest import run_python
+from conftest import build_stand_in, run_python
 
 import cucore
 
@@ -39,16 +36,10 @@ PRELUDE = """
 # with the CPU device behind the stand-in as well.
 @pytest.fixture(scope="module", params=["libcuda.so.1", "CUCORE_CPU_DRIVER"])
 def counting_driver(request, tmp_path_factory):
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler")
     as_cpu_device = request.param == "CUCORE_CPU_DRIVER"
-    if as_cpu_device and cucore.driver_info().kind != "cpu":
-        pytest.skip("the driver is not the CPU device")
     library = tmp_path_factory.mktemp("driver") / "libcuda.so.1"
-    source = Path(__file__).with_name("counting_driver.c")
     marked = ["-DCPU_DEVICE"] if as_cpu_device else []
-    subprocess.run([compiler, "-shared", "-fPIC", *marked, "-o", library, source, "-ldl"], check=True)
+    build_stand_in("counting_driver.c", library, *marked, for_any_driver=not as_cpu_device)
     environment = {"COUNTED_DRIVER": os.path.realpath(cucore.driver_info().path)}
     if as_cpu_device:
         environment |= {"CUCORE_DEVICE": "cpu", "CUCORE_CPU_DRIVER": str(library)}

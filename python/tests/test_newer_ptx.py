@@ -3,10 +3,9 @@
 import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
-from conftest import run_python
+from conftest import build_stand_in, run_python
 
 import cucore
 
@@ -32,15 +31,7 @@ PRELUDE = """
 
 @pytest.fixture(scope="module")
 def old_driver(tmp_path_factory):
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler")
-    if cucore.driver_info().kind != "cpu":
-        pytest.skip("stands in for the CPU device")
-    library = tmp_path_factory.mktemp("driver") / "libold_driver.so"
-    source = Path(__file__).with_name("old_ptx_driver.c")
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
-    return library
+    return build_stand_in("old_ptx_driver.c", tmp_path_factory.mktemp("driver") / "libold_driver.so")
 
 
 def run_on(library, source, **environment):
