@@ -114,11 +114,11 @@ class CUCORE_API ObjectCode {
   void load() const;
   /// Loads; the driver's library. Borrowed: valid while a copy of this object or one of its kernels lives.
   LibraryHandle handle() const;
-  /// Loads; the kernel called `name`, a name expression given to compile() or a symbol (cuLibraryGetKernel). Throws as
-  /// load() does, and DriverError (CUDA_ERROR_NOT_FOUND) that lists close names when there is PTX to read them from.
+  /// Loads; the kernel called `name`: a name expression given to compile(), a symbol, or the C++ name of one kernel
+  /// (cuLibraryGetKernel). Throws as load() does, and DriverError (CUDA_ERROR_NOT_FOUND) with close names, if known.
   Kernel get_kernel(std::string_view name) const;
-  /// Loads; a variable on the current device, by name expression ("&ns::v" or "ns::v") or symbol
-  /// (cuLibraryGetGlobal).
+  /// Loads; a variable on the current device, by name expression, symbol or C++ name ("&ns::v" or "ns::v";
+  /// cuLibraryGetGlobal).
   GlobalVariable get_global(std::string_view name) const;
 
   /// Type, name, mapping and bytes (a file's bytes are read now) in a framed format with version and checksum, the

@@ -2,6 +2,7 @@
 #include "cucore/kernel.hpp"
 
 #include "cucore/device.hpp"
+#include "cucore/error.hpp"
 #include "cucore/launch.hpp"
 #include "python/bindings/code.hpp"
 #include "python/bindings/launch.hpp"
@@ -215,6 +216,23 @@ nb::object launcher_by_index(nb::handle self, nb::handle index) {
   return new_launcher(self, nb::cast<const PyLaunchConfig&>(config).config, stream.ptr());
 }
 
+// A wrong `mod` would keep alive what the kernel does not need. One library gives one handle for one name.
+void warn_unless_from(const Kernel& kernel, const ObjectCode& code) {
+  const bool matches = without_gil([&] {
+    code.load();
+    if (kernel.name().empty()) return true;  // a driver that cannot tell
+    try {
+      return code.get_kernel(kernel.name()) == kernel;
+    } catch (const DriverError&) {
+      return false;
+    }
+  });
+  if (matches) return;
+  if (PyErr_WarnEx(PyExc_UserWarning, "the kernel's library does not match mod: it was not loaded from it", 1) != 0) {
+    throw nb::python_error();
+  }
+}
+
 PyKernel* from_handle(nb::handle handle, nb::handle mod) {
   if (!PyLong_Check(handle.ptr())) {
     throw nb::type_error((std::string("handle must be an int, not ") + Py_TYPE(handle.ptr())->tp_name).c_str());
@@ -227,7 +245,12 @@ PyKernel* from_handle(nb::handle handle, nb::handle mod) {
     }
     owner = keep_alive(mod);
   }
-  return new PyKernel(Kernel::from_handle(reinterpret_cast<KernelHandle>(address), std::move(owner)));
+  Kernel kernel = Kernel::from_handle(reinterpret_cast<KernelHandle>(address), std::move(owner));
+  if (!mod.is_none()) {
+    const ObjectCode code = *nb::cast<const PyObjectCode&>(mod).code;
+    warn_unless_from(kernel, code);
+  }
+  return new PyKernel(std::move(kernel));
 }
 
 }  // namespace
@@ -239,7 +262,8 @@ void bind_kernel(nb::module_& module) {
                                   "A function that launch() can run. ObjectCode.get_kernel() gives one.");
   forbid_construction<PyKernel>(cls, "Kernel cannot be instantiated directly: use ObjectCode.get_kernel()");
   cls.def_static("from_handle", from_handle, nb::arg("handle").none(), nb::arg("mod") = nb::none(),
-                 "Wraps a kernel (CUkernel) that other code loaded; `mod`, if given, is kept alive.")
+                 "Wraps a kernel (CUkernel) that other code loaded; `mod`, if given, is loaded and kept alive, with a "
+                 "UserWarning if the kernel is not one of its own.")
       .def_prop_ro(
           "handle", [](const PyKernel& self) { return handle_object(classes().kernel_handle, self.kernel->handle()); },
           "The driver's handle (CUkernel).")

@@ -99,6 +99,22 @@ void bind_factory(Class& cls, const char* function, CodeType type, const char* d
       nb::arg("module").none(), nb::kw_only(), nb::arg("name") = "", nb::arg("symbol_mapping") = nb::none(), doc);
 }
 
+// serialize() as bytes. Code of usual size takes less time than letting the GIL go does.
+nb::bytes serialized(const PyObjectCode& self) {
+  constexpr std::size_t quick = std::size_t{1} << 16;
+  const ObjectCode code = *self.code;
+  if (code.path().empty() && code.code().size() < quick) return bytes_object(code.serialize());
+  return bytes_object(without_gil([&] { return code.serialize(); }));
+}
+
+// (function, arguments) for pickle. The module is asked for anew each time, without the search that an import is.
+nb::tuple reduced(const PyObjectCode& self) {
+  constexpr const char* name = "cucore._pickling";
+  auto module = nb::steal(PyImport_GetModule(nb::str(name).ptr()));
+  if (!module.is_valid()) module = nb::module_::import_(name);
+  return nb::make_tuple(module.attr("object_code"), nb::make_tuple(serialized(self)));
+}
+
 nb::object global_variable(nb::handle self, nb::handle name) {
   const ObjectCode code = *nb::cast<const PyObjectCode&>(self).code;
   const std::string symbol = text_of(name, "name");
@@ -216,17 +232,11 @@ void bind_object_code(nb::module_& module) {
             const std::string symbol = text_of(name, "name");
             return new PyKernel(without_gil([&] { return code.get_kernel(symbol); }));
           },
-          nb::arg("name").none(), "The kernel of that name: a name expression given to compile(), or a symbol. Loads.")
+          nb::arg("name").none(),
+          "The kernel of that name: a name expression given to compile(), a symbol, or its name in C++. Loads.")
       .def("get_global", global_variable, nb::arg("name").none(),
            "A __device__ or __constant__ variable on the current device, as a Buffer. Loads.")
-      .def(
-          "serialize",
-          [](const PyObjectCode& self) {
-            const ObjectCode code = *self.code;
-            const std::string bytes = without_gil([&] { return code.serialize(); });
-            return bytes_object(bytes);
-          },
-          "Type, name, mapping and bytes in cucore's own format, with version and checksum.")
+      .def("serialize", serialized, "Type, name, mapping and bytes in cucore's own format, with version and checksum.")
       .def_static(
           "deserialize",
           [](const nb::bytes& data) {
@@ -253,10 +263,7 @@ void bind_object_code(nb::module_& module) {
           nb::is_operator())
       .def("__hash__", [](const PyObjectCode& self) { return self.code->identity_hash() >> 1; })
       .def("__repr__", describe)
-      .def("__reduce__", [](nb::handle self) {
-        return nb::make_tuple(nb::module_::import_("cucore._pickling").attr("object_code"),
-                              nb::make_tuple(self.attr("serialize")()));
-      });
+      .def("__reduce__", reduced);
 }
 
 }  // namespace cucore::python

@@ -55,6 +55,8 @@ class Program:
         known = tuple(member.value for member in SourceCodeType)
         options = accept(ProgramOptions, options)
         if kind not in known:
+            if options.use_libdevice:
+                raise ValueError(f"use_libdevice is for code_type 'nvvm'; code_type {code_type!r} is none of {known}")
             raise RuntimeError(f"unsupported code_type {code_type!r}: the supported types are {known}")
         if kind in ("c++", "ptx"):
             if not isinstance(code, str):
@@ -83,11 +85,14 @@ class Program:
             logs: an object with ``write(str)`` that is given the compiler's log after success, if there is one.
             cache: a ProgramCache, or a program cache of ``cucore.utils``.
         """
+        own = cache is None or isinstance(cache, _core.ProgramCache)
+        if not own:
+            _protocol().check(cache)
         _, target, names = inputs_of_compile(self, target_type, name_expressions)
         if self._code_type == "ptx" and target != "ptx":
             _linker._backend()  # warns once where the driver has to link
         try:
-            if cache is None or isinstance(cache, _core.ProgramCache):
+            if own:
                 code, report = self._program.compile(target, names, cache)
             else:
                 code, report = _protocol().compile_with(cache, self, target, names)

@@ -101,9 +101,11 @@ def test_a_damaged_file_is_a_miss(tmp_path):
         assert compile_through(cache)[1] == "hit"
 
 
-def test_something_else_is_no_cache():
+def test_something_else_is_no_cache_whatever_else_is_wrong():
     with pytest.raises(TypeError, match="ProgramCacheResource"):
         compile_through({})
+    with pytest.raises(TypeError, match="ProgramCacheResource"):
+        cucore.Program(TEMPLATE, "c++", ARCH).compile("no such target", cache={})
 
 
 class DictCache(utils.ProgramCacheResource):
@@ -138,6 +140,39 @@ def test_a_cache_of_ones_own_gets_the_peers_protocol():
         compile_through(cache)
     with pytest.raises(TypeError):
         _ = key in cache
+
+
+class CountingCache(utils.InMemoryProgramCache):
+    def __init__(self):
+        super().__init__()
+        self.calls = []
+
+    def get(self, key, default=None):
+        self.calls.append("get")
+        return super().get(key, default)
+
+    def __setitem__(self, key, value):
+        self.calls.append("set")
+        super().__setitem__(key, value)
+
+
+def test_what_a_subclass_does_in_its_own_way_is_used():
+    cache = CountingCache()
+    source = 'extern "C" __global__ void k() {}'
+    first, missed = compile_through(cache, source, names=())
+    second, hit = compile_through(cache, source, names=())
+    assert (missed, hit, cache.calls) == ("miss", "hit", ["get", "set", "get"]) and first.code == second.code
+
+
+def test_what_a_cache_raises_is_not_hidden(monkeypatch):
+    cache = DictCache()
+    monkeypatch.setattr(DictCache, "get", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        compile_through(cache, names=())
+    monkeypatch.undo()
+    monkeypatch.setattr(DictCache, "__setitem__", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        compile_through(cache, names=())
 
 
 @pytest.mark.parametrize("kind", ["memory", "file"])
@@ -272,7 +307,7 @@ def test_update_takes_mappings_and_pairs_and_there_is_no_in():
         iter(cache)
 
 
-def test_equivalent_options_have_one_key_and_names_may_be_bytes():
+def test_equivalent_options_have_one_key_and_names_as_bytes_are_others():
     def key(**options):
         names = options.pop("names", ())
         target = options.pop("target", "ptx")
@@ -282,7 +317,9 @@ def test_equivalent_options_have_one_key_and_names_may_be_bytes():
 
     assert key() == key(debug=False) == key(target="PTX") == key(ptxas_options=[])
     assert key(ptxas_options="-v") == key(ptxas_options=["-v"]) != key()
-    assert key(names=["a", b"b"]) == key(names=["b", "a"]) == key(names=(b"a", "b"))
+    assert key(names=["a", b"b"]) == key(names=(b"b", "a")) and key(names=["a", "b"]) == key(names=iter("ba"))
+    assert key(names="ab") == key(names=["ab"]) != key(names=["a", "b"])
+    assert len({key(names=names) for names in (["a", "b"], ["a", b"b"], [b"a", "b"], [b"a", b"b"])}) == 4
     assert len({key(), key(fma=True), key(fma=False), key(target="cubin"), key(names=["a"])}) == 5
     assert len(key()) == 32
 
@@ -343,6 +380,30 @@ def test_eight_processes_that_want_one_program_compile_it_once(tmp_path):
 def test_keys_refuse_what_they_cannot_cover(change, expected):
     arguments = {"code": "", "code_type": "c++", "options": ARCH, "target_type": "ptx", **change}
     with pytest.raises(expected):
+        utils.make_program_cache_key(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"code_type": "fortran"}, "not a valid SourceCodeType"),
+        ({"code_type": "ptx", "target_type": "ltoir"}, "ltoir"),
+        ({"code_type": "nvvm", "target_type": "cubin"}, "cubin"),
+        ({"options": {**ARCH, "create_pch": "a"}, "extra_digest": b"x"}, "create_pch"),
+        ({"options": {**ARCH, "fdevice_time_trace": "a"}, "extra_digest": b"x"}, "fdevice_time_trace"),
+        ({"options": {**ARCH, "pre_include": ["a"]}}, "extra_digest"),
+        ({"options": {**ARCH, "pch": True}}, "extra_digest"),
+        ({"options": {**ARCH, "use_pch": "a"}}, "extra_digest"),
+        ({"options": {**ARCH, "pch_dir": "a"}}, "extra_digest"),
+        ({"options": {**ARCH, "name": "dir\\file"}}, "directory component"),
+        ({"options": {**ARCH, "extra_sources": [("a", "b")]}}, "extra_sources"),
+        ({"code_type": "ptx", "target_type": "cubin", "options": {"extra_sources": [("a", "b")]}}, "extra_sources"),
+        ({"code_type": "nvvm", "options": {**ARCH, "use_libdevice": True}}, "libdevice"),
+    ],
+)
+def test_refusals_of_keys_say_what_cannot_be_covered(change, words):
+    arguments = {"code": "", "code_type": "c++", "options": ARCH, "target_type": "ptx", **change}
+    with pytest.raises(ValueError, match=words):
         utils.make_program_cache_key(**arguments)
 
 

@@ -1,5 +1,7 @@
 """Kernels: identity, parameters, attributes, occupancy."""
 
+import pickle
+import warnings
 import weakref
 
 import pytest
@@ -91,6 +93,18 @@ def test_a_foreign_handle(kernel, saxpy_code):
             cucore.Kernel.from_handle(wrong)
     with pytest.raises(TypeError):
         cucore.Kernel.from_handle(int(kernel.handle), mod=5)
+
+
+def test_a_handle_of_another_library_than_mod_is_warned_of(kernel, saxpy_code):
+    again = pickle.loads(pickle.dumps(saxpy_code))  # not loaded
+    other = compile_cubin('extern "C" __global__ void k() {}')
+    for mod in (again, other):
+        with pytest.warns(UserWarning, match="does not match"):
+            assert cucore.Kernel.from_handle(int(kernel.handle), mod) == kernel
+        assert mod.is_loaded
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cucore.Kernel.from_handle(kernel.handle, saxpy_code)
 
 
 def test_signature_tells_types_and_places(kernel):

@@ -305,14 +305,19 @@ def test_without_nvjitlink_the_driver_links_with_one_warning(old_nvjitlink):
         core.launch(stream, core.LaunchConfig(grid=1, block=1), code.get_kernel("k"), buffer)
         stream.sync()
         print(code.code_type, code.name, view[0])
+        linker.close()  # frees what the driver wrote its logs to
+        assert linker.get_error_log() == "" and isinstance(linker.get_info_log(), str)
         for kwargs in (dict(time=True), dict(ptx=True), dict(ptxas_options="-v"), dict(split_compile=2)):
             try: core.Linker(*codes, options=kwargs); print("accepted", kwargs)
             except ValueError as refusal: assert "not supported by the driver API" in str(refusal)
         try: core.Linker(core.ObjectCode.from_ltoir(b"ir")); print("accepted ltoir")
         except ValueError as refusal: assert "Unknown code_type" in str(refusal)
-        try: core.Linker(codes[0], options=dict(name="lonely")).link("cubin"); print("linked")
+        lonely = core.Linker(codes[0], options=dict(name="lonely"))
+        try: lonely.link("cubin"); print("linked")
         except core.CUDAError as failure:
             assert "twice" in str(failure) and "lonely" in str(failure), failure
+        lonely.close()
+        assert "twice" in lonely.get_error_log()
         try: core.LinkerOptions(arch="sm_80").as_bytes(); print("flags")
         except RuntimeError as failure: assert "not available" in str(failure)
     """

@@ -179,6 +179,41 @@ def test_globals_are_buffers(device, stream, pinned):
         code.get_global("nothing")
 
 
+SPELLED = """
+namespace ns {
+template <class T, int N> __global__ void fill(T* x) { *x = N; }
+template __global__ void fill<unsigned, 3>(unsigned*);
+__global__ void plain(const float*) {}
+__device__ int variable = 5;
+}
+__global__ void twice(int) {}
+__global__ void twice(float) {}
+"""
+
+
+def test_kernels_and_variables_are_found_by_their_cxx_names(device):
+    code = compile_cubin(SPELLED, relocatable_device_code=True)
+    for name in ("ns::fill<unsigned int, 3>", "&ns::fill<unsigned,3>", b"::ns::fill< uint32_t , 3 >"):
+        assert code.get_kernel(name).name == "_ZN2ns4fillIjLi3EEEvPT_"
+    assert code.get_kernel("ns::plain").name == "_ZN2ns5plainEPKf"
+    assert code.get_global("ns::variable").size == code.get_global("&ns::variable").size == 4
+
+
+def test_a_cxx_name_that_finds_nothing_or_too_much_is_answered_with_what_there_is(device):
+    code = compile_cubin(SPELLED, relocatable_device_code=True)
+    with pytest.raises(cucore.CUDAError, match="CUDA_ERROR_NOT_FOUND") as several:
+        code.get_kernel("twice")
+    for part in ("several kernels", "_Z5twicei is twice(int)", "_Z5twicef is twice(float)"):
+        assert part in several.value.hint
+    with pytest.raises(cucore.CUDAError, match="CUDA_ERROR_NOT_FOUND") as near:
+        code.get_kernel("ns::fill")
+    assert "did you mean 'ns::fill<unsigned int, 3>'?" in near.value.hint
+    assert "ns::plain (_ZN2ns5plainEPKf)" in near.value.hint
+    with pytest.raises(cucore.CUDAError, match="CUDA_ERROR_NOT_FOUND") as variable:
+        code.get_global("ns::variabel")
+    assert "did you mean 'ns::variable'?" in variable.value.hint
+
+
 def test_kernels_are_listed_from_the_ptx_or_the_binary(saxpy_code):
     assert len(saxpy_code.kernels) == 2 and all(name.startswith("_Z5saxpy") for name in saxpy_code.kernels)
     names = ["saxpy<float>", "saxpy<double>"]

@@ -103,6 +103,7 @@ def test_warnings_go_to_logs():
         (b"bytes", "c++", None, TypeError),
         (5, "ptx", None, TypeError),
         (EMPTY, "fortran", None, RuntimeError),
+        (EMPTY, "fortran", {"use_libdevice": True}, ValueError),
         (EMPTY, "c++", {"extra_sources": [("a", "b")]}, ValueError),
         (EMPTY, "c++", "not options", TypeError),
         (EMPTY, "c++", {"no_such_option": 1}, TypeError),

@@ -139,7 +139,7 @@ std::vector<CodeSymbol> ptx_symbols(std::string_view ptx) {
     if (name.empty() || name.starts_with('.')) continue;
     const bool defines = !is_extern && (is_variable || statement->has_body);
     const CodeSymbol::Kind kind = !defines ? CodeSymbol::undefined : is_weak ? CodeSymbol::weak : CodeSymbol::strong;
-    symbols.push_back({.name = std::string(name), .kind = kind, .is_kernel = is_kernel});
+    symbols.push_back({.name = std::string(name), .kind = kind, .is_kernel = is_kernel, .is_variable = is_variable});
   }
   return symbols;
 }

@@ -12,6 +12,7 @@ struct CodeSymbol {
   std::string name;
   Kind kind = strong;
   bool is_kernel = false;
+  bool is_variable = false;  // known of PTX only
 };
 
 /// Symbols that other modules can see or have to supply, in order. Text that is not PTX gives what can be read of it.

@@ -4,27 +4,23 @@
 #include <cstring>
 
 #include "cucore/error.hpp"
-#include "src/detail/sha256.hpp"
+#include "src/detail/checksum.hpp"
 
 namespace cucore::detail {
 namespace {
 
 constexpr std::string_view kMagic("CUCORE\x1a\n", 8);
 constexpr std::size_t kHeaderSize = 24;
-constexpr std::size_t kDigestSize = 32;
+constexpr std::size_t kChecksumSize = 8;
 
-void put(std::string& out, std::uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
+void put(std::string& out, std::uint64_t value, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
 }
 
 std::uint64_t get(std::string_view bytes, std::size_t offset, std::size_t size) noexcept {
   std::uint64_t value = 0;
   for (std::size_t i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[offset + i]);
   return value;
-}
-
-std::string_view as_text(const Sha256Digest& digest) noexcept {
-  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
 }  // namespace
@@ -52,7 +48,7 @@ std::string FrameWriter::finish() {
   std::string size;
   put(size, bytes_.size() - kHeaderSize, 8);
   bytes_.replace(16, 8, size);
-  bytes_ += as_text(sha256(bytes_));
+  put(bytes_, checksum(bytes_), kChecksumSize);
   return std::move(bytes_);
 }
 
@@ -60,18 +56,19 @@ FrameReader::FrameReader(std::string_view bytes, FrameKind kind) {
   if (bytes.substr(0, kMagic.size()) != kMagic.substr(0, bytes.size())) {
     throw_bad_frame("they do not begin as cucore's do");
   }
-  if (bytes.size() < kHeaderSize + kDigestSize) {
+  if (bytes.size() < kHeaderSize + kChecksumSize) {
     throw_bad_frame("truncated: only " + std::to_string(bytes.size()) + " bytes");
   }
-  const std::uint64_t available = bytes.size() - kHeaderSize - kDigestSize;
+  const std::uint64_t available = bytes.size() - kHeaderSize - kChecksumSize;
   const std::uint64_t size = get(bytes, 16, 8);
   if (size > available) {
     throw_bad_frame("truncated: " + std::to_string(size) + " bytes of content announced, " + std::to_string(available) +
                     " there");
   }
   if (size < available) throw_bad_frame(std::to_string(available - size) + " bytes follow the end");
-  const std::string_view covered = bytes.substr(0, bytes.size() - kDigestSize);
-  if (as_text(sha256(covered)) != bytes.substr(covered.size())) throw_bad_frame("damaged: the checksum does not match");
+  const std::string_view covered = bytes.substr(0, bytes.size() - kChecksumSize);
+  if (checksum(covered) != get(bytes, covered.size(), kChecksumSize))
+    throw_bad_frame("damaged: the checksum does not match");
   const std::uint64_t version = get(bytes, 8, 4);
   if (version != kFrameVersion) {
     throw_bad_frame("written in version " + std::to_string(version) + " of the format" +

@@ -6,7 +6,7 @@
 //   12      4     kind of the payload: "OBJC" object code, "CACH" cache entry, "PART" parts of a cache key
 //   16      8     size of the payload in bytes, little-endian
 //   24      n     payload
-//   24+n    32    SHA-256 of everything before it
+//   24+n    8     checksum of everything before it (XXH64), little-endian
 //
 // The frame itself stays as it is in later versions, so that a reader can tell "damaged" from "newer". Numbers in a
 // payload are little-endian; a string is its size in 8 bytes, then its bytes.

@@ -4,54 +4,22 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <numeric>
 
 #include "cucore/error.hpp"
+#include "src/detail/code_symbols.hpp"
 #include "src/detail/context_state.hpp"
 #include "src/detail/demangle.hpp"
 #include "src/detail/kernel_state.hpp"
 #include "src/detail/ptx_entry.hpp"
+#include "src/detail/symbol_lookup.hpp"
 
 namespace cucore::detail {
 namespace {
 
-// Edit distance, for "did you mean".
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
-std::string not_found_hint(const std::string& wanted, const std::vector<std::string>& names) {
-  if (names.empty()) return "check the spelling; C++ functions have mangled names unless declared extern \"C\"";
-  const std::string* nearest = nullptr;
-  std::size_t best = std::max<std::size_t>(2, wanted.size() / 3) + 1;
-  for (const std::string& name : names) {
-    // A C++ function asked for by its plain name is the likeliest mistake of all.
-    std::string plain = demangled(name);
-    if (plain.starts_with("void ")) plain.erase(0, 5);
-    plain.erase(std::min(plain.find_first_of("<("), plain.size()));
-    const std::size_t d = std::min(distance(wanted, name), distance(wanted, plain));
-    if (d < best) {
-      best = d;
-      nearest = &name;
-    }
-  }
-  constexpr std::size_t most = 16;
-  std::string hint;
-  if (nearest != nullptr) hint = "did you mean '" + *nearest + "'? ";
-  hint += "kernels in it: ";
-  for (std::size_t i = 0; i < names.size() && i < most; ++i) hint += (i == 0 ? "" : ", ") + names[i];
-  if (names.size() > most) hint += " and " + std::to_string(names.size() - most) + " more";
+std::string several_hint(const std::vector<std::string>& symbols) {
+  std::string hint = "several kernels are called so; give the symbol of one:";
+  for (const std::string& symbol : symbols) hint += " " + symbol + " is " + demangled(symbol) + ";";
+  hint.pop_back();
   return hint;
 }
 
@@ -140,24 +108,54 @@ std::shared_ptr<LibraryState> LibraryState::open(const LoadRequest& request) {
   return state;
 }
 
-Kernel LibraryState::get_kernel(const std::string& symbol) {
+Kernel LibraryState::get_kernel(const std::string& name) {
   auto kernel = std::make_shared<KernelState>();
-  const driver::CUresult code = driver::table().cuLibraryGetKernel(&kernel->handle, handle_.get(), symbol.c_str());
+  const auto find = [&](const std::string& symbol) {
+    kernel->name = symbol;
+    return driver::table().cuLibraryGetKernel(&kernel->handle, handle_.get(), symbol.c_str());
+  };
+  driver::CUresult code = find(name);
   if (code == driver::CUDA_ERROR_NOT_FOUND) {
-    driver::fail(code, "cuLibraryGetKernel", "kernel '" + symbol + "' in " + description_,
-                 not_found_hint(symbol, kernel_names()));
+    const std::vector<std::string> symbols = kernel_names();
+    const std::vector<std::string> meant = symbols_spelled(name, symbols);
+    if (meant.size() == 1) code = find(meant.front());
+    if (code == driver::CUDA_ERROR_NOT_FOUND) {
+      driver::fail(code, "cuLibraryGetKernel", "kernel '" + name + "' in " + description_,
+                   meant.size() > 1 ? several_hint(meant) : not_found_hint(name, symbols, "kernels"));
+    }
   }
-  driver::check(code, "cuLibraryGetKernel", [&] { return "kernel '" + symbol + "' in " + description_; });
+  driver::check(code, "cuLibraryGetKernel", [&] { return "kernel '" + name + "' in " + description_; });
   kernel->library = shared_from_this();
-  kernel->name = symbol;
   return Kernel(std::move(kernel));
 }
 
-GlobalVariable LibraryState::get_global(const std::string& symbol) {
+GlobalVariable LibraryState::get_global(const std::string& name) {
   GlobalVariable variable;
-  driver::check(driver::table().cuLibraryGetGlobal(&variable.address, &variable.size, handle_.get(), symbol.c_str()),
-                "cuLibraryGetGlobal", [&] { return "variable '" + symbol + "' in " + description_; });
+  const auto find = [&](const std::string& symbol) {
+    return driver::table().cuLibraryGetGlobal(&variable.address, &variable.size, handle_.get(), symbol.c_str());
+  };
+  driver::CUresult code = find(name);
+  if (code == driver::CUDA_ERROR_NOT_FOUND) {
+    const std::vector<std::string> symbols = variable_names();
+    std::vector<std::string> meant = symbols_spelled(name, symbols);
+    if (meant.empty()) meant.push_back(symbol_of_variable(name));
+    if (meant.size() == 1 && !meant.front().empty()) code = find(meant.front());
+    if (code == driver::CUDA_ERROR_NOT_FOUND) {
+      driver::fail(code, "cuLibraryGetGlobal", "variable '" + name + "' in " + description_,
+                   symbols.empty() ? std::string() : not_found_hint(name, symbols, "variables"));
+    }
+  }
+  driver::check(code, "cuLibraryGetGlobal", [&] { return "variable '" + name + "' in " + description_; });
   return variable;
+}
+
+std::vector<std::string> LibraryState::variable_names() const {
+  std::vector<std::string> names;
+  if (ptx_ == nullptr) return names;
+  for (CodeSymbol& symbol : ptx_symbols(*ptx_)) {
+    if (symbol.is_variable && symbol.kind != CodeSymbol::undefined) names.push_back(std::move(symbol.name));
+  }
+  return names;
 }
 
 std::vector<std::string> LibraryState::kernel_names() const {

@@ -51,12 +51,15 @@ class LibraryState : public std::enable_shared_from_this<LibraryState> {
   static std::shared_ptr<LibraryState> open(const LoadRequest& request);
 
   LibraryHandle handle() const noexcept { return handle_.get(); }
-  /// By symbol name (mangled). @throws DriverError CUDA_ERROR_NOT_FOUND, listing what there is
-  Kernel get_kernel(const std::string& symbol);
-  /// Address and size in the current context's device. @throws DriverError
-  GlobalVariable get_global(const std::string& symbol);
+  /// By symbol, or as C++ spells it ("ns::fill<int>") where one kernel alone is called so. @throws DriverError
+  /// CUDA_ERROR_NOT_FOUND, listing what there is
+  Kernel get_kernel(const std::string& name);
+  /// Address and size in the current context's device, by symbol or C++ name. @throws DriverError as get_kernel
+  GlobalVariable get_global(const std::string& name);
   /// Symbol names of all kernels; empty if neither the PTX nor the driver (before 12.4) tells.
   std::vector<std::string> kernel_names() const;
+  /// Symbol names of all variables that other code can see; empty if there is no PTX to read them from.
+  std::vector<std::string> variable_names() const;
   const std::optional<CodeImage>& used() const noexcept { return used_; }
   const std::string& description() const noexcept { return description_; }
   const std::shared_ptr<const std::string>& ptx() const noexcept { return ptx_; }

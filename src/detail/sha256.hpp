@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4): the checksum of framed data and the hash of cache keys. Not used for secrets.
+// SHA-256 (FIPS 180-4): the hash of cache keys. Not used for secrets.
 #pragma once
 
 #include <array>

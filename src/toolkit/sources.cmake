@@ -20,6 +20,7 @@ set(cucore_toolkit_sources
   program_options.cpp
   program_options_validate.cpp
   diagnostic.cpp
+  detail/checksum.cpp
   detail/code_symbols.cpp
   detail/decompress.cpp
   detail/device_units.cpp

@@ -137,8 +137,10 @@ TEST(kernel, may_go_with_its_library_while_it_runs) {
 }
 
 TEST(kernel, not_found_names_what_there_is) {
-  const std::string text = refusal([] { kernel("saxpy"); });
-  EXPECT_TRUE(says(text, "CUDA_ERROR_NOT_FOUND", "kernel 'saxpy'", "did you mean '_Z5saxpyfPKfPfi'", "test_kernels"));
+  const std::string text = refusal([] { kernel("saxpi"); });
+  EXPECT_TRUE(says(text, "CUDA_ERROR_NOT_FOUND", "kernel 'saxpi'", "did you mean 'saxpy'", "saxpy (_Z5saxpyfPKfPfi)",
+                   "test_kernels"));
+  EXPECT_EQ(kernel("saxpy"), kernel("_Z5saxpyfPKfPfi"));
 }
 
 TEST(library, of_broken_ptx_says_where_it_is_broken) {

@@ -7,6 +7,7 @@
 
 #include "cucore/error.hpp"
 #include "cucore/object_code.hpp"
+#include "src/detail/checksum.hpp"
 #include "src/detail/code_symbols.hpp"
 #include "src/detail/device_units.hpp"
 #include "src/detail/elf.hpp"
@@ -14,7 +15,6 @@
 #include "src/detail/frame.hpp"
 #include "src/detail/include_scan.hpp"
 #include "src/detail/object_code_payload.hpp"
-#include "src/detail/sha256.hpp"
 
 namespace {
 
@@ -36,8 +36,9 @@ std::string framed(std::string_view payload) {
   bytes.resize(24);
   for (std::size_t i = 0; i < 8; ++i) bytes[16 + i] = static_cast<char>(payload.size() >> (8 * i));
   bytes += payload;
-  const cucore::detail::Sha256Digest digest = cucore::detail::sha256(bytes);
-  return bytes.append(reinterpret_cast<const char*>(digest.data()), digest.size());
+  const std::uint64_t sum = cucore::detail::checksum(bytes);
+  for (std::size_t i = 0; i < 8; ++i) bytes += static_cast<char>(sum >> (8 * i));
+  return bytes;
 }
 
 void read_payload(std::string_view payload) {

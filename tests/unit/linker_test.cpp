@@ -117,6 +117,8 @@ TEST(code_symbols, of_ptx_are_what_other_modules_can_see) {
   EXPECT_EQ(symbols[2].name, "table");
   EXPECT_EQ(symbols[2].kind, CodeSymbol::weak);
   EXPECT_TRUE(symbols[3].is_kernel);
+  EXPECT_TRUE(symbols[2].is_variable);
+  EXPECT_FALSE(symbols[1].is_variable);
 }
 
 }  // namespace

@@ -19,17 +19,19 @@ def make_program_cache_key(*, code, code_type, options, target_type, name_expres
     What cannot be keyed raises ValueError. ``extra_digest`` (bytes of your own that stand for files the options name)
     lifts that for options that name files.
     """
+    one = isinstance(name_expressions, (str, bytes))
+    name_expressions = (name_expressions,) if one else tuple(name_expressions)
     kind, target, options, names = checked(code, code_type, options, target_type, name_expressions)
+    if options.extra_sources is not None and kind != "nvvm":
+        raise ValueError(f"extra_sources are for code_type 'nvvm', not {kind!r}")
     if kind == "c++":
         _refuse_unkeyable(options, extra_digest)
-    elif options.extra_sources is not None and kind == "ptx":
-        raise ValueError("extra_sources are for code_type 'nvvm'")
     if kind == "nvvm" and options.use_libdevice and extra_digest is None:
         raise ValueError("use_libdevice links a libdevice that is not part of the key: pass extra_digest")
     digest, why = _core._compile_key(bytes(code) if isinstance(code, bytearray) else code, kind, options, target, names)
     if not digest and extra_digest is None:
         raise ValueError(f"the program cannot be keyed: {why}; pass extra_digest")
-    return combined_key(digest or why, kind, target, names, extra_digest, code)
+    return combined_key(digest or why, kind, target, names, extra_digest, code, _spelled(name_expressions, kind))
 
 
 def checked(code, code_type, options, target_type, name_expressions):
@@ -68,11 +70,19 @@ def _refuse_unkeyable(options, extra_digest):
         )
 
 
-def combined_key(digest, kind, target, names, extra_digest, code):
+def _spelled(name_expressions, kind):
+    """Which name expressions are bytes: they are other keys of a mapping than the same names as str."""
+    if kind != "c++":
+        return []
+    return sorted(bytes(name) for name in name_expressions if isinstance(name, bytes))
+
+
+def combined_key(digest, kind, target, names, extra_digest, code, as_bytes=()):
     """The key made of the core's digest of all inputs and the caller's own."""
     hasher = hashlib.sha256(b"cucore program cache key 1")
     parts = [digest.encode(), kind.encode(), target.encode()]
     parts += [name.encode() for name in sorted(names)]
+    parts += [b"bytes " + name for name in as_bytes]
     parts.append(code.encode() if isinstance(code, str) else bytes(code))
     if extra_digest is not None:
         parts.append(b"extra " + bytes(extra_digest))

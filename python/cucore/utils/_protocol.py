@@ -1,9 +1,12 @@
 """How Program.compile() uses a program cache.
 
 cucore's own caches keep the mapping of name expressions beside the code, and their keys cover the headers a program can
-reach; a program that cannot be keyed is compiled without the cache. Other ProgramCacheResources get the protocol of
-cuda.core: ``get`` and item assignment, keys of ``make_program_cache_key``, no name expressions.
+reach; a program that cannot be keyed is compiled without the cache. Other ProgramCacheResources, and subclasses of
+cucore's own that look up or store in their own way, get the protocol of cuda.core: ``get`` and item assignment, keys of
+``make_program_cache_key``, no name expressions.
 """
+
+import functools
 
 from cucore import _core
 from cucore.utils._key import combined_key, make_program_cache_key
@@ -17,11 +20,24 @@ FACTORIES = {
 }
 
 
-def compile_with(cache, program, target, names):
-    """(ObjectCode, report) of compiling ``program``, through ``cache``."""
+def check(cache):
+    """Duck types are no caches: what looks like a mapping may not be safe to share."""
     if not isinstance(cache, ProgramCacheResource):
         raise TypeError(f"cache must be a ProgramCacheResource or a ProgramCache, not {type(cache).__name__}")
-    if isinstance(cache, RecordCache):
+
+
+@functools.cache
+def _keeps_records(cls):
+    """Whether ``cls`` is a cache of cucore's own, and no subclass that looks up or stores in another way."""
+    if not issubclass(cls, RecordCache):
+        return False
+    own = next((base for base in cls.__mro__ if base.__module__ == "cucore.utils"), cls)
+    return all(getattr(cls, name) is getattr(own, name) for name in ("get", "__getitem__", "__setitem__"))
+
+
+def compile_with(cache, program, target, names):
+    """(ObjectCode, report) of compiling ``program``, through ``cache``."""
+    if _keeps_records(type(cache)) and "get" not in cache.__dict__:
         return _through_records(cache, program, target, names)
     if names:
         raise ValueError(
