@@ -10,6 +10,7 @@
 #include "src/detail/closed.hpp"
 #include "src/detail/create.hpp"
 #include "src/detail/event_state.hpp"
+#include "src/detail/pool_frees.hpp"
 #include "src/detail/stream_state.hpp"
 #include "src/detail/wait.hpp"
 
@@ -146,8 +147,12 @@ Event Event::from_ipc_descriptor(std::span<const std::byte> descriptor, bool blo
   std::memcpy(handle.reserved, descriptor.data(), sizeof handle.reserved);
   auto state = std::make_shared<EventState>();
   state->options = {.timing_enabled = false, .blocking_sync = blocking_sync, .ipc_enabled = true};
-  driver::check(driver::table().cuIpcOpenEventHandle(&state->handle, handle), "cuIpcOpenEventHandle",
-                "an event of another process");
+  const driver::CUresult code = driver::table().cuIpcOpenEventHandle(&state->handle, handle);
+  if (code == driver::CUDA_ERROR_INVALID_CONTEXT) {
+    driver::fail(code, "cuIpcOpenEventHandle", "an event of another process",
+                 "make a Device current in this thread first; an event cannot be opened in the process that made it");
+  }
+  driver::check(code, "cuIpcOpenEventHandle", "an event of another process");
   state->own(nullptr);
   return Event(std::move(state));
 }
@@ -187,6 +192,7 @@ void Event::sync() const {
   ContextScope scope(detail::event_context(state));
   driver::check(driver::table().cuEventSynchronize(state.handle), "cuEventSynchronize",
                 [&] { return describe(state); });
+  detail::destroy_pools_set_aside();
   scope.restore();
 }
 

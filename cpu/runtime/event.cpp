@@ -41,6 +41,7 @@ CUresult Event::create(Context& context, unsigned int flags, CUevent* handle) {
 }
 
 CUresult Event::open(Context& context, const CUipcEventHandle& shared, CUevent* handle) {
+  if (SharedEvent::is_own(shared)) return CUDA_ERROR_INVALID_CONTEXT;  // what NVIDIA's driver says
   auto state = SharedEvent::open(shared);
   if (!state) return CUDA_ERROR_INVALID_VALUE;
   auto event = std::make_shared<Event>(context, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING);

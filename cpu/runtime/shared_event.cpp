@@ -14,6 +14,12 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x746e657665726f63;
 
+std::string names_of_this_process() { return "/cucore-event-" + std::to_string(getpid()) + "-"; }
+
+std::string name_in(const CUipcEventHandle& handle) {
+  return {handle.reserved, strnlen(handle.reserved, sizeof handle.reserved)};
+}
+
 }  // namespace
 
 SharedEvent::SharedEvent(std::string name, State* state, bool is_owner)
@@ -26,7 +32,7 @@ SharedEvent::~SharedEvent() {
 
 std::shared_ptr<SharedEvent> SharedEvent::create() {
   static std::atomic<std::uint64_t> serial{0};
-  const std::string name = "/cucore-event-" + std::to_string(getpid()) + "-" + std::to_string(serial.fetch_add(1));
+  const std::string name = names_of_this_process() + std::to_string(serial.fetch_add(1));
   const int file = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0) return nullptr;
   void* memory = MAP_FAILED;
@@ -41,8 +47,12 @@ std::shared_ptr<SharedEvent> SharedEvent::create() {
   return std::shared_ptr<SharedEvent>(new SharedEvent(name, state, true));
 }
 
+bool SharedEvent::is_own(const CUipcEventHandle& handle) {
+  return name_in(handle).starts_with(names_of_this_process());
+}
+
 std::shared_ptr<SharedEvent> SharedEvent::open(const CUipcEventHandle& handle) {
-  const std::string name(handle.reserved, strnlen(handle.reserved, sizeof handle.reserved));
+  const std::string name = name_in(handle);
   if (!name.starts_with("/cucore-event-") || name.find('/', 1) != std::string::npos) return nullptr;
   const int file = shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0);
   if (file < 0) return nullptr;

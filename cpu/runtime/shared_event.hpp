@@ -14,6 +14,8 @@ class SharedEvent {
  public:
   /// Null if the system has no shared memory.
   static std::shared_ptr<SharedEvent> create();
+  /// Whether the handle is of an event that this process made.
+  static bool is_own(const CUipcEventHandle& handle);
   /// Null for a handle that is none, or whose event is gone.
   static std::shared_ptr<SharedEvent> open(const CUipcEventHandle& handle);
   ~SharedEvent();

@@ -3,9 +3,9 @@
 import pickle
 import subprocess
 import sys
-import weakref
 
 import pytest
+from conftest import run_python
 
 import cucore
 
@@ -112,14 +112,25 @@ def test_a_descriptor_of_an_ipc_event_pickles_and_is_the_same_each_time(ipc_even
 
 
 def test_a_descriptor_opens_as_the_class_it_is_asked_of(ipc_event):
-    class Mine(cucore.Event):
-        pass
+    done = run_python(
+        """
+        import pickle, sys, weakref, cucore
+        class Mine(cucore.Event): pass
+        cucore.Device().set_current()
+        descriptor = pickle.loads(bytes.fromhex(sys.argv[1]))
+        with Mine.from_ipc_descriptor(ipc_descriptor=descriptor) as mine:
+            print(type(mine) is Mine, mine.is_ipc_enabled, mine.device, mine.context, weakref.ref(mine)() is mine)
+        with cucore.Event.from_ipc_descriptor(descriptor) as event:
+            print(type(event) is cucore.Event)
+        """,
+        pickle.dumps(ipc_event.ipc_descriptor).hex(),
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("True True None None True\nTrue\n", "", 0)
 
-    mine = Mine.from_ipc_descriptor(ipc_descriptor=ipc_event.ipc_descriptor)
-    assert type(mine) is Mine and mine.is_ipc_enabled and mine.device is None and mine.context is None
-    assert type(cucore.Event.from_ipc_descriptor(ipc_event.ipc_descriptor)) is cucore.Event
-    assert weakref.ref(ipc_event.ipc_descriptor) is not None
-    mine.close()
+
+def test_a_descriptor_is_not_for_the_process_that_made_it(ipc_event):
+    with pytest.raises(cucore.CUDAError, match="CUDA_ERROR_INVALID_CONTEXT.*another process(.|\n)*made it"):
+        cucore.Event.from_ipc_descriptor(ipc_event.ipc_descriptor)
 
 
 def test_a_descriptor_of_nothing_is_refused_by_the_driver(ipc_event):
