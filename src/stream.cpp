@@ -7,6 +7,7 @@
 #include "src/detail/closed.hpp"
 #include "src/detail/create.hpp"
 #include "src/detail/event_state.hpp"
+#include "src/detail/pool_frees.hpp"
 #include "src/detail/stream_state.hpp"
 #include "src/detail/wait.hpp"
 
@@ -104,6 +105,10 @@ Stream create_stream(const std::shared_ptr<const ContextState>& context, const S
   state->own(context);
   state->flags = static_cast<int>(flags);
   state->priority = priority;
+  // Now, since NVIDIA's driver invalidates a capture whose stream is asked for its id.
+  unsigned long long id = 0;
+  driver::check(table.cuStreamGetId(state->handle, &id), "cuStreamGetId", [&] { return describe(*state); });
+  state->id = id;
   scope.restore();
   return Stream(std::move(state));
 }
@@ -222,6 +227,7 @@ void Stream::sync() const {
   ContextScope scope(context_handle(state));
   driver::check(driver::table().cuStreamSynchronize(state.handle), "cuStreamSynchronize",
                 [&] { return describe(state); });
+  detail::destroy_pools_set_aside();
   scope.restore();
 }
 
@@ -243,10 +249,18 @@ bool Stream::sync_for(std::chrono::nanoseconds timeout) const {
 
 std::uint64_t Stream::id() const {
   const StreamState& state = open_stream(state_, "id");
+  if (const std::uint64_t known = state.id; known != StreamState::unknown_id) return known;
+  if (!state.follows_current_context() && capture_status() != CaptureStatus::none) {
+    throw StateError({.call = "Stream::id",
+                      .message = describe(state) + ", made by somebody else, is capturing into a graph, which asking " +
+                                 "the driver for the stream's id would invalidate",
+                      .hint = "ask for the id before the capture begins"});
+  }
   unsigned long long id = 0;
   ContextScope scope(context_handle(state));
   driver::check(driver::table().cuStreamGetId(state.handle, &id), "cuStreamGetId", [&] { return describe(state); });
   scope.restore();
+  if (!state.follows_current_context()) state.id = id;
   return id;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -25,6 +26,8 @@ struct StreamState : std::enable_shared_from_this<StreamState> {
   static constexpr int unknown = INT32_MIN;
   mutable std::atomic<int> flags{unknown};
   mutable std::atomic<int> priority{unknown};
+  static constexpr std::uint64_t unknown_id = UINT64_MAX;
+  mutable std::atomic<std::uint64_t> id{unknown_id};
 
   /// Takes ownership of `handle`, made in `in`.
   void own(std::shared_ptr<const ContextState> in);
