@@ -7,6 +7,7 @@
 #include "src/detail/context_scope.hpp"
 #include "src/detail/context_state.hpp"
 #include "src/detail/create.hpp"
+#include "src/detail/pool_frees.hpp"
 #include "src/detail/release_report.hpp"
 
 namespace cucore {
@@ -75,6 +76,7 @@ void Context::sync() const {
   const detail::ContextState& state = open_state(*this, "sync");
   detail::ContextScope scope(state.handle);
   driver::check(driver::table().cuCtxSynchronize(), "cuCtxSynchronize", [&] { return describe(state); });
+  detail::destroy_pools_set_aside();
   scope.restore();
 }
 

@@ -1,6 +1,5 @@
 // Memory resources over the driver's stream-ordered pools.
 #include <algorithm>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "cucore/memory.hpp"
 #include "src/detail/buffer_state.hpp"
 #include "src/detail/closed.hpp"
+#include "src/detail/pool_frees.hpp"
 #include "src/detail/stream_state.hpp"
 
 namespace cucore {
@@ -20,6 +20,7 @@ struct PoolState {
   OwningHandle<PoolTraits> owned;  ///< empty for a pool of the driver's
   int device = -1;                 ///< where the memory is; -1: on the host
   mutable std::atomic<bool> peers_granted = false;
+  mutable PoolFrees frees;
 
   PoolState() = default;
   PoolState(const PoolState&) = delete;
@@ -27,30 +28,10 @@ struct PoolState {
   ~PoolState() {
     if (owned.get() == nullptr) return;
     if (peers_granted) revoke_peers();
-    wait_for_frees();
-  }
-
-  /// Notes that memory of the pool will be freed in this context.
-  void used_in(const std::shared_ptr<const ContextState>& context) const {
-    if (context == nullptr || last_context_.load(std::memory_order_acquire) == context.get()) return;
-    const std::lock_guard lock(mutex_);
-    if (std::find(contexts_.begin(), contexts_.end(), context) == contexts_.end()) contexts_.push_back(context);
-    last_context_.store(context.get(), std::memory_order_release);
+    destroy_after(std::move(frees), std::move(owned));
   }
 
  private:
-  // A pool may be destroyed while frees are pending, says NVIDIA's documentation. Its driver (580.159, eight threads
-  // that make and destroy streams and pools) then crashes or hangs a little later; after a wait for the context it does
-  // not.
-  void wait_for_frees() const noexcept {
-    const driver::Table* table = driver::table_for_release();
-    if (table == nullptr || !driver::is_gpu()) return;
-    for (const auto& context : contexts_) {
-      const ReleaseScope scope(*table, context->handle);
-      table->cuCtxSynchronize();  // an error of the work waited for is for whoever waits for that work
-    }
-  }
-
   // The driver gives a destroyed pool's handle, and with it the access granted, to a pool made later.
   void revoke_peers() const noexcept {
     const driver::Table* table = driver::table_for_release();
@@ -63,11 +44,9 @@ struct PoolState {
       table->cuMemPoolSetAccess(handle, &none, 1);
     }
   }
-
-  mutable std::mutex mutex_;  // guards contexts_
-  mutable std::vector<std::shared_ptr<const ContextState>> contexts_;
-  mutable std::atomic<const ContextState*> last_context_ = nullptr;
 };
+
+void note_free(const PoolState& pool, const StreamState& stream) noexcept { pool.frees.note(stream); }
 
 static std::string describe(const PoolState& pool) {
   return "memory pool " + hexadecimal(pool.handle) +
@@ -141,6 +120,7 @@ std::shared_ptr<const PoolState> PoolMemoryResource::open_pool(const char* call)
 
 Buffer PoolMemoryResource::allocate(std::size_t size, const Stream& stream) {
   const auto pool = open_pool("allocate");
+  detail::destroy_pools_set_aside();
   const detail::StreamState& order = open_stream(stream.state(), "allocate");
   const auto context = detail::allocation_context(order, pool->device);
   const driver::Table& table = driver::table();
@@ -159,10 +139,7 @@ Buffer PoolMemoryResource::allocate(std::size_t size, const Stream& stream) {
                   [&] { return std::to_string(size) + " bytes from " + describe(*pool) + " in " + describe(order); });
   }
   auto state = detail::own_memory(address, size, shared_from_this(), stream.state(), context);
-  if (address != 0 && pool->owned.get() != nullptr) {
-    pool->used_in(context);
-    state->pool = pool;
-  }
+  if (address != 0 && pool->owned.get() != nullptr) state->pool = pool;
   scope.restore();
   return Buffer(std::move(state));
 }

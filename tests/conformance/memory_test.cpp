@@ -1,6 +1,8 @@
 // Memory resources.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
 #include <thread>
 
 #include "src/driver/table.hpp"
@@ -78,6 +80,30 @@ TEST(device_memory_resource, has_no_peers_of_its_own_and_ignores_itself) {
   const auto resource = DeviceMemoryResource::create(device(), DeviceMemoryResourceOptions{});
   resource->set_peer_accessible_by({0});
   EXPECT_TRUE(resource->peer_accessible_by().empty());
+}
+
+// Work that the stream's thread waits for may be the caller's to do: a destructor may not wait for it.
+TEST(device_memory_resource, goes_without_waiting_for_its_frees) {
+  if (!pools()) GTEST_SKIP() << "the device has no pools";
+  const Stream stream = device().create_stream();
+  struct Gate {
+    std::promise<void> open;
+    std::future<void> opened = open.get_future();
+    std::future_status status = std::future_status::deferred;
+  } gate;
+  const auto wait_at = [](void* data) {
+    auto& at = *static_cast<Gate*>(data);
+    at.status = at.opened.wait_for(std::chrono::minutes(1));
+  };
+  auto resource = DeviceMemoryResource::create(device(), DeviceMemoryResourceOptions{});
+  Buffer buffer = resource->allocate(4096, stream);
+  device().set_current();
+  ASSERT_EQ(driver::table().cuLaunchHostFunc(stream.handle(), wait_at, &gate), driver::CUDA_SUCCESS);
+  buffer.close();
+  resource.reset();
+  gate.open.set_value();
+  stream.sync();
+  EXPECT_EQ(gate.status, std::future_status::ready);
 }
 
 TEST(device_memory_resource, allocates_from_many_threads) {
