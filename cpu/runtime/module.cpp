@@ -55,8 +55,7 @@ CUresult Function::code(const unsigned int (&block)[3], std::shared_ptr<const co
   const codegen::CompileOptions options = options_for(block);
   *code = code_.find(options);
   if (*code) return CUDA_SUCCESS;
-  const CompilationInProgress compiling;
-  if (!compiling.allowed()) return CUDA_ERROR_DEINITIALIZED;
+  if (is_shutting_down()) return CUDA_ERROR_DEINITIALIZED;
   codegen::CompileResult result =
       compile_or_load(*module_.program().ptx, description_.id, module_.addresses(), options);
   if (!result.code) {

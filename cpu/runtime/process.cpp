@@ -5,12 +5,10 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <thread>
 
 #include "cpu/runtime/default_stream.hpp"
 #include "cpu/runtime/device.hpp"
@@ -35,7 +33,6 @@ struct Process {
 };
 
 std::atomic<Phase> phase{Phase::Fresh};
-std::atomic<int> compilations{0};
 thread_local bool in_host_function = false;
 
 Process& process() {
@@ -43,14 +40,9 @@ Process& process() {
   return *instance;
 }
 
-void on_exit() {
+void end(int, void*) {
   Phase ready = Phase::Ready;
-  if (!phase.compare_exchange_strong(ready, Phase::Exiting)) return;
-  // Two bounded waits, never a join: a host callback or a kernel may itself be stuck.
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (compilations.load() > 0 && std::chrono::steady_clock::now() < deadline)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  live_objects::report_at_exit();
+  if (phase.compare_exchange_strong(ready, Phase::Exiting)) live_objects::report_at_exit();
 }
 
 void on_fork_in_child() {
@@ -92,7 +84,7 @@ CUresult initialize(unsigned int flags) {
   self.launches_block = number_from_environment("CUDA_LAUNCH_BLOCKING", 0, 0, 1) == 1;
   install_fault_handler();
   pthread_atfork(nullptr, nullptr, on_fork_in_child);
-  std::atexit(on_exit);
+  ::on_exit(end, nullptr);  // not std::atexit, which goes the way of the destructors: api/no_destructors.cpp
   phase.store(Phase::Ready, std::memory_order_release);
   return CUDA_SUCCESS;
 }
@@ -106,13 +98,6 @@ bool is_shutting_down() { return phase.load(std::memory_order_relaxed) != Phase:
 bool launches_block() { return process().launches_block; }
 
 const std::vector<std::unique_ptr<Device>>& devices() { return process().devices; }
-
-CompilationInProgress::CompilationInProgress() {
-  compilations.fetch_add(1);
-  allowed_ = phase.load() == Phase::Ready;
-}
-
-CompilationInProgress::~CompilationInProgress() { compilations.fetch_sub(1); }
 
 void report(std::string text) {
   Process& self = process();

@@ -1,5 +1,6 @@
 // The life of the driver in its process: before cuInit, ready, after exit began, or in a forked child. Nothing of the
-// driver is ever destroyed: exit makes calls answer CUDA_ERROR_DEINITIALIZED and lets running work stop.
+// driver is ever destroyed, nor of the LLVM in it (api/no_destructors.cpp): exit makes calls answer
+// CUDA_ERROR_DEINITIALIZED, lets running work stop, and waits for nothing.
 #pragma once
 
 #include <cuda.h>
@@ -37,19 +38,6 @@ bool launches_block();
 
 /// Devices in ordinal order; empty before initialize.
 const std::vector<std::unique_ptr<Device>>& devices();
-
-/// Held while the code generator runs: exit waits (some seconds at most) for it, since its library is taken down then.
-class CompilationInProgress {
- public:
-  CompilationInProgress();
-  ~CompilationInProgress();
-  CompilationInProgress(const CompilationInProgress&) = delete;
-  CompilationInProgress& operator=(const CompilationInProgress&) = delete;
-  bool allowed() const { return allowed_; }
-
- private:
-  bool allowed_;
-};
 
 /// The last fault, deadlock or load failure in words, for cucore_cpu_last_report; also written to standard error when
 /// CUCORE_CPU_REPORT=stderr. Thread-safe.
