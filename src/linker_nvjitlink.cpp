@@ -4,6 +4,7 @@
 
 #include "src/linker_session.hpp"
 #include "src/toolkit/library.hpp"
+#include "src/toolkit/running_call.hpp"
 
 namespace cucore::detail {
 namespace {
@@ -66,6 +67,7 @@ class NvJitLinkSession final : public LinkSession {
  public:
   NvJitLinkSession(std::string description, const std::vector<std::string>& flags, CodeType target)
       : description_(std::move(description)), target_(target) {
+    const toolkit::RunningCall running("nvJitLinkCreate");
     std::vector<const char*> options;
     std::string joined;
     for (const std::string& flag : flags) {
@@ -84,15 +86,20 @@ class NvJitLinkSession final : public LinkSession {
   ~NvJitLinkSession() override { destroy(); }
 
   void add(const LinkInput& input) override {
+    const toolkit::RunningCall running("nvJitLinkAddData");
     const bool ptx = input.type == CodeType(CodeType::ptx);  // a std::string ends with the NUL that PTX needs
     require(toolkit::nvjitlink().nvJitLinkAddData(handle_, input_type(input.type), input.bytes.c_str(),
                                                   input.bytes.size() + (ptx ? 1 : 0), input.name.c_str()),
             "nvJitLinkAddData", ": input '" + input.name + "' (" + std::string(input.type.name()) + ")");
   }
 
-  void complete() override { require(toolkit::nvjitlink().nvJitLinkComplete(handle_), "nvJitLinkComplete"); }
+  void complete() override {
+    const toolkit::RunningCall running("nvJitLinkComplete");
+    require(toolkit::nvjitlink().nvJitLinkComplete(handle_), "nvJitLinkComplete");
+  }
 
   std::string image() override {
+    const toolkit::RunningCall running("nvJitLinkGetLinkedCubin");
     const toolkit::NvJitLinkTable& table = toolkit::nvjitlink();
     std::size_t size = 0;
     std::string image;
@@ -139,7 +146,8 @@ class NvJitLinkSession final : public LinkSession {
   }
 
   void destroy() noexcept {
-    if (handle_ != nullptr) toolkit::nvjitlink().nvJitLinkDestroy(&handle_);
+    const toolkit::RunningCall running;
+    if (handle_ != nullptr && running) toolkit::nvjitlink().nvJitLinkDestroy(&handle_);
     handle_ = nullptr;
   }
 

@@ -48,7 +48,8 @@ struct ToolkitInfo {
 };
 
 /// Finds and opens all libraries if that has not happened yet, and says what was found. Throws nothing but
-/// std::bad_alloc: a library that is missing is described by `why_not`.
+/// std::bad_alloc, and StateError if a library were to be opened while the process exits: one that is missing is
+/// described by `why_not`.
 CUCORE_API ToolkitInfo toolkit_info();
 
 /// Of these, NVRTC alone: opens no other.
@@ -57,5 +58,11 @@ CUCORE_API ToolkitLibrary nvrtc_info();
 /// Adds folders to rule 3 (library folders such as .../site-packages/nvidia/cu13/lib, or toolkit roots). Throws
 /// StateError if the toolkit has been opened already and the new folders differ from those set before.
 CUCORE_API void set_toolkit_search_paths(std::vector<std::filesystem::path> folders);
+
+/// Waits until no other thread compiles or links, and makes every later attempt a StateError. Process exit does this by
+/// itself, so that the libraries of the toolkit are not taken apart while they work; a host that ends before its
+/// process does, as an interpreter, may do it earlier. Programs and linkers that are destroyed afterwards leave what
+/// NVRTC and nvJitLink hold for them to the end of the process.
+CUCORE_API void finish_compiling() noexcept;
 
 }  // namespace cucore

@@ -19,6 +19,8 @@ nb::object library(const ToolkitLibrary& found) {
 }  // namespace
 
 void bind_toolkit(nb::module_& module) {
+  // The last act of the interpreter, before any of exit's: daemon threads may be opening or using the compiler still.
+  Py_AtExit([] { finish_compiling(); });
   module.def(
       "driver_info",
       [] {

@@ -95,6 +95,52 @@ threading.Thread(target=work, daemon=True).start(); ready.wait(); time.sleep(0.1
         cpu_only="NVIDIA's driver waits at exit for kernels that run",
         **DAEMON,
     ),
+    "a daemon thread is compiling": Scenario(
+        COMPILE
+        + """
+threading.Thread(target=lambda: compile_for_ever("ptx"), daemon=True).start(); ready.wait(); time.sleep(0.2)
+""",
+        **DAEMON,
+    ),
+    "a daemon thread is opening the compiler": Scenario(
+        COMPILE
+        + """
+threading.Thread(target=lambda: compile_for_ever("ptx"), daemon=True).start(); ready.wait()
+""",
+        **DAEMON,
+    ),
+    "daemon threads compile and link, and the program dies of an exception": Scenario(
+        COMPILE
+        + """
+for target in 2 * ["cubin"]: threading.Thread(target=compile_for_ever, args=[target], daemon=True).start()
+def link():
+    while True: cucore.Linker(cucore.ObjectCode.from_ptx(PTX), options={"arch": "sm_80"}).link("cubin")
+threading.Thread(target=link, daemon=True).start(); ready.wait(); time.sleep(0.3)
+raise KeyError("mine")
+""",
+        1,
+        None,
+        "KeyError: 'mine'\n",
+        **DAEMON,
+    ),
+    "a daemon thread loads and launches new code": Scenario(
+        """
+ready = threading.Event()
+def work():
+    d = cucore.Device(); d.set_current(); s = d.create_stream(); b = d.allocate(1 << 16, stream=s)
+    config = cucore.LaunchConfig(grid=1, block=1); i = 0
+    while True:
+        body = "".join(f"  st.global.u32 [%a + {4 * (i + j)}], {i};\\n" for j in range(100)); i += 1
+        ptx = PTX[: PTX.index(b".visible")] + (".visible .entry k(.param .u64 p) {\\n  .reg .u64 %a;\\n"
+              f"  ld.param.u64 %a, [p];\\n{body}  ret;\\n}}\\n").encode()
+        cucore.launch(s, config, cucore.ObjectCode.from_ptx(ptx).get_kernel("k"), b); s.sync(); ready.set()
+threading.Thread(target=work, daemon=True).start(); ready.wait()
+""",
+        **DAEMON,
+    ),
+    "atexit compiles, which nothing did before": Scenario(
+        COMPILE + "atexit.register(lambda: cucore.Program(KERNEL % (1, 1), 'c++', {'arch': 'sm_80'}).compile('ptx'))\n"
+    ),
     "os._exit while a daemon thread compiles": Scenario(
         COMPILE
         + """

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "cucore/error.hpp"
+#include "src/toolkit/late_destructors.hpp"
 #include "src/toolkit/locate.hpp"
+#include "src/toolkit/running_call.hpp"
 
 namespace cucore::toolkit {
 namespace {
@@ -67,6 +69,7 @@ Opened open_first(const std::vector<Place>& candidates, const Wanted& wanted) {
         if (handle != nullptr) ::dlclose(handle);
         continue;
       }
+      keep_late_destructors(handle);
       Dl_info where{};
       opened.handle = handle;
       opened.library.path = ::dladdr(symbol, &where) != 0 ? fs::path(where.dli_fname) : file;
@@ -210,7 +213,10 @@ Choice& choice() {
 const Nvrtc& opened_nvrtc() {
   Choice& c = choice();
   const std::lock_guard lock(c.mutex);
-  if (c.nvrtc == nullptr) c.nvrtc = open_nvrtc(c.search_paths);
+  if (c.nvrtc == nullptr) {
+    const Opening opening;
+    c.nvrtc = open_nvrtc(c.search_paths);
+  }
   return *c.nvrtc;
 }
 
@@ -218,7 +224,10 @@ const NvJitLink& opened_nvjitlink() {
   const ToolkitLibrary& nvrtc = opened_nvrtc().library;
   Choice& c = choice();
   const std::lock_guard lock(c.mutex);
-  if (c.nvjitlink == nullptr) c.nvjitlink = open_nvjitlink(c.search_paths, nvrtc);
+  if (c.nvjitlink == nullptr) {
+    const Opening opening;
+    c.nvjitlink = open_nvjitlink(c.search_paths, nvrtc);
+  }
   return *c.nvjitlink;
 }
 
@@ -226,7 +235,10 @@ const Nvvm& opened_nvvm() {
   const ToolkitLibrary& nvrtc = opened_nvrtc().library;
   Choice& c = choice();
   const std::lock_guard lock(c.mutex);
-  if (c.nvvm == nullptr) c.nvvm = open_nvvm(c.search_paths, nvrtc);
+  if (c.nvvm == nullptr) {
+    const Opening opening;
+    c.nvvm = open_nvvm(c.search_paths, nvrtc);
+  }
   return *c.nvvm;
 }
 

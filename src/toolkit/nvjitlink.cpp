@@ -4,6 +4,7 @@
 
 #include "cucore/error.hpp"
 #include "src/toolkit/library.hpp"
+#include "src/toolkit/running_call.hpp"
 
 namespace cucore::toolkit {
 namespace {
@@ -37,7 +38,8 @@ std::string hint_for(NvJitLinkResult result) {
 }  // namespace
 
 NativeLink::~NativeLink() {
-  if (handle != nullptr) nvjitlink().nvJitLinkDestroy(&handle);
+  if (handle == nullptr) return;
+  if (const RunningCall running; running) nvjitlink().nvJitLinkDestroy(&handle);
 }
 
 std::string NativeLink::error_log() const {
@@ -50,6 +52,7 @@ std::string NativeLink::info_log() const {
 
 LinkedCubin compile_ptx_with_nvjitlink(std::string_view ptx, const std::string& name,
                                        const std::vector<std::string>& flags, std::unique_ptr<NativeLink>& native) {
+  const RunningCall running("nvJitLinkComplete");
   const NvJitLinkTable& table = nvjitlink();
   const std::string what = "compiling PTX '" + name + "' to cubin";
   std::vector<const char*> options;

@@ -6,6 +6,7 @@
 
 #include "cucore/error.hpp"
 #include "src/toolkit/library.hpp"
+#include "src/toolkit/running_call.hpp"
 
 namespace cucore::toolkit {
 namespace {
@@ -105,6 +106,7 @@ std::string hint_for(NvrtcResult result, std::string_view log = {}) {
 NvrtcOutput collect(NvrtcNative& program, const NvrtcInput& input, const std::string& what, NvrtcResult result) {
   NvrtcOutput output;
   output.log = log_of(program.get());
+  if (result == NvrtcResult::cancelled) require_no_exit("nvrtcCompileProgram");
   if (result != NvrtcResult::success)
     check(result, "nvrtcCompileProgram", what, output.log, hint_for(result, output.log));
   output.image = fetch_image(program.get(), input.target, what);
@@ -127,6 +129,7 @@ PchStatus as_status(NvrtcResult result) {
 }  // namespace
 
 NvrtcNative::NvrtcNative(const NvrtcInput& input) {
+  const RunningCall running("nvrtcCreateProgram");
   std::vector<const char*> names;
   std::vector<const char*> texts;
   for (const auto& [name, text] : input.headers) {
@@ -136,12 +139,16 @@ NvrtcNative::NvrtcNative(const NvrtcInput& input) {
   check(nvrtc().nvrtcCreateProgram(&handle_, input.source.c_str(), input.name.c_str(), static_cast<int>(names.size()),
                                    texts.data(), names.data()),
         "nvrtcCreateProgram", what_of(input));
+  nvrtc().nvrtcSetFlowCallback(handle_, &cancels, nullptr);  // where NVRTC has none, exit waits for as long as it takes
 }
 
 // Fails only for a handle that is no program.
-NvrtcNative::~NvrtcNative() { nvrtc().nvrtcDestroyProgram(&handle_); }
+NvrtcNative::~NvrtcNative() {
+  if (const RunningCall running; running) nvrtc().nvrtcDestroyProgram(&handle_);
+}
 
 NvrtcOutput compile_with_nvrtc(const NvrtcInput& input, std::unique_ptr<NvrtcNative>& native) {
+  const RunningCall running("nvrtcCompileProgram");
   const std::string what = what_of(input);
   if (native == nullptr || native->compiled()) native = std::make_unique<NvrtcNative>(input);
   const NvrtcResult result = compile(*native, input, what);

@@ -6,6 +6,7 @@
 #include "cucore/error.hpp"
 #include "src/detail/files.hpp"
 #include "src/toolkit/library.hpp"
+#include "src/toolkit/running_call.hpp"
 
 namespace cucore::toolkit {
 namespace {
@@ -43,6 +44,7 @@ std::string with_name(const char* what, const std::string& name) { return what +
 }  // namespace
 
 NvvmNative::NvvmNative(const NvvmInput& input) {
+  const RunningCall running("nvvmCreateProgram");
   const NvvmTable& table = nvvm();
   check(table.nvvmCreateProgram(&handle_), "nvvmCreateProgram", with_name("making NVVM program", input.name));
   try {
@@ -59,9 +61,12 @@ NvvmNative::NvvmNative(const NvvmInput& input) {
 }
 
 // Fails only for a handle that is no program.
-NvvmNative::~NvvmNative() { nvvm().nvvmDestroyProgram(&handle_); }
+NvvmNative::~NvvmNative() {
+  if (const RunningCall running; running) nvvm().nvvmDestroyProgram(&handle_);
+}
 
 NvvmOutput NvvmNative::compile(const NvvmInput& input) {
+  const RunningCall running("nvvmCompileProgram");
   const NvvmTable& table = nvvm();
   const std::string what = with_name("compiling NVVM program", input.name);
   std::vector<const char*> flags;

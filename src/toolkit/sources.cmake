@@ -32,12 +32,14 @@ set(cucore_toolkit_sources
   detail/include_closure.cpp
   detail/include_scan.cpp
   detail/sha256.cpp
+  toolkit/late_destructors.cpp
   toolkit/library.cpp
   toolkit/locate.cpp
   toolkit/nvjitlink.cpp
   toolkit/nvrtc.cpp
   toolkit/nvvm.cpp
   toolkit/results.cpp
+  toolkit/running_call.cpp
 )
 
 # A toolkit root (with lib or lib64) to search after the environment and before the dynamic loader. Developers get the

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "cucore/cucore.hpp"
+#include "tests/exit/exit_program.hpp"
 
 namespace {
 
@@ -60,11 +61,23 @@ int in_child() {
   return 6;
 }
 
+}  // namespace
+
 int wait_for(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 7;
 }
+
+int use_plugin(const char* function, bool close) {
+  void* const plugin = dlopen(CUCORE_EXIT_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+  if (plugin == nullptr) return 12;
+  const auto use = reinterpret_cast<int (*)()>(dlsym(plugin, function));
+  if (use == nullptr || use() != 0) return 13;
+  return close ? dlclose(plugin) : 0;
+}
+
+namespace {
 
 int run(const std::string& which) {
   if (which == "static_objects") {
@@ -151,13 +164,8 @@ int run(const std::string& which) {
     }
     return 0;
   }
-  if (which == "plugin_closed" || which == "plugin_left_open") {
-    void* const plugin = dlopen(CUCORE_EXIT_PLUGIN, RTLD_NOW | RTLD_LOCAL);
-    if (plugin == nullptr) return 12;
-    const auto use = reinterpret_cast<int (*)()>(dlsym(plugin, "plugin_use"));
-    if (use == nullptr || use() != 0) return 13;
-    return which == "plugin_closed" ? dlclose(plugin) : 0;
-  }
+  if (which == "plugin_closed" || which == "plugin_left_open")
+    return use_plugin("plugin_use", which == "plugin_closed");
   if (which == "thread_still_has_objects") {
     static std::promise<void>& made = *new std::promise<void>;
     std::thread([] {
@@ -191,7 +199,7 @@ int run(const std::string& which) {
     static const Everything everything;
     return 0;
   }
-  return 9;
+  return run_compiling(which);
 }
 
 }  // namespace

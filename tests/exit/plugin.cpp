@@ -22,3 +22,13 @@ extern "C" __attribute__((visibility("default"))) int plugin_use() {
     return 1;
   }
 }
+
+extern "C" __attribute__((visibility("default"))) int plugin_compile() {
+  try {
+    static const cucore::Program program("extern \"C\" __global__ void k() {}", "c++", {.arch = "sm_80"});
+    program.compile("cubin");
+    return 0;
+  } catch (const cucore::Error&) {
+    return 1;
+  }
+}

@@ -1,0 +1,18 @@
+// Destructors that a library registers with __cxa_atexit while it is in use. See running_call.hpp for why they must
+// wait.
+#pragma once
+
+namespace cucore::toolkit {
+
+/// From now on the destructors that `library` (of dlopen, never closed) registers are kept in a list: its reference to
+/// __cxa_atexit is pointed at a function of ours. Where it has none that can be changed, they are registered as ever.
+void keep_late_destructors(void* library) noexcept;
+
+/// Registers what the list has with the C library, in the order it came in, so that it runs when the process exits (at
+/// once, if it is exiting), and lets the libraries register theirs themselves again. Thread-safe.
+void release_late_destructors() noexcept;
+
+/// Empties the list: what it has never runs.
+void drop_late_destructors() noexcept;
+
+}  // namespace cucore::toolkit

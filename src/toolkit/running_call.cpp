@@ -1,0 +1,153 @@
+// A count of the calls under way, and the exit function that waits until it is zero.
+#include "src/toolkit/running_call.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "cucore/error.hpp"
+#include "cucore/toolkit.hpp"
+#include "src/toolkit/late_destructors.hpp"
+
+namespace cucore::toolkit {
+namespace {
+
+// Trivially destroyed: threads end calls while the process exits.
+std::atomic<unsigned long> running{0};
+std::atomic<bool> exiting{false};
+std::atomic<unsigned long> openings{0};
+std::atomic<bool> openings_end{false};
+thread_local bool exits_here = false;
+thread_local unsigned long running_here = 0;
+
+void end_call() noexcept {
+  running.fetch_sub(1);
+  if (exiting.load()) running.notify_all();
+}
+
+bool begin_call() noexcept {
+  running.fetch_add(1);
+  if (exiting.load() && running_here == 0) {
+    end_call();
+    return false;
+  }
+  ++running_here;
+  return true;
+}
+
+// Runs at exit, or when a shared library that cucore is linked into is closed.
+void finish() {
+  exiting.store(true);
+  // What runs in this very thread (exit() in the middle of a call) will not end while it is waited for.
+  for (unsigned long calls = running.load(); calls != running_here; calls = running.load()) running.wait(calls);
+  release_late_destructors();
+}
+
+[[noreturn]] void refuse(const char* call) {
+  throw StateError({.call = call,
+                    .message = "the process is exiting; nothing can be compiled or linked any more",
+                    .hint = "join the threads that compile before main() returns or exit() is called"});
+}
+
+void wait_for_openings() {
+  for (unsigned long count = openings.load(); count != 0; count = openings.load()) openings.wait(count);
+}
+
+// The first function of exit, where there was a BeforeExit. What comes after it in this thread may still compile.
+void end_openings() {
+  exits_here = true;
+  openings_end.store(true);
+  wait_for_openings();
+}
+
+// The child has the count but not the threads, and what they were changing may be half changed.
+void forget_threads_in_child() {
+  if (running.load() == running_here) return;
+  running.store(running_here);
+  openings.store(0);
+  drop_late_destructors();
+}
+
+void end_opening() {
+  openings.fetch_sub(1);
+  openings.notify_all();
+}
+
+// Exit destroys the thread-local objects of its thread before it runs any function. This one was made first, so it is
+// the last of them, and what it registers is the first function to run. A main thread that ends by pthread_exit loses
+// nothing.
+struct BeforeExit {
+  BeforeExit() = default;
+  BeforeExit(const BeforeExit&) = delete;
+  BeforeExit& operator=(const BeforeExit&) = delete;
+  ~BeforeExit() {
+    wait_for_openings();
+    std::atexit(&end_openings);
+  }
+};
+
+// A shared library that may be closed gets none: it could not be unloaded while a thread has such an object.
+bool make_before_exit() noexcept {
+  const auto in_executable = [](dl_phdr_info* info, std::size_t, void*) {
+    Dl_info here{};
+    const bool known = dladdr(reinterpret_cast<void*>(&finish), &here) != 0;
+    const auto* const base = static_cast<const char*>(here.dli_fbase);
+    for (int i = 0; known && i < info->dlpi_phnum; ++i) {
+      const ElfW(Phdr)& part = info->dlpi_phdr[i];
+      const auto* const start = reinterpret_cast<const char*>(info->dlpi_addr + part.p_vaddr);
+      if (part.p_type == PT_LOAD && base == start - part.p_offset) return 1;
+    }
+    return -1;  // the executable is the first of all, and the only one that is asked about
+  };
+  if (dl_iterate_phdr(in_executable, nullptr) != 1) return false;
+  static thread_local const BeforeExit before_exit;
+  return true;
+}
+const bool made_before_exit = make_before_exit();
+
+}  // namespace
+
+RunningCall::RunningCall(const char* call) : counted_(begin_call()) {
+  if (!counted_) refuse(call);
+}
+
+RunningCall::RunningCall() noexcept : counted_(begin_call()) {}
+
+RunningCall::~RunningCall() {
+  if (!counted_) return;
+  --running_here;
+  end_call();
+}
+
+void require_no_exit(const char* call) {
+  if (exiting.load()) refuse(call);
+}
+
+int cancels(void*, void*) { return exiting.load() ? 1 : 0; }
+
+Opening::Opening() : call_("dlopen") {
+  static const int registered = pthread_atfork(nullptr, nullptr, &forget_threads_in_child);
+  static_cast<void>(registered);
+  openings.fetch_add(1);
+  if (openings_end.load() && !exits_here) {
+    end_opening();
+    refuse("dlopen");
+  }
+  std::atexit(&finish);
+}
+
+Opening::~Opening() {
+  std::atexit(&finish);
+  end_opening();
+}
+
+}  // namespace cucore::toolkit
+
+namespace cucore {
+
+void finish_compiling() noexcept { toolkit::finish(); }
+
+}  // namespace cucore

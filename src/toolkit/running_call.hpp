@@ -1,0 +1,55 @@
+// Calls of the toolkit that are under way when the process ends. Its libraries free what a compile uses in their
+// destructors at exit: without this, a process whose main thread returns while another one compiles dies of a
+// segmentation fault, or with "LLVM ERROR" on standard error.
+//
+// Three things together keep that from happening. Exit waits for the calls that are under way (an atexit function,
+// which runs before the destructors that were registered before it). From then on no call begins: it is an error, and
+// objects that die later leave their handles to the end of the process. And the destructors that the libraries register
+// during a call, for what they make when they first need it, are kept back until exit has waited
+// (late_destructors.hpp): they are newer than any function that could be registered before the call, and would be run
+// first. Compiling something small beforehand does not do instead: each target, and the linker's link-time
+// optimisation, registers more.
+#pragma once
+
+namespace cucore::toolkit {
+
+/// For the length of a call, or of several. Process exit waits for those of other threads to end, and none begins after
+/// that. A call within a call belongs to it. Thread-safe.
+class RunningCall {
+ public:
+  /// For a call that is refused when the process is exiting. @throws StateError naming `call`
+  explicit RunningCall(const char* call);
+  /// For the release of a handle, which is then left to the end of the process: see operator bool.
+  RunningCall() noexcept;
+  ~RunningCall();
+  RunningCall(const RunningCall&) = delete;
+  RunningCall& operator=(const RunningCall&) = delete;
+
+  /// False: the process is exiting, and the toolkit may not be called any more.
+  explicit operator bool() const noexcept { return counted_; }
+
+ private:
+  bool counted_;
+};
+
+/// For a compile that ended early because exit did not want to wait. @throws StateError naming `call`, if so
+void require_no_exit(const char* call);
+
+/// The function for nvrtcSetFlowCallback: ends a compile that exit waits for. Neither argument is used.
+int cancels(void*, void*);
+
+/// For as long as a library is opened, which registers its destructors meanwhile: exit waits for that, in time. Its
+/// first and its last act register the function that waits: for the call, and before the library's destructors run.
+class Opening {
+ public:
+  /// @throws StateError as RunningCall does
+  Opening();
+  ~Opening();
+  Opening(const Opening&) = delete;
+  Opening& operator=(const Opening&) = delete;
+
+ private:
+  RunningCall call_;
+};
+
+}  // namespace cucore::toolkit
