@@ -13,13 +13,11 @@
 namespace cucore {
 namespace {
 
+using detail::describe;
+
 const detail::ContextState& open_state(const Context& context, const char* call) {
   if (!context) detail::refuse_closed("Context", call);
   return *context.state();
-}
-
-std::string describe(const detail::ContextState& state) {
-  return "Context " + detail::hexadecimal(state.handle) + " of " + detail::describe_device(state.device);
 }
 
 }  // namespace
@@ -40,6 +38,15 @@ Context Context::from_handle(ContextHandle handle) {
 ContextHandle Context::handle() const noexcept { return state_ == nullptr ? nullptr : state_->handle; }
 
 bool Context::is_primary() const { return open_state(*this, "is_primary").is_primary; }
+
+bool Context::is_green() const noexcept { return state_ != nullptr && state_->green != nullptr; }
+
+GreenContextHandle Context::green_handle() const noexcept { return state_ == nullptr ? nullptr : state_->green; }
+
+DeviceResources Context::resources() const {
+  open_state(*this, "resources");
+  return DeviceResources(state_->device, state_);
+}
 
 Device Context::device() const { return Device(open_state(*this, "device").device); }
 

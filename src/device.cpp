@@ -40,14 +40,14 @@ void drop_events() {
   for (const auto& [ordinal, pool] : pools) pool->set_capacity(0);
 }
 
-struct Resources {
+struct MemoryResources {
   std::mutex mutex;
   std::map<int, std::shared_ptr<MemoryResource>> by_ordinal;
 };
 
 // Never destroyed: pools live as long as the process, and buffers in static objects may refer to them at its end.
-Resources& resources() {
-  static Resources* const instance = new Resources;
+MemoryResources& memory_resources() {
+  static MemoryResources* const instance = new MemoryResources;
   return *instance;
 }
 
@@ -225,8 +225,8 @@ Buffer Device::allocate(std::size_t size, const Stream& stream) const {
 
 std::shared_ptr<MemoryResource> Device::memory_resource() const {
   {
-    const std::scoped_lock lock(resources().mutex);
-    if (const auto found = resources().by_ordinal.find(ordinal_); found != resources().by_ordinal.end()) {
+    const std::scoped_lock lock(memory_resources().mutex);
+    if (const auto found = memory_resources().by_ordinal.find(ordinal_); found != memory_resources().by_ordinal.end()) {
       return found->second;
     }
   }
@@ -237,8 +237,8 @@ std::shared_ptr<MemoryResource> Device::memory_resource() const {
   } else {
     resource = SynchronousMemoryResource::create(*this);
   }
-  const std::scoped_lock lock(resources().mutex);
-  return resources().by_ordinal.try_emplace(ordinal_, std::move(resource)).first->second;
+  const std::scoped_lock lock(memory_resources().mutex);
+  return memory_resources().by_ordinal.try_emplace(ordinal_, std::move(resource)).first->second;
 }
 
 void Device::set_memory_resource(std::shared_ptr<MemoryResource> resource) const {
@@ -246,8 +246,8 @@ void Device::set_memory_resource(std::shared_ptr<MemoryResource> resource) const
     throw ValueError({.call = "Device::set_memory_resource", .message = "the memory resource is null"});
   }
   std::shared_ptr<MemoryResource> before;  // destroyed after the lock is gone
-  const std::scoped_lock lock(resources().mutex);
-  auto& slot = resources().by_ordinal[ordinal_];
+  const std::scoped_lock lock(memory_resources().mutex);
+  auto& slot = memory_resources().by_ordinal[ordinal_];
   before = std::exchange(slot, std::move(resource));
 }
 

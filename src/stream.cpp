@@ -83,8 +83,28 @@ std::string describe(const StreamState& stream) {
   return text;
 }
 
+namespace {
+
+void create_green_stream(const ContextState& context, int priority, driver::CUstream& stream) {
+  const driver::CUresult code =
+      driver::table().cuGreenCtxStreamCreate(&stream, context.green, driver::CU_STREAM_NON_BLOCKING, priority);
+  if (code == driver::CUDA_ERROR_NOT_SUPPORTED) {
+    throw UnavailableError({.call = "cuGreenCtxStreamCreate",
+                            .message = "this driver makes no streams in green contexts; CUDA 12.5 or newer does",
+                            .hint = "update the driver"});
+  }
+  driver::check(code, "cuGreenCtxStreamCreate", [&] { return describe(context); });
+}
+
+}  // namespace
+
 Stream create_stream(const std::shared_ptr<const ContextState>& context, const StreamOptions& options) {
   const driver::Table& table = driver::table();
+  if (context->green != nullptr && !options.nonblocking) {
+    throw ValueError({.call = "create_stream",
+                      .message = "a stream of a green context must be non-blocking",
+                      .hint = "leave nonblocking at true"});
+  }
   ContextScope scope(context->handle);
   const auto on = [&] { return describe_device(context->device); };
   const int priority = options.priority.value_or(0);  // the lowest on every device
@@ -101,7 +121,11 @@ Stream create_stream(const std::shared_ptr<const ContextState>& context, const S
   }
   auto state = std::make_shared<StreamState>();
   const unsigned flags = options.nonblocking ? driver::CU_STREAM_NON_BLOCKING : driver::CU_STREAM_DEFAULT;
-  driver::check(table.cuStreamCreateWithPriority(&state->handle, flags, priority), "cuStreamCreateWithPriority", on);
+  if (context->green != nullptr) {
+    create_green_stream(*context, priority, state->handle);
+  } else {
+    driver::check(table.cuStreamCreateWithPriority(&state->handle, flags, priority), "cuStreamCreateWithPriority", on);
+  }
   state->own(context);
   state->flags = static_cast<int>(flags);
   state->priority = priority;
@@ -187,6 +211,8 @@ int Stream::priority() const {
 Device Stream::device() const { return Device(detail::stream_device(open_stream(state_, "device"))); }
 
 Context Stream::context() const { return Context(detail::context_of_stream(open_stream(state_, "context"))); }
+
+DeviceResources Stream::resources() const { return context().resources(); }
 
 void Stream::record(const Event& event) const {
   const StreamState& state = open_stream(state_, "record");

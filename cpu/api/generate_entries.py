@@ -19,6 +19,15 @@ import sys
 NAME = re.compile(r"(cu\w+?)(?:_v(\d+))?(_ptds|_ptsz)?$")
 FOREIGN_HEADERS = ("cudaGL", "cudaEGL", "cudaVDPAU", "cudaProfiler")
 WINDOWS_ONLY = {"cuWGLGetDevice"}
+# What the newest drivers have and older headers do not declare: (name, version, parameters). Declared in cuda_13_1.hpp.
+NEWER = [
+    (
+        "cuDevSmResourceSplit",
+        13010,
+        "CUdevResource *result, unsigned int nbGroups, const CUdevResource *input, CUdevResource *remainder, "
+        "unsigned int flags, CU_DEV_SM_RESOURCE_GROUP_PARAMS *groupParams",
+    ),
+]
 OWN_EXPORTS = (
     "cucore_cpu_device_version",
     "cucore_cpu_driver_status",
@@ -71,12 +80,17 @@ def argument(parameter):
 def main():
     folder, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     declared = declarations(folder)
+    versions = versions_by_base(folder)
+    for name, version, parameters in NEWER:
+        if name not in declared:
+            declared[name] = parameters.split(", ")
+            versions[name] = {"": [version]}
     symbols = {}
     for name in declared:
         base, number, suffix = NAME.match(name).groups()
         symbols.setdefault(base, {}).setdefault(suffix or "", []).append((int(number or 1), name))
     rows = []
-    for base, by_suffix in sorted(versions_by_base(folder).items()):
+    for base, by_suffix in sorted(versions.items()):
         for suffix, versions in by_suffix.items():
             names = [name for _, name in sorted(symbols.get(base, {}).get(suffix, []))]
             if not names:  # GL, EGL, VDPAU, profiler: their headers need other libraries' types, so not included
@@ -92,6 +106,7 @@ def main():
     text = [
         "// Made by generate_entries.py from the CUDA headers. Do not edit.",
         "#include <cuda.h>",
+        '#include "cpu/api/cuda_13_1.hpp"',
         '#include "cpu/api/entry_table.hpp"',
         '#include "cpu/runtime/default_stream.hpp"',
         '#pragma GCC diagnostic ignored "-Wunused-parameter"',

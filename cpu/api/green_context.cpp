@@ -1,11 +1,9 @@
 // Green context chapter: contexts that own a share of a device's multiprocessors. The share is bookkeeping: all cores
 // serve all contexts, so a green context limits nobody and is never slower than asked for.
 #include <algorithm>
-#include <cstring>
-#include <map>
 #include <memory>
-#include <mutex>
 
+#include "cpu/api/device_resource.hpp"
 #include "cpu/api/entry.hpp"
 #include "cpu/runtime/device.hpp"
 #include "cpu/runtime/event.hpp"
@@ -16,48 +14,16 @@ namespace runtime = cucore::cpu::runtime;
 
 namespace {
 
-constexpr unsigned int kSmallestPartition = 1;
-
 struct GreenContext {
   CUgreenCtx handle = nullptr;
   CUcontext context = nullptr;
-  CUdevResource resource{};
+  Provision provision;
 };
 
 using GreenTable = runtime::HandleTable<GreenContext, runtime::HandleKind::GreenContext>;
 GreenTable& green_contexts() {
   static auto* table = new GreenTable;
   return *table;
-}
-
-/// What a resource carries in its padding: which device it is of.
-constexpr std::uint64_t kMagic = 0x6563727565726f63;
-struct Padding {
-  std::uint64_t magic;
-  CUdevice device;
-};
-
-CUdevResource make_resource(CUdevice device, unsigned int count) {
-  CUdevResource resource{};
-  resource.type = CU_DEV_RESOURCE_TYPE_SM;
-  resource.sm = {count, kSmallestPartition, kSmallestPartition};
-  const Padding padding{kMagic, device};
-  std::memcpy(resource._internal_padding, &padding, sizeof padding);
-  return resource;
-}
-
-bool read_resource(const CUdevResource& resource, CUdevice* device) {
-  Padding padding{};
-  std::memcpy(&padding, resource._internal_padding, sizeof padding);
-  *device = padding.device;
-  return resource.type == CU_DEV_RESOURCE_TYPE_SM && padding.magic == kMagic && resource.sm.smCount > 0;
-}
-
-CUresult put(CUdevResource* out, CUdevResourceType type, const CUdevResource& resource) {
-  if (!out) return CUDA_ERROR_INVALID_VALUE;
-  if (type != CU_DEV_RESOURCE_TYPE_SM) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
-  *out = resource;
-  return CUDA_SUCCESS;
 }
 
 template <class F>
@@ -74,75 +40,19 @@ std::shared_ptr<GreenContext> green_of(CUcontext context) {
   return nullptr;
 }
 
-/// Descriptors live for ever: they are a few bytes, and the driver has no call that ends one.
-CUdevResource* keep(const CUdevResource& resource) { return new CUdevResource(resource); }
-
 }  // namespace
-
-CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource* resource, CUdevResourceType type) {
-  return initialized([&] {
-    if (!runtime::find_device(device)) return CUDA_ERROR_INVALID_DEVICE;
-    return put(resource, type, make_resource(device, runtime::worker_count()));
-  });
-}
 
 CUresult cuCtxGetDevResource(CUcontext hCtx, CUdevResource* resource, CUdevResourceType type) {
   return initialized([&] {
     const Context* const context = hCtx ? runtime::find_context(hCtx) : runtime::current_context();
     if (!context) return CUDA_ERROR_INVALID_CONTEXT;
-    if (const auto green = green_of(context->handle())) return put(resource, type, green->resource);
-    return put(resource, type, make_resource(context->device().ordinal(), runtime::worker_count()));
+    const auto green = green_of(context->handle());
+    return answer_query(green ? green->provision : whole_device(context->device().ordinal()), type, resource);
   });
 }
 
 CUresult cuGreenCtxGetDevResource(CUgreenCtx hCtx, CUdevResource* resource, CUdevResourceType type) {
-  return of_green(hCtx, [&](GreenContext& green) { return put(resource, type, green.resource); });
-}
-
-CUresult cuDevSmResourceSplitByCount(CUdevResource* result, unsigned int* nbGroups, const CUdevResource* input,
-                                     CUdevResource* remaining, unsigned int useFlags, unsigned int minCount) {
-  constexpr unsigned int kKnown =
-      CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING | CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE;
-  return initialized([&] {
-    CUdevice device = 0;
-    if (!nbGroups || !input || (useFlags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
-    if (!read_resource(*input, &device)) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
-    const unsigned int all = input->sm.smCount;
-    const unsigned int each = std::max(minCount, kSmallestPartition);
-    if (each > all) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
-    const unsigned int most = all / each;
-    if (!result) {  // how many would there be
-      *nbGroups = most;
-      return CUDA_SUCCESS;
-    }
-    if (*nbGroups == 0) return CUDA_ERROR_INVALID_VALUE;
-    *nbGroups = std::min(*nbGroups, most);
-    for (unsigned int i = 0; i < *nbGroups; ++i) result[i] = make_resource(device, each);
-    const unsigned int rest = all - *nbGroups * each;
-    if (remaining) {
-      *remaining = make_resource(device, rest);
-      if (rest == 0) remaining->type = CU_DEV_RESOURCE_TYPE_INVALID;
-    }
-    return CUDA_SUCCESS;
-  });
-}
-
-CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* phDesc, CUdevResource* resources, unsigned int nbResources) {
-  return initialized([&] {
-    CUdevice device = 0;
-    if (!phDesc || !resources || nbResources == 0) return CUDA_ERROR_INVALID_VALUE;
-    unsigned int count = 0;
-    for (unsigned int i = 0; i < nbResources; ++i) {
-      CUdevice own = 0;
-      if (!read_resource(resources[i], &own)) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
-      if (i > 0 && own != device) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
-      device = own;
-      count += resources[i].sm.smCount;
-    }
-    if (count > runtime::worker_count()) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
-    *phDesc = reinterpret_cast<CUdevResourceDesc>(keep(make_resource(device, count)));
-    return CUDA_SUCCESS;
-  });
+  return of_green(hCtx, [&](GreenContext& green) { return answer_query(green.provision, type, resource); });
 }
 
 CUresult cuGreenCtxCreate(CUgreenCtx* phCtx, CUdevResourceDesc desc, CUdevice dev, unsigned int flags) {
@@ -150,14 +60,11 @@ CUresult cuGreenCtxCreate(CUgreenCtx* phCtx, CUdevResourceDesc desc, CUdevice de
     if (!phCtx || !desc || flags != CU_GREEN_CTX_DEFAULT_STREAM) return CUDA_ERROR_INVALID_VALUE;
     runtime::Device* const device = runtime::find_device(dev);
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
-    const auto& resource = *reinterpret_cast<const CUdevResource*>(desc);
-    CUdevice own = 0;
-    if (!read_resource(resource, &own) || own != dev) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
+    const auto provision = provision_of(desc, dev);
+    if (!provision) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
     auto green = std::make_shared<GreenContext>();
-    green->resource = resource;
-    if (const CUresult result = Context::create(*device, 0, &green->context); result != CUDA_SUCCESS) return result;
-    Context* popped = nullptr;
-    runtime::pop_current(&popped);  // a green context does not become current
+    green->provision = *provision;
+    if (const CUresult result = Context::create_green(*device, &green->context); result != CUDA_SUCCESS) return result;
     green->handle = reinterpret_cast<CUgreenCtx>(green_contexts().insert(green));
     *phCtx = green->handle;
     return CUDA_SUCCESS;
@@ -203,9 +110,9 @@ CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreen
     const auto stream = runtime::find_stream(current, hStream);
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
     if (!pCtx) return CUDA_ERROR_INVALID_VALUE;
-    *pCtx = stream->context().handle();
+    *pCtx = stream->context().home().handle();
     if (pGreenCtx) {
-      const auto green = green_of(*pCtx);
+      const auto green = green_of(stream->context().handle());
       *pGreenCtx = green ? green->handle : nullptr;
     }
     return CUDA_SUCCESS;

@@ -93,9 +93,9 @@ CUresult cuStreamQuery(CUstream hStream) {
 }
 
 CUresult cuStreamSynchronize(CUstream hStream) {
-  return on_stream(hStream, [](Context& context, Stream& stream) {
+  return on_stream(hStream, [](Context&, Stream& stream) {
     stream.wait_until_done();
-    context.printf_buffer.flush();
+    stream.context().home().printf_buffer.flush();
     runtime::release_unused_pool_memory();
     return stream.context().error();
   });

@@ -43,8 +43,12 @@ std::shared_ptr<Context> unowned(Context* context) { return {std::shared_ptr<Con
 
 }  // namespace
 
-Context::Context(Device& device, bool is_primary, unsigned int flags)
-    : device_(device), is_primary_(is_primary), id_(next_context_id.fetch_add(1)), flags_(flags) {
+Context::Context(Device& device, Context* home, bool is_primary, unsigned int flags)
+    : device_(device),
+      home_(home ? home : this),
+      is_primary_(is_primary),
+      id_(next_context_id.fetch_add(1)),
+      flags_(flags) {
   legacy_ = Stream::make_default(*this);
   handle_ = reinterpret_cast<CUcontext>(is_primary ? contexts().insert_uncounted(unowned(this))
                                                    : contexts().insert(unowned(this)));
@@ -53,22 +57,41 @@ Context::Context(Device& device, bool is_primary, unsigned int flags)
 Context::~Context() = default;
 
 std::unique_ptr<Context> Context::make_primary(Device& device) {
-  return std::unique_ptr<Context>(new Context(device, true, 0));
+  return std::unique_ptr<Context>(new Context(device, nullptr, true, 0));
+}
+
+void Context::keep(std::unique_ptr<Context> context) {
+  static auto* kept = new std::vector<std::unique_ptr<Context>>;
+  static auto* kept_mutex = new std::mutex;
+  const std::lock_guard lock(*kept_mutex);
+  kept->push_back(std::move(context));
 }
 
 CUresult Context::create(Device& device, unsigned int flags, CUcontext* handle) {
   if ((flags & ~static_cast<unsigned int>(CU_CTX_FLAGS_MASK)) != 0) return CUDA_ERROR_INVALID_VALUE;
-  static auto* kept = new std::vector<std::unique_ptr<Context>>;
-  static auto* kept_mutex = new std::mutex;
-  std::unique_ptr<Context> context(new Context(device, false, flags));
+  std::unique_ptr<Context> context(new Context(device, nullptr, false, flags));
   context->activate();
   if (const CUresult pushed = push_current(*context); pushed != CUDA_SUCCESS) {
     contexts().remove(context->handle());
     return pushed;
   }
   *handle = context->handle();
-  const std::lock_guard lock(*kept_mutex);
-  kept->push_back(std::move(context));
+  keep(std::move(context));
+  return CUDA_SUCCESS;
+}
+
+CUresult Context::create_green(Device& device, CUcontext* handle) {
+  CUcontext primary = nullptr;
+  if (const CUresult result = device.retain_primary(&primary); result != CUDA_SUCCESS) return result;
+  Context& home = device.primary_context();
+  std::unique_ptr<Context> context(new Context(device, &home, false, home.flags()));
+  context->active_.store(true, std::memory_order_release);
+  *handle = context->handle();
+  {
+    const std::lock_guard lock(home.mutex_);
+    home.green_.insert(context.get());
+  }
+  keep(std::move(context));
   return CUDA_SUCCESS;
 }
 
@@ -82,13 +105,24 @@ void Context::tear_down() {
   active_.store(false, std::memory_order_release);
   remove_streams_of(*this);
   remove_events_of(*this);
-  remove_modules_of(*this);
-  free_memory_of(*this);
-  const std::lock_guard lock(mutex_);
-  streams_.clear();
-  per_thread_.clear();
-  peers_.clear();
-  error_.store(CUDA_SUCCESS);
+  if (!is_green()) {
+    remove_modules_of(*this);
+    free_memory_of(*this);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    streams_.clear();
+    per_thread_.clear();
+    peers_.clear();
+    error_.store(CUDA_SUCCESS);
+  }
+  if (is_green()) {
+    {
+      const std::lock_guard lock(home_->mutex_);
+      home_->green_.erase(this);
+    }
+    device_.release_primary();
+  }
 }
 
 CUresult Context::destroy() {
@@ -105,7 +139,7 @@ CUresult Context::destroy() {
 
 void Context::set_error(CUresult error) {
   CUresult none = CUDA_SUCCESS;
-  error_.compare_exchange_strong(none, error);
+  home_->error_.compare_exchange_strong(none, error);
 }
 
 CUresult Context::set_flags(unsigned int flags) {
@@ -117,6 +151,7 @@ CUresult Context::set_flags(unsigned int flags) {
 }
 
 CUresult Context::limit(CUlimit limit, std::size_t* value) const {
+  if (is_green()) return home_->limit(limit, value);
   switch (limit) {
     case CU_LIMIT_STACK_SIZE:
       *value = stack_limit_.load();
@@ -145,6 +180,7 @@ CUresult Context::limit(CUlimit limit, std::size_t* value) const {
 }
 
 CUresult Context::set_limit(CUlimit limit, std::size_t value) {
+  if (is_green()) return home_->set_limit(limit, value);
   constexpr std::size_t kLargestStack = 1u << 20;
   switch (limit) {
     case CU_LIMIT_STACK_SIZE:
@@ -202,7 +238,13 @@ std::vector<std::shared_ptr<Stream>> Context::streams() const {
 
 CUresult Context::synchronize() {
   for (const auto& stream : streams()) stream->wait_until_done();
-  printf_buffer.flush();
+  std::set<Context*> green;
+  {
+    const std::lock_guard lock(mutex_);
+    green = green_;
+  }
+  for (Context* const each : green) each->synchronize();  // a context is never freed
+  home_->printf_buffer.flush();
   return error();
 }
 

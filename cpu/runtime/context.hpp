@@ -25,11 +25,16 @@ class Context {
  public:
   static std::unique_ptr<Context> make_primary(Device& device);
   static CUresult create(Device& device, unsigned int flags, CUcontext* handle);
+  /// The context of a green context: streams and events of its own; memory, code and faults are the primary context's,
+  /// which it retains. It does not become current.
+  static CUresult create_green(Device& device, CUcontext* handle);
   ~Context();
 
   CUcontext handle() const { return handle_; }
   Device& device() const { return device_; }
   bool is_primary() const { return is_primary_; }
+  /// Where memory, code and faults are: the context itself, or the primary context for a green one.
+  Context& home() const { return *home_; }
   std::uint64_t id() const { return id_; }
   bool is_active() const { return active_.load(std::memory_order_acquire); }
 
@@ -40,7 +45,7 @@ class Context {
   CUresult destroy();
 
   /// CUDA_SUCCESS, or the first error of a kernel in this context: every later call answers it.
-  CUresult error() const { return error_.load(std::memory_order_acquire); }
+  CUresult error() const { return home_->error_.load(std::memory_order_acquire); }
   void set_error(CUresult error);
 
   unsigned int flags() const { return flags_.load(); }
@@ -67,9 +72,12 @@ class Context {
   PrintfBuffer printf_buffer;
 
  private:
-  Context(Device& device, bool is_primary, unsigned int flags);
+  Context(Device& device, Context* home, bool is_primary, unsigned int flags);
+  bool is_green() const { return home_ != this; }
+  static void keep(std::unique_ptr<Context> context);
 
   Device& device_;
+  Context* const home_;
   const bool is_primary_;
   const std::uint64_t id_;
   CUcontext handle_ = nullptr;
@@ -83,6 +91,7 @@ class Context {
   std::vector<std::weak_ptr<Stream>> streams_;
   std::map<std::uint64_t, std::shared_ptr<Stream>> per_thread_;
   std::set<Context*> peers_;
+  std::set<Context*> green_;  ///< the live green contexts of a primary one
 };
 
 /// The live context behind a handle; null for anything else. A destroyed primary context is still found: its handle

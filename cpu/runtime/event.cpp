@@ -120,7 +120,7 @@ CUresult Event::synchronize() const {
   if (captured()) return CUDA_ERROR_CAPTURED_EVENT;
   if (shared_) sleep_until([state = shared_, number = shared_->latest()] { return state->is_reached(number); });
   if (const auto point = latest(); point && !point->is_done()) point->stream->wait_for(point->number);
-  context_.printf_buffer.flush();
+  context_.home().printf_buffer.flush();
   return context_.error();
 }
 

@@ -144,7 +144,7 @@ CUresult run_now(const std::shared_ptr<Function>& function, const LaunchRequest&
 }
 
 CUresult launch(const std::shared_ptr<Function>& function, const LaunchRequest& request, Stream& stream) {
-  if (&function->module().context() != &stream.context()) return CUDA_ERROR_INVALID_HANDLE;
+  if (&function->module().context() != &stream.context().home()) return CUDA_ERROR_INVALID_HANDLE;
   auto work = std::make_unique<Launch>();
   if (const CUresult result = prepare(function, request, work->grid); result != CUDA_SUCCESS) return result;
   const std::uint64_t number = stream.enqueue(std::move(work));

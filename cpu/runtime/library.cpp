@@ -83,10 +83,10 @@ Library::Library(std::shared_ptr<const Program> program) : program_(std::move(pr
 
 CUresult Library::module_in(Context& context, std::shared_ptr<Module>* module) {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<Module>& known = modules_[&context];
+  std::shared_ptr<Module>& known = modules_[&context.home()];
   if (!known) {
     if (const CUresult result = Module::load(context, program_, true, &known); result != CUDA_SUCCESS) {
-      modules_.erase(&context);
+      modules_.erase(&context.home());
       return result;
     }
     for (const Setting& setting : settings_)

@@ -146,7 +146,7 @@ CUresult allocate(Context& context, std::size_t size, Allocation::Kind kind, uns
   Allocation allocation;
   allocation.size = size;
   allocation.kind = kind;
-  allocation.context = &context;
+  allocation.context = &context.home();
   allocation.device = context.device().ordinal();
   allocation.flags = flags;
   return allocate_entry(std::move(allocation), address);
@@ -156,7 +156,7 @@ CUresult allocate_module_memory(Context& context, std::size_t size, bool managed
   Allocation allocation;
   allocation.kind = managed ? Allocation::Kind::Managed : Allocation::Kind::Device;
   allocation.size = size;
-  allocation.context = &context;
+  allocation.context = &context.home();
   allocation.device = context.device().ordinal();
   allocation.is_module_memory = true;
   return allocate_entry(std::move(allocation), address);
@@ -217,7 +217,7 @@ CUresult register_host(Context& context, std::uintptr_t address, std::size_t siz
   allocation.base = address;
   allocation.size = size;
   allocation.kind = Allocation::Kind::Registered;
-  allocation.context = &context;
+  allocation.context = &context.home();
   allocation.device = context.device().ordinal();
   allocation.flags = flags;
   Allocations& self = allocations();

@@ -163,7 +163,7 @@ Module::~Module() {
 
 CUresult Module::load(Context& context, std::shared_ptr<const Program> program, bool of_library,
                       std::shared_ptr<Module>* module) {
-  auto made = std::make_shared<Module>(context, std::move(program), of_library);
+  auto made = std::make_shared<Module>(context.home(), std::move(program), of_library);
   if (const CUresult result = made->allocate_variables(); result != CUDA_SUCCESS) return result;
   if (const CUresult result = made->initialise_variables(); result != CUDA_SUCCESS) return result;
   made->handle_ = reinterpret_cast<CUmodule>(module_table().insert(made));

@@ -1,8 +1,10 @@
 // Context: where a device's streams, events and memory belong.
 //
 // cucore works with each device's primary context, the one that CUDA's runtime library and the frameworks share. It is
-// retained once per process at first need and kept until the process ends. Objects remember their context, so calls
-// on them work whatever context is current in the calling thread, and leave the current context as it was; only
+// retained once per process at first need and kept until the process ends. Device::create_context() makes green
+// contexts besides, which run on a part of the device; they share the primary context's memory and code, and go with
+// the last reference (streams and events made in one hold it). Objects remember their context, so calls on them work
+// whatever context is current in the calling thread, and leave the current context as it was; only
 // Device::set_current() and Context::set_current() change it.
 //
 //   cucore::Context context = cucore::Device(0).context();
@@ -24,6 +26,7 @@ namespace detail {
 struct ContextState;
 }
 class Device;
+class DeviceResources;
 class Event;
 class Stream;
 struct EventOptions;
@@ -50,6 +53,12 @@ class CUCORE_API Context {
   explicit operator bool() const noexcept { return state_ != nullptr; }
   /// Whether this is its device's primary context.
   bool is_primary() const;
+  /// Whether it was made from a part of a device's resources (Device::create_context()). False when closed.
+  bool is_green() const noexcept;
+  /// The driver's handle of a green context (CUgreenCtx); null for any other.
+  GreenContextHandle green_handle() const noexcept;
+  /// What the context was provisioned with: all of the device unless it is green.
+  DeviceResources resources() const;
   /// The device the context is on. @throws StateError closed
   Device device() const;
 
@@ -57,7 +66,8 @@ class CUCORE_API Context {
   void set_current() const;
   /// Whether it is the calling thread's current context. False when closed.
   bool is_current() const;
-  /// Creates a stream here. @throws ValueError the priority is outside the device's range  @throws DriverError
+  /// Creates a stream here. @throws ValueError the priority is outside the device's range, or a stream of a green
+  /// context is to synchronise with the legacy default stream  @throws DriverError
   Stream create_stream(const StreamOptions& options) const;
   Stream create_stream() const;
   /// Creates an event here, not recorded on any stream.

@@ -22,6 +22,7 @@
 #include "cucore/buffer.hpp"
 #include "cucore/context.hpp"
 #include "cucore/device.hpp"
+#include "cucore/device_resources.hpp"
 #include "cucore/event.hpp"
 #include "cucore/event_pool.hpp"
 #include "cucore/kernel.hpp"

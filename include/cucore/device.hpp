@@ -20,6 +20,7 @@
 
 #include "cucore/buffer.hpp"
 #include "cucore/context.hpp"
+#include "cucore/device_resources.hpp"
 #include "cucore/driver_types.hpp"
 #include "cucore/event.hpp"
 #include "cucore/event_pool.hpp"
@@ -109,6 +110,18 @@ class CUCORE_API Device {
   void set_current() const;
   /// The primary context, made at first need.
   Context context() const;
+  /// All of the device: its multiprocessors and work queues, to be divided among green contexts.
+  DeviceResources resources() const noexcept { return DeviceResources(ordinal_); }
+  /// Makes a green context that runs on `options.resources` only (cuGreenCtxCreate); it does not become current.
+  ///
+  ///   const auto split = device.resources().sm().split({{.count = 16}});
+  ///   const Context context = device.create_context({.resources = {split.groups[0]}});
+  ///
+  /// @throws ValueError no resources, a dry run's, or another device's  @throws UnavailableError the driver is older
+  /// than CUDA 12.4  @throws DriverError the parts cannot be provisioned together
+  Context create_context(const ContextOptions& options) const;
+  /// Splits the device once and makes a green context of each group. @throws as SMResource::split, create_context
+  std::vector<Context> partition(const std::vector<SMGroup>& groups) const;
   /// Creates a stream in the primary context. @throws ValueError the priority is outside the device's range
   Stream create_stream(const StreamOptions& options = {}) const;
   /// Creates an event in the primary context, not recorded on any stream.

@@ -12,6 +12,7 @@ struct CUkern_st;
 struct CUevent_st;
 struct CUstream_st;
 struct CUmemPoolHandle_st;
+struct CUgreenCtx_st;
 
 namespace cucore {
 
@@ -25,5 +26,6 @@ using ModuleHandle = ::CUmod_st*;                ///< CUmodule
 using EventHandle = ::CUevent_st*;               ///< CUevent
 using StreamHandle = ::CUstream_st*;             ///< CUstream
 using MemoryPoolHandle = ::CUmemPoolHandle_st*;  ///< CUmemoryPool
+using GreenContextHandle = ::CUgreenCtx_st*;     ///< CUgreenCtx
 
 }  // namespace cucore

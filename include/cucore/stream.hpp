@@ -30,6 +30,7 @@ struct StreamState;
 }
 class Context;
 class Device;
+class DeviceResources;
 
 struct StreamOptions {
   /// Do not synchronise with the legacy default stream.
@@ -71,6 +72,8 @@ class CUCORE_API Stream {
   Device device() const;
   /// The stream's context; of the default streams, the current one. @throws StateError no context is current
   Context context() const;
+  /// What the stream's context was provisioned with: all of the device unless that is a green one.
+  DeviceResources resources() const;
 
   /// Records `event` after the work submitted so far (cuEventRecord). @throws TypeError an IPC event: bound for life
   void record(const Event& event) const;

@@ -34,8 +34,12 @@ void bind_context(nb::module_& module) {
           },
           "The Device the context is on.")
       .def_prop_ro(
-          "is_green", [](const PyContext&) { return false; },
-          "Whether it was made from a part of a device's resources.")
+          "is_green", [](const PyContext& self) { return self.value().is_green(); },
+          "Whether it was made from a part of a device's resources; False when closed.")
+      .def_prop_ro(
+          "resources",
+          [](const PyContext& self) { return self.use([](const Context& context) { return context.resources(); }); },
+          "What the context was provisioned with: all of the device unless it is green.")
       .def(
           "current", [](nb::handle self) { return nb::module_::import_("cucore._device").attr("CurrentScope")(self); },
           "`with context.current():` makes it current, and the one before again afterwards.")
@@ -51,15 +55,20 @@ void bind_context(nb::module_& module) {
             const WithoutGil released;
             self.value().close();
           },
-          "Drops this reference to the context.")
+          "Drops this reference; a green context is destroyed when no stream or event needs it any more.")
       .def(
           "create_stream",
-          [](const PyContext& self, nb::handle) {
-            if (!self.is_open()) throw std::runtime_error("the context has been closed");
-            throw std::runtime_error(
-                "only a green context makes streams itself: use Device.create_stream() for the primary context");
+          [](nb::handle self, nb::handle options) {
+            const PyContext& context = self_as<PyContext>(self);
+            if (!context.is_open()) throw std::runtime_error("the context has been closed");
+            if (!context.value().is_green()) {
+              throw std::runtime_error(
+                  "only a green context makes streams itself: use Device.create_stream() for the primary context");
+            }
+            return nb::module_::import_("cucore._device").attr("stream_in")(self, options);
           },
-          nb::arg("options") = nb::none())
+          nb::arg("options") = nb::none(),
+          "A new stream that runs on this green context's part of the device; needs no set_current().")
       .def("__repr__",
            [](const PyContext& self) -> std::string {
              if (!self.is_open()) return "<Context closed>";

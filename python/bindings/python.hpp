@@ -6,6 +6,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
@@ -223,6 +224,7 @@ void forbid_construction(Class& cls, const char* message) {
 void bind_errors(nb::module_& module);
 void bind_device(nb::module_& module);
 void bind_context(nb::module_& module);
+void bind_device_resources(nb::module_& module);
 void bind_stream(nb::module_& module);
 void bind_event(nb::module_& module);
 void bind_event_pool(nb::module_& module);

@@ -247,6 +247,10 @@ void bind_stream(nb::module_& module) {
                             nb::rv_policy::take_ownership);
           },
           "The stream's Context; of the default streams, the current one.")
+      .def_prop_ro(
+          "resources",
+          [](const PyStream& self) { return self.use([](const Stream& stream) { return stream.resources(); }); },
+          "What the stream's context was provisioned with: all of the device unless that is a green one.")
       .def("sync", sync, nb::arg("timeout") = nb::none(),
            "Waits until everything submitted so far has completed. With a `timeout` (seconds or a timedelta): for at "
            "most that long, then TimeoutError; Ctrl-C ends such a wait.")

@@ -31,6 +31,26 @@ class CurrentScope:
             previous._set_current()
 
 
+def stream_in(context, options):
+    """A new stream in ``context``, as StreamOptions, a dict or None say."""
+    if options is None:
+        return context._create_stream(True, None)
+    from cucore._options import StreamOptions, accept
+
+    options = accept(StreamOptions, options)
+    priority = options.priority
+    if priority is not None:
+        priority = index(priority)
+        device = context.device
+        lowest, highest = device.priority_range
+        if not highest <= priority <= lowest:
+            raise ValueError(
+                f"the stream priority {priority} is out of range: device {device.device_id} has priorities from "
+                f"{highest} (highest) to {lowest} (lowest)"
+            )
+    return context._create_stream(bool(options.nonblocking), priority)
+
+
 class Device:
     """A GPU, or the CPU device.
 
@@ -48,6 +68,7 @@ class Device:
         "_ordinal",
         "_primary",
         "_properties",
+        "_resources",
         "_uuid",
     )
 
@@ -73,6 +94,7 @@ class Device:
         self._primary = None
         self._memory_resource = None
         self._properties = None
+        self._resources = None
         self._uuid = None
         self._compute_capability = None
         self._event_pool = None
@@ -245,6 +267,25 @@ class Device:
         per_thread = number.lstrip("0").startswith(tuple("123456789"))
         return _core.PER_THREAD_DEFAULT_STREAM if per_thread else _core.LEGACY_DEFAULT_STREAM
 
+    @property
+    def resources(self):
+        """All of the device: its multiprocessors and work queues, to be divided among green contexts."""
+        if self._resources is None:
+            self._resources = _core._device_resources(self._ordinal)
+        return self._resources
+
+    def create_context(self, options=None):
+        """A green context, which runs on ``options.resources`` only. It does not become current."""
+        from cucore._resources import create_context
+
+        return create_context(self._ordinal, options)
+
+    def partition(self, shares):
+        """Green contexts, one for each share of the device: numbers of multiprocessors, or fractions (floats)."""
+        from cucore._resources import partition
+
+        return partition(self, shares)
+
     def create_stream(self, obj=None, options=None):
         """A new stream; or, for an object with ``__cuda_stream__``, a Stream around its stream."""
         context = self._bound_context()
@@ -252,21 +293,7 @@ class Device:
             if options is not None:
                 raise ValueError("options belong to a new stream: pass obj or options, not both")
             return _core._stream_from_protocol(obj)
-        if options is None:
-            return context._create_stream(True, None)
-        from cucore._options import StreamOptions, accept
-
-        options = accept(StreamOptions, options)
-        priority = options.priority
-        if priority is not None:
-            priority = index(priority)
-            lowest, highest = self.priority_range
-            if not highest <= priority <= lowest:
-                raise ValueError(
-                    f"the stream priority {priority} is out of range: device {self._ordinal} has priorities from "
-                    f"{highest} (highest) to {lowest} (lowest)"
-                )
-        return context._create_stream(bool(options.nonblocking), priority)
+        return stream_in(context, options)
 
     # create_event() itself is C (bindings/device.cpp) and comes here when there are options.
     def _create_event(self, options=None):

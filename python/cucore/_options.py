@@ -6,6 +6,7 @@ that rule.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -53,6 +54,63 @@ class EventOptions:
     timing_enabled: bool = False
     blocking_sync: bool = False
     ipc_enabled: bool = False
+
+
+@dataclass
+class ContextOptions:
+    """What ``Device.create_context`` makes a green context of.
+
+    resources: SMResource and WorkqueueResource objects of the device.
+    """
+
+    resources: Sequence[Any]
+
+
+@dataclass
+class SMResourceOptions:
+    """How ``SMResource.split`` divides.
+
+    ``count`` decides how many groups there are: a sequence has one entry for each, an int or None means one group. The
+    other fields are one value for all groups or a sequence as long as ``count``.
+
+    count: SMs of a group; None lets the driver choose.
+    coscheduled_sm_count: SMs of a group that lie together, for clusters; needs a driver of CUDA 13.1.
+    preferred_coscheduled_sm_count: the same, where it can be had.
+    backfill: fill a group up with SMs that do not lie together.
+    """
+
+    count: int | Sequence[int] | None = None
+    coscheduled_sm_count: int | Sequence[int] | None = None
+    preferred_coscheduled_sm_count: int | Sequence[int] | None = None
+    backfill: bool | Sequence[bool] = False
+
+
+@dataclass
+class WorkqueueResourceOptions:
+    """What ``WorkqueueResource.configure`` changes; None leaves it as it is.
+
+    sharing_scope: a WorkqueueSharingScopeType or its value.
+    concurrency_limit: how many streams can have work in flight at once; at least 1.
+    """
+
+    sharing_scope: str | None = None
+    concurrency_limit: int | None = None
+
+    def __post_init__(self):
+        if self.sharing_scope is not None:
+            from cucore.typing import WorkqueueSharingScopeType
+
+            try:
+                self.sharing_scope = WorkqueueSharingScopeType(self.sharing_scope)
+            except ValueError:
+                legal = ", ".join(repr(scope.value) for scope in WorkqueueSharingScopeType)
+                raise ValueError(
+                    f"sharing_scope {self.sharing_scope!r} is no WorkqueueSharingScopeType; it must be one of {legal}"
+                ) from None
+        if self.concurrency_limit is not None:
+            limit = operator.index(self.concurrency_limit)
+            if limit < 1:
+                raise ValueError(f"concurrency_limit must be at least 1, not {limit}")
 
 
 @dataclass
@@ -225,6 +283,9 @@ def _check_extra_sources(sources):
 for _class in (
     StreamOptions,
     EventOptions,
+    ContextOptions,
+    SMResourceOptions,
+    WorkqueueResourceOptions,
     DeviceMemoryResourceOptions,
     PinnedMemoryResourceOptions,
     ProgramOptions,

@@ -43,7 +43,7 @@ class Timer:
             raise RuntimeError("the timer is running: leave its block before it is entered again")
         if len(self._unread) >= _UNREAD:
             self._read_finished()
-        start = _pool(self._stream).get({"timing_enabled": True})
+        start = _timing_event(self._stream)
         try:
             start.record(self._stream)
         except BaseException:
@@ -55,7 +55,7 @@ class Timer:
     def __exit__(self, kind, error, traceback):
         start, self._start = self._start, None
         try:
-            end = _pool(self._stream).get({"timing_enabled": True})
+            end = _timing_event(self._stream)
             end.record(self._stream)
         except (CUDAError, RuntimeError):
             start.close()
@@ -136,6 +136,13 @@ class Timer:
 
     def __repr__(self):
         return f"<Timer of {self._stream!r}, {len(self._times) + len(self._unread)} runs>"
+
+
+def _timing_event(stream):
+    context = stream.context
+    if context.is_green:  # an event can be recorded only in its own context, and the pool is the primary one's
+        return context._create_event(True, False, False)
+    return _pool(stream).get({"timing_enabled": True})
 
 
 def _pool(stream):

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import enum
 import sys
+from collections.abc import Sequence
 from typing import Any, Literal, Protocol, runtime_checkable
+
+from cucore._core import SMResource, WorkqueueResource
 
 if sys.version_info >= (3, 11):
     StrEnum = enum.StrEnum
@@ -24,6 +27,7 @@ else:
 __all__ = [
     "CompilerBackendType",
     "DevicePointerType",
+    "DeviceResourcesType",
     "GraphConditionalType",
     "GraphMemoryType",
     "IsStreamType",
@@ -106,3 +110,6 @@ class IsStreamType(Protocol):
 
 DevicePointerType = Any
 """A device address: an int, None, or anything with ``__int__``."""
+
+DeviceResourcesType = Sequence[SMResource | WorkqueueResource]
+"""What a green context is made of."""

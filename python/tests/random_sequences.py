@@ -56,6 +56,8 @@ class Sequence:
             lambda: self.of(cucore.ObjectCode, None).get_kernel("k"),
             lambda: cucore.ObjectCode.from_ptx(PTX).get_kernel("k"),
             lambda: self.stream().context,
+            lambda: self.device.partition([self.device.resources.sm.min_partition_size])[0],
+            lambda: self.of(cucore.Context, None).create_stream(),
             lambda: self.other.context,
             lambda: self.stream().record(options={"timing_enabled": self.coin()}),
             lambda: self.again(self.stream()),

@@ -50,7 +50,25 @@ ContextHandle current_handle() {
   return current;
 }
 
+// The green context that is current; null if the current one is none, or the driver knows none.
+GreenContextHandle current_green_context() {
+  GreenContextHandle green = nullptr;
+  const driver::CUresult code = driver::table().cuStreamGetGreenCtx(driver::CU_STREAM_LEGACY, &green);
+  return code == driver::CUDA_SUCCESS ? green : nullptr;
+}
+
 }  // namespace
+
+ContextState::~ContextState() {
+  if (owned.get() != nullptr && driver::table_for_release() != nullptr) {
+    HandleRegistry<ContextState>::instance().remove(handle, this);
+  }
+}
+
+std::string describe(const ContextState& context) {
+  return (context.green == nullptr ? "Context " : "green Context ") + hexadecimal(context.handle) + " of " +
+         describe_device(context.device);
+}
 
 std::string describe_device(int ordinal) { return "Device " + std::to_string(ordinal); }
 
@@ -114,11 +132,14 @@ std::shared_ptr<const ContextState> context_of(ContextHandle handle) {
       if (primary != nullptr && primary->handle == handle) return primary;
     }
   }
+  if (auto known = HandleRegistry<ContextState>::instance().find(handle)) return known;
   DeviceHandle device = 0;
+  GreenContextHandle green = nullptr;
   {
     ContextScope scope(handle);
     driver::check(driver::table().cuCtxGetDevice(&device), "cuCtxGetDevice",
                   [&] { return "Context " + hexadecimal(handle); });
+    green = current_green_context();
     scope.restore();
   }
   const int ordinal = device_ordinal(device);
@@ -127,6 +148,7 @@ std::shared_ptr<const ContextState> context_of(ContextHandle handle) {
   auto state = std::make_shared<ContextState>();
   state->handle = handle;
   state->device = ordinal;
+  state->green = green;
   return state;
 }
 

@@ -5,13 +5,22 @@
 #include <string>
 
 #include "cucore/driver_types.hpp"
+#include "src/detail/handle_registry.hpp"
+#include "src/detail/owning_handle.hpp"
 
 namespace cucore::detail {
 
-struct ContextState {
+struct ContextState : std::enable_shared_from_this<ContextState> {
+  ContextState() = default;
+  ContextState(const ContextState&) = delete;
+  ContextState& operator=(const ContextState&) = delete;
+  ~ContextState();
+
   ContextHandle handle = nullptr;
   int device = 0;
   bool is_primary = false;
+  GreenContextHandle green = nullptr;      ///< null unless it is a green context
+  OwningHandle<GreenContextTraits> owned;  ///< empty unless it is a green context made here
 };
 
 /// The primary context of a device, retained at first need and kept until the process ends: it is what every other user
@@ -27,6 +36,9 @@ int current_device();
 
 /// The context with this handle, as above. The handle is trusted; its device is asked for.
 std::shared_ptr<const ContextState> context_of(ContextHandle handle);
+
+/// "Context 0x... of Device 0".
+std::string describe(const ContextState& context);
 
 /// The driver's handle of an ordinal (on every known driver the ordinal itself, but that is the driver's to say).
 DeviceHandle device_handle(int ordinal);

@@ -79,6 +79,21 @@ struct PoolTraits {
   static driver::CUresult release(const driver::Table& table, Handle handle) { return table.cuMemPoolDestroy(handle); }
 };
 
+struct GreenContextTraits {
+  using Handle = driver::CUgreenCtx;
+  static constexpr const char* call = "cuGreenCtxDestroy";
+  // A thread is not left with a current context that is gone.
+  static driver::CUresult release(const driver::Table& table, Handle handle) {
+    driver::CUcontext own = nullptr;
+    driver::CUcontext current = nullptr;
+    if (table.cuCtxFromGreenCtx(&own, handle) == driver::CUDA_SUCCESS &&
+        table.cuCtxGetCurrent(&current) == driver::CUDA_SUCCESS && current == own) {
+      table.cuCtxSetCurrent(nullptr);
+    }
+    return table.cuGreenCtxDestroy(handle);
+  }
+};
+
 struct LibraryTraits {
   using Handle = driver::CUlibrary;
   static constexpr const char* call = "cuLibraryUnload";

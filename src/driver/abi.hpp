@@ -9,6 +9,7 @@
 
 struct CUlinkState_st;
 struct CUgraph_st;
+struct CUdevResourceDesc_st;
 
 namespace cucore::driver {
 
@@ -24,6 +25,8 @@ using CUevent = EventHandle;
 using CUstream = StreamHandle;
 using CUmemoryPool = MemoryPoolHandle;
 using CUlinkState = ::CUlinkState_st*;
+using CUgreenCtx = GreenContextHandle;
+using CUdevResourceDesc = ::CUdevResourceDesc_st*;
 using CUhostFn = void (*)(void* userData);
 using CUoccupancyB2DSize = std::size_t (*)(int blockSize);
 
@@ -50,6 +53,8 @@ inline constexpr CUresult CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720;
 inline constexpr CUresult CUDA_ERROR_NOT_SUPPORTED = 801;
 inline constexpr CUresult CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900;
 inline constexpr CUresult CUDA_ERROR_INVALID_CLUSTER_SIZE = 912;
+inline constexpr CUresult CUDA_ERROR_INVALID_RESOURCE_TYPE = 914;
+inline constexpr CUresult CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION = 915;
 
 // Stream handles with a meaning of their own.
 inline const CUstream CU_STREAM_LEGACY = reinterpret_cast<CUstream>(std::uintptr_t{1});
@@ -141,6 +146,14 @@ inline constexpr int CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION = 11;
 inline constexpr int CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT = 12;
 inline constexpr int CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT = 14;
 
+inline constexpr unsigned CU_GREEN_CTX_DEFAULT_STREAM = 1;
+inline constexpr int CU_DEV_RESOURCE_TYPE_INVALID = 0;
+inline constexpr int CU_DEV_RESOURCE_TYPE_SM = 1;
+inline constexpr int CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG = 1000;
+inline constexpr int CU_WORKQUEUE_SCOPE_DEVICE_CTX = 0;
+inline constexpr int CU_WORKQUEUE_SCOPE_GREEN_CTX_BALANCED = 1;
+inline constexpr unsigned CU_DEV_SM_RESOURCE_GROUP_BACKFILL = 1;
+
 inline constexpr std::uint64_t CU_GET_PROC_ADDRESS_LEGACY_STREAM = 1;
 
 struct CUuuid {
@@ -169,6 +182,39 @@ struct CUmemPoolProps {
   std::size_t maxSize;
   unsigned short usage;
   unsigned char reserved[54];
+};
+
+struct CUdevSmResource {
+  unsigned smCount;
+  unsigned minSmPartitionSize;
+  unsigned smCoscheduledAlignment;
+  unsigned flags;
+};
+
+struct CUdevWorkqueueConfigResource {
+  CUdevice device;
+  unsigned wqConcurrencyLimit;
+  int sharingScope;
+};
+
+// As of CUDA 13.1; what 13.0 and older do not have is padding there.
+struct CUdevResource {
+  int type;
+  unsigned char _internal_padding[92];
+  union {
+    CUdevSmResource sm;
+    CUdevWorkqueueConfigResource wqConfig;
+    unsigned char _oversize[40];
+  };
+  CUdevResource* nextResource;
+};
+
+struct CU_DEV_SM_RESOURCE_GROUP_PARAMS {
+  unsigned smCount;
+  unsigned coscheduledSmCount;
+  unsigned preferredCoscheduledSmCount;
+  unsigned flags;
+  unsigned reserved[12];
 };
 
 struct CUaccessPolicyWindow {

@@ -133,6 +133,15 @@ SAME_VALUE(CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN);
 SAME_VALUE(CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION);
 SAME_VALUE(CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT);
 SAME_VALUE(CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+SAME_VALUE(CU_GREEN_CTX_DEFAULT_STREAM);
+SAME_VALUE(CU_DEV_RESOURCE_TYPE_INVALID);
+SAME_VALUE(CU_DEV_RESOURCE_TYPE_SM);
+#if CUDA_VERSION >= 13010
+SAME_VALUE(CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG);
+SAME_VALUE(CU_WORKQUEUE_SCOPE_DEVICE_CTX);
+SAME_VALUE(CU_WORKQUEUE_SCOPE_GREEN_CTX_BALANCED);
+SAME_VALUE(CU_DEV_SM_RESOURCE_GROUP_BACKFILL);
+#endif
 SAME_VALUE(CU_GET_PROC_ADDRESS_LEGACY_STREAM);
 
 SAME_SIZE(CUuuid);
@@ -151,6 +160,19 @@ SAME_OFFSET(CUmemPoolProps, reserved);
 SAME_SIZE(CUlaunchAttributeValue);
 SAME_OFFSET(CUlaunchAttributeValue, cooperative);
 SAME_OFFSET(CUlaunchAttributeValue, clusterDim);
+static_assert(sizeof(mine::CUdevResource) == sizeof(::CUdevResource));
+SAME_OFFSET(CUdevResource, sm);
+SAME_OFFSET(CUdevResource, sm.minSmPartitionSize);
+SAME_OFFSET(CUdevResource, sm.smCoscheduledAlignment);
+#if CUDA_VERSION >= 13010
+SAME_OFFSET(CUdevResource, sm.flags);
+SAME_OFFSET(CUdevResource, wqConfig.wqConcurrencyLimit);
+SAME_OFFSET(CUdevResource, wqConfig.sharingScope);
+SAME_OFFSET(CUdevResource, nextResource);
+SAME_SIZE(CU_DEV_SM_RESOURCE_GROUP_PARAMS);
+SAME_OFFSET(CU_DEV_SM_RESOURCE_GROUP_PARAMS, preferredCoscheduledSmCount);
+SAME_OFFSET(CU_DEV_SM_RESOURCE_GROUP_PARAMS, flags);
+#endif
 SAME_SIZE(CUaccessPolicyWindow);
 SAME_OFFSET(CUaccessPolicyWindow, num_bytes);
 SAME_OFFSET(CUaccessPolicyWindow, hitRatio);
@@ -195,6 +217,13 @@ template <class... A, class... B>
   requires(sizeof...(A) == sizeof...(B))
 struct SameSignature<mine::CUresult (*)(A...), ::CUresult (*)(B...)> : std::bool_constant<(passed_alike<A, B> && ...)> {
 };
+
+// Newer than these headers: nothing to compare with.
+#if CUDA_VERSION < 13010
+using PFN_cuDevSmResourceSplit_v13010 = decltype(mine::Table::cuDevSmResourceSplit);
+template <class... A>
+struct SameSignature<mine::CUresult (*)(A...), mine::CUresult (*)(A...)> : std::true_type {};
+#endif
 
 #define DRIVER_FUNCTION(name, version, parameters)                                          \
   static_assert(SameSignature<decltype(mine::Table::name), PFN_##name##_v##version>::value, \

@@ -1,0 +1,26 @@
+// Device resources: what of a device a context may use. Multiprocessors are counted and divided, and every context
+// serves from all of them; work queues are a number that is kept.
+#pragma once
+
+#include <optional>
+
+#include "cpu/api/cuda_13_1.hpp"
+
+namespace cucore::cpu::api {
+
+/// What a green context was provisioned with.
+struct Provision {
+  CUdevResource multiprocessors{};
+  CUdevResource workqueues{};
+};
+
+/// All of a device.
+Provision whole_device(CUdevice device);
+
+/// The part of `provision` that a query asks for.
+CUresult answer_query(const Provision& provision, CUdevResourceType type, CUdevResource* out);
+
+/// What a descriptor stands for; nothing if it is of another device.
+std::optional<Provision> provision_of(CUdevResourceDesc descriptor, CUdevice device);
+
+}  // namespace cucore::cpu::api
