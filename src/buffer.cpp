@@ -43,7 +43,6 @@ void BufferState::free() {
                                                            : nullptr;
   const ReleaseScope scope(*table, where);
   taker->deallocate(address, size, Stream(stream));
-  if (last != nullptr) note_free(*last, *stream);
 }
 
 BufferState::~BufferState() {

@@ -7,7 +7,7 @@
 #include "src/detail/context_scope.hpp"
 #include "src/detail/context_state.hpp"
 #include "src/detail/create.hpp"
-#include "src/detail/pool_frees.hpp"
+#include "src/detail/pools_set_aside.hpp"
 #include "src/detail/release_report.hpp"
 
 namespace cucore {
@@ -82,8 +82,9 @@ Event Context::create_event() const { return create_event(EventOptions{}); }
 void Context::sync() const {
   const detail::ContextState& state = open_state(*this, "sync");
   detail::ContextScope scope(state.handle);
+  const detail::DestroyPoolsAfterWait pools;
   driver::check(driver::table().cuCtxSynchronize(), "cuCtxSynchronize", [&] { return describe(state); });
-  detail::destroy_pools_set_aside();
+  pools.waited_for(state.handle);
   scope.restore();
 }
 

@@ -10,7 +10,7 @@
 #include "src/detail/closed.hpp"
 #include "src/detail/create.hpp"
 #include "src/detail/event_state.hpp"
-#include "src/detail/pool_frees.hpp"
+#include "src/detail/pools_set_aside.hpp"
 #include "src/detail/stream_state.hpp"
 #include "src/detail/wait.hpp"
 
@@ -192,7 +192,7 @@ void Event::sync() const {
   ContextScope scope(detail::event_context(state));
   driver::check(driver::table().cuEventSynchronize(state.handle), "cuEventSynchronize",
                 [&] { return describe(state); });
-  detail::destroy_pools_set_aside();
+  detail::trim_pools_set_aside();
   scope.restore();
 }
 

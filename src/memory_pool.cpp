@@ -1,5 +1,7 @@
 // Memory resources over the driver's stream-ordered pools.
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -8,7 +10,7 @@
 #include "cucore/memory.hpp"
 #include "src/detail/buffer_state.hpp"
 #include "src/detail/closed.hpp"
-#include "src/detail/pool_frees.hpp"
+#include "src/detail/pools_set_aside.hpp"
 #include "src/detail/stream_state.hpp"
 
 namespace cucore {
@@ -20,7 +22,8 @@ struct PoolState {
   OwningHandle<PoolTraits> owned;  ///< empty for a pool of the driver's
   int device = -1;                 ///< where the memory is; -1: on the host
   mutable std::atomic<bool> peers_granted = false;
-  mutable PoolFrees frees;
+  driver::CUmemLocation location{};  ///< of the memory of an owned pool
+  std::size_t max_size = 0;
 
   PoolState() = default;
   PoolState(const PoolState&) = delete;
@@ -28,8 +31,18 @@ struct PoolState {
   ~PoolState() {
     if (owned.get() == nullptr) return;
     if (peers_granted) revoke_peers();
-    destroy_after(std::move(frees), std::move(owned));
+    set_aside({std::move(owned), location, max_size, std::move(freed_in)});
   }
+
+  /// Notes that memory of the pool will be freed in this context.
+  void used_in(ContextHandle context) const {
+    if (last_context_.load(std::memory_order_acquire) == context) return;
+    const std::lock_guard lock(mutex_);
+    if (std::find(freed_in.begin(), freed_in.end(), context) == freed_in.end()) freed_in.push_back(context);
+    last_context_.store(context, std::memory_order_release);
+  }
+
+  mutable std::vector<ContextHandle> freed_in;  ///< guarded by mutex_ while the pool is shared
 
  private:
   // The driver gives a destroyed pool's handle, and with it the access granted, to a pool made later.
@@ -44,9 +57,10 @@ struct PoolState {
       table->cuMemPoolSetAccess(handle, &none, 1);
     }
   }
-};
 
-void note_free(const PoolState& pool, const StreamState& stream) noexcept { pool.frees.note(stream); }
+  mutable std::mutex mutex_;
+  mutable std::atomic<ContextHandle> last_context_ = nullptr;
+};
 
 static std::string describe(const PoolState& pool) {
   return "memory pool " + hexadecimal(pool.handle) +
@@ -68,6 +82,14 @@ void set_threshold(const PoolState& pool, std::uint64_t bytes) {
                 "cuMemPoolSetAttribute", [&] { return "the release threshold of " + describe(pool); });
 }
 
+void reset_high_marks(const PoolState& pool) {
+  for (const int mark : {driver::CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, driver::CU_MEMPOOL_ATTR_USED_MEM_HIGH}) {
+    std::uint64_t zero = 0;
+    driver::check(driver::table().cuMemPoolSetAttribute(pool.handle, mark, &zero), "cuMemPoolSetAttribute",
+                  [&] { return "a high mark of " + describe(pool); });
+  }
+}
+
 // The driver's own pools give idle memory back at every synchronisation unless somebody asked for another threshold.
 void keep_idle_memory(const PoolState& pool) {
   if (get_attribute<std::uint64_t>(pool, driver::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) == 0) {
@@ -84,11 +106,21 @@ std::shared_ptr<const PoolState> create_pool(const driver::CUmemLocation& locati
   properties.maxSize = max_size;
   auto pool = std::make_shared<PoolState>();
   pool->device = location.type == driver::CU_MEM_LOCATION_TYPE_DEVICE ? location.id : -1;
+  pool->location = location;
+  pool->max_size = max_size;
+  UnusedPool unused = take_set_aside(location, max_size);
   const RelaxedCaptureScope relaxed;
-  driver::check(driver::table().cuMemPoolCreate(&pool->handle, &properties), "cuMemPoolCreate", [&] {
-    return pool->device < 0 ? std::string("a pool of host memory") : "a pool of " + describe_device(pool->device);
-  });
-  pool->owned = OwningHandle<PoolTraits>(pool->handle);
+  if (unused.pool.get() != nullptr) {
+    pool->owned = std::move(unused.pool);
+    pool->handle = pool->owned.get();
+    pool->freed_in = std::move(unused.freed_in);
+    reset_high_marks(*pool);
+  } else {
+    driver::check(driver::table().cuMemPoolCreate(&pool->handle, &properties), "cuMemPoolCreate", [&] {
+      return pool->device < 0 ? std::string("a pool of host memory") : "a pool of " + describe_device(pool->device);
+    });
+    pool->owned = OwningHandle<PoolTraits>(pool->handle);
+  }
   set_threshold(*pool, release_threshold);
   return pool;
 }
@@ -120,7 +152,6 @@ std::shared_ptr<const PoolState> PoolMemoryResource::open_pool(const char* call)
 
 Buffer PoolMemoryResource::allocate(std::size_t size, const Stream& stream) {
   const auto pool = open_pool("allocate");
-  detail::destroy_pools_set_aside();
   const detail::StreamState& order = open_stream(stream.state(), "allocate");
   const auto context = detail::allocation_context(order, pool->device);
   const driver::Table& table = driver::table();
@@ -139,7 +170,10 @@ Buffer PoolMemoryResource::allocate(std::size_t size, const Stream& stream) {
                   [&] { return std::to_string(size) + " bytes from " + describe(*pool) + " in " + describe(order); });
   }
   auto state = detail::own_memory(address, size, shared_from_this(), stream.state(), context);
-  if (address != 0 && pool->owned.get() != nullptr) state->pool = pool;
+  if (address != 0 && pool->owned.get() != nullptr) {
+    if (context != nullptr) pool->used_in(context->handle);
+    state->pool = pool;
+  }
   scope.restore();
   return Buffer(std::move(state));
 }

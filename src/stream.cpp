@@ -7,7 +7,7 @@
 #include "src/detail/closed.hpp"
 #include "src/detail/create.hpp"
 #include "src/detail/event_state.hpp"
-#include "src/detail/pool_frees.hpp"
+#include "src/detail/pools_set_aside.hpp"
 #include "src/detail/stream_state.hpp"
 #include "src/detail/wait.hpp"
 
@@ -253,7 +253,7 @@ void Stream::sync() const {
   ContextScope scope(context_handle(state));
   driver::check(driver::table().cuStreamSynchronize(state.handle), "cuStreamSynchronize",
                 [&] { return describe(state); });
-  detail::destroy_pools_set_aside();
+  detail::trim_pools_set_aside();
   scope.restore();
 }
 

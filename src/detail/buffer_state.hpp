@@ -15,16 +15,11 @@ class MemoryResource;
 
 namespace cucore::detail {
 
-struct PoolState;
-
-/// Tells the pool that memory of it was just freed in `stream`, whose context is current.
-void note_free(const PoolState& pool, const StreamState& stream) noexcept;
-
 struct BufferState {
   DevicePointer address = 0;
   std::size_t size = 0;
   std::shared_ptr<MemoryResource> resource;  ///< set for owning buffers
-  std::shared_ptr<const PoolState> pool;     ///< a pool of ours, which must not go before the memory is freed
+  std::shared_ptr<const void> pool;          ///< what must not go before the memory is freed
   std::shared_ptr<const void> owner;         ///< set for owner-held ones
   // Where and when to free: captured when the buffer is made, so that the thread that drops it does not matter.
   std::shared_ptr<const StreamState> stream;

@@ -1,0 +1,90 @@
+// PoolsSetAside: one list for the process.
+#include "src/detail/pools_set_aside.hpp"
+
+#include <atomic>
+#include <iterator>
+#include <list>
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace cucore::detail {
+namespace {
+
+struct SetAside {
+  UnusedPool unused;
+  std::uint64_t since;
+};
+
+struct PoolsSetAside {
+  std::mutex mutex;
+  std::list<SetAside> pools;
+  std::uint64_t time = 0;  // counts what is set aside
+  std::atomic<bool> is_empty = true;
+};
+
+// Never destroyed: static objects may drop pools at the end of the process, whose driver takes back what is left.
+PoolsSetAside& all_pools() {
+  static auto* const all = new PoolsSetAside;
+  return *all;
+}
+
+}  // namespace
+
+void set_aside(UnusedPool unused) noexcept {
+  if (unused.freed_in.empty() || driver::table_for_release() == nullptr || !driver::is_gpu()) return;
+  PoolsSetAside& all = all_pools();
+  try {
+    const std::lock_guard lock(all.mutex);
+    all.pools.push_back({std::move(unused), ++all.time});
+    all.is_empty = false;
+  } catch (const std::bad_alloc&) {
+    // It goes with the argument, on the documentation's word.
+  }
+}
+
+UnusedPool take_set_aside(const driver::CUmemLocation& location, std::size_t max_size) noexcept {
+  PoolsSetAside& all = all_pools();
+  if (all.is_empty) return {};
+  const std::lock_guard lock(all.mutex);
+  for (auto found = all.pools.begin(); found != all.pools.end(); ++found) {
+    const UnusedPool& unused = found->unused;
+    if (unused.location.type != location.type || unused.location.id != location.id || unused.max_size != max_size) {
+      continue;
+    }
+    UnusedPool taken = std::move(found->unused);
+    all.pools.erase(found);
+    all.is_empty = all.pools.empty();
+    return taken;
+  }
+  return {};
+}
+
+DestroyPoolsAfterWait::DestroyPoolsAfterWait() noexcept : begun_(0) {
+  PoolsSetAside& all = all_pools();
+  if (all.is_empty) return;
+  const std::lock_guard lock(all.mutex);
+  begun_ = all.time;
+}
+
+void DestroyPoolsAfterWait::waited_for(ContextHandle context) const noexcept {
+  PoolsSetAside& all = all_pools();
+  if (begun_ == 0 || all.is_empty) return;
+  const std::lock_guard lock(all.mutex);
+  all.pools.remove_if([&](SetAside& one) {
+    if (one.since > begun_) return false;
+    std::erase(one.unused.freed_in, context);
+    return one.unused.freed_in.empty();
+  });
+  all.is_empty = all.pools.empty();
+}
+
+void trim_pools_set_aside() noexcept {
+  PoolsSetAside& all = all_pools();
+  const driver::Table* table = driver::table_for_release();
+  if (all.is_empty || table == nullptr) return;
+  const std::lock_guard lock(all.mutex);
+  for (const SetAside& one : all.pools) table->cuMemPoolTrimTo(one.unused.pool.get(), 0);
+}
+
+}  // namespace cucore::detail
