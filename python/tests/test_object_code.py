@@ -183,8 +183,8 @@ SPELLED = """
 namespace ns {
 template <class T, int N> __global__ void fill(T* x) { *x = N; }
 template __global__ void fill<unsigned, 3>(unsigned*);
-__global__ void plain(const float*) {}
 __device__ int variable = 5;
+__global__ void plain(const float*) { ++variable; }  // else a GPU's linker drops the variable
 }
 __global__ void twice(int) {}
 __global__ void twice(float) {}
