@@ -3,10 +3,13 @@
 //   text: name
 //   number: how many names are mapped; for each, in ascending order: text: spelling, text: symbol
 //   text: the code
+#include <cstring>
+
 #include "cucore/error.hpp"
 #include "cucore/object_code.hpp"
 #include "src/detail/frame.hpp"
 #include "src/detail/object_code_payload.hpp"
+#include "src/detail/object_code_state.hpp"
 
 namespace cucore {
 namespace detail {
@@ -48,9 +51,19 @@ ObjectCode read_object_code(FrameReader& reader) {
 }  // namespace detail
 
 std::string ObjectCode::serialize() const {
-  detail::FrameWriter writer(detail::FrameKind::object_code);
+  constexpr std::size_t kChecksumSize = 8;
+  constexpr std::size_t kAround = 256;  // sizes, type and usual names
+  detail::FrameWriter writer(detail::FrameKind::object_code, code().size() + kAround);
   detail::write_object_code(writer, *this);
-  return writer.finish();
+  if (!path().empty()) return writer.finish();
+  // What is in memory never changes, so it is summed up once however often it is sent.
+  if (state_->is_summed.load(std::memory_order_acquire)) return writer.finish(state_->frame_checksum);
+  std::string bytes = writer.finish();
+  std::uint64_t sum = 0;
+  std::memcpy(&sum, bytes.data() + bytes.size() - kChecksumSize, kChecksumSize);
+  state_->frame_checksum.store(sum, std::memory_order_relaxed);
+  state_->is_summed.store(true, std::memory_order_release);
+  return bytes;
 }
 
 ObjectCode ObjectCode::deserialize(std::string_view bytes) {

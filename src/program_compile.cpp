@@ -296,20 +296,13 @@ CompileRecord Program::State::link_ptx_with_driver(const ProgramOptions& resolve
 
 std::shared_ptr<const CompileKey> Program::State::key_of(CodeType target, const ProgramOptions& resolved,
                                                          const std::vector<std::string>& name_expressions) {
-  constexpr std::size_t kMostKeys = 64;
-  const auto same = [&](const KnownKey& k) {
-    return k.target == target && k.arch == resolved.arch.value_or("") && k.name_expressions == name_expressions;
-  };
-  const auto known = std::find_if(known_keys.begin(), known_keys.end(), same);
-  if (known != known_keys.end() && known->found.still_holds()) return known->found.key;
+  if (known_keys == nullptr) known_keys = detail::KnownKeys::of(type, code, options);
+  const std::string arch = resolved.arch.value_or("");
+  if (auto known = known_keys->find(target, arch, name_expressions)) return known;
   detail::KeyAndFiles found = detail::read_compile_key(code, type, resolved, target, name_expressions);
-  if (known != known_keys.end()) {
-    known->found = found;
-  } else if (found.files->is_settled()) {
-    if (known_keys.size() == kMostKeys) known_keys.clear();
-    known_keys.push_back({target, resolved.arch.value_or(""), name_expressions, found});
-  }
-  return found.key;
+  std::shared_ptr<const CompileKey> key = found.key;
+  known_keys->remember(target, arch, name_expressions, std::move(found));
+  return key;
 }
 
 void* Program::State::handle() {

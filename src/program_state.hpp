@@ -9,7 +9,7 @@
 
 #include "cucore/linker.hpp"
 #include "cucore/program.hpp"
-#include "src/compile_key.hpp"
+#include "src/known_keys.hpp"
 #include "src/toolkit/nvjitlink.hpp"
 #include "src/toolkit/nvrtc.hpp"
 #include "src/toolkit/nvvm.hpp"
@@ -46,14 +46,8 @@ struct Program::State {
   void close() noexcept;
 
  private:
-  struct KnownKey {
-    CodeType target;
-    std::string arch;
-    std::vector<std::string> name_expressions;
-    detail::KeyAndFiles found;
-  };
-  std::optional<ProgramOptions> for_device;  // options with arch of the device, where none is given
-  std::vector<KnownKey> known_keys;          // few: one per target and list of names
+  std::optional<ProgramOptions> for_device;       // options with arch of the device, where none is given
+  std::shared_ptr<detail::KnownKeys> known_keys;  // once a key was asked for
 
   CompileRecord compile_cxx(CodeType target, const ProgramOptions& resolved,
                             const std::vector<std::string>& name_expressions);

@@ -7,7 +7,14 @@
 
 namespace cucore::python {
 
-/// An ObjectCode and what Python gave for its code: bytes, bytearray, or the path of a file as str.
+/// Code that was not loaded is only memory. Who is loading it just now holds a copy of its own.
+template <>
+inline bool may_call_driver_at_end(const ObjectCode& code) noexcept {
+  return code.is_loaded();
+}
+
+/// An ObjectCode and what Python gave for its code: bytes, bytearray, or the path of a file as str; nothing until it is
+/// asked for if the code is from elsewhere.
 struct PyObjectCode {
   PyObjectCode(ObjectCode wrapped, nb::object what) : code(std::move(wrapped)), given(std::move(what)) {}
   Owned<ObjectCode> code;
@@ -19,7 +26,10 @@ struct PyKernel {
   Owned<Kernel> kernel;
 };
 
-/// An ObjectCode whose `code` is a new bytes object.
-PyObjectCode* new_object_code(ObjectCode code);
+/// An ObjectCode of what Python gives: bytes, bytearray, or the path of a file; a dict or None.
+PyObjectCode object_code(CodeType type, nb::handle module, const std::string& name, nb::handle symbol_mapping);
+
+/// An ObjectCode that is not from Python; its bytes become an object of Python when `code` is asked for.
+PyObjectCode new_object_code(ObjectCode code);
 
 }  // namespace cucore::python

@@ -110,7 +110,7 @@ LinkerOptions linker_options(nb::handle options) {
 nb::object link(const Linker& linker, const std::string& target, ProgramCache* cache) {
   CompileReport report;
   ObjectCode code = without_gil([&] { return linker.link(CodeType(target), {.cache = cache, .report = &report}); });
-  return nb::cast(new_object_code(std::move(code)), nb::rv_policy::take_ownership);
+  return nb::cast(new_object_code(std::move(code)));
 }
 
 const char* word(LinkerBackend backend) { return backend == LinkerBackend::nvjitlink ? "nvJitLink" : "driver"; }

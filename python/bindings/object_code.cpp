@@ -35,17 +35,19 @@ std::filesystem::path path_of(nb::handle path) {
   return std::string(PyBytes_AS_STRING(encoded), static_cast<std::size_t>(PyBytes_GET_SIZE(encoded)));
 }
 
-PyObjectCode* make(CodeType type, nb::handle module, const std::string& name, nb::handle symbol_mapping) {
+}  // namespace
+
+PyObjectCode object_code(CodeType type, nb::handle module, const std::string& name, nb::handle symbol_mapping) {
   SymbolMapping mapping = mapping_of(symbol_mapping);
   if (PyBytes_Check(module.ptr())) {
     const std::string_view bytes(PyBytes_AS_STRING(module.ptr()),
                                  static_cast<std::size_t>(PyBytes_GET_SIZE(module.ptr())));
-    return new PyObjectCode(ObjectCode::from_bytes(type, bytes, name, std::move(mapping)), nb::borrow(module));
+    return PyObjectCode(ObjectCode::from_bytes(type, bytes, name, std::move(mapping)), nb::borrow(module));
   }
   if (PyByteArray_Check(module.ptr())) {
     const std::string_view bytes(PyByteArray_AS_STRING(module.ptr()),
                                  static_cast<std::size_t>(PyByteArray_GET_SIZE(module.ptr())));
-    return new PyObjectCode(ObjectCode::from_bytes(type, bytes, name, std::move(mapping)), nb::borrow(module));
+    return PyObjectCode(ObjectCode::from_bytes(type, bytes, name, std::move(mapping)), nb::borrow(module));
   }
   if (!PyUnicode_Check(module.ptr()) && !nb::hasattr(module, "__fspath__")) {
     throw nb::type_error((std::string("code must be bytes or bytearray (the code itself), or str or os.PathLike (the "
@@ -56,9 +58,11 @@ PyObjectCode* make(CodeType type, nb::handle module, const std::string& name, nb
   const std::string native = path_of(module).string();
   auto shown = nb::steal(PyUnicode_DecodeFSDefaultAndSize(native.data(), static_cast<Py_ssize_t>(native.size())));
   if (!shown.is_valid()) throw nb::python_error();
-  return new PyObjectCode(ObjectCode::from_file(type, std::filesystem::path(native), name, std::move(mapping)),
-                          std::move(shown));
+  return PyObjectCode(ObjectCode::from_file(type, std::filesystem::path(native), name, std::move(mapping)),
+                      std::move(shown));
 }
+
+namespace {
 
 // (code type, architecture), as the images of code are told in Python.
 nb::tuple image_tuple(const CodeImage& image) {
@@ -67,7 +71,7 @@ nb::tuple image_tuple(const CodeImage& image) {
 }
 
 // A sequence of ObjectCodes, or a dict from architecture to ObjectCode.
-PyObjectCode* from_images(nb::handle images, const std::string& name, nb::handle symbol_mapping) {
+PyObjectCode from_images(nb::handle images, const std::string& name, nb::handle symbol_mapping) {
   SymbolMapping mapping = mapping_of(symbol_mapping);
   std::vector<std::pair<std::string, ObjectCode>> parts;
   const auto add = [&](std::string arch, nb::handle part) {
@@ -94,7 +98,7 @@ void bind_factory(Class& cls, const char* function, CodeType type, const char* d
   cls.def_static(
       function,
       [type](nb::handle module, const std::string& name, nb::handle symbol_mapping) {
-        return make(type, module, name, symbol_mapping);
+        return object_code(type, module, name, symbol_mapping);
       },
       nb::arg("module").none(), nb::kw_only(), nb::arg("name") = "", nb::arg("symbol_mapping") = nb::none(), doc);
 }
@@ -109,10 +113,14 @@ nb::bytes serialized(const PyObjectCode& self) {
 
 // (function, arguments) for pickle. The module is asked for anew each time, without the search that an import is.
 nb::tuple reduced(const PyObjectCode& self) {
-  constexpr const char* name = "cucore._pickling";
-  auto module = nb::steal(PyImport_GetModule(nb::str(name).ptr()));
-  if (!module.is_valid()) module = nb::module_::import_(name);
-  return nb::make_tuple(module.attr("object_code"), nb::make_tuple(serialized(self)));
+  static PyObject* const module_name = PyUnicode_InternFromString("cucore._pickling");
+  static PyObject* const function_name = PyUnicode_InternFromString("object_code");
+  auto module = nb::steal(PyImport_GetModule(module_name));
+  if (!module.is_valid()) module = nb::steal(PyImport_Import(module_name));
+  if (!module.is_valid()) throw nb::python_error();
+  auto function = nb::steal(PyObject_GetAttr(module.ptr(), function_name));
+  if (!function.is_valid()) throw nb::python_error();
+  return nb::make_tuple(std::move(function), nb::make_tuple(serialized(self)));
 }
 
 nb::object global_variable(nb::handle self, nb::handle name) {
@@ -134,10 +142,10 @@ std::string describe(const PyObjectCode& self) {
 
 }  // namespace
 
-PyObjectCode* new_object_code(ObjectCode code) {
-  nb::object given =
-      code.path().empty() ? nb::object(bytes_object(code.code())) : nb::object(nb::str(code.path().c_str()));
-  return new PyObjectCode(std::move(code), std::move(given));
+PyObjectCode new_object_code(ObjectCode code) {
+  nb::object given;
+  if (!code.path().empty()) given = nb::str(code.path().c_str());
+  return {std::move(code), std::move(given)};
 }
 
 void bind_object_code(nb::module_& module) {
@@ -161,7 +169,11 @@ void bind_object_code(nb::module_& module) {
       "Code for several architectures in one object (a fatbin): ObjectCodes with cubins or PTX, in a sequence "
       "or a dict by architecture. The PTX a cubin carries is the fallback for devices no cubin is for.");
   cls.def_prop_ro(
-         "code", [](const PyObjectCode& self) { return self.given; },
+         "code",
+         [](PyObjectCode& self) {
+           if (!self.given.is_valid()) self.given = bytes_object(self.code->code());
+           return self.given;
+         },
          "The code as it was given: bytes or bytearray, or the path of its file.")
       .def_prop_ro(
           "code_type", [](const PyObjectCode& self) { return std::string(self.code->code_type().name()); },
@@ -230,7 +242,7 @@ void bind_object_code(nb::module_& module) {
           [](const PyObjectCode& self, nb::handle name) {
             const ObjectCode code = *self.code;
             const std::string symbol = text_of(name, "name");
-            return new PyKernel(without_gil([&] { return code.get_kernel(symbol); }));
+            return PyKernel(without_gil([&] { return code.get_kernel(symbol); }));
           },
           nb::arg("name").none(),
           "The kernel of that name: a name expression given to compile(), a symbol, or its name in C++. Loads.")

@@ -40,7 +40,7 @@ nb::object compile(const Program& program, const std::string& target, const std:
   CompileReport report;
   ObjectCode code =
       without_gil([&] { return program.compile(CodeType(target), names, {.cache = cache, .report = &report}); });
-  return nb::make_tuple(nb::cast(new_object_code(std::move(code)), nb::rv_policy::take_ownership), report_dict(report));
+  return nb::make_tuple(nb::cast(new_object_code(std::move(code))), report_dict(report));
 }
 
 nb::object pch_status(const Program& program) {
@@ -73,6 +73,13 @@ void bind_program(nb::module_& module) {
              const auto key = without_gil([&] { return self.cache_key(CodeType(target), names); });
              return nb::make_tuple(key->hex, text_object(key->uncacheable));
            })
+      .def(
+          "result",
+          [](const Program& self, const std::string& target, nb::handle bytes, nb::handle symbol_mapping) {
+            const CodeType type = self.options().archs.empty() ? CodeType(target) : CodeType(CodeType::fatbin);
+            return object_code(type, bytes, self.options().name, symbol_mapping);
+          },
+          nb::arg("target"), nb::arg("bytes"), nb::arg("symbol_mapping").none())
       .def_prop_ro("backend", [](const Program& self) { return std::string(self.backend()); })
       .def_prop_ro("pch_status", pch_status)
       .def_prop_ro("handle",
@@ -97,7 +104,11 @@ void bind_program(nb::module_& module) {
     const std::string code = text_of(source, "code");
     const CompileKey key =
         without_gil([&] { return make_compile_key(code, SourceType(code_type), wanted, CodeType(target), names); });
-    return nb::make_tuple(key.hex, text_object(key.uncacheable));
+    nb::list parts;
+    for (const auto& [label, digest] : key.parts) {
+      parts.append(nb::make_tuple(text_object(label), text_object(digest)));
+    }
+    return nb::make_tuple(key.hex, text_object(key.uncacheable), parts);
   });
 }
 

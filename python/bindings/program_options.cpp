@@ -11,32 +11,42 @@ namespace {
       (std::string("ProgramOptions.") + name + "=" + nb::repr(value).c_str() + ": must be " + allowed).c_str());
 }
 
-// The fields of one options object, read one at a time.
+// The fields of one options object that are not None: few of many.
 class Fields {
  public:
-  explicit Fields(nb::handle options) : options_(options) {}
+  explicit Fields(nb::handle options) {
+    const auto all = nb::steal<nb::dict>(PyObject_GenericGetDict(options.ptr(), nullptr));
+    if (!all.is_valid()) throw nb::python_error();
+    PyObject* key = nullptr;
+    PyObject* value = nullptr;
+    for (Py_ssize_t at = 0; PyDict_Next(all.ptr(), &at, &key, &value) != 0;) {
+      if (value == Py_None || !PyUnicode_Check(key)) continue;
+      Py_ssize_t size = 0;
+      const char* name = PyUnicode_AsUTF8AndSize(key, &size);
+      if (name == nullptr) throw nb::python_error();
+      set_.emplace_back(std::string_view(name, static_cast<std::size_t>(size)), nb::borrow(value));
+    }
+  }
 
   void read(const char* name, std::optional<bool>& field) const {
-    const nb::object value = options_.attr(name);
-    if (value.is_none()) return;
+    const nb::handle value = find(name);
+    if (!value.is_valid()) return;
     const int truth = PyObject_IsTrue(value.ptr());
     if (truth < 0) throw nb::python_error();
     field = truth != 0;
   }
 
   void read(const char* name, std::optional<int>& field) const {
-    const nb::object value = options_.attr(name);
-    if (!value.is_none()) field = number(name, value);
+    if (const nb::handle value = find(name); value.is_valid()) field = number(name, value);
   }
 
   void read(const char* name, std::optional<std::string>& field) const {
-    const nb::object value = options_.attr(name);
-    if (!value.is_none()) field = text(name, value, "a str or None");
+    if (const nb::handle value = find(name); value.is_valid()) field = text(name, value, "a str or None");
   }
 
   void read(const char* name, std::vector<std::string>& field) const {
-    const nb::object value = options_.attr(name);
-    if (value.is_none()) return;
+    const nb::handle value = find(name);
+    if (!value.is_valid()) return;
     constexpr const char* allowed = "a str, a sequence of str, or None";
     if (is_text(value)) {
       field.push_back(text(name, value, allowed));
@@ -46,8 +56,8 @@ class Fields {
   }
 
   void read(const char* name, std::vector<int>& field) const {
-    const nb::object value = options_.attr(name);
-    if (value.is_none()) return;
+    const nb::handle value = find(name);
+    if (!value.is_valid()) return;
     if (PyLong_Check(value.ptr())) {
       field.push_back(number(name, value));
       return;
@@ -59,8 +69,8 @@ class Fields {
 
   // One architecture, or a sequence of them.
   void read_arch(std::optional<std::string>& one, std::vector<std::string>& several) const {
-    const nb::object value = options_.attr("arch");
-    if (value.is_none() || is_text(value)) {
+    const nb::handle value = find("arch");
+    if (!value.is_valid() || is_text(value)) {
       read("arch", one);
       return;
     }
@@ -70,8 +80,8 @@ class Fields {
 
   // Pairs of texts: extra_sources and headers.
   void read_pairs(const char* name, std::vector<std::pair<std::string, std::string>>& field) const {
-    nb::object value = options_.attr(name);
-    if (value.is_none()) return;
+    auto value = nb::borrow(find(name));
+    if (!value.is_valid()) return;
     if (PyDict_Check(value.ptr())) value = nb::borrow<nb::dict>(value).items();
     constexpr const char* allowed = "(name, text) pairs, or None";
     for (const nb::object& item : items(name, value, allowed)) {
@@ -82,8 +92,7 @@ class Fields {
 
   // "NAME", "NAME=VALUE", (NAME, VALUE), or a sequence of those.
   void read_macros(std::vector<std::string>& field) const {
-    const nb::object value = options_.attr("define_macro");
-    if (!value.is_none()) add_macro(value, field);
+    if (const nb::handle value = find("define_macro"); value.is_valid()) add_macro(value, field);
   }
 
  private:
@@ -157,7 +166,15 @@ class Fields {
     field.push_back(text_of(parts[0], "define_macro") + "=" + text_of(parts[1], "define_macro"));
   }
 
-  nb::handle options_;
+  // The field's value; invalid for None.
+  nb::handle find(std::string_view name) const {
+    for (const auto& [key, value] : set_) {
+      if (key == name) return value;
+    }
+    return {};
+  }
+
+  std::vector<std::pair<std::string_view, nb::object>> set_;
 };
 
 }  // namespace

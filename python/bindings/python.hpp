@@ -101,21 +101,27 @@ decltype(auto) without_gil(Call&& call) {
   return std::forward<Call>(call)();
 }
 
-/// A core value whose destruction may call the driver; it is destroyed without the GIL.
+/// Whether destroying `value` may call the driver, which may take its time.
+template <class T>
+bool may_call_driver_at_end(const T& /*value*/) noexcept {
+  return true;
+}
+
+/// A core value, destroyed without the GIL if that may call the driver.
 template <class T>
 class Owned {
  public:
   Owned() = default;
   explicit Owned(T value) : value_(std::move(value)) {}
-  Owned(Owned&&) noexcept = default;
+  Owned(Owned&& other) noexcept : value_(std::move(other.value_)) { other.value_.reset(); }
   Owned& operator=(Owned&&) = delete;
   ~Owned() { reset(); }
 
   void reset() noexcept {
-    if (value_.has_value()) {
-      WithoutGil released;
-      value_.reset();
-    }
+    if (!value_.has_value()) return;
+    if (!may_call_driver_at_end(*value_)) return value_.reset();
+    WithoutGil released;
+    value_.reset();
   }
   T& operator*() noexcept { return *value_; }
   const T& operator*() const noexcept { return *value_; }

@@ -231,11 +231,12 @@ class ProgramOptions:
     def snapshot(self):
         """A copy whose sequences nobody else holds."""
         copy = object.__new__(ProgramOptions)
-        copy.__dict__.update(self.__dict__)
+        fields = copy.__dict__
+        fields.update(self.__dict__)
         for name in _CONTAINERS:
-            value = copy.__dict__[name]
+            value = fields[name]
             if value is not None and not isinstance(value, str):
-                copy.__dict__[name] = _copied(value)
+                fields[name] = _copied(value)
         return copy
 
     def as_bytes(self, backend: Any, target_type: str | None = None) -> list:

@@ -2,10 +2,12 @@
 
 from cucore import _core
 
+_deserialize = _core.ObjectCode.deserialize
+
 
 def object_code(data):
     """The ObjectCode whose ``serialize()`` gave ``data``; not loaded. Bad bytes raise ValueError."""
-    return _core.ObjectCode.deserialize(data)
+    return _deserialize(data)
 
 
 def device(ordinal):

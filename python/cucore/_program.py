@@ -1,6 +1,5 @@
 """Program: source text and options, compiled to an ObjectCode as often as wanted."""
 
-import functools
 import warnings
 
 from cucore import _core, _linker
@@ -9,7 +8,9 @@ from cucore._handles import nvrtcProgram
 from cucore._options import ProgramOptions, accept
 from cucore.typing import CompilerBackendType, ObjectCodeFormatType, PCHStatusType, SourceCodeType
 
+_ProgramCache = _core.ProgramCache
 FORMATS = {member.value: member.value for member in ObjectCodeFormatType}
+KINDS = {member.value: member.value for member in SourceCodeType}
 
 
 def inputs_of_compile(program, target_type, name_expressions):
@@ -30,12 +31,12 @@ def inputs_of_compile(program, target_type, name_expressions):
     return program._program, target, [name.decode() if isinstance(name, bytes) else name for name in names]
 
 
-@functools.cache
-def _protocol():
-    """How other caches than the core's are used; loaded when one is."""
-    from cucore.utils import _protocol
+def _way_of(cache):
+    """How ``cache``, which is none of the core's, is used; what tells is loaded when it is first asked."""
+    global _way_of
+    from cucore.utils._protocol import way_of as _way_of
 
-    return _protocol
+    return _way_of(cache)
 
 
 class Program:
@@ -51,10 +52,10 @@ class Program:
     def __init__(self, code, code_type, options=None):
         self._report = None
         self._keys = {}  # keys of the program caches by the core's
-        kind = str(code_type).lower()
-        known = tuple(member.value for member in SourceCodeType)
+        kind = KINDS.get(str(code_type).lower())
         options = accept(ProgramOptions, options)
-        if kind not in known:
+        if kind is None:
+            known = tuple(KINDS)
             if options.use_libdevice:
                 raise ValueError(f"use_libdevice is for code_type 'nvvm'; code_type {code_type!r} is none of {known}")
             raise RuntimeError(f"unsupported code_type {code_type!r}: the supported types are {known}")
@@ -85,17 +86,19 @@ class Program:
             logs: an object with ``write(str)`` that is given the compiler's log after success, if there is one.
             cache: a ProgramCache, or a program cache of ``cucore.utils``.
         """
-        own = cache is None or isinstance(cache, _core.ProgramCache)
-        if not own:
-            _protocol().check(cache)
-        _, target, names = inputs_of_compile(self, target_type, name_expressions)
+        through = None if cache is None or isinstance(cache, _ProgramCache) else _way_of(cache)
+        target = FORMATS.get(target_type) if name_expressions == () else None
+        if target is None:
+            _, target, names = inputs_of_compile(self, target_type, name_expressions)
+        else:
+            names = []
         if self._code_type == "ptx" and target != "ptx":
             _linker._backend()  # warns once where the driver has to link
         try:
-            if own:
+            if through is None:
                 code, report = self._program.compile(target, names, cache)
             else:
-                code, report = _protocol().compile_with(cache, self, target, names)
+                code, report = through(cache, self, target, names)
         except CUDAError as error:
             self._report = {"log": error.log or "", "cache": "not used", "cache_why": "", "cache_key": ""}
             raise

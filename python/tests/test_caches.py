@@ -383,6 +383,25 @@ def test_keys_refuse_what_they_cannot_cover(change, expected):
         utils.make_program_cache_key(**arguments)
 
 
+@pytest.mark.parametrize("how", ["computed include", "option"])
+def test_an_extra_digest_stands_for_files_and_for_nothing_else(how):
+    def key(source="", target="cubin", extra=b"x", **options):
+        if how == "computed include":
+            source = f'#define H "a.h"\n#include H\n{source}'
+        else:
+            options["pch"] = True
+        return utils.make_program_cache_key(
+            code=source, code_type="c++", options={**ARCH, **options}, target_type=target, extra_digest=extra
+        )
+
+    assert key() == key()
+    others = [key(arch="sm_90"), key(use_fast_math=True), key(name="other"), key("int x;"), key(target="ptx")]
+    assert len({key(), key(extra=b"y"), *others}) == 7
+    for digest in (5, "x", [1]):
+        with pytest.raises(TypeError, match="extra_digest"):
+            key(extra=digest)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -1,6 +1,7 @@
 // Writing and checking frames.
 #include "src/detail/frame.hpp"
 
+#include <bit>
 #include <cstring>
 
 #include "cucore/error.hpp"
@@ -13,13 +14,15 @@ constexpr std::string_view kMagic("CUCORE\x1a\n", 8);
 constexpr std::size_t kHeaderSize = 24;
 constexpr std::size_t kChecksumSize = 8;
 
+static_assert(std::endian::native == std::endian::little, "numbers are copied as they lie in memory");
+
 void put(std::string& out, std::uint64_t value, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
+  out.append(reinterpret_cast<const char*>(&value), bytes);
 }
 
 std::uint64_t get(std::string_view bytes, std::size_t offset, std::size_t size) noexcept {
   std::uint64_t value = 0;
-  for (std::size_t i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[offset + i]);
+  std::memcpy(&value, bytes.data() + offset, size);
   return value;
 }
 
@@ -31,7 +34,9 @@ void throw_bad_frame(const std::string& fault) {
                     .hint = "make them again with serialize()"});
 }
 
-FrameWriter::FrameWriter(FrameKind kind) : bytes_(kMagic) {
+FrameWriter::FrameWriter(FrameKind kind, std::size_t payload) {
+  bytes_.reserve(kHeaderSize + payload + kChecksumSize);
+  bytes_ = kMagic;
   put(bytes_, kFrameVersion, 4);
   put(bytes_, static_cast<std::uint32_t>(kind), 4);
   put(bytes_, 0, 8);
@@ -44,11 +49,10 @@ void FrameWriter::text(std::string_view value) {
   bytes_ += value;
 }
 
-std::string FrameWriter::finish() {
-  std::string size;
-  put(size, bytes_.size() - kHeaderSize, 8);
-  bytes_.replace(16, 8, size);
-  put(bytes_, checksum(bytes_), kChecksumSize);
+std::string FrameWriter::finish(std::optional<std::uint64_t> known) {
+  const std::uint64_t size = bytes_.size() - kHeaderSize;
+  std::memcpy(bytes_.data() + 16, &size, 8);
+  put(bytes_, known ? *known : checksum(bytes_), kChecksumSize);
   return std::move(bytes_);
 }
 

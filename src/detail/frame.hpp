@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,11 +31,12 @@ enum class FrameKind : std::uint32_t {
 /// Collects a payload and frames it.
 class FrameWriter {
  public:
-  explicit FrameWriter(FrameKind kind);
+  /// `payload`: how many bytes are expected to come, if that is known.
+  explicit FrameWriter(FrameKind kind, std::size_t payload = 0);
   void number(std::uint64_t value);
   void text(std::string_view value);
-  /// The whole frame; the writer is empty after.
-  std::string finish();
+  /// The whole frame; the writer is empty after. `known`: the checksum, if the same has been framed before.
+  std::string finish(std::optional<std::uint64_t> known = {});
 
  private:
   std::string bytes_;

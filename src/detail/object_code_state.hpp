@@ -52,6 +52,9 @@ struct ObjectCode::State {
   const std::string name;
   const SymbolMapping mapping;
 
+  std::atomic<std::uint64_t> frame_checksum = 0;  // of this object serialized, once is_summed
+  std::atomic<bool> is_summed = false;
+
   std::mutex load_mutex;                                // held while loading, by this object's users only
   std::shared_ptr<detail::LibraryState> library;        // written once, under load_mutex
   std::atomic<detail::LibraryState*> loaded = nullptr;  // set when `library` may be read without the lock

@@ -4,6 +4,7 @@ set(cucore_toolkit_sources
   program_cache.cpp
   program_cache_folder.cpp
   compile_key.cpp
+  known_keys.cpp
   linker.cpp
   linker_driver.cpp
   linker_inputs.cpp

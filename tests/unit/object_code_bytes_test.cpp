@@ -8,6 +8,7 @@
 #include <fstream>
 #include <random>
 #include <string>
+#include <thread>
 
 #include "cucore/error.hpp"
 #include "cucore/object_code.hpp"
@@ -37,7 +38,7 @@ std::string message_for(std::string_view bytes) {
 }
 
 // Frames whatever `payload` holds, correctly.
-std::string framed(std::string payload, std::uint32_t version = 1, const char* kind = "OBJC") {
+std::string framed(const std::string& payload, std::uint32_t version = 1, const char* kind = "OBJC") {
   std::string bytes("CUCORE\x1a\n", 8);
   bytes += std::string{static_cast<char>(version), 0, 0, 0};
   bytes += kind;
@@ -142,6 +143,27 @@ TEST(object_code_bytes, random_payloads_in_good_frames_are_answered) {
     altered.resize(altered.size() - random() % 4);
     (void)message_for(framed(altered));
   }
+}
+
+TEST(object_code_bytes, are_the_same_every_time_and_from_many_threads) {
+  const ObjectCode code = example();
+  const std::string first = example().serialize();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 100; ++round) EXPECT_EQ(code.serialize(), first);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(ObjectCode::deserialize(code.serialize()).serialize(), first);
+}
+
+TEST(object_code_bytes, of_a_longer_checksum_are_refused) {
+  std::string old = example().serialize();
+  old.resize(old.size() - 8);
+  const detail::Sha256Digest digest = detail::sha256(old);  // as frames had it before any release
+  old.append(reinterpret_cast<const char*>(digest.data()), digest.size());
+  EXPECT_THROW(ObjectCode::deserialize(old), ValueError);
 }
 
 TEST(object_code_bytes, the_checksum_is_xxh64) {

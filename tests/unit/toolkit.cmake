@@ -6,6 +6,7 @@ set(cucore_toolkit_unit_sources
   unit/diagnostic_test.cpp
   unit/elf_section_test.cpp
   unit/file_snapshot_test.cpp
+  unit/known_keys_test.cpp
   unit/include_scan_test.cpp
   unit/linker_test.cpp
   unit/object_code_bytes_test.cpp

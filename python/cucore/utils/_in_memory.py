@@ -23,12 +23,15 @@ class InMemoryProgramCache(RecordCache):
         self._lock = threading.RLock()
 
     def get_record(self, key):
-        name = key_bytes(key)
-        with self._lock:
-            record = self._records.get(name)
-            if record is not None:
+        name = key if type(key) is bytes else key_bytes(key)
+        # Each of these two is one step for other threads, and between them an entry may go: no lock is needed.
+        record = self._records.get(name)
+        if record is not None:
+            try:
                 self._records.move_to_end(name)
-            return record
+            except KeyError:  # evicted meanwhile
+                pass
+        return record
 
     def set_record(self, key, record):
         name = key_bytes(key)

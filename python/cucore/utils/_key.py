@@ -1,6 +1,7 @@
 """make_program_cache_key: the inputs of one compile as 32 bytes."""
 
 import hashlib
+import itertools
 
 from cucore import _core
 from cucore._options import ProgramOptions, accept
@@ -19,6 +20,8 @@ def make_program_cache_key(*, code, code_type, options, target_type, name_expres
     What cannot be keyed raises ValueError. ``extra_digest`` (bytes of your own that stand for files the options name)
     lifts that for options that name files.
     """
+    if not isinstance(extra_digest, (bytes, bytearray, memoryview, type(None))):
+        raise TypeError(f"extra_digest must be bytes or None, not {type(extra_digest).__name__}")
     one = isinstance(name_expressions, (str, bytes))
     name_expressions = (name_expressions,) if one else tuple(name_expressions)
     kind, target, options, names = checked(code, code_type, options, target_type, name_expressions)
@@ -28,10 +31,14 @@ def make_program_cache_key(*, code, code_type, options, target_type, name_expres
         _refuse_unkeyable(options, extra_digest)
     if kind == "nvvm" and options.use_libdevice and extra_digest is None:
         raise ValueError("use_libdevice links a libdevice that is not part of the key: pass extra_digest")
-    digest, why = _core._compile_key(bytes(code) if isinstance(code, bytearray) else code, kind, options, target, names)
-    if not digest and extra_digest is None:
-        raise ValueError(f"the program cannot be keyed: {why}; pass extra_digest")
-    return combined_key(digest or why, kind, target, names, extra_digest, code, _spelled(name_expressions, kind))
+    digest, why, parts = _core._compile_key(
+        bytes(code) if isinstance(code, bytearray) else code, kind, options, target, names
+    )
+    if not digest:
+        if extra_digest is None:
+            raise ValueError(f"the program cannot be keyed: {why}; pass extra_digest")
+        digest = _digest_of(parts)
+    return combined_key(digest, _spelled(name_expressions, kind), extra_digest)
 
 
 def checked(code, code_type, options, target_type, name_expressions):
@@ -77,16 +84,23 @@ def _spelled(name_expressions, kind):
     return sorted(bytes(name) for name in name_expressions if isinstance(name, bytes))
 
 
-def combined_key(digest, kind, target, names, extra_digest, code, as_bytes=()):
-    """The key made of the core's digest of all inputs and the caller's own."""
-    hasher = hashlib.sha256(b"cucore program cache key 1")
-    parts = [digest.encode(), kind.encode(), target.encode()]
-    parts += [name.encode() for name in sorted(names)]
-    parts += [b"bytes " + name for name in as_bytes]
-    parts.append(code.encode() if isinstance(code, str) else bytes(code))
+def _digest_of(parts):
+    """Stands for all inputs that the core knows of, where there are others: those are the caller's to digest."""
+    hasher = hashlib.sha256()
+    for text in itertools.chain.from_iterable(parts):
+        hasher.update(_sized(text.encode()))
+    return hasher.hexdigest()
+
+
+def _sized(text):
+    return len(text).to_bytes(8, "little") + text
+
+
+def combined_key(digest, as_bytes=(), extra_digest=None):
+    """The key made of the core's digest of all inputs, of how names are spelled, and of the caller's own digest."""
+    text = b"cucore program cache key 2" + digest.encode()
+    for name in as_bytes:
+        text += b"bytes " + _sized(name)
     if extra_digest is not None:
-        parts.append(b"extra " + bytes(extra_digest))
-    for part in parts:
-        hasher.update(len(part).to_bytes(8, "little"))
-        hasher.update(part)
-    return hasher.digest()
+        text += b"extra " + _sized(bytes(extra_digest))
+    return hashlib.sha256(text).digest()

@@ -81,6 +81,15 @@ class ProgramCacheResource(abc.ABC):
 class RecordCache(ProgramCacheResource):
     """A cache that can also keep the mapping from name expressions to symbols beside the bytes."""
 
+    keeps_records = True
+    """Whether compile() may use records; not for subclasses that look up or store in a way of their own."""
+
+    def __init_subclass__(cls, **arguments):
+        super().__init_subclass__(**arguments)
+        own = next(base for base in cls.__mro__ if base.__module__.partition(".")[0] == "cucore")
+        ways = ("get", "__getitem__", "__setitem__")
+        cls.keeps_records = all(getattr(cls, way) is getattr(own, way) for way in ways)
+
     @abc.abstractmethod
     def get_record(self, key):
         """The Record for ``key``, or None."""
