@@ -31,6 +31,7 @@ BufferState& open_buffer(const std::shared_ptr<BufferState>& state, const char* 
 void BufferState::free() {
   const auto taker = std::exchange(resource, nullptr);
   if (taker == nullptr) return;
+  live_buffers.fetch_sub(1, std::memory_order_relaxed);
   const auto last = std::exchange(pool, nullptr);
   const driver::Table* table = driver::table_for_release();
   if (table == nullptr) {
@@ -87,6 +88,7 @@ std::shared_ptr<BufferState> own_memory(DevicePointer address, std::size_t size,
   state->stream = std::move(stream);
   state->context = std::move(context);
   state->resource = std::move(resource);  // last: from here on the state frees
+  live_buffers.fetch_add(1, std::memory_order_relaxed);
   return state;
 }
 
@@ -328,6 +330,7 @@ DevicePointer Buffer::release() {
                       .hint = "close what was made with share() first"});
   }
   const DevicePointer address = state.address;
+  if (state.resource != nullptr) detail::live_buffers.fetch_sub(1, std::memory_order_relaxed);
   state.resource = nullptr;
   state_ = nullptr;
   return address;

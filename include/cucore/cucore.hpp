@@ -7,6 +7,7 @@
 #include "cucore/driver_types.hpp"
 #include "cucore/error.hpp"
 #include "cucore/export.hpp"
+#include "cucore/process.hpp"
 #include "cucore/version.hpp"
 
 // Compiling: works without a driver

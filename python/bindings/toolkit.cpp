@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "cucore/driver.hpp"
+#include "cucore/process.hpp"
 #include "python/bindings/python.hpp"
 
 namespace cucore::python {
@@ -34,6 +35,18 @@ void bind_toolkit(nb::module_& module) {
   module.def(
       "driver_available", [] { return without_gil([] { return cucore::driver_available(); }); },
       "Whether a driver can be used. Opens it; never raises.");
+  module.def("_driver_opened", [] { return driver_opened(); });
+  module.def("_live_handles", [] {
+    const LiveHandles live = live_handles();
+    nb::dict counts;
+    counts["Stream"] = live.streams;
+    counts["Event"] = live.events;
+    counts["Buffer"] = live.buffers;
+    counts["MemoryPool"] = live.memory_pools;
+    counts["Library"] = live.libraries;
+    counts["GreenContext"] = live.green_contexts;
+    return counts;
+  });
   module.def(
       "toolkit_info",
       [] {

@@ -7,6 +7,7 @@ context is made, and neither NumPy nor the compiler is loaded before something n
 import os as _os
 import sys as _sys
 
+from cucore import _fork as _fork
 from cucore._core import (
     LEGACY_DEFAULT_STREAM,
     PER_THREAD_DEFAULT_STREAM,
@@ -67,7 +68,7 @@ _LATER = {
     "compile_ltoir": "_program",
     "compile_ptx": "_program",
 }
-_SUBMODULES = ("typing", "utils")
+_SUBMODULES = ("debug", "typing", "utils")
 
 __all__ = [
     "__version__",
@@ -115,6 +116,7 @@ __all__ = [
     "compile_cubin",
     "compile_ltoir",
     "compile_ptx",
+    "debug",
     "driver_available",
     "driver_info",
     "launch",

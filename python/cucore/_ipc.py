@@ -5,11 +5,8 @@ Imported when the first such event is made; importing it teaches multiprocessing
 
 import multiprocessing
 import multiprocessing.reduction
-import warnings
 
-from cucore import _core
-
-_fork_warned = False
+from cucore import _core, _fork
 
 
 class IPCEventDescriptor:
@@ -51,12 +48,9 @@ def event_from(ipc_descriptor):
 
 
 def _reduce_event(event):
-    global _fork_warned
-    if not _fork_warned and multiprocessing.get_start_method(allow_none=True) in (None, "fork"):
-        _fork_warned = True
-        warnings.warn(
+    if multiprocessing.get_start_method(allow_none=True) in (None, "fork"):
+        _fork.warn(
             "CUDA does not work in a child made by fork: call multiprocessing.set_start_method('spawn') first",
-            UserWarning,
             stacklevel=2,
         )
     return event_from, (event.ipc_descriptor,)

@@ -278,7 +278,7 @@ def test_the_devices_of_a_thread_go_with_it(device):
 def test_a_forked_child_is_told_to_spawn():
     done = run_python("""
         import os, warnings, cucore
-        warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12, about fork with threads
+        warnings.simplefilter("ignore")  # about fork, of cucore and of Python 3.12
         device = cucore.Device()
         device.set_current()
         stream = device.create_stream()

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from conftest import run_python
+from exit_scenarios import START
+from exit_threads import SPINNING
 
 import cucore
 
@@ -150,7 +152,112 @@ def test_processes_of_multiprocessing(tmp_path, method, answer):
         import subprocess
         sys.exit(subprocess.run([sys.executable, *sys.argv]).returncode)
         """)
-    assert (done.stdout, done.stderr, done.returncode) == (f"{answer}\n", "", 0)
+    assert (done.stdout, done.returncode) == (f"{answer}\n", 0)
+    assert (done.stderr == "") if method != "fork" else (done.stderr.count("UserWarning") == 1), done.stderr
+
+
+FORKS = """
+import os, warnings, cucore
+warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12, about fork with threads
+def fork():
+    with warnings.catch_warnings(record=True) as caught:
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+    return [(w.category.__name__, w.filename, "spawn" in str(w.message)) for w in caught]
+"""
+
+
+def test_fork_after_the_first_cuda_call_warns_once_and_where():
+    done = run_python(f"{FORKS}\nprint(fork()); cucore.Device().set_current(); print(fork(), fork())")
+    assert (done.stdout, done.stderr) == ("[]\n[('UserWarning', '<string>', True)] []\n", "")
+
+
+def test_a_program_that_only_starts_others_is_not_warned_of_fork():
+    done = run_python("""
+        import subprocess, sys, cucore
+        cucore.Device().set_current()
+        print(subprocess.run([sys.executable, "-c", "print(7)"], capture_output=True, text=True).stdout.strip())
+        """)
+    assert (done.stdout, done.stderr) == ("7\n", "")
+
+
+def test_live_handles_counts_what_is_owned_by_kind(device):
+    counted = cucore.debug.live_handles
+
+    def more():
+        now = counted()
+        return {kind: now[kind] - before[kind] for kind in now if now[kind] != before[kind]}
+
+    gc.collect()
+    before = counted()
+    stream, other = device.create_stream(), device.create_stream()
+    borrowed = cucore.Stream.from_handle(int(stream.handle))
+    event, buffer = stream.record(), device.allocate(64, stream=stream)
+    resource = cucore.DeviceMemoryResource(device, {"max_size": 33 << 20})  # such as no other test has left
+    code = cucore.ObjectCode.from_ptx(
+        b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n  ret;\n}\n"
+    )
+    made = {"Stream": 2, "Event": 1, "Buffer": 1, "MemoryPool": 1}
+    assert more() == made
+    kernel = code.get_kernel("k")
+    assert more() == made | {"Library": 1}
+    other.close()
+    other.close()
+    del code
+    assert more() == made | {"Stream": 1, "Library": 1}
+    buffer.close()
+    event.close()
+    resource.close()
+    stream.close()
+    del kernel, borrowed, stream
+    assert more() == {}
+
+
+def test_live_handles_opens_no_driver():
+    done = run_python("""
+        import cucore
+        print(set(cucore.debug.live_handles().values()), cucore._core._driver_opened())
+        """)
+    assert (done.stdout, done.stderr) == ("{0} False\n", "")
+
+
+def test_dropping_the_last_reference_lets_other_threads_run():
+    """The driver frees host memory when the work that runs has ended, which takes another thread of Python here."""
+    done = run_python(
+        START
+        + SPINNING
+        + """
+stream, flag = spinning()
+last, word = cucore.LegacyPinnedMemoryResource().allocate(64), memoryview(flag).cast("I")
+threading.Timer(0.1, lambda: word.__setitem__(0, 1)).start()
+del last
+stream.sync()
+print("freed")
+""",
+        timeout=60,
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("freed\n", "", 0)
+
+
+SENDS = """
+import multiprocessing, sys, warnings, cucore
+from multiprocessing.reduction import ForkingPickler
+device = cucore.Device(); device.set_current()
+event = device.create_stream().record(options={"ipc_enabled": True})
+if sys.argv[1] != "unset": multiprocessing.set_start_method(sys.argv[1])
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for _ in range(2): ForkingPickler.dumps(event)
+print([w.category.__name__ for w in caught if "spawn" in str(w.message)])
+"""
+
+
+@pytest.mark.parametrize(("method", "warned"), [("unset", ["UserWarning"]), ("fork", ["UserWarning"]), ("spawn", [])])
+def test_sending_an_event_to_a_process_made_by_fork_warns_once(method, warned):
+    done = run_python(SENDS, method)
+    assert (done.stdout, done.stderr) == (f"{warned}\n", "")
 
 
 def test_an_event_travels_only_as_its_descriptor(device, stream):

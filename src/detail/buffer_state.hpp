@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -14,6 +15,9 @@ class MemoryResource;
 }
 
 namespace cucore::detail {
+
+/// Those with a resource: the allocations that are to be freed.
+inline std::atomic<std::size_t> live_buffers{0};
 
 struct BufferState {
   DevicePointer address = 0;

@@ -5,6 +5,8 @@
 // shut down already, and reports every other failure to the release failure handler with the call and the handle.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <utility>
 
 #include "src/detail/context_scope.hpp"
@@ -21,7 +23,9 @@ class OwningHandle {
 
   OwningHandle() noexcept = default;
   /// Owns `handle`, to be released in `context` (null: in any).
-  explicit OwningHandle(Handle handle, ContextHandle context = nullptr) noexcept : handle_(handle), context_(context) {}
+  explicit OwningHandle(Handle handle, ContextHandle context = nullptr) noexcept : handle_(handle), context_(context) {
+    if (handle != Handle{}) live_.fetch_add(1, std::memory_order_relaxed);
+  }
   OwningHandle(OwningHandle&& other) noexcept
       : handle_(std::exchange(other.handle_, Handle{})), context_(other.context_) {}
   OwningHandle& operator=(OwningHandle&& other) noexcept {
@@ -36,7 +40,13 @@ class OwningHandle {
 
   Handle get() const noexcept { return handle_; }
   /// Gives up ownership.
-  Handle release() noexcept { return std::exchange(handle_, Handle{}); }
+  Handle release() noexcept {
+    if (handle_ != Handle{}) live_.fetch_sub(1, std::memory_order_relaxed);
+    return std::exchange(handle_, Handle{});
+  }
+
+  /// How many handles of this kind are owned at this moment.
+  static std::size_t live() noexcept { return live_.load(std::memory_order_relaxed); }
 
   /// Releases now and returns the driver's answer, for callers that throw it.
   driver::CUresult close() noexcept {
@@ -57,6 +67,8 @@ class OwningHandle {
   }
 
  private:
+  inline static std::atomic<std::size_t> live_{0};
+
   Handle handle_{};
   ContextHandle context_ = nullptr;
 };

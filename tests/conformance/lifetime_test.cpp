@@ -32,6 +32,37 @@ TEST(lifetime, objects_may_go_in_any_order) {
   EXPECT_EQ(release_failures(), failures);
 }
 
+TEST(lifetime, what_is_owned_is_counted_by_kind) {
+  device().set_current();
+  EXPECT_TRUE(driver_opened());
+  const LiveHandles before = live_handles();
+  {
+    const Stream stream = device().create_stream();
+    Stream gone = device().create_stream();
+    gone.close();
+    gone.close();
+    const Stream borrowed = Stream::from_handle(reinterpret_cast<StreamHandle>(2), std::make_shared<int>(1));
+    Event event = stream.record();
+    const Event moved = std::move(event);
+    const Buffer buffer = device().allocate(4096, stream);
+    const auto pool = DeviceMemoryResource::create(device(), DeviceMemoryResourceOptions{.max_size = 33U << 20});
+    const ObjectCode code = ObjectCode::from_ptx(kernels_ptx());
+    const ObjectCode never_loaded = ObjectCode::from_ptx(kernels_ptx());
+    const Kernel kernel = code.get_kernel("count_threads");
+    const LiveHandles now = live_handles();
+    EXPECT_EQ(now.streams, before.streams + 1);
+    EXPECT_EQ(now.events, before.events + 1);
+    EXPECT_EQ(now.buffers, before.buffers + 1);
+    EXPECT_EQ(now.memory_pools, before.memory_pools + 1);
+    EXPECT_EQ(now.libraries, before.libraries + 1);
+    Buffer released = device().allocate(4096, stream);
+    const DevicePointer address = released.release();
+    EXPECT_EQ(live_handles().buffers, now.buffers);
+    Buffer::adopt(address, 4096, buffer.memory_resource(), stream).close();
+  }
+  EXPECT_EQ(live_handles(), before);
+}
+
 TEST(lifetime, moved_from_objects_are_closed) {
   Stream stream = device().create_stream();
   const Stream moved = std::move(stream);

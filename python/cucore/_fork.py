@@ -1,0 +1,30 @@
+"""The one warning about fork(), which makes children that cannot use CUDA: said when it happens, once per process."""
+
+import os
+
+from cucore._core import _driver_opened
+
+_said = False
+
+
+def warn(text, stacklevel):
+    """A UserWarning, if it is the first of this process."""
+    global _said
+    if _said:
+        return
+    _said = True
+    import warnings
+
+    warnings.warn(text, UserWarning, stacklevel=stacklevel + 1)
+
+
+def _before_fork():
+    if _driver_opened():
+        warn(
+            "this process uses CUDA, which does not work in a child made by fork: start the child with spawn instead, "
+            "e.g. multiprocessing.set_start_method('spawn'), or fork before the first CUDA call",
+            stacklevel=2,
+        )
+
+
+os.register_at_fork(before=_before_fork)

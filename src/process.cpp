@@ -1,0 +1,21 @@
+// What this process has of the driver.
+#include "cucore/process.hpp"
+
+#include "src/detail/buffer_state.hpp"
+#include "src/detail/owning_handle.hpp"
+#include "src/driver/table.hpp"
+
+namespace cucore {
+
+bool driver_opened() noexcept { return driver::is_open(); }
+
+LiveHandles live_handles() noexcept {
+  return {.streams = detail::OwningHandle<detail::StreamTraits>::live(),
+          .events = detail::OwningHandle<detail::EventTraits>::live(),
+          .buffers = detail::live_buffers.load(std::memory_order_relaxed),
+          .memory_pools = detail::OwningHandle<detail::PoolTraits>::live(),
+          .libraries = detail::OwningHandle<detail::LibraryTraits>::live(),
+          .green_contexts = detail::OwningHandle<detail::GreenContextTraits>::live()};
+}
+
+}  // namespace cucore
