@@ -94,6 +94,7 @@ detail::KeyAndFiles detail::read_compile_key(std::string_view code, SourceType c
   if (code_type == SourceType(SourceType::ptx)) {
     add_library(key, "nvJitLink", toolkit::nvjitlink_library());
     if (!toolkit::nvjitlink_library().available) add_driver(key);  // it links
+    if (detail::has_times_in_log(options)) uncacheable = "the log has times in it: time";
   } else if (code_type == SourceType(SourceType::nvvm)) {
     add_library(key, "libNVVM", toolkit::nvvm_library());
     std::vector<std::string> modules;

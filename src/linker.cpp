@@ -27,15 +27,7 @@ namespace {
 
 void refuse_what_the_driver_lacks(const LinkerOptions& o, const detail::LinkInputs& inputs) {
   std::string names;
-  const auto note = [&](bool set, const char* name) {
-    if (set) names += (names.empty() ? "" : ", ") + std::string(name);
-  };
-  note(o.time.has_value(), "time");
-  note(o.ptx.value_or(false), "ptx");
-  note(!o.ptxas_options.empty(), "ptxas_options");
-  note(o.split_compile.has_value(), "split_compile");
-  note(o.split_compile_extended.has_value(), "split_compile_extended");
-  note(o.incremental.value_or(false), "incremental");
+  for (const std::string& name : detail::refused_by_driver(o)) names += (names.empty() ? "" : ", ") + name;
   const std::string hint = "use nvJitLink 12.3 or newer: " + Linker::why_not_nvjitlink();
   if (!names.empty()) refuse(names + " option is not supported by the driver API", hint);
   for (const detail::LinkInput& input : inputs.inputs) {
@@ -109,7 +101,8 @@ struct Linker::State {
     bool strip = true;
     if (backend == LinkerBackend::nvjitlink) {
       LinkerOptions wanted = resolved;
-      wanted.ptx = target == CodeType(CodeType::ptx);
+      // Where LTO-IR is wanted, -ptx saves making machine code, in which nothing may stay undefined.
+      wanted.ptx = target != CodeType(CodeType::cubin);
       if (!detail::ir_of_inputs(inputs, arch_of(resolved)).empty()) wanted.link_time_optimization = true;
       if (target != CodeType(CodeType::cubin)) wanted.incremental.reset();
       opened = detail::nvjitlink_session(description(), nvjitlink_flags(wanted), target);
@@ -231,11 +224,12 @@ struct Linker::State {
     }
     toolkit::nvjitlink();
     const ToolkitLibrary& found = toolkit::nvjitlink_library();
-    if (std::pair(found.major, found.minor) < std::pair(13, 3)) {
+    // 13.2 and 13.3 have the function, which answers NVJITLINK_ERROR_INTERNAL.
+    if (std::pair(found.major, found.minor) < std::pair(13, 4)) {
       throw UnavailableError({.call = "nvJitLinkGetLinkedLTOIR",
                               .message = "nvJitLink " + std::to_string(found.major) + "." +
                                          std::to_string(found.minor) + " cannot give LTO-IR",
-                              .hint = "use version 13.3 or newer, or link to cubin"});
+                              .hint = "use version 13.4 or newer, or link to cubin"});
     }
     return ObjectCode::from_ltoir(complete(*open(resolved, CodeType::ltoir)), options.name, inputs.mapping);
   }
@@ -338,6 +332,8 @@ std::string Linker::error_log() const {
   const std::lock_guard lock(state_->mutex);
   return state_->error_log;
 }
+
+std::vector<KernelStatistics> Linker::kernel_statistics() const { return parse_kernel_statistics(info_log()); }
 
 LinkerBackend Linker::which_backend() {
   return toolkit::nvjitlink_library().available ? LinkerBackend::nvjitlink : LinkerBackend::driver;

@@ -1,6 +1,8 @@
 // Linking with the driver (cuLink...): without LTO-IR, in the current context or that of device 0.
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "cucore/error.hpp"
 #include "src/detail/context_scope.hpp"
@@ -48,17 +50,7 @@ class DriverSession final : public LinkSession {
     option(driver::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, kLogSize);
     option(driver::CU_JIT_ERROR_LOG_BUFFER, reinterpret_cast<std::uintptr_t>(error_.data()));
     option(driver::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, kLogSize);
-    if (o.arch) option(driver::CU_JIT_TARGET, static_cast<std::uintptr_t>(driver_target(*o.arch)));
-    if (o.max_register_count) {
-      option(driver::CU_JIT_MAX_REGISTERS, static_cast<std::uintptr_t>(*o.max_register_count));
-    }
-    if (o.optimization_level) {
-      option(driver::CU_JIT_OPTIMIZATION_LEVEL, static_cast<std::uintptr_t>(*o.optimization_level));
-    }
-    if (o.debug.value_or(false)) option(driver::CU_JIT_GENERATE_DEBUG_INFO, 1);
-    if (o.lineinfo.value_or(false)) option(driver::CU_JIT_GENERATE_LINE_INFO, 1);
-    if (o.verbose.value_or(false)) option(driver::CU_JIT_LOG_VERBOSE, 1);
-    if (o.no_cache.value_or(false)) option(driver::CU_JIT_CACHE_MODE, driver::CU_JIT_CACHE_OPTION_NONE);
+    for (const auto& [name, value] : driver_options(o)) option(name, value);
     const LinkContext context;
     require(driver::table().cuLinkCreate(static_cast<unsigned>(names_.size()), names_.data(), values_.data(), &state_),
             "cuLinkCreate", "");
@@ -121,6 +113,24 @@ int driver_target(std::string_view arch) noexcept {
   if (parts.suffix == 'a') return parts.number + driver::kAcceleratedTarget;
   if (parts.suffix == 'f') return parts.number + driver::kFamilyTarget;
   return parts.number;
+}
+
+std::vector<std::pair<int, std::uintptr_t>> driver_options(const LinkerOptions& o) {
+  std::vector<std::pair<int, std::uintptr_t>> list;
+  const auto number = [&](int name, const std::optional<int>& value) {
+    if (value) list.emplace_back(name, static_cast<std::uintptr_t>(*value));
+  };
+  const auto if_true = [&](int name, const std::optional<bool>& value, std::uintptr_t sent = 1) {
+    if (value.value_or(false)) list.emplace_back(name, sent);
+  };
+  if (o.arch) list.emplace_back(driver::CU_JIT_TARGET, static_cast<std::uintptr_t>(driver_target(*o.arch)));
+  number(driver::CU_JIT_MAX_REGISTERS, o.max_register_count);
+  if_true(driver::CU_JIT_LOG_VERBOSE, o.verbose);
+  number(driver::CU_JIT_OPTIMIZATION_LEVEL, o.optimization_level);
+  if_true(driver::CU_JIT_GENERATE_DEBUG_INFO, o.debug);
+  if_true(driver::CU_JIT_GENERATE_LINE_INFO, o.lineinfo);
+  if_true(driver::CU_JIT_CACHE_MODE, o.no_cache, driver::CU_JIT_CACHE_OPTION_NONE);
+  return list;
 }
 
 std::unique_ptr<LinkSession> driver_session(const std::string& description, const LinkerOptions& options) {

@@ -3,6 +3,7 @@
 
 #include "cucore/error.hpp"
 #include "src/detail/fatbin.hpp"
+#include "src/linker_session.hpp"
 
 namespace cucore {
 namespace {
@@ -116,19 +117,35 @@ std::vector<std::string> nvjitlink_flags(const LinkerOptions& o) {
   return f.take();
 }
 
-std::vector<std::string> ignored_by_driver(const LinkerOptions& o) {
+std::vector<std::string> ignored_options(const LinkerOptions& o, LinkerBackend backend) {
   std::vector<std::string> names;
   const auto note = [&](bool set, const char* name) {
     if (set) names.emplace_back(name);
   };
-  note(o.link_time_optimization.value_or(false), "link_time_optimization");
-  note(o.ftz.has_value(), "ftz");
-  note(o.prec_div.has_value(), "prec_div");
-  note(o.prec_sqrt.has_value(), "prec_sqrt");
-  note(o.fma.has_value(), "fma");
-  note(!o.kernels_used.empty(), "kernels_used");
-  note(!o.variables_used.empty(), "variables_used");
-  note(o.optimize_unused_variables.has_value(), "optimize_unused_variables");
+  const bool is_driver = backend == LinkerBackend::driver;
+  note(is_driver && o.link_time_optimization.value_or(false), "link_time_optimization");
+  note(is_driver && o.ftz.has_value(), "ftz");
+  note(is_driver && o.prec_div.has_value(), "prec_div");
+  note(is_driver && o.prec_sqrt.has_value(), "prec_sqrt");
+  note(is_driver && o.fma.has_value(), "fma");
+  note(is_driver && !o.kernels_used.empty(), "kernels_used");
+  note(is_driver && !o.variables_used.empty(), "variables_used");
+  note(is_driver && o.optimize_unused_variables.has_value(), "optimize_unused_variables");
+  note(o.numba_debug.value_or(false), "numba_debug");
+  return names;
+}
+
+std::vector<std::string> detail::refused_by_driver(const LinkerOptions& o) {
+  std::vector<std::string> names;
+  const auto note = [&](bool set, const char* name) {
+    if (set) names.emplace_back(name);
+  };
+  note(o.time.has_value(), "time");
+  note(o.ptx.value_or(false), "ptx");
+  note(!o.ptxas_options.empty(), "ptxas_options");
+  note(o.split_compile.has_value(), "split_compile");
+  note(o.split_compile_extended.has_value(), "split_compile_extended");
+  note(o.incremental.value_or(false), "incremental");
   return names;
 }
 

@@ -1,9 +1,11 @@
 // One link with one of the backends: a native linker object that is given inputs, completes once, and is destroyed.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cucore/linker.hpp"
@@ -37,6 +39,12 @@ std::unique_ptr<LinkSession> driver_session(const std::string& description, cons
 
 /// "sm_90a" as the driver's CU_JIT_TARGET.
 int driver_target(std::string_view arch) noexcept;
+
+/// Names of options that are set and that the driver's linker cannot follow.
+std::vector<std::string> refused_by_driver(const LinkerOptions& options);
+
+/// CU_JIT_... and value for each option that is set and that the driver knows, in the order of LinkerOptions.
+std::vector<std::pair<int, std::uintptr_t>> driver_options(const LinkerOptions& options);
 
 /// A cubin for `arch` of PTX modules that need each other, by whichever backend there is.
 std::string link_ptx_modules(const std::vector<std::string_view>& modules, const std::string& arch);

@@ -26,6 +26,7 @@ Program::Program(std::string_view code, SourceType code_type, ProgramOptions opt
   validate(options, code_type);
   state_->code = code;
   state_->options = std::move(options);
+  if (code_type == SourceType(SourceType::ptx)) state_->check_ptx();
 }
 
 Program::~Program() = default;
@@ -38,6 +39,7 @@ ObjectCode Program::compile(CodeType target, const std::vector<std::string>& nam
   CompileReport& report = settings.report != nullptr ? *settings.report : unread;
   report = {};
   State& state = here("Program::compile");
+  const toolkit::Cancellation cancellation(state.cancelled, ++state.asked);
   const std::lock_guard lock(state.mutex);
   const auto keep = [&](const std::string& log) {
     report.log = state.log = log;
@@ -45,7 +47,7 @@ ObjectCode Program::compile(CodeType target, const std::vector<std::string>& nam
   };
   try {
     const ProgramOptions& resolved = state.checked("Program::compile", target, name_expressions);
-    const auto compile = [&] { return state.compile_now(target, resolved, name_expressions); };
+    const auto compile = [&] { return state.compile_now(target, resolved, name_expressions, cancellation); };
     const auto key = [&] { return state.key_of(target, resolved, name_expressions); };
     CompileRecord record = settings.cache != nullptr && !state.is_source(target)
                                ? settings.cache->lookup_or_compile(report, key, compile)
@@ -95,6 +97,8 @@ std::string Program::log() const {
 
 std::vector<Diagnostic> Program::diagnostics() const { return parse_diagnostics(log()); }
 
+std::vector<KernelStatistics> Program::kernel_statistics() const { return parse_kernel_statistics(log()); }
+
 void* Program::handle() const {
   State& state = here("Program::handle");
   const std::lock_guard lock(state.mutex);
@@ -109,6 +113,10 @@ void* Program::handle() const {
 std::optional<PchStatus> Program::pch_status() const {
   const std::lock_guard lock(state_->mutex);
   return state_->pch;
+}
+
+void Program::cancel() noexcept {
+  if (state_ != nullptr) state_->cancelled = state_->asked.load();
 }
 
 void Program::close() noexcept {

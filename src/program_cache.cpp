@@ -44,6 +44,8 @@ CompileRecord fresh(const CompileRecord& record) {
           .log = record.log};
 }
 
+constexpr int kCancelled = 16;  // NVRTC_ERROR_CANCELLED
+
 constexpr std::size_t kRememberedBytes = std::size_t{64} << 20;
 
 std::size_t bytes_of(const CompileRecord& record) { return record.code.code().size() + record.log.size() + 512; }
@@ -91,6 +93,16 @@ struct ProgramCache::State {
   };
   std::mutex flights_mutex;
   std::map<std::string, Flight> flights;
+
+  // The result of the compile of that key that goes on in this process; if there is none, `mine` is it from now on.
+  std::optional<std::shared_future<CompileRecord>> join_or_lead(const std::string& hex,
+                                                                const std::shared_future<CompileRecord>& mine) {
+    const std::lock_guard lock(flights_mutex);
+    const auto flight = flights.find(hex);
+    if (flight != flights.end() && flight->second.process == ::getpid()) return flight->second.result;
+    flights.insert_or_assign(hex, Flight{mine, ::getpid()});
+    return std::nullopt;
+  }
 
   // Records that were read, as long as their files stay as they were; the newest first.
   struct Remembered {
@@ -258,21 +270,16 @@ CompileRecord ProgramCache::lookup_or_compile(CompileReport& report, const KeyMa
   }
 
   std::promise<CompileRecord> promise;
-  std::shared_future<CompileRecord> other;
-  {
-    const std::lock_guard lock(state->flights_mutex);
-    const auto flight = state->flights.find(key.hex);
-    if (flight != state->flights.end() && flight->second.process == ::getpid()) {
-      other = flight->second.result;
-    } else {
-      state->flights.insert_or_assign(key.hex, State::Flight{promise.get_future().share(), ::getpid()});
+  const std::shared_future<CompileRecord> result = promise.get_future().share();
+  while (const auto other = state->join_or_lead(key.hex, result)) {
+    try {
+      CompileRecord record = fresh(other->get());  // throws what the compile threw
+      ++state->shared;
+      report.cache = CacheResult::shared;
+      return record;
+    } catch (const NvrtcError& error) {
+      if (error.code() != kCancelled) throw;  // else whoever waited for it still wants it
     }
-  }
-  if (other.valid()) {
-    CompileRecord record = fresh(other.get());  // throws what the compile threw
-    ++state->shared;
-    report.cache = CacheResult::shared;
-    return record;
   }
   const auto land = [&] {
     const std::lock_guard lock(state->flights_mutex);

@@ -5,6 +5,8 @@
 #include "cucore/error.hpp"
 #include "cucore/linker.hpp"
 #include "src/detail/elf.hpp"
+#include "src/detail/fatbin.hpp"
+#include "src/detail/ptx_syntax.hpp"
 #include "src/program_flags.hpp"
 #include "src/program_state.hpp"
 #include "src/toolkit/library.hpp"
@@ -78,32 +80,6 @@ void check_target_of_several(SourceType source, CodeType target, const ProgramOp
   }
 }
 
-// Options that the NVRTC in use is too old for. It would name one of them, and not what has it.
-void refuse_too_new(const ProgramOptions& o) {
-  const ToolkitLibrary& nvrtc = toolkit::nvrtc_library();
-  if (!nvrtc.available) return;  // the compile says why
-  std::string names;
-  const auto needs = [&](bool set, const char* name, int major, int minor) {
-    if (!set || nvrtc.major > major || (nvrtc.major == major && nvrtc.minor >= minor)) return;
-    names += (names.empty() ? "" : ", ") + std::string(name) + " (" + std::to_string(major) + "." +
-             std::to_string(minor) + ")";
-  };
-  needs(o.pch.value_or(false), "pch", 12, 8);
-  needs(o.create_pch.has_value(), "create_pch", 12, 8);
-  needs(o.use_pch.has_value(), "use_pch", 12, 8);
-  needs(o.pch_dir.has_value(), "pch_dir", 12, 8);
-  needs(o.pch_verbose.has_value(), "pch_verbose", 12, 8);
-  needs(o.pch_messages.has_value(), "pch_messages", 12, 8);
-  needs(o.instantiate_templates_in_pch.has_value(), "instantiate_templates_in_pch", 12, 8);
-  needs(o.numba_debug.value_or(false), "numba_debug", 13, 2);
-  if (names.empty()) return;
-  throw UnsupportedOptionError({.call = "Program::compile",
-                                .message = "options not supported by NVRTC " + std::to_string(nvrtc.major) + "." +
-                                           std::to_string(nvrtc.minor) +
-                                           ", with the first version that has them: " + names,
-                                .hint = "leave them unset, or use a newer NVRTC than " + nvrtc.path.string()});
-}
-
 void refuse_empty(const std::string& image, CodeType target, const ProgramOptions& o, const std::string& log) {
   if (!image.empty()) return;
   throw NvrtcError({.call = "Program::compile",
@@ -142,6 +118,22 @@ std::vector<std::string> flags_for(SourceType code_type, const ProgramOptions& o
 
 }  // namespace detail
 
+void Program::State::check_ptx() const {
+  if (detail::looks_like_ptx(code) || !toolkit::nvjitlink_library().available) return;
+  ProgramOptions one = options;
+  one.archs.clear();
+  if (!options.archs.empty()) one.arch = options.archs.front();
+  if (!one.arch) one.arch = detail::architecture_of_ptx(code);
+  if (one.arch->empty()) one.arch = "sm_90";
+  if (is_virtual(*one.arch)) one.arch = "sm_" + one.arch->substr(8);
+  try {
+    std::unique_ptr<toolkit::NativeLink> unused;
+    (void)toolkit::compile_ptx_with_nvjitlink(code, options.name, nvjitlink_flags(one), unused);
+  } catch (const NvJitLinkError& error) {
+    if (error.call() == "nvJitLinkAddData") throw;  // what else is wrong is for compile() to tell
+  }
+}
+
 bool Program::State::is_source(CodeType target) const {
   return type == SourceType(SourceType::ptx) && target == CodeType(CodeType::ptx) &&
          !options.link_time_optimization.value_or(false);
@@ -174,23 +166,24 @@ const ProgramOptions& Program::State::checked(const char* call, CodeType target,
 }
 
 CompileRecord Program::State::compile_now(CodeType target, const ProgramOptions& resolved,
-                                          const std::vector<std::string>& name_expressions) {
+                                          const std::vector<std::string>& name_expressions,
+                                          const toolkit::Cancellation& cancellation) {
   pch.reset();
   if (is_source(target)) return {.code = ObjectCode::from_ptx(code, resolved.name)};
-  if (!resolved.archs.empty()) return compile_archs(resolved, name_expressions);
+  if (!resolved.archs.empty()) return compile_archs(resolved, name_expressions, cancellation);
   switch (type.value()) {
     case SourceType::ptx:
       return link_ptx(target, resolved);
     case SourceType::nvvm:
       return compile_nvvm(target, resolved);
     default:
-      return compile_cxx(target, resolved, name_expressions);
+      return compile_cxx(target, resolved, name_expressions, cancellation);
   }
 }
 
 CompileRecord Program::State::compile_cxx(CodeType target, const ProgramOptions& resolved,
-                                          const std::vector<std::string>& name_expressions) {
-  refuse_too_new(resolved);
+                                          const std::vector<std::string>& name_expressions,
+                                          const toolkit::Cancellation& cancellation) {
   const bool want_ptx = target == CodeType(CodeType::cubin) && resolved.embed_ptx.value_or(true);
   const std::vector<std::string> flags = detail::flags_for(type, resolved, target);
   toolkit::NvrtcOutput output = toolkit::compile_with_nvrtc(
@@ -202,7 +195,8 @@ CompileRecord Program::State::compile_cxx(CodeType target, const ProgramOptions&
        .target = target,
        .want_ptx = want_ptx,
        .uses_pch = resolved.pch.value_or(false) || resolved.create_pch.has_value() || resolved.use_pch.has_value(),
-       .arch = *resolved.arch},
+       .arch = *resolved.arch,
+       .cancellation = &cancellation},
       nvrtc);
   pch = output.pch;
   refuse_empty(output.image, target, resolved, output.log);
@@ -217,7 +211,8 @@ CompileRecord Program::State::compile_cxx(CodeType target, const ProgramOptions&
 
 // One compile after another: each needs its own, since NVRTC makes code for one architecture at a time.
 CompileRecord Program::State::compile_archs(const ProgramOptions& resolved,
-                                            const std::vector<std::string>& name_expressions) {
+                                            const std::vector<std::string>& name_expressions,
+                                            const toolkit::Cancellation& cancellation) {
   const bool from_ptx = type == SourceType(SourceType::ptx);
   const auto is_wanted = [&](const std::string& arch) {
     return std::find(resolved.archs.begin(), resolved.archs.end(), arch) != resolved.archs.end();
@@ -231,9 +226,9 @@ CompileRecord Program::State::compile_archs(const ProgramOptions& resolved,
     one.arch = arch;
     // PTX that is an image of its own need not be carried by a cubin as well.
     if (from_ptx || (!is_virtual(arch) && is_wanted("compute_" + arch.substr(3)))) one.embed_ptx = false;
-    CompileRecord record = from_ptx
-                               ? link_ptx(CodeType::cubin, one)
-                               : compile_cxx(is_virtual(arch) ? CodeType::ptx : CodeType::cubin, one, name_expressions);
+    CompileRecord record =
+        from_ptx ? link_ptx(CodeType::cubin, one)
+                 : compile_cxx(is_virtual(arch) ? CodeType::ptx : CodeType::cubin, one, name_expressions, cancellation);
     logs += record.log;
     mapping.insert(record.code.symbol_mapping().begin(), record.code.symbol_mapping().end());
     codes.push_back(std::move(record.code));
@@ -270,6 +265,7 @@ CompileRecord Program::State::link_ptx_with_driver(const ProgramOptions& resolve
   LinkerOptions wanted = {.name = resolved.name,
                           .arch = resolved.arch,
                           .max_register_count = resolved.max_register_count,
+                          .time = detail::has_times_in_log(resolved) ? std::optional(true) : std::nullopt,
                           .link_time_optimization = resolved.link_time_optimization,
                           .debug = resolved.debug,
                           .lineinfo = resolved.lineinfo,
@@ -283,7 +279,7 @@ CompileRecord Program::State::link_ptx_with_driver(const ProgramOptions& resolve
                           .embed_ptx = resolved.embed_ptx};
   if (resolved.device_code_optimize.value_or(false)) wanted.optimization_level = 3;
   // PTX says itself how it rounds, so these only speak of optimising LTO-IR; what is dropped is told in the log.
-  std::vector<std::string> ignored = ignored_by_driver(wanted);
+  std::vector<std::string> ignored = ignored_options(wanted, LinkerBackend::driver);
   if (resolved.use_fast_math.value_or(false)) ignored.emplace_back("use_fast_math");
   std::string remarks;
   for (const std::string& name : ignored) {

@@ -12,7 +12,13 @@ namespace cucore::detail {
 /// `options` with arch set. Throws as resolve_arch().
 ProgramOptions with_arch(const ProgramOptions& options);
 
-/// unsupported_options() in a clause for an error; empty if there are none.
+/// Times are wanted in the log, which only a linker can do.
+inline bool has_times_in_log(const ProgramOptions& options) {
+  return options.time == std::variant<bool, std::string>(true);
+}
+
+/// unsupported_options(), and the options that the NVRTC in use is too old for, in clauses for an error; empty if there
+/// are none.
 std::string unsupported_in_words(const ProgramOptions& options, SourceType source);
 
 /// The complete flags for the back end of `code_type`. Opens the toolkit for its include folders.

@@ -48,6 +48,7 @@ class Names {
   void if_true(const char* name, const Flag& option) {
     if (option.value_or(false)) names_.emplace_back(name);
   }
+  void add(std::string name) { names_.push_back(std::move(name)); }
   template <class T>
   void if_set(const char* name, const std::optional<T>& option) {
     if (option) names_.emplace_back(name);
@@ -147,7 +148,7 @@ std::vector<std::string> nvrtc_flags(const ProgramOptions& o, std::optional<Code
   f.each("--diag-suppress", o.diag_suppress);
   f.each("--diag-warn", o.diag_warn);
   f.if_set("--brief-diagnostics", o.brief_diagnostics);
-  f.if_set("--time", o.time);
+  if (o.time && std::holds_alternative<std::string>(*o.time)) f.add("--time=" + std::get<std::string>(*o.time));
   f.if_set("--split-compile", o.split_compile);
   f.if_true("--fdevice-syntax-only", o.fdevice_syntax_only);
   f.if_true("--minimal", o.minimal);
@@ -173,6 +174,7 @@ std::vector<std::string> nvjitlink_flags(const ProgramOptions& o) {
   Flags f;
   f.if_set("-arch", o.arch);
   f.if_set("-maxrregcount", o.max_register_count);
+  if (detail::has_times_in_log(o)) f.add("-time");
   f.if_true("-lto", o.link_time_optimization);
   f.if_true("-O3", o.device_code_optimize);
   f.if_true("-g", o.debug);
@@ -208,6 +210,7 @@ std::vector<std::string> nvvm_flags(const ProgramOptions& o, std::optional<CodeT
 std::vector<std::string> unsupported_options(const ProgramOptions& o, SourceType source) {
   Names names;
   if (source == SourceType(SourceType::cxx)) {
+    if (detail::has_times_in_log(o)) names.add("time (true: NVRTC wants the path of a file)");
     names.if_any("extra_sources", o.extra_sources);
     return names.take();
   }
@@ -227,7 +230,9 @@ std::vector<std::string> unsupported_options(const ProgramOptions& o, SourceType
     names.if_set("split_compile", o.split_compile);
   }
   collect_cxx_only(names, o);
-  names.if_set("time", o.time);
+  const bool has_time_file = o.time && std::holds_alternative<std::string>(*o.time);
+  if (nvvm && (has_time_file || detail::has_times_in_log(o))) names.add("time");
+  if (!nvvm && has_time_file) names.add("time (a path: the linker takes true, for times in the log)");
   if (!nvvm) {
     names.if_any("extra_sources", o.extra_sources);
     names.if_true("use_libdevice", o.use_libdevice);

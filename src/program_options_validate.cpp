@@ -1,5 +1,5 @@
-// Judging options by themselves: all faults of one ProgramOptions in one error. What depends on the version of the
-// compiler is left to the compiler, whose message names the flag.
+// Judging options: all faults of one ProgramOptions in one error. Of what depends on the version of the compiler, only
+// whole options are judged here; else the compiler's message names the flag.
 #include <algorithm>
 #include <initializer_list>
 #include <string>
@@ -8,7 +8,9 @@
 #include "cucore/device.hpp"
 #include "cucore/error.hpp"
 #include "cucore/program_options.hpp"
+#include "src/detail/fatbin.hpp"
 #include "src/program_flags.hpp"
+#include "src/toolkit/library.hpp"
 
 namespace cucore {
 namespace {
@@ -48,6 +50,7 @@ class Faults {
   void text(std::string_view option, const std::vector<std::string>& values) {
     for (const std::string& value : values) text(option, std::string_view(value));
   }
+  void conflict(const std::string& what) { text_ += (text_.empty() ? "" : "; ") + what; }
   void path(std::string_view option, const std::optional<std::string>& value) {
     text(option, value);
     if (value && value->empty()) add(option, "", "must name a file or folder");
@@ -86,6 +89,52 @@ class Faults {
   std::string text_;
 };
 
+// Options that the NVRTC in use is too old for. It would name one of them, and not what has it.
+std::string too_new_in_words(const ProgramOptions& o) {
+  struct Need {
+    bool is_set;
+    const char* name;
+    int major, minor;
+  };
+  const Need needs[] = {
+      {o.pch.value_or(false), "pch", 12, 8},
+      {o.create_pch.has_value(), "create_pch", 12, 8},
+      {o.use_pch.has_value(), "use_pch", 12, 8},
+      {o.pch_dir.has_value(), "pch_dir", 12, 8},
+      {o.pch_verbose.has_value(), "pch_verbose", 12, 8},
+      {o.pch_messages.has_value(), "pch_messages", 12, 8},
+      {o.instantiate_templates_in_pch.has_value(), "instantiate_templates_in_pch", 12, 8},
+      {o.no_cache.value_or(false), "no_cache", 12, 9},
+      {o.numba_debug.value_or(false), "numba_debug", 13, 2},
+  };
+  if (std::none_of(std::begin(needs), std::end(needs), [](const Need& need) { return need.is_set; })) return {};
+  const ToolkitLibrary& nvrtc = toolkit::nvrtc_library();
+  if (!nvrtc.available) return {};  // the compile says why
+  std::string names;
+  for (const Need& need : needs) {
+    if (!need.is_set || std::pair(nvrtc.major, nvrtc.minor) >= std::pair(need.major, need.minor)) continue;
+    names += (names.empty() ? "" : ", ") + std::string(need.name) + " (" + std::to_string(need.major) + "." +
+             std::to_string(need.minor) + ")";
+  }
+  if (names.empty()) return {};
+  return "options not supported by NVRTC " + std::to_string(nvrtc.major) + "." + std::to_string(nvrtc.minor) + " at " +
+         nvrtc.path.string() + ", with the first version that has them: " + names;
+}
+
+// What the compiler would refuse with the name of a flag, or of one of them.
+void judge_together(Faults& faults, const ProgramOptions& o) {
+  if (o.extensible_whole_program.value_or(false) && o.relocatable_device_code.value_or(false)) {
+    faults.conflict("extensible_whole_program=true and relocatable_device_code=true exclude each other");
+  }
+  if (!o.device_float128.value_or(false)) return;
+  std::vector<std::string> archs = o.archs;
+  if (o.arch) archs.push_back(*o.arch);
+  for (const std::string& arch : archs) {
+    if (!is_arch(arch) || detail::parse_architecture(arch).number >= 100) continue;
+    faults.conflict("device_float128=true needs sm_100 or newer, and arch='" + arch + "'");
+  }
+}
+
 }  // namespace
 
 void validate(const ProgramOptions& o, std::optional<SourceType> source) {
@@ -115,7 +164,7 @@ void validate(const ProgramOptions& o, std::optional<SourceType> source) {
   faults.numbers("diag_error", o.diag_error);
   faults.numbers("diag_suppress", o.diag_suppress);
   faults.numbers("diag_warn", o.diag_warn);
-  faults.path("time", o.time);
+  if (o.time && std::holds_alternative<std::string>(*o.time)) faults.path("time", std::get<std::string>(*o.time));
   faults.count("split_compile", o.split_compile);
   faults.path("fdevice_time_trace", o.fdevice_time_trace);
   faults.text("frandom_seed", o.frandom_seed);
@@ -132,18 +181,19 @@ void validate(const ProgramOptions& o, std::optional<SourceType> source) {
     faults.text("headers", std::string_view(name));
     faults.text("headers", std::string_view(text));
   }
+  judge_together(faults, o);
   faults.throw_if_any(source ? detail::unsupported_in_words(o, *source) : std::string());
 }
 
 std::string detail::unsupported_in_words(const ProgramOptions& options, SourceType source) {
-  const std::vector<std::string> names = unsupported_options(options, source);
+  const bool is_cxx = source == SourceType(SourceType::cxx);
+  std::string too_new = is_cxx ? too_new_in_words(options) : std::string();
   std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  if (list.empty()) return {};
-  const char* backend = source == SourceType(SourceType::cxx)   ? "NVRTC"
-                        : source == SourceType(SourceType::ptx) ? "linker"
-                                                                : "NVVM";
-  return "options not supported by " + std::string(backend) + " backend: " + list;
+  for (const std::string& name : unsupported_options(options, source)) list += (list.empty() ? "" : ", ") + name;
+  if (list.empty()) return too_new;
+  const char* backend = is_cxx ? "NVRTC" : source == SourceType(SourceType::ptx) ? "linker" : "NVVM";
+  return "options not supported by " + std::string(backend) + " backend: " + list +
+         (too_new.empty() ? "" : "; " + too_new);
 }
 
 std::string resolve_arch(const ProgramOptions& options) {

@@ -13,6 +13,7 @@
 // Compiling: works without a driver
 #include "cucore/code_type.hpp"
 #include "cucore/diagnostic.hpp"
+#include "cucore/kernel_statistics.hpp"
 #include "cucore/object_code.hpp"
 #include "cucore/program.hpp"
 #include "cucore/program_cache.hpp"

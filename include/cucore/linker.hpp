@@ -31,6 +31,7 @@
 
 #include "cucore/code_type.hpp"
 #include "cucore/export.hpp"
+#include "cucore/kernel_statistics.hpp"
 #include "cucore/object_code.hpp"
 #include "cucore/program.hpp"
 
@@ -40,7 +41,7 @@ namespace cucore {
 enum class LinkerBackend { nvjitlink, driver };
 
 /// How a Linker links. What is not set sends no flag. The flag of nvJitLink is in brackets; options marked (n) are only
-/// nvJitLink's and refused by the driver's linker, those marked (i) are ignored by it (see ignored_by_driver).
+/// nvJitLink's and refused by the driver's linker, those marked (i) are ignored by it (see ignored_options).
 struct LinkerOptions {
   std::string name = "<default linker>";  ///< name of the result
   /// "sm_90", "sm_90a"; "compute_90" for target ptx [-arch]. Not set: the current device's, found when linking.
@@ -64,7 +65,7 @@ struct LinkerOptions {
   std::optional<int> split_compile = {};               ///< (n) threads, 0 = one per CPU [-split-compile]
   std::optional<int> split_compile_extended = {};      ///< (n) as above, with LTO [-split-compile-extended]
   std::optional<bool> no_cache = {};                   ///< nvJitLink's and the driver's own caches [-no-cache], 12.5
-  std::optional<bool> numba_debug = {};                ///< accepted for Python's sake; no linker has it
+  std::optional<bool> numba_debug = {};                ///< (i) by nvJitLink too: no linker has it
 
   // Beyond the peer's.
   /// (n) Make a relocatable cubin, in which symbols may stay undefined, as an input for further links [-r].
@@ -78,8 +79,8 @@ struct LinkerOptions {
 CUCORE_API void validate(const LinkerOptions& options);
 /// The flags nvJitLink gets, in the order above. A pure function; -lto and -ptx as the options say.
 CUCORE_API std::vector<std::string> nvjitlink_flags(const LinkerOptions& options);
-/// Names of options that are set and which the driver's linker ignores.
-CUCORE_API std::vector<std::string> ignored_by_driver(const LinkerOptions& options);
+/// Names of options that are set and which this linker ignores.
+CUCORE_API std::vector<std::string> ignored_options(const LinkerOptions& options, LinkerBackend backend);
 
 class CUCORE_API Linker {
  public:
@@ -95,12 +96,15 @@ class CUCORE_API Linker {
   /// same target gives the same object again.
   ///   cubin   from any inputs
   ///   ptx     from LTO-IR inputs (nvJitLink), or a single PTX input as it is
-  ///   ltoir   from LTO-IR inputs, with nvJitLink 13.3 or newer
+  ///   ltoir   from LTO-IR inputs, with nvJitLink 13.4 or newer; what they lack may come in a further link
   ObjectCode link(CodeType target, CompileSettings settings = {}) const;
 
   /// The logs of the last link, "" before.
   std::string info_log() const;
   std::string error_log() const;
+  /// What info_log() tells of each kernel's registers, spills and memory; nothing without verbose or ptxas_options
+  /// "-v".
+  std::vector<KernelStatistics> kernel_statistics() const;
   /// Who links, for all Linkers of this process; opens nvJitLink.
   static LinkerBackend which_backend();
   /// Why it is not nvJitLink; empty if it is.

@@ -13,7 +13,7 @@
 // Reproducible: the same source, options, headers and toolkit give the same bytes in every process. LTO-IR and line
 // information also name the current directory.
 // Thread-safety: any thread may call any member; compiles of one Program run one after another, compiles of different
-// Programs in parallel.
+// Programs in parallel. cancel() ends those of one Program.
 #pragma once
 
 #include <memory>
@@ -25,6 +25,7 @@
 #include "cucore/code_type.hpp"
 #include "cucore/diagnostic.hpp"
 #include "cucore/export.hpp"
+#include "cucore/kernel_statistics.hpp"
 #include "cucore/object_code.hpp"
 #include "cucore/program_cache.hpp"
 #include "cucore/program_options.hpp"
@@ -51,9 +52,10 @@ struct CompileSettings {
 
 class CUCORE_API Program {
  public:
-  /// Checks and copies everything; compiles nothing and opens no library. Throws ValueError: an interior NUL in C++ or
-  /// PTX source, options that validate(options, code_type) refuses. A single terminating NUL in C++ or PTX source is
-  /// accepted and dropped; NVVM source may be text or bitcode.
+  /// Checks and copies everything; compiles nothing. Throws ValueError: an interior NUL in C++ or PTX source, options
+  /// that validate(options, code_type) refuses. A single terminating NUL in C++ or PTX source is accepted and dropped;
+  /// NVVM source may be text or bitcode. PTX that looks wrong is shown to nvJitLink, where there is one, so that an
+  /// error of syntax is told here: NvJitLinkError.
   Program(std::string_view code, SourceType code_type, ProgramOptions options = {});
   ~Program();
   Program(Program&&) noexcept;
@@ -85,6 +87,8 @@ class CUCORE_API Program {
   std::string log() const;
   /// The messages in log().
   std::vector<Diagnostic> diagnostics() const;
+  /// What log() tells of each kernel's registers, spills and memory; nothing without ptxas_options "-v".
+  std::vector<KernelStatistics> kernel_statistics() const;
   /// What became of the precompiled header in the last compile; nothing if none was asked for.
   std::optional<PchStatus> pch_status() const;
 
@@ -93,6 +97,12 @@ class CUCORE_API Program {
   /// compiled now, since a linker is one compile). Borrowed: valid until the next compile or close(). Throws as
   /// compile() does.
   void* handle() const;
+
+  /// Ends the compiles of C++ source that other threads have asked this Program for and that have not returned: they
+  /// throw NvrtcError with code_name "NVRTC_ERROR_CANCELLED". Later ones are not concerned. Does not wait: NVRTC (12.8
+  /// or newer) asks while it makes code, not while it reads the source. What comes out of a cache, nvJitLink or libNVVM
+  /// is not ended.
+  void cancel() noexcept;
 
   /// Ends it. Idempotent. A compile that runs in another thread is waited for; a later one throws StateError.
   void close() noexcept;

@@ -5,7 +5,7 @@
 // An option that is not set sends no flag: the compiler's own default holds. Options are plain values; Program checks
 // and copies them when it is made. Names, order and meaning are those of the Python class.
 //
-// Thread-safety: a value, like an int. The functions at the end are pure.
+// Thread-safety: a value, like an int. The functions at the end may be called from any thread.
 #pragma once
 
 #include <filesystem>
@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "cucore/code_type.hpp"
@@ -37,7 +38,7 @@ struct ProgramOptions {
   std::optional<bool> extensible_whole_program = {};  ///< --extensible-whole-program
   std::optional<bool> debug = {};                     ///< --device-debug (PTX: -g)
   std::optional<bool> lineinfo = {};                  ///< --generate-line-info (PTX: -lineinfo)
-  std::optional<bool> device_code_optimize = {};      ///< --dopt=on, only useful with debug (PTX: -O3, false -O0)
+  std::optional<bool> device_code_optimize = {};      ///< --dopt=on, only useful with debug (PTX: -O3)
   std::vector<std::string> ptxas_options = {};        ///< one --ptxas-options= each (PTX: -Xptxas=)
   std::optional<int> max_register_count = {};         ///< --maxrregcount=
   std::optional<bool> ftz = {};                       ///< flush denormals to zero
@@ -66,7 +67,8 @@ struct ProgramOptions {
   std::vector<int> diag_suppress = {};  ///< diagnostics to silence
   std::vector<int> diag_warn = {};      ///< diagnostics to make warnings
   std::optional<bool> brief_diagnostics = {};
-  std::optional<std::string> time = {};          ///< CSV file to append compile times to; C++ source only
+  /// C++ source: CSV file to append compile times to. PTX source: true, for times in the log.
+  std::optional<std::variant<bool, std::string>> time = {};
   std::optional<int> split_compile = {};         ///< threads, 0 = one per CPU
   std::optional<bool> fdevice_syntax_only = {};  ///< check only: nothing is generated, so compile() refuses it
   std::optional<bool> minimal = {};
@@ -96,8 +98,9 @@ struct ProgramOptions {
 
 /// Throws ValueError naming the option, its value and what is allowed, for every option that can be judged by itself:
 /// the form of arch, NULs, `std`, `ofast_compile`, `optimization_info`, negative counts, macros, empty extra sources.
-/// With `source` also every option that its back end does not have. All faults are listed in one error, which is an
-/// UnsupportedOptionError if there are some of the latter kind. Program calls it; call it to fail earlier.
+/// With `source` also every option that its back end does not have, and those that the NVRTC in use is too old for,
+/// with the version that has them (only if there are such, NVRTC is opened). All faults are listed in one error, which
+/// is an UnsupportedOptionError if there are some of the latter two kinds. Program calls it; call it to fail earlier.
 CUCORE_API void validate(const ProgramOptions& options, std::optional<SourceType> source = std::nullopt);
 
 /// The flags NVRTC gets for these options, in table order with -arch first (left out if arch is not set). A pure

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cucore/kernel.hpp"
+#include "cucore/kernel_statistics.hpp"
 #include "cucore/object_code.hpp"
 #include "python/bindings/wrappers.hpp"
 
@@ -25,6 +26,9 @@ struct PyKernel {
   explicit PyKernel(Kernel wrapped) : kernel(std::move(wrapped)) {}
   Owned<Kernel> kernel;
 };
+
+/// As Python's list of named tuples.
+nb::list statistics_list(const std::vector<KernelStatistics>& kernels);
 
 /// An ObjectCode of what Python gives: bytes, bytearray, or the path of a file; a dict or None.
 PyObjectCode object_code(CodeType type, nb::handle module, const std::string& name, nb::handle symbol_mapping);

@@ -127,6 +127,7 @@ void bind_linker(nb::module_& module) {
              without_gil([&] { new (self) Linker(inputs, std::move(wanted)); });
            })
       .def("link", link, nb::arg("target"), nb::arg("cache").none())
+      .def("kernel_statistics", [](const Linker& self) { return statistics_list(self.kernel_statistics()); })
       .def("error_log", [](const Linker& self) { return text_object(self.error_log()); })
       .def("info_log", [](const Linker& self) { return text_object(self.info_log()); })
       .def("handle",
@@ -144,7 +145,9 @@ void bind_linker(nb::module_& module) {
     for (const std::string& flag : nvjitlink_flags(wanted)) result.append(nb::bytes(flag.data(), flag.size()));
     return result;
   });
-  module.def("_ignored_by_driver", [](nb::handle options) { return ignored_by_driver(linker_options(options)); });
+  module.def("_ignored_linker_options", [](nb::handle options) {
+    return ignored_options(linker_options(options), without_gil([] { return Linker::which_backend(); }));
+  });
   // Which linker there is, and why it is not nvJitLink.
   module.def("_linker_backend", [] {
     return without_gil(

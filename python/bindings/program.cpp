@@ -59,6 +59,16 @@ nb::object pch_status(const Program& program) {
 
 }  // namespace
 
+nb::list statistics_list(const std::vector<KernelStatistics>& kernels) {
+  nb::list result;
+  const nb::object make = nb::module_::import_("cucore._tuples").attr("KernelStatistics");
+  for (const KernelStatistics& k : kernels) {
+    result.append(make(text_object(k.kernel), text_object(k.arch), k.registers, k.barriers, k.stack_bytes,
+                       k.spill_store_bytes, k.spill_load_bytes, k.shared_bytes, k.constant_bytes, k.local_bytes));
+  }
+  return result;
+}
+
 void bind_program(nb::module_& module) {
   nb::class_<Program>(module, "_Program")
       .def("__init__",
@@ -86,6 +96,7 @@ void bind_program(nb::module_& module) {
                    [](const Program& self) {
                      return reinterpret_cast<std::uintptr_t>(without_gil([&] { return self.handle(); }));
                    })
+      .def("cancel", [](Program& self) { self.cancel(); })
       .def("close", [](Program& self) { without_gil([&] { self.close(); }); })
       .def("__bool__", [](const Program& self) { return static_cast<bool>(self); });
 
@@ -98,6 +109,8 @@ void bind_program(nb::module_& module) {
     }
     return messages;
   });
+  module.def("_parse_kernel_statistics",
+             [](nb::handle log) { return statistics_list(parse_kernel_statistics(text_of(log, "log"))); });
   module.def("_compile_key", [](nb::handle source, const std::string& code_type, nb::handle options,
                                 const std::string& target, const std::vector<std::string>& names) {
     const ProgramOptions wanted = program_options(options);

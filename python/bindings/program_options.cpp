@@ -67,6 +67,17 @@ class Fields {
     }
   }
 
+  // A path, or whether times are wanted in the log.
+  void read_time(std::optional<std::variant<bool, std::string>>& field) const {
+    const nb::handle value = find("time");
+    if (!value.is_valid()) return;
+    if (PyBool_Check(value.ptr())) {
+      field = value.ptr() == Py_True;
+    } else {
+      field = text("time", value, "the path of a file, True (PTX source: times in the log), or None");
+    }
+  }
+
   // One architecture, or a sequence of them.
   void read_arch(std::optional<std::string>& one, std::vector<std::string>& several) const {
     const nb::handle value = find("arch");
@@ -219,7 +230,6 @@ ProgramOptions program_options(nb::handle options, bool macros) {
   READ(diag_suppress)
   READ(diag_warn)
   READ(brief_diagnostics)
-  READ(time)
   READ(split_compile)
   READ(fdevice_syntax_only)
   READ(minimal)
@@ -240,6 +250,7 @@ ProgramOptions program_options(nb::handle options, bool macros) {
   READ(toolkit_headers)
   READ(embed_ptx)
 #undef READ
+  fields.read_time(result.time);
   fields.read_pairs("extra_sources", result.extra_sources);
   fields.read_pairs("headers", result.headers);
   if (macros) fields.read_macros(result.define_macro);

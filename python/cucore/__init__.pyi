@@ -112,6 +112,18 @@ class ToolkitInfo(NamedTuple):
     nvvm: ToolkitLibrary
     libdevice: str
 
+class KernelStatistics(NamedTuple):
+    kernel: str
+    arch: str
+    registers: int
+    barriers: int
+    stack_bytes: int
+    spill_store_bytes: int
+    spill_load_bytes: int
+    shared_bytes: int
+    constant_bytes: int
+    local_bytes: int
+
 class Diagnostic(NamedTuple):
     file: str
     line: int
@@ -211,7 +223,7 @@ class ProgramOptions:
     diag_suppress: int | Sequence[int] | None = None
     diag_warn: int | Sequence[int] | None = None
     brief_diagnostics: bool | None = None
-    time: str | None = None
+    time: _Path | bool | None = None
     split_compile: int | None = None
     fdevice_syntax_only: bool | None = None
     minimal: bool | None = None
@@ -729,6 +741,8 @@ class Linker:
     def link(self, target_type: ObjectCodeFormatType | str, *, cache: ProgramCache | None = None) -> ObjectCode: ...
     def get_error_log(self) -> str: ...
     def get_info_log(self) -> str: ...
+    @property
+    def kernel_statistics(self) -> list[KernelStatistics]: ...
     @classmethod
     def which_backend(cls) -> CompilerBackendType: ...
     @property
@@ -786,6 +800,9 @@ class Program(_Owner):
     def last_report(self) -> dict[str, str] | None: ...
     @property
     def diagnostics(self) -> list[Diagnostic]: ...
+    @property
+    def kernel_statistics(self) -> list[KernelStatistics]: ...
+    def cancel(self) -> None: ...
     @property
     def handle(self) -> int: ...
     @property

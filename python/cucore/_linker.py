@@ -84,15 +84,17 @@ class Linker:
             if not isinstance(code, _core.ObjectCode):
                 raise TypeError(f"a Linker takes ObjectCodes, not {type(code).__name__}")
         self._options = replace(accept(LinkerOptions, options))
-        if self.which_backend() == CompilerBackendType.DRIVER:
-            for name in _core._ignored_by_driver(self._options):
-                warnings.warn(
-                    f"the option {name} is deprecated: the driver's linker ignores it", DeprecationWarning, stacklevel=2
-                )
+        used = self.which_backend()
+        for name in _core._ignored_linker_options(self._options):
+            warnings.warn(
+                f"the option {name} is deprecated: {used} does not have it, and links without it",
+                DeprecationWarning,
+                stacklevel=2,
+            )
         self._linker = _core._Linker(list(object_codes), self._options)
 
     def link(self, target_type, *, cache=None):
-        """Links to "cubin", "ptx" (of LTO-IR, or one PTX input as it is) or "ltoir" (nvJitLink 13.3), and returns an
+        """Links to "cubin", "ptx" (of LTO-IR, or one PTX input as it is) or "ltoir" (nvJitLink 13.4), and returns an
         ObjectCode named ``options.name``. A second link to the same target gives the same code again.
 
         Args:
@@ -113,6 +115,13 @@ class Linker:
     def get_info_log(self):
         """The linker's info log of the last link, also after ``close``."""
         return self._linker.info_log()
+
+    @property
+    def kernel_statistics(self):
+        """What the info log tells of each kernel, as a list of named tuples: kernel, arch, registers, barriers,
+        stack_bytes, spill_store_bytes, spill_load_bytes, shared_bytes, constant_bytes, local_bytes. Empty without
+        ``verbose`` or ``ptxas_options="-v"``."""
+        return self._linker.kernel_statistics()
 
     @classmethod
     def which_backend(cls):

@@ -154,7 +154,8 @@ class ProgramOptions:
     Fields stand in the order of the compiler's documentation; each is the compiler's option of the same name. ``arch``
     is "sm_90", "sm_90a", "compute_80" and the like; None is the architecture of the current device, looked up when the
     program is compiled; a list of several makes one object (a fatbin) with an image for each. Options that the compiler
-    of the source does not have are refused when the Program is made, all in one error. The last three are cucore's own:
+    of the source, or its version, does not have are refused when the Program is made, all in one error. ``time`` is a
+    file for C++ source, and True (times in the log) for PTX source. The last three are cucore's own:
     ``headers`` (texts by the names that #include finds, no file needed), ``toolkit_headers`` (False: do not add the
     toolkit's include folders), ``embed_ptx`` (False: leave the PTX out of a cubin).
     """
@@ -194,7 +195,7 @@ class ProgramOptions:
     diag_suppress: Numbers | None = None
     diag_warn: Numbers | None = None
     brief_diagnostics: bool | None = None
-    time: str | None = None
+    time: str | PathLike | bool | None = None
     split_compile: int | None = None
     fdevice_syntax_only: bool | None = None
     minimal: bool | None = None

@@ -122,6 +122,19 @@ class Program:
         return [] if self._report is None else _core._parse_diagnostics(self._report["log"])
 
     @property
+    def kernel_statistics(self):
+        """What the log of the last compile tells of each kernel, as a list of named tuples: kernel (its symbol), arch,
+        registers, barriers, stack_bytes, spill_store_bytes, spill_load_bytes, shared_bytes, constant_bytes,
+        local_bytes. Empty without ``ptxas_options="-v"``."""
+        return [] if self._report is None else _core._parse_kernel_statistics(self._report["log"])
+
+    def cancel(self):
+        """Ends the compiles of C++ source that other threads have asked for and that have not returned: they raise
+        NVRTCError with the name NVRTC_ERROR_CANCELLED. Later ones are not concerned. Does not wait: NVRTC asks while it
+        makes code, not while it reads the source."""
+        self._program.cancel()
+
+    @property
     def handle(self):
         """The compiler's own object, as an int: an nvrtcProgram, an nvvmProgram, an nvJitLinkHandle or a CUlinkState.
         Valid until the next compile or close()."""

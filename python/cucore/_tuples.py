@@ -19,6 +19,11 @@ ProgramCacheStats = namedtuple(
     "ProgramCacheStats",
     "hits shared misses uncacheable bad_records stores store_failures evictions lock_timeouts",
 )
+KernelStatistics = namedtuple(
+    "KernelStatistics",
+    "kernel arch registers barriers stack_bytes spill_store_bytes spill_load_bytes "
+    "shared_bytes constant_bytes local_bytes",
+)
 Diagnostic = namedtuple("Diagnostic", "file line column severity number text context")
 
 

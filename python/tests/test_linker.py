@@ -190,6 +190,27 @@ def test_targets_that_the_inputs_cannot_give_are_refused():
         linked(caller(), callee(), arch="compute_80")
 
 
+def test_ltoir_of_ltoir_is_an_input_for_further_links_where_the_linker_makes_it(stream, pinned):
+    if core.toolkit_info().nvjitlink.version < (13, 4):
+        with pytest.raises(RuntimeError, match="use version 13.4 or newer"):
+            linked(caller("ltoir"), target="ltoir")
+        return
+    on_gpu = core.driver_info().kind == "gpu"
+    arch = f"sm_{core.Device().arch}" if on_gpu else ARCH
+
+    def ltoir(*codes, **options):
+        return linked(*codes, target="ltoir", arch=arch, **options)
+
+    first, second = caller("ltoir", arch=arch), callee("ltoir", arch=arch)
+    whole = ltoir(first, second, name="whole")
+    assert (whole.code_type, whole.name) == ("ltoir", "whole")
+    for inputs in ((whole,), (ltoir(first), second), (first, ltoir(second))):  # what is lacking comes later
+        code = linked(*inputs, arch=arch)
+        assert code.kernels == ["k"] and b"twice" not in code.ptx.encode()
+        if on_gpu:  # the PTX of such a linker may be newer than the CPU device knows
+            assert doubled(code, stream, pinned) == 42
+
+
 def test_what_is_no_object_code_is_refused():
     with pytest.raises(ValueError, match="At least one ObjectCode"):
         core.Linker()
@@ -210,6 +231,11 @@ def test_options_are_checked_when_they_are_made_and_all_faults_told():
         core.Linker(caller(), options={"optimization_level": 1})
     with pytest.raises(ValueError, match="no input is LTO-IR"):
         core.Linker(caller(), options={"link_time_optimization": True})
+
+
+def test_an_option_that_no_linker_has_is_warned_of():
+    with pytest.warns(DeprecationWarning, match="numba_debug.*nvJitLink does not have it"):
+        linked(caller(), callee(), numba_debug=True)
 
 
 def test_every_option_becomes_its_flag():
@@ -307,7 +333,8 @@ def test_without_nvjitlink_the_driver_links_with_one_warning(old_nvjitlink):
         print(code.code_type, code.name, view[0])
         linker.close()  # frees what the driver wrote its logs to
         assert linker.get_error_log() == "" and isinstance(linker.get_info_log(), str)
-        for kwargs in (dict(time=True), dict(ptx=True), dict(ptxas_options="-v"), dict(split_compile=2)):
+        for kwargs in (dict(time=True), dict(ptx=True), dict(ptxas_options="-v"), dict(split_compile=2),
+                       dict(split_compile_extended=2), dict(incremental=True)):
             try: core.Linker(*codes, options=kwargs); print("accepted", kwargs)
             except ValueError as refusal: assert "not supported by the driver API" in str(refusal)
         try: core.Linker(core.ObjectCode.from_ltoir(b"ir")); print("accepted ltoir")

@@ -12,6 +12,7 @@ from cucore.typing import CompilerBackendType
 
 EMPTY = 'extern "C" __global__ void k() {}'
 TEMPLATE = "template <class T> __global__ void fill(T* x, T value) { *x = value; }"
+PTX = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }"
 ARCH = {"arch": "sm_80"}
 
 
@@ -104,6 +105,10 @@ def test_warnings_go_to_logs():
         (5, "ptx", None, TypeError),
         (EMPTY, "fortran", None, RuntimeError),
         (EMPTY, "fortran", {"use_libdevice": True}, ValueError),
+        (EMPTY, "c++", {"time": True}, ValueError),
+        (PTX, "ptx", {"time": "t.csv"}, ValueError),
+        (PTX.replace("ret", "return"), "ptx", ARCH, cucore.NvJitLinkError),
+        (PTX.replace("ret;", "ret"), "ptx", None, cucore.NvJitLinkError),
         (EMPTY, "c++", {"extra_sources": [("a", "b")]}, ValueError),
         (EMPTY, "c++", "not options", TypeError),
         (EMPTY, "c++", {"no_such_option": 1}, TypeError),
@@ -137,7 +142,8 @@ def test_targets_that_cannot_be_are_refused(target, options):
         ({"diag_error": "20012"}, "diag_error='20012'"),
         ({"max_register_count": "many"}, "max_register_count='many'"),
         ({"std": "c89"}, "std"),
-        ({"time": True}, "time=True"),
+        ({"time": 5}, "time=5"),
+        ({"device_float128": True, "arch": "sm_80"}, "needs sm_100"),
         ({"ptxas_options": [5]}, "ptxas_options=5"),
         ({"ofast_compile": "very"}, "ofast_compile"),
         ({"name": 3}, "name"),
@@ -224,6 +230,16 @@ def test_a_program_does_not_see_later_changes_of_its_options():
     options.define_macro.append("BROKEN(")
     options.arch = "nonsense"
     assert program.compile("ptx").code
+
+
+def test_times_go_to_a_file_or_to_the_log_of_the_linker(tmp_path):
+    cucore.Program(EMPTY, "c++", {**ARCH, "time": tmp_path / "t.csv"}).compile("ptx")
+    assert (tmp_path / "t.csv").stat().st_size > 0
+    for time, told in ((True, True), (False, False)):
+        log = io.StringIO()
+        cucore.Program(PTX, "ptx", {**ARCH, "time": time}).compile("cubin", logs=log)
+        assert ("time" in log.getvalue()) is told
+    assert cucore.ProgramOptions(**ARCH, time=False).as_bytes("nvrtc") == [b"-arch=sm_80"]
 
 
 def test_headers_come_from_memory():

@@ -53,6 +53,11 @@ std::string fetch_image(NvrtcProgram program, CodeType target, const std::string
   return fetch(program, nvrtc().nvrtcGetLTOIRSize, nvrtc().nvrtcGetLTOIR, "nvrtcGetLTOIR", what);
 }
 
+// What NVRTC asks from time to time, on any thread; 1 ends the compile.
+int is_cancelled(void* cancellation, void* reserved) {
+  return static_cast<const Cancellation*>(cancellation)->is_wanted() ? 1 : cancels(nullptr, reserved);
+}
+
 NvrtcResult compile(NvrtcNative& program, const NvrtcInput& input, const std::string& what) {
   program.set_compiled();
   for (const std::string& expression : input.name_expressions) {
@@ -61,6 +66,11 @@ NvrtcResult compile(NvrtcNative& program, const NvrtcInput& input, const std::st
   }
   std::vector<const char*> flags;
   for (const std::string& flag : input.flags) flags.push_back(flag.c_str());
+  if (input.cancellation != nullptr) {
+    if (input.cancellation->is_wanted()) return NvrtcResult::cancelled;
+    // Before 12.8 there is no such function, and the compile goes on to its end.
+    nvrtc().nvrtcSetFlowCallback(program.get(), is_cancelled, const_cast<Cancellation*>(input.cancellation));
+  }
   return nvrtc().nvrtcCompileProgram(program.get(), static_cast<int>(flags.size()), flags.data());
 }
 
@@ -96,6 +106,8 @@ std::string hint_for(NvrtcResult result, std::string_view log = {}) {
     }
     case NvrtcResult::name_expression_not_valid:
       return "every name expression must name a __global__ function or a __device__ or __constant__ variable";
+    case NvrtcResult::cancelled:
+      return "Program::cancel() was called";
     case NvrtcResult::builtin_operation_failure:
       return "libnvrtc-builtins of the same version must lie beside " + nvrtc_library().path.string();
     default:

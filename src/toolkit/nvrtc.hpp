@@ -1,6 +1,8 @@
 // One compile with NVRTC, from source to images and lowered names.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +16,18 @@
 
 namespace cucore::toolkit {
 
+/// Tells whether a compile shall end: once the number of cancelled ones has reached its own. Thread-safe.
+class Cancellation {
+ public:
+  Cancellation(const std::atomic<std::uint64_t>& cancelled, std::uint64_t number)
+      : cancelled_(cancelled), number_(number) {}
+  bool is_wanted() const noexcept { return cancelled_ >= number_; }
+
+ private:
+  const std::atomic<std::uint64_t>& cancelled_;
+  const std::uint64_t number_;
+};
+
 struct NvrtcInput {
   const std::string& source;
   const std::string& name;
@@ -24,6 +38,7 @@ struct NvrtcInput {
   bool want_ptx = false;  ///< fetch the PTX beside a cubin
   bool uses_pch = false;  ///< a precompiled header is made or looked for: ask for its status
   std::string_view arch;  ///< for messages
+  const Cancellation* cancellation = nullptr;
 };
 
 struct NvrtcOutput {

@@ -21,6 +21,7 @@ set(cucore_toolkit_sources
   program_options.cpp
   program_options_validate.cpp
   diagnostic.cpp
+  kernel_statistics.cpp
   detail/checksum.cpp
   detail/code_symbols.cpp
   detail/decompress.cpp
@@ -32,6 +33,7 @@ set(cucore_toolkit_sources
   detail/frame.cpp
   detail/include_closure.cpp
   detail/include_scan.cpp
+  detail/ptx_syntax.cpp
   detail/sha256.cpp
   toolkit/late_destructors.cpp
   toolkit/library.cpp

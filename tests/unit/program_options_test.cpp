@@ -173,11 +173,22 @@ TEST(program_options, a_switch_that_is_false_is_as_one_not_set) {
   EXPECT_THAT(nvjitlink_flags(off), IsEmpty());
 }
 
-TEST(program_options, time_is_a_file_for_nvrtc_and_refused_elsewhere) {
-  const ProgramOptions options = {.time = "times.csv"};
-  EXPECT_THAT(nvrtc_flags(options), ElementsAre("--time=times.csv"));
-  EXPECT_THAT(unsupported_options(options, "ptx"), ElementsAre("time"));
-  EXPECT_THAT(unsupported_options(options, "nvvm"), ElementsAre("time"));
+TEST(program_options, time_is_a_file_for_nvrtc_and_a_switch_for_the_linker) {
+  const ProgramOptions file = {.time = "times.csv"};
+  EXPECT_THAT(nvrtc_flags(file), ElementsAre("--time=times.csv"));
+  EXPECT_THAT(unsupported_options(file, "c++"), IsEmpty());
+  EXPECT_THAT(unsupported_options(file, "ptx"), ElementsAre(HasSubstr("time (a path")));
+  EXPECT_THAT(unsupported_options(file, "nvvm"), ElementsAre("time"));
+  const ProgramOptions log = {.time = true};
+  EXPECT_THAT(nvjitlink_flags(log), ElementsAre("-time"));
+  EXPECT_THAT(nvrtc_flags(log), IsEmpty());
+  EXPECT_THAT(unsupported_options(log, "c++"), ElementsAre(HasSubstr("time (true")));
+  EXPECT_THAT(unsupported_options(log, "ptx"), IsEmpty());
+  EXPECT_THAT(unsupported_options(log, "nvvm"), ElementsAre("time"));
+  const ProgramOptions off = {.time = false};
+  EXPECT_THAT(nvjitlink_flags(off), IsEmpty());
+  EXPECT_THAT(nvrtc_flags(off), IsEmpty());
+  for (const char* source : {"c++", "ptx", "nvvm"}) EXPECT_THAT(unsupported_options(off, source), IsEmpty());
 }
 
 TEST(program_options, modules_of_ir_are_for_nvvm) {
@@ -247,6 +258,9 @@ TEST(program_options, each_bad_value_is_named_with_what_is_allowed) {
       {{.split_compile = -2}, "split_compile='-2'"},
       {{.ofast_compile = "fast"}, "use one of 0 min mid max"},
       {{.extra_sources = {{"m", ""}}}, "cannot be empty"},
+      {{.relocatable_device_code = true, .extensible_whole_program = true}, "exclude each other"},
+      {{.arch = "sm_90", .device_float128 = true}, "needs sm_100 or newer, and arch='sm_90'"},
+      {{.archs = {"sm_100", "sm_80"}, .device_float128 = true}, "arch='sm_80'"},
       {{.headers = {{"", "x"}}}, "headers"},
       {{.headers = {{"a.h", std::string("\0", 1)}}}, "NUL"},
   };

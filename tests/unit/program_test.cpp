@@ -264,6 +264,7 @@ TEST(program, ptx_source_refuses_what_the_linker_lacks_by_name) {
                               .prec_div = false,
                               .fma = true,
                               .use_fast_math = true,
+                              .time = true,
                               .split_compile = 1,
                               .no_cache = true};
   EXPECT_GT(Program(ptx, "ptx", all).compile("cubin").code().size(), 100U);
@@ -273,10 +274,13 @@ TEST(program, an_option_of_a_newer_compiler_names_the_version_that_has_it) {
   const ToolkitLibrary nvrtc = toolkit_info().nvrtc;
   if (nvrtc.major > 13 || (nvrtc.major == 13 && nvrtc.minor >= 2)) GTEST_SKIP() << "this NVRTC has numba_debug";
   try {
-    Program("", "c++", {.arch = "sm_90", .numba_debug = true}).compile("ptx");
+    const Program program("", "c++",
+                          {.arch = "sm_90", .std = "c89", .extra_sources = {{"m", "x"}}, .numba_debug = true});
     FAIL();
-  } catch (const UnsupportedOptionError& error) {
+  } catch (const UnsupportedOptionError& error) {  // one error for everything, when it is made
     EXPECT_THAT(error.what(), HasSubstr("numba_debug (13.2)"));
+    EXPECT_THAT(error.what(), HasSubstr("std='c89'"));
+    EXPECT_THAT(error.what(), HasSubstr("NVRTC backend: extra_sources"));
   }
 }
 

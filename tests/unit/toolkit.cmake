@@ -4,14 +4,17 @@ set(cucore_toolkit_unit_sources
   unit/program_cache_process_test.cpp
   unit/program_cache_test.cpp
   unit/diagnostic_test.cpp
+  unit/kernel_statistics_test.cpp
   unit/elf_section_test.cpp
   unit/file_snapshot_test.cpp
   unit/known_keys_test.cpp
   unit/include_scan_test.cpp
+  unit/linker_options_test.cpp
   unit/linker_test.cpp
   unit/object_code_bytes_test.cpp
   unit/nvvm_test.cpp
   unit/program_options_test.cpp
+  unit/ptx_syntax_test.cpp
   unit/several_images_test.cpp
   unit/program_test.cpp
   unit/temporary_folder.cpp
