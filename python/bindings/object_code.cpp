@@ -183,7 +183,7 @@ void bind_object_code(nb::module_& module) {
           "symbol_mapping",
           [](const PyObjectCode& self) {
             nb::dict copy;
-            for (const auto& [key, value] : self.code->symbol_mapping()) copy[nb::str(key.c_str())] = value;
+            for (const auto& [key, value] : self.code->symbol_mapping()) copy[text_object(key)] = text_object(value);
             return copy;
           },
           "A copy of the mapping from name expressions to symbols.")

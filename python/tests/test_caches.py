@@ -287,6 +287,22 @@ def test_stale_temporary_files_go_and_fresh_ones_stay(tmp_path):
         assert oct((tmp_path / folder).stat().st_mode & 0o777) == "0o700"
 
 
+def test_a_folder_made_for_the_cache_is_the_users_alone(tmp_path):
+    cache = utils.FileStreamProgramCache(tmp_path / "new" / "cache")
+    assert oct(cache.path.stat().st_mode & 0o777) == "0o700"
+
+
+def test_clearing_leaves_what_is_stored_meanwhile(tmp_path, monkeypatch):
+    cache = utils.FileStreamProgramCache(tmp_path)
+    cache["a"] = cache["b"] = b"1"
+    seen = list(cache._files())
+    cache["b"] = b"22"
+    monkeypatch.setattr(cache, "_files", lambda: iter(seen))
+    cache.clear()
+    monkeypatch.undo()
+    assert cache.get("a") is None and cache["b"] == b"22"
+
+
 def test_a_file_cache_works_on_when_its_folders_are_deleted(tmp_path):
     cache = utils.FileStreamProgramCache(tmp_path / "cache")
     cache["k"] = b"image"

@@ -339,6 +339,12 @@ def test_without_nvjitlink_the_driver_links_with_one_warning(old_nvjitlink):
             except ValueError as refusal: assert "not supported by the driver API" in str(refusal)
         try: core.Linker(core.ObjectCode.from_ltoir(b"ir")); print("accepted ltoir")
         except ValueError as refusal: assert "Unknown code_type" in str(refusal)
+        from cucore.utils import make_program_cache_key
+        for kwargs in (dict(), dict(time="a.csv"), dict(ptxas_options="-v"), dict(split_compile=2)):
+            options = dict(arch="sm_80", **kwargs)
+            try: key = make_program_cache_key(code="", code_type="ptx", options=options, target_type="cubin")
+            except ValueError as refusal: assert kwargs and "driver" in str(refusal), refusal
+            else: assert not kwargs, kwargs
         lonely = core.Linker(codes[0], options=dict(name="lonely"))
         try: lonely.link("cubin"); print("linked")
         except core.CUDAError as failure:

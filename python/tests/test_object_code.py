@@ -199,6 +199,18 @@ def test_kernels_and_variables_are_found_by_their_cxx_names(device):
     assert code.get_global("ns::variable").size == code.get_global("&ns::variable").size == 4
 
 
+def test_names_are_taken_whole(device):
+    code = compile_cubin('extern "C" __global__ void k() {} extern "C" __device__ int v = 1;')
+    device.set_current()
+    assert code.get_kernel("k").name == "k" and code.get_global("v").size == 4
+    for look_up, name in ((code.get_kernel, "k\0x"), (code.get_kernel, "k\0"), (code.get_global, b"v\0")):
+        with pytest.raises(cucore.CUDAError, match=r"CUDA_ERROR_NOT_FOUND.* '[kv]\\0x?' in ObjectCode"):
+            look_up(name)
+    mapped = cucore.ObjectCode.from_cubin(code.code, symbol_mapping={"a\0b": "k", b"\xff": "k"})
+    assert mapped.get_kernel("a\0b").name == mapped.get_kernel(b"\xff").name == "k"
+    assert mapped.symbol_mapping == {"a\0b": "k", "\\xff": "k"}
+
+
 def test_a_cxx_name_that_finds_nothing_or_too_much_is_answered_with_what_there_is(device):
     code = compile_cubin(SPELLED, relocatable_device_code=True)
     with pytest.raises(cucore.CUDAError, match="CUDA_ERROR_NOT_FOUND") as several:

@@ -16,6 +16,16 @@
 namespace cucore::detail {
 namespace {
 
+// The driver reads names to their first NUL: one that has more after it is another name than any symbol.
+bool is_symbol(const std::string& name) { return name.find('\0') == std::string::npos; }
+
+// A name as it can stand in a message.
+std::string quoted(const std::string& name) {
+  std::string text = "'";
+  for (const char c : name) c == '\0' ? text += "\\0" : text += c;
+  return text + "'";
+}
+
 std::string several_hint(const std::vector<std::string>& symbols) {
   std::string hint = "several kernels are called so; give the symbol of one:";
   for (const std::string& symbol : symbols) hint += " " + symbol + " is " + demangled(symbol) + ";";
@@ -112,6 +122,7 @@ Kernel LibraryState::get_kernel(const std::string& name) {
   auto kernel = std::make_shared<KernelState>();
   const auto find = [&](const std::string& symbol) {
     kernel->name = symbol;
+    if (!is_symbol(symbol)) return driver::CUDA_ERROR_NOT_FOUND;
     return driver::table().cuLibraryGetKernel(&kernel->handle, handle_.get(), symbol.c_str());
   };
   driver::CUresult code = find(name);
@@ -120,11 +131,11 @@ Kernel LibraryState::get_kernel(const std::string& name) {
     const std::vector<std::string> meant = symbols_spelled(name, symbols);
     if (meant.size() == 1) code = find(meant.front());
     if (code == driver::CUDA_ERROR_NOT_FOUND) {
-      driver::fail(code, "cuLibraryGetKernel", "kernel '" + name + "' in " + description_,
+      driver::fail(code, "cuLibraryGetKernel", "kernel " + quoted(name) + " in " + description_,
                    meant.size() > 1 ? several_hint(meant) : not_found_hint(name, symbols, "kernels"));
     }
   }
-  driver::check(code, "cuLibraryGetKernel", [&] { return "kernel '" + name + "' in " + description_; });
+  driver::check(code, "cuLibraryGetKernel", [&] { return "kernel " + quoted(name) + " in " + description_; });
   kernel->library = shared_from_this();
   return Kernel(std::move(kernel));
 }
@@ -132,6 +143,7 @@ Kernel LibraryState::get_kernel(const std::string& name) {
 GlobalVariable LibraryState::get_global(const std::string& name) {
   GlobalVariable variable;
   const auto find = [&](const std::string& symbol) {
+    if (!is_symbol(symbol)) return driver::CUDA_ERROR_NOT_FOUND;
     return driver::table().cuLibraryGetGlobal(&variable.address, &variable.size, handle_.get(), symbol.c_str());
   };
   driver::CUresult code = find(name);
@@ -141,11 +153,11 @@ GlobalVariable LibraryState::get_global(const std::string& name) {
     if (meant.empty()) meant.push_back(symbol_of_variable(name));
     if (meant.size() == 1 && !meant.front().empty()) code = find(meant.front());
     if (code == driver::CUDA_ERROR_NOT_FOUND) {
-      driver::fail(code, "cuLibraryGetGlobal", "variable '" + name + "' in " + description_,
+      driver::fail(code, "cuLibraryGetGlobal", "variable " + quoted(name) + " in " + description_,
                    symbols.empty() ? std::string() : not_found_hint(name, symbols, "variables"));
     }
   }
-  driver::check(code, "cuLibraryGetGlobal", [&] { return "variable '" + name + "' in " + description_; });
+  driver::check(code, "cuLibraryGetGlobal", [&] { return "variable " + quoted(name) + " in " + description_; });
   return variable;
 }
 

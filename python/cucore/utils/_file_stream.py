@@ -35,6 +35,11 @@ def _open_no_link(path, flags):
     return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
+def _state(status):
+    """What differs once a file has been replaced."""
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
 class FileStreamProgramCache(RecordCache):
     """Compiled code in a folder (by default one of the user's), shared by any number of threads and processes.
 
@@ -50,7 +55,7 @@ class FileStreamProgramCache(RecordCache):
         self._entries_name, self._records_name = str(self._entries), str(self._records)
         self._known = {}  # records that were read and agreed, with the identities of their files
         self._lock = threading.Lock()
-        for folder in (self._entries, self._records, self._tmp):
+        for folder in (self._root, self._entries, self._records, self._tmp):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._remove_stale_temporaries()
         self._size = self._measure() if self._cap is not None else 0
@@ -197,8 +202,7 @@ class FileStreamProgramCache(RecordCache):
                 continue
             record = self._records / os.path.relpath(path, self._entries)
             try:
-                now = os.lstat(path)
-                if (now.st_ino, now.st_size, now.st_mtime_ns) != (stat.st_ino, stat.st_size, stat.st_mtime_ns):
+                if _state(os.lstat(path)) != _state(stat):
                     continue  # replaced since: somebody needs it
                 os.unlink(path)
             except FileNotFoundError:
@@ -239,9 +243,11 @@ class FileStreamProgramCache(RecordCache):
         return sum(1 for path, _ in self._files() if path.startswith(str(self._entries) + os.sep))
 
     def clear(self):
-        for path, _ in list(self._files()):
+        for path, seen in list(self._files()):
             if not path.startswith(str(self._tmp) + os.sep):
-                self._remove(Path(path))
+                with suppress(OSError):
+                    if _state(os.lstat(path)) == _state(seen):  # else somebody has just stored it
+                        self._remove(Path(path))
         self._remove_stale_temporaries()
         for folder in (self._entries, self._records):
             for part in list(folder.iterdir()):

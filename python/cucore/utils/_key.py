@@ -5,11 +5,12 @@ import itertools
 
 from cucore import _core
 from cucore._options import ProgramOptions, accept
-from cucore.typing import SourceCodeType
+from cucore.typing import CompilerBackendType, SourceCodeType
 
 TARGETS = {"c++": ("ptx", "cubin", "ltoir"), "ptx": ("ptx", "cubin"), "nvvm": ("ptx", "ltoir")}
 TARGETS_OF_SEVERAL = ("cubin", "fatbin")
 SIDE_EFFECTS = ("create_pch", "time", "fdevice_time_trace")
+NOT_OF_DRIVER = ("time", "ptxas_options", "split_compile")
 FILES = ("include_path", "pre_include", "pch", "use_pch", "pch_dir")
 
 
@@ -29,6 +30,10 @@ def make_program_cache_key(*, code, code_type, options, target_type, name_expres
         raise ValueError(f"extra_sources are for code_type 'nvvm', not {kind!r}")
     if kind == "c++":
         _refuse_unkeyable(options, extra_digest)
+    if kind == "ptx" and _core._linker_backend()[0] == CompilerBackendType.DRIVER:
+        refused = [name for name in NOT_OF_DRIVER if getattr(options, name) is not None]
+        if refused:
+            raise ValueError(f"{', '.join(refused)}: not supported by the driver's linker, which compiles PTX here")
     if kind == "nvvm" and options.use_libdevice and extra_digest is None:
         raise ValueError("use_libdevice links a libdevice that is not part of the key: pass extra_digest")
     digest, why, parts = _core._compile_key(
