@@ -17,7 +17,8 @@ namespace cucore {
 namespace detail {
 
 struct SMResourceState {
-  driver::CUdevResource resource{};
+  driver::CUdevResource resource{};  // just as the driver gave it, which refuses one that was written to
+  driver::CUdevSmResource sm{};      // with what it left out
   int device = 0;
   bool is_dry_run = false;
   mutable std::mutex splitting;  // the driver's split is not said to be thread-safe on one input
@@ -52,26 +53,26 @@ SMResource sm_resource(const driver::CUdevResource& resource, int device, bool i
   state->resource = resource;
   state->device = device;
   state->is_dry_run = is_dry_run;
-  driver::CUdevSmResource& sm = state->resource.sm;
+  driver::CUdevSmResource& sm = state->sm;
+  sm = resource.sm;
   if (resource.type == driver::CU_DEV_RESOURCE_TYPE_INVALID) sm.smCount = 0;  // nothing is left
-  const int version = driver_info().version;
-  if (version < 13000) {
+  if (driver_info().version < 13000) {
     sm.minSmPartitionSize = sm.smCoscheduledAlignment = alignment_before_13(device);
     sm.flags = 0;
   } else if (parent != nullptr) {
-    if (sm.minSmPartitionSize == 0) sm.minSmPartitionSize = parent->resource.sm.minSmPartitionSize;
-    if (sm.smCoscheduledAlignment == 0) sm.smCoscheduledAlignment = parent->resource.sm.smCoscheduledAlignment;
+    if (sm.minSmPartitionSize == 0) sm.minSmPartitionSize = parent->sm.minSmPartitionSize;
+    if (sm.smCoscheduledAlignment == 0) sm.smCoscheduledAlignment = parent->sm.smCoscheduledAlignment;
   }
   return SMResource(std::move(state));
 }
 
 std::string describe_sms(const SMResourceState& state) {
-  return std::to_string(state.resource.sm.smCount) + " SMs of " + describe_device(state.device);
+  return std::to_string(state.sm.smCount) + " SMs of " + describe_device(state.device);
 }
 
 std::string split_hint(const SMResourceState& state) {
-  return "the smallest group has " + std::to_string(state.resource.sm.minSmPartitionSize) +
-         " SMs, and counts go in steps of " + std::to_string(state.resource.sm.smCoscheduledAlignment);
+  return "the smallest group has " + std::to_string(state.sm.minSmPartitionSize) + " SMs, and counts go in steps of " +
+         std::to_string(state.sm.smCoscheduledAlignment);
 }
 
 SMSplit made_of(const SMResourceState& from, const std::vector<driver::CUdevResource>& groups,
@@ -153,10 +154,10 @@ std::vector<driver::CUdevResource> provisioned(int device, const ContextOptions&
 }  // namespace
 }  // namespace detail
 
-unsigned SMResource::sm_count() const noexcept { return state_->resource.sm.smCount; }
-unsigned SMResource::min_partition_size() const noexcept { return state_->resource.sm.minSmPartitionSize; }
-unsigned SMResource::coscheduled_alignment() const noexcept { return state_->resource.sm.smCoscheduledAlignment; }
-unsigned SMResource::flags() const noexcept { return state_->resource.sm.flags; }
+unsigned SMResource::sm_count() const noexcept { return state_->sm.smCount; }
+unsigned SMResource::min_partition_size() const noexcept { return state_->sm.minSmPartitionSize; }
+unsigned SMResource::coscheduled_alignment() const noexcept { return state_->sm.smCoscheduledAlignment; }
+unsigned SMResource::flags() const noexcept { return state_->sm.flags; }
 Device SMResource::device() const { return Device(state_->device); }
 bool SMResource::is_dry_run() const noexcept { return state_->is_dry_run; }
 const void* SMResource::handle() const noexcept { return &state_->resource; }
