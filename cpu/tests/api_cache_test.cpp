@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "cpu/tests/api_driver.hpp"
+#include "cpu/tests/own_folder.hpp"
 
 namespace {
 
@@ -34,19 +35,8 @@ class Command {
   std::unique_ptr<FILE, Close> pipe_;
 };
 
-class KernelsOnDisk : public ::testing::Test {
+class KernelsOnDisk : public cucore::cpu::OwnFolder {
  protected:
-  void SetUp() override {
-    std::string made = (fs::temp_directory_path() / "kernels-XXXXXX").string();
-    ASSERT_NE(mkdtemp(made.data()), nullptr);
-    root = made;
-    folder = root / "cache";
-  }
-  void TearDown() override {
-    std::error_code ignored;
-    fs::remove_all(root, ignored);
-  }
-
   /// Launches in a new process. `environment`: what `env` takes.
   Command start(const std::string& kernel, const std::string& environment) const {
     return Command("env -u XDG_CACHE_HOME -u CUCORE_CPU_FORM " + environment +
@@ -65,9 +55,6 @@ class KernelsOnDisk : public ::testing::Test {
     }
     return found;
   }
-
-  fs::path root;
-  fs::path folder;
 };
 
 constexpr const char* kCompiled = "sum 4 compiled 1 loaded 0\n";

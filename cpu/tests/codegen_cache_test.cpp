@@ -19,6 +19,7 @@
 #include "cpu/codegen/kernel_cache.hpp"
 #include "cpu/codegen/kernel_key.hpp"
 #include "cpu/tests/codegen_stand_in.hpp"
+#include "cpu/tests/own_folder.hpp"
 
 namespace cucore::cpu {
 namespace {
@@ -46,27 +47,13 @@ std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-class CodegenCache : public ::testing::Test {
+class CodegenCache : public OwnFolder {
  protected:
-  void SetUp() override {
-    std::string made = (fs::temp_directory_path() / "kernels-XXXXXX").string();
-    ASSERT_NE(mkdtemp(made.data()), nullptr);
-    root = made;
-    folder = root / "cache";
-  }
-  void TearDown() override {
-    std::error_code ignored;
-    fs::remove_all(root, ignored);
-  }
-
   KernelCache cache() const { return KernelCache(folder.string()); }
   fs::path file_of(const KernelKey& key) const { return folder / KernelCache::file_name(key); }
   std::size_t file_count() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
   }
-
-  fs::path root;
-  fs::path folder;
 };
 
 // ---- kernels -------------------------------------------------------------------------------------------------------
