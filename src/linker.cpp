@@ -151,6 +151,7 @@ struct Linker::State {
         const auto ir = open(resolved, CodeType::ptx, inputs_of_ir);
         ir->complete();
         modules.push_back(ir->image());
+        detail::refuse_definitions_of_ir(inputs, arch, modules.back());
       }
     } catch (const NvJitLinkError& error) {
       why_not = error.message() + ": " + error.log();
@@ -336,7 +337,13 @@ std::string Linker::error_log() const {
 std::vector<KernelStatistics> Linker::kernel_statistics() const { return parse_kernel_statistics(info_log()); }
 
 LinkerBackend Linker::which_backend() {
-  return toolkit::nvjitlink_library().available ? LinkerBackend::nvjitlink : LinkerBackend::driver;
+  const ToolkitLibrary& found = toolkit::nvjitlink_library();
+  if (found.is_broken) {
+    throw UnavailableError({.call = "nvJitLinkVersion",
+                            .message = "nvJitLink is there but cannot be loaded: " + found.why_not,
+                            .hint = "install it again, or remove it, so that the driver links instead"});
+  }
+  return found.available ? LinkerBackend::nvjitlink : LinkerBackend::driver;
 }
 
 std::string Linker::why_not_nvjitlink() { return toolkit::nvjitlink_library().why_not; }

@@ -36,6 +36,10 @@ void refuse_other_architectures(const LinkInputs& inputs, std::string_view arch)
 /// an empty `arch`, only definitions that are in the images for all architectures count. Of LTO-IR nothing is known.
 void refuse_double_definitions(const LinkInputs& inputs, std::string_view arch);
 
+/// Throws ValueError if `ptx`, made of the LTO-IR among the inputs, defines what another input defines too: linkers let
+/// that pass. Functions that the optimiser has dropped are not in it.
+void refuse_definitions_of_ir(const LinkInputs& inputs, std::string_view arch, std::string_view ptx);
+
 /// Throws NvJitLinkError if a kernel of the inputs is not in the linked cubin. A cubin without a symbol table passes.
 void refuse_lost_kernels(const LinkInputs& inputs, std::string_view arch, std::string_view cubin,
                          const std::string& description);

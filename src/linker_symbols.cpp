@@ -86,6 +86,24 @@ void refuse_double_definitions(const LinkInputs& inputs, std::string_view arch) 
   }
 }
 
+void refuse_definitions_of_ir(const LinkInputs& inputs, std::string_view arch, std::string_view ptx) {
+  std::set<std::string> defined;
+  for (const CodeSymbol& symbol : ptx_symbols(ptx)) {
+    if (symbol.kind == CodeSymbol::strong) defined.insert(symbol.name);
+  }
+  for (const LinkInput& input : inputs.inputs) {
+    for (const Piece& piece : pieces_of(input, arch)) {
+      for (const CodeSymbol& symbol : piece.symbols) {
+        if (symbol.kind != CodeSymbol::strong || !defined.contains(symbol.name)) continue;
+        throw ValueError(
+            {.call = "Linker",
+             .message = "symbol '" + symbol.name + "' is defined by " + piece.place + " and by LTO-IR of the inputs",
+             .hint = "define it in one of them and declare it extern in the other, or make it static or inline"});
+      }
+    }
+  }
+}
+
 void refuse_lost_kernels(const LinkInputs& inputs, std::string_view arch, std::string_view cubin,
                          const std::string& description) {
   std::set<std::string> present;

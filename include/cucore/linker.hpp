@@ -105,7 +105,8 @@ class CUCORE_API Linker {
   /// What info_log() tells of each kernel's registers, spills and memory; nothing without verbose or ptxas_options
   /// "-v".
   std::vector<KernelStatistics> kernel_statistics() const;
-  /// Who links, for all Linkers of this process; opens nvJitLink.
+  /// Who links, for all Linkers of this process; opens nvJitLink. Throws UnavailableError if that is there and cannot
+  /// be loaded, which is no reason to link otherwise.
   static LinkerBackend which_backend();
   /// Why it is not nvJitLink; empty if it is.
   static std::string why_not_nvjitlink();

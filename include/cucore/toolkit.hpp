@@ -33,6 +33,9 @@ struct ToolkitLibrary {
   std::string build = {};
   std::string found_by = {};  ///< which rule of the list above found it, e.g. "CUDA_HOME"
   std::string why_not = {};   ///< if not available: every place that was tried and what was wrong with it
+  /// Not available, though a file is there, because that cannot be loaded (damaged, of another machine, lacking a
+  /// library).
+  bool is_broken = false;
 };
 
 /// What of the toolkit this process uses.

@@ -127,6 +127,15 @@ def test_a_symbol_that_two_inputs_define_is_an_error_that_names_all_three():
         linked(caller(), callee(), fat)
 
 
+@pytest.mark.parametrize("target", ["ptx", "cubin"])
+def test_a_kernel_or_variable_that_ltoir_and_another_input_define_is_an_error_that_names_it(target):
+    for source, name in ((CALLER, "k"), ('extern "C" { __device__ int shared_by_all = 1; }', "shared_by_all")):
+        ir = compiled(source + 'extern "C" __global__ void used(int* p) { *p = 1; }', "ltoir", "ir")
+        other = compiled(source, target, "other")
+        with pytest.raises(ValueError, match=f"'{name}' is defined by input 'other'.* and by LTO-IR"):
+            linked(ir, callee("ltoir"), other, callee(target))
+
+
 def test_a_cubin_for_another_architecture_is_an_error_that_names_both():
     with pytest.raises(ValueError, match=r"input 'callee' \(cubin\) is for sm_90 and cannot be linked for sm_80"):
         linked(caller(), callee("cubin", arch="sm_90"))
@@ -356,6 +365,21 @@ def test_without_nvjitlink_the_driver_links_with_one_warning(old_nvjitlink):
     """
     result = run_python(source, env={"CUCORE_NVJITLINK": old_nvjitlink})
     assert (result.stdout, result.returncode) == ("cubin both 42\n", 0), result.stderr
+
+
+def test_an_nvjitlink_that_is_there_but_cannot_be_loaded_is_an_error_and_no_reason_for_the_driver_to_link(tmp_path):
+    (tmp_path / "libnvJitLink.so").write_text("no library")
+    program = """
+        import cucore
+        code = cucore.compile_ptx("", {"arch": "sm_80"})
+        for use in (cucore.Linker.which_backend, lambda: cucore.Linker(code, options={"arch": "sm_80"})):
+            try:
+                print("accepted", use())
+            except RuntimeError as error:
+                print("cannot be loaded" in str(error), "libnvJitLink.so (CUCORE_NVJITLINK)" in str(error))
+    """
+    result = run_python(program, env={"CUCORE_NVJITLINK": str(tmp_path / "libnvJitLink.so")})
+    assert result.stdout == "True True\n" * 2, result.stdout + result.stderr
 
 
 def test_without_nvjitlink_the_driver_compiles_ptx(old_nvjitlink, tmp_path):

@@ -50,6 +50,12 @@ std::vector<fs::path> files_of(const Place& place, const Wanted& wanted) {
   return files;
 }
 
+Opened not_found(Opened opened, const Wanted& wanted, const std::string& tried) {
+  opened.library.why_not = "no usable " + wanted.stem + "; tried:" + tried;
+  return opened;
+}
+
+// A file that somebody named and that cannot be loaded ends the search: another library is not what was asked for.
 Opened open_first(const std::vector<Place>& candidates, const Wanted& wanted) {
   Opened opened;
   std::string tried;
@@ -65,20 +71,22 @@ Opened open_first(const std::vector<Place>& candidates, const Wanted& wanted) {
       void* symbol = handle != nullptr ? ::dlsym(handle, wanted.a_function) : nullptr;
       if (symbol == nullptr) {
         const char* reason = ::dlerror();
+        opened.library.is_broken = opened.library.is_broken || (handle == nullptr && !loader_search);
         tried += "\n  " + file.string() + " (" + place.rule + "): " + (reason != nullptr ? reason : "unknown reason");
         if (handle != nullptr) ::dlclose(handle);
+        if (opened.library.is_broken && !place.file.empty()) return not_found(std::move(opened), wanted, tried);
         continue;
       }
       keep_late_destructors(handle);
       Dl_info where{};
       opened.handle = handle;
+      opened.library.is_broken = false;
       opened.library.path = ::dladdr(symbol, &where) != 0 ? fs::path(where.dli_fname) : file;
       opened.library.found_by = place.rule;
       return opened;
     }
   }
-  opened.library.why_not = "no usable " + wanted.stem + "; tried:" + tried;
-  return opened;
+  return not_found(std::move(opened), wanted, tried);
 }
 
 #define NVRTC_FUNCTION(name, version, parameters) \
