@@ -88,6 +88,46 @@ void Context::sync() const {
   scope.restore();
 }
 
+std::size_t Context::limit(Limit limit) const {
+  const detail::ContextState& state = open_state(*this, "limit");
+  std::size_t value = 0;
+  detail::ContextScope scope(state.handle);
+  driver::check(driver::table().cuCtxGetLimit(&value, static_cast<int>(limit)), "cuCtxGetLimit",
+                [&] { return describe(state); });
+  scope.restore();
+  return value;
+}
+
+void Context::set_limit(Limit limit, std::size_t value) const {
+  const detail::ContextState& state = open_state(*this, "set_limit");
+  detail::ContextScope scope(state.handle);
+  driver::check(driver::table().cuCtxSetLimit(static_cast<int>(limit), value), "cuCtxSetLimit",
+                [&] { return describe(state); });
+  scope.restore();
+}
+
+void Context::enable_peer_access(const Context& peer) const {
+  const detail::ContextState& state = open_state(*this, "enable_peer_access");
+  const detail::ContextState& other = open_state(peer, "enable_peer_access");
+  detail::ContextScope scope(state.handle);
+  const driver::CUresult code = driver::table().cuCtxEnablePeerAccess(other.handle, 0);
+  if (code != driver::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) {
+    driver::check(code, "cuCtxEnablePeerAccess", [&] { return describe(state) + " and " + describe(other); });
+  }
+  scope.restore();
+}
+
+void Context::disable_peer_access(const Context& peer) const {
+  const detail::ContextState& state = open_state(*this, "disable_peer_access");
+  const detail::ContextState& other = open_state(peer, "disable_peer_access");
+  detail::ContextScope scope(state.handle);
+  const driver::CUresult code = driver::table().cuCtxDisablePeerAccess(other.handle);
+  if (code != driver::CUDA_ERROR_PEER_ACCESS_NOT_ENABLED) {
+    driver::check(code, "cuCtxDisablePeerAccess", [&] { return describe(state) + " and " + describe(other); });
+  }
+  scope.restore();
+}
+
 ScopedCurrent::ScopedCurrent(const Context& context) : context_(context.share()) {
   driver::check(driver::table().cuCtxGetCurrent(&previous_), "cuCtxGetCurrent", "the calling thread");
   context_.set_current();

@@ -1,7 +1,13 @@
 // Error: the sentence made of its parts.
 #include "cucore/error.hpp"
 
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <new>
 #include <utility>
+
+#include "cucore/result.hpp"
 
 namespace cucore {
 namespace {
@@ -43,6 +49,41 @@ ErrorInfo trimmed(ErrorInfo info) {
 
 Error::Error(ErrorInfo info) : Error(std::make_shared<const ErrorInfo>(trimmed(std::move(info)))) {}
 
+// What a kernel did wrong (addresses, instructions, the stack, an assertion, a trap), and a launch that ran too long.
+bool DriverError::is_sticky() const noexcept {
+  constexpr int sticky[] = {700, 702, 710, 714, 715, 716, 717, 718, 719, 721};
+  return std::find(std::begin(sticky), std::end(sticky), code()) != std::end(sticky);
+}
+
 Error::Error(std::shared_ptr<const ErrorInfo> info) : std::runtime_error(sentence(*info)), info_(std::move(info)) {}
 
+namespace detail {
+namespace {
+
+// Never destroyed: calls may be attempted at the process's end.
+const Error* const exhausted = new Error({.message = "there is no memory left on the host"});
+
+}  // namespace
+
+const Error& host_memory_exhausted() noexcept { return *exhausted; }
+
+Error error_in_flight() noexcept {
+  try {
+    try {
+      throw;
+    } catch (const Error& error) {
+      return error;
+    } catch (const std::bad_alloc&) {
+      return *exhausted;
+    } catch (const std::exception& error) {
+      return Error({.message = error.what()});
+    } catch (...) {
+      return Error({.message = "something was thrown that is no exception"});
+    }
+  } catch (...) {
+    return *exhausted;
+  }
+}
+
+}  // namespace detail
 }  // namespace cucore

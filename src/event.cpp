@@ -41,16 +41,19 @@ const EventState& open_event(const std::shared_ptr<const EventState>& state, con
   return *state;
 }
 
-void record_event(const EventState& event, const StreamState& stream) {
+void record_event(const EventState& event, const StreamState& stream, unsigned flags) {
   ContextScope scope(context_handle(stream));
-  const driver::CUresult code = driver::table().cuEventRecord(event.handle, stream.handle);
+  const driver::Table& table = driver::table();
+  const char* const call = flags == 0 ? "cuEventRecord" : "cuEventRecordWithFlags";
+  const driver::CUresult code = flags == 0 ? table.cuEventRecord(event.handle, stream.handle)
+                                           : table.cuEventRecordWithFlags(event.handle, stream.handle, flags);
   if (code == driver::CUDA_ERROR_INVALID_HANDLE && event.context != nullptr && stream.context != nullptr &&
       event.context->handle != stream.context->handle) {
-    driver::fail(code, "cuEventRecord", describe(event) + " in " + describe(stream),
+    driver::fail(code, call, describe(event) + " in " + describe(stream),
                  "an event can be recorded only on streams of the context it was made in; make it with the stream's "
                  "Device");
   }
-  driver::check(code, "cuEventRecord", [&] { return describe(event) + " in " + describe(stream); });
+  driver::check(code, call, [&] { return describe(event) + " in " + describe(stream); });
   scope.restore();
 }
 

@@ -214,15 +214,37 @@ Context Stream::context() const { return Context(detail::context_of_stream(open_
 
 DeviceResources Stream::resources() const { return context().resources(); }
 
-void Stream::record(const Event& event) const {
-  const StreamState& state = open_stream(state_, "record");
-  const detail::EventState& recorded = detail::open_event(event.state(), "record");
+namespace {
+
+// An event that may be recorded: not one that other processes know.
+const detail::EventState& recordable(const Event& event, const char* call) {
+  const detail::EventState& recorded = detail::open_event(event.state(), call);
   if (recorded.options.ipc_enabled) {
     throw TypeError({.call = "Stream::record",
                      .message = "an IPC-enabled event is bound to its first record and cannot be re-recorded",
                      .hint = "make a new one with record({.ipc_enabled = true})"});
   }
-  detail::record_event(recorded, state);
+  return recorded;
+}
+
+void wait_for_event(const StreamState& state, const Event& event, unsigned flags) {
+  const detail::EventState& waited = detail::open_event(event.state(), "wait");
+  ContextScope scope(context_handle(state));
+  driver::check(driver::table().cuStreamWaitEvent(state.handle, waited.handle, flags), "cuStreamWaitEvent",
+                [&] { return describe(state) + " waiting for " + detail::describe(waited); });
+  scope.restore();
+}
+
+}  // namespace
+
+void Stream::record(const Event& event) const {
+  const StreamState& state = open_stream(state_, "record");
+  detail::record_event(recordable(event, "record"), state);
+}
+
+void Stream::record_external(const Event& event) const {
+  const StreamState& state = open_stream(state_, "record_external");
+  detail::record_event(recordable(event, "record_external"), state, driver::CU_EVENT_RECORD_EXTERNAL);
 }
 
 Event Stream::record(const EventOptions& options) const {
@@ -232,13 +254,10 @@ Event Stream::record(const EventOptions& options) const {
   return event;
 }
 
-void Stream::wait(const Event& event) const {
-  const StreamState& state = open_stream(state_, "wait");
-  const detail::EventState& waited = detail::open_event(event.state(), "wait");
-  ContextScope scope(context_handle(state));
-  driver::check(driver::table().cuStreamWaitEvent(state.handle, waited.handle, 0), "cuStreamWaitEvent",
-                [&] { return describe(state) + " waiting for " + detail::describe(waited); });
-  scope.restore();
+void Stream::wait(const Event& event) const { wait_for_event(open_stream(state_, "wait"), event, 0); }
+
+void Stream::wait_external(const Event& event) const {
+  wait_for_event(open_stream(state_, "wait_external"), event, driver::CU_EVENT_WAIT_EXTERNAL);
 }
 
 void Stream::wait(const Stream& other) const {

@@ -199,10 +199,12 @@ CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAtt
         value->priority = stream.priority();
         return CUDA_SUCCESS;
       case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-        value->syncPolicy = CU_SYNC_POLICY_AUTO;
+        value->syncPolicy = stream.sync_policy.load();
+        return CUDA_SUCCESS;
+      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+        value->memSyncDomain = stream.mem_sync_domain.load();
         return CUDA_SUCCESS;
       case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
       case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
         return CUDA_SUCCESS;
       default:
@@ -212,12 +214,21 @@ CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAtt
 }
 
 CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue* param) {
-  return query_stream(hStream, [&](Stream&) {
+  return query_stream(hStream, [&](Stream& stream) {
     if (!param) return CUDA_ERROR_INVALID_VALUE;
     switch (attr) {  // hints; priority is fixed at creation
       case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-      case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        if (param->syncPolicy < CU_SYNC_POLICY_AUTO || param->syncPolicy > CU_SYNC_POLICY_BLOCKING_SYNC)
+          return CUDA_ERROR_INVALID_VALUE;
+        stream.sync_policy.store(param->syncPolicy);
+        return CUDA_SUCCESS;
       case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+        if (param->memSyncDomain < CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT ||
+            param->memSyncDomain > CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE)
+          return CUDA_ERROR_INVALID_VALUE;
+        stream.mem_sync_domain.store(param->memSyncDomain);
+        return CUDA_SUCCESS;
+      case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
       case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
       case CU_LAUNCH_ATTRIBUTE_PRIORITY:
         return CUDA_SUCCESS;
@@ -228,7 +239,13 @@ CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstr
 }
 
 CUresult cuStreamCopyAttributes(CUstream dst, CUstream src) {
-  return query_stream(dst, [&](Stream&) { return query_stream(src, [](Stream&) { return CUDA_SUCCESS; }); });
+  return query_stream(dst, [&](Stream& to) {
+    return query_stream(src, [&](Stream& from) {
+      to.sync_policy.store(from.sync_policy.load());
+      to.mem_sync_domain.store(from.mem_sync_domain.load());
+      return CUDA_SUCCESS;
+    });
+  });
 }
 
 CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t, unsigned int flags) {

@@ -14,6 +14,7 @@
 // reference. Thread-safety: const members may be called concurrently; close() and moves need exclusion.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 
@@ -31,6 +32,17 @@ class Event;
 class Stream;
 struct EventOptions;
 struct StreamOptions;
+
+/// What kernels may use of a context's resources (CUlimit); sizes in bytes.
+enum class Limit {
+  stack_size = 0,                        ///< of each thread
+  printf_fifo_size = 1,                  ///< what kernels may print between two synchronisations
+  malloc_heap_size = 2,                  ///< of malloc() in kernels
+  dev_runtime_sync_depth = 3,            ///< nested launches that wait
+  dev_runtime_pending_launch_count = 4,  ///< launches by kernels that have not begun
+  max_l2_fetch_granularity = 5,          ///< 0 to 128; a hint
+  persisting_l2_cache_size = 6,
+};
 
 class CUCORE_API Context {
  public:
@@ -76,6 +88,16 @@ class CUCORE_API Context {
   Event create_event() const;
   /// Waits until all work submitted to the context has completed (cuCtxSynchronize).
   void sync() const;
+
+  /// cuCtxGetLimit. @throws DriverError CUDA_ERROR_UNSUPPORTED_LIMIT: the device has no such limit
+  std::size_t limit(Limit limit) const;
+  /// cuCtxSetLimit. The driver may round up: limit() tells. @throws DriverError
+  void set_limit(Limit limit, std::size_t value) const;
+  /// Lets kernels here access memory of `peer`, a context of another device (cuCtxEnablePeerAccess); again is allowed.
+  /// Memory pools have access of their own: DeviceMemoryResource. @throws DriverError the devices are no peers
+  void enable_peer_access(const Context& peer) const;
+  /// Takes that back; twice is allowed (cuCtxDisablePeerAccess).
+  void disable_peer_access(const Context& peer) const;
 
   /// Another reference to the same context.
   Context share() const;

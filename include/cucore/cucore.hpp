@@ -8,6 +8,7 @@
 #include "cucore/error.hpp"
 #include "cucore/export.hpp"
 #include "cucore/process.hpp"
+#include "cucore/result.hpp"
 #include "cucore/version.hpp"
 
 // Compiling: works without a driver

@@ -99,6 +99,12 @@ class CUCORE_API Device {
   MemoryInfo memory_info() const;
   /// The priorities its streams may have (cuCtxGetStreamPriorityRange); makes the primary context.
   PriorityRange priority_range() const;
+  /// Limits of the primary context: Context::limit(), Context::set_limit().
+  std::size_t limit(Limit limit) const { return context().limit(limit); }
+  void set_limit(Limit limit, std::size_t value) const { context().set_limit(limit, value); }
+  /// Whether kernels here may access memory of `peer` that is not from a pool: of the primary contexts, see Context.
+  void enable_peer_access(const Device& peer) const { context().enable_peer_access(peer.context()); }
+  void disable_peer_access(const Device& peer) const { context().disable_peer_access(peer.context()); }
   /// An attribute by its CUdevice_attribute number. @throws DriverError (CUDA_ERROR_INVALID_VALUE: unknown to the
   /// driver)
   int attribute(int number) const;

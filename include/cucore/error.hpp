@@ -52,10 +52,36 @@ class CUCORE_API Error : public std::runtime_error {
   std::shared_ptr<const ErrorInfo> info_;
 };
 
-/// A CUDA driver call failed (Python: CUDAError).
+/// A CUDA driver call failed (Python: CUDAError). The frequent cases have classes of their own.
 class CUCORE_API DriverError : public Error {
  public:
   using Error::Error;
+  /// Whether the context is unusable now: every later call in it fails with this error until the process ends.
+  bool is_sticky() const noexcept;
+};
+
+/// CUDA_ERROR_OUT_OF_MEMORY (Python: CUDAOutOfMemoryError, which is a MemoryError too).
+class CUCORE_API OutOfMemoryError : public DriverError {
+ public:
+  using DriverError::DriverError;
+};
+
+/// CUDA_ERROR_NOT_READY: what was asked about has not completed (Python: CUDANotReadyError).
+class CUCORE_API NotReadyError : public DriverError {
+ public:
+  using DriverError::DriverError;
+};
+
+/// CUDA_ERROR_INVALID_CONTEXT or CUDA_ERROR_CONTEXT_IS_DESTROYED (Python: CUDAInvalidContextError).
+class CUCORE_API InvalidContextError : public DriverError {
+ public:
+  using DriverError::DriverError;
+};
+
+/// An error after which the context is unusable: is_sticky() (Python: CUDAStickyError).
+class CUCORE_API StickyError : public DriverError {
+ public:
+  using DriverError::DriverError;
 };
 
 /// An NVRTC call failed; log() holds the compilation log (Python: NVRTCError).

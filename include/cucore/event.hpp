@@ -9,7 +9,7 @@
 //   cucore::launch(stream, config, kernel, args...);
 //   end.record(stream);
 //   end.sync();
-//   float milliseconds = end.elapsed_time(start);   // or end - start
+//   float milliseconds = end.elapsed_time(start);   // or, as a std::chrono duration: end - start
 //
 // Ownership, closed state and thread-safety: as of Stream. An event keeps its context alive.
 #pragma once
@@ -82,7 +82,10 @@ class CUCORE_API Event {
   ///   devices, one must be recorded first, or one has not completed
   /// @throws DriverError for any other answer
   float elapsed_time(const Event& start) const;
-  friend float operator-(const Event& end, const Event& start) { return end.elapsed_time(start); }
+  /// The same as a duration, which std::chrono converts to any other unit.
+  friend std::chrono::duration<float, std::milli> operator-(const Event& end, const Event& start) {
+    return std::chrono::duration<float, std::milli>(end.elapsed_time(start));
+  }
 
   /// The bytes another process opens the event with. @throws StateError the event is not IPC-enabled
   std::array<std::byte, 64> ipc_descriptor() const;

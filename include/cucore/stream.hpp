@@ -16,6 +16,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -41,6 +42,20 @@ struct StreamOptions {
 
 /// What a stream does when a capture into a graph was begun on it.
 enum class CaptureStatus { none = 0, active = 1, invalidated = 2 };
+
+/// What wait_value() waits for, of the value in memory and the one given.
+enum class WaitCondition {
+  greater_or_equal = 0,  ///< their difference, taken with a sign, is not negative: counters may wrap around
+  equal = 1,
+  any_bit = 2,      ///< they have a bit in common
+  any_zero_bit = 3  ///< some bit is set in neither; see DeviceProperties::can_use_stream_wait_value_nor
+};
+
+/// How a thread that waits for a stream waits.
+enum class SyncPolicy { automatic = 1, spin = 2, yield = 3, blocking_sync = 4 };
+
+/// Whose writes a kernel's memory fences wait for: kernels of different domains do not hold one another up.
+enum class MemSyncDomain { default_domain = 0, remote = 1 };
 
 class CUCORE_API Stream {
  public:
@@ -77,10 +92,16 @@ class CUCORE_API Stream {
 
   /// Records `event` after the work submitted so far (cuEventRecord). @throws TypeError an IPC event: bound for life
   void record(const Event& event) const;
+  /// As record(), in a stream that is being captured: the graph records the event each time it runs, for others to wait
+  /// for (CU_EVENT_RECORD_EXTERNAL). @throws DriverError CUDA_ERROR_ILLEGAL_STATE: nothing is captured here
+  void record_external(const Event& event) const;
   /// Makes an event in the stream's context and records it. @throws TypeError IPC together with timing
   Event record(const EventOptions& options = {}) const;
   /// Later work here waits for the event's most recent record; one never recorded is not waited for.
   void wait(const Event& event) const;
+  /// As wait(), in a stream that is being captured: the graph waits each time it runs (CU_EVENT_WAIT_EXTERNAL).
+  /// @throws DriverError CUDA_ERROR_ILLEGAL_STATE: nothing is captured here
+  void wait_external(const Event& event) const;
   /// Later work here waits for the work submitted to `other` so far.
   void wait(const Stream& other) const;
   /// Blocks the calling thread until the work submitted so far has completed. @throws DriverError also for faults of
@@ -95,6 +116,26 @@ class CUCORE_API Stream {
   std::uint64_t id() const;
   /// Whether work submitted now is recorded into a graph (cuStreamIsCapturing).
   CaptureStatus capture_status() const;
+
+  /// Calls `function` on a thread of the driver when the work submitted so far has completed; later work here waits for
+  /// it to return (cuStreamAddCallback). It must not call CUDA. It is not called if that work failed; what it throws is
+  /// reported to the release failure handler. Cannot be captured. @throws ValueError empty  @throws DriverError
+  void callback(std::function<void()> function) const;
+  /// Later work here waits until the value in device memory at `address`, aligned to its size, is as `condition` says
+  /// (cuStreamWaitValue32, 64). The host does not wait. @throws DriverError no device memory, or not aligned
+  void wait_value(DevicePointer address, std::uint32_t value,
+                  WaitCondition condition = WaitCondition::greater_or_equal) const;
+  void wait_value(DevicePointer address, std::uint64_t value,
+                  WaitCondition condition = WaitCondition::greater_or_equal) const;
+  /// Writes a value to device memory when the work submitted so far has completed (cuStreamWriteValue32, 64).
+  /// @throws as wait_value()
+  void write_value(DevicePointer address, std::uint32_t value) const;
+  void write_value(DevicePointer address, std::uint64_t value) const;
+  /// Attributes (cuStreamGetAttribute, cuStreamSetAttribute). @throws DriverError a value the driver does not take
+  SyncPolicy sync_policy() const;
+  void set_sync_policy(SyncPolicy policy) const;
+  MemSyncDomain mem_sync_domain() const;
+  void set_mem_sync_domain(MemSyncDomain domain) const;
 
   /// What from_handle() was told to keep alive; null if nothing.
   std::shared_ptr<const void> owner() const noexcept;

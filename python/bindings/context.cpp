@@ -78,6 +78,24 @@ void bind_context(nb::module_& module) {
       .def("_set_current",
            [](const PyContext& self) { self.use([](const Context& context) { context.set_current(); }); })
       .def("_sync", [](const PyContext& self) { self.use([](const Context& context) { context.sync(); }); })
+      .def("_limit",
+           [](const PyContext& self, int limit) {
+             return self.use([&](const Context& context) { return context.limit(static_cast<Limit>(limit)); });
+           })
+      .def("_set_limit",
+           [](const PyContext& self, int limit, std::size_t value) {
+             self.use([&](const Context& context) { context.set_limit(static_cast<Limit>(limit), value); });
+           })
+      .def("_enable_peer_access",
+           [](const PyContext& self, const PyContext& peer) {
+             Context other = peer.value().share();
+             self.use([&](const Context& context) { context.enable_peer_access(other); });
+           })
+      .def("_disable_peer_access",
+           [](const PyContext& self, const PyContext& peer) {
+             Context other = peer.value().share();
+             self.use([&](const Context& context) { context.disable_peer_access(other); });
+           })
       .def("_create_stream",
            [](const PyContext& self, bool nonblocking, std::optional<int> priority) {
              return new PyStream(self.use([&](const Context& context) {

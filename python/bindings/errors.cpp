@@ -93,6 +93,14 @@ void translate(const std::exception_ptr& pointer, void*) {
     raise(classes().nvjitlink_error, error);
   } catch (const NvvmError& error) {
     raise(classes().nvvm_error, error);
+  } catch (const OutOfMemoryError& error) {
+    raise(classes().out_of_memory_error, error);
+  } catch (const NotReadyError& error) {
+    raise(classes().not_ready_error, error);
+  } catch (const InvalidContextError& error) {
+    raise(classes().invalid_context_error, error);
+  } catch (const StickyError& error) {
+    raise(classes().sticky_error, error);
   } catch (const DriverError& error) {
     raise(classes().cuda_error, error);
   } catch (const UnsupportedOptionError& error) {
@@ -277,6 +285,10 @@ void bind_errors(nb::module_&) {
   const nb::module_ handles = nb::module_::import_("cucore._handles");
   Classes& all = classes();
   all.cuda_error = class_of(errors, "CUDAError");
+  all.out_of_memory_error = class_of(errors, "CUDAOutOfMemoryError");
+  all.not_ready_error = class_of(errors, "CUDANotReadyError");
+  all.invalid_context_error = class_of(errors, "CUDAInvalidContextError");
+  all.sticky_error = class_of(errors, "CUDAStickyError");
   all.nvrtc_error = class_of(errors, "NVRTCError");
   all.nvjitlink_error = class_of(errors, "NvJitLinkError");
   all.nvvm_error = class_of(errors, "NVVMError");

@@ -126,6 +126,14 @@ void bind_event(nb::module_& module) {
       .def("elapsed_time", elapsed, nb::arg("start"), nb::kw_only(), nb::arg("sync") = false,
            "Milliseconds from `start` to this event. Raises RuntimeError if there is no time yet, and says why; "
            "`sync=True` waits for both first.")
+      .def(
+          "elapsed",
+          [](const PyEvent& self, const PyEvent& start, bool sync) {
+            const float milliseconds = elapsed(self, start, sync);
+            return nb::module_::import_("datetime").attr("timedelta")(nb::arg("milliseconds") = milliseconds);
+          },
+          nb::arg("start"), nb::kw_only(), nb::arg("sync") = false,
+          "elapsed_time() as a timedelta, which is a microsecond fine.")
       .def("__sub__", difference, nb::is_operator(), "Milliseconds from the right event to the left one.")
       .def("__rsub__", not_implemented)
       .def("__isub__", not_implemented)

@@ -26,6 +26,10 @@ namespace nb = nanobind;
 /// ends, and nothing may be looked up while the interpreter finalizes.
 struct Classes {
   PyObject* cuda_error = nullptr;
+  PyObject* out_of_memory_error = nullptr;
+  PyObject* not_ready_error = nullptr;
+  PyObject* invalid_context_error = nullptr;
+  PyObject* sticky_error = nullptr;
   PyObject* nvrtc_error = nullptr;
   PyObject* nvjitlink_error = nullptr;
   PyObject* nvvm_error = nullptr;

@@ -15,8 +15,9 @@ const PyStream* as_stream(nb::handle object) {
   return nb::try_cast<const PyStream*>(object, stream) ? stream : nullptr;
 }
 
-nb::object record(const PyStream& self, nb::handle event, nb::handle options) {
+nb::object record(const PyStream& self, nb::handle event, nb::handle options, bool external) {
   if (event.is_none()) {
+    if (external) throw nb::type_error("Stream.record(external=True) needs the event that is to be recorded");
     const EventOptions wanted = event_options(options);
     if (wanted.ipc_enabled) nb::module_::import_("cucore._ipc");  // teaches multiprocessing to send it
     return new_object<PyEvent>(self.use([&](const Stream& stream) { return stream.record(wanted); }));
@@ -29,8 +30,17 @@ nb::object record(const PyStream& self, nb::handle event, nb::handle options) {
     throw nb::type_error((std::string("event must be an Event or None, not ") + Py_TYPE(event.ptr())->tp_name).c_str());
   }
   Stream stream = self.value().share();
-  recorded->use([&](const Event& mark) { mark.record(stream); });
+  recorded->use([&](const Event& mark) { external ? stream.record_external(mark) : stream.record(mark); });
   return nb::borrow(event);
+}
+
+void wait_for_external(const PyStream& self, nb::handle other) {
+  const PyEvent* event = nullptr;
+  if (!nb::try_cast<const PyEvent*>(other, event) || event == nullptr) {
+    throw nb::type_error("Stream.wait(external=True) takes Events only");
+  }
+  Event mark = event->value().share();
+  self.use([&](const Stream& stream) { stream.wait_external(mark); });
 }
 
 void wait_for_one(const PyStream& self, nb::handle other) {
@@ -60,10 +70,10 @@ void wait_for_one(const PyStream& self, nb::handle other) {
   }
 }
 
-void wait(const PyStream& self, const nb::args& others) {
+void wait(const PyStream& self, const nb::args& others, bool external) {
   if (PyTuple_GET_SIZE(others.ptr()) == 0)
     throw nb::type_error("Stream.wait needs something to wait for: an Event or a Stream");
-  for (const nb::handle other : others) wait_for_one(self, other);
+  for (const nb::handle other : others) external ? wait_for_external(self, other) : wait_for_one(self, other);
 }
 
 void sync(const PyStream& self, nb::handle timeout) {
@@ -75,6 +85,7 @@ void sync(const PyStream& self, nb::handle timeout) {
 
 std::string describe(const PyStream& self) {
   std::string text = "<Stream handle=" + hex(self.value().handle());
+  if (self.name.has_value()) text += " name='" + *self.name + "'";
   if (!self.is_open()) return text + " closed>";
   // The default streams belong to whatever context is current; asking for it here would open the driver.
   if (self.identity() <= 2) return text + " context=current>";
@@ -107,20 +118,25 @@ int clear(PyObject* object) {
 // record() on the bare CPython API: programs call it around every piece of work.
 PyObject* record_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
   return answered([&] {
-    std::array<PyObject*, 2> given{Py_None, Py_None};  // event, options
-    if (count > 2) throw nb::type_error("Stream.record takes at most two arguments, event and options");
+    std::array<PyObject*, 3> given{Py_None, Py_None, Py_False};  // event, options, external
+    constexpr std::array<const char*, 3> known{"event", "options", "external"};
+    if (count > 2) throw nb::type_error("Stream.record takes at most two positional arguments, event and options");
     std::copy_n(arguments, count, given.begin());
     for (Py_ssize_t i = 0; names != nullptr && i < PyTuple_GET_SIZE(names); ++i) {
       PyObject* const name = PyTuple_GET_ITEM(names, i);
-      const bool is_event = PyUnicode_CompareWithASCIIString(name, "event") == 0;
-      if (!is_event && PyUnicode_CompareWithASCIIString(name, "options") != 0) {
-        throw nb::type_error("Stream.record takes no arguments but event and options");
+      const auto found = std::find_if(known.begin(), known.end(), [&](const char* each) {
+        return PyUnicode_CompareWithASCIIString(name, each) == 0;
+      });
+      if (found == known.end()) {
+        throw nb::type_error("Stream.record takes no arguments but event, options and external");
       }
-      const std::size_t place = is_event ? 0 : 1;
+      const auto place = static_cast<std::size_t>(found - known.begin());
       if (static_cast<Py_ssize_t>(place) < count) throw nb::type_error("Stream.record got an argument twice");
       given[place] = arguments[count + i];
     }
-    return record(self_as<PyStream>(self), given[0], given[1]);
+    const int external = given[2] == Py_False ? 0 : PyObject_IsTrue(given[2]);
+    if (external < 0) throw nb::python_error();
+    return record(self_as<PyStream>(self), given[0], given[1], external != 0);
   });
 }
 
@@ -128,8 +144,9 @@ PyMethodDef methods[] = {
     // The casts are how CPython takes functions of this kind.
     {"record", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(record_method)),
      METH_FASTCALL | METH_KEYWORDS,
-     "record($self, event=None, options=None)\n--\n\n"
-     "Records `event` after the work submitted so far and returns it; without one, makes it from `options`."},
+     "record($self, event=None, options=None, *, external=False)\n--\n\n"
+     "Records `event` after the work submitted so far and returns it; without one, makes it from `options`. With "
+     "`external`, in a stream that is being captured, the graph records it each time it runs."},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -274,7 +291,7 @@ void bind_stream(nb::module_& module) {
           "__await__",
           [](nb::handle self) { return nb::module_::import_("cucore._waiting").attr("awaited_stream")(self); },
           "`await stream` waits for the work submitted so far without blocking the event loop.")
-      .def("wait", wait, nb::arg("events_or_streams"),
+      .def("wait", wait, nb::arg("events_or_streams"), nb::kw_only(), nb::arg("external") = false,
            "Later work here waits for an event's last record, or for the work submitted to another stream so far; for "
            "each of "
            "several.")
@@ -296,6 +313,7 @@ void bind_stream(nb::module_& module) {
         throw nb::type_error("a Stream is driver state of this process and cannot be pickled");
       });
 
+  bind_stream_operations(cls);
   module.def("_stream_from_protocol", [](nb::handle object) { return new PyStream(stream_from_protocol(object)); });
   module.attr("LEGACY_DEFAULT_STREAM") =
       nb::cast(new PyStream(Stream::legacy_default().share(), true), nb::rv_policy::take_ownership);

@@ -105,6 +105,7 @@ EventOptions event_options(nb::handle options);
 struct PyStream : Wrapper<Stream> {
   explicit PyStream(Stream stream, bool shared_default = false)
       : Wrapper(std::move(stream)), is_default(shared_default) {}
+  std::optional<std::string> name;  ///< for people and tools
   bool is_default;  ///< one of the two singletons of the module, which everybody shares: close() leaves it open
 };
 
@@ -136,6 +137,9 @@ Stream kept_stream(const PyStream& stream);
 /// A foreign stream object, through `__cuda_stream__`; keeps it alive. Throws TypeError (no such attribute) and
 /// RuntimeError (an answer that is not (0, address)).
 Stream stream_from_protocol(nb::handle object);
+
+/// The members of Stream in stream_operations.cpp.
+void bind_stream_operations(nb::handle stream_class);
 
 PyContext* new_context(Context context);
 

@@ -51,6 +51,43 @@ def stream_in(context, options):
     return context._create_stream(bool(options.nonblocking), priority)
 
 
+class Limits:
+    """What kernels may use of a context's resources: numbers that can be read and set, sizes in bytes.
+
+    The driver may round up what is set. A limit that the device does not have is a CUDAError.
+    """
+
+    __slots__ = ("_context",)
+
+    def __init__(self, context):
+        self._context = context
+
+    def __repr__(self):
+        return f"<Limits of {self._context!r}>"
+
+
+def _limit(number, what):
+    return property(
+        lambda self: self._context._limit(number),
+        lambda self, value: self._context._set_limit(number, index(value)),
+        doc=what,
+    )
+
+
+for _number, (_name, _what) in enumerate(
+    (
+        ("stack_size", "The stack of each thread."),
+        ("printf_fifo_size", "What kernels may print between two synchronizations."),
+        ("malloc_heap_size", "The heap of malloc() in kernels."),
+        ("dev_runtime_sync_depth", "How many nested launches may wait."),
+        ("dev_runtime_pending_launch_count", "How many launches by kernels may wait for their turn."),
+        ("max_l2_fetch_granularity", "0 to 128; a hint."),
+        ("persisting_l2_cache_size", "L2 cache set aside for persisting accesses."),
+    )
+):
+    setattr(Limits, _name, _limit(_number, _what))
+
+
 class Device:
     """A GPU, or the CPU device.
 
@@ -71,6 +108,10 @@ class Device:
         "_resources",
         "_uuid",
     )
+
+    initializes_on_demand = False
+    """Whether a Device that was never made current uses its primary context, in every thread, instead of raising
+    CUDAError: set it once, ``Device.initializes_on_demand = True``. Nothing becomes current by it."""
 
     def __new__(cls, device_id=None):
         if isinstance(device_id, Device):
@@ -181,6 +222,22 @@ class Device:
         return MemoryInfo(*_core._device_memory_info(self._ordinal))
 
     @property
+    def limits(self):
+        """The Limits of the device's primary context, for example ``device.limits.stack_size``; makes the context."""
+        return Limits(self._primary_context())
+
+    def enable_peer_access(self, peer):
+        """Lets kernels here access memory of ``peer`` that is from no pool; calling it again is allowed.
+
+        The memory of a pool has access of its own: DeviceMemoryResource.peer_accessible_by.
+        """
+        self._primary_context()._enable_peer_access(Device(peer)._primary_context())
+
+    def disable_peer_access(self, peer):
+        """Takes ``enable_peer_access`` back; calling it again is allowed."""
+        self._primary_context()._disable_peer_access(Device(peer)._primary_context())
+
+    @property
     def priority_range(self):
         """(lowest, highest) priority of its streams; a lower number is a higher priority."""
         return PriorityRange(*_core._device_priority_range(self._ordinal))
@@ -194,6 +251,8 @@ class Device:
 
     def _bound_context(self):
         context = self._context
+        if context is None and Device.initializes_on_demand:
+            context = self._context = self._primary_context()
         if context is None:
             raise CUDAError(
                 f"device {self._ordinal} is not yet initialized in this thread: call Device({self._ordinal})"

@@ -44,6 +44,22 @@ class CUDAError(Exception):
         return _parse_diagnostics(self.log or "")
 
 
+class CUDAOutOfMemoryError(CUDAError, MemoryError):
+    """CUDA_ERROR_OUT_OF_MEMORY: there is not enough memory on the device, or on the host, for what was asked."""
+
+
+class CUDANotReadyError(CUDAError):
+    """CUDA_ERROR_NOT_READY: what was asked about has not completed."""
+
+
+class CUDAInvalidContextError(CUDAError):
+    """No context is current where one is needed, or it has been destroyed."""
+
+
+class CUDAStickyError(CUDAError):
+    """The context is unusable now (``is_sticky``): every later call in it fails with this error."""
+
+
 class NVRTCError(CUDAError):
     """An NVRTC call failed; ``log`` is the compilation log."""
 
@@ -67,6 +83,17 @@ class CUDAWarning(RuntimeWarning):
 nvvmError = NVVMError
 nvJitLinkError = NvJitLinkError
 
-for _class in (CUDAError, NVRTCError, NVVMError, NvJitLinkError, UnsupportedOptionError, CUDAWarning):
+for _class in (
+    CUDAError,
+    CUDAOutOfMemoryError,
+    CUDANotReadyError,
+    CUDAInvalidContextError,
+    CUDAStickyError,
+    NVRTCError,
+    NVVMError,
+    NvJitLinkError,
+    UnsupportedOptionError,
+    CUDAWarning,
+):
     _class.__module__ = "cucore"
 del _class

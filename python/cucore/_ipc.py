@@ -47,6 +47,52 @@ def event_from(ipc_descriptor):
     return open_event(_core.Event, ipc_descriptor)
 
 
+class SharedEvent:
+    """An IPC-enabled event that can be pickled: what comes back, in another process, has the event and its device.
+
+    ``SharedEvent(event)`` in the process that recorded it; there, or where it is unpickled, ``shared.event`` is the
+    Event (opened at first use, on its own device, whichever is current) and ``shared.device`` its Device.
+    """
+
+    __slots__ = ("__weakref__", "_descriptor", "_event", "_uuid")
+
+    def __init__(self, event):
+        if not isinstance(event, _core.Event):
+            raise TypeError(f"event must be an Event, not {type(event).__name__}")
+        self._descriptor = event.ipc_descriptor
+        if event.device is None:
+            raise ValueError("the event was made by another process: let that process share it")
+        self._uuid = event.device.uuid
+        self._event = event
+
+    @property
+    def device(self):
+        """The Device of the event, in this process."""
+        from cucore._device import Device
+
+        return Device.from_uuid(self._uuid)
+
+    @property
+    def event(self):
+        """The Event."""
+        if self._event is None:
+            with self.device.current():
+                self._event = open_event(_core.Event, self._descriptor)
+        return self._event
+
+    def __reduce__(self):
+        return _shared_event, (self._descriptor, self._uuid)
+
+    def __repr__(self):
+        return f"<SharedEvent of device {self._uuid}>"
+
+
+def _shared_event(ipc_descriptor, uuid):
+    shared = object.__new__(SharedEvent)
+    shared._descriptor, shared._uuid, shared._event = ipc_descriptor, uuid, None
+    return shared
+
+
 def _reduce_event(event):
     if multiprocessing.get_start_method(allow_none=True) in (None, "fork"):
         _fork.warn(
@@ -57,4 +103,5 @@ def _reduce_event(event):
 
 
 IPCEventDescriptor.__module__ = "cucore"
+SharedEvent.__module__ = "cucore"
 multiprocessing.reduction.ForkingPickler.register(_core.Event, _reduce_event)

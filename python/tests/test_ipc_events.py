@@ -138,3 +138,27 @@ def test_a_descriptor_of_nothing_is_refused_by_the_driver(ipc_event):
 
     with pytest.raises(cucore.CUDAError, match="cuIpcOpenEventHandle"):
         cucore.Event.from_ipc_descriptor(_ipc.descriptor(bytes(range(1, 65)), False))
+
+
+def test_a_shared_event_pickles_and_knows_its_device(ipc_event, device, stream):
+    shared = cucore.SharedEvent(ipc_event)
+    assert shared.event is ipc_event and shared.device is device
+    done = run_python(
+        """
+        import pickle, sys, cucore
+        shared = pickle.loads(bytes.fromhex(sys.argv[1]))
+        event = shared.event
+        event.sync()
+        print(shared.device.uuid == sys.argv[2], event is shared.event, event.is_ipc_enabled, event.is_done)
+        try:
+            cucore.SharedEvent(event)
+        except (ValueError, cucore.CUDAError):
+            print("only its maker shares it")
+        """,
+        pickle.dumps(shared).hex(),
+        device.uuid,
+    )
+    assert (done.stdout, done.stderr) == ("True True True True\nonly its maker shares it\n", "")
+    for wrong, error in ((5, TypeError), (stream.record(), RuntimeError)):
+        with pytest.raises(error):
+            cucore.SharedEvent(wrong)

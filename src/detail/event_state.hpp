@@ -36,7 +36,7 @@ std::string describe(const EventState& event);
 /// The open event's state. @throws StateError closed
 const EventState& open_event(const std::shared_ptr<const EventState>& state, const char* call);
 
-/// cuEventRecord.
-void record_event(const EventState& event, const StreamState& stream);
+/// cuEventRecord; with flags, cuEventRecordWithFlags.
+void record_event(const EventState& event, const StreamState& stream, unsigned flags = 0);
 
 }  // namespace cucore::detail

@@ -28,6 +28,7 @@ using CUlinkState = ::CUlinkState_st*;
 using CUgreenCtx = GreenContextHandle;
 using CUdevResourceDesc = ::CUdevResourceDesc_st*;
 using CUhostFn = void (*)(void* userData);
+using CUstreamCallback = void (*)(CUstream stream, CUresult status, void* userData);
 using CUoccupancyB2DSize = std::size_t (*)(int blockSize);
 
 inline constexpr CUresult CUDA_SUCCESS = 0;
@@ -47,6 +48,8 @@ inline constexpr CUresult CUDA_ERROR_NOT_FOUND = 500;
 inline constexpr CUresult CUDA_ERROR_NOT_READY = 600;
 inline constexpr CUresult CUDA_ERROR_ILLEGAL_ADDRESS = 700;
 inline constexpr CUresult CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701;
+inline constexpr CUresult CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704;
+inline constexpr CUresult CUDA_ERROR_PEER_ACCESS_NOT_ENABLED = 705;
 inline constexpr CUresult CUDA_ERROR_CONTEXT_IS_DESTROYED = 709;
 inline constexpr CUresult CUDA_ERROR_LAUNCH_FAILED = 719;
 inline constexpr CUresult CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE = 720;
@@ -62,10 +65,20 @@ inline const CUstream CU_STREAM_PER_THREAD = reinterpret_cast<CUstream>(std::uin
 
 inline constexpr unsigned CU_STREAM_DEFAULT = 0;
 inline constexpr unsigned CU_STREAM_NON_BLOCKING = 1;
+inline constexpr unsigned CU_EVENT_RECORD_EXTERNAL = 1;
+inline constexpr unsigned CU_EVENT_WAIT_EXTERNAL = 1;
 inline constexpr unsigned CU_EVENT_DEFAULT = 0;
 inline constexpr unsigned CU_EVENT_BLOCKING_SYNC = 1;
 inline constexpr unsigned CU_EVENT_DISABLE_TIMING = 2;
 inline constexpr unsigned CU_EVENT_INTERPROCESS = 4;
+
+inline constexpr int CU_LIMIT_STACK_SIZE = 0;
+inline constexpr int CU_LIMIT_PRINTF_FIFO_SIZE = 1;
+inline constexpr int CU_LIMIT_MALLOC_HEAP_SIZE = 2;
+inline constexpr int CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH = 3;
+inline constexpr int CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT = 4;
+inline constexpr int CU_LIMIT_MAX_L2_FETCH_GRANULARITY = 5;
+inline constexpr int CU_LIMIT_PERSISTING_L2_CACHE_SIZE = 6;
 
 inline constexpr int CU_STREAM_CAPTURE_STATUS_NONE = 0;
 inline constexpr int CU_STREAM_CAPTURE_STATUS_ACTIVE = 1;
@@ -135,6 +148,7 @@ inline constexpr int kFamilyTarget = 0x20000;
 
 inline constexpr int CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW = 1;
 inline constexpr int CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2;
+inline constexpr int CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY = 3;
 inline constexpr int CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4;
 inline constexpr int CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE = 5;
 inline constexpr int CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6;
@@ -234,6 +248,7 @@ union CUlaunchAttributeValue {
   unsigned char pad[64];
   CUaccessPolicyWindow accessPolicyWindow;
   int cooperative;
+  int syncPolicy;
   struct {
     unsigned x, y, z;
   } clusterDim;

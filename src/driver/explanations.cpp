@@ -76,7 +76,9 @@ std::string result_explanation(CUresult code) {
   return {};
 }
 
-DriverError error_for(CUresult code, const char* call, std::string_view on, std::string_view hint, std::string log) {
+namespace {
+
+ErrorInfo info_for(CUresult code, const char* call, std::string_view on, std::string_view hint, std::string log) {
   ErrorInfo info;
   info.call = call;
   info.code = code;
@@ -88,11 +90,36 @@ DriverError error_for(CUresult code, const char* call, std::string_view on, std:
   info.message += ", code " + std::to_string(code) + ")";
   info.hint = hint.empty() ? usual_hint(code) : hint;
   info.log = std::move(log);
-  return DriverError(std::move(info));
+  return info;
+}
+
+}  // namespace
+
+DriverError error_for(CUresult code, const char* call, std::string_view on, std::string_view hint, std::string log) {
+  return DriverError(info_for(code, call, on, hint, std::move(log)));
 }
 
 void fail(CUresult code, const char* call, std::string_view on, std::string_view hint, std::string log) {
-  throw error_for(code, call, on, hint, std::move(log));
+  ErrorInfo info = info_for(code, call, on, hint, std::move(log));
+  switch (code) {
+    case CUDA_ERROR_OUT_OF_MEMORY:
+      throw OutOfMemoryError(std::move(info));
+    case CUDA_ERROR_NOT_READY:
+      throw NotReadyError(std::move(info));
+    case CUDA_ERROR_INVALID_CONTEXT:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+      throw InvalidContextError(std::move(info));
+    default:
+      break;
+  }
+  DriverError error(std::move(info));
+  if (!error.is_sticky()) throw error;
+  throw StickyError({.call = error.call(),
+                     .code = error.code(),
+                     .code_name = error.code_name(),
+                     .message = error.message(),
+                     .log = error.log(),
+                     .hint = error.hint()});
 }
 
 }  // namespace cucore::driver

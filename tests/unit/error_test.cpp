@@ -3,6 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "cucore/result.hpp"
 #include "src/detail/release_report.hpp"
 #include "src/driver/table.hpp"
 
@@ -84,6 +90,49 @@ TEST(release_failure_handler, gets_call_handle_and_error_and_can_be_taken_off) {
   detail::report_release_failure(709, "cuStreamDestroy", nullptr);
   EXPECT_EQ(seen.count, 1);
   EXPECT_EQ(release_failures(), failures + 2);
+}
+
+TEST(result, holds_what_a_call_gave_or_the_error_it_threw) {
+  auto number = attempt([] { return 5; });
+  ASSERT_TRUE(number);
+  EXPECT_EQ(*number, 5);
+  EXPECT_EQ(number.value(), 5);
+  auto failed = attempt([]() -> int { throw ValueError({.call = "x", .message = "not like this"}); });
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().message(), "not like this");
+  EXPECT_THROW(failed.value(), ValueError);
+  const auto nothing = attempt([] {});
+  EXPECT_TRUE(nothing);
+  nothing.value();
+  const auto foreign = attempt([] { throw std::runtime_error("not ours"); });
+  EXPECT_FALSE(foreign);
+  EXPECT_EQ(foreign.error().message(), "not ours");
+  EXPECT_THROW(foreign.value(), std::runtime_error);
+  const auto exhausted = attempt([] { throw std::bad_alloc(); });
+  EXPECT_NE(std::string(exhausted.error().what()).find("no memory"), std::string::npos);
+  EXPECT_FALSE(attempt([] { throw 5; }));
+}
+
+TEST(result, moves_a_value_out) {
+  auto held = attempt([] { return std::make_unique<int>(3); });
+  const std::unique_ptr<int> taken = std::move(held).value();
+  EXPECT_EQ(*taken, 3);
+}
+
+TEST(error, an_error_that_makes_the_context_unusable_is_sticky) {
+  EXPECT_TRUE(DriverError({.code = 700}).is_sticky());
+  EXPECT_FALSE(DriverError({.code = 2}).is_sticky());
+  EXPECT_THROW(driver::fail(2, "cuMemAlloc", "x"), OutOfMemoryError);
+  EXPECT_THROW(driver::fail(600, "cuEventQuery", "x"), NotReadyError);
+  EXPECT_THROW(driver::fail(201, "cuCtxSynchronize", "x"), InvalidContextError);
+  EXPECT_THROW(driver::fail(709, "cuCtxSynchronize", "x"), InvalidContextError);
+  EXPECT_THROW(driver::fail(719, "cuCtxSynchronize", "x"), StickyError);
+  try {
+    driver::fail(719, "cuCtxSynchronize", "x");
+  } catch (const DriverError& error) {
+    EXPECT_EQ(error.code_name(), "CUDA_ERROR_LAUNCH_FAILED");
+    EXPECT_FALSE(error.hint().empty());
+  }
 }
 
 }  // namespace
