@@ -4,7 +4,8 @@
 //   (void)program.compile("cubin");
 //   for (const KernelStatistics& k : program.kernel_statistics()) std::cerr << k.kernel << ": " << k.registers << "\n";
 //
-// C++ and PTX source need ptxas_options "-v"; a Linker the same, or verbose. What was not told is 0.
+// C++ and PTX source need ptxas_options "-v"; a Linker the same, or verbose. What was not told is 0. A compile or link
+// that NVRTC's or nvJitLink's own cache answers (seen beside a GPU's driver) tells nothing: no_cache has it done again.
 // Thread-safety: a value. parse_kernel_statistics() is pure.
 #pragma once
 

@@ -229,8 +229,9 @@ def test_dropping_the_last_reference_lets_other_threads_run():
         START
         + SPINNING
         + """
+last = cucore.LegacyPinnedMemoryResource().allocate(64)  # NVIDIA's driver waits for kernels before it allocates, too
 stream, flag = spinning()
-last, word = cucore.LegacyPinnedMemoryResource().allocate(64), memoryview(flag).cast("I")
+word = memoryview(flag).cast("I")
 threading.Timer(0.1, lambda: word.__setitem__(0, 1)).start()
 del last
 stream.sync()
