@@ -131,7 +131,7 @@ int work(const std::filesystem::path& folder) {
     for (int i = 0; i < repeats; ++i) cucore::launch(stream, config, kernel, args...);
     stream.record(end);
     end.sync();
-    const double ms = static_cast<double>(end - start) / repeats;
+    const double ms = static_cast<double>(end.elapsed_time(start)) / repeats;
     std::printf("  %-24s%10.3f ms %9.2f GB/s\n", name, ms, static_cast<double>(moved) / ms / 1e6);
   };
 
