@@ -1,7 +1,9 @@
-"""A client that we did not write: NVIDIA's cuda.core from PyPI, unmodified, on the CPU device (LD_LIBRARY_PATH)."""
+"""Clients that we did not write, unmodified from PyPI, on the CPU device (LD_LIBRARY_PATH): NVIDIA's cuda.core, and
+Numba-CUDA with the compilers that it uses."""
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -54,18 +56,36 @@ print("ok")
 """
 
 
+def on_the_cpu_device():
+    """The environment in which a program finds the CPU device as libcuda.so.1, and our toolkit."""
+    folder = str(Path(cucore.driver_info().path).resolve().parent)
+    toolkit = str(Path(cucore.toolkit_info().nvrtc.path).parent)
+    return {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join([folder, toolkit, os.environ.get("LD_LIBRARY_PATH", "")])}
+
+
 def test_cuda_core_runs_its_quick_start_on_the_cpu_device():
     if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.core") is None:
         pytest.skip("cuda.core is not installed")
-    info = cucore.driver_info()
-    if info.kind != "cpu":
+    if cucore.driver_info().kind != "cpu":
         pytest.skip("another driver is in use")
-    folder = str(Path(info.path).resolve().parent)
-    toolkit = Path(cucore.toolkit_info().nvrtc.path).parent
-    search = os.pathsep.join([folder, str(toolkit), os.environ.get("LD_LIBRARY_PATH", "")])
-    environment = {**os.environ, "LD_LIBRARY_PATH": search}
     done = subprocess.run(
-        [sys.executable, "-c", QUICK_START], capture_output=True, text=True, timeout=300, env=environment
+        [sys.executable, "-c", QUICK_START], capture_output=True, text=True, timeout=300, env=on_the_cpu_device()
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("ok\n")
+
+
+def test_programs_in_numba_agree_with_numpy():
+    if importlib.util.find_spec("numba_cuda") is None:
+        pytest.skip("numba-cuda is not installed")
+    programs = Path(__file__).with_name("numba_programs.py")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", programs],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=on_the_cpu_device() if cucore.driver_info().kind == "cpu" else None,
+    )
+    names = re.findall(r"@program\ndef (\w+)", programs.read_text())
+    assert len(names) == 14 and done.stdout.splitlines() == [f"ok {name}" for name in names], done.stdout + done.stderr
+    assert done.returncode == 0
