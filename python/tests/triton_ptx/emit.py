@@ -1,0 +1,108 @@
+"""Writes the PTX of this folder: kernels in Triton (3.6.0 made what is here), compiled for sm_80. Needs no GPU.
+
+python emit.py
+"""
+
+import os
+from pathlib import Path
+
+os.environ["TRITON_DISABLE_LINE_INFO"] = "1"  # no paths in what is committed
+
+import triton
+import triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = i < n
+    tl.store(out + i, tl.load(x + i, mask=inside) + tl.load(y + i, mask=inside), mask=inside)
+
+
+@triton.jit
+def softmax(x, out, stride, n, BLOCK: tl.constexpr):
+    row, i = tl.program_id(0), tl.arange(0, BLOCK)
+    values = tl.load(x + row * stride + i, mask=i < n, other=-float("inf"))
+    powers = tl.exp(values - tl.max(values, 0))
+    tl.store(out + row * stride + i, powers / tl.sum(powers, 0), mask=i < n)
+
+
+@triton.jit
+def matmul(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rows, columns = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN)
+    inner = tl.arange(0, BK)
+    total = tl.zeros((BM, BN), tl.float32)
+    for at in range(0, k, BK):
+        of_a = tl.load(a + rows[:, None] * k + at + inner[None, :])
+        of_b = tl.load(b + (at + inner)[:, None] * n + columns[None, :])
+        total = tl.dot(of_a, of_b, total, input_precision="ieee")
+    tl.store(c + rows[:, None] * n + columns[None, :], total)
+
+
+@triton.jit
+def layer_norm(x, weight, bias, out, n, epsilon, BLOCK: tl.constexpr):
+    row, i = tl.program_id(0), tl.arange(0, BLOCK)
+    inside = i < n
+    values = tl.load(x + row * n + i, mask=inside, other=0.0)
+    centred = tl.where(inside, values - tl.sum(values, 0) / n, 0.0)
+    scaled = centred / tl.sqrt(tl.sum(centred * centred, 0) / n + epsilon)
+    tl.store(out + row * n + i, scaled * tl.load(weight + i, mask=inside) + tl.load(bias + i, mask=inside), mask=inside)
+
+
+@triton.jit
+def histogram(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.atomic_add(out + tl.load(x + i, mask=i < n, other=0), 1, mask=i < n)
+
+
+@triton.jit
+def cumulative_sum(x, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, tl.cumsum(tl.load(x + i), 0))
+
+
+@triton.jit
+def philox(out, seed, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.randint(seed, i))
+
+
+@triton.jit
+def swish(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    values = tl.load(x + i, mask=i < n).to(tl.float32)
+    tl.store(out + i, (values * tl.sigmoid(values)).to(tl.bfloat16), mask=i < n)
+
+
+@triton.jit
+def sort(x, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, tl.sort(tl.load(x + i)))
+
+
+def types(text):
+    return dict(word.split(":") for word in text.split())
+
+
+KERNELS = [
+    (add, types("x:*fp32 y:*fp32 out:*fp32 n:i32"), {"BLOCK": 1024}),
+    (softmax, types("x:*fp32 out:*fp32 stride:i32 n:i32"), {"BLOCK": 1024}),
+    (matmul, types("a:*fp32 b:*fp32 c:*fp32 m:i32 n:i32 k:i32"), {"BM": 32, "BN": 32, "BK": 16}),
+    (layer_norm, types("x:*fp32 weight:*fp32 bias:*fp32 out:*fp32 n:i32 epsilon:fp32"), {"BLOCK": 512}),
+    (histogram, types("x:*i32 out:*i32 n:i32"), {"BLOCK": 512}),
+    (cumulative_sum, types("x:*fp32 out:*fp32"), {"BLOCK": 512}),
+    (philox, types("out:*i32 seed:i32"), {"BLOCK": 512}),
+    (swish, types("x:*fp16 out:*bf16 n:i32"), {"BLOCK": 512}),
+    (sort, types("x:*i32 out:*i32"), {"BLOCK": 256}),
+]
+
+if __name__ == "__main__":
+    for kernel, signature, constants in KERNELS:
+        signature |= dict.fromkeys(constants, "constexpr")
+        source = ASTSource(kernel, signature, {(list(signature).index(name),): constants[name] for name in constants})
+        compiled = triton.compile(source, target=GPUTarget("cuda", 80, 32), options={"num_warps": 4})
+        name = kernel.__name__
+        Path(__file__).with_name(f"{name}.ptx").write_text(compiled.asm["ptx"])
+        print(f"{name}: {compiled.metadata.shared} bytes of shared memory, {compiled.metadata.num_warps} warps")
