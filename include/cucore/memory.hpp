@@ -110,7 +110,8 @@ class CUCORE_API DeviceMemoryResource final : public PoolMemoryResource {
   /// The device's current pool. Its release threshold is raised to the maximum if it is 0, so that idle memory is kept.
   /// @throws DriverError CUDA_ERROR_NOT_SUPPORTED: the device has no pools
   static std::shared_ptr<DeviceMemoryResource> create(const Device& device);
-  /// A new pool, destroyed with the resource and its last buffer.
+  /// A pool of its own. On a GPU it may be one that a resource used before, and when the resource and its last buffer
+  /// have gone, its memory goes back with the next wait for the device (Device::sync): until then it can be used again.
   static std::shared_ptr<DeviceMemoryResource> create(const Device& device, const DeviceMemoryResourceOptions& options);
 
   bool is_device_accessible() const noexcept override { return true; }
