@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "cpu/companions/cubin_ptx.hpp"
+#include "cpu/companions/device_runtime.hpp"
 #include "cpu/companions/real_library.hpp"
 
+using cucore::cpu::companions::device_runtime_for;
 using cucore::cpu::companions::ptx_of;
 using cucore::cpu::companions::real;
 using cucore::cpu::companions::with_ptx;
@@ -23,6 +25,7 @@ constexpr int kInternalError = 6;  // NVJITLINK_ERROR_INTERNAL
 constexpr int kInputCubin = 1;     // NVJITLINK_INPUT_CUBIN
 constexpr int kInputPtx = 2;       // NVJITLINK_INPUT_PTX
 constexpr int kInputLtoIr = 3;     // NVJITLINK_INPUT_LTOIR
+constexpr int kInputLibrary = 6;   // NVJITLINK_INPUT_LIBRARY
 constexpr int kInputAny = 10;      // NVJITLINK_INPUT_ANY
 constexpr std::uint32_t kLtoIrMagic = 0x7f4e43ed;
 
@@ -37,6 +40,7 @@ struct Link {
   std::vector<std::string> options;
   std::vector<std::string> ptx;
   std::vector<std::string> lto;
+  bool has_library = false;
   bool is_complete = false;
 };
 
@@ -68,7 +72,10 @@ int note(Link& link, int type, const std::string& bytes) {
     else if (bytes.find(".version") != std::string::npos)
       type = kInputPtx;
   }
-  if (type == kInputPtx)
+  if (type == kInputAny && bytes.starts_with("!<arch>\n")) type = kInputLibrary;
+  if (type == kInputLibrary)
+    link.has_library = true;
+  else if (type == kInputPtx)
     link.ptx.push_back(bytes.substr(0, bytes.find('\0')));
   else if (type == kInputLtoIr)
     link.lto.push_back(bytes);
@@ -185,6 +192,8 @@ int nvJitLinkComplete(void* handle) {
   link->is_complete = true;
   if (!link->lto.empty())
     if (std::string ptx = ptx_of_lto(*link); !ptx.empty()) link->ptx.push_back(std::move(ptx));
+  if (link->has_library)
+    if (std::string ptx = device_runtime_for(link->ptx); !ptx.empty()) link->ptx.push_back(std::move(ptx));
   return result;
 }
 

@@ -277,6 +277,23 @@ def a_bitonic_sort_within_a_block():
 
 
 @program
+def a_barrier_of_the_whole_grid():
+    @cuda.jit
+    def shift(x, rounds):
+        grid = cuda.cg.this_grid()
+        i = cuda.grid(1)
+        for _ in range(rounds):
+            neighbour = x[(i + 1) % x.size]
+            grid.sync()
+            x[i] = neighbour + 1
+            grid.sync()
+
+    x = np.arange(256.0)
+    shift[4, 64](x, 20)
+    np.testing.assert_array_equal(x, np.roll(np.arange(256.0), -20) + 20)
+
+
+@program
 def an_exception_in_a_kernel():
     @cuda.jit(debug=True, opt=False)
     def divide(x):

@@ -87,5 +87,5 @@ def test_programs_in_numba_agree_with_numpy():
         env=on_the_cpu_device() if cucore.driver_info().kind == "cpu" else None,
     )
     names = re.findall(r"@program\ndef (\w+)", programs.read_text())
-    assert len(names) == 14 and done.stdout.splitlines() == [f"ok {name}" for name in names], done.stdout + done.stderr
+    assert len(names) == 15 and done.stdout.splitlines() == [f"ok {name}" for name in names], done.stdout + done.stderr
     assert done.returncode == 0
