@@ -250,7 +250,7 @@ SUITES = {
         {
             "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1",
             "UBSAN_OPTIONS": "print_stacktrace=1",
-            "LSAN_OPTIONS": f"suppressions={ROOT}/tools/lsan.supp",
+            "LSAN_OPTIONS": f"suppressions={ROOT}/tools/lsan.supp:print_suppressions=0",
         },
     ),
     "tsan": sanitizer(

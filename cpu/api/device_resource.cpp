@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <list>
+#include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "cpu/api/entry.hpp"
@@ -86,6 +89,39 @@ struct Descriptor {
   Provision provision;
 };
 
+/// Resources are made from zeroed memory, so that equal ones have equal bytes.
+std::string_view bytes_of(const Provision& provision) {
+  return {reinterpret_cast<const char*>(&provision), sizeof provision};
+}
+
+/// All there are. They live for ever, since the driver has no call that ends one; equal ones are the same.
+class Descriptors {
+ public:
+  static Descriptors& instance() {
+    static auto* const all = new Descriptors;
+    return *all;
+  }
+  const Descriptor* of(CUdevice device, const Provision& provision) {
+    const std::lock_guard lock(mutex_);
+    const auto same = std::find_if(all_.begin(), all_.end(), [&](const Descriptor& one) {
+      return one.device == device && bytes_of(one.provision) == bytes_of(provision);
+    });
+    return same != all_.end() ? &*same : &all_.emplace_back(Descriptor{device, provision});
+  }
+  /// Null: none of ours.
+  const Descriptor* find(CUdevResourceDesc handle) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(all_.begin(), all_.end(), [&](const Descriptor& one) {
+      return &one == reinterpret_cast<const Descriptor*>(handle);
+    });
+    return found == all_.end() ? nullptr : &*found;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::list<Descriptor> all_;
+};
+
 /// Adds one resource to a descriptor's; SMs add up, work queues come at most once.
 CUresult add(const CUdevResource& given, Provision& provision, unsigned int& count, CUdevice& device, bool is_first) {
   const Resource resource = as_resource(given);
@@ -140,9 +176,9 @@ CUresult answer_query(const Provision& provision, CUdevResourceType type, CUdevR
 }
 
 std::optional<Provision> provision_of(CUdevResourceDesc descriptor, CUdevice device) {
-  const auto& described = *reinterpret_cast<const Descriptor*>(descriptor);
-  if (described.device != device) return std::nullopt;
-  return described.provision;
+  const Descriptor* const described = Descriptors::instance().find(descriptor);
+  if (!described || described->device != device) return std::nullopt;
+  return described->provision;
 }
 
 }  // namespace cucore::cpu::api
@@ -216,8 +252,8 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* phDesc, CUdevResource* res
     const Provision all = whole_device(device);
     provision.multiprocessors = count == 0 ? all.multiprocessors : multiprocessors(device, count);
     if (as_resource(provision.workqueues).type != kResourceWorkqueueConfig) provision.workqueues = all.workqueues;
-    // Descriptors live for ever: they are a few bytes, and the driver has no call that ends one.
-    *phDesc = reinterpret_cast<CUdevResourceDesc>(new Descriptor{device, provision});
+    *phDesc =
+        reinterpret_cast<CUdevResourceDesc>(const_cast<Descriptor*>(Descriptors::instance().of(device, provision)));
     return CUDA_SUCCESS;
   });
 }

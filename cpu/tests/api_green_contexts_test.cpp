@@ -33,6 +33,12 @@ class GreenContexts : public DriverTest {
   }
 };
 
+TEST_F(GreenContexts, a_descriptor_that_is_none_is_refused) {
+  CUgreenCtx green = nullptr;
+  EXPECT_EQ(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION,
+            cuGreenCtxCreate(&green, garbage<CUdevResourceDesc>(), 0, CU_GREEN_CTX_DEFAULT_STREAM));
+}
+
 TEST_F(GreenContexts, a_query_refuses_what_it_does_not_know) {
   CUdevResource resource{};
   EXPECT_EQ(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetDevResource(99, &resource, CU_DEV_RESOURCE_TYPE_SM));
