@@ -19,30 +19,29 @@ namespace detail {
 /// Allocations keep the pool that they are from, so that its destruction finds none left.
 struct PoolState {
   driver::CUmemoryPool handle = nullptr;
-  OwningHandle<PoolTraits> owned;  ///< empty for a pool of the driver's
-  int device = -1;                 ///< where the memory is; -1: on the host
+  mutable OwnedPool owned;  ///< empty for a pool of the driver's; its freed_in is guarded by mutex_
+  int device = -1;          ///< where the memory is; -1: on the host
   mutable std::atomic<bool> peers_granted = false;
-  driver::CUmemLocation location{};  ///< of the memory of an owned pool
-  std::size_t max_size = 0;
 
   PoolState() = default;
   PoolState(const PoolState&) = delete;
   PoolState& operator=(const PoolState&) = delete;
   ~PoolState() {
-    if (owned.get() == nullptr) return;
+    if (!is_owned()) return;
     if (peers_granted) revoke_peers();
-    set_aside({std::move(owned), location, max_size, std::move(freed_in)});
+    set_aside(std::move(owned));
   }
+
+  bool is_owned() const noexcept { return owned.handle.get() != nullptr; }
 
   /// Notes that memory of the pool will be freed in this context.
   void used_in(ContextHandle context) const {
     if (last_context_.load(std::memory_order_acquire) == context) return;
     const std::lock_guard lock(mutex_);
-    if (std::find(freed_in.begin(), freed_in.end(), context) == freed_in.end()) freed_in.push_back(context);
+    std::vector<ContextHandle>& all = owned.freed_in;
+    if (std::find(all.begin(), all.end(), context) == all.end()) all.push_back(context);
     last_context_.store(context, std::memory_order_release);
   }
-
-  mutable std::vector<ContextHandle> freed_in;  ///< guarded by mutex_ while the pool is shared
 
  private:
   // The driver gives a destroyed pool's handle, and with it the access granted, to a pool made later.
@@ -106,20 +105,16 @@ std::shared_ptr<const PoolState> create_pool(const driver::CUmemLocation& locati
   properties.maxSize = max_size;
   auto pool = std::make_shared<PoolState>();
   pool->device = location.type == driver::CU_MEM_LOCATION_TYPE_DEVICE ? location.id : -1;
-  pool->location = location;
-  pool->max_size = max_size;
-  UnusedPool unused = take_set_aside(location, max_size);
+  pool->owned = take_set_aside(location, max_size);
   const RelaxedCaptureScope relaxed;
-  if (unused.pool.get() != nullptr) {
-    pool->owned = std::move(unused.pool);
-    pool->handle = pool->owned.get();
-    pool->freed_in = std::move(unused.freed_in);
+  if (pool->is_owned()) {
+    pool->handle = pool->owned.handle.get();
     reset_high_marks(*pool);
   } else {
     driver::check(driver::table().cuMemPoolCreate(&pool->handle, &properties), "cuMemPoolCreate", [&] {
       return pool->device < 0 ? std::string("a pool of host memory") : "a pool of " + describe_device(pool->device);
     });
-    pool->owned = OwningHandle<PoolTraits>(pool->handle);
+    pool->owned = {OwningHandle<PoolTraits>(pool->handle), location, max_size, {}};
   }
   set_threshold(*pool, release_threshold);
   return pool;
@@ -170,7 +165,7 @@ Buffer PoolMemoryResource::allocate(std::size_t size, const Stream& stream) {
                   [&] { return std::to_string(size) + " bytes from " + describe(*pool) + " in " + describe(order); });
   }
   auto state = detail::own_memory(address, size, shared_from_this(), stream.state(), context);
-  if (address != 0 && pool->owned.get() != nullptr) {
+  if (address != 0 && pool->is_owned()) {
     if (context != nullptr) pool->used_in(context->handle);
     state->pool = pool;
   }
@@ -189,7 +184,7 @@ void PoolMemoryResource::deallocate(DevicePointer address, std::size_t size, con
 
 MemoryPoolHandle PoolMemoryResource::handle() const noexcept { return pool_ == nullptr ? nullptr : pool_->handle; }
 
-bool PoolMemoryResource::is_handle_owned() const noexcept { return pool_ != nullptr && pool_->owned.get() != nullptr; }
+bool PoolMemoryResource::is_handle_owned() const noexcept { return pool_ != nullptr && pool_->is_owned(); }
 
 PoolAttributes PoolMemoryResource::attributes() const {
   const auto pool = open_pool("attributes");

@@ -3,7 +3,6 @@
 //   text: name
 //   number: how many names are mapped; for each, in ascending order: text: spelling, text: symbol
 //   text: the code
-#include <cstring>
 
 #include "cucore/error.hpp"
 #include "cucore/object_code.hpp"
@@ -51,7 +50,6 @@ ObjectCode read_object_code(FrameReader& reader) {
 }  // namespace detail
 
 std::string ObjectCode::serialize() const {
-  constexpr std::size_t kChecksumSize = 8;
   constexpr std::size_t kAround = 256;  // sizes, type and usual names
   detail::FrameWriter writer(detail::FrameKind::object_code, code().size() + kAround);
   detail::write_object_code(writer, *this);
@@ -59,9 +57,7 @@ std::string ObjectCode::serialize() const {
   // What is in memory never changes, so it is summed up once however often it is sent.
   if (state_->is_summed.load(std::memory_order_acquire)) return writer.finish(state_->frame_checksum);
   std::string bytes = writer.finish();
-  std::uint64_t sum = 0;
-  std::memcpy(&sum, bytes.data() + bytes.size() - kChecksumSize, kChecksumSize);
-  state_->frame_checksum.store(sum, std::memory_order_relaxed);
+  state_->frame_checksum.store(detail::checksum_of_frame(bytes), std::memory_order_relaxed);
   state_->is_summed.store(true, std::memory_order_release);
   return bytes;
 }

@@ -56,6 +56,10 @@ std::string FrameWriter::finish(std::optional<std::uint64_t> known) {
   return std::move(bytes_);
 }
 
+std::uint64_t checksum_of_frame(std::string_view frame) noexcept {
+  return get(frame, frame.size() - kChecksumSize, kChecksumSize);
+}
+
 FrameReader::FrameReader(std::string_view bytes, FrameKind kind) {
   if (bytes.substr(0, kMagic.size()) != kMagic.substr(0, bytes.size())) {
     throw_bad_frame("they do not begin as cucore's do");
@@ -71,8 +75,7 @@ FrameReader::FrameReader(std::string_view bytes, FrameKind kind) {
   }
   if (size < available) throw_bad_frame(std::to_string(available - size) + " bytes follow the end");
   const std::string_view covered = bytes.substr(0, bytes.size() - kChecksumSize);
-  if (checksum(covered) != get(bytes, covered.size(), kChecksumSize))
-    throw_bad_frame("damaged: the checksum does not match");
+  if (checksum(covered) != checksum_of_frame(bytes)) throw_bad_frame("damaged: the checksum does not match");
   const std::uint64_t version = get(bytes, 8, 4);
   if (version != kFrameVersion) {
     throw_bad_frame("written in version " + std::to_string(version) + " of the format" +

@@ -58,6 +58,9 @@ class FrameReader {
   std::string_view payload_;
 };
 
+/// The checksum that a whole frame ends with, for FrameWriter::finish.
+std::uint64_t checksum_of_frame(std::string_view frame) noexcept;
+
 /// Throws the ValueError of all of these.
 [[noreturn]] void throw_bad_frame(const std::string& fault);
 

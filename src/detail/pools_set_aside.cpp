@@ -2,7 +2,6 @@
 #include "src/detail/pools_set_aside.hpp"
 
 #include <atomic>
-#include <iterator>
 #include <list>
 #include <mutex>
 #include <new>
@@ -12,7 +11,7 @@ namespace cucore::detail {
 namespace {
 
 struct SetAside {
-  UnusedPool unused;
+  OwnedPool pool;
   std::uint64_t since;
 };
 
@@ -31,28 +30,26 @@ PoolsSetAside& all_pools() {
 
 }  // namespace
 
-void set_aside(UnusedPool unused) noexcept {
-  if (unused.freed_in.empty() || driver::table_for_release() == nullptr || !driver::is_gpu()) return;
+void set_aside(OwnedPool pool) noexcept {
+  if (pool.freed_in.empty() || driver::table_for_release() == nullptr || !driver::is_gpu()) return;
   PoolsSetAside& all = all_pools();
   try {
     const std::lock_guard lock(all.mutex);
-    all.pools.push_back({std::move(unused), ++all.time});
+    all.pools.push_back({std::move(pool), ++all.time});
     all.is_empty = false;
   } catch (const std::bad_alloc&) {
     // It goes with the argument, on the documentation's word.
   }
 }
 
-UnusedPool take_set_aside(const driver::CUmemLocation& location, std::size_t max_size) noexcept {
+OwnedPool take_set_aside(const driver::CUmemLocation& location, std::size_t max_size) noexcept {
   PoolsSetAside& all = all_pools();
   if (all.is_empty) return {};
   const std::lock_guard lock(all.mutex);
   for (auto found = all.pools.begin(); found != all.pools.end(); ++found) {
-    const UnusedPool& unused = found->unused;
-    if (unused.location.type != location.type || unused.location.id != location.id || unused.max_size != max_size) {
-      continue;
-    }
-    UnusedPool taken = std::move(found->unused);
+    const OwnedPool& pool = found->pool;
+    if (pool.location.type != location.type || pool.location.id != location.id || pool.max_size != max_size) continue;
+    OwnedPool taken = std::move(found->pool);
     all.pools.erase(found);
     all.is_empty = all.pools.empty();
     return taken;
@@ -73,8 +70,8 @@ void DestroyPoolsAfterWait::waited_for(ContextHandle context) const noexcept {
   const std::lock_guard lock(all.mutex);
   all.pools.remove_if([&](SetAside& one) {
     if (one.since > begun_) return false;
-    std::erase(one.unused.freed_in, context);
-    return one.unused.freed_in.empty();
+    std::erase(one.pool.freed_in, context);
+    return one.pool.freed_in.empty();
   });
   all.is_empty = all.pools.empty();
 }
@@ -84,7 +81,7 @@ void trim_pools_set_aside() noexcept {
   const driver::Table* table = driver::table_for_release();
   if (all.is_empty || table == nullptr) return;
   const std::lock_guard lock(all.mutex);
-  for (const SetAside& one : all.pools) table->cuMemPoolTrimTo(one.unused.pool.get(), 0);
+  for (const SetAside& one : all.pools) table->cuMemPoolTrimTo(one.pool.handle.get(), 0);
 }
 
 }  // namespace cucore::detail

@@ -16,18 +16,19 @@
 
 namespace cucore::detail {
 
-struct UnusedPool {
-  OwningHandle<PoolTraits> pool;
+/// A pool that cucore made; empty if there is none.
+struct OwnedPool {
+  OwningHandle<PoolTraits> handle;
   driver::CUmemLocation location{};  ///< of its memory
   std::size_t max_size = 0;
   std::vector<ContextHandle> freed_in;  ///< contexts in which frees may be pending
 };
 
 /// Destroys the pool where that can be done at once, else sets it aside. Failures are reported, not thrown.
-void set_aside(UnusedPool unused) noexcept;
+void set_aside(OwnedPool pool) noexcept;
 
 /// A pool set aside with these properties; an empty one if there is none.
-UnusedPool take_set_aside(const driver::CUmemLocation& location, std::size_t max_size) noexcept;
+OwnedPool take_set_aside(const driver::CUmemLocation& location, std::size_t max_size) noexcept;
 
 /// Around a wait for a context: destroys the pools that were set aside before the wait began and freed nowhere else.
 class DestroyPoolsAfterWait {
