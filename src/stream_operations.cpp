@@ -33,14 +33,17 @@ void run_host_function(driver::CUstream, driver::CUresult status, void* user_dat
   }
 }
 
-// What the driver answers for memory that it does not know names no address.
+// What the driver answers for memory that it does not take names no address.
 template <class Call>
 void on_memory(const StreamState& stream, const char* call, DevicePointer address, Call&& operation) {
   ContextScope scope(detail::context_handle(stream));
-  driver::check(operation(driver::table()), call, [&] {
-    return "address " + detail::hexadecimal(reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address))) +
-           " in " + describe(stream);
-  });
+  driver::check(
+      operation(driver::table()), call,
+      [&] {
+        return "address " + detail::hexadecimal(reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address))) +
+               " in " + describe(stream);
+      },
+      "give an address aligned to the value's size, in memory that is not of a pool: LegacyPinnedMemoryResource's");
   scope.restore();
 }
 
@@ -101,8 +104,9 @@ void Stream::write_value(DevicePointer address, std::uint64_t value) const {
 }
 
 SyncPolicy Stream::sync_policy() const {
-  return static_cast<SyncPolicy>(
-      attribute(open_stream(state_, "sync_policy"), driver::CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY).syncPolicy);
+  const int policy =
+      attribute(open_stream(state_, "sync_policy"), driver::CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY).syncPolicy;
+  return policy < 0 ? SyncPolicy::automatic : static_cast<SyncPolicy>(policy);  // negative: never set
 }
 
 void Stream::set_sync_policy(SyncPolicy policy) const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "cpu/api/entry.hpp"
@@ -47,6 +48,13 @@ CUresult memory_operations(CUstream handle, std::vector<CUstreamBatchMemOpParams
     }));
     return CUDA_SUCCESS;
   });
+}
+
+// Bytes, for a policy that was not set is none of the enumeration's values.
+void copy_sync_policy(const Stream& stream, CUstreamAttrValue& value) {
+  const int policy = stream.sync_policy.load();
+  static_assert(sizeof policy == sizeof value.syncPolicy);
+  std::memcpy(&value.syncPolicy, &policy, sizeof policy);
 }
 
 CUresult wait_value(CUstream handle, CUstreamBatchMemOpType type, CUdeviceptr addr, cuuint64_t value,
@@ -199,13 +207,15 @@ CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAtt
         value->priority = stream.priority();
         return CUDA_SUCCESS;
       case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-        value->syncPolicy = stream.sync_policy.load();
+        copy_sync_policy(stream, *value);
         return CUDA_SUCCESS;
       case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
         value->memSyncDomain = stream.mem_sync_domain.load();
         return CUDA_SUCCESS;
-      case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
       case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        value->memSyncDomainMap = {.default_ = 0, .remote = 1};
+        return CUDA_SUCCESS;
+      case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         return CUDA_SUCCESS;
       default:
         return CUDA_ERROR_INVALID_VALUE;

@@ -38,8 +38,8 @@ void write(CUdeviceptr address, T value) {
 }
 
 CUresult check(CUdeviceptr address, unsigned int flags, unsigned int known, std::size_t size) {
-  const bool valid = (flags & ~known) == 0 && address % size == 0 && is_device_range(address, size);
-  return valid ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  if ((flags & ~known) != 0 || address % size != 0 || !is_device_range(address, size)) return CUDA_ERROR_INVALID_VALUE;
+  return find_allocation(address)->is_pool_memory() ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;  // as NVIDIA's driver
 }
 
 constexpr unsigned int kWaitFlags = 3u | CU_STREAM_WAIT_VALUE_FLUSH;

@@ -82,7 +82,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool synchronises_with_legacy() const { return kind_ != Kind::Legacy && (flags_ & CU_STREAM_NON_BLOCKING) == 0; }
 
   /// The attributes that have no effect here: kept, so that a query answers what was set.
-  std::atomic<CUsynchronizationPolicy> sync_policy{CU_SYNC_POLICY_AUTO};
+  /// A CUsynchronizationPolicy; -1, as in NVIDIA's driver, while none was set.
+  std::atomic<int> sync_policy{-1};
   std::atomic<CUlaunchMemSyncDomain> mem_sync_domain{CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT};
 
   /// Called by the draining thread: runs items until none is left.

@@ -161,6 +161,11 @@ TEST_F(Streams, a_stream_waits_for_a_value_in_memory) {
   EXPECT_EQ(9, words[1]);
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuStreamWaitValue32(stream, address + 1, 1, CU_STREAM_WAIT_VALUE_EQ));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuStreamWaitValue32(stream, 16, 1, CU_STREAM_WAIT_VALUE_EQ));
+  CUdeviceptr of_a_pool = 0;
+  ASSERT_OK(cuMemAllocAsync(&of_a_pool, 16, stream));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuStreamWaitValue32(stream, of_a_pool, 1, CU_STREAM_WAIT_VALUE_EQ));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuStreamWriteValue32(stream, of_a_pool, 1, 0));
+  ASSERT_OK(cuMemFreeAsync(of_a_pool, stream));
 }
 
 TEST_F(Streams, memory_operations_come_in_batches) {

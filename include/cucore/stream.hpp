@@ -121,13 +121,14 @@ class CUCORE_API Stream {
   /// it to return (cuStreamAddCallback). It must not call CUDA. It is not called if that work failed; what it throws is
   /// reported to the release failure handler. Cannot be captured. @throws ValueError empty  @throws DriverError
   void callback(std::function<void()> function) const;
-  /// Later work here waits until the value in device memory at `address`, aligned to its size, is as `condition` says
-  /// (cuStreamWaitValue32, 64). The host does not wait. @throws DriverError no device memory, or not aligned
+  /// Later work here waits until the value at `address`, aligned to its size, is as `condition` says
+  /// (cuStreamWaitValue32, 64). The host does not wait. Memory of LegacyPinnedMemoryResource will do, and of cuMemAlloc;
+  /// memory of a pool, such as Device::allocate() gives, will not. @throws DriverError other memory, or not aligned
   void wait_value(DevicePointer address, std::uint32_t value,
                   WaitCondition condition = WaitCondition::greater_or_equal) const;
   void wait_value(DevicePointer address, std::uint64_t value,
                   WaitCondition condition = WaitCondition::greater_or_equal) const;
-  /// Writes a value to device memory when the work submitted so far has completed (cuStreamWriteValue32, 64).
+  /// Writes a value to such memory when the work submitted so far has completed (cuStreamWriteValue32, 64).
   /// @throws as wait_value()
   void write_value(DevicePointer address, std::uint32_t value) const;
   void write_value(DevicePointer address, std::uint64_t value) const;

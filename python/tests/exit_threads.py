@@ -14,7 +14,8 @@ SPINNING = """
 def spinning():
     d = cucore.Device(); d.set_current(); s = d.create_stream()
     flag = cucore.LegacyPinnedMemoryResource().allocate(64); memoryview(flag)[:] = bytes(64)
-    cucore.launch(s, cucore.LaunchConfig(grid=1, block=1), cucore.ObjectCode.from_ptx(PTX).get_kernel("spin"), flag)
+    global spin; spin = cucore.ObjectCode.from_ptx(PTX).get_kernel("spin")  # unloading waits for it
+    cucore.launch(s, cucore.LaunchConfig(grid=1, block=1), spin, flag)
     return s, flag
 """
 

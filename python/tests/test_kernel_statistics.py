@@ -25,7 +25,7 @@ def statistics_of(program, target="cubin", names=NAMES, **arguments):
 
 
 def test_a_programs_kernels_are_told_apart():
-    program = cucore.Program(SOURCE, "c++", {"arch": "sm_80", "ptxas_options": "-v"})
+    program = cucore.Program(SOURCE, "c++", {"arch": "sm_80", "ptxas_options": "-v", **AGAIN})
     assert program.kernel_statistics == []
     code, told = statistics_of(program)
     assert set(told) == set(code.symbol_mapping.values())
@@ -34,7 +34,7 @@ def test_a_programs_kernels_are_told_apart():
     assert double.registers > 0 and double.barriers == 1 and double.constant_bytes > 0
     assert told[code.symbol_mapping["fill<int>"]].shared_bytes == 128
     ptx = cucore.Program(SOURCE, "c++", {"arch": "sm_80"}).compile("ptx", NAMES).code.decode()
-    _, of_ptx = statistics_of(cucore.Program(ptx, "ptx", {"arch": "sm_80", "ptxas_options": "-v"}))
+    _, of_ptx = statistics_of(cucore.Program(ptx, "ptx", {"arch": "sm_80", "ptxas_options": "-v", **AGAIN}))
     assert set(of_ptx) == set(told)
 
 
@@ -43,7 +43,7 @@ def test_spills_are_told():
         "__global__ void __launch_bounds__(1024) k(float* p) { float a[64]; for (int i = 0; i < 64; ++i) a[i] = p[i]; "
         "__syncthreads(); for (int i = 0; i < 64; ++i) for (int j = 0; j < 64; ++j) p[i + 64 * j] = a[i] * a[j]; }",
         "c++",
-        {"arch": "sm_80", "ptxas_options": ["-v"]},
+        {"arch": "sm_80", "ptxas_options": ["-v"], **AGAIN},
     )
     program.compile("cubin")
     (kernel,) = program.kernel_statistics
@@ -51,7 +51,8 @@ def test_spills_are_told():
 
 
 def test_every_architecture_is_told_of():
-    program = cucore.Program("__global__ void k() {}", "c++", {"arch": ["sm_80", "sm_90"], "ptxas_options": "-v"})
+    options = {"arch": ["sm_80", "sm_90"], "ptxas_options": "-v", **AGAIN}
+    program = cucore.Program("__global__ void k() {}", "c++", options)
     program.compile("cubin")
     assert [kernel.arch for kernel in program.kernel_statistics] == ["sm_80", "sm_90"]
 

@@ -67,7 +67,7 @@ def test_a_process_ends_quietly_with_a_callback_pending():
 
 def test_one_stream_waits_for_what_another_writes(device, stream):
     other = device.create_stream()
-    words = device.allocate(16, stream=stream)
+    words = cucore.LegacyPinnedMemoryResource().allocate(16)
     words.fill(0, stream=stream)
     stream.sync()
     other.wait_value(words, 3)
@@ -81,6 +81,13 @@ def test_one_stream_waits_for_what_another_writes(device, stream):
     assert after.is_done
     other.wait_value(words, 3, "==")
     other.sync()
+
+
+def test_words_in_memory_of_a_pool_are_refused_with_advice(device, stream):
+    words = device.allocate(16, stream=stream)
+    for refused in (stream.wait_value, stream.write_value):
+        with pytest.raises(cucore.CUDAError, match="of a pool"):
+            refused(words, 1)
     words.close(stream)
 
 
@@ -105,7 +112,7 @@ def test_one_stream_waits_for_what_another_writes(device, stream):
     ],
 )
 def test_wrong_operations_are_refused(device, stream, call, error):
-    with device.allocate(16, stream=stream) as buffer, pytest.raises(error):
+    with cucore.LegacyPinnedMemoryResource().allocate(16) as buffer, pytest.raises(error):
         call(stream, buffer)
     stream.sync()
 

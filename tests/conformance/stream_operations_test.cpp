@@ -53,7 +53,7 @@ TEST(stream_callback, an_exception_goes_to_the_release_failure_handler) {
 TEST(stream_values, one_stream_waits_for_what_another_writes) {
   const Stream writer = device().create_stream();
   const Stream waiter = device().create_stream();
-  const Buffer words = device().allocate(16, writer);
+  const Buffer words = LegacyPinnedMemoryResource::create()->allocate(16, writer);
   words.fill(std::uint32_t{0}, writer);
   writer.sync();
   waiter.wait_value(words.handle(), std::uint32_t{3});
@@ -72,7 +72,10 @@ TEST(stream_values, one_stream_waits_for_what_another_writes) {
 
 TEST(stream_values, an_address_that_is_none_is_refused) {
   const Stream stream = device().create_stream();
-  const Buffer words = device().allocate(16, stream);
+  const Buffer of_a_pool = device().allocate(16, stream);
+  EXPECT_TRUE(says(refusal([&] { stream.wait_value(of_a_pool.handle(), std::uint32_t{1}); }),
+                   "CUDA_ERROR_INVALID_VALUE", "cuStreamWaitValue32", "of a pool"));
+  const Buffer words = LegacyPinnedMemoryResource::create()->allocate(16, stream);
   EXPECT_TRUE(says(refusal([&] { stream.write_value(words.handle() + 2, std::uint32_t{1}); }),
                    "CUDA_ERROR_INVALID_VALUE", "cuStreamWriteValue32"));
   Stream closed = device().create_stream();
