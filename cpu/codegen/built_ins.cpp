@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/codegen/matrix_unit.hpp"
 
 extern "C" {
 double roundeven(double);
@@ -338,6 +339,12 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_redux_min_s32", address_of(redux<least_signed>)},
       {"cucpu_redux_max_s32", address_of(redux<most_signed>)},
       {"cucpu_match", address_of(match)},
+      {"cucpu_matrix_multiply", address_of(matrix_unit::multiply)},
+      {"cucpu_matrix_load", address_of(matrix_unit::load)},
+      {"cucpu_matrix_store", address_of(matrix_unit::store)},
+      {"cucpu_matrix_load_rows", address_of(matrix_unit::load_rows)},
+      {"cucpu_matrix_store_rows", address_of(matrix_unit::store_rows)},
+      {"cucpu_matrix_transpose", address_of(matrix_unit::transpose)},
 
       {"cucpu_barrier", address_of(cucpu_barrier)},
       {"cucpu_barrier_arrive", address_of(cucpu_barrier_arrive)},

@@ -104,6 +104,14 @@ CUCPU_GENERATOR(emit_redux);
 CUCPU_GENERATOR(emit_match);
 CUCPU_GENERATOR(emit_elect);
 
+// emit_matrix.cpp
+CUCPU_GENERATOR(emit_mma);
+CUCPU_GENERATOR(emit_wmma_load);
+CUCPU_GENERATOR(emit_wmma_store);
+CUCPU_GENERATOR(emit_ldmatrix);
+CUCPU_GENERATOR(emit_stmatrix);
+CUCPU_GENERATOR(emit_movmatrix);
+
 #undef CUCPU_GENERATOR
 
 }  // namespace cucore::cpu::codegen

@@ -68,6 +68,14 @@ constexpr ModifierSet atomic_operation{M::Add, M::Min, M::Max, M::Inc, M::Dec, M
 
 constexpr ModifierSet ftz_sat{M::Ftz, M::Sat};
 
+constexpr TypeSet factors{T::F16, T::Bf16, T::Tf32, T::F64, T::E4m3, T::E5m2, T::S8, T::U8, T::S4, T::U4, T::B1};
+constexpr TypeSet accumulators{T::F16, T::F32, T::F64, T::S32};
+constexpr ModifierSet matrix_shapes{M::M8n8k4,    M::M8n8k16,  M::M8n8k32,  M::M8n8k128,  M::M8n32k16,
+                                    M::M16n16k16, M::M16n16k8, M::M32n8k16, M::M16n8k4,   M::M16n8k8,
+                                    M::M16n8k16,  M::M16n8k32, M::M16n8k64, M::M16n8k128, M::M16n8k256};
+constexpr ModifierSet matrix_product{M::Sync, M::Aligned, M::Row, M::Col, M::Satfinite, M::Xor, M::And, M::Popc};
+constexpr ModifierSet matrix_rows{M::Sync, M::Aligned, M::M8n8, M::X1, M::X2, M::X4, M::Trans};
+
 }  // namespace
 
 const std::vector<Form>& instruction_table() {
@@ -223,6 +231,19 @@ const std::vector<Form>& instruction_table() {
        {M::Sync, M::Add, M::Min, M::Max, M::And, M::Or, M::Xor}, refusals::reduction},
       {O::Match, emit_match, 3, 3, bits32, {M::Sync, M::Any, M::All}, refusals::shuffle},
       {O::Elect, emit_elect, 2, 2, none, {M::Sync}, refusals::shuffle},
+
+      // matrices
+      {O::Mma, emit_mma, 4, 4, factors | accumulators, matrix_shapes | matrix_product, refusals::matrix_multiply},
+      {O::Wmma, emit_mma, 4, 4, factors | accumulators, matrix_shapes | matrix_product | ModifierSet{M::Mma},
+       refusals::matrix_multiply},
+      {O::Wmma, emit_wmma_load, 2, 3, factors | accumulators,
+       matrix_shapes | ModifierSet{M::Load, M::A, M::B, M::C, M::Sync, M::Aligned, M::Row, M::Col},
+       refusals::matrix_transfer, true},
+      {O::Wmma, emit_wmma_store, 2, 3, accumulators,
+       matrix_shapes | ModifierSet{M::Store, M::D, M::Sync, M::Aligned, M::Row, M::Col}, refusals::matrix_transfer, true},
+      {O::Ldmatrix, emit_ldmatrix, 2, 2, {T::B16}, matrix_rows, refusals::matrix_rows, true},
+      {O::Stmatrix, emit_stmatrix, 2, 2, {T::B16}, matrix_rows, refusals::matrix_rows, true},
+      {O::Movmatrix, emit_movmatrix, 2, 2, {T::B16}, {M::Sync, M::Aligned, M::M8n8, M::Trans}, refusals::matrix_move},
   };
   // clang-format on
   return table;
@@ -247,6 +268,8 @@ constexpr ModifierSet alternatives[] = {
 };
 
 bool has_conflict(const Instruction& instruction) {
+  // .xor.popc is one operation of theirs, and their forms say the rest.
+  if (instruction.opcode == O::Mma || instruction.opcode == O::Wmma) return false;
   return std::any_of(std::begin(alternatives), std::end(alternatives), [&](const ModifierSet& group) {
     return std::count_if(instruction.modifiers.begin(), instruction.modifiers.end(),
                          [&](M modifier) { return group.contains(modifier); }) > 1;
@@ -254,6 +277,7 @@ bool has_conflict(const Instruction& instruction) {
 }
 
 std::size_t types_of(O opcode) {
+  if (opcode == O::Mma || opcode == O::Wmma) return 4;
   const bool two = opcode == O::Set || opcode == O::Slct || opcode == O::Cvt || opcode == O::Dp4a || opcode == O::Dp2a;
   return two ? 2 : 1;
 }

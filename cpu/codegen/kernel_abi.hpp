@@ -66,6 +66,10 @@ std::uint64_t cucpu_shuffle(ThreadState*, std::uint32_t mode, std::uint32_t valu
 std::uint32_t cucpu_vote(ThreadState*, std::uint32_t mode, std::uint32_t predicate, std::uint32_t mask);
 /// activemask: the lanes of the warp that stand at the same place (line and column) when none can go on.
 std::uint32_t cucpu_activemask(ThreadState*, std::uint32_t place);
+/// An instruction of a whole warp: the last lane to come calls `operation(lanes)`, where lanes[n] is what lane n
+/// brought
+/// (`mine`), or null if it has ended, and then all go on. Lanes meet if their `operation` and `kind` are the same.
+void cucpu_warp_together(ThreadState*, void (*operation)(void* const* lanes), void* mine, std::uint64_t kind);
 /// Lets other threads of the block run: back edges of waiting loops, nanosleep.
 void cucpu_yield(ThreadState*);
 void cucpu_nanosleep(ThreadState*, std::uint32_t nanoseconds);

@@ -83,8 +83,13 @@ bool is_rendezvous(const ptx::Instruction& instruction) {
     case Opcode::Activemask:
       return true;
     default:
-      return false;
+      return is_warp_wide(instruction.opcode);
   }
+}
+
+bool is_warp_wide(Opcode opcode) {
+  return opcode == Opcode::Mma || opcode == Opcode::Wmma || opcode == Opcode::Ldmatrix || opcode == Opcode::Stmatrix ||
+         opcode == Opcode::Movmatrix;
 }
 
 namespace {

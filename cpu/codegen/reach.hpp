@@ -45,4 +45,7 @@ bool is_fence(ptx::Opcode opcode);
 /// Makes the thread wait for other threads of its block or warp.
 bool is_rendezvous(const ptx::Instruction& instruction);
 
+/// An instruction that a warp does as one, on data of all its lanes: matrices.
+bool is_warp_wide(ptx::Opcode opcode);
+
 }  // namespace cucore::cpu::codegen

@@ -4,6 +4,8 @@
 #include <initializer_list>
 #include <vector>
 
+#include "cpu/codegen/matrix_form.hpp"
+
 namespace cucore::cpu::codegen::refusals {
 
 using ptx::Instruction;
@@ -234,6 +236,30 @@ const char* half_set(const Instruction& i) {
   if (i.types.size() != 2) return "needs two types";
   if (is_packed_half(i.types[1]) != is_packed_half(i.types[0])) return "packed and scalar types together";
   return unpredicated_compare(i);
+}
+
+const char* matrix_multiply(const Instruction& i) {
+  MatrixForm form;
+  return read_matrix_form(i, form);
+}
+
+const char* matrix_transfer(const Instruction& i) {
+  FragmentForm form;
+  return read_fragment_form(i, form);
+}
+
+const char* matrix_rows(const Instruction& i) {
+  if (!i.has(M::Sync) || !i.has(M::Aligned) || !i.has(M::M8n8)) return "form";
+  if (i.has(M::X1) + i.has(M::X2) + i.has(M::X4) != 1) return "number of matrices";
+  if (const char* why = spaces_one_of(i, {Space::Generic, Space::Shared})) return why;
+  if (i.vector_width != 1) return "vector";
+  const Operand& registers = i.operands[i.opcode == O::Ldmatrix ? 0 : 1];
+  const std::size_t count = registers.kind == Operand::Kind::Vector ? registers.elements.size() : 1;
+  return count == (i.has(M::X1) ? 1U : i.has(M::X2) ? 2U : 4U) ? nullptr : "number of registers";
+}
+
+const char* matrix_move(const Instruction& i) {
+  return i.has(M::Sync) && i.has(M::Aligned) && i.has(M::M8n8) && i.has(M::Trans) ? nullptr : "form";
 }
 
 const char* any_space(const Instruction&) { return nullptr; }

@@ -34,6 +34,10 @@ const char* asynchronous_copy(const ptx::Instruction& i);
 const char* reduction(const ptx::Instruction& i);
 const char* half_atomic(const ptx::Instruction& i);
 const char* half_set(const ptx::Instruction& i);
+const char* matrix_multiply(const ptx::Instruction& i);
+const char* matrix_transfer(const ptx::Instruction& i);
+const char* matrix_rows(const ptx::Instruction& i);
+const char* matrix_move(const ptx::Instruction& i);
 const char* any_space(const ptx::Instruction& i);
 
 }  // namespace cucore::cpu::codegen::refusals

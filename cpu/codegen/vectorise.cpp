@@ -186,6 +186,7 @@ std::string refuse_vector_form(const ptx::Module& module, const Reach& reach, co
         default:
           break;
       }
+      if (is_warp_wide(instruction.opcode)) return std::string(ptx::spelling(instruction.opcode));
       if (is_indirect_call(instruction)) return "a call through a pointer";
       if ((instruction.opcode == ptx::Opcode::Bar || instruction.opcode == ptx::Opcode::Barrier) &&
           !instruction.has(ptx::Modifier::Warp) &&

@@ -172,6 +172,12 @@ Guard ModuleParser::parse_guard() {
   return guard;
 }
 
+namespace {
+
+bool is_of_matrices(Opcode opcode) { return opcode == Opcode::Mma || opcode == Opcode::Wmma; }
+
+}  // namespace
+
 void ModuleParser::parse_dot_words(Instruction& instruction) {
   while (token_.kind == TokenKind::DotWord) {
     advance();
@@ -183,7 +189,12 @@ void ModuleParser::parse_dot_words(Instruction& instruction) {
     }
     switch (meaning->kind) {
       case DotWordMeaning::Kind::Modifier:
-        instruction.modifiers.push_back(meaning->modifier);
+        // A byte selector of the video instructions, a type of matrices.
+        if (meaning->modifier == Modifier::Byte1 && is_of_matrices(instruction.opcode)) {
+          instruction.types.push_back(Type::B1);
+        } else {
+          instruction.modifiers.push_back(meaning->modifier);
+        }
         break;
       case DotWordMeaning::Kind::Type:
         instruction.types.push_back(meaning->type);

@@ -177,6 +177,15 @@ std::uint32_t Block::reduce_at_barrier(DeviceThread& thread, std::uint32_t id, s
 
 void Block::complete(std::uint32_t warp, const Meeting& meeting) {
   const std::uint32_t first = warp * kLanes;
+  if (meeting.operation == WarpOperation::Together) {
+    std::array<void*, kLanes> lanes{};
+    for (std::uint32_t here = meeting.arrived; here != 0; here &= here - 1) {
+      const auto lane = static_cast<std::uint32_t>(std::countr_zero(here));
+      lanes[lane] = threads_[first + lane].brought;
+    }
+    meeting.together(lanes.data());
+    return;
+  }
   std::uint32_t votes = 0;
   for (std::uint32_t lanes = meeting.arrived; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
@@ -214,30 +223,45 @@ void Block::complete(std::uint32_t warp, const Meeting& meeting) {
 
 std::uint64_t Block::meet_warp(DeviceThread& thread, WarpOperation operation, std::uint32_t mask, std::uint32_t value,
                                std::uint32_t lane_operand, std::uint32_t clamp) {
-  const std::uint32_t warp = thread.state.linear / kLanes;
-  const std::uint32_t bit = 1u << (thread.state.linear % kLanes);
-  polls_without_progress_ = 0;
   thread.given = value;
   thread.lane_operand = lane_operand;
   thread.clamp = clamp;
+  Meeting meeting;
+  meeting.operation = operation;
+  meeting.mask = mask;
+  join(thread, meeting);
+  return thread.result;
+}
+
+void Block::meet_whole_warp(DeviceThread& thread, WholeWarp operation, void* mine, std::uint64_t kind) {
+  thread.brought = mine;
+  Meeting meeting;
+  meeting.operation = WarpOperation::Together;
+  meeting.mask = ~0u;
+  meeting.together = operation;
+  meeting.kind = kind;
+  join(thread, meeting);
+}
+
+void Block::join(DeviceThread& thread, const Meeting& meeting) {
+  const std::uint32_t warp = thread.state.linear / kLanes;
+  const std::uint32_t bit = 1u << (thread.state.linear % kLanes);
+  polls_without_progress_ = 0;
+  Meeting wanted = meeting;
+  wanted.mask |= bit;
   std::vector<Meeting>& meetings = meetings_[warp];
-  auto found = std::find_if(meetings.begin(), meetings.end(), [&](const Meeting& meeting) {
-    return meeting.operation == operation && meeting.mask == (mask | bit) && (meeting.arrived & bit) == 0;
-  });
-  if (found == meetings.end()) found = meetings.insert(meetings.end(), {operation, mask | bit, 0});
+  auto found = std::find_if(meetings.begin(), meetings.end(),
+                            [&](const Meeting& m) { return m.is_same(wanted) && (m.arrived & bit) == 0; });
+  if (found == meetings.end()) found = meetings.insert(meetings.end(), wanted);
   found->arrived |= bit;
   const std::uint32_t awaited = found->mask & ~ended_lanes_[warp];
-  if ((awaited & ~found->arrived) == 0) {
-    const Meeting meeting = *found;
-    meetings.erase(found);
-    complete(warp, meeting);
-    for (std::uint32_t lanes = meeting.arrived; lanes != 0; lanes &= lanes - 1)
-      make_ready(warp * kLanes + static_cast<std::uint32_t>(std::countr_zero(lanes)));
-    Fiber::suspend();  // goes on in lane order
-  } else {
-    wait(thread, DeviceThread::Standing::AtWarp, mask);
-  }
-  return thread.result;
+  if ((awaited & ~found->arrived) != 0) return wait(thread, DeviceThread::Standing::AtWarp, meeting.mask);
+  const Meeting done = *found;
+  meetings.erase(found);
+  complete(warp, done);
+  for (std::uint32_t lanes = done.arrived; lanes != 0; lanes &= lanes - 1)
+    make_ready(warp * kLanes + static_cast<std::uint32_t>(std::countr_zero(lanes)));
+  Fiber::suspend();  // goes on in lane order
 }
 
 std::uint32_t Block::converge(DeviceThread& thread, std::uint32_t place) {

@@ -33,6 +33,7 @@ struct DeviceThread {
   Standing standing = Standing::Ready;
   std::uint32_t place = 0;  ///< barrier number, or member mask
   std::uint64_t given = 0;  ///< what it brought to the rendezvous
+  void* brought = nullptr;  ///< to one of a whole warp
   std::uint32_t lane_operand = 0, clamp = 0;
   std::uint64_t result = 0;  ///< what it takes away
 };
@@ -63,10 +64,14 @@ class Block {
     All,
     Any,
     Uniform,
-    Ballot
+    Ballot,
+    Together
   };
   std::uint64_t meet_warp(DeviceThread& thread, WarpOperation operation, std::uint32_t mask, std::uint32_t value,
                           std::uint32_t lane_operand, std::uint32_t clamp);
+  /// An instruction that the whole warp does as one: see cucpu_warp_together.
+  using WholeWarp = void (*)(void* const* lanes);
+  void meet_whole_warp(DeviceThread& thread, WholeWarp operation, void* mine, std::uint64_t kind);
   void poll(DeviceThread& thread);
   /// The lanes of the thread's warp that come to `place` while nobody in the block can do anything else.
   std::uint32_t converge(DeviceThread& thread, std::uint32_t place);
@@ -86,7 +91,13 @@ class Block {
   struct Meeting {
     WarpOperation operation{};
     std::uint32_t mask = 0;
+    WholeWarp together = nullptr;  ///< of Together, with the kind of instruction
+    std::uint64_t kind = 0;
     std::uint32_t arrived = 0;
+
+    bool is_same(const Meeting& other) const {
+      return operation == other.operation && mask == other.mask && together == other.together && kind == other.kind;
+    }
   };
 
   Barrier& note_arrival(std::uint32_t id, std::uint32_t count, std::uint32_t threads);
@@ -97,6 +108,8 @@ class Block {
   void release(Barrier& barrier);
   void wait(DeviceThread& thread, DeviceThread::Standing standing, std::uint32_t place);
   void make_ready(std::uint32_t index);
+  /// Waits until all lanes of the meeting that have not ended are there, and has it completed.
+  void join(DeviceThread& thread, const Meeting& meeting);
   void complete(std::uint32_t warp, const Meeting& meeting);
   void thread_ended(DeviceThread& thread);
   bool release_converging();

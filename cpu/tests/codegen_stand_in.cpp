@@ -4,6 +4,7 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -55,6 +56,7 @@ struct Scheduler {
   Fiber* running = nullptr;
   std::map<std::uint32_t, Meeting> barriers;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Meeting> warps;
+  std::map<std::uint32_t, std::array<void*, 32>> brought;  ///< by warp, to what it does as one
 
   std::uint32_t exited() const {
     return static_cast<std::uint32_t>(
@@ -226,6 +228,18 @@ std::uint32_t cucpu_vote(ThreadState* thread, std::uint32_t mode, std::uint32_t 
     default:
       return ballot;
   }
+}
+
+void cucpu_warp_together(ThreadState* thread, void (*operation)(void* const* lanes), void* mine, std::uint64_t) {
+  auto& lanes = scheduler->brought[thread->linear / 32];
+  void*& own = lanes[thread->linear % 32];
+  own = mine;
+  meet_warp(thread, ~0U);
+  if (own != nullptr) {  // the first to go on works for all
+    operation(lanes.data());
+    lanes.fill(nullptr);
+  }
+  meet_warp(thread, ~0U);
 }
 
 std::uint32_t cucpu_activemask(ThreadState* thread, std::uint32_t) { return 1U << (thread->linear % 32); }

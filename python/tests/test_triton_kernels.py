@@ -12,9 +12,10 @@ EXTRA = (0, 0)  # Triton's own parameters: scratch memory, which these kernels d
 
 @pytest.fixture
 def run(device, stream):
-    def run(name, grid, shared, *arguments):
+    def run(name, grid, shared, *arguments, kernel=None):
         """Arrays go to the device and come back; what the kernel left in them is returned."""
-        kernel = cucore.ObjectCode.from_ptx(Path(__file__).with_name("triton_ptx") / f"{name}.ptx").get_kernel(name)
+        code = cucore.ObjectCode.from_ptx(Path(__file__).with_name("triton_ptx") / f"{name}.ptx")
+        kernel = code.get_kernel(kernel or name)
         pinned = cucore.LegacyPinnedMemoryResource()
         buffers, views, passed = [], [], []
         for argument in arguments:
@@ -105,3 +106,34 @@ def test_half_in_and_bfloat16_out(run):
 def test_a_sort_within_a_block(run):
     x = (numbers(256, kind=np.float64) * 1000).astype(np.int32)
     np.testing.assert_array_equal(run("sort", 1, 1024, x, np.zeros_like(x))[1], np.sort(x))
+
+
+def bfloat16(values):
+    return (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+
+
+DOTS = [
+    ("dot_f16", 12288, lambda x: x.astype(np.float16), np.float32),
+    ("dot_bf16", 12288, bfloat16, np.float32),
+    ("dot_tf32", 24576, lambda x: x.astype(np.float32), np.float32),
+    ("dot_s8", 6144, lambda x: x.astype(np.int8), np.int32),
+]
+
+
+@pytest.mark.parametrize(("name", "shared", "convert", "sums"), DOTS, ids=[row[0] for row in DOTS])
+def test_a_product_on_tensor_cores_is_exact_on_small_integers(run, name, shared, convert, sums):
+    rng = np.random.default_rng(5)
+    a, b = rng.integers(-16, 17, (64, 96)), rng.integers(-16, 17, (96, 128))
+    c = np.zeros((64, 128), sums)
+    out = run(name, (2, 2), shared, convert(a), convert(b), c, 64, 128, 96, kernel="dot")[2]
+    np.testing.assert_array_equal(out.reshape(c.shape), a @ b)
+
+
+def test_attention_on_tensor_cores(run):
+    rng = np.random.default_rng(6)
+    q, k, v = (rng.normal(size=(128, 64)).astype(np.float16) for _ in range(3))
+    out = run("attention", 2, 24576, q, k, v, np.zeros((128, 64), np.float32), 128, np.float32(0.125))[3]
+    scores = q.astype(np.float64) @ k.astype(np.float64).T * 0.125
+    weights = np.exp(scores - scores.max(1, keepdims=True))
+    want = weights / weights.sum(1, keepdims=True) @ v.astype(np.float64)
+    np.testing.assert_allclose(out.reshape(want.shape), want, rtol=2e-3, atol=2e-3)

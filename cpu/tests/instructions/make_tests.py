@@ -28,6 +28,8 @@ from reference import (
     conversion,
     floating,
     integer,
+    matrix,
+    matrix_rows,
     memory,
     synchronization,
     warp,
@@ -50,6 +52,8 @@ CHAPTERS = (
     control,
     calls,
     synchronization,
+    matrix,
+    matrix_rows,
 )
 
 

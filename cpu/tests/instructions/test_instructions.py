@@ -19,6 +19,8 @@ from worker import Workers
 
 HERE = Path(__file__).resolve().parent
 BUILT = HERE.parents[2] / "build" / "cpu" / "driver" / "libcuda.so.1"
+# What no GPU has run yet: the beginnings of the tests' names. Whoever records takes them out.
+AWAITED = HERE / "recorded" / "awaited.txt"
 RECORDINGS = sorted((HERE / "recorded").glob("*.json.gz"))
 TESTS = run_tests.find_tests()
 # The vector form compiles for longer: here a sample, and with CUCORE_CPU_FORM=vector all of them.
@@ -69,7 +71,9 @@ def test_every_table_was_confirmed_by_a_gpu():
         known = [a for a in answers if a]
         if not known or any(test.problems(a) for a in known):
             wrong.append(test.name)
-    assert not wrong
+    awaited = AWAITED.read_text().split()
+    assert [name for name in wrong if not name.startswith(tuple(awaited))] == []
+    assert [prefix for prefix in awaited if not any(name.startswith(prefix) for name in wrong)] == []
 
 
 def double_bits(value):

@@ -82,10 +82,42 @@ def sort(x, out, BLOCK: tl.constexpr):
     tl.store(out + i, tl.sort(tl.load(x + i)))
 
 
+@triton.jit
+def dot(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rows, columns = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN)
+    inner = tl.arange(0, BK)
+    total = tl.zeros((BM, BN), c.dtype.element_ty)
+    for at in range(0, k, BK):
+        of_a = tl.load(a + rows[:, None] * k + at + inner[None, :])
+        of_b = tl.load(b + (at + inner)[:, None] * n + columns[None, :])
+        total = tl.dot(of_a, of_b, total, out_dtype=c.dtype.element_ty)
+    tl.store(c + rows[:, None] * n + columns[None, :], total)
+
+
+@triton.jit
+def attention(q, k, v, out, length, scale, BM: tl.constexpr, BN: tl.constexpr, WIDTH: tl.constexpr):
+    rows, inner = tl.program_id(0) * BM + tl.arange(0, BM), tl.arange(0, WIDTH)
+    of_q = tl.load(q + rows[:, None] * WIDTH + inner[None, :])
+    most, sums = tl.full((BM,), -float("inf"), tl.float32), tl.zeros((BM,), tl.float32)
+    total = tl.zeros((BM, WIDTH), tl.float32)
+    for at in range(0, length, BN):
+        columns = at + tl.arange(0, BN)
+        of_k = tl.load(k + columns[None, :] * WIDTH + inner[:, None])
+        of_v = tl.load(v + columns[:, None] * WIDTH + inner[None, :])
+        scores = tl.dot(of_q, of_k) * scale
+        higher = tl.maximum(most, tl.max(scores, 1))
+        weights = tl.exp(scores - higher[:, None])
+        shrink = tl.exp(most - higher)
+        sums, most = sums * shrink + tl.sum(weights, 1), higher
+        total = tl.dot(weights.to(tl.float16), of_v, total * shrink[:, None])
+    tl.store(out + rows[:, None] * WIDTH + inner[None, :], total / sums[:, None])
+
+
 def types(text):
     return dict(word.split(":") for word in text.split())
 
 
+TILES = {"BM": 32, "BN": 64, "BK": 32}
 KERNELS = [
     (add, types("x:*fp32 y:*fp32 out:*fp32 n:i32"), {"BLOCK": 1024}),
     (softmax, types("x:*fp32 out:*fp32 stride:i32 n:i32"), {"BLOCK": 1024}),
@@ -96,13 +128,22 @@ KERNELS = [
     (philox, types("out:*i32 seed:i32"), {"BLOCK": 512}),
     (swish, types("x:*fp16 out:*bf16 n:i32"), {"BLOCK": 512}),
     (sort, types("x:*i32 out:*i32"), {"BLOCK": 256}),
+    (dot, types("a:*fp16 b:*fp16 c:*fp32 m:i32 n:i32 k:i32"), TILES, "dot_f16"),
+    (dot, types("a:*bf16 b:*bf16 c:*fp32 m:i32 n:i32 k:i32"), TILES, "dot_bf16"),
+    (dot, types("a:*fp32 b:*fp32 c:*fp32 m:i32 n:i32 k:i32"), TILES, "dot_tf32"),
+    (dot, types("a:*i8 b:*i8 c:*i32 m:i32 n:i32 k:i32"), TILES, "dot_s8"),
+    (attention, types("q:*fp16 k:*fp16 v:*fp16 out:*fp32 length:i32 scale:fp32"), {"BM": 64, "BN": 32, "WIDTH": 64}),
 ]
 
 if __name__ == "__main__":
-    for kernel, signature, constants in KERNELS:
+    for kernel, signature, constants, *file in KERNELS:
         signature |= dict.fromkeys(constants, "constexpr")
-        source = ASTSource(kernel, signature, {(list(signature).index(name),): constants[name] for name in constants})
+        # As Triton itself says of tensors and sizes when it launches: multiples of 16, which lets it use cp.async.
+        aligned = {(n,): [["tt.divisibility", 16]] for n, kind in enumerate(signature.values()) if kind != "constexpr"}
+        attributes = aligned if file or kernel is attention else {}
+        places = {(list(signature).index(name),): constants[name] for name in constants}
+        source = ASTSource(kernel, signature, places, attributes)
         compiled = triton.compile(source, target=GPUTarget("cuda", 80, 32), options={"num_warps": 4})
-        name = kernel.__name__
+        name = file[0] if file else kernel.__name__
         Path(__file__).with_name(f"{name}.ptx").write_text(compiled.asm["ptx"])
         print(f"{name}: {compiled.metadata.shared} bytes of shared memory, {compiled.metadata.num_warps} warps")

@@ -1,0 +1,94 @@
+// What a matrix instruction (mma, wmma) says of its matrices: shape, elements, and which lane holds which of them.
+//
+// The fragments of mma are those of the PTX ISA. Those of wmma are this device's own, which the ISA allows: where an
+// mma of the same elements exists they continue its pattern, so that one rule serves both.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "cpu/ptx/ast.hpp"
+
+namespace cucore::cpu::codegen {
+
+enum class Element : std::uint8_t { None, F16, Bf16, Tf32, F32, F64, E4m3, E5m2, S8, U8, S4, U4, B1, S32 };
+enum class MatrixRole : std::uint8_t { A, B, Accumulator };
+
+constexpr unsigned bits_of(Element element) {
+  switch (element) {
+    case Element::F64:
+      return 64;
+    case Element::F16:
+    case Element::Bf16:
+      return 16;
+    case Element::E4m3:
+    case Element::E5m2:
+    case Element::S8:
+    case Element::U8:
+      return 8;
+    case Element::S4:
+    case Element::U4:
+      return 4;
+    case Element::B1:
+      return 1;
+    default:
+      return 32;
+  }
+}
+
+constexpr bool is_integer(Element element) { return element >= Element::S8; }
+
+/// A multiplication d = a * b + c. 64 bits, which is how generated code hands it to the run-time.
+struct MatrixForm {
+  static constexpr std::uint8_t saturates = 1;  ///< .satfinite
+  static constexpr std::uint8_t ands = 2;       ///< .and.popc instead of .xor.popc, of B1
+  static constexpr std::uint8_t a_columns = 4;  ///< of by_quads: A in column-major fragments
+  static constexpr std::uint8_t b_rows = 8;     ///< of by_quads: B in row-major fragments
+  static constexpr std::uint8_t by_quads = 16;  ///< m8n8k4 of halves: four products, each by eight lanes
+
+  std::uint8_t m = 0, n = 0;
+  std::uint16_t k = 0;
+  std::uint8_t factors = 0;       ///< elements of A, and of B in the high half
+  std::uint8_t accumulators = 0;  ///< elements of C, and of D in the high half
+  std::uint8_t flags = 0;
+  std::uint8_t unused = 0;
+
+  Element a() const { return static_cast<Element>(factors & 15); }
+  Element b() const { return static_cast<Element>(factors >> 4); }
+  Element c() const { return static_cast<Element>(accumulators & 15); }
+  Element d() const { return static_cast<Element>(accumulators >> 4); }
+  bool has(std::uint8_t flag) const { return (flags & flag) != 0; }
+  std::uint64_t bits() const { return std::bit_cast<std::uint64_t>(*this); }
+};
+static_assert(sizeof(MatrixForm) == 8);
+
+/// One matrix in memory that wmma.load or wmma.store moves; 64 bits as well.
+struct FragmentForm {
+  std::uint8_t m = 0, n = 0;
+  std::uint16_t k = 0;
+  Element element = Element::None;
+  MatrixRole role = MatrixRole::A;
+  std::uint8_t is_column_major = 0;
+  std::uint8_t registers = 0;  ///< of a lane: more than the elements need hold copies of them
+
+  std::uint32_t rows() const { return role == MatrixRole::B ? k : m; }
+  std::uint32_t columns() const { return role == MatrixRole::A ? k : n; }
+  std::uint64_t bits() const { return std::bit_cast<std::uint64_t>(*this); }
+};
+static_assert(sizeof(FragmentForm) == 8);
+
+struct Place {
+  std::uint32_t row, column;
+};
+
+/// Elements that a lane holds of a matrix, copies aside.
+std::uint32_t elements_of(const MatrixForm& form, MatrixRole role);
+/// Where element `index` of a lane's registers lies in its matrix. For by_quads the matrix is that of the lane's quads.
+Place place_of(const MatrixForm& form, MatrixRole role, Element element, std::uint32_t lane, std::uint32_t index);
+
+/// Reads an mma or wmma.mma; returns null, or why there is none such.
+const char* read_matrix_form(const ptx::Instruction& i, MatrixForm& form);
+/// Reads a wmma.load or wmma.store, likewise.
+const char* read_fragment_form(const ptx::Instruction& i, FragmentForm& form);
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,337 @@
+#include "cpu/codegen/matrix_unit.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "cpu/codegen/matrix_form.hpp"
+
+namespace cucore::cpu::codegen::matrix_unit {
+
+namespace {
+
+constexpr std::uint32_t lanes_of_warp = 32;
+
+// ---- elements ------------------------------------------------------------------------------------------------------
+
+/// The element at `index` of consecutive elements of `bits` bits, as a pattern.
+std::uint64_t pattern_at(const void* base, unsigned bits, std::uint64_t index) {
+  const auto* bytes = static_cast<const std::uint8_t*>(base) + index * bits / 8;
+  if (bits < 8) return static_cast<unsigned>(*bytes) >> index * bits % 8 & ((1U << bits) - 1);
+  std::uint64_t pattern = 0;
+  std::memcpy(&pattern, bytes, bits / 8);
+  return pattern;
+}
+
+void put_pattern(void* base, unsigned bits, std::uint64_t index, std::uint64_t pattern) {
+  auto* bytes = static_cast<std::uint8_t*>(base) + index * bits / 8;
+  if (bits >= 8) {
+    std::memcpy(bytes, &pattern, bits / 8);
+    return;
+  }
+  const unsigned shift = static_cast<unsigned>(index * bits % 8);
+  const unsigned mask = ((1U << bits) - 1) << shift;
+  *bytes = static_cast<std::uint8_t>((*bytes & ~mask) | static_cast<unsigned>(pattern) << shift);
+}
+
+/// A float of few bits. `has_infinity`: the highest exponent is kept for infinities and NaNs, as IEEE has it; otherwise
+/// all ones alone is a NaN.
+double small_float(std::uint64_t pattern, int exponent_bits, int fraction_bits, bool has_infinity) {
+  const auto fraction = static_cast<int>(pattern & ((1U << fraction_bits) - 1));
+  const auto exponent = static_cast<int>(pattern >> fraction_bits & ((1U << exponent_bits) - 1));
+  const bool is_negative = (pattern >> (exponent_bits + fraction_bits) & 1) != 0;
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const bool is_highest = exponent == (1 << exponent_bits) - 1;
+  double magnitude = 0;
+  if (is_highest && has_infinity) {
+    magnitude = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+  } else if (is_highest && fraction == (1 << fraction_bits) - 1) {
+    magnitude = std::numeric_limits<double>::quiet_NaN();
+  } else {
+    const int significand = exponent == 0 ? fraction : fraction + (1 << fraction_bits);
+    magnitude = std::ldexp(significand, std::max(exponent, 1) - bias - fraction_bits);
+  }
+  return is_negative ? -magnitude : magnitude;
+}
+
+double to_real(Element element, std::uint64_t pattern) {
+  const auto word = static_cast<std::uint32_t>(pattern);
+  switch (element) {
+    case Element::F16:
+      return small_float(pattern, 5, 10, true);
+    case Element::Bf16:
+      return static_cast<double>(std::bit_cast<float>(word << 16));
+    case Element::Tf32:
+      return static_cast<double>(std::bit_cast<float>(word & 0xffffe000));  // the low bits are not looked at
+    case Element::E4m3:
+      return small_float(pattern, 4, 3, false);
+    case Element::E5m2:
+      return small_float(pattern, 5, 2, true);
+    case Element::F64:
+      return std::bit_cast<double>(pattern);
+    default:
+      return static_cast<double>(std::bit_cast<float>(word));
+  }
+}
+
+std::uint64_t half_pattern(double value) {
+  if (std::isnan(value)) return 0x7fff;
+  const std::uint64_t sign = std::signbit(value) ? 0x8000 : 0;
+  const double magnitude = std::fabs(value);
+  if (magnitude >= 65520) return sign | 0x7c00;
+  const int exponent = magnitude < 0x1p-14 ? -14 : std::ilogb(magnitude);
+  const auto units = static_cast<std::uint64_t>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
+  // Units below 1024 are those of a subnormal number; 2048 carry into the exponent by themselves.
+  return sign | ((static_cast<std::uint64_t>(exponent + 14) << 10) + units);
+}
+
+std::uint64_t from_real(Element element, double value) {
+  if (element == Element::F64) return std::bit_cast<std::uint64_t>(value);
+  if (element == Element::F16) return half_pattern(value);
+  return std::isnan(value) ? 0x7fffffff : std::bit_cast<std::uint32_t>(static_cast<float>(value));
+}
+
+std::int32_t to_integer(Element element, std::uint64_t pattern) {
+  switch (element) {
+    case Element::S8:
+      return static_cast<std::int8_t>(pattern);
+    case Element::S4:
+      return static_cast<std::int32_t>(pattern ^ 8) - 8;
+    default:
+      return static_cast<std::int32_t>(static_cast<std::uint32_t>(pattern));
+  }
+}
+
+template <typename Number>
+Number decode(Element element, std::uint64_t pattern) {
+  if constexpr (std::is_same_v<Number, double>) {
+    return to_real(element, pattern);
+  } else {
+    return to_integer(element, pattern);
+  }
+}
+
+// ---- one product ---------------------------------------------------------------------------------------------------
+
+struct Multiplication {
+  MatrixForm form;
+  const void* a;
+  const void* b;
+  const void* c;
+  void* d;
+};
+
+double accumulate(const MatrixForm& form, const double* row, const double* column, double sum) {
+  const bool fuses = form.d() == Element::F64;
+  for (unsigned k = 0; k < form.k; ++k) {
+    sum = fuses ? std::fma(row[k], column[k], sum) : sum + row[k] * column[k];
+  }
+  return sum;
+}
+
+std::int64_t accumulate(const MatrixForm& form, const std::int32_t* row, const std::int32_t* column, std::int64_t sum) {
+  const bool is_binary = form.a() == Element::B1;
+  const bool ands = form.has(MatrixForm::ands);
+  for (unsigned k = 0; k < form.k; ++k) {
+    sum += !is_binary || ands ? std::int64_t{row[k]} * column[k] : row[k] ^ column[k];
+  }
+  return sum;
+}
+
+std::uint64_t result_pattern(const MatrixForm& form, double sum) { return from_real(form.d(), sum); }
+
+std::uint64_t result_pattern(const MatrixForm& form, std::int64_t sum) {
+  using Limits = std::numeric_limits<std::int32_t>;
+  if (form.has(MatrixForm::saturates)) sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
+  return static_cast<std::uint32_t>(sum);
+}
+
+/// Calls visit(lane, index, place) for every element that the lanes chosen hold of a matrix.
+template <typename Chosen, typename Visit>
+void for_each_element(const MatrixForm& form, MatrixRole role, Element element, const Chosen& chosen,
+                      const Visit& visit) {
+  const std::uint32_t count = elements_of(form, role);
+  for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane) {
+    if (!chosen(lane)) continue;
+    for (std::uint32_t index = 0; index < count; ++index)
+      visit(lane, index, place_of(form, role, element, lane, index));
+  }
+}
+
+/// The product of the matrices that the chosen lanes hold. Lanes that have ended hold zeros.
+template <typename Number, typename Chosen>
+void multiply_held(void* const* lanes, const MatrixForm& form, const Chosen& chosen) {
+  using Sum = std::conditional_t<std::is_same_v<Number, double>, double, std::int64_t>;
+  const auto held = [&](std::uint32_t lane) { return static_cast<const Multiplication*>(lanes[lane]); };
+  const auto is_here = [&](std::uint32_t lane) { return chosen(lane) && lanes[lane] != nullptr; };
+  std::vector<Number> rows(std::size_t{form.m} * form.k);
+  std::vector<Number> columns(std::size_t{form.n} * form.k);
+  for_each_element(form, MatrixRole::A, form.a(), is_here, [&](std::uint32_t lane, std::uint32_t index, Place at) {
+    rows[at.row * form.k + at.column] = decode<Number>(form.a(), pattern_at(held(lane)->a, bits_of(form.a()), index));
+  });
+  for_each_element(form, MatrixRole::B, form.b(), is_here, [&](std::uint32_t lane, std::uint32_t index, Place at) {
+    columns[at.column * form.k + at.row] =
+        decode<Number>(form.b(), pattern_at(held(lane)->b, bits_of(form.b()), index));
+  });
+  // C and D may have their elements in different lanes: all of C is read before any of D is written.
+  std::vector<Sum> sums(std::size_t{form.m} * form.n);
+  for_each_element(form, MatrixRole::Accumulator, form.c(), is_here,
+                   [&](std::uint32_t lane, std::uint32_t index, Place at) {
+                     const auto before = decode<Number>(form.c(), pattern_at(held(lane)->c, bits_of(form.c()), index));
+                     sums[at.row * form.n + at.column] =
+                         accumulate(form, &rows[at.row * form.k], &columns[at.column * form.k], Sum{before});
+                   });
+  for_each_element(
+      form, MatrixRole::Accumulator, form.d(), is_here, [&](std::uint32_t lane, std::uint32_t index, Place at) {
+        put_pattern(held(lane)->d, bits_of(form.d()), index, result_pattern(form, sums[at.row * form.n + at.column]));
+      });
+}
+
+template <typename Number>
+void multiply_all(void* const* lanes, const MatrixForm& form) {
+  if (!form.has(MatrixForm::by_quads)) {
+    multiply_held<Number>(lanes, form, [](std::uint32_t) { return true; });
+    return;
+  }
+  for (std::uint32_t quad = 0; quad < 4; ++quad)
+    multiply_held<Number>(lanes, form, [quad](std::uint32_t lane) { return lane % 16 / 4 == quad; });
+}
+
+void* any_of(void* const* lanes) {
+  return *std::find_if(lanes, lanes + lanes_of_warp, [](const void* lane) { return lane != nullptr; });
+}
+
+void multiply_warp(void* const* lanes) {
+  const MatrixForm form = static_cast<const Multiplication*>(any_of(lanes))->form;
+  if (is_integer(form.a())) {
+    multiply_all<std::int32_t>(lanes, form);
+  } else {
+    multiply_all<double>(lanes, form);
+  }
+}
+
+// ---- matrices in memory --------------------------------------------------------------------------------------------
+
+struct Transfer {
+  FragmentForm form;
+  void* memory;
+  std::uint32_t stride;
+  void* registers;
+  bool loads;
+};
+
+void transfer_warp(void* const* lanes) {
+  for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane) {
+    if (lanes[lane] == nullptr) continue;
+    const auto& own = *static_cast<const Transfer*>(lanes[lane]);
+    const FragmentForm& form = own.form;
+    MatrixForm whole;
+    whole.m = form.m;
+    whole.n = form.n;
+    whole.k = form.k;
+    const unsigned bits = bits_of(form.element);
+    const std::uint32_t distinct = elements_of(whole, form.role);
+    const std::uint32_t held = form.element == Element::F64 ? distinct : form.registers * 32U / bits;
+    for (std::uint32_t index = 0; index < (own.loads ? held : distinct); ++index) {
+      const Place at = place_of(whole, form.role, form.element, lane, index % distinct);
+      const std::uint64_t major = form.is_column_major ? at.column : at.row;
+      const std::uint64_t minor = form.is_column_major ? at.row : at.column;
+      const std::uint64_t element = major * own.stride + minor;
+      if (own.loads) {
+        put_pattern(own.registers, bits, index, pattern_at(own.memory, bits, element));
+      } else {
+        put_pattern(own.memory, bits, element, pattern_at(own.registers, bits, index));
+      }
+    }
+  }
+}
+
+// ---- 8x8 matrices of 16 bits ---------------------------------------------------------------------------------------
+
+struct Rows {
+  std::uint32_t matrices, transposes;
+  void* row;
+  std::uint32_t* registers;
+  bool loads;
+};
+
+/// Lane 8 * m + r names row r of matrix m. Register m of lane l holds two neighbours in row l / 4 of matrix m, or in
+/// column l / 4 of it.
+void transfer_rows(void* const* lanes) {
+  for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane) {
+    if (lanes[lane] == nullptr) continue;
+    const auto& own = *static_cast<const Rows*>(lanes[lane]);
+    for (std::uint32_t index = 0; index < 2 * own.matrices; ++index) {
+      std::uint32_t row = lane / 4;
+      std::uint32_t column = 2 * (lane % 4) + index % 2;
+      if (own.transposes != 0) std::swap(row, column);
+      const void* const other = lanes[8 * (index / 2) + row];
+      if (other == nullptr) continue;
+      void* const memory = static_cast<const Rows*>(other)->row;
+      if (own.loads) {
+        put_pattern(own.registers, 16, index, pattern_at(memory, 16, column));
+      } else {
+        put_pattern(memory, 16, column, pattern_at(own.registers, 16, index));
+      }
+    }
+  }
+}
+
+struct Moved {
+  std::uint32_t value, result;
+};
+
+void transpose_warp(void* const* lanes) {
+  for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane) {
+    if (lanes[lane] == nullptr) continue;
+    auto& own = *static_cast<Moved*>(lanes[lane]);
+    for (std::uint32_t index = 0; index < 2; ++index) {
+      const std::uint32_t row = 2 * (lane % 4) + index;
+      const std::uint32_t column = lane / 4;
+      const void* const other = lanes[4 * row + column / 2];
+      if (other == nullptr) continue;
+      put_pattern(&own.result, 16, index, pattern_at(&static_cast<const Moved*>(other)->value, 16, column % 2));
+    }
+  }
+}
+
+}  // namespace
+
+void multiply(ThreadState* thread, std::uint64_t form, const void* a, const void* b, const void* c, void* d) {
+  Multiplication mine{std::bit_cast<MatrixForm>(form), a, b, c, d};
+  cucpu_warp_together(thread, multiply_warp, &mine, form);
+}
+
+void load(ThreadState* thread, std::uint64_t form, const void* from, std::uint32_t stride, void* registers) {
+  Transfer mine{std::bit_cast<FragmentForm>(form), const_cast<void*>(from), stride, registers, true};
+  cucpu_warp_together(thread, transfer_warp, &mine, form);
+}
+
+void store(ThreadState* thread, std::uint64_t form, void* to, std::uint32_t stride, const void* registers) {
+  Transfer mine{std::bit_cast<FragmentForm>(form), to, stride, const_cast<void*>(registers), false};
+  cucpu_warp_together(thread, transfer_warp, &mine, form);
+}
+
+void load_rows(ThreadState* thread, std::uint32_t matrices, std::uint32_t transposes, const void* row,
+               std::uint32_t* registers) {
+  Rows mine{matrices, transposes, const_cast<void*>(row), registers, true};
+  cucpu_warp_together(thread, transfer_rows, &mine, std::uint64_t{transposes} << 8 | matrices);
+}
+
+void store_rows(ThreadState* thread, std::uint32_t matrices, std::uint32_t transposes, void* row,
+                const std::uint32_t* registers) {
+  Rows mine{matrices, transposes, row, const_cast<std::uint32_t*>(registers), false};
+  cucpu_warp_together(thread, transfer_rows, &mine, std::uint64_t{transposes} << 8 | matrices | 1U << 16);
+}
+
+std::uint32_t transpose(ThreadState* thread, std::uint32_t value) {
+  Moved mine{value, 0};
+  cucpu_warp_together(thread, transpose_warp, &mine, 0);
+  return mine.result;
+}
+
+}  // namespace cucore::cpu::codegen::matrix_unit
