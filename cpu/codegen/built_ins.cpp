@@ -359,6 +359,9 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_assertfail", address_of(cucpu_assertfail)},
       {"cucpu_trap", address_of(cucpu_trap)},
       {"cucpu_globaltimer", address_of(cucpu_globaltimer)},
+      {"cucpu_texture_fetch", address_of(cucpu_texture_fetch)},
+      {"cucpu_surface_access", address_of(cucpu_surface_access)},
+      {"cucpu_texel_query", address_of(cucpu_texel_query)},
 
       // Hosts without FMA or SSE4.1 call these; block copies and fills may become calls on any host.
       {"fma", address_of<D, D, D, D>(std::fma)},

@@ -112,6 +112,11 @@ CUCPU_GENERATOR(emit_ldmatrix);
 CUCPU_GENERATOR(emit_stmatrix);
 CUCPU_GENERATOR(emit_movmatrix);
 
+// emit_texture.cpp
+CUCPU_GENERATOR(emit_texture_fetch);
+CUCPU_GENERATOR(emit_surface_access);
+CUCPU_GENERATOR(emit_texel_query);
+
 #undef CUCPU_GENERATOR
 
 }  // namespace cucore::cpu::codegen

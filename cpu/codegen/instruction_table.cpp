@@ -67,6 +67,9 @@ constexpr ModifierSet atomic_order{M::Relaxed, M::Acquire, M::Release, M::AcqRel
 constexpr ModifierSet atomic_operation{M::Add, M::Min, M::Max, M::Inc, M::Dec, M::And, M::Or, M::Xor, M::Exch, M::Cas};
 
 constexpr ModifierSet ftz_sat{M::Ftz, M::Sat};
+constexpr ModifierSet geometry{M::D1, M::D2, M::D3, M::A1D, M::A2D, M::Cube, M::Acube};
+constexpr ModifierSet out_of_bounds{M::Trap, M::Clamp, M::Zero};
+constexpr ModifierSet extents{M::Width, M::Height, M::Depth, M::ChannelDataType, M::ChannelOrder, M::ArraySize};
 
 constexpr TypeSet factors{T::F16, T::Bf16, T::Tf32, T::F64, T::E4m3, T::E5m2, T::S8, T::U8, T::S4, T::U4, T::B1};
 constexpr TypeSet accumulators{T::F16, T::F32, T::F64, T::S32};
@@ -207,6 +210,24 @@ const std::vector<Form>& instruction_table() {
       {O::Red, emit_atomic_half, 2, 3, halves, atomic_order | scopes | cache_hints | ModifierSet{M::Add, M::Noftz},
        refusals::half_atomic, true},
 
+      // textures and surfaces
+      {O::Tex, emit_texture_fetch, 2, 5, int32 | TypeSet{T::F32, T::F16, T::F16x2},
+       geometry | ModifierSet{M::Base, M::Level, M::Grad}, refusals::texture_fetch, true},
+      {O::Tld4, emit_texture_fetch, 2, 3, int32 | TypeSet{T::F32, T::F16, T::F16x2},
+       geometry | ModifierSet{M::R, M::G, M::B, M::A}, refusals::texture_fetch, true},
+      {O::Txq, emit_texel_query, 2, 3, {T::B32},
+       extents | ModifierSet{M::NormalizedCoords, M::NumMipmapLevels, M::NumSamples, M::ForceUnnormalizedCoords,
+                             M::FilterMode, M::AddrMode0, M::AddrMode1, M::AddrMode2, M::Level},
+       refusals::texel_query, true},
+      {O::Suq, emit_texel_query, 2, 2, {T::B32}, extents | ModifierSet{M::MemoryLayout}, refusals::texel_query, true},
+      {O::Suld, emit_surface_access, 2, 2, {T::B8, T::B16, T::B32, T::B64},
+       geometry | out_of_bounds | cache_hints | ModifierSet{M::B}, refusals::surface_access, true},
+      {O::Sust, emit_surface_access, 2, 2, {T::B8, T::B16, T::B32, T::B64},
+       geometry | out_of_bounds | cache_hints | ModifierSet{M::B, M::P}, refusals::surface_access, true},
+      {O::Sured, emit_surface_access, 2, 2, {T::U32, T::S32, T::U64, T::S64, T::B32, T::B64},
+       geometry | out_of_bounds | ModifierSet{M::B, M::P, M::Add, M::Min, M::Max, M::And, M::Or},
+       refusals::surface_access, true},
+
       // control flow
       {O::Bra, emit_bra, 1, 1, none, {M::Uni}},
       {O::Brx, emit_brx, 2, 2, none, {M::Idx, M::Uni}},
@@ -265,6 +286,10 @@ constexpr ModifierSet alternatives[] = {
     {M::Sync, M::Arrive, M::Red},
     {M::Finite, M::Infinite, M::Number, M::Notanumber, M::Normal, M::Subnormal},
     {M::F4e, M::B4e, M::Rc8, M::Ecl, M::Ecr, M::Rc16},
+    geometry,
+    {M::Base, M::Level, M::Grad},
+    {M::R, M::G, M::B, M::A, M::P},
+    out_of_bounds,
 };
 
 bool has_conflict(const Instruction& instruction) {
@@ -278,7 +303,8 @@ bool has_conflict(const Instruction& instruction) {
 
 std::size_t types_of(O opcode) {
   if (opcode == O::Mma || opcode == O::Wmma) return 4;
-  const bool two = opcode == O::Set || opcode == O::Slct || opcode == O::Cvt || opcode == O::Dp4a || opcode == O::Dp2a;
+  const bool two = opcode == O::Set || opcode == O::Slct || opcode == O::Cvt || opcode == O::Dp4a ||
+                   opcode == O::Dp2a || opcode == O::Tex || opcode == O::Tld4;
   return two ? 2 : 1;
 }
 

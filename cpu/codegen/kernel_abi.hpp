@@ -47,6 +47,57 @@ struct ThreadState {
 using RunThread = void (*)(ThreadState*);      ///< one device thread to its end (may switch fibers on the way)
 using RunBlock = void (*)(const BlockState*);  ///< all threads of a block in a plain loop; null if fibers are needed
 
+/// What a texture instruction names; the fields are 32-bit words, floats by their bits. Fields not used are zero.
+struct TexelRequest {
+  std::uint32_t coordinates[3];  ///< x, y, z; of a cube the direction
+  std::uint32_t layer;
+  std::uint32_t level;         ///< of .level, a float
+  std::uint32_t gradients[6];  ///< of .grad: d/dx of x, y, z, then d/dy
+  std::uint32_t offsets[3];    ///< texels, signed
+};
+inline constexpr unsigned int kTexelRequestWords = sizeof(TexelRequest) / sizeof(std::uint32_t);
+
+/// Bits of the `operation` of texture and surface services.
+namespace texel_operation {
+inline constexpr std::uint32_t kDimensions = 3;  ///< mask: 1, 2 or 3
+inline constexpr std::uint32_t kLayered = 1u << 2;
+inline constexpr std::uint32_t kCube = 1u << 3;
+inline constexpr std::uint32_t kIntegerCoordinates = 1u << 4;
+inline constexpr std::uint32_t kLevel = 1u << 5;
+inline constexpr std::uint32_t kGradient = 1u << 6;
+inline constexpr std::uint32_t kGather = 1u << 7;  ///< one channel of four texels: the channel is in the next two bits
+inline constexpr unsigned int kChannelShift = 8;
+inline constexpr std::uint32_t kHalfResult = 1u << 10;
+// of surfaces
+inline constexpr std::uint32_t kStore = 1u << 11;
+inline constexpr std::uint32_t kReduce = 1u << 12;
+inline constexpr std::uint32_t kFormatted = 1u << 13;  ///< .p: coordinates in texels
+inline constexpr std::uint32_t kClamp = 1u << 14;
+inline constexpr std::uint32_t kZero = 1u << 15;  ///< neither: trap
+inline constexpr std::uint32_t kSigned = 1u << 16;
+inline constexpr unsigned int kReductionShift = 17;  ///< three bits: add, min, max, and, or
+inline constexpr unsigned int kBytesShift = 20;      ///< of the access, or of what is reduced: six bits
+}  // namespace texel_operation
+
+/// What txq and suq ask for.
+enum class TexelQuery : std::uint32_t {
+  Width,
+  Height,
+  Depth,
+  ChannelDataType,
+  ChannelOrder,
+  NormalizedCoords,
+  ArraySize,
+  NumMipmapLevels,
+  NumSamples,
+  ForceUnnormalizedCoords,
+  FilterMode,
+  AddrMode0,
+  AddrMode1,
+  AddrMode2,
+  MemoryLayout
+};
+
 // Services: defined by cpu/runtime/services.cpp with C linkage, resolved by name when generated code is linked.
 // Each may abandon the calling thread (and with it the grid) by switching away for good: generated code owns nothing.
 extern "C" {
@@ -79,6 +130,15 @@ void cucpu_assertfail(ThreadState*, const char* message, const char* file, std::
                       std::uint64_t char_size);
 void cucpu_trap(ThreadState*);
 std::uint64_t cucpu_globaltimer();
+/// tex, tld4: four words into `texel`.
+void cucpu_texture_fetch(ThreadState*, std::uint64_t texture, std::uint32_t operation, const TexelRequest*,
+                         std::uint32_t* texel);
+/// suld, sust, sured: `data` is what is loaded, stored or combined; `coordinates` are x, y, z and the layer.
+void cucpu_surface_access(ThreadState*, std::uint64_t surface, std::uint32_t operation, const std::int32_t* coordinates,
+                          void* data);
+/// txq and suq of the level `level` (.level's operand, else 0).
+std::uint32_t cucpu_texel_query(ThreadState*, std::uint64_t object, std::uint32_t is_surface, std::uint32_t query,
+                                std::uint32_t level);
 }
 
 }  // namespace cucore::cpu

@@ -40,6 +40,14 @@ const char* vector_access(const Instruction& i) {
   return i.vector_width == 3 ? "vector of three" : nullptr;
 }
 
+/// Bindless objects only: what stands before the coordinates is a 64-bit register.
+const char* texel_object(const Instruction& i, std::size_t operand, std::size_t elements) {
+  const Operand& address = i.operands[operand];
+  if (address.kind != Operand::Kind::Address) return "operands";
+  if (address.elements[0].kind == Operand::Kind::Variable) return "a texture, sampler or surface reference";
+  return address.elements.size() == elements ? nullptr : "a sampler of its own";
+}
+
 }  // namespace
 
 const char* lacks_half(const Instruction& i) {
@@ -260,6 +268,45 @@ const char* matrix_rows(const Instruction& i) {
 
 const char* matrix_move(const Instruction& i) {
   return i.has(M::Sync) && i.has(M::Aligned) && i.has(M::M8n8) && i.has(M::Trans) ? nullptr : "form";
+}
+
+const char* texture_fetch(const Instruction& i) {
+  if (!i.spaces.empty()) return "state space";
+  if (i.types.size() != 2) return "needs two types";
+  const Type coordinate = i.types[1];
+  if (coordinate != T::F32 && coordinate != T::S32) return "coordinate type";
+  if (i.vector_width != (i.types[0] == T::F16x2 ? 2 : 4)) return "vector width";
+  const bool is_cube = i.has(M::Cube) || i.has(M::Acube);
+  if (is_cube && coordinate != T::F32) return "coordinate type";
+  if (i.opcode == O::Tld4 && (i.has(M::D1) || i.has(M::D3) || i.has(M::A1D) || coordinate != T::F32)) return "geometry";
+  const std::size_t least = i.has(M::Grad) ? 4 : i.has(M::Level) ? 3 : 2;
+  if (i.operands.size() < least) return "operands";
+  const bool has_offset = i.operands.size() == least + 1 && i.operands.back().kind == Operand::Kind::Vector;
+  if (i.operands.size() > least && (!has_offset || is_cube)) return "depth comparison";
+  return texel_object(i, 1, 2);
+}
+
+const char* surface_access(const Instruction& i) {
+  if (!i.spaces.empty()) return "state space";
+  if (i.has(M::Cube) || i.has(M::Acube)) return "geometry";
+  if (!i.has(M::B) && !i.has(M::P)) return "needs .b or .p";
+  if (i.opcode == O::Sust && i.has(M::P) && i.type() != T::B32) return "type";
+  if (i.opcode == O::Sured) {
+    if (i.vector_width != 1) return "vector";
+    const bool logical = i.has(M::And) || i.has(M::Or);
+    if (!logical && !i.has(M::Add) && !i.has(M::Min) && !i.has(M::Max)) return "operation";
+    // .p takes plain bits, and the texels say what they mean.
+    if ((logical || i.has(M::P)) != (kind_of(i.type()) == TypeKind::Bits)) return "type";
+  }
+  if (const char* why = vector_access(i)) return why;
+  return texel_object(i, i.opcode == O::Suld ? 1 : 0, 2);
+}
+
+const char* texel_query(const Instruction& i) {
+  if (!i.spaces.empty()) return "state space";
+  if (i.modifiers.size() != (i.has(M::Level) ? 2U : 1U)) return "attribute";
+  if (i.operands.size() != (i.has(M::Level) ? 3U : 2U)) return "operands";
+  return texel_object(i, 1, 1);
 }
 
 const char* any_space(const Instruction&) { return nullptr; }

@@ -38,6 +38,9 @@ const char* matrix_multiply(const ptx::Instruction& i);
 const char* matrix_transfer(const ptx::Instruction& i);
 const char* matrix_rows(const ptx::Instruction& i);
 const char* matrix_move(const ptx::Instruction& i);
+const char* texture_fetch(const ptx::Instruction& i);
+const char* surface_access(const ptx::Instruction& i);
+const char* texel_query(const ptx::Instruction& i);
 const char* any_space(const ptx::Instruction& i);
 
 }  // namespace cucore::cpu::codegen::refusals

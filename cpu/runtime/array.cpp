@@ -6,6 +6,7 @@
 #include "cpu/runtime/context.hpp"
 #include "cpu/runtime/handle_table.hpp"
 #include "cpu/runtime/memory.hpp"
+#include "cpu/runtime/texel_format.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -31,8 +32,7 @@ CUresult check(const CUDA_ARRAY3D_DESCRIPTOR& d) {
   constexpr unsigned int kKnown = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
                                   CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_DEPTH_TEXTURE |
                                   CUDA_ARRAY3D_COLOR_ATTACHMENT;
-  if (channel_bytes(d.Format) == 0 || (d.NumChannels != 1 && d.NumChannels != 2 && d.NumChannels != 4))
-    return CUDA_ERROR_INVALID_VALUE;
+  if (!texel_format(d.Format, d.NumChannels)) return CUDA_ERROR_INVALID_VALUE;
   if (d.Width == 0 || (d.Flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
   const bool is_layered = (d.Flags & CUDA_ARRAY3D_LAYERED) != 0;
   const bool is_cubemap = (d.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
@@ -56,24 +56,6 @@ CUresult make(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor, std::
 
 }  // namespace
 
-std::size_t channel_bytes(CUarray_format format) {
-  switch (format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-    case CU_AD_FORMAT_SIGNED_INT8:
-      return 1;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-    case CU_AD_FORMAT_SIGNED_INT16:
-    case CU_AD_FORMAT_HALF:
-      return 2;
-    case CU_AD_FORMAT_UNSIGNED_INT32:
-    case CU_AD_FORMAT_SIGNED_INT32:
-    case CU_AD_FORMAT_FLOAT:
-      return 4;
-    default:
-      return 0;
-  }
-}
-
 Array::Array(const CUDA_ARRAY3D_DESCRIPTOR& descriptor, std::uintptr_t address)
     : descriptor_(descriptor), address_(address) {}
 
@@ -82,7 +64,7 @@ Array::~Array() {
 }
 
 std::size_t Array::row_bytes() const {
-  return descriptor_.Width * descriptor_.NumChannels * channel_bytes(descriptor_.Format);
+  return descriptor_.Width * texel_format(descriptor_.Format, descriptor_.NumChannels)->bytes();
 }
 
 std::size_t Array::rows() const { return std::max<std::size_t>(descriptor_.Height, 1); }

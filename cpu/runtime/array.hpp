@@ -54,7 +54,4 @@ std::shared_ptr<MipmappedArray> find_mipmapped_array(CUmipmappedArray handle);
 CUresult destroy_array(CUarray handle);
 CUresult destroy_mipmapped_array(CUmipmappedArray handle);
 
-/// Bytes of one channel; 0 for a format that this driver does not know.
-std::size_t channel_bytes(CUarray_format format);
-
 }  // namespace cucore::cpu::runtime

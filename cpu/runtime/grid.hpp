@@ -12,6 +12,7 @@
 
 #include "cpu/codegen/compiler.hpp"
 #include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/runtime/resources_in_use.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -30,6 +31,7 @@ struct Grid {
   std::size_t stack_bytes = 0;      ///< of one device thread
   std::uint32_t most_resident = 1;  ///< blocks that one participant keeps going at once
   bool is_cooperative = false;
+  ResourcesInUse resources;
 
   std::atomic<std::uint64_t> next_block{0};
   std::atomic<CUresult> failure{CUDA_SUCCESS};

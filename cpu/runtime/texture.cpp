@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kAlignment = 512;
 constexpr std::size_t kPitchAlignment = 32;
+constexpr std::size_t kMostPitched = 131072;
 constexpr std::size_t kMostLinear = std::size_t{1} << 28;
 
 using ObjectTable = HandleTable<ResourceObject, HandleKind::ResourceDescription>;
@@ -21,8 +22,33 @@ ObjectTable& object_table() {
 
 const void* as_handle(unsigned long long handle) { return reinterpret_cast<const void*>(handle); }
 
-bool is_format(CUarray_format format, unsigned int channels) {
-  return channel_bytes(format) != 0 && (channels == 1 || channels == 2 || channels == 4);
+/// The levels and the format that kernels see.
+void set_array_levels(const std::vector<std::shared_ptr<Array>>& levels, ResourceObject* object) {
+  const CUDA_ARRAY3D_DESCRIPTOR& first = levels.front()->descriptor();
+  object->format = *texel_format(first.Format, first.NumChannels);
+  object->is_layered = (first.Flags & CUDA_ARRAY3D_LAYERED) != 0;
+  object->is_cubemap = (first.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
+  const bool has_slices = object->is_layered || object->is_cubemap || first.Depth == 0;
+  object->dimensions = first.Height == 0 ? 1 : has_slices ? 2 : 3;
+  for (const auto& level : levels) {
+    object->levels.push_back({.base = reinterpret_cast<std::byte*>(level->address()),
+                              .width = static_cast<std::int64_t>(level->descriptor().Width),
+                              .height = static_cast<std::int64_t>(level->rows()),
+                              .depth = static_cast<std::int64_t>(level->slices()),
+                              .row_bytes = level->row_bytes(),
+                              .slice_bytes = level->row_bytes() * level->rows()});
+  }
+}
+
+void set_memory_level(CUdeviceptr address, std::size_t width, std::size_t height, std::size_t row_bytes,
+                      ResourceObject* object) {
+  object->dimensions = height == 0 ? 1 : 2;
+  object->levels.push_back({.base = reinterpret_cast<std::byte*>(address),
+                            .width = static_cast<std::int64_t>(width),
+                            .height = static_cast<std::int64_t>(height == 0 ? 1 : height),
+                            .depth = 1,
+                            .row_bytes = row_bytes,
+                            .slice_bytes = 0});
 }
 
 CUresult bind(const CUDA_RESOURCE_DESC& resource, ResourceObject* object) {
@@ -33,30 +59,70 @@ CUresult bind(const CUDA_RESOURCE_DESC& resource, ResourceObject* object) {
   switch (resource.resType) {
     case CU_RESOURCE_TYPE_ARRAY:
       object->array = find_array(resource.res.array.hArray);
-      return object->array ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+      if (!object->array) return CUDA_ERROR_INVALID_HANDLE;
+      set_array_levels({object->array}, object);
+      return CUDA_SUCCESS;
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
       object->mipmapped_array = find_mipmapped_array(resource.res.mipmap.hMipmappedArray);
-      return object->mipmapped_array ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+      if (!object->mipmapped_array) return CUDA_ERROR_INVALID_HANDLE;
+      set_array_levels(object->mipmapped_array->levels(), object);
+      return CUDA_SUCCESS;
     case CU_RESOURCE_TYPE_LINEAR: {
-      if (!is_format(linear.format, linear.numChannels) || linear.devPtr % kAlignment != 0)
+      const auto format = texel_format(linear.format, linear.numChannels);
+      if (!format || linear.devPtr % kAlignment != 0) return CUDA_ERROR_INVALID_VALUE;
+      const std::size_t elements = linear.sizeInBytes / format->bytes();
+      if (elements == 0 || elements > kMostLinear || !is_device_range(linear.devPtr, linear.sizeInBytes))
         return CUDA_ERROR_INVALID_VALUE;
-      const std::size_t element = channel_bytes(linear.format) * linear.numChannels;
-      const bool fits =
-          linear.sizeInBytes / element <= kMostLinear && is_device_range(linear.devPtr, linear.sizeInBytes);
-      return linear.sizeInBytes != 0 && fits ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+      object->format = *format;
+      set_memory_level(linear.devPtr, elements, 0, linear.sizeInBytes, object);
+      return CUDA_SUCCESS;
     }
     case CU_RESOURCE_TYPE_PITCH2D: {
-      if (!is_format(pitched.format, pitched.numChannels) || pitched.width == 0 || pitched.height == 0 ||
-          pitched.devPtr % kAlignment != 0 || pitched.pitchInBytes % kPitchAlignment != 0)
+      const auto format = texel_format(pitched.format, pitched.numChannels);
+      if (!format || pitched.width == 0 || pitched.height == 0 || pitched.width > kMostPitched ||
+          pitched.height > kMostPitched || pitched.devPtr % kAlignment != 0 ||
+          pitched.pitchInBytes % kPitchAlignment != 0)
         return CUDA_ERROR_INVALID_VALUE;
-      const std::size_t row = channel_bytes(pitched.format) * pitched.numChannels * pitched.width;
+      const std::size_t row = format->bytes() * pitched.width;
       const std::size_t bytes = pitched.pitchInBytes * (pitched.height - 1) + row;
-      return row <= pitched.pitchInBytes && is_device_range(pitched.devPtr, bytes) ? CUDA_SUCCESS
-                                                                                   : CUDA_ERROR_INVALID_VALUE;
+      if (row > pitched.pitchInBytes || !is_device_range(pitched.devPtr, bytes)) return CUDA_ERROR_INVALID_VALUE;
+      object->format = *format;
+      set_memory_level(pitched.devPtr, pitched.width, pitched.height, pitched.pitchInBytes, object);
+      return CUDA_SUCCESS;
     }
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }
+}
+
+/// Narrows the object to the levels and layers of the view, and reads it in the view's format.
+CUresult apply(const CUDA_RESOURCE_VIEW_DESC& view, ResourceObject* object) {
+  if (view.format != CU_RES_VIEW_FORMAT_NONE) {
+    const auto format = texel_format(view.format);
+    if (!format && view.format > CU_RES_VIEW_FORMAT_FLOAT_4X32 && view.format <= CU_RES_VIEW_FORMAT_UNSIGNED_BC7)
+      return CUDA_ERROR_NOT_SUPPORTED;  // compressed blocks
+    if (!format || format->bytes() != object->format.bytes()) return CUDA_ERROR_INVALID_VALUE;
+    object->format = *format;
+  }
+  const TexelGrid& first = object->levels.front();
+  const bool has_slices = object->is_layered || object->is_cubemap;
+  const auto is_extent = [](std::size_t given, std::int64_t real, bool exists) {
+    return given == (exists ? static_cast<std::size_t>(real) : 0) || (!exists && given <= 1);
+  };
+  if (!is_extent(view.width, first.width, true) || !is_extent(view.height, first.height, object->dimensions > 1))
+    return CUDA_ERROR_INVALID_VALUE;
+  if (!has_slices && !is_extent(view.depth, first.depth, object->dimensions > 2)) return CUDA_ERROR_INVALID_VALUE;
+  if (view.firstMipmapLevel > view.lastMipmapLevel || view.lastMipmapLevel >= object->levels.size() ||
+      view.firstLayer > view.lastLayer || view.lastLayer >= (has_slices ? first.depth : 1))
+    return CUDA_ERROR_INVALID_VALUE;
+  object->levels.resize(view.lastMipmapLevel + std::size_t{1});
+  object->levels.erase(object->levels.begin(), object->levels.begin() + view.firstMipmapLevel);
+  if (!has_slices || (view.firstLayer == 0 && view.lastLayer == 0)) return CUDA_SUCCESS;  // 0 to 0: all of them
+  for (TexelGrid& level : object->levels) {
+    level.base += level.slice_bytes * view.firstLayer;
+    level.depth = view.lastLayer - view.firstLayer + std::int64_t{1};
+  }
+  return CUDA_SUCCESS;
 }
 
 bool is_valid(const CUDA_TEXTURE_DESC& texture) {
@@ -70,38 +136,30 @@ bool is_valid(const CUDA_TEXTURE_DESC& texture) {
   return is_filter(texture.filterMode) && is_filter(texture.mipmapFilterMode) && (texture.flags & ~kKnown) == 0;
 }
 
-CUarray_format format_of(const ResourceObject& object) {
-  switch (object.resource.resType) {
-    case CU_RESOURCE_TYPE_ARRAY:
-      return object.array->descriptor().Format;
-    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
-      return object.mipmapped_array->levels().front()->descriptor().Format;
-    case CU_RESOURCE_TYPE_LINEAR:
-      return object.resource.res.linear.format;
-    default:
-      return object.resource.res.pitch2D.format;
-  }
-}
-
 /// Linear filtering needs values between the texels' own: floats, or integers read as such.
 bool can_filter(const ResourceObject& object) {
-  const CUarray_format format = format_of(object);
-  const bool is_float = format == CU_AD_FORMAT_FLOAT || format == CU_AD_FORMAT_HALF;
-  const bool reads_integers =
-      !is_float && ((object.texture.flags & CU_TRSF_READ_AS_INTEGER) != 0 || channel_bytes(format) == 4);
-  return object.texture.filterMode == CU_TR_FILTER_MODE_POINT || !reads_integers;
+  return object.texture.filterMode == CU_TR_FILTER_MODE_POINT || !reads_integers(object);
 }
 
 }  // namespace
+
+bool reads_integers(const ResourceObject& object) {
+  return object.format.is_integer() &&
+         (object.format.channel_bytes == 4 || (object.texture.flags & CU_TRSF_READ_AS_INTEGER) != 0);
+}
 
 CUresult create_texture_object(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DESC& texture,
                                const CUDA_RESOURCE_VIEW_DESC* view, CUtexObject* handle) {
   auto object = std::make_shared<ResourceObject>();
   if (const CUresult result = bind(resource, object.get()); result != CUDA_SUCCESS) return result;
   object->texture = texture;
-  if (view) object->view = *view;
-  const bool is_array = object->array || object->mipmapped_array;
-  if (!is_valid(texture) || (view && !is_array) || !can_filter(*object)) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_valid(texture) || (view && !object->array && !object->mipmapped_array)) return CUDA_ERROR_INVALID_VALUE;
+  if (view) {
+    object->view = *view;
+    if (const CUresult result = apply(*view, object.get()); result != CUDA_SUCCESS) return result;
+  }
+  const bool is_bytes = object->format.channel_bytes == 1;
+  if (!can_filter(*object) || ((texture.flags & CU_TRSF_SRGB) != 0 && !is_bytes)) return CUDA_ERROR_INVALID_VALUE;
   *handle = object_table().insert(std::move(object));
   return CUDA_SUCCESS;
 }

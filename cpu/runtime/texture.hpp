@@ -3,14 +3,28 @@
 
 #include <cuda.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
+
+#include "cpu/runtime/texel_format.hpp"
 
 namespace cucore::cpu::runtime {
 
 class Array;
 class MipmappedArray;
 
+/// One mipmap level as kernels see it; `depth` counts slices, layers or faces.
+struct TexelGrid {
+  std::byte* base = nullptr;
+  std::int64_t width = 1, height = 1, depth = 1;
+  std::size_t row_bytes = 0;
+  std::size_t slice_bytes = 0;
+};
+
+/// What a kernel reads through; nothing of it changes after creation.
 struct ResourceObject {
   CUDA_RESOURCE_DESC resource{};
   std::shared_ptr<Array> array;  ///< kept while the object lives
@@ -18,7 +32,15 @@ struct ResourceObject {
   bool is_surface = false;
   CUDA_TEXTURE_DESC texture{};
   std::optional<CUDA_RESOURCE_VIEW_DESC> view;
+  TexelFormat format;             ///< the view's, if it has one
+  std::vector<TexelGrid> levels;  ///< of the view
+  bool is_layered = false;
+  bool is_cubemap = false;
+  std::uint32_t dimensions = 1;  ///< of what is bound, without layers and faces
 };
+
+/// The texels are read as integers, not as numbers between them.
+bool reads_integers(const ResourceObject& object);
 
 /// INVALID_VALUE for what the driver refuses: bad modes, a resource of a kind or an alignment that cannot be bound.
 CUresult create_texture_object(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DESC& texture,

@@ -25,6 +25,16 @@ target_compile_definitions(api_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_
 add_test(NAME api_tests COMMAND api_tests)
 set_tests_properties(api_tests PROPERTIES ENVIRONMENT CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache)
 
+# Textures and surfaces; nothing in it knows the CPU device, so it runs on a GPU's driver too (LD_PRELOAD=libcuda.so.1).
+add_executable(texture_tests
+  ${PROJECT_SOURCE_DIR}/cpu/tests/texture_shapes_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/texture_test.cpp)
+cucore_target(texture_tests)
+target_link_libraries(texture_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
+target_compile_definitions(texture_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
+add_test(NAME texture_tests COMMAND texture_tests)
+set_tests_properties(texture_tests PROPERTIES ENVIRONMENT CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache)
+
 # What api_cache_test.cpp starts.
 add_executable(launching_program ${PROJECT_SOURCE_DIR}/cpu/tests/launching_program.cpp)
 cucore_target(launching_program)

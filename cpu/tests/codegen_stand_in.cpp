@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -298,6 +299,18 @@ std::uint64_t cucpu_globaltimer() {
   static std::uint64_t now = 0;
   return ++now;
 }
+
+// No objects exist here: textures are black, surfaces swallow what is stored.
+void cucpu_texture_fetch(ThreadState*, std::uint64_t, std::uint32_t, const TexelRequest*, std::uint32_t* texel) {
+  std::fill(texel, texel + 4, 0);
+}
+
+void cucpu_surface_access(ThreadState*, std::uint64_t, std::uint32_t operation, const std::int32_t*, void* data) {
+  const bool loads = (operation & (texel_operation::kStore | texel_operation::kReduce)) == 0;
+  if (loads) std::memset(data, 0, operation >> texel_operation::kBytesShift & 63);
+}
+
+std::uint32_t cucpu_texel_query(ThreadState*, std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t) { return 0; }
 }
 
 // ---- modules and launches ------------------------------------------------------------------------------------------

@@ -126,4 +126,14 @@ TEST_F(Failures, resetting_the_primary_context_clears_its_error) {
   EXPECT_OK(cuDevicePrimaryCtxRelease(device));
 }
 
+TEST_F(Failures, a_texture_or_surface_that_is_none_is_an_illegal_address) {
+  std::ifstream file(CUCORE_TEST_DATA "/texture_kernels.ptx");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  ASSERT_OK(cuModuleLoadData(&module, text.c_str()));
+  function = kernel("surface_trap");
+  ASSERT_OK(launch(function, 1, 1, nullptr, CUsurfObject{12345}));
+  expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_NE(std::string::npos, report().find("no such surface object")) << report();
+}
+
 }  // namespace

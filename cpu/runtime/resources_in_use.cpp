@@ -1,0 +1,18 @@
+// Objects that a grid reads through: see resources_in_use.hpp.
+#include "cpu/runtime/resources_in_use.hpp"
+
+#include "cpu/runtime/texture.hpp"
+
+namespace cucore::cpu::runtime {
+
+const ResourceObject* ResourcesInUse::find(std::uint64_t handle, bool is_surface) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [known, object] : objects_) {
+    if (known == handle) return object->is_surface == is_surface ? object.get() : nullptr;
+  }
+  std::shared_ptr<const ResourceObject> object = find_resource_object(handle, is_surface);
+  if (!object) return nullptr;
+  return objects_.emplace_back(handle, std::move(object)).second.get();
+}
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,18 @@
+// The texture unit: addressing, filtering and mipmapping as CUDA's programming guide defines them, with filter weights
+// of eight fractional bits as the hardware has them.
+#pragma once
+
+#include <cstdint>
+
+#include "cpu/codegen/kernel_abi.hpp"
+
+namespace cucore::cpu::runtime {
+
+struct ResourceObject;
+
+/// One fetch or gather (`operation`: bits of texel_operation). Writes the four registers of the result. No coordinate
+/// reads outside the texture. Thread-safe.
+void sample(const ResourceObject& texture, std::uint32_t operation, const TexelRequest& request,
+            std::uint32_t (&texel)[4]);
+
+}  // namespace cucore::cpu::runtime

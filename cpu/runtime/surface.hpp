@@ -1,0 +1,17 @@
+// Surface instructions: reads, writes and reductions of texels, with what is outside handled as the instruction says.
+#pragma once
+
+#include <cstdint>
+
+#include "cpu/codegen/kernel_abi.hpp"
+
+namespace cucore::cpu::runtime {
+
+struct ResourceObject;
+
+/// `operation`: bits of texel_operation; `coordinates`: x, y, z, layer; `data`: up to 16 bytes. Null, or why the thread
+/// must be trapped. Thread-safe as far as the texels are different; reductions are atomic.
+const char* access_surface(const ResourceObject& surface, std::uint32_t operation, const std::int32_t* coordinates,
+                           void* data);
+
+}  // namespace cucore::cpu::runtime

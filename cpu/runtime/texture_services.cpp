@@ -1,0 +1,143 @@
+// The services behind texture and surface instructions (cpu/codegen/kernel_abi.hpp): from a handle in a register to
+// the object, and from what cannot be done to a failed grid.
+#include <cuda.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/runtime/fault_reports.hpp"
+#include "cpu/runtime/fiber.hpp"
+#include "cpu/runtime/grid.hpp"
+#include "cpu/runtime/sampler.hpp"
+#include "cpu/runtime/surface.hpp"
+#include "cpu/runtime/texture.hpp"
+
+namespace cucore::cpu {
+
+namespace {
+
+using runtime::Grid;
+using runtime::ResourceObject;
+using runtime::TexelFormat;
+using runtime::TexelGrid;
+
+Grid& grid_of(ThreadState* thread) { return *static_cast<Grid*>(thread->block->launch->runtime); }
+
+[[noreturn]] void trap(ThreadState* thread, CUresult error, const char* what, std::uint64_t handle) {
+  {
+    char number[32];
+    std::snprintf(number, sizeof number, " (object 0x%llx)", static_cast<unsigned long long>(handle));
+    grid_of(thread).fail(error, "kernel " + *grid_of(thread).kernel + ", block " +
+                                    runtime::spelt(thread->block->block_id) + ", thread " +
+                                    runtime::spelt(thread->thread_id) + ": " + what + number);
+  }  // the fiber is left for good: nothing may be owned here any more
+  runtime::Fiber::finish();
+  __builtin_unreachable();
+}
+
+/// The object of a handle; the last ones that this thread used in this grid without a look-up.
+const ResourceObject& object_of(ThreadState* thread, std::uint64_t handle, bool is_surface) {
+  struct Known {
+    std::uint64_t grid_id = 0;
+    std::uint64_t handle = 0;
+    const ResourceObject* object = nullptr;
+  };
+  constexpr std::size_t kKnown = 8;
+  thread_local Known known[kKnown];
+  const std::uint64_t grid_id = thread->block->launch->grid_id;
+  Known& entry = known[(handle >> 4) % kKnown];
+  if (entry.grid_id == grid_id && entry.handle == handle && entry.object->is_surface == is_surface)
+    return *entry.object;
+  const ResourceObject* const object = grid_of(thread).resources.find(handle, is_surface);
+  if (object == nullptr) {
+    trap(thread, CUDA_ERROR_ILLEGAL_ADDRESS, is_surface ? "no such surface object" : "no such texture object", handle);
+  }
+  entry = {grid_id, handle, object};
+  return *object;
+}
+
+/// The numbers that PTX shares with OpenCL.
+std::uint32_t channel_data_type(const ResourceObject& object) {
+  const TexelFormat& f = object.format;
+  const bool as_number = !object.is_surface && !runtime::reads_integers(object);
+  const std::uint32_t width = f.channel_bytes == 1 ? 0 : f.channel_bytes == 2 ? 1 : 2;
+  switch (f.kind) {
+    case TexelFormat::Kind::Float:
+      return 0x10de;
+    case TexelFormat::Kind::Half:
+      return 0x10dd;
+    case TexelFormat::Kind::UnsignedNormalized:
+      return 0x10d2 + width;
+    case TexelFormat::Kind::SignedNormalized:
+      return 0x10d0 + width;
+    case TexelFormat::Kind::Unsigned:
+      return (as_number ? 0x10d2 : 0x10da) + width;
+    default:
+      return (as_number ? 0x10d0 : 0x10d7) + width;
+  }
+}
+
+std::uint32_t channel_order(const TexelFormat& format) {
+  return format.channels == 1 ? 0x10b0 : format.channels == 2 ? 0x10b2 : 0x10b5;  // R, RG, RGBA
+}
+
+}  // namespace
+
+extern "C" {
+
+void cucpu_texture_fetch(ThreadState* thread, std::uint64_t texture, std::uint32_t operation,
+                         const TexelRequest* request, std::uint32_t* texel) {
+  std::uint32_t result[4];
+  runtime::sample(object_of(thread, texture, false), operation, *request, result);
+  for (int c = 0; c < 4; ++c) texel[c] = result[c];
+}
+
+void cucpu_surface_access(ThreadState* thread, std::uint64_t surface, std::uint32_t operation,
+                          const std::int32_t* coordinates, void* data) {
+  const ResourceObject& object = object_of(thread, surface, true);
+  if (const char* what = runtime::access_surface(object, operation, coordinates, data))
+    trap(thread, CUDA_ERROR_LAUNCH_FAILED, what, surface);
+}
+
+std::uint32_t cucpu_texel_query(ThreadState* thread, std::uint64_t handle, std::uint32_t is_surface,
+                                std::uint32_t query, std::uint32_t level) {
+  const ResourceObject& object = object_of(thread, handle, is_surface != 0);
+  const TexelGrid& grid = object.levels[std::min<std::size_t>(level, object.levels.size() - 1)];
+  const auto extent = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
+  const CUDA_TEXTURE_DESC& texture = object.texture;
+  switch (static_cast<TexelQuery>(query)) {
+    case TexelQuery::Width:
+      return extent(grid.width);
+    case TexelQuery::Height:
+      return object.dimensions > 1 ? extent(grid.height) : 0;
+    case TexelQuery::Depth:
+      return object.dimensions > 2 ? extent(grid.depth) : 0;
+    case TexelQuery::ArraySize:
+      if (!object.is_layered) return 0;
+      return extent(object.is_cubemap ? grid.depth / 6 : grid.depth);
+    case TexelQuery::ChannelDataType:
+      return channel_data_type(object);
+    case TexelQuery::ChannelOrder:
+      return channel_order(object.format);
+    case TexelQuery::NumMipmapLevels:
+      return static_cast<std::uint32_t>(object.levels.size());
+    case TexelQuery::NumSamples:
+      return 1;
+    case TexelQuery::NormalizedCoords:
+      return (texture.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
+    case TexelQuery::FilterMode:
+      return texture.filterMode;
+    case TexelQuery::AddrMode0:
+    case TexelQuery::AddrMode1:
+    case TexelQuery::AddrMode2:
+      return texture.addressMode[query - static_cast<std::uint32_t>(TexelQuery::AddrMode0)];
+    default:
+      return 0;  // coordinates are never forced; memory is pitch-linear
+  }
+}
+
+}  // extern "C"
+
+}  // namespace cucore::cpu
