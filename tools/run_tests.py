@@ -126,7 +126,7 @@ def cpp(log):
 def pytest(log):
     report = LOGS / "pytest.xml"
     report.unlink(missing_ok=True)
-    folders = ["python/tests", "cpu/tests/instructions", "tests"]
+    folders = ["python/tests", "cpu/tests/instructions", "cpu/tests/differential", "tests"]
     status = run(
         log,
         [

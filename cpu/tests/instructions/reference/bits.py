@@ -65,7 +65,9 @@ def field_place(position, length, width):
 
 def insert_field(a, b, position, length, width):
     position, length = field_place(position, length, width)
-    field = mask(length) << position & mask(width) if length and position < width else 0
+    if length == 0 or position >= width:
+        return b
+    field = mask(min(length, width)) << position & mask(width)
     return b & ~field | (a << position) & field
 
 

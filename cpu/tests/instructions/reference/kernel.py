@@ -62,6 +62,7 @@ class Case:
         self.block, self.grid = block, grid
         self.headers = headers or {}
         self.tolerance = tolerance
+        self.model = model
         self.rows = [tuple(row) for row in rows]
         expected = model_all(self.rows) if model_all else [model(*row) for row in self.rows]
         self.expected = [value if isinstance(value, tuple) else (value,) for value in expected]
