@@ -50,6 +50,13 @@ for name, (parameters, values) in cases.items():
     if name == "3 arguments":
         measure("Python kernel[...], 3 arguments", kernel[2, 64, 0, stream], *values)
         measure("Python batch of 100, 3 arguments", kernel.launcher(config).batch, stream, [values] * 100)
+measure("Python Device()", cucore.Device)
+event = device.create_event()
+measure("Python stream.record(event)", stream.record, event)
+measure("Python create and drop an event", device.create_event)
+measure("Python create and drop a stream", device.create_stream)
+get, put = device.event_pool.get, device.event_pool.put
+measure("Python event from a pool and back", lambda: put(get()))
 try:
     import numpy as np
 except ImportError:

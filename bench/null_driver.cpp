@@ -57,6 +57,15 @@ Result stream_create(void** stream, unsigned, int) {
   *stream = handle();
   return success;
 }
+Result stream_id(void*, unsigned long long* id) {
+  *id = 1;
+  return success;
+}
+Result event_create(void** event, unsigned) {
+  *event = handle();
+  return success;
+}
+Result event_record(void*, void*) { return success; }
 Result library_load(void** library, const void*, int*, void**, unsigned, int*, void**, unsigned) {
   *library = handle();
   return success;
@@ -90,6 +99,11 @@ const Entry entries[] = {{"cuInit", address(cuInit)},
                          {"cuStreamCreateWithPriority", address(stream_create)},
                          {"cuStreamDestroy", address(take_pointer)},
                          {"cuStreamSynchronize", address(take_pointer)},
+                         {"cuStreamGetId", address(stream_id)},
+                         {"cuThreadExchangeStreamCaptureMode", address(take_pointer)},
+                         {"cuEventCreate", address(event_create)},
+                         {"cuEventDestroy", address(take_pointer)},
+                         {"cuEventRecord", address(event_record)},
                          {"cuLibraryLoadData", address(library_load)},
                          {"cuLibraryGetKernel", address(library_get_kernel)},
                          {"cuLibraryUnload", address(take_pointer)},

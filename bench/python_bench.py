@@ -15,17 +15,23 @@ def kernel_ptx(parameters):
     return f".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry empty({names})\n{{\n  ret;\n}}\n"
 
 
-def timed(sync, operation):
-    """A pyperf time function: `loops` operations, synchronising outside the measured time after each batch."""
+def timed(sync, statement, **names):
+    """A pyperf time function: `loops` times a statement over `names`, synchronising outside the measured time after
+    each batch. As in timeit the statement stands in the loop itself, so that no call of a function is measured."""
+    source = f"""
+def batch(rounds, clock, {", ".join(names)}):
+    start = clock()
+    for _ in rounds:
+        {statement}
+    return clock() - start
+"""
+    scope = {}
+    exec(source, scope)
 
     def run(loops):
         total = 0.0
         for first in range(0, loops, BATCH):
-            rounds = range(min(BATCH, loops - first))
-            start = time.perf_counter()
-            for _ in rounds:
-                operation()
-            total += time.perf_counter() - start
+            total += scope["batch"](range(min(BATCH, loops - first)), time.perf_counter, **names)
             sync()
         return total
 
@@ -33,20 +39,28 @@ def timed(sync, operation):
 
 
 def operations(core, stream, device):
-    """(name, operation) for a module with cuda.core's names: cucore or cuda.core."""
+    """(name, pyperf time function) for a module with cuda.core's names: cucore or cuda.core."""
+    sync = stream.sync
     config = core.LaunchConfig(grid=1, block=1)
     for count in (0, 3, 16):
         code = core.ObjectCode.from_ptx(kernel_ptx(count).encode())
         kernel = code.get_kernel("empty")
-        arguments = [0] * count
-        launch = core.launch
-        yield f"launch, {count} arguments", lambda k=kernel, a=arguments: launch(stream, config, k, *a)
-    event = device.create_event()
-    yield "event record", lambda: stream.record(event)
-    yield "event create and destroy", lambda: device.create_event()
-    yield "stream create and destroy", lambda: device.create_stream()
-    yield "Device()", core.Device
-    yield "allocate and free", lambda: device.allocate(4096, stream=stream)
+        arguments = "".join(", zero" for _ in range(count))
+        launch = timed(
+            sync,
+            f"launch(stream, config, kernel{arguments})",
+            launch=core.launch,
+            stream=stream,
+            config=config,
+            kernel=kernel,
+            zero=0,
+        )
+        yield f"launch, {count} arguments", launch
+    yield "event record", timed(sync, "stream.record(event)", stream=stream, event=device.create_event())
+    yield "event create and destroy", timed(sync, "device.create_event()", device=device)
+    yield "stream create and destroy", timed(sync, "device.create_stream()", device=device)
+    yield "Device()", timed(sync, "Device()", Device=core.Device)
+    yield "allocate and free", timed(sync, "device.allocate(4096, stream=stream)", device=device, stream=stream)
 
 
 def bare_operations(loops_library, driver_path, core, stream, device):
@@ -79,10 +93,9 @@ def bare_operations(loops_library, driver_path, core, stream, device):
 
 def pool_operations(device):
     """An event from the pool and back, beside a list that is popped and appended to."""
-    get, put = device.event_pool.get, device.event_pool.put
-    free = [device.create_event()]
-    yield "event pool get and put/bare", lambda: free.append(free.pop())
-    yield "event pool get and put/cucore", lambda: put(get())
+    name = "event pool get and put"
+    yield f"{name}/bare", timed(device.sync, "free.append(free.pop())", free=[device.create_event()])
+    yield f"{name}/cucore", timed(device.sync, "pool.put(pool.get())", pool=device.event_pool)
 
 
 def main():
@@ -99,10 +112,10 @@ def main():
     driver_path = cucore.driver_info().path
     for name, function in bare_operations(arguments.loops_library, driver_path, cucore, stream, device):
         runner.bench_time_func(f"{name}/bare", function)
-    for name, operation in operations(cucore, stream, device):
-        runner.bench_time_func(f"{name}/cucore", timed(stream.sync, operation))
-    for name, operation in pool_operations(device):
-        runner.bench_time_func(name, timed(stream.sync, operation))
+    for name, function in operations(cucore, stream, device):
+        runner.bench_time_func(f"{name}/cucore", function)
+    for name, function in pool_operations(device):
+        runner.bench_time_func(name, function)
     if cucore.driver_info().kind == "gpu":
         try:
             import cuda.core as peer
@@ -111,8 +124,8 @@ def main():
         peer_device = peer.Device()
         peer_device.set_current()
         peer_stream = peer_device.create_stream()
-        for name, operation in operations(peer, peer_stream, peer_device):
-            runner.bench_time_func(f"{name}/cuda.core", timed(peer_stream.sync, operation))
+        for name, function in operations(peer, peer_stream, peer_device):
+            runner.bench_time_func(f"{name}/cuda.core", function)
         runner.bench_command("import/cuda.core", [sys.executable, "-c", "import cuda.core"])
     runner.bench_command("import/bare", [sys.executable, "-c", "pass"])
     runner.bench_command("import/cucore", [sys.executable, "-c", "import cucore"])

@@ -20,12 +20,12 @@ namespace detail {
 void EventState::own(std::shared_ptr<const ContextState> in) {
   context = std::move(in);
   owned = OwningHandle<EventTraits>(handle, context == nullptr ? nullptr : context->handle);
-  HandleRegistry<EventState>::instance().add(handle, this);
+  HandleRegistry<EventState>::instance().add(this);
 }
 
 OwningHandle<EventTraits> EventState::disown() noexcept {
   if (owned.get() != nullptr && driver::table_for_release() != nullptr) {
-    HandleRegistry<EventState>::instance().remove(handle, this);
+    HandleRegistry<EventState>::instance().remove(this);
   }
   return std::move(owned);
 }

@@ -17,12 +17,12 @@ namespace detail {
 void StreamState::own(std::shared_ptr<const ContextState> in) {
   context = std::move(in);
   owned = OwningHandle<StreamTraits>(handle, context == nullptr ? nullptr : context->handle);
-  HandleRegistry<StreamState>::instance().add(handle, this);
+  HandleRegistry<StreamState>::instance().add(this);
 }
 
 OwningHandle<StreamTraits> StreamState::disown() noexcept {
   if (owned.get() != nullptr && driver::table_for_release() != nullptr) {
-    HandleRegistry<StreamState>::instance().remove(handle, this);
+    HandleRegistry<StreamState>::instance().remove(this);
   }
   return std::move(owned);
 }

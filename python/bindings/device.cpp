@@ -100,31 +100,45 @@ PyObject* call_device(PyObject* type, PyObject* const* arguments, std::size_t co
   }
 }
 
-// Device.create_event() without options, from the slot where the Device keeps its context; anything else is the Python
-// method's.
+// Device.create_event() and create_stream() without arguments, from the slot where the Device keeps its context;
+// anything else is for the methods of the same names with an underscore, in Python.
 Py_ssize_t context_offset = 0;
 
-PyObject* create_event(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+template <class Object, class Make>
+PyObject* make_in_context(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names,
+                          const char* method, Make make) {
   if (count == 0 && names == nullptr) {
     static PyObject* const context_type = nb::type<PyContext>().ptr();
     PyObject* const bound = *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(self) + context_offset);
     if (bound != nullptr && reinterpret_cast<PyObject*>(Py_TYPE(bound)) == context_type) {
       const PyContext& context = *nb::inst_ptr<PyContext>(bound);
-      if (context.is_open()) {
-        return answered(
-            [&] { return new_object<PyEvent>(context.use([](const Context& in) { return in.create_event(); })); });
-      }
+      if (context.is_open()) return answered([&] { return new_object<Object>(context.use(make)); });
     }
   }
-  const auto in_python = nb::steal(PyObject_GetAttrString(self, "_create_event"));
+  const auto in_python = nb::steal(PyObject_GetAttrString(self, method));
   if (!in_python.is_valid()) return nullptr;
   return PyObject_Vectorcall(in_python.ptr(), arguments, static_cast<std::size_t>(count), names);
 }
 
+PyObject* create_event(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+  return make_in_context<PyEvent>(self, arguments, count, names, "_create_event",
+                                  [](const Context& in) { return in.create_event(); });
+}
+
+PyObject* create_stream(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+  return make_in_context<PyStream>(self, arguments, count, names, "_create_stream",
+                                   [](const Context& in) { return in.create_stream(); });
+}
+
+// The casts are how CPython takes functions of this kind.
 PyMethodDef create_event_method = {
-    // The casts are how CPython takes functions of this kind.
     "create_event", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(create_event)),
     METH_FASTCALL | METH_KEYWORDS, "create_event($self, options=None)\n--\n\nA new event, not recorded on any stream."};
+PyMethodDef create_stream_method = {
+    "create_stream", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(create_stream)),
+    METH_FASTCALL | METH_KEYWORDS,
+    "create_stream($self, obj=None, options=None)\n--\n\n"
+    "A new stream; or, for an object with ``__cuda_stream__``, a Stream around its stream."};
 
 void set_device_class(nb::handle device) {
   classes().device = device.inc_ref().ptr();
@@ -133,6 +147,7 @@ void set_device_class(nb::handle device) {
   const nb::object slot = device.attr("_context");
   context_offset = reinterpret_cast<PyMemberDescrObject*>(slot.ptr())->d_member->offset;
   device.attr("create_event") = nb::steal(PyDescr_NewMethod(type, &create_event_method));
+  device.attr("create_stream") = nb::steal(PyDescr_NewMethod(type, &create_stream_method));
 }
 
 nb::object context_or_none(Context context) {

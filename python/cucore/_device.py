@@ -345,8 +345,8 @@ class Device:
 
         return partition(self, shares)
 
-    def create_stream(self, obj=None, options=None):
-        """A new stream; or, for an object with ``__cuda_stream__``, a Stream around its stream."""
+    # create_stream() and create_event() themselves are C (bindings/device.cpp), and come here when there are arguments.
+    def _create_stream(self, obj=None, options=None):
         context = self._bound_context()
         if obj is not None:
             if options is not None:
@@ -354,7 +354,6 @@ class Device:
             return _core._stream_from_protocol(obj)
         return stream_in(context, options)
 
-    # create_event() itself is C (bindings/device.cpp) and comes here when there are options.
     def _create_event(self, options=None):
         context = self._bound_context()
         if options is None:

@@ -2,7 +2,7 @@
 
 One thread of its own asks the driver about every event that is waited for. It is a daemon, so it keeps no process from
 ending, and no Python runs on a thread of the driver. When the process ends it is stopped, so that it does not take to
-its grave the events it was asking about; what is not done then is cancelled.
+its grave the events it was asking about; the futures that are not done then are cancelled.
 """
 
 import atexit
@@ -19,6 +19,11 @@ _thread = None
 _ending = False
 
 
+class _Awaited(Future):
+    """What an event loop waits for. One that still runs at the end is a daemon thread's: it sleeps on, where a
+    cancellation would make it print a traceback."""
+
+
 @atexit.register
 def _stop():
     global _ending
@@ -28,7 +33,8 @@ def _stop():
     if _thread is not None:
         _thread.join()
     for _, promise in _pending:
-        promise.cancel()
+        if not isinstance(promise, _Awaited):
+            promise.cancel()
     _pending.clear()
     _ending = False  # a later exit handler may wait too
 
@@ -46,8 +52,11 @@ os.register_at_fork(after_in_child=_forget)
 
 def future(event):
     """A Future that is done when the work before the event's last record is."""
+    return _promised(event, Future())
+
+
+def _promised(event, promise):
     global _thread
-    promise = Future()
     if _answer(event, promise):
         return promise
     with _condition:
@@ -63,7 +72,7 @@ def awaited(event):
     """The iterator of ``await event``."""
     from asyncio import wrap_future
 
-    promise = future(event)
+    promise = _promised(event, _Awaited())
     if promise.done():
         promise.result()
         return iter(())

@@ -11,10 +11,10 @@ def everything_of_a_thread():
 """
 
 SPINNING = """
-def spinning():
+def spinning(spin=None):
     d = cucore.Device(); d.set_current(); s = d.create_stream()
     flag = cucore.LegacyPinnedMemoryResource().allocate(64); memoryview(flag)[:] = bytes(64)
-    global spin; spin = cucore.ObjectCode.from_ptx(PTX).get_kernel("spin")  # unloading waits for it
+    spin = spin or cucore.ObjectCode.from_ptx(PTX).get_kernel("spin")
     cucore.launch(s, cucore.LaunchConfig(grid=1, block=1), spin, flag)
     return s, flag
 """

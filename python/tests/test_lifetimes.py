@@ -230,7 +230,8 @@ def test_dropping_the_last_reference_lets_other_threads_run():
         + SPINNING
         + """
 last = cucore.LegacyPinnedMemoryResource().allocate(64)  # NVIDIA's driver waits for kernels before it allocates, too
-stream, flag = spinning()
+spin = cucore.ObjectCode.from_ptx(PTX).get_kernel("spin")  # nor does it unload what runs
+stream, flag = spinning(spin)
 word = memoryview(flag).cast("I")
 threading.Timer(0.1, lambda: word.__setitem__(0, 1)).start()
 del last

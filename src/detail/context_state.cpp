@@ -61,7 +61,7 @@ GreenContextHandle current_green_context() {
 
 ContextState::~ContextState() {
   if (owned.get() != nullptr && driver::table_for_release() != nullptr) {
-    HandleRegistry<ContextState>::instance().remove(handle, this);
+    HandleRegistry<ContextState>::instance().remove(this);
   }
 }
 

@@ -17,6 +17,7 @@ struct ContextState : std::enable_shared_from_this<ContextState> {
   ~ContextState();
 
   ContextHandle handle = nullptr;
+  mutable RegistryLinks<ContextState> registry_links;
   int device = 0;
   bool is_primary = false;
   GreenContextHandle green = nullptr;      ///< null unless it is a green context

@@ -23,6 +23,7 @@ struct EventState : std::enable_shared_from_this<EventState> {
   OwningHandle<EventTraits> owned;              ///< empty for a borrowed event; goes before the context
   driver::CUevent handle = nullptr;
   EventOptions options;
+  mutable RegistryLinks<EventState> registry_links;
 
   /// Takes ownership of `handle`, made in `in`; null: in a context that is not known.
   void own(std::shared_ptr<const ContextState> in);

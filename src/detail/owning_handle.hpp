@@ -1,8 +1,9 @@
 // OwningHandle: the only owner of driver handles.
 //
-// Releases exactly once, through the driver table, in the context the handle belongs to; never throws from the
-// destructor, never calls the driver once the process is exiting or in a forked child, stays silent when the driver has
-// shut down already, and reports every other failure to the release failure handler with the call and the handle.
+// Releases exactly once, through the driver table, in the context the handle belongs to where that matters; never
+// throws from the destructor, never calls the driver once the process is exiting or in a forked child, stays silent
+// when the driver has shut down already, and reports every other failure to the release failure handler with the call
+// and the handle.
 #pragma once
 
 #include <atomic>
@@ -15,7 +16,8 @@
 
 namespace cucore::detail {
 
-/// `Traits`: Handle, `call` (the release function's name), and `release(table, handle)`.
+/// `Traits`: Handle, `call` (the release function's name), `release(table, handle)`, and `anywhere`: whether the driver
+/// releases it whatever context is current and whatever is being captured.
 template <class Traits>
 class OwningHandle {
  public:
@@ -54,8 +56,11 @@ class OwningHandle {
     if (handle == Handle{}) return driver::CUDA_SUCCESS;
     const driver::Table* table = driver::table_for_release();
     if (table == nullptr) return driver::CUDA_SUCCESS;
-    const ReleaseScope scope(*table, context_);
-    const driver::CUresult code = Traits::release(*table, handle);
+    const auto in_context = [&] {
+      const ReleaseScope scope(*table, context_);
+      return Traits::release(*table, handle);
+    };
+    const driver::CUresult code = Traits::anywhere ? Traits::release(*table, handle) : in_context();
     return code == driver::CUDA_ERROR_DEINITIALIZED ? driver::CUDA_SUCCESS : code;
   }
 
@@ -76,24 +81,28 @@ class OwningHandle {
 struct StreamTraits {
   using Handle = driver::CUstream;
   static constexpr const char* call = "cuStreamDestroy";
+  static constexpr bool anywhere = true;
   static driver::CUresult release(const driver::Table& table, Handle handle) { return table.cuStreamDestroy(handle); }
 };
 
 struct EventTraits {
   using Handle = driver::CUevent;
   static constexpr const char* call = "cuEventDestroy";
+  static constexpr bool anywhere = true;
   static driver::CUresult release(const driver::Table& table, Handle handle) { return table.cuEventDestroy(handle); }
 };
 
 struct PoolTraits {
   using Handle = driver::CUmemoryPool;
   static constexpr const char* call = "cuMemPoolDestroy";
+  static constexpr bool anywhere = false;
   static driver::CUresult release(const driver::Table& table, Handle handle) { return table.cuMemPoolDestroy(handle); }
 };
 
 struct GreenContextTraits {
   using Handle = driver::CUgreenCtx;
   static constexpr const char* call = "cuGreenCtxDestroy";
+  static constexpr bool anywhere = false;
   // A thread is not left with a current context that is gone.
   static driver::CUresult release(const driver::Table& table, Handle handle) {
     driver::CUcontext own = nullptr;
@@ -109,6 +118,7 @@ struct GreenContextTraits {
 struct LibraryTraits {
   using Handle = driver::CUlibrary;
   static constexpr const char* call = "cuLibraryUnload";
+  static constexpr bool anywhere = false;
   static driver::CUresult release(const driver::Table& table, Handle handle) { return table.cuLibraryUnload(handle); }
 };
 

@@ -22,6 +22,7 @@ struct StreamState : std::enable_shared_from_this<StreamState> {
   std::shared_ptr<const void> owner;            ///< kept alive for a stream of somebody else's
   OwningHandle<StreamTraits> owned;             ///< empty for a borrowed stream; goes before the context
   driver::CUstream handle = nullptr;
+  mutable RegistryLinks<StreamState> registry_links;
   /// Cached answers; unknown until asked for a borrowed stream.
   static constexpr int unknown = INT32_MIN;
   mutable std::atomic<int> flags{unknown};
