@@ -12,6 +12,7 @@
 
 #include "cpu/codegen/kernel_abi.hpp"
 #include "cpu/codegen/matrix_unit.hpp"
+#include "cpu/codegen/mbarrier.hpp"
 
 extern "C" {
 double roundeven(double);
@@ -230,6 +231,13 @@ void copy_and_fill(void* to, const void* from, std::uint32_t size, std::uint32_t
   std::memset(static_cast<char*>(to) + taken, 0, size - taken);
 }
 
+/// Of every 16 bytes those whose bit is set.
+void copy_masked(void* to, const void* from, std::uint32_t size, std::uint32_t mask) {
+  for (std::uint32_t byte = 0; byte < size; ++byte) {
+    if ((mask >> byte % 16 & 1) != 0) static_cast<char*>(to)[byte] = static_cast<const char*>(from)[byte];
+  }
+}
+
 std::uint64_t allocate(std::uint64_t bytes) { return reinterpret_cast<std::uint64_t>(std::malloc(bytes)); }
 void release(std::uint64_t block) { std::free(reinterpret_cast<void*>(block)); }
 
@@ -328,6 +336,17 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_tanh_f32", address_of(tanh)},
 
       {"cucpu_copy_and_fill", address_of(copy_and_fill)},
+      {"cucpu_copy_masked", address_of(copy_masked)},
+      {"cucpu_mbarrier_initialise", address_of(mbarrier::initialise)},
+      {"cucpu_mbarrier_arrive", address_of(mbarrier::arrive)},
+      {"cucpu_mbarrier_arrive_uncounted", address_of(mbarrier::arrive_uncounted)},
+      {"cucpu_mbarrier_expect_bytes", address_of(mbarrier::expect_bytes)},
+      {"cucpu_mbarrier_complete_bytes", address_of(mbarrier::complete_bytes)},
+      {"cucpu_mbarrier_test", address_of(mbarrier::test)},
+      {"cucpu_mbarrier_test_parity", address_of(mbarrier::test_parity)},
+      {"cucpu_mbarrier_wait", address_of(mbarrier::wait)},
+      {"cucpu_mbarrier_wait_parity", address_of(mbarrier::wait_parity)},
+      {"cucpu_mbarrier_pending_count", address_of(mbarrier::pending_count)},
       {"cucpu_malloc", address_of(allocate)},
       {"cucpu_free", address_of(release)},
       {"cucpu_redux_add", address_of(redux<sum_of>)},

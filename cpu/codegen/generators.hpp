@@ -81,6 +81,13 @@ CUCPU_GENERATOR(emit_st);
 CUCPU_GENERATOR(emit_cp_async);
 CUCPU_GENERATOR(emit_fence);
 
+// emit_async.cpp
+CUCPU_GENERATOR(emit_mbarrier);
+CUCPU_GENERATOR(emit_cp_async_arrive);
+CUCPU_GENERATOR(emit_cp_async_bulk);
+CUCPU_GENERATOR(emit_async_store);
+CUCPU_GENERATOR(emit_createpolicy);
+
 // emit_atomics.cpp
 CUCPU_GENERATOR(emit_atomic);
 CUCPU_GENERATOR(emit_atomic_half);

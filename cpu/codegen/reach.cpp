@@ -62,6 +62,8 @@ bool is_observation(const ptx::Instruction& instruction) {
       // Older code polls with the cache operators that bypass the first-level cache.
       return instruction.has(Modifier::Volatile) || instruction.has(Modifier::Relaxed) ||
              instruction.has(Modifier::Acquire) || instruction.has(Modifier::Cv) || instruction.has(Modifier::Cg);
+    case Opcode::Mbarrier:
+      return instruction.has(Modifier::TestWait) || instruction.has(Modifier::TryWait);
     case Opcode::Atom:
       return true;
     default:
@@ -81,6 +83,7 @@ bool is_rendezvous(const ptx::Instruction& instruction) {
     case Opcode::Match:
     case Opcode::Elect:
     case Opcode::Activemask:
+    case Opcode::Mbarrier:
       return true;
     default:
       return is_warp_wide(instruction.opcode);

@@ -309,6 +309,61 @@ const char* texel_query(const Instruction& i) {
   return texel_object(i, 1, 1);
 }
 
+const char* memory_barrier(const Instruction& i) {
+  if (const char* why = spaces_one_of(i, {Space::Generic, Space::Global, Space::Shared})) return why;
+  const bool names_object = i.has(M::TensormapGeneric) && i.has(M::Acquire);
+  if (i.operands.size() != (names_object ? 2U : 0U)) return "operands";
+  const bool restricts = i.has(M::SyncRestrictSharedCta) || i.has(M::SyncRestrictSharedCluster);
+  return i.has(M::Proxy) || i.has(M::MbarrierInit) || restricts ? nullptr : "form";
+}
+
+const char* barrier_object(const Instruction& i) {
+  if (i.vector_width != 1) return "vector";
+  if (const char* why = spaces_one_of(i, {Space::Generic, Space::Shared})) return why;
+  const std::size_t n = i.operands.size();
+  if (i.has(M::PendingCount)) return n == 2 && i.spaces.empty() ? nullptr : "operands";
+  const bool arrives = i.has(M::Arrive) || i.has(M::ArriveDrop);
+  const bool waits = i.has(M::TestWait) || i.has(M::TryWait);
+  const bool has_result = arrives || waits;
+  if (n < (has_result ? 2U : 1U)) return "operands";
+  if (i.operands[has_result ? 1 : 0].kind != Operand::Kind::Address) return "operands";
+  if (arrives) return i.has(M::ExpectTx) && n != 3 ? "operands" : n <= 3 ? nullptr : "operands";
+  if (waits) return n == 3 || (n == 4 && i.has(M::TryWait)) ? nullptr : "operands";
+  if (i.has(M::Inval)) return n == 1 ? nullptr : "operands";
+  return (i.has(M::Init) || i.has(M::ExpectTx) || i.has(M::CompleteTx)) && n == 2 ? nullptr : "form";
+}
+
+const char* copies_arrive(const Instruction& i) {
+  if (i.vector_width != 1 || !i.has(M::Async) || !i.has(M::Mbarrier) || !i.has(M::Arrive)) return "form";
+  return spaces_one_of(i, {Space::Generic, Space::Shared});
+}
+
+const char* bulk_copy(const Instruction& i) {
+  if (!i.has(M::Async) || !i.has(M::Bulk) || i.vector_width != 1) return "form";
+  const std::size_t n = i.operands.size() - (i.has(M::L2CacheHint) && !i.operands.empty() ? 1 : 0);
+  if (i.has(M::CommitGroup)) return n == 0 ? nullptr : "operands";
+  if (i.has(M::WaitGroup)) return n == 1 ? nullptr : "operands";
+  if (i.has(M::Prefetch)) return n == 2 ? nullptr : "operands";
+  using Spaces = std::vector<Space>;
+  if (i.has(M::MbarrierCompleteTxBytes)) {
+    if (i.spaces != Spaces{Space::Shared, Space::Global} && i.spaces != Spaces{Space::Shared, Space::Shared})
+      return "state spaces";
+    return n == 4 ? nullptr : "operands";
+  }
+  if (!i.has(M::BulkGroup)) return "form";
+  if (i.spaces != Spaces{Space::Global, Space::Shared}) return "state spaces";
+  return n == (i.has(M::CpMask) ? 4U : 3U) ? nullptr : "operands";
+}
+
+const char* async_store(const Instruction& i) {
+  if (!i.has(M::Async) || !i.has(M::MbarrierCompleteTxBytes)) return "form";
+  if (i.space() != Space::Shared || i.spaces.size() != 1) return "state space";
+  if (i.operands[2].kind != Operand::Kind::Address) return "operands";
+  Instruction plain = i;
+  plain.operands.pop_back();
+  return i.opcode == O::St ? vector_access(i) : atomic(plain);
+}
+
 const char* any_space(const Instruction&) { return nullptr; }
 
 }  // namespace cucore::cpu::codegen::refusals

@@ -41,6 +41,11 @@ const char* matrix_move(const ptx::Instruction& i);
 const char* texture_fetch(const ptx::Instruction& i);
 const char* surface_access(const ptx::Instruction& i);
 const char* texel_query(const ptx::Instruction& i);
+const char* memory_barrier(const ptx::Instruction& i);
+const char* barrier_object(const ptx::Instruction& i);
+const char* copies_arrive(const ptx::Instruction& i);
+const char* bulk_copy(const ptx::Instruction& i);
+const char* async_store(const ptx::Instruction& i);
 const char* any_space(const ptx::Instruction& i);
 
 }  // namespace cucore::cpu::codegen::refusals

@@ -182,6 +182,7 @@ std::string refuse_vector_form(const ptx::Module& module, const Reach& reach, co
         case ptx::Opcode::Elect:
         case ptx::Opcode::Activemask:
         case ptx::Opcode::Nanosleep:
+        case ptx::Opcode::Mbarrier:
           return std::string(ptx::spelling(instruction.opcode));
         default:
           break;

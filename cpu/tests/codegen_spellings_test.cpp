@@ -139,18 +139,17 @@ TEST(CodegenSpellings, every_spelling_of_stage_1_compiles) {
 }
 
 TEST(CodegenSpellings, an_instruction_without_a_generator_is_reported_with_its_place_and_reason) {
-  const ptx::ParseResult parsed =
-      ptx::parse(kernel_around("add.f32 %r1, %r2, %r3;\n  mbarrier.init.shared.b64 [%d5], 4;"));
+  const ptx::ParseResult parsed = ptx::parse(kernel_around("add.f32 %r1, %r2, %r3;\n  wgmma.fence.sync.aligned;"));
   ASSERT_NE(parsed.module, nullptr) << ptx::format(parsed.diagnostics);
   const auto unsupported = codegen::find_unsupported(*parsed.module);
   ASSERT_EQ(unsupported.size(), 1U);
   EXPECT_EQ(unsupported[0].kernel, "kernel");
-  EXPECT_EQ(unsupported[0].instruction, "mbarrier.init.shared.b64");
+  EXPECT_EQ(unsupported[0].instruction, "wgmma.fence.sync.aligned");
   EXPECT_EQ(unsupported[0].line, 13U);
   EXPECT_EQ(unsupported[0].reason, "opcode");
   const auto failed = codegen::compile(*parsed.module, 1, {});
   EXPECT_EQ(failed.code, nullptr);
-  EXPECT_NE(failed.error.find("mbarrier.init.shared.b64 (line 13"), std::string::npos) << failed.error;
+  EXPECT_NE(failed.error.find("wgmma.fence.sync.aligned (line 13"), std::string::npos) << failed.error;
 }
 
 TEST(CodegenSpellings, covered_opcodes_are_known_ones) {

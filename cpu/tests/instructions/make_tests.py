@@ -30,6 +30,7 @@ from reference import (
     integer,
     matrix,
     matrix_rows,
+    mbarrier,
     memory,
     synchronization,
     warp,
@@ -54,6 +55,7 @@ CHAPTERS = (
     synchronization,
     matrix,
     matrix_rows,
+    mbarrier,
 )
 
 

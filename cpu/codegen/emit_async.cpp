@@ -1,0 +1,113 @@
+// mbarrier, bulk copies, and stores and reductions that report to an mbarrier. Everything asynchronous is done at
+// issue, which its rules allow: groups of copies have nothing to wait for, and bytes are reported as soon as they are
+// written.
+#include "cpu/codegen/function_emitter.hpp"
+#include "cpu/codegen/generators.hpp"
+
+namespace cucore::cpu::codegen {
+
+using llvm::Value;
+using ptx::Instruction;
+using ptx::Operand;
+using ptx::Space;
+using ptx::Type;
+using M = ptx::Modifier;
+
+namespace {
+
+void complete_bytes(FunctionEmitter& f, const Operand& barrier, Value* bytes) {
+  f.call("cucpu_mbarrier_complete_bytes", f.b.getVoidTy(), {f.pointer(barrier, Space::Shared), bytes});
+}
+
+/// p, [barrier], state or parity
+void emit_mbarrier_wait(FunctionEmitter& f, const Instruction& i, Value* barrier) {
+  const bool parity = i.has(M::Parity);
+  Value* phase = f.source(i.operands[2], parity ? Type::U32 : Type::B64);
+  const std::string name = std::string(i.has(M::TryWait) ? "cucpu_mbarrier_wait" : "cucpu_mbarrier_test");
+  std::vector<Value*> arguments{barrier, phase};
+  if (i.has(M::TryWait)) arguments.insert(arguments.begin(), f.thread());
+  Value* ended = f.call(parity ? name + "_parity" : name, f.b.getInt32Ty(), arguments);
+  f.define(i.operands[0], f.b.CreateICmpNE(ended, f.b.getInt32(0)), Type::Pred);
+}
+
+/// state, [barrier], count or, with .expect_tx, bytes
+void emit_mbarrier_arrive(FunctionEmitter& f, const Instruction& i, Value* barrier) {
+  Value* count = f.b.getInt32(1);
+  if (i.operands.size() > 2) {
+    Value* given = f.source(i.operands[2], Type::U32);
+    if (i.has(M::ExpectTx)) {
+      f.call("cucpu_mbarrier_expect_bytes", f.b.getVoidTy(), {barrier, given});
+    } else {
+      count = given;
+    }
+  }
+  Value* drops = f.b.getInt32(i.has(M::ArriveDrop) ? 1 : 0);
+  f.define(i.operands[0], f.call("cucpu_mbarrier_arrive", f.b.getInt64Ty(), {barrier, count, drops}), Type::B64);
+}
+
+}  // namespace
+
+void emit_mbarrier(FunctionEmitter& f, const Instruction& i) {
+  llvm::Type* nothing = f.b.getVoidTy();
+  if (i.has(M::PendingCount)) {
+    Value* state = f.source(i.operands[1], Type::B64);
+    f.define(i.operands[0], f.call("cucpu_mbarrier_pending_count", f.b.getInt32Ty(), {state}), Type::U32);
+    return;
+  }
+  const bool has_result = i.operands[0].kind != Operand::Kind::Address;
+  Value* barrier = f.pointer(i.operands[has_result ? 1 : 0], i.space());
+  if (i.has(M::TestWait) || i.has(M::TryWait)) return emit_mbarrier_wait(f, i, barrier);
+  if (has_result) return emit_mbarrier_arrive(f, i, barrier);
+  if (i.has(M::Inval)) return;
+  Value* number = f.source(i.operands[1], Type::U32);
+  const char* name = i.has(M::Init)       ? "cucpu_mbarrier_initialise"
+                     : i.has(M::ExpectTx) ? "cucpu_mbarrier_expect_bytes"
+                                          : "cucpu_mbarrier_complete_bytes";
+  f.call(name, nothing, {barrier, number});
+}
+
+/// cp.async.mbarrier.arrive: the copies before it are done.
+void emit_cp_async_arrive(FunctionEmitter& f, const Instruction& i) {
+  Value* barrier = f.pointer(i.operands[0], i.space());
+  if (i.has(M::Noinc)) {
+    f.call("cucpu_mbarrier_arrive", f.b.getInt64Ty(), {barrier, f.b.getInt32(1), f.b.getInt32(0)});
+  } else {
+    f.call("cucpu_mbarrier_arrive_uncounted", f.b.getVoidTy(), {barrier});
+  }
+}
+
+/// cp.async.bulk [to], [from], bytes and then [barrier], or nothing in a group
+void emit_cp_async_bulk(FunctionEmitter& f, const Instruction& i) {
+  if (i.spaces.size() != 2) return;  // .commit_group, .wait_group, .prefetch
+  Value* to = f.pointer(i.operands[0], i.spaces[0]);
+  Value* from = f.pointer(i.operands[1], i.spaces[1]);
+  Value* bytes = f.source(i.operands[2], Type::U32);
+  if (i.has(M::CpMask)) {
+    Value* mask = f.source(i.operands.back(), Type::B16);
+    f.call("cucpu_copy_masked", f.b.getVoidTy(), {to, from, bytes, f.b.CreateZExt(mask, f.b.getInt32Ty())});
+    return;
+  }
+  f.call("cucpu_copy_and_fill", f.b.getVoidTy(), {to, from, bytes, bytes});
+  if (i.has(M::MbarrierCompleteTxBytes)) complete_bytes(f, i.operands[3], bytes);
+}
+
+/// st.async and red.async [to], value, [barrier]
+void emit_async_store(FunctionEmitter& f, const Instruction& i) {
+  Instruction plain = i;
+  plain.operands.pop_back();
+  std::erase_if(plain.modifiers, [](M m) { return m == M::Async || m == M::MbarrierCompleteTxBytes; });
+  if (i.opcode == ptx::Opcode::St) {
+    emit_st(f, plain);
+  } else {
+    emit_atomic(f, plain);
+  }
+  const auto bytes = static_cast<std::uint32_t>(size_in_bytes(i.type()) * i.vector_width);
+  complete_bytes(f, i.operands.back(), f.b.getInt32(bytes));
+}
+
+/// A cache policy says nothing that a program can see.
+void emit_createpolicy(FunctionEmitter& f, const Instruction& i) {
+  f.define(i.operands[0], f.b.getInt64(0), Type::B64);
+}
+
+}  // namespace cucore::cpu::codegen
