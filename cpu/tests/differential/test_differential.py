@@ -42,3 +42,12 @@ def test_the_vector_form_writes_the_same(rows):
 @pytest.mark.parametrize("path", DIGESTS, ids=[path.name for path in DIGESTS])
 def test_the_committed_digests_are_still_those_of_these_programs(path, rows):
     assert not differing(compare.read(path), rows)
+
+
+def test_drivers_agreed_on_every_committed_seed():
+    first, *others = map(compare.read, DIGESTS)
+    assert len(first) >= 10000
+    assert not any(output.startswith("failed") for _, _, output in first.values())
+    for other in others:
+        assert first.keys() == other.keys()
+        assert not compare.differences(first, other)
