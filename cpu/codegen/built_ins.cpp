@@ -13,6 +13,7 @@
 #include "cpu/codegen/kernel_abi.hpp"
 #include "cpu/codegen/matrix_unit.hpp"
 #include "cpu/codegen/mbarrier.hpp"
+#include "cpu/codegen/tensor_copy.hpp"
 
 extern "C" {
 double roundeven(double);
@@ -337,6 +338,8 @@ std::span<const Symbol> callable_symbols() {
 
       {"cucpu_copy_and_fill", address_of(copy_and_fill)},
       {"cucpu_copy_masked", address_of(copy_masked)},
+      {"cucpu_tensor_load", address_of(tensor_copy::load)},
+      {"cucpu_tensor_store", address_of(tensor_copy::store)},
       {"cucpu_mbarrier_initialise", address_of(mbarrier::initialise)},
       {"cucpu_mbarrier_arrive", address_of(mbarrier::arrive)},
       {"cucpu_mbarrier_arrive_uncounted", address_of(mbarrier::arrive_uncounted)},

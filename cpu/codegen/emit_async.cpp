@@ -45,6 +45,27 @@ void emit_mbarrier_arrive(FunctionEmitter& f, const Instruction& i, Value* barri
   f.define(i.operands[0], f.call("cucpu_mbarrier_arrive", f.b.getInt64Ty(), {barrier, count, drops}), Type::B64);
 }
 
+/// cp.async.bulk.tensor: [to], [map, {coordinates}], [barrier], or [map, {coordinates}], [from] in a group
+void emit_tensor_copy(FunctionEmitter& f, const Instruction& i) {
+  const bool loads = i.spaces[0] == Space::Shared;
+  const Operand& tensor = i.operands[loads ? 1 : 0];
+  const std::vector<Operand>& places = tensor.elements[1].elements;
+  Value* map = f.pointer(tensor, Space::Generic);
+  Value* shared = f.pointer(i.operands[loads ? 0 : 1], Space::Shared);
+  auto* room = f.slot(llvm::ArrayType::get(f.b.getInt32Ty(), places.size()), "coordinates", 4);
+  for (std::size_t n = 0; n < places.size(); ++n) {
+    f.b.CreateStore(f.source(places[n], Type::B32),
+                    f.b.CreateConstInBoundsGEP2_64(room->getAllocatedType(), room, 0, n));
+  }
+  const std::vector<Value*> arguments{f.thread(), shared, map, f.b.getInt32(static_cast<std::uint32_t>(places.size())),
+                                      room};
+  if (loads) {
+    complete_bytes(f, i.operands[2], f.call("cucpu_tensor_load", f.b.getInt32Ty(), arguments));
+  } else {
+    f.call("cucpu_tensor_store", f.b.getVoidTy(), arguments);
+  }
+}
+
 }  // namespace
 
 void emit_mbarrier(FunctionEmitter& f, const Instruction& i) {
@@ -79,6 +100,7 @@ void emit_cp_async_arrive(FunctionEmitter& f, const Instruction& i) {
 /// cp.async.bulk [to], [from], bytes and then [barrier], or nothing in a group
 void emit_cp_async_bulk(FunctionEmitter& f, const Instruction& i) {
   if (i.spaces.size() != 2) return;  // .commit_group, .wait_group, .prefetch
+  if (i.has(M::Tensor)) return emit_tensor_copy(f, i);
   Value* to = f.pointer(i.operands[0], i.spaces[0]);
   Value* from = f.pointer(i.operands[1], i.spaces[1]);
   Value* bytes = f.source(i.operands[2], Type::U32);

@@ -101,41 +101,49 @@ Value* compare_and_swap(FunctionEmitter& f, const Instruction& i, Value* address
   return f.b.CreateExtractValue(pair, 0);
 }
 
-}  // namespace
-
-void emit_atomic(FunctionEmitter& f, const Instruction& i) {
-  const std::size_t at = i.opcode == Opcode::Atom ? 1 : 0;  // atom's first operand takes the old value
-  Value* address = f.pointer(i.operands[at], i.space());
-  Value* old = nullptr;
-  if (i.has(M::Cas)) {
-    old = compare_and_swap(f, i, address, at + 1);
-  } else {
-    const llvm::Align alignment(size_in_bytes(i.type()));
-    const AtomicRMWInst::BinOp operation = operation_of(i);
-    Value* operand = f.source(i.operands[at + 1], i.type());
-    if (is_within_block(f, i)) {
-      old = f.b.CreateAtomicRMW(operation, address, operand, alignment, AtomicOrdering::Monotonic,
-                                llvm::SyncScope::SingleThread);
-    } else if (i.space() == Space::Shared) {
-      old = f.b.CreateAlignedLoad(operand->getType(), address, alignment);
-      f.b.CreateAlignedStore(updated(f, operation, old, operand), address, alignment);
-    } else {
-      old = f.b.CreateAtomicRMW(operation, address, operand, alignment, ordering_of(i));
-    }
-  }
-  if (i.opcode == Opcode::Atom) f.define(i.operands[0], old, i.type());
+/// The address, `offset` bytes on.
+Value* beyond(FunctionEmitter& f, Value* address, std::size_t offset) {
+  return offset == 0 ? address : f.b.CreateConstGEP1_64(f.b.getInt8Ty(), address, offset);
 }
 
-/// atom.add.noftz of halves: no host adds halves atomically, so this retries a compare-and-swap of the whole word.
-void emit_atomic_half(FunctionEmitter& f, const Instruction& i) {
-  const std::size_t at = i.opcode == Opcode::Atom ? 1 : 0;
+/// Applies `update` to every element of what may be a vector, whose elements are atomic one by one, and gives atom its
+/// old values once all are there.
+template <typename Update>
+void for_each_atomic(FunctionEmitter& f, const Instruction& i, const Update& update) {
+  const std::size_t at = i.opcode == Opcode::Atom ? 1 : 0;  // atom's first operand takes the old value
+  Value* address = f.pointer(i.operands[at], i.space());
+  std::vector<Value*> operands;
+  for (const ptx::Operand& operand : f.elements(i.operands[at + 1])) operands.push_back(f.source(operand, i.type()));
+  std::vector<Value*> old;
+  for (std::size_t e = 0; e < operands.size(); ++e)
+    old.push_back(update(beyond(f, address, e * size_in_bytes(i.type())), operands[e]));
+  if (i.opcode != Opcode::Atom) return;
+  const std::vector<ptx::Operand> to = f.elements(i.operands[0]);
+  for (std::size_t e = 0; e < std::min(to.size(), old.size()); ++e) f.define(to[e], old[e], i.type());
+}
+
+/// One operation but .cas; returns the old value.
+Value* apply(FunctionEmitter& f, const Instruction& i, Value* address, Value* operand) {
+  const llvm::Align alignment(size_in_bytes(i.type()));
+  const AtomicRMWInst::BinOp operation = operation_of(i);
+  if (is_within_block(f, i)) {
+    return f.b.CreateAtomicRMW(operation, address, operand, alignment, AtomicOrdering::Monotonic,
+                               llvm::SyncScope::SingleThread);
+  }
+  if (i.space() == Space::Shared) {
+    Value* old = f.b.CreateAlignedLoad(operand->getType(), address, alignment);
+    f.b.CreateAlignedStore(updated(f, operation, old, operand), address, alignment);
+    return old;
+  }
+  return f.b.CreateAtomicRMW(operation, address, operand, alignment, ordering_of(i));
+}
+
+/// No host adds halves atomically, so this retries a compare-and-swap of the whole word; returns the old value.
+Value* add_halves(FunctionEmitter& f, const Instruction& i, Value* address, Value* operand) {
   const Type element = element_of(i.type());
   const llvm::Align alignment(size_in_bytes(i.type()));
   llvm::Type* word = f.bits_of(i.type());
-  Value* address = f.pointer(i.operands[at], i.space());
-  Value* operand = f.source(i.operands[at + 1], i.type());
   Value* first = f.b.CreateAlignedLoad(word, address, alignment);
-
   auto* before = f.b.GetInsertBlock();
   auto* attempt = f.new_block("attempt");
   auto* done = f.new_block("done");
@@ -152,7 +160,24 @@ void emit_atomic_half(FunctionEmitter& f, const Instruction& i) {
   old->addIncoming(f.b.CreateExtractValue(pair, 0), f.b.GetInsertBlock());
   f.b.CreateCondBr(f.b.CreateExtractValue(pair, 1), done, attempt);
   f.b.SetInsertPoint(done);
-  if (i.opcode == Opcode::Atom) f.define(i.operands[0], old, i.type());
+  return old;
+}
+
+}  // namespace
+
+void emit_atomic(FunctionEmitter& f, const Instruction& i) {
+  if (i.has(M::Cas)) {
+    const std::size_t at = i.opcode == Opcode::Atom ? 1 : 0;
+    Value* old = compare_and_swap(f, i, f.pointer(i.operands[at], i.space()), at + 1);
+    if (i.opcode == Opcode::Atom) f.define(i.operands[0], old, i.type());
+    return;
+  }
+  for_each_atomic(f, i, [&](Value* address, Value* operand) { return apply(f, i, address, operand); });
+}
+
+/// atom.add.noftz of halves
+void emit_atomic_half(FunctionEmitter& f, const Instruction& i) {
+  for_each_atomic(f, i, [&](Value* address, Value* operand) { return add_halves(f, i, address, operand); });
 }
 
 }  // namespace cucore::cpu::codegen

@@ -23,6 +23,8 @@ Type untyped(std::size_t bytes) {
       return Type::B16;
     case 4:
       return Type::B32;
+    case 16:
+      return Type::B128;
     default:
       return Type::B64;
   }

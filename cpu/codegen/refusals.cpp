@@ -174,12 +174,14 @@ const char* space_test(const Instruction& i) {
 
 const char* atomic(const Instruction& i) {
   if (const char* why = spaces_one_of(i, {Space::Generic, Space::Global, Space::Shared})) return why;
-  if (i.vector_width != 1) return "vector";
   const Type type = i.type();
+  if (i.vector_width != 1 && (type != T::F32 || !i.has(M::Add) || i.vector_width > 4 || i.space() == Space::Shared))
+    return "vector";
   const bool is_bits = kind_of(type) == TypeKind::Bits;
   const bool cas = i.has(M::Cas);
   const bool exchange = i.has(M::Exch);
   if (type == T::B16 && !cas) return "type .b16";
+  if (type == T::B128 && !cas && !exchange) return "type .b128";
   if (i.has(M::Inc) || i.has(M::Dec)) {
     if (type != T::U32) return "type";
   } else if (i.has(M::Add)) {
@@ -235,7 +237,8 @@ const char* reduction(const Instruction& i) {
 
 const char* half_atomic(const Instruction& i) {
   if (const char* why = spaces_one_of(i, {Space::Generic, Space::Global, Space::Shared})) return why;
-  if (i.vector_width != 1) return "vector";
+  const std::size_t bytes = size_in_bytes(i.type()) * i.vector_width;
+  if (i.vector_width != 1 && (bytes > 16 || i.space() == Space::Shared)) return "vector";
   if (!i.has(M::Add)) return "operation of a half";
   return cache_policy_operand(i, i.opcode == O::Atom ? 3 : 2);
 }
@@ -338,11 +341,35 @@ const char* copies_arrive(const Instruction& i) {
   return spaces_one_of(i, {Space::Generic, Space::Shared});
 }
 
+namespace {
+
+/// cp.async.bulk.tensor, of `n` operands without a cache policy
+const char* tensor_copy(const Instruction& i, std::size_t n) {
+  static constexpr M dimensions[] = {M::D1, M::D2, M::D3, M::D4, M::D5};
+  std::size_t rank = 0;
+  for (std::size_t d = 0; d < std::size(dimensions); ++d) {
+    if (i.has(dimensions[d])) rank = d + 1;
+  }
+  const bool prefetches = i.has(M::Prefetch);
+  const bool loads = i.spaces == std::vector{Space::Shared, Space::Global} && i.has(M::MbarrierCompleteTxBytes);
+  const bool stores = i.spaces == std::vector{Space::Global, Space::Shared} && i.has(M::BulkGroup);
+  if (!loads && !stores && !prefetches) return "form";
+  if (n != (loads ? 3U : stores ? 2U : 1U)) return "operands";
+  const Operand& tensor = i.operands[loads ? 1 : 0];
+  if (tensor.kind != Operand::Kind::Address || tensor.elements.size() != 2) return "operands";
+  if (tensor.elements[1].kind != Operand::Kind::Vector || tensor.elements[1].elements.size() != rank)
+    return "number of coordinates";
+  return nullptr;
+}
+
+}  // namespace
+
 const char* bulk_copy(const Instruction& i) {
   if (!i.has(M::Async) || !i.has(M::Bulk) || i.vector_width != 1) return "form";
   const std::size_t n = i.operands.size() - (i.has(M::L2CacheHint) && !i.operands.empty() ? 1 : 0);
   if (i.has(M::CommitGroup)) return n == 0 ? nullptr : "operands";
   if (i.has(M::WaitGroup)) return n == 1 ? nullptr : "operands";
+  if (i.has(M::Tensor)) return tensor_copy(i, n);
   if (i.has(M::Prefetch)) return n == 2 ? nullptr : "operands";
   using Spaces = std::vector<Space>;
   if (i.has(M::MbarrierCompleteTxBytes)) {

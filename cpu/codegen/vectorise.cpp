@@ -187,6 +187,9 @@ std::string refuse_vector_form(const ptx::Module& module, const Reach& reach, co
         default:
           break;
       }
+      if (instruction.has(ptx::Modifier::Bulk) || instruction.has(ptx::Modifier::Mbarrier) ||
+          instruction.has(ptx::Modifier::MbarrierCompleteTxBytes) || instruction.type() == ptx::Type::B128)
+        return std::string(ptx::spelling(instruction));
       if (is_warp_wide(instruction.opcode)) return std::string(ptx::spelling(instruction.opcode));
       if (is_indirect_call(instruction)) return "a call through a pointer";
       if ((instruction.opcode == ptx::Opcode::Bar || instruction.opcode == ptx::Opcode::Barrier) &&

@@ -5,24 +5,14 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "cpu/codegen/tensor_map_contents.hpp"
+
 namespace cucore::cpu::runtime {
 
 namespace {
 
-/// What the 128 bytes hold.
-struct Encoded {
-  std::uint64_t address;
-  std::uint64_t strides[4];
-  std::uint32_t extents[5];         ///< minus one
-  std::uint16_t box[5];             ///< of a tiled map; channels and pixels of an im2col map
-  std::int16_t lower[3], upper[3];  ///< of an im2col map
-  std::uint8_t element_strides[5];
-  std::uint8_t rank, type, interleave, swizzle, promotion, fill, is_im2col;
-  std::uint32_t magic;
-};
+using Encoded = TensorMapContents;
 static_assert(sizeof(Encoded) <= sizeof(CUtensorMap));
-
-constexpr std::uint32_t kMagic = 0x70616d74;
 
 std::uint64_t bytes_of(CUtensorMapDataType type) {
   switch (type) {
@@ -106,7 +96,7 @@ bool is_valid(const MappedTensor& tensor, const PixelBox& box) {
 
 Encoded encode(const MappedTensor& tensor) {
   Encoded encoded{};
-  encoded.magic = kMagic;
+  encoded.magic = Encoded::expected_magic;
   encoded.address = reinterpret_cast<std::uintptr_t>(tensor.address);
   encoded.rank = static_cast<std::uint8_t>(tensor.rank);
   for (cuuint32_t i = 0; i < tensor.rank; ++i) {
@@ -115,6 +105,7 @@ Encoded encode(const MappedTensor& tensor) {
     if (i > 0) encoded.strides[i - 1] = tensor.strides[i - 1];
   }
   encoded.type = static_cast<std::uint8_t>(tensor.type);
+  encoded.element_bytes = static_cast<std::uint8_t>(bytes_of(tensor.type));
   encoded.interleave = static_cast<std::uint8_t>(tensor.interleave);
   encoded.swizzle = static_cast<std::uint8_t>(tensor.swizzle);
   encoded.promotion = static_cast<std::uint8_t>(tensor.promotion);
@@ -157,7 +148,8 @@ CUresult replace_address(CUtensorMap* map, void* address) {
   Encoded encoded{};
   std::memcpy(&encoded, map, sizeof encoded);
   const std::uintptr_t unit = encoded.interleave == CU_TENSOR_MAP_INTERLEAVE_32B ? 32 : 16;
-  if (encoded.magic != kMagic || reinterpret_cast<std::uintptr_t>(address) % unit != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (encoded.magic != Encoded::expected_magic || reinterpret_cast<std::uintptr_t>(address) % unit != 0)
+    return CUDA_ERROR_INVALID_VALUE;
   encoded.address = reinterpret_cast<std::uintptr_t>(address);
   std::memcpy(map, &encoded, sizeof encoded);
   return CUDA_SUCCESS;

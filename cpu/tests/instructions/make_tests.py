@@ -34,6 +34,7 @@ from reference import (
     memory,
     synchronization,
     warp,
+    wide_atomic,
 )
 from table import Table
 
@@ -55,6 +56,7 @@ CHAPTERS = (
     synchronization,
     matrix,
     matrix_rows,
+    wide_atomic,
     mbarrier,
 )
 

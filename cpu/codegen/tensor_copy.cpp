@@ -1,0 +1,92 @@
+#include "cpu/codegen/tensor_copy.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+
+#include "cpu/codegen/tensor_map_contents.hpp"
+
+namespace cucore::cpu::codegen::tensor_copy {
+
+namespace {
+
+constexpr std::size_t largest_rank = 5;
+
+/// The map at an address that a program gave; none if this cannot be copied.
+std::optional<TensorMapContents> read_map(const void* map, std::uint32_t rank) {
+  TensorMapContents contents;
+  std::memcpy(&contents, map, sizeof contents);
+  if (contents.magic != TensorMapContents::expected_magic || contents.rank != rank) return {};
+  if (contents.is_im2col != 0 || contents.interleave != 0) return {};
+  return contents;
+}
+
+/// Where byte `offset` of the shared window lies under the swizzle of the map: chunks of 16 bytes change places within
+/// 32, 64 or 128 bytes by the number of the 128 bytes they are in.
+std::uint64_t swizzled(std::uint64_t offset, unsigned swizzle) {
+  const std::uint64_t chunks = (std::uint64_t{1} << swizzle) - 1;  // none, 32, 64, 128 bytes: 0 to 3 bits
+  return offset ^ (offset >> 7 & chunks) << 4;
+}
+
+constexpr unsigned largest_swizzle = 3;  // of 128 bytes in its plain form
+
+/// The pattern of the NaN that fills what lies outside, if the map asks for one.
+std::uint64_t filler(const TensorMapContents& map) {
+  if (map.fill == 0) return 0;
+  return map.element_bytes == 2 ? 0x7fff : map.element_bytes == 4 ? 0x7fffffff : 0x7fffffffffffffff;
+}
+
+/// Calls visit(offset in the dense box, address of the element or null if it lies outside) for each element of the box.
+template <typename Visit>
+std::uint32_t for_each_element(const TensorMapContents& map, const std::int32_t* coordinates, const Visit& visit) {
+  std::array<std::uint32_t, largest_rank> counts{1, 1, 1, 1, 1};
+  std::uint32_t total = 1;
+  for (std::size_t d = 0; d < map.rank; ++d) {
+    counts[d] = (map.box[d] + map.element_strides[d] - 1U) / map.element_strides[d];
+    total *= counts[d];
+  }
+  for (std::uint32_t n = 0; n < total; ++n) {
+    std::uint64_t at = map.address;
+    bool is_inside = true;
+    for (std::uint32_t d = 0, rest = n; d < map.rank; rest /= counts[d], ++d) {
+      const std::int64_t place = coordinates[d] + std::int64_t{rest % counts[d]} * map.element_strides[d];
+      is_inside = is_inside && place >= 0 && place <= std::int64_t{map.extents[d]};
+      at += static_cast<std::uint64_t>(place) * (d == 0 ? map.element_bytes : map.strides[d - 1]);
+    }
+    visit(std::uint64_t{n} * map.element_bytes, is_inside ? reinterpret_cast<std::byte*>(at) : nullptr);
+  }
+  return total * map.element_bytes;
+}
+
+}  // namespace
+
+std::uint32_t load(ThreadState* thread, void* shared, const void* map, std::uint32_t rank,
+                   const std::int32_t* coordinates) {
+  const auto contents = read_map(map, rank);
+  if (!contents || contents->swizzle > largest_swizzle) {
+    cucpu_trap(thread);
+    return 0;
+  }
+  std::byte* const window = thread->block->shared;
+  const auto first = static_cast<std::uint64_t>(static_cast<std::byte*>(shared) - window);
+  const std::uint64_t outside = filler(*contents);
+  return for_each_element(*contents, coordinates, [&](std::uint64_t offset, const std::byte* element) {
+    std::byte* const to = window + swizzled(first + offset, contents->swizzle);
+    std::memcpy(to, element != nullptr ? static_cast<const void*>(element) : &outside, contents->element_bytes);
+  });
+}
+
+void store(ThreadState* thread, const void* shared, const void* map, std::uint32_t rank,
+           const std::int32_t* coordinates) {
+  const auto contents = read_map(map, rank);
+  if (!contents || contents->swizzle > largest_swizzle) return cucpu_trap(thread);
+  const std::byte* const window = thread->block->shared;
+  const auto first = static_cast<std::uint64_t>(static_cast<const std::byte*>(shared) - window);
+  for_each_element(*contents, coordinates, [&](std::uint64_t offset, std::byte* element) {
+    if (element == nullptr) return;
+    std::memcpy(element, window + swizzled(first + offset, contents->swizzle), contents->element_bytes);
+  });
+}
+
+}  // namespace cucore::cpu::codegen::tensor_copy

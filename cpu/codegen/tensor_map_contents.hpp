@@ -1,0 +1,23 @@
+// What a CUtensorMap of this driver holds: the run-time writes it, and the code of kernels reads it.
+#pragma once
+
+#include <cstdint>
+
+namespace cucore::cpu {
+
+struct TensorMapContents {
+  static constexpr std::uint32_t expected_magic = 0x70616d74;
+
+  std::uint64_t address;
+  std::uint64_t strides[4];         ///< bytes, of all dimensions but the first
+  std::uint32_t extents[5];         ///< minus one
+  std::uint16_t box[5];             ///< of a tiled map; channels and pixels of an im2col map
+  std::int16_t lower[3], upper[3];  ///< of an im2col map
+  std::uint8_t element_strides[5];
+  std::uint8_t rank, type, interleave, swizzle, promotion, fill, is_im2col;  ///< the driver API's enumerators
+  std::uint8_t element_bytes;
+  std::uint32_t magic;
+};
+static_assert(sizeof(TensorMapContents) <= 128);
+
+}  // namespace cucore::cpu
