@@ -27,6 +27,10 @@ def suite_commands(python, build):
             yield f"C++ {binary.name}", [binary]
     yield "Python", [python, "-m", "pytest", "-q", *WITH_STACKS, ROOT / "python/tests"]
     yield "PTX instructions", [python, ROOT / "cpu/tests/instructions/run_tests.py", "--driver", "libcuda.so.1"]
+    random_programs = ROOT / "cpu/tests/differential"
+    digests = random_programs / "digests/cpu.txt.gz"
+    options = ["--driver", "gpu", "--seeds", "0:10000", "--expect", digests]
+    yield "random programs", [python, random_programs / "run.py", *options]
     yield "demo, Python", [python, ROOT / "examples/image_pipeline/main.py", "--output", build / "demo-gpu"]
     if (build / "examples/image_pipeline_cpp").exists():
         yield "demo, C++", [build / "examples/image_pipeline_cpp", "--output", build / "demo-gpu"]

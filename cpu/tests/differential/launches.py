@@ -1,8 +1,10 @@
 """What one process does: compiles batches of programs, launches them through cucore and hashes what they wrote.
 
-As a program: answers one batch a line (JSON in, JSON out), so that whoever feeds it survives its death.
+As a program: answers one batch a line (JSON in, JSON out), so that whoever feeds it survives its death. It can
+also leave the driver alone and let the interpreter run them.
 """
 
+import functools
 import hashlib
 import json
 import os
@@ -11,6 +13,7 @@ import struct
 import sys
 
 from cuda_writer import write_source
+from interpreter import interpret
 from operations import KINDS
 from program import ACCUMULATORS, INITIAL_ACCUMULATORS, REGION_BYTES, make_program
 from ptx_writer import write_module
@@ -21,6 +24,7 @@ N = 41  # the kernels' last argument
 TYPES = {"r": "u32", "d": "u64", "h": "u16", "p": "u32"}
 
 
+@functools.cache
 def make_inputs():
     """A region for each kind of variable: the edges of its type, and random values."""
     random_ = random.Random(SEED_OF_INPUTS)
@@ -106,8 +110,11 @@ def serve():
         job = json.loads(line)
         programs = [make_program(seed) for seed in job["seeds"]]
         try:
-            launcher = launcher or Launcher(1 << 22)
-            outputs = launcher.outputs_of(programs)
+            if job["interpret"]:
+                outputs = [interpret(program, make_inputs(), N) for program in programs]
+            else:
+                launcher = launcher or Launcher(1 << 22)
+                outputs = launcher.outputs_of(programs)
         except Exception as error:  # whatever it is, it is the answer
             print(json.dumps({"failure": f"{type(error).__name__}: {error}"}), file=answers)
             continue

@@ -1,6 +1,6 @@
 """Runs random programs on a driver and writes a digest of what each wrote; see README.md.
 
-Usage: run.py --seeds A:B --driver gpu|cpu [--form scalar|vector] --out FILE [--expect FILE] [--jobs N]
+Usage: run.py --seeds A:B --driver gpu|cpu|interpreter [--form scalar|vector] --out FILE [--expect FILE] [--jobs N]
        run.py --seed N --driver gpu|cpu [--form scalar|vector] [--show] [--minimise]
 """
 
@@ -24,7 +24,7 @@ SECONDS = 300  # that a batch may take
 
 
 def environment(driver, form):
-    out = {**os.environ, "CUCORE_DEVICE": driver}
+    out = {**os.environ, "CUCORE_DEVICE": driver if driver == "gpu" else "cpu"}
     if driver == "cpu":
         out |= {"CUCORE_CPU_COMPUTE_CAPABILITY": "9.0", "CUCORE_CPU_CACHE": "0", "CUCORE_CPU_FORM": form}
     return out
@@ -33,8 +33,9 @@ def environment(driver, form):
 class Worker:
     """A process that runs batches; a new one takes its place when it dies, hangs or has lost its context."""
 
-    def __init__(self, env):
-        self.env, self.process = env, None
+    def __init__(self, driver, form):
+        self.env, self.process = environment(driver, form), None
+        self.interpret = driver == "interpreter"
 
     def ask(self, seeds, keep=()):
         if self.process is None:
@@ -47,7 +48,8 @@ class Worker:
             )
         line = ""
         try:
-            self.process.stdin.write(json.dumps({"seeds": list(seeds), "keep": list(keep)}) + "\n")
+            job = {"seeds": list(seeds), "keep": list(keep), "interpret": self.interpret}
+            self.process.stdin.write(json.dumps(job) + "\n")
             self.process.stdin.flush()
             if select.select([self.process.stdout], [], [], SECONDS)[0]:
                 line = self.process.stdout.readline()
@@ -85,7 +87,7 @@ def run(seeds, driver, form="scalar", jobs=None):
         batches.put(seeds[start : start + BATCH])
 
     def work():
-        worker = Worker(environment(driver, form))
+        worker = Worker(driver, form)
         while True:
             try:
                 batch = batches.get_nowait()
@@ -103,17 +105,25 @@ def run(seeds, driver, form="scalar", jobs=None):
 
 
 def describe(driver, form):
-    """What computed the digests, in words."""
-    program = "import cucore; print(cucore.Device().name, '| driver', cucore.driver_info().version)"
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=environment(driver, form), capture_output=True, text=True
-    )
-    return done.stdout.strip() + (f" | {form} form" if driver == "cpu" else "")
+    """What computes the digests, in words, and whether it can."""
+    if driver == "interpreter":
+        return "the interpreter", True
+    program = """
+import cucore
+device = cucore.Device()
+print(device.name, "| compute capability %d.%d |" % device.compute_capability, "driver", cucore.driver_info().version)
+raise SystemExit(0 if device.compute_capability >= (9, 0) else 3)
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment(driver, form), stdout=subprocess.PIPE, text=True)
+    if done.returncode not in (0, 3):
+        sys.exit(f"cucore finds no device of the driver '{driver}'")
+    return done.stdout.strip() + (f" | {form} form" if driver == "cpu" else ""), done.returncode == 0
 
 
 def keep_outputs(path, seeds, driver, form):
     """What the programs of these seeds wrote, in hex, for those who have no such driver."""
-    worker, kept = Worker(environment(driver, form)), {}
+    worker, kept = Worker(driver, form), {}
     for seed in seeds:
         kept |= worker.ask([seed], [seed]).get("kept", {})
     worker.close()
@@ -122,6 +132,10 @@ def keep_outputs(path, seeds, driver, form):
 
 def many(arguments):
     start, end = map(int, arguments.seeds.split(":"))
+    description, able = describe(arguments.driver, arguments.form)
+    if not able:
+        print(f"0 passed, 0 failed, 1 skipped: the programs need compute capability 9.0; this is {description}")
+        return False
     began = time.monotonic()
     rows = run(list(range(start, end)), arguments.driver, arguments.form, arguments.jobs)
     failed = [seed for seed in sorted(rows) if rows[seed][2].startswith("failed")]
@@ -130,7 +144,7 @@ def many(arguments):
     for seed in failed[:10]:
         print(f"seed {seed} ({rows[seed][0]}): {rows[seed][2]}")
     if arguments.out:
-        compare.write(arguments.out, [describe(arguments.driver, arguments.form)], rows)
+        compare.write(arguments.out, [description], rows)
     if not arguments.expect:
         return bool(failed)
     expected = compare.read(arguments.expect)
@@ -144,7 +158,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", help="A:B, from A up to but not B")
     parser.add_argument("--seed", type=int, help="one, compared with the interpreter word by word")
-    parser.add_argument("--driver", choices=["gpu", "cpu"], required=True)
+    parser.add_argument("--driver", choices=["gpu", "cpu", "interpreter"], required=True)
     parser.add_argument("--form", choices=["scalar", "vector"], default="scalar", help="of the CPU device's code")
     parser.add_argument("--out", help="file of digests to write")
     parser.add_argument(
@@ -156,6 +170,8 @@ def main():
     arguments = parser.parse_args()
     if (arguments.seeds is None) == (arguments.seed is None):
         parser.error("either --seeds or --seed")
+    if arguments.seed is not None and arguments.driver == "interpreter":
+        parser.error("--seed compares a driver with the interpreter")
     if arguments.seeds:
         sys.exit(many(arguments))
     os.environ.update(environment(arguments.driver, arguments.form))
