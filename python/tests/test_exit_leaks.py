@@ -38,7 +38,7 @@ def leaks(text, environment=None):
         timeout=100,
         env={**os.environ, **(environment or {})},
     )
-    assert "LEAK SUMMARY" in done.stdout + done.stderr, done.stdout + done.stderr
+    assert "ERROR SUMMARY" in done.stdout + done.stderr, done.stdout + done.stderr
     return None if done.returncode != FOUND else done.stdout + done.stderr
 
 
