@@ -17,6 +17,7 @@
 #include <optional>
 
 #include "src/driver/open.hpp"
+#include "src/driver/trace.hpp"
 
 namespace cucore::driver {
 namespace {
@@ -52,11 +53,13 @@ std::mutex& opening_mutex() {
 }
 
 void close_for_exit() {
+  trace::finish();  // while the driver still works
   phase.store(Phase::exiting);
   current_table.store(nullptr);
 }
 
 void close_in_child() {
+  trace::abandon();
   if (phase.load() != Phase::closed) {
     phase.store(Phase::forked);
     current_table.store(nullptr);
@@ -90,6 +93,7 @@ std::unique_ptr<OpenDriver> load(const OpenLibrary& library, std::string& refusa
   Table& table = driver->table;
 #define DRIVER_FUNCTION(name, version, parameters) resolve(table.name, #name, version);
 #include "src/driver/functions.def"
+  trace::attach(table);
 
   if (const CUresult code = table.cuInit(0); code != CUDA_SUCCESS) {
     refusal = "cuInit answered " + result_name(code);
