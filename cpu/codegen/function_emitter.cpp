@@ -318,6 +318,10 @@ Value* FunctionEmitter::variable_pointer(const Operand& operand) {
 }
 
 Value* FunctionEmitter::pointer(const Operand& address, Space space) {
+  if (address.kind != Operand::Kind::Address) {
+    module.fail("an operand that is no address", *current_instruction_);
+    return llvm::ConstantPointerNull::get(b.getPtrTy());
+  }
   const Operand& base = address.elements[0];
   const auto offset = static_cast<std::uint64_t>(address.offset);
   if (base.kind == Operand::Kind::Variable) {

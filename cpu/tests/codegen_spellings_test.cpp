@@ -152,6 +152,37 @@ TEST(CodegenSpellings, an_instruction_without_a_generator_is_reported_with_its_p
   EXPECT_NE(failed.error.find("wgmma.fence.sync.aligned (line 13"), std::string::npos) << failed.error;
 }
 
+TEST(CodegenSpellings, an_operand_that_should_be_an_address_is_an_error) {
+  for (const char* text : {
+           "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, %r2;",
+           "stmatrix.sync.aligned.m8n8.x1.shared.b16 %r2, {%r1};",
+           "wmma.load.a.sync.aligned.row.m16n16k16.bf16 {%r1, %r2, %r3, %r4}, %r5;",
+           "wmma.store.d.sync.aligned.row.m8n8k32.s32 %r5, {%r1, %r2};",
+           "cp.async.mbarrier.arrive.b64 %r1;",
+           "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes %r1, %r2, 16, %r3;",
+           "cp.async.bulk.global.shared::cta.bulk_group %r1, %r2, 16;",
+           "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 %r1, %r2, [%r3];",
+           "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.s32 %r1, %r2, [%r3];",
+           "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes %r1, [%r2, {%r3}], %r4;",
+           "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r1, %r2}, {%r3}, {[%r1]}, {%r1, %r2};",
+       }) {
+    const ptx::ParseResult parsed = ptx::parse(kernel_around(text));
+    ASSERT_NE(parsed.module, nullptr) << ptx::format(parsed.diagnostics);
+    const auto failed = codegen::compile(*parsed.module, 1, {});
+    EXPECT_EQ(failed.code, nullptr) << text;
+    EXPECT_NE(failed.error.find("operand"), std::string::npos) << failed.error;
+  }
+}
+
+TEST(CodegenSpellings, a_kernel_for_clusters_is_unsupported_as_a_whole) {
+  const ptx::ParseResult parsed =
+      ptx::parse(".version 7.8\n.target sm_90\n.address_size 64\n.entry k() .reqnctapercluster 2, 1, 1 { ret; }");
+  ASSERT_NE(parsed.module, nullptr) << ptx::format(parsed.diagnostics);
+  const auto unsupported = codegen::find_unsupported(*parsed.module);
+  ASSERT_EQ(unsupported.size(), 1U);
+  EXPECT_EQ(unsupported[0].instruction, ".reqnctapercluster");
+}
+
 TEST(CodegenSpellings, covered_opcodes_are_known_ones) {
   const auto known = codegen::known_opcodes();
   const auto covered = codegen::covered_opcodes();
