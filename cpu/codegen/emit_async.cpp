@@ -1,6 +1,7 @@
 // mbarrier, bulk copies, and stores and reductions that report to an mbarrier. Everything asynchronous is done at
 // issue, which its rules allow: groups of copies have nothing to wait for, and bytes are reported as soon as they are
 // written.
+#include "cpu/codegen/bulk_reduction.hpp"
 #include "cpu/codegen/function_emitter.hpp"
 #include "cpu/codegen/generators.hpp"
 
@@ -97,7 +98,7 @@ void emit_cp_async_arrive(FunctionEmitter& f, const Instruction& i) {
   }
 }
 
-/// cp.async.bulk [to], [from], bytes and then [barrier], or nothing in a group
+/// cp.async.bulk and cp.reduce.async.bulk [to], [from], bytes and then [barrier], or nothing in a group
 void emit_cp_async_bulk(FunctionEmitter& f, const Instruction& i) {
   if (i.spaces.size() != 2) return;  // .commit_group, .wait_group, .prefetch
   if (i.has(M::Tensor)) return emit_tensor_copy(f, i);
@@ -109,7 +110,11 @@ void emit_cp_async_bulk(FunctionEmitter& f, const Instruction& i) {
     f.call("cucpu_copy_masked", f.b.getVoidTy(), {to, from, bytes, f.b.CreateZExt(mask, f.b.getInt32Ty())});
     return;
   }
-  f.call("cucpu_copy_and_fill", f.b.getVoidTy(), {to, from, bytes, bytes});
+  if (i.has(M::Reduce)) {
+    emit_bulk_reduction(f, i, to, from, bytes);
+  } else {
+    f.call("cucpu_copy_and_fill", f.b.getVoidTy(), {to, from, bytes, bytes});
+  }
   if (i.has(M::MbarrierCompleteTxBytes)) complete_bytes(f, i.operands[3], bytes);
 }
 

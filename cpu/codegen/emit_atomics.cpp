@@ -1,5 +1,6 @@
 // atom and red. Threads of one block share one host thread, so shared memory needs no atomic instruction; everything
 // else uses the host's.
+#include "cpu/codegen/bulk_reduction.hpp"
 #include "cpu/codegen/float_values.hpp"
 #include "cpu/codegen/generators.hpp"
 
@@ -178,6 +179,30 @@ void emit_atomic(FunctionEmitter& f, const Instruction& i) {
 /// atom.add.noftz of halves
 void emit_atomic_half(FunctionEmitter& f, const Instruction& i) {
   for_each_atomic(f, i, [&](Value* address, Value* operand) { return add_halves(f, i, address, operand); });
+}
+
+void emit_bulk_reduction(FunctionEmitter& f, const Instruction& i, Value* to, Value* from, Value* bytes) {
+  const std::size_t size = size_in_bytes(i.type());
+  const bool is_half = i.type() == Type::F16 || i.type() == Type::Bf16;
+  auto at = [&](Value* base, Value* offset) { return f.b.CreateGEP(f.b.getInt8Ty(), base, offset); };
+  auto* before = f.b.GetInsertBlock();
+  auto* element = f.new_block("element");
+  auto* done = f.new_block("done");
+  f.b.CreateCondBr(f.b.CreateICmpEQ(bytes, f.b.getInt32(0)), done, element);
+  f.b.SetInsertPoint(element);
+  auto* offset = f.b.CreatePHI(f.b.getInt32Ty(), 2);
+  offset->addIncoming(f.b.getInt32(0), before);
+  Value* operand = f.b.CreateAlignedLoad(f.type_of(i.type()), at(from, offset), llvm::Align(size));
+  Value* address = at(to, offset);
+  if (is_half) {
+    add_halves(f, i, address, operand);
+  } else {
+    apply(f, i, address, operand);
+  }
+  Value* next = f.b.CreateAdd(offset, f.b.getInt32(static_cast<std::uint32_t>(size)));
+  offset->addIncoming(next, f.b.GetInsertBlock());
+  f.b.CreateCondBr(f.b.CreateICmpULT(next, bytes), element, done);
+  f.b.SetInsertPoint(done);
 }
 
 }  // namespace cucore::cpu::codegen

@@ -202,6 +202,10 @@ const std::vector<Form>& instruction_table() {
                                  M::WaitGroup, M::Read, M::Prefetch, M::L2, M::CpMask, M::Tensor, M::Tile,
                                  M::D1, M::D2, M::D3, M::D4, M::D5},
        refusals::bulk_copy, true},
+      {O::Cp, emit_cp_async_bulk, 3, 5, int32 | int64 | bits32 | floats | TypeSet{T::F16, T::Bf16},
+       cache_hints | atomic_operation |
+           ModifierSet{M::Reduce, M::Async, M::Bulk, M::BulkGroup, M::MbarrierCompleteTxBytes, M::Noftz},
+       refusals::bulk_copy, true},
       {O::Mbarrier, emit_mbarrier, 1, 4, {T::B64},
        scopes | ModifierSet{M::Init, M::Inval, M::ExpectTx, M::CompleteTx, M::Arrive, M::ArriveDrop, M::NoComplete,
                             M::TestWait, M::TryWait, M::Parity, M::PendingCount, M::Acquire, M::Release, M::Relaxed},

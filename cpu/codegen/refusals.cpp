@@ -362,6 +362,18 @@ const char* tensor_copy(const Instruction& i, std::size_t n) {
   return nullptr;
 }
 
+/// The element that cp.reduce.async.bulk combines, as red would.
+const char* reduced_element(const Instruction& i) {
+  if (i.type() == T::F16 || i.type() == T::Bf16)
+    return i.has(M::Add) && i.has(M::Noftz) ? nullptr : "operation of a half";
+  Instruction one = i;
+  one.opcode = O::Red;
+  one.spaces.resize(1);
+  one.operands.resize(2);
+  std::erase(one.modifiers, M::L2CacheHint);
+  return i.has(M::Noftz) ? "modifier .noftz" : atomic(one);
+}
+
 }  // namespace
 
 const char* bulk_copy(const Instruction& i) {
@@ -370,6 +382,10 @@ const char* bulk_copy(const Instruction& i) {
   if (i.has(M::CommitGroup)) return n == 0 ? nullptr : "operands";
   if (i.has(M::WaitGroup)) return n == 1 ? nullptr : "operands";
   if (i.has(M::Tensor)) return tensor_copy(i, n);
+  if (i.has(M::Reduce)) {
+    if (const char* why = reduced_element(i)) return why;
+    if (i.spaces == std::vector{Space::Shared, Space::Global}) return "state spaces";
+  }
   if (i.has(M::Prefetch)) return n == 2 ? nullptr : "operands";
   using Spaces = std::vector<Space>;
   if (i.has(M::MbarrierCompleteTxBytes)) {

@@ -22,6 +22,7 @@ from reference import (
     asynchronous,
     atomic,
     bits,
+    bulk_reduction,
     calls,
     comparison,
     control,
@@ -42,6 +43,7 @@ HERE = Path(__file__).resolve().parent
 CHAPTERS = (
     integer,
     bits,
+    bulk_reduction,
     floating,
     approximate,
     conversion,
