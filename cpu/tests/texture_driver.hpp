@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <ostream>
 #include <utility>
@@ -145,7 +146,8 @@ class Textures : public DriverTest {
 
   CUfunction texture_kernel(const char* name) {
     if (!module) {
-      std::ifstream file(CUCORE_TEST_DATA "/texture_kernels.ptx");
+      const char* folder = std::getenv("CUCORE_TEST_DATA");  // where the program was carried to another machine
+      std::ifstream file(std::string(folder != nullptr ? folder : CUCORE_TEST_DATA) + "/texture_kernels.ptx");
       const std::string text(std::istreambuf_iterator<char>(file), {});
       EXPECT_OK(cuModuleLoadData(&module, text.c_str()));
     }
