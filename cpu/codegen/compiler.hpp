@@ -65,10 +65,11 @@ class Code {
 };
 
 struct CompileResult {
-  std::unique_ptr<Code> code;  ///< null on failure
-  std::string error;           ///< what failed, in a sentence, naming kernel and line
-  std::string refusal;         ///< why the vector form was asked for and is not there; empty if it is
-  bool was_cached = false;     ///< the object code came from the cache
+  std::unique_ptr<Code> code;   ///< null on failure
+  std::string error;            ///< what failed, in a sentence, naming kernel and line
+  std::string refusal;          ///< why the vector form was asked for and is not there; empty if it is
+  bool was_cached = false;      ///< the object code came from the cache
+  bool lacks_compiler = false;  ///< the compiler library is not there: `error` says so
 };
 
 class KernelCache;

@@ -1,11 +1,16 @@
-// The generators, by file: each emits a family of PTX instructions as LLVM IR at the emitter's position.
+// The generators, by file: each emits a family of PTX instructions as LLVM IR at the emitter's position. The driver has
+// the instruction table without them (CUCPU_NO_GENERATORS): there it only says what is supported.
 #pragma once
 
 #include "cpu/codegen/instruction_table.hpp"
 
 namespace cucore::cpu::codegen {
 
+#ifdef CUCPU_NO_GENERATORS
+#define CUCPU_GENERATOR(name) inline constexpr Generator name = nullptr
+#else
 #define CUCPU_GENERATOR(name) void name(FunctionEmitter&, const ptx::Instruction&)
+#endif
 
 // emit_integer.cpp
 CUCPU_GENERATOR(emit_integer_add);

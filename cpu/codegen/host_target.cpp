@@ -39,7 +39,10 @@ std::string emit(llvm::TargetMachine& machine, llvm::Module& ir, llvm::raw_pwrit
   return {};
 }
 
-}  // namespace
+/// What code is generated for: the processor this runs on, in LLVM's words.
+struct HostProcessor {
+  std::string triple, name, features;
+};
 
 const HostProcessor& host_processor() {
   // Never destroyed: a thread may still compile when the process ends.
@@ -52,6 +55,8 @@ const HostProcessor& host_processor() {
   }());
   return processor;
 }
+
+}  // namespace
 
 HostTarget::HostTarget() {
   const HostProcessor& processor = host_processor();

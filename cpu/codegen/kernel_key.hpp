@@ -3,28 +3,31 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "cpu/codegen/compiler.hpp"
 #include "cpu/codegen/kernel_record.hpp"
+#include "cpu/codegen/reach.hpp"
 
 namespace cucore::cpu::codegen {
 
 struct KernelIdentity {
-  std::string_view build;  ///< the linker's build id of the library that this code is in: code generator and ABI
-  std::string_view llvm;   ///< version
-  std::string_view triple, processor, features;  ///< of the host
+  std::string_view driver, compiler;  ///< build ids of the two libraries that make code and its ABI
+  std::string_view host;              ///< host_identity.hpp
   FormOfCode form = FormOfCode::Scalar;
   std::uint32_t block[3] = {0, 0, 0};  ///< zeros for the scalar form, which is for all
-  ptx::FunctionId kernel = 0;          ///< in the module that the text gives
-  std::string_view ptx;                ///< the whole module: callees and variables are in it, and lines in messages
+  std::string ptx;                     ///< what the kernel is made of: kernel_text
 };
 
 KernelKey key_of(const KernelIdentity& identity);
 
-/// Of a compile in this process. Nothing if the library was linked without a build id: code of another build could not
-/// be told from its own.
-std::optional<KernelIdentity> identity_of(const ptx::Module& module, ptx::FunctionId kernel,
-                                          const CompileOptions& options);
+/// Of a compile in this process. Nothing if a library has no build id, or the compiler's is not there: code of another
+/// build could not be told from its own.
+std::optional<KernelIdentity> identity_of(const ptx::Module& module, const Reach& reach, const CompileOptions& options);
+
+/// A kernel in words that stay the same when something else in its module changes: the functions that it reaches,
+/// without blanks, comments and line numbers and with names that mean nothing outside them numbered, and the variables.
+std::string kernel_text(const ptx::Module& module, const Reach& reach);
 
 }  // namespace cucore::cpu::codegen

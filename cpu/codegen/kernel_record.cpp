@@ -1,17 +1,17 @@
 #include "cpu/codegen/kernel_record.hpp"
 
-#include <llvm/Support/BLAKE3.h>
-
 #include <algorithm>
 #include <cstring>
+
+#include "cpu/codegen/digest.hpp"
 
 namespace cucore::cpu::codegen {
 
 namespace {
 
 /// The last byte is the layout's version.
-constexpr std::string_view kMark("cucpuk\n\x01", 8);
-constexpr std::size_t kDigestBytes = 32;
+constexpr std::string_view kMark("cucpuk\n\x02", 8);
+constexpr std::size_t kDigestBytes = sizeof(Digest::Bytes);
 
 static_assert(sizeof(KernelInfo) == 32, "write the new field, read it back, and give the layout a new version");
 
@@ -31,10 +31,10 @@ std::string_view view_of(const Bytes& bytes) {
   return {reinterpret_cast<const char*>(&bytes), sizeof bytes};
 }
 
-std::array<std::uint8_t, kDigestBytes> digest_of(std::string_view bytes) {
-  llvm::BLAKE3 hasher;
-  hasher.update(llvm::StringRef(bytes));
-  return hasher.final<kDigestBytes>();
+Digest::Bytes digest_of(std::string_view bytes) {
+  Digest digest;
+  digest.add(bytes);
+  return digest.finish();
 }
 
 }  // namespace

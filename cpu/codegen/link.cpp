@@ -1,82 +1,45 @@
-// The last step: object code into memory, by LLVM's JIT linker. One session for the whole process, one library in it
-// per kernel; the session is never destroyed, since launches may still run while the process exits.
-#include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
-#include <llvm/ExecutionEngine/Orc/Core.h>
-#include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
-#include <llvm/ExecutionEngine/Orc/ExecutorProcessControl.h>
-#include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
+#include "cpu/codegen/link.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "cpu/codegen/built_ins.hpp"
-#include "cpu/codegen/host_target.hpp"
-#include "cpu/codegen/module_emitter.hpp"
+#include "cpu/codegen/loaded_object.hpp"
+#include "cpu/codegen/symbols.hpp"
 
 namespace cucore::cpu::codegen {
 
-namespace orc = llvm::orc;
-
 namespace {
-
-struct Session {
-  orc::ExecutionSession session;
-  orc::ObjectLinkingLayer layer;
-  std::atomic<std::uint64_t> libraries{0};
-
-  explicit Session(std::unique_ptr<orc::ExecutorProcessControl> control) : session(std::move(control)), layer(session) {
-    // A failed link is reported by the look-up that needed it; the session itself prints nothing.
-    session.setErrorReporter([](llvm::Error error) { llvm::consumeError(std::move(error)); });
-  }
-};
-
-llvm::Expected<Session*> session() {
-  static llvm::Expected<Session*>* const shared = [] {
-    auto control = orc::SelfExecutorProcessControl::Create();
-    if (!control) return new llvm::Expected<Session*>(control.takeError());
-    return new llvm::Expected<Session*>(new Session(std::move(*control)));
-  }();
-  if (*shared) return **shared;
-  return llvm::createStringError("this process cannot run generated code");
-}
-
-orc::ExecutorSymbolDef at(void* address) {
-  return {orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Absolute};
-}
 
 class LinkedCode final : public Code {
  public:
-  LinkedCode(Session& session, orc::JITDylib& library) : session_(session), library_(library) {}
-  ~LinkedCode() override { llvm::consumeError(session_.session.removeJITDylib(library_)); }
+  explicit LinkedCode(std::unique_ptr<LoadedObject> object) : object_(std::move(object)) {}
 
-  llvm::Error define(std::unique_ptr<llvm::MemoryBuffer> object, const ptx::Module& module, const Reach& reach,
-                     const ModuleAddresses& addresses) {
-    orc::SymbolMap symbols;
-    for (const Symbol& symbol : callable_symbols()) {
-      symbols[session_.session.intern(llvm::StringRef(symbol.name))] = at(symbol.address);
-    }
-    for (ptx::VariableId id : reach.variables) {
-      if (module.variables[id].space == ptx::Space::Shared || id >= addresses.variables.size()) continue;
-      if (addresses.variables[id] == nullptr) continue;
-      symbols[session_.session.intern(symbol_of(module.variables[id]))] = at(addresses.variables[id]);
-    }
-    if (auto error = library_.define(orc::absoluteSymbols(std::move(symbols)))) return error;
-    return session_.layer.add(library_, std::move(object));
+  /// False if there is no entry point of the kind that the kernel needs.
+  bool find_entry_point() {
+    if (info.needs_fibers)
+      run_thread = reinterpret_cast<RunThread>(object_->find(run_thread_symbol));
+    else
+      run_block = reinterpret_cast<RunBlock>(object_->find(run_block_symbol));
+    return run_thread != nullptr || run_block != nullptr;
   }
 
-  /// Writes the addresses of functions that initialisers of the variables name. Every kernel of a module has its own
-  /// copy of such a function, and any copy serves them all.
-  llvm::Error initialise_function_addresses(const ptx::Module& module, const Reach& reach,
-                                            const ModuleAddresses& addresses) {
-    for (ptx::VariableId id : reach.variables) {
+  /// Every kernel of a module has its own copy of a function that initialisers name, and any copy serves them all.
+  /// Returns the name of one that is missing.
+  std::string initialise_function_addresses(const ptx::Module& module, const Reach& reach,
+                                            const ModuleAddresses& addresses) const {
+    for (const ptx::VariableId id : reach.variables) {
       if (id >= addresses.variables.size() || addresses.variables[id] == nullptr) continue;
       for (const ptx::Relocation& relocation : module.variables[id].relocations) {
         if (!relocation.is_function) continue;
         const Callee callee = resolve(module, relocation.function);
         if (!callee.function) continue;
-        char* address = nullptr;
-        if (auto error = find(symbol_of(module.functions[*callee.function]), address)) return error;
+        const std::string symbol = symbol_of(module.functions[*callee.function]);
+        const void* const address = object_->find(symbol);
+        if (address == nullptr) return symbol;
         const std::uint64_t value =
             (reinterpret_cast<std::uint64_t>(address) + static_cast<std::uint64_t>(relocation.addend)) >>
             relocation.shift;
@@ -84,39 +47,60 @@ class LinkedCode final : public Code {
                     std::min<std::size_t>(relocation.width, sizeof value));
       }
     }
-    return llvm::Error::success();
-  }
-
-  template <typename Function>
-  llvm::Error find(const std::string& symbol, Function& function) {
-    auto found = session_.session.lookup({&library_}, session_.session.intern(symbol));
-    if (!found) return found.takeError();
-    function = found->getAddress().template toPtr<Function>();
-    return llvm::Error::success();
+    return {};
   }
 
  private:
-  Session& session_;
-  orc::JITDylib& library_;
+  std::unique_ptr<LoadedObject> object_;
 };
+
+void* find_callable(std::string_view name) {
+  // Never destroyed: a thread may still compile when the process ends.
+  static const auto& addresses = *new std::unordered_map<std::string_view, void*>([] {
+    std::unordered_map<std::string_view, void*> by_name;
+    for (const Symbol& symbol : callable_symbols()) by_name.emplace(symbol.name, symbol.address);
+    return by_name;
+  }());
+  const auto found = addresses.find(name);
+  return found != addresses.end() ? found->second : nullptr;
+}
+
+/// By symbol, those of the module's variables that the kernel reaches and that have an address of their own.
+std::unordered_map<std::string, void*> variables_by_symbol(const ptx::Module& module, const Reach& reach,
+                                                           const ModuleAddresses& addresses) {
+  std::unordered_map<std::string, void*> by_symbol;
+  for (const ptx::VariableId id : reach.variables) {
+    if (module.variables[id].space == ptx::Space::Shared || id >= addresses.variables.size()) continue;
+    if (addresses.variables[id] != nullptr) by_symbol.emplace(symbol_of(module.variables[id]), addresses.variables[id]);
+  }
+  return by_symbol;
+}
 
 }  // namespace
 
 CompileResult link(const KernelRecord& record, const ptx::Module& module, const Reach& reach,
                    const ModuleAddresses& addresses) {
-  auto shared = session();
-  if (!shared) return {.code = nullptr, .error = llvm::toString(shared.takeError()), .refusal = {}};
-  auto& library = (*shared)->session.createBareJITDylib("kernel." + std::to_string((*shared)->libraries++));
-  auto code = std::make_unique<LinkedCode>(**shared, library);
+  CompileResult result;
+  const auto variables = variables_by_symbol(module, reach, addresses);
+  const auto resolve_symbol = [&](std::string_view symbol) {
+    const auto found = variables.find(std::string(symbol));
+    return found != variables.end() ? found->second : find_callable(symbol);
+  };
+  auto object = LoadedObject::load(record.object, resolve_symbol, result.error);
+  if (object == nullptr) return result;
+  auto code = std::make_unique<LinkedCode>(std::move(object));
   code->info = record.info;
-  auto error = code->define(llvm::MemoryBuffer::getMemBufferCopy(record.object), module, reach, addresses);
-  if (!error) {
-    error = record.info.needs_fibers ? code->find(run_thread_symbol, code->run_thread)
-                                     : code->find(run_block_symbol, code->run_block);
+  if (!code->find_entry_point()) {
+    result.error = "object code cannot be loaded: it has no entry point";
+    return result;
   }
-  if (!error) error = code->initialise_function_addresses(module, reach, addresses);
-  if (error) return {.code = nullptr, .error = llvm::toString(std::move(error)), .refusal = {}};
-  return {.code = std::move(code), .error = {}, .refusal = record.refusal};
+  if (const std::string missing = code->initialise_function_addresses(module, reach, addresses); !missing.empty()) {
+    result.error = "object code cannot be loaded: there is no symbol " + missing;
+    return result;
+  }
+  result.code = std::move(code);
+  result.refusal = record.refusal;
+  return result;
 }
 
 }  // namespace cucore::cpu::codegen

@@ -7,10 +7,6 @@
 
 namespace cucore::cpu::codegen {
 
-std::string symbol_of(const ptx::Variable& variable) { return "ptx." + std::string(variable.name); }
-
-std::string symbol_of(const ptx::Function& function) { return "ptx.function." + std::string(function.name); }
-
 ModuleEmitter::ModuleEmitter(const ptx::Module& module_, const Reach& reach_, const Layout& layout_,
                              llvm::LLVMContext& context_, llvm::Module& ir_, HostFeatures host_,
                              const std::uint32_t* block_)

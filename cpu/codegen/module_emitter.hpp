@@ -10,19 +10,9 @@
 #include "cpu/codegen/layout.hpp"
 #include "cpu/codegen/llvm.hpp"
 #include "cpu/codegen/reach.hpp"
+#include "cpu/codegen/symbols.hpp"
 
 namespace cucore::cpu::codegen {
-
-/// Names of the entry points in the object code.
-inline constexpr const char* run_thread_symbol = "cucpu_run_thread";
-inline constexpr const char* run_block_symbol = "cucpu_run_block";
-
-/// Symbol of a module variable in the object code: an absolute address supplied when the code is linked, so that the
-/// object itself does not depend on where the module was loaded.
-std::string symbol_of(const ptx::Variable& variable);
-
-/// Symbol of a function whose address stands in the initialiser of a variable.
-std::string symbol_of(const ptx::Function& function);
 
 /// Instructions of the host that generators use directly.
 struct HostFeatures {

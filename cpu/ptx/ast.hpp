@@ -228,6 +228,7 @@ struct PerformanceDirectives {
 
 struct Function {
   std::string_view name;
+  std::string_view text;  ///< as spelt, from its results or name to the end of its body or declaration
   bool is_entry = false;
   bool has_body = false;  ///< false: a declaration (extern, or forward)
   Linkage linkage = Linkage::Internal;

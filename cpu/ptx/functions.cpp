@@ -47,6 +47,11 @@ bool ModuleParser::parse_function_directive(PerformanceDirectives& directives) {
 }
 
 void ModuleParser::parse_function(bool is_entry, Linkage linkage, Position position) {
+  const char* const begin = token_.text.data();
+  // Up to the last token that was consumed.
+  const auto text_so_far = [&] {
+    return std::string_view(begin, static_cast<std::size_t>(last_.text.data() + last_.text.size() - begin));
+  };
   Function declared;
   declared.is_entry = is_entry;
   declared.linkage = linkage;
@@ -73,12 +78,14 @@ void ModuleParser::parse_function(bool is_entry, Linkage linkage, Position posit
   if (linkage == Linkage::Common) report(position, "'.common' is for '.global' variables only");
   if (!token_.is("{")) {
     expect(";");
+    declared.text = text_so_far();
     declare_function(std::move(declared));
     return;
   }
   declared.has_body = true;
   const FunctionId id = declare_function(std::move(declared));
   parse_body(module_.functions[id]);
+  module_.functions[id].text = text_so_far();
 }
 
 bool ModuleParser::same_signature(const Function& a, const Function& b) const {

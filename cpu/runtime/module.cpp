@@ -60,7 +60,7 @@ CUresult Function::code(const unsigned int (&block)[3], std::shared_ptr<const co
       compile_or_load(*module_.program().ptx, description_.id, module_.addresses(), options);
   if (!result.code) {
     report("kernel " + description_.name + ": " + result.error);
-    return CUDA_ERROR_INVALID_PTX;
+    return result.lacks_compiler ? CUDA_ERROR_JIT_COMPILER_NOT_FOUND : CUDA_ERROR_INVALID_PTX;
   }
   *code = std::move(result.code);
   code_.add(options, *code);

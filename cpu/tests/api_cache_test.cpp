@@ -1,4 +1,5 @@
 // Compiled kernels on disk, between processes: each test starts programs with a folder of its own.
+#include <dlfcn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 
 #include "cpu/tests/api_driver.hpp"
@@ -57,8 +60,8 @@ class KernelsOnDisk : public cucore::cpu::OwnFolder {
   }
 };
 
-constexpr const char* kCompiled = "sum 4 compiled 1 loaded 0\n";
-constexpr const char* kLoaded = "sum 4 compiled 0 loaded 1\n";
+constexpr const char* kCompiled = "sum 4 compiled 1 loaded 0 compiler in memory\n";
+constexpr const char* kLoaded = "sum 4 compiled 0 loaded 1 compiler absent\n";
 
 TEST_F(KernelsOnDisk, a_second_process_compiles_nothing) {
   EXPECT_EQ(launch("count_up"), kCompiled);
@@ -67,10 +70,51 @@ TEST_F(KernelsOnDisk, a_second_process_compiles_nothing) {
   EXPECT_EQ(files().size(), 1U);
 }
 
+TEST_F(KernelsOnDisk, a_change_elsewhere_in_the_module_compiles_nothing) {
+  EXPECT_EQ(launch("count_up"), kCompiled);
+  std::ifstream file(CUCORE_TEST_DATA "/api_kernels.ptx");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  text.insert(text.find(".address_size 64") + 16, "\n.global .u32 added;\n.visible .entry added_kernel() { ret; }\n");
+  std::ofstream(root / "changed.ptx") << text;
+  EXPECT_EQ(Command("env " + in_folder() + " " CUCORE_TEST_PROGRAM " " + (root / "changed.ptx").string() + " count_up")
+                .output(),
+            kLoaded);
+}
+
+TEST_F(KernelsOnDisk, without_the_compiler_beside_it_the_driver_says_what_is_missing) {
+  Dl_info driver{};
+  ASSERT_NE(dladdr(reinterpret_cast<const void*>(&cuInit), &driver), 0);
+  fs::create_directory(root / "driver");
+  fs::copy_file(driver.dli_fname, root / "driver/libcuda.so.1");
+  const auto launch_there = [&] {
+    return Command("env -u CUCORE_CPU_FORM LD_LIBRARY_PATH=" + (root / "driver").string() + " " + in_folder() +
+                   " " CUCORE_TEST_PROGRAM " " CUCORE_TEST_DATA "/api_kernels.ptx count_up 2>&1")
+        .output();
+  };
+  const std::string printed = launch_there();
+  EXPECT_TRUE(printed.starts_with("cuLaunchKernel: 221 ")) << printed;  // CUDA_ERROR_JIT_COMPILER_NOT_FOUND
+  EXPECT_NE(printed.find("libcucore-cpu-compiler.so"), std::string::npos) << printed;
+  EXPECT_NE(printed.find("beside libcuda.so.1"), std::string::npos) << printed;
+  // A library that is none of this build is told from ours, and is not called.
+  fs::copy_file(fs::canonical(driver.dli_fname), root / "driver/libcucore-cpu-compiler.so");
+  EXPECT_NE(launch_there().find("is of another build"), std::string::npos) << launch_there();
+}
+
+TEST_F(KernelsOnDisk, a_process_killed_at_any_moment_leaves_nothing_that_harms_the_next) {
+  for (const char* const after : {"0.005", "0.008", "0.011", "0.014", "0.02"}) {
+    fs::remove_all(folder);
+    Command("timeout -s KILL " + std::string(after) + " env -u CUCORE_CPU_FORM " + in_folder() +
+            " " CUCORE_TEST_PROGRAM " " CUCORE_TEST_DATA "/api_kernels.ptx count_up 2>/dev/null")
+        .output();
+    EXPECT_EQ(launch("count_up").substr(0, 6), "sum 4 ") << after;
+    EXPECT_EQ(launch("count_up"), kLoaded) << after;
+  }
+}
+
 TEST_F(KernelsOnDisk, each_process_has_the_variables_where_it_put_them) {
   // What the last of four threads saw: the counter, through a pointer to it, at 44, table[3], the managed 7.
-  EXPECT_EQ(launch("read_globals"), "sum 55 compiled 1 loaded 0\n");
-  EXPECT_EQ(launch("read_globals"), "sum 55 compiled 0 loaded 1\n");
+  EXPECT_EQ(launch("read_globals"), "sum 55 compiled 1 loaded 0 compiler in memory\n");
+  EXPECT_EQ(launch("read_globals"), "sum 55 compiled 0 loaded 1 compiler absent\n");
 }
 
 TEST_F(KernelsOnDisk, forms_do_not_answer_for_each_other) {

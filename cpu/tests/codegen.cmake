@@ -1,6 +1,8 @@
 # Tests of the code generator alone: parsed PTX runs on a single-threaded stand-in for the run-time.
 add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_cache_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_key_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_object_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_spellings_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_stand_in.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_forms_test.cpp
@@ -9,6 +11,10 @@ add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/random_kernels.cpp)
 cucore_target(codegen_tests)
 target_link_libraries(codegen_tests PRIVATE cpu_codegen cpu_ptx GTest::gtest_main)
+# The code under test is in the executable, and looks for the compiler beside itself.
+add_dependencies(codegen_tests cpu_compiler)
+add_custom_command(TARGET codegen_tests POST_BUILD VERBATIM COMMAND ${CMAKE_COMMAND} -E create_symlink
+  $<TARGET_FILE:cpu_compiler> $<TARGET_FILE_DIR:codegen_tests>/$<TARGET_FILE_NAME:cpu_compiler>)
 target_compile_definitions(codegen_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
 add_test(NAME codegen_tests COMMAND codegen_tests)
 # Once more in the vector form, wherever it takes a kernel; those of VectorForm choose their forms themselves.

@@ -133,48 +133,38 @@ TEST_F(CodegenCache, whole_files_with_object_code_that_cannot_be_linked_are_comp
 // ---- keys ----------------------------------------------------------------------------------------------------------
 
 TEST_F(CodegenCache, everything_that_code_depends_on_is_in_its_key) {
-  const KernelIdentity plain{.build = "b",
-                             .llvm = "19",
-                             .triple = "t",
-                             .processor = "p",
-                             .features = "+f",
-                             .form = codegen::FormOfCode::Scalar,
-                             .kernel = 1,
-                             .ptx = "ptx"};
-  std::vector<KernelIdentity> others(13, plain);
-  others[0].build = "c";
-  others[1].llvm = "20";
-  others[2].triple = "u";
-  others[3].processor = "q";
-  others[4].features = "-f";
-  others[5].form = codegen::FormOfCode::Vector;
-  others[6].block[0] = 1;
-  others[7].block[1] = 1;
-  others[8].block[2] = 1;
-  others[9].kernel = 2;
-  others[10].ptx = "pty";
-  others[11].triple = "tp", others[11].processor = "";
-  others[12].processor = "p+", others[12].features = "f";
+  const KernelIdentity plain{
+      .driver = "d", .compiler = "c", .host = "h", .form = codegen::FormOfCode::Scalar, .ptx = "ptx"};
+  std::vector<KernelIdentity> others(10, plain);
+  others[0].driver = "e";
+  others[1].compiler = "d";
+  others[2].host = "i";
+  others[3].form = codegen::FormOfCode::Vector;
+  others[4].block[0] = 1;
+  others[5].block[1] = 1;
+  others[6].block[2] = 1;
+  others[7].ptx = "pty";
+  others[8].driver = "dc", others[8].compiler = "";
+  others[9].compiler = "ch", others[9].host = "";
   std::set<std::array<std::uint8_t, 32>> digests{key_of(plain).digest};
   for (const KernelIdentity& other : others) digests.insert(key_of(other).digest);
   EXPECT_EQ(digests.size(), 1 + others.size());
   EXPECT_EQ(key_of(KernelIdentity(plain)), key_of(plain));
 }
 
-TEST_F(CodegenCache, the_identity_of_a_compile_names_build_and_host) {
+TEST_F(CodegenCache, the_identity_of_a_compile_names_builds_and_host) {
   const TestModule module(read_test_file("codegen_kernels.ptx"));
-  const auto scalar = codegen::identity_of(module.module(), 3, {.block = {8, 8, 8}});
+  const codegen::Reach reach(module.module(), 3);
+  const auto scalar = codegen::identity_of(module.module(), reach, {.block = {8, 8, 8}});
   ASSERT_TRUE(scalar.has_value()) << "no build id";
-  EXPECT_GE(scalar->build.size(), 16U);
-  EXPECT_TRUE(scalar->llvm.starts_with("19."));
-  EXPECT_TRUE(scalar->triple.starts_with("x86_64"));
-  EXPECT_NE(scalar->features.find("+sse2"), std::string_view::npos);
-  EXPECT_FALSE(scalar->processor.empty());
-  EXPECT_EQ(scalar->ptx, module.module().text);
-  EXPECT_EQ(scalar->kernel, 3U);
+  EXPECT_GE(scalar->driver.size(), 16U);
+  EXPECT_GE(scalar->compiler.size(), 16U);
+  EXPECT_NE(scalar->driver, scalar->compiler);
+  EXPECT_GE(scalar->host.size(), 64U);
+  EXPECT_EQ(scalar->ptx, codegen::kernel_text(module.module(), reach));
   EXPECT_EQ(scalar->block[0], 0U) << "the scalar form is for all blocks";
   const auto vector =
-      codegen::identity_of(module.module(), 3, {.form = codegen::FormOfCode::Vector, .block = {8, 4, 2}});
+      codegen::identity_of(module.module(), reach, {.form = codegen::FormOfCode::Vector, .block = {8, 4, 2}});
   EXPECT_EQ(vector->form, codegen::FormOfCode::Vector);
   EXPECT_EQ(vector->block[0] * 100 + vector->block[1] * 10 + vector->block[2], 842U);
 }

@@ -1,5 +1,6 @@
-// A program that launches a kernel of a PTX file and says how long the first launch took and where its code came from:
-// launching_program FILE KERNEL. The kernel takes one pointer to 4 KiB of zeros; their sum, as integers, is printed.
+// A program that launches a kernel of a PTX file and says how long the first launch took, where its code came from and
+// whether the compiler is in memory: launching_program FILE KERNEL. The kernel takes one pointer to 4 KiB of zeros;
+// their sum, as integers, is printed.
 #include <cuda.h>
 
 #include <chrono>
@@ -16,8 +17,18 @@ namespace {
 
 void check(CUresult result, const char* call) {
   if (result == CUDA_SUCCESS) return;
-  std::fprintf(stderr, "%s: %d\n", call, static_cast<int>(result));
+  char report[1024] = "";
+  cucore_cpu_last_report(report, sizeof report);
+  std::fprintf(stderr, "%s: %d %s\n", call, static_cast<int>(result), report);
   std::exit(1);
+}
+
+/// Whether a library is mapped that holds LLVM.
+bool has_compiler() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (line.find("cucore-cpu-compiler") != std::string::npos || line.find("LLVM") != std::string::npos) return true;
+  return false;
 }
 
 }  // namespace
@@ -51,6 +62,7 @@ int main(int count, char** arguments) {
   std::size_t compiled = 0;
   std::size_t loaded = 0;
   cucore_cpu_kernel_counts(&compiled, &loaded);
-  std::printf("sum %d compiled %zu loaded %zu\n", std::accumulate(words, words + kWords, 0), compiled, loaded);
+  std::printf("sum %d compiled %zu loaded %zu compiler %s\n", std::accumulate(words, words + kWords, 0), compiled,
+              loaded, has_compiler() ? "in memory" : "absent");
   std::fprintf(stderr, "first launch: %.3f ms\n", took.count());
 }

@@ -1,0 +1,146 @@
+// A compile, step by step: reach → lay out → declare → emit → optimise → assemble. The compiler library's one entry.
+#include "cpu/codegen/compiler_library.hpp"
+
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "compiler_interface.hpp"
+#include "cpu/codegen/host_target.hpp"
+#include "cpu/codegen/layout.hpp"
+#include "cpu/codegen/module_emitter.hpp"
+#include "cpu/codegen/reach.hpp"
+#include "cpu/codegen/unsupported.hpp"
+#include "cpu/codegen/vectorise.hpp"
+
+namespace cucore::cpu::codegen {
+
+namespace {
+
+/// One kernel on its way through the steps.
+struct Compilation {
+  const ptx::Module& module;
+  Reach reach;
+  Layout layout;
+  HostTarget target;
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> ir;
+
+  CompileOptions options;
+  std::string refusal;  ///< of the vector form
+
+  Compilation(const ptx::Module& module_, ptx::FunctionId kernel, const CompileOptions& options_)
+      : module(module_),
+        reach(module, kernel),
+        layout(module, reach),
+        ir(std::make_unique<llvm::Module>(llvm::StringRef(module.functions[kernel].name), context)),
+        options(options_) {}
+
+  /// Emits and optimises; a sentence says what went wrong.
+  std::string run() {
+    if (std::string error = refuse_unsupported(); !error.empty()) return error;
+    if (options.form != FormOfCode::Scalar) {
+      refusal = refuse_vector_form(module, reach, layout.info);
+      if (refusal.empty()) {
+        if (std::string error = emit_vector_form(); !error.empty() || refusal.empty()) return error;
+        ir = std::make_unique<llvm::Module>(ir->getName(), context);
+      }
+    }
+    return emit_scalar_form();
+  }
+
+  KernelRecord record() {
+    return {.info = layout.info, .refusal = refusal, .object = target.assemble(*ir)->getBuffer().str()};
+  }
+
+ private:
+  HostFeatures host() const { return {.f16c = target.has_feature("f16c"), .avx512f = target.has_feature("avx512f")}; }
+
+  std::string emit_scalar_form() {
+    target.prepare(*ir);
+    ModuleEmitter emitter(module, reach, layout, context, *ir, host());
+    emitter.declare();
+    emitter.emit_bodies();
+    emitter.emit_entry_points();
+    if (!emitter.error().empty()) return kernel_name() + ": " + emitter.error();
+    if (std::string error = verify(); !error.empty()) return error;
+    target.optimise(*ir);
+    return {};
+  }
+
+  /// Sets `refusal` if the kernel keeps the scalar form.
+  std::string emit_vector_form() {
+    target.prepare(*ir);
+    ModuleEmitter emitter(module, reach, layout, context, *ir, host(), options.block);
+    emitter.declare();
+    emitter.emit_bodies();
+    if (!emitter.error().empty()) return kernel_name() + ": " + emitter.error();
+    if (std::string error = verify(); !error.empty()) return error;
+    target.optimise(*ir);  // one lane's code, before there are many: all that makes it shorter
+    KernelInfo info = layout.info;
+    refusal = vectorise(*emitter.kernel(), options, host(), info);
+    if (!refusal.empty()) return {};
+    if (std::string error = verify(); !error.empty()) return error;
+    layout.info = info;
+    target.optimise(*ir);
+    return {};
+  }
+
+  std::string kernel_name() const { return std::string(module.functions[reach.functions.front()].name); }
+
+  std::string refuse_unsupported() const {
+    for (ptx::FunctionId id : reach.functions) {
+      const ptx::Function& function = module.functions[id];
+      for (const Unsupported& found : find_unsupported_in(module, function)) {
+        return kernel_name() + " needs " + found.instruction + " (line " + std::to_string(found.line) + ", in " +
+               found.kernel + "), which the CPU device does not support: " + found.reason;
+      }
+    }
+    return {};
+  }
+
+  /// A generator that made ill-formed IR is a defect here; it must not become a crash of the optimiser.
+  std::string verify() const {
+    std::string complaint;
+    llvm::raw_string_ostream stream(complaint);
+    if (!llvm::verifyModule(*ir, &stream)) return {};
+    return kernel_name() + ": generated code is ill-formed: " + complaint;
+  }
+};
+
+bool compile_kernel(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options,
+                    KernelRecord& record, std::string& error) {
+  Compilation compilation(module, kernel, options);
+  error = compilation.run();
+  if (error.empty()) record = compilation.record();
+  return error.empty();
+}
+
+void print_ir(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options, std::string& text) {
+  Compilation compilation(module, kernel, options);
+  text = compilation.run();
+  if (!text.empty()) return;
+  llvm::raw_string_ostream stream(text);
+  compilation.ir->print(stream, nullptr);
+}
+
+void print_assembly(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options,
+                    std::string& text) {
+  Compilation compilation(module, kernel, options);
+  text = compilation.run();
+  if (text.empty()) text = compilation.target.assembly(*compilation.ir);
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const CompilerLibrary* cucore_cpu_compiler();
+
+const CompilerLibrary* cucore_cpu_compiler() {
+  static constexpr CompilerLibrary library{.interface = kCompilerInterface,
+                                           .compile = compile_kernel,
+                                           .print_ir = print_ir,
+                                           .print_assembly = print_assembly};
+  return &library;
+}
+
+}  // namespace cucore::cpu::codegen

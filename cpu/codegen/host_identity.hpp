@@ -1,0 +1,18 @@
+// What object code on disk must have in common with this process to be run by it: the processor and the two libraries
+// that take part in making code.
+#pragma once
+
+#include <string>
+
+namespace cucore::cpu::codegen {
+
+/// What the processor says of itself and what the system lets programs use of it: all that LLVM looks at, and more.
+const std::string& host_identity();
+
+/// The linker's build id of the library that this code is in; empty if it was linked without.
+const std::string& own_build_id();
+
+/// That of the shared library in a file; empty if there is none.
+std::string build_id_of_file(const std::string& path);
+
+}  // namespace cucore::cpu::codegen
