@@ -78,6 +78,7 @@ lint: setup-test
 # ---- numbers ------------------------------------------------------------------------------------------------------
 bench: build-all
 	@$(PYTHON) bench/run.py
+	@$(PYTHON) bench/startup_bench.py
 
 bench-gpu: build-all
 	@CUCORE_DEVICE=gpu $(PYTHON) bench/run.py

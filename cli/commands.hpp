@@ -14,6 +14,7 @@ int devices(Arguments arguments);
 int doctor(Arguments arguments);
 int driver_path(Arguments arguments);
 int driver_status(Arguments arguments);
+int dump(Arguments arguments);
 int version(Arguments arguments);
 
 }  // namespace cucore::cli

@@ -22,6 +22,8 @@ constexpr std::array commands{
     Command{"driver-path", "print the folder whose libcuda.so.1 is the CPU device", cucore::cli::driver_path},
     Command{"driver-status", "count the CPU device's driver calls and PTX opcodes: real, stub (--list names them)",
             cucore::cli::driver_status},
+    Command{"dump", "say how exact the CPU device runs a file's kernels, or print their PTX, LLVM IR or assembly",
+            cucore::cli::dump},
     Command{"version", "print cucore's version", cucore::cli::version},
 };
 

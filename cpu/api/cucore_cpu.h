@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* The marker: version of this header's interface, 1000 * major + minor. */
-#define CUCORE_CPU_INTERFACE 1001
+#define CUCORE_CPU_INTERFACE 1002
 int cucore_cpu_device_version(void);
 
 /* How much of the driver API and of PTX this library implements. The name lists are arrays of `..._count` strings,
@@ -33,6 +33,15 @@ int cucore_cpu_driver_status(cucore_cpu_status* status);
 /* Kernels that this process has compiled, and kernels whose code it found in the cache (CUCORE_CPU_CACHE) instead; a
    kernel counts once for each form and shape of block. Either pointer may be null. */
 void cucore_cpu_kernel_counts(size_t* compiled, size_t* loaded);
+
+/* What the CPU device makes of the kernels in an image (PTX, a cubin or a fat binary with PTX; `size` 0 if it says itself
+   where it ends), without loading it. `what`: "fidelity", how many instructions of each kernel are exact (the bits that
+   a GPU gives, NaN payloads aside), approximate (within NVIDIA's documented error) and unsupported, and which; "ptx";
+   "ir", LLVM's; "assembly". `kernel`: null or empty for all. `block`: the shape of block of the vector form, null for
+   256 threads. The text goes to `write`, in words if the result, a CUresult, is not 0: CUDA_ERROR_NOT_FOUND for a kernel
+   that is not there, CUDA_ERROR_INVALID_VALUE for null or another `what`, and the errors of cuModuleLoadData. */
+int cucore_cpu_dump(const void* image, size_t size, const char* kernel, const char* what, const unsigned int* block,
+                    void (*write)(void* context, const char* text, size_t size), void* context);
 
 /* The last fault, deadlock or load failure of this process, in words: which kernel, block and thread, and where. Writes
    at most `size` bytes with a closing zero; returns the length of the whole text (0: nothing to report). */

@@ -8,6 +8,7 @@
 
 #include "cpu/api/entry_table.hpp"
 #include "cpu/codegen/compiler.hpp"
+#include "cpu/runtime/kernel_dump.hpp"
 #include "cpu/runtime/kernel_source.hpp"
 #include "cpu/runtime/live_objects.hpp"
 #include "cpu/runtime/process.hpp"
@@ -79,6 +80,17 @@ void cucore_cpu_kernel_counts(size_t* compiled, size_t* loaded) {
   const runtime::KernelCounts counts = runtime::kernel_counts();
   if (compiled) *compiled = counts.compiled;
   if (loaded) *loaded = counts.loaded;
+}
+
+int cucore_cpu_dump(const void* image, size_t size, const char* kernel, const char* what, const unsigned int* block,
+                    void (*write)(void* context, const char* text, size_t size), void* context) {
+  if (!image || !what || !write) return CUDA_ERROR_INVALID_VALUE;
+  std::uint32_t shape[3] = {256, 1, 1};
+  if (block) std::copy_n(block, 3, shape);
+  std::string text;
+  const CUresult result = runtime::dump(image, size, kernel ? kernel : "", what, shape, &text);
+  write(context, text.data(), text.size());
+  return result;
 }
 
 size_t cucore_cpu_last_report(char* text, size_t size) { return hand_out(runtime::last_report(), text, size); }

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
+#include "cpu/codegen/fidelity.hpp"
 #include "cpu/ptx/parser.hpp"
 #include "cpu/runtime/device.hpp"
 #include "cpu/runtime/image_source.hpp"
@@ -47,18 +49,35 @@ Failure check_target(const ptx::Module& module, int capability, int* target) {
   return {};
 }
 
-Failure check_instructions(const ptx::Module& module) {
-  const std::vector<codegen::Unsupported> missing = codegen::find_unsupported(module);
-  if (missing.empty()) return {};
+/// One line for each of the first instructions, and how many more there are.
+std::string list(const std::vector<codegen::Unsupported>& instructions, std::string_view what_is_wrong) {
   constexpr std::size_t kMost = 20;
   std::string log;
-  for (std::size_t i = 0; i < std::min(missing.size(), kMost); ++i) {
-    const codegen::Unsupported& each = missing[i];
-    log += "ptx:" + std::to_string(each.line) + ": error: " + each.instruction +
-           " is not supported by the CPU device (" + each.reason + "), in " + each.kernel + "\n";
+  for (std::size_t i = 0; i < std::min(instructions.size(), kMost); ++i) {
+    const codegen::Unsupported& each = instructions[i];
+    log += "ptx:" + std::to_string(each.line) + ": error: " + each.instruction + " is not " +
+           std::string(what_is_wrong) + " (" + each.reason + "), in " + each.kernel + "\n";
   }
-  if (missing.size() > kMost) log += "... and " + std::to_string(missing.size() - kMost) + " more\n";
-  return {CUDA_ERROR_NOT_SUPPORTED, std::move(log)};
+  if (instructions.size() > kMost) log += "... and " + std::to_string(instructions.size() - kMost) + " more\n";
+  return log;
+}
+
+/// CUCORE_CPU_STRICT=1, read once.
+bool is_strict() {
+  static const bool strict = [] {
+    const char* const value = std::getenv("CUCORE_CPU_STRICT");
+    return value && std::string_view(value) == "1";
+  }();
+  return strict;
+}
+
+Failure check_instructions(const ptx::Module& module) {
+  if (const auto missing = codegen::find_unsupported(module); !missing.empty())
+    return {CUDA_ERROR_NOT_SUPPORTED, list(missing, "supported by the CPU device")};
+  if (!is_strict()) return {};
+  if (const auto approximate = codegen::find_approximate(module); !approximate.empty())
+    return {CUDA_ERROR_NOT_SUPPORTED, list(approximate, "exact on the CPU device, as CUCORE_CPU_STRICT asks")};
+  return {};
 }
 
 std::size_t round_up(std::size_t value, std::size_t unit) {

@@ -43,7 +43,8 @@ struct Program {
 
 /// Loads an image (PTX text, cubin or fat binary with PTX; `size` 0 if unknown) for a device of `capability`.
 /// Failures, with a log that says what and where: INVALID_PTX, UNSUPPORTED_PTX_VERSION, NO_BINARY_FOR_GPU,
-/// INVALID_IMAGE, and NOT_SUPPORTED for an instruction without a generator.
+/// INVALID_IMAGE, and NOT_SUPPORTED for an instruction without a generator or, with CUCORE_CPU_STRICT=1, one that is
+/// not exact.
 CUresult load_program(const void* image, std::size_t size, int capability, const JitOptions& options,
                       std::shared_ptr<const Program>* program);
 

@@ -4,6 +4,7 @@ add_executable(api_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_cache_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_events_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_capture_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api_fidelity_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_graphs_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_green_contexts_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_launch_test.cpp
