@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -41,21 +43,25 @@ void put_pattern(void* base, unsigned bits, std::uint64_t index, std::uint64_t p
 /// A float of few bits. `has_infinity`: the highest exponent is kept for infinities and NaNs, as IEEE has it; otherwise
 /// all ones alone is a NaN.
 double small_float(std::uint64_t pattern, int exponent_bits, int fraction_bits, bool has_infinity) {
-  const auto fraction = static_cast<int>(pattern & ((1U << fraction_bits) - 1));
+  const std::uint64_t fraction = pattern & ((1U << fraction_bits) - 1);
   const auto exponent = static_cast<int>(pattern >> fraction_bits & ((1U << exponent_bits) - 1));
-  const bool is_negative = (pattern >> (exponent_bits + fraction_bits) & 1) != 0;
+  const std::uint64_t sign = (pattern >> (exponent_bits + fraction_bits) & 1) << 63;
   const int bias = (1 << (exponent_bits - 1)) - 1;
+  constexpr int wide_bias = 1023;
+  const auto power = [](int of_two) { return static_cast<std::uint64_t>(of_two + wide_bias) << 52; };
   const bool is_highest = exponent == (1 << exponent_bits) - 1;
-  double magnitude = 0;
-  if (is_highest && has_infinity) {
-    magnitude = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
-  } else if (is_highest && fraction == (1 << fraction_bits) - 1) {
-    magnitude = std::numeric_limits<double>::quiet_NaN();
+  std::uint64_t magnitude = 0;
+  if (is_highest && has_infinity && fraction == 0) {
+    magnitude = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity());
+  } else if (is_highest && (has_infinity || fraction == (1U << fraction_bits) - 1)) {
+    magnitude = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN());
+  } else if (exponent == 0) {
+    const double unit = std::bit_cast<double>(power(1 - bias - fraction_bits));
+    magnitude = std::bit_cast<std::uint64_t>(static_cast<double>(fraction) * unit);
   } else {
-    const int significand = exponent == 0 ? fraction : fraction + (1 << fraction_bits);
-    magnitude = std::ldexp(significand, std::max(exponent, 1) - bias - fraction_bits);
+    magnitude = power(exponent - bias) | fraction << (52 - fraction_bits);
   }
-  return is_negative ? -magnitude : magnitude;
+  return std::bit_cast<double>(magnitude | sign);
 }
 
 double to_real(Element element, std::uint64_t pattern) {
@@ -125,21 +131,26 @@ struct Multiplication {
   void* d;
 };
 
-double accumulate(const MatrixForm& form, const double* row, const double* column, double sum) {
-  const bool fuses = form.d() == Element::F64;
-  for (unsigned k = 0; k < form.k; ++k) {
-    sum = fuses ? std::fma(row[k], column[k], sum) : sum + row[k] * column[k];
-  }
-  return sum;
+double step(const MatrixForm& form, double a, double b, double sum) {
+  return form.d() == Element::F64 ? std::fma(a, b, sum) : sum + a * b;
 }
 
-std::int64_t accumulate(const MatrixForm& form, const std::int32_t* row, const std::int32_t* column, std::int64_t sum) {
-  const bool is_binary = form.a() == Element::B1;
-  const bool ands = form.has(MatrixForm::ands);
-  for (unsigned k = 0; k < form.k; ++k) {
-    sum += !is_binary || ands ? std::int64_t{row[k]} * column[k] : row[k] ^ column[k];
+std::int64_t step(const MatrixForm& form, std::int32_t a, std::int32_t b, std::int64_t sum) {
+  const bool differ = form.a() == Element::B1 && !form.has(MatrixForm::ands);
+  return sum + (differ ? std::int64_t{a ^ b} : std::int64_t{a} * b);
+}
+
+/// Adds the products to the sums; each sum takes its own in order of k.
+template <typename Number, typename Sum>
+void accumulate(const MatrixForm& form, const Number* a, const Number* b, Sum* sums) {
+  for (unsigned m = 0; m < form.m; ++m) {
+    for (unsigned k = 0; k < form.k; ++k) {
+      const Number left = a[m * form.k + k];
+      const Number* const right = b + k * form.n;
+      Sum* const row = sums + m * form.n;
+      for (unsigned n = 0; n < form.n; ++n) row[n] = step(form, left, right[n], row[n]);
+    }
   }
-  return sum;
 }
 
 std::uint64_t result_pattern(const MatrixForm& form, double sum) { return from_real(form.d(), sum); }
@@ -150,15 +161,33 @@ std::uint64_t result_pattern(const MatrixForm& form, std::int64_t sum) {
   return static_cast<std::uint32_t>(sum);
 }
 
+/// Where each lane's elements lie in the matrix, row after row: those of lane 0, of lane 1 ... Made once per thread.
+const std::vector<std::uint32_t>& places_of(const MatrixForm& form, MatrixRole role, Element element) {
+  using Key = std::tuple<std::uint64_t, MatrixRole, Element>;
+  // Never destroyed: threads may still run kernels when the process ends.
+  thread_local auto& made = *new std::map<Key, std::vector<std::uint32_t>>;
+  std::vector<std::uint32_t>& places = made[{form.bits(), role, element}];
+  if (!places.empty()) return places;
+  const std::uint32_t count = elements_of(form, role);
+  const std::uint32_t columns = role == MatrixRole::A ? form.k : form.n;
+  for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane) {
+    for (std::uint32_t index = 0; index < count; ++index) {
+      const Place at = place_of(form, role, element, lane, index);
+      places.push_back(at.row * columns + at.column);
+    }
+  }
+  return places;
+}
+
 /// Calls visit(lane, index, place) for every element that the lanes chosen hold of a matrix.
 template <typename Chosen, typename Visit>
 void for_each_element(const MatrixForm& form, MatrixRole role, Element element, const Chosen& chosen,
                       const Visit& visit) {
   const std::uint32_t count = elements_of(form, role);
-  for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane) {
+  const std::uint32_t* place = places_of(form, role, element).data();
+  for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane, place += count) {
     if (!chosen(lane)) continue;
-    for (std::uint32_t index = 0; index < count; ++index)
-      visit(lane, index, place_of(form, role, element, lane, index));
+    for (std::uint32_t index = 0; index < count; ++index) visit(lane, index, place[index]);
   }
 }
 
@@ -168,27 +197,24 @@ void multiply_held(void* const* lanes, const MatrixForm& form, const Chosen& cho
   using Sum = std::conditional_t<std::is_same_v<Number, double>, double, std::int64_t>;
   const auto held = [&](std::uint32_t lane) { return static_cast<const Multiplication*>(lanes[lane]); };
   const auto is_here = [&](std::uint32_t lane) { return chosen(lane) && lanes[lane] != nullptr; };
-  std::vector<Number> rows(std::size_t{form.m} * form.k);
-  std::vector<Number> columns(std::size_t{form.n} * form.k);
-  for_each_element(form, MatrixRole::A, form.a(), is_here, [&](std::uint32_t lane, std::uint32_t index, Place at) {
-    rows[at.row * form.k + at.column] = decode<Number>(form.a(), pattern_at(held(lane)->a, bits_of(form.a()), index));
-  });
-  for_each_element(form, MatrixRole::B, form.b(), is_here, [&](std::uint32_t lane, std::uint32_t index, Place at) {
-    columns[at.column * form.k + at.row] =
-        decode<Number>(form.b(), pattern_at(held(lane)->b, bits_of(form.b()), index));
-  });
+  std::vector<Number> a(std::size_t{form.m} * form.k);
+  std::vector<Number> b(std::size_t{form.k} * form.n);
   // C and D may have their elements in different lanes: all of C is read before any of D is written.
   std::vector<Sum> sums(std::size_t{form.m} * form.n);
-  for_each_element(form, MatrixRole::Accumulator, form.c(), is_here,
-                   [&](std::uint32_t lane, std::uint32_t index, Place at) {
-                     const auto before = decode<Number>(form.c(), pattern_at(held(lane)->c, bits_of(form.c()), index));
-                     sums[at.row * form.n + at.column] =
-                         accumulate(form, &rows[at.row * form.k], &columns[at.column * form.k], Sum{before});
-                   });
-  for_each_element(
-      form, MatrixRole::Accumulator, form.d(), is_here, [&](std::uint32_t lane, std::uint32_t index, Place at) {
-        put_pattern(held(lane)->d, bits_of(form.d()), index, result_pattern(form, sums[at.row * form.n + at.column]));
-      });
+  using Index = std::uint32_t;
+  for_each_element(form, MatrixRole::A, form.a(), is_here, [&](Index lane, Index index, Index place) {
+    a[place] = decode<Number>(form.a(), pattern_at(held(lane)->a, bits_of(form.a()), index));
+  });
+  for_each_element(form, MatrixRole::B, form.b(), is_here, [&](Index lane, Index index, Index place) {
+    b[place] = decode<Number>(form.b(), pattern_at(held(lane)->b, bits_of(form.b()), index));
+  });
+  for_each_element(form, MatrixRole::Accumulator, form.c(), is_here, [&](Index lane, Index index, Index place) {
+    sums[place] = decode<Number>(form.c(), pattern_at(held(lane)->c, bits_of(form.c()), index));
+  });
+  accumulate(form, a.data(), b.data(), sums.data());
+  for_each_element(form, MatrixRole::Accumulator, form.d(), is_here, [&](Index lane, Index index, Index place) {
+    put_pattern(held(lane)->d, bits_of(form.d()), index, result_pattern(form, sums[place]));
+  });
 }
 
 template <typename Number>
