@@ -122,8 +122,9 @@ class CUCORE_API Stream {
   /// reported to the release failure handler. Cannot be captured. @throws ValueError empty  @throws DriverError
   void callback(std::function<void()> function) const;
   /// Later work here waits until the value at `address`, aligned to its size, is as `condition` says
-  /// (cuStreamWaitValue32, 64). The host does not wait. Memory of LegacyPinnedMemoryResource will do, and of cuMemAlloc;
-  /// memory of a pool, such as Device::allocate() gives, will not. @throws DriverError other memory, or not aligned
+  /// (cuStreamWaitValue32, 64). The host does not wait. Memory of LegacyPinnedMemoryResource will do, and of
+  /// cuMemAlloc; memory of a pool, such as Device::allocate() gives, will not. @throws DriverError other memory, or not
+  /// aligned
   void wait_value(DevicePointer address, std::uint32_t value,
                   WaitCondition condition = WaitCondition::greater_or_equal) const;
   void wait_value(DevicePointer address, std::uint64_t value,
