@@ -94,9 +94,9 @@ def main():
              f"{'private MiB':>12}{'threads':>8}  target"]  # fmt: skip
     print("\n".join(lines), flush=True)
 
-    def best(runs, key):
+    def best(runs, key, digits=2):
         values = [run[key] for run in runs]
-        return f"{min(values):.2f} ({statistics.median(values):.2f})"
+        return f"{min(values):.{digits}f} ({statistics.median(values):.{digits}f})"
 
     with tempfile.TemporaryDirectory() as folder:
         for instructions, form, source, runs in measure(arguments.build, arguments.rounds, folder):
@@ -104,7 +104,8 @@ def main():
             memory = (after["private_kib"] - runs[0]["before"]["private_kib"]) / 1024
             line = (
                 f"{instructions:>12} {form:<7} {source:<9}{best(runs, 'load_ms'):>16}"
-                f"{best(runs, 'first_launch_ms'):>20}{best(runs, 'later_ns'):>18}{memory:>12.1f}{after['threads']:>8}"
+                f"{best(runs, 'first_launch_ms'):>20}{best(runs, 'later_ns', 0):>18}"
+                f"{memory:>12.1f}{after['threads']:>8}"
             )
             first = min(run["first_launch_ms"] for run in runs)
             if most := TARGETS.get((instructions, source)):
