@@ -87,6 +87,12 @@ class Operation:
         return self.family in ("div", "rem") and kind_of(self.outputs[0][1]) not in "fe"
 
     @property
+    def guarded_by_ptxas(self):
+        """Not of these: what ptxas makes several instructions of, some of which ignore the predicate."""
+        short_division = self.divides_integers and kind_of(self.outputs[0][1]) == "h"
+        return self.family not in ("set", "testp") and not short_division
+
+    @property
     def shows_sign_of_nan(self):
         return self.family == "copysign" or "xorsign" in self.name
 
@@ -100,9 +106,18 @@ def operations():
             plain = not (case.registers or case.module or case.whole or case.block or case.parameters)
             if plain and case.model and "tf32" not in case.name:
                 found[case.name] = Operation(
-                    case.name, case.family, tuple(case.inputs), tuple(case.outputs), case.body, case.model
+                    case.name, case.family, tuple(case.inputs), tuple(case.outputs), rounded(case), case.model
                 )
     return found
+
+
+def rounded(case):
+    """The case's PTX with its rounding spelt out: ptxas may fuse an add and a mul that leave it open."""
+    words = case.body.split(" ")[0].split(".")
+    floats = {word.removesuffix("x2") for word in words} & FORMATS.keys()
+    if case.family not in ("add", "sub", "mul") or not floats or set(words) & {"rn", "rz", "rm", "rp"}:
+        return case.body
+    return case.body.replace(case.family, case.family + ".rn", 1)
 
 
 # What keeps variables full of entropy; the rest (a count of bits, a comparison) are drawn by family.

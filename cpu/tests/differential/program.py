@@ -284,6 +284,8 @@ class Maker:
                 operands[place] = small & 127 if operation.inputs[place][1][1:] == "8" else small
             if operation.divides_integers:
                 out += self.make_odd(operands)
+            if self.in_function and operation.family in ("bfe", "bfi"):
+                out += [Operate(operations()["and.b32"], [o], [o, 255]) for o in operands[-2:] if isinstance(o, str)]
             if operation.shows_sign_of_nan:
                 out += [Transfer(operand, operand) for operand in operands]
             results = []
@@ -291,7 +293,12 @@ class Maker:
                 choices = [f"{kind_of(t)}{n}" for n in range(KINDS[kind_of(t)].variables)]
                 results.append(self.random.choice([name for name in choices if name not in results]))
             guard = self.pick("p") if len(operation.lines) == 1 and self.random.random() < 0.12 else None
-            out.append(Operate(operation, results, operands, guard, self.random.random() < 0.5))
+            negated = self.random.random() < 0.5
+            if not operation.guarded_by_ptxas:
+                guard = None
+            if operation.family == "lop3" and len(set(operands)) < 3:
+                operands = ["r0", "r1", "r2"]  # ptxas does not always fold a register that comes twice as it should
+            out.append(Operate(operation, results, operands, guard, negated))
         return out
 
     def make_odd(self, operands):

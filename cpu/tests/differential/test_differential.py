@@ -44,10 +44,11 @@ def test_the_committed_digests_are_still_those_of_these_programs(path, rows):
     assert not differing(compare.read(path), rows)
 
 
-def test_drivers_agreed_on_every_committed_seed():
-    first, *others = map(compare.read, DIGESTS)
-    assert len(first) >= 10000
-    assert not any(output.startswith("failed") for _, _, output in first.values())
-    for other in others:
-        assert first.keys() == other.keys()
-        assert not compare.differences(first, other)
+def test_drivers_agreed_on_every_committed_program():
+    here = compare.read(HERE / "digests/cpu.txt.gz")
+    assert len(here) >= 10000
+    assert not any(output.startswith("failed") for _, _, output in here.values())
+    for path in DIGESTS:
+        other = compare.read(path)
+        assert other.keys() <= here.keys()
+        assert not compare.differences(here, other), path.name
