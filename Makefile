@@ -79,6 +79,7 @@ lint: setup-test
 bench: build-all
 	@$(PYTHON) bench/run.py
 	@$(PYTHON) bench/startup_bench.py
+	@CUCORE_CPU_FORM=vector $(PYTHON) bench/cpu_device/run.py --output bench/results/cpu-device.txt
 
 bench-gpu: build-all
 	@CUCORE_DEVICE=gpu $(PYTHON) bench/run.py
