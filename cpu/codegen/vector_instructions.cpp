@@ -152,7 +152,9 @@ Value* VectorEmitter::emit_vector(Instruction& instruction, unsigned chunk) {
   if (auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(&instruction)) {
     Value* right = operand(1);
     if (is_masked() && is_division(instruction)) {
-      right = b.CreateSelect(mask_vector(chunk), right, llvm::ConstantInt::get(right->getType(), 1));
+      // Not zero in other lanes either: a constant with a zero makes all lanes poison in LLVM's eyes.
+      Value* one = llvm::ConstantInt::get(right->getType(), 1);
+      right = b.CreateSelect(mask_vector(chunk), b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, right, one), one);
     }
     return b.CreateBinOp(operation->getOpcode(), operand(0), right);
   }

@@ -152,6 +152,16 @@ TEST(VectorForm, takes_an_early_exit_before_a_barrier) {
   }
 }
 
+TEST(VectorForm, divides_only_where_lanes_have_come_to_the_division) {
+  // Thread 0 would divide by zero; which lanes do is known at compile time, the dividend is not.
+  const std::string text = kernel(
+      "mov.u32 %r1, 77;\nld.global.u32 %r2, [%a1];\nadd.u32 %r2, %r2, 12345;\nsetp.lt.u32 %p0, %r0, 2;\n"
+      "@%p0 bra L2;\nmov.u32 %r3, 4;\nL1: ld.volatile.global.u32 %r4, [%a1];\nadd.u32 %r2, %r2, %r4;\n"
+      "sub.u32 %r3, %r3, 1;\nsetp.ne.u32 %p1, %r3, 0;\n@%p1 bra L1;\nrem.s32 %r1, %r2, %r0;\nL2:\n");
+  for (const unsigned threads : {32U, 128U})
+    EXPECT_EQ(run_form(text, FormOfCode::Vector, threads), run_form(text, FormOfCode::Scalar, threads));
+}
+
 TEST(VectorForm, extends_indices_that_wrap_around_inside_a_chunk_as_each_lane_would) {
   const std::string text = kernel(
       "sub.u32 %r2, %r0, 5;\nmov.u32 %r1, 99;\nsetp.gt.u32 %p0, %r2, 1000;\n"
