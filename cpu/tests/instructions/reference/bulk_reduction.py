@@ -77,6 +77,7 @@ ld.{space}.{word} %d, [%mine];""",
         registers=".reg .pred %first, %done;\n.reg .b64 %cells, %to, %mine, %state;",
         version="8.1",
         target="sm_90",
+        directives=".reqnctapercluster 1, 1, 1" if within else "",
         family="cp",
     )
 

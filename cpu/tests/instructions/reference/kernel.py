@@ -47,6 +47,7 @@ class Case:
         module="",
         registers="",
         parameters="",
+        directives="",
         notes=None,
         block=None,
         grid=None,
@@ -58,6 +59,7 @@ class Case:
         self.family = family or name.split(".")[0]
         self.inputs, self.outputs = parse_columns(inputs), parse_columns(outputs)
         self.body, self.module, self.registers, self.parameters = body, module, registers, parameters
+        self.directives = directives
         self.version, self.target, self.whole = version, target, whole
         self.block, self.grid = block, grid
         self.headers = headers or {}
@@ -103,7 +105,8 @@ class Case:
         lines += [*self.module.strip("\n").splitlines(), ""] if self.module else []
         if self.whole:
             return "\n".join(lines) + "\n" + self.whole.strip("\n") + "\n"
-        lines += [f".visible .entry test(.param .u64 in, .param .u64 out{self.parameters})", "{"]
+        entry = f".visible .entry test(.param .u64 in, .param .u64 out{self.parameters}) {self.directives}"
+        lines += [entry.rstrip(), "{"]
         lines += ["\t" + line if line else "" for line in [*self.declarations(), "", *self.prologue(), ""]]
         lines += [
             "\t" + line if line.strip() and not line.endswith(":") else line

@@ -7,6 +7,8 @@ from reference.values import mask
 
 THREADS = 64
 NINE = {"version": "8.1", "target": "sm_90"}
+# What writes to the memory of a cluster is an illegal instruction on a GPU, but in a kernel that says it is one.
+CLUSTER = NINE | {"directives": ".reqnctapercluster 1, 1, 1"}
 
 WAIT = """
 again{n}:
@@ -178,7 +180,7 @@ add.s32 %mine, %cells, 256;
 @%first cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%cells], [%mine], 256, [barrier];
 {WAIT.format(n=0, parity=0)}{load}""",
         count=1,
-        **NINE,
+        **CLUSTER,
     )
     yield meeting(
         "cp.async.bulk.global.shared::cta",
@@ -211,7 +213,7 @@ st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%other], %a, [ba
 {WAIT.format(n=0, parity=0)}
 ld.shared.b32 %d, [%mine];""",
         count=1,
-        **NINE,
+        **CLUSTER,
     )
     yield meeting(
         "red.async.shared::cluster.add.u32",
@@ -224,7 +226,7 @@ red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [
 ld.shared.b32 %d, [%mine];""",
         count=1,
         model=lambda rows: [(v + i) & mask(32) for i, v in enumerate(reversed_rows(rows))],
-        **NINE,
+        **CLUSTER,
     )
 
 
