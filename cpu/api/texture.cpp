@@ -59,8 +59,8 @@ CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC* pTexDesc, CUtexObject texO
 
 CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC* pResViewDesc, CUtexObject texObject) {
   return of_object(texObject, false, [&](ResourceObject& object) {
-    if (!pResViewDesc || !object.view) return CUDA_ERROR_INVALID_VALUE;
-    *pResViewDesc = *object.view;
+    if (!pResViewDesc) return CUDA_ERROR_INVALID_VALUE;
+    *pResViewDesc = object.view.value_or(CUDA_RESOURCE_VIEW_DESC{});
     return CUDA_SUCCESS;
   });
 }

@@ -1,5 +1,6 @@
 #include "cpu/codegen/tensor_copy.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
@@ -80,7 +81,9 @@ std::uint32_t load(ThreadState* thread, void* shared, const void* map, std::uint
 void store(ThreadState* thread, const void* shared, const void* map, std::uint32_t rank,
            const std::int32_t* coordinates) {
   const auto contents = read_map(map, rank);
-  if (!contents || contents->swizzle > largest_swizzle) return cucpu_trap(thread);
+  // A box that is written may reach beyond the tensor, but not begin before it.
+  const bool begins_outside = std::any_of(coordinates, coordinates + rank, [](std::int32_t c) { return c < 0; });
+  if (!contents || contents->swizzle > largest_swizzle || begins_outside) return cucpu_trap(thread);
   const std::byte* const window = thread->block->shared;
   const auto first = static_cast<std::uint64_t>(static_cast<const std::byte*>(shared) - window);
   for_each_element(*contents, coordinates, [&](std::uint64_t offset, std::byte* element) {

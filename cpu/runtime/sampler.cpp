@@ -106,9 +106,9 @@ class Fetch {
     is_normalized_ =
         is_cube_ || (!has(op::kIntegerCoordinates) && (texture.texture.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0);
     is_linear_memory_ = texture.resource.resType == CU_RESOURCE_TYPE_LINEAR;
-    filters_ =
-        texture.texture.filterMode == CU_TR_FILTER_MODE_LINEAR && !has(op::kIntegerCoordinates) && !is_linear_memory_;
     reads_integers_ = reads_integers(texture);
+    filters_ = texture.texture.filterMode == CU_TR_FILTER_MODE_LINEAR && !has(op::kIntegerCoordinates) &&
+               !is_linear_memory_ && !reads_integers_;  // there is nothing between integers
     is_srgb_ = (texture.texture.flags & CU_TRSF_SRGB) != 0 && !reads_integers_;
     is_seamless_ = is_cube_ && texture.is_cubemap && (texture.texture.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
   }

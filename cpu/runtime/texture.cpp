@@ -111,7 +111,7 @@ CUresult apply(const CUDA_RESOURCE_VIEW_DESC& view, ResourceObject* object) {
   };
   if (!is_extent(view.width, first.width, true) || !is_extent(view.height, first.height, object->dimensions > 1))
     return CUDA_ERROR_INVALID_VALUE;
-  if (!has_slices && !is_extent(view.depth, first.depth, object->dimensions > 2)) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_extent(view.depth, first.depth, has_slices || object->dimensions > 2)) return CUDA_ERROR_INVALID_VALUE;
   if (view.firstMipmapLevel > view.lastMipmapLevel || view.lastMipmapLevel >= object->levels.size() ||
       view.firstLayer > view.lastLayer || view.lastLayer >= (has_slices ? first.depth : 1))
     return CUDA_ERROR_INVALID_VALUE;
@@ -136,11 +136,6 @@ bool is_valid(const CUDA_TEXTURE_DESC& texture) {
   return is_filter(texture.filterMode) && is_filter(texture.mipmapFilterMode) && (texture.flags & ~kKnown) == 0;
 }
 
-/// Linear filtering needs values between the texels' own: floats, or integers read as such.
-bool can_filter(const ResourceObject& object) {
-  return object.texture.filterMode == CU_TR_FILTER_MODE_POINT || !reads_integers(object);
-}
-
 }  // namespace
 
 bool reads_integers(const ResourceObject& object) {
@@ -158,8 +153,7 @@ CUresult create_texture_object(const CUDA_RESOURCE_DESC& resource, const CUDA_TE
     object->view = *view;
     if (const CUresult result = apply(*view, object.get()); result != CUDA_SUCCESS) return result;
   }
-  const bool is_bytes = object->format.channel_bytes == 1;
-  if (!can_filter(*object) || ((texture.flags & CU_TRSF_SRGB) != 0 && !is_bytes)) return CUDA_ERROR_INVALID_VALUE;
+  if ((texture.flags & CU_TRSF_SRGB) != 0 && object->format.channel_bytes != 1) return CUDA_ERROR_INVALID_VALUE;
   *handle = object_table().insert(std::move(object));
   return CUDA_SUCCESS;
 }
@@ -168,7 +162,6 @@ CUresult create_surface_object(const CUDA_RESOURCE_DESC& resource, CUsurfObject*
   auto object = std::make_shared<ResourceObject>();
   if (resource.resType != CU_RESOURCE_TYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult result = bind(resource, object.get()); result != CUDA_SUCCESS) return result;
-  if ((object->array->descriptor().Flags & CUDA_ARRAY3D_SURFACE_LDST) == 0) return CUDA_ERROR_INVALID_VALUE;
   object->is_surface = true;
   *handle = object_table().insert(std::move(object));
   return CUDA_SUCCESS;

@@ -107,7 +107,7 @@ TEST_F(Textures, a_view_shows_some_levels_some_layers_and_another_format) {
   view.format = CU_RES_VIEW_FORMAT_UINT_1X32;
   view.width = 4;
   view.height = 2;
-  view.depth = 0;
+  view.depth = 3;
   view.firstLayer = 1;
   view.lastLayer = 2;
   how = reading(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT);
@@ -122,6 +122,9 @@ TEST_F(Textures, a_view_shows_some_levels_some_layers_and_another_format) {
   view.lastLayer = 3;
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuTexObjectCreate(&refused, &of_layers, &how, &view));
   view.lastLayer = 2;
+  view.depth = 0;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuTexObjectCreate(&refused, &of_layers, &how, &view));
+  view.depth = 3;
   view.format = CU_RES_VIEW_FORMAT_UINT_1X8;
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuTexObjectCreate(&refused, &of_layers, &how, &view));
 }
@@ -252,20 +255,27 @@ TEST_F(Textures, an_object_tells_what_it_was_made_from) {
   EXPECT_OK(cuTexObjectGetTextureDesc(&back, t));
   EXPECT_EQ(CU_TR_ADDRESS_MODE_MIRROR, back.addressMode[1]);
   EXPECT_EQ(CU_TR_FILTER_MODE_LINEAR, back.filterMode);
-  EXPECT_NE(CUDA_SUCCESS, cuTexObjectGetResourceViewDesc(&view, t));
+  EXPECT_OK(cuTexObjectGetResourceViewDesc(&view, t));  // also of one that has no view
 }
 
 TEST_F(Textures, what_cannot_be_bound_is_refused) {
   const CUDA_TEXTURE_DESC point = reading(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT);
-  const CUDA_TEXTURE_DESC linear = reading(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR);
   CUtexObject t = 0;
-  CUsurfObject s = 0;
   const CUDA_RESOURCE_DESC floats = resource_of(counting(4, 4));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuTexObjectCreate(nullptr, &floats, &point, nullptr));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuTexObjectCreate(&t, nullptr, &point, nullptr));
-  EXPECT_NE(CUDA_SUCCESS, cuSurfObjectCreate(&s, &floats));  // made without CUDA_ARRAY3D_SURFACE_LDST
+}
+
+TEST_F(Textures, what_is_of_no_use_is_bound_all_the_same) {
+  const CUDA_RESOURCE_DESC floats = resource_of(counting(4, 4));
+  CUsurfObject s = 0;
+  EXPECT_OK(cuSurfObjectCreate(&s, &floats));  // made without CUDA_ARRAY3D_SURFACE_LDST
+  EXPECT_OK(cuSurfObjectDestroy(s));
   const CUDA_RESOURCE_DESC words = resource_of(array(CU_AD_FORMAT_UNSIGNED_INT32, 1, 4, 4));
-  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuTexObjectCreate(&t, &words, &linear, nullptr));
+  const CUDA_TEXTURE_DESC linear = reading(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR);
+  CUtexObject t = 0;
+  EXPECT_OK(cuTexObjectCreate(&t, &words, &linear, nullptr));  // there is nothing between integers
+  EXPECT_OK(cuTexObjectDestroy(t));
 }
 
 }  // namespace

@@ -271,8 +271,11 @@ class Maker:
 
     def operate(self, count):
         out = []
+        field = 15 if self.in_function else 255  # in a function variables begin as constants: see README.md
         for _ in range(count):
             operation = draw(self.random, self.kinds)
+            if operation.name == "sub.sat.s32":
+                operation = operations()["sub.s32"]  # ptxas makes -b of a - (a + b), saturating or not
             operands = [self.pick(kind_of(t)) for _, t in operation.inputs]
             integers = [
                 i for i, (_, t) in enumerate(operation.inputs) if t[1:] in ("8", "16", "32", "64") and t[0] in "bsu"
@@ -280,12 +283,12 @@ class Maker:
             if integers and len(operands) > 1 and self.random.random() < 0.25:
                 place = self.random.choice(integers)
                 small = self.random.choice([0, 1, 2, 7, 8, 15, 16, 31, 32, 100, 255, 32767])
-                small &= 255 if operation.family in ("bfe", "bfi") else small  # what ptxas takes
+                small &= field if operation.family in ("bfe", "bfi") else small  # what ptxas takes
                 operands[place] = small & 127 if operation.inputs[place][1][1:] == "8" else small
             if operation.divides_integers:
                 out += self.make_odd(operands)
-            if self.in_function and operation.family in ("bfe", "bfi"):
-                out += [Operate(operations()["and.b32"], [o], [o, 255]) for o in operands[-2:] if isinstance(o, str)]
+            if operation.family in ("bfe", "bfi"):
+                out += [Operate(operations()["and.b32"], [o], [o, field]) for o in operands[-2:] if isinstance(o, str)]
             if operation.shows_sign_of_nan:
                 out += [Transfer(operand, operand) for operand in operands]
             results = []
