@@ -71,6 +71,16 @@ def anew(core, cache):
     return operation
 
 
+class Plain:
+    """What pickle itself takes for an object that holds the code and checks nothing."""
+
+    def __init__(self, code):
+        self.code = code
+
+    def __reduce__(self):
+        return Plain, (self.code,)
+
+
 def cases(core, folder, code):
     """(name, operation, how many in a round) of one library."""
     utils = import_module(f"{core.__name__}.utils")
@@ -87,6 +97,8 @@ def cases(core, folder, code):
     yield "the compile it saves", lambda: program(core).compile("cubin"), 1
     made = core.ObjectCode.from_cubin(code, name="axpy", symbol_mapping={"axpy<float>": SYMBOL})
     yield "pickle round trip", lambda: pickle.loads(pickle.dumps(made)), 300
+    plain = Plain(code)
+    yield "the same bytes in a plain class", lambda: pickle.loads(pickle.dumps(plain)), 300
     loaded = core.ObjectCode.from_cubin(code)
     loaded.get_kernel(SYMBOL)
     yield "get_kernel again", lambda: loaded.get_kernel(SYMBOL), 1000
