@@ -34,12 +34,13 @@ int cucore_cpu_driver_status(cucore_cpu_status* status);
    kernel counts once for each form and shape of block. Either pointer may be null. */
 void cucore_cpu_kernel_counts(size_t* compiled, size_t* loaded);
 
-/* What the CPU device makes of the kernels in an image (PTX, a cubin or a fat binary with PTX; `size` 0 if it says itself
-   where it ends), without loading it. `what`: "fidelity", how many instructions of each kernel are exact (the bits that
-   a GPU gives, NaN payloads aside), approximate (within NVIDIA's documented error) and unsupported, and which; "ptx";
-   "ir", LLVM's; "assembly". `kernel`: null or empty for all. `block`: the shape of block of the vector form, null for
-   256 threads. The text goes to `write`, in words if the result, a CUresult, is not 0: CUDA_ERROR_NOT_FOUND for a kernel
-   that is not there, CUDA_ERROR_INVALID_VALUE for null or another `what`, and the errors of cuModuleLoadData. */
+/* What the CPU device makes of the kernels in an image (PTX, a cubin or a fat binary with PTX; `size` 0 if it says
+   itself where it ends), without loading it. `what`: "fidelity", how many instructions of each kernel are exact (the
+   bits that a GPU gives, NaN payloads aside), approximate (within NVIDIA's documented error) and unsupported, and
+   which; "ptx"; "ir", LLVM's; "assembly". `kernel`: null or empty for all. `block`: the shape of block of the vector
+   form, null for 256 threads. The text goes to `write`, in words if the result, a CUresult, is not 0:
+   CUDA_ERROR_NOT_FOUND for a kernel that is not there, CUDA_ERROR_INVALID_VALUE for null or another `what`, and the
+   errors of cuModuleLoadData. */
 int cucore_cpu_dump(const void* image, size_t size, const char* kernel, const char* what, const unsigned int* block,
                     void (*write)(void* context, const char* text, size_t size), void* context);
 
