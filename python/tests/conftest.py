@@ -11,6 +11,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import cucore
@@ -29,6 +30,22 @@ def compile_cubin(source, names=(), **options):
     """Compiled for the device the tests run on."""
     options.setdefault("arch", f"sm_{cucore.Device().arch}")
     return cucore.Program(source, "c++", options).compile("cubin", names)
+
+
+def launch_on_arrays(stream, config, kernel, *arguments):
+    """Launches a kernel whose NumPy arguments go to the device and come back; what it left in them is returned."""
+    pinned = cucore.LegacyPinnedMemoryResource()
+    buffers, views, passed = [], [], []
+    for argument in arguments:
+        if isinstance(argument, np.ndarray):
+            buffers.append(pinned.allocate(argument.nbytes))
+            views.append(np.frombuffer(memoryview(buffers[-1]), argument.dtype)[: argument.size])
+            views[-1][:] = argument.ravel()
+            argument = buffers[-1]
+        passed.append(argument)
+    cucore.launch(stream, config, kernel, *passed)
+    stream.sync()
+    return [view.copy() for view in views]
 
 
 def run_python(source, *arguments, env=None, timeout=120):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import launch_on_arrays
 
 import cucore
 
@@ -94,18 +95,7 @@ def run(device, stream):
         """Arrays go to the device and come back; what the kernel left in them is returned."""
         options = {"arch": "sm_80", "std": "c++17"}
         kernel = cucore.Program(source, "c++", options).compile("ptx").get_kernel(name)
-        pinned = cucore.LegacyPinnedMemoryResource()
-        buffers, views, passed = [], [], []
-        for argument in arguments:
-            if isinstance(argument, np.ndarray):
-                buffers.append(pinned.allocate(argument.nbytes))
-                views.append(np.frombuffer(memoryview(buffers[-1]), argument.dtype)[: argument.size])
-                views[-1][:] = argument.ravel()
-                argument = buffers[-1]
-            passed.append(argument)
-        cucore.launch(stream, cucore.LaunchConfig(grid=grid, block=block), kernel, *passed)
-        stream.sync()
-        return [view.copy() for view in views]
+        return launch_on_arrays(stream, cucore.LaunchConfig(grid=grid, block=block), kernel, *arguments)
 
     return run
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import launch_on_arrays
 
 import cucore
 
@@ -16,18 +17,8 @@ def run(device, stream):
         """Arrays go to the device and come back; what the kernel left in them is returned."""
         code = cucore.ObjectCode.from_ptx(Path(__file__).with_name("triton_ptx") / f"{name}.ptx")
         kernel = code.get_kernel(kernel or name)
-        pinned = cucore.LegacyPinnedMemoryResource()
-        buffers, views, passed = [], [], []
-        for argument in arguments:
-            if isinstance(argument, np.ndarray):
-                buffers.append(pinned.allocate(argument.nbytes))
-                views.append(np.frombuffer(memoryview(buffers[-1]), argument.dtype)[: argument.size])
-                views[-1][:] = argument.ravel()
-                argument = buffers[-1]
-            passed.append(argument)
-        cucore.launch(stream, cucore.LaunchConfig(grid=grid, block=128, shmem_size=shared), kernel, *passed, *EXTRA)
-        stream.sync()
-        return [view.copy() for view in views]
+        config = cucore.LaunchConfig(grid=grid, block=128, shmem_size=shared)
+        return launch_on_arrays(stream, config, kernel, *arguments, *EXTRA)
 
     return run
 
