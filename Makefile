@@ -83,6 +83,7 @@ bench: build-all
 
 bench-gpu: build-all
 	@CUCORE_DEVICE=gpu $(PYTHON) bench/run.py
+	@CUCORE_DEVICE=gpu $(PYTHON) bench/turns_bench.py --loops-library build/bench/libbare_loops.so
 
 # ---- pages --------------------------------------------------------------------------------------------------------
 docs: build
