@@ -73,6 +73,7 @@ void Event::record(Stream& stream) {
   }
   auto point = std::make_shared<RecordPoint>();
   point->stream = stream.shared_from_this();
+  point->is_work = true;
   if (!stream.run_if_ready([&] {
         point->number = stream.last();
         point->reached.store(now(), std::memory_order_release);
@@ -104,6 +105,11 @@ void Event::record_captured(const std::shared_ptr<Capture>& capture, std::vector
 std::optional<Event::Captured> Event::captured() const {
   const std::lock_guard lock(mutex_);
   return captured_;
+}
+
+bool RecordPoint::is_done() const {
+  if (reached.load(std::memory_order_acquire) == 0) return false;
+  return !is_work || stream->is_done(number);
 }
 
 void RecordPoint::reach() { reached.store(now(), std::memory_order_release); }

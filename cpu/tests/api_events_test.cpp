@@ -61,6 +61,17 @@ TEST_F(Events, an_event_behind_running_work_is_not_ready) {
   EXPECT_OK(cuEventElapsedTime(&milliseconds, start, end));
 }
 
+TEST_F(Events, whoever_sees_an_event_complete_finds_its_stream_ready) {
+  int* const out = device_array<int>(1);
+  for (int i = 0; i < 2000; ++i) {  // the gap would be some instructions of the thread that runs the stream
+    ASSERT_OK(launch(kernel("set_to"), 1, 1, stream, out, i));
+    ASSERT_OK(cuEventRecord(end, stream));
+    while (cuEventQuery(end) == CUDA_ERROR_NOT_READY) {
+    }
+    ASSERT_OK(cuStreamQuery(stream));
+  }
+}
+
 TEST_F(Events, a_stream_waits_for_the_record_it_saw) {
   int* const flag = device_array<int>(1);
   int* const first = device_array<int>(1);
