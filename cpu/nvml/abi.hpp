@@ -48,6 +48,22 @@ struct nvmlMemory_v2_t {
   unsigned long long total, reserved, free, used;
 };
 
+struct nvmlBAR1Memory_t {
+  unsigned long long bar1Total, bar1Free, bar1Used;
+};
+
+struct nvmlFieldValue_t {
+  unsigned int fieldId, scopeId;
+  long long timestamp, latencyUsec;
+  unsigned int valueType;
+  nvmlReturn_t nvmlReturn;
+  unsigned long long value;
+};
+
+/// Of nvmlGpuTopologyLevel_t.
+inline constexpr unsigned int NVML_TOPOLOGY_INTERNAL = 0;
+inline constexpr unsigned int NVML_TOPOLOGY_SYSTEM = 50;
+
 struct nvmlUtilization_t {
   unsigned int gpu, memory;
 };

@@ -6,43 +6,13 @@
 #include <cstring>
 #include <string_view>
 
+#include "cpu/nvml/entry.hpp"
 #include "cpu/nvml/session.hpp"
 
 namespace nvml = cucore::cpu::nvml;
+using nvml::find, nvml::initialised, nvml::of_device, nvml::put_text;
 
 namespace {
-
-template <class Call>
-nvmlReturn_t initialised(Call call) {
-  return nvml::is_initialised() ? call() : NVML_ERROR_UNINITIALIZED;
-}
-
-/// For calls that put one answer about a device.
-template <class Out, class Call>
-nvmlReturn_t of_device(nvmlDevice_t device, Out* out, Call call) {
-  if (!nvml::is_initialised()) return NVML_ERROR_UNINITIALIZED;
-  if (!nvml::is_device(device) || !out) return NVML_ERROR_INVALID_ARGUMENT;
-  return call();
-}
-
-nvmlReturn_t put_text(std::string_view text, char* out, unsigned int size) {
-  if (!out) return NVML_ERROR_INVALID_ARGUMENT;
-  if (size <= text.size()) return NVML_ERROR_INSUFFICIENT_SIZE;
-  std::memcpy(out, text.data(), text.size());
-  out[text.size()] = '\0';
-  return NVML_SUCCESS;
-}
-
-/// The device that `matches`, or NOT_FOUND.
-template <class Match>
-nvmlReturn_t find(nvmlDevice_t* out, Match matches) {
-  for (unsigned int index = 0; index < nvml::device_count(); ++index)
-    if (matches(*nvml::device_at(index))) {
-      *out = nvml::device_at(index);
-      return NVML_SUCCESS;
-    }
-  return NVML_ERROR_NOT_FOUND;
-}
 
 /// No vendor made this device, so its PCI identifiers are 0.
 template <class Info>
@@ -181,7 +151,7 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex(unsigned int index, nvmlDevice_t* device
 nvmlReturn_t nvmlDeviceGetHandleByUUID(const char* uuid, nvmlDevice_t* device) {
   return initialised([&] {
     if (!uuid || !device) return NVML_ERROR_INVALID_ARGUMENT;
-    return find(device, [&](const nvmlDevice_st& each) { return each.uuid == uuid; });
+    return find(device, [&](const nvmlDevice_st& each) { return nvml::is_uuid_of(each, uuid); });
   });
 }
 
@@ -190,7 +160,7 @@ nvmlReturn_t nvmlDeviceGetHandleByUUIDV(const nvmlUUID_v1_t* uuid, nvmlDevice_t*
     if (!uuid || !device) return NVML_ERROR_INVALID_ARGUMENT;
     if (uuid->version != version_of<nvmlUUID_v1_t>(1)) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
     const auto by_text = [&](const nvmlDevice_st& each) {
-      return each.uuid == std::string_view(uuid->value.str, strnlen(uuid->value.str, sizeof uuid->value.str));
+      return nvml::is_uuid_of(each, {uuid->value.str, strnlen(uuid->value.str, sizeof uuid->value.str)});
     };
     const auto by_bytes = [&](const nvmlDevice_st& each) {
       return std::memcmp(each.uuid_bytes.bytes, uuid->value.bytes, sizeof uuid->value.bytes) == 0;

@@ -1,5 +1,6 @@
 // NVML of the CPU device under many threads and with bad arguments.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <string>
@@ -15,6 +16,13 @@ nvmlReturn_t nvmlDeviceGetCount_v2(unsigned int* count);
 nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t* device);
 nvmlReturn_t nvmlDeviceGetHandleByUUID(const char* uuid, nvmlDevice_t* device);
 nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char* bus, nvmlDevice_t* device);
+nvmlReturn_t nvmlDeviceGetCpuAffinity(nvmlDevice_t device, unsigned int words, unsigned long* set);
+nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t device, unsigned int words, unsigned long* set, unsigned int);
+nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t first, nvmlDevice_t second, unsigned int* level);
+nvmlReturn_t nvmlDeviceGetTopologyNearestGpus(nvmlDevice_t device, unsigned int level, unsigned int* count,
+                                              nvmlDevice_t* devices);
+nvmlReturn_t nvmlSystemGetTopologyGpuSet(unsigned int core, unsigned int* count, nvmlDevice_t* devices);
+nvmlReturn_t nvmlSystemGetProcessName(unsigned int process, char* name, unsigned int length);
 nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char* uuid, unsigned int length);
 nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t device, nvmlPciInfo_t* pci);
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory);
@@ -70,6 +78,33 @@ TEST_F(Nvml, a_text_that_does_not_fit_is_refused_and_nothing_written) {
   nvmlDevice_t same = nullptr;
   EXPECT_EQ(NVML_SUCCESS, nvmlDeviceGetHandleByUUID(text, &same));
   EXPECT_EQ(device, same);
+}
+
+TEST_F(Nvml, a_uuid_is_found_without_its_prefix) {
+  char text[41];
+  ASSERT_EQ(NVML_SUCCESS, nvmlDeviceGetUUID(device, text, sizeof text));
+  nvmlDevice_t same = nullptr;
+  EXPECT_EQ(NVML_SUCCESS, nvmlDeviceGetHandleByUUID(text + 4, &same));
+  EXPECT_EQ(device, same);
+  EXPECT_EQ(NVML_ERROR_NOT_FOUND, nvmlDeviceGetHandleByUUID(text + 5, &same));
+  EXPECT_EQ(NVML_ERROR_NOT_FOUND, nvmlDeviceGetHandleByUUID("", &same));
+}
+
+TEST_F(Nvml, sets_and_lists_that_do_not_fit_are_refused) {
+  unsigned long set = 0;
+  EXPECT_EQ(NVML_ERROR_INVALID_ARGUMENT, nvmlDeviceGetCpuAffinity(device, 0, &set));
+  EXPECT_EQ(NVML_ERROR_INVALID_ARGUMENT, nvmlDeviceGetCpuAffinity(device, 1, nullptr));
+  EXPECT_EQ(NVML_ERROR_INVALID_ARGUMENT, nvmlDeviceGetMemoryAffinity(device, 1, &set, 7));
+  unsigned int level = 0, count = 1;
+  EXPECT_EQ(NVML_ERROR_INVALID_ARGUMENT, nvmlDeviceGetTopologyCommonAncestor(device, nullptr, &level));
+  EXPECT_EQ(NVML_ERROR_INVALID_ARGUMENT, nvmlDeviceGetTopologyNearestGpus(device, 15, &count, &device));
+  EXPECT_EQ(NVML_ERROR_INVALID_ARGUMENT, nvmlSystemGetTopologyGpuSet(0, &count, nullptr));
+  count = 0;  // asks how many
+  EXPECT_EQ(NVML_SUCCESS, nvmlSystemGetTopologyGpuSet(0, &count, nullptr));
+  EXPECT_EQ(1u, count);
+  char name[4] = "???";
+  EXPECT_EQ(NVML_SUCCESS, nvmlSystemGetProcessName(static_cast<unsigned int>(getpid()), name, sizeof name));
+  EXPECT_EQ('\0', name[3]) << "the beginning of a name that does not fit";
 }
 
 TEST_F(Nvml, a_bus_is_found_in_every_spelling) {

@@ -105,6 +105,45 @@ def memory_and_load():
     assert 0 <= load.gpu <= 100 and load.memory == 0
 
 
+def what_follows_from_the_host():
+    first, second = (pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(2))
+    cores = os.cpu_count()
+    words = pynvml.nvmlDeviceGetCpuAffinity(first, cores // 64 + 1)
+    assert sum(int(word).bit_count() for word in words) == cores
+    assert list(pynvml.nvmlDeviceGetMemoryAffinity(first, 1, pynvml.NVML_AFFINITY_SCOPE_NODE)) == [1]
+    allowed = os.sched_getaffinity(0)
+    pynvml.nvmlDeviceSetCpuAffinity(first)
+    assert os.sched_getaffinity(0) >= allowed
+    os.sched_setaffinity(0, allowed)
+    bar = pynvml.nvmlDeviceGetBAR1MemoryInfo(first)
+    assert bar.bar1Total == pynvml.nvmlDeviceGetMemoryInfo(first).total == bar.bar1Free + bar.bar1Used
+    name = pynvml.nvmlSystemGetProcessName(os.getpid())
+    assert "python" in name, name
+    assert code_of(pynvml.nvmlSystemGetProcessName, 2**31) == pynvml.NVML_ERROR_NOT_FOUND
+    for state in (pynvml.nvmlDeviceGetPersistenceMode, pynvml.nvmlDeviceGetDisplayActive, pynvml.nvmlDeviceGetBrand):
+        assert state(second) == 0
+    assert pynvml.nvmlDeviceGetPerformanceState(second) == pynvml.NVML_PSTATE_UNKNOWN
+    assert pynvml.nvmlDeviceGetCurrentClocksThrottleReasons(second) == 0
+
+
+def devices_of_one_host_are_near():
+    first, second = (pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(2))
+    assert pynvml.nvmlDeviceGetTopologyCommonAncestor(first, second) == pynvml.NVML_TOPOLOGY_INTERNAL
+    near = pynvml.nvmlDeviceGetTopologyNearestGpus(first, pynvml.NVML_TOPOLOGY_INTERNAL)
+    assert [pynvml.nvmlDeviceGetIndex(each) for each in near] == [1]
+    assert len(pynvml.nvmlDeviceGetTopologyNearestGpus(first, pynvml.NVML_TOPOLOGY_SINGLE)) == 0
+    assert len(pynvml.nvmlSystemGetTopologyGpuSet(0)) == 2
+    for what, answer in ((1, pynvml.NVML_P2P_STATUS_OK), (2, pynvml.NVML_P2P_STATUS_NOT_SUPPORTED)):
+        assert pynvml.nvmlDeviceGetP2PStatus(first, second, what) == answer
+
+
+def values_say_of_themselves_whether_they_are_there():
+    device = pynvml.nvmlDeviceGetHandleByIndex(0)
+    links, power = pynvml.nvmlDeviceGetFieldValues(device, [pynvml.NVML_FI_DEV_NVLINK_LINK_COUNT, 1])
+    assert links.nvmlReturn == pynvml.NVML_SUCCESS and links.value.uiVal == 0
+    assert power.nvmlReturn == pynvml.NVML_ERROR_NOT_SUPPORTED
+
+
 def every_other_call_is_not_supported():
     device = pynvml.nvmlDeviceGetHandleByIndex(0)
     for call in (pynvml.nvmlDeviceGetPowerUsage, pynvml.nvmlDeviceGetFanSpeed, pynvml.nvmlDeviceGetMigMode):
@@ -113,7 +152,7 @@ def every_other_call_is_not_supported():
     missing = [part.split('"')[0] for part in text.split('_nvmlGetFunctionPointer("')[1:]]
     missing = [name for name in missing if not hasattr(pynvml.nvmlLib, name)]
     assert not missing, missing
-    assert pynvml.nvmlDeviceGetArchitecture(device) == pynvml.NVML_DEVICE_ARCH_AMPERE
+    assert pynvml.nvmlDeviceGetArchitecture(device) == pynvml.NVML_DEVICE_ARCH_HOPPER
 
 
 def errors_have_texts():
@@ -145,6 +184,9 @@ if __name__ == "__main__":
         handles,
         what_is_not_there,
         memory_and_load,
+        what_follows_from_the_host,
+        devices_of_one_host_are_near,
+        values_say_of_themselves_whether_they_are_there,
         every_other_call_is_not_supported,
         errors_have_texts,
         a_forked_child_may_ask,

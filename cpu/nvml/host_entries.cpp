@@ -1,0 +1,216 @@
+// The calls whose answer follows from what the device is, the cores and the memory of the host: affinity, topology,
+// states that it does not have.
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "cpu/nvml/entry.hpp"
+
+namespace nvml = cucore::cpu::nvml;
+using nvml::initialised, nvml::of_device;
+
+extern "C" nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory);
+
+namespace {
+
+constexpr unsigned int kBitsOfWord = 8 * sizeof(unsigned long);
+
+/// A value that is the same for every device.
+nvmlReturn_t put(nvmlDevice_t device, unsigned int* out, unsigned int value) {
+  return of_device(device, out, [&] {
+    *out = value;
+    return NVML_SUCCESS;
+  });
+}
+
+nvmlReturn_t put_none(nvmlDevice_t device, unsigned long long* bits) {
+  return of_device(device, bits, [&] {
+    *bits = 0;
+    return NVML_SUCCESS;
+  });
+}
+
+unsigned int core_count() { return static_cast<unsigned int>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF))); }
+
+/// The first `bits` bits of a set of `words` words, the others cleared.
+nvmlReturn_t put_bits(unsigned int bits, unsigned int words, unsigned long* set) {
+  if (words == 0 || !set) return NVML_ERROR_INVALID_ARGUMENT;
+  if (words < (bits + kBitsOfWord - 1) / kBitsOfWord) return NVML_ERROR_INSUFFICIENT_SIZE;
+  std::fill_n(set, words, 0UL);
+  for (unsigned int bit = 0; bit < bits; ++bit) set[bit / kBitsOfWord] |= 1UL << bit % kBitsOfWord;
+  return NVML_SUCCESS;
+}
+
+/// Every core is as near to the device as any other.
+nvmlReturn_t run_on_all_cores(nvmlDevice_t device) {
+  if (!nvml::is_initialised()) return NVML_ERROR_UNINITIALIZED;
+  if (!nvml::is_device(device)) return NVML_ERROR_INVALID_ARGUMENT;
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  for (unsigned int core = 0; core < std::min<unsigned int>(core_count(), CPU_SETSIZE); ++core) CPU_SET(core, &cores);
+  return sched_setaffinity(0, sizeof cores, &cores) == 0 ? NVML_SUCCESS : NVML_ERROR_UNKNOWN;
+}
+
+/// Puts up to `*count` devices that `matches`, and how many there are; with no room asked for, the count alone.
+template <class Match>
+nvmlReturn_t put_devices(unsigned int* count, nvmlDevice_t* devices, Match matches) {
+  if (!count || (*count != 0 && !devices)) return NVML_ERROR_INVALID_ARGUMENT;
+  const unsigned int room = *count;
+  *count = 0;
+  for (unsigned int index = 0; index < nvml::device_count(); ++index) {
+    if (!matches(nvml::device_at(index))) continue;
+    if (*count < room) devices[*count] = nvml::device_at(index);
+    ++*count;
+  }
+  return room != 0 && *count > room ? NVML_ERROR_INSUFFICIENT_SIZE : NVML_SUCCESS;
+}
+
+template <class Out, class Call>
+nvmlReturn_t of_two(nvmlDevice_t first, nvmlDevice_t second, Out* out, Call call) {
+  return of_device(first, out, [&] { return of_device(second, out, call); });
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+
+extern "C" {
+
+nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t device, unsigned int* brand) { return put(device, brand, 0); }
+nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t device, unsigned int* mode) { return put(device, mode, 0); }
+nvmlReturn_t nvmlDeviceGetPersistenceMode(nvmlDevice_t device, unsigned int* mode) { return put(device, mode, 0); }
+nvmlReturn_t nvmlDeviceGetDisplayActive(nvmlDevice_t device, unsigned int* active) { return put(device, active, 0); }
+nvmlReturn_t nvmlDeviceGetDisplayMode(nvmlDevice_t device, unsigned int* mode) { return put(device, mode, 0); }
+nvmlReturn_t nvmlDeviceGetMaxMigDeviceCount(nvmlDevice_t device, unsigned int* count) { return put(device, count, 0); }
+nvmlReturn_t nvmlDeviceGetMultiGpuBoard(nvmlDevice_t device, unsigned int* is_one) { return put(device, is_one, 0); }
+
+/// NVML_PSTATE_UNKNOWN: the host's governor decides.
+nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t device, unsigned int* state) { return put(device, state, 32); }
+
+// Nothing here holds clocks back, and there are no events.
+nvmlReturn_t nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device, unsigned long long* reasons) {
+  return put_none(device, reasons);
+}
+nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t device, unsigned long long* reasons) {
+  return put_none(device, reasons);
+}
+nvmlReturn_t nvmlDeviceGetSupportedClocksEventReasons(nvmlDevice_t device, unsigned long long* reasons) {
+  return put_none(device, reasons);
+}
+nvmlReturn_t nvmlDeviceGetSupportedClocksThrottleReasons(nvmlDevice_t device, unsigned long long* reasons) {
+  return put_none(device, reasons);
+}
+nvmlReturn_t nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device, unsigned long long* types) {
+  return put_none(device, types);
+}
+
+/// The host reaches all of the device's memory, which is its own.
+nvmlReturn_t nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t device, nvmlBAR1Memory_t* memory) {
+  return of_device(device, memory, [&] {
+    nvmlMemory_t all{};
+    const nvmlReturn_t result = nvmlDeviceGetMemoryInfo(device, &all);
+    if (result == NVML_SUCCESS) *memory = {all.total, all.free, all.used};
+    return result;
+  });
+}
+
+/// There are no NVLinks; each other value says of itself that it is not supported. The call succeeds.
+nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t* values) {
+  return of_device(device, values, [&] {
+    if (count <= 0) return NVML_ERROR_INVALID_ARGUMENT;
+    constexpr unsigned int kNvLinkCount = 91, kUnsignedInt = 1;
+    for (int i = 0; i < count; ++i) {
+      nvmlFieldValue_t& each = values[i];
+      each.nvmlReturn = each.fieldId == kNvLinkCount ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
+      if (each.nvmlReturn != NVML_SUCCESS) continue;
+      each.valueType = kUnsignedInt;
+      each.value = 0;
+    }
+    return NVML_SUCCESS;
+  });
+}
+nvmlReturn_t nvmlDeviceClearFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t* values) {
+  return of_device(device, values, [&] {
+    if (count <= 0) return NVML_ERROR_INVALID_ARGUMENT;
+    for (int i = 0; i < count; ++i) values[i].nvmlReturn = NVML_ERROR_NOT_SUPPORTED;
+    return NVML_SUCCESS;
+  });
+}
+
+// ---- affinity ------------------------------------------------------------------------------------------------------
+
+nvmlReturn_t nvmlDeviceGetCpuAffinity(nvmlDevice_t device, unsigned int words, unsigned long* set) {
+  return of_device(device, set, [&] { return put_bits(core_count(), words, set); });
+}
+nvmlReturn_t nvmlDeviceGetCpuAffinityWithinScope(nvmlDevice_t device, unsigned int words, unsigned long* set,
+                                                 unsigned int scope) {
+  return scope <= 1 ? nvmlDeviceGetCpuAffinity(device, words, set) : NVML_ERROR_INVALID_ARGUMENT;
+}
+nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t device, unsigned int words, unsigned long* set,
+                                         unsigned int scope) {
+  return of_device(device, set, [&] { return scope <= 1 ? put_bits(1, words, set) : NVML_ERROR_INVALID_ARGUMENT; });
+}
+nvmlReturn_t nvmlDeviceSetCpuAffinity(nvmlDevice_t device) { return run_on_all_cores(device); }
+nvmlReturn_t nvmlDeviceClearCpuAffinity(nvmlDevice_t device) { return run_on_all_cores(device); }
+
+// ---- topology: all devices are one host ----------------------------------------------------------------------------
+
+nvmlReturn_t nvmlDeviceOnSameBoard(nvmlDevice_t first, nvmlDevice_t second, int* on_same) {
+  return of_two(first, second, on_same, [&] {
+    *on_same = 1;
+    return NVML_SUCCESS;
+  });
+}
+
+nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t first, nvmlDevice_t second, unsigned int* level) {
+  return of_two(first, second, level, [&] {
+    *level = NVML_TOPOLOGY_INTERNAL;
+    return NVML_SUCCESS;
+  });
+}
+
+nvmlReturn_t nvmlDeviceGetTopologyNearestGpus(nvmlDevice_t device, unsigned int level, unsigned int* count,
+                                              nvmlDevice_t* devices) {
+  return of_device(device, count, [&] {
+    if (level > NVML_TOPOLOGY_SYSTEM || level % 10 != 0) return NVML_ERROR_INVALID_ARGUMENT;
+    const bool is_level = level == NVML_TOPOLOGY_INTERNAL;
+    return put_devices(count, devices, [&](nvmlDevice_t each) { return is_level && each != device; });
+  });
+}
+
+nvmlReturn_t nvmlSystemGetTopologyGpuSet(unsigned int core, unsigned int* count, nvmlDevice_t* devices) {
+  return initialised([&] {
+    if (core >= core_count()) return NVML_ERROR_INVALID_ARGUMENT;
+    return put_devices(count, devices, [](nvmlDevice_t) { return true; });
+  });
+}
+
+/// Reads, writes and atomics go through, as the driver says of its devices; there is no NVLink.
+nvmlReturn_t nvmlDeviceGetP2PStatus(nvmlDevice_t first, nvmlDevice_t second, unsigned int what, unsigned int* status) {
+  return of_two(first, second, status, [&] {
+    constexpr unsigned int kNvLink = 2, kNotSupported = 5;
+    if (what > 4) return NVML_ERROR_INVALID_ARGUMENT;
+    *status = what == kNvLink ? kNotSupported : 0;
+    return NVML_SUCCESS;
+  });
+}
+
+/// The beginning of it, if it does not fit.
+nvmlReturn_t nvmlSystemGetProcessName(unsigned int process, char* name, unsigned int length) {
+  return initialised([&] {
+    if (!name || length == 0) return NVML_ERROR_INVALID_ARGUMENT;
+    std::ifstream file("/proc/" + std::to_string(process) + "/cmdline", std::ios::binary);
+    std::string program;
+    if (!file.is_open() || !std::getline(file, program, '\0')) return NVML_ERROR_NOT_FOUND;
+    program.resize(std::min<std::size_t>(program.size(), length - 1));
+    std::copy(program.begin(), program.end(), name);
+    name[program.size()] = '\0';
+    return NVML_SUCCESS;
+  });
+}
+
+}  // extern "C"
