@@ -14,13 +14,10 @@ from program import (
     REGION_BYTES,
     RESULT_WORDS,
     SLOTS,
-    Exchange,
-    Repeat,
-    SharedAtomic,
-    Warp,
     result_offsets,
 )
 from ptx_writer import INC_BOUND
+from statements import Exchange, Repeat, SharedAtomic, Warp
 
 WORD = 0xFFFFFFFF
 

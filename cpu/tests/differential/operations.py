@@ -87,12 +87,6 @@ class Operation:
         return self.family in ("div", "rem") and kind_of(self.outputs[0][1]) not in "fe"
 
     @property
-    def guarded_by_ptxas(self):
-        """Not of these: what ptxas makes several instructions of, some of which ignore the predicate."""
-        short_division = self.divides_integers and kind_of(self.outputs[0][1]) == "h"
-        return self.family not in ("set", "testp") and not short_division
-
-    @property
     def shows_sign_of_nan(self):
         return self.family == "copysign" or "xorsign" in self.name
 

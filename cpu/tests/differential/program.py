@@ -5,9 +5,28 @@ level, where all threads of the block are; atomic operations whose order could s
 """
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from left_out import leave_out
 from operations import KINDS, draw, kind_of, operations
+from statements import (
+    Accumulate,
+    Call,
+    Exchange,
+    Function,
+    If,
+    Leave,
+    Load,
+    LocalStore,
+    Loop,
+    Operate,
+    Repeat,
+    SharedAtomic,
+    StoreExtra,
+    Switch,
+    Transfer,
+    Warp,
+)
 
 REGION_BYTES = 1 << 10  # of the input, for each kind of variable
 INPUT_BYTES = REGION_BYTES * len(KINDS)
@@ -18,151 +37,6 @@ EXTRA_WORD, LEFT_WORD = 40, 42
 ACCUMULATORS = 8  # 64-bit words after the threads' results
 BLOCKS = [(32, 1, 1), (64, 1, 1), (96, 1, 1), (128, 1, 1), (16, 4, 1), (8, 8, 2), (4, 4, 4), (32, 2, 2), (256, 1, 1)]
 RAGGED = [(1, 1, 1), (7, 1, 1), (40, 1, 1), (33, 3, 1), (5, 5, 5)]
-
-
-@dataclass
-class Operate:
-    """results = operation(operands); an operand is a variable's name or an int."""
-
-    operation: object
-    results: list
-    operands: list
-    guard: str | None = None  # a predicate variable
-    negated: bool = False
-
-
-@dataclass
-class Transfer:
-    """The bits of one variable in another of the same width. From a float to integers a NaN becomes all its exponent's
-    and fraction's bits; `clean` does the same to a float in place."""
-
-    result: str
-    source: str
-
-
-@dataclass
-class Load:
-    """result = memory[index + offset] modulo the place's size: `input` (the region of the result's kind), `local`."""
-
-    result: str
-    place: str
-    width: int
-    signed: bool
-    index: str
-    offset: int
-
-
-@dataclass
-class LocalStore:
-    width: int
-    index: str
-    source: str
-
-
-@dataclass
-class StoreExtra:
-    """A word of the thread's own results, written on the way."""
-
-    word: int
-    source: str
-
-
-@dataclass
-class If:
-    condition: str
-    negated: bool
-    then: list
-    otherwise: list
-
-
-@dataclass
-class Loop:
-    """count + 1 rounds at most; `count` is a variable masked with `mask`, or mask alone if it is None."""
-
-    count: str | None
-    mask: int
-    body: list
-    depth: int
-
-
-@dataclass
-class Switch:
-    index: str
-    cases: list  # of lists of statements; a power of two of them
-
-
-@dataclass
-class Leave:
-    """`break`, `continue` or `return`."""
-
-    how: str
-
-
-@dataclass
-class Accumulate:
-    """A global atomic operation without a result, on the accumulator of that operation."""
-
-    slot: int
-    source: str
-
-
-@dataclass
-class Call:
-    function: int
-    results: list
-    arguments: list
-
-
-@dataclass
-class Exchange:
-    """Each thread puts a word into shared memory and, past a barrier, takes one from elsewhere."""
-
-    result: str
-    source: str
-    how: str  # rotate, xor, byte, variable, wide
-    amount: int
-    index: str
-
-
-@dataclass
-class SharedAtomic:
-    """Atomic operations on a few words of shared memory between barriers, then each thread reads one."""
-
-    result: str
-    operation: str
-    source: str
-    index: str
-    initial: int
-
-
-@dataclass
-class Warp:
-    """A warp operation (or `block.`, a barrier that reduces) of all lanes or, with `condition`, of those for which it
-    holds: the others skip `then` too."""
-
-    operation: str
-    results: list
-    operands: list
-    constant: int = 0
-    segment: int = 32
-    condition: str | None = None
-    then: list = field(default_factory=list)
-
-
-@dataclass
-class Repeat:
-    """A loop of the same number of rounds for all, in which lanes may meet."""
-
-    rounds: int
-    body: list
-    counted: str  # a variable to which the number of the round is added
-
-
-@dataclass
-class Function:
-    parameters: list
-    results: list
-    body: list
 
 
 @dataclass
@@ -229,6 +103,8 @@ class Maker:
         body = self.statements(self.random.randint(4, 9), 0, False)
         for _ in range(self.random.randint(1, 3) if self.meets else 0):
             body += [*self.meeting(), *self.statements(self.random.randint(1, 4), 0, False)]
+        for statements in (body, *(function.body for function in self.functions)):
+            leave_out(statements)
         return Program(self.seed, self.language, block, grid, self.functions, body)
 
     def pick(self, letter):
@@ -274,8 +150,6 @@ class Maker:
         field = 15 if self.in_function else 255  # in a function variables begin as constants: see README.md
         for _ in range(count):
             operation = draw(self.random, self.kinds)
-            if operation.name == "sub.sat.s32":
-                operation = operations()["sub.s32"]  # ptxas makes -b of a - (a + b), saturating or not
             operands = [self.pick(kind_of(t)) for _, t in operation.inputs]
             integers = [
                 i for i, (_, t) in enumerate(operation.inputs) if t[1:] in ("8", "16", "32", "64") and t[0] in "bsu"
@@ -296,12 +170,7 @@ class Maker:
                 choices = [f"{kind_of(t)}{n}" for n in range(KINDS[kind_of(t)].variables)]
                 results.append(self.random.choice([name for name in choices if name not in results]))
             guard = self.pick("p") if len(operation.lines) == 1 and self.random.random() < 0.12 else None
-            negated = self.random.random() < 0.5
-            if not operation.guarded_by_ptxas:
-                guard = None
-            if operation.family == "lop3" and len(set(operands)) < 3:
-                operands = ["r0", "r1", "r2"]  # ptxas does not always fold a register that comes twice as it should
-            out.append(Operate(operation, results, operands, guard, negated))
+            out.append(Operate(operation, results, operands, guard, self.random.random() < 0.5))
         return out
 
     def make_odd(self, operands):
