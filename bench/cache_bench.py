@@ -28,7 +28,7 @@ SOURCE = """template <class T> __global__ void axpy(T a, T* x) { x[threadIdx.x] 
 template __global__ void axpy(float, float*);
 """
 WITH_HEADERS = "#include <cuda/std/array>\n" + SOURCE
-ARCH = "sm_80"
+ARCH = "sm_80"  # until main() has asked the device
 SYMBOL = "_Z4axpyIfEvT_PS0_"
 # What the ratios of this table have to be: who, to whom, and how many times faster (below 1: how much slower).
 TARGETS = {
@@ -179,6 +179,8 @@ def main():
     cores = {"cucore": cucore, "cuda.core": cuda.core}
     for core in cores.values():
         core.Device(0).set_current()
+    global ARCH
+    ARCH = f"sm_{cucore.Device(0).arch}"
     code, ptx = (program(cucore).compile(target).code for target in ("cubin", "ptx"))
     with tempfile.TemporaryDirectory() as folder:
         operations = {}

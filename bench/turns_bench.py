@@ -1,6 +1,8 @@
 """What calls from Python cost over the bare driver call: launch() and prepared launchers, events, streams; beside the
-peers that are installed (cuda.core, CuPy, Triton). All take turns in one process, so that what the machine does
-meanwhile happens to each of them; a cost is the median over rounds of the difference to the bare loop of that round.
+peers that are installed (cuda.core, CuPy, Triton), and beside the least a call from Python can cost: a C function that
+does nothing but give the GIL up and make the driver call (least_calls.cpp, if built). All take turns in one process, so
+that what the machine does meanwhile happens to each of them; a cost is the median over rounds of the difference to the
+bare loop of that round.
 
 Usage: turns_bench.py --loops-library LIBRARY [--rounds N] [--loops N]
 """
@@ -9,6 +11,8 @@ import argparse
 import ctypes
 import importlib.util
 import statistics
+import sys
+from pathlib import Path
 
 from python_bench import bare_operations, kernel_ptx, operations, pool_operations, timed
 
@@ -35,6 +39,19 @@ def cucore_ways(device, stream, count):
         ),
     )
     yield "cucore launcher", timed(stream.sync, f"ready(stream{zeros})", ready=kernel.launcher(config), **names)
+
+
+def least_ways(least, stream, kernel, count):
+    least.prepare(cucore.driver_info().path, int(stream.handle), int(kernel.handle), count)
+    zeros = ", ".join(["zero"] * count)
+    yield "least of Python", timed(stream.sync, f"launch({zeros})", launch=least.launch, zero=0, kernel=kernel)
+
+
+def least_calls(stream, least):
+    """{operation: function} of what else there is the least of."""
+    names = {"record": least.record, "create": least.create, "destroy": least.destroy}
+    yield "event record", timed(stream.sync, "record()", **names)
+    yield "event create and destroy", timed(stream.sync, "destroy(create())", **names)
 
 
 def cuda_core_ways(count):
@@ -79,14 +96,17 @@ def triton_ways(count):
     )
 
 
-def launches(loops_library, device, stream, count):
+def launches(loops_library, least, device, stream, count):
     """(who, function of a number of launches that answers with their seconds), the bare loop first."""
     library = ctypes.CDLL(loops_library)
     library.bare_launch.restype = ctypes.c_double
     code = cucore.ObjectCode.from_ptx(kernel_ptx(count).encode())
-    kernel = ctypes.c_void_p(int(code.get_kernel("empty").handle))
+    empty = code.get_kernel("empty")
+    kernel = ctypes.c_void_p(int(empty.handle))
     path, handle = cucore.driver_info().path.encode(), ctypes.c_void_p(int(stream.handle))
     yield "bare", lambda loops, _code=code: library.bare_launch(path, handle, kernel, count, ctypes.c_long(loops))
+    if least is not None:
+        yield from least_ways(least, stream, empty, count)
     yield from cucore_ways(device, stream, count)
     if cucore.driver_info().kind != "gpu":
         return
@@ -99,9 +119,11 @@ def launches(loops_library, device, stream, count):
             print(f"  without {peer.__name__}: {error}")
 
 
-def other_calls(loops_library, device, stream):
+def other_calls(loops_library, least, device, stream):
     """{operation: {who: function of a number of calls}} for what python_bench.py measures besides launches."""
     sources = [("bare", bare_operations(loops_library, cucore.driver_info().path, cucore, stream, device))]
+    if least is not None:
+        sources.append(("least of Python", least_calls(stream, least)))
     sources.append(("cucore", operations(cucore, stream, device)))
     if cucore.driver_info().kind == "gpu" and importlib.util.find_spec("cuda.core") is not None:
         import cuda.core as core
@@ -139,15 +161,17 @@ def main():
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--loops", type=int, default=1024)
     arguments = parser.parse_args()
+    sys.path.append(str(Path(arguments.loops_library).resolve().parent))
+    least = importlib.import_module("least_calls") if importlib.util.find_spec("least_calls") is not None else None
     device = cucore.Device()
     device.set_current()
     stream = device.create_stream()
     print("Calls from Python that take turns in one process (medians)")
     print(f"  {'operation':<28}{'who':<20}{'ns':>8}{'over bare':>12}{'ratio':>8}")
     for count in COUNTS:
-        ways = dict(launches(arguments.loops_library, device, stream, count))
+        ways = dict(launches(arguments.loops_library, least, device, stream, count))
         take_turns(f"launch, {count} arguments", ways, arguments.rounds, arguments.loops)
-    for operation, functions in other_calls(arguments.loops_library, device, stream).items():
+    for operation, functions in other_calls(arguments.loops_library, least, device, stream).items():
         take_turns(operation, functions, arguments.rounds, arguments.loops)
 
 

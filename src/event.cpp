@@ -41,6 +41,11 @@ const EventState& open_event(const std::shared_ptr<const EventState>& state, con
   return *state;
 }
 
+int record_native(EventHandle event, StreamHandle stream) noexcept {
+  const driver::Table* const table = driver::table_for_release();
+  return table == nullptr ? driver::CUDA_ERROR_DEINITIALIZED : table->cuEventRecord(event, stream);
+}
+
 void record_event(const EventState& event, const StreamState& stream, unsigned flags) {
   ContextScope scope(context_handle(stream));
   const driver::Table& table = driver::table();

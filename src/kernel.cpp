@@ -63,6 +63,9 @@ void KernelState::learn() const {
   if (table) {
     refine_by_name(*table, name);
     signature = std::make_shared<const Signature>(std::move(*table));
+    slots = signature->slots();
+    bytes = static_cast<std::uint32_t>(signature->bytes());
+    count = static_cast<std::uint32_t>(signature->size());
   }
   learned.store(true, std::memory_order_release);
 }
@@ -132,6 +135,8 @@ Kernel Kernel::from_handle(KernelHandle handle, std::shared_ptr<const void> owne
   if (driver::table().cuKernelGetName(&name, handle) == driver::CUDA_SUCCESS && name != nullptr) state->name = name;
   return Kernel(std::move(state));
 }
+
+const detail::KernelPlan* Kernel::plan() const noexcept { return state_.get(); }
 
 KernelHandle Kernel::handle() const noexcept { return state_ == nullptr ? nullptr : state_->handle; }
 

@@ -92,6 +92,43 @@ inline void check(const KernelState& state, std::span<const Argument> arguments)
 }  // namespace
 }  // namespace detail
 
+namespace detail {
+
+// launch_config.cpp compares the two structs of a config.
+[[gnu::hot]] int launch_native(const NativeConfig& config, KernelHandle kernel, void* const* values) {
+  const driver::Table* const table = driver::table_for_release();
+  if (table == nullptr) [[unlikely]] {
+    return driver::CUDA_ERROR_DEINITIALIZED;
+  }
+  return table->cuLaunchKernelEx(reinterpret_cast<const driver::CUlaunchConfig*>(&config),
+                                 reinterpret_cast<driver::CUfunction>(kernel), const_cast<void**>(values), nullptr);
+}
+
+int launch_block(const NativeConfig& config, KernelHandle kernel, void* block, std::size_t bytes) {
+  const driver::Table* const table = driver::table_for_release();
+  if (table == nullptr) return driver::CUDA_ERROR_DEINITIALIZED;
+  void* const buffer_pointer = reinterpret_cast<void*>(1);  // CU_LAUNCH_PARAM_BUFFER_POINTER
+  void* const buffer_size = reinterpret_cast<void*>(2);     // CU_LAUNCH_PARAM_BUFFER_SIZE
+  void* extra[] = {buffer_pointer, block, buffer_size, &bytes, nullptr};
+  return table->cuLaunchKernelEx(reinterpret_cast<const driver::CUlaunchConfig*>(&config),
+                                 reinterpret_cast<driver::CUfunction>(kernel), nullptr, extra);
+}
+
+void launch_refused(int code, const Stream& stream, const NativeConfig& config, const Kernel& kernel,
+                    void* const* values) {
+  const StreamState& order = open_stream(stream.state(), "launch");
+  open_kernel(kernel.state(), "launch");
+  const DriverLaunchConfig driver_config({.grid = {config.grid[0], config.grid[1], config.grid[2]},
+                                          .block = {config.block[0], config.block[1], config.block[2]}});
+  // Without a table there was no call: this one opens the driver, or says why none may be called.
+  if (code == driver::CUDA_ERROR_DEINITIALIZED) return launch_now(order, driver_config, kernel, values);
+  driver::CUlaunchConfig native = driver_config.native;
+  native.hStream = order.handle;
+  retry_or_fail(code, order, driver_config, kernel, native, values);
+}
+
+}  // namespace detail
+
 void check_arguments(const Kernel& kernel, std::span<const Argument> arguments) {
   detail::check(detail::open_kernel(kernel.state(), "launch"), arguments);
 }

@@ -1,4 +1,5 @@
 // LaunchConfig into the driver's form. What the device has to say about it is in launch_limits.cpp.
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <string>
@@ -182,6 +183,20 @@ const driver::CUlaunchAttributeValue* DriverLaunchConfig::find(int attribute) co
 ResolvedConfig::ResolvedConfig(const LaunchConfig& config) {
   static_assert(sizeof(detail::DriverLaunchConfig) <= storage_size && alignof(detail::DriverLaunchConfig) <= 8);
   std::construct_at(reinterpret_cast<detail::DriverLaunchConfig*>(storage_.data()), config);
+}
+
+std::optional<detail::NativeConfig> ResolvedConfig::plain() const noexcept {
+  using Native = detail::NativeConfig;
+  using Driver = driver::CUlaunchConfig;
+  static_assert(sizeof(Native) == sizeof(Driver) && offsetof(Native, block) == offsetof(Driver, blockDimX) &&
+                offsetof(Native, shared_bytes) == offsetof(Driver, sharedMemBytes) &&
+                offsetof(Native, stream) == offsetof(Driver, hStream) &&
+                offsetof(Native, attributes) == offsetof(Driver, attrs) &&
+                offsetof(Native, attribute_count) == offsetof(Driver, numAttrs));
+  const Driver& all = native().native;
+  if (all.numAttrs != 0 || all.sharedMemBytes != 0 || native().needs_device) return std::nullopt;
+  return Native{.grid = {all.gridDimX, all.gridDimY, all.gridDimZ},
+                .block = {all.blockDimX, all.blockDimY, all.blockDimZ}};
 }
 
 ResolvedConfig::~ResolvedConfig() { std::destroy_at(reinterpret_cast<detail::DriverLaunchConfig*>(storage_.data())); }

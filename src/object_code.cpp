@@ -97,7 +97,14 @@ LibraryHandle ObjectCode::handle() const {
 Kernel ObjectCode::get_kernel(std::string_view name) const {
   load();
   const auto mapped = state_->mapping.find(name);
-  return state_->library->get_kernel(mapped != state_->mapping.end() ? mapped->second : std::string(name));
+  return state_->library->get_kernel(mapped != state_->mapping.end() ? mapped->second : name);
+}
+
+Kernel ObjectCode::known_kernel(std::string_view name) const {
+  const detail::LibraryState* const library = state_->loaded.load(std::memory_order_acquire);
+  if (library == nullptr) return {};
+  const auto mapped = state_->mapping.find(name);
+  return library->known_kernel(mapped != state_->mapping.end() ? mapped->second : name);
 }
 
 GlobalVariable ObjectCode::get_global(std::string_view name) const {

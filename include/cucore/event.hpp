@@ -28,7 +28,10 @@ namespace cucore {
 
 namespace detail {
 struct EventState;
-}
+
+/// cuEventRecord and nothing else: no check, no throw, the driver's answer.
+CUCORE_API int record_native(EventHandle event, StreamHandle stream) noexcept;
+}  // namespace detail
 class Context;
 class Device;
 class Stream;

@@ -10,15 +10,16 @@
 // An event from the pool may have been recorded by an earlier user: until it is recorded anew, is_done() and sync()
 // answer for that record.
 //
-// Ownership: a PooledEvent shares the pool, and gives its event back when it goes; release() keeps the event instead.
-// The pool's events keep its context alive. A device's own pool (Device::event_pool) gives up its idle events when the
+// Ownership: a PooledEvent gives its event back when it goes; release() keeps the event instead. It may outlive the
+// pool, whose last owner takes the idle events along: then its event is destroyed. The pool's events keep its context
+// alive. A device's own pool (Device::event_pool) gives up its idle events when the
 // process exits. Thread-safety: every member of EventPool may be called from any thread at any time.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -30,7 +31,7 @@ namespace cucore {
 
 class PooledEvent;
 
-class CUCORE_API EventPool : public std::enable_shared_from_this<EventPool> {
+class CUCORE_API EventPool {
  public:
   static constexpr std::size_t default_capacity = 256;
 
@@ -59,31 +60,52 @@ class CUCORE_API EventPool : public std::enable_shared_from_this<EventPool> {
   void set_capacity(std::size_t capacity) noexcept;
   const Context& context() const noexcept { return context_; }
 
+  // For cucore's own parts: an event on loan, which keeps this object, though not the idle events, until take_back().
+  // lend() answers with the closed event, and counts no loan, if none is idle.
+  Event lend(const EventOptions& options);
+  void count_loan() noexcept;
+  /// Ends a loan. Not kept, and left to the caller, is an event that others refer to, or that is one too many; the
+  /// answer says which it was. The closed event only ends the loan. The pool may be gone afterwards.
+  bool take_back(Event& event) noexcept;
+
  private:
   EventPool(Context context, std::size_t capacity) : context_(std::move(context)), capacity_(capacity) {}
+  ~EventPool() = default;
+  /// What the last owner does.
+  static void drop(EventPool* pool) noexcept;
+  Event take(const EventOptions& options, unsigned loans);
+  bool keep(Event& event) noexcept;
+  struct Idle {
+    std::vector<Event> places;  // the first `count` have events
+    std::size_t count = 0;
+  };
+  static bool make_room(Idle& idle) noexcept;
 
   static std::size_t kind_of(const EventOptions& options) noexcept {
     return (options.timing_enabled ? 1u : 0u) | (options.blocking_sync ? 2u : 0u);
   }
 
   const Context context_;
+  mutable std::atomic<bool> taken_{false};  // a SpinGuard's lock, for all below
+  bool is_ownerless_ = false;
+  std::size_t loans_ = 0;
   std::size_t capacity_;
-  mutable std::mutex mutex_;
-  std::array<std::vector<Event>, 4> idle_;
+  std::array<Idle, 4> idle_;
 };
 
 /// An event on loan; move-only. Empty when moved from, and after release().
 class PooledEvent {
  public:
   PooledEvent() noexcept = default;
-  PooledEvent(Event event, std::shared_ptr<EventPool> pool) noexcept
-      : event_(std::move(event)), pool_(std::move(pool)) {}
-  PooledEvent(PooledEvent&&) noexcept = default;
+  /// For cucore's own parts: of a loan that `pool` has counted.
+  PooledEvent(Event event, EventPool& pool) noexcept : event_(std::move(event)), pool_(&pool) {}
+  PooledEvent(PooledEvent&& other) noexcept
+      : event_(std::move(other.event_)), pool_(std::exchange(other.pool_, nullptr)) {}
   PooledEvent& operator=(PooledEvent&& other) noexcept {
     if (this != &other) {
       give_back();
       event_ = std::move(other.event_);
-      pool_ = std::move(other.pool_);
+      pool_ = std::exchange(other.pool_, nullptr);
     }
     return *this;
   }
@@ -95,19 +117,18 @@ class PooledEvent {
   /// Gives the event back now.
   void give_back() noexcept {
     if (pool_ == nullptr) return;
-    pool_->try_put(event_);
-    event_ = Event();  // destroyed if it was not kept
-    pool_ = nullptr;
+    if (!std::exchange(pool_, nullptr)->take_back(event_)) event_ = Event();  // destroyed if nobody else refers to it
   }
   /// Keeps the event: it will not go back.
   Event release() noexcept {
-    pool_ = nullptr;
-    return std::move(event_);
+    Event kept = std::move(event_);
+    give_back();
+    return kept;
   }
 
  private:
   Event event_;
-  std::shared_ptr<EventPool> pool_;
+  EventPool* pool_ = nullptr;
 };
 
 }  // namespace cucore

@@ -10,6 +10,7 @@
 // Thread-safety: every member may be called concurrently; copies of one kernel share what has been learned about it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -65,6 +66,17 @@ struct ParameterSlot {
   /// converted or refused.
   std::int64_t least = 1;
   std::uint64_t most = 0;
+};
+
+/// What a launch reads of a kernel, in one place.
+struct KernelPlan {
+  KernelHandle handle = nullptr;
+  // Set before `learned`, and not changed any more. Where nobody knows the parameters, `count` is one that no launch
+  // has.
+  mutable const ParameterSlot* slots = nullptr;
+  mutable std::uint32_t bytes = 0;
+  mutable std::uint32_t count = UINT32_MAX;
+  mutable std::atomic<bool> learned = false;
 };
 
 }  // namespace detail
@@ -188,6 +200,8 @@ class CUCORE_API Kernel {
   /// For cucore's own parts.
   explicit Kernel(std::shared_ptr<const detail::KernelState> state) noexcept : state_(std::move(state)) {}
   const std::shared_ptr<const detail::KernelState>& state() const noexcept { return state_; }
+  /// Lives as long as any copy of this kernel; null if it refers to nothing.
+  const detail::KernelPlan* plan() const noexcept;
 
  private:
   std::shared_ptr<const detail::KernelState> state_;

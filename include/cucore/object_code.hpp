@@ -117,6 +117,9 @@ class CUCORE_API ObjectCode {
   /// Loads; the kernel called `name`: a name expression given to compile(), a symbol, or the C++ name of one kernel
   /// (cuLibraryGetKernel). Throws as load() does, and DriverError (CUDA_ERROR_NOT_FOUND) with close names, if known.
   Kernel get_kernel(std::string_view name) const;
+  /// For cucore's own parts: the same if the code is loaded and that kernel has been asked for before, else nothing.
+  /// Calls no driver and waits for nobody who does.
+  Kernel known_kernel(std::string_view name) const;
   /// Loads; a variable on the current device, by name expression, symbol or C++ name ("&ns::v" or "ns::v";
   /// cuLibraryGetGlobal).
   GlobalVariable get_global(std::string_view name) const;

@@ -175,12 +175,14 @@ const Table* renewed(const Table* old) {
 
 }  // namespace
 
+const ScalarType* known_scalar_type(const PyTypeObject* type) noexcept {
+  const Table* const table = current.load(std::memory_order_acquire);
+  return table == nullptr ? nullptr : table->find(type);
+}
+
 const ScalarType* find_scalar_type(PyTypeObject* type) {
-  const Table* table = current.load(std::memory_order_acquire);
-  if (table != nullptr) {
-    if (const ScalarType* scalar = table->find(type)) return scalar;
-  }
-  table = renewed(table);
+  if (const ScalarType* scalar = known_scalar_type(type)) return scalar;
+  const Table* const table = renewed(current.load(std::memory_order_acquire));
   if (const ScalarType* scalar = table->find(type)) return scalar;
   for (const ScalarType& scalar : table->types) {
     if (scalar.type != nullptr && PyType_IsSubtype(type, scalar.type) != 0) return &scalar;

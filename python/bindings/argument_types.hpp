@@ -26,4 +26,7 @@ struct ScalarType {
 /// made the object. Lock-free; the answer lives as long as the process.
 const ScalarType* find_scalar_type(PyTypeObject* type);
 
+/// The same if it is known by now: runs no Python code.
+const ScalarType* known_scalar_type(const PyTypeObject* type) noexcept;
+
 }  // namespace cucore::python

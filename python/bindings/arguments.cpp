@@ -9,13 +9,12 @@
 
 #include "cucore/error.hpp"
 #include "python/bindings/argument_types.hpp"
+#include "python/bindings/direct_launch.hpp"
 #include "python/bindings/dlpack.hpp"
 #include "python/bindings/memory.hpp"
 
 namespace cucore::python {
 namespace {
-
-PyTypeObject* buffer_type = nullptr;  // set at import
 
 std::string where(const ArgumentPack& pack) {
   std::string text = "argument " + std::to_string(pack.size() + 1);
@@ -56,20 +55,6 @@ nb::object optional_attribute(PyObject* object, const char* name) {
   return nb::steal(value);
 }
 
-// An int of one digit, which most are, without a call.
-bool small_int(PyObject* argument, std::int64_t& value) {
-  auto* const number = reinterpret_cast<PyLongObject*>(argument);
-#if PY_VERSION_HEX >= 0x030C0000
-  if (PyUnstable_Long_IsCompact(number) == 0) return false;
-  value = PyUnstable_Long_CompactValue(number);
-#else
-  const Py_ssize_t size = Py_SIZE(number);
-  if (size < -1 || size > 1) return false;
-  value = size * static_cast<std::int64_t>(number->ob_digit[0]);
-#endif
-  return true;
-}
-
 [[gnu::noinline]] void add_long_int(ArgumentPack& pack, PyObject* argument) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(argument, &overflow);
@@ -106,8 +91,10 @@ void add_bytes(ArgumentPack& pack, PyObject* argument, std::size_t size, Paramet
   pack.add_value(view.buf, length, kind);
 }
 
+const char* behind_header(PyObject* scalar) { return reinterpret_cast<const char*>(scalar) + sizeof(PyObject); }
+
 void add_scalar(ArgumentPack& pack, PyObject* argument, const ScalarType& scalar) {
-  const char* const behind = reinterpret_cast<const char*>(argument) + sizeof(PyObject);
+  const char* const behind = behind_header(argument);
   switch (scalar.storage) {
     case ScalarType::Storage::inlined:
       return pack.add_value(behind, scalar.size, scalar.kind);
@@ -129,7 +116,7 @@ void add_buffer(ArgumentPack& pack, const PyBuffer& buffer) {
   if (!buffer.is_open()) [[unlikely]] {
     refuse(PyExc_ValueError, where(pack) + "the buffer has been closed");
   }
-  pack.add_pointer(buffer.buffer->handle());
+  pack.add_pointer(buffer.address);
 }
 
 // __cuda_array_interface__: the data pointer, and the stream the data is written on if it names one.
@@ -215,7 +202,7 @@ bool is_foreign_handle(PyTypeObject* type) {
 
 inline void add_argument(ArgumentPack& pack, PyObject* argument, LaunchOrder& order) {
   PyTypeObject* const type = Py_TYPE(argument);
-  if (type == buffer_type) return add_buffer(pack, *nb::inst_ptr<PyBuffer>(argument));
+  if (type == launch_types.buffer) return add_buffer(pack, *nb::inst_ptr<PyBuffer>(argument));
   if (type == &PyLong_Type) return add_int(pack, argument);
   if (type == &PyFloat_Type) return pack.add_float(PyFloat_AS_DOUBLE(argument));
   if (type == &PyBool_Type) return pack.add_bool(argument == Py_True);
@@ -239,6 +226,20 @@ void add_arguments(ArgumentPack& pack, PyObject* const* arguments, Py_ssize_t co
   }
 }
 
-void prepare_arguments() { buffer_type = reinterpret_cast<PyTypeObject*>(nb::type<PyBuffer>().ptr()); }
+bool put_scalar(const detail::ParameterSlot& slot, std::byte* at, PyObject* argument) noexcept {
+  const ScalarType* const scalar = known_scalar_type(Py_TYPE(argument));
+  if (scalar == nullptr || scalar->size != slot.size ||
+      (slot.fitting_kinds >> static_cast<unsigned>(scalar->kind) & 1u) == 0) {
+    return false;
+  }
+  const void* value = behind_header(argument);
+  if (scalar->storage == ScalarType::Storage::pointed) {
+    std::memcpy(&value, behind_header(argument), sizeof(const void*));
+  } else if (scalar->storage != ScalarType::Storage::inlined) {
+    return false;
+  }
+  std::memcpy(at, value, slot.size);
+  return true;
+}
 
 }  // namespace cucore::python

@@ -20,7 +20,4 @@ struct LaunchOrder {
 /// passed itself, or the bytes to pass (a bytes-like object).
 void add_arguments(ArgumentPack& pack, PyObject* const* arguments, Py_ssize_t count, LaunchOrder& order);
 
-/// Looks up the types that arguments have most. At import, after the classes have been bound.
-void prepare_arguments();
-
 }  // namespace cucore::python

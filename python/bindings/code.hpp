@@ -23,7 +23,8 @@ struct PyObjectCode {
 };
 
 struct PyKernel {
-  explicit PyKernel(Kernel wrapped) : kernel(std::move(wrapped)) {}
+  explicit PyKernel(Kernel wrapped) : plan(wrapped.plan()), kernel(std::move(wrapped)) {}
+  const detail::KernelPlan* plan;  ///< the kernel's
   Owned<Kernel> kernel;
 };
 

@@ -52,8 +52,7 @@ void bind_context(nb::module_& module) {
                   "the context cannot be closed while it is current in this thread: make another context current with "
                   "Device.set_current() first");
             }
-            const WithoutGil released;
-            self.value().close();
+            self.close_value();
           },
           "Drops this reference; a green context is destroyed when no stream or event needs it any more.")
       .def(

@@ -112,7 +112,19 @@ PyObject* make_in_context(PyObject* self, PyObject* const* arguments, Py_ssize_t
     PyObject* const bound = *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(self) + context_offset);
     if (bound != nullptr && reinterpret_cast<PyObject*>(Py_TYPE(bound)) == context_type) {
       const PyContext& context = *nb::inst_ptr<PyContext>(bound);
-      if (context.is_open()) return answered([&] { return new_object<Object>(context.use(make)); });
+      if (context.is_open()) {
+        return answered([&] {
+          // Without the GIL, though the call is short: NVIDIA's driver (580) lets cuEventCreate wait while another
+          // thread waits inside cuMemFree, cuLibraryUnload or a launch on a full queue, and what that thread waits for
+          // may be a callback that needs the GIL.
+          const PyContext::Use in(context);
+          auto made = [&] {
+            const WithoutGil released{WithoutGil::held};
+            return make(*in);
+          }();
+          return new_object<Object>(std::move(made));
+        });
+      }
     }
   }
   const auto in_python = nb::steal(PyObject_GetAttrString(self, method));

@@ -3,7 +3,6 @@
 // A release can fail on any thread, with or without the GIL. The core's handler only queues the text and asks the
 // interpreter for a call at a safe point of the main thread; a thread that is about to run Python again (WithoutGil)
 // empties the queue earlier. Nothing is said once the interpreter finalizes.
-#include <cxxabi.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -18,8 +17,7 @@ namespace {
 
 struct FailedReleases {
   std::mutex mutex;
-  std::vector<std::string> texts;
-  std::atomic<bool> any{false};
+  std::vector<std::string> texts;  // none while failed_releases_wait is false
 };
 
 // Never destroyed: a release may fail on a thread that outlives the interpreter.
@@ -28,14 +26,18 @@ FailedReleases& failed_releases() {
   return *queue;
 }
 
-// With the GIL. An exception that is being handled stays as it is.
+}  // namespace
+
+std::atomic<bool> failed_releases_wait{false};
+
+// An exception that is being handled stays as it is.
 void warn_of_failed_releases() noexcept try {
   FailedReleases& queue = failed_releases();
   std::vector<std::string> texts;
   {
     const std::lock_guard lock(queue.mutex);
     texts.swap(queue.texts);
-    queue.any = false;
+    failed_releases_wait = false;
   }
   const nb::error_scope handled;
   for (const std::string& text : texts) {
@@ -50,6 +52,8 @@ void warn_of_failed_releases() noexcept try {
   // Out of memory while saying so: the core has counted the failure.
 }
 
+namespace {
+
 int at_safe_point(void*) {
   if (!finalizing()) warn_of_failed_releases();
   return 0;
@@ -61,7 +65,7 @@ void on_failed_release(const Error& error, void*) noexcept {
     FailedReleases& queue = failed_releases();
     const std::lock_guard lock(queue.mutex);
     queue.texts.emplace_back(error.what());
-    queue.any = true;
+    failed_releases_wait = true;
   } catch (...) {
     return;  // no memory for the text; the core has counted the failure
   }
@@ -113,18 +117,6 @@ void translate(const std::exception_ptr& pointer, void*) {
     raise(PyExc_RuntimeError, error);
   } catch (const PythonFailure& failure) {
     failure.restore();
-  }
-}
-
-// Asks for the GIL. Before 3.14, CPython ends a thread that does so while the interpreter finalizes by unwinding its
-// stack, which destructors and nanobind's frames do not survive. Such a thread sleeps here until the process ends, as
-// CPython itself does from 3.14 on.
-template <class Acquire>
-void or_sleep(Acquire acquire) noexcept {
-  try {
-    acquire();
-  } catch (abi::__forced_unwind&) {
-    for (;;) pause();
   }
 }
 
@@ -218,12 +210,20 @@ WithoutGil::WithoutGil(Held) noexcept : state_(finalizing() ? nullptr : PyEval_S
 
 WithoutGil::~WithoutGil() {
   if (state_ == nullptr) return;
-  or_sleep([this] { PyEval_RestoreThread(state_); });
-  if (failed_releases().any.load(std::memory_order_relaxed)) warn_of_failed_releases();
+  restore_thread(state_);
+  if (failed_releases_wait.load(std::memory_order_relaxed)) warn_of_failed_releases();
+}
+
+void sleep_for_ever() noexcept {
+  for (;;) pause();
 }
 
 WithGil::WithGil() noexcept {
-  or_sleep([this] { state_ = PyGILState_Ensure(); });
+  try {
+    state_ = PyGILState_Ensure();
+  } catch (abi::__forced_unwind&) {  // see restore_thread()
+    sleep_for_ever();
+  }
 }
 
 WithGil::~WithGil() { PyGILState_Release(state_); }

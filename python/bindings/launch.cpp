@@ -5,6 +5,8 @@
 // given up, so threads may share a kernel, a config and a stream, and a close() in another thread is harmless.
 #include "python/bindings/launch.hpp"
 
+#include "python/bindings/direct_launch.hpp"
+
 namespace cucore::python {
 
 LaunchTypes launch_types;
@@ -74,14 +76,28 @@ void launch_with_keywords(PyObject* const* arguments, Py_ssize_t count, PyObject
   launch(ordered, 3);
 }
 
-PyObject* launch_entry(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
+[[gnu::noinline]] PyObject* launch_generally(PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
   return guarded([&] {
-    if (keywords == nullptr && count >= 3) [[likely]] {
+    if (keywords == nullptr && count >= 3) {
       launch(arguments, count);
     } else {
       launch_with_keywords(arguments, count, keywords);
     }
   });
+}
+
+[[gnu::hot]] PyObject* launch_entry(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
+  const auto generally = [&] { return launch_generally(arguments, count, keywords); };
+  if (keywords != nullptr || count < 3 || Py_TYPE(arguments[0]) != launch_types.stream ||
+      Py_TYPE(arguments[1]) != launch_types.config || Py_TYPE(arguments[2]) != launch_types.kernel) [[unlikely]] {
+    return generally();
+  }
+  const PyLaunchConfig& config = *nb::inst_ptr<PyLaunchConfig>(arguments[1]);
+  if (!config.is_plain) return generally();
+  const PyKernel& kernel = *nb::inst_ptr<PyKernel>(arguments[2]);
+  return launch_directly(
+      arguments[0], config.native, kernel.plan, arguments + 3, count - 3,
+      [&]() -> const Kernel& { return *kernel.kernel; }, generally);
 }
 
 PyMethodDef launch_method{"launch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(launch_entry)),
@@ -108,6 +124,28 @@ Stream foreign_stream_reference(PyObject* object) {
   return foreign;
 }
 
+PyObject* after_refusal(int code, const PyStream::Use& use, const detail::NativeConfig& config, const Kernel& kernel,
+                        void* const* values) noexcept {
+  return guarded([&] {
+    const WithoutGil released{WithoutGil::held};
+    detail::launch_refused(code, *use, config, kernel, values);
+  });
+}
+
+PyObject* launch_many(const PyStream& stream, const detail::NativeConfig& config, const detail::KernelPlan& plan,
+                      PyObject* const* arguments, bool& done) noexcept {
+  constexpr std::uint32_t most_bytes = 4096;
+  alignas(16) std::byte block[most_bytes + 8];
+  done = plan.bytes <= most_bytes && put_all(plan, arguments, block);
+  if (!done) return nullptr;
+  return without_gil_on(
+      stream, [&] { return detail::launch_block(config, plan.handle, block, plan.bytes); },
+      [&](int, const PyStream::Use&) -> PyObject* {
+        done = false;  // the general way tries again, and says what is wrong
+        return nullptr;
+      });
+}
+
 nb::object config_object(PyObject* object) {
   if (PyObject_TypeCheck(object, launch_types.config) != 0) return nb::borrow(object);
   if (object == Py_None) throw nb::value_error("config is required: a LaunchConfig with grid and block");
@@ -123,8 +161,7 @@ void wait_for_producers(const Stream& stream, const LaunchOrder& order) {
 }
 
 void bind_launch(nb::module_& module) {
-  launch_types = {type_of<PyStream>(), type_of<PyLaunchConfig>(), type_of<PyKernel>()};
-  prepare_arguments();
+  launch_types = {type_of<PyStream>(), type_of<PyLaunchConfig>(), type_of<PyKernel>(), type_of<PyBuffer>()};
   const nb::object name = nb::str("cucore");
   auto function = nb::steal(PyCFunction_NewEx(&launch_method, nullptr, name.ptr()));
   if (!function.is_valid()) throw nb::python_error();

@@ -12,6 +12,7 @@ struct LaunchTypes {
   PyTypeObject* stream = nullptr;
   PyTypeObject* config = nullptr;
   PyTypeObject* kernel = nullptr;
+  PyTypeObject* buffer = nullptr;
 };
 extern LaunchTypes launch_types;
 

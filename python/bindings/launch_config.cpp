@@ -131,10 +131,10 @@ PyLaunchConfig for_kernel(nb::handle kernel, std::uint64_t n, std::uint64_t shme
     throw nb::type_error((std::string("kernel must be a Kernel, not ") + Py_TYPE(kernel.ptr())->tp_name).c_str());
   }
   const std::optional<int> ordinal = device.is_none() ? std::nullopt : std::optional(device_ordinal(device));
-  return {without_gil([&] {
+  return PyLaunchConfig(without_gil([&] {
     return LaunchConfig::for_kernel(*wrapped->kernel, ordinal ? Device(*ordinal) : Device::current(), n, shmem_size,
                                     block_size_limit);
-  })};
+  }));
 }
 
 }  // namespace
@@ -166,8 +166,7 @@ void bind_launch_config(nb::module_& module) {
             .memory_sync_domain_map = memory_sync_domain_map(domain_map),
             .preferred_shared_memory_carveout = optional_int(carveout, "preferred_shared_memory_carveout"),
             .access_policy_window = access_policy_window(window)};
-        static_cast<void>(ResolvedConfig(config));  // what is wrong on every device
-        new (self) PyLaunchConfig{config};
+        new (self) PyLaunchConfig(config);
       },
       nb::arg("grid") = nb::none(), nb::arg("cluster") = nb::none(), nb::arg("block") = nb::none(),
       nb::arg("shmem_size") = nb::none(), nb::arg("is_cooperative") = false,
@@ -187,8 +186,7 @@ void bind_launch_config(nb::module_& module) {
       [](PyLaunchConfig& self, nb::handle value) {   \
         LaunchConfig config = self.config;           \
         config.name = write;                         \
-        static_cast<void>(ResolvedConfig(config));   \
-        self.config = std::move(config);             \
+        self = PyLaunchConfig(config);               \
       },                                             \
       nb::for_setter(nb::arg("value").none()));
   FIELD(grid, tuple_of(config.grid), dimensions(value, "grid"))

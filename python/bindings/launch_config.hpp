@@ -1,4 +1,4 @@
-// LaunchConfig as a Python object: the core's, behind checked properties.
+// LaunchConfig as a Python object: the core's, behind checked properties, and as the driver takes it.
 #pragma once
 
 #include "cucore/launch.hpp"
@@ -7,7 +7,16 @@
 namespace cucore::python {
 
 struct PyLaunchConfig {
+  /// Throws what is wrong with it on every device.
+  explicit PyLaunchConfig(const LaunchConfig& checked) : PyLaunchConfig(checked, ResolvedConfig(checked).plain()) {}
+
+  detail::NativeConfig native;  ///< all of `config` if it is plain, less the stream
+  bool is_plain;                ///< ResolvedConfig::plain()
   LaunchConfig config;
+
+ private:
+  PyLaunchConfig(const LaunchConfig& checked, const std::optional<detail::NativeConfig>& plain)
+      : native(plain.value_or(detail::NativeConfig())), is_plain(plain.has_value()), config(checked) {}
 };
 
 }  // namespace cucore::python

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cucore/error.hpp"
-#include "python/bindings/launch.hpp"
+#include "python/bindings/direct_launch.hpp"
 
 namespace cucore::python {
 namespace {
@@ -18,10 +18,13 @@ namespace {
 struct PyLauncher {
   PyObject_HEAD;
   vectorcallfunc vectorcall;
-  PyObject* weak_references;
-  PyObject* kernel;  // a Kernel
   PyObject* stream;  // as given; null: the first argument of every call
+  const detail::KernelPlan* plan;
+  detail::NativeConfig config;  // all of it if it is plain, less the stream
+  bool is_plain;
+  PyObject* kernel;  // a Kernel
   Launcher* launcher;
+  PyObject* weak_references;
 };
 
 PyTypeObject* launcher_type = nullptr;
@@ -36,7 +39,8 @@ PyObject* take_stream(const PyLauncher& self, PyObject* const*& arguments, Py_ss
   return *arguments++;
 }
 
-PyObject* call(PyObject* object, PyObject* const* arguments, std::size_t flags, PyObject* keywords) {
+[[gnu::noinline]] PyObject* call_generally(PyObject* object, PyObject* const* arguments, std::size_t flags,
+                                           PyObject* keywords) {
   return guarded([&] {
     const PyLauncher& self = cast(object);
     Py_ssize_t count = PyVectorcall_NARGS(flags);
@@ -53,6 +57,25 @@ PyObject* call(PyObject* object, PyObject* const* arguments, std::size_t flags, 
     if (!order.producers.empty()) wait_for_producers(stream, order);
     launcher.launch_unchecked(stream, values);
   });
+}
+
+[[gnu::hot]] PyObject* call(PyObject* object, PyObject* const* arguments, std::size_t flags, PyObject* keywords) {
+  const auto generally = [&] { return call_generally(object, arguments, flags, keywords); };
+  const PyLauncher& self = cast(object);
+  PyObject* stream = self.stream;
+  PyObject* const* values = arguments;
+  Py_ssize_t count = PyVectorcall_NARGS(flags);
+  if (stream == nullptr) {
+    if (count == 0) return generally();
+    stream = *values++;
+    --count;
+  }
+  if (keywords != nullptr || !self.is_plain || Py_TYPE(stream) != launch_types.stream) [[unlikely]] {
+    return generally();
+  }
+  return launch_directly(
+      stream, self.config, self.plan, values, count, [&]() -> const Kernel& { return self.launcher->kernel(); },
+      generally);
 }
 
 // Arguments of many launches, one after the other in one block of memory.
@@ -178,7 +201,7 @@ PyObject* get_stream(PyObject* self, void*) {
 
 PyObject* get_config(PyObject* self, void*) {
   try {
-    return nb::cast(PyLaunchConfig{cast(self).launcher->config()}).release().ptr();
+    return nb::cast(PyLaunchConfig(cast(self).launcher->config())).release().ptr();
   } catch (...) {
     set_python_exception();
     return nullptr;
@@ -233,13 +256,18 @@ PyType_Spec specification{"cucore.Launcher", static_cast<int>(sizeof(PyLauncher)
 }  // namespace
 
 nb::object new_launcher(nb::handle kernel, const LaunchConfig& config, PyObject* stream) {
-  auto launcher = std::make_unique<Launcher>(*nb::cast<PyKernel&>(kernel).kernel, config);
+  const PyKernel& wrapped = nb::cast<PyKernel&>(kernel);
+  auto launcher = std::make_unique<Launcher>(*wrapped.kernel, config);
+  const auto plain = ResolvedConfig(config).plain();
   auto object = nb::steal(launcher_type->tp_alloc(launcher_type, 0));
   if (!object.is_valid()) throw nb::python_error();
   PyLauncher& self = cast(object.ptr());
   self.vectorcall = call;
   self.kernel = Py_NewRef(kernel.ptr());
   self.stream = Py_XNewRef(stream);
+  self.plan = wrapped.plan;
+  self.is_plain = plain.has_value();
+  if (plain) self.config = *plain;
   self.launcher = launcher.release();
   return object;
 }

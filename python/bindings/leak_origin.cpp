@@ -1,4 +1,4 @@
-// For CUCORE_CPU_REPORT_LEAKS=1: tells the CPU device the Python line on which an object is made.
+// For CUCORE_CPU_REPORT_LEAKS=1 and CUCORE_CPU_CHECK: tells the CPU device the Python line on which an object is made.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -39,7 +39,9 @@ std::size_t python_place(char* text, std::size_t size) {
 
 void tell_cpu_device_origins() {
   const char* wanted = std::getenv("CUCORE_CPU_REPORT_LEAKS");
-  if (wanted == nullptr || std::string_view(wanted) != "1") return;
+  const char* checked = std::getenv("CUCORE_CPU_CHECK");
+  const bool asks = (wanted != nullptr && std::string_view(wanted) == "1") || (checked != nullptr && *checked != 0);
+  if (!asks) return;
   const DriverInfo info = driver_info();
   if (info.kind != DriverKind::cpu) return;
   void* const library = dlopen(info.path.c_str(), RTLD_NOW | RTLD_NOLOAD);

@@ -48,9 +48,10 @@ class PythonResource final : public MemoryResource {
 /// A buffer, its resource as a Python object, and what it keeps alive. `resource` is empty if the core's buffer holds
 /// the resource itself (PythonResource); `owner` is borrowed from the core's buffer.
 struct PyBuffer {
-  explicit PyBuffer(Buffer wrapped) : buffer(std::move(wrapped)) {}
+  explicit PyBuffer(Buffer wrapped) : address(wrapped.handle()), buffer(std::move(wrapped)) {}
   PyBuffer(PyBuffer&&) noexcept = default;
 
+  DevicePointer address;  ///< as long as it is open
   Owned<Buffer> buffer;
   nb::object resource;
 

@@ -240,9 +240,17 @@ void bind_object_code(nb::module_& module) {
       .def(
           "get_kernel",
           [](const PyObjectCode& self, nb::handle name) {
+            Py_ssize_t size = 0;
+            const char* const utf8 =
+                PyUnicode_Check(name.ptr()) != 0 ? PyUnicode_AsUTF8AndSize(name.ptr(), &size) : nullptr;
+            if (utf8 != nullptr) {
+              Kernel known = self.code->known_kernel({utf8, static_cast<std::size_t>(size)});
+              if (known) return new_object<PyKernel>(std::move(known));
+            }
+            PyErr_Clear();  // text_of() says again what is wrong with the text
             const ObjectCode code = *self.code;
             const std::string symbol = text_of(name, "name");
-            return PyKernel(without_gil([&] { return code.get_kernel(symbol); }));
+            return new_object<PyKernel>(without_gil([&] { return code.get_kernel(symbol); }));
           },
           nb::arg("name").none(),
           "The kernel of that name: a name expression given to compile(), a symbol, or its name in C++. Loads.")

@@ -9,6 +9,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cxxabi.h>
+
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -56,6 +59,24 @@ void drop_reference(PyObject* object) noexcept;
 /// their own.
 int visit_attributes(PyObject* object, visitproc visit, void* arg);
 void clear_attributes(PyObject* object);
+
+/// Whether releases have failed that no CUDAWarning has told of yet, and telling, with the GIL.
+extern std::atomic<bool> failed_releases_wait;
+[[gnu::cold]] void warn_of_failed_releases() noexcept;
+
+/// For a thread that may not run any more: sleeps until the process ends.
+[[noreturn, gnu::cold]] void sleep_for_ever() noexcept;
+
+/// PyEval_RestoreThread. Before 3.14, CPython ends a thread that asks for the GIL while the interpreter finalizes by
+/// unwinding its stack, which destructors and nanobind's frames do not survive. Such a thread sleeps here until the
+/// process ends, as CPython itself does from 3.14 on.
+inline void restore_thread(PyThreadState* thread) noexcept {
+  try {
+    PyEval_RestoreThread(thread);
+  } catch (abi::__forced_unwind&) {
+    sleep_for_ever();
+  }
+}
 
 /// Gives the GIL up for the lifetime of this object, if this thread has it and the interpreter is not finalizing.
 /// On the way back it turns releases that failed meanwhile into CUDAWarnings.

@@ -23,10 +23,7 @@ nb::object record(const PyStream& self, nb::handle event, nb::handle options, bo
     return new_object<PyEvent>(self.use([&](const Stream& stream) { return stream.record(wanted); }));
   }
   const PyEvent* recorded = nullptr;
-  static PyObject* const event_type = nb::type<PyEvent>().ptr();
-  if (reinterpret_cast<PyObject*>(Py_TYPE(event.ptr())) == event_type) {
-    recorded = &self_as<PyEvent>(event);
-  } else if (!nb::try_cast<const PyEvent*>(event, recorded) || recorded == nullptr) {
+  if (!nb::try_cast<const PyEvent*>(event, recorded) || recorded == nullptr) {
     throw nb::type_error((std::string("event must be an Event or None, not ") + Py_TYPE(event.ptr())->tp_name).c_str());
   }
   Stream stream = self.value().share();
@@ -115,8 +112,28 @@ int clear(PyObject* object) {
   return 0;
 }
 
+// What most records are: of an Event, which is returned. Null without an exception: not one of those, or the driver did
+// not take it as things are (its stream's context may have to be made current first).
+PyObject* record_directly(PyObject* self, PyObject* event) {
+  const PyStream& stream = *nb::inst_ptr<PyStream>(self);
+  const PyEvent& mark = *nb::inst_ptr<PyEvent>(event);
+  if (!stream.is_open() || !mark.is_open() || !mark.is_recordable) return nullptr;
+  const PyStream::Use order(stream);
+  const PyEvent::Use recorded(mark);
+  PyThreadState* const thread = PyEval_SaveThread();
+  const int code = detail::record_native(reinterpret_cast<EventHandle>(mark.identity()),
+                                         reinterpret_cast<StreamHandle>(stream.identity()));
+  restore_thread(thread);
+  return code == 0 ? Py_NewRef(event) : nullptr;
+}
+
+PyTypeObject* event_type = nullptr;  // set at import
+
 // record() on the bare CPython API: programs call it around every piece of work.
 PyObject* record_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+  if (count == 1 && names == nullptr && Py_TYPE(arguments[0]) == event_type) [[likely]] {
+    if (PyObject* const recorded = record_directly(self, arguments[0])) return recorded;
+  }
   return answered([&] {
     std::array<PyObject*, 3> given{Py_None, Py_None, Py_False};  // event, options, external
     constexpr std::array<const char*, 3> known{"event", "options", "external"};
@@ -298,9 +315,7 @@ void bind_stream(nb::module_& module) {
       .def(
           "close",
           [](PyStream& self) {
-            if (self.is_default) return;
-            const WithoutGil released;
-            self.value().close();
+            if (!self.is_default) self.close_value();
           },
           "Drops the stream; one that cucore made is destroyed when its pending work is done.")
       .def("__cuda_stream__",
@@ -313,6 +328,7 @@ void bind_stream(nb::module_& module) {
         throw nb::type_error("a Stream is driver state of this process and cannot be pickled");
       });
 
+  event_type = reinterpret_cast<PyTypeObject*>(nb::type<PyEvent>().ptr());
   bind_stream_operations(cls);
   module.def("_stream_from_protocol", [](nb::handle object) { return new PyStream(stream_from_protocol(object)); });
   module.attr("LEGACY_DEFAULT_STREAM") =

@@ -17,6 +17,16 @@ inline std::uint64_t address(const void* handle) noexcept {
   return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(handle));
 }
 
+/// A closed reference has nothing to destroy.
+template <>
+inline bool may_call_driver_at_end(const Event& event) noexcept {
+  return static_cast<bool>(event);
+}
+template <>
+inline bool may_call_driver_at_end(const Stream& stream) noexcept {
+  return static_cast<bool>(stream);
+}
+
 /// A reference to T, with the identity it was made with.
 template <class T>
 class Wrapper {
@@ -28,6 +38,7 @@ class Wrapper {
   const T& value() const noexcept { return *value_; }
   std::uint64_t identity() const noexcept { return identity_; }
   bool is_open() const noexcept { return static_cast<bool>(*value_); }
+  bool is_in_use() const noexcept { return uses_ != 0; }
 
   /// Another value for a closed wrapper.
   void assign(T value) {
@@ -35,11 +46,33 @@ class Wrapper {
     *value_ = std::move(value);
   }
 
+  /// Closes the value; one that is in use is dropped by its last Use.
+  void close_value() {
+    if (!is_open()) return;
+    if (is_in_use()) {
+      retired_ = std::move(*value_);
+      return;
+    }
+    const WithoutGil released;
+    value_->close();
+  }
+
+  /// The same where nothing may be thrown: a failure is reported.
+  void drop_value() noexcept {
+    if (!is_open()) return;
+    if (is_in_use()) {
+      retired_ = std::move(*value_);
+      return;
+    }
+    const WithoutGil released{WithoutGil::held};
+    *value_ = T();
+  }
+
   /// Calls `call` with a reference of its own and without the GIL, so that a close() in another thread is harmless.
   template <class Call>
   decltype(auto) use(Call&& call) const {
     T copy = value_->share();
-    const WithoutGil released;
+    const WithoutGil released{WithoutGil::held};
     const struct Drop {
       T& reference;
       ~Drop() { reference = T(); }
@@ -47,14 +80,52 @@ class Wrapper {
     return call(static_cast<const T&>(copy));
   }
 
+  /// Keeps an open value usable while the GIL is given up, whoever closes it meanwhile: as use(), for calls that a
+  /// reference would cost too much. Made and destroyed with the GIL.
+  class Use {
+   public:
+#ifdef Py_GIL_DISABLED
+    explicit Use(const Wrapper& wrapper) noexcept : kept_(wrapper.value().share()) {}
+    const T& operator*() const noexcept { return kept_; }
+#else
+    explicit Use(const Wrapper& wrapper) noexcept : used_(wrapper) { ++used_.uses_; }
+    [[gnu::always_inline]] ~Use() {
+      --used_.uses_;
+      if (used_.retired_) [[unlikely]] {
+        used_.drop_retired();
+      }
+    }
+    /// The value, even if it has been closed since.
+    const T& operator*() const noexcept { return used_.is_open() ? used_.value() : used_.retired_; }
+#endif
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+#ifdef Py_GIL_DISABLED
+    T kept_;
+#else
+    const Wrapper& used_;
+#endif
+  };
+
   /// Open wrappers of one handle are equal; a closed one equals only itself.
   bool equals(const Wrapper& other) const noexcept {
     return this == &other || (is_open() && other.is_open() && identity_ == other.identity_);
   }
 
  private:
+  [[gnu::cold, gnu::noinline]] void drop_retired() const {
+    if (uses_ != 0) return;
+    T last = std::move(retired_);
+    const WithoutGil released;
+    last = T();
+  }
+
   std::uint64_t identity_;
   Owned<T> value_;
+  mutable T retired_;               // closed while in use
+  mutable std::uint32_t uses_ = 0;  // with the GIL
 };
 
 struct PyContext : Wrapper<Context> {
@@ -62,25 +133,32 @@ struct PyContext : Wrapper<Context> {
 };
 
 struct PyEvent : Wrapper<Event> {
-  using Wrapper::Wrapper;
-  PyEvent(PyEvent&&) noexcept = default;
-  ~PyEvent() { give_back(); }
+  explicit PyEvent(Event event) : Wrapper(std::move(event)), is_recordable(value() && !value().is_ipc_enabled()) {}
+  PyEvent(PyEvent&& other) noexcept
+      : Wrapper(std::move(other)),
+        is_recordable(other.is_recordable),
+        kind(other.kind),
+        lender(std::exchange(other.lender, nullptr)) {}
+  ~PyEvent() {
+    give_back();
+    drop_value();
+  }
 
-  std::shared_ptr<EventPool> lender;  ///< the pool it is on loan from
+  bool is_recordable;           ///< again and again: it is not one that other processes know
+  unsigned kind = 0;            ///< which of its pool's
+  EventPool* lender = nullptr;  ///< the pool it is on loan from, which has counted it
 
   /// Back to the pool it is from, if it is from one: then it is closed as far as this object goes.
   void give_back() noexcept {
     if (lender == nullptr) return;
-    const std::shared_ptr<EventPool> pool = std::move(lender);
-    if (pool->try_put(value())) return;
-    const WithoutGil released;
-    value() = Event();
+    Event nothing;
+    // One that is in use just now would be another user's.
+    if (std::exchange(lender, nullptr)->take_back(is_in_use() ? nothing : value())) return;
+    drop_value();
   }
   void close() {
     give_back();
-    if (!is_open()) return;
-    const WithoutGil released;
-    value().close();
+    close_value();
   }
 };
 
@@ -96,7 +174,8 @@ nb::object new_object_of(nb::handle type, Arguments&&... arguments) {
 /// A new Python object of T's own bound class.
 template <class T, class... Arguments>
 nb::object new_object(Arguments&&... arguments) {
-  return new_object_of<T>(nb::type<T>(), std::forward<Arguments>(arguments)...);
+  static const nb::handle type = nb::type<T>();
+  return new_object_of<T>(type, std::forward<Arguments>(arguments)...);
 }
 
 /// EventOptions of Python as the core's: an EventOptions, a dict of its fields or None. Throws TypeError.

@@ -295,6 +295,6 @@ keep = Last()
     "warnings are errors": Scenario("import warnings; warnings.simplefilter('error'); kept = everything()"),
     "optimised, with no site": Scenario("kept = everything()", environment={"PYTHONOPTIMIZE": "2"}),
     "development mode": Scenario("kept = everything()", environment={"PYTHONDEVMODE": "1"}),
-    "malloc debugging": Scenario("kept = everything()", environment={"PYTHONMALLOC": "malloc_debug"}),
+    "malloc debugging": Scenario("kept = everything()", environment={"PYTHONMALLOC": "debug"}),
 }
 SCENARIOS |= ENDINGS

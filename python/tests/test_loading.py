@@ -130,3 +130,18 @@ def test_a_library_is_unloaded_once_after_the_last_of_code_and_kernels(counting_
     print(calls("unloads"), calls("loads"))
     """
     assert run_counted(source, counting_driver) == "0\n1 1\n"
+
+
+def test_a_kernel_that_cannot_run_here_says_why_and_leaves_the_others_alone(device, stream):
+    if cucore.driver_info().kind != "cpu":
+        pytest.skip("about the CPU device")
+    head = ".version 8.6\n.target sm_80\n.address_size 64\n"
+    code = cucore.ObjectCode.from_ptx(
+        (
+            head + ".visible .entry one() { tcgen05.wait::ld.sync.aligned; ret; }\n.visible .entry other() { ret; }"
+        ).encode()
+    )
+    with pytest.raises(cucore.CUDAError, match=r"NOT_SUPPORTED[^$]*kernel 'one'[^$]*ptx:4: error: tcgen05.wait::ld"):
+        code.get_kernel("one")
+    cucore.launch(stream, cucore.LaunchConfig(grid=1, block=1), code.get_kernel("other"))
+    stream.sync()

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
+
+#include "src/detail/spin_guard.hpp"
 
 namespace cucore::detail {
 
@@ -35,7 +37,7 @@ class HandleRegistry {
   void add(const State* state) noexcept {
     Bucket& bucket = bucket_of(state->handle);
     RegistryLinks<State>& links = state->registry_links;
-    const std::scoped_lock lock(bucket.mutex);
+    const SpinGuard lock(bucket.taken);
     links = {.next = bucket.first, .previous = nullptr, .linked = true};
     if (bucket.first != nullptr) bucket.first->registry_links.previous = state;
     bucket.first = state;
@@ -45,7 +47,7 @@ class HandleRegistry {
   void remove(const State* state) noexcept {
     Bucket& bucket = bucket_of(state->handle);
     RegistryLinks<State>& links = state->registry_links;
-    const std::scoped_lock lock(bucket.mutex);
+    const SpinGuard lock(bucket.taken);
     if (!links.linked) return;
     if (links.next != nullptr) links.next->registry_links.previous = links.previous;
     (links.previous != nullptr ? links.previous->registry_links.next : bucket.first) = links.next;
@@ -55,7 +57,7 @@ class HandleRegistry {
   /// Null: not ours, or on its way out.
   std::shared_ptr<const State> find(const void* handle) noexcept {
     Bucket& bucket = bucket_of(handle);
-    const std::scoped_lock lock(bucket.mutex);
+    const SpinGuard lock(bucket.taken);
     for (const State* state = bucket.first; state != nullptr; state = state->registry_links.next) {
       if (state->handle == handle) return state->weak_from_this().lock();
     }
@@ -64,7 +66,7 @@ class HandleRegistry {
 
  private:
   struct Bucket {
-    std::mutex mutex;
+    std::atomic<bool> taken{false};
     const State* first = nullptr;
   };
 

@@ -13,15 +13,13 @@
 
 namespace cucore::detail {
 
-struct KernelState {
-  driver::CUkernel handle = nullptr;
+struct KernelState : KernelPlan {
   std::shared_ptr<LibraryState> library;  ///< null for a kernel of somebody else's
   std::shared_ptr<const void> owner;
   std::string name;
 
   // The parameter table: learned once, then read without a lock.
   mutable std::mutex learning;
-  mutable std::atomic<bool> learned = false;
   mutable std::shared_ptr<const Signature> signature;  ///< null: nobody knows
   mutable Dim3 required_block{0, 0, 0};                ///< .reqntid; 0: any, or not known
 

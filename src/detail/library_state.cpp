@@ -118,7 +118,16 @@ std::shared_ptr<LibraryState> LibraryState::open(const LoadRequest& request) {
   return state;
 }
 
-Kernel LibraryState::get_kernel(const std::string& name) {
+Kernel LibraryState::known_kernel(std::string_view name) const {
+  const std::scoped_lock lock(kernels_mutex_);
+  const auto found = kernels_.find(name);
+  if (found == kernels_.end()) return {};
+  return Kernel(std::shared_ptr<const KernelState>(shared_from_this(), found->second.get()));
+}
+
+Kernel LibraryState::get_kernel(std::string_view asked_for) {
+  if (Kernel known = known_kernel(asked_for)) return known;
+  const std::string name(asked_for);
   auto kernel = std::make_shared<KernelState>();
   const auto find = [&](const std::string& symbol) {
     kernel->name = symbol;
@@ -135,9 +144,17 @@ Kernel LibraryState::get_kernel(const std::string& name) {
                    meant.size() > 1 ? several_hint(meant) : not_found_hint(name, symbols, "kernels"));
     }
   }
-  driver::check(code, "cuLibraryGetKernel", [&] { return "kernel " + quoted(name) + " in " + description_; });
-  kernel->library = shared_from_this();
-  return Kernel(std::move(kernel));
+  if (code != driver::CUDA_SUCCESS) {
+    // The log of the load may say why: the CPU device names there what keeps a kernel from running.
+    driver::fail(code, "cuLibraryGetKernel", "kernel " + quoted(name) + " in " + description_, {}, info_log_);
+  }
+  // Without a share in the ownership, which whoever has the kernel has.
+  kernel->library = std::shared_ptr<LibraryState>(std::shared_ptr<void>(), this);
+  {
+    const std::scoped_lock lock(kernels_mutex_);
+    kernel = kernels_.try_emplace(name, std::move(kernel)).first->second;
+  }
+  return Kernel(std::shared_ptr<const KernelState>(shared_from_this(), kernel.get()));
 }
 
 GlobalVariable LibraryState::get_global(const std::string& name) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -44,6 +45,8 @@ struct LoadRequest {
   std::vector<JitOption> jit_options;
 };
 
+struct KernelState;
+
 class LibraryState : public std::enable_shared_from_this<LibraryState> {
  public:
   ~LibraryState();
@@ -53,7 +56,9 @@ class LibraryState : public std::enable_shared_from_this<LibraryState> {
   LibraryHandle handle() const noexcept { return handle_.get(); }
   /// By symbol, or as C++ spells it ("ns::fill<int>") where one kernel alone is called so. @throws DriverError
   /// CUDA_ERROR_NOT_FOUND, listing what there is
-  Kernel get_kernel(const std::string& name);
+  Kernel get_kernel(std::string_view name);
+  /// The same if it has been asked for before, else nothing. Calls no driver.
+  Kernel known_kernel(std::string_view name) const;
   /// Address and size in the current context's device, by symbol or C++ name. @throws DriverError as get_kernel
   GlobalVariable get_global(const std::string& name);
   /// Symbol names of all kernels; empty if neither the PTX nor the driver (before 12.4) tells.
@@ -75,6 +80,10 @@ class LibraryState : public std::enable_shared_from_this<LibraryState> {
   std::optional<CodeImage> used_;
   std::string info_log_;
   std::unique_ptr<Jit> jit_;
+  // What has been learned about a kernel is learned once for all who ask for it. By the names asked for; Kernels share
+  // the library's ownership.
+  mutable std::mutex kernels_mutex_;
+  std::map<std::string, std::shared_ptr<KernelState>, std::less<>> kernels_;
   OwningHandle<LibraryTraits> handle_;  // last: goes before what the driver may write to
 };
 

@@ -20,6 +20,9 @@
 #include "src/driver/trace.hpp"
 
 namespace cucore::driver {
+
+std::atomic<const Table*> current_table{nullptr};
+
 namespace {
 
 constexpr int oldest_driver = 12000;
@@ -41,8 +44,8 @@ struct OpenDriver {
 
 enum class Phase { closed, opening, open, forked, exiting };
 
-// All of this outlives everything else in the process: plain pointers and trivially destroyed statics.
-std::atomic<const Table*> current_table{nullptr};
+// All of this, and current_table, outlives everything else in the process: plain pointers and trivially destroyed
+// statics.
 std::atomic<Phase> phase{Phase::closed};
 const OpenDriver* opened = nullptr;  // written once, before current_table
 std::exception_ptr* open_failure = nullptr;
@@ -192,16 +195,7 @@ const OpenDriver& open_driver() {
 
 }  // namespace
 
-const Table& table() {
-  if (const Table* table = current_table.load(std::memory_order_acquire)) [[likely]] {
-    return *table;
-  }
-  return open_driver().table;
-}
-
-const Table* table_for_release() noexcept { return current_table.load(std::memory_order_acquire); }
-
-bool is_open() noexcept { return current_table.load(std::memory_order_acquire) != nullptr; }
+const Table& open_table() { return open_driver().table; }
 
 bool is_gpu() noexcept { return is_open() && opened->info.kind == DriverKind::gpu; }
 

@@ -7,6 +7,7 @@
 // and table_for_release() tells it not to call. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <string_view>
 
@@ -21,15 +22,27 @@ struct Table {
 #include "src/driver/functions.def"
 };
 
+/// The open driver's table; null while there is none, and when none may be called any more. Read through the functions
+/// below, which are inline because every call of a driver begins with one.
+extern std::atomic<const Table*> current_table;
+
+/// What table() does the first time, or when there is no driver to call.
+[[gnu::cold]] const Table& open_table();
+
 /// The driver's functions, after cuInit. @throws UnavailableError, StateError (forked child, process exit)
-const Table& table();
+inline const Table& table() {
+  if (const Table* table = current_table.load(std::memory_order_acquire)) [[likely]] {
+    return *table;
+  }
+  return open_table();
+}
 
 /// For releases: null when nothing may be released any more, because the process is exiting, because this is a forked
 /// child, or because no driver was ever opened.
-const Table* table_for_release() noexcept;
+inline const Table* table_for_release() noexcept { return current_table.load(std::memory_order_acquire); }
 
 /// Whether a driver has been opened in this process, without opening one.
-bool is_open() noexcept;
+inline bool is_open() noexcept { return table_for_release() != nullptr; }
 
 /// Whether the driver that has been opened is a GPU's, not the CPU device's.
 bool is_gpu() noexcept;

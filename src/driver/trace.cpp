@@ -228,7 +228,7 @@ struct Traced<Slot> {
     const std::uint64_t flow = open.clock != nullptr && code == CUDA_SUCCESS ? trace->next_flow.fetch_add(1) : 0;
     write_call(name, begin, end, flow, arguments);
     if (work == Work::span) {
-      trace->spans.end(open, stream, span_name(Tag<Slot>{}, name, parameters...), flow, arguments,
+      trace->spans.end(open, stream, span_name(Tag<Slot>{}, name, parameters...), {flow, begin}, arguments,
                        code == CUDA_SUCCESS);
     } else if (work == Work::mark && code == CUDA_SUCCESS) {
       trace->spans.mark(stream, "event", arguments);

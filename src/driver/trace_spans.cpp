@@ -146,7 +146,7 @@ Spans::Open Spans::begin(CUstream stream) {
   return first == nullptr ? Open{} : Open{clock, first};
 }
 
-void Spans::end(const Open& open, CUstream stream, std::string name, std::uint64_t flow, const Arguments& arguments,
+void Spans::end(const Open& open, CUstream stream, std::string name, Arrow arrow, const Arguments& arguments,
                 bool succeeded) {
   if (open.clock == nullptr) return;
   const RelaxedCapture relaxed(driver_);
@@ -156,12 +156,12 @@ void Spans::end(const Open& open, CUstream stream, std::string name, std::uint64
     open.clock->spare.push_back(open.first);
     return;
   }
-  enqueue(*open.clock, stream, {open.first, last, std::move(name), flow, arguments});
+  enqueue(*open.clock, stream, {open.first, last, std::move(name), arrow, arguments});
 }
 
 void Spans::mark(CUstream stream, std::string name, const Arguments& arguments) {
   const Open open = begin(stream);
-  if (open.clock != nullptr) enqueue(*open.clock, stream, {open.first, nullptr, std::move(name), 0, arguments});
+  if (open.clock != nullptr) enqueue(*open.clock, stream, {open.first, nullptr, std::move(name), {}, arguments});
 }
 
 void Spans::enqueue(Clock& clock, CUstream stream, Span span) {
@@ -213,12 +213,15 @@ bool Spans::write_first(Lane& lane) {
   }
   const auto nanoseconds = [](double milliseconds) { return static_cast<Nanoseconds>(milliseconds * 1e6); };
   const Nanoseconds at = clock.base_at + nanoseconds(from);
-  Event event(span.last != nullptr ? 'X' : 'i', span.name, "device", lane.place, at);
-  if (span.last != nullptr) event.duration(nanoseconds(length));
+  // The first event may pass before the call begins, but the work does not, and an arrow must lead forward in time.
+  const Nanoseconds end = at + nanoseconds(length);
+  const Nanoseconds begin = span.arrow.from < end ? std::max(at, span.arrow.from + 1) : at;
+  Event event(span.last != nullptr ? 'X' : 'i', span.name, "device", lane.place, begin);
+  if (span.last != nullptr) event.duration(end - begin);
   file_.write(std::move(event.arguments(span.arguments)));
-  if (span.flow != 0) {
-    Event arrow('f', "launch", "flow", lane.place, at);
-    file_.write(std::move(arrow.flow(span.flow)));
+  if (span.arrow.id != 0) {
+    Event arrow('f', "launch", "flow", lane.place, begin);
+    file_.write(std::move(arrow.flow(span.arrow.id)));
   }
   if (from > rebase_after_ms) {
     clock.base_at = at;

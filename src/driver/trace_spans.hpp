@@ -37,8 +37,14 @@ class Spans {
     CUevent first = nullptr;
   };
 
+  /// From a call to what the device did.
+  struct Arrow {
+    std::uint64_t id = 0;  ///< 0: none
+    Nanoseconds from = 0;
+  };
+
   Open begin(CUstream stream);
-  void end(const Open& open, CUstream stream, std::string name, std::uint64_t flow, const Arguments& arguments,
+  void end(const Open& open, CUstream stream, std::string name, Arrow arrow, const Arguments& arguments,
            bool succeeded);
   /// A moment: an event recorded by the program.
   void mark(CUstream stream, std::string name, const Arguments& arguments);
@@ -53,7 +59,7 @@ class Spans {
     CUevent first = nullptr;
     CUevent last = nullptr;  ///< null: a mark
     std::string name;
-    std::uint64_t flow = 0;
+    Arrow arrow;
     Arguments arguments;
   };
   struct Lane {

@@ -86,6 +86,24 @@ TEST(event_pool, is_shared_by_threads) {
   EXPECT_GE(pool->idle(), 1u);
 }
 
+TEST(event_pool, may_go_before_the_events_it_lent) {
+  auto pool = EventPool::create(device().context());
+  PooledEvent lent = pool->get();
+  PooledEvent kept = pool->get();
+  pool->get().give_back();  // leaves an idle one
+  pool = nullptr;
+  const Stream stream = device().create_stream();
+  lent->record(stream);
+  const Event mine = kept.release();
+  mine.record(stream);
+  PooledEvent moved = std::move(lent);
+  moved->sync();
+  moved.give_back();
+  EXPECT_FALSE(moved);
+  mine.sync();
+  EXPECT_TRUE(mine.is_done());
+}
+
 TEST(event_pool, of_a_device_is_one_for_all) {
   EXPECT_EQ(device().event_pool(), device().event_pool());
   EXPECT_EQ(device().event_pool()->context(), device().context());

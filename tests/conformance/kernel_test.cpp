@@ -113,6 +113,16 @@ TEST(kernel, occupancy_calls_the_size_function_and_passes_its_exception_on) {
       std::out_of_range);
 }
 
+TEST(kernel, says_how_large_clusters_may_be_and_how_many_run_at_once) {
+  if (device().compute_capability() < ComputeCapability{9, 0}) GTEST_SKIP() << "the device has no clusters";
+  const Stream stream = device().create_stream();
+  const Kernel count = kernel("count_threads");
+  const KernelOccupancy occupancy = count.occupancy(device());
+  EXPECT_EQ(occupancy.max_potential_cluster_size({.grid = {16}, .block = {32}}, stream), 8);
+  const LaunchConfig pairs{.grid = {8}, .block = {32}, .cluster = Dim3{2}};
+  EXPECT_GE(occupancy.max_active_clusters(pairs, stream), 1);
+}
+
 TEST(kernel, keeps_its_library_loaded) {
   Kernel copy;
   {
