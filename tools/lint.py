@@ -1,7 +1,8 @@
 """`make lint`: clang-format, ruff, clang-tidy and the house rules (who may include whom, how long a file may be).
 
-clang-tidy looks at the files whose content, or whose compile command, has changed since it last passed (a record in
-build/lint), so a second run costs nothing.
+clang-tidy looks at the files of which anything has changed since it last passed: their content, that of a header they
+include, directly or not, the compile command, the configuration or clang-tidy itself (a record in .setup/lint, which
+outlives build/). So a second run costs nothing, and an edit what it touches.
 """
 
 import functools
@@ -91,21 +92,48 @@ def check_first_lines(problems):
             problems.append(f"{path.relative_to(ROOT)}: does not begin with what it is for")
 
 
+INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTILINE)
+
+
 @functools.cache
-def headers_of(room):
-    """What a file of `room` can include, as one string of bytes."""
-    parts = ("include", "src", room)
-    return b"".join(
-        p.read_bytes() for p in sorted(tracked((".hpp", ".h", ".def"))) if p.relative_to(ROOT).parts[0] in parts
-    )
+def included_by(path):
+    """The files of the tree that a file may include: every #include that leads to one, whatever the #if around it."""
+    roots = [path.parent, ROOT, ROOT / "include", BUILD / "cpu/codegen/generated"]
+    found = set()
+    for name in INCLUDE.findall(path.read_bytes()):
+        found.update(
+            p for root in roots if (p := (root / name.decode()).resolve()).is_file() and p.is_relative_to(ROOT)
+        )
+    return found
+
+
+def closure(path):
+    """A file and all that it includes, directly or not, in order."""
+    known, pending = {path}, [path]
+    while pending:
+        new = included_by(pending.pop()) - known
+        known |= new
+        pending += new
+    return sorted(known)
+
+
+@functools.cache
+def sha256(path):
+    return hashlib.sha256(path.read_bytes()).digest()
+
+
+@functools.cache
+def tidy_version():
+    """Of clang-tidy, and of what brings the headers from outside the tree."""
+    version = subprocess.run(["clang-tidy-19", "--version"], capture_output=True, check=True).stdout
+    return version + sha256(ROOT / "tools/requirements.txt") + sha256(ROOT / "Makefile") + sha256(ROOT / ".clang-tidy")
 
 
 def tidy_key(command, path):
-    """What a clean verdict rests on: the configuration, the command, and every header of the tree."""
-    digest = hashlib.sha256(command.encode())
-    digest.update((ROOT / ".clang-tidy").read_bytes())
-    digest.update(path.read_bytes())
-    digest.update(headers_of(path.relative_to(ROOT).parts[0]))
+    """What a clean verdict rests on."""
+    digest = hashlib.sha256(tidy_version() + command.encode())
+    for file in closure(path):
+        digest.update(str(file.relative_to(ROOT)).encode() + b"\0" + sha256(file))
     return digest.hexdigest()
 
 
@@ -114,7 +142,7 @@ def check_tidy(problems):
     if not database.exists():
         problems.append("clang-tidy: no build/compile_commands.json; run `make build` first")
         return
-    passed_dir = BUILD / "lint"
+    passed_dir = ROOT / ".setup/lint"
     passed_dir.mkdir(parents=True, exist_ok=True)
     work = []
     for entry in json.loads(database.read_text()):

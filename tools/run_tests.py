@@ -2,7 +2,8 @@
 
 A suite is a name and a function that gives a Tally. Everything a suite prints goes to build/test-logs/SUITE.log. What
 failed, and the end of what it printed, stands before the last line, where whoever sees only the end of a log finds it.
-`tools/run_tests.py NAME ...` runs only those suites.
+`tools/run_tests.py NAME ...` runs only those suites. Most of them use one core for most of their time, so after lint as
+many run side by side as there are cores, two at most, those that take longest first.
 """
 
 import json
@@ -16,6 +17,8 @@ import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import tomllib
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
@@ -209,22 +212,30 @@ def fuzz(log):
 
 
 def packaging(log):
-    """pip install . into an empty environment, then the quick start from there."""
+    """pip install . into an empty environment, then the quick start from there.
+
+    What pyproject.toml asks for to build is put into that environment first: where pip would put it is another folder
+    each time, and the compiler's cache would never know those headers again.
+    """
     tally = Tally()
-    with tempfile.TemporaryDirectory() as folder:
-        venv = Path(folder) / "venv"
-        wheel_python = venv / "bin/python"
-        steps = [
-            ["/usr/bin/python3", "-m", "venv", venv],
-            [wheel_python, "-m", "pip", "install", "-q", "--no-input", f"{ROOT}"],
-            [wheel_python, ROOT / "tests/install/quick_start.py"],
-            [venv / "bin/cucore", "devices"],
-        ]
-        for step in steps:
-            status = run(log, step, {"CUCORE_DEVICE": "cpu"}, cwd=folder)
-            tally += Tally.of(" ".join(map(str, step)), status, log)
-            if tally.failures:
-                break
+    folder = BUILD / "packaging"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    venv = folder / "venv"
+    pip = [venv / "bin/python", "-m", "pip", "install", "-q", "--no-input"]
+    steps = [
+        ["/usr/bin/python3", "-m", "venv", venv],
+        [*pip, *needed],
+        [*pip, "--no-build-isolation", ROOT],
+        [venv / "bin/python", ROOT / "tests/install/quick_start.py"],
+        [venv / "bin/cucore", "devices"],
+    ]
+    for step in steps:
+        status = run(log, step, {"CUCORE_DEVICE": "cpu"}, cwd=folder)
+        tally += Tally.of(" ".join(map(str, step)), status, log)
+        if tally.failures:
+            break
     return tally
 
 
@@ -241,10 +252,10 @@ def demo(log):
 
 SUITES = {
     "lint": lint,
-    "cpp": cpp,
-    "pytest": pytest,
-    "demo": demo,
-    "packaging": packaging,
+    "tsan": sanitizer(
+        "tsan",
+        {"TSAN_OPTIONS": f"halt_on_error=0:exitcode=66:suppressions={ROOT}/tools/tsan.supp"},
+    ),
     "asan": sanitizer(
         "asan",
         {
@@ -253,12 +264,30 @@ SUITES = {
             "LSAN_OPTIONS": f"suppressions={ROOT}/tools/lsan.supp:print_suppressions=0",
         },
     ),
-    "tsan": sanitizer(
-        "tsan",
-        {"TSAN_OPTIONS": f"halt_on_error=0:exitcode=66:suppressions={ROOT}/tools/tsan.supp"},
-    ),
+    "packaging": packaging,
+    "pytest": pytest,
+    "cpp": cpp,
+    "demo": demo,
     "fuzz": fuzz,
 }
+ALONE = {"lint"}  # keeps all cores busy
+
+
+def report(name):
+    """Runs a suite and prints what came of it."""
+    log = LOGS / f"{name}.log"
+    log.unlink(missing_ok=True)
+    start = time.monotonic()
+    try:
+        tally = SUITES[name](log)
+    except Exception as error:  # a suite that cannot even start is a failed suite, and the others still run
+        tally = Tally(0, [f"{type(error).__name__}: {error}"])
+    if tally.ran_nothing:
+        tally.failures.append("no test ran")
+    whole = f"   whole log: {log.relative_to(ROOT)}\n" if tally.failures else ""
+    print(f"== {name}\n{whole}   {tally} ({time.monotonic() - start:.0f} s)", flush=True)
+    tally.failures = [f"{name}: {failure}" for failure in tally.failures]
+    return tally
 
 
 def main(names):
@@ -268,23 +297,10 @@ def main(names):
     LOGS.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(KERNEL_CACHE, ignore_errors=True)
     os.environ["CUCORE_CPU_CACHE"] = str(KERNEL_CACHE)
-    total = Tally()
-    for name in names or SUITES:
-        log = LOGS / f"{name}.log"
-        log.unlink(missing_ok=True)
-        start = time.monotonic()
-        print(f"== {name}", flush=True)
-        try:
-            tally = SUITES[name](log)
-        except Exception as error:  # a suite that cannot even start is a failed suite, and the others still run
-            tally = Tally(0, [f"{type(error).__name__}: {error}"])
-        if tally.ran_nothing:
-            tally.failures.append("no test ran")
-        if tally.failures:
-            print(f"   whole log: {log.relative_to(ROOT)}")
-        print(f"   {tally} ({time.monotonic() - start:.0f} s)", flush=True)
-        tally.failures = [f"{name}: {failure}" for failure in tally.failures]
-        total += tally
+    wanted = [name for name in SUITES if not names or name in names]
+    total = sum((report(name) for name in wanted if name in ALONE), Tally())
+    with ThreadPoolExecutor(max_workers=min(2, int(JOBS))) as pool:
+        total = sum(pool.map(report, (name for name in wanted if name not in ALONE)), total)
     for failure in total.failures:
         print(f"FAILED {failure}")
     print(total)

@@ -46,6 +46,9 @@ def count(output, status):
         failed = re.search(r"\[  FAILED  \] (\d+) test", output)
         skipped = re.search(r"\[  SKIPPED \] (\d+) test", output)
         return tuple(int(m[1]) if m else 0 for m in (gtest, failed, skipped))
+    compared = re.search(r"(\d+) programs compared, (\d+) differ", output)
+    if compared:
+        return int(compared[1]) - int(compared[2]), int(compared[2]), 0
     totals = {"passed": 0, "failed": 0, "skipped": 0}
     for line in reversed(output.splitlines()):
         if found := COUNTS.findall(line):
