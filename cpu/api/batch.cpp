@@ -1,10 +1,12 @@
 // Batches: many copies, prefetches or discards in one call. As in the driver, they refuse the legacy default stream.
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <vector>
 
 #include "cpu/api/entry.hpp"
+#include "cpu/runtime/array.hpp"
 #include "cpu/runtime/copy.hpp"
 #include "cpu/runtime/memory.hpp"
 
@@ -61,6 +63,98 @@ CUresult copy_batch(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t 
   return CUDA_SUCCESS;
 }
 
+/// One operand as an end of a 3-D copy: `element` is 1 between pointers, else an element of the array.
+CUresult describe_operand(const CUmemcpy3DOperand& operand, const CUextent3D& extent, size_t element, bool is_source,
+                          CUDA_MEMCPY3D* request) {
+  CUmemorytype& type = is_source ? request->srcMemoryType : request->dstMemoryType;
+  if (operand.type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
+    const CUoffset3D& offset = operand.op.array.offset;
+    type = CU_MEMORYTYPE_ARRAY;
+    (is_source ? request->srcArray : request->dstArray) = operand.op.array.array;
+    (is_source ? request->srcXInBytes : request->dstXInBytes) = offset.x * element;
+    (is_source ? request->srcY : request->dstY) = offset.y;
+    (is_source ? request->srcZ : request->dstZ) = offset.z;
+    return CUDA_SUCCESS;
+  }
+  const auto& pointer = operand.op.ptr;
+  if (operand.type != CU_MEMCPY_OPERAND_TYPE_POINTER || (pointer.rowLength != 0 && pointer.rowLength < extent.width) ||
+      (pointer.layerHeight != 0 && pointer.layerHeight < extent.height))
+    return CUDA_ERROR_INVALID_VALUE;
+  type = CU_MEMORYTYPE_UNIFIED;
+  (is_source ? request->srcDevice : request->dstDevice) = pointer.ptr;
+  (is_source ? request->srcPitch : request->dstPitch) = pointer.rowLength * element;
+  (is_source ? request->srcHeight : request->dstHeight) = pointer.layerHeight;
+  return CUDA_SUCCESS;
+}
+
+/// Bytes of an array's element, or 0 if there is no such array.
+size_t element_of(const CUmemcpy3DOperand& operand) {
+  const auto array = runtime::find_array(operand.op.array.array);
+  return array && array->descriptor().Width != 0 ? array->row_bytes() / array->descriptor().Width : 0;
+}
+
+/// As in one-dimensional batches: reads the source before the call returns.
+CUresult copy_from_snapshot(Stream& stream, const runtime::Place& to, const runtime::Place& from,
+                            const runtime::Shape& shape) {
+  size_t rows = 0, slices = 0, bytes = 0;
+  if (__builtin_mul_overflow(shape.height - 1, from.row_pitch, &rows) ||
+      __builtin_mul_overflow(shape.depth - 1, from.slice_pitch, &slices) ||
+      __builtin_add_overflow(rows, slices, &bytes) || __builtin_add_overflow(bytes, shape.width, &bytes) ||
+      !runtime::is_any_range(from.address, bytes))
+    return CUDA_ERROR_INVALID_VALUE;
+  const auto snapshot = std::make_shared<std::vector<char>>(bytes);
+  std::memcpy(snapshot->data(), reinterpret_cast<const void*>(from.address), bytes);
+  runtime::Place source = from;
+  source.address = reinterpret_cast<std::uintptr_t>(snapshot->data());
+  source.side = runtime::Side::Host;
+  const CUresult result = runtime::copy(stream, to, source, shape, false);
+  if (result == CUDA_SUCCESS) stream.enqueue(runtime::make_work([snapshot](CUresult) {}));  // keeps it until then
+  return result;
+}
+
+CUresult copy_one(const CUDA_MEMCPY3D_BATCH_OP& operation, Stream& stream) {
+  const CUextent3D& extent = operation.extent;
+  constexpr unsigned int kKnownFlags = CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE;
+  if (extent.width == 0 || extent.height == 0 || extent.depth == 0 || (operation.flags & ~kKnownFlags) != 0 ||
+      operation.srcAccessOrder < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM ||
+      operation.srcAccessOrder > CU_MEMCPY_SRC_ACCESS_ORDER_ANY)
+    return CUDA_ERROR_INVALID_VALUE;
+  const bool from_array = operation.src.type == CU_MEMCPY_OPERAND_TYPE_ARRAY;
+  const bool to_array = operation.dst.type == CU_MEMCPY_OPERAND_TYPE_ARRAY;
+  const size_t source_element = from_array ? element_of(operation.src) : 1;
+  const size_t target_element = to_array ? element_of(operation.dst) : 1;
+  if (source_element == 0 || target_element == 0) return CUDA_ERROR_INVALID_HANDLE;
+  if (from_array && to_array && source_element != target_element) return CUDA_ERROR_INVALID_VALUE;
+  const size_t element = std::max(source_element, target_element);
+  CUDA_MEMCPY3D request{};
+  if (__builtin_mul_overflow(extent.width, element, &request.WidthInBytes)) return CUDA_ERROR_INVALID_VALUE;
+  request.Height = extent.height;
+  request.Depth = extent.depth;
+  for (const bool is_source : {true, false}) {
+    const CUresult result =
+        describe_operand(is_source ? operation.src : operation.dst, extent, element, is_source, &request);
+    if (result != CUDA_SUCCESS) return result;
+  }
+  runtime::Place to, from;
+  runtime::Shape shape;
+  if (const CUresult result = runtime::resolve(request, &to, &from, &shape); result != CUDA_SUCCESS) return result;
+  if (operation.srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL && !from_array)
+    return copy_from_snapshot(stream, to, from, shape);
+  return runtime::copy(stream, to, from, shape, false);
+}
+
+CUresult copy_shapes(size_t count, const CUDA_MEMCPY3D_BATCH_OP* operations, size_t* failed, unsigned long long flags,
+                     Stream& stream) {
+  if (count == 0 || !operations || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < count; ++i) {
+    const CUresult result = copy_one(operations[i], stream);
+    if (result == CUDA_SUCCESS) continue;
+    if (failed) *failed = i;
+    return result;
+  }
+  return CUDA_SUCCESS;
+}
+
 /// Managed memory only.
 CUresult check_ranges(const CUdeviceptr* pointers, const size_t* sizes, size_t count) {
   if (!pointers || !sizes || count == 0) return CUDA_ERROR_INVALID_VALUE;
@@ -100,6 +194,18 @@ CUresult cuMemcpyBatchAsync_v2(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* siz
   return on_batch_stream(hStream, [&](Context&, Stream& stream) {
     return copy_batch(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, nullptr, stream);
   });
+}
+
+CUresult cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP* opList, size_t* failIdx, unsigned long long flags,
+                              CUstream hStream) {
+  return on_batch_stream(hStream,
+                         [&](Context&, Stream& stream) { return copy_shapes(numOps, opList, failIdx, flags, stream); });
+}
+
+CUresult cuMemcpy3DBatchAsync_v2(size_t numOps, CUDA_MEMCPY3D_BATCH_OP* opList, unsigned long long flags,
+                                 CUstream hStream) {
+  return on_batch_stream(hStream,
+                         [&](Context&, Stream& stream) { return copy_shapes(numOps, opList, nullptr, flags, stream); });
 }
 
 CUresult cuMemPrefetchBatchAsync(CUdeviceptr* dptrs, size_t* sizes, size_t count, CUmemLocation* prefetchLocs,

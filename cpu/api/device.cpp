@@ -24,6 +24,41 @@ CUresult of_device(CUdevice dev, F&& call) {
   });
 }
 
+/// What one core's atomics are to another: devices and host are the same memory and the same instructions.
+unsigned int atomic_capabilities(CUatomicOperation operation) {
+  constexpr unsigned int words = CU_ATOMIC_CAPABILITY_SCALAR_32 | CU_ATOMIC_CAPABILITY_SCALAR_64;
+  constexpr unsigned int both = CU_ATOMIC_CAPABILITY_SIGNED | CU_ATOMIC_CAPABILITY_UNSIGNED;
+  switch (operation) {
+    case CU_ATOMIC_OPERATION_INTEGER_ADD:
+    case CU_ATOMIC_OPERATION_INTEGER_MIN:
+    case CU_ATOMIC_OPERATION_INTEGER_MAX:
+      return both | words | CU_ATOMIC_CAPABILITY_REDUCTION;
+    case CU_ATOMIC_OPERATION_INTEGER_INCREMENT:
+    case CU_ATOMIC_OPERATION_INTEGER_DECREMENT:
+      return CU_ATOMIC_CAPABILITY_UNSIGNED | CU_ATOMIC_CAPABILITY_SCALAR_32 | CU_ATOMIC_CAPABILITY_REDUCTION;
+    case CU_ATOMIC_OPERATION_AND:
+    case CU_ATOMIC_OPERATION_OR:
+    case CU_ATOMIC_OPERATION_XOR:
+      return CU_ATOMIC_CAPABILITY_UNSIGNED | words | CU_ATOMIC_CAPABILITY_REDUCTION;
+    case CU_ATOMIC_OPERATION_EXCHANGE:
+    case CU_ATOMIC_OPERATION_CAS:
+      return CU_ATOMIC_CAPABILITY_UNSIGNED | words | CU_ATOMIC_CAPABILITY_SCALAR_128;
+    case CU_ATOMIC_OPERATION_FLOAT_ADD:
+      return CU_ATOMIC_CAPABILITY_SIGNED | words | CU_ATOMIC_CAPABILITY_REDUCTION;
+    default:
+      return 0;  // least and largest floats are no instruction of PTX's 32 and 64 bits
+  }
+}
+
+CUresult put_atomic_capabilities(unsigned int* capabilities, const CUatomicOperation* operations, unsigned int count) {
+  if (!capabilities || !operations || count == 0) return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned int i = 0; i < count; ++i)
+    if (operations[i] < CU_ATOMIC_OPERATION_INTEGER_ADD || operations[i] >= CU_ATOMIC_OPERATION_MAX)
+      return CUDA_ERROR_INVALID_VALUE;
+  std::transform(operations, operations + count, capabilities, atomic_capabilities);
+  return CUDA_SUCCESS;
+}
+
 CUresult copy_text(const std::string& text, char* out, int length) {
   const std::size_t room = static_cast<std::size_t>(length);
   const std::size_t taken = std::min(room - 1, text.size());
@@ -193,6 +228,19 @@ CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute attrib, CUdev
         return CUDA_ERROR_INVALID_VALUE;
     }
   });
+}
+
+CUresult cuDeviceGetP2PAtomicCapabilities(unsigned int* capabilities, const CUatomicOperation* operations,
+                                          unsigned int count, CUdevice srcDevice, CUdevice dstDevice) {
+  return of_device(srcDevice, [&](Device&) {
+    if (!find_device(dstDevice) || srcDevice == dstDevice) return CUDA_ERROR_INVALID_DEVICE;
+    return put_atomic_capabilities(capabilities, operations, count);
+  });
+}
+
+CUresult cuDeviceGetHostAtomicCapabilities(unsigned int* capabilities, const CUatomicOperation* operations,
+                                           unsigned int count, CUdevice dev) {
+  return of_device(dev, [&](Device&) { return put_atomic_capabilities(capabilities, operations, count); });
 }
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool_out, CUdevice dev) {

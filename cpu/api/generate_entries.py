@@ -29,6 +29,8 @@ NEWER = [
     ),
 ]
 OWN_EXPORTS = (
+    "__jit_debug_descriptor",  # where debuggers look, in stripped libraries too
+    "__jit_debug_register_code",
     "cucore_cpu_device_version",
     "cucore_cpu_dump",
     "cucore_cpu_driver_status",

@@ -28,6 +28,7 @@ void keep_attributes(const runtime::Payload& old, std::shared_ptr<const runtime:
   runtime::KernelPayload kernel = *after;
   kernel.attributes = before->attributes;
   kernel.request.cooperative = before->request.cooperative;
+  std::copy_n(before->request.cluster, 3, kernel.request.cluster);
   kernel.rebase();
   *payload = std::make_shared<runtime::Payload>(std::move(kernel));
 }
@@ -158,8 +159,10 @@ CUresult set_attribute(GraphNode& node, const runtime::KernelPayload& old, const
   runtime::KernelPayload kernel = old;
   std::erase_if(kernel.attributes, [&](const auto& each) { return each.id == attribute.id; });
   kernel.attributes.push_back(attribute);
-  if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) kernel.request.cooperative = attribute.value.cooperative != 0;
+  runtime::apply(attribute, &kernel.request);
   if (const CUresult result = runtime::check_launch(*kernel.function, kernel.request); result != CUDA_SUCCESS)
+    return result;
+  if (const CUresult result = runtime::check_cluster(*kernel.function, kernel.request); result != CUDA_SUCCESS)
     return result;
   kernel.rebase();
   node.payload = std::make_shared<runtime::Payload>(std::move(kernel));

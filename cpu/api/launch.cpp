@@ -57,28 +57,21 @@ CUresult launch_on(CUstream handle, CUfunction f, const LaunchRequest& request,
   });
 }
 
-/// What the attributes of cuLaunchKernelEx ask for beyond the plain launch.
-struct Extras {
-  bool cooperative = false;
-  CUevent event = nullptr;  ///< to record behind the kernel
-};
-
-CUresult read(const CUlaunchAttribute& attribute, Extras* extras) {
+/// Checks an attribute of cuLaunchKernelEx. `event`: to record behind the kernel.
+CUresult read(const CUlaunchAttribute& attribute, CUevent* event) {
   const CUlaunchAttributeValue& value = attribute.value;
   switch (attribute.id) {
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-      extras->cooperative = value.cooperative != 0;
       return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
       if (value.clusterDim.x == 0 || value.clusterDim.y == 0 || value.clusterDim.z == 0)
-        return CUDA_ERROR_INVALID_VALUE;
-      return value.clusterDim.x * value.clusterDim.y * value.clusterDim.z == 1 ? CUDA_SUCCESS
-                                                                               : CUDA_ERROR_NOT_SUPPORTED;
+        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+      return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
-      extras->event = value.programmaticEvent.event;
+      *event = value.programmaticEvent.event;
       return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-      extras->event = value.launchCompletionEvent.event;
+      *event = value.launchCompletionEvent.event;
       return CUDA_SUCCESS;
     // Hints, and permissions to overlap that need not be used.
     case CU_LAUNCH_ATTRIBUTE_IGNORE:
@@ -134,23 +127,16 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** kernelParams, void** extra) {
   if (!config || (config->numAttrs != 0 && !config->attrs))
     return in_context([](Context&) { return CUDA_ERROR_INVALID_VALUE; });
-  Extras extras;
+  CUevent handle = nullptr;
   for (unsigned int i = 0; i < config->numAttrs; ++i) {
-    const CUresult result = read(config->attrs[i], &extras);
+    const CUresult result = read(config->attrs[i], &handle);
     if (result != CUDA_SUCCESS) return in_context([&](Context&) { return result; });
   }
-  const auto event = extras.event ? runtime::find_event(extras.event) : nullptr;
-  if (extras.event && !event) return in_context([](Context&) { return CUDA_ERROR_INVALID_HANDLE; });
-  const CUresult result = launch_on(config->hStream, f,
-                                    {{config->gridDimX, config->gridDimY, config->gridDimZ},
-                                     {config->blockDimX, config->blockDimY, config->blockDimZ},
-                                     config->sharedMemBytes,
-                                     extras.cooperative,
-                                     kernelParams,
-                                     extra,
-                                     nullptr},
-                                    std::span(config->attrs, config->numAttrs));
-  return result == CUDA_SUCCESS && event ? cuEventRecord(extras.event, config->hStream) : result;
+  const auto event = handle ? runtime::find_event(handle) : nullptr;
+  if (handle && !event) return in_context([](Context&) { return CUDA_ERROR_INVALID_HANDLE; });
+  const LaunchRequest request = runtime::request_of(*config, kernelParams, extra);
+  const CUresult result = launch_on(config->hStream, f, request, std::span(config->attrs, config->numAttrs));
+  return result == CUDA_SUCCESS && event ? cuEventRecord(handle, config->hStream) : result;
 }
 
 CUresult cuFuncGetAttribute(int* pi, CUfunction_attribute attrib, CUfunction hfunc) {

@@ -103,6 +103,8 @@ CUresult cuLibraryGetKernel(CUkernel* pKernel, CUlibrary library, const char* na
     if (!pKernel || !name) return CUDA_ERROR_INVALID_VALUE;
     const int index = found.program().find_kernel(name);
     if (index < 0) return CUDA_ERROR_NOT_FOUND;
+    const runtime::KernelDescription& kernel = found.program().kernels[static_cast<std::size_t>(index)];
+    if (const CUresult refused = check_refusal(kernel); refused != CUDA_SUCCESS) return refused;
     *pKernel = found.kernels()[static_cast<std::size_t>(index)]->handle();
     return CUDA_SUCCESS;
   });
@@ -145,6 +147,12 @@ CUresult cuLibraryGetManaged(CUdeviceptr* dptr, size_t* bytes, CUlibrary library
     if (!name || (!dptr && !bytes)) return CUDA_ERROR_INVALID_VALUE;
     return module.find_variable(name, true, dptr, bytes);
   });
+}
+
+/// No device here has unified function pointers, so no library has such a function.
+CUresult cuLibraryGetUnifiedFunction(void** fptr, CUlibrary library, const char* symbol) {
+  return of_library_module(
+      library, [&](runtime::Module&) { return fptr && symbol ? CUDA_ERROR_NOT_FOUND : CUDA_ERROR_INVALID_VALUE; });
 }
 
 CUresult cuKernelGetFunction(CUfunction* pFunc, CUkernel kernel) {

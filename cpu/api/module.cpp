@@ -85,6 +85,7 @@ CUresult cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, const char* name)
     if (!hfunc || !name) return CUDA_ERROR_INVALID_VALUE;
     runtime::Function* const function = module.find_function(name);
     if (!function) return CUDA_ERROR_NOT_FOUND;
+    if (const CUresult refused = check_refusal(function->description()); refused != CUDA_SUCCESS) return refused;
     *hfunc = function->handle();
     return CUDA_SUCCESS;
   });

@@ -4,6 +4,7 @@
 
 #include "cpu/api/entry.hpp"
 #include "cpu/runtime/device.hpp"
+#include "cpu/runtime/launch.hpp"
 #include "cpu/runtime/module.hpp"
 
 using namespace cucore::cpu::api;
@@ -81,12 +82,26 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunc
 }
 
 CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func, const CUlaunchConfig* config) {
-  return of_function(func, [&](Function&) {  // no clusters here
-    return numClusters && config ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+  return of_function(func, [&](Function& function) {
+    if (!numClusters || !config || (config->numAttrs != 0 && !config->attrs)) return CUDA_ERROR_INVALID_VALUE;
+    const runtime::LaunchRequest request = runtime::request_of(*config, nullptr, nullptr);
+    std::uint32_t size = 0;
+    if (const CUresult result = runtime::check_cluster(function, request, &size); result != CUDA_SUCCESS) return result;
+    const int blocks =
+        function.max_active_blocks(request.block[0] * request.block[1] * request.block[2], request.dynamic_shared);
+    // One worker runs all blocks of a cluster, be they more than it would take otherwise.
+    const int clusters = blocks == 0 ? 0 : std::max(1, blocks / static_cast<int>(size));
+    *numClusters = clusters * static_cast<int>(runtime::worker_count());
+    return CUDA_SUCCESS;
   });
 }
 
 CUresult cuOccupancyMaxPotentialClusterSize(int* clusterSize, CUfunction func, const CUlaunchConfig* config) {
-  return of_function(
-      func, [&](Function&) { return clusterSize && config ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE; });
+  return of_function(func, [&](Function& function) {
+    if (!clusterSize || !config) return CUDA_ERROR_INVALID_VALUE;
+    const int blocks =
+        function.max_active_blocks(config->blockDimX * config->blockDimY * config->blockDimZ, config->sharedMemBytes);
+    *clusterSize = blocks == 0 ? 0 : static_cast<int>(function.cluster_limits().largest);
+    return CUDA_SUCCESS;
+  });
 }

@@ -1,4 +1,5 @@
 #include "cpu/codegen/built_ins.hpp"
+#include "cpu/codegen/cluster_copy.hpp"
 
 #include <xmmintrin.h>
 
@@ -340,6 +341,8 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_copy_masked", address_of(copy_masked)},
       {"cucpu_tensor_load", address_of(tensor_copy::load)},
       {"cucpu_tensor_store", address_of(tensor_copy::store)},
+      {"cucpu_cluster_copy", address_of(cluster_copy::bulk)},
+      {"cucpu_cluster_tensor_load", address_of(cluster_copy::tensor)},
       {"cucpu_mbarrier_initialise", address_of(mbarrier::initialise)},
       {"cucpu_mbarrier_arrive", address_of(mbarrier::arrive)},
       {"cucpu_mbarrier_arrive_uncounted", address_of(mbarrier::arrive_uncounted)},
@@ -375,12 +378,15 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_shuffle", address_of(cucpu_shuffle)},
       {"cucpu_vote", address_of(cucpu_vote)},
       {"cucpu_activemask", address_of(cucpu_activemask)},
+      {"cucpu_cluster_arrive", address_of(cucpu_cluster_arrive)},
+      {"cucpu_cluster_wait", address_of(cucpu_cluster_wait)},
       {"cucpu_yield", address_of(cucpu_yield)},
       {"cucpu_nanosleep", address_of(cucpu_nanosleep)},
       {"cucpu_vprintf", address_of(cucpu_vprintf)},
       {"cucpu_assertfail", address_of(cucpu_assertfail)},
       {"cucpu_trap", address_of(cucpu_trap)},
       {"cucpu_globaltimer", address_of(cucpu_globaltimer)},
+      {"cucpu_stack_end", address_of(cucpu_stack_end)},
       {"cucpu_texture_fetch", address_of(cucpu_texture_fetch)},
       {"cucpu_surface_access", address_of(cucpu_surface_access)},
       {"cucpu_texel_query", address_of(cucpu_texel_query)},

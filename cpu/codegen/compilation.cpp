@@ -32,14 +32,15 @@ struct Compilation {
   Compilation(const ptx::Module& module_, ptx::FunctionId kernel, const CompileOptions& options_)
       : module(module_),
         reach(module, kernel),
-        layout(module, reach),
+        layout(module, reach, options_.checks != 0 ? kSharedRedzone : 0),
+        target(options_.debug),
         ir(std::make_unique<llvm::Module>(llvm::StringRef(module.functions[kernel].name), context)),
         options(options_) {}
 
   /// Emits and optimises; a sentence says what went wrong.
   std::string run() {
     if (std::string error = refuse_unsupported(); !error.empty()) return error;
-    if (options.form != FormOfCode::Scalar) {
+    if (options.form != FormOfCode::Scalar && !options.debug && options.checks == 0) {
       refusal = refuse_vector_form(module, reach, layout.info);
       if (refusal.empty()) {
         if (std::string error = emit_vector_form(); !error.empty() || refusal.empty()) return error;
@@ -58,14 +59,26 @@ struct Compilation {
 
   std::string emit_scalar_form() {
     target.prepare(*ir);
-    ModuleEmitter emitter(module, reach, layout, context, *ir, host());
+    ModuleEmitter emitter(module, reach, layout, context, *ir, host(), nullptr, options.checks);
+    if (options.debug) emitter.describe_for_debuggers();
     emitter.declare();
     emitter.emit_bodies();
-    emitter.emit_entry_points();
+    emitter.emit_entry_points(reach.needs_fibers || options.by_thread);
     if (!emitter.error().empty()) return kernel_name() + ": " + emitter.error();
     if (std::string error = verify(); !error.empty()) return error;
-    target.optimise(*ir);
+    if (options.debug)
+      layout.info.frame_bytes = unoptimised_frame_bytes();
+    else
+      target.optimise(*ir);
     return {};
+  }
+
+  /// An upper bound for all frames of a thread that does not recurse: every register and result has its place there.
+  std::uint32_t unoptimised_frame_bytes() const {
+    std::size_t bytes = 0;
+    for (ptx::FunctionId id : reach.functions)
+      bytes += 512 + 16 * module.functions[id].registers.size() + 64 * module.functions[id].body.size();
+    return static_cast<std::uint32_t>(std::min<std::size_t>(bytes, std::size_t{16} << 20));
   }
 
   /// Sets `refusal` if the kernel keeps the scalar form.

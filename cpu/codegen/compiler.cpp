@@ -7,30 +7,43 @@
 #include "cpu/codegen/compiler_library.hpp"
 #include "cpu/codegen/kernel_cache.hpp"
 #include "cpu/codegen/kernel_key.hpp"
+#include "cpu/codegen/layout.hpp"
 #include "cpu/codegen/link.hpp"
 #include "cpu/codegen/reach.hpp"
 
 namespace cucore::cpu::codegen {
 
+namespace {
+
+void note_shared_variables(Code& code, const ptx::Module& module, const Reach& reach, const CompileOptions& options) {
+  if (options.checks != 0) code.shared_variables = Layout(module, reach, kSharedRedzone).shared_variables;
+}
+
+}  // namespace
+
 CompileResult compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses,
                       const CompileOptions& options, KernelCache* cache) {
   const Reach reach(module, kernel);
   std::optional<KernelKey> key;
-  if (cache != nullptr) {
+  if (cache != nullptr && !options.debug) {  // the key knows nothing of source lines
     if (const auto identity = identity_of(module, reach, options)) key = key_of(*identity);
   }
   if (const auto cached = key ? cache->find(*key) : std::nullopt) {
-    CompileResult result = link(*cached, module, reach, addresses);
+    CompileResult result = link(*cached, module, reach, addresses, options);
     result.was_cached = true;
-    if (result.code != nullptr) return result;
+    if (result.code != nullptr) {
+      note_shared_variables(*result.code, module, reach, options);
+      return result;
+    }
   }
   CompileResult result;
   const CompilerLibrary* const compiler = open_compiler_library(result.error);
   result.lacks_compiler = compiler == nullptr;
   KernelRecord record;
   if (compiler == nullptr || !compiler->compile(module, kernel, options, record, result.error)) return result;
-  result = link(record, module, reach, addresses);
+  result = link(record, module, reach, addresses, options);
   if (result.code == nullptr) result.error = std::string(module.functions[kernel].name) + ": " + result.error;
+  if (result.code != nullptr) note_shared_variables(*result.code, module, reach, options);
   if (key && result.code != nullptr) cache->store(*key, record);
   return result;
 }

@@ -44,24 +44,38 @@ struct KernelInfo {
   std::uint32_t registers = 0;          ///< an estimate, as attributes report it
   bool needs_fibers = false;            ///< which of the two entry points of Code there is
   FormOfCode form = FormOfCode::Scalar;
-  std::uint32_t frame_bytes = 0;    ///< stack that the vector form wants beyond local variables, an upper bound
+  std::uint32_t frame_bytes = 0;  ///< stack wanted beyond local variables by the vector form and by code for debuggers
   std::uint32_t group_threads = 1;  ///< of the vector form: threads that one call of `run_thread` runs in lockstep
+};
+
+/// In checked code, bytes between shared variables.
+inline constexpr std::uint32_t kSharedRedzone = 128;
+
+/// Where a static .shared variable stands in the block's window.
+struct SharedVariable {
+  std::uint32_t offset = 0;
+  std::uint32_t bytes = 0;
 };
 
 struct CompileOptions {
   FormOfCode form = FormOfCode::Scalar;
   std::uint32_t block[3] = {0, 0, 0};  ///< %ntid, which the vector form is made for
+  bool debug = false;        ///< for a debugger: scalar form, not optimised, never from the cache, known to debuggers
+  bool perf_map = false;     ///< its functions go into the file where perf looks for names
+  std::uint32_t checks = 0;  ///< of check_class (checks.hpp): then the scalar form, with them
+  bool by_thread = false;    ///< `run_thread` for every kernel, which the caller runs in an order of its own
 };
 
-/// Compiled code of one kernel: `run_thread` if it needs fibers, else `run_block`; the other one is null. In the vector
-/// form `run_thread` runs all threads of a group, from the one it is given on. Owns its memory; destroy only when no
-/// launch uses it.
+/// Compiled code of one kernel: `run_thread` if it needs fibers (or was asked for), else `run_block`; the other is
+/// null. In the vector form `run_thread` runs all threads of a group, from the one it is given on. Owns its memory;
+/// destroy only when no launch uses it.
 class Code {
  public:
   virtual ~Code() = default;
   KernelInfo info;
   RunThread run_thread = nullptr;
   RunBlock run_block = nullptr;
+  std::vector<SharedVariable> shared_variables;  ///< of checked code: what may be accessed of its static shared memory
 };
 
 struct CompileResult {

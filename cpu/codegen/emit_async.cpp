@@ -46,6 +46,29 @@ void emit_mbarrier_arrive(FunctionEmitter& f, const Instruction& i, Value* barri
   f.define(i.operands[0], f.call("cucpu_mbarrier_arrive", f.b.getInt64Ty(), {barrier, count, drops}), Type::B64);
 }
 
+/// The values of 32 bits in an array on the stack.
+Value* array_of(FunctionEmitter& f, const std::vector<Value*>& values) {
+  auto* room = f.slot(llvm::ArrayType::get(f.b.getInt32Ty(), values.size()), "array", 4);
+  for (std::size_t n = 0; n < values.size(); ++n)
+    f.b.CreateStore(values[n], f.b.CreateConstInBoundsGEP2_64(room->getAllocatedType(), room, 0, n));
+  return room;
+}
+
+/// What an im2col copy adds to each pixel, or null: 16 bits each, behind the barrier, or zero in a store.
+Value* pixel_offsets(FunctionEmitter& f, const Instruction& i, std::size_t rank) {
+  if (!i.has(M::Im2col) && !i.has(M::Im2colNoOffs)) return llvm::ConstantPointerNull::get(f.b.getPtrTy());
+  std::vector<Value*> offsets(rank - 2, f.b.getInt32(0));
+  for (std::size_t n = 0; i.has(M::Im2col) && n < offsets.size(); ++n)
+    offsets[n] = f.b.CreateZExt(f.source(i.operands[3].elements[n], Type::U16), f.b.getInt32Ty());
+  return array_of(f, offsets);
+}
+
+/// The ranks that a copy goes to: a mask of 16 bits, the last operand but a cache policy.
+Value* ranks_of(FunctionEmitter& f, const Instruction& i) {
+  const Operand& mask = i.operands[i.operands.size() - (i.has(M::L2CacheHint) ? 2 : 1)];
+  return f.b.CreateZExt(f.source(mask, Type::U16), f.b.getInt32Ty());
+}
+
 /// cp.async.bulk.tensor: [to], [map, {coordinates}], [barrier], or [map, {coordinates}], [from] in a group
 void emit_tensor_copy(FunctionEmitter& f, const Instruction& i) {
   const bool loads = i.spaces[0] == Space::Shared;
@@ -53,14 +76,19 @@ void emit_tensor_copy(FunctionEmitter& f, const Instruction& i) {
   const std::vector<Operand>& places = tensor.elements[1].elements;
   Value* map = f.pointer(tensor, Space::Generic);
   Value* shared = f.pointer(i.operands[loads ? 0 : 1], Space::Shared);
-  auto* room = f.slot(llvm::ArrayType::get(f.b.getInt32Ty(), places.size()), "coordinates", 4);
-  for (std::size_t n = 0; n < places.size(); ++n) {
-    f.b.CreateStore(f.source(places[n], Type::B32),
-                    f.b.CreateConstInBoundsGEP2_64(room->getAllocatedType(), room, 0, n));
-  }
-  const std::vector<Value*> arguments{f.thread(), shared, map, f.b.getInt32(static_cast<std::uint32_t>(places.size())),
-                                      room};
-  if (loads) {
+  std::vector<Value*> coordinates;
+  for (const Operand& place : places) coordinates.push_back(f.source(place, Type::B32));
+  std::vector<Value*> arguments{f.thread(),
+                                shared,
+                                map,
+                                f.b.getInt32(static_cast<std::uint32_t>(places.size())),
+                                array_of(f, coordinates),
+                                pixel_offsets(f, i, places.size())};
+  if (i.has(M::MulticastCluster)) {
+    arguments.push_back(f.pointer(i.operands[2], Space::Shared));
+    arguments.push_back(ranks_of(f, i));
+    f.call("cucpu_cluster_tensor_load", f.b.getVoidTy(), arguments);
+  } else if (loads) {
     complete_bytes(f, i.operands[2], f.call("cucpu_tensor_load", f.b.getInt32Ty(), arguments));
   } else {
     f.call("cucpu_tensor_store", f.b.getVoidTy(), arguments);
@@ -105,6 +133,11 @@ void emit_cp_async_bulk(FunctionEmitter& f, const Instruction& i) {
   Value* to = f.pointer(i.operands[0], i.spaces[0]);
   Value* from = f.pointer(i.operands[1], i.spaces[1]);
   Value* bytes = f.source(i.operands[2], Type::U32);
+  if (i.has(M::MulticastCluster)) {
+    f.call("cucpu_cluster_copy", f.b.getVoidTy(),
+           {f.thread(), to, from, bytes, f.pointer(i.operands[3], Space::Shared), ranks_of(f, i)});
+    return;
+  }
   if (i.has(M::CpMask)) {
     Value* mask = f.source(i.operands.back(), Type::B16);
     f.call("cucpu_copy_masked", f.b.getVoidTy(), {to, from, bytes, f.b.CreateZExt(mask, f.b.getInt32Ty())});

@@ -1,6 +1,8 @@
 // Branches, calls, the ends of functions and threads, and instructions that only hint.
 #include <algorithm>
 
+#include "cpu/codegen/checks.hpp"
+#include "cpu/codegen/emit_checks.hpp"
 #include "cpu/codegen/function_emitter.hpp"
 #include "cpu/codegen/generators.hpp"
 
@@ -157,8 +159,13 @@ void call_heap(FunctionEmitter& f, const Instruction& i, const Call& call, Devic
     return;
   }
   Value* argument = argument_value(f, call.arguments[0], Type::U64);
+  const bool is_checked = (f.module.checks & check_class::kMemory) != 0;
   if (which == DeviceRuntime::Malloc) {
-    define_result(f, call, f.call("cucpu_malloc", f.b.getInt64Ty(), {argument}), Type::U64);
+    define_result(f, call,
+                  is_checked ? emit_checked_malloc(f, argument) : f.call("cucpu_malloc", f.b.getInt64Ty(), {argument}),
+                  Type::U64);
+  } else if (is_checked) {
+    emit_checked_free(f, argument, i.position.line);
   } else {
     f.call("cucpu_free", f.b.getVoidTy(), {argument});
   }

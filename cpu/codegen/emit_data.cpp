@@ -90,7 +90,12 @@ Value* FunctionEmitter::special(const ptx::SpecialRegister& reg) {
     return invariant_field(i32, launch_state_, offsetof(LaunchState, block) + axis);
   };
   auto block_index = [&] { return invariant_field(i32, block_state_, offsetof(BlockState, block_id) + axis); };
-  auto grid_extent = [&] { return invariant_field(i32, launch_state_, offsetof(LaunchState, grid) + axis); };
+  auto grid_extent = [&]() -> Value* {
+    return invariant_field(i32, launch_state_, offsetof(LaunchState, grid) + axis);
+  };
+  auto cluster_extent = [&]() -> Value* {
+    return invariant_field(i32, launch_state_, offsetof(LaunchState, cluster) + axis);
+  };
 
   switch (*find_special(reg)) {
     case Special::Tid:
@@ -98,10 +103,8 @@ Value* FunctionEmitter::special(const ptx::SpecialRegister& reg) {
     case Special::Ntid:
       return of_axis(block_extent, 1);
     case Special::Ctaid:
-    case Special::ClusterId:
       return of_axis(block_index, 0);
     case Special::Nctaid:
-    case Special::ClusterCount:
       return of_axis(grid_extent, 1);
     case Special::Laneid:
       return lane();
@@ -154,14 +157,22 @@ Value* FunctionEmitter::special(const ptx::SpecialRegister& reg) {
       return invariant_field(i32, launch_state_, offsetof(LaunchState, dynamic_shared));
     case Special::TotalSmemSize:
       return invariant_field(i32, launch_state_, offsetof(LaunchState, total_shared));
+    // A launch without clusters is one in which every cluster is one block.
+    case Special::ClusterId:
+      return of_axis([&] { return invariant_field(i32, block_state_, offsetof(BlockState, cluster_id) + axis); }, 0);
+    case Special::ClusterCount:
+      return of_axis([&] { return b.CreateUDiv(grid_extent(), cluster_extent()); }, 1);
     case Special::ClusterBlockId:
-    case Special::ClusterBlockRank:
-      return b.getInt32(0);
+      return of_axis([&] { return invariant_field(i32, block_state_, offsetof(BlockState, cluster_block_id) + axis); },
+                     0);
     case Special::ClusterBlockCount:
+      return of_axis(cluster_extent, 1);
+    case Special::ClusterBlockRank:
+      return invariant_field(i32, block_state_, offsetof(BlockState, cluster_rank));
     case Special::ClusterSize:
-      return b.getInt32(1);
+      return invariant_field(i32, launch_state_, offsetof(LaunchState, cluster_size));
     case Special::IsExplicitCluster:
-      return b.getFalse();
+      return b.CreateICmpNE(invariant_field(i32, launch_state_, offsetof(LaunchState, names_clusters)), b.getInt32(0));
   }
   llvm_unreachable("every special register is handled above");
 }
@@ -187,11 +198,21 @@ Value* lies_in(FunctionEmitter& f, Value* address, Value* base, Value* size) {
   return f.b.CreateICmpULT(offset, f.b.CreateZExtOrTrunc(size, f.b.getInt64Ty()));
 }
 
+/// In the shared memory of any block of the cluster.
+Value* is_in_cluster(FunctionEmitter& f, Value* address) {
+  auto field = [&](std::size_t offset) { return f.invariant_field(f.b.getInt32Ty(), f.launch_state(), offset); };
+  if (!f.module.reach.names_other_blocks)
+    return lies_in(f, address, f.own_shared(), field(offsetof(LaunchState, total_shared)));
+  return lies_in(
+      f, address, f.shared_base(),
+      f.b.CreateMul(field(offsetof(LaunchState, cluster_stride)), field(offsetof(LaunchState, cluster_size))));
+}
+
 Value* is_in_space(FunctionEmitter& f, Value* address, Space space) {
   const Layout& layout = f.module.layout;
   switch (space) {
     case Space::Shared:
-      return lies_in(f, address, f.shared_base(),
+      return lies_in(f, address, f.own_shared(),
                      f.invariant_field(f.b.getInt32Ty(), f.launch_state(), offsetof(LaunchState, total_shared)));
     case Space::Param:
       return lies_in(f, address, f.invariant_field(f.b.getPtrTy(), f.launch_state(), offsetof(LaunchState, params)),
@@ -209,13 +230,13 @@ Value* is_in_space(FunctionEmitter& f, Value* address, Space space) {
       // Frames of the running thread stand above its stack pointer (a leaf's just below it, in the red zone): its
       // variables, and what the compiler spilled.
       const std::uint64_t red_zone = 128;
-      const std::uint64_t spilled = 65536;
       Value* lowest = f.b.CreateConstGEP1_64(f.b.getInt8Ty(), f.b.CreateStackSave(), std::uint64_t{0} - red_zone);
-      return lies_in(f, address, lowest, f.b.getInt64(layout.info.local_bytes + red_zone + spilled));
+      Value* end = f.call("cucpu_stack_end", f.b.getInt64Ty(), {});
+      return lies_in(f, address, lowest, f.b.CreateSub(end, f.b.CreatePtrToInt(lowest, f.b.getInt64Ty())));
     }
     default: {
-      Value* elsewhere = f.b.getFalse();
-      for (Space other : {Space::Shared, Space::Param, Space::Const, Space::Local}) {
+      Value* elsewhere = is_in_cluster(f, address);
+      for (Space other : {Space::Param, Space::Const, Space::Local}) {
         elsewhere = f.b.CreateOr(elsewhere, is_in_space(f, address, other));
       }
       return f.b.CreateNot(elsewhere);
@@ -226,7 +247,9 @@ Value* is_in_space(FunctionEmitter& f, Value* address, Space space) {
 }  // namespace
 
 void emit_isspacep(FunctionEmitter& f, const Instruction& i) {
-  f.define(i.operands[0], is_in_space(f, f.source(i.operands[1], Type::U64), i.space()), Type::Pred);
+  Value* address = f.source(i.operands[1], Type::U64);
+  const bool any_block = i.subspaces[0] == ptx::SubSpace::Cluster;
+  f.define(i.operands[0], any_block ? is_in_cluster(f, address) : is_in_space(f, address, i.space()), Type::Pred);
 }
 
 }  // namespace cucore::cpu::codegen

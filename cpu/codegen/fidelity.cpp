@@ -65,9 +65,18 @@ std::vector<InstructionUse> fidelity_of(const ptx::Module& module, ptx::Function
   return uses;
 }
 
-std::vector<Unsupported> find_approximate(const ptx::Module& module) {
+std::vector<Unsupported> find_unsupported(const ptx::Module& module, ptx::FunctionId kernel) {
   std::vector<Unsupported> found;
-  for (const ptx::Function& function : module.functions) {
+  for (const ptx::FunctionId id : Reach(module, kernel).functions) {
+    for (Unsupported& one : find_unsupported_in(module, module.functions[id])) found.push_back(std::move(one));
+  }
+  return found;
+}
+
+std::vector<Unsupported> find_approximate(const ptx::Module& module, ptx::FunctionId kernel) {
+  std::vector<Unsupported> found;
+  for (const ptx::FunctionId id : Reach(module, kernel).functions) {
+    const ptx::Function& function = module.functions[id];
     for (const ptx::Instruction& instruction : function.body) {
       if (const char* const why = why_approximate(instruction))
         found.push_back({.kernel = std::string(function.name),

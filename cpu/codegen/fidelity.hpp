@@ -25,7 +25,10 @@ struct InstructionUse {
 /// All that `kernel` may execute, by function and spelling, in order of first appearance.
 std::vector<InstructionUse> fidelity_of(const ptx::Module& module, ptx::FunctionId kernel);
 
-/// The instructions of all functions of `module` that are supported and approximate.
-std::vector<Unsupported> find_approximate(const ptx::Module& module);
+/// The instructions that `kernel` reaches and that cannot be compiled.
+std::vector<Unsupported> find_unsupported(const ptx::Module& module, ptx::FunctionId kernel);
+
+/// The approximate instructions that `kernel` reaches.
+std::vector<Unsupported> find_approximate(const ptx::Module& module, ptx::FunctionId kernel);
 
 }  // namespace cucore::cpu::codegen

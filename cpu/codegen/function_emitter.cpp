@@ -1,5 +1,7 @@
 #include "cpu/codegen/function_emitter.hpp"
 
+#include "cpu/codegen/checks.hpp"
+#include "cpu/codegen/emit_checks.hpp"
 #include "cpu/codegen/instruction_table.hpp"
 #include "cpu/codegen/kernel_abi.hpp"
 
@@ -31,10 +33,14 @@ void FunctionEmitter::emit() {
 
 void FunctionEmitter::emit_prologue() {
   b.SetInsertPoint(llvm::BasicBlock::Create(module.context, "entry", body_));
+  if (module.debug() != nullptr) described_ = module.debug()->describe(function, *body_);
   // In a plain loop over threads the thread's state is a variable of that loop, so its fields are not invariant.
   block_state_ = thread_field(b.getPtrTy(), offsetof(ThreadState, block));
   launch_state_ = invariant_field(b.getPtrTy(), block_state_, offsetof(BlockState, launch));
-  shared_base_ = invariant_field(b.getPtrTy(), block_state_, offsetof(BlockState, shared));
+  own_shared_ = invariant_field(b.getPtrTy(), block_state_, offsetof(BlockState, shared));
+  shared_base_ = own_shared_;
+  if (module.reach.names_other_blocks)
+    shared_base_ = invariant_field(b.getPtrTy(), block_state_, offsetof(BlockState, cluster_shared));
 
   // Float or integer slots for untyped registers, by how they are used: saves moves between register files.
   float_uses_.resize(function.registers.size(), 0);
@@ -70,6 +76,7 @@ void FunctionEmitter::emit_prologue() {
     for (ptx::VariableId id : function.returns) variables_[id] = body_->getArg(argument++);
     for (ptx::VariableId id : function.parameters) variables_[id] = body_->getArg(argument++);
   }
+  if (described_ != nullptr) describe_variables();
   for (ptx::VariableId id : function.parameters) {
     const ptx::Variable& parameter = function.variables[id];
     if (parameter.space != Space::Reg) continue;
@@ -80,12 +87,39 @@ void FunctionEmitter::emit_prologue() {
     const ptx::Variable& declared = function.variables[id];
     if (variables_[id] != nullptr) continue;
     if (declared.space == Space::Shared) {
-      variables_[id] = b.CreateConstGEP1_64(b.getInt8Ty(), shared_base_, module.layout.function_shared.at({id_, id}));
+      variables_[id] = b.CreateConstGEP1_64(b.getInt8Ty(), own_shared_, module.layout.function_shared.at({id_, id}));
     } else if (declared.space == Space::Local || declared.space == Space::Param) {
-      Type* bytes = llvm::ArrayType::get(b.getInt8Ty(), declared.size);
+      Type* bytes = llvm::ArrayType::get(b.getInt8Ty(), declared.size + (module.checks != 0 ? kLocalRedzone : 0));
       variables_[id] = slot(bytes, llvm::StringRef(declared.name), std::max(declared.alignment, 16U));
     }
   }
+  if ((module.checks & check_class::kMemory) == 0) return;
+  checked_variables_ = address_taken_variables(function);
+  for (ptx::VariableId id : checked_variables_) emit_enter(*this, variables_[id], function.variables[id].size);
+}
+
+/// What a debugger is to show of the function. The prologue has no place of its own: breakpoints on the function's name
+/// are then set behind it, where the variables can be read.
+void FunctionEmitter::describe_variables() {
+  DebugInformation& debug = *module.debug();
+  const auto keep = [&](Value* pointer) {
+    auto* const kept = slot(b.getPtrTy(), "kept");
+    b.CreateStore(pointer, kept);
+    return kept;
+  };
+  auto* const state = keep(thread());
+  unsigned number = 1;
+  if (function.is_entry) {
+    for (auto [id, offset] : module.layout.kernel_parameters)
+      debug.declare_kernel_parameter(described_, state, function.variables[id], number++, offset);
+  } else {
+    for (ptx::VariableId id : function.parameters)
+      debug.declare_parameter(described_, keep(variables_[id]), function.variables[id], number++);
+  }
+  debug.declare_built_ins(described_, state);
+  for (ptx::RegisterId id = 0; id < function.registers.size(); ++id)
+    if (registers_[id].size() == 1)
+      debug.declare_register(described_, registers_[id][0].storage, function.registers[id].name);
 }
 
 void FunctionEmitter::emit_block(BlockId id) {
@@ -103,9 +137,17 @@ void FunctionEmitter::emit_block(BlockId id) {
 
 void FunctionEmitter::emit_instruction(const ptx::Instruction& instruction) {
   current_instruction_ = &instruction;
+  if (described_ != nullptr) b.SetCurrentDebugLocation(module.debug()->place_of(described_, &instruction));
   const Generator generate = find_form(instruction).form->generate;
+  const auto emit_unguarded = [&] {
+    if (module.checks != 0) {
+      emit_checked(*this, instruction, generate);
+    } else {
+      generate(*this, instruction);
+    }
+  };
   if (!instruction.guard) {
-    generate(*this, instruction);
+    emit_unguarded();
     return;
   }
   Operand guard;
@@ -116,7 +158,7 @@ void FunctionEmitter::emit_instruction(const ptx::Instruction& instruction) {
   auto* next = new_block("next");
   b.CreateCondBr(predicate(guard), taken, next);
   b.SetInsertPoint(taken);
-  generate(*this, instruction);
+  emit_unguarded();
   if (b.GetInsertBlock()->getTerminator() == nullptr) b.CreateBr(next);
   b.SetInsertPoint(next);
 }
@@ -143,6 +185,7 @@ void FunctionEmitter::leave(bool exited) {
     const Slot& from = registers_[result.reg][0];
     b.CreateStore(b.CreateLoad(from.type, from.storage), variables_[id]);
   }
+  for (ptx::VariableId id : checked_variables_) emit_leave(*this, variables_[id], function.variables[id].size);
   b.CreateRet(b.getInt1(exited));
 }
 
@@ -194,6 +237,7 @@ llvm::AllocaInst* FunctionEmitter::carry_flag() {
     carry_flag_ = slot(b.getInt1Ty(), "cc");
     llvm::IRBuilder<>::InsertPointGuard guard(b);
     b.SetInsertPoint(carry_flag_->getNextNode());
+    b.SetCurrentDebugLocation({});
     b.CreateStore(b.getFalse(), carry_flag_);
   }
   return carry_flag_;
@@ -309,7 +353,7 @@ Value* FunctionEmitter::variable_pointer(const Operand& operand) {
   if (operand.scope == Operand::Scope::Function) {
     base = variables_[operand.variable];
   } else if (variable(operand).space == Space::Shared) {
-    base = b.CreateConstGEP1_64(b.getInt8Ty(), shared_base_, module.layout.module_shared.at(operand.variable));
+    base = b.CreateConstGEP1_64(b.getInt8Ty(), own_shared_, module.layout.module_shared.at(operand.variable));
   } else {
     base = module.variable(operand.variable);
   }
@@ -336,7 +380,8 @@ Value* FunctionEmitter::pointer(const Operand& address, Space space) {
         narrow ? b.CreateZExt(b.CreateAdd(source(base, ptx::Type::U32), b.getInt32(static_cast<std::uint32_t>(offset))),
                               b.getInt64Ty())
                : b.CreateAdd(source(base, ptx::Type::U64), b.getInt64(offset));
-    return b.CreateGEP(b.getInt8Ty(), shared_base_, at);
+    // A number is a place in the own window, as it is where addresses carry no rank.
+    return b.CreateGEP(b.getInt8Ty(), base.kind == Operand::Kind::Integer ? own_shared_ : shared_base_, at);
   }
   Value* at = b.CreateIntToPtr(source(base, ptx::Type::U64), b.getPtrTy());
   return offset == 0 ? at : b.CreateConstGEP1_64(b.getInt8Ty(), at, offset);

@@ -51,7 +51,11 @@ class FunctionEmitter {
   const ptx::Variable& variable(const ptx::Operand& operand) const;
 
   llvm::Value* thread() const { return body_->getArg(0); }
+  /// What `.shared` addresses are offsets from: the block's window, or in a kernel that names other blocks the windows
+  /// of the cluster.
   llvm::Value* shared_base() const { return shared_base_; }
+  /// The block's own window.
+  llvm::Value* own_shared() const { return own_shared_; }
   llvm::Value* special(const ptx::SpecialRegister& special);
 
   /// The carry flag that .cc instructions write and addc, subc and madc read.
@@ -87,6 +91,7 @@ class FunctionEmitter {
   };
 
   void emit_prologue();
+  void describe_variables();
   void emit_block(BlockId id);
   void emit_instruction(const ptx::Instruction& instruction);
   llvm::Type* storage_type(ptx::RegisterId id) const;
@@ -100,14 +105,17 @@ class FunctionEmitter {
   std::set<Edge> waiting_edges_;
   BlockId current_ = 0;
   std::vector<llvm::BasicBlock*> blocks_;
-  std::vector<std::vector<Slot>> registers_;  ///< by register, one slot per component
-  std::vector<std::int32_t> float_uses_;      ///< by register: uses as a float minus uses as an integer
-  std::vector<llvm::Value*> variables_;       ///< by function variable: pointer, or null
+  std::vector<std::vector<Slot>> registers_;        ///< by register, one slot per component
+  std::vector<std::int32_t> float_uses_;            ///< by register: uses as a float minus uses as an integer
+  std::vector<llvm::Value*> variables_;             ///< by function variable: pointer, or null
+  std::vector<ptx::VariableId> checked_variables_;  ///< whose life the checker follows
   llvm::AllocaInst* carry_flag_ = nullptr;
   const ptx::Instruction* current_instruction_ = nullptr;
   llvm::Value* block_state_ = nullptr;
   llvm::Value* launch_state_ = nullptr;
   llvm::Value* shared_base_ = nullptr;
+  llvm::DISubprogram* described_ = nullptr;  ///< for debuggers; null if nobody asked for it
+  llvm::Value* own_shared_ = nullptr;
 };
 
 }  // namespace cucore::cpu::codegen

@@ -93,6 +93,11 @@ CUCPU_GENERATOR(emit_cp_async_bulk);
 CUCPU_GENERATOR(emit_async_store);
 CUCPU_GENERATOR(emit_createpolicy);
 
+// emit_cluster.cpp
+CUCPU_GENERATOR(emit_mapa);
+CUCPU_GENERATOR(emit_getctarank);
+CUCPU_GENERATOR(emit_cluster_barrier);
+
 // emit_atomics.cpp
 CUCPU_GENERATOR(emit_atomic);
 CUCPU_GENERATOR(emit_atomic_half);

@@ -58,12 +58,13 @@ const HostProcessor& host_processor() {
 
 }  // namespace
 
-HostTarget::HostTarget() {
+HostTarget::HostTarget(bool debug) {
   const HostProcessor& processor = host_processor();
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   machine_.reset(host().createTargetMachine(processor.triple, processor.name, processor.features, options,
-                                            llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default,
+                                            llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                            debug ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default,
                                             /*JIT=*/true));
 }
 

@@ -15,7 +15,8 @@ namespace cucore::cpu::codegen {
 /// Code generation for the processor this runs on. One per compile: not shared between threads.
 class HostTarget {
  public:
-  HostTarget();
+  /// `debug`: quick to make and easy to step through, instead of quick to run.
+  explicit HostTarget(bool debug = false);
   ~HostTarget();
 
   bool has_feature(const char* name) const;

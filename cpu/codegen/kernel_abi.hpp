@@ -11,6 +11,7 @@
 
 namespace cucore::cpu {
 
+struct CheckTable;  // checks.hpp
 struct ThreadState;
 
 /// What is the same for every thread of a launch. Read-only while the launch runs.
@@ -24,15 +25,26 @@ struct LaunchState {
   std::uint64_t grid_workspace;   ///< %envreg1 (high half), %envreg2 (low): zeroed words of grid-wide barriers
   std::uint32_t multiprocessors;  ///< %nsmid
   void* runtime;                  ///< the run-time's own launch object
+  std::uint32_t cluster[3];       ///< %cluster_nctaid: 1, 1, 1 in a launch without clusters
+  std::uint32_t cluster_size;     ///< their product
+  std::uint32_t cluster_stride;   ///< bytes from one block's shared window to the next one's, a multiple of 1024
+  std::uint32_t names_clusters;   ///< %is_explicit_cluster
+  const CheckTable* checks;       ///< of checked code, else null
 };
 
 /// One running block.
 struct BlockState {
   const LaunchState* launch;
-  std::byte* shared;          ///< base of the block's shared window: a `.shared` address is an offset from here
-  std::uint32_t block_id[3];  ///< %ctaid
-  std::uint32_t worker;       ///< %smid
-  void* runtime;              ///< the scheduler of this block
+  std::byte* shared;            ///< base of the block's shared window: a `.shared` address is an offset from here
+  std::uint32_t block_id[3];    ///< %ctaid
+  std::uint32_t worker;         ///< %smid
+  void* runtime;                ///< the scheduler of this block
+  std::byte* cluster_shared;    ///< base of the cluster's shared windows, by rank: in kernels that name other blocks, a
+                                ///< `.shared` address is an offset from here
+  std::uint32_t cluster_id[3];  ///< %clusterid
+  std::uint32_t cluster_block_id[3];  ///< %cluster_ctaid
+  std::uint32_t cluster_rank;         ///< %cluster_ctarank
+  void* checks;                       ///< what the checker knows of it, if the code is checked
 };
 
 /// One device thread.
@@ -41,7 +53,11 @@ struct ThreadState {
   std::uint32_t thread_id[3];  ///< %tid
   std::uint32_t linear;        ///< x + y*ntid.x + z*ntid.x*ntid.y; lane = linear % 32, warp = linear / 32
   void* runtime;               ///< its fiber; null in a plain loop
+  std::uint32_t place;         ///< in checked code, PTX line of where it last met others, and perhaps kAlignedPlace
 };
+
+/// In ThreadState::place: all threads of a warp must be at the same instruction, as bar and .aligned want it.
+inline constexpr std::uint32_t kAlignedPlace = 1u << 31;
 
 /// Compiled forms of one kernel.
 using RunThread = void (*)(ThreadState*);      ///< one device thread to its end (may switch fibers on the way)
@@ -121,6 +137,10 @@ std::uint32_t cucpu_activemask(ThreadState*, std::uint32_t place);
 /// brought
 /// (`mine`), or null if it has ended, and then all go on. Lanes meet if their `operation` and `kind` are the same.
 void cucpu_warp_together(ThreadState*, void (*operation)(void* const* lanes), void* mine, std::uint64_t kind);
+/// barrier.cluster: `arrive` counts the thread once in a phase, `wait` returns when that phase has ended: when all
+/// threads of the cluster that have not exited have arrived.
+void cucpu_cluster_arrive(ThreadState*);
+void cucpu_cluster_wait(ThreadState*);
 /// Lets other threads of the block run: back edges of waiting loops, nanosleep.
 void cucpu_yield(ThreadState*);
 void cucpu_nanosleep(ThreadState*, std::uint32_t nanoseconds);
@@ -130,6 +150,8 @@ void cucpu_assertfail(ThreadState*, const char* message, const char* file, std::
                       std::uint64_t char_size);
 void cucpu_trap(ThreadState*);
 std::uint64_t cucpu_globaltimer();
+/// Where the stack of the running device thread ends.
+std::uint64_t cucpu_stack_end();
 /// tex, tld4: four words into `texel`.
 void cucpu_texture_fetch(ThreadState*, std::uint64_t texture, std::uint32_t operation, const TexelRequest*,
                          std::uint32_t* texel);

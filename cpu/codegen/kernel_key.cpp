@@ -24,6 +24,15 @@ class Parts {
   Digest digest_;
 };
 
+/// Checked code names its instructions by their lines.
+std::string lines_of(const ptx::Module& module, const Reach& reach) {
+  std::string lines;
+  for (const ptx::FunctionId id : reach.functions)
+    for (const ptx::Instruction& instruction : module.functions[id].body)
+      lines.append(std::to_string(instruction.position.line)).push_back('\n');
+  return lines;
+}
+
 }  // namespace
 
 KernelKey key_of(const KernelIdentity& identity) {
@@ -31,6 +40,8 @@ KernelKey key_of(const KernelIdentity& identity) {
   for (const std::string_view part : {identity.driver, identity.compiler, identity.host}) parts.add(part);
   parts.add(static_cast<std::uint64_t>(identity.form));
   for (const std::uint32_t extent : identity.block) parts.add(extent);
+  parts.add(identity.checks);
+  parts.add(std::uint64_t{identity.by_thread});
   parts.add(identity.ptx);
   return parts.key();
 }
@@ -44,7 +55,10 @@ std::optional<KernelIdentity> identity_of(const ptx::Module& module, const Reach
                           .compiler = compiler,
                           .host = host_identity(),
                           .form = options.form,
+                          .checks = options.checks,
+                          .by_thread = options.by_thread,
                           .ptx = kernel_text(module, reach)};
+  if (options.checks != 0) identity.ptx += lines_of(module, reach);
   if (options.form != FormOfCode::Scalar) std::copy_n(options.block, 3, identity.block);
   return identity;
 }

@@ -17,7 +17,9 @@ struct KernelIdentity {
   std::string_view host;              ///< host_identity.hpp
   FormOfCode form = FormOfCode::Scalar;
   std::uint32_t block[3] = {0, 0, 0};  ///< zeros for the scalar form, which is for all
-  std::string ptx;                     ///< what the kernel is made of: kernel_text
+  std::uint32_t checks = 0;            ///< of check_class
+  bool by_thread = false;
+  std::string ptx;  ///< what the kernel is made of: kernel_text, for checked code with its lines
 };
 
 KernelKey key_of(const KernelIdentity& identity);

@@ -42,14 +42,16 @@ std::uint64_t deepest_local_bytes(const ptx::Module& module, FunctionId function
 
 }  // namespace
 
-Layout::Layout(const ptx::Module& module, const Reach& reach) {
+Layout::Layout(const ptx::Module& module, const Reach& reach, std::uint32_t redzone) {
   std::uint64_t end = 0;
   std::uint64_t dynamic_alignment = 0;
   auto place = [&](const Variable& variable) {
-    end = align_up(end, variable.alignment);
+    // A granule of the checker's shadow holds one variable at most.
+    end = align_up(end, redzone != 0 ? std::max(variable.alignment, 8u) : variable.alignment);
     info.shared_alignment = std::max(info.shared_alignment, variable.alignment);
     const auto offset = static_cast<std::uint32_t>(end);
-    end += variable.size;
+    shared_variables.push_back({offset, static_cast<std::uint32_t>(variable.size)});
+    end += variable.size + redzone;
     return offset;
   };
 
@@ -80,6 +82,7 @@ Layout::Layout(const ptx::Module& module, const Reach& reach) {
       }
     }
   }
+  if (redzone != 0) end = align_up(end, 8);
   if (dynamic_alignment != 0) {
     end = align_up(end, dynamic_alignment);
     info.shared_alignment = std::max(info.shared_alignment, static_cast<std::uint32_t>(dynamic_alignment));

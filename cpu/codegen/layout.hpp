@@ -17,7 +17,10 @@ struct Layout {
   std::map<ptx::VariableId, std::uint32_t> kernel_parameters;  ///< offsets in the parameter block
   KernelInfo info;
 
-  Layout(const ptx::Module& module, const Reach& reach);
+  std::vector<SharedVariable> shared_variables;  ///< the static ones
+
+  /// `redzone`: bytes between shared variables that nobody may access.
+  Layout(const ptx::Module& module, const Reach& reach, std::uint32_t redzone = 0);
 };
 
 }  // namespace cucore::cpu::codegen

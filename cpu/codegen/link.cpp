@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "cpu/codegen/built_ins.hpp"
+#include "cpu/codegen/jit_debugger.hpp"
 #include "cpu/codegen/loaded_object.hpp"
+#include "cpu/codegen/perf_map.hpp"
 #include "cpu/codegen/symbols.hpp"
 
 namespace cucore::cpu::codegen {
@@ -20,11 +23,16 @@ class LinkedCode final : public Code {
 
   /// False if there is no entry point of the kind that the kernel needs.
   bool find_entry_point() {
-    if (info.needs_fibers)
-      run_thread = reinterpret_cast<RunThread>(object_->find(run_thread_symbol));
-    else
+    run_thread = reinterpret_cast<RunThread>(object_->find(run_thread_symbol));
+    if (run_thread == nullptr && !info.needs_fibers)
       run_block = reinterpret_cast<RunBlock>(object_->find(run_block_symbol));
     return run_thread != nullptr || run_block != nullptr;
+  }
+
+  /// To whom the options say: debuggers, perf.
+  void announce(const KernelRecord& record, std::string_view kernel, const CompileOptions& options) {
+    if (options.debug) debugged_.emplace(object_->with_addresses(record.object));
+    if (options.perf_map) add_to_perf_map(*object_, kernel);
   }
 
   /// Every kernel of a module has its own copy of a function that initialisers name, and any copy serves them all.
@@ -52,6 +60,7 @@ class LinkedCode final : public Code {
 
  private:
   std::unique_ptr<LoadedObject> object_;
+  std::optional<KnownToDebuggers> debugged_;  ///< goes before the code does
 };
 
 void* find_callable(std::string_view name) {
@@ -79,7 +88,7 @@ std::unordered_map<std::string, void*> variables_by_symbol(const ptx::Module& mo
 }  // namespace
 
 CompileResult link(const KernelRecord& record, const ptx::Module& module, const Reach& reach,
-                   const ModuleAddresses& addresses) {
+                   const ModuleAddresses& addresses, const CompileOptions& options) {
   CompileResult result;
   const auto variables = variables_by_symbol(module, reach, addresses);
   const auto resolve_symbol = [&](std::string_view symbol) {
@@ -98,6 +107,7 @@ CompileResult link(const KernelRecord& record, const ptx::Module& module, const 
     result.error = "object code cannot be loaded: there is no symbol " + missing;
     return result;
   }
+  code->announce(record, module.functions[reach.functions.front()].name, options);
   result.code = std::move(code);
   result.refusal = record.refusal;
   return result;

@@ -9,8 +9,9 @@
 namespace cucore::cpu::codegen {
 
 /// The result keeps the memory. Writes the addresses of functions that initialisers of variables name. Fails, in
-/// `error`, for object code that is not whole or needs what is not there.
+/// `error`, for object code that is not whole or needs what is not there. Tells debuggers and perf if the options say
+/// so.
 CompileResult link(const KernelRecord& record, const ptx::Module& module, const Reach& reach,
-                   const ModuleAddresses& addresses);
+                   const ModuleAddresses& addresses, const CompileOptions& options);
 
 }  // namespace cucore::cpu::codegen

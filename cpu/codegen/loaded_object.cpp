@@ -268,7 +268,12 @@ class LoadedObject::Loader {
   }
 
   void publish() {
+    for (const std::uint64_t place : place_) loaded_.sections_.push_back(place != kNowhere ? at(place) : nullptr);
     for (const Symbol& symbol : symbols_) {
+      if (ELF64_ST_TYPE(symbol.entry.st_info) == STT_FUNC && symbol.entry.st_shndx != SHN_UNDEF) {
+        const auto* const begin = reinterpret_cast<const void*>(address_of(symbol));
+        loaded_.functions_.push_back({std::string(symbol.name), begin, symbol.entry.st_size});
+      }
       const bool is_global = ELF64_ST_BIND(symbol.entry.st_info) != STB_LOCAL;
       if (!is_global || symbol.entry.st_shndx == SHN_UNDEF || symbol.entry.st_shndx >= SHN_LORESERVE) continue;
       loaded_.symbols_.emplace(symbol.name, reinterpret_cast<void*>(address_of(symbol)));
@@ -297,6 +302,19 @@ std::unique_ptr<LoadedObject> LoadedObject::load(std::string_view object, const 
     return nullptr;
   }
   return loaded;
+}
+
+std::string LoadedObject::with_addresses(std::string_view object) const {
+  std::string copy(object);
+  Elf64_Ehdr header;
+  std::memcpy(&header, copy.data(), sizeof header);
+  for (std::size_t i = 0; i < sections_.size(); ++i) {
+    if (sections_[i] == nullptr) continue;
+    const auto address = reinterpret_cast<std::uint64_t>(sections_[i]);
+    std::memcpy(copy.data() + header.e_shoff + i * sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_addr), &address,
+                sizeof address);
+  }
+  return copy;
 }
 
 LoadedObject::~LoadedObject() {

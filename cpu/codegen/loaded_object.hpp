@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace cucore::cpu::codegen {
 
@@ -27,6 +28,18 @@ class LoadedObject {
   /// The address of a symbol that the object defines for others, null if there is none.
   void* find(const std::string& symbol) const;
 
+  struct FunctionRange {
+    std::string symbol;
+    const void* begin;
+    std::size_t bytes;
+  };
+  /// Those that the object defines, for itself or for others.
+  const std::vector<FunctionRange>& functions() const { return functions_; }
+
+  /// `object`, which this was loaded from, with the addresses of the loaded sections in their headers: what debuggers
+  /// read. Debug information stays as it was, they relocate it.
+  std::string with_addresses(std::string_view object) const;
+
   std::string_view code() const { return {static_cast<const char*>(memory_), code_bytes_}; }
 
  private:
@@ -37,6 +50,8 @@ class LoadedObject {
   std::size_t bytes_ = 0;
   std::size_t code_bytes_ = 0;
   std::unordered_map<std::string, void*> symbols_;
+  std::vector<FunctionRange> functions_;
+  std::vector<void*> sections_;  ///< by index in the object; null if not loaded
 };
 
 }  // namespace cucore::cpu::codegen

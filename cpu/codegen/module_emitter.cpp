@@ -9,8 +9,15 @@ namespace cucore::cpu::codegen {
 
 ModuleEmitter::ModuleEmitter(const ptx::Module& module_, const Reach& reach_, const Layout& layout_,
                              llvm::LLVMContext& context_, llvm::Module& ir_, HostFeatures host_,
-                             const std::uint32_t* block_)
-    : module(module_), reach(reach_), layout(layout_), context(context_), ir(ir_), host(host_), block_shape(block_) {}
+                             const std::uint32_t* block_, std::uint32_t checks_)
+    : module(module_),
+      reach(reach_),
+      layout(layout_),
+      context(context_),
+      ir(ir_),
+      host(host_),
+      block_shape(block_),
+      checks(checks_) {}
 
 void ModuleEmitter::fail(std::string_view what, const ptx::Instruction& instruction) {
   if (!error_.empty()) return;
@@ -30,9 +37,9 @@ void ModuleEmitter::declare() {
     auto* declared = llvm::Function::Create(type, llvm::Function::InternalLinkage, symbol_of(function), ir);
     declared->addFnAttr(llvm::Attribute::NoUnwind);
     // The kernel's body is part of its entry points; called functions stay calls, as the PTX compiler left them. The
-    // vector form takes all of them into the kernel instead.
+    // vector form takes all of them into the kernel instead. For a debugger each is its own.
     const bool is_kernel = id == reach.functions.front();
-    if (is_kernel == (block_shape == nullptr)) declared->addFnAttr(llvm::Attribute::AlwaysInline);
+    if (debug_ == nullptr && is_kernel == (block_shape == nullptr)) declared->addFnAttr(llvm::Attribute::AlwaysInline);
     if (is_kernel && block_shape != nullptr) declared->setLinkage(llvm::Function::ExternalLinkage);
     functions_[id] = declared;
   }
@@ -63,10 +70,11 @@ llvm::FunctionCallee ModuleEmitter::external(std::string_view name, llvm::Type* 
 
 void ModuleEmitter::emit_bodies() {
   for (ptx::FunctionId id : reach.functions) FunctionEmitter(*this, id).emit();
+  if (debug_ != nullptr) debug_->finish();
 }
 
-void ModuleEmitter::emit_entry_points() {
-  if (reach.needs_fibers) {
+void ModuleEmitter::emit_entry_points(bool by_thread) {
+  if (by_thread) {
     emit_run_thread();
   } else {
     emit_run_block();

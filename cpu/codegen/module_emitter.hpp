@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "cpu/codegen/debug_information.hpp"
 #include "cpu/codegen/layout.hpp"
 #include "cpu/codegen/llvm.hpp"
 #include "cpu/codegen/reach.hpp"
@@ -24,13 +25,16 @@ struct HostFeatures {
 /// passed in memory that the caller owns, as PTX has it; the returned bit says that the thread has exited.
 class ModuleEmitter {
  public:
-  /// `block`: the shape of block that the code is for, or null if it is for any.
+  /// `block`: the shape of block that the code is for, or null if it is for any. `checks`: of check_class.
   ModuleEmitter(const ptx::Module& module, const Reach& reach, const Layout& layout, llvm::LLVMContext& context,
-                llvm::Module& ir, HostFeatures host, const std::uint32_t* block = nullptr);
+                llvm::Module& ir, HostFeatures host, const std::uint32_t* block = nullptr, std::uint32_t checks = 0);
+
+  /// Has debug information emitted with the rest; to be called first.
+  void describe_for_debuggers() { debug_ = std::make_unique<DebugInformation>(module, ir); }
 
   void declare();
   void emit_bodies();
-  void emit_entry_points();
+  void emit_entry_points(bool by_thread);
   llvm::Function* kernel() const { return functions_.at(reach.functions.front()); }
 
   const ptx::Module& module;
@@ -40,6 +44,10 @@ class ModuleEmitter {
   llvm::Module& ir;
   const HostFeatures host;
   const std::uint32_t* const block_shape;
+  const std::uint32_t checks;  ///< of check_class, to be emitted
+
+  /// Null if nobody asked for it.
+  DebugInformation* debug() const { return debug_.get(); }
 
   /// Notes that `instruction` cannot be emitted after all; the first one is the module's error.
   void fail(std::string_view what, const ptx::Instruction& instruction);
@@ -56,6 +64,7 @@ class ModuleEmitter {
   void emit_run_block();
 
   std::map<ptx::FunctionId, llvm::Function*> functions_;
+  std::unique_ptr<DebugInformation> debug_;
   std::string error_;
 };
 

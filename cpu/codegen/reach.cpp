@@ -71,6 +71,11 @@ bool is_observation(const ptx::Instruction& instruction) {
   }
 }
 
+bool names_other_block(const ptx::Instruction& instruction) {
+  return instruction.opcode == Opcode::Mapa || instruction.opcode == Opcode::Getctarank ||
+         instruction.has(Modifier::MulticastCluster);
+}
+
 bool is_fence(Opcode opcode) { return opcode == Opcode::Membar || opcode == Opcode::Fence; }
 
 bool is_rendezvous(const ptx::Instruction& instruction) {
@@ -147,6 +152,8 @@ class Reach::Walk {
       }
       if (is_observation(instruction) || is_fence(instruction.opcode)) reach_.observes[id] = true;
       if (is_rendezvous(instruction)) reach_.needs_fibers = true;
+      // Those blocks must be there, whether or not this one waits for them.
+      if (names_other_block(instruction)) reach_.names_other_blocks = reach_.needs_fibers = true;
       if (is_indirect_call(instruction)) {
         reach_.may_exit[id] = reach_.observes[id] = true;
         for (FunctionId taken : address_taken()) visit_call(id, taken);

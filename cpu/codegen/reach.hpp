@@ -27,6 +27,7 @@ struct Reach {
   std::vector<bool> may_exit;              ///< by FunctionId: `exit` or `trap` in it or below it
   std::vector<bool> observes;              ///< by FunctionId: reads memory that other threads may be changing, or below
   bool needs_fibers = false;               ///< a barrier, a warp operation or a waiting loop anywhere
+  bool names_other_blocks = false;         ///< addresses shared memory of other blocks of its cluster
 
   Reach(const ptx::Module& module, ptx::FunctionId kernel);
 
@@ -41,6 +42,9 @@ bool is_indirect_call(const ptx::Instruction& instruction);
 bool is_observation(const ptx::Instruction& instruction);
 
 bool is_fence(ptx::Opcode opcode);
+
+/// Makes or takes apart an address in another block's shared memory, or copies there.
+bool names_other_block(const ptx::Instruction& instruction);
 
 /// Makes the thread wait for other threads of its block or warp.
 bool is_rendezvous(const ptx::Instruction& instruction);

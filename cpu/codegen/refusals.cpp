@@ -354,7 +354,14 @@ const char* tensor_copy(const Instruction& i, std::size_t n) {
   const bool loads = i.spaces == std::vector{Space::Shared, Space::Global} && i.has(M::MbarrierCompleteTxBytes);
   const bool stores = i.spaces == std::vector{Space::Global, Space::Shared} && i.has(M::BulkGroup);
   if (!loads && !stores && !prefetches) return "form";
-  if (n != (loads ? 3U : stores ? 2U : 1U)) return "operands";
+  const bool is_im2col = i.has(M::Im2col) || i.has(M::Im2colNoOffs);
+  if (is_im2col && (rank < 3 || i.has(M::Tile) || i.has(stores ? M::Im2col : M::Im2colNoOffs))) return "form";
+  if (i.has(M::MulticastCluster) && !loads) return "form";
+  const std::size_t more = (i.has(M::Im2col) ? 1U : 0U) + (i.has(M::MulticastCluster) ? 1U : 0U);
+  if (n != (loads ? 3U : stores ? 2U : 1U) + more) return "operands";
+  if (loads && i.has(M::Im2col) &&
+      (i.operands[3].kind != Operand::Kind::Vector || i.operands[3].elements.size() != rank - 2))
+    return "number of offsets";
   const Operand& tensor = i.operands[loads ? 1 : 0];
   if (tensor.kind != Operand::Kind::Address || tensor.elements.size() != 2) return "operands";
   if (tensor.elements[1].kind != Operand::Kind::Vector || tensor.elements[1].elements.size() != rank)
@@ -391,9 +398,10 @@ const char* bulk_copy(const Instruction& i) {
   if (i.has(M::MbarrierCompleteTxBytes)) {
     if (i.spaces != Spaces{Space::Shared, Space::Global} && i.spaces != Spaces{Space::Shared, Space::Shared})
       return "state spaces";
-    return n == 4 ? nullptr : "operands";
+    if (i.has(M::MulticastCluster) && i.spaces[1] == Space::Shared) return "modifier .multicast::cluster";
+    return n == (i.has(M::MulticastCluster) ? 5U : 4U) ? nullptr : "operands";
   }
-  if (!i.has(M::BulkGroup)) return "form";
+  if (i.has(M::MulticastCluster) || !i.has(M::BulkGroup)) return "form";
   if (i.spaces != Spaces{Space::Global, Space::Shared}) return "state spaces";
   return n == (i.has(M::CpMask) ? 4U : 3U) ? nullptr : "operands";
 }
@@ -405,6 +413,17 @@ const char* async_store(const Instruction& i) {
   Instruction plain = i;
   plain.operands.pop_back();
   return i.opcode == O::St ? vector_access(i) : atomic(plain);
+}
+
+const char* cluster_address(const Instruction& i) {
+  if (i.vector_width != 1) return "vector";
+  return i.spaces.empty() && i.type() != T::U64 ? "a generic address of 32 bits" : spaces_one_of(i, {Space::Shared});
+}
+
+const char* cluster_barrier(const Instruction& i) {
+  if (!i.has(M::Cluster) || i.has(M::Arrive) == i.has(M::Wait)) return "form";
+  return i.has(i.has(M::Arrive) ? M::Acquire : M::Release) || (i.has(M::Wait) && i.has(M::Relaxed)) ? "semantics"
+                                                                                                    : nullptr;
 }
 
 const char* any_space(const Instruction&) { return nullptr; }

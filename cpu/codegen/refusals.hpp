@@ -46,6 +46,8 @@ const char* barrier_object(const ptx::Instruction& i);
 const char* copies_arrive(const ptx::Instruction& i);
 const char* bulk_copy(const ptx::Instruction& i);
 const char* async_store(const ptx::Instruction& i);
+const char* cluster_address(const ptx::Instruction& i);
+const char* cluster_barrier(const ptx::Instruction& i);
 const char* any_space(const ptx::Instruction& i);
 
 }  // namespace cucore::cpu::codegen::refusals

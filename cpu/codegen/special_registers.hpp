@@ -33,7 +33,6 @@ enum class Special : std::uint8_t {
   Envreg,
   DynamicSmemSize,
   TotalSmemSize,
-  // A launch without clusters is one in which every cluster is one block.
   ClusterId,
   ClusterCount,
   ClusterBlockId,

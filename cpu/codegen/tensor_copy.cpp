@@ -15,11 +15,11 @@ namespace {
 constexpr std::size_t largest_rank = 5;
 
 /// The map at an address that a program gave; none if this cannot be copied.
-std::optional<TensorMapContents> read_map(const void* map, std::uint32_t rank) {
+std::optional<TensorMapContents> read_map(const void* map, std::uint32_t rank, bool is_im2col) {
   TensorMapContents contents;
   std::memcpy(&contents, map, sizeof contents);
   if (contents.magic != TensorMapContents::expected_magic || contents.rank != rank) return {};
-  if (contents.is_im2col != 0 || contents.interleave != 0) return {};
+  if ((contents.is_im2col != 0) != is_im2col || contents.interleave != 0) return {};
   return contents;
 }
 
@@ -38,9 +38,51 @@ std::uint64_t filler(const TensorMapContents& map) {
   return map.element_bytes == 2 ? 0x7fff : map.element_bytes == 4 ? 0x7fffffff : 0x7fffffffffffffff;
 }
 
+using Place = std::array<std::int64_t, largest_rank>;
+
+/// The element at `place`, or null if it lies outside.
+std::byte* element_at(const TensorMapContents& map, const Place& place) {
+  std::uint64_t at = map.address;
+  for (std::size_t d = 0; d < map.rank; ++d) {
+    if (place[d] < 0 || place[d] > std::int64_t{map.extents[d]}) return nullptr;
+    at += static_cast<std::uint64_t>(place[d]) * (d == 0 ? map.element_bytes : map.strides[d - 1]);
+  }
+  return reinterpret_cast<std::byte*>(at);
+}
+
+/// The next pixel of the bounding box, row by row and image by image: a row ends `upper` before that of the tensor, and
+/// the next one begins at `lower`.
+void step(const TensorMapContents& map, Place& pixel) {
+  const std::size_t images = map.rank - 1U;
+  for (std::size_t d = 1; d < images; ++d) {
+    pixel[d] += map.element_strides[d];
+    if (pixel[d] <= std::int64_t{map.extents[d]} + map.upper[d - 1]) return;
+    pixel[d] = map.lower[d - 1];
+  }
+  ++pixel[images];
+}
+
+/// For an im2col map: the channels of one pixel after the other.
+template <typename Visit>
+std::uint32_t for_each_of_pixels(const TensorMapContents& map, const std::int32_t* coordinates,
+                                 const std::int32_t* offsets, const Visit& visit) {
+  Place pixel{};
+  std::copy_n(coordinates, map.rank, pixel.begin());
+  std::uint64_t to = 0;
+  for (std::uint32_t n = 0; n < map.box[1]; ++n, step(map, pixel)) {
+    Place place = pixel;
+    for (std::size_t d = 1; d + 1 < map.rank; ++d) place[d] += offsets[d - 1];
+    for (std::uint32_t channel = 0; channel < map.box[0]; ++channel, ++place[0], to += map.element_bytes)
+      visit(to, element_at(map, place));
+  }
+  return static_cast<std::uint32_t>(to);
+}
+
 /// Calls visit(offset in the dense box, address of the element or null if it lies outside) for each element of the box.
 template <typename Visit>
-std::uint32_t for_each_element(const TensorMapContents& map, const std::int32_t* coordinates, const Visit& visit) {
+std::uint32_t for_each_element(const TensorMapContents& map, const std::int32_t* coordinates,
+                               const std::int32_t* offsets, const Visit& visit) {
+  if (map.is_im2col != 0) return for_each_of_pixels(map, coordinates, offsets, visit);
   std::array<std::uint32_t, largest_rank> counts{1, 1, 1, 1, 1};
   std::uint32_t total = 1;
   for (std::size_t d = 0; d < map.rank; ++d) {
@@ -48,14 +90,10 @@ std::uint32_t for_each_element(const TensorMapContents& map, const std::int32_t*
     total *= counts[d];
   }
   for (std::uint32_t n = 0; n < total; ++n) {
-    std::uint64_t at = map.address;
-    bool is_inside = true;
-    for (std::uint32_t d = 0, rest = n; d < map.rank; rest /= counts[d], ++d) {
-      const std::int64_t place = coordinates[d] + std::int64_t{rest % counts[d]} * map.element_strides[d];
-      is_inside = is_inside && place >= 0 && place <= std::int64_t{map.extents[d]};
-      at += static_cast<std::uint64_t>(place) * (d == 0 ? map.element_bytes : map.strides[d - 1]);
-    }
-    visit(std::uint64_t{n} * map.element_bytes, is_inside ? reinterpret_cast<std::byte*>(at) : nullptr);
+    Place place{};
+    for (std::uint32_t d = 0, rest = n; d < map.rank; rest /= counts[d], ++d)
+      place[d] = coordinates[d] + std::int64_t{rest % counts[d]} * map.element_strides[d];
+    visit(std::uint64_t{n} * map.element_bytes, element_at(map, place));
   }
   return total * map.element_bytes;
 }
@@ -63,8 +101,8 @@ std::uint32_t for_each_element(const TensorMapContents& map, const std::int32_t*
 }  // namespace
 
 std::uint32_t load(ThreadState* thread, void* shared, const void* map, std::uint32_t rank,
-                   const std::int32_t* coordinates) {
-  const auto contents = read_map(map, rank);
+                   const std::int32_t* coordinates, const std::int32_t* offsets) {
+  const auto contents = read_map(map, rank, offsets != nullptr);
   if (!contents || contents->swizzle > largest_swizzle) {
     cucpu_trap(thread);
     return 0;
@@ -72,21 +110,21 @@ std::uint32_t load(ThreadState* thread, void* shared, const void* map, std::uint
   std::byte* const window = thread->block->shared;
   const auto first = static_cast<std::uint64_t>(static_cast<std::byte*>(shared) - window);
   const std::uint64_t outside = filler(*contents);
-  return for_each_element(*contents, coordinates, [&](std::uint64_t offset, const std::byte* element) {
+  return for_each_element(*contents, coordinates, offsets, [&](std::uint64_t offset, const std::byte* element) {
     std::byte* const to = window + swizzled(first + offset, contents->swizzle);
     std::memcpy(to, element != nullptr ? static_cast<const void*>(element) : &outside, contents->element_bytes);
   });
 }
 
 void store(ThreadState* thread, const void* shared, const void* map, std::uint32_t rank,
-           const std::int32_t* coordinates) {
-  const auto contents = read_map(map, rank);
+           const std::int32_t* coordinates, const std::int32_t* offsets) {
+  const auto contents = read_map(map, rank, offsets != nullptr);
   // A box that is written may reach beyond the tensor, but not begin before it.
   const bool begins_outside = std::any_of(coordinates, coordinates + rank, [](std::int32_t c) { return c < 0; });
   if (!contents || contents->swizzle > largest_swizzle || begins_outside) return cucpu_trap(thread);
   const std::byte* const window = thread->block->shared;
   const auto first = static_cast<std::uint64_t>(static_cast<const std::byte*>(shared) - window);
-  for_each_element(*contents, coordinates, [&](std::uint64_t offset, std::byte* element) {
+  for_each_element(*contents, coordinates, offsets, [&](std::uint64_t offset, std::byte* element) {
     if (element == nullptr) return;
     std::memcpy(element, window + swizzled(first + offset, contents->swizzle), contents->element_bytes);
   });

@@ -1,4 +1,4 @@
-// Copies of boxes between a tensor in global memory and shared memory, as a tensor map describes them (tiled maps).
+// Copies of boxes between a tensor in global memory and shared memory, as a tensor map describes them.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,13 @@
 namespace cucore::cpu::codegen::tensor_copy {
 
 /// Copies the box at `coordinates` (one for each of `rank` dimensions) to shared memory; what lies outside of the
-/// tensor becomes zero, or NaN if the map says so. Returns the bytes of the whole box. A map that is none of this
-/// driver's, has another rank, is interleaved or is an im2col map traps.
+/// tensor becomes zero, or NaN if the map says so. Returns the bytes of the whole box. With `offsets`, one for each
+/// dimension between the first and the last, the map is an im2col map: its pixels are taken from `coordinates` on, each
+/// so far aside. A map that is none of this driver's, has another rank or mode or is interleaved traps.
 std::uint32_t load(ThreadState* thread, void* shared, const void* map, std::uint32_t rank,
-                   const std::int32_t* coordinates);
+                   const std::int32_t* coordinates, const std::int32_t* offsets);
 /// The other way; what lies outside of the tensor is not written.
 void store(ThreadState* thread, const void* shared, const void* map, std::uint32_t rank,
-           const std::int32_t* coordinates);
+           const std::int32_t* coordinates, const std::int32_t* offsets);
 
 }  // namespace cucore::cpu::codegen::tensor_copy

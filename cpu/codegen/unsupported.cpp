@@ -28,23 +28,13 @@ std::string unresolved_callee(const ptx::Module& module, const ptx::Instruction&
 
 }  // namespace
 
-namespace {
-
-/// `.reqnctapercluster` of more than one block: such kernels ask for their place in the cluster.
-bool needs_cluster(const ptx::Function& function) {
-  const auto& extent = function.directives.reqnctapercluster;
-  return std::any_of(std::begin(extent), std::end(extent), [](const auto& blocks) { return blocks.value_or(1) > 1; });
-}
-
-}  // namespace
-
 std::vector<Unsupported> find_unsupported_in(const ptx::Module& module, const ptx::Function& function) {
   std::vector<Unsupported> found;
-  if (needs_cluster(function)) {
+  if (function.directives.blocksareclusters) {
     found.push_back({.kernel = std::string(function.name),
-                     .instruction = ".reqnctapercluster",
+                     .instruction = ".blocksareclusters",
                      .line = function.position.line,
-                     .reason = "more than one block in a cluster"});
+                     .reason = "a grid counted in clusters"});
   }
   for (const ptx::Instruction& instruction : function.body) {
     const Coverage coverage = find_form(instruction);

@@ -172,6 +172,7 @@ void emit_run_group(llvm::Module& ir, llvm::Function* group) {
 }  // namespace
 
 std::string refuse_vector_form(const ptx::Module& module, const Reach& reach, const KernelInfo& info) {
+  if (reach.names_other_blocks) return "shared memory of other blocks";
   for (ptx::FunctionId id : reach.functions) {
     const ptx::Function& function = module.functions[id];
     if (!find_waiting_edges(module, id, reach).empty()) return "a loop that waits for other threads";

@@ -69,6 +69,7 @@ struct Position {
 struct SourceLine {
   std::uint32_t file = 0;  ///< index of a `.file` directive
   std::uint32_t line = 0;
+  std::uint32_t column = 0;  ///< 0: none
 };
 
 struct Register {

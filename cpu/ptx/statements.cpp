@@ -77,7 +77,7 @@ void ModuleParser::parse_loc() {
   advance();
   source_.file = expect_number("the index of a file");
   source_.line = expect_number("a line");
-  expect_kind(TokenKind::Integer, "a column");
+  source_.column = expect_number("a column");
   // `, function_name label+offset, inlined_at file line column`: the place inlined into is not kept.
   while (accept(",")) {
     if (token_.is_word("function_name")) {

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "cpu/runtime/shadow.hpp"
+
 namespace cucore::cpu::runtime {
 
 namespace {
@@ -86,7 +88,7 @@ AddressSpace::AddressSpace() {
     if (reserved == MAP_FAILED) continue;
     begin_ = round_up(reinterpret_cast<std::uintptr_t>(reserved), kChunk);
     end_ = (reinterpret_cast<std::uintptr_t>(reserved) + size) / kChunk * kChunk;
-    pages_.add(begin_, end_ - begin_);
+    pages_.add(begin_ + kPage, end_ - begin_ - kPage);  // the first granule is nobody's: see codegen/checks.hpp
     return;
   }
 }
@@ -124,15 +126,24 @@ std::uintptr_t AddressSpace::allocate(std::size_t size) {
 void AddressSpace::release(std::uintptr_t address, std::size_t size) {
   const std::size_t bytes = rounded(size);
   const std::lock_guard lock(mutex_);
-  if (size <= kSmall) {
-    small_.add(address, bytes);
-    return;
-  }
+  if (size <= kSmall) return reuse({address, bytes, true});
   // A fresh inaccessible mapping drops the contents and the protection in one call.
   void* const pages = reinterpret_cast<void*>(address);
   if (mmap(pages, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
     madvise(pages, bytes, MADV_DONTNEED);
-  pages_.add(address, bytes);
+  reuse({address, bytes, false});
+}
+
+void AddressSpace::reuse(Released released) {
+  const auto add = [this](const Released& each) { (each.is_small ? small_ : pages_).add(each.address, each.bytes); };
+  if (!shadow::is_open()) return add(released);
+  quarantine_.push_back(released);
+  quarantined_ += released.bytes;
+  while (quarantined_ > shadow::kQuarantine) {
+    add(quarantine_.front());
+    quarantined_ -= quarantine_.front().bytes;
+    quarantine_.pop_front();
+  }
 }
 
 std::uintptr_t AddressSpace::reserve(std::size_t size, std::size_t alignment, std::uintptr_t hint) {

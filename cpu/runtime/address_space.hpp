@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <set>
@@ -45,17 +46,28 @@ class AddressSpace {
   static bool map_file(std::uintptr_t address, std::size_t size, int file, std::size_t offset, bool accessible);
   /// Makes reserved addresses inaccessible again.
   static void unmap(std::uintptr_t address, std::size_t size);
+  std::uintptr_t begin() const { return begin_; }
+  std::uintptr_t end() const { return end_; }
   bool contains(std::uintptr_t address) const { return address >= begin_ && address < end_; }
 
  private:
+  struct Released {
+    std::uintptr_t address = 0;
+    std::size_t bytes = 0;
+    bool is_small = false;
+  };
+
   AddressSpace();
   std::uintptr_t allocate_pages(std::size_t size);
+  void reuse(Released released);
 
   std::uintptr_t begin_ = 0;
   std::uintptr_t end_ = 0;
   std::mutex mutex_;
   FreeRanges pages_;
   FreeRanges small_;
+  std::deque<Released> quarantine_;  ///< for the checker: not to be used again yet
+  std::size_t quarantined_ = 0;      ///< bytes
 };
 
 }  // namespace cucore::cpu::runtime

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <new>
 
+#include "cpu/runtime/cluster.hpp"
 #include "cpu/runtime/fault_reports.hpp"
 #include "cpu/runtime/grid.hpp"
 
@@ -16,6 +17,12 @@ namespace {
 void run_thread(void* argument) {
   auto* const thread = static_cast<DeviceThread*>(argument);
   thread->block->grid().code->run_thread(&thread->state);
+}
+
+BlockState numbered(const Grid& grid, std::uint64_t index) {
+  BlockState state{};
+  set_block_id(state, grid, index);
+  return state;
 }
 
 /// The lane whose value `thread` gets, or -1 if it is out of range: the PTX ISA's definition of shfl.sync.
@@ -41,11 +48,18 @@ int source_lane(Block::WarpOperation operation, int lane, std::uint32_t lane_ope
 
 }  // namespace
 
-Block::Block(Grid& grid, std::uint64_t index, std::uint32_t worker, StackPool& stacks)
-    : grid_(grid), stacks_(stacks), shared_(grid.state.total_shared + kSharedAlignment) {
+Block::Block(Cluster& cluster, Grid& grid, std::uint64_t index, std::byte* windows, std::uint32_t worker,
+             StackPool& stacks)
+    : cluster_(cluster), grid_(grid), stacks_(stacks), draws_(grid, numbered(grid, index)) {
   state_.launch = &grid.state;
-  state_.shared = aligned_shared(shared_.data());
   set_block_id(state_, grid, index);
+  state_.cluster_shared = windows;
+  state_.shared = windows + std::size_t{grid.state.cluster_stride} * state_.cluster_rank;
+  if (grid.state.checks) {
+    checks_ = std::make_unique<BlockChecks>(grid, state_.shared);
+    checks_->begin(index);
+    state_.checks = static_cast<CheckedBlock*>(checks_.get());
+  }
   state_.worker = worker;
   state_.runtime = this;
   const std::uint32_t count = grid.threads_per_block;
@@ -71,7 +85,10 @@ Block::Block(Grid& grid, std::uint64_t index, std::uint32_t worker, StackPool& s
 }
 
 Block::~Block() {
-  for (DeviceThread& thread : threads_) stacks_.give_back(thread.fiber.drop());
+  for (DeviceThread& thread : threads_) {
+    if (thread.fiber.is_started()) forget_variables(thread.fiber.stack());
+    stacks_.give_back(thread.fiber.drop());
+  }
 }
 
 Block::Outcome Block::run() {
@@ -81,6 +98,7 @@ Block::Outcome Block::run() {
       polls_without_progress_ = 0;
       return Outcome::Polling;
     }
+    std::swap(ready_.front(), ready_[draws_.below(ready_.size())]);
     DeviceThread& thread = threads_[ready_.front()];
     ready_.pop_front();
     if (!thread.fiber.is_started()) thread.fiber.start(stacks_.take(grid_.stack_bytes), run_thread, &thread);
@@ -90,13 +108,17 @@ Block::Outcome Block::run() {
       fail_with_fault(grid_, state_, &thread.state, thread.fiber.fault());
       return Outcome::Failed;
     }
+    if (grid_.is_abandoned()) forget_variables(thread.fiber.stack());
     stacks_.give_back(thread.fiber.drop());
     thread_ended(thread);
   }
   if (ended_ == grid_.threads_per_block) return Outcome::Ended;
-  if (!grid_.is_abandoned())
+  if (at_cluster_ != 0) return Outcome::AtCluster;
+  if (!grid_.is_abandoned()) {
+    check_deadlock(standings());
     grid_.fail(CUDA_ERROR_LAUNCH_FAILED, "kernel " + *grid_.kernel + ", block " + spelt(state_.block_id) +
                                              ": deadlock, no thread can go on:\n" + standings());
+  }
   return Outcome::Failed;
 }
 
@@ -113,6 +135,18 @@ void Block::wait(DeviceThread& thread, DeviceThread::Standing standing, std::uin
   thread.standing = standing;
   thread.place = place;
   Fiber::suspend();
+}
+
+void Block::wait_at_cluster(DeviceThread& thread) {
+  ++at_cluster_;
+  polls_without_progress_ = 0;
+  wait(thread, DeviceThread::Standing::AtCluster, 0);
+}
+
+void Block::leave_cluster_barrier(DeviceThread& thread) {
+  --at_cluster_;
+  polls_without_progress_ = 0;
+  make_ready(index_of(thread));
 }
 
 void Block::poll(DeviceThread& thread) {
@@ -136,6 +170,13 @@ bool Block::is_complete(const Barrier& barrier) const {
 }
 
 void Block::release(Barrier& barrier) {
+  check_barrier(barrier);
+  if (BlockRaces* const races = checks_ ? checks_->races() : nullptr) {
+    if (barrier.expected == grid_.threads_per_block)
+      races->meet();
+    else
+      races->meet(barrier.waiting, barrier.arrivals);
+  }
   const std::uint32_t all = barrier.reduced;
   for (const std::uint32_t index : barrier.waiting) {
     DeviceThread& thread = threads_[index];
@@ -148,8 +189,10 @@ void Block::release(Barrier& barrier) {
   barrier = {};
 }
 
-void Block::arrive_at_barrier(std::uint32_t id, std::uint32_t count) {
+void Block::arrive_at_barrier(const DeviceThread& thread, std::uint32_t id, std::uint32_t count) {
   Barrier& barrier = note_arrival(id, count, 1);
+  if (BlockRaces* const races = checks_ ? checks_->races() : nullptr)
+    barrier.arrivals.emplace_back(thread.state.linear, races->arrive());
   if (is_complete(barrier)) release(barrier);
 }
 
@@ -186,6 +229,8 @@ void Block::complete(std::uint32_t warp, const Meeting& meeting) {
     meeting.together(lanes.data());
     return;
   }
+  if (meeting.operation == WarpOperation::Sync && checks_ && checks_->races())
+    checks_->races()->meet_warp(first, meeting.arrived);
   std::uint32_t votes = 0;
   for (std::uint32_t lanes = meeting.arrived; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
@@ -213,6 +258,7 @@ void Block::complete(std::uint32_t warp, const Meeting& meeting) {
       default: {
         const int source = source_lane(meeting.operation, static_cast<int>(lane), thread.lane_operand, thread.clamp);
         // A lane that takes no part has no value to give: undefined in PTX, the own value here.
+        if (source >= 0) check_source_lane(thread, static_cast<std::uint32_t>(source), meeting.arrived);
         const bool given = source >= 0 && (meeting.arrived >> source & 1) != 0;
         const std::uint64_t value = given ? threads_[first + static_cast<std::uint32_t>(source)].given : thread.given;
         thread.result = value | (static_cast<std::uint64_t>(source >= 0) << 32);
@@ -247,6 +293,7 @@ void Block::join(DeviceThread& thread, const Meeting& meeting) {
   const std::uint32_t warp = thread.state.linear / kLanes;
   const std::uint32_t bit = 1u << (thread.state.linear % kLanes);
   polls_without_progress_ = 0;
+  check_mask(thread, meeting.mask);
   Meeting wanted = meeting;
   wanted.mask |= bit;
   std::vector<Meeting>& meetings = meetings_[warp];
@@ -291,6 +338,7 @@ void Block::thread_ended(DeviceThread& thread) {
   polls_without_progress_ = 0;
   thread.standing = DeviceThread::Standing::Ended;
   ended_ += size_of(thread);
+  cluster_.threads_ended(thread, size_of(thread));
   const std::uint32_t linear = thread.state.linear;
   const std::uint32_t warp = linear / kLanes;
   ended_lanes_[warp] |= 1u << (linear % kLanes);
@@ -333,6 +381,9 @@ std::string Block::standings() const {
         break;
       case DeviceThread::Standing::Ready:
         text += "running";
+        break;
+      case DeviceThread::Standing::AtCluster:
+        text += "at the cluster's barrier";
         break;
       case DeviceThread::Standing::Converging:
         text += "at activemask, line " + std::to_string(first.place >> 8);

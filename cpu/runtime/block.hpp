@@ -2,17 +2,22 @@
 // form of the code, with barriers and warp rendezvous.
 //
 // Threads run in ascending order until they wait; the run ends when all have ended, when nothing but polling goes on
-// (the participant then looks after other blocks), or in a deadlock, which is reported, never waited out.
+// (the participant then looks after other blocks), when the rest waits for other blocks of the cluster, or in a
+// deadlock, which is reported, never waited out.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/runtime/block_checks.hpp"
 #include "cpu/runtime/fiber.hpp"
+#include "cpu/runtime/seeded_order.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -22,10 +27,11 @@ inline constexpr std::uint32_t kBarriers = 16;
 inline constexpr std::uint32_t kLanes = 32;
 
 class Block;
+class Cluster;
 
 /// One device thread; in the vector form a group of them, by its first one.
 struct DeviceThread {
-  enum class Standing : std::uint8_t { Ready, AtBarrier, AtWarp, Converging, Ended };
+  enum class Standing : std::uint8_t { Ready, AtBarrier, AtWarp, Converging, AtCluster, Ended };
 
   ThreadState state{};
   Fiber fiber;
@@ -35,23 +41,27 @@ struct DeviceThread {
   std::uint64_t given = 0;  ///< what it brought to the rendezvous
   void* brought = nullptr;  ///< to one of a whole warp
   std::uint32_t lane_operand = 0, clamp = 0;
-  std::uint64_t result = 0;  ///< what it takes away
+  std::uint64_t result = 0;         ///< what it takes away
+  std::uint32_t cluster_phase = 0;  ///< of the cluster's barrier, in which it arrived last
 };
 
 class Block {
  public:
-  enum class Outcome { Ended, Polling, Failed };
+  enum class Outcome { Ended, Polling, AtCluster, Failed };
 
-  Block(Grid& grid, std::uint64_t index, std::uint32_t worker, StackPool& stacks);
+  /// `windows`: the shared memory of the cluster's blocks.
+  Block(Cluster& cluster, Grid& grid, std::uint64_t index, std::byte* windows, std::uint32_t worker, StackPool& stacks);
   ~Block();
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
   Outcome run();
+  /// Some thread need not wait for other blocks.
+  bool can_run() const { return !ready_.empty() || !converging_.empty(); }
 
   // Called by the services, on the fiber of `thread`.
   void wait_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_t count);
-  void arrive_at_barrier(std::uint32_t id, std::uint32_t count);
+  void arrive_at_barrier(const DeviceThread& thread, std::uint32_t id, std::uint32_t count);
   /// Operation 0 counts, 1 ands, 2 ors the predicates.
   std::uint32_t reduce_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_t count, std::uint32_t operation,
                                   bool predicate);
@@ -73,19 +83,25 @@ class Block {
   using WholeWarp = void (*)(void* const* lanes);
   void meet_whole_warp(DeviceThread& thread, WholeWarp operation, void* mine, std::uint64_t kind);
   void poll(DeviceThread& thread);
+  void wait_at_cluster(DeviceThread& thread);
+  void leave_cluster_barrier(DeviceThread& thread);
   /// The lanes of the thread's warp that come to `place` while nobody in the block can do anything else.
   std::uint32_t converge(DeviceThread& thread, std::uint32_t place);
 
   Grid& grid() const { return grid_; }
+  Cluster& cluster() const { return cluster_; }
   const BlockState& state() const { return state_; }
+  /// Where each thread stands, a line for some that stand together.
+  std::string standings() const;
 
  private:
   struct Barrier {
     std::uint32_t expected = 0;  ///< 0: nobody is here
     std::uint32_t arrived = 0;
     std::uint32_t true_count = 0;
-    std::uint32_t reduced = 0;           ///< threads that brought a predicate
-    std::vector<std::uint32_t> waiting;  ///< indices of threads
+    std::uint32_t reduced = 0;                                      ///< threads that brought a predicate
+    std::vector<std::uint32_t> waiting;                             ///< indices of threads
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> arrivals;  ///< without waiting: thread and step, for races
   };
   /// Lanes of one warp that meet for one operation over one member mask.
   struct Meeting {
@@ -113,13 +129,18 @@ class Block {
   void complete(std::uint32_t warp, const Meeting& meeting);
   void thread_ended(DeviceThread& thread);
   bool release_converging();
-  std::string standings() const;
+  // For the checker: block_sync_checks.cpp.
+  void check_barrier(const Barrier& barrier);
+  void check_deadlock(const std::string& standings);
+  void check_mask(const DeviceThread& thread, std::uint32_t mask);
+  void check_source_lane(const DeviceThread& thread, std::uint32_t source, std::uint32_t arrived);
 
+  Cluster& cluster_;
   Grid& grid_;
   StackPool& stacks_;
   BlockState state_{};
-  std::vector<std::byte> shared_;
-  std::vector<DeviceThread> threads_;  ///< never resized after construction: fibers hold their addresses
+  std::unique_ptr<BlockChecks> checks_;  ///< of checked code
+  std::vector<DeviceThread> threads_;    ///< never resized after construction: fibers hold their addresses
   std::deque<std::uint32_t> ready_;
   std::uint32_t group_ = 1;  ///< device threads of one fiber
   std::array<Barrier, kBarriers> barriers_;
@@ -127,6 +148,8 @@ class Block {
   std::vector<std::uint32_t> ended_lanes_;      ///< by warp
   std::vector<std::uint32_t> converging_;       ///< threads in converge(), in order of arrival
   std::uint32_t ended_ = 0;                     ///< device threads
+  std::uint32_t at_cluster_ = 0;                ///< threads that wait at the cluster's barrier
+  SeededDraws draws_;
   std::uint32_t polls_without_progress_ = 0;
 };
 

@@ -109,16 +109,15 @@ CUresult Capture::add(Stream& stream, CUgraphNodeParams& parameters, std::span<c
   std::shared_ptr<const Payload> payload;
   CUresult result = read_parameters(stream.context(), *graph_, parameters, &payload);
   if (result != CUDA_SUCCESS) return result;
-  if (!attributes.empty() && std::holds_alternative<KernelPayload>(*payload)) {
+  if (std::holds_alternative<KernelPayload>(*payload)) {
     KernelPayload kernel = std::get<KernelPayload>(*payload);
     kernel.attributes.assign(attributes.begin(), attributes.end());
     kernel.rebase();
-    for (const CUlaunchAttribute& attribute : attributes)
-      if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
-        kernel.request.cooperative = attribute.value.cooperative != 0;
+    for (const CUlaunchAttribute& attribute : attributes) apply(attribute, &kernel.request);
     payload = std::make_shared<Payload>(std::move(kernel));
     const auto& made = std::get<KernelPayload>(*payload);
     result = check_launch(*made.function, made.request);
+    if (result == CUDA_SUCCESS) result = check_cluster(*made.function, made.request);
     if (result != CUDA_SUCCESS) return result;
   }
   Nodes& heads = heads_[&stream];

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "cpu/runtime/checker.hpp"
+
 namespace cucore::cpu::runtime {
 
 namespace {
@@ -20,6 +22,12 @@ codegen::FormOfCode form_from_environment() {
   return codegen::FormOfCode::Scalar;
 }
 
+/// Whether a variable is 1.
+bool is_on(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value != nullptr && std::string_view(value) == "1";
+}
+
 bool is_for(const codegen::CompileOptions& options, const std::uint32_t (&block)[3]) {
   return std::equal(std::begin(block), std::end(block), std::begin(options.block));
 }
@@ -28,8 +36,15 @@ bool is_for(const codegen::CompileOptions& options, const std::uint32_t (&block)
 
 codegen::CompileOptions options_for(const std::uint32_t (&block)[3]) {
   static const codegen::FormOfCode form = form_from_environment();
-  codegen::CompileOptions options{.form = form};
-  if (form != codegen::FormOfCode::Scalar) std::copy_n(block, 3, options.block);
+  static const bool debug = is_on("CUCORE_CPU_DEBUG");
+  static const bool perf_map = is_on("CUCORE_CPU_PERF_MAP");
+  const bool is_scalar = debug || checker::classes() != 0 || checker::seed();  // what neither can do in vectors
+  codegen::CompileOptions options{.form = is_scalar ? codegen::FormOfCode::Scalar : form,
+                                  .debug = debug,
+                                  .perf_map = perf_map,
+                                  .checks = checker::classes(),
+                                  .by_thread = checker::seed().has_value()};
+  if (options.form != codegen::FormOfCode::Scalar) std::copy_n(block, 3, options.block);
   return options;
 }
 

@@ -10,6 +10,7 @@
 #include "cpu/runtime/memory.hpp"
 #include "cpu/runtime/memory_pool.hpp"
 #include "cpu/runtime/process.hpp"
+#include "cpu/runtime/shadow.hpp"
 #include "cpu/runtime/stream.hpp"
 
 namespace cucore::cpu::runtime {
@@ -75,6 +76,12 @@ void run_guarded(Context& context, F& function) {
   if (fault.signal == 0) return;
   report("an asynchronous copy or fill touched inaccessible memory");
   context.set_error(CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+/// For the checker, as soon as the copy is asked for: what it copies may itself have come from nowhere.
+void note_written(const Place& to, const Shape& shape) {
+  std::size_t bytes = 0;
+  if (shadow::is_open() && extent(to, shape, &bytes)) shadow::mark_written(to.address, bytes);
 }
 
 template <class F>
@@ -156,6 +163,7 @@ CUresult copy(Stream& stream, const Place& to, const Place& from, const Shape& s
   if (const CUresult result = check(to, shape); result != CUDA_SUCCESS) return result;
   if (const CUresult result = check(from, shape); result != CUDA_SUCCESS) return result;
   const std::size_t bytes = shape.width * shape.height * shape.depth;
+  note_written(to, shape);
   return run(stream, bytes, wait, [to, from, shape] { copy_rows(to, from, shape); });
 }
 
@@ -169,11 +177,13 @@ CUresult fill(Stream& stream, const Place& to, std::uint32_t value, unsigned int
               bool wait) {
   if (is_empty(shape)) return CUDA_SUCCESS;
   if (const CUresult result = check_fill(stream.context(), to, element, shape); result != CUDA_SUCCESS) return result;
+  note_written(to, shape);
   return run(stream, shape.width * shape.height, wait,
              [to, value, element, shape] { fill_rows(to, value, element, shape); });
 }
 
 void fill_now(Context& context, const Place& to, std::uint32_t value, unsigned int element, const Shape& shape) {
+  note_written(to, shape);
   auto call = [&] { fill_rows(to, value, element, shape); };
   run_guarded(context, call);
 }
@@ -194,6 +204,7 @@ void copy_now(Context& context, const CUDA_MEMCPY3D& request) {
   if (result == CUDA_SUCCESS) result = check(to, shape);
   if (result == CUDA_SUCCESS) result = check(from, shape);
   if (result != CUDA_SUCCESS) return context.set_error(CUDA_ERROR_ILLEGAL_ADDRESS);  // freed since
+  note_written(to, shape);
   auto call = [&] { copy_rows(to, from, shape); };
   run_guarded(context, call);
 }

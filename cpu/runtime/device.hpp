@@ -21,9 +21,13 @@ inline constexpr unsigned int kMaxThreadsPerBlock = 1024;
 inline constexpr unsigned int kMaxThreadsPerMultiprocessor = 2048;
 inline constexpr unsigned int kMaxBlocksPerMultiprocessor = 32;
 inline constexpr std::size_t kSharedPerBlock = 48 * 1024;
-inline constexpr std::size_t kSharedPerBlockOptIn = 163 * 1024;
-inline constexpr std::size_t kSharedPerMultiprocessor = 164 * 1024;
+inline constexpr std::size_t kSharedPerBlockOptIn = 227 * 1024;
+inline constexpr std::size_t kSharedPerMultiprocessor = 228 * 1024;
 inline constexpr std::size_t kSharedReservedPerBlock = 1024;
+/// Compute capability from which on there are clusters and tensor maps.
+inline constexpr int kLeastForClusters = 90;
+inline constexpr unsigned int kMaxBlocksPerPortableCluster = 8;
+inline constexpr unsigned int kMaxBlocksPerCluster = 16;
 inline constexpr unsigned int kRegistersPerBlock = 65536;
 inline constexpr std::size_t kMaxParameterBytes = 32764;
 

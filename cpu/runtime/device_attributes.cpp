@@ -1,4 +1,4 @@
-// The attribute table: what cuDeviceGetAttribute answers. Limits are those of an sm_80 part where the scheduler honours
+// The attribute table: what cuDeviceGetAttribute answers. Limits are those of an sm_90 part where the scheduler honours
 // them; facilities that this driver does not implement answer 0.
 #include <climits>
 
@@ -121,6 +121,10 @@ CUresult Device::attribute(CUdevice_attribute attribute, int* value) const {
     case CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT:
       answer = 1;
+      break;
+    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
+    case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
+      answer = capability_ >= kLeastForClusters ? 1 : 0;
       break;
     case CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES:
       answer = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;

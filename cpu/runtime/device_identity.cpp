@@ -24,16 +24,17 @@ int number_from_environment(const char* name, int otherwise, int low, int high) 
 int device_count_from_environment() { return number_from_environment("CUCORE_CPU_DEVICES", 1, 0, 64); }
 
 int compute_capability_from_environment() {
+  constexpr int kOwn = 90;
   const char* text = std::getenv("CUCORE_CPU_COMPUTE_CAPABILITY");
-  if (!text) return 80;
+  if (!text) return kOwn;
   std::string digits;
   for (const char* c = text; *c; ++c) {
     if (*c >= '0' && *c <= '9')
       digits += *c;
     else if (*c != '.')
-      return 80;
+      return kOwn;
   }
-  if (digits.size() < 2 || digits.size() > 3) return 80;
+  if (digits.size() < 2 || digits.size() > 3) return kOwn;
   return std::atoi(digits.c_str());
 }
 

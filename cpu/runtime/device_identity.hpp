@@ -15,7 +15,7 @@ int number_from_environment(const char* name, int otherwise, int low, int high);
 /// CUCORE_CPU_DEVICES, 1 if not set.
 int device_count_from_environment();
 
-/// CUCORE_CPU_COMPUTE_CAPABILITY as 10 * major + minor ("8.0" and "80" alike), 80 if not set.
+/// CUCORE_CPU_COMPUTE_CAPABILITY as 10 * major + minor ("8.0" and "80" alike), 90 if not set.
 int compute_capability_from_environment();
 
 std::string device_name();

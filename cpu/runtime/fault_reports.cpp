@@ -29,10 +29,21 @@ std::byte* aligned_shared(std::byte* buffer) {
 }
 
 void set_block_id(BlockState& block, const Grid& grid, std::uint64_t index) {
-  const std::uint32_t* const size = grid.state.grid;
-  block.block_id[0] = static_cast<std::uint32_t>(index % size[0]);
-  block.block_id[1] = static_cast<std::uint32_t>(index / size[0] % size[1]);
-  block.block_id[2] = static_cast<std::uint32_t>(index / size[0] / size[1]);
+  const std::uint32_t* const grid_size = grid.state.grid;
+  const std::uint32_t* const size = grid.state.cluster;
+  const std::uint64_t cluster = index / grid.state.cluster_size;
+  const auto rank = static_cast<std::uint32_t>(index % grid.state.cluster_size);
+  const std::uint64_t width = grid_size[0] / size[0];
+  const std::uint64_t height = grid_size[1] / size[1];
+  block.cluster_id[0] = static_cast<std::uint32_t>(cluster % width);
+  block.cluster_id[1] = static_cast<std::uint32_t>(cluster / width % height);
+  block.cluster_id[2] = static_cast<std::uint32_t>(cluster / width / height);
+  block.cluster_block_id[0] = rank % size[0];
+  block.cluster_block_id[1] = rank / size[0] % size[1];
+  block.cluster_block_id[2] = rank / size[0] / size[1];
+  block.cluster_rank = rank;
+  for (int axis = 0; axis < 3; ++axis)
+    block.block_id[axis] = block.cluster_id[axis] * size[axis] + block.cluster_block_id[axis];
 }
 
 std::string spelt(const std::uint32_t (&coordinates)[3]) {

@@ -16,7 +16,7 @@ struct Grid;
 inline constexpr std::size_t kSharedAlignment = 128;
 std::byte* aligned_shared(std::byte* buffer);
 
-/// Block coordinates from the linear number, x fastest.
+/// Coordinates of block and cluster from the linear number: blocks of a cluster follow each other, x fastest in both.
 void set_block_id(BlockState& block, const Grid& grid, std::uint64_t index);
 
 /// "(x,y,z)"

@@ -6,6 +6,9 @@
 #include <boost/context/detail/fcontext.hpp>
 #include <new>
 
+#include "cpu/runtime/address_space.hpp"
+#include "cpu/runtime/checker.hpp"
+
 #if defined(__SANITIZE_ADDRESS__)
 #define CUCORE_ADDRESS_SANITIZER 1
 #elif defined(__has_feature)
@@ -43,6 +46,23 @@ constexpr std::size_t kShift = 5 * 64;
 
 thread_local Fiber* running = nullptr;
 
+/// Checked code has its variables in memory that the checker knows.
+bool are_in_address_space() { return checker::checks(check_class::kMemory); }
+
+void* map_stack(std::size_t size) {
+  if (!are_in_address_space())
+    return mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  auto* const low = reinterpret_cast<void*>(AddressSpace::instance().reserve(size, kPage, 0));
+  return low && mprotect(low, size, PROT_READ | PROT_WRITE) == 0 ? low : MAP_FAILED;
+}
+
+void unmap_stack(const FiberStack& stack) {
+  if (are_in_address_space())
+    AddressSpace::instance().unreserve(reinterpret_cast<std::uintptr_t>(stack.low), stack.size);
+  else
+    munmap(stack.low, stack.size);
+}
+
 }  // namespace
 
 /// The first frame of every fiber.
@@ -64,7 +84,7 @@ bool FiberStack::is_in_guard(std::uintptr_t address) const {
 }
 
 StackPool::~StackPool() {
-  for (const FiberStack& stack : free_) munmap(stack.low, stack.size);
+  for (const FiberStack& stack : free_) unmap_stack(stack);
 }
 
 FiberStack StackPool::take(std::size_t usable) {
@@ -73,9 +93,9 @@ FiberStack StackPool::take(std::size_t usable) {
     const FiberStack stack = free_.back();
     free_.pop_back();
     if (stack.size == size) return stack;
-    munmap(stack.low, stack.size);  // kernels with another need came first
+    unmap_stack(stack);  // kernels with another need came first
   }
-  void* const low = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const low = map_stack(size);
   if (low == MAP_FAILED) throw std::bad_alloc();
   // Hosts with many cores may run out of mappings: then the guard is missing, not the stack.
   (void)mprotect(low, kPage, PROT_NONE);
@@ -90,7 +110,7 @@ void StackPool::give_back(FiberStack stack) {
   if (free_.size() < kMostKept)
     free_.push_back(stack);
   else
-    munmap(stack.low, stack.size);
+    unmap_stack(stack);
 }
 
 Fiber& Fiber::operator=(Fiber&& other) noexcept {

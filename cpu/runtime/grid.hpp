@@ -12,6 +12,9 @@
 
 #include "cpu/codegen/compiler.hpp"
 #include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/ptx/ast.hpp"
+#include "cpu/runtime/checker.hpp"
+#include "cpu/runtime/races.hpp"
 #include "cpu/runtime/resources_in_use.hpp"
 
 namespace cucore::cpu::runtime {
@@ -31,6 +34,9 @@ struct Grid {
   std::size_t stack_bytes = 0;      ///< of one device thread
   std::uint32_t most_resident = 1;  ///< blocks that one participant keeps going at once
   bool is_cooperative = false;
+  const ptx::Module* ptx = nullptr;  ///< of the kernel, for reports
+  checker::Findings findings;
+  std::unique_ptr<LaunchRaces> races;  ///< if they are looked for
   ResourcesInUse resources;
 
   std::atomic<std::uint64_t> next_block{0};

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "cpu/runtime/check_services.hpp"
 #include "cpu/runtime/context.hpp"
 #include "cpu/runtime/device.hpp"
 #include "cpu/runtime/grid.hpp"
@@ -19,6 +20,8 @@ namespace {
 
 /// What the services and generated code need of a device thread's stack beyond its own variables.
 constexpr std::size_t kStackBase = 64 * 1024;
+/// The shared windows of a cluster's blocks start at multiples of this: bulk copies swizzle within it.
+constexpr std::uint32_t kClusterStep = 1024;
 /// Words of a cooperative grid's barrier workspace.
 constexpr std::size_t kWorkspaceWords = 64;
 
@@ -75,10 +78,35 @@ CUresult copy_parameters(const KernelDescription& kernel, const LaunchRequest& r
   return CUDA_SUCCESS;
 }
 
+/// The cluster that a launch has: 1, 1, 1 without one. `is_explicit`: kernel or launch name it.
+CUresult find_cluster(const Function& function, const LaunchRequest& request, std::uint32_t (&cluster)[3],
+                      bool* is_explicit) {
+  const ClusterLimits limits = function.cluster_limits();
+  const bool is_required = limits.required[0] != 0 || limits.required[1] != 0 || limits.required[2] != 0;
+  const bool is_given = request.cluster[0] != 0;
+  if (!is_given && !is_required && limits.must_be_given) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  *is_explicit = is_given || is_required;
+  std::uint64_t size = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (is_given && is_required && request.cluster[axis] != limits.required[axis])
+      return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    cluster[axis] = is_given ? request.cluster[axis] : is_required ? limits.required[axis] : 1;
+    size *= cluster[axis];
+    if (size == 0 || size > limits.largest) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  }
+  if (size > 1 && function.module().context().device().capability() < kLeastForClusters)
+    return CUDA_ERROR_NOT_SUPPORTED;
+  for (int axis = 0; axis < 3; ++axis)
+    if (request.grid[axis] % cluster[axis] != 0) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  return CUDA_SUCCESS;
+}
+
 class Launch final : public Work {
  public:
   void run(CUresult error) override {
-    if (error == CUDA_SUCCESS) run_grid(grid);
+    if (error != CUDA_SUCCESS) return;
+    run_grid(grid);
+    checker::finish(grid);
   }
   Grid grid;
 };
@@ -87,6 +115,10 @@ class Launch final : public Work {
 CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest& request, Grid& grid) {
   const KernelDescription& kernel = function->description();
   if (const CUresult result = check_launch(*function, request); result != CUDA_SUCCESS) return result;
+  std::uint32_t cluster[3];
+  bool is_explicit = false;
+  if (const CUresult result = find_cluster(*function, request, cluster, &is_explicit); result != CUDA_SUCCESS)
+    return result;
   grid.params.resize((kernel.parameter_bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
   auto* const params = reinterpret_cast<std::byte*>(grid.params.data());
   if (const CUresult result = copy_parameters(kernel, request, params); result != CUDA_SUCCESS) return result;
@@ -95,6 +127,7 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
   grid.context = &context;
   grid.kernel = &kernel.name;
   grid.keeps_alive = function;
+  grid.ptx = function->module().program().ptx.get();
   grid.threads_per_block = request.block[0] * request.block[1] * request.block[2];
   grid.block_count = std::uint64_t{request.grid[0]} * request.grid[1] * request.grid[2];
   grid.most_resident =
@@ -116,6 +149,12 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
   state.grid_workspace = reinterpret_cast<std::uintptr_t>(grid.workspace.data());
   state.multiprocessors = worker_count();
   state.runtime = &grid;
+  std::memcpy(state.cluster, cluster, sizeof state.cluster);
+  state.cluster_size = cluster[0] * cluster[1] * cluster[2];
+  state.cluster_stride = (state.total_shared / kClusterStep + 1) * kClusterStep;
+  state.names_clusters = is_explicit ? 1 : 0;
+  state.checks = check_table();
+  if (checker::checks(check_class::kRace) && state.cluster_size == 1) grid.races = std::make_unique<LaunchRaces>();
   return CUDA_SUCCESS;
 }
 
@@ -132,6 +171,33 @@ CUresult check_launch(Function& function, const LaunchRequest& request) {
                                                                         : CUDA_SUCCESS;
 }
 
+void apply(const CUlaunchAttribute& attribute, LaunchRequest* request) {
+  if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) request->cooperative = attribute.value.cooperative != 0;
+  if (attribute.id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) return;
+  request->cluster[0] = attribute.value.clusterDim.x;
+  request->cluster[1] = attribute.value.clusterDim.y;
+  request->cluster[2] = attribute.value.clusterDim.z;
+}
+
+LaunchRequest request_of(const CUlaunchConfig& config, void** parameters, void** extra) {
+  LaunchRequest request{{config.gridDimX, config.gridDimY, config.gridDimZ},
+                        {config.blockDimX, config.blockDimY, config.blockDimZ},
+                        config.sharedMemBytes,
+                        false,
+                        parameters,
+                        extra};
+  for (unsigned int i = 0; i < config.numAttrs; ++i) apply(config.attrs[i], &request);
+  return request;
+}
+
+CUresult check_cluster(const Function& function, const LaunchRequest& request, std::uint32_t* size) {
+  std::uint32_t cluster[3] = {};
+  bool is_explicit = false;
+  const CUresult result = find_cluster(function, request, cluster, &is_explicit);
+  if (size) *size = cluster[0] * cluster[1] * cluster[2];
+  return result;
+}
+
 CUresult pack_parameters(const Function& function, const LaunchRequest& request, std::byte* out) {
   return copy_parameters(function.description(), request, out);
 }
@@ -139,7 +205,9 @@ CUresult pack_parameters(const Function& function, const LaunchRequest& request,
 CUresult run_now(const std::shared_ptr<Function>& function, const LaunchRequest& request) {
   Grid grid;
   const CUresult result = prepare(function, request, grid);
-  if (result == CUDA_SUCCESS) run_grid(grid);
+  if (result != CUDA_SUCCESS) return result;
+  run_grid(grid);
+  checker::finish(grid);
   return result;
 }
 

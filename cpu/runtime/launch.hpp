@@ -21,13 +21,21 @@ struct LaunchRequest {
   void** parameters = nullptr;        ///< one pointer per parameter, or
   void** extra = nullptr;             ///< CU_LAUNCH_PARAM_BUFFER_POINTER ... CU_LAUNCH_PARAM_END, or
   const std::byte* packed = nullptr;  ///< the whole block, as pack_parameters wrote it
+  std::uint32_t cluster[3] = {};      ///< blocks; 0: what the kernel says, if it does
 };
+
+/// What cuLaunchKernelEx is given, its attributes too.
+LaunchRequest request_of(const CUlaunchConfig& config, void** parameters, void** extra);
+/// Notes what `attribute` asks for, where that is the request's matter.
+void apply(const CUlaunchAttribute& attribute, LaunchRequest* request);
 
 CUresult launch(const std::shared_ptr<Function>& function, const LaunchRequest& request, Stream& stream);
 
 /// For graphs: every check of a launch and the parameter block (`description().parameter_bytes` long), without a
 /// launch.
 CUresult check_launch(Function& function, const LaunchRequest& request);
+/// The part of the check that is about clusters (graph nodes get attributes later). `size`: blocks in each.
+CUresult check_cluster(const Function& function, const LaunchRequest& request, std::uint32_t* size = nullptr);
 CUresult pack_parameters(const Function& function, const LaunchRequest& request, std::byte* out);
 /// For graphs: runs the kernel on the calling thread of ours and the workers, now.
 CUresult run_now(const std::shared_ptr<Function>& function, const LaunchRequest& request);

@@ -142,6 +142,20 @@ std::string summary() {
   return text;
 }
 
+std::string caller() {
+  const Birth here = birth("");
+  if (!here.place.empty()) return here.place;
+  Dl_info own{};
+  dladdr(reinterpret_cast<void*>(&report_at_exit), &own);
+  for (int i = 0; i < here.frame_count; ++i) {
+    Dl_info info{};
+    void* const frame = here.frames[static_cast<std::size_t>(i)];
+    if (dladdr(frame, &info) != 0 && info.dli_fname != nullptr && info.dli_fbase != own.dli_fbase)
+      return name_of(info, frame);
+  }
+  return {};
+}
+
 void set_origin(Origin ask) { origin.store(ask); }
 
 void report_at_exit() {

@@ -22,6 +22,9 @@ std::string summary();
 using Origin = std::size_t (*)(char* text, std::size_t size);
 void set_origin(Origin origin);
 
+/// Where the calling thread is: in its own language if there is one, else the function that called this driver.
+std::string caller();
+
 /// Writes what is alive, if that was asked for. What a thread made that still runs is in use and not reported, unless
 /// that thread is the one that ends the process.
 void report_at_exit();

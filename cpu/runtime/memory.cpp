@@ -6,6 +6,8 @@
 #include <map>
 #include <mutex>
 #include <shared_mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "cpu/runtime/address_space.hpp"
@@ -15,6 +17,7 @@
 #include "cpu/runtime/live_objects.hpp"
 #include "cpu/runtime/memory_pool.hpp"
 #include "cpu/runtime/process.hpp"
+#include "cpu/runtime/shadow.hpp"
 #include "cpu/runtime/stream.hpp"
 
 namespace cucore::cpu::runtime {
@@ -61,8 +64,24 @@ const char* kind_name(const Allocation& allocation) {
   return nullptr;
 }
 
+/// For the checker: what kernels can reach, and whether it counts as written from the start. Hosts write theirs unseen.
+void show_to_checker(const Allocation& allocation) {
+  if (!shadow::is_open()) return;
+  const bool is_written = allocation.kind != Allocation::Kind::Device ||
+                          (allocation.is_module_memory && !allocation.is_heap) || allocation.is_graph_memory ||
+                          allocation.is_mapping;
+  shadow::allow(allocation.base, allocation.size, is_written);
+  const char* const kind = kind_name(allocation);
+  shadow::note_allocation(allocation.base, allocation.size,
+                          kind                 ? kind
+                          : allocation.is_heap ? "the kernel's heap"
+                                               : "a module's variable",
+                          allocation.is_heap);
+}
+
 /// Enters a new allocation into the table.
 void publish(Allocation allocation) {
+  show_to_checker(allocation);
   if (const char* kind = kind_name(allocation)) live_objects::made(kind, allocation.base);
   Allocations& self = allocations();
   const std::unique_lock lock(self.mutex);
@@ -77,11 +96,11 @@ void give_back(const Allocation& allocation) {
   if (allocation.pool)
     allocation.pool->give_back(allocation.base, allocation.size);
   else
-    AddressSpace::instance().release(allocation.base, allocation.size);
+    AddressSpace::instance().release(allocation.base, allocation.size + shadow::redzone(allocation.size));
 }
 
-/// Removes the entry at exactly `base`; nothing if there is none.
-std::optional<Allocation> withdraw(std::uintptr_t base) {
+/// Removes the entry at exactly `base`; nothing if there is none. `freed_at`: shadow::caller() of who freed it.
+std::optional<Allocation> withdraw(std::uintptr_t base, std::string freed_at = {}) {
   Allocations& self = allocations();
   const std::unique_lock lock(self.mutex);
   const auto found = self.by_base.find(base);
@@ -90,6 +109,10 @@ std::optional<Allocation> withdraw(std::uintptr_t base) {
   self.by_base.erase(found);
   if (counts_as_device_memory(allocation)) self.used[allocation.device] -= allocation.size;
   if (const char* kind = kind_name(allocation)) live_objects::gone(kind, base);
+  if (shadow::is_open()) {
+    shadow::forbid(base, allocation.size);
+    shadow::note_free(base, std::move(freed_at));
+  }
   return allocation;
 }
 
@@ -105,7 +128,7 @@ CUresult allocate_entry(Allocation allocation, std::uintptr_t* address) {
   const Device& device = *find_device(allocation.device);
   if (allocation.size > device.total_memory() - std::min(device.total_memory(), used_memory(device)))
     return CUDA_ERROR_OUT_OF_MEMORY;
-  const std::uintptr_t base = AddressSpace::instance().allocate(allocation.size);
+  const std::uintptr_t base = AddressSpace::instance().allocate(allocation.size + shadow::redzone(allocation.size));
   if (base == 0) return CUDA_ERROR_OUT_OF_MEMORY;
   allocation.base = base;
   publish(std::move(allocation));
@@ -166,6 +189,23 @@ void free_module_memory(std::uintptr_t address) {
   if (const auto allocation = withdraw(address)) give_back(*allocation);
 }
 
+CUresult allocate_heap_memory(Context& context, std::size_t size, std::uintptr_t* address) {
+  Allocation allocation;
+  allocation.size = size;
+  allocation.context = &context.home();
+  allocation.device = context.device().ordinal();
+  allocation.is_module_memory = allocation.is_heap = true;
+  return allocate_entry(std::move(allocation), address);
+}
+
+bool free_heap_memory(std::uintptr_t address) {
+  const auto allocation = find_exact(address);
+  if (!allocation || !allocation->is_heap) return false;
+  const auto withdrawn = withdraw(address);
+  if (withdrawn) give_back(*withdrawn);
+  return withdrawn.has_value();
+}
+
 CUresult allocate_graph_memory(const Device& device, std::size_t size, Allocation::Kind kind, std::uintptr_t* address) {
   Allocation allocation;
   allocation.kind = kind;
@@ -190,7 +230,7 @@ CUresult free_device(Context& context, std::uintptr_t address) {
   Context& owner = allocation->context ? *allocation->context : context;
   if (const CUresult error = owner.synchronize(); error != CUDA_SUCCESS) return error;
   if (allocation->is_graph_memory) return end_graph_use(address);
-  const auto withdrawn = withdraw(address);
+  const auto withdrawn = withdraw(address, shadow::caller());
   if (!withdrawn) return CUDA_ERROR_INVALID_VALUE;
   give_back(*withdrawn);
   return CUDA_SUCCESS;
@@ -274,8 +314,8 @@ CUresult free_async(std::uintptr_t address, Stream& stream) {
     if (const char* kind = kind_name(found->second)) live_objects::gone(kind, address);
     found->second.is_freed = true;
   }
-  const auto release = [address] {
-    if (const auto allocation = withdraw(address)) give_back(*allocation);
+  const auto release = [address, freed_at = shadow::caller()] {
+    if (const auto allocation = withdraw(address, freed_at)) give_back(*allocation);
   };
   if (!stream.run_if_ready(release)) stream.enqueue(make_work([release](CUresult) { release(); }));
   return CUDA_SUCCESS;

@@ -28,6 +28,7 @@ struct Allocation {
   std::shared_ptr<MemoryPool> pool;  ///< of stream-ordered memory
   std::uint64_t buffer_id = 0;
   bool is_module_memory = false;  ///< a module's variable: not for cuMemFree
+  bool is_heap = false;           ///< malloc in a kernel, if that is checked: module memory too
   bool is_graph_memory = false;   ///< of a graph's allocation node: freeing ends its use, not the address
   bool is_mapping = false;        ///< mapped with cuMemMap: several may follow each other
   bool is_freed = false;          ///< cuMemFreeAsync was called; memory stays until the stream gets there
@@ -50,6 +51,9 @@ CUresult allocate(Context& context, std::size_t size, Allocation::Kind kind, uns
 /// Memory of a module's variable. Never cached, freed with the module.
 CUresult allocate_module_memory(Context& context, std::size_t size, bool managed, std::uintptr_t* address);
 void free_module_memory(std::uintptr_t address);
+/// malloc and free of checked kernels. False: `address` is not such memory.
+CUresult allocate_heap_memory(Context& context, std::size_t size, std::uintptr_t* address);
+bool free_heap_memory(std::uintptr_t address);
 /// Memory of a graph's allocation node, for graph_memory alone.
 CUresult allocate_graph_memory(const Device& device, std::size_t size, Allocation::Kind kind, std::uintptr_t* address);
 void free_graph_memory(std::uintptr_t address);

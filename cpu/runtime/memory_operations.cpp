@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "cpu/runtime/memory.hpp"
+#include "cpu/runtime/shadow.hpp"
 #include "cpu/runtime/stream.hpp"
 
 namespace cucore::cpu::runtime {
@@ -34,6 +35,7 @@ void wait(CUdeviceptr address, T value, unsigned int flags) {
 
 template <class T>
 void write(CUdeviceptr address, T value) {
+  shadow::mark_written(address, sizeof(T));
   std::atomic_ref<T>(*reinterpret_cast<T*>(address)).store(value, std::memory_order_release);
 }
 

@@ -13,6 +13,7 @@
 #include "cpu/runtime/address_space.hpp"
 #include "cpu/runtime/device.hpp"
 #include "cpu/runtime/handle_table.hpp"
+#include "cpu/runtime/shadow.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -223,14 +224,15 @@ CUresult MemoryPool::take(std::size_t size, std::uintptr_t* address) {
 }
 
 std::size_t MemoryPool::rounded_size(std::size_t size) const {
-  return file_ < 0 ? AddressSpace::rounded(size) : (size + kPage - 1) / kPage * kPage;
+  return file_ < 0 ? AddressSpace::rounded(size + shadow::redzone(size)) : (size + kPage - 1) / kPage * kPage;
 }
 
 void MemoryPool::give_back(std::uintptr_t address, std::size_t size) {
   const std::size_t rounded = rounded_size(size);
   const std::lock_guard lock(mutex_);
   used_ -= rounded;
-  if (is_imported_) {  // unmapped, not kept: the memory is another process's
+  // Unmapped, not kept: the memory is another process's, or the checker wants what is freed to stay unused.
+  if (is_imported_ || (file_ < 0 && shadow::is_open())) {
     reserved_ -= rounded;
     return release(address, rounded);
   }

@@ -38,7 +38,9 @@ bool has_memory(const ptx::Variable& variable) {
 Function::Function(Module& module, const KernelDescription& description)
     : module_(module),
       description_(description),
-      max_dynamic_shared_(kSharedPerBlock - std::min<std::size_t>(kSharedPerBlock, description.info.static_shared)) {}
+      max_dynamic_shared_(kSharedPerBlock - std::min<std::size_t>(kSharedPerBlock, description.info.static_shared)) {
+  for (int axis = 0; axis < 3; ++axis) required_cluster_[axis].store(description.required_cluster[axis]);
+}
 
 CUfunction Function::handle() {
   const std::lock_guard lock(mutex_);
@@ -56,6 +58,7 @@ CUresult Function::code(const unsigned int (&block)[3], std::shared_ptr<const co
   *code = code_.find(options);
   if (*code) return CUDA_SUCCESS;
   if (is_shutting_down()) return CUDA_ERROR_DEINITIALIZED;
+  if (const CUresult refused = check_refusal(description_); refused != CUDA_SUCCESS) return refused;
   codegen::CompileResult result =
       compile_or_load(*module_.program().ptx, description_.id, module_.addresses(), options);
   if (!result.code) {
@@ -105,12 +108,18 @@ CUresult Function::attribute(CUfunction_attribute attribute, int* value) const {
       *value = carveout_.load();
       break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+      *value = description_.is_for_clusters ? 1 : 0;
+      break;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+      *value = static_cast<int>(required_cluster_[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH].load());
+      break;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+      *value = may_be_large_cluster_.load() ? 1 : 0;
+      break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-      *value = 0;
+      *value = cluster_policy_.load();
       break;
     default:
       return CUDA_ERROR_INVALID_VALUE;
@@ -130,14 +139,32 @@ CUresult Function::set_attribute(CUfunction_attribute attribute, int value) {
       carveout_.store(value);
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+      if (value != 0 && value != 1) return CUDA_ERROR_INVALID_VALUE;
+      may_be_large_cluster_.store(value != 0);
+      return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      if (value < CU_CLUSTER_SCHEDULING_POLICY_DEFAULT || value > CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING)
+        return CUDA_ERROR_INVALID_VALUE;
+      cluster_policy_.store(value);  // a hint
+      return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-      return CUDA_ERROR_NOT_SUPPORTED;  // no clusters here
+      if (value < 0 || description_.required_cluster[0] != 0) return CUDA_ERROR_INVALID_VALUE;
+      required_cluster_[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH].store(static_cast<std::uint32_t>(value));
+      return CUDA_SUCCESS;
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }
+}
+
+ClusterLimits Function::cluster_limits() const {
+  ClusterLimits limits{};
+  for (int axis = 0; axis < 3; ++axis) limits.required[axis] = required_cluster_[axis].load();
+  limits.largest = may_be_large_cluster_.load() ? kMaxBlocksPerCluster : kMaxBlocksPerPortableCluster;
+  if (description_.largest_cluster != 0) limits.largest = std::min(limits.largest, description_.largest_cluster);
+  limits.must_be_given = description_.is_for_clusters;
+  return limits;
 }
 
 int Function::max_active_blocks(std::uint32_t threads, std::size_t dynamic_shared) const {

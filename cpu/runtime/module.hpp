@@ -21,6 +21,13 @@ namespace cucore::cpu::runtime {
 class Context;
 class Module;
 
+/// What a kernel allows and wants of its clusters.
+struct ClusterLimits {
+  std::uint32_t required[3];  ///< blocks; all 0: none required
+  std::uint32_t largest;      ///< blocks in all
+  bool must_be_given;
+};
+
 class Function {
  public:
   Function(Module& module, const KernelDescription& description);
@@ -35,6 +42,7 @@ class Function {
   CUresult attribute(CUfunction_attribute attribute, int* value) const;
   CUresult set_attribute(CUfunction_attribute attribute, int value);
   std::size_t max_dynamic_shared() const { return max_dynamic_shared_.load(); }
+  ClusterLimits cluster_limits() const;
   /// Blocks of `threads` threads that one worker keeps going at once: what the scheduler really does.
   int max_active_blocks(std::uint32_t threads, std::size_t dynamic_shared) const;
 
@@ -46,6 +54,9 @@ class Function {
   CodeVariants code_;
   std::atomic<std::size_t> max_dynamic_shared_;
   std::atomic<int> carveout_{-1};
+  std::atomic<std::uint32_t> required_cluster_[3];
+  std::atomic<bool> may_be_large_cluster_{false};
+  std::atomic<int> cluster_policy_{CU_CLUSTER_SCHEDULING_POLICY_DEFAULT};
 };
 
 class Module : public std::enable_shared_from_this<Module> {

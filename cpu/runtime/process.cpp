@@ -10,6 +10,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "cpu/runtime/checker.hpp"
 #include "cpu/runtime/default_stream.hpp"
 #include "cpu/runtime/device.hpp"
 #include "cpu/runtime/device_identity.hpp"
@@ -42,7 +43,10 @@ Process& process() {
 
 void end(int, void*) {
   Phase ready = Phase::Ready;
-  if (phase.compare_exchange_strong(ready, Phase::Exiting)) live_objects::report_at_exit();
+  if (phase.compare_exchange_strong(ready, Phase::Exiting)) {
+    checker::write_summary();
+    live_objects::report_at_exit();
+  }
 }
 
 void on_fork_in_child() {

@@ -71,13 +71,13 @@ bool is_strict() {
   return strict;
 }
 
-Failure check_instructions(const ptx::Module& module) {
-  if (const auto missing = codegen::find_unsupported(module); !missing.empty())
-    return {CUDA_ERROR_NOT_SUPPORTED, list(missing, "supported by the CPU device")};
+/// Why a kernel does not run here, looking at all that it reaches; empty if it does.
+std::string refuse(const ptx::Module& module, ptx::FunctionId kernel) {
+  if (const auto missing = codegen::find_unsupported(module, kernel); !missing.empty())
+    return list(missing, "supported by the CPU device");
   if (!is_strict()) return {};
-  if (const auto approximate = codegen::find_approximate(module); !approximate.empty())
-    return {CUDA_ERROR_NOT_SUPPORTED, list(approximate, "exact on the CPU device, as CUCORE_CPU_STRICT asks")};
-  return {};
+  const auto approximate = codegen::find_approximate(module, kernel);
+  return list(approximate, "exact on the CPU device, as CUCORE_CPU_STRICT asks");
 }
 
 std::size_t round_up(std::size_t value, std::size_t unit) {
@@ -107,6 +107,10 @@ KernelDescription describe(const ptx::Module& module, ptx::FunctionId id) {
     kernel.max_threads = std::min(kernel.max_threads, product(directives.reqntid));
     for (int axis = 0; axis < 3; ++axis) kernel.required[axis] = directives.reqntid[axis].value_or(1);
   }
+  if (directives.reqnctapercluster[0])
+    for (int axis = 0; axis < 3; ++axis) kernel.required_cluster[axis] = directives.reqnctapercluster[axis].value_or(1);
+  kernel.largest_cluster = directives.maxclusterrank.value_or(0);
+  kernel.is_for_clusters = directives.explicitcluster;
   return kernel;
 }
 
@@ -121,12 +125,23 @@ Failure make(const std::string& text, int capability, Program* program) {
   program->ptx = std::move(parsed.module);
   if (Failure failure = check_target(*program->ptx, capability, &program->target); failure.code != CUDA_SUCCESS)
     return failure;
-  if (Failure failure = check_instructions(*program->ptx); failure.code != CUDA_SUCCESS) return failure;
+  // Most images have nothing to refuse, and one look at each function shows it.
+  const bool refuses = !codegen::find_unsupported(*program->ptx).empty() || is_strict();
   for (ptx::FunctionId id = 0; id < program->ptx->functions.size(); ++id) {
     const ptx::Function& function = program->ptx->functions[id];
-    if (function.is_entry && function.has_body) program->kernels.push_back(describe(*program->ptx, id));
+    if (!function.is_entry || !function.has_body) continue;
+    program->kernels.push_back(describe(*program->ptx, id));
+    if (refuses) program->kernels.back().refusal = refuse(*program->ptx, id);
   }
   return {};
+}
+
+std::string describe_kernels(const Program& program) {
+  std::string log =
+      "cucore CPU device: " + std::to_string(program.kernels.size()) + " kernels, each compiled at its first launch";
+  for (const KernelDescription& kernel : program.kernels)
+    if (!kernel.refusal.empty()) log += "\n" + kernel.name + " cannot run:\n" + kernel.refusal;
+  return log;
 }
 
 }  // namespace
@@ -154,8 +169,7 @@ CUresult load_program(const void* image, std::size_t size, int capability, const
     return failure.code;
   }
   options.write_error_log("");
-  options.write_info_log("cucore CPU device: " + std::to_string(made->kernels.size()) +
-                         " kernels, each compiled at its first launch");
+  options.write_info_log(describe_kernels(*made));
   *program = std::move(made);
   return CUDA_SUCCESS;
 }
@@ -166,6 +180,12 @@ CUresult load_program_file(const char* path, int capability, const JitOptions& o
   const std::string image{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file.is_open() || file.bad()) return CUDA_ERROR_FILE_NOT_FOUND;
   return load_program(image.data(), image.size(), capability, options, program);
+}
+
+CUresult check_refusal(const KernelDescription& kernel) {
+  if (kernel.refusal.empty()) return CUDA_SUCCESS;
+  report("kernel " + kernel.name + ":\n" + kernel.refusal);
+  return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 }  // namespace cucore::cpu::runtime

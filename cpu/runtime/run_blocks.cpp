@@ -1,5 +1,5 @@
 // How one thread of the pool runs its share of a grid: a plain loop where threads of a block do not meet, else resident
-// blocks of fibers, one at a time as long as it progresses, more when all of them poll.
+// clusters of blocks of fibers, one at a time as long as it progresses, more when all of them poll.
 #include <sched.h>
 
 #include <algorithm>
@@ -7,9 +7,11 @@
 #include <memory>
 #include <thread>
 
-#include "cpu/runtime/block.hpp"
+#include "cpu/runtime/block_checks.hpp"
+#include "cpu/runtime/cluster.hpp"
 #include "cpu/runtime/fault_reports.hpp"
 #include "cpu/runtime/grid.hpp"
+#include "cpu/runtime/seeded_order.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -26,6 +28,20 @@ struct PlainLoop {
   BlockState block{};
 };
 
+/// Thread by thread, in the order of the checker's seed.
+void run_block_by_thread(Grid& grid, BlockState& block) {
+  const std::uint32_t* const size = grid.state.block;
+  ThreadState thread{};
+  thread.block = &block;
+  for (const std::uint32_t linear : shuffled_threads(grid, block)) {
+    thread.thread_id[0] = linear % size[0];
+    thread.thread_id[1] = linear / size[0] % size[1];
+    thread.thread_id[2] = linear / size[0] / size[1];
+    thread.linear = linear;
+    grid.code->run_thread(&thread);
+  }
+}
+
 void run_plain_loop(void* argument) {
   auto& [grid, block] = *static_cast<PlainLoop*>(argument);
   const std::uint64_t chunk = chunk_of(grid);
@@ -35,52 +51,68 @@ void run_plain_loop(void* argument) {
     const std::uint64_t last = std::min(first + chunk, grid.block_count);
     for (std::uint64_t index = first; index < last; ++index) {
       if (grid.is_abandoned()) return;
-      set_block_id(block, grid, index);
-      grid.code->run_block(&block);
+      const std::uint64_t number = shuffled_block(grid, index);
+      set_block_id(block, grid, number);
+      if (block.checks) BlockChecks::of(block).begin(number);
+      if (grid.code->run_block)
+        grid.code->run_block(&block);
+      else
+        run_block_by_thread(grid, block);
     }
   }
 }
 
 void run_plain(Grid& grid, std::uint32_t worker) {
-  // Reused from launch to launch: a fresh buffer would be cleared for nothing.
-  thread_local auto* const shared = new std::vector<std::byte>;
-  if (shared->size() < grid.state.total_shared + kSharedAlignment)
-    shared->resize(grid.state.total_shared + kSharedAlignment);
   PlainLoop loop{grid, {}};
+  std::unique_ptr<BlockChecks> checks;
   loop.block.launch = &grid.state;
-  loop.block.shared = aligned_shared(shared->data());
+  if (grid.state.checks) {
+    checks = std::make_unique<BlockChecks>(grid);
+    loop.block.checks = static_cast<CheckedBlock*>(checks.get());
+    loop.block.shared = checks->shared();
+  } else {
+    // Reused from launch to launch: a fresh buffer would be cleared for nothing.
+    thread_local auto* const shared = new std::vector<std::byte>;
+    if (shared->size() < grid.state.total_shared + kSharedAlignment)
+      shared->resize(grid.state.total_shared + kSharedAlignment);
+    loop.block.shared = aligned_shared(shared->data());
+  }
+  loop.block.cluster_shared = loop.block.shared;  // kernels that name other blocks run on fibers
   loop.block.worker = worker;
   Fiber fiber;
   fiber.start(stack_pool().take(std::max(grid.stack_bytes, kSmallestStack)), run_plain_loop, &loop);
   fiber.resume();
   if (fiber.fault().signal != 0) fail_with_fault(grid, loop.block, nullptr, fiber.fault());
+  if (grid.is_abandoned()) forget_variables(fiber.stack());
   stack_pool().give_back(fiber.drop());
 }
 
 void run_fibers(Grid& grid, std::uint32_t worker) {
-  std::vector<std::unique_ptr<Block>> residents;
+  const std::uint32_t size = grid.state.cluster_size;
+  std::vector<std::unique_ptr<Cluster>> residents;
   bool progressed = true;
   int idle_rounds = 0;
   for (;;) {
     if (grid.is_abandoned()) return;
-    const bool room =
-        residents.empty() || (!progressed && (grid.is_cooperative || residents.size() < grid.most_resident));
+    const bool room = residents.empty() ||
+                      (!progressed && (grid.is_cooperative || (residents.size() + 1) * size <= grid.most_resident));
     bool started = false;
     if (room) {
       const std::uint64_t index =
-          grid.next_block.load() < grid.block_count ? grid.next_block.fetch_add(1) : grid.block_count;
+          grid.next_block.load() < grid.block_count ? grid.next_block.fetch_add(size) : grid.block_count;
       if (index < grid.block_count) {
-        residents.push_back(std::make_unique<Block>(grid, index, worker, stack_pool()));
+        const std::uint64_t first = size == 1 ? shuffled_block(grid, index) : index;
+        residents.push_back(std::make_unique<Cluster>(grid, first, worker, stack_pool()));
         started = true;
       }
     }
     if (residents.empty()) return;
     progressed = false;
-    for (auto& block : residents) {
-      const Block::Outcome outcome = block->run();
-      if (outcome == Block::Outcome::Failed) return;
-      if (outcome == Block::Outcome::Polling) continue;
-      block.reset();
+    for (auto& cluster : residents) {
+      const Cluster::Outcome outcome = cluster->run();
+      if (outcome == Cluster::Outcome::Failed) return;
+      if (outcome == Cluster::Outcome::Polling) continue;
+      cluster.reset();
       progressed = true;
     }
     std::erase(residents, nullptr);
@@ -100,7 +132,7 @@ void run_fibers(Grid& grid, std::uint32_t worker) {
 
 void run_blocks(Grid& grid, std::uint32_t worker) {
   try {
-    if (grid.code->run_block)
+    if (!grid.code->info.needs_fibers)
       run_plain(grid, worker);
     else
       run_fibers(grid, worker);

@@ -8,6 +8,7 @@
 
 #include "cpu/codegen/kernel_abi.hpp"
 #include "cpu/runtime/block.hpp"
+#include "cpu/runtime/cluster.hpp"
 #include "cpu/runtime/context.hpp"
 #include "cpu/runtime/device_printf.hpp"
 #include "cpu/runtime/fault_reports.hpp"
@@ -48,7 +49,7 @@ void cucpu_barrier(ThreadState* thread, std::uint32_t id, std::uint32_t count) {
 }
 
 void cucpu_barrier_arrive(ThreadState* thread, std::uint32_t id, std::uint32_t count) {
-  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->arrive_at_barrier(id, count);
+  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->arrive_at_barrier(*fiber, id, count);
 }
 
 std::uint32_t cucpu_barrier_reduce(ThreadState* thread, std::uint32_t id, std::uint32_t count, std::uint32_t op,
@@ -86,6 +87,14 @@ void cucpu_warp_together(ThreadState* thread, void (*operation)(void* const* lan
   operation(lanes);
 }
 
+void cucpu_cluster_arrive(ThreadState* thread) {
+  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->cluster().arrive(*fiber);
+}
+
+void cucpu_cluster_wait(ThreadState* thread) {
+  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->cluster().wait(*fiber);
+}
+
 void cucpu_yield(ThreadState* thread) {
   if (grid_of(thread).is_abandoned()) Fiber::finish();
   if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->poll(*fiber);
@@ -116,6 +125,11 @@ void cucpu_assertfail(ThreadState* thread, const char* message, const char* file
 void cucpu_trap(ThreadState* thread) {
   grid_of(thread).fail(CUDA_ERROR_LAUNCH_FAILED, place_of(thread) + ": trap");
   Fiber::finish();
+}
+
+std::uint64_t cucpu_stack_end() {
+  const runtime::FiberStack& stack = Fiber::current()->stack();
+  return reinterpret_cast<std::uintptr_t>(stack.low + stack.size);
 }
 
 std::uint64_t cucpu_globaltimer() {

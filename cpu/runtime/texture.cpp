@@ -1,6 +1,8 @@
 // Texture and surface objects: see texture.hpp.
 #include "cpu/runtime/texture.hpp"
 
+#include <algorithm>
+
 #include "cpu/runtime/array.hpp"
 #include "cpu/runtime/handle_table.hpp"
 #include "cpu/runtime/memory.hpp"
@@ -95,32 +97,42 @@ CUresult bind(const CUDA_RESOURCE_DESC& resource, ResourceObject* object) {
   }
 }
 
-/// Narrows the object to the levels and layers of the view, and reads it in the view's format.
+/// Bytes of a block of 4 by 4 texels in a compressed format, which is one texel of the array; 0 of any other format.
+std::size_t block_bytes(CUresourceViewFormat format) {
+  if (format < CU_RES_VIEW_FORMAT_UNSIGNED_BC1 || format > CU_RES_VIEW_FORMAT_UNSIGNED_BC7) return 0;
+  const bool is_half = format == CU_RES_VIEW_FORMAT_UNSIGNED_BC1 || format == CU_RES_VIEW_FORMAT_UNSIGNED_BC4 ||
+                       format == CU_RES_VIEW_FORMAT_SIGNED_BC4;
+  return is_half ? 8 : 16;
+}
+
+/// Narrows the object to the levels and layers of the view, and reads it in the view's format. What is refused, and
+/// that a last level or layer that the array lacks is not, is as an H200's driver has it.
 CUresult apply(const CUDA_RESOURCE_VIEW_DESC& view, ResourceObject* object) {
-  if (view.format != CU_RES_VIEW_FORMAT_NONE) {
-    const auto format = texel_format(view.format);
-    if (!format && view.format > CU_RES_VIEW_FORMAT_FLOAT_4X32 && view.format <= CU_RES_VIEW_FORMAT_UNSIGNED_BC7)
-      return CUDA_ERROR_NOT_SUPPORTED;  // compressed blocks
-    if (!format || format->bytes() != object->format.bytes()) return CUDA_ERROR_INVALID_VALUE;
-    object->format = *format;
-  }
+  if (const std::size_t bytes = block_bytes(view.format); bytes != 0 && bytes == object->format.bytes())
+    return CUDA_ERROR_NOT_SUPPORTED;
+  const auto format = texel_format(view.format);
+  if (!format || format->bytes() != object->format.bytes()) return CUDA_ERROR_INVALID_VALUE;
+  object->format = *format;
   const TexelGrid& first = object->levels.front();
   const bool has_slices = object->is_layered || object->is_cubemap;
-  const auto is_extent = [](std::size_t given, std::int64_t real, bool exists) {
-    return given == (exists ? static_cast<std::size_t>(real) : 0) || (!exists && given <= 1);
-  };
-  if (!is_extent(view.width, first.width, true) || !is_extent(view.height, first.height, object->dimensions > 1))
+  if (view.width != static_cast<std::size_t>(first.width)) return CUDA_ERROR_INVALID_VALUE;
+  if (object->dimensions > 1 ? view.height != static_cast<std::size_t>(first.height) : view.height > 1)
     return CUDA_ERROR_INVALID_VALUE;
-  if (!is_extent(view.depth, first.depth, has_slices || object->dimensions > 2)) return CUDA_ERROR_INVALID_VALUE;
-  if (view.firstMipmapLevel > view.lastMipmapLevel || view.lastMipmapLevel >= object->levels.size() ||
-      view.firstLayer > view.lastLayer || view.lastLayer >= (has_slices ? first.depth : 1))
-    return CUDA_ERROR_INVALID_VALUE;
-  object->levels.resize(view.lastMipmapLevel + std::size_t{1});
-  object->levels.erase(object->levels.begin(), object->levels.begin() + view.firstMipmapLevel);
-  if (!has_slices || (view.firstLayer == 0 && view.lastLayer == 0)) return CUDA_SUCCESS;  // 0 to 0: all of them
+  const bool has_depth = has_slices || object->dimensions > 2;
+  if (view.depth != (has_depth ? static_cast<std::size_t>(first.depth) : 0)) return CUDA_ERROR_INVALID_VALUE;
+  if (view.firstMipmapLevel > view.lastMipmapLevel || view.firstLayer > view.lastLayer) return CUDA_ERROR_INVALID_VALUE;
+  if (!has_slices && view.lastLayer > 0) return CUDA_ERROR_INVALID_VALUE;
+  const std::size_t last_level = object->levels.size() - 1;
+  object->levels.resize(std::min<std::size_t>(view.lastMipmapLevel, last_level) + 1);
+  object->levels.erase(
+      object->levels.begin(),
+      object->levels.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(view.firstMipmapLevel, last_level)));
+  if (!has_slices || view.lastLayer == 0) return CUDA_SUCCESS;  // 0 to 0: all of them
+  const std::int64_t last_layer = first.depth - 1;
+  const std::int64_t from = std::min<std::int64_t>(view.firstLayer, last_layer);
   for (TexelGrid& level : object->levels) {
-    level.base += level.slice_bytes * view.firstLayer;
-    level.depth = view.lastLayer - view.firstLayer + std::int64_t{1};
+    level.base += level.slice_bytes * static_cast<std::size_t>(from);
+    level.depth = std::min<std::int64_t>(view.lastLayer, last_layer) - from + 1;
   }
   return CUDA_SUCCESS;
 }

@@ -77,7 +77,7 @@ void help() {
 void run_grid(Grid& grid) {
   const unsigned int helpers = worker_count() - 1;
   const std::uint64_t threads = grid.block_count * grid.threads_per_block;
-  if (helpers == 0 || grid.block_count == 1 || (threads <= kTinyThreads && !grid.is_cooperative)) {
+  if (helpers == 0 || checker::seed() || grid.block_count == 1 || (threads <= kTinyThreads && !grid.is_cooperative)) {
     run_blocks(grid, 0);
     return;
   }

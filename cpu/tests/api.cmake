@@ -26,8 +26,9 @@ target_compile_definitions(api_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_
 add_test(NAME api_tests COMMAND api_tests)
 set_tests_properties(api_tests PROPERTIES ENVIRONMENT CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache)
 
-# Textures and surfaces; nothing in it knows the CPU device, so it runs on a GPU's driver too (LD_PRELOAD=libcuda.so.1).
+# Textures, surfaces, batches of copies; nothing in it knows the CPU device, so it runs on a GPU's driver too (LD_PRELOAD=libcuda.so.1).
 add_executable(texture_tests
+  ${PROJECT_SOURCE_DIR}/cpu/tests/batch_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/texture_shapes_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/texture_test.cpp)
 cucore_target(texture_tests)

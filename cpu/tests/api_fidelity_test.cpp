@@ -74,7 +74,7 @@ TEST(Fidelity, approximate_instructions_are_named_with_their_lines_those_of_call
   EXPECT_NE(std::string::npos, dumped.text.find("(in root)")) << dumped.text;
 }
 
-TEST(Fidelity, unsupported_instructions_are_named_although_the_module_does_not_load) {
+TEST(Fidelity, unsupported_instructions_are_named_although_the_kernel_does_not_run) {
   std::string ptx = kPtx;
   ptx.insert(ptx.find("sqrt.rn"), "tcgen05.wait::ld.sync.aligned; ");
   const Dumped dumped = dump(ptx, "same", "fidelity");
@@ -113,11 +113,11 @@ TEST(Dump, what_is_not_there_or_no_image_is_an_error_in_words) {
 
 class StrictMode : public cucore::cpu::OwnFolder {
  protected:
-  /// What the program prints that loads `ptx` with CUCORE_CPU_STRICT set so.
-  std::string load(const std::string& ptx, const std::string& strict) const {
-    std::ofstream(root / "kernels.ptx") << ptx;
+  /// What the program prints that launches a kernel of kPtx with CUCORE_CPU_STRICT set so.
+  std::string launch(const std::string& kernel, const std::string& strict) const {
+    std::ofstream(root / "kernels.ptx") << kPtx;
     const std::string command = "env CUCORE_CPU_CACHE=0 CUCORE_CPU_STRICT=" + strict + " " CUCORE_TEST_PROGRAM " " +
-                                (root / "kernels.ptx").string() + " same 2>&1";
+                                (root / "kernels.ptx").string() + " " + kernel + " 2>&1";
     FILE* const pipe = popen(command.c_str(), "r");
     std::string printed;
     std::array<char, 256> buffer;
@@ -127,20 +127,17 @@ class StrictMode : public cucore::cpu::OwnFolder {
   }
 };
 
-TEST_F(StrictMode, refuses_at_load_what_is_not_exact_with_instruction_line_and_function) {
-  const std::string printed = load(kPtx, "1");
-  EXPECT_TRUE(printed.starts_with("cuModuleLoadData: 801 ")) << printed;
+TEST_F(StrictMode, refuses_a_kernel_that_reaches_what_is_not_exact_with_instruction_line_and_function) {
+  const std::string printed = launch("close", "1");
+  EXPECT_TRUE(printed.starts_with("cuModuleGetFunction: 801 kernel close:")) << printed;
   EXPECT_NE(std::string::npos, printed.find("ptx:17: error: ex2.approx.ftz.f32 is not exact")) << printed;
   EXPECT_NE(std::string::npos, printed.find("in close")) << printed;
   EXPECT_NE(std::string::npos, printed.find("ptx:8: error: sqrt.approx.f32")) << printed;
 }
 
-TEST_F(StrictMode, takes_what_is_exact_and_everything_where_it_is_not_asked_for) {
-  const std::string ptx = kPtx;
-  const std::size_t from = ptx.find(".func");
-  const std::string exact = ptx.substr(0, from) + ptx.substr(ptx.find(".visible .entry same"));
-  EXPECT_NE(std::string::npos, load(exact, "1").find("compiled 1")) << load(exact, "1");
-  EXPECT_NE(std::string::npos, load(kPtx, "0").find("compiled 1")) << load(kPtx, "0");
+TEST_F(StrictMode, takes_an_exact_kernel_whatever_stands_beside_it_and_all_where_it_is_not_asked_for) {
+  EXPECT_NE(std::string::npos, launch("same", "1").find("compiled 1")) << launch("same", "1");
+  EXPECT_NE(std::string::npos, launch("close", "0").find("compiled 1")) << launch("close", "0");
 }
 
 }  // namespace

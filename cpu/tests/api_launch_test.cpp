@@ -99,7 +99,9 @@ TEST_F(Launches, attributes_are_checked) {
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuLaunchKernelEx(&config, kernel("count_up"), parameters, nullptr));
   attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
   attribute.value.clusterDim.x = attribute.value.clusterDim.y = attribute.value.clusterDim.z = 2;
-  EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED, cuLaunchKernelEx(&config, kernel("count_up"), parameters, nullptr));
+  EXPECT_EQ(CUDA_ERROR_INVALID_CLUSTER_SIZE, cuLaunchKernelEx(&config, kernel("count_up"), parameters, nullptr));
+  attribute.value.clusterDim.x = 3;
+  EXPECT_EQ(CUDA_ERROR_INVALID_CLUSTER_SIZE, cuLaunchKernelEx(&config, kernel("count_up"), parameters, nullptr));
   config.attrs = nullptr;
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuLaunchKernelEx(&config, kernel("count_up"), parameters, nullptr));
 }

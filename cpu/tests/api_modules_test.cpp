@@ -35,15 +35,67 @@ TEST_F(Modules, ptx_of_a_newer_isa_is_an_unsupported_version) {
 }
 
 TEST_F(Modules, ptx_for_a_newer_architecture_says_which) {
-  EXPECT_EQ(CUDA_ERROR_INVALID_PTX, load(with_body("", ".version 8.0\n.target sm_90\n")));
-  EXPECT_NE(std::string::npos, log.find("sm_90")) << log;
+  EXPECT_EQ(CUDA_ERROR_INVALID_PTX, load(with_body("", ".version 8.6\n.target sm_100\n")));
+  EXPECT_NE(std::string::npos, log.find("sm_100")) << log;
 }
 
-TEST_F(Modules, an_instruction_without_generator_is_an_error_at_load) {
-  const CUresult result = load(
-      with_body(".reg .b32 %r<9>; .reg .b64 %d;\ntcgen05.wait::ld.sync.aligned;", ".version 8.6\n.target sm_80\n"));
-  EXPECT_TRUE(result == CUDA_ERROR_NOT_SUPPORTED || result == CUDA_ERROR_INVALID_PTX) << result;
-  EXPECT_NE(std::string::npos, log.find("tcgen05")) << log;
+constexpr const char* kExotic = R"(.version 8.6
+.target sm_80
+.address_size 64
+.func exotic()
+{
+  tcgen05.wait::ld.sync.aligned;
+  ret;
+}
+.visible .entry one()
+{
+  call exotic, ();
+  ret;
+}
+.visible .entry other()
+{
+  ret;
+}
+)";
+
+TEST_F(Modules, an_instruction_without_generator_concerns_only_the_kernels_that_reach_it) {
+  char log_buffer[4096] = "";
+  CUjit_option options[] = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log_buffer, reinterpret_cast<void*>(sizeof log_buffer)};
+  CUmodule loaded = nullptr;
+  ASSERT_OK(cuModuleLoadDataEx(&loaded, kExotic, 2, options, values));
+  const std::string told = log_buffer;
+  EXPECT_NE(std::string::npos, told.find("one cannot run:\nptx:6: error: tcgen05.wait::ld.sync.aligned")) << told;
+
+  CUfunction function = nullptr;
+  EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED, cuModuleGetFunction(&function, loaded, "one"));
+  char report[1024] = "";
+  cucore_cpu_last_report(report, sizeof report);
+  EXPECT_NE(nullptr, std::strstr(report, "kernel one:\nptx:6: error: tcgen05")) << report;
+
+  ASSERT_OK(cuModuleGetFunction(&function, loaded, "other"));
+  ASSERT_OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr));
+  ASSERT_OK(cuCtxSynchronize());
+  ASSERT_OK(cuModuleUnload(loaded));
+}
+
+TEST_F(Modules, kernels_that_cannot_run_are_counted_but_neither_given_by_libraries_nor_launched) {
+  CUlibrary library = nullptr;
+  ASSERT_OK(cuLibraryLoadData(&library, kExotic, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  CUkernel kernel = nullptr;
+  EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED, cuLibraryGetKernel(&kernel, library, "one"));
+  ASSERT_OK(cuLibraryGetKernel(&kernel, library, "other"));
+  CUkernel all[2] = {};
+  ASSERT_OK(cuLibraryEnumerateKernels(all, 2, library));
+  for (CUkernel each : all) {
+    const char* name = nullptr;
+    ASSERT_OK(cuKernelGetName(&name, each));
+    const CUresult result =
+        cuLaunchKernel(reinterpret_cast<CUfunction>(each), 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
+    EXPECT_EQ(std::strcmp(name, "one") ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED, result) << name;
+  }
+  ASSERT_OK(cuCtxSynchronize());
+  ASSERT_OK(cuLibraryUnload(library));
 }
 
 TEST_F(Modules, garbage_is_an_invalid_image) {

@@ -135,7 +135,7 @@ TEST_F(CodegenCache, whole_files_with_object_code_that_cannot_be_linked_are_comp
 TEST_F(CodegenCache, everything_that_code_depends_on_is_in_its_key) {
   const KernelIdentity plain{
       .driver = "d", .compiler = "c", .host = "h", .form = codegen::FormOfCode::Scalar, .ptx = "ptx"};
-  std::vector<KernelIdentity> others(10, plain);
+  std::vector<KernelIdentity> others(12, plain);
   others[0].driver = "e";
   others[1].compiler = "d";
   others[2].host = "i";
@@ -146,6 +146,8 @@ TEST_F(CodegenCache, everything_that_code_depends_on_is_in_its_key) {
   others[7].ptx = "pty";
   others[8].driver = "dc", others[8].compiler = "";
   others[9].compiler = "ch", others[9].host = "";
+  others[10].checks = 1;
+  others[11].by_thread = true;
   std::set<std::array<std::uint8_t, 32>> digests{key_of(plain).digest};
   for (const KernelIdentity& other : others) digests.insert(key_of(other).digest);
   EXPECT_EQ(digests.size(), 1 + others.size());

@@ -174,13 +174,15 @@ TEST(CodegenSpellings, an_operand_that_should_be_an_address_is_an_error) {
   }
 }
 
-TEST(CodegenSpellings, a_kernel_for_clusters_is_unsupported_as_a_whole) {
-  const ptx::ParseResult parsed =
-      ptx::parse(".version 7.8\n.target sm_90\n.address_size 64\n.entry k() .reqnctapercluster 2, 1, 1 { ret; }");
+TEST(CodegenSpellings, a_kernel_whose_grid_counts_clusters_is_unsupported_as_a_whole) {
+  const ptx::ParseResult parsed = ptx::parse(
+      ".version 9.0\n.target sm_90\n.address_size 64\n"
+      ".entry k() .reqntid 32 .reqnctapercluster 2, 1, 1 .blocksareclusters { ret; }\n"
+      ".entry l() .reqnctapercluster 2, 1, 1 { ret; }");
   ASSERT_NE(parsed.module, nullptr) << ptx::format(parsed.diagnostics);
   const auto unsupported = codegen::find_unsupported(*parsed.module);
   ASSERT_EQ(unsupported.size(), 1U);
-  EXPECT_EQ(unsupported[0].instruction, ".reqnctapercluster");
+  EXPECT_EQ(unsupported[0].instruction, ".blocksareclusters");
 }
 
 TEST(CodegenSpellings, covered_opcodes_are_known_ones) {

@@ -87,7 +87,8 @@ void run_fibers(const BlockState& block, RunThread run, std::uint32_t group) {
     fiber.state = {.block = &block,
                    .thread_id = {linear % extent[0], linear / extent[0] % extent[1], linear / extent[0] / extent[1]},
                    .linear = linear,
-                   .runtime = &fiber};
+                   .runtime = &fiber,
+                   .place = 0};
     fiber.run = run;
     fiber.stack.resize(256 * 1024);
     getcontext(&fiber.context);
@@ -245,6 +246,12 @@ void cucpu_warp_together(ThreadState* thread, void (*operation)(void* const* lan
 
 std::uint32_t cucpu_activemask(ThreadState* thread, std::uint32_t) { return 1U << (thread->linear % 32); }
 
+// Every cluster is one block here.
+void cucpu_cluster_arrive(ThreadState*) {}
+void cucpu_cluster_wait(ThreadState* thread) { cucpu_barrier(thread, 0, 0); }
+
+std::uint64_t cucpu_stack_end() { return ~std::uint64_t{0}; }
+
 void cucpu_yield(ThreadState*) {
   ++observations().yields;
   yield();
@@ -379,7 +386,12 @@ void TestModule::launch_block_of_bytes(std::string_view kernel, Extent grid, Ext
                            .grid_id = 7,
                            .grid_workspace = 0x1234567890abcdef,
                            .multiprocessors = 3,
-                           .runtime = nullptr};
+                           .runtime = nullptr,
+                           .cluster = {1, 1, 1},
+                           .cluster_size = 1,
+                           .cluster_stride = 1 << 20,
+                           .names_clusters = 0,
+                           .checks = nullptr};
   for (std::uint32_t z = 0; z < grid.z; ++z) {
     for (std::uint32_t y = 0; y < grid.y; ++y) {
       for (std::uint32_t x = 0; x < grid.x; ++x) {
@@ -391,7 +403,12 @@ void TestModule::launch_block_of_bytes(std::string_view kernel, Extent grid, Ext
                                .shared = static_cast<std::byte*>(base),
                                .block_id = {x, y, z},
                                .worker = 1,
-                               .runtime = nullptr};
+                               .runtime = nullptr,
+                               .cluster_shared = static_cast<std::byte*>(base),
+                               .cluster_id = {x, y, z},
+                               .cluster_block_id = {0, 0, 0},
+                               .cluster_rank = 0,
+                               .checks = nullptr};
         if (code->run_block != nullptr) {
           code->run_block(&state);
         } else {

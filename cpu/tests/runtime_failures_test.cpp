@@ -109,6 +109,33 @@ TEST_F(Failures, an_asynchronous_copy_from_unmapped_memory_fails_the_context) {
   EXPECT_EQ(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
 }
 
+TEST_F(Failures, a_cluster_that_waits_for_itself_is_a_deadlock) {
+  // All come to the cluster's barrier but the odd threads of the second block, who wait for threads that it has not.
+  ASSERT_OK(cuModuleLoadData(&module, R"(
+.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry k() .reqnctapercluster 2, 1, 1
+{
+  .reg .b32 %rank, %lane;
+  .reg .pred %waits;
+  mov.u32 %rank, %cluster_ctarank;
+  mov.u32 %lane, %laneid;
+  and.b32 %lane, %lane, %rank;
+  setp.eq.u32 %waits, %lane, 1;
+  @%waits barrier.sync 0, 64;
+  barrier.cluster.arrive;
+  barrier.cluster.wait;
+  ret;
+})"));
+  function = kernel("k");
+  ASSERT_OK(launch(function, 2, 32, nullptr));
+  EXPECT_EQ(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
+  EXPECT_NE(std::string::npos, report().find("deadlock of a cluster, no thread can go on (48 of 64")) << report();
+  EXPECT_NE(std::string::npos, report().find("at the cluster's barrier")) << report();
+  EXPECT_NE(std::string::npos, report().find("at barrier 0")) << report();
+}
+
 TEST_F(Failures, resetting_the_primary_context_clears_its_error) {
   CUcontext primary = nullptr;
   CUcontext popped = nullptr;

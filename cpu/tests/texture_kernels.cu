@@ -57,7 +57,10 @@ __global__ void describe_texture(cudaTextureObject_t t, int* out) {
   asm volatile("txq.width.b32 %0, [%1];" : "=r"(out[0]) : "l"(t));
   asm volatile("txq.height.b32 %0, [%1];" : "=r"(out[1]) : "l"(t));
   asm volatile("txq.depth.b32 %0, [%1];" : "=r"(out[2]) : "l"(t));
-  asm volatile("txq.num_mipmap_levels.b32 %0, [%1];" : "=r"(out[3]) : "l"(t));
+}
+
+__global__ void describe_levels(cudaTextureObject_t t, int* out) {
+  asm volatile("txq.num_mipmap_levels.b32 %0, [%1];" : "=r"(out[0]) : "l"(t));
 }
 
 __global__ void describe_surface(cudaSurfaceObject_t s, int* out) {

@@ -100,6 +100,10 @@ def test_arrows_lead_from_launches_to_the_device(events):
     begins = {e["id"] for e in events if e["ph"] == "s"}
     ends = {e["id"] for e in events if e["ph"] == "f"}
     assert begins == ends and len(begins) == 4
+    at = {(e["ph"], e["id"]): e["ts"] for e in events if e["ph"] in "sf"}
+    assert all(at["s", each] < at["f", each] for each in begins), "viewers turn an arrow around that leads back in time"
+    starts = {e["ts"] for e in events if e["cat"] == "device"}
+    assert {at["f", each] for each in ends} <= starts
 
 
 def test_a_failed_call_tells_its_result(tmp_path):

@@ -1,0 +1,81 @@
+// The contract between checked code and the checker: which classes of checks there are, what a check says of an access,
+// and the shadow of memory that checked code reads by itself.
+//
+// Checked code looks at the shadow before each access and calls a service below only where something may be wrong (or
+// always, for races). A service that answers 0 has reported the access, which then does not happen: loads give zero.
+#pragma once
+
+#include <cstdint>
+
+namespace cucore::cpu {
+
+struct ThreadState;
+
+/// Bits of CompileOptions::checks.
+namespace check_class {
+inline constexpr std::uint32_t kMemory = 1;  ///< bounds, use after free, alignment
+inline constexpr std::uint32_t kRace = 2;
+inline constexpr std::uint32_t kInit = 4;  ///< reads of what nobody wrote
+inline constexpr std::uint32_t kSync = 8;  ///< barriers, member masks, inactive lanes
+}  // namespace check_class
+
+/// Bits of an `access`.
+namespace check_access {
+inline constexpr std::uint32_t kWrites = 1;
+inline constexpr std::uint32_t kReads = 2;
+inline constexpr std::uint32_t kStrong = 4;      ///< volatile, relaxed, atomic: no race with another such
+inline constexpr std::uint32_t kAcquires = 8;    ///< takes part in ordering: strong reads do
+inline constexpr std::uint32_t kReleases = 16;   ///< strong writes do, after a fence
+inline constexpr std::uint32_t kOwnFence = 32;   ///< .release, .acq_rel: needs no fence before it
+inline constexpr std::uint32_t kUnchanged = 64;  ///< stores what is there already
+inline constexpr std::uint32_t kAsIs = 128;      ///< the access happens whatever the answer
+inline constexpr unsigned int kSpaceShift = 8;   ///< a CheckedSpace
+inline constexpr unsigned int kAlignShift = 12;  ///< logarithm of the alignment
+inline constexpr std::uint32_t kFieldMask = 15;
+}  // namespace check_access
+
+enum class CheckedSpace : std::uint32_t { Generic, Global, Shared, Local, Const };
+
+/// Addresses that may be accessed, by any aligned access of at most 16 bytes: a multiple of 16 bytes, from a multiple
+/// of 16 on.
+struct CheckInterval {
+  std::uint64_t begin;
+  std::uint64_t size;
+};
+
+/// What BlockState::checks points at: what accesses found last, so that the next one of the same instruction need not
+/// look at the shadow. An interval stays true as long as the block runs, so instructions may share one.
+struct CheckedBlock {
+  static constexpr unsigned int kIntervals = 256;
+  CheckInterval intervals[kIntervals];
+};
+
+/// What checked code needs of the checker. A granule is 8 bytes, and an address outside of the range is looked up in
+/// the shadow of the range's first granule, where nothing may be accessed.
+struct CheckTable {
+  std::uint64_t begin;  ///< of the range that has a shadow
+  std::uint64_t size;
+  std::uint8_t* accessible;  ///< by granule: how many of its bytes, from the first one on, may be accessed
+  std::uint8_t* written;     ///< by byte: 1 if somebody wrote it; null unless that is checked
+
+  // Services. `line` is of the PTX.
+  /// An access that the shadow does not plainly allow, or the first of its instruction: 1 if it may happen. Whatever is
+  /// known of its surroundings goes to `interval`, if that is not null.
+  std::uint32_t (*memory)(const ThreadState*, CheckInterval* interval, std::uint64_t address, std::uint32_t bytes,
+                          std::uint32_t access, std::uint32_t line);
+  /// A read of bytes that the shadow has as never written.
+  void (*unwritten)(ThreadState*, std::uint64_t address, std::uint32_t bytes, std::uint32_t access, std::uint32_t line);
+  /// Bytes are written; `bytes` 0: all of their allocation, or of the block's shared memory.
+  void (*wrote)(ThreadState*, std::uint64_t address, std::uint32_t bytes);
+  /// Every access, if races are looked for.
+  void (*race)(ThreadState*, std::uint64_t address, std::uint32_t bytes, std::uint32_t access, std::uint32_t line);
+  void (*fence)(ThreadState*);
+  /// A variable of the thread's own begins, and ends, to live.
+  void (*enter)(std::uint64_t address, std::uint32_t bytes);
+  void (*leave)(std::uint64_t address, std::uint32_t bytes);
+  /// malloc and free of device code.
+  std::uint64_t (*allocate)(ThreadState*, std::uint64_t bytes);
+  void (*release)(ThreadState*, std::uint64_t block, std::uint32_t line);
+};
+
+}  // namespace cucore::cpu

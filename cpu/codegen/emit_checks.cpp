@@ -1,0 +1,387 @@
+// Checks around instructions: see emit_checks.hpp.
+#include "cpu/codegen/emit_checks.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "cpu/codegen/checks.hpp"
+#include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/codegen/memory_accesses.hpp"
+
+namespace cucore::cpu::codegen {
+
+namespace {
+
+using llvm::Value;
+using ptx::Instruction;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Space;
+using Extent = MemoryAccess::Extent;
+
+CheckedSpace checked_space(Space space) {
+  switch (space) {
+    case Space::Global:
+      return CheckedSpace::Global;
+    case Space::Shared:
+      return CheckedSpace::Shared;
+    case Space::Local:
+      return CheckedSpace::Local;
+    case Space::Const:
+      return CheckedSpace::Const;
+    default:
+      return CheckedSpace::Generic;
+  }
+}
+
+/// The checks of one access: what is known of it before it happens, and IR for the rest.
+class AccessChecks {
+ public:
+  AccessChecks(FunctionEmitter& f, const Instruction& i, const MemoryAccess& access)
+      : f_(f), b_(f.b), instruction_(i), access_(access), checks_(f.module.checks) {
+    table_ =
+        at_entry([&] { return f.invariant_field(b_.getPtrTy(), f.launch_state(), offsetof(LaunchState, checks)); });
+    address_ = b_.CreatePtrToInt(f.pointer(*access.address, access.space), b_.getInt64Ty());
+    bytes_ = byte_count();
+    word_ = access.flags | static_cast<std::uint32_t>(checked_space(access.space)) << check_access::kSpaceShift |
+            static_cast<std::uint32_t>(std::countr_zero(access.alignment)) << check_access::kAlignShift;
+  }
+
+  /// Goes on where the access may happen; to `refused` where it may not.
+  void check_memory(llvm::BasicBlock* refused) {
+    if ((checks_ & check_class::kMemory) == 0 || access_.extent == Extent::Unknown || is_within_variable()) return;
+    auto* asks = f_.new_block("asks");
+    auto* next = f_.new_block("allowed");
+    Value* interval = llvm::ConstantPointerNull::get(b_.getPtrTy());
+    const bool remembers = access_.extent == Extent::Fixed && access_.bytes <= 16 && access_.space != Space::Local;
+    if (remembers) {
+      interval = interval_of_instruction();
+      auto* looks = f_.new_block("looks");
+      branch(is_in_interval(interval), next, looks);
+      b_.SetInsertPoint(looks);
+      Value* size = b_.CreateLoad(b_.getInt64Ty(), field(interval, offsetof(CheckInterval, size)));
+      branch(b_.CreateAnd(is_plainly_allowed(), b_.CreateICmpNE(size, b_.getInt64(0))), next, asks);
+    } else if (access_.extent == Extent::Fixed) {
+      if (Value* inside = is_in_only_local_variable()) {
+        auto* looks = f_.new_block("looks");
+        branch(inside, next, looks);
+        b_.SetInsertPoint(looks);
+      }
+      branch(is_plainly_allowed(), next, asks);
+    } else {
+      b_.CreateBr(asks);
+    }
+    b_.SetInsertPoint(asks);
+    llvm::CallInst* answer = call(offsetof(CheckTable, memory), b_.getInt32Ty(),
+                                  {f_.thread(), interval, address_, bytes_, b_.getInt32(word_), line()});
+    does_not_change_the_program(*answer);
+    answer->addParamAttr(1, llvm::Attribute::NoCapture);
+    if ((access_.flags & check_access::kAsIs) != 0) {
+      b_.CreateBr(next);
+    } else {
+      b_.CreateCondBr(b_.CreateICmpNE(answer, b_.getInt32(0)), next, refused);
+    }
+    b_.SetInsertPoint(next);
+    offset_ = nullptr;  // computed on some ways here only
+  }
+
+  void check_written() {
+    if (!has_written_shadow() || !access_.reads() || access_.extent != Extent::Fixed) return;
+    Value* unwritten = b_.getFalse();
+    llvm::Type* element = b_.getIntNTy(8 * access_.element);
+    Value* shadow = written_shadow();
+    for (std::uint32_t at = 0; at < access_.bytes; at += access_.element) {
+      Value* marks = b_.CreateAlignedLoad(element, b_.CreateConstGEP1_64(b_.getInt8Ty(), shadow, at), llvm::Align(1));
+      unwritten = b_.CreateOr(unwritten, b_.CreateICmpEQ(marks, llvm::ConstantInt::get(element, 0)));
+    }
+    auto* asks = f_.new_block("unwritten");
+    auto* next = f_.new_block("written");
+    b_.CreateCondBr(unwritten, asks, next, llvm::MDBuilder(f_.module.context).createBranchWeights(1, 1u << 20));
+    b_.SetInsertPoint(asks);
+    does_not_change_the_program(*call(offsetof(CheckTable, unwritten), b_.getVoidTy(),
+                                      {f_.thread(), address_, bytes_, b_.getInt32(word_), line()}));
+    b_.CreateBr(next);
+    b_.SetInsertPoint(next);
+  }
+
+  void check_race() {
+    if ((checks_ & check_class::kRace) == 0 || access_.space == Space::Local || access_.space == Space::Const) return;
+    if (access_.extent == Extent::Unknown) return;
+    Value* word = b_.getInt32(word_);
+    if (instruction_.opcode == Opcode::St && access_.extent == Extent::Fixed &&
+        (access_.flags & check_access::kStrong) == 0)
+      word = b_.CreateOr(
+          word, b_.CreateSelect(stores_what_is_there(), b_.getInt32(check_access::kUnchanged), b_.getInt32(0)));
+    does_not_change_the_program(
+        *call(offsetof(CheckTable, race), b_.getVoidTy(), {f_.thread(), address_, bytes_, word, line()}));
+  }
+
+  /// After the access.
+  void note_written() {
+    if (!has_written_shadow() || !access_.writes()) return;
+    if (access_.extent != Extent::Fixed) {
+      Value* bytes = access_.extent == Extent::Unknown ? b_.getInt32(0) : bytes_;
+      call(offsetof(CheckTable, wrote), b_.getVoidTy(), {f_.thread(), address_, bytes});
+      return;
+    }
+    llvm::APInt marks = llvm::APInt::getSplat(8 * access_.bytes, llvm::APInt(8, 1));
+    b_.CreateAlignedStore(b_.getInt(marks), written_shadow(), llvm::Align(1));
+  }
+
+ private:
+  bool has_written_shadow() const { return (checks_ & check_class::kInit) != 0 && access_.space != Space::Local; }
+
+  /// A variable by its name, at a constant offset inside it.
+  bool is_within_variable() const {
+    const Operand& base = access_.address->elements[0];
+    if (access_.extent != Extent::Fixed || base.kind != Operand::Kind::Variable) return false;
+    const ptx::Variable& variable = f_.variable(base);
+    const std::int64_t offset = base.offset + access_.address->offset;
+    return offset >= 0 && variable.size >= access_.bytes &&
+           static_cast<std::uint64_t>(offset) <= variable.size - access_.bytes && offset % access_.alignment == 0 &&
+           variable.alignment % access_.alignment == 0;
+  }
+
+  Value* byte_count() {
+    switch (access_.extent) {
+      case Extent::Operand:
+        return f_.source(instruction_.operands[access_.count], ptx::Type::U32);
+      case Extent::CopyLimit: {
+        const Operand& limit = instruction_.operands[3];
+        Value* all = b_.getInt32(access_.bytes);
+        const bool ignores =
+            limit.kind == Operand::Kind::Register && f_.function.registers[limit.reg].type == ptx::Type::Pred;
+        if (ignores) return b_.CreateSelect(f_.predicate(limit), b_.getInt32(0), all);
+        return b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, f_.source(limit, ptx::Type::U32), all);
+      }
+      case Extent::Rows: {
+        Value* lane = b_.CreateAnd(f_.thread_field(b_.getInt32Ty(), offsetof(ThreadState, linear)), 31);
+        return b_.CreateSelect(b_.CreateICmpULT(lane, b_.getInt32(access_.count)), b_.getInt32(access_.bytes),
+                               b_.getInt32(0));
+      }
+      default:
+        return b_.getInt32(access_.bytes);
+    }
+  }
+
+  Value* line() { return b_.getInt32(instruction_.position.line); }
+  Value* field(Value* base, std::size_t offset) { return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), base, offset); }
+
+  void branch(Value* likely, llvm::BasicBlock* then, llvm::BasicBlock* otherwise) {
+    b_.CreateCondBr(likely, then, otherwise, llvm::MDBuilder(f_.module.context).createBranchWeights(1u << 20, 1));
+  }
+
+  /// At the end of the function's first block, so that a loop over threads can do it once.
+  template <typename Emit>
+  Value* at_entry(const Emit& emit) {
+    const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+    b_.SetInsertPoint(b_.GetInsertBlock()->getParent()->getEntryBlock().getTerminator());
+    return emit();
+  }
+
+  Value* table_field(llvm::Type* type, std::size_t offset) {
+    return at_entry([&] { return f_.invariant_field(type, table_, offset); });
+  }
+
+  /// Services that only look: what the code knows of its memory stays true.
+  static void does_not_change_the_program(llvm::CallInst& service) {
+    service.setMemoryEffects(llvm::MemoryEffects::inaccessibleOrArgMemOnly());
+    service.addParamAttr(0, llvm::Attribute::NoCapture);
+    service.addParamAttr(0, llvm::Attribute::ReadOnly);
+  }
+
+  Value* interval_of_instruction() {
+    const auto number = static_cast<std::size_t>(&instruction_ - f_.function.body.data()) % CheckedBlock::kIntervals;
+    Value* block =
+        at_entry([&] { return f_.invariant_field(b_.getPtrTy(), f_.block_state(), offsetof(BlockState, checks)); });
+    return field(block, offsetof(CheckedBlock, intervals) + number * sizeof(CheckInterval));
+  }
+
+  Value* is_in_interval(Value* interval) {
+    Value* begin = b_.CreateLoad(b_.getInt64Ty(), field(interval, offsetof(CheckInterval, begin)));
+    Value* size = b_.CreateLoad(b_.getInt64Ty(), field(interval, offsetof(CheckInterval, size)));
+    Value* inside = b_.CreateICmpULT(b_.CreateSub(address_, begin), size);
+    if (access_.alignment == 1) return inside;
+    return b_.CreateAnd(inside, b_.CreateICmpEQ(b_.CreateAnd(address_, access_.alignment - 1), b_.getInt64(0)));
+  }
+
+  /// Of a function with one variable of the thread's own; null in others.
+  Value* is_in_only_local_variable() {
+    if (access_.space != Space::Local) return nullptr;
+    Operand only;
+    only.kind = Operand::Kind::Variable;
+    only.scope = Operand::Scope::Function;
+    std::size_t count = 0;
+    for (ptx::VariableId id = 0; id < f_.function.variables.size(); ++id) {
+      if (f_.function.variables[id].space != Space::Local) continue;
+      only.variable = id;
+      ++count;
+    }
+    if (count != 1 || f_.variable(only).size < access_.bytes) return nullptr;
+    Value* offset = b_.CreateSub(address_, b_.CreatePtrToInt(f_.variable_pointer(only), b_.getInt64Ty()));
+    Value* inside = b_.CreateICmpULE(offset, b_.getInt64(f_.variable(only).size - access_.bytes));
+    return b_.CreateAnd(inside, b_.CreateICmpEQ(b_.CreateAnd(address_, access_.alignment - 1), b_.getInt64(0)));
+  }
+
+  /// From the start of the range that has a shadow; 0 for what is outside.
+  Value* offset_in_range() {
+    if (offset_ != nullptr) return offset_;
+    Value* offset = b_.CreateSub(address_, table_field(b_.getInt64Ty(), offsetof(CheckTable, begin)));
+    Value* is_inside = b_.CreateICmpULT(offset, table_field(b_.getInt64Ty(), offsetof(CheckTable, size)));
+    return offset_ = b_.CreateSelect(is_inside, offset, b_.getInt64(0));
+  }
+
+  Value* written_shadow() {
+    return b_.CreateGEP(b_.getInt8Ty(), table_field(b_.getPtrTy(), offsetof(CheckTable, written)), offset_in_range());
+  }
+
+  Value* is_plainly_allowed() {
+    Value* offset = offset_in_range();
+    Value* granule = b_.CreateLShr(offset, 3);
+    Value* shadow = b_.CreateGEP(b_.getInt8Ty(), table_field(b_.getPtrTy(), offsetof(CheckTable, accessible)), granule);
+    Value* is_aligned = b_.CreateICmpEQ(b_.CreateAnd(offset, access_.alignment - 1), b_.getInt64(0));
+    Value* allowed = nullptr;
+    if (access_.bytes <= 8) {
+      Value* accessible = b_.CreateZExt(b_.CreateAlignedLoad(b_.getInt8Ty(), shadow, llvm::Align(1)), b_.getInt64Ty());
+      Value* end = b_.CreateAdd(b_.CreateAnd(offset, 7), b_.getInt64(access_.bytes));
+      allowed = b_.CreateICmpULE(end, accessible);
+    } else {
+      llvm::IntegerType* type = b_.getIntNTy(access_.bytes);  // a bit for each byte: a byte for each granule
+      const llvm::APInt whole = llvm::APInt::getSplat(access_.bytes, llvm::APInt(8, 8));
+      allowed = b_.CreateICmpEQ(b_.CreateAlignedLoad(type, shadow, llvm::Align(1)), b_.getInt(whole));
+    }
+    if (access_.alignment > 1 && access_.bytes != 8) allowed = b_.CreateAnd(allowed, is_aligned);
+    if (access_.space != Space::Shared) return allowed;
+    // Offsets far beyond the shared memory of the block, or of its cluster, may lead to what belongs to others.
+    Value* in_window = b_.CreateSub(address_, b_.CreatePtrToInt(f_.shared_base(), b_.getInt64Ty()));
+    Value* limit = at_entry([&] {
+      const auto launch_field = [&](std::size_t of_field) {
+        return b_.CreateZExt(f_.invariant_field(b_.getInt32Ty(), f_.launch_state(), of_field), b_.getInt64Ty());
+      };
+      Value* others = b_.CreateSub(launch_field(offsetof(LaunchState, cluster_size)), b_.getInt64(1));
+      return b_.CreateAdd(launch_field(offsetof(LaunchState, total_shared)),
+                          b_.CreateMul(others, launch_field(offsetof(LaunchState, cluster_stride))));
+    });
+    return b_.CreateAnd(allowed, b_.CreateICmpULT(in_window, limit));
+  }
+
+  Value* stores_what_is_there() {
+    const std::vector<Operand> elements = f_.elements(instruction_.operands[1]);
+    Value* same = b_.getTrue();
+    llvm::IntegerType* type = f_.bits_of(instruction_.type());
+    Value* pointer = b_.CreateIntToPtr(address_, b_.getPtrTy());
+    for (std::size_t e = 0; e < elements.size(); ++e) {
+      Value* now = b_.CreateAlignedLoad(type, b_.CreateConstGEP1_64(b_.getInt8Ty(), pointer, e * access_.element),
+                                        llvm::Align(1));
+      Value* next = b_.CreateBitCast(f_.source(elements[e], instruction_.type()), type);
+      same = b_.CreateAnd(same, b_.CreateICmpEQ(b_.CreateFreeze(now), next));
+    }
+    return same;
+  }
+
+  llvm::CallInst* call(std::size_t field, llvm::Type* result, llvm::ArrayRef<Value*> arguments) {
+    return emit_service(f_, table_, field, result, arguments);
+  }
+
+ public:
+  static llvm::CallInst* emit_service(FunctionEmitter& f, Value* table, std::size_t field, llvm::Type* result,
+                                      llvm::ArrayRef<Value*> arguments) {
+    std::vector<llvm::Type*> types;
+    for (Value* argument : arguments) types.push_back(argument->getType());
+    Value* service = f.invariant_field(f.b.getPtrTy(), table, field);
+    return f.b.CreateCall(llvm::FunctionType::get(result, types, false), service, arguments);
+  }
+
+ private:
+  FunctionEmitter& f_;
+  llvm::IRBuilder<>& b_;
+  const Instruction& instruction_;
+  const MemoryAccess& access_;
+  const std::uint32_t checks_;
+  std::uint32_t word_ = 0;
+  Value* table_ = nullptr;
+  Value* address_ = nullptr;
+  Value* bytes_ = nullptr;
+  Value* offset_ = nullptr;
+};
+
+Value* call_service(FunctionEmitter& f, std::size_t field, llvm::Type* result, llvm::ArrayRef<Value*> arguments) {
+  Value* table = f.invariant_field(f.b.getPtrTy(), f.launch_state(), offsetof(LaunchState, checks));
+  return AccessChecks::emit_service(f, table, field, result, arguments);
+}
+
+/// What a refused access would have read.
+void define_zeros(FunctionEmitter& f, const Instruction& i) {
+  const bool has_result = i.opcode == Opcode::Ld || i.opcode == Opcode::Ldu || i.opcode == Opcode::Atom;
+  if (!has_result) return;
+  for (const Operand& to : f.elements(i.operands[0]))
+    f.define(to, llvm::Constant::getNullValue(f.type_of(i.type())), i.type());
+}
+
+bool is_aligned_barrier(const Instruction& i) { return i.opcode == Opcode::Bar || i.has(ptx::Modifier::Aligned); }
+
+}  // namespace
+
+void emit_checked(FunctionEmitter& f, const Instruction& i, Generator generate) {
+  if (is_rendezvous(i)) {
+    const std::uint32_t place = i.position.line | (is_aligned_barrier(i) ? kAlignedPlace : 0);
+    f.b.CreateStore(f.b.getInt32(place),
+                    f.b.CreateConstInBoundsGEP1_64(f.b.getInt8Ty(), f.thread(), offsetof(ThreadState, place)));
+  }
+  if ((f.module.checks & check_class::kRace) != 0 && is_fence(i.opcode))
+    call_service(f, offsetof(CheckTable, fence), f.b.getVoidTy(), {f.thread()});
+  const std::vector<MemoryAccess> accesses = memory_accesses_of(i);
+  if (accesses.empty()) return generate(f, i);
+  auto* refused = f.new_block("refused");
+  auto* next = f.new_block("checked");
+  std::vector<AccessChecks> checks;
+  checks.reserve(accesses.size());
+  for (const MemoryAccess& access : accesses) checks.emplace_back(f, i, access);
+  for (AccessChecks& each : checks) each.check_memory(refused);
+  for (AccessChecks& each : checks) {
+    each.check_written();
+    each.check_race();
+  }
+  generate(f, i);
+  for (AccessChecks& each : checks) each.note_written();
+  f.b.CreateBr(next);
+  f.b.SetInsertPoint(refused);
+  define_zeros(f, i);
+  f.b.CreateBr(next);
+  f.b.SetInsertPoint(next);
+}
+
+std::vector<ptx::VariableId> address_taken_variables(const ptx::Function& function) {
+  std::vector<ptx::VariableId> taken;
+  for (const Instruction& i : function.body) {
+    if (i.opcode == Opcode::Call) continue;
+    for (const Operand& operand : i.operands) {
+      if (operand.kind != Operand::Kind::Variable || operand.scope != Operand::Scope::Function) continue;
+      const Space space = function.variables[operand.variable].space;
+      const bool own = space == Space::Local || (space == Space::Param && !function.is_entry);
+      if (own && std::find(taken.begin(), taken.end(), operand.variable) == taken.end())
+        taken.push_back(operand.variable);
+    }
+  }
+  return taken;
+}
+
+void emit_enter(FunctionEmitter& f, Value* variable, std::uint64_t bytes) {
+  call_service(f, offsetof(CheckTable, enter), f.b.getVoidTy(),
+               {f.b.CreatePtrToInt(variable, f.b.getInt64Ty()), f.b.getInt32(static_cast<std::uint32_t>(bytes))});
+}
+
+void emit_leave(FunctionEmitter& f, Value* variable, std::uint64_t bytes) {
+  call_service(f, offsetof(CheckTable, leave), f.b.getVoidTy(),
+               {f.b.CreatePtrToInt(variable, f.b.getInt64Ty()), f.b.getInt32(static_cast<std::uint32_t>(bytes))});
+}
+
+Value* emit_checked_malloc(FunctionEmitter& f, Value* bytes) {
+  return call_service(f, offsetof(CheckTable, allocate), f.b.getInt64Ty(), {f.thread(), bytes});
+}
+
+void emit_checked_free(FunctionEmitter& f, Value* block, std::uint32_t line) {
+  call_service(f, offsetof(CheckTable, release), f.b.getVoidTy(), {f.thread(), block, f.b.getInt32(line)});
+}
+
+}  // namespace cucore::cpu::codegen

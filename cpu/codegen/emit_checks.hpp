@@ -1,0 +1,28 @@
+// Checked code: what stands around each instruction that accesses memory or meets other threads, if CompileOptions asks
+// for checks. Scalar form only. checks.hpp is the contract with the checker.
+#pragma once
+
+#include "cpu/codegen/function_emitter.hpp"
+#include "cpu/codegen/instruction_table.hpp"
+
+namespace cucore::cpu::codegen {
+
+/// Emits `instruction` by `generate`, with its checks. An access that is refused does not happen: what it would have
+/// read is zero.
+void emit_checked(FunctionEmitter& f, const ptx::Instruction& instruction, Generator generate);
+
+/// Variables of the thread's own whose addresses the function takes: only through these can an access miss them.
+std::vector<ptx::VariableId> address_taken_variables(const ptx::Function& function);
+
+/// Bytes after each such variable that nothing may access.
+inline constexpr std::uint32_t kLocalRedzone = 32;
+
+/// They begin to live where the emitter stands, or end to.
+void emit_enter(FunctionEmitter& f, llvm::Value* variable, std::uint64_t bytes);
+void emit_leave(FunctionEmitter& f, llvm::Value* variable, std::uint64_t bytes);
+
+/// malloc and free of checked code.
+llvm::Value* emit_checked_malloc(FunctionEmitter& f, llvm::Value* bytes);
+void emit_checked_free(FunctionEmitter& f, llvm::Value* block, std::uint32_t line);
+
+}  // namespace cucore::cpu::codegen

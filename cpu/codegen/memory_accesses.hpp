@@ -1,0 +1,38 @@
+// Which memory an instruction accesses, for checks: from its spelling alone.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cpu/codegen/checks.hpp"
+#include "cpu/ptx/ast.hpp"
+
+namespace cucore::cpu::codegen {
+
+struct MemoryAccess {
+  enum class Extent : std::uint8_t {
+    Fixed,      ///< `bytes`
+    Operand,    ///< as many bytes as the operand `count` says
+    CopyLimit,  ///< of cp.async: `bytes`, or fewer if there is a fourth operand
+    Rows,       ///< `bytes` in those lanes that bring the address of a row, which are the first `count` ones
+    Unknown,    ///< some bytes of the allocation
+  };
+
+  const ptx::Operand* address = nullptr;
+  ptx::Space space = ptx::Space::Generic;
+  Extent extent = Extent::Fixed;
+  std::uint32_t bytes = 0;
+  std::uint32_t element = 0;  ///< bytes of one, of a vector; what is initialised or not
+  std::uint32_t count = 0;
+  std::uint32_t alignment = 1;
+  std::uint32_t flags = 0;  ///< of check_access, without space and alignment
+
+  bool reads() const { return (flags & check_access::kReads) != 0; }
+  bool writes() const { return (flags & check_access::kWrites) != 0; }
+};
+
+/// In the order in which they happen. Empty for parameters, which nothing can miss, and for textures and surfaces,
+/// which check themselves.
+std::vector<MemoryAccess> memory_accesses_of(const ptx::Instruction& instruction);
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,210 @@
+// What checked code calls: see check_services.hpp. On the fiber of the device thread.
+#include "cpu/runtime/check_services.hpp"
+
+#include <cstdio>
+#include <string>
+
+#include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/runtime/address_space.hpp"
+#include "cpu/runtime/block_checks.hpp"
+#include "cpu/runtime/checker.hpp"
+#include "cpu/runtime/context.hpp"
+#include "cpu/runtime/device.hpp"
+#include "cpu/runtime/grid.hpp"
+#include "cpu/runtime/memory.hpp"
+#include "cpu/runtime/shadow.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+namespace bits = check_access;
+
+Grid& grid_of(const ThreadState* thread) { return *static_cast<Grid*>(thread->block->launch->runtime); }
+
+CheckedSpace space_of(std::uint32_t access) {
+  return static_cast<CheckedSpace>(access >> bits::kSpaceShift & bits::kFieldMask);
+}
+
+std::uint64_t alignment_of(std::uint32_t access) {
+  return std::uint64_t{1} << (access >> bits::kAlignShift & bits::kFieldMask);
+}
+
+bool lies_within(std::uintptr_t address, std::size_t bytes, const void* begin, std::size_t size) {
+  const auto base = reinterpret_cast<std::uintptr_t>(begin);
+  return address >= base && address - base <= size && bytes <= size - (address - base);
+}
+
+std::string shared_base_offset(const ThreadState* thread, std::uint64_t address) {
+  const auto base = reinterpret_cast<std::uintptr_t>(thread->block->shared);
+  return "0x" + [](std::uint64_t value) {
+    char text[20];
+    std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(value));
+    return std::string(text);
+  }(address - base);
+}
+
+/// "__global__ write of size 4 bytes"
+std::string spelt(const ThreadState* thread, std::uint64_t address, std::uint32_t bytes, std::uint32_t access) {
+  const bool in_shared = lies_within(address, 0, thread->block->shared, thread->block->launch->total_shared);
+  const char* space = "__global__";
+  switch (space_of(access)) {
+    case CheckedSpace::Shared:
+      space = "__shared__";
+      break;
+    case CheckedSpace::Local:
+      space = "__local__";
+      break;
+    case CheckedSpace::Const:
+      space = "__constant__";
+      break;
+    case CheckedSpace::Generic:
+      if (in_shared) space = "__shared__";
+      break;
+    case CheckedSpace::Global:
+      break;
+  }
+  const std::uint32_t both = bits::kReads | bits::kWrites;
+  const char* const what = (access & both) == both ? "atomic" : (access & bits::kWrites) != 0 ? "write" : "read";
+  return std::string(space) + " " + what + " of size " + std::to_string(bytes) + " bytes";
+}
+
+std::vector<std::string> whereabouts(const ThreadState* thread, std::uint64_t address, std::uint32_t bytes,
+                                     std::uint32_t access) {
+  const LaunchState& launch = *thread->block->launch;
+  if (space_of(access) == CheckedSpace::Shared || lies_within(address, 0, thread->block->shared, launch.total_shared)) {
+    const std::string size = std::to_string(launch.total_shared);
+    return {"shared address " + shared_base_offset(thread, address) + " is in no variable of the block's " + size +
+            " bytes (" + std::to_string(launch.dynamic_shared) + " of them dynamic)"};
+  }
+  if (space_of(access) == CheckedSpace::Local) return {"the address is in no variable of the thread that is alive"};
+  return shadow::describe(address, bytes);
+}
+
+void add_memory_finding(const ThreadState* thread, std::uint64_t address, std::uint32_t bytes, std::uint32_t access,
+                        std::uint32_t line, bool is_misaligned) {
+  checker::Finding finding;
+  finding.headline = (is_misaligned ? "Misaligned " : "Invalid ") + spelt(thread, address, bytes, access);
+  finding.line = line;
+  if (grid_of(thread).findings.count_another(line, finding.headline)) return;
+  finding.error = is_misaligned ? CUDA_ERROR_MISALIGNED_ADDRESS : CUDA_ERROR_ILLEGAL_ADDRESS;
+  if (is_misaligned) {
+    char text[96];
+    std::snprintf(text, sizeof text, "address 0x%llx is no multiple of %llu", static_cast<unsigned long long>(address),
+                  static_cast<unsigned long long>(alignment_of(access)));
+    finding.details.emplace_back(text);
+  } else {
+    finding.details = whereabouts(thread, address, bytes, access);
+  }
+  checker::add(grid_of(thread), *thread->block, thread, std::move(finding));
+}
+
+/// Memory without a shadow: parameters, words of the launch, registered memory of the host.
+bool is_known_host_memory(const Grid& grid, std::uint64_t address, std::uint32_t bytes, std::uint32_t access) {
+  const bool is_parameter =
+      lies_within(address, bytes, grid.params.data(), grid.params.size() * sizeof(std::max_align_t));
+  if (is_parameter) return (access & bits::kWrites) == 0;
+  if (lies_within(address, bytes, grid.workspace.data(), grid.workspace.size() * sizeof(std::uint64_t))) return true;
+  return is_device_range(address, bytes);
+}
+
+std::uint32_t check_memory(const ThreadState* thread, CheckInterval* interval, std::uint64_t address,
+                           std::uint32_t bytes, std::uint32_t access, std::uint32_t line) {
+  if (bytes == 0) return 1;
+  Grid& grid = grid_of(thread);
+  const bool is_shared = space_of(access) == CheckedSpace::Shared;
+  const std::byte* const windows = thread->block->cluster_shared;
+  const std::size_t all_windows =
+      std::size_t{grid.state.cluster_stride} * (grid.state.cluster_size - 1) + grid.state.total_shared;
+  const std::uint64_t base = is_shared ? reinterpret_cast<std::uintptr_t>(windows) : 0;
+  const bool is_misaligned = ((address - base) & (alignment_of(access) - 1)) != 0;
+  bool is_allowed = shadow::is_allowed(address, bytes);
+  if (is_shared) is_allowed = is_allowed && lies_within(address, bytes, windows, all_windows);
+  if (!AddressSpace::instance().contains(address)) is_allowed = is_known_host_memory(grid, address, bytes, access);
+  if (is_allowed && interval) *interval = BlockChecks::of(*thread->block).interval_at(address);
+  if (is_allowed && !is_misaligned) return 1;
+  add_memory_finding(thread, address, bytes, access, line, is_allowed);
+  return 0;
+}
+
+void check_unwritten(ThreadState* thread, std::uint64_t address, std::uint32_t bytes, std::uint32_t access,
+                     std::uint32_t line) {
+  if (!AddressSpace::instance().contains(address)) return;
+  if (space_of(access) == CheckedSpace::Generic && Fiber::current()) {
+    const FiberStack& stack = Fiber::current()->stack();
+    if (lies_within(address, bytes, stack.low, stack.size)) return;
+  }
+  checker::Finding finding;
+  finding.headline = "Uninitialized " + spelt(thread, address, bytes, access);
+  finding.line = line;
+  if (grid_of(thread).findings.count_another(line, finding.headline)) return;
+  if (const auto [base, size] = shadow::allocation_at(address); size != 0) {
+    finding.details.push_back("nothing was written " + std::to_string(address - base) + " bytes into the allocation");
+  } else {
+    finding.details.push_back("nothing was written at shared address " + shared_base_offset(thread, address));
+  }
+  checker::add(grid_of(thread), *thread->block, thread, std::move(finding));
+}
+
+void note_written(ThreadState* thread, std::uint64_t address, std::uint32_t bytes) {
+  if (bytes != 0) return shadow::mark_written(address, bytes);
+  const BlockState& block = *thread->block;
+  if (lies_within(address, 0, block.shared, block.launch->total_shared))
+    return shadow::mark_written(reinterpret_cast<std::uintptr_t>(block.shared), block.launch->total_shared);
+  const auto [base, size] = shadow::allocation_at(address);
+  shadow::mark_written(base, size);
+}
+
+void check_race(ThreadState* thread, std::uint64_t address, std::uint32_t bytes, std::uint32_t access,
+                std::uint32_t line) {
+  if (BlockRaces* const races = BlockChecks::of(*thread->block).races())
+    races->access(*thread, address, bytes, access, line);
+}
+
+void note_fence(ThreadState* thread) {
+  if (BlockRaces* const races = BlockChecks::of(*thread->block).races()) races->fence(thread->linear);
+}
+
+void enter(std::uint64_t address, std::uint32_t bytes) { shadow::allow(address, bytes, true); }
+
+void leave(std::uint64_t address, std::uint32_t bytes) { shadow::forbid(address, bytes); }
+
+std::uint64_t allocate(ThreadState* thread, std::uint64_t bytes) {
+  std::uintptr_t address = 0;
+  Context& context = *grid_of(thread).context;
+  if (bytes == 0 || allocate_heap_memory(context, bytes, &address) != CUDA_SUCCESS) return 0;
+  return address;
+}
+
+void release(ThreadState* thread, std::uint64_t block, std::uint32_t line) {
+  if (block == 0 || free_heap_memory(block)) return;
+  checker::Finding finding;
+  finding.headline = "Invalid free";
+  finding.line = line;
+  finding.error = CUDA_ERROR_ILLEGAL_ADDRESS;
+  finding.details = shadow::describe(block, 1);
+  checker::add(grid_of(thread), *thread->block, thread, std::move(finding));
+}
+
+}  // namespace
+
+const CheckTable* check_table() {
+  static const CheckTable* const table = []() -> const CheckTable* {
+    if (checker::classes() == 0) return nullptr;
+    auto* const made = new CheckTable{};
+    shadow::open(*made);
+    made->memory = check_memory;
+    made->unwritten = check_unwritten;
+    made->wrote = note_written;
+    made->race = check_race;
+    made->fence = note_fence;
+    made->enter = enter;
+    made->leave = leave;
+    made->allocate = allocate;
+    made->release = release;
+    return made;
+  }();
+  return table;
+}
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,161 @@
+"""A table of kernels with one planted bug each, and of clean ones: what the CPU device's checker must find, and what
+compute-sanitizer finds on a GPU.
+
+    python planted_bugs.py NAME ...     runs them on the driver in use, saying `#### NAME` on stderr before each
+    python planted_bugs.py --sanitizer  on a GPU: runs each under compute-sanitizer and compares the verdicts
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+SOURCE = Path(__file__).with_name("planted_bugs.cu")
+SAID = re.compile("Invalid|Misaligned|Uninit|hazard|Barrier|Error|error")
+INTS = 1000  # in the array that every kernel gets
+FALSE_ALARMS = {("clean_flag", "racecheck")}  # compute-sanitizer's: it does not follow flags
+
+
+@dataclass(frozen=True)
+class Planted:
+    """One kernel, how it is launched, and what is to be said of it."""
+
+    name: str
+    found: str | None = None  # the checker's headline begins so; None: nothing is wrong
+    tool: str | None = None  # compute-sanitizer's, if it can see this; None: a GPU must not run it, or no tool looks
+    grid: int = 1
+    block: int = 64
+    shared: int = 0
+    filled: bool = True  # what the kernel gets was written before
+    freed: bool = False  # and given back
+    hangs: bool = False  # on a GPU
+
+
+MEMORY = [
+    Planted("write_past_end", "Invalid __global__ write of size 4", "memcheck", grid=16),
+    Planted("read_past_end", "Invalid __global__ read of size 4", "memcheck"),
+    Planted("before_start", "Invalid __global__ write of size 4", "memcheck"),
+    Planted("null_pointer", "Invalid __global__ write of size 4", "memcheck"),
+    Planted("use_after_free", "Invalid __global__ write of size 4", "memcheck", freed=True),
+    Planted("atomic_past_end", "Invalid __global__ atomic of size 4", "memcheck"),
+    Planted("shared_past_end", "Invalid __shared__ write of size 4", "memcheck"),
+    Planted("shared_into_neighbour", "Invalid __shared__ write of size 4"),
+    Planted("dynamic_shared_past_end", "Invalid __shared__ write of size 4", "memcheck", shared=128),
+    Planted("local_past_end", "Invalid __local__ read of size 4", block=32),
+    Planted("misaligned", "Misaligned __global__ write of size 4", "memcheck"),
+    Planted("misaligned_shared", "Misaligned __shared__ read of size 16", "memcheck"),
+    Planted("heap_use_after_free", "Invalid __global__ read of size 4", "memcheck"),
+]
+RACES = [
+    Planted("shared_without_barrier", "Race in __shared__ memory: read and write", "racecheck"),
+    Planted("shared_read_then_write", "Race in __shared__ memory: write and read", "racecheck"),
+    Planted("shared_two_writers", "Race in __shared__ memory: write and write", "racecheck"),
+    Planted("warp_without_sync", "Race in __shared__ memory: read and write", "racecheck", block=32),
+    Planted("counter_read_too_early", "Race in __shared__ memory: write and read"),
+    Planted("blocks_write_one_word", "Race in __global__ memory: write and write", grid=4),
+    Planted("global_without_barrier", "Race in __global__ memory: read and write"),
+    Planted("last_block_without_fence", "Race in __global__ memory: read and write", grid=8),
+]
+UNINITIALISED = [
+    Planted("never_written", "Uninitialized __global__ read of size 4", "initcheck", filled=False),
+    Planted("partly_written", "Uninitialized __global__ read of size 4", "initcheck", filled=False),
+    Planted("shared_never_written", "Uninitialized __shared__ read of size 4"),
+]
+SYNCHRONISATION = [
+    Planted("barrier_in_branches", "Divergent barrier: threads of one warp", "synccheck", block=32),
+    Planted("mask_without_self", "Invalid member mask", block=32),
+    Planted("inactive_lane", "Inactive lane read", block=32),
+]
+DEADLOCKS = [  # each ends its process's context
+    Planted("barrier_for_too_few", "Deadlock", hangs=True),
+    Planted("masks_that_differ", "Deadlock", block=32, hangs=True),
+]
+CLEAN = [
+    Planted("clean_sum"),
+    Planted("clean_tree", shared=256),
+    Planted("clean_warp"),
+    Planted("clean_last_block", grid=8),
+    Planted("clean_bytes", block=256),
+    Planted("clean_local"),
+    Planted("clean_named_barriers"),
+    Planted("clean_histogram", grid=4),
+    Planted("clean_flag"),
+    Planted("clean_heap"),
+    Planted("clean_early_return"),
+]
+BUGS = MEMORY + RACES + UNINITIALISED + SYNCHRONISATION + DEADLOCKS
+BY_NAME = {planted.name: planted for planted in BUGS + CLEAN}
+
+
+def line_of(name):
+    """Of the planted bug, in the source."""
+    return next(n for n, line in enumerate(SOURCE.read_text().splitlines(), 1) if line.endswith(f"// BUG {name}"))
+
+
+def run(names):
+    import cucore
+
+    device = cucore.Device()
+    device.set_current()
+    stream = device.create_stream()
+    options = {"arch": f"sm_{device.arch}", "lineinfo": True, "name": SOURCE.name}
+    code = cucore.Program(SOURCE.read_text(), "c++", options).compile("cubin")
+    for name in names:
+        planted = BY_NAME[name]
+        print(f"#### {name}", file=sys.stderr, flush=True)
+        array = device.allocate(4 * INTS, stream=stream)
+        if planted.filled:
+            array.fill(0, stream=stream)
+        stream.sync()
+        address = int(array.handle)
+        if planted.freed:
+            array.close(stream)
+            stream.sync()
+        config = cucore.LaunchConfig(grid=planted.grid, block=planted.block, shmem_size=planted.shared)
+        cucore.launch(stream, config, code.get_kernel(name), address, INTS, 0)
+        try:
+            stream.sync()
+        except cucore.CUDAError as error:
+            print(f"#### {name} ended with {error}".splitlines()[0], file=sys.stderr, flush=True)
+            os._exit(1)
+        if not planted.freed:
+            array.close(stream)
+
+
+def compare_with_sanitizer():
+    """What compute-sanitizer says of each bug that one of its tools can see, and of the clean kernels under all."""
+    sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
+    different = 0
+    for planted in BUGS + CLEAN:
+        if planted.hangs:
+            print(f"{planted.name:28} not run: a GPU waits for ever")
+            continue
+        tools = [planted.tool] if planted.tool else ["memcheck", "racecheck", "initcheck", "synccheck"]
+        for tool in tools:
+            options = ["--error-exitcode", "86", *(["--report-api-errors", "no"] if tool == "memcheck" else [])]
+            done = subprocess.run(
+                [sanitizer, "--tool", tool, *options, sys.executable, __file__, planted.name],
+                capture_output=True,
+                text=True,
+                timeout=300,
+            )
+            said = done.stdout + done.stderr
+            ran = "SUMMARY" in said
+            clean = "ERROR SUMMARY: 0 errors" in said or "SUMMARY: 0 hazards" in said
+            verdict = "failed" if not ran else "nothing" if clean else "found"
+            expected = "found" if planted.found or (planted.name, tool) in FALSE_ALARMS else "nothing"
+            agrees = verdict == expected or (planted.found and not planted.tool and ran)
+            different += not agrees
+            first = next((line for line in said.splitlines() if SAID.search(line)), "")
+            print(f"{planted.name:28} {tool:10} {verdict:8} {'agrees' if agrees else 'DIFFERS'}  {first[:100]}")
+    print(f"{different} verdicts differ")
+    return different
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--sanitizer"]:
+        sys.exit(1 if compare_with_sanitizer() else 0)
+    run(sys.argv[1:])

@@ -1,0 +1,132 @@
+"""The CPU device's checker on the planted bugs: each is found on its line, and clean kernels give no alarm."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from planted_bugs import BUGS, CLEAN, DEADLOCKS, line_of
+
+import cucore
+
+SCRIPT = Path(__file__).with_name("planted_bugs.py")
+REPORT = re.compile(
+    r"^========= ([A-Z].*)\n=========     in kernel (\w+)(?: at (\S+):(\d+) \(PTX line (\d+)|)", re.MULTILINE
+)
+
+if cucore.driver_info().kind != "cpu":
+    pytest.skip("the checker is the CPU device's", allow_module_level=True)
+
+
+def run(names, classes, **environment):
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), *names],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "CUCORE_CPU_CHECK": classes, "CUCORE_CPU_CHECK_CONTINUE": "1", **environment},
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.stderr
+
+
+def by_kernel(said):
+    """What was said while each kernel ran."""
+    return {part.split("\n", 1)[0]: part for part in said.split("#### ")[1:]}
+
+
+@pytest.fixture(scope="module")
+def reports():
+    """Everything but the deadlocks, with all classes at once."""
+    return by_kernel(
+        run([planted.name for planted in BUGS + CLEAN if planted not in DEADLOCKS], "memory,race,init,sync")
+    )
+
+
+@pytest.mark.parametrize("planted", [bug for bug in BUGS if bug not in DEADLOCKS], ids=lambda planted: planted.name)
+def test_planted_bug_is_found_on_its_line(reports, planted):
+    found = [match for match in REPORT.finditer(reports[planted.name]) if match[1].startswith(planted.found)]
+    assert found, reports[planted.name]
+    assert {match[2] for match in found} == {planted.name}
+    assert line_of(planted.name) in {int(match[4]) for match in found}
+    assert Path(found[0][3]).name == "planted_bugs.cu"
+
+
+@pytest.mark.parametrize("planted", CLEAN, ids=lambda planted: planted.name)
+def test_clean_kernel_gives_no_alarm(reports, planted):
+    assert not REPORT.search(reports[planted.name]), reports[planted.name]
+
+
+@pytest.mark.parametrize("planted", DEADLOCKS, ids=lambda planted: planted.name)
+def test_deadlock_is_found_on_its_line(planted):
+    said = run([planted.name], "sync")
+    match = REPORT.search(said)
+    assert match and match[1].startswith(planted.found) and int(match[4]) == line_of(planted.name), said
+
+
+def test_report_names_thread_block_and_allocation(reports):
+    said = reports["write_past_end"]
+    assert "by thread (40,0,0) in block (15,0,0)" in said
+    assert "0 bytes after the end of 4000 bytes of pool memory" in said
+    assert re.search(r"allocated at .*planted_bugs\.py:\d+", said), said
+
+
+def test_freed_memory_is_told_with_who_freed_it(reports):
+    said = reports["use_after_free"]
+    assert "which was freed" in said and re.search(r"freed at .*planted_bugs\.py:\d+", said), said
+
+
+def test_only_the_classes_asked_for_are_looked_for():
+    said = by_kernel(run(["write_past_end", "shared_two_writers", "never_written"], "race"))
+    assert [name for name, part in said.items() if REPORT.search(part)] == ["shared_two_writers"]
+
+
+def test_memory_error_becomes_the_contexts_error():
+    said = run(["write_past_end"], "memory", CUCORE_CPU_CHECK_CONTINUE="0")
+    assert "write_past_end ended with" in said and "ILLEGAL_ADDRESS" in said, said
+
+
+def test_what_goes_beyond_the_limit_is_counted_only():
+    said = run(["write_past_end", "before_start", "misaligned"], "memory", CUCORE_CPU_CHECK_LIMIT="1")
+    assert len(REPORT.findall(said)) == 1
+    assert "SUMMARY: 3 errors, of which 2 are not shown" in said
+
+
+def test_unknown_class_is_named():
+    assert "there is no class 'memroy'" in run(["clean_sum"], "memroy")
+
+
+ORDER = """
+import sys, cucore
+device = cucore.Device(); device.set_current(); stream = device.create_stream()
+source = '''extern "C" __global__ void order(int* turn, int* out) {
+  out[atomicAdd(turn, 1)] = blockIdx.x * 64 + threadIdx.x;
+}'''
+kernel = cucore.Program(source, "c++", {"arch": f"sm_{device.arch}"}).compile("cubin").get_kernel("order")
+memory = cucore.LegacyPinnedMemoryResource().allocate(4 * 257)
+view = memoryview(memory).cast("B").cast("i")
+view[0] = 0
+address = int(memory.handle)
+cucore.launch(stream, cucore.LaunchConfig(grid=4, block=64), kernel, address, address + 4)
+stream.sync()
+print(*view[1:257])
+"""
+
+
+def test_order_follows_the_seed_and_nothing_else():
+    def order(seed):
+        done = subprocess.run(
+            [sys.executable, "-c", ORDER],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=100,
+            env={**os.environ, "CUCORE_CPU_CHECK_SEED": seed},
+        )
+        return [int(word) for word in done.stdout.split()]
+
+    first, again, other = order("1"), order("1"), order("2")
+    assert first == again != other
+    assert sorted(first) == sorted(other) == list(range(256)) != first
