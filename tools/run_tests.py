@@ -83,7 +83,9 @@ def read_junit(name, path, status, log):
     for case in root.iter("testcase"):
         faults = [*case.findall("failure"), *case.findall("error")]
         if faults:
-            tally.failures.append(f"{case.get('classname')}.{case.get('name')}\n{(faults[0].text or '')[-4000:]}")
+            text = faults[0].text or ""
+            said = " ".join((faults[0].get("message") or text).split())[:400]
+            tally.failures.append(f"{case.get('classname')}.{case.get('name')}: {said}\n{text[-4000:]}")
         elif case.find("skipped") is not None or case.get("status") == "notrun" or case.get("result") == "skipped":
             tally.skipped += 1
         else:
@@ -301,8 +303,10 @@ def main(names):
     total = sum((report(name) for name in wanted if name in ALONE), Tally())
     with ThreadPoolExecutor(max_workers=min(2, int(JOBS))) as pool:
         total = sum(pool.map(report, (name for name in wanted if name not in ALONE)), total)
+    for failure in total.failures:  # each in a line first, for whoever sees only so much of them
+        print(f"FAILED {failure.splitlines()[0]}")
     for failure in total.failures:
-        print(f"FAILED {failure}")
+        print(f"---- {failure}")
     print(total)
     return 1 if total.failures else 0
 
