@@ -341,6 +341,7 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_copy_masked", address_of(copy_masked)},
       {"cucpu_tensor_load", address_of(tensor_copy::load)},
       {"cucpu_tensor_store", address_of(tensor_copy::store)},
+      {"cucpu_tensor_reduce", address_of(tensor_copy::reduce)},
       {"cucpu_cluster_copy", address_of(cluster_copy::bulk)},
       {"cucpu_cluster_tensor_load", address_of(cluster_copy::tensor)},
       {"cucpu_mbarrier_initialise", address_of(mbarrier::initialise)},

@@ -1,9 +1,14 @@
 // mbarrier, bulk copies, and stores and reductions that report to an mbarrier. Everything asynchronous is done at
 // issue, which its rules allow: groups of copies have nothing to wait for, and bytes are reported as soon as they are
 // written.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "cpu/codegen/bulk_reduction.hpp"
 #include "cpu/codegen/function_emitter.hpp"
 #include "cpu/codegen/generators.hpp"
+#include "cpu/codegen/tensor_reduction.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -69,7 +74,15 @@ Value* ranks_of(FunctionEmitter& f, const Instruction& i) {
   return f.b.CreateZExt(f.source(mask, Type::U16), f.b.getInt32Ty());
 }
 
-/// cp.async.bulk.tensor: [to], [map, {coordinates}], [barrier], or [map, {coordinates}], [from] in a group
+Reduction reduction_of(const Instruction& i) {
+  static constexpr std::pair<M, Reduction> all[] = {
+      {M::Add, Reduction::Add}, {M::Min, Reduction::Min}, {M::Max, Reduction::Max}, {M::Inc, Reduction::Inc},
+      {M::Dec, Reduction::Dec}, {M::And, Reduction::And}, {M::Or, Reduction::Or},   {M::Xor, Reduction::Xor}};
+  return std::find_if(std::begin(all), std::end(all) - 1, [&](const auto& each) { return i.has(each.first); })->second;
+}
+
+/// cp.async.bulk.tensor: [to], [map, {coordinates}], [barrier], or [map, {coordinates}], [from] in a group, as
+/// cp.reduce.async.bulk.tensor does
 void emit_tensor_copy(FunctionEmitter& f, const Instruction& i) {
   const bool loads = i.spaces[0] == Space::Shared;
   const Operand& tensor = i.operands[loads ? 1 : 0];
@@ -90,6 +103,9 @@ void emit_tensor_copy(FunctionEmitter& f, const Instruction& i) {
     f.call("cucpu_cluster_tensor_load", f.b.getVoidTy(), arguments);
   } else if (loads) {
     complete_bytes(f, i.operands[2], f.call("cucpu_tensor_load", f.b.getInt32Ty(), arguments));
+  } else if (i.has(M::Reduce)) {
+    arguments.push_back(f.b.getInt32(static_cast<std::uint32_t>(reduction_of(i))));
+    f.call("cucpu_tensor_reduce", f.b.getVoidTy(), arguments);
   } else {
     f.call("cucpu_tensor_store", f.b.getVoidTy(), arguments);
   }

@@ -50,7 +50,7 @@ std::uint32_t matrices_of(const Instruction& i) { return i.has(M::X1) ? 1 : i.ha
 
 }  // namespace
 
-/// mma and wmma.mma d, a, b, c
+/// mma and wmma.mma d, a, b, c and, if A is sparse, metadata and which lanes bring it
 void emit_mma(FunctionEmitter& f, const Instruction& i) {
   MatrixForm form;
   read_matrix_form(i, form);
@@ -60,7 +60,8 @@ void emit_mma(FunctionEmitter& f, const Instruction& i) {
   const std::vector<Operand> results = f.elements(i.operands[0]);
   const Type type = register_type(form.d());
   llvm::AllocaInst* d = room_for(f, results, type);
-  f.call("cucpu_matrix_multiply", f.b.getVoidTy(), {f.thread(), f.b.getInt64(form.bits()), a, b, c, d});
+  Value* metadata = form.has(MatrixForm::is_sparse) ? f.source(i.operands[4], Type::B32) : f.b.getInt32(0);
+  f.call("cucpu_matrix_multiply", f.b.getVoidTy(), {f.thread(), f.b.getInt64(form.bits()), a, b, c, d, metadata});
   take_registers(f, results, d, type);
 }
 

@@ -65,6 +65,7 @@ constexpr ModifierSet load_order{M::Weak, M::Volatile, M::Relaxed, M::Acquire, M
 constexpr ModifierSet store_order{M::Weak, M::Volatile, M::Relaxed, M::Release, M::Mmio};
 constexpr ModifierSet atomic_order{M::Relaxed, M::Acquire, M::Release, M::AcqRel};
 constexpr ModifierSet atomic_operation{M::Add, M::Min, M::Max, M::Inc, M::Dec, M::And, M::Or, M::Xor, M::Exch, M::Cas};
+constexpr ModifierSet tensor_reduction{M::Add, M::Min, M::Max, M::Inc, M::Dec, M::And, M::Or, M::Xor};
 
 constexpr ModifierSet ftz_sat{M::Ftz, M::Sat};
 constexpr ModifierSet geometry{M::D1, M::D2, M::D3, M::A1D, M::A2D, M::Cube, M::Acube};
@@ -207,6 +208,11 @@ const std::vector<Form>& instruction_table() {
        cache_hints | atomic_operation |
            ModifierSet{M::Reduce, M::Async, M::Bulk, M::BulkGroup, M::MbarrierCompleteTxBytes, M::Noftz},
        refusals::bulk_copy, true},
+      {O::Cp, emit_cp_async_bulk, 2, 3, none,
+       cache_hints | tensor_reduction |
+           ModifierSet{M::Reduce, M::Async, M::Bulk, M::BulkGroup, M::Tensor, M::Tile, M::Im2colNoOffs,
+                       M::D1, M::D2, M::D3, M::D4, M::D5},
+       refusals::bulk_copy, true},
       {O::Mbarrier, emit_mbarrier, 1, 4, {T::B64},
        scopes | ModifierSet{M::Init, M::Inval, M::ExpectTx, M::CompleteTx, M::Arrive, M::ArriveDrop, M::NoComplete,
                             M::TestWait, M::TryWait, M::Parity, M::PendingCount, M::Acquire, M::Release, M::Relaxed},
@@ -286,7 +292,8 @@ const std::vector<Form>& instruction_table() {
       {O::Elect, emit_elect, 2, 2, none, {M::Sync}, refusals::shuffle},
 
       // matrices
-      {O::Mma, emit_mma, 4, 4, factors | accumulators, matrix_shapes | matrix_product, refusals::matrix_multiply},
+      {O::Mma, emit_mma, 4, 6, factors | accumulators,
+       matrix_shapes | matrix_product | ModifierSet{M::Sp, M::SpOrderedMetadata}, refusals::matrix_multiply},
       {O::Wmma, emit_mma, 4, 4, factors | accumulators, matrix_shapes | matrix_product | ModifierSet{M::Mma},
        refusals::matrix_multiply},
       {O::Wmma, emit_wmma_load, 2, 3, factors | accumulators,

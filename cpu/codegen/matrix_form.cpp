@@ -96,32 +96,40 @@ Factors factors_of(Element element) {
   }
 }
 
+enum class Family : std::uint8_t { Mma, Sparse, Wmma };
+
 struct Known {
-  bool is_wmma;
+  Family family;
   Factors factors;
   std::initializer_list<Shape> shapes;
 };
 
-bool is_known(bool is_wmma, Factors factors, const Shape& shape) {
+bool is_known(Family family, Factors factors, const Shape& shape) {
   static const Known known[] = {
-      {false, Factors::Half, {{8, 8, 4}, {16, 8, 8}, {16, 8, 16}}},
-      {false, Factors::Brain, {{16, 8, 8}, {16, 8, 16}}},
-      {false, Factors::Tensor, {{16, 8, 4}, {16, 8, 8}}},
-      {false, Factors::Double, {{8, 8, 4}, {16, 8, 4}, {16, 8, 8}, {16, 8, 16}}},
-      {false, Factors::Eight, {{16, 8, 16}, {16, 8, 32}}},
-      {false, Factors::Bytes, {{8, 8, 16}, {16, 8, 16}, {16, 8, 32}}},
-      {false, Factors::Nibbles, {{8, 8, 32}, {16, 8, 32}, {16, 8, 64}}},
-      {false, Factors::Bits, {{8, 8, 128}, {16, 8, 128}, {16, 8, 256}}},
-      {true, Factors::Half, {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}}},
-      {true, Factors::Brain, {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}}},
-      {true, Factors::Tensor, {{16, 16, 8}}},
-      {true, Factors::Double, {{8, 8, 4}}},
-      {true, Factors::Bytes, {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}}},
-      {true, Factors::Nibbles, {{8, 8, 32}}},
-      {true, Factors::Bits, {{8, 8, 128}}},
+      {Family::Mma, Factors::Half, {{8, 8, 4}, {16, 8, 8}, {16, 8, 16}}},
+      {Family::Mma, Factors::Brain, {{16, 8, 8}, {16, 8, 16}}},
+      {Family::Mma, Factors::Tensor, {{16, 8, 4}, {16, 8, 8}}},
+      {Family::Mma, Factors::Double, {{8, 8, 4}, {16, 8, 4}, {16, 8, 8}, {16, 8, 16}}},
+      {Family::Mma, Factors::Eight, {{16, 8, 16}, {16, 8, 32}}},
+      {Family::Mma, Factors::Bytes, {{8, 8, 16}, {16, 8, 16}, {16, 8, 32}}},
+      {Family::Mma, Factors::Nibbles, {{8, 8, 32}, {16, 8, 32}, {16, 8, 64}}},
+      {Family::Mma, Factors::Bits, {{8, 8, 128}, {16, 8, 128}, {16, 8, 256}}},
+      {Family::Sparse, Factors::Half, {{16, 8, 16}, {16, 8, 32}}},
+      {Family::Sparse, Factors::Brain, {{16, 8, 16}, {16, 8, 32}}},
+      {Family::Sparse, Factors::Tensor, {{16, 8, 8}, {16, 8, 16}}},
+      {Family::Sparse, Factors::Eight, {{16, 8, 64}}},
+      {Family::Sparse, Factors::Bytes, {{16, 8, 32}, {16, 8, 64}}},
+      {Family::Sparse, Factors::Nibbles, {{16, 8, 64}, {16, 8, 128}}},
+      {Family::Wmma, Factors::Half, {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}}},
+      {Family::Wmma, Factors::Brain, {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}}},
+      {Family::Wmma, Factors::Tensor, {{16, 16, 8}}},
+      {Family::Wmma, Factors::Double, {{8, 8, 4}}},
+      {Family::Wmma, Factors::Bytes, {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}}},
+      {Family::Wmma, Factors::Nibbles, {{8, 8, 32}}},
+      {Family::Wmma, Factors::Bits, {{8, 8, 128}}},
   };
   return std::any_of(std::begin(known), std::end(known), [&](const Known& row) {
-    return row.is_wmma == is_wmma && row.factors == factors &&
+    return row.family == family && row.factors == factors &&
            std::find(row.shapes.begin(), row.shapes.end(), shape) != row.shapes.end();
   });
 }
@@ -183,7 +191,7 @@ const char* read_layouts(const Instruction& i, bool is_free, MatrixForm& form) {
 
 std::uint32_t elements_of(const MatrixForm& form, MatrixRole role) {
   const std::uint32_t rows = role == MatrixRole::B ? form.k : form.m;
-  const std::uint32_t columns = role == MatrixRole::A ? form.k : form.n;
+  const std::uint32_t columns = role == MatrixRole::A ? form.stored_k() : form.n;
   return rows * columns / (form.has(MatrixForm::by_quads) ? 8 : lanes);
 }
 
@@ -221,11 +229,45 @@ Place place_of(const MatrixForm& form, MatrixRole role, Element element, std::ui
   return {group + 8 * (part % bands), along + 4 * packed * (part / bands)};
 }
 
+namespace {
+
+/// Bits of metadata for a row of A: two for each stored element, pair of 4-bit elements or half of a tf32.
+std::uint32_t metadata_of_row(const MatrixForm& form) {
+  const unsigned bits = bits_of(form.a());
+  return 2 * form.stored_k() * (bits == 32 ? 2 : 1) / (bits == 4 ? 2 : 1);
+}
+
+/// How many of four lanes in a row bring metadata: for row `lane / 4` and the one eight below.
+std::uint32_t lanes_with_metadata(const MatrixForm& form) { return metadata_of_row(form) / 16; }
+
+}  // namespace
+
+std::uint32_t row_of_sparse(const MatrixForm& form, std::uint32_t row, std::uint32_t column,
+                            const std::uint32_t* metadata) {
+  const unsigned bits = bits_of(form.a());
+  // Of elements of 16 bits and more a word has 16 bits of a row and then 16 of the one eight below; of smaller ones two
+  // lanes have 32 bits of one of these rows each.
+  const std::uint32_t piece = bits >= 16 ? 16 : 32;
+  const std::uint32_t at = 2 * (bits == 32 ? 2 * column : bits == 4 ? column / 2 : column);
+  const std::uint32_t below = row / 8;
+  const std::uint32_t lane =
+      row % 8 * 4 + form.selector * lanes_with_metadata(form) + (bits >= 16 ? at / piece : 2 * (at / piece) + below);
+  const std::uint32_t index = metadata[lane] >> (at % piece + (bits >= 16 ? 16 * below : 0)) & 3;
+  switch (bits) {
+    case 32:  // one of two: the first of two indices of halves
+      return column * 2 + index / 2;
+    case 4:  // two of four pairs
+      return column / 4 * 8 + index * 2 + column % 2;
+    default:  // two of four
+      return column / 2 * 4 + index;
+  }
+}
+
 const char* read_matrix_form(const Instruction& i, MatrixForm& form) {
   form = {};
   const bool is_wmma = i.opcode == ptx::Opcode::Wmma;
   if (!i.has(M::Sync) || !i.has(M::Aligned)) return "needs .sync.aligned";
-  if (i.has(M::Sp) || i.has(M::SpOrderedMetadata)) return "a sparse matrix";
+  const bool is_sparse = i.has(M::Sp) || i.has(M::SpOrderedMetadata);
   const auto shape = shape_of(i);
   if (!shape) return "shape";
   const bool types_of_accumulators_alone = is_wmma && i.types.size() == 2;
@@ -237,7 +279,8 @@ const char* read_matrix_form(const Instruction& i, MatrixForm& form) {
   if (a == Element::None || a == Element::S32 || a == Element::F32) return "type of A";
   const Factors factors = factors_of(a);
   if (factors_of(b) != factors || b == Element::S32 || b == Element::None) return "types of A and B together";
-  if (!is_known(is_wmma, factors, *shape)) return "shape with these types";
+  const Family family = is_wmma ? Family::Wmma : is_sparse ? Family::Sparse : Family::Mma;
+  if (!is_known(family, factors, *shape)) return "shape with these types";
   if (!accumulates_in(factors, is_wmma, c, d)) return "type of the accumulators";
 
   form.m = shape->m;
@@ -245,6 +288,7 @@ const char* read_matrix_form(const Instruction& i, MatrixForm& form) {
   form.k = shape->k;
   form.factors = two(a, b);
   form.accumulators = two(c, d);
+  if (is_sparse) form.flags |= MatrixForm::is_sparse;
   const bool by_quads = !is_wmma && factors == Factors::Half && *shape == Shape{8, 8, 4};
   if (by_quads) form.flags |= MatrixForm::by_quads;
   if (!is_wmma && !by_quads && factors == Factors::Half && c != d) return "accumulators of different types";
@@ -257,7 +301,13 @@ const char* read_matrix_form(const Instruction& i, MatrixForm& form) {
   }
   if (const char* why = read_layouts(i, by_quads || (is_wmma && bits_of(a) >= 8), form)) return why;
 
-  if (i.operands.size() != 4) return "operands";
+  if (i.operands.size() != (is_sparse ? 6U : 4U)) return "operands";
+  if (is_sparse) {
+    const Operand& selector = i.operands[5];
+    if (selector.kind != Operand::Kind::Integer || selector.integer >= 4 / lanes_with_metadata(form))
+      return "sparsity selector";
+    form.selector = static_cast<std::uint8_t>(selector.integer);
+  }
   const std::array<std::uint32_t, 4> expected{
       registers_of(form, MatrixRole::Accumulator, d, is_wmma), registers_of(form, MatrixRole::A, a, is_wmma),
       registers_of(form, MatrixRole::B, b, is_wmma), registers_of(form, MatrixRole::Accumulator, c, is_wmma)};
@@ -298,14 +348,14 @@ const char* read_fragment_form(const Instruction& i, FragmentForm& form) {
   const Element element = form.element;
   if (element == Element::None) return "type";
   if (form.role != MatrixRole::Accumulator) {
-    if (element == Element::S32 || element == Element::F32 || !is_known(true, factors_of(element), *shape))
+    if (element == Element::S32 || element == Element::F32 || !is_known(Family::Wmma, factors_of(element), *shape))
       return "shape with this type";
     if (bits_of(element) < 8 && (form.role == MatrixRole::A) == (form.is_column_major != 0)) return "layout";
   } else {
     static constexpr Factors all[] = {Factors::Half,  Factors::Brain,   Factors::Tensor, Factors::Double,
                                       Factors::Bytes, Factors::Nibbles, Factors::Bits};
     if (std::none_of(std::begin(all), std::end(all), [&](Factors factors) {
-          return is_known(true, factors, *shape) && accumulates_in(factors, true, element, element);
+          return is_known(Family::Wmma, factors, *shape) && accumulates_in(factors, true, element, element);
         }))
       return "shape with this type";
   }

@@ -40,19 +40,22 @@ constexpr bool is_integer(Element element) { return element >= Element::S8; }
 
 /// A multiplication d = a * b + c. 64 bits, which is how generated code hands it to the run-time.
 struct MatrixForm {
-  static constexpr std::uint8_t saturates = 1;  ///< .satfinite
-  static constexpr std::uint8_t ands = 2;       ///< .and.popc instead of .xor.popc, of B1
-  static constexpr std::uint8_t a_columns = 4;  ///< of by_quads: A in column-major fragments
-  static constexpr std::uint8_t b_rows = 8;     ///< of by_quads: B in row-major fragments
-  static constexpr std::uint8_t by_quads = 16;  ///< m8n8k4 of halves: four products, each by eight lanes
+  static constexpr std::uint8_t saturates = 1;   ///< .satfinite
+  static constexpr std::uint8_t ands = 2;        ///< .and.popc instead of .xor.popc, of B1
+  static constexpr std::uint8_t a_columns = 4;   ///< of by_quads: A in column-major fragments
+  static constexpr std::uint8_t b_rows = 8;      ///< of by_quads: B in row-major fragments
+  static constexpr std::uint8_t by_quads = 16;   ///< m8n8k4 of halves: four products, each by eight lanes
+  static constexpr std::uint8_t is_sparse = 32;  ///< half of A's elements, and metadata that says which
 
   std::uint8_t m = 0, n = 0;
   std::uint16_t k = 0;
   std::uint8_t factors = 0;       ///< elements of A, and of B in the high half
   std::uint8_t accumulators = 0;  ///< elements of C, and of D in the high half
   std::uint8_t flags = 0;
-  std::uint8_t unused = 0;
+  std::uint8_t selector = 0;  ///< of is_sparse: which lanes bring the metadata
 
+  /// Columns of A in registers.
+  std::uint32_t stored_k() const { return has(is_sparse) ? k / 2U : k; }
   Element a() const { return static_cast<Element>(factors & 15); }
   Element b() const { return static_cast<Element>(factors >> 4); }
   Element c() const { return static_cast<Element>(accumulators & 15); }
@@ -85,6 +88,10 @@ struct Place {
 std::uint32_t elements_of(const MatrixForm& form, MatrixRole role);
 /// Where element `index` of a lane's registers lies in its matrix. For by_quads the matrix is that of the lane's quads.
 Place place_of(const MatrixForm& form, MatrixRole role, Element element, std::uint32_t lane, std::uint32_t index);
+
+/// Which row of B element `column` of a stored row of A belongs to, by the metadata of the warp's lanes.
+std::uint32_t row_of_sparse(const MatrixForm& form, std::uint32_t row, std::uint32_t column,
+                            const std::uint32_t* metadata);
 
 /// Reads an mma or wmma.mma; returns null, or why there is none such.
 const char* read_matrix_form(const ptx::Instruction& i, MatrixForm& form);

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "cpu/codegen/element_values.hpp"
 #include "cpu/codegen/matrix_form.hpp"
 
 namespace cucore::cpu::codegen::matrix_unit {
@@ -40,67 +41,6 @@ void put_pattern(void* base, unsigned bits, std::uint64_t index, std::uint64_t p
   *bytes = static_cast<std::uint8_t>((*bytes & ~mask) | static_cast<unsigned>(pattern) << shift);
 }
 
-/// A float of few bits. `has_infinity`: the highest exponent is kept for infinities and NaNs, as IEEE has it; otherwise
-/// all ones alone is a NaN.
-double small_float(std::uint64_t pattern, int exponent_bits, int fraction_bits, bool has_infinity) {
-  const std::uint64_t fraction = pattern & ((1U << fraction_bits) - 1);
-  const auto exponent = static_cast<int>(pattern >> fraction_bits & ((1U << exponent_bits) - 1));
-  const std::uint64_t sign = (pattern >> (exponent_bits + fraction_bits) & 1) << 63;
-  const int bias = (1 << (exponent_bits - 1)) - 1;
-  constexpr int wide_bias = 1023;
-  const auto power = [](int of_two) { return static_cast<std::uint64_t>(of_two + wide_bias) << 52; };
-  const bool is_highest = exponent == (1 << exponent_bits) - 1;
-  std::uint64_t magnitude = 0;
-  if (is_highest && has_infinity && fraction == 0) {
-    magnitude = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity());
-  } else if (is_highest && (has_infinity || fraction == (1U << fraction_bits) - 1)) {
-    magnitude = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN());
-  } else if (exponent == 0) {
-    const double unit = std::bit_cast<double>(power(1 - bias - fraction_bits));
-    magnitude = std::bit_cast<std::uint64_t>(static_cast<double>(fraction) * unit);
-  } else {
-    magnitude = power(exponent - bias) | fraction << (52 - fraction_bits);
-  }
-  return std::bit_cast<double>(magnitude | sign);
-}
-
-double to_real(Element element, std::uint64_t pattern) {
-  const auto word = static_cast<std::uint32_t>(pattern);
-  switch (element) {
-    case Element::F16:
-      return small_float(pattern, 5, 10, true);
-    case Element::Bf16:
-      return static_cast<double>(std::bit_cast<float>(word << 16));
-    case Element::Tf32:
-      return static_cast<double>(std::bit_cast<float>(word & 0xffffe000));  // the low bits are not looked at
-    case Element::E4m3:
-      return small_float(pattern, 4, 3, false);
-    case Element::E5m2:
-      return small_float(pattern, 5, 2, true);
-    case Element::F64:
-      return std::bit_cast<double>(pattern);
-    default:
-      return static_cast<double>(std::bit_cast<float>(word));
-  }
-}
-
-std::uint64_t half_pattern(double value) {
-  if (std::isnan(value)) return 0x7fff;
-  const std::uint64_t sign = std::signbit(value) ? 0x8000 : 0;
-  const double magnitude = std::fabs(value);
-  if (magnitude >= 65520) return sign | 0x7c00;
-  const int exponent = magnitude < 0x1p-14 ? -14 : std::ilogb(magnitude);
-  const auto units = static_cast<std::uint64_t>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
-  // Units below 1024 are those of a subnormal number; 2048 carry into the exponent by themselves.
-  return sign | ((static_cast<std::uint64_t>(exponent + 14) << 10) + units);
-}
-
-std::uint64_t from_real(Element element, double value) {
-  if (element == Element::F64) return std::bit_cast<std::uint64_t>(value);
-  if (element == Element::F16) return half_pattern(value);
-  return std::isnan(value) ? 0x7fffffff : std::bit_cast<std::uint32_t>(static_cast<float>(value));
-}
-
 std::int32_t to_integer(Element element, std::uint64_t pattern) {
   switch (element) {
     case Element::S8:
@@ -129,6 +69,7 @@ struct Multiplication {
   const void* b;
   const void* c;
   void* d;
+  std::uint32_t metadata;
 };
 
 double step(const MatrixForm& form, double a, double b, double sum) {
@@ -140,13 +81,27 @@ std::int64_t step(const MatrixForm& form, std::int32_t a, std::int32_t b, std::i
   return sum + (differ ? std::int64_t{a ^ b} : std::int64_t{a} * b);
 }
 
-/// Adds the products to the sums; each sum takes its own in order of k.
-template <typename Number, typename Sum>
-void accumulate(const MatrixForm& form, const Number* a, const Number* b, Sum* sums) {
+/// Which row of B each stored element of a sparse A is multiplied with. Lanes that have ended bring no metadata.
+std::vector<std::uint32_t> rows_of_sparse(void* const* lanes, const MatrixForm& form) {
+  std::uint32_t metadata[lanes_of_warp] = {};
+  for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane)
+    if (lanes[lane] != nullptr) metadata[lane] = static_cast<const Multiplication*>(lanes[lane])->metadata;
+  std::vector<std::uint32_t> rows;
+  rows.reserve(std::size_t{form.m} * form.stored_k());
+  for (std::uint32_t m = 0; m < form.m; ++m)
+    for (std::uint32_t k = 0; k < form.stored_k(); ++k) rows.push_back(row_of_sparse(form, m, k, metadata));
+  return rows;
+}
+
+/// Adds the products to the sums; each sum takes its own in order of k. row_of(m, k): the row of B that belongs to
+/// stored element k of row m.
+template <typename Number, typename Sum, typename RowOf>
+void accumulate(const MatrixForm& form, const Number* a, const Number* b, Sum* sums, const RowOf& row_of) {
+  const std::uint32_t stored = form.stored_k();
   for (unsigned m = 0; m < form.m; ++m) {
-    for (unsigned k = 0; k < form.k; ++k) {
-      const Number left = a[m * form.k + k];
-      const Number* const right = b + k * form.n;
+    for (unsigned k = 0; k < stored; ++k) {
+      const Number left = a[m * stored + k];
+      const Number* const right = b + row_of(m, k) * form.n;
       Sum* const row = sums + m * form.n;
       for (unsigned n = 0; n < form.n; ++n) row[n] = step(form, left, right[n], row[n]);
     }
@@ -169,7 +124,7 @@ const std::vector<std::uint32_t>& places_of(const MatrixForm& form, MatrixRole r
   std::vector<std::uint32_t>& places = made[{form.bits(), role, element}];
   if (!places.empty()) return places;
   const std::uint32_t count = elements_of(form, role);
-  const std::uint32_t columns = role == MatrixRole::A ? form.k : form.n;
+  const std::uint32_t columns = role == MatrixRole::A ? form.stored_k() : form.n;
   for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane) {
     for (std::uint32_t index = 0; index < count; ++index) {
       const Place at = place_of(form, role, element, lane, index);
@@ -197,7 +152,7 @@ void multiply_held(void* const* lanes, const MatrixForm& form, const Chosen& cho
   using Sum = std::conditional_t<std::is_same_v<Number, double>, double, std::int64_t>;
   const auto held = [&](std::uint32_t lane) { return static_cast<const Multiplication*>(lanes[lane]); };
   const auto is_here = [&](std::uint32_t lane) { return chosen(lane) && lanes[lane] != nullptr; };
-  std::vector<Number> a(std::size_t{form.m} * form.k);
+  std::vector<Number> a(std::size_t{form.m} * form.stored_k());
   std::vector<Number> b(std::size_t{form.k} * form.n);
   // C and D may have their elements in different lanes: all of C is read before any of D is written.
   std::vector<Sum> sums(std::size_t{form.m} * form.n);
@@ -211,7 +166,12 @@ void multiply_held(void* const* lanes, const MatrixForm& form, const Chosen& cho
   for_each_element(form, MatrixRole::Accumulator, form.c(), is_here, [&](Index lane, Index index, Index place) {
     sums[place] = decode<Number>(form.c(), pattern_at(held(lane)->c, bits_of(form.c()), index));
   });
-  accumulate(form, a.data(), b.data(), sums.data());
+  if (form.has(MatrixForm::is_sparse)) {
+    const std::vector<Index> rows = rows_of_sparse(lanes, form);
+    accumulate(form, a.data(), b.data(), sums.data(), [&](Index m, Index k) { return rows[m * form.stored_k() + k]; });
+  } else {
+    accumulate(form, a.data(), b.data(), sums.data(), [](Index, Index k) { return k; });
+  }
   for_each_element(form, MatrixRole::Accumulator, form.d(), is_here, [&](Index lane, Index index, Index place) {
     put_pattern(held(lane)->d, bits_of(form.d()), index, result_pattern(form, sums[place]));
   });
@@ -327,8 +287,9 @@ void transpose_warp(void* const* lanes) {
 
 }  // namespace
 
-void multiply(ThreadState* thread, std::uint64_t form, const void* a, const void* b, const void* c, void* d) {
-  Multiplication mine{std::bit_cast<MatrixForm>(form), a, b, c, d};
+void multiply(ThreadState* thread, std::uint64_t form, const void* a, const void* b, const void* c, void* d,
+              std::uint32_t metadata) {
+  Multiplication mine{std::bit_cast<MatrixForm>(form), a, b, c, d, metadata};
   cucpu_warp_together(thread, multiply_warp, &mine, form);
 }
 

@@ -9,8 +9,10 @@
 namespace cucore::cpu::codegen::matrix_unit {
 
 /// d = a * b + c in the fragments of `form` (a MatrixForm). Products of floats are exact and summed in binary64, then
-/// rounded once; those of binary64 are fused one after the other, in order of k.
-void multiply(ThreadState* thread, std::uint64_t form, const void* a, const void* b, const void* c, void* d);
+/// rounded once; those of binary64 are fused one after the other, in order of k. `metadata`: this lane's, if A is
+/// sparse.
+void multiply(ThreadState* thread, std::uint64_t form, const void* a, const void* b, const void* c, void* d,
+              std::uint32_t metadata);
 
 /// wmma.load and wmma.store of `form` (a FragmentForm); `stride` in elements.
 void load(ThreadState* thread, std::uint64_t form, const void* from, std::uint32_t stride, void* registers);

@@ -343,7 +343,7 @@ const char* copies_arrive(const Instruction& i) {
 
 namespace {
 
-/// cp.async.bulk.tensor, of `n` operands without a cache policy
+/// cp.async.bulk.tensor and cp.reduce.async.bulk.tensor, of `n` operands without a cache policy
 const char* tensor_copy(const Instruction& i, std::size_t n) {
   static constexpr M dimensions[] = {M::D1, M::D2, M::D3, M::D4, M::D5};
   std::size_t rank = 0;
@@ -354,6 +354,10 @@ const char* tensor_copy(const Instruction& i, std::size_t n) {
   const bool loads = i.spaces == std::vector{Space::Shared, Space::Global} && i.has(M::MbarrierCompleteTxBytes);
   const bool stores = i.spaces == std::vector{Space::Global, Space::Shared} && i.has(M::BulkGroup);
   if (!loads && !stores && !prefetches) return "form";
+  static constexpr M operations[] = {M::Add, M::Min, M::Max, M::Inc, M::Dec, M::And, M::Or, M::Xor};
+  const auto operation_count =
+      std::count_if(std::begin(operations), std::end(operations), [&](M operation) { return i.has(operation); });
+  if (operation_count != (i.has(M::Reduce) ? 1 : 0) || (i.has(M::Reduce) && !stores)) return "form";
   const bool is_im2col = i.has(M::Im2col) || i.has(M::Im2colNoOffs);
   if (is_im2col && (rank < 3 || i.has(M::Tile) || i.has(stores ? M::Im2col : M::Im2colNoOffs))) return "form";
   if (i.has(M::MulticastCluster) && !loads) return "form";

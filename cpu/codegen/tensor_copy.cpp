@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cpu/codegen/tensor_map_contents.hpp"
+#include "cpu/codegen/tensor_reduction.hpp"
 
 namespace cucore::cpu::codegen::tensor_copy {
 
@@ -116,18 +117,46 @@ std::uint32_t load(ThreadState* thread, void* shared, const void* map, std::uint
   });
 }
 
-void store(ThreadState* thread, const void* shared, const void* map, std::uint32_t rank,
-           const std::int32_t* coordinates, const std::int32_t* offsets) {
+namespace {
+
+/// Calls visit(element of the tensor, element of the box) for each element of the box that lies inside the tensor.
+/// False, and nothing called, if that cannot be done.
+template <typename Check, typename Visit>
+bool write_box(ThreadState* thread, const void* shared, const void* map, std::uint32_t rank,
+               const std::int32_t* coordinates, const std::int32_t* offsets, const Check& check, const Visit& visit) {
   const auto contents = read_map(map, rank, offsets != nullptr);
   // A box that is written may reach beyond the tensor, but not begin before it.
   const bool begins_outside = std::any_of(coordinates, coordinates + rank, [](std::int32_t c) { return c < 0; });
-  if (!contents || contents->swizzle > largest_swizzle || begins_outside) return cucpu_trap(thread);
+  if (!contents || contents->swizzle > largest_swizzle || begins_outside || !check(*contents)) return false;
   const std::byte* const window = thread->block->shared;
   const auto first = static_cast<std::uint64_t>(static_cast<const std::byte*>(shared) - window);
   for_each_element(*contents, coordinates, offsets, [&](std::uint64_t offset, std::byte* element) {
-    if (element == nullptr) return;
-    std::memcpy(element, window + swizzled(first + offset, contents->swizzle), contents->element_bytes);
+    if (element != nullptr) visit(*contents, element, window + swizzled(first + offset, contents->swizzle));
   });
+  return true;
+}
+
+}  // namespace
+
+void store(ThreadState* thread, const void* shared, const void* map, std::uint32_t rank,
+           const std::int32_t* coordinates, const std::int32_t* offsets) {
+  const auto any = [](const TensorMapContents&) { return true; };
+  const auto copy = [](const TensorMapContents& contents, std::byte* to, const std::byte* from) {
+    std::memcpy(to, from, contents.element_bytes);
+  };
+  if (!write_box(thread, shared, map, rank, coordinates, offsets, any, copy)) cucpu_trap(thread);
+}
+
+void reduce(ThreadState* thread, const void* shared, const void* map, std::uint32_t rank,
+            const std::int32_t* coordinates, const std::int32_t* offsets, std::uint32_t operation) {
+  const auto reduction = static_cast<Reduction>(operation);
+  const auto is_possible = [&](const TensorMapContents& contents) {
+    return can_combine(static_cast<TensorElement>(contents.type), reduction);
+  };
+  const auto visit = [&](const TensorMapContents& contents, std::byte* to, const std::byte* from) {
+    combine(to, from, static_cast<TensorElement>(contents.type), reduction);
+  };
+  if (!write_box(thread, shared, map, rank, coordinates, offsets, is_possible, visit)) cucpu_trap(thread);
 }
 
 }  // namespace cucore::cpu::codegen::tensor_copy

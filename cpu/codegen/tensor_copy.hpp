@@ -16,5 +16,9 @@ std::uint32_t load(ThreadState* thread, void* shared, const void* map, std::uint
 /// The other way; what lies outside of the tensor is not written.
 void store(ThreadState* thread, const void* shared, const void* map, std::uint32_t rank,
            const std::int32_t* coordinates, const std::int32_t* offsets);
+/// As store, but each element is combined with the tensor's (`operation`: a Reduction); one that its type does not have
+/// traps.
+void reduce(ThreadState* thread, const void* shared, const void* map, std::uint32_t rank,
+            const std::int32_t* coordinates, const std::int32_t* offsets, std::uint32_t operation);
 
 }  // namespace cucore::cpu::codegen::tensor_copy

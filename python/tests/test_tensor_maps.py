@@ -39,20 +39,50 @@ extern "C" __global__ void boxes(const void* from, const void* to, unsigned* out
 }
 """
 
+# Combines the box at (x, y, z), which holds 1, 2, 3 ..., with a tensor.
+REDUCING_KERNEL = r"""
+struct Half {
+  unsigned short bits;
+  __device__ explicit Half(int n) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"((float)n)); }
+};
+struct Brain {
+  unsigned short bits;
+  __device__ explicit Brain(int n) { asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"((float)n)); }
+};
+template <class T> __device__ void reduce(const void* map, int elements, int x, int y, int z) {
+  extern __shared__ __align__(1024) unsigned char room[];
+  T* cells = reinterpret_cast<T*>(room);
+  for (int i = threadIdx.x; i < elements; i += blockDim.x) cells[i] = T(i + 1);
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    asm volatile("cp.reduce.async.bulk.tensor.3d.global.shared::cta." OPERATION ".tile.bulk_group "
+                 "[%0, {%1, %2, %3}], [%4];"
+                 ::"l"(map), "r"(x), "r"(y), "r"(z), "r"((unsigned)__cvta_generic_to_shared(cells)) : "memory");
+    asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
+  }
+}
+extern "C" __global__ void reduces(const void* map, int elements, int x, int y, int z) {
+  reduce<TYPE>(map, elements, x, y, z);
+}
+"""
+
 SHAPE, BOX = (3, 9, 64), (2, 4, 32)  # depth, height, width, as NumPy has them
 
 
-def encode(driver, address, swizzle, fill):
-    """The 128 bytes of a map of 32-bit floats."""
+FLOAT32 = 7
+
+
+def encode(driver, address, swizzle, fill, kind=FLOAT32, size=4):
+    """The 128 bytes of a map of elements of a kind, as the driver numbers them, and a size."""
     room = (ctypes.c_uint8 * 192)()
     start = -ctypes.addressof(room) % 64
     extents = (ctypes.c_uint64 * 3)(*reversed(SHAPE))
-    strides = (ctypes.c_uint64 * 2)(4 * SHAPE[2], 4 * SHAPE[2] * SHAPE[1])
+    strides = (ctypes.c_uint64 * 2)(size * SHAPE[2], size * SHAPE[2] * SHAPE[1])
     box, ones = (ctypes.c_uint32 * 3)(*reversed(BOX)), (ctypes.c_uint32 * 3)(1, 1, 1)
-    float32 = 7
     code = driver.cuTensorMapEncodeTiled(
         ctypes.byref(room, start),
-        float32,
+        kind,
         3,
         ctypes.c_void_p(address),
         extents,
@@ -117,6 +147,75 @@ def check(x, y, z, swizzle=0, fill=0):
     np.testing.assert_array_equal(host["target"].view(np.float32).reshape(SHAPE), back)
 
 
+# By the driver's number of the type: that of the kernel, NumPy's, and what each operation does with two of them.
+INTEGERS = {
+    "add": np.add,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+WORDS = {
+    **INTEGERS,
+    "inc": lambda old, new: np.where(old >= new, 0, old + 1),
+    "dec": lambda old, new: np.where((old == 0) | (old > new), new, old - 1),
+}
+SUMS = {"add": np.add}
+
+
+def to_brain(values):
+    bits = np.asarray(values, np.float32).view(np.uint32)
+    return (bits + 0x7FFF + (bits >> 16 & 1) >> 16).astype(np.uint16)
+
+
+def of_brain(bits):
+    return (np.asarray(bits, np.uint32) << 16).view(np.float32)
+
+
+KINDS = {
+    2: ("unsigned", np.uint32, WORDS),
+    3: ("int", np.int32, INTEGERS),
+    4: ("unsigned long long", np.uint64, INTEGERS),
+    5: ("long long", np.int64, INTEGERS),
+    6: ("Half", np.float16, SUMS),
+    7: ("float", np.float32, SUMS),
+    8: ("double", np.float64, SUMS),
+    9: ("Brain", np.uint16, {"add": lambda old, new: to_brain(of_brain(old) + of_brain(new))}),
+}
+
+
+def reduce(kind, operation, x=40, y=6, z=1):
+    """What became of a tensor of `kind`, and what should have."""
+    type_name, dtype, operations = KINDS[kind]
+    device = cucore.Device()
+    device.set_current()
+    stream = device.create_stream()
+    source = f'#define OPERATION "{operation}"\n#define TYPE {type_name}\n' + REDUCING_KERNEL
+    code = cucore.Program(source, "c++", {"arch": f"sm_{device.arch}"}).compile("ptx")
+    make = to_brain if type_name == "Brain" else dtype
+    tensor = make(np.random.default_rng(kind).integers(0, 500, SHAPE))
+    pinned, on_device = cucore.LegacyPinnedMemoryResource(), device.allocate(tensor.nbytes + 128, stream=stream)
+    on_host = pinned.allocate(tensor.nbytes + 128)
+    host = np.frombuffer(memoryview(on_host), np.uint8)
+    driver = ctypes.CDLL(cucore.driver_info().path)
+    host[128:] = tensor.view(np.uint8).ravel()
+    host[:128] = np.frombuffer(encode(driver, int(on_device.handle) + 128, 0, 0, kind, tensor.itemsize), np.uint8)
+    on_device.copy_from(on_host, stream=stream)
+    elements = int(np.prod(BOX))
+    config = cucore.LaunchConfig(grid=1, block=64, shmem_size=elements * tensor.itemsize)
+    cucore.launch(stream, config, code.get_kernel("reduces"), int(on_device.handle), elements, x, y, z)
+    on_device.copy_to(on_host, stream=stream)
+    stream.sync()
+
+    want = tensor.copy()
+    for n, place in enumerate(np.ndindex(*BOX)):
+        at = tuple(np.add(place, (z, y, x)))
+        if all(a < size for a, size in zip(at, SHAPE)):
+            want[at] = operations[operation](tensor[at], make(n + 1))
+    return host[128:].view(dtype).reshape(SHAPE), want
+
+
 def check_all():
     check(0, 0, 0)
     check(16, 3, 1)
@@ -131,7 +230,38 @@ def check_all():
 def test_boxes_of_a_tensor_are_copied_both_ways(device):
     if cucore.driver_info().kind != "cpu" and device.compute_capability < (9, 0):
         pytest.skip("needs compute capability 9.0")
-    program = "import sys; sys.path.insert(0, sys.argv[1]); import test_tensor_maps; test_tensor_maps.check_all()"
+    run_check("check_all")
+
+
+def check_reductions():
+    for kind, (_, _, operations) in KINDS.items():
+        for operation in operations:
+            np.testing.assert_array_equal(*reduce(kind, operation), err_msg=f"{operation} of {kind}")
+
+
+def check_refused_reduction():
+    try:
+        reduce(FLOAT32, "max")
+    except cucore.CUDAError as error:
+        assert error.name == "CUDA_ERROR_LAUNCH_FAILED", error
+    else:
+        raise AssertionError("the largest of floats is no reduction of tensors")
+
+
+def run_check(name):
+    program = f"import sys; sys.path.insert(0, sys.argv[1]); import test_tensor_maps; test_tensor_maps.{name}()"
     environment = {"CUCORE_CPU_COMPUTE_CAPABILITY": "9.0", "CUCORE_CPU_CACHE": "0"}
     done = run_python(program, Path(__file__).parent, env=environment)
     assert done.returncode == 0, done.stderr
+
+
+def test_boxes_are_combined_with_a_tensor(device):
+    if cucore.driver_info().kind != "cpu" and device.compute_capability < (9, 0):
+        pytest.skip("needs compute capability 9.0")
+    run_check("check_reductions")
+
+
+def test_a_reduction_that_a_type_does_not_have_ends_the_launch(device):
+    if cucore.driver_info().kind != "cpu":
+        pytest.skip("a GPU's answer is not documented")
+    run_check("check_refused_reduction")

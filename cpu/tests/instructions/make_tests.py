@@ -34,6 +34,7 @@ from reference import (
     matrix_rows,
     mbarrier,
     memory,
+    sparse_matrix,
     synchronization,
     warp,
     wide_atomic,
@@ -60,6 +61,7 @@ CHAPTERS = (
     synchronization,
     matrix,
     matrix_rows,
+    sparse_matrix,
     wide_atomic,
     mbarrier,
 )
