@@ -7,6 +7,7 @@
 
 #include "cpu/api/entry.hpp"
 #include "cpu/runtime/device.hpp"
+#include "cpu/runtime/shared_memory.hpp"
 
 using namespace cucore::cpu::api;
 namespace runtime = cucore::cpu::runtime;
@@ -86,6 +87,28 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr* pbase, size_t* psize, CUdeviceptr 
     if (psize) *psize = allocation->size;
     return CUDA_SUCCESS;
   });
+}
+
+CUresult cuIpcGetMemHandle(CUipcMemHandle* pHandle, CUdeviceptr dptr) {
+  return in_context(
+      [&](Context&) { return pHandle ? runtime::share_memory(dptr, pHandle) : CUDA_ERROR_INVALID_VALUE; });
+}
+
+CUresult cuIpcOpenMemHandle(CUdeviceptr* pdptr, CUipcMemHandle handle, unsigned int Flags) {
+  return cuIpcOpenMemHandle_v2(pdptr, handle, Flags);
+}
+CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* pdptr, CUipcMemHandle handle, unsigned int Flags) {
+  return in_context_outside_capture([&](Context& context) {
+    if (!pdptr || Flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) return CUDA_ERROR_INVALID_VALUE;
+    std::uintptr_t address = 0;
+    const CUresult result = runtime::open_memory(context, handle, &address);
+    if (result == CUDA_SUCCESS) *pdptr = address;
+    return result;
+  });
+}
+
+CUresult cuIpcCloseMemHandle(CUdeviceptr dptr) {
+  return in_context_outside_capture([&](Context&) { return runtime::close_memory(dptr); });
 }
 
 CUresult cuMemAllocHost_v2(void** pp, size_t bytesize) { return allocate_host(pp, bytesize, 0); }

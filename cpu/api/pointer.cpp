@@ -5,6 +5,7 @@
 #include "cpu/runtime/device.hpp"
 #include "cpu/runtime/memory.hpp"
 #include "cpu/runtime/memory_pool.hpp"
+#include "cpu/runtime/shared_memory.hpp"
 
 using namespace cucore::cpu::api;
 namespace runtime = cucore::cpu::runtime;
@@ -56,6 +57,7 @@ CUresult attribute_of(const Allocation& allocation, CUpointer_attribute attribut
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
       return put<int>(out, allocation.device);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+      return put<int>(out, runtime::is_shareable(allocation) ? 1 : 0);
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
       return put<int>(out, 0);

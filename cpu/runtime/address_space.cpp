@@ -2,11 +2,13 @@
 // larger ones own their pages, which become inaccessible and go back to the system when freed.
 #include "cpu/runtime/address_space.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "cpu/runtime/moving_pages.hpp"
 #include "cpu/runtime/shadow.hpp"
 
 namespace cucore::cpu::runtime {
@@ -108,34 +110,62 @@ std::uintptr_t AddressSpace::allocate_pages(std::size_t size) {
   return address;
 }
 
-std::uintptr_t AddressSpace::allocate(std::size_t size) {
+std::uintptr_t AddressSpace::allocate(std::size_t size, Heap heap) {
   if (size > end_ - begin_) return 0;
   const std::size_t bytes = rounded(size);
   const std::lock_guard lock(mutex_);
   if (size > kSmall) return allocate_pages(bytes);
-  std::uintptr_t address = small_.take(bytes, kGranule);
+  FreeRanges& small = heap == Heap::Host ? small_of_hosts_ : small_;
+  std::uintptr_t address = small.take(bytes, kGranule);
   if (address == 0) {
     const std::uintptr_t chunk = allocate_pages(kChunk);
     if (chunk == 0) return 0;
-    small_.add(chunk, kChunk);
-    address = small_.take(bytes, kGranule);
+    small.add(chunk, kChunk);
+    address = small.take(bytes, kGranule);
   }
   return address;
 }
 
-void AddressSpace::release(std::uintptr_t address, std::size_t size) {
+void AddressSpace::release(std::uintptr_t address, std::size_t size, Heap heap) {
   const std::size_t bytes = rounded(size);
   const std::lock_guard lock(mutex_);
-  if (size <= kSmall) return reuse({address, bytes, true});
+  if (size <= kSmall) return reuse({address, bytes, heap == Heap::Host ? &small_of_hosts_ : &small_});
   // A fresh inaccessible mapping drops the contents and the protection in one call.
   void* const pages = reinterpret_cast<void*>(address);
   if (mmap(pages, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
     madvise(pages, bytes, MADV_DONTNEED);
-  reuse({address, bytes, false});
+  if (in_file_.erase(address) != 0)
+    fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(address - begin_),
+              static_cast<off_t>(bytes));
+  reuse({address, bytes, &pages_});
+}
+
+int AddressSpace::share(std::uintptr_t address, std::size_t size) {
+  const std::size_t bytes = rounded(size);
+  const std::lock_guard lock(mutex_);
+  if (file_ < 0) {
+    const int file = memfd_create("cucore device memory", MFD_CLOEXEC);
+    if (file < 0) return -1;
+    if (ftruncate(file, static_cast<off_t>(2 * (end_ - begin_))) != 0) {  // sparse; see shared_memory.cpp for the rest
+      close(file);
+      return -1;
+    }
+    file_ = file;
+  }
+  const bool is_small = size <= kSmall;  // a block may lie in two chunks that follow each other
+  for (std::uintptr_t at = is_small ? address / kChunk * kChunk : address; at < address + bytes;) {
+    const std::size_t extent = is_small ? kChunk : bytes;
+    if (!in_file_.contains(at)) {
+      if (!move_pages_to_file(at, extent, file_, at - begin_)) return -1;
+      in_file_.insert(at);
+    }
+    at += extent;
+  }
+  return file_;
 }
 
 void AddressSpace::reuse(Released released) {
-  const auto add = [this](const Released& each) { (each.is_small ? small_ : pages_).add(each.address, each.bytes); };
+  const auto add = [](const Released& each) { each.home->add(each.address, each.bytes); };
   if (!shadow::is_open()) return add(released);
   quarantine_.push_back(released);
   quarantined_ += released.bytes;
@@ -162,6 +192,21 @@ bool AddressSpace::map_file(std::uintptr_t address, std::size_t size, int file, 
   const int protection = accessible ? PROT_READ | PROT_WRITE : PROT_NONE;
   return mmap(reinterpret_cast<void*>(address), size, protection, MAP_SHARED | MAP_FIXED, file,
               static_cast<off_t>(offset)) != MAP_FAILED;
+}
+
+std::uintptr_t AddressSpace::map_part(int file, std::size_t offset, std::size_t size) {
+  const std::size_t first = offset / kPage * kPage;
+  const std::size_t bytes = round_up(offset + size, kPage) - first;
+  const std::uintptr_t address = reserve(bytes, kPage, 0);
+  if (address == 0) return 0;
+  if (map_file(address, bytes, file, first, true)) return address + (offset - first);
+  unreserve(address, bytes);
+  return 0;
+}
+
+void AddressSpace::unmap_part(std::uintptr_t address, std::size_t size) {
+  const std::uintptr_t first = address / kPage * kPage;
+  unreserve(first, round_up(address + size, kPage) - first);
 }
 
 void AddressSpace::unmap(std::uintptr_t address, std::size_t size) {

@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "cpu/runtime/fiber.hpp"
+#include "cpu/runtime/moving_pages.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -35,6 +36,8 @@ void hand_on(int signal, siginfo_t* info, void* registers) {
 }
 
 void on_fault(int signal, siginfo_t* info, void* registers) {
+  if (signal == SIGSEGV && info->si_code == SEGV_ACCERR && was_moving(reinterpret_cast<std::uintptr_t>(info->si_addr)))
+    return;  // to the same instruction
   Fiber* const fiber = Fiber::current();
   // Signals sent by kill() are not faults of ours.
   if (!fiber || info->si_code <= 0) {

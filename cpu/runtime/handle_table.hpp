@@ -32,6 +32,7 @@ enum class HandleKind : std::uint8_t {
   GreenContext = 0x21,
   PhysicalMemory = 0x22,
   ResourceDescription = 0x23,
+  ExternalMemory = 0x24,
 };
 
 /// For live_objects; null: belongs to an object that is counted.
@@ -65,6 +66,8 @@ constexpr const char* name_of(HandleKind kind) {
       return "green Context";
     case HandleKind::PhysicalMemory:
       return "physical memory";
+    case HandleKind::ExternalMemory:
+      return "external memory";
     default:
       return nullptr;
   }

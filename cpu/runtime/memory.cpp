@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/runtime/address_space.hpp"
 #include "cpu/runtime/context.hpp"
 #include "cpu/runtime/device.hpp"
 #include "cpu/runtime/graph_memory.hpp"
@@ -18,6 +17,7 @@
 #include "cpu/runtime/memory_pool.hpp"
 #include "cpu/runtime/process.hpp"
 #include "cpu/runtime/shadow.hpp"
+#include "cpu/runtime/shared_memory.hpp"
 #include "cpu/runtime/stream.hpp"
 
 namespace cucore::cpu::runtime {
@@ -51,6 +51,8 @@ bool counts_as_device_memory(const Allocation& allocation) {
 const char* kind_name(const Allocation& allocation) {
   if (allocation.is_module_memory || allocation.is_freed) return nullptr;
   if (allocation.is_mapping) return "mapping";
+  if (allocation.is_opened) return "memory of another process";
+  if (allocation.is_external) return "buffer of external memory";
   switch (allocation.kind) {
     case Allocation::Kind::Device:
       return allocation.pool ? "pool memory" : "device memory";
@@ -69,7 +71,7 @@ void show_to_checker(const Allocation& allocation) {
   if (!shadow::is_open()) return;
   const bool is_written = allocation.kind != Allocation::Kind::Device ||
                           (allocation.is_module_memory && !allocation.is_heap) || allocation.is_graph_memory ||
-                          allocation.is_mapping;
+                          allocation.is_mapping || allocation.is_opened || allocation.is_external;
   shadow::allow(allocation.base, allocation.size, is_written);
   const char* const kind = kind_name(allocation);
   shadow::note_allocation(allocation.base, allocation.size,
@@ -93,10 +95,14 @@ void publish(Allocation allocation) {
 /// Gives memory back: pool memory to its pool, the rest to the address space. The entry is already gone.
 void give_back(const Allocation& allocation) {
   if (allocation.kind == Allocation::Kind::Registered) return;
+  if (allocation.is_opened) return unmap_opened_memory(allocation);
+  if (allocation.is_external) return AddressSpace::instance().unmap_part(allocation.base, allocation.size);
+  if (allocation.is_shared) end_sharing(allocation);
   if (allocation.pool)
     allocation.pool->give_back(allocation.base, allocation.size);
   else
-    AddressSpace::instance().release(allocation.base, allocation.size + shadow::redzone(allocation.size));
+    AddressSpace::instance().release(allocation.base, allocation.size + shadow::redzone(allocation.size),
+                                     allocation.heap());
 }
 
 /// Removes the entry at exactly `base`; nothing if there is none. `freed_at`: shadow::caller() of who freed it.
@@ -128,7 +134,8 @@ CUresult allocate_entry(Allocation allocation, std::uintptr_t* address) {
   const Device& device = *find_device(allocation.device);
   if (allocation.size > device.total_memory() - std::min(device.total_memory(), used_memory(device)))
     return CUDA_ERROR_OUT_OF_MEMORY;
-  const std::uintptr_t base = AddressSpace::instance().allocate(allocation.size + shadow::redzone(allocation.size));
+  const std::uintptr_t base =
+      AddressSpace::instance().allocate(allocation.size + shadow::redzone(allocation.size), allocation.heap());
   if (base == 0) return CUDA_ERROR_OUT_OF_MEMORY;
   allocation.base = base;
   publish(std::move(allocation));
@@ -224,7 +231,8 @@ std::optional<Allocation> forget_allocation(std::uintptr_t base) { return withdr
 CUresult free_device(Context& context, std::uintptr_t address) {
   if (address == 0) return CUDA_SUCCESS;
   const auto allocation = find_exact(address);
-  if (!allocation || !counts_as_device_memory(*allocation) || allocation->is_module_memory || allocation->is_mapping)
+  if (!allocation || !counts_as_device_memory(*allocation) || allocation->is_module_memory || allocation->is_mapping ||
+      allocation->is_opened)
     return CUDA_ERROR_INVALID_VALUE;
   // Work in flight may still use the memory: wait for the context it belongs to.
   Context& owner = allocation->context ? *allocation->context : context;
@@ -309,7 +317,8 @@ CUresult free_async(std::uintptr_t address, Stream& stream) {
     const std::unique_lock lock(self.mutex);
     const auto found = self.by_base.find(address);
     if (found == self.by_base.end() || found->second.is_freed || found->second.is_module_memory ||
-        found->second.is_mapping || !(counts_as_device_memory(found->second) || found->second.pool))
+        found->second.is_mapping || found->second.is_opened ||
+        !(counts_as_device_memory(found->second) || found->second.pool))
       return CUDA_ERROR_INVALID_VALUE;
     if (const char* kind = kind_name(found->second)) live_objects::gone(kind, address);
     found->second.is_freed = true;

@@ -9,6 +9,8 @@
 #include <optional>
 #include <set>
 
+#include "cpu/runtime/address_space.hpp"
+
 namespace cucore::cpu::runtime {
 
 class Context;
@@ -31,6 +33,9 @@ struct Allocation {
   bool is_heap = false;           ///< malloc in a kernel, if that is checked: module memory too
   bool is_graph_memory = false;   ///< of a graph's allocation node: freeing ends its use, not the address
   bool is_mapping = false;        ///< mapped with cuMemMap: several may follow each other
+  bool is_shared = false;         ///< cuIpcGetMemHandle was called
+  bool is_external = false;       ///< a buffer of cuExternalMemoryGetMappedBuffer
+  bool is_opened = false;         ///< another process's, until cuIpcCloseMemHandle
   bool is_freed = false;          ///< cuMemFreeAsync was called; memory stays until the stream gets there
   int sync_memops = 0;
   CUmemLocation preferred{CU_MEM_LOCATION_TYPE_INVALID, 0};
@@ -39,6 +44,7 @@ struct Allocation {
   std::set<int> accessed_by;  ///< device ordinals, CU_DEVICE_CPU
 
   bool is_pool_memory() const { return pool != nullptr; }
+  Heap heap() const { return kind == Kind::Device ? Heap::Device : Heap::Host; }
 };
 
 /// The allocation that contains `address` (a freed one no longer does).

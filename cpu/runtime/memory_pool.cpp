@@ -102,7 +102,7 @@ MemoryPool::~MemoryPool() {
 }
 
 std::uintptr_t MemoryPool::obtain(std::size_t rounded) {
-  if (file_ < 0) return AddressSpace::instance().allocate(rounded);
+  if (file_ < 0) return AddressSpace::instance().allocate(rounded, heap());
   AddressSpace& space = AddressSpace::instance();
   const std::uintptr_t address = space.reserve(rounded, kPage, 0);
   const std::size_t offset = std::max(next_offset_, kPage);
@@ -117,7 +117,7 @@ std::uintptr_t MemoryPool::obtain(std::size_t rounded) {
 }
 
 void MemoryPool::release(std::uintptr_t address, std::size_t rounded) {
-  if (file_ < 0) return AddressSpace::instance().release(address, rounded);
+  if (file_ < 0) return AddressSpace::instance().release(address, rounded, heap());
   const std::size_t offset = offsets_[address];
   offsets_.erase(address);
   AddressSpace::instance().unreserve(address, rounded);
@@ -195,6 +195,8 @@ Allocation::Kind MemoryPool::allocation_kind() const {
   if (properties_.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED) return Allocation::Kind::Managed;
   return is_host(properties_.location.type) ? Allocation::Kind::Host : Allocation::Kind::Device;
 }
+
+Heap MemoryPool::heap() const { return allocation_kind() == Allocation::Kind::Device ? Heap::Device : Heap::Host; }
 
 int MemoryPool::device_ordinal() const {
   return properties_.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? properties_.location.id : -1;

@@ -50,6 +50,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   std::size_t rounded_size(std::size_t size) const;
   std::uintptr_t obtain(std::size_t rounded);
   void release(std::uintptr_t address, std::size_t rounded);
+  Heap heap() const;
 
   const CUmemPoolProps properties_;
   const bool is_default_;

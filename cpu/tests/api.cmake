@@ -4,9 +4,11 @@ add_executable(api_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_cache_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_events_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_capture_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api_external_memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_fidelity_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_graphs_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_green_contexts_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api_ipc_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_launch_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_modules_test.cpp
@@ -22,7 +24,8 @@ if(CUCORE_SANITIZE STREQUAL "address")  # C callers pass enumerators that are no
 endif()
 target_link_libraries(api_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
 target_compile_definitions(api_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests"
-  CUCORE_TEST_PROGRAM="$<TARGET_FILE:launching_program>")
+  CUCORE_TEST_PROGRAM="$<TARGET_FILE:launching_program>"
+  CUCORE_SHARING_PROGRAM="$<TARGET_FILE:sharing_program>")
 add_test(NAME api_tests COMMAND api_tests)
 set_tests_properties(api_tests PROPERTIES ENVIRONMENT CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache)
 
@@ -42,3 +45,9 @@ add_executable(launching_program ${PROJECT_SOURCE_DIR}/cpu/tests/launching_progr
 cucore_target(launching_program)
 target_link_libraries(launching_program PRIVATE cuda CudaHeaders::CudaHeaders)
 add_dependencies(api_tests launching_program)
+
+# Whose memory api_ipc_test.cpp opens.
+add_executable(sharing_program ${PROJECT_SOURCE_DIR}/cpu/tests/sharing_program.cpp)
+cucore_target(sharing_program)
+target_link_libraries(sharing_program PRIVATE cuda CudaHeaders::CudaHeaders)
+add_dependencies(api_tests sharing_program)
