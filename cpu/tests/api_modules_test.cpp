@@ -160,6 +160,20 @@ TEST_F(Modules, functions_know_their_parameters_and_limits) {
   EXPECT_STREQ("mixed", name);
 }
 
+TEST_F(Modules, a_library_has_no_function_that_hosts_call) {
+  int has_unified = 1;
+  EXPECT_OK(cuDeviceGetAttribute(&has_unified, CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS, device));
+  EXPECT_EQ(0, has_unified);
+  CUlibrary library = nullptr;
+  ASSERT_OK(cuLibraryLoadData(&library, kernels_ptx().c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  void* function = nullptr;
+  EXPECT_EQ(CUDA_ERROR_NOT_FOUND, cuLibraryGetUnifiedFunction(&function, library, "set_to"));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuLibraryGetUnifiedFunction(&function, library, nullptr));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuLibraryGetUnifiedFunction(nullptr, library, "set_to"));
+  EXPECT_EQ(CUDA_ERROR_INVALID_HANDLE, cuLibraryGetUnifiedFunction(&function, garbage<CUlibrary>(), "set_to"));
+  ASSERT_OK(cuLibraryUnload(library));
+}
+
 TEST_F(Modules, a_library_serves_every_context) {
   CUlibrary library = nullptr;
   CUkernel set_to = nullptr;

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -144,6 +145,32 @@ TEST_F(Process, a_child_forked_after_initialisation_cannot_use_the_driver) {
       },
       ::testing::ExitedWithCode(0), "^$");
   setenv("ASAN_OPTIONS", options.c_str(), 1);
+}
+
+/// Two devices: their atomics with each other, with the host, and wrong questions about them.
+bool atomics_of_peers_are_those_of_hosts() {
+  setenv("CUCORE_CPU_DEVICES", "2", 1);
+  cuInit(0);
+  const CUatomicOperation operations[] = {CU_ATOMIC_OPERATION_INTEGER_ADD, CU_ATOMIC_OPERATION_FLOAT_ADD,
+                                          CU_ATOMIC_OPERATION_CAS};
+  const auto unknown = CU_ATOMIC_OPERATION_MAX;
+  unsigned int peer[3] = {~0u, ~0u, ~0u};
+  unsigned int host[3] = {};
+  const bool same = cuDeviceGetP2PAtomicCapabilities(peer, operations, 3, 0, 1) == CUDA_SUCCESS &&
+                    cuDeviceGetHostAtomicCapabilities(host, operations, 3, 1) == CUDA_SUCCESS &&
+                    std::equal(peer, peer + 3, host);
+  const bool capable = (peer[0] & CU_ATOMIC_CAPABILITY_SCALAR_32) != 0 && (peer[2] & CU_ATOMIC_CAPABILITY_SIGNED) == 0;
+  const bool refused = cuDeviceGetP2PAtomicCapabilities(peer, operations, 3, 0, 0) == CUDA_ERROR_INVALID_DEVICE &&
+                       cuDeviceGetP2PAtomicCapabilities(peer, operations, 3, 0, 2) == CUDA_ERROR_INVALID_DEVICE &&
+                       cuDeviceGetP2PAtomicCapabilities(peer, operations, 3, 2, 0) == CUDA_ERROR_INVALID_DEVICE &&
+                       cuDeviceGetP2PAtomicCapabilities(peer, &unknown, 1, 0, 1) == CUDA_ERROR_INVALID_VALUE &&
+                       cuDeviceGetP2PAtomicCapabilities(nullptr, operations, 3, 0, 1) == CUDA_ERROR_INVALID_VALUE &&
+                       cuDeviceGetP2PAtomicCapabilities(peer, operations, 0, 0, 1) == CUDA_ERROR_INVALID_VALUE;
+  return same && capable && refused;
+}
+
+TEST_F(Process, atomics_between_two_devices_are_those_with_the_host) {
+  EXPECT_EXIT(std::exit(atomics_of_peers_are_those_of_hosts() ? 0 : 1), ::testing::ExitedWithCode(0), "^$");
 }
 
 TEST_F(Process, the_environment_sets_devices_and_capability) {
