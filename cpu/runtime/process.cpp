@@ -16,6 +16,7 @@
 #include "cpu/runtime/device_identity.hpp"
 #include "cpu/runtime/faults.hpp"
 #include "cpu/runtime/live_objects.hpp"
+#include "cpu/runtime/logs.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -105,6 +106,7 @@ const std::vector<std::unique_ptr<Device>>& devices() { return process().devices
 
 void report(std::string text) {
   Process& self = process();
+  logs::add(text);
   const char* destination = std::getenv("CUCORE_CPU_REPORT");
   if (destination && !std::strcmp(destination, "stderr")) std::fprintf(stderr, "cucore CPU device: %s\n", text.c_str());
   const std::lock_guard lock(self.report_mutex);

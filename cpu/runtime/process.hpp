@@ -39,8 +39,8 @@ bool launches_block();
 /// Devices in ordinal order; empty before initialize.
 const std::vector<std::unique_ptr<Device>>& devices();
 
-/// The last fault, deadlock or load failure in words, for cucore_cpu_last_report; also written to standard error when
-/// CUCORE_CPU_REPORT=stderr. Thread-safe.
+/// The last fault, deadlock or load failure in words, for cucore_cpu_last_report; also for `logs`, and written to
+/// standard error when CUCORE_CPU_REPORT=stderr. Thread-safe.
 void report(std::string text);
 std::string last_report();
 

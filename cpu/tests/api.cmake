@@ -10,6 +10,7 @@ add_executable(api_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_green_contexts_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_ipc_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_launch_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api_logs_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_modules_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_process_test.cpp

@@ -1,0 +1,27 @@
+// What the driver reports in words, kept for cuLogsDumpTo* and passed on to whoever registered. Thread-safe.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <string>
+
+namespace cucore::cpu::runtime::logs {
+
+/// The oldest messages go when all of them need more. One that is longer alone loses its end.
+inline constexpr std::size_t kRoom = 25600;
+
+void add(const std::string& message);
+
+/// `callback` gets every message from now on, on the thread that reports, until it is unregistered.
+CUlogsCallbackHandle register_callback(CUlogsCallback callback, void* data);
+/// False if the handle is none. A call in progress on another thread may still end after this.
+bool unregister_callback(CUlogsCallbackHandle handle);
+
+/// The place behind the last message.
+CUlogIterator current();
+/// Messages from `*from` on (null: all), a line or more each, with a line before them if older ones are missing, in at
+/// most `room` bytes. Moves `*from` behind the last. False: `*from` is no place, or not even the last message fits.
+bool take(CUlogIterator* from, std::size_t room, std::string* text);
+
+}  // namespace cucore::cpu::runtime::logs
