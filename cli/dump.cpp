@@ -39,7 +39,7 @@ bool read(cucore::cli::Arguments arguments, Request& request) {
       if (std::sscanf(std::string(arguments[++i]).c_str(), "%u,%u,%u", &block[0], &block[1], &block[2]) < 1)
         return false;
       if (block[0] == 0 || block[1] == 0 || block[2] == 0) return false;
-    } else if (word.starts_with("-") || !request.file.empty()) {
+    } else if (word.starts_with('-') || !request.file.empty()) {
       return false;
     } else {
       request.file = word;

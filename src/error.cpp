@@ -60,7 +60,8 @@ Error::Error(std::shared_ptr<const ErrorInfo> info) : std::runtime_error(sentenc
 namespace detail {
 namespace {
 
-// Never destroyed: calls may be attempted at the process's end.
+// Made while there is memory, when the library is loaded. Never destroyed: calls may be attempted at the process's end.
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization)
 const Error* const exhausted = new Error({.message = "there is no memory left on the host"});
 
 }  // namespace
