@@ -20,11 +20,14 @@ SITE = $(shell $(PYTHON) -c "import sysconfig; print(sysconfig.get_path('purelib
 
 BUILD_PACKAGES := ca-certificates g++ cmake ninja-build ccache llvm-19-dev libboost-context-dev liblz4-dev libzstd-dev \
                   zlib1g-dev python3-dev python3-venv libgtest-dev libgmock-dev libbenchmark-dev
-TEST_PACKAGES := $(BUILD_PACKAGES) git clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev valgrind gdb
+TEST_PACKAGES := $(BUILD_PACKAGES) git clang-19 clang-format-19 libclang-rt-19-dev valgrind gdb
 DOCS_PACKAGES := doxygen
 
 export CCACHE_DIR ?= $(CURDIR)/.setup/ccache
 export CCACHE_SLOPPINESS := pch_defines,time_macros
+# The same file from build/ and from pip's build folder, or from two checkouts that share a cache, is compiled once.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: build demo test test-gpu bench bench-gpu lint docs setup setup-test configure build-all clean
@@ -94,4 +97,4 @@ docs: build
 	@echo "build/docs/cpp/index.html  build/docs/python/index.html"
 
 clean:
-	rm -rf build .setup/venv .venv
+	rm -rf build build-wheel .setup/venv .venv
