@@ -67,6 +67,10 @@ class CUCORE_API EventPool {
   /// Ends a loan. Not kept, and left to the caller, is an event that others refer to, or that is one too many; the
   /// answer says which it was. The closed event only ends the loan. The pool may be gone afterwards.
   bool take_back(Event& event) noexcept;
+  /// Which of the four kinds of idle events these options ask for: 0 to 3.
+  static unsigned kind_of(const EventOptions& options) noexcept {
+    return (options.timing_enabled ? 1u : 0u) | (options.blocking_sync ? 2u : 0u);
+  }
 
  private:
   EventPool(Context context, std::size_t capacity) : context_(std::move(context)), capacity_(capacity) {}
@@ -80,10 +84,6 @@ class CUCORE_API EventPool {
     std::size_t count = 0;
   };
   static bool make_room(Idle& idle) noexcept;
-
-  static std::size_t kind_of(const EventOptions& options) noexcept {
-    return (options.timing_enabled ? 1u : 0u) | (options.blocking_sync ? 2u : 0u);
-  }
 
   const Context context_;
   mutable std::atomic<bool> taken_{false};  // a SpinGuard's lock, for all below

@@ -50,9 +50,6 @@ struct PyEventPool {
 #endif
     return one_thread_at_a_time && pool.capacity() >= 64 ? std::tuple_size_v<decltype(at_hand)> : 0;
   }
-  static unsigned kind_of(const EventOptions& options) noexcept {
-    return (options.timing_enabled ? 1u : 0u) | (options.blocking_sync ? 2u : 0u);
-  }
   std::size_t capacity() const { return open().capacity() + at_hand_most; }
   std::size_t idle() const { return open().idle() + at_hand_count; }
 
@@ -113,7 +110,7 @@ struct PyEventPool {
     if (!options.ipc_enabled && at_hand_count > 1) {
       // The one put back last is often still the value of a variable.
       std::swap(at_hand[at_hand_count - 1], at_hand[at_hand_count - 2]);
-      if (PyObject* const quickly = get_quickly(kind_of(options))) return nb::steal(quickly);
+      if (PyObject* const quickly = get_quickly(EventPool::kind_of(options))) return nb::steal(quickly);
     }
     Event event = event_at_hand(options);
     if (!event) event = from.lend(options);
@@ -128,7 +125,7 @@ struct PyEventPool {
     }
     PyEvent& lent = *nb::inst_ptr<PyEvent>(object);
     lent.lender = &from;
-    lent.kind = kind_of(options);
+    lent.kind = EventPool::kind_of(options);
     return object;
   }
 
@@ -159,7 +156,7 @@ struct PyEventPool {
   // One whose own object cannot be used.
   Event event_at_hand(const EventOptions& options) noexcept {
     for (std::size_t i = at_hand_count; i-- > 0;) {
-      if (options.ipc_enabled || at_hand[i].kind != kind_of(options)) continue;
+      if (options.ipc_enabled || at_hand[i].kind != EventPool::kind_of(options)) continue;
       Event event = std::move(at_hand[i].event);
       const nb::object dropped = take_at_hand(i);
       return event;
@@ -235,7 +232,7 @@ PyObject* get(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyOb
     PyEventPool& pool = *nb::inst_ptr<PyEventPool>(self);  // one made by __new__ alone is a closed one
     const EventOptions options = count + named == 0 ? EventOptions{} : event_options(arguments[0]);
     if (!options.ipc_enabled) {
-      if (PyObject* const event = pool.get_quickly(PyEventPool::kind_of(options))) return nb::steal(event);
+      if (PyObject* const event = pool.get_quickly(EventPool::kind_of(options))) return nb::steal(event);
     }
     return pool.get(options);
   });
