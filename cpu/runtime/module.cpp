@@ -70,6 +70,11 @@ CUresult Function::code(const unsigned int (&block)[3], std::shared_ptr<const co
   return CUDA_SUCCESS;
 }
 
+PreparedLaunch Function::prepared_launch() {
+  const std::lock_guard lock(mutex_);
+  return prepared_;
+}
+
 CUresult Function::attribute(CUfunction_attribute attribute, int* value) const {
   const codegen::KernelInfo& info = description_.info;
   switch (attribute) {

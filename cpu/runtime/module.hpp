@@ -28,6 +28,13 @@ struct ClusterLimits {
   bool must_be_given;
 };
 
+/// What cuFuncSetBlockShape, cuFuncSetSharedSize and cuParamSet* say of the next cuLaunch.
+struct PreparedLaunch {
+  unsigned int block[3] = {1, 1, 1};
+  unsigned int dynamic_shared = 0;
+  std::vector<std::byte> parameters;
+};
+
 class Function {
  public:
   Function(Module& module, const KernelDescription& description);
@@ -43,6 +50,13 @@ class Function {
   CUresult set_attribute(CUfunction_attribute attribute, int value);
   std::size_t max_dynamic_shared() const { return max_dynamic_shared_.load(); }
   ClusterLimits cluster_limits() const;
+  PreparedLaunch prepared_launch();
+  /// `change(PreparedLaunch&)`, one at a time.
+  template <class F>
+  void prepare_launch(F&& change) {
+    const std::lock_guard lock(mutex_);
+    std::forward<F>(change)(prepared_);
+  }
   /// Blocks of `threads` threads that one worker keeps going at once: what the scheduler really does.
   int max_active_blocks(std::uint32_t threads, std::size_t dynamic_shared) const;
 
@@ -51,6 +65,7 @@ class Function {
   const KernelDescription& description_;
   std::mutex mutex_;
   CUfunction handle_ = nullptr;
+  PreparedLaunch prepared_;
   CodeVariants code_;
   std::atomic<std::size_t> max_dynamic_shared_;
   std::atomic<int> carveout_{-1};
