@@ -1,9 +1,7 @@
 // Events between processes: see shared_event.hpp.
 #include "cpu/runtime/shared_event.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -14,63 +12,60 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x746e657665726f63;
 
-std::string names_of_this_process() { return "/cucore-event-" + std::to_string(getpid()) + "-"; }
+/// What CUipcEventHandle holds.
+struct Handle {
+  std::uint64_t magic;
+  SharedFileName name;
+};
+static_assert(sizeof(Handle) <= sizeof(CUipcEventHandle));
 
-std::string name_in(const CUipcEventHandle& handle) {
-  return {handle.reserved, strnlen(handle.reserved, sizeof handle.reserved)};
+Handle read(const CUipcEventHandle& handle) {
+  Handle given{};
+  std::memcpy(&given, &handle, sizeof given);
+  return given;
 }
 
 }  // namespace
 
-SharedEvent::SharedEvent(std::string name, State* state, bool is_owner)
-    : name_(std::move(name)), state_(state), is_owner_(is_owner) {}
+SharedEvent::State* SharedEvent::map(int file) {
+  void* const memory = mmap(nullptr, sizeof(State), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<State*>(memory);
+}
 
 SharedEvent::~SharedEvent() {
-  munmap(state_, sizeof(State));
-  if (is_owner_) shm_unlink(name_.c_str());
+  if (state_) munmap(state_, sizeof(State));
 }
 
 std::shared_ptr<SharedEvent> SharedEvent::create() {
-  static std::atomic<std::uint64_t> serial{0};
-  const std::string name = names_of_this_process() + std::to_string(serial.fetch_add(1));
-  const int file = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0) return nullptr;
-  void* memory = MAP_FAILED;
-  if (ftruncate(file, sizeof(State)) == 0)
-    memory = mmap(nullptr, sizeof(State), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  close(file);
-  if (memory == MAP_FAILED) {
-    shm_unlink(name.c_str());
-    return nullptr;
-  }
-  auto* const state = new (memory) State{kMagic, {0}, {0}};
-  return std::shared_ptr<SharedEvent>(new SharedEvent(name, state, true));
+  const int file = memfd_create("cucore event", MFD_CLOEXEC);
+  const auto name = name_of_file(file);
+  if (!name) return nullptr;
+  std::shared_ptr<SharedEvent> event(new SharedEvent(file, *name));
+  if (ftruncate(file, sizeof(State)) != 0) return nullptr;
+  event->state_ = map(file);
+  if (!event->state_) return nullptr;
+  new (event->state_) State{kMagic, {0}, {0}};
+  return event;
 }
 
 bool SharedEvent::is_own(const CUipcEventHandle& handle) {
-  return name_in(handle).starts_with(names_of_this_process());
+  const Handle given = read(handle);
+  return given.magic == kMagic && given.name.is_own();
 }
 
 std::shared_ptr<SharedEvent> SharedEvent::open(const CUipcEventHandle& handle) {
-  const std::string name = name_in(handle);
-  if (!name.starts_with("/cucore-event-") || name.find('/', 1) != std::string::npos) return nullptr;
-  const int file = shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0);
-  if (file < 0) return nullptr;
-  struct stat status{};
-  void* memory = MAP_FAILED;
-  if (fstat(file, &status) == 0 && status.st_size >= static_cast<off_t>(sizeof(State)))
-    memory = mmap(nullptr, sizeof(State), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  close(file);
-  if (memory == MAP_FAILED) return nullptr;
-  auto* const state = static_cast<State*>(memory);
-  if (state->magic == kMagic) return std::shared_ptr<SharedEvent>(new SharedEvent(name, state, false));
-  munmap(memory, sizeof(State));
-  return nullptr;
+  const Handle given = read(handle);
+  if (given.magic != kMagic) return nullptr;
+  std::shared_ptr<SharedEvent> event(new SharedEvent(open_shared_file(given.name), given.name));
+  if (event->file_.size() < sizeof(State)) return nullptr;
+  event->state_ = map(event->file_.number());
+  return event->state_ && event->state_->magic == kMagic ? event : nullptr;
 }
 
 void SharedEvent::write(CUipcEventHandle* handle) const {
+  const Handle made{kMagic, name_};
   *handle = {};
-  name_.copy(handle->reserved, sizeof handle->reserved - 1);
+  std::memcpy(handle, &made, sizeof made);
 }
 
 std::uint64_t SharedEvent::begin() { return state_->begun.fetch_add(1) + 1; }

@@ -6,13 +6,14 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <string>
+
+#include "cpu/runtime/shared_file.hpp"
 
 namespace cucore::cpu::runtime {
 
 class SharedEvent {
  public:
-  /// Null if the system has no shared memory.
+  /// Null if the system has no memory for it.
   static std::shared_ptr<SharedEvent> create();
   /// Whether the handle is of an event that this process made.
   static bool is_own(const CUipcEventHandle& handle);
@@ -34,11 +35,12 @@ class SharedEvent {
     std::atomic<std::uint64_t> begun;
     std::atomic<std::uint64_t> reached;
   };
-  SharedEvent(std::string name, State* state, bool is_owner);
+  SharedEvent(int file, const SharedFileName& name) : file_(file), name_(name) {}
+  static State* map(int file);
 
-  const std::string name_;  ///< of the shared memory
-  State* const state_;
-  const bool is_owner_;
+  const File file_;  ///< kept open: others find it there
+  const SharedFileName name_;
+  State* state_ = nullptr;
 };
 
 }  // namespace cucore::cpu::runtime

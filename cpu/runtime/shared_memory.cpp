@@ -2,8 +2,6 @@
 // 512 bytes of the lower half, which allocation begins there: so a handle that is out of date opens nothing.
 #include "cpu/runtime/shared_memory.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,13 +9,13 @@
 #include <iterator>
 #include <map>
 #include <mutex>
-#include <string>
 #include <tuple>
 
 #include "cpu/runtime/address_space.hpp"
 #include "cpu/runtime/context.hpp"
 #include "cpu/runtime/device.hpp"
 #include "cpu/runtime/shadow.hpp"
+#include "cpu/runtime/shared_file.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -29,11 +27,9 @@ constexpr std::size_t kGranule = 512;
 /// What CUipcMemHandle holds.
 struct Handle {
   std::uint64_t magic;
-  std::uint64_t volume, inode;  ///< which file it is: descriptors and processes come and go
+  SharedFileName file;
   std::uint64_t offset;
   std::uint64_t buffer_id;
-  std::int32_t process;
-  std::int32_t file;
   std::int32_t device;
   std::int32_t zeros[3];
 };
@@ -41,7 +37,7 @@ static_assert(sizeof(Handle) == sizeof(CUipcMemHandle));
 
 bool is_well_formed(const Handle& handle) {
   const auto& zeros = handle.zeros;
-  return handle.magic == kMagic && handle.process > 0 && handle.file >= 0 && find_device(handle.device) &&
+  return handle.magic == kMagic && find_device(handle.device) &&
          std::all_of(std::begin(zeros), std::end(zeros), [](std::int32_t each) { return each == 0; });
 }
 
@@ -60,21 +56,6 @@ bool list(int file, std::size_t offset, const Listed& entry) {
   const auto place = static_cast<off_t>(place_of_listed(space.end() - space.begin(), offset));
   return pwrite(file, &entry, sizeof entry, place) == static_cast<ssize_t>(sizeof entry);
 }
-
-/// A descriptor, closed at the end.
-class File {
- public:
-  explicit File(int number) : number_(number) {}
-  ~File() {
-    if (number_ >= 0) close(number_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int number() const { return number_; }
-
- private:
-  const int number_;
-};
 
 /// Which mapping a handle means in a context.
 using Key = std::tuple<const Context*, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
@@ -98,29 +79,13 @@ Opened& opened() {
   return *instance;
 }
 
-/// The handle's file, if it is one of shared memory still.
-int open_file(const Handle& handle) {
-  const std::string path = "/proc/" + std::to_string(handle.process) + "/fd/" + std::to_string(handle.file);
-  // Looked at before it is opened: opening just anything may wait, or do something.
-  struct stat status{};
-  if (stat(path.c_str(), &status) != 0 || status.st_dev != handle.volume || status.st_ino != handle.inode) return -1;
-  return open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
-}
-
-bool is_same_file(int file, const Handle& handle) {
-  struct stat status{};
-  return file >= 0 && fstat(file, &status) == 0 && status.st_dev == handle.volume && status.st_ino == handle.inode;
-}
-
 /// What the handle's file says of the handle's memory; nothing if it is not there any more.
-Listed find_listed(int file, const Handle& handle) {
-  struct stat status{};
+Listed find_listed(const File& file, const Handle& handle) {
   Listed entry;
-  if (!is_same_file(file, handle) || fstat(file, &status) != 0) return {};
-  const std::size_t space = static_cast<std::size_t>(status.st_size) / 2;
+  const std::size_t space = file.size() / 2;
   if (handle.offset % kGranule != 0 || handle.offset >= space) return {};
   const auto place = static_cast<off_t>(place_of_listed(space, handle.offset));
-  if (pread(file, &entry, sizeof entry, place) != static_cast<ssize_t>(sizeof entry)) return {};
+  if (pread(file.number(), &entry, sizeof entry, place) != static_cast<ssize_t>(sizeof entry)) return {};
   const bool is_it = entry.buffer_id == handle.buffer_id && entry.size != 0 && entry.size <= space - handle.offset;
   return is_it ? entry : Listed{};
 }
@@ -137,13 +102,12 @@ CUresult share_memory(std::uintptr_t address, CUipcMemHandle* handle) {
   if (!allocation || !is_shareable(*allocation)) return CUDA_ERROR_INVALID_VALUE;
   AddressSpace& space = AddressSpace::instance();
   const int file = space.share(allocation->base, allocation->size + shadow::redzone(allocation->size));
-  struct stat status{};
-  if (file < 0 || fstat(file, &status) != 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  const auto name = name_of_file(file);
+  if (!name) return CUDA_ERROR_OUT_OF_MEMORY;
   const std::size_t offset = allocation->base - space.begin();
   if (!list(file, offset, {allocation->buffer_id, allocation->size})) return CUDA_ERROR_OUT_OF_MEMORY;
   change_allocation(allocation->base, [](Allocation& each, const void*) { each.is_shared = true; }, nullptr);
-  const Handle made{kMagic,   status.st_dev, status.st_ino,      offset, allocation->buffer_id,
-                    getpid(), file,          allocation->device, {}};
+  const Handle made{kMagic, *name, offset, allocation->buffer_id, allocation->device, {}};
   std::memcpy(handle, &made, sizeof made);
   return CUDA_SUCCESS;
 }
@@ -158,12 +122,12 @@ CUresult open_memory(Context& context, const CUipcMemHandle& handle, std::uintpt
   Handle given{};
   std::memcpy(&given, &handle, sizeof given);
   if (!is_well_formed(given)) return CUDA_ERROR_INVALID_VALUE;
-  const File file(open_file(given));
-  const Listed entry = find_listed(file.number(), given);
+  const File file(open_shared_file(given.file));
+  const Listed entry = find_listed(file, given);
   if (entry.buffer_id == 0) return CUDA_ERROR_INVALID_VALUE;
-  if (given.process == getpid()) return CUDA_ERROR_INVALID_CONTEXT;
+  if (given.file.is_own()) return CUDA_ERROR_INVALID_CONTEXT;
 
-  const Key key{&context.home(), given.volume, given.inode, given.offset, given.buffer_id};
+  const Key key{&context.home(), given.file.volume, given.file.inode, given.offset, given.buffer_id};
   const std::lock_guard lock(opened().mutex);
   if (const auto known = opened().addresses.find(key); known != opened().addresses.end()) {
     ++opened().uses[known->second].second;

@@ -36,9 +36,8 @@ class Owner {
     close(from[1]);
     commands_ = fdopen(to[1], "w");
     answers_ = fdopen(from[0], "r");
-    const std::string digits = answer();
-    for (std::size_t n = 0; n < sizeof handle.reserved && 2 * n + 1 < digits.size(); ++n)
-      handle.reserved[n] = static_cast<char>(std::stoi(digits.substr(2 * n, 2), nullptr, 16));
+    read(handle.reserved);
+    read(event_handle.reserved);
   }
   ~Owner() { end(); }
   Owner(const Owner&) = delete;
@@ -63,8 +62,14 @@ class Owner {
   }
 
   CUipcMemHandle handle{};
+  CUipcEventHandle event_handle{};
 
  private:
+  void read(char (&bytes)[64]) {
+    const std::string digits = answer();
+    for (std::size_t n = 0; n < sizeof bytes && 2 * n + 1 < digits.size(); ++n)
+      bytes[n] = static_cast<char>(std::stoi(digits.substr(2 * n, 2), nullptr, 16));
+  }
   std::string answer() {
     char line[256] = "";
     if (!std::fgets(line, sizeof line, answers_)) return "";
@@ -184,6 +189,34 @@ TEST_F(Ipc, opened_memory_outlives_its_owner_and_its_handle_does_not) {
     EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenMemHandle(&again, owner.handle, kLazy));
     EXPECT_OK(cuIpcCloseMemHandle(opened));
   }
+}
+
+TEST_F(Ipc, an_opened_event_outlives_its_owner_and_its_handle_does_not) {
+  Owner owner(64);
+  CUevent event = nullptr;
+  ASSERT_OK(cuIpcOpenEventHandle(&event, owner.event_handle));
+  EXPECT_EQ("recorded", owner.ask("record"));
+  EXPECT_OK(cuEventSynchronize(event));
+  owner.kill();
+  EXPECT_OK(cuEventQuery(event));
+  EXPECT_OK(cuStreamWaitEvent(nullptr, event, 0));
+  EXPECT_OK(cuCtxSynchronize());
+  CUevent again = nullptr;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenEventHandle(&again, owner.event_handle));
+  EXPECT_OK(cuEventDestroy(event));
+}
+
+TEST_F(Ipc, bytes_that_are_no_event_are_refused) {
+  Owner owner(64);
+  CUevent event = nullptr;
+  CUipcEventHandle wrong{};
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenEventHandle(&event, wrong));
+  for (std::size_t bit = 0; bit < 32 * 8; ++bit) {  // magic, file, process, descriptor
+    wrong = owner.event_handle;
+    wrong.reserved[bit / 8] = static_cast<char>(wrong.reserved[bit / 8] ^ 1 << bit % 8);
+    EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenEventHandle(&event, wrong)) << "bit " << bit;
+  }
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenEventHandle(&event, reinterpret_cast<CUipcEventHandle&>(owner.handle)));
 }
 
 TEST_F(Ipc, a_handle_of_memory_that_was_freed_opens_nothing) {

@@ -1,7 +1,8 @@
 // A program that shares memory with its parent: sharing_program BYTES OFFSET. It fills as many bytes of device memory
-// with ones, prints a handle of the address OFFSET bytes in, in hexadecimal, and obeys its standard input: `sum` prints
-// the sum of the bytes, `free` gives the memory back, `again` allocates and shares as much and prints whether it lies
-// at the same address and has the same handle; the end of the input ends it.
+// with ones, prints a handle of the address OFFSET bytes in and one of an event, in hexadecimal, and obeys its standard
+// input: `sum` prints the sum of the bytes, `record` records the event, `free` gives the memory back, `again` allocates
+// and shares as much and prints whether it lies at the same address and has the same handle; the end of the input ends
+// it.
 #include <cuda.h>
 
 #include <cstdio>
@@ -28,6 +29,11 @@ CUdeviceptr allocate(std::size_t bytes, CUipcMemHandle* handle, std::size_t offs
   return memory;
 }
 
+void print(const char (&bytes)[64]) {
+  for (const char byte : bytes) std::printf("%02x", static_cast<unsigned char>(byte));
+  std::puts("");
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -40,8 +46,12 @@ int main(int count, char** arguments) {
   check(cuCtxCreate(&context, nullptr, 0, 0), "cuCtxCreate");
   check(cuMemAlloc(&before, 700), "cuMemAlloc");  // so that small memory does not begin a page
   CUdeviceptr memory = allocate(bytes, &handle, std::strtoull(arguments[2], nullptr, 10));
-  for (const char byte : handle.reserved) std::printf("%02x", static_cast<unsigned char>(byte));
-  std::puts("");
+  CUevent event = nullptr;
+  CUipcEventHandle event_handle{};
+  check(cuEventCreate(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+  check(cuIpcGetEventHandle(&event_handle, event), "cuIpcGetEventHandle");
+  print(handle.reserved);
+  print(event_handle.reserved);
   std::fflush(stdout);
   for (std::string command; std::cin >> command; std::fflush(stdout)) {
     if (command == "sum") {
@@ -51,6 +61,10 @@ int main(int count, char** arguments) {
     } else if (command == "free") {
       check(cuMemFree(memory), "cuMemFree");
       std::puts("freed");
+    } else if (command == "record") {
+      check(cuEventRecord(event, nullptr), "cuEventRecord");
+      check(cuEventSynchronize(event), "cuEventSynchronize");
+      std::puts("recorded");
     } else if (command == "again") {
       const CUdeviceptr old = memory;
       CUipcMemHandle other{};
