@@ -9,6 +9,7 @@ import random
 from reference.kernel import Case
 from reference.matrix import (
     BITS,
+    FORMATS,
     LANES,
     WARPS,
     c_place,
@@ -25,6 +26,11 @@ from reference.matrix import (
 # Of each chunk of a row: how many columns it has, how many of them stand together, and how many such groups are stored.
 CHUNKS = {"tf32": (2, 1, 1), "f16": (4, 1, 2), "bf16": (4, 1, 2), "e4m3": (4, 1, 2), "e5m2": (4, 1, 2)}
 CHUNKS |= {"s8": (4, 1, 2), "u8": (4, 1, 2), "s4": (8, 2, 2), "u4": (8, 2, 2)}
+
+
+def unpack(words, bits):
+    """What reference.matrix.pack packed."""
+    return [word >> bits * n & (1 << bits) - 1 for word in words for n in range(32 // bits)]
 
 
 def stored_place(kind, lane, i):
@@ -73,8 +79,18 @@ def metadata_words(kind, rows, bits, selector, rng):
     return words
 
 
-def sparse(shape, d_kind, a_kind, b_kind, c_kind, selector, *, ordered=False, saturates=False, large=False, version="7.1",
-           target="sm_80"):  # fmt: skip
+def infinities_in(words, kind, shape, rows):
+    """Fragments of B with infinity in some rows."""
+    fmt, out = FORMATS[kind], {}
+    for lane, own in words.items():
+        patterns = unpack(own, BITS[kind])
+        places = [b_place(shape, kind, lane, i)[0] for i in range(len(patterns))]
+        out[lane] = pack([fmt.infinity if r in rows else p for r, p in zip(places, patterns)], BITS[kind])
+    return out
+
+
+def sparse(shape, d_kind, a_kind, b_kind, c_kind, selector, *, ordered=False, saturates=False, large=False,
+           infinite=False, version="7.1", target="sm_80"):  # fmt: skip
     m, n, k = shape
     variant = "sp::ordered_metadata" if ordered else "sp"
     spelling = (
@@ -83,10 +99,10 @@ def sparse(shape, d_kind, a_kind, b_kind, c_kind, selector, *, ordered=False, sa
     )
     width, together, stored = CHUNKS[a_kind]
     counts = {"a": m * k // 2 // LANES, "b": k * n // LANES, "c": m * n // LANES}
-    rng = random.Random(f"cucore {spelling} {selector} {large}")
+    rng = random.Random(f"cucore {spelling} {selector} {large}" + (" infinite" if infinite else ""))
     rows, expected = [], []
     for _ in range(WARPS):
-        chosen = [choose(a_kind, k, rng) for _ in range(m)]
+        chosen = [choose(a_kind, k, rng)] * m if infinite else [choose(a_kind, k, rng) for _ in range(m)]
         a = [[0] * k for _ in range(m)]
         for row, chunks in zip(a, chosen):
             for chunk, places in enumerate(chunks):
@@ -100,6 +116,9 @@ def sparse(shape, d_kind, a_kind, b_kind, c_kind, selector, *, ordered=False, sa
         words = metadata_words(a_kind, [metadata_of(a_kind, row) for row in chosen], bits, selector, rng)
         outputs = fragment(product(a, b, c), c_place, shape, d_kind, counts["c"], range(LANES), saturates)
         b_words = fragment(b, b_place, shape, b_kind, counts["b"], range(LANES))
+        if infinite:
+            met = {chunk * width + place for chunk, places in enumerate(chosen[0]) for place in places}
+            b_words = infinities_in(b_words, b_kind, shape, set(range(k)) - met)
         c_words = fragment(c, c_place, shape, c_kind, counts["c"], range(LANES))
         for lane in range(LANES):
             elements = []
@@ -114,8 +133,10 @@ def sparse(shape, d_kind, a_kind, b_kind, c_kind, selector, *, ordered=False, sa
     d_words = counts["c"] * BITS[d_kind] // 32
     operands = f"{vector('a', size['a'])}, {vector('b', size['b'])}, {vector('c', size['c'])}, %e, {selector}"
     return Case(
-        f"{spelling}.selector_{selector}" + (".large" if large else ""),
-        "d = a * b + c, a sparse" + (", the sums beyond 32 bits" if large else ""),
+        f"{spelling}.selector_{selector}{'.large' if large else ''}{'.infinite' if infinite else ''}",
+        "d = a * b + c, a sparse"
+        + (", the sums beyond 32 bits" if large else "")
+        + (", infinities in b where a has nothing" if infinite else ""),
         " ".join(columns(p, kind, size[p]) for p, kind in zip("abc", (a_kind, b_kind, c_kind))) + " e:b32",
         columns("d", d_kind, d_words),
         f"{spelling} {vector('d', d_words)}, {operands};",
@@ -131,11 +152,13 @@ def cases():
         for selector in range(4 if k == 16 else 2):
             yield sparse((16, 8, k), "f32", "f16", "f16", "f32", selector)
         yield sparse((16, 8, k), "f16", "f16", "f16", "f16", 1)
+        yield sparse((16, 8, k), "f32", "f16", "f16", "f32", 0, infinite=True)
         yield sparse((16, 8, k), "f32", "bf16", "bf16", "f32", 0)
         yield sparse((16, 8, k), "f32", "bf16", "bf16", "f32", 1, ordered=True, version="8.5")
     for k in (8, 16):
         for selector in range(4 if k == 8 else 2):
             yield sparse((16, 8, k), "f32", "tf32", "tf32", "f32", selector)
+        yield sparse((16, 8, k), "f32", "tf32", "tf32", "f32", 0, infinite=True)
     for a, b in (("e4m3", "e4m3"), ("e5m2", "e4m3")):
         yield sparse((16, 8, 64), "f32", a, b, "f32", 0, version="8.4", target="sm_89")
     for k, first, second in ((32, "s8", "u8"), (64, "s8", "u8"), (64, "s4", "u4"), (128, "s4", "u4")):
