@@ -138,14 +138,14 @@ CUresult cuLibraryGetModule(CUmodule* pMod, CUlibrary library) {
 CUresult cuLibraryGetGlobal(CUdeviceptr* dptr, size_t* bytes, CUlibrary library, const char* name) {
   return of_library_module(library, [&](runtime::Module& module) {
     if (!name || (!dptr && !bytes)) return CUDA_ERROR_INVALID_VALUE;
-    return module.find_variable(name, false, dptr, bytes);
+    return module.find_variable(name, dptr, bytes);
   });
 }
 
 CUresult cuLibraryGetManaged(CUdeviceptr* dptr, size_t* bytes, CUlibrary library, const char* name) {
-  return of_library_module(library, [&](runtime::Module& module) {
+  return of_library(library, [&](Library& found) {
     if (!name || (!dptr && !bytes)) return CUDA_ERROR_INVALID_VALUE;
-    return module.find_variable(name, true, dptr, bytes);
+    return found.find_managed_variable(name, dptr, bytes);
   });
 }
 

@@ -26,7 +26,7 @@ CUresult of_module(CUmodule handle, F&& call) {
 
 CUresult load(CUmodule* out, Context& context, std::shared_ptr<const Program> program) {
   std::shared_ptr<Module> module;
-  const CUresult result = Module::load(context, std::move(program), false, &module);
+  const CUresult result = Module::load(context, std::move(program), nullptr, &module);
   if (result == CUDA_SUCCESS) *out = module->handle();
   return result;
 }
@@ -111,6 +111,6 @@ CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int numFunct
 CUresult cuModuleGetGlobal_v2(CUdeviceptr* dptr, size_t* bytes, CUmodule hmod, const char* name) {
   return of_module(hmod, [&](Module& module) {
     if (!name || (!dptr && !bytes)) return CUDA_ERROR_INVALID_VALUE;
-    return module.find_variable(name, false, dptr, bytes);
+    return module.find_variable(name, dptr, bytes);
   });
 }

@@ -83,9 +83,10 @@ Library::Library(std::shared_ptr<const Program> program) : program_(std::move(pr
 
 CUresult Library::module_in(Context& context, std::shared_ptr<Module>* module) {
   const std::lock_guard lock(mutex_);
+  if (const CUresult result = make_managed(); result != CUDA_SUCCESS) return result;
   std::shared_ptr<Module>& known = modules_[&context.home()];
   if (!known) {
-    if (const CUresult result = Module::load(context, program_, true, &known); result != CUDA_SUCCESS) {
+    if (const CUresult result = Module::load(context, program_, managed_, &known); result != CUDA_SUCCESS) {
       modules_.erase(&context.home());
       return result;
     }
@@ -95,6 +96,15 @@ CUresult Library::module_in(Context& context, std::shared_ptr<Module>* module) {
   }
   *module = known;
   return CUDA_SUCCESS;
+}
+
+CUresult Library::make_managed() { return managed_ ? CUDA_SUCCESS : ManagedVariables::make(*program_, &managed_); }
+
+CUresult Library::find_managed_variable(std::string_view name, CUdeviceptr* address, std::size_t* size) {
+  const std::lock_guard lock(mutex_);
+  if (const CUresult result = make_managed(); result != CUDA_SUCCESS) return result;
+  const auto address_of = [&](std::size_t index) { return managed_->address(index); };
+  return find_variable(*program_, name, address_of, address, size);
 }
 
 std::vector<std::shared_ptr<Module>> Library::modules() const {

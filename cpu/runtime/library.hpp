@@ -11,6 +11,7 @@
 
 #include "cpu/runtime/module.hpp"
 #include "cpu/runtime/program.hpp"
+#include "cpu/runtime/variables.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -45,6 +46,8 @@ class Library : public std::enable_shared_from_this<Library> {
   const Program& program() const { return *program_; }
   std::vector<std::unique_ptr<Kernel>>& kernels() { return kernels_; }
   CUresult module_in(Context& context, std::shared_ptr<Module>* module);
+  /// NOT_FOUND if there is no such variable. No context is needed.
+  CUresult find_managed_variable(std::string_view name, CUdeviceptr* address, std::size_t* size);
   std::vector<std::shared_ptr<Module>> modules() const;
   void forget(const Context& context);
   void unload();
@@ -58,10 +61,13 @@ class Library : public std::enable_shared_from_this<Library> {
     int value;
   };
 
+  CUresult make_managed();  ///< at the first need, with the mutex held
+
   const std::shared_ptr<const Program> program_;
   CUlibrary handle_ = nullptr;
   std::vector<std::unique_ptr<Kernel>> kernels_;
   mutable std::mutex mutex_;
+  std::shared_ptr<ManagedVariables> managed_;
   std::map<const Context*, std::shared_ptr<Module>> modules_;
   std::vector<Setting> settings_;  ///< attributes set so far, for modules made later
 };

@@ -28,11 +28,6 @@ FunctionTable& function_table() {
   return *table;
 }
 
-bool has_memory(const ptx::Variable& variable) {
-  const bool in_memory = variable.space == ptx::Space::Global || variable.space == ptx::Space::Const;
-  return in_memory && variable.linkage != ptx::Linkage::Extern && ptx::kind_of(variable.type) != ptx::TypeKind::Opaque;
-}
-
 }  // namespace
 
 Function::Function(Module& module, const KernelDescription& description)
@@ -189,13 +184,15 @@ Module::Module(Context& context, std::shared_ptr<const Program> program, bool of
 }
 
 Module::~Module() {
-  for (void* const variable : addresses_.variables)
-    if (variable) free_module_memory(reinterpret_cast<std::uintptr_t>(variable));
+  for (std::size_t i = 0; i < addresses_.variables.size(); ++i)
+    if (void* const variable = addresses_.variables[i]; variable && variable != managed_->address(i))
+      free_module_memory(reinterpret_cast<std::uintptr_t>(variable));
 }
 
-CUresult Module::load(Context& context, std::shared_ptr<const Program> program, bool of_library,
-                      std::shared_ptr<Module>* module) {
-  auto made = std::make_shared<Module>(context.home(), std::move(program), of_library);
+CUresult Module::load(Context& context, std::shared_ptr<const Program> program,
+                      std::shared_ptr<ManagedVariables> managed, std::shared_ptr<Module>* module) {
+  auto made = std::make_shared<Module>(context.home(), std::move(program), managed != nullptr);
+  made->managed_ = std::move(managed);
   if (const CUresult result = made->allocate_variables(); result != CUDA_SUCCESS) return result;
   if (const CUresult result = made->initialise_variables(); result != CUDA_SUCCESS) return result;
   made->handle_ = reinterpret_cast<CUmodule>(module_table().insert(made));
@@ -204,13 +201,16 @@ CUresult Module::load(Context& context, std::shared_ptr<const Program> program, 
 }
 
 CUresult Module::allocate_variables() {
+  if (!managed_)
+    if (const CUresult result = ManagedVariables::make(*program_, &managed_); result != CUDA_SUCCESS) return result;
   const std::vector<ptx::Variable>& variables = program_->ptx->variables;
   addresses_.variables.resize(variables.size(), nullptr);
   for (std::size_t i = 0; i < variables.size(); ++i) {
-    if (!has_memory(variables[i])) continue;
+    addresses_.variables[i] = managed_->address(i);
+    if (!has_memory(variables[i]) || variables[i].managed) continue;
     std::uintptr_t address = 0;
     const CUresult result =
-        allocate_module_memory(context_, std::max<std::size_t>(variables[i].size, 1), variables[i].managed, &address);
+        allocate_module_memory(context_, std::max<std::size_t>(variables[i].size, 1), false, &address);
     if (result != CUDA_SUCCESS) return result;
     addresses_.variables[i] = reinterpret_cast<void*>(address);
   }
@@ -219,13 +219,12 @@ CUresult Module::allocate_variables() {
 
 CUresult Module::initialise_variables() {
   const std::vector<ptx::Variable>& variables = program_->ptx->variables;
+  const bool is_first = managed_->lack_addresses();
   for (std::size_t i = 0; i < variables.size(); ++i) {
     auto* const memory = static_cast<std::byte*>(addresses_.variables[i]);
     const ptx::Variable& variable = variables[i];
-    if (!memory) continue;
-    std::memset(memory, 0, variable.size);  // memory may have been used before
-    if (!variable.initial.empty())
-      std::memcpy(memory, variable.initial.data(), std::min<std::size_t>(variable.initial.size(), variable.size));
+    if (!memory || (variable.managed && !is_first)) continue;
+    if (!variable.managed) write_initial_value(variable, memory);
     for (const ptx::Relocation& relocation : variable.relocations) {
       if (relocation.is_function) continue;  // written when a kernel that can reach it is compiled
       if (relocation.offset + relocation.width > variable.size) return CUDA_ERROR_INVALID_PTX;
@@ -242,16 +241,9 @@ Function* Module::find_function(std::string_view name) {
   return index >= 0 ? functions_[static_cast<std::size_t>(index)].get() : nullptr;
 }
 
-CUresult Module::find_variable(std::string_view name, bool managed_only, CUdeviceptr* address,
-                               std::size_t* size) const {
-  const std::vector<ptx::Variable>& variables = program_->ptx->variables;
-  for (std::size_t i = 0; i < variables.size(); ++i) {
-    if (variables[i].name != name || !addresses_.variables[i] || (managed_only && !variables[i].managed)) continue;
-    if (address) *address = reinterpret_cast<CUdeviceptr>(addresses_.variables[i]);
-    if (size) *size = static_cast<std::size_t>(variables[i].size);
-    return CUDA_SUCCESS;
-  }
-  return CUDA_ERROR_NOT_FOUND;
+CUresult Module::find_variable(std::string_view name, CUdeviceptr* address, std::size_t* size) const {
+  const auto address_of = [&](std::size_t index) { return addresses_.variables[index]; };
+  return runtime::find_variable(*program_, name, address_of, address, size);
 }
 
 void Module::unload() {

@@ -15,6 +15,7 @@
 #include "cpu/codegen/compiler.hpp"
 #include "cpu/runtime/code_variants.hpp"
 #include "cpu/runtime/program.hpp"
+#include "cpu/runtime/variables.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -76,9 +77,10 @@ class Function {
 
 class Module : public std::enable_shared_from_this<Module> {
  public:
-  /// Gives the program's variables memory and values. `of_library`: unloaded with its library only.
-  static CUresult load(Context& context, std::shared_ptr<const Program> program, bool of_library,
-                       std::shared_ptr<Module>* module);
+  /// Gives the program's variables memory and values. `managed`: those of the library whose module this is, which is
+  /// unloaded with it only; null for a module of its own.
+  static CUresult load(Context& context, std::shared_ptr<const Program> program,
+                       std::shared_ptr<ManagedVariables> managed, std::shared_ptr<Module>* module);
   Module(Context& context, std::shared_ptr<const Program> program, bool of_library);
   ~Module();
 
@@ -89,8 +91,8 @@ class Module : public std::enable_shared_from_this<Module> {
   const codegen::ModuleAddresses& addresses() const { return addresses_; }
   std::vector<std::unique_ptr<Function>>& functions() { return functions_; }
   Function* find_function(std::string_view name);
-  /// NOT_FOUND if there is no such variable. `managed_only` for cuLibraryGetManaged.
-  CUresult find_variable(std::string_view name, bool managed_only, CUdeviceptr* address, std::size_t* size) const;
+  /// NOT_FOUND if there is no such variable.
+  CUresult find_variable(std::string_view name, CUdeviceptr* address, std::size_t* size) const;
 
   /// Ends the handles of the module and its functions; code and memory last until no launch uses them.
   void unload();
@@ -103,6 +105,7 @@ class Module : public std::enable_shared_from_this<Module> {
   const std::shared_ptr<const Program> program_;
   const bool of_library_;
   CUmodule handle_ = nullptr;
+  std::shared_ptr<ManagedVariables> managed_;
   codegen::ModuleAddresses addresses_;
   std::vector<std::unique_ptr<Function>> functions_;
 };

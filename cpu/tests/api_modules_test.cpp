@@ -298,6 +298,36 @@ TEST_F(Modules, a_link_names_symbols_that_are_undefined_or_defined_twice_and_the
   EXPECT_OK(link_of({".extern .func (.param .b32 r) constant();\n", ".visible .global .u32 cell;\n"}).result);
 }
 
+TEST_F(Modules, managed_variables_of_a_library_are_there_before_any_context_and_the_same_in_all) {
+  CUcontext first = nullptr, second = nullptr;
+  ASSERT_OK(cuCtxPopCurrent(&first));
+  CUlibrary library = nullptr;
+  CUkernel kernel = nullptr;
+  CUdeviceptr address = 0, again = 0;
+  std::size_t size = 0;
+  ASSERT_OK(cuLibraryLoadData(&library, kernels_ptx().c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  ASSERT_OK(cuLibraryGetManaged(&address, &size, library, "shared_with_host"));
+  EXPECT_EQ(sizeof(int), size);
+  int& shared = *reinterpret_cast<int*>(address);
+  EXPECT_EQ(7, shared);
+  shared = 99;
+  EXPECT_EQ(CUDA_ERROR_NOT_FOUND, cuLibraryGetManaged(&again, nullptr, library, "counter"));
+  ASSERT_OK(cuCtxSetCurrent(first));
+  ASSERT_OK(cuLibraryGetGlobal(&again, nullptr, library, "shared_with_host"));
+  EXPECT_EQ(address, again);
+  ASSERT_OK(cuLibraryGetKernel(&kernel, library, "read_globals"));
+  int* const out = device_array<int>(3);
+  ASSERT_OK(launch(reinterpret_cast<CUfunction>(kernel), 1, 1, nullptr, out));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(99, out[2]);
+  ASSERT_OK(cuCtxCreate(&second, nullptr, 0, device));
+  ASSERT_OK(cuLibraryGetGlobal(&again, nullptr, library, "shared_with_host"));
+  EXPECT_EQ(address, again);
+  ASSERT_OK(cuCtxDestroy(second));
+  EXPECT_EQ(99, shared);
+  ASSERT_OK(cuLibraryUnload(library));
+}
+
 TEST_F(Modules, linked_modules_see_each_others_functions) {
   const std::string head = ".version 8.0\n.target sm_80\n.address_size 64\n";
   const std::string caller =
