@@ -12,6 +12,15 @@ namespace cucore::cpu::image {
 namespace {
 
 constexpr std::uint32_t wrapper_magic = 0x466243b1;
+constexpr std::uint32_t version_with_parts = 2;
+
+/// What compilers put into a program for each of its fat binaries.
+struct Wrapper {
+  std::uint32_t magic;
+  std::uint32_t version;
+  const char* data;
+  const char* const* parts;  ///< with version_with_parts; ends with a null
+};
 constexpr std::string_view archive_magic = "!<arch>";
 constexpr std::string_view lto_ir_magic = "\x7f\x4e\x43\xed";
 
@@ -61,16 +70,28 @@ std::string_view locate_image(const void* address) {
     if (is_elf(start)) return {bytes, elf_extent(bytes)};
     if (is_fat_binary(start)) return {bytes, fat_binary_extent(bytes)};
     if (ByteReader(start).u32(0) == wrapper_magic) {
-      constexpr std::size_t data_offset = 8;  // after the magic and a 32-bit version
-      const void* data = nullptr;
-      std::memcpy(&data, bytes + data_offset, sizeof(data));
-      const auto* inner = static_cast<const char*>(data);
+      Wrapper wrapper;
+      std::memcpy(&wrapper, bytes, sizeof(wrapper));
+      const char* const inner = wrapper.data;
       if (inner == nullptr || !is_fat_binary({inner, sizeof(wrapper_magic)})) return {};
       return {inner, fat_binary_extent(inner)};
     }
     if (start == lto_ir_magic) return {};
   }
   return {bytes, std::strlen(bytes)};
+}
+
+std::vector<std::string_view> locate_parts(const void* address) {
+  std::vector<std::string_view> parts;
+  const auto* bytes = static_cast<const char*>(address);
+  if (bytes == nullptr || std::memchr(bytes, '\0', sizeof(wrapper_magic)) != nullptr) return parts;
+  if (ByteReader(std::string_view(bytes, sizeof(wrapper_magic))).u32(0) != wrapper_magic) return parts;
+  Wrapper wrapper;
+  std::memcpy(&wrapper, bytes, sizeof(wrapper));
+  if (wrapper.version != version_with_parts || wrapper.parts == nullptr) return parts;
+  for (const char* const* part = wrapper.parts; *part != nullptr; ++part)
+    if (is_fat_binary({*part, sizeof(wrapper_magic)})) parts.emplace_back(*part, fat_binary_extent(*part));
+  return parts;
 }
 
 }  // namespace cucore::cpu::image

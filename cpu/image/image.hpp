@@ -40,4 +40,8 @@ ImageContents read_image(std::string_view image, std::uint32_t architecture);
 /// fat binary. Believes the headers, as any driver must; empty if there is no known image at `address`.
 std::string_view locate_image(const void* address);
 
+/// Of a wrapper whose fat binary was linked ahead of time (nvcc -rdc=true): the fat binaries that it was linked from,
+/// in which PTX is, if anywhere. Else empty.
+std::vector<std::string_view> locate_parts(const void* address);
+
 }  // namespace cucore::cpu::image

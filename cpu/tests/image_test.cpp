@@ -274,5 +274,26 @@ TEST(Image, a_wrapper_is_followed_to_its_fat_binary) {
   EXPECT_NE(read_image(bytes, sm_80).error.find("wrapper"), std::string::npos);
 }
 
+TEST(Image, a_wrapper_names_the_fat_binaries_that_it_was_linked_from) {
+  struct Wrapper {
+    std::uint32_t magic;
+    std::uint32_t version;
+    const void* data;
+    const void* parts;
+  };
+  const std::string linked = read_file("plain.fatbin"), part = read_file("zstd.fatbin");
+  const char* const parts[] = {part.data(), nullptr};
+  const Wrapper wrapper = {0x466243b1, 2, linked.data(), parts};
+  EXPECT_EQ(locate_image(&wrapper).data(), linked.data());
+  const auto found = locate_parts(&wrapper);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0], part);
+  const Wrapper without = {0x466243b1, 1, linked.data(), parts};
+  EXPECT_TRUE(locate_parts(&without).empty());
+  EXPECT_TRUE(locate_parts(linked.data()).empty());
+  EXPECT_TRUE(locate_parts("x").empty());
+  EXPECT_TRUE(locate_parts(nullptr).empty());
+}
+
 }  // namespace
 }  // namespace cucore::cpu::image
