@@ -63,10 +63,3 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** pfn, int cudaVersion, cu
                              CUdriverProcAddressQueryResult* symbolStatus) {
   return look_up(symbol, pfn, cudaVersion, flags, symbolStatus);
 }
-
-CUresult cuGetExportTable(const void** ppExportTable, const CUuuid*) {
-  // The tables are undocumented; programs on the run-time library, which needs them, are out of scope.
-  if (!ppExportTable) return CUDA_ERROR_INVALID_VALUE;
-  *ppExportTable = nullptr;
-  return CUDA_ERROR_NOT_SUPPORTED;
-}

@@ -102,6 +102,7 @@ void Context::activate() {
 
 void Context::tear_down() {
   synchronize();
+  storage.end(handle_);
   active_.store(false, std::memory_order_release);
   remove_streams_of(*this);
   remove_events_of(*this);

@@ -13,6 +13,7 @@
 #include <set>
 #include <vector>
 
+#include "cpu/runtime/context_storage.hpp"
 #include "cpu/runtime/handle_table.hpp"
 #include "cpu/runtime/printf_buffer.hpp"
 
@@ -70,6 +71,7 @@ class Context {
   CUresult disable_peer(Context& peer);
 
   PrintfBuffer printf_buffer;
+  ContextStorage storage;
 
  private:
   Context(Device& device, Context* home, bool is_primary, unsigned int flags);

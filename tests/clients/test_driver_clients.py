@@ -71,6 +71,13 @@ def cuda_headers():
     return next((folder for folder in folders if (folder / "cuda.h").exists()), None)
 
 
+def run_program(program, folder):
+    environment = {**KERNELS_NOT_KEPT, **os.environ, "LD_LIBRARY_PATH": str(folder)}
+    environment.pop("CUCORE_CPU_COMPUTE_CAPABILITY", None)
+    done = subprocess.run([str(program)], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout.endswith(f"ok {program.name}\n"), done.stdout + done.stderr
+
+
 def test_a_c_program_against_the_header_runs(tmp_path):
     folder, headers, compiler = driver_folder(), cuda_headers(), shutil.which("cc")
     if folder is None or headers is None or compiler is None:
@@ -79,6 +86,34 @@ def test_a_c_program_against_the_header_runs(tmp_path):
     program = tmp_path / "c_client"
     command = [compiler, "-std=c99", "-Wall", "-Werror", f"-I{headers}", str(source), "-o", str(program)]
     subprocess.run([*command, str(folder / "libcuda.so.1")], check=True, timeout=60)
-    environment = {**KERNELS_NOT_KEPT, **os.environ, "LD_LIBRARY_PATH": str(folder)}
-    done = subprocess.run([str(program)], env=environment, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0 and done.stdout == "ok c_client\n", done.stdout + done.stderr
+    run_program(program, folder)
+
+
+@pytest.mark.parametrize("library", ["libcudart.so.13", "libcudart_static.a"])
+def test_a_c_program_on_the_run_time_library_runs(tmp_path, library):
+    folder, compiler = driver_folder(), shutil.which("cc")
+    found = importlib.util.find_spec("nvidia")
+    roots = [Path(each) / "cu13" for each in (found.submodule_search_locations if found else [])]
+    root = next((each for each in roots if (each / "lib" / library).exists()), None)
+    if folder is None or compiler is None or root is None:
+        pytest.skip("no CPU device, no run-time library among the Python packages, or no C compiler")
+    source = Path(__file__).parent / "c_runtime_client.c"
+    program = tmp_path / "c_runtime_client"
+    command = [compiler, "-std=c99", "-Wall", "-Werror", f"-I{root / 'include'}", str(source), "-o", str(program)]
+    linked = [str(root / "lib" / library), f"-Wl,-rpath,{root / 'lib'}", "-ldl", "-lpthread", "-lrt"]
+    subprocess.run([*command, *linked], check=True, timeout=60)
+    run_program(program, folder)
+
+
+@pytest.mark.parametrize("units", ["one unit", "units linked on the device"])
+def test_a_program_that_nvcc_compiled_runs(tmp_path, units):
+    folder, nvcc = driver_folder(), shutil.which("nvcc")
+    if folder is None or nvcc is None:
+        pytest.skip("no CPU device or no nvcc")
+    here = Path(__file__).parent
+    program = tmp_path / "runtime_program"
+    sources = [str(here / "runtime_program.cu")]
+    if units != "one unit":
+        sources += [str(here / "runtime_program_unit.cu"), "-rdc=true"]
+    subprocess.run([nvcc, "-arch=sm_80", *sources, "-o", str(program)], check=True, timeout=300)
+    run_program(program, folder)
