@@ -1,5 +1,5 @@
-# A client of the driver: tensor maps of both kinds through ctypes, in the 64-byte alignment that they need, on a device
-# of compute capability 9.0 (CUCORE_CPU_COMPUTE_CAPABILITY).
+# A client of the driver: tensor maps of both kinds through ctypes, in the 64-byte alignment that the manual asks for,
+# on a device of compute capability 9.0 (CUCORE_CPU_COMPUTE_CAPABILITY).
 import ctypes
 
 from checked import checked
