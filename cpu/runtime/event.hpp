@@ -21,8 +21,8 @@ class SharedEvent;
 /// One recording: where in which stream, and when it was reached.
 struct RecordPoint {
   std::shared_ptr<Stream> stream;
-  std::uint64_t number = 0;  ///< of the stream's work that reaches it
-  bool is_work = false;      ///< it is all that work, not a node of a graph
+  std::uint64_t number = 0;              ///< of the stream's work that reaches it
+  bool is_work = false;                  ///< it is all that work, not a node of a graph
   std::atomic<std::int64_t> reached{0};  ///< nanoseconds of the steady clock; 0: not yet
 
   /// Never before its stream calls that work done: whoever saw the event complete finds the stream ready.
