@@ -92,9 +92,16 @@ std::string describe(const std::vector<Entry>& entries, std::uint32_t architectu
   for (std::size_t i = 0; i < entries.size() && i < most_listed; ++i)
     list += (i == 0 ? "" : ", ") + name_of(entries[i]);
   if (entries.size() > most_listed) list += " ...";
-  return "the fat binary has no PTX that the CPU device (sm_" + std::to_string(architecture) + ") can use; it holds " +
-         (list.empty() ? "nothing" : list) + "; add PTX with -gencode arch=compute_" + std::to_string(architecture) +
-         ",code=compute_" + std::to_string(architecture);
+  std::string text = "the fat binary has no PTX that the CPU device (sm_" + std::to_string(architecture) +
+                     ") can use; it holds " + (list.empty() ? "nothing" : list) +
+                     "; add PTX with -gencode arch=compute_" + std::to_string(architecture) + ",code=compute_" +
+                     std::to_string(architecture);
+  const auto newer = std::find_if(entries.begin(), entries.end(), [](const Entry& e) { return e.kind == kind_ptx; });
+  if (newer != entries.end()) {
+    text += ", or let the device report what the PTX needs: CUCORE_CPU_COMPUTE_CAPABILITY=" +
+            std::to_string(newer->architecture / 10) + "." + std::to_string(newer->architecture % 10);
+  }
+  return text;
 }
 
 }  // namespace
