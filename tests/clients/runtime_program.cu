@@ -30,6 +30,16 @@ __global__ void reverse(T* values) {
   if (threadIdx.x == 0) printf("a block of %d, %d\n", blockDim.x, seen_by_both++);
 }
 
+__global__ void write_to(int* address) { *address = 1; }
+
+/// Gives its memory back after main, when the driver has ended: refused, and no more.
+struct Late {
+  float* memory = nullptr;
+  ~Late() {
+    if (cudaFree(memory) != cudaErrorCudartUnloading) std::puts("FAILED a call after the end was not refused");
+  }
+} late;
+
 #define CHECK(call)                                                    \
   do {                                                                 \
     const cudaError_t result = (call);                                 \
@@ -111,5 +121,10 @@ int main() {
   CHECK(cudaDeviceSynchronize());
   CHECK(cudaMemcpyFromSymbol(&count, launches, sizeof count));
   EXPECT(count == 1);  // a reset device has its variables anew
+  CHECK(cudaMalloc(&late.memory, sizeof(float)));
+
+  write_to<<<1, 1>>>(reinterpret_cast<int*>(16));
+  EXPECT(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+  EXPECT(cudaMalloc(&memory, kCount * sizeof(float)) == cudaErrorIllegalAddress);
   std::puts("ok runtime_program");
 }
