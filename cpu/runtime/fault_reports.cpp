@@ -46,29 +46,46 @@ void set_block_id(BlockState& block, const Grid& grid, std::uint64_t index) {
     block.block_id[axis] = block.cluster_id[axis] * size[axis] + block.cluster_block_id[axis];
 }
 
+void set_thread_id(ThreadState& thread, const Grid& grid, std::uint32_t linear) {
+  const std::uint32_t* const size = grid.state.block;
+  thread.thread_id[0] = linear % size[0];
+  thread.thread_id[1] = linear / size[0] % size[1];
+  thread.thread_id[2] = linear / size[0] / size[1];
+  thread.linear = linear;
+}
+
 std::string spelt(const std::uint32_t (&coordinates)[3]) {
   return "(" + std::to_string(coordinates[0]) + "," + std::to_string(coordinates[1]) + "," +
          std::to_string(coordinates[2]) + ")";
 }
 
+std::string hexadecimal(std::uint64_t value) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+std::string whereabouts(const Grid& grid, const BlockState& block, const ThreadState* thread) {
+  std::string text = "kernel " + *grid.kernel + ", block " + spelt(block.block_id);
+  if (thread) text += ", thread " + spelt(thread->thread_id);
+  return text;
+}
+
 void fail_with_fault(Grid& grid, const BlockState& block, const ThreadState* thread, const Fault& fault) {
-  std::string what = "kernel " + *grid.kernel + ", block " + spelt(block.block_id);
-  if (thread) what += ", thread " + spelt(thread->thread_id);
-  char detail[128];
+  std::string detail;
   CUresult error = CUDA_ERROR_ILLEGAL_ADDRESS;
   if (fault.is_stack_overflow) {
     error = CUDA_ERROR_HARDWARE_STACK_ERROR;
-    std::snprintf(detail, sizeof detail, ": the thread's stack overflowed; raise CU_LIMIT_STACK_SIZE");
+    detail = ": the thread's stack overflowed; raise CU_LIMIT_STACK_SIZE";
   } else if (fault.signal == SIGILL || fault.signal == SIGFPE) {
     error = CUDA_ERROR_ILLEGAL_INSTRUCTION;
-    std::snprintf(detail, sizeof detail, ": illegal instruction (signal %d)", fault.signal);
+    detail = ": illegal instruction (signal " + std::to_string(fault.signal) + ")";
   } else {
     const bool ours = AddressSpace::instance().contains(fault.address);
-    std::snprintf(detail, sizeof detail, ": access to address 0x%llx, which is in no %s",
-                  static_cast<unsigned long long>(fault.address),
-                  ours ? "live device allocation" : "accessible memory");
+    detail = ": access to address " + hexadecimal(fault.address) + ", which is in no " +
+             (ours ? "live device allocation" : "accessible memory");
   }
-  grid.fail(error, what + detail);
+  grid.fail(error, whereabouts(grid, block, thread) + detail);
 }
 
 }  // namespace cucore::cpu::runtime

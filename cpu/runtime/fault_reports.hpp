@@ -19,8 +19,15 @@ std::byte* aligned_shared(std::byte* buffer);
 /// Coordinates of block and cluster from the linear number: blocks of a cluster follow each other, x fastest in both.
 void set_block_id(BlockState& block, const Grid& grid, std::uint64_t index);
 
+/// Coordinates of a thread from its linear number in the block, x fastest.
+void set_thread_id(ThreadState& thread, const Grid& grid, std::uint32_t linear);
+
 /// "(x,y,z)"
 std::string spelt(const std::uint32_t (&coordinates)[3]);
+/// "0x7f00"
+std::string hexadecimal(std::uint64_t value);
+/// "kernel scale, block (x,y,z), thread (x,y,z)", without the thread if there is none.
+std::string whereabouts(const Grid& grid, const BlockState& block, const ThreadState* thread = nullptr);
 
 /// Turns a fault of generated code into the grid's failure. `thread` may be null (a plain loop).
 void fail_with_fault(Grid& grid, const BlockState& block, const ThreadState* thread, const Fault& fault);

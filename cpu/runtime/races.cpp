@@ -278,24 +278,19 @@ void BlockRaces::add_finding(const ThreadState& thread, std::uint64_t address, s
   finding.line = line;
   if (grid_.findings.count_another(line, finding.headline)) return;
   const RaceEntry& other = conflict.other;
-  const std::uint32_t* const size = grid_.state.block;
-  const std::uint32_t thread_id[3] = {other.thread % size[0], other.thread / size[0] % size[1],
-                                      other.thread / size[0] / size[1]};
+  ThreadState other_thread{};
+  set_thread_id(other_thread, grid_, other.thread);
   BlockState block{};
   set_block_id(block, grid_, other.block);
   finding.details.push_back(std::string("the other ") + (conflict.other_writes ? "write" : "read") + ": thread " +
-                            spelt(thread_id) + " in block " + spelt(block.block_id) + " at " +
+                            spelt(other_thread.thread_id) + " in block " + spelt(block.block_id) + " at " +
                             checker::place_of(grid_, other.line));
-  char text[96];
   if (is_shared) {
     const auto window = reinterpret_cast<std::uintptr_t>(thread.block->shared);
-    std::snprintf(text, sizeof text, "shared address 0x%llx", static_cast<unsigned long long>(address - window));
-    finding.details.emplace_back(text);
+    finding.details.push_back("shared address " + hexadecimal(address - window));
   } else if (const auto [base, bytes] = shadow::allocation_at(address); bytes != 0) {
-    std::snprintf(text, sizeof text, "%llu bytes into %llu bytes at 0x%llx",
-                  static_cast<unsigned long long>(address - base), static_cast<unsigned long long>(bytes),
-                  static_cast<unsigned long long>(base));
-    finding.details.emplace_back(text);
+    finding.details.push_back(std::to_string(address - base) + " bytes into " + std::to_string(bytes) + " bytes at " +
+                              hexadecimal(base));
   }
   checker::add(grid_, *thread.block, &thread, std::move(finding));
 }

@@ -30,14 +30,10 @@ struct PlainLoop {
 
 /// Thread by thread, in the order of the checker's seed.
 void run_block_by_thread(Grid& grid, BlockState& block) {
-  const std::uint32_t* const size = grid.state.block;
   ThreadState thread{};
   thread.block = &block;
   for (const std::uint32_t linear : shuffled_threads(grid, block)) {
-    thread.thread_id[0] = linear % size[0];
-    thread.thread_id[1] = linear / size[0] % size[1];
-    thread.thread_id[2] = linear / size[0] / size[1];
-    thread.linear = linear;
+    set_thread_id(thread, grid, linear);
     grid.code->run_thread(&thread);
   }
 }

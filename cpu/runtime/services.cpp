@@ -28,10 +28,7 @@ DeviceThread* fiber_of(ThreadState* thread) { return static_cast<DeviceThread*>(
 
 Grid& grid_of(ThreadState* thread) { return *static_cast<Grid*>(thread->block->launch->runtime); }
 
-std::string place_of(ThreadState* thread) {
-  return "kernel " + *grid_of(thread).kernel + ", block " + runtime::spelt(thread->block->block_id) + ", thread " +
-         runtime::spelt(thread->thread_id);
-}
+std::string place_of(ThreadState* thread) { return runtime::whereabouts(grid_of(thread), *thread->block, thread); }
 
 /// A block of one thread in a plain loop meets itself at once.
 std::uint64_t meet(ThreadState* thread, Block::WarpOperation operation, std::uint32_t mask, std::uint32_t value,

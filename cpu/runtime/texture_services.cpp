@@ -27,11 +27,9 @@ Grid& grid_of(ThreadState* thread) { return *static_cast<Grid*>(thread->block->l
 
 [[noreturn]] void trap(ThreadState* thread, CUresult error, const char* what, std::uint64_t handle) {
   {
-    char number[32];
-    std::snprintf(number, sizeof number, " (object 0x%llx)", static_cast<unsigned long long>(handle));
-    grid_of(thread).fail(error, "kernel " + *grid_of(thread).kernel + ", block " +
-                                    runtime::spelt(thread->block->block_id) + ", thread " +
-                                    runtime::spelt(thread->thread_id) + ": " + what + number);
+    Grid& grid = grid_of(thread);
+    grid.fail(error, runtime::whereabouts(grid, *thread->block, thread) + ": " + what + " (object " +
+                         runtime::hexadecimal(handle) + ")");
   }  // the fiber is left for good: nothing may be owned here any more
   runtime::Fiber::finish();
   __builtin_unreachable();
