@@ -65,10 +65,11 @@ struct CheckTable {
                           std::uint32_t access, std::uint32_t line);
   /// A read of bytes that the shadow has as never written.
   void (*unwritten)(ThreadState*, std::uint64_t address, std::uint32_t bytes, std::uint32_t access, std::uint32_t line);
-  /// Bytes are written; `bytes` 0: all of their allocation, or of the block's shared memory.
-  void (*wrote)(ThreadState*, std::uint64_t address, std::uint32_t bytes);
+  void (*wrote)(std::uint64_t address, std::uint32_t bytes);
   /// Every access, if races are looked for.
   void (*race)(ThreadState*, std::uint64_t address, std::uint32_t bytes, std::uint32_t access, std::uint32_t line);
+  /// An access in all classes at once, at the line that ThreadState::place has: 1 if it may happen.
+  std::uint32_t (*access)(ThreadState*, std::uint64_t address, std::uint32_t bytes, std::uint32_t access);
   void (*fence)(ThreadState*);
   /// A variable of the thread's own begins, and ends, to live.
   void (*enter)(std::uint64_t address, std::uint32_t bytes);

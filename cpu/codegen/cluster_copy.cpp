@@ -5,11 +5,14 @@
 #include <cstring>
 
 #include "cpu/codegen/mbarrier.hpp"
+#include "cpu/codegen/self_checks.hpp"
 #include "cpu/codegen/tensor_copy.hpp"
 
 namespace cucore::cpu::codegen::cluster_copy {
 
 namespace {
+
+constexpr std::uint32_t kAlignment = 16;  ///< of all bulk copies
 
 /// Calls visit(to, barrier) with those places in each block; `visit` returns the bytes that it copied.
 template <typename Visit>
@@ -32,8 +35,13 @@ void for_each_block(ThreadState* thread, std::byte* to, std::byte* barrier, std:
 
 void bulk(ThreadState* thread, std::byte* to, const void* from, std::uint32_t bytes, std::byte* barrier,
           std::uint32_t ranks) {
+  SelfChecks reads(thread, check_access::kReads, CheckedSpace::Global, kAlignment);
+  reads.add(from, bytes);
+  const bool may_read = reads.may_happen();
   for_each_block(thread, to, barrier, ranks, [&](std::byte* there) {
-    std::memcpy(there, from, bytes);
+    SelfChecks writes(thread, check_access::kWrites, CheckedSpace::Shared, kAlignment);
+    writes.add(there, bytes);
+    if (writes.may_happen() && may_read) std::memcpy(there, from, bytes);
     return bytes;
   });
 }

@@ -49,7 +49,7 @@ class AccessChecks {
 
   /// Goes on where the access may happen; to `refused` where it may not.
   void check_memory(llvm::BasicBlock* refused) {
-    if ((checks_ & check_class::kMemory) == 0 || access_.extent == Extent::Unknown || is_within_variable()) return;
+    if ((checks_ & check_class::kMemory) == 0 || is_within_variable()) return;
     auto* asks = f_.new_block("asks");
     auto* next = f_.new_block("allowed");
     Value* interval = llvm::ConstantPointerNull::get(b_.getPtrTy());
@@ -106,7 +106,6 @@ class AccessChecks {
 
   void check_race() {
     if ((checks_ & check_class::kRace) == 0 || access_.space == Space::Local || access_.space == Space::Const) return;
-    if (access_.extent == Extent::Unknown) return;
     Value* word = b_.getInt32(word_);
     if (instruction_.opcode == Opcode::St && access_.extent == Extent::Fixed &&
         (access_.flags & check_access::kStrong) == 0)
@@ -120,8 +119,7 @@ class AccessChecks {
   void note_written() {
     if (!has_written_shadow() || !access_.writes()) return;
     if (access_.extent != Extent::Fixed) {
-      Value* bytes = access_.extent == Extent::Unknown ? b_.getInt32(0) : bytes_;
-      call(offsetof(CheckTable, wrote), b_.getVoidTy(), {f_.thread(), address_, bytes});
+      call(offsetof(CheckTable, wrote), b_.getVoidTy(), {address_, bytes_});
       return;
     }
     llvm::APInt marks = llvm::APInt::getSplat(8 * access_.bytes, llvm::APInt(8, 1));
@@ -323,7 +321,7 @@ bool is_aligned_barrier(const Instruction& i) { return i.opcode == Opcode::Bar |
 }  // namespace
 
 void emit_checked(FunctionEmitter& f, const Instruction& i, Generator generate) {
-  if (is_rendezvous(i)) {
+  if (is_rendezvous(i) || accesses_by_itself(i)) {
     const std::uint32_t place = i.position.line | (is_aligned_barrier(i) ? kAlignedPlace : 0);
     f.b.CreateStore(f.b.getInt32(place),
                     f.b.CreateConstInBoundsGEP1_64(f.b.getInt8Ty(), f.thread(), offsetof(ThreadState, place)));
@@ -338,12 +336,15 @@ void emit_checked(FunctionEmitter& f, const Instruction& i, Generator generate) 
   checks.reserve(accesses.size());
   for (const MemoryAccess& access : accesses) checks.emplace_back(f, i, access);
   for (AccessChecks& each : checks) each.check_memory(refused);
-  for (AccessChecks& each : checks) {
-    each.check_written();
-    each.check_race();
+  for (std::size_t n = 0; n < checks.size(); ++n) {
+    checks[n].check_written();
+    if (!accesses[n].is_mbarrier) checks[n].check_race();
   }
   generate(f, i);
-  for (AccessChecks& each : checks) each.note_written();
+  for (std::size_t n = 0; n < checks.size(); ++n) {
+    checks[n].note_written();
+    if (accesses[n].is_mbarrier) checks[n].check_race();
+  }
   f.b.CreateBr(next);
   f.b.SetInsertPoint(refused);
   define_zeros(f, i);

@@ -12,6 +12,7 @@
 
 #include "cpu/codegen/element_values.hpp"
 #include "cpu/codegen/matrix_form.hpp"
+#include "cpu/codegen/self_checks.hpp"
 
 namespace cucore::cpu::codegen::matrix_unit {
 
@@ -210,30 +211,56 @@ struct Transfer {
   bool loads;
 };
 
+/// Calls visit(index in the lane's registers, number of the element in memory).
+template <typename Visit>
+void for_each_transferred(const Transfer& own, std::uint32_t lane, const Visit& visit) {
+  const FragmentForm& form = own.form;
+  MatrixForm whole;
+  whole.m = form.m;
+  whole.n = form.n;
+  whole.k = form.k;
+  const std::uint32_t distinct = elements_of(whole, form.role);
+  const std::uint32_t held = form.element == Element::F64 ? distinct : form.registers * 32U / bits_of(form.element);
+  for (std::uint32_t index = 0; index < (own.loads ? held : distinct); ++index) {
+    const Place at = place_of(whole, form.role, form.element, lane, index % distinct);
+    const std::uint64_t major = form.is_column_major ? at.column : at.row;
+    const std::uint64_t minor = form.is_column_major ? at.row : at.column;
+    visit(index, major * own.stride + minor);
+  }
+}
+
 void transfer_warp(void* const* lanes) {
   for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane) {
     if (lanes[lane] == nullptr) continue;
     const auto& own = *static_cast<const Transfer*>(lanes[lane]);
-    const FragmentForm& form = own.form;
-    MatrixForm whole;
-    whole.m = form.m;
-    whole.n = form.n;
-    whole.k = form.k;
-    const unsigned bits = bits_of(form.element);
-    const std::uint32_t distinct = elements_of(whole, form.role);
-    const std::uint32_t held = form.element == Element::F64 ? distinct : form.registers * 32U / bits;
-    for (std::uint32_t index = 0; index < (own.loads ? held : distinct); ++index) {
-      const Place at = place_of(whole, form.role, form.element, lane, index % distinct);
-      const std::uint64_t major = form.is_column_major ? at.column : at.row;
-      const std::uint64_t minor = form.is_column_major ? at.row : at.column;
-      const std::uint64_t element = major * own.stride + minor;
+    const unsigned bits = bits_of(own.form.element);
+    for_each_transferred(own, lane, [&](std::uint32_t index, std::uint64_t element) {
       if (own.loads) {
         put_pattern(own.registers, bits, index, pattern_at(own.memory, bits, element));
       } else {
         put_pattern(own.memory, bits, element, pattern_at(own.registers, bits, index));
       }
+    });
+  }
+}
+
+/// With the other lanes of the warp, which all come even where this one's part is refused: then that is zero, or is not
+/// stored.
+void transfer(ThreadState* thread, Transfer& mine) {
+  SelfChecks checks(thread, mine.loads ? check_access::kReads : check_access::kWrites, CheckedSpace::Generic, 1);
+  if (checks.are_wanted()) {
+    const unsigned bits = bits_of(mine.form.element);
+    for_each_transferred(mine, thread->linear % lanes_of_warp, [&](std::uint32_t, std::uint64_t element) {
+      checks.add(static_cast<const std::byte*>(mine.memory) + element * bits / 8, (bits + 7) / 8);
+    });
+    if (!checks.may_happen()) {
+      if (mine.loads)
+        std::memset(mine.registers, 0, mine.form.registers * (mine.form.element == Element::F64 ? 8U : 4U));
+      cucpu_warp_together(thread, transfer_warp, nullptr, mine.form.bits());
+      return;
     }
   }
+  cucpu_warp_together(thread, transfer_warp, &mine, mine.form.bits());
 }
 
 // ---- 8x8 matrices of 16 bits ---------------------------------------------------------------------------------------
@@ -295,12 +322,12 @@ void multiply(ThreadState* thread, std::uint64_t form, const void* a, const void
 
 void load(ThreadState* thread, std::uint64_t form, const void* from, std::uint32_t stride, void* registers) {
   Transfer mine{std::bit_cast<FragmentForm>(form), const_cast<void*>(from), stride, registers, true};
-  cucpu_warp_together(thread, transfer_warp, &mine, form);
+  transfer(thread, mine);
 }
 
 void store(ThreadState* thread, std::uint64_t form, void* to, std::uint32_t stride, const void* registers) {
   Transfer mine{std::bit_cast<FragmentForm>(form), to, stride, const_cast<void*>(registers), false};
-  cucpu_warp_together(thread, transfer_warp, &mine, form);
+  transfer(thread, mine);
 }
 
 void load_rows(ThreadState* thread, std::uint32_t matrices, std::uint32_t transposes, const void* row,

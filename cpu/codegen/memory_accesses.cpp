@@ -26,13 +26,7 @@ MemoryAccess fixed(const Operand& address, Space space, std::uint32_t bytes, std
   return {.address = &address, .space = space, .bytes = bytes, .element = bytes, .alignment = bytes, .flags = flags};
 }
 
-/// Another block of the cluster may be meant: then the address is one of the generic kind.
-Space space_of(const Instruction& i, std::size_t n) {
-  if (n >= i.spaces.size()) return Space::Generic;
-  const bool cluster =
-      i.spaces[n] == Space::Shared && n < i.subspaces.size() && i.subspaces[n] == ptx::SubSpace::Cluster;
-  return cluster ? Space::Generic : i.spaces[n];
-}
+Space space_of(const Instruction& i, std::size_t n) { return n < i.spaces.size() ? i.spaces[n] : Space::Generic; }
 
 /// ld, st, atom and red
 MemoryAccess plain(const Instruction& i) {
@@ -52,9 +46,11 @@ MemoryAccess plain(const Instruction& i) {
   return access;
 }
 
-MemoryAccess mbarrier(const Operand& address, Space space, bool initialises) {
+MemoryAccess mbarrier(const Operand& address, Space space, bool initialises = false) {
   const std::uint32_t flags = kSynchronises & ~(initialises ? bits::kReads : 0);
-  return fixed(address, space, 8, flags | bits::kAsIs);
+  MemoryAccess access = fixed(address, space, 8, flags | bits::kAsIs);
+  access.is_mbarrier = true;
+  return access;
 }
 
 /// cp.async to, from, bytes, and perhaps how many of them to take
@@ -65,32 +61,19 @@ std::vector<MemoryAccess> copy(const Instruction& i) {
   return {from, fixed(i.operands[0], space_of(i, 0), bytes, bits::kWrites)};
 }
 
-MemoryAccess unknown(const Operand& address, Space space, std::uint32_t flags) {
-  MemoryAccess access = fixed(address, space, 1, flags);
-  access.extent = Extent::Unknown;
-  return access;
-}
-
-/// cp.async.bulk to, from, bytes and a barrier; of a tensor the addresses are the map's.
+/// cp.async.bulk to, from, bytes and a barrier
 std::vector<MemoryAccess> bulk_copy(const Instruction& i) {
   std::vector<MemoryAccess> accesses;
-  if (i.has(M::Tensor)) {
-    const bool loads = i.spaces[0] == Space::Shared;
-    if (loads) accesses.push_back(unknown(i.operands[0], space_of(i, 0), bits::kWrites));
-  } else {
-    for (const std::size_t n : {std::size_t{1}, std::size_t{0}}) {
-      const std::uint32_t flags = n == 1 ? bits::kReads : bits::kWrites;
-      MemoryAccess access = fixed(i.operands[n], space_of(i, n), 16, flags);
-      access.extent = Extent::Operand;
-      access.count = 2;
-      accesses.push_back(access);
-    }
+  for (const std::size_t n : {std::size_t{1}, std::size_t{0}}) {
+    if (accesses_by_itself(i)) break;
+    const std::uint32_t of_target = bits::kWrites | (i.has(M::Reduce) ? bits::kReads | bits::kStrong : 0);
+    MemoryAccess access = fixed(i.operands[n], space_of(i, n), 16, n == 1 ? bits::kReads : of_target);
+    access.extent = Extent::Operand;
+    access.count = 2;
+    accesses.push_back(access);
   }
-  if (i.has(M::MbarrierCompleteTxBytes)) {
-    const std::size_t at = i.has(M::Tensor) ? 2 : 3;
-    accesses.push_back(mbarrier(i.operands[at], Space::Generic, false));
-    accesses.back().space = space_of(i, 0) == Space::Generic ? Space::Generic : Space::Shared;
-  }
+  if (i.has(M::MbarrierCompleteTxBytes))
+    accesses.push_back(mbarrier(i.operands[i.has(M::Tensor) ? 2 : 3], Space::Shared));
   return accesses;
 }
 
@@ -107,6 +90,12 @@ MemoryAccess rows(const Instruction& i) {
 
 }  // namespace
 
+bool accesses_by_itself(const Instruction& i) {
+  if (i.opcode == Opcode::Wmma) return i.has(M::Load) || i.has(M::Store);
+  return i.opcode == Opcode::Cp && i.has(M::Bulk) && i.spaces.size() == 2 &&
+         (i.has(M::Tensor) || i.has(M::MulticastCluster));
+}
+
 std::vector<MemoryAccess> memory_accesses_of(const Instruction& i) {
   switch (i.opcode) {
     case Opcode::Ld:
@@ -116,12 +105,12 @@ std::vector<MemoryAccess> memory_accesses_of(const Instruction& i) {
     case Opcode::St:
     case Opcode::Red:
       if (i.space() == Space::Param) return {};
-      if (i.has(M::Async)) return {plain(i), mbarrier(i.operands.back(), space_of(i, 0), false)};
+      if (i.has(M::Async)) return {plain(i), mbarrier(i.operands.back(), Space::Shared)};
       return {plain(i)};
     case Opcode::Atom:
       return {plain(i)};
     case Opcode::Cp:
-      if (i.has(M::Mbarrier)) return {mbarrier(i.operands[0], space_of(i, 0), false)};
+      if (i.has(M::Mbarrier)) return {mbarrier(i.operands[0], space_of(i, 0))};
       if (i.has(M::Bulk)) return i.spaces.size() == 2 ? bulk_copy(i) : std::vector<MemoryAccess>{};
       return i.spaces.empty() ? std::vector<MemoryAccess>{} : copy(i);
     case Opcode::Mbarrier: {
@@ -132,10 +121,6 @@ std::vector<MemoryAccess> memory_accesses_of(const Instruction& i) {
     case Opcode::Ldmatrix:
     case Opcode::Stmatrix:
       return {rows(i)};
-    case Opcode::Wmma:
-      if (i.has(M::Load)) return {unknown(i.operands[1], space_of(i, 0), bits::kReads | bits::kAsIs)};
-      if (i.has(M::Store)) return {unknown(i.operands[0], space_of(i, 0), bits::kWrites | bits::kAsIs)};
-      return {};
     default:
       return {};
   }

@@ -15,7 +15,6 @@ struct MemoryAccess {
     Operand,    ///< as many bytes as the operand `count` says
     CopyLimit,  ///< of cp.async: `bytes`, or fewer if there is a fourth operand
     Rows,       ///< `bytes` in those lanes that bring the address of a row, which are the first `count` ones
-    Unknown,    ///< some bytes of the allocation
   };
 
   const ptx::Operand* address = nullptr;
@@ -25,14 +24,18 @@ struct MemoryAccess {
   std::uint32_t element = 0;  ///< bytes of one, of a vector; what is initialised or not
   std::uint32_t count = 0;
   std::uint32_t alignment = 1;
-  std::uint32_t flags = 0;  ///< of check_access, without space and alignment
+  std::uint32_t flags = 0;   ///< of check_access, without space and alignment
+  bool is_mbarrier = false;  ///< which orders what the instruction itself did before it
 
   bool reads() const { return (flags & check_access::kReads) != 0; }
   bool writes() const { return (flags & check_access::kWrites) != 0; }
 };
 
-/// In the order in which they happen. Empty for parameters, which nothing can miss, and for textures and surfaces,
-/// which check themselves.
+/// Whether the code that the instruction calls says itself what it accesses (may_access): it alone knows the addresses.
+bool accesses_by_itself(const ptx::Instruction& instruction);
+
+/// In the order in which they happen, without those of such code. Empty for parameters, which nothing can miss, and for
+/// textures and surfaces, which check themselves.
 std::vector<MemoryAccess> memory_accesses_of(const ptx::Instruction& instruction);
 
 }  // namespace cucore::cpu::codegen

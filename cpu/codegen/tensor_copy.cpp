@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "cpu/codegen/self_checks.hpp"
 #include "cpu/codegen/tensor_map_contents.hpp"
 #include "cpu/codegen/tensor_reduction.hpp"
 
@@ -99,6 +100,38 @@ std::uint32_t for_each_element(const TensorMapContents& map, const std::int32_t*
   return total * map.element_bytes;
 }
 
+/// What a copy does, of check_access.
+struct BoxAccess {
+  std::uint32_t of_shared, of_tensor;
+};
+
+/// Calls visit(place in shared memory, element or null) for each element of a box that begins at `shared`, if all of
+/// it may be accessed. Returns the bytes of the box.
+template <typename Visit>
+std::uint32_t copy_box(ThreadState* thread, const void* shared, const TensorMapContents& map,
+                       const std::int32_t* coordinates, const std::int32_t* offsets, BoxAccess access,
+                       const Visit& visit) {
+  std::byte* const window = thread->block->shared;
+  const auto first = static_cast<std::uint64_t>(static_cast<const std::byte*>(shared) - window);
+  const auto for_each = [&](const auto& of_place) {
+    return for_each_element(map, coordinates, offsets, [&](std::uint64_t offset, std::byte* element) {
+      of_place(window + swizzled(first + offset, map.swizzle), element);
+    });
+  };
+  const bool loads = access.of_shared == check_access::kWrites;
+  SelfChecks in_shared(thread, access.of_shared, CheckedSpace::Shared, map.element_bytes);
+  SelfChecks in_tensor(thread, access.of_tensor, CheckedSpace::Global, map.element_bytes);
+  if (in_shared.are_wanted()) {
+    const std::uint32_t bytes = for_each([&](const std::byte* place, const std::byte* element) {
+      if (loads || element != nullptr) in_shared.add(place, map.element_bytes);
+      if (element != nullptr) in_tensor.add(element, map.element_bytes);
+    });
+    const bool may_happen = in_shared.may_happen();
+    if (!in_tensor.may_happen() || !may_happen) return bytes;
+  }
+  return for_each(visit);
+}
+
 }  // namespace
 
 std::uint32_t load(ThreadState* thread, void* shared, const void* map, std::uint32_t rank,
@@ -108,31 +141,32 @@ std::uint32_t load(ThreadState* thread, void* shared, const void* map, std::uint
     cucpu_trap(thread);
     return 0;
   }
-  std::byte* const window = thread->block->shared;
-  const auto first = static_cast<std::uint64_t>(static_cast<std::byte*>(shared) - window);
   const std::uint64_t outside = filler(*contents);
-  return for_each_element(*contents, coordinates, offsets, [&](std::uint64_t offset, const std::byte* element) {
-    std::byte* const to = window + swizzled(first + offset, contents->swizzle);
-    std::memcpy(to, element != nullptr ? static_cast<const void*>(element) : &outside, contents->element_bytes);
-  });
+  return copy_box(thread, shared, *contents, coordinates, offsets, {check_access::kWrites, check_access::kReads},
+                  [&](std::byte* to, const std::byte* element) {
+                    std::memcpy(to, element != nullptr ? static_cast<const void*>(element) : &outside,
+                                contents->element_bytes);
+                  });
 }
 
 namespace {
 
+constexpr std::uint32_t kCombines = check_access::kReads | check_access::kWrites | check_access::kStrong;
+
 /// Calls visit(element of the tensor, element of the box) for each element of the box that lies inside the tensor.
-/// False, and nothing called, if that cannot be done.
+/// False, and nothing called, if that cannot be done. `of_tensor`: the access, of check_access.
 template <typename Check, typename Visit>
 bool write_box(ThreadState* thread, const void* shared, const void* map, std::uint32_t rank,
-               const std::int32_t* coordinates, const std::int32_t* offsets, const Check& check, const Visit& visit) {
+               const std::int32_t* coordinates, const std::int32_t* offsets, std::uint32_t of_tensor,
+               const Check& check, const Visit& visit) {
   const auto contents = read_map(map, rank, offsets != nullptr);
   // A box that is written may reach beyond the tensor, but not begin before it.
   const bool begins_outside = std::any_of(coordinates, coordinates + rank, [](std::int32_t c) { return c < 0; });
   if (!contents || contents->swizzle > largest_swizzle || begins_outside || !check(*contents)) return false;
-  const std::byte* const window = thread->block->shared;
-  const auto first = static_cast<std::uint64_t>(static_cast<const std::byte*>(shared) - window);
-  for_each_element(*contents, coordinates, offsets, [&](std::uint64_t offset, std::byte* element) {
-    if (element != nullptr) visit(*contents, element, window + swizzled(first + offset, contents->swizzle));
-  });
+  copy_box(thread, shared, *contents, coordinates, offsets, {check_access::kReads, of_tensor},
+           [&](const std::byte* place, std::byte* element) {
+             if (element != nullptr) visit(*contents, element, place);
+           });
   return true;
 }
 
@@ -144,7 +178,7 @@ void store(ThreadState* thread, const void* shared, const void* map, std::uint32
   const auto copy = [](const TensorMapContents& contents, std::byte* to, const std::byte* from) {
     std::memcpy(to, from, contents.element_bytes);
   };
-  if (!write_box(thread, shared, map, rank, coordinates, offsets, any, copy)) cucpu_trap(thread);
+  if (!write_box(thread, shared, map, rank, coordinates, offsets, check_access::kWrites, any, copy)) cucpu_trap(thread);
 }
 
 void reduce(ThreadState* thread, const void* shared, const void* map, std::uint32_t rank,
@@ -156,7 +190,7 @@ void reduce(ThreadState* thread, const void* shared, const void* map, std::uint3
   const auto visit = [&](const TensorMapContents& contents, std::byte* to, const std::byte* from) {
     combine(to, from, static_cast<TensorElement>(contents.type), reduction);
   };
-  if (!write_box(thread, shared, map, rank, coordinates, offsets, is_possible, visit)) cucpu_trap(thread);
+  if (!write_box(thread, shared, map, rank, coordinates, offsets, kCombines, is_possible, visit)) cucpu_trap(thread);
 }
 
 }  // namespace cucore::cpu::codegen::tensor_copy

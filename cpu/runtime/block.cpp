@@ -67,18 +67,13 @@ Block::Block(Cluster& cluster, Grid& grid, std::uint64_t index, std::byte* windo
   meetings_.resize(warps);
   ended_lanes_.resize(warps, 0);
   if (count % kLanes != 0) ended_lanes_.back() = ~0u << (count % kLanes);  // lanes that never were
-  const std::uint32_t* const size = grid.state.block;
   group_ = grid.code->info.group_threads;
   threads_.resize((count + group_ - 1) / group_);
   for (std::uint32_t place = 0; place < threads_.size(); ++place) {
-    const std::uint32_t linear = place * group_;
     DeviceThread& thread = threads_[place];
     thread.block = this;
     thread.state.block = &state_;
-    thread.state.thread_id[0] = linear % size[0];
-    thread.state.thread_id[1] = linear / size[0] % size[1];
-    thread.state.thread_id[2] = linear / size[0] / size[1];
-    thread.state.linear = linear;
+    set_thread_id(thread.state, grid, place * group_);
     thread.state.runtime = &thread;
     ready_.push_back(place);
   }
@@ -116,8 +111,8 @@ Block::Outcome Block::run() {
   if (at_cluster_ != 0) return Outcome::AtCluster;
   if (!grid_.is_abandoned()) {
     check_deadlock(standings());
-    grid_.fail(CUDA_ERROR_LAUNCH_FAILED, "kernel " + *grid_.kernel + ", block " + spelt(state_.block_id) +
-                                             ": deadlock, no thread can go on:\n" + standings());
+    grid_.fail(CUDA_ERROR_LAUNCH_FAILED,
+               whereabouts(grid_, state_) + ": deadlock, no thread can go on:\n" + standings());
   }
   return Outcome::Failed;
 }
@@ -147,6 +142,10 @@ void Block::leave_cluster_barrier(DeviceThread& thread) {
   --at_cluster_;
   polls_without_progress_ = 0;
   make_ready(index_of(thread));
+}
+
+void Block::note_cluster_met() {
+  if (BlockRaces* const races = checks_ ? checks_->races() : nullptr) races->meet();
 }
 
 void Block::poll(DeviceThread& thread) {

@@ -1,7 +1,6 @@
 // What checked code calls: see check_services.hpp. On the fiber of the device thread.
 #include "cpu/runtime/check_services.hpp"
 
-#include <cstdio>
 #include <string>
 
 #include "cpu/codegen/kernel_abi.hpp"
@@ -10,6 +9,7 @@
 #include "cpu/runtime/checker.hpp"
 #include "cpu/runtime/context.hpp"
 #include "cpu/runtime/device.hpp"
+#include "cpu/runtime/fault_reports.hpp"
 #include "cpu/runtime/grid.hpp"
 #include "cpu/runtime/memory.hpp"
 #include "cpu/runtime/shadow.hpp"
@@ -35,18 +35,31 @@ bool lies_within(std::uintptr_t address, std::size_t bytes, const void* begin, s
   return address >= base && address - base <= size && bytes <= size - (address - base);
 }
 
-std::string shared_base_offset(const ThreadState* thread, std::uint64_t address) {
-  const auto base = reinterpret_cast<std::uintptr_t>(thread->block->shared);
-  return "0x" + [](std::uint64_t value) {
-    char text[20];
-    std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(value));
-    return std::string(text);
-  }(address - base);
+/// Bytes of the shared windows of the block's cluster.
+std::size_t bytes_of_windows(const LaunchState& launch) {
+  return std::size_t{launch.cluster_stride} * (launch.cluster_size - 1) + launch.total_shared;
+}
+
+bool is_in_shared(const ThreadState* thread, std::uint64_t address) {
+  const BlockState& block = *thread->block;
+  return lies_within(address, 0, block.cluster_shared, bytes_of_windows(*block.launch));
+}
+
+/// "0x40", of another block of the cluster "0x40 of the cluster's block 1"
+std::string shared_place(const ThreadState* thread, std::uint64_t address) {
+  const BlockState& block = *thread->block;
+  const LaunchState& launch = *block.launch;
+  if (launch.cluster_size > 1 && is_in_shared(thread, address)) {
+    const std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(block.cluster_shared);
+    const std::uint64_t rank = offset / launch.cluster_stride;
+    if (rank != block.cluster_rank)
+      return hexadecimal(offset % launch.cluster_stride) + " of the cluster's block " + std::to_string(rank);
+  }
+  return hexadecimal(address - reinterpret_cast<std::uintptr_t>(block.shared));
 }
 
 /// "__global__ write of size 4 bytes"
 std::string spelt(const ThreadState* thread, std::uint64_t address, std::uint32_t bytes, std::uint32_t access) {
-  const bool in_shared = lies_within(address, 0, thread->block->shared, thread->block->launch->total_shared);
   const char* space = "__global__";
   switch (space_of(access)) {
     case CheckedSpace::Shared:
@@ -59,7 +72,7 @@ std::string spelt(const ThreadState* thread, std::uint64_t address, std::uint32_
       space = "__constant__";
       break;
     case CheckedSpace::Generic:
-      if (in_shared) space = "__shared__";
+      if (is_in_shared(thread, address)) space = "__shared__";
       break;
     case CheckedSpace::Global:
       break;
@@ -69,12 +82,12 @@ std::string spelt(const ThreadState* thread, std::uint64_t address, std::uint32_
   return std::string(space) + " " + what + " of size " + std::to_string(bytes) + " bytes";
 }
 
-std::vector<std::string> whereabouts(const ThreadState* thread, std::uint64_t address, std::uint32_t bytes,
-                                     std::uint32_t access) {
+std::vector<std::string> surroundings(const ThreadState* thread, std::uint64_t address, std::uint32_t bytes,
+                                      std::uint32_t access) {
   const LaunchState& launch = *thread->block->launch;
-  if (space_of(access) == CheckedSpace::Shared || lies_within(address, 0, thread->block->shared, launch.total_shared)) {
+  if (space_of(access) == CheckedSpace::Shared || is_in_shared(thread, address)) {
     const std::string size = std::to_string(launch.total_shared);
-    return {"shared address " + shared_base_offset(thread, address) + " is in no variable of the block's " + size +
+    return {"shared address " + shared_place(thread, address) + " is in no variable of the block's " + size +
             " bytes (" + std::to_string(launch.dynamic_shared) + " of them dynamic)"};
   }
   if (space_of(access) == CheckedSpace::Local) return {"the address is in no variable of the thread that is alive"};
@@ -89,12 +102,10 @@ void add_memory_finding(const ThreadState* thread, std::uint64_t address, std::u
   if (grid_of(thread).findings.count_another(line, finding.headline)) return;
   finding.error = is_misaligned ? CUDA_ERROR_MISALIGNED_ADDRESS : CUDA_ERROR_ILLEGAL_ADDRESS;
   if (is_misaligned) {
-    char text[96];
-    std::snprintf(text, sizeof text, "address 0x%llx is no multiple of %llu", static_cast<unsigned long long>(address),
-                  static_cast<unsigned long long>(alignment_of(access)));
-    finding.details.emplace_back(text);
+    finding.details.push_back("address " + hexadecimal(address) + " is no multiple of " +
+                              std::to_string(alignment_of(access)));
   } else {
-    finding.details = whereabouts(thread, address, bytes, access);
+    finding.details = surroundings(thread, address, bytes, access);
   }
   checker::add(grid_of(thread), *thread->block, thread, std::move(finding));
 }
@@ -114,12 +125,10 @@ std::uint32_t check_memory(const ThreadState* thread, CheckInterval* interval, s
   Grid& grid = grid_of(thread);
   const bool is_shared = space_of(access) == CheckedSpace::Shared;
   const std::byte* const windows = thread->block->cluster_shared;
-  const std::size_t all_windows =
-      std::size_t{grid.state.cluster_stride} * (grid.state.cluster_size - 1) + grid.state.total_shared;
   const std::uint64_t base = is_shared ? reinterpret_cast<std::uintptr_t>(windows) : 0;
   const bool is_misaligned = ((address - base) & (alignment_of(access) - 1)) != 0;
   bool is_allowed = shadow::is_allowed(address, bytes);
-  if (is_shared) is_allowed = is_allowed && lies_within(address, bytes, windows, all_windows);
+  if (is_shared) is_allowed = is_allowed && lies_within(address, bytes, windows, bytes_of_windows(grid.state));
   if (!AddressSpace::instance().contains(address)) is_allowed = is_known_host_memory(grid, address, bytes, access);
   if (is_allowed && interval) *interval = BlockChecks::of(*thread->block).interval_at(address);
   if (is_allowed && !is_misaligned) return 1;
@@ -141,24 +150,28 @@ void check_unwritten(ThreadState* thread, std::uint64_t address, std::uint32_t b
   if (const auto [base, size] = shadow::allocation_at(address); size != 0) {
     finding.details.push_back("nothing was written " + std::to_string(address - base) + " bytes into the allocation");
   } else {
-    finding.details.push_back("nothing was written at shared address " + shared_base_offset(thread, address));
+    finding.details.push_back("nothing was written at shared address " + shared_place(thread, address));
   }
   checker::add(grid_of(thread), *thread->block, thread, std::move(finding));
 }
 
-void note_written(ThreadState* thread, std::uint64_t address, std::uint32_t bytes) {
-  if (bytes != 0) return shadow::mark_written(address, bytes);
-  const BlockState& block = *thread->block;
-  if (lies_within(address, 0, block.shared, block.launch->total_shared))
-    return shadow::mark_written(reinterpret_cast<std::uintptr_t>(block.shared), block.launch->total_shared);
-  const auto [base, size] = shadow::allocation_at(address);
-  shadow::mark_written(base, size);
-}
+void note_written(std::uint64_t address, std::uint32_t bytes) { shadow::mark_written(address, bytes); }
 
 void check_race(ThreadState* thread, std::uint64_t address, std::uint32_t bytes, std::uint32_t access,
                 std::uint32_t line) {
   if (BlockRaces* const races = BlockChecks::of(*thread->block).races())
     races->access(*thread, address, bytes, access, line);
+}
+
+std::uint32_t check_access(ThreadState* thread, std::uint64_t address, std::uint32_t bytes, std::uint32_t access) {
+  const std::uint32_t line = thread->place & ~kAlignedPlace;
+  if (checker::checks(check_class::kMemory) && check_memory(thread, nullptr, address, bytes, access, line) == 0)
+    return 0;
+  if ((access & bits::kReads) != 0 && shadow::is_unwritten(address, bytes))
+    check_unwritten(thread, address, bytes, access, line);
+  check_race(thread, address, bytes, access, line);
+  if ((access & bits::kWrites) != 0) shadow::mark_written(address, bytes);
+  return 1;
 }
 
 void note_fence(ThreadState* thread) {
@@ -197,6 +210,7 @@ const CheckTable* check_table() {
     made->unwritten = check_unwritten;
     made->wrote = note_written;
     made->race = check_race;
+    made->access = check_access;
     made->fence = note_fence;
     made->enter = enter;
     made->leave = leave;

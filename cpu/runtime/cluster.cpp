@@ -89,6 +89,8 @@ void Cluster::end_phase_if_complete() {
   if (arrived_ == 0 || arrived_ < threads_) return;
   ++phase_;
   arrived_ = 0;
+  for (const auto& block : blocks_)
+    if (block) block->note_cluster_met();
   for (DeviceThread* const thread : waiting_) thread->block->leave_cluster_barrier(*thread);
   waiting_.clear();
 }

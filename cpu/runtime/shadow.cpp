@@ -11,6 +11,7 @@
 
 #include "cpu/runtime/address_space.hpp"
 #include "cpu/runtime/checker.hpp"
+#include "cpu/runtime/fault_reports.hpp"
 #include "cpu/runtime/live_objects.hpp"
 
 namespace cucore::cpu::runtime::shadow {
@@ -95,12 +96,6 @@ History& history() {
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
-std::string hexadecimal(std::uintptr_t value) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
-
 std::string spelt(std::uintptr_t base, const Known& known) {
   return number(known.bytes) + " bytes of " + known.kind + " at " + hexadecimal(base);
 }
@@ -159,6 +154,13 @@ void mark_written(std::uintptr_t address, std::size_t bytes) {
 void mark_unwritten(std::uintptr_t address, std::size_t bytes) {
   const Memory& self = memory();
   if (self.written && self.contains(address, bytes)) set(self.written + (address - self.begin), 0, bytes);
+}
+
+bool is_unwritten(std::uintptr_t address, std::size_t bytes) {
+  const Memory& self = memory();
+  if (!self.written || !self.contains(address, bytes)) return false;
+  const std::uint8_t* const first = self.written + (address - self.begin);
+  return std::all_of(first, first + bytes, [](std::uint8_t mark) { return mark == 0; });
 }
 
 void note_allocation(std::uintptr_t base, std::size_t bytes, const char* kind, bool is_heap) {

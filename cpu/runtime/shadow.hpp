@@ -27,6 +27,8 @@ bool is_allowed(std::uintptr_t address, std::size_t bytes);
 
 void mark_written(std::uintptr_t address, std::size_t bytes);
 void mark_unwritten(std::uintptr_t address, std::size_t bytes);
+/// Nobody wrote any of them. False if that is not looked for.
+bool is_unwritten(std::uintptr_t address, std::size_t bytes);
 
 // ---- allocations, for reports ---------------------------------------------------------------------------------------
 

@@ -87,6 +87,28 @@ KERNEL heap_use_after_free(int* a, int n, int zero) {
   a[1] = p[3 + zero];  // BUG heap_use_after_free
 }
 
+// Rows of 16 halves into registers.
+#define LOAD_MATRIX(r, from)                                                                                    \
+  asm volatile("wmma.load.a.sync.aligned.row.m16n16k16.f16 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8], 16;"         \
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]), "=r"(r[4]), "=r"(r[5]), "=r"(r[6]), "=r"(r[7]) \
+               : "l"(from)                                                                                      \
+               : "memory")
+
+KERNEL matrix_past_end(int* a, int n, int zero) {
+  int r[8];
+  LOAD_MATRIX(r, a + 936 + zero);  // BUG matrix_past_end
+  a[threadIdx.x] = r[0] + r[7];
+}
+
+KERNEL __cluster_dims__(2, 1, 1) cluster_past_end(int* a, int n, int zero) {
+  __shared__ int s[64];
+  unsigned there = static_cast<unsigned>(__cvta_generic_to_shared(s + threadIdx.x + 1 + zero));
+  asm volatile("mapa.shared::cluster.u32 %0, %0, %1;" : "+r"(there) : "r"(1 - blockIdx.x));
+  asm volatile("st.shared::cluster.u32 [%0], 1;" ::"r"(there) : "memory");  // BUG cluster_past_end
+  asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
+  a[64 * blockIdx.x + threadIdx.x] = threadIdx.x > 0 ? s[threadIdx.x] : 0;
+}
+
 // ---- races -----------------------------------------------------------------------------------------------------------
 
 KERNEL shared_without_barrier(int* a, int n, int zero) {
@@ -161,6 +183,15 @@ KERNEL shared_never_written(int* a, int n, int zero) {
   if (threadIdx.x < 32) s[threadIdx.x] = 1;
   __syncthreads();
   a[threadIdx.x] = s[threadIdx.x];  // BUG shared_never_written
+}
+
+KERNEL matrix_never_written(int* a, int n, int zero) {
+  __shared__ __align__(32) int s[128];
+  int r[8];
+  if (threadIdx.x < 32) s[threadIdx.x] = zero;
+  __syncthreads();
+  LOAD_MATRIX(r, s + zero);  // BUG matrix_never_written
+  a[threadIdx.x] = r[0] + r[7];
 }
 
 // ---- synchronisation -------------------------------------------------------------------------------------------------
@@ -297,6 +328,29 @@ KERNEL clean_heap(int* a, int n, int zero) {
   for (int i = 0; i < 16; ++i) sum += p[(i + zero) % 16];
   free(p);
   a[threadIdx.x] = sum;
+}
+
+KERNEL clean_matrix(int* a, int n, int zero) {
+  int r[8];
+  LOAD_MATRIX(r, a + 872 + zero);
+  __syncthreads();
+  a[threadIdx.x] = r[0] + r[7];
+}
+
+KERNEL __cluster_dims__(2, 1, 1) clean_cluster(int* a, int n, int zero) {
+  __shared__ int s[64];
+  unsigned there = static_cast<unsigned>(__cvta_generic_to_shared(s + threadIdx.x + zero));
+  asm volatile("mapa.shared::cluster.u32 %0, %0, %1;" : "+r"(there) : "r"(1 - blockIdx.x));
+  asm volatile("st.shared::cluster.u32 [%0], 1;" ::"r"(there) : "memory");
+  asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
+  a[64 * blockIdx.x + threadIdx.x] = s[threadIdx.x];
+}
+
+KERNEL clean_cluster_of_one(int* a, int n, int zero) {
+  __shared__ int s[64];
+  s[threadIdx.x] = a[threadIdx.x];
+  asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
+  a[threadIdx.x] = s[63 - threadIdx.x];
 }
 
 KERNEL clean_early_return(int* a, int n, int zero) {

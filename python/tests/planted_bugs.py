@@ -47,6 +47,8 @@ MEMORY = [
     Planted("local_past_end", "Invalid __local__ read of size 4", block=32),
     Planted("misaligned", "Misaligned __global__ write of size 4", "memcheck"),
     Planted("misaligned_shared", "Misaligned __shared__ read of size 16", "memcheck"),
+    Planted("matrix_past_end", "Invalid __global__ read of size", "memcheck", block=32),
+    Planted("cluster_past_end", "Invalid __shared__ write of size 4", grid=2),
     Planted("heap_use_after_free", "Invalid __global__ read of size 4", "memcheck"),
 ]
 RACES = [
@@ -63,6 +65,7 @@ UNINITIALISED = [
     Planted("never_written", "Uninitialized __global__ read of size 4", "initcheck", filled=False),
     Planted("partly_written", "Uninitialized __global__ read of size 4", "initcheck", filled=False),
     Planted("shared_never_written", "Uninitialized __shared__ read of size 4"),
+    Planted("matrix_never_written", "Uninitialized __shared__ read of size"),
 ]
 SYNCHRONISATION = [
     Planted("barrier_in_branches", "Divergent barrier: threads of one warp", "synccheck", block=32),
@@ -85,6 +88,9 @@ CLEAN = [
     Planted("clean_flag"),
     Planted("clean_heap"),
     Planted("clean_early_return"),
+    Planted("clean_matrix", block=32),
+    Planted("clean_cluster", grid=2),
+    Planted("clean_cluster_of_one"),
 ]
 BUGS = MEMORY + RACES + UNINITIALISED + SYNCHRONISATION + DEADLOCKS
 BY_NAME = {planted.name: planted for planted in BUGS + CLEAN}

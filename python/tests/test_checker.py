@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import run_python
 from planted_bugs import BUGS, CLEAN, DEADLOCKS, line_of
+from test_async_copies import headers
 
 import cucore
 
@@ -96,6 +98,63 @@ def test_what_goes_beyond_the_limit_is_counted_only():
 
 def test_unknown_class_is_named():
     assert "there is no class 'memroy'" in run(["clean_sum"], "memroy")
+
+
+PROGRAMS = {
+    "clusters": "import test_clusters as t; [getattr(t, check)() for check in t.CHECKS]",
+    "launches of clusters": "import test_cluster_launches as t; t.check_codes(); t.check_graphs()",
+    "copies that a barrier waits for": """import test_async_copies as t
+t.check_reversal(); t.check_sums("stages", 128); t.check_sums("produce_and_consume", 160)""",
+    "boxes of tensors": "import test_tensor_maps as t; t.check_all()",
+}
+
+
+@pytest.mark.skipif(not headers(), reason="no C++ headers of CUDA")
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_clean_program_gives_no_alarm(program):
+    source = "import sys; sys.path.insert(0, sys.argv[1])\n" + program
+    done = run_python(source, SCRIPT.parent, env={"CUCORE_CPU_CHECK": "memory,race,init,sync"})
+    assert done.returncode == 0, done.stderr
+    assert "SUMMARY: 0 errors" in done.stderr, done.stderr
+
+
+BOX_OF_FREED_TENSOR = """
+import ctypes, sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+import cucore, test_tensor_maps as t
+device = cucore.Device(); device.set_current(); stream = device.create_stream()
+kernel = cucore.Program(t.KERNEL, "c++", {"arch": f"sm_{device.arch}"}).compile("ptx").get_kernel("boxes")
+driver = ctypes.CDLL(cucore.driver_info().path)
+words, size = int(np.prod(t.BOX)), 4 * int(np.prod(t.SHAPE))
+tensor, target, maps = (device.allocate(each, stream=stream) for each in (size, size, 256))
+out = device.allocate(4 * words, stream=stream)
+tensor.fill(0, stream=stream)
+on_host = cucore.LegacyPinnedMemoryResource().allocate(256)
+both = b"".join(t.encode(driver, int(each.handle), 0, 0) for each in (tensor, target))
+np.frombuffer(memoryview(on_host), np.uint8)[:256] = np.frombuffer(both, np.uint8)
+maps.copy_from(on_host, stream=stream)
+stream.sync()
+if sys.argv[2] == "freed":
+    tensor.close(stream)
+    stream.sync()
+place = int(maps.handle)
+config = cucore.LaunchConfig(grid=1, block=64, shmem_size=4 * words)
+cucore.launch(stream, config, kernel, place, place + 128, out, words, 0, 0, 0)
+stream.sync()
+"""
+
+
+@pytest.mark.parametrize("state", ["alive", "freed"])
+def test_box_of_a_tensor_that_was_freed_is_found(state):
+    environment = {"CUCORE_CPU_CHECK": "memory,race,init,sync", "CUCORE_CPU_CHECK_CONTINUE": "1"}
+    done = run_python(BOX_OF_FREED_TENSOR, SCRIPT.parent, state, env=environment)
+    assert done.returncode == 0, done.stderr
+    if state == "alive":
+        assert "SUMMARY: 0 errors" in done.stderr, done.stderr
+    else:
+        assert "Invalid __global__ read of size 128 bytes\n=========     in kernel boxes" in done.stderr, done.stderr
+        assert "cp.async.bulk.tensor" in done.stderr and "which was freed" in done.stderr, done.stderr
 
 
 ORDER = """

@@ -7,7 +7,10 @@ that the tables come from agrees with the host's own doubles where those are exa
 import math
 import os
 import random
+import re
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import make_tests
@@ -55,6 +58,22 @@ def test_instruction_computes_the_table(test, workers):
         pytest.skip(reason)
     problems = test.problems(answer)
     assert not problems, "\n".join([test.table.title, *problems])
+
+
+@pytest.mark.parametrize("family", ["cluster", "cp", "mbarrier", "ldmatrix", "stmatrix", "wmma", "st", "atom", "red"])
+def test_checker_has_nothing_to_say_of_the_tables(family):
+    if "CUCORE_TEST_DRIVER" in os.environ:
+        pytest.skip("the checker is the CPU device's")
+    done = subprocess.run(
+        [sys.executable, run_tests.__file__, "check", "--driver", str(BUILT), "--filter", f"{family}/"],
+        env={**os.environ, "CUCORE_CPU_CHECK": "memory,race,init,sync"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    summaries = re.findall("CHECK SUMMARY: (.*)", done.stderr)
+    assert summaries and set(summaries) == {"0 errors"}, done.stderr
 
 
 def test_committed_files_are_what_the_generator_writes():
