@@ -39,7 +39,7 @@ enum class CheckedSpace : std::uint32_t { Generic, Global, Shared, Local, Const 
 /// Addresses that may be accessed, by any aligned access of at most 16 bytes: a multiple of 16 bytes, from a multiple
 /// of 16 on.
 struct CheckInterval {
-  std::uint64_t begin;
+  std::uint64_t begin;  ///< 0: nobody has asked yet
   std::uint64_t size;
 };
 

@@ -56,11 +56,17 @@ class AccessChecks {
     const bool remembers = access_.extent == Extent::Fixed && access_.bytes <= 16 && access_.space != Space::Local;
     if (remembers) {
       interval = interval_of_instruction();
+      if (CheckGroup* group = f_.check_group(instruction_)) {
+        if (group->is_inside == nullptr) group->is_inside = is_in_interval(interval, *group);
+        auto* alone = f_.new_block("alone");
+        branch(group->is_inside, next, alone);
+        b_.SetInsertPoint(alone);
+      }
       auto* looks = f_.new_block("looks");
       branch(is_in_interval(interval), next, looks);
       b_.SetInsertPoint(looks);
-      Value* size = b_.CreateLoad(b_.getInt64Ty(), field(interval, offsetof(CheckInterval, size)));
-      branch(b_.CreateAnd(is_plainly_allowed(), b_.CreateICmpNE(size, b_.getInt64(0))), next, asks);
+      Value* begin = b_.CreateLoad(b_.getInt64Ty(), field(interval, offsetof(CheckInterval, begin)));
+      branch(b_.CreateAnd(is_plainly_allowed(), b_.CreateICmpNE(begin, b_.getInt64(0))), next, asks);
     } else if (access_.extent == Extent::Fixed) {
       if (Value* inside = is_in_only_local_variable()) {
         auto* looks = f_.new_block("looks");
@@ -204,6 +210,21 @@ class AccessChecks {
   }
 
   /// Of a function with one variable of the thread's own; null in others.
+  /// All of the group's bytes.
+  Value* is_in_interval(Value* interval, const CheckGroup& group) {
+    Value* begin = b_.CreateLoad(b_.getInt64Ty(), field(interval, offsetof(CheckInterval, begin)));
+    Value* size = b_.CreateLoad(b_.getInt64Ty(), field(interval, offsetof(CheckInterval, size)));
+    const auto shift = static_cast<std::uint64_t>(group.begin - access_.address->offset);
+    const auto span = static_cast<std::uint64_t>(group.end - group.begin);
+    Value* first = b_.CreateAdd(address_, b_.getInt64(shift));
+    // Places are multiples of the alignment, and so is the size.
+    const std::uint64_t beyond = span - group.alignment;
+    Value* room = beyond == 0 ? size : b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, size, b_.getInt64(beyond));
+    Value* inside = b_.CreateICmpULT(b_.CreateSub(first, begin), room);
+    if (group.alignment == 1) return inside;
+    return b_.CreateAnd(inside, b_.CreateICmpEQ(b_.CreateAnd(first, group.alignment - 1), b_.getInt64(0)));
+  }
+
   Value* is_in_only_local_variable() {
     if (access_.space != Space::Local) return nullptr;
     Operand only;

@@ -126,6 +126,8 @@ void FunctionEmitter::emit_block(BlockId id) {
   current_ = id;
   b.SetInsertPoint(blocks_[id]);
   const BasicBlock& block = flow_.blocks[id];
+  if ((module.checks & check_class::kMemory) != 0)
+    check_groups_ = find_check_groups(std::span(function.body).subspan(block.first, block.end - block.first));
   for (std::uint32_t i = block.first; i < block.end; ++i) emit_instruction(function.body[i]);
   if (b.GetInsertBlock()->getTerminator() != nullptr) return;
   if (id + 1 == flow_.blocks.size()) {
@@ -196,6 +198,11 @@ void FunctionEmitter::leave_if(Value* exited) {
   b.SetInsertPoint(ends);
   leave(true);
   b.SetInsertPoint(goes_on);
+}
+
+CheckGroup* FunctionEmitter::check_group(const ptx::Instruction& instruction) const {
+  const auto found = check_groups_.find(&instruction);
+  return found != check_groups_.end() ? found->second.get() : nullptr;
 }
 
 // ---- types and registers -------------------------------------------------------------------------------------------

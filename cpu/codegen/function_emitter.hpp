@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cpu/codegen/check_groups.hpp"
 #include "cpu/codegen/control_flow.hpp"
 #include "cpu/codegen/llvm.hpp"
 #include "cpu/codegen/module_emitter.hpp"
@@ -81,6 +82,8 @@ class FunctionEmitter {
   /// A field of the launch or block, which nothing changes while a thread runs.
   llvm::Value* invariant_field(llvm::Type* type, llvm::Value* base, std::size_t offset);
   llvm::Value* thread_field(llvm::Type* type, std::size_t offset);
+  /// What the checks of an instruction have in common with those of others, or null.
+  CheckGroup* check_group(const ptx::Instruction& instruction) const;
   llvm::Value* block_state() const { return block_state_; }
   llvm::Value* launch_state() const { return launch_state_; }
 
@@ -109,6 +112,7 @@ class FunctionEmitter {
   std::vector<std::int32_t> float_uses_;            ///< by register: uses as a float minus uses as an integer
   std::vector<llvm::Value*> variables_;             ///< by function variable: pointer, or null
   std::vector<ptx::VariableId> checked_variables_;  ///< whose life the checker follows
+  CheckGroups check_groups_;                        ///< of the current block, in checked code
   llvm::AllocaInst* carry_flag_ = nullptr;
   const ptx::Instruction* current_instruction_ = nullptr;
   llvm::Value* block_state_ = nullptr;

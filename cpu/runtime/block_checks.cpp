@@ -12,6 +12,9 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
+/// Not what nobody has asked for yet, which begins at 0.
+constexpr CheckInterval kNothing{1, 0};
+
 /// Bytes after the window, whatever its size.
 constexpr std::size_t kRedzone = 1024;
 
@@ -42,7 +45,7 @@ CheckInterval BlockChecks::interval_at(std::uint64_t address) const {
     // Where a variable begins between multiples of 16, its first bytes are left to the shadow.
     const std::uint64_t first = (begin + 15) / 16 * 16;
     const std::uint64_t last = (begin + bytes) / 16 * 16;
-    return first < last && address >= first && address < last ? CheckInterval{first, last - first} : CheckInterval{};
+    return first < last && address >= first && address < last ? CheckInterval{first, last - first} : kNothing;
   };
   const std::uint64_t window = number_of(shared_);
   if (address >= window && address - window < grid_.state.total_shared) {

@@ -14,6 +14,12 @@ KERNEL read_past_end(int* a, int n, int zero) {
   if (i == 0) a[0] = a[n + 1000 + zero];  // BUG read_past_end
 }
 
+KERNEL neighbour_past_end(int* a, int n, int zero) {
+  int* p = a + (n - 64 + threadIdx.x + zero);
+  int before = p[-1] + p[0];
+  a[threadIdx.x] = before + p[1];  // BUG neighbour_past_end
+}
+
 KERNEL before_start(int* a, int n, int zero) {
   if (threadIdx.x == 0 && blockIdx.x == 0) a[-4 + zero] = 1;  // BUG before_start
 }

@@ -37,6 +37,7 @@ class Planted:
 MEMORY = [
     Planted("write_past_end", "Invalid __global__ write of size 4", "memcheck", grid=16),
     Planted("read_past_end", "Invalid __global__ read of size 4", "memcheck"),
+    Planted("neighbour_past_end", "Invalid __global__ read of size 4", "memcheck"),
     Planted("before_start", "Invalid __global__ write of size 4", "memcheck"),
     Planted("null_pointer", "Invalid __global__ write of size 4", "memcheck"),
     Planted("use_after_free", "Invalid __global__ write of size 4", "memcheck", freed=True),

@@ -1,0 +1,166 @@
+"""What the CPU device's checker costs: processor time of kernels of the bench with one class of checks, relative to the
+scalar form unchecked, which is what checked code is made of.
+
+Every class has processes of its own, in turns; the least time of each counts. The exit status is 1 if the memory check
+takes more than twice the time of a kernel unchecked.
+Usage: check_costs.py [--output FILE] [--rounds N] [--classes memory,init] [NAME ...]
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "tools"))
+
+RUNS = 3  # of each kernel in a process
+# Mostly those whose threads do not meet: fibers would hide the cost of checks.
+KERNELS = ["saxpy", "stencil", "threshold", "convolution", "heat", "spmv", "search", "find_pattern", "mandelbrot"]
+KERNELS += ["small_matmul", "gather", "local_array"]
+MOST = 2.0  # of the memory check
+
+# What kernels.cu has no pure case of: every access somewhere else, and arrays of the thread's own.
+MORE_KERNELS = """
+extern "C" __global__ void gather(float* out, const float* in, const int* at, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[at[i]];
+}
+extern "C" __global__ void local_array(float* out, const float* in, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float part[16];
+  for (int k = 0; k < 16; ++k) part[(k * 5 + i) & 15] = in[(i + k) & (n - 1)];
+  float sum = 0.0f;
+  for (int k = 0; k < 64; ++k) sum += part[(k * 3 + i) & 15] * k;
+  out[i] = sum;
+}
+"""
+
+
+def gather(a, problems):
+    n = 1 << 20
+    places = a.of(a.random.integers(0, n, n), "int32")
+    arrays = (a.empty(n), a.uniform(n), places, n)
+    return problems.Problem([problems.Launch("gather", (n // 256,), (256,), arrays)], (), [], [])
+
+
+def small_matmul(a, problems):
+    n = 256
+    arrays = (a.empty((n, n)), a.uniform((n, n)), a.uniform((n, n)), n)
+    return problems.Problem([problems.Launch("matmul", (n // 16, n // 16), (16, 16), arrays)], (), [], [])
+
+
+def local_array(a, problems):
+    n = 1 << 18
+    return problems.Problem(
+        [problems.Launch("local_array", (n // 256,), (256,), (a.empty(n), a.uniform(n), n))], (), [], []
+    )
+
+
+def seconds_of_kernels(names):
+    """Of this process, by problem: the least processor time."""
+    import problems
+
+    import cucore
+
+    device = cucore.Device()
+    device.set_current()
+    stream = device.create_stream()
+    options = cucore.ProgramOptions(arch=f"sm_{device.arch}", std="c++17")
+    source = (HERE / "kernels.cu").read_text() + MORE_KERNELS
+    code = cucore.Program(source, "c++", options).compile("cubin")
+    made = {make.__name__: make for make in problems.PROBLEMS}
+    made |= {make.__name__: lambda a, make=make: make(a, problems) for make in (gather, local_array, small_matmul)}
+    found = {}
+    for name in names:
+        arrays = problems.Arrays()
+        problem = made[name](arrays)
+        buffers = {}  # in device memory, by the address of the array
+
+        def on_device(argument, buffers=buffers, arrays=arrays):
+            if not hasattr(argument, "ctypes"):
+                return argument
+            host = arrays.buffer(argument)
+            if argument.ctypes.data not in buffers:
+                buffers[argument.ctypes.data] = (device.allocate(host.size, stream=stream), host)
+            return buffers[argument.ctypes.data][0]
+
+        steps = []
+        for launch in problem.launches:
+            config = cucore.LaunchConfig(grid=launch.grid, block=launch.block)
+            steps.append((code.get_kernel(launch.kernel).launcher(config), [on_device(a) for a in launch.arguments]))
+        for variable, values in problem.constants.items():
+            code.get_global(variable).copy_from(arrays.buffer(values), stream=stream)
+        times = []
+        for _ in range(RUNS + 1):
+            problem.before()
+            for mine, host in buffers.values():
+                mine.copy_from(host, stream=stream)
+            stream.sync()
+            start = time.process_time()
+            for launcher, arguments in steps:
+                launcher(stream, *arguments)
+            stream.sync()
+            times.append(time.process_time() - start)
+        found[name] = min(times[1:])
+        for mine, _ in buffers.values():
+            mine.close(stream)
+    return found
+
+
+def measure(classes, names):
+    environment = {**os.environ, "CUCORE_DEVICE": "cpu", "CUCORE_CPU_FORM": "scalar", "CUCORE_CPU_CHECK": classes}
+    done = subprocess.run(
+        [sys.executable, __file__, "--child", *names], env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        sys.exit(f"{classes or 'unchecked'}: {done.stderr}")
+    alarms = [line for line in done.stderr.splitlines() if "SUMMARY" in line and " 0 errors" not in line]
+    if alarms:
+        sys.exit(f"{classes}: a clean kernel gave an alarm:\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", default=KERNELS, help="problems of problems.py and more")
+    parser.add_argument("--output", type=Path, help="a file for the table, too")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--classes", default="memory,init", help="measured one by one")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.child:
+        print(json.dumps(seconds_of_kernels(arguments.names)))
+        return 0
+
+    from machine import machine
+
+    classes = ["", *arguments.classes.split(",")]
+    best = {}
+    for _ in range(arguments.rounds):
+        for each in classes:
+            for name, seconds in measure(each, arguments.names).items():
+                times = best.setdefault(name, {})
+                times[each] = min(times.get(each, seconds), seconds)
+    lines = [*machine(), "processor time with checks of one class, relative to the scalar form unchecked"]
+    lines.append(f"{'kernel':<16}{'unchecked ms':>14}" + "".join(f"{each:>9}" for each in classes[1:]))
+    for name, times in best.items():
+        ratios = "".join(f"{times[each] / times['']:9.2f}" for each in classes[1:])
+        lines.append(f"{name:<16}{times[''] * 1e3:14.2f}{ratios}")
+    for each in classes[1:]:
+        ratios = [times[each] / times[""] for times in best.values()]
+        lines.append(f"{each}: geometric mean {statistics.geometric_mean(ratios):.2f}, worst {max(ratios):.2f}")
+    text = "\n".join(lines) + "\n"
+    print(text, end="")
+    if arguments.output:
+        arguments.output.write_text(text)
+    return any(times.get("memory", 0) > MOST * times[""] for times in best.values())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
