@@ -54,6 +54,13 @@ void set_thread_id(ThreadState& thread, const Grid& grid, std::uint32_t linear) 
   thread.linear = linear;
 }
 
+void advance_block_id(BlockState& block, const Grid& grid) {
+  int axis = 0;
+  for (; axis < 2 && block.block_id[axis] + 1 == grid.state.grid[axis]; ++axis)
+    block.block_id[axis] = block.cluster_id[axis] = 0;
+  block.cluster_id[axis] = ++block.block_id[axis];
+}
+
 std::string spelt(const std::uint32_t (&coordinates)[3]) {
   return "(" + std::to_string(coordinates[0]) + "," + std::to_string(coordinates[1]) + "," +
          std::to_string(coordinates[2]) + ")";

@@ -22,6 +22,9 @@ void set_block_id(BlockState& block, const Grid& grid, std::uint64_t index);
 /// Coordinates of a thread from its linear number in the block, x fastest.
 void set_thread_id(ThreadState& thread, const Grid& grid, std::uint32_t linear);
 
+/// From the coordinates of a block to those of the next one, in a grid without clusters: no division.
+void advance_block_id(BlockState& block, const Grid& grid);
+
 /// "(x,y,z)"
 std::string spelt(const std::uint32_t (&coordinates)[3]);
 /// "0x7f00"

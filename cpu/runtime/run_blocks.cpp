@@ -41,17 +41,22 @@ void run_block_by_thread(Grid& grid, BlockState& block) {
 void run_plain_loop(void* argument) {
   auto& [grid, block] = *static_cast<PlainLoop*>(argument);
   const std::uint64_t chunk = chunk_of(grid);
+  const RunBlock run_block = grid.code->run_block;
+  const bool is_in_order = !checker::seed() && grid.state.cluster_size == 1;
   for (;;) {
     const std::uint64_t first = grid.next_block.fetch_add(chunk, std::memory_order_relaxed);
     if (first >= grid.block_count) return;
     const std::uint64_t last = std::min(first + chunk, grid.block_count);
     for (std::uint64_t index = first; index < last; ++index) {
       if (grid.is_abandoned()) return;
-      const std::uint64_t number = shuffled_block(grid, index);
-      set_block_id(block, grid, number);
+      const std::uint64_t number = is_in_order ? index : shuffled_block(grid, index);
+      if (is_in_order && index != first)
+        advance_block_id(block, grid);
+      else
+        set_block_id(block, grid, number);
       if (block.checks) BlockChecks::of(block).begin(number);
-      if (grid.code->run_block)
-        grid.code->run_block(&block);
+      if (run_block)
+        run_block(&block);
       else
         run_block_by_thread(grid, block);
     }
