@@ -142,4 +142,49 @@ TEST_F(Launches, the_best_block_size_is_within_the_limits) {
   EXPECT_GT(grid, 0);
 }
 
+TEST_F(Launches, each_block_of_three_dimensions_knows_its_place) {
+  constexpr const char* kPtx = R"(.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry note_place(.param .u64 out)
+{
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ctaid.y;
+  mov.u32 %r3, %ctaid.z;
+  mov.u32 %r4, %nctaid.x;
+  mov.u32 %r5, %nctaid.y;
+  mad.lo.u32 %r6, %r3, %r5, %r2;
+  mad.lo.u32 %r6, %r6, %r4, %r1;
+  mul.wide.u32 %rd2, %r6, 8;
+  add.u64 %rd1, %rd1, %rd2;
+  atom.global.add.u32 %r7, [%rd1], 1;
+  mov.u32 %r8, %clusterid.x;
+  shl.b32 %r7, %r3, 16;
+  mad.lo.u32 %r7, %r2, 256, %r7;
+  add.u32 %r7, %r7, %r8;
+  st.global.u32 [%rd1+4], %r7;
+  ret;
+}
+)";
+  constexpr unsigned int kSize[3] = {7, 5, 11};
+  CUmodule loaded = nullptr;
+  CUfunction note_place = nullptr;
+  ASSERT_OK(cuModuleLoadData(&loaded, kPtx));
+  ASSERT_OK(cuModuleGetFunction(&note_place, loaded, "note_place"));
+  auto* out = device_array<std::uint32_t>(std::size_t{2} * kSize[0] * kSize[1] * kSize[2]);
+  void* parameters[] = {&out};
+  ASSERT_OK(cuLaunchKernel(note_place, kSize[0], kSize[1], kSize[2], 1, 1, 1, 0, nullptr, parameters, nullptr));
+  ASSERT_OK(cuCtxSynchronize());
+  const std::uint32_t* place = out;
+  for (unsigned int z = 0; z < kSize[2]; ++z)
+    for (unsigned int y = 0; y < kSize[1]; ++y)
+      for (unsigned int x = 0; x < kSize[0]; ++x, place += 2) {
+        ASSERT_EQ(1u, place[0]);
+        ASSERT_EQ(z << 16 | y << 8 | x, place[1]);
+      }
+}
+
 }  // namespace
