@@ -37,7 +37,8 @@ CUresult copy_from_snapshot(Stream& stream, CUdeviceptr to, CUdeviceptr from, si
   std::memcpy(snapshot->data(), reinterpret_cast<const void*>(from), bytes);
   const runtime::Place source{reinterpret_cast<std::uintptr_t>(snapshot->data()), runtime::Side::Host, 0, 0};
   const CUresult result = runtime::copy(stream, {to, runtime::Side::Any, 0, 0}, source, {bytes, 1, 1}, false);
-  if (result == CUDA_SUCCESS) stream.enqueue(runtime::make_work([snapshot](CUresult) {}));  // keeps it until then
+  if (result == CUDA_SUCCESS)  // keeps it until then
+    stream.enqueue(runtime::make_work([snapshot](CUresult) {}, runtime::Work::Runner::Briefly));
   return result;
 }
 
@@ -108,7 +109,8 @@ CUresult copy_from_snapshot(Stream& stream, const runtime::Place& to, const runt
   source.address = reinterpret_cast<std::uintptr_t>(snapshot->data());
   source.side = runtime::Side::Host;
   const CUresult result = runtime::copy(stream, to, source, shape, false);
-  if (result == CUDA_SUCCESS) stream.enqueue(runtime::make_work([snapshot](CUresult) {}));  // keeps it until then
+  if (result == CUDA_SUCCESS)  // keeps it until then
+    stream.enqueue(runtime::make_work([snapshot](CUresult) {}, runtime::Work::Runner::Briefly));
   return result;
 }
 

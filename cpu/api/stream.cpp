@@ -96,8 +96,11 @@ CUresult cuStreamDestroy_v2(CUstream hStream) {
 }
 
 CUresult cuStreamQuery(CUstream hStream) {
-  return on_stream(hStream,
-                   [](Context&, Stream& stream) { return stream.is_ready() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY; });
+  return on_stream(hStream, [](Context&, Stream& stream) {
+    if (stream.is_ready()) return CUDA_SUCCESS;
+    stream.hasten();
+    return CUDA_ERROR_NOT_READY;
+  });
 }
 
 CUresult cuStreamSynchronize(CUstream hStream) {

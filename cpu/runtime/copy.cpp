@@ -88,9 +88,11 @@ template <class F>
 CUresult run(Stream& stream, std::size_t bytes, bool wait, F function) {
   if ((wait || bytes <= kInlineBytes) && stream.run_if_ready(function)) return CUDA_SUCCESS;
   Context& context = stream.context();
-  const std::uint64_t number = stream.enqueue(make_work([function, &context](CUresult error) mutable {
-    if (error == CUDA_SUCCESS) run_guarded(context, function);
-  }));
+  const std::uint64_t number = stream.enqueue(make_work(
+      [function, &context](CUresult error) mutable {
+        if (error == CUDA_SUCCESS) run_guarded(context, function);
+      },
+      bytes <= kInlineBytes ? Work::Runner::Briefly : Work::Runner::Anyone));
   if (wait) stream.wait_for(number);
   return wait ? context.error() : CUDA_SUCCESS;
 }

@@ -1,10 +1,14 @@
 // The threads that drain streams: see drainers.hpp.
 #include "cpu/runtime/drainers.hpp"
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "cpu/runtime/faults.hpp"
 #include "cpu/runtime/stream.hpp"
@@ -44,7 +48,56 @@ void run() {
   }
 }
 
+/// How long brief work may lie before the watch looks again: long beside a launch and its wait, since each look costs
+/// the watch a wake.
+constexpr std::chrono::microseconds kLook{100};
+
+struct Watch {
+  std::mutex mutex;
+  std::condition_variable work;
+  std::vector<std::shared_ptr<Stream>> streams;
+  bool is_started = false;
+};
+
+Watch& watch() {
+  static auto* instance = new Watch;  // its thread runs until the process ends
+  return *instance;
+}
+
+void keep_watch() {
+  Watch& self = watch();
+  std::vector<std::shared_ptr<Stream>> watched;
+  for (;;) {
+    {
+      std::unique_lock lock(self.mutex);
+      if (watched.empty()) self.work.wait(lock, [&] { return !self.streams.empty(); });
+      for (auto& stream : std::exchange(self.streams, {})) watched.push_back(std::move(stream));
+    }
+    std::this_thread::sleep_for(kLook);
+    std::erase_if(watched, [](const auto& stream) { return !stream->look_after(); });
+  }
+}
+
 }  // namespace
+
+void watch_over(std::shared_ptr<Stream> stream) {
+  Watch& self = watch();
+  {
+    const std::lock_guard lock(self.mutex);
+    try {
+      if (!std::exchange(self.is_started, true)) start_thread(keep_watch);
+    } catch (const std::system_error&) {
+      self.is_started = false;
+    }
+    if (self.is_started) {
+      self.streams.push_back(std::move(stream));
+      self.work.notify_one();
+      return;
+    }
+  }
+  while (stream->look_after()) {  // no thread to be had: done here
+  }
+}
 
 void drain_on_a_thread(std::shared_ptr<Stream> stream) {
   Drainers& self = drainers();

@@ -68,7 +68,7 @@ void Event::record(Stream& stream) {
   if (shared_) {
     const std::uint64_t number = shared_->begin();
     const auto reach = [state = shared_, number] { state->reach(number); };
-    if (!stream.run_if_ready(reach)) stream.enqueue(make_work([reach](CUresult) { reach(); }));
+    if (!stream.run_if_ready(reach)) stream.enqueue(make_work([reach](CUresult) { reach(); }, Work::Runner::Briefly));
     return;
   }
   auto point = std::make_shared<RecordPoint>();
@@ -78,7 +78,8 @@ void Event::record(Stream& stream) {
         point->number = stream.last();
         point->reached.store(now(), std::memory_order_release);
       })) {
-    auto item = make_work([point](CUresult) { point->reached.store(now(), std::memory_order_release); });
+    auto item =
+        make_work([point](CUresult) { point->reached.store(now(), std::memory_order_release); }, Work::Runner::Briefly);
     point->number = stream.enqueue(std::move(item));
   }
   publish(std::move(point));
@@ -119,7 +120,9 @@ CUresult Event::query() const {
   if (const CUresult error = context_.error(); error != CUDA_SUCCESS) return error;
   if (shared_) return shared_->is_reached(shared_->latest()) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   const auto point = latest();
-  return !point || point->is_done() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+  if (!point || point->is_done()) return CUDA_SUCCESS;
+  point->stream->hasten();
+  return CUDA_ERROR_NOT_READY;
 }
 
 CUresult Event::synchronize() const {

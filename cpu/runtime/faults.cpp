@@ -6,12 +6,19 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <mutex>
 
 #include "cpu/runtime/fiber.hpp"
 #include "cpu/runtime/moving_pages.hpp"
+#include "cpu/runtime/threads.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -90,5 +97,29 @@ FaultGuardedThread::~FaultGuardedThread() {
   sigaltstack(&none, nullptr);
   munmap(stack_, kSignalStack);
 }
+
+bool can_run_device_code() {
+  enum class Answer : std::uint8_t { Unknown, Yes, No };
+  thread_local Answer answer = Answer::Unknown;
+  if (answer != Answer::Unknown) return answer == Answer::Yes;
+  sigset_t blocked;
+  stack_t alternate{};
+  const bool is_known = pthread_sigmask(SIG_BLOCK, nullptr, &blocked) == 0 && sigaltstack(nullptr, &alternate) == 0;
+  // A fault whose signal is blocked ends the process.
+  const bool takes_faults = is_known && std::none_of(std::begin(kSignals), std::end(kSignals),
+                                                     [&](int signal) { return sigismember(&blocked, signal) != 0; });
+  if (takes_faults && (alternate.ss_flags & SS_DISABLE) != 0) of_this_thread<FaultGuardedThread>();
+  answer = takes_faults ? Answer::Yes : Answer::No;
+  return takes_faults;
+}
+
+#if defined(__x86_64__)
+DeviceFloatingPoint::DeviceFloatingPoint() : before_(_mm_getcsr()) {
+  constexpr unsigned int kDefault = 0x1f80;  // to nearest, nothing trapped, nothing flushed to zero
+  _mm_setcsr(kDefault);
+}
+
+DeviceFloatingPoint::~DeviceFloatingPoint() { _mm_setcsr(before_); }
+#endif
 
 }  // namespace cucore::cpu::runtime

@@ -19,4 +19,20 @@ class FaultGuardedThread {
   void* stack_;
 };
 
+/// Whether the calling thread of the program can run generated code while it waits: it must be able to take the faults.
+/// Gives it a signal stack if it has none. Decided once for each thread.
+bool can_run_device_code();
+
+/// While it stands, the calling thread computes as a thread of ours does: in IEEE's default mode, subnormals included.
+class DeviceFloatingPoint {
+ public:
+  DeviceFloatingPoint();
+  ~DeviceFloatingPoint();
+  DeviceFloatingPoint(const DeviceFloatingPoint&) = delete;
+  DeviceFloatingPoint& operator=(const DeviceFloatingPoint&) = delete;
+
+ private:
+  unsigned int before_;
+};
+
 }  // namespace cucore::cpu::runtime

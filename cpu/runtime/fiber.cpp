@@ -8,6 +8,7 @@
 
 #include "cpu/runtime/address_space.hpp"
 #include "cpu/runtime/checker.hpp"
+#include "cpu/runtime/threads.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define CUCORE_ADDRESS_SANITIZER 1
@@ -92,8 +93,8 @@ FiberStack StackPool::take(std::size_t usable) {
   while (!free_.empty()) {
     const FiberStack stack = free_.back();
     free_.pop_back();
-    if (stack.size == size) return stack;
-    unmap_stack(stack);  // kernels with another need came first
+    if (stack.size >= size) return stack;
+    unmap_stack(stack);  // kernels with a smaller need came first
   }
   void* const low = map_stack(size);
   if (low == MAP_FAILED) throw std::bad_alloc();
@@ -201,10 +202,7 @@ void Fiber::finish_with_fault(Fiber* fiber) {
   __builtin_unreachable();
 }
 
-StackPool& stack_pool() {
-  thread_local auto* pool = new StackPool;  // threads of ours live as long as the process
-  return *pool;
-}
+StackPool& stack_pool() { return of_this_thread<StackPool>(); }
 
 Fault call_guarded(Fiber::Body body, void* argument) {
   constexpr std::size_t kStack = 64 * 1024;

@@ -20,7 +20,7 @@ struct FiberStack {
   bool is_in_guard(std::uintptr_t address) const;
 };
 
-/// Stacks of one size, reused. Not thread-safe: each thread has its own.
+/// Stacks, reused for all that need no more. Not thread-safe: each thread has its own.
 class StackPool {
  public:
   StackPool() = default;
@@ -96,11 +96,11 @@ class Fiber {
   [[maybe_unused]] void* resumer_race_context_ = nullptr;
 };
 
-/// Stacks of the calling thread, for as long as the process lives.
+/// Stacks of the calling thread, for as long as it lives.
 StackPool& stack_pool();
 
 /// Runs `body(argument)` on a fiber, to its end or its first fault, which is returned instead of ending the process.
-/// Only on threads of ours (they have a signal stack).
+/// Only on threads that have a signal stack: those of ours, and others while they help.
 Fault call_guarded(Fiber::Body body, void* argument);
 
 }  // namespace cucore::cpu::runtime

@@ -103,6 +103,7 @@ CUresult find_cluster(const Function& function, const LaunchRequest& request, st
 
 class Launch final : public Work {
  public:
+  Launch() : Work(Runner::Anyone) {}
   void run(CUresult error) override {
     if (error != CUDA_SUCCESS) return;
     run_grid(grid);
@@ -215,6 +216,7 @@ CUresult launch(const std::shared_ptr<Function>& function, const LaunchRequest& 
   if (&function->module().context() != &stream.context().home()) return CUDA_ERROR_INVALID_HANDLE;
   auto work = std::make_unique<Launch>();
   if (const CUresult result = prepare(function, request, work->grid); result != CUDA_SUCCESS) return result;
+  if (runs_alone(work->grid)) work->runner = Work::Runner::Briefly;
   const std::uint64_t number = stream.enqueue(std::move(work));
   if (!launches_block()) return CUDA_SUCCESS;
   stream.wait_for(number);

@@ -326,7 +326,8 @@ CUresult free_async(std::uintptr_t address, Stream& stream) {
   const auto release = [address, freed_at = shadow::caller()] {
     if (const auto allocation = withdraw(address, freed_at)) give_back(*allocation);
   };
-  if (!stream.run_if_ready(release)) stream.enqueue(make_work([release](CUresult) { release(); }));
+  if (!stream.run_if_ready(release))
+    stream.enqueue(make_work([release](CUresult) { release(); }, Work::Runner::Briefly));
   return CUDA_SUCCESS;
 }
 

@@ -12,6 +12,7 @@
 #include "cpu/runtime/fault_reports.hpp"
 #include "cpu/runtime/grid.hpp"
 #include "cpu/runtime/seeded_order.hpp"
+#include "cpu/runtime/threads.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -73,10 +74,10 @@ void run_plain(Grid& grid, std::uint32_t worker) {
     loop.block.shared = checks->shared();
   } else {
     // Reused from launch to launch: a fresh buffer would be cleared for nothing.
-    thread_local auto* const shared = new std::vector<std::byte>;
-    if (shared->size() < grid.state.total_shared + kSharedAlignment)
-      shared->resize(grid.state.total_shared + kSharedAlignment);
-    loop.block.shared = aligned_shared(shared->data());
+    auto& shared = of_this_thread<std::vector<std::byte>>();
+    if (shared.size() < grid.state.total_shared + kSharedAlignment)
+      shared.resize(grid.state.total_shared + kSharedAlignment);
+    loop.block.shared = aligned_shared(shared.data());
   }
   loop.block.cluster_shared = loop.block.shared;  // kernels that name other blocks run on fibers
   loop.block.worker = worker;

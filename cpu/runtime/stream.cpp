@@ -1,6 +1,8 @@
 // Streams: see stream.hpp.
 #include "cpu/runtime/stream.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <system_error>
 
@@ -8,11 +10,15 @@
 #include "cpu/runtime/context.hpp"
 #include "cpu/runtime/default_stream.hpp"
 #include "cpu/runtime/drainers.hpp"
+#include "cpu/runtime/faults.hpp"
 #include "cpu/runtime/process.hpp"
 
 namespace cucore::cpu::runtime {
 
 namespace {
+
+/// Brief items that may pile up before a drainer is called.
+constexpr std::size_t kMostPutOff = 32;
 
 std::atomic<std::uint64_t> next_stream_id{1};
 
@@ -25,9 +31,13 @@ StreamTable& stream_table() {
 }  // namespace
 
 bool Backoff::pause() {
-  constexpr int kRounds = 200;
+  constexpr int kSpins = 10;  // a pause takes some 50 ns on new processors
+  constexpr int kRounds = 60;
   if (rounds_ >= kRounds) return false;
-  ++rounds_;
+  if (++rounds_ > kSpins) {
+    sched_yield();  // who is awaited may be on this very processor
+    return true;
+  }
 #if defined(__x86_64__)
   for (int i = 0; i < 8; ++i) __builtin_ia32_pause();
 #endif
@@ -59,22 +69,64 @@ CUresult Stream::create(Context& context, unsigned int flags, int priority, CUst
 }
 
 std::uint64_t Stream::append(std::unique_ptr<Work> work) {
+  const bool is_brief = work->runner == Work::Runner::Briefly;
   std::uint64_t number;
-  bool start = false;
+  bool call = false;
+  bool watch = false;
   {
     const std::lock_guard lock(mutex_);
     number = enqueued_.load(std::memory_order_relaxed) + 1;
     enqueued_.store(number, std::memory_order_release);
     queue_.push_back(std::move(work));
-    start = !std::exchange(draining_, true);
+    if (is_run_ || is_called_) return number;
+    if (!is_brief || queue_.size() > kMostPutOff) {
+      call = is_called_ = true;
+    } else if (!is_watched_) {
+      watch = is_watched_ = true;
+      seen_ = completed_.load();
+    }
   }
-  if (!start) return number;
+  if (watch) watch_over(shared_from_this());
+  if (call) call_drainer();
+  return number;
+}
+
+void Stream::call_drainer() {
   try {
     drain_on_a_thread(shared_from_this());
   } catch (const std::system_error&) {
     drain();  // no thread to be had: late, but done
   }
-  return number;
+}
+
+bool Stream::look_after() {
+  const std::uint64_t completed = completed_.load();
+  if (std::exchange(seen_, completed) != completed) return true;  // who waits for it runs it
+  {
+    const std::lock_guard lock(mutex_);
+    is_watched_ = false;
+    if (queue_.empty() || is_run_ || is_called_) return false;
+    is_called_ = true;
+  }
+  call_drainer();
+  return false;
+}
+
+void Stream::hasten_this() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (queue_.empty() || is_run_ || is_called_) return;
+    is_called_ = true;
+  }
+  call_drainer();
+}
+
+void Stream::hasten() {
+  hasten_this();
+  if (synchronises_with_legacy()) context_.legacy_stream().hasten_this();
+  if (kind_ != Kind::Legacy) return;
+  for (const auto& stream : context_.streams())
+    if (stream->synchronises_with_legacy()) stream->hasten_this();
 }
 
 void Stream::enqueue_dependencies() {
@@ -109,14 +161,29 @@ bool Stream::is_ready() const {
 }
 
 void Stream::wait_for(std::uint64_t number) {
+  if (is_done(number)) return;
+  help(number);
   for (Backoff backoff; !is_done(number);) {
     if (backoff.pause()) continue;
     std::unique_lock lock(mutex_);
-    waiters_.fetch_add(1);
+    ++waiters_;
     done_.wait(lock, [&] { return is_done(number); });
-    waiters_.fetch_sub(1);
+    --waiters_;
     return;
   }
+}
+
+void Stream::help(std::uint64_t number) {
+  {
+    std::unique_lock lock(mutex_);
+    const auto is_wanted = [&](const Work& work) { return !is_done(number) && work.runner != Work::Runner::Drainer; };
+    if (is_run_ || queue_.empty() || !is_wanted(*queue_.front()) || !can_run_device_code()) return;
+    const DeviceFloatingPoint here;
+    run_items(lock, is_wanted);
+    if (queue_.empty() || is_called_) return;
+    is_called_ = true;
+  }
+  call_drainer();
 }
 
 void Stream::wait_until_done() {
@@ -126,36 +193,26 @@ void Stream::wait_until_done() {
     if (stream->synchronises_with_legacy()) stream->wait_for(stream->last());
 }
 
-void Stream::drain() {
-  for (;;) {
-    std::unique_ptr<Work> work;
-    {
-      std::unique_lock lock(mutex_);
-      if (queue_.empty()) {
-        // Linger: the next launch of a loop usually comes within microseconds.
-        lock.unlock();
-        const std::uint64_t seen = completed_.load();
-        for (Backoff backoff; enqueued_.load(std::memory_order_acquire) == seen && backoff.pause();) {
-        }
-        lock.lock();
-        if (queue_.empty()) {
-          draining_ = false;
-          return;
-        }
-      }
-      work = std::move(queue_.front());
-      queue_.pop_front();
-    }
+template <class F>
+void Stream::run_items(std::unique_lock<std::mutex>& lock, F&& may_run) {
+  is_run_ = true;
+  while (!queue_.empty() && may_run(*queue_.front())) {
+    std::unique_ptr<Work> work = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
     if (!is_shutting_down()) work->run(context_.error());
     work.reset();
+    lock.lock();
     completed_.fetch_add(1);
-    if (waiters_.load() > 0) {
-      {
-        const std::lock_guard lock(mutex_);
-      }
-      done_.notify_all();
-    }
+    if (waiters_ > 0) done_.notify_all();
   }
+  is_run_ = false;
+}
+
+void Stream::drain() {
+  std::unique_lock lock(mutex_);
+  is_called_ = false;
+  if (!is_run_) run_items(lock, [](const Work&) { return true; });
 }
 
 void Stream::set_capture(std::shared_ptr<Capture> capture) {

@@ -1,5 +1,10 @@
-// Streams: FIFO queues of work, each drained by one thread of ours at a time while it has any. A work item may block
-// (wait for another stream, a host function, a kernel that waits for a flag) without holding up other streams.
+// Streams: FIFO queues of work, each run by one thread at a time while it has any. A work item may block (wait for
+// another stream, a host function, a kernel that waits for a flag) without holding up other streams.
+//
+// Who runs it: a thread that waits for the work, if nobody has begun and it may; else a drainer, which is called when
+// work is queued. For brief work calling one would take longer than the work, and a program mostly waits for it at
+// once: then a drainer is called only if somebody polls, or if the work has not been begun a moment later (the watch).
+// So while anything is queued, somebody runs the stream, a drainer is called, or the stream is watched.
 #pragma once
 
 #include <cuda.h>
@@ -25,18 +30,27 @@ class Context;
 /// waits and event records does nothing then.
 class Work {
  public:
+  enum class Runner {
+    Drainer,  ///< a thread of ours alone
+    Anyone,   ///< also a thread of the program that waits for it
+    Briefly   ///< the same, and it takes no longer than to wake a thread
+  };
+
+  explicit Work(Runner runner_ = Runner::Drainer) : runner(runner_) {}
   virtual ~Work() = default;
   virtual void run(CUresult error) = 0;
+
+  Runner runner;
 };
 
 template <class F>
-std::unique_ptr<Work> make_work(F function) {
+std::unique_ptr<Work> make_work(F function, Work::Runner runner = Work::Runner::Drainer) {
   struct Item final : Work {
-    explicit Item(F f) : call(std::move(f)) {}
+    Item(F f, Runner who) : Work(who), call(std::move(f)) {}
     void run(CUresult error) override { call(error); }
     F call;
   };
-  return std::make_unique<Item>(std::move(function));
+  return std::make_unique<Item>(std::move(function), runner);
 }
 
 class Stream : public std::enable_shared_from_this<Stream> {
@@ -71,6 +85,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool is_idle() const { return is_done(last()); }
   /// True if this stream and every stream it synchronises with are idle.
   bool is_ready() const;
+  /// Returns when work `number` is done; runs it and what is before it here, where that is possible.
   void wait_for(std::uint64_t number);
   /// Waits for all that the stream stands for: the legacy stream for every blocking stream too.
   void wait_until_done();
@@ -86,12 +101,23 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<int> sync_policy{-1};
   std::atomic<CUlaunchMemSyncDomain> mem_sync_domain{CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT};
 
-  /// Called by the draining thread: runs items until none is left.
+  /// For who polls instead of waiting: work of the stream, and of those it synchronises with, is not put off any more.
+  void hasten();
+
+  /// Called by a drainer: runs items until none is left.
   void drain();
+  /// Called by the watch, now and then: calls a drainer if nobody has done anything since. False: watch it no more.
+  bool look_after();
 
  private:
   void enqueue_dependencies();
   std::uint64_t append(std::unique_ptr<Work> work);
+  void call_drainer();
+  void hasten_this();
+  void help(std::uint64_t number);
+  /// Runs items as long as `may_run(item)`. Nobody else does meanwhile; `lock` is held except while one runs.
+  template <class F>
+  void run_items(std::unique_lock<std::mutex>& lock, F&& may_run);
 
   Context& context_;
   const Kind kind_;
@@ -102,10 +128,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::mutex mutex_;
   std::condition_variable done_;
   std::deque<std::unique_ptr<Work>> queue_;
-  bool draining_ = false;
+  bool is_run_ = false;      ///< a thread runs items
+  bool is_called_ = false;   ///< a drainer is on its way
+  bool is_watched_ = false;  ///< the watch looks after it
+  int waiters_ = 0;          ///< threads that sleep until work is done
   std::atomic<std::uint64_t> enqueued_{0};
   std::atomic<std::uint64_t> completed_{0};
-  std::atomic<int> waiters_{0};
+  std::uint64_t seen_ = 0;  ///< completed_ when the watch looked last; the watch's own while is_watched_
   std::atomic<bool> is_capturing_{false};
   std::shared_ptr<Capture> capture_;
 };
@@ -118,7 +147,8 @@ std::shared_ptr<Stream> find_stream(Context& context, CUstream handle);
 CUresult destroy_stream(CUstream handle);
 void remove_streams_of(const Context& context);
 
-/// Spins a little, then gives the processor away: for short waits of threads that expect to go on soon.
+/// Spins a little, then lets others have the processor in between: for short waits of threads that expect to go on
+/// soon.
 class Backoff {
  public:
   /// False once waiting should become blocking.

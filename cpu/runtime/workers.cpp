@@ -19,7 +19,7 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
-/// A grid with at most this many threads in all runs on the drainer alone.
+/// A grid with at most this many threads in all runs on one thread.
 constexpr std::uint64_t kTinyThreads = 2048;
 
 struct Job {
@@ -74,10 +74,14 @@ void help() {
 
 }  // namespace
 
+bool runs_alone(const Grid& grid) {
+  const std::uint64_t threads = grid.block_count * grid.threads_per_block;
+  return grid.block_count == 1 || (threads <= kTinyThreads && !grid.is_cooperative);
+}
+
 void run_grid(Grid& grid) {
   const unsigned int helpers = worker_count() - 1;
-  const std::uint64_t threads = grid.block_count * grid.threads_per_block;
-  if (helpers == 0 || checker::seed() || grid.block_count == 1 || (threads <= kTinyThreads && !grid.is_cooperative)) {
+  if (helpers == 0 || checker::seed() || runs_alone(grid)) {
     run_blocks(grid, 0);
     return;
   }

@@ -1,5 +1,12 @@
 // Streams: order within one, independence between two, and the rules of the default streams.
+#include <signal.h>
+
+#include <algorithm>
 #include <atomic>
+#include <cfenv>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <thread>
 #include <vector>
 
@@ -226,6 +233,116 @@ TEST_F(Streams, many_threads_use_one_context) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(8 * 50 * 32, *out);
+}
+
+TEST_F(Streams, a_launch_runs_though_nobody_asks_the_driver) {
+  int* const out = device_array<int>(2);
+  ASSERT_OK(launch(kernel("set_to"), 1, 1, make(CU_STREAM_NON_BLOCKING), out, 1));
+  while (std::atomic_ref<int>(*out).load() == 0) std::this_thread::yield();
+  // Nor after a wait, which may have run the work itself.
+  const CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  for (int i = 2; i < 20; ++i) {
+    ASSERT_OK(launch(kernel("set_to"), 1, 1, stream, out, i));
+    ASSERT_OK(cuStreamSynchronize(stream));
+    ASSERT_OK(launch(kernel("set_to"), 1, 1, stream, out + 1, i));
+    while (std::atomic_ref<int>(out[1]).load() != i) std::this_thread::yield();
+  }
+}
+
+TEST_F(Streams, a_thread_that_polls_sees_the_work_done) {
+  int* const out = device_array<int>(1);
+  const CUstream stream = make(CU_STREAM_DEFAULT);
+  CUevent event = nullptr;
+  ASSERT_OK(cuEventCreate(&event, CU_EVENT_DEFAULT));
+  for (const CUstream asked : {stream, CUstream{nullptr}}) {
+    *out = 0;
+    ASSERT_OK(launch(kernel("set_to"), 1, 1, stream, out, 1));
+    while (cuStreamQuery(asked) == CUDA_ERROR_NOT_READY) std::this_thread::yield();
+    EXPECT_EQ(1, *out);
+  }
+  ASSERT_OK(launch(kernel("set_to"), 1, 1, stream, out, 2));
+  ASSERT_OK(cuEventRecord(event, stream));
+  while (cuEventQuery(event) == CUDA_ERROR_NOT_READY) std::this_thread::yield();
+  EXPECT_EQ(2, *out);
+  ASSERT_OK(cuEventDestroy(event));
+}
+
+TEST_F(Streams, the_rounding_of_a_thread_that_waits_is_not_the_kernels) {
+  float* const numbers = device_array<float>(2);
+  numbers[0] = 0x1p-30f;
+  numbers[1] = 1;
+  ASSERT_EQ(0, std::fesetround(FE_UPWARD));
+  const CUresult launched = launch(kernel("saxpy"), 1, 1, nullptr, 1.0f, numbers, numbers + 1, 1);
+  const CUresult waited = cuStreamSynchronize(nullptr);
+  const int rounding = std::fegetround();
+  std::fesetround(FE_TONEAREST);
+  ASSERT_OK(launched);
+  ASSERT_OK(waited);
+  EXPECT_EQ(FE_UPWARD, rounding);
+  EXPECT_EQ(1.0f, numbers[1]);
+}
+
+TEST_F(Streams, a_fault_is_an_error_to_a_thread_that_blocks_signals_too) {
+  const CUfunction write_to = kernel("write_to");
+  std::thread([&] {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, nullptr);
+    ASSERT_OK(cuCtxSetCurrent(context));
+    ASSERT_OK(launch(write_to, 1, 1, nullptr, std::uint64_t{64}));
+    EXPECT_EQ(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(nullptr));
+  }).join();
+}
+
+TEST_F(Streams, threads_that_end_leave_no_mappings_behind) {
+  const auto mappings = [] {
+    std::ifstream file("/proc/self/maps");
+    return std::count(std::istreambuf_iterator<char>(file), {}, '\n');
+  };
+  int* const out = device_array<int>(1);
+  const CUfunction count_up = kernel("count_up");
+  const auto wait_in_a_thread = [&] {
+    std::thread([&] {
+      ASSERT_OK(cuCtxSetCurrent(context));
+      ASSERT_OK(launch(count_up, 1, 1, nullptr, out));
+      ASSERT_OK(cuStreamSynchronize(nullptr));
+    }).join();
+  };
+  wait_in_a_thread();
+  const auto before = mappings();
+  for (int i = 0; i < 100; ++i) wait_in_a_thread();
+  EXPECT_EQ(101, *out);
+  EXPECT_LT(mappings(), before + 50);
+}
+
+TEST_F(Streams, threads_that_share_a_stream_wait_for_each_others_work) {
+  constexpr int kThreads = 4;
+  constexpr int kTimes = 200;
+  int* const out = device_array<int>(1);
+  std::atomic<int> called{0};
+  const CUfunction count_up = kernel("count_up");
+  const CUstream stream = make(CU_STREAM_NON_BLOCKING);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      ASSERT_OK(cuCtxSetCurrent(context));
+      int seen = 0;
+      for (int i = 1; i <= kTimes; ++i) {
+        ASSERT_OK(launch(count_up, 1, 1, stream, out));
+        if (i % 20 == 0) {
+          const auto count = [](void* counter) { static_cast<std::atomic<int>*>(counter)->fetch_add(1); };
+          ASSERT_OK(cuLaunchHostFunc(stream, count, &called));
+        }
+        ASSERT_OK(cuStreamSynchronize(stream));
+        const int now = std::atomic_ref<int>(*out).load();
+        EXPECT_GT(now, seen);
+        seen = now;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(kThreads * kTimes, *out);
+  EXPECT_EQ(kThreads * kTimes / 20, called.load());
 }
 
 }  // namespace
