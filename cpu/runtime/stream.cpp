@@ -81,9 +81,10 @@ std::uint64_t Stream::append(std::unique_ptr<Work> work) {
     if (is_run_ || is_called_) return number;
     if (!is_brief || queue_.size() > kMostPutOff) {
       call = is_called_ = true;
-    } else if (!is_watched_) {
-      watch = is_watched_ = true;
-      seen_ = completed_.load();
+    } else {
+      is_put_off_.store(true, std::memory_order_relaxed);
+      watch = !std::exchange(is_watched_, true);
+      if (watch) seen_ = completed_.load();
     }
   }
   if (watch) watch_over(shared_from_this());
@@ -113,6 +114,7 @@ bool Stream::look_after() {
 }
 
 void Stream::hasten_this() {
+  if (!is_put_off_.load(std::memory_order_relaxed)) return;  // who polls takes no lock from who works
   {
     const std::lock_guard lock(mutex_);
     if (queue_.empty() || is_run_ || is_called_) return;
@@ -196,6 +198,7 @@ void Stream::wait_until_done() {
 template <class F>
 void Stream::run_items(std::unique_lock<std::mutex>& lock, F&& may_run) {
   is_run_ = true;
+  is_put_off_.store(false, std::memory_order_relaxed);
   while (!queue_.empty() && may_run(*queue_.front())) {
     std::unique_ptr<Work> work = std::move(queue_.front());
     queue_.pop_front();
@@ -211,8 +214,24 @@ void Stream::run_items(std::unique_lock<std::mutex>& lock, F&& may_run) {
 
 void Stream::drain() {
   std::unique_lock lock(mutex_);
+  while (!is_run_ && !queue_.empty()) {
+    run_items(lock, [](const Work&) { return true; });
+    lock.unlock();
+    linger();
+    lock.lock();
+  }
   is_called_ = false;
-  if (!is_run_) run_items(lock, [](const Work&) { return true; });
+}
+
+void Stream::linger() const {
+  constexpr int kPatience = 3;
+  std::uint64_t before = completed_.load();
+  int rounds = 0;
+  for (Backoff backoff; rounds < kPatience && backoff.pause();) {
+    const std::uint64_t completed = completed_.load();
+    rounds = completed == before && !is_idle() ? rounds + 1 : 0;
+    before = completed;
+  }
 }
 
 void Stream::set_capture(std::shared_ptr<Capture> capture) {

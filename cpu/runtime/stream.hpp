@@ -115,6 +115,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void call_drainer();
   void hasten_this();
   void help(std::uint64_t number);
+  /// What a drainer does before it goes, for a program that asked for its work without waiting mostly does so again:
+  /// returns when there is work that nobody begins, who waits for it being quicker, or when there was none for a while.
+  void linger() const;
   /// Runs items as long as `may_run(item)`. Nobody else does meanwhile; `lock` is held except while one runs.
   template <class F>
   void run_items(std::unique_lock<std::mutex>& lock, F&& may_run);
@@ -128,10 +131,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::mutex mutex_;
   std::condition_variable done_;
   std::deque<std::unique_ptr<Work>> queue_;
-  bool is_run_ = false;      ///< a thread runs items
-  bool is_called_ = false;   ///< a drainer is on its way
-  bool is_watched_ = false;  ///< the watch looks after it
-  int waiters_ = 0;          ///< threads that sleep until work is done
+  bool is_run_ = false;                  ///< a thread runs items
+  bool is_called_ = false;               ///< a drainer is on its way, or has not gone yet
+  bool is_watched_ = false;              ///< the watch looks after it
+  std::atomic<bool> is_put_off_{false};  ///< brief work was queued since anybody ran any: changed under the lock
+  int waiters_ = 0;                      ///< threads that sleep until work is done
   std::atomic<std::uint64_t> enqueued_{0};
   std::atomic<std::uint64_t> completed_{0};
   std::uint64_t seen_ = 0;  ///< completed_ when the watch looked last; the watch's own while is_watched_
