@@ -37,8 +37,7 @@ def test_the_client_finds_all_it_calls(script):
         pytest.skip("no CPU device")
     environment = {**KERNELS_NOT_KEPT, **os.environ, "LD_LIBRARY_PATH": str(folder)}
     environment.pop("CUDA_VISIBLE_DEVICES", None)
-    if "two_devices" in script.stem:
-        environment["CUCORE_CPU_DEVICES"] = "2"
+    environment["CUCORE_CPU_DEVICES"] = "2" if "two_devices" in script.stem else "1"
     if "tensor_maps" in script.stem:
         environment["CUCORE_CPU_COMPUTE_CAPABILITY"] = "9.0"
     done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=300)
