@@ -10,38 +10,27 @@ from conftest import run_python
 
 import cucore
 
+# Every block writes its rank and the size of its cluster.
+RANK_AND_SIZE = r"""{
+	.reg .b64 %to;
+	.reg .b32 %block, %rank, %size;
+	ld.param.u64 %to, [out];
+	mov.u32 %block, %ctaid.x;
+	mad.wide.u32 %to, %block, 8, %to;
+	mov.u32 %rank, %cluster_ctarank;
+	mov.u32 %size, %cluster_nctarank;
+	st.global.v2.u32 [%to], {%rank, %size};
+	ret;
+}"""
 PTX = r"""
 .version 8.1
 .target sm_90
 .address_size 64
 
-// Every block writes its rank and the size of its cluster.
 .visible .entry plain(.param .u64 out)
-{
-	.reg .b64 %to;
-	.reg .b32 %block, %rank, %size;
-	ld.param.u64 %to, [out];
-	mov.u32 %block, %ctaid.x;
-	mad.wide.u32 %to, %block, 8, %to;
-	mov.u32 %rank, %cluster_ctarank;
-	mov.u32 %size, %cluster_nctarank;
-	st.global.v2.u32 [%to], {%rank, %size};
-	ret;
-}
-
+RANK_AND_SIZE
 .visible .entry pairs(.param .u64 out) .explicitcluster .reqnctapercluster 2, 1, 1
-{
-	.reg .b64 %to;
-	.reg .b32 %block, %rank, %size;
-	ld.param.u64 %to, [out];
-	mov.u32 %block, %ctaid.x;
-	mad.wide.u32 %to, %block, 8, %to;
-	mov.u32 %rank, %cluster_ctarank;
-	mov.u32 %size, %cluster_nctarank;
-	st.global.v2.u32 [%to], {%rank, %size};
-	ret;
-}
-
+RANK_AND_SIZE
 .visible .entry named(.param .u64 out) .explicitcluster
 {
 	ret;
@@ -51,7 +40,7 @@ PTX = r"""
 {
 	ret;
 }
-"""
+""".replace("RANK_AND_SIZE", RANK_AND_SIZE)
 
 SUCCESS, INVALID_VALUE, INVALID_CLUSTER_SIZE = 0, 1, 912
 CLUSTER_DIMENSION, SCHEDULING_POLICY, PREFERRED_CLUSTER = 4, 5, 11

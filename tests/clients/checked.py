@@ -12,3 +12,13 @@ def checked(name, function):
         print("FAILED", name, type(error).__name__, str(error)[:300], flush=True)
         if os.environ.get("TRACE"):
             traceback.print_exc()
+
+
+def refuses(kind, function, *words):
+    """The function raises an error of that kind, with all the words."""
+    try:
+        function()
+    except kind as error:
+        assert all(word in str(error) for word in words), error
+        return
+    raise AssertionError("nothing was refused")

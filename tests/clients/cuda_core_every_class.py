@@ -3,7 +3,7 @@
 import gc
 
 import numpy as np
-from checked import checked
+from checked import checked, refuses
 from cuda.core import (
     LEGACY_DEFAULT_STREAM,
     PER_THREAD_DEFAULT_STREAM,
@@ -32,15 +32,6 @@ from cuda.core.utils import copy_batch, discard_batch, discard_prefetch_batch, p
 device = Device()
 device.set_current()
 stream = device.create_stream()
-
-
-def refuses(kind, function, *words):
-    try:
-        function()
-    except kind as error:
-        assert all(word in str(error) for word in words), error
-        return
-    raise AssertionError("nothing was refused")
 
 
 def devices_and_contexts():

@@ -5,7 +5,7 @@ import os
 import tempfile
 
 import numpy as np
-from checked import checked
+from checked import checked, refuses
 from cuda.core import (
     Buffer,
     Device,
@@ -52,15 +52,6 @@ choose, put, fetch, sample = (module.get_kernel(each) for each in ("choose", "pu
 host = pinned.allocate(1024)
 numbers = np.from_dlpack(host).view(np.int32)
 floats = numbers.view(np.float32)
-
-
-def refuses(kind, function, *words):
-    try:
-        function()
-    except kind as error:
-        assert all(word in str(error) for word in words), error
-        return
-    raise AssertionError("nothing was refused")
 
 
 def through_the_run_time_library():
