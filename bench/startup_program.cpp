@@ -15,18 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "bench/driver_call.hpp"
+
 namespace {
-
-void* driver = nullptr;
-
-template <typename... Arguments>
-void call(const char* name, Arguments... arguments) {
-  const auto function = reinterpret_cast<int (*)(Arguments...)>(dlsym(driver, name));
-  const int result = function != nullptr ? function(arguments...) : -1;
-  if (result == 0) return;
-  std::fprintf(stderr, "%s: %d\n", name, result);
-  std::exit(1);
-}
 
 using Clock = std::chrono::steady_clock;
 

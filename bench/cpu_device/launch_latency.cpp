@@ -18,20 +18,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "bench/driver_call.hpp"
+
 namespace {
 
 constexpr int kRounds = 25;
-
-void* driver = nullptr;
-
-template <typename... Arguments>
-void call(const char* name, Arguments... arguments) {
-  const auto function = reinterpret_cast<int (*)(Arguments...)>(dlsym(driver, name));
-  const int result = function != nullptr ? function(arguments...) : -1;
-  if (result == 0) return;
-  std::fprintf(stderr, "%s: %d\n", name, result);
-  std::exit(1);
-}
 
 double nanoseconds(clockid_t clock) {
   timespec now{};
