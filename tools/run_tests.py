@@ -226,12 +226,13 @@ def packaging(log):
     shutil.rmtree(ROOT / "build-wheel", ignore_errors=True)
     folder.mkdir(parents=True)
     needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    settings = ("build-dir=build-wheel", "cmake.define.CUCORE_DEVELOPER=ON")
     venv = folder / "venv"
     pip = [venv / "bin/python", "-m", "pip", "install", "-q", "--no-input"]
     steps = [
         ["/usr/bin/python3", "-m", "venv", venv],
         [*pip, *needed],
-        [*pip, "--no-build-isolation", "-C", "build-dir=build-wheel", "-C", "cmake.define.CUCORE_DEVELOPER=ON", ROOT],
+        [*pip, "--no-build-isolation", *(f"--config-settings={setting}" for setting in settings), ROOT],
         [venv / "bin/python", ROOT / "tests/install/quick_start.py"],
         [venv / "bin/cucore", "devices"],
     ]
