@@ -218,7 +218,7 @@ def packaging(log):
 
     What pyproject.toml asks for to build is put into that environment first: where pip would put it is another folder
     each time, and the compiler's cache would never know those headers again. For its sake too pip builds as deep as
-    build/ lies, with the same warnings: most files are the same to it then.
+    build/ lies, with the same warnings and the compiler by the same name: most files are the same to it then.
     """
     tally = Tally()
     folder = BUILD / "packaging"
@@ -237,7 +237,7 @@ def packaging(log):
         [venv / "bin/cucore", "devices"],
     ]
     for step in steps:
-        status = run(log, step, {"CUCORE_DEVICE": "cpu"}, cwd=folder)
+        status = run(log, step, {"CUCORE_DEVICE": "cpu", "CXX": "c++"}, cwd=folder)
         tally += Tally.of(" ".join(map(str, step)), status, log)
         if tally.failures:
             break
