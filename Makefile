@@ -24,8 +24,9 @@ TEST_PACKAGES := $(BUILD_PACKAGES) git clang-19 clang-format-19 libclang-rt-19-d
 DOCS_PACKAGES := doxygen
 
 export CCACHE_DIR ?= $(CURDIR)/.setup/ccache
-export CCACHE_SLOPPINESS := pch_defines,time_macros
-# The same file from build/ and from pip's build folder, or from two checkouts that share a cache, is compiled once.
+export CCACHE_SLOPPINESS := pch_defines,time_macros,locale
+# The same file from build/ and from pip's build folder, or from two checkouts that share a cache, is compiled once;
+# Python gives what it starts a locale, which make has none of.
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
