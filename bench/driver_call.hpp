@@ -6,7 +6,15 @@
 #include <cstdio>
 #include <cstdlib>
 
-inline void* driver = nullptr;  ///< what main() has opened
+inline void* driver = nullptr;
+
+/// What call() calls from then on. Exits if it cannot be opened.
+inline void open_driver(const char* path) {
+  driver = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (driver != nullptr) return;
+  std::fprintf(stderr, "%s\n", dlerror());
+  std::exit(1);
+}
 
 /// Exits if the driver has no such function, or it fails.
 template <typename... Arguments>

@@ -64,11 +64,7 @@ int main(int count, char** arguments) {
   const Usage before = usage();
 
   auto start = Clock::now();
-  driver = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
-  if (driver == nullptr) {
-    std::fprintf(stderr, "%s\n", dlerror());
-    return 1;
-  }
+  open_driver(arguments[1]);
   call("cuInit", 0U);
   int device = 0;
   void* context = nullptr;

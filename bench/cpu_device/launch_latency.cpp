@@ -94,11 +94,7 @@ constexpr const char* kKernel =
 
 int main(int count, char** arguments) {
   if (count != 2) return 2;
-  driver = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
-  if (driver == nullptr) {
-    std::fprintf(stderr, "%s\n", dlerror());
-    return 1;
-  }
+  open_driver(arguments[1]);
   call("cuInit", 0U);
   int device = 0;
   void* context = nullptr;
