@@ -63,7 +63,7 @@ class AccessChecks {
         b_.SetInsertPoint(alone);
       }
       auto* looks = f_.new_block("looks");
-      branch(is_in_interval(interval), next, looks);
+      branch(is_in_interval(interval, address_, 0), next, looks);
       b_.SetInsertPoint(looks);
       Value* begin = b_.CreateLoad(b_.getInt64Ty(), field(interval, offsetof(CheckInterval, begin)));
       branch(b_.CreateAnd(is_plainly_allowed(), b_.CreateICmpNE(begin, b_.getInt64(0))), next, asks);
@@ -201,30 +201,24 @@ class AccessChecks {
     return field(block, offsetof(CheckedBlock, intervals) + number * sizeof(CheckInterval));
   }
 
-  Value* is_in_interval(Value* interval) {
+  /// The bytes of an access at `first`, and `beyond` more. Places are multiples of the alignment, and so is the size.
+  Value* is_in_interval(Value* interval, Value* first, std::uint64_t beyond) {
     Value* begin = b_.CreateLoad(b_.getInt64Ty(), field(interval, offsetof(CheckInterval, begin)));
     Value* size = b_.CreateLoad(b_.getInt64Ty(), field(interval, offsetof(CheckInterval, size)));
-    Value* inside = b_.CreateICmpULT(b_.CreateSub(address_, begin), size);
+    Value* room = beyond == 0 ? size : b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, size, b_.getInt64(beyond));
+    Value* inside = b_.CreateICmpULT(b_.CreateSub(first, begin), room);
     if (access_.alignment == 1) return inside;
-    return b_.CreateAnd(inside, b_.CreateICmpEQ(b_.CreateAnd(address_, access_.alignment - 1), b_.getInt64(0)));
+    return b_.CreateAnd(inside, b_.CreateICmpEQ(b_.CreateAnd(first, access_.alignment - 1), b_.getInt64(0)));
+  }
+
+  /// All of the group's bytes; its alignment is that of the access.
+  Value* is_in_interval(Value* interval, const CheckGroup& group) {
+    const auto shift = static_cast<std::uint64_t>(group.begin - access_.address->offset);
+    const auto span = static_cast<std::uint64_t>(group.end - group.begin);
+    return is_in_interval(interval, b_.CreateAdd(address_, b_.getInt64(shift)), span - group.alignment);
   }
 
   /// Of a function with one variable of the thread's own; null in others.
-  /// All of the group's bytes.
-  Value* is_in_interval(Value* interval, const CheckGroup& group) {
-    Value* begin = b_.CreateLoad(b_.getInt64Ty(), field(interval, offsetof(CheckInterval, begin)));
-    Value* size = b_.CreateLoad(b_.getInt64Ty(), field(interval, offsetof(CheckInterval, size)));
-    const auto shift = static_cast<std::uint64_t>(group.begin - access_.address->offset);
-    const auto span = static_cast<std::uint64_t>(group.end - group.begin);
-    Value* first = b_.CreateAdd(address_, b_.getInt64(shift));
-    // Places are multiples of the alignment, and so is the size.
-    const std::uint64_t beyond = span - group.alignment;
-    Value* room = beyond == 0 ? size : b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, size, b_.getInt64(beyond));
-    Value* inside = b_.CreateICmpULT(b_.CreateSub(first, begin), room);
-    if (group.alignment == 1) return inside;
-    return b_.CreateAnd(inside, b_.CreateICmpEQ(b_.CreateAnd(first, group.alignment - 1), b_.getInt64(0)));
-  }
-
   Value* is_in_only_local_variable() {
     if (access_.space != Space::Local) return nullptr;
     Operand only;
