@@ -19,12 +19,6 @@ void run_thread(void* argument) {
   thread->block->grid().code->run_thread(&thread->state);
 }
 
-BlockState numbered(const Grid& grid, std::uint64_t index) {
-  BlockState state{};
-  set_block_id(state, grid, index);
-  return state;
-}
-
 /// The lane whose value `thread` gets, or -1 if it is out of range: the PTX ISA's definition of shfl.sync.
 int source_lane(Block::WarpOperation operation, int lane, std::uint32_t lane_operand, std::uint32_t clamp_operand) {
   const int b = static_cast<int>(lane_operand & 31);
@@ -50,9 +44,10 @@ int source_lane(Block::WarpOperation operation, int lane, std::uint32_t lane_ope
 
 Block::Block(Cluster& cluster, Grid& grid, std::uint64_t index, std::byte* windows, std::uint32_t worker,
              StackPool& stacks)
-    : cluster_(cluster), grid_(grid), stacks_(stacks), draws_(grid, numbered(grid, index)) {
+    : cluster_(cluster), grid_(grid), stacks_(stacks) {
   state_.launch = &grid.state;
   set_block_id(state_, grid, index);
+  draws_ = SeededDraws(grid, state_);
   state_.cluster_shared = windows;
   state_.shared = windows + std::size_t{grid.state.cluster_stride} * state_.cluster_rank;
   if (grid.state.checks) {

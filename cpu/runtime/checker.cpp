@@ -5,6 +5,9 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
+#include <string_view>
+#include <utility>
 
 #include "cpu/ptx/ast.hpp"
 #include "cpu/runtime/context.hpp"
@@ -21,6 +24,16 @@ constexpr std::uint64_t kDefaultLimit = 100;
 std::atomic<std::uint64_t> errors{0};  ///< different ones
 std::atomic<std::uint64_t> printed{0};
 
+/// What CUCORE_CPU_CHECK may name.
+constexpr std::pair<std::string_view, std::uint32_t> kClasses[] = {
+    {"memory", check_class::kMemory},
+    {"race", check_class::kRace},
+    {"init", check_class::kInit},
+    {"sync", check_class::kSync},
+    {"all", check_class::kMemory | check_class::kRace | check_class::kInit | check_class::kSync},
+    {"0", 0},
+    {"", 0}};
+
 std::uint32_t classes_from_environment() {
   const char* const text = std::getenv("CUCORE_CPU_CHECK");
   std::string_view rest = text ? text : "";
@@ -29,13 +42,11 @@ std::uint32_t classes_from_environment() {
     const std::size_t end = std::min(rest.find(','), rest.size());
     const std::string_view word = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (word == "memory") found |= check_class::kMemory;
-    if (word == "race") found |= check_class::kRace;
-    if (word == "init") found |= check_class::kInit;
-    if (word == "sync") found |= check_class::kSync;
-    if (word == "all") found |= check_class::kMemory | check_class::kRace | check_class::kInit | check_class::kSync;
-    if (word != "memory" && word != "race" && word != "init" && word != "sync" && word != "all" && word != "0" &&
-        !word.empty())
+    const auto* const named =
+        std::find_if(std::begin(kClasses), std::end(kClasses), [&](const auto& known) { return known.first == word; });
+    if (named != std::end(kClasses))
+      found |= named->second;
+    else
       std::fprintf(stderr,
                    "cucore CPU device: CUCORE_CPU_CHECK: there is no class '%.*s': memory, race, init, sync, all\n",
                    static_cast<int>(word.size()), word.data());

@@ -50,11 +50,12 @@ std::vector<std::uint32_t> shuffled_threads(const Grid& grid, const BlockState& 
 
 SeededDraws::SeededDraws(const Grid& grid, const BlockState& block) {
   const auto seed = checker::seed();
-  is_seeded_ = seed.has_value();
+  if (!seed) return;
+  is_seeded_ = true;
   const std::uint32_t* const id = block.block_id;
   const std::uint64_t number =
       id[0] + std::uint64_t{grid.state.grid[0]} * (id[1] + std::uint64_t{grid.state.grid[1]} * id[2]);
-  state_ = mixed(seed.value_or(0) ^ mixed(number));
+  state_ = mixed(*seed ^ mixed(number));
 }
 
 std::uint64_t SeededDraws::below(std::uint64_t count) {

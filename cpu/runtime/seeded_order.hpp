@@ -19,6 +19,7 @@ std::vector<std::uint32_t> shuffled_threads(const Grid& grid, const BlockState& 
 /// Draws for one block.
 class SeededDraws {
  public:
+  SeededDraws() = default;
   SeededDraws(const Grid& grid, const BlockState& block);
   /// Below `count`; 0 without a seed.
   std::uint64_t below(std::uint64_t count);

@@ -34,6 +34,11 @@ mapa.shared::cluster.u32 %there, %there, %next;"""
 MEET = """
 barrier.cluster.arrive;
 barrier.cluster.wait;"""
+# A cell of each block, cleared; %other is that of the cluster's first block.
+CELL_OF_FIRST = """
+st.shared.b32 [%mine], 0;
+mov.b32 %next, 0;
+mapa.shared::cluster.u32 %other, %mine, %next;"""
 
 
 def first_in_cluster(index, blocks):
@@ -247,10 +252,7 @@ st.shared::cluster.v2.b32 [%other], {%lane, %a};"""
     yield meeting(
         "atom.shared::cluster.add.u32",
         "all threads of all blocks add to a cell of the first; the old value of the last, which is the sum of the others",
-        """
-st.shared.b32 [%mine], 0;
-mov.b32 %next, 0;
-mapa.shared::cluster.u32 %other, %mine, %next;"""
+        CELL_OF_FIRST
         + MEET
         + """
 and.b32 %a, %a, 0xffff;
@@ -266,10 +268,7 @@ atom.relaxed.cluster.shared::cluster.add.u32 %next, [%other], %a;"""
     yield meeting(
         "red.shared::cluster.max.u32",
         "the greatest value that any block brings",
-        """
-st.shared.b32 [%mine], 0;
-mov.b32 %next, 0;
-mapa.shared::cluster.u32 %other, %mine, %next;"""
+        CELL_OF_FIRST
         + MEET
         + """
 red.relaxed.cluster.shared::cluster.max.u32 [%other], %a;"""
