@@ -53,7 +53,7 @@ class FileStreamProgramCache(RecordCache):
         self._root = default_folder() if path is None else Path(path)
         self._entries, self._records, self._tmp = (self._root / name for name in ("entries", "records", "tmp"))
         self._entries_name, self._records_name = str(self._entries), str(self._records)
-        self._known = {}  # records that were read and agreed, with the identities of their files
+        self._known = {}  # of keys: names and identities of the files, and the record that was read and agreed
         self._lock = threading.Lock()
         for folder in (self._root, self._entries, self._records, self._tmp):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -144,21 +144,23 @@ class FileStreamProgramCache(RecordCache):
             return None
 
     def get_record(self, key):
-        names = self._names(key)
-        identities = (self._identity(names[0]), self._identity(names[1]))
-        known = self._known.get(names[0])
-        if known is not None and known[0] == identities:
-            with suppress(OSError):
-                now = time.time_ns()
-                os.utime(names[0], ns=(now, identities[0][3]), follow_symlinks=False)
-            return known[1]
-        record = self._read_record(*map(Path, names))
+        key = key_bytes(key)
+        known = self._known.get(key)
+        image, record_name = known[0] if known is not None else self._names(key)
+        identities = self._identity(image), self._identity(record_name)
+        if known is not None and known[1] == identities:
+            try:  # the time of last use
+                os.utime(image, ns=(time.time_ns(), identities[0][3]), follow_symlinks=False)
+            except OSError:
+                pass
+            return known[2]
+        record = self._read_record(Path(image), Path(record_name))
         if record is None or record.symbol_mapping is None:
-            self._known.pop(names[0], None)
+            self._known.pop(key, None)
         else:
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
-            self._known[names[0]] = identities, record
+            self._known[key] = (image, record_name), identities, record
         return record
 
     def _read_record(self, image_path, record_path):
