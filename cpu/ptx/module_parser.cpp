@@ -124,14 +124,10 @@ void ModuleParser::parse_version() {
   if (major.ec == std::errc() && major.ptr != end && *major.ptr == '.') {
     const auto minor = std::from_chars(major.ptr + 1, end, module_.version.minor);
     if (minor.ec == std::errc() && minor.ptr == end) {
-      if (std::pair(module_.version.major, module_.version.minor) <=
-          std::pair(newest_version.major, newest_version.minor)) {
-        return;
-      }
+      if (module_.version.major <= newest_major_version) return;
       diagnostics_.push_back({Diagnostic::Kind::UnsupportedVersion, token.position,
                               ".version " + std::string(token.text) + " is newer than " +
-                                  std::to_string(newest_version.major) + "." + std::to_string(newest_version.minor) +
-                                  ", the newest PTX ISA version supported"});
+                                  std::to_string(newest_major_version) + ".x, the newest PTX ISA versions supported"});
       throw Abandon();
     }
   }

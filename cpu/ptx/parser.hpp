@@ -12,11 +12,12 @@
 
 namespace cucore::cpu::ptx {
 
-/// The newest PTX ISA version that `.version` may name.
-inline constexpr Version newest_version = {9, 3};
+/// The newest major version of the PTX ISA that `.version` may name. Any minor one may stand after it: compilers of
+/// newer toolkits write it under every program, and what a minor version added is refused by name where it stands.
+inline constexpr std::uint32_t newest_major_version = 9;
 
 struct Diagnostic {
-  /// UnsupportedVersion: the text asks for a PTX ISA newer than `newest_version`; nothing else was looked at.
+  /// UnsupportedVersion: the text asks for a PTX ISA newer than `newest_major_version`; nothing else was looked at.
   enum class Kind : std::uint8_t { Syntax, Semantic, UnsupportedVersion };
 
   Kind kind = Kind::Syntax;

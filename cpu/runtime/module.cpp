@@ -90,7 +90,8 @@ CUresult Function::attribute(CUfunction_attribute attribute, int* value) const {
       *value = static_cast<int>(info.local_bytes);
       break;
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
-      *value = static_cast<int>(std::min(info.registers, 255u));
+      // A GPU has no kernel without registers, not even an empty one.
+      *value = static_cast<int>(std::clamp(info.registers, 1u, 255u));
       break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
       *value = module_.program().target;

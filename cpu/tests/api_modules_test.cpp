@@ -34,6 +34,17 @@ TEST_F(Modules, ptx_of_a_newer_isa_is_an_unsupported_version) {
   EXPECT_EQ(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, load(with_body("", ".version 99.0\n.target sm_80\n")));
 }
 
+TEST_F(Modules, ptx_of_a_newer_minor_version_loads_and_even_an_empty_kernel_has_registers) {
+  CUmodule loaded = nullptr;
+  ASSERT_EQ(CUDA_SUCCESS, cuModuleLoadData(&loaded, with_body("", ".version 9.12\n.target sm_80\n").c_str()));
+  CUfunction kernel = nullptr;
+  ASSERT_EQ(CUDA_SUCCESS, cuModuleGetFunction(&kernel, loaded, "broken"));
+  int registers = 0;
+  EXPECT_EQ(CUDA_SUCCESS, cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, kernel));
+  EXPECT_GT(registers, 0);
+  EXPECT_EQ(CUDA_SUCCESS, cuModuleUnload(loaded));
+}
+
 TEST_F(Modules, ptx_for_a_newer_architecture_says_which) {
   EXPECT_EQ(CUDA_ERROR_INVALID_PTX, load(with_body("", ".version 8.6\n.target sm_100\n")));
   EXPECT_NE(std::string::npos, log.find("sm_100")) << log;
