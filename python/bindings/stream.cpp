@@ -168,6 +168,7 @@ PyMethodDef methods[] = {
 };
 
 PyType_Slot slots[] = {{Py_tp_methods, methods},
+                       {Py_tp_new, reinterpret_cast<void*>(new_without_value)},
                        {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
                        {Py_tp_clear, reinterpret_cast<void*>(clear)},
                        {0, nullptr}};
@@ -240,9 +241,9 @@ Stream stream_from_protocol(nb::handle object) {
 }
 
 void bind_stream(nb::module_& module) {
-  auto cls =
-      nb::class_<PyStream>(module, "Stream", nb::type_slots(slots), nb::is_weak_referenceable(), nb::dynamic_attr(),
-                           "A queue of work on a device, executed in order. Device.create_stream() makes one.");
+  auto cls = nb::class_<PyStream>(module, "Stream", nb::type_slots(slots), nb::is_weak_referenceable(),
+                                  nb::dynamic_attr(), nb::pooled(),
+                                  "A queue of work on a device, executed in order. Device.create_stream() makes one.");
   forbid_construction<PyStream>(
       cls, "Stream cannot be instantiated directly: use Device.create_stream() or Stream.from_handle()");
   bind_owner<PyStream>(cls);

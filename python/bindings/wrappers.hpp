@@ -188,6 +188,17 @@ struct PyStream : Wrapper<Stream> {
   bool is_default;  ///< one of the two singletons of the module, which everybody shares: close() leaves it open
 };
 
+/// tp_new of a pooled class, whose objects are made in the memory of earlier ones: an object that nothing has been put
+/// into is all zeros, and so a closed one to whoever does not ask whether it is ready.
+inline PyObject* new_without_value(PyTypeObject* type, PyObject* /*arguments*/, PyObject* /*keywords*/) {
+  return answered([&] {
+    nb::object object = nb::inst_alloc(reinterpret_cast<PyObject*>(type));
+    nb::inst_zero(object);
+    nb::inst_set_state(object, false, false);
+    return object;
+  });
+}
+
 /// Adds to a class what all owners have: handle, bool, is_closed, ==, hash, with.
 template <class T, class Class>
 void bind_owner(Class& cls) {

@@ -67,6 +67,33 @@ class NoRelease(cucore.MemoryResource):
         pass
 
 
+def test_an_object_without_a_value_in_the_memory_of_an_earlier_one_is_a_closed_one(device, stream):
+    """Objects of some classes are made in the memory of earlier ones."""
+    device.create_event(), device.create_stream()  # drops them
+    event, other = cucore.Event.__new__(cucore.Event), cucore.Stream.__new__(cucore.Stream)
+    with pytest.warns(RuntimeWarning, match="uninitialized"), pytest.raises(TypeError, match="Event"):
+        stream.record(event)
+    with pytest.raises(RuntimeError, match="closed"):
+        device.event_pool.put(event)
+    with pytest.raises(TypeError, match="made by __new__ alone"):
+        other.record(device.create_event())
+    gc.collect()
+    del event, other
+    assert device.create_event() and device.create_stream()
+
+
+def test_a_dropped_object_leaves_nothing_to_the_next_one_in_its_memory(device):
+    first = device.create_stream()
+    first.note = "of the first"
+    dead, address = weakref.ref(first), id(first)
+    del first
+    assert dead() is None
+    second = device.create_stream()
+    assert id(second) == address  # so that this test says something
+    assert not hasattr(second, "note") and weakref.getweakrefcount(second) == 0 and dead() is None
+    assert gc.is_tracked(second)
+
+
 def test_a_release_that_fails_is_a_warning_of_its_own():
     if cucore.driver_info().kind != "cpu":
         pytest.skip("NVIDIA's driver reads through a handle that it destroyed before")
