@@ -9,6 +9,7 @@ enum nvmlReturn_t {
   NVML_ERROR_NOT_SUPPORTED = 3,
   NVML_ERROR_NOT_FOUND = 6,
   NVML_ERROR_INSUFFICIENT_SIZE = 7,
+  NVML_ERROR_TIMEOUT = 10,
   NVML_ERROR_ARGUMENT_VERSION_MISMATCH = 25,
   NVML_ERROR_UNKNOWN = 999
 };
@@ -58,6 +59,75 @@ struct nvmlFieldValue_t {
   unsigned int valueType;
   nvmlReturn_t nvmlReturn;
   unsigned long long value;
+};
+
+struct nvmlProcessInfo_v1_t {
+  unsigned int pid;
+  unsigned long long usedGpuMemory;
+};
+
+/// Of the calls whose names end in _v2 and _v3.
+struct nvmlProcessInfo_t {
+  unsigned int pid;
+  unsigned long long usedGpuMemory;
+  unsigned int gpuInstanceId, computeInstanceId;
+};
+
+struct nvmlDeviceAttributes_t {
+  unsigned int multiprocessorCount, sharedCopyEngineCount, sharedDecoderCount, sharedEncoderCount, sharedJpegCount;
+  unsigned int sharedOfaCount, gpuInstanceSliceCount, computeInstanceSliceCount;
+  unsigned long long memorySizeMB;
+};
+
+struct nvmlDeviceAddressingMode_v1_t {
+  unsigned int version, value;
+};
+
+struct nvmlC2cModeInfo_v1_t {
+  unsigned int isC2cEnabled;
+};
+
+struct nvmlRepairStatus_v1_t {
+  unsigned int version, bChannelRepairPending, bTpcRepairPending;
+};
+
+struct nvmlTemperature_v1_t {
+  unsigned int version, sensorType;
+  int temperature;
+};
+
+struct nvmlClockOffset_v1_t {
+  unsigned int version, type, pstate;
+  int clockOffsetMHz, minClockOffsetMHz, maxClockOffsetMHz;
+};
+
+struct nvmlGpuDynamicPstatesInfo_t {
+  unsigned int flags;
+  struct {
+    unsigned int bIsPresent, percentage, incThreshold, decThreshold;
+  } utilization[8];
+};
+
+struct nvmlEventSet_st;
+using nvmlEventSet_t = nvmlEventSet_st*;
+
+/// Of sets of events of the system: to make one and to free it.
+struct nvmlSystemEventSetRequest_v1_t {
+  unsigned int version;
+  nvmlEventSet_t set;
+};
+
+struct nvmlSystemRegisterEventRequest_v1_t {
+  unsigned int version;
+  unsigned long long eventTypes;
+  nvmlEventSet_t set;
+};
+
+struct nvmlSystemEventSetWaitRequest_v1_t {
+  unsigned int version, timeoutms;
+  nvmlEventSet_t set;
+  void* data;
+  unsigned int dataSize, numEvent;
 };
 
 /// Of nvmlGpuTopologyLevel_t.

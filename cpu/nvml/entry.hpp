@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <string_view>
+#include <type_traits>
 
 #include "cpu/nvml/session.hpp"
 
@@ -19,6 +20,15 @@ nvmlReturn_t of_device(nvmlDevice_t device, Out* out, Call call) {
   if (!is_initialised()) return NVML_ERROR_UNINITIALIZED;
   if (!is_device(device) || !out) return NVML_ERROR_INVALID_ARGUMENT;
   return call();
+}
+
+/// A value that is the same for every device.
+template <class Value>
+nvmlReturn_t put(nvmlDevice_t device, Value* out, std::type_identity_t<Value> value) {
+  return of_device(device, out, [&] {
+    *out = value;
+    return NVML_SUCCESS;
+  });
 }
 
 inline nvmlReturn_t put_text(std::string_view text, char* out, unsigned int size) {

@@ -1,38 +1,26 @@
-// The calls whose answer follows from what the device is, the cores and the memory of the host: affinity, topology,
-// states that it does not have.
+// The calls whose answer follows from the host's cores, memory and processes: affinity, topology, who runs here.
+#include <dlfcn.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include "cpu/nvml/entry.hpp"
 
 namespace nvml = cucore::cpu::nvml;
-using nvml::initialised, nvml::of_device;
+using nvml::initialised, nvml::of_device, nvml::put;
 
 extern "C" nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory);
 
 namespace {
 
 constexpr unsigned int kBitsOfWord = 8 * sizeof(unsigned long);
-
-/// A value that is the same for every device.
-nvmlReturn_t put(nvmlDevice_t device, unsigned int* out, unsigned int value) {
-  return of_device(device, out, [&] {
-    *out = value;
-    return NVML_SUCCESS;
-  });
-}
-
-nvmlReturn_t put_none(nvmlDevice_t device, unsigned long long* bits) {
-  return of_device(device, bits, [&] {
-    *bits = 0;
-    return NVML_SUCCESS;
-  });
-}
 
 unsigned int core_count() { return static_cast<unsigned int>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF))); }
 
@@ -69,6 +57,44 @@ nvmlReturn_t put_devices(unsigned int* count, nvmlDevice_t* devices, Match match
   return room != 0 && *count > room ? NVML_ERROR_INSUFFICIENT_SIZE : NVML_SUCCESS;
 }
 
+/// What NVML calls NVML_VALUE_NOT_AVAILABLE: a process's memory is the host's, and the host's kernel counts it all.
+constexpr unsigned long long kMemoryNotKnown = ~0ull;
+
+/// The processes that this one may look at and that have loaded the driver which lies beside this library.
+std::vector<unsigned int> users_of_the_driver() {
+  namespace files = std::filesystem;
+  std::vector<unsigned int> processes;
+  Dl_info own{};
+  std::error_code failed;
+  if (dladdr(reinterpret_cast<const void*>(&nvmlDeviceGetMemoryInfo), &own) == 0) return processes;
+  const std::string driver = files::canonical(files::path(own.dli_fname).parent_path() / "libcuda.so.1", failed);
+  if (failed) return processes;
+  for (const files::directory_entry& entry : files::directory_iterator("/proc", failed)) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream maps(entry.path() / "maps");
+    for (std::string line; std::getline(maps, line);) {
+      if (!line.ends_with(driver)) continue;
+      processes.push_back(static_cast<unsigned int>(std::stoul(name)));
+      break;
+    }
+  }
+  return processes;
+}
+
+template <class Info, class Make>
+nvmlReturn_t put_processes(nvmlDevice_t device, unsigned int* count, Info* out, Make make) {
+  return of_device(device, count, [&] {
+    if (*count != 0 && !out) return NVML_ERROR_INVALID_ARGUMENT;
+    const std::vector<unsigned int> processes = users_of_the_driver();
+    const unsigned int room = *count;
+    *count = static_cast<unsigned int>(processes.size());
+    if (room < processes.size()) return NVML_ERROR_INSUFFICIENT_SIZE;
+    std::ranges::transform(processes, out, make);
+    return NVML_SUCCESS;
+  });
+}
+
 template <class Out, class Call>
 nvmlReturn_t of_two(nvmlDevice_t first, nvmlDevice_t second, Out* out, Call call) {
   return of_device(first, out, [&] { return of_device(second, out, call); });
@@ -80,34 +106,6 @@ nvmlReturn_t of_two(nvmlDevice_t first, nvmlDevice_t second, Out* out, Call call
 
 extern "C" {
 
-nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t device, unsigned int* brand) { return put(device, brand, 0); }
-nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t device, unsigned int* mode) { return put(device, mode, 0); }
-nvmlReturn_t nvmlDeviceGetPersistenceMode(nvmlDevice_t device, unsigned int* mode) { return put(device, mode, 0); }
-nvmlReturn_t nvmlDeviceGetDisplayActive(nvmlDevice_t device, unsigned int* active) { return put(device, active, 0); }
-nvmlReturn_t nvmlDeviceGetDisplayMode(nvmlDevice_t device, unsigned int* mode) { return put(device, mode, 0); }
-nvmlReturn_t nvmlDeviceGetMaxMigDeviceCount(nvmlDevice_t device, unsigned int* count) { return put(device, count, 0); }
-nvmlReturn_t nvmlDeviceGetMultiGpuBoard(nvmlDevice_t device, unsigned int* is_one) { return put(device, is_one, 0); }
-
-/// NVML_PSTATE_UNKNOWN: the host's governor decides.
-nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t device, unsigned int* state) { return put(device, state, 32); }
-
-// Nothing here holds clocks back, and there are no events.
-nvmlReturn_t nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device, unsigned long long* reasons) {
-  return put_none(device, reasons);
-}
-nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t device, unsigned long long* reasons) {
-  return put_none(device, reasons);
-}
-nvmlReturn_t nvmlDeviceGetSupportedClocksEventReasons(nvmlDevice_t device, unsigned long long* reasons) {
-  return put_none(device, reasons);
-}
-nvmlReturn_t nvmlDeviceGetSupportedClocksThrottleReasons(nvmlDevice_t device, unsigned long long* reasons) {
-  return put_none(device, reasons);
-}
-nvmlReturn_t nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device, unsigned long long* types) {
-  return put_none(device, types);
-}
-
 /// The host reaches all of the device's memory, which is its own.
 nvmlReturn_t nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t device, nvmlBAR1Memory_t* memory) {
   return of_device(device, memory, [&] {
@@ -115,29 +113,6 @@ nvmlReturn_t nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t device, nvmlBAR1Memory_t* 
     const nvmlReturn_t result = nvmlDeviceGetMemoryInfo(device, &all);
     if (result == NVML_SUCCESS) *memory = {all.total, all.free, all.used};
     return result;
-  });
-}
-
-/// There are no NVLinks; each other value says of itself that it is not supported. The call succeeds.
-nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t* values) {
-  return of_device(device, values, [&] {
-    if (count <= 0) return NVML_ERROR_INVALID_ARGUMENT;
-    constexpr unsigned int kNvLinkCount = 91, kUnsignedInt = 1;
-    for (int i = 0; i < count; ++i) {
-      nvmlFieldValue_t& each = values[i];
-      each.nvmlReturn = each.fieldId == kNvLinkCount ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
-      if (each.nvmlReturn != NVML_SUCCESS) continue;
-      each.valueType = kUnsignedInt;
-      each.value = 0;
-    }
-    return NVML_SUCCESS;
-  });
-}
-nvmlReturn_t nvmlDeviceClearFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t* values) {
-  return of_device(device, values, [&] {
-    if (count <= 0) return NVML_ERROR_INVALID_ARGUMENT;
-    for (int i = 0; i < count; ++i) values[i].nvmlReturn = NVML_ERROR_NOT_SUPPORTED;
-    return NVML_SUCCESS;
   });
 }
 
@@ -197,6 +172,33 @@ nvmlReturn_t nvmlDeviceGetP2PStatus(nvmlDevice_t first, nvmlDevice_t second, uns
     *status = what == kNvLink ? kNotSupported : 0;
     return NVML_SUCCESS;
   });
+}
+
+// ---- processes -----------------------------------------------------------------------------------------------------
+
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int* count,
+                                                     nvmlProcessInfo_t* processes) {
+  return put_processes(device, count, processes, [](unsigned int id) {
+    constexpr unsigned int kNoInstance = 0xffffffff;
+    return nvmlProcessInfo_t{id, kMemoryNotKnown, kNoInstance, kNoInstance};
+  });
+}
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int* count,
+                                                     nvmlProcessInfo_t* processes) {
+  return nvmlDeviceGetComputeRunningProcesses_v3(device, count, processes);
+}
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device, unsigned int* count,
+                                                  nvmlProcessInfo_v1_t* processes) {
+  return put_processes(device, count, processes,
+                       [](unsigned int id) { return nvmlProcessInfo_v1_t{id, kMemoryNotKnown}; });
+}
+
+/// Nobody draws with the device, and there is no server that shares it out.
+nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v3(nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_t*) {
+  return put(device, count, 0);
+}
+nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_t*) {
+  return put(device, count, 0);
 }
 
 /// The beginning of it, if it does not fit.

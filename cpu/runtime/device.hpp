@@ -10,6 +10,8 @@
 #include <mutex>
 #include <string>
 
+#include "cpu/runtime/device_identity.hpp"
+
 namespace cucore::cpu::runtime {
 
 class Context;
@@ -30,9 +32,6 @@ inline constexpr unsigned int kMaxBlocksPerPortableCluster = 8;
 inline constexpr unsigned int kMaxBlocksPerCluster = 16;
 inline constexpr unsigned int kRegistersPerBlock = 65536;
 inline constexpr std::size_t kMaxParameterBytes = 32764;
-
-/// Threads that run blocks, and so the number of multiprocessors: one per core this process may use.
-unsigned int worker_count();
 
 class Device {
  public:

@@ -49,13 +49,13 @@ CUresult Device::attribute(CUdevice_attribute attribute, int* value) const {
       answer = kRegistersPerBlock;
       break;
     case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
-      answer = 2'000'000;
+      answer = 1000 * kClockMegahertz;
       break;
     case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
-      answer = 1'600'000;
+      answer = 1000 * kMemoryClockMegahertz;
       break;
     case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
-      answer = 128;
+      answer = kMemoryBusBits;
       break;
     case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
       answer = 4 << 20;

@@ -1,4 +1,4 @@
-// Names, numbers and memory of the CPU devices: see device_identity.hpp, and device.hpp for worker_count.
+// Names, numbers and memory of the CPU devices: see device_identity.hpp.
 #include "cpu/runtime/device_identity.hpp"
 
 #include <sched.h>
@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
-
-#include "cpu/runtime/device.hpp"
 
 namespace cucore::cpu::runtime {
 

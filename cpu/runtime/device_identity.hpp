@@ -18,6 +18,14 @@ int device_count_from_environment();
 /// CUCORE_CPU_COMPUTE_CAPABILITY as 10 * major + minor ("8.0" and "80" alike), 90 if not set.
 int compute_capability_from_environment();
 
+/// Threads that run blocks, and so the number of multiprocessors: one per core this process may use.
+unsigned int worker_count();
+
+/// Nominal, for programs that divide by them: what the host's cores and memory do nobody holds still.
+inline constexpr unsigned int kClockMegahertz = 2000;
+inline constexpr unsigned int kMemoryClockMegahertz = 1600;
+inline constexpr unsigned int kMemoryBusBits = 128;
+
 std::string device_name();
 
 /// The same on every start on this host, different between hosts and ordinals.

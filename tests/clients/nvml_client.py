@@ -2,6 +2,7 @@
 import ctypes
 import os
 import pathlib
+import time
 
 import pynvml
 from checked import checked
@@ -92,6 +93,22 @@ def the_driver_says_the_same():
             )
         )
         assert (major, minor) == pynvml.nvmlDeviceGetCudaComputeCapability(device)
+        attribute = driver.CUdevice_attribute
+        attributes = pynvml.nvmlDeviceGetAttributes_v2(device)
+        assert attributes.memorySizeMB == ok(driver.cuDeviceTotalMem(ordinal)) >> 20
+        for there, here in (
+            (attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, attributes.multiprocessorCount),
+            (attribute.CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1000 * pynvml.nvmlDeviceGetMaxClockInfo(device, 1)),
+            (attribute.CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 1000 * pynvml.nvmlDeviceGetMaxClockInfo(device, 2)),
+            (attribute.CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, pynvml.nvmlDeviceGetMemoryBusWidth(device)),
+        ):
+            assert ok(driver.cuDeviceGetAttribute(there, ordinal)) == here
+        ats = ok(
+            driver.cuDeviceGetAttribute(
+                attribute.CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES, ordinal
+            )
+        )
+        assert ats == (pynvml.nvmlDeviceGetAddressingMode(device) == pynvml.NVML_DEVICE_ADDRESSING_MODE_ATS)
 
 
 def memory_and_load():
@@ -120,10 +137,89 @@ def what_follows_from_the_host():
     name = pynvml.nvmlSystemGetProcessName(os.getpid())
     assert "python" in name, name
     assert code_of(pynvml.nvmlSystemGetProcessName, 2**31) == pynvml.NVML_ERROR_NOT_FOUND
-    for state in (pynvml.nvmlDeviceGetPersistenceMode, pynvml.nvmlDeviceGetDisplayActive, pynvml.nvmlDeviceGetBrand):
-        assert state(second) == 0
-    assert pynvml.nvmlDeviceGetPerformanceState(second) == pynvml.NVML_PSTATE_UNKNOWN
-    assert pynvml.nvmlDeviceGetCurrentClocksThrottleReasons(second) == 0
+
+
+def what_is_not_there_is_off_or_none():
+    device = pynvml.nvmlDeviceGetHandleByIndex(1)
+    for state in (
+        pynvml.nvmlDeviceGetPersistenceMode,
+        pynvml.nvmlDeviceGetDisplayActive,
+        pynvml.nvmlDeviceGetBrand,
+        pynvml.nvmlDeviceGetAccountingMode,
+        pynvml.nvmlDeviceGetVirtualizationMode,
+        pynvml.nvmlDeviceGetModuleId,
+        pynvml.nvmlDeviceGetNumFans,
+        pynvml.nvmlDeviceGetPcieReplayCounter,
+        pynvml.nvmlDeviceGetCurrentClocksThrottleReasons,
+    ):
+        assert state(device) == 0, state
+    assert pynvml.nvmlDeviceGetMigMode(device) == [0, 0]
+    assert code_of(pynvml.nvmlDeviceGetMigDeviceHandleByIndex, device, 0) == pynvml.NVML_ERROR_NOT_FOUND
+    assert pynvml.nvmlDeviceGetC2cModeInfoV(device).isC2cEnabled == 0
+    assert pynvml.nvmlDeviceGetRepairStatus(device) == [0, 0]
+    for engine in (pynvml.nvmlDeviceGetEncoderUtilization, pynvml.nvmlDeviceGetDecoderUtilization):
+        assert engine(device) == [0, 0]
+    for direction in (pynvml.NVML_PCIE_UTIL_TX_BYTES, pynvml.NVML_PCIE_UTIL_RX_BYTES):
+        assert pynvml.nvmlDeviceGetPcieThroughput(device, direction) == 0
+    assert pynvml.nvmlDeviceGetCurrPcieLinkWidth(device) <= pynvml.nvmlDeviceGetMaxPcieLinkWidth(device)
+    assert pynvml.nvmlDeviceGetCurrPcieLinkGeneration(device) <= pynvml.nvmlDeviceGetMaxPcieLinkGeneration(device)
+    assert pynvml.nvmlDeviceGetGraphicsRunningProcesses(device) == []
+
+
+def clocks_and_temperature():
+    device = pynvml.nvmlDeviceGetHandleByIndex(0)
+    assert pynvml.nvmlDeviceGetPerformanceState(device) == pynvml.NVML_PSTATE_0
+    assert pynvml.nvmlDeviceGetSupportedPerformanceStates(device) == [pynvml.NVML_PSTATE_0]
+    for clock in (pynvml.NVML_CLOCK_GRAPHICS, pynvml.NVML_CLOCK_SM, pynvml.NVML_CLOCK_MEM, pynvml.NVML_CLOCK_VIDEO):
+        highest = pynvml.nvmlDeviceGetMaxClockInfo(device, clock)
+        assert 0 < pynvml.nvmlDeviceGetClockInfo(device, clock) <= highest
+        assert 0 < pynvml.nvmlDeviceGetClock(device, clock, pynvml.NVML_CLOCK_ID_CURRENT) <= highest
+        assert pynvml.nvmlDeviceGetMinMaxClockOfPState(device, clock, pynvml.NVML_PSTATE_0)[1] == highest
+    assert code_of(pynvml.nvmlDeviceGetClockInfo, device, 4) == pynvml.NVML_ERROR_INVALID_ARGUMENT
+    offset = pynvml.c_nvmlClockOffset_t(version=pynvml.nvmlClockOffset_v1, clockOffsetMHz=7)
+    pynvml.nvmlDeviceGetClockOffsets(device, ctypes.byref(offset))
+    assert offset.minClockOffsetMHz == offset.clockOffsetMHz == offset.maxClockOffsetMHz == 0
+    assert 0 <= pynvml.nvmlDeviceGetTemperature(device, pynvml.NVML_TEMPERATURE_GPU) < 150
+    assert 0 <= pynvml.nvmlDeviceGetTemperatureV(device, pynvml.NVML_TEMPERATURE_GPU) < 150
+    shares = pynvml.nvmlDeviceGetDynamicPstatesInfo(device).utilization
+    assert [each.bIsPresent for each in shares] == [1] + [0] * 7 and shares[0].percentage <= 100
+
+
+def processes_that_loaded_the_driver_are_listed():
+    device = pynvml.nvmlDeviceGetHandleByIndex(0)
+    ok(driver.cuInit(0))
+    for running in (pynvml.nvmlDeviceGetComputeRunningProcesses, pynvml.nvmlDeviceGetComputeRunningProcesses_v2):
+        found = [each for each in running(device) if each.pid == os.getpid()]
+        assert len(found) == 1 and found[0].usedGpuMemory is None, found
+
+
+def events_never_come():
+    device, events = pynvml.nvmlDeviceGetHandleByIndex(0), pynvml.nvmlEventSetCreate()
+    types = pynvml.nvmlDeviceGetSupportedEventTypes(device)
+    assert types == 0
+    pynvml.nvmlDeviceRegisterEvents(device, types, events)
+    xid = pynvml.nvmlEventTypeXidCriticalError
+    assert code_of(pynvml.nvmlDeviceRegisterEvents, device, xid, events) == pynvml.NVML_ERROR_NOT_SUPPORTED
+    began = time.monotonic()
+    assert code_of(pynvml.nvmlEventSetWait_v2, events, 50) == pynvml.NVML_ERROR_TIMEOUT
+    assert time.monotonic() - began >= 0.05
+    pynvml.nvmlEventSetFree(events)
+    assert code_of(pynvml.nvmlEventSetFree, events) == pynvml.NVML_ERROR_INVALID_ARGUMENT
+    assert code_of(pynvml.nvmlEventSetWait_v2, events, 0) == pynvml.NVML_ERROR_INVALID_ARGUMENT
+
+    library = pynvml.nvmlLib
+    made = pynvml.c_nvmlSystemEventSetCreateRequest_v1_t()
+    assert library.nvmlSystemEventSetCreate(ctypes.byref(made)) == pynvml.NVML_SUCCESS
+    wanted, wait = pynvml.c_nvmlSystemRegisterEventRequest_v1_t(), pynvml.c_nvmlSystemEventSetWaitRequest_v1_t()
+    wanted.set = wait.set = made.set
+    wanted.eventTypes = pynvml.nvmlSystemEventTypeGpuDriverBind | pynvml.nvmlSystemEventTypeGpuDriverUnbind
+    wait.timeoutms, wait.numEvent = 1, 9
+    assert library.nvmlSystemRegisterEvents(ctypes.byref(wanted)) == pynvml.NVML_SUCCESS
+    assert library.nvmlSystemEventSetWait(ctypes.byref(wait)) == pynvml.NVML_ERROR_TIMEOUT and wait.numEvent == 0
+    freed = pynvml.c_nvmlSystemEventSetFreeRequest_v1_t()
+    freed.set = made.set
+    assert library.nvmlSystemEventSetFree(ctypes.byref(freed)) == pynvml.NVML_SUCCESS
+    assert library.nvmlSystemEventSetWait(ctypes.byref(wait)) == pynvml.NVML_ERROR_INVALID_ARGUMENT
 
 
 def devices_of_one_host_are_near():
@@ -139,14 +235,15 @@ def devices_of_one_host_are_near():
 
 def values_say_of_themselves_whether_they_are_there():
     device = pynvml.nvmlDeviceGetHandleByIndex(0)
-    links, power = pynvml.nvmlDeviceGetFieldValues(device, [pynvml.NVML_FI_DEV_NVLINK_LINK_COUNT, 1])
+    asked = [pynvml.NVML_FI_DEV_NVLINK_LINK_COUNT, pynvml.NVML_FI_DEV_POWER_AVERAGE]
+    links, power = pynvml.nvmlDeviceGetFieldValues(device, asked)
     assert links.nvmlReturn == pynvml.NVML_SUCCESS and links.value.uiVal == 0
     assert power.nvmlReturn == pynvml.NVML_ERROR_NOT_SUPPORTED
 
 
 def every_other_call_is_not_supported():
     device = pynvml.nvmlDeviceGetHandleByIndex(0)
-    for call in (pynvml.nvmlDeviceGetPowerUsage, pynvml.nvmlDeviceGetFanSpeed, pynvml.nvmlDeviceGetMigMode):
+    for call in (pynvml.nvmlDeviceGetPowerUsage, pynvml.nvmlDeviceGetFanSpeed, pynvml.nvmlDeviceGetSerial):
         assert code_of(call, device) == pynvml.NVML_ERROR_NOT_SUPPORTED, call
     text = pathlib.Path(pynvml.__file__).read_text()
     missing = [part.split('"')[0] for part in text.split('_nvmlGetFunctionPointer("')[1:]]
@@ -185,12 +282,16 @@ if __name__ == "__main__":
         what_is_not_there,
         memory_and_load,
         what_follows_from_the_host,
+        what_is_not_there_is_off_or_none,
+        clocks_and_temperature,
+        events_never_come,
         devices_of_one_host_are_near,
         values_say_of_themselves_whether_they_are_there,
         every_other_call_is_not_supported,
         errors_have_texts,
         a_forked_child_may_ask,
         the_driver_says_the_same,
+        processes_that_loaded_the_driver_are_listed,
         inits_are_counted,
     ):
         checked(part.__name__, part)

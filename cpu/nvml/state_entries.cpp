@@ -1,0 +1,260 @@
+// The calls about states of the device: modes, clocks, temperature, links, values by their numbers. What a CPU device
+// does not have is off, none or 0; a power, a fan or a serial number that nobody knows stays NOT_SUPPORTED.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "cpu/nvml/entry.hpp"
+
+namespace nvml = cucore::cpu::nvml;
+namespace runtime = cucore::cpu::runtime;
+using nvml::of_device, nvml::put;
+
+namespace {
+
+// Of nvmlClockType_t, nvmlClockId_t and nvmlPstates_t. The device is always in the state of its highest clocks.
+constexpr unsigned int kMemoryClock = 2, kClockTypes = 4;
+constexpr unsigned int kCurrentClock = 0, kHighestClock = 3;
+constexpr unsigned int kFastest = 0, kUnknownState = 32, kStates = 16;
+
+nvmlReturn_t put_clock(nvmlDevice_t device, unsigned int type, unsigned int* megahertz) {
+  if (type >= kClockTypes) return NVML_ERROR_INVALID_ARGUMENT;
+  return put(device, megahertz, type == kMemoryClock ? runtime::kMemoryClockMegahertz : runtime::kClockMegahertz);
+}
+
+/// For engines that are not there: never busy.
+nvmlReturn_t put_idle(nvmlDevice_t device, unsigned int* share, unsigned int* microseconds) {
+  const nvmlReturn_t result = put(device, share, 0);
+  return result == NVML_SUCCESS ? put(device, microseconds, 0) : result;
+}
+
+/// Degrees Celsius of the hottest zone that the host's kernel tells of, 0 if it tells of none.
+unsigned int temperature() {
+  long hottest = 0;
+  std::error_code failed;
+  for (const auto& zone : std::filesystem::directory_iterator("/sys/class/thermal", failed)) {
+    long thousandths = 0;
+    if (std::ifstream(zone.path() / "temp") >> thousandths) hottest = std::max(hottest, thousandths);
+  }
+  return static_cast<unsigned int>(hottest / 1000);
+}
+
+/// Values that count or enable what the device does not have, by their NVML_FI_ numbers.
+bool is_zero(unsigned int field) {
+  constexpr unsigned int kZeros[] = {
+      1,    // ECC_CURRENT
+      2,    // ECC_PENDING
+      91,   // NVLINK_LINK_COUNT
+      94,   // PCIE_REPLAY_COUNTER
+      147,  // NVSWITCH_CONNECTED_LINK_COUNT
+      170,  // C2C_LINK_COUNT
+  };
+  return std::ranges::find(kZeros, field) != std::end(kZeros);
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+
+extern "C" {
+
+// ---- modes ---------------------------------------------------------------------------------------------------------
+
+nvmlReturn_t nvmlDeviceGetBrand(nvmlDevice_t device, unsigned int* brand) { return put(device, brand, 0); }
+nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t device, unsigned int* mode) { return put(device, mode, 0); }
+nvmlReturn_t nvmlDeviceGetPersistenceMode(nvmlDevice_t device, unsigned int* mode) { return put(device, mode, 0); }
+nvmlReturn_t nvmlDeviceGetAccountingMode(nvmlDevice_t device, unsigned int* mode) { return put(device, mode, 0); }
+nvmlReturn_t nvmlDeviceGetVirtualizationMode(nvmlDevice_t device, unsigned int* mode) { return put(device, mode, 0); }
+nvmlReturn_t nvmlDeviceGetDisplayActive(nvmlDevice_t device, unsigned int* active) { return put(device, active, 0); }
+nvmlReturn_t nvmlDeviceGetDisplayMode(nvmlDevice_t device, unsigned int* mode) { return put(device, mode, 0); }
+nvmlReturn_t nvmlDeviceGetMaxMigDeviceCount(nvmlDevice_t device, unsigned int* count) { return put(device, count, 0); }
+nvmlReturn_t nvmlDeviceGetMultiGpuBoard(nvmlDevice_t device, unsigned int* is_one) { return put(device, is_one, 0); }
+nvmlReturn_t nvmlDeviceGetModuleId(nvmlDevice_t device, unsigned int* module) { return put(device, module, 0); }
+nvmlReturn_t nvmlDeviceGetNumFans(nvmlDevice_t device, unsigned int* count) { return put(device, count, 0); }
+
+nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int* current, unsigned int* pending) {
+  const nvmlReturn_t result = put(device, current, 0);
+  return result == NVML_SUCCESS ? put(device, pending, 0) : result;
+}
+nvmlReturn_t nvmlDeviceGetMigDeviceHandleByIndex(nvmlDevice_t device, unsigned int, nvmlDevice_t* mig) {
+  return of_device(device, mig, [] { return NVML_ERROR_NOT_FOUND; });
+}
+
+/// Address translation services: the device reads the host's page tables.
+nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device, nvmlDeviceAddressingMode_v1_t* mode) {
+  return of_device(device, mode, [&] {
+    constexpr unsigned int kAts = 2;
+    if (mode->version != version_of<nvmlDeviceAddressingMode_v1_t>(1)) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+    mode->value = kAts;
+    return NVML_SUCCESS;
+  });
+}
+
+nvmlReturn_t nvmlDeviceGetAttributes_v2(nvmlDevice_t device, nvmlDeviceAttributes_t* attributes) {
+  return of_device(device, attributes, [&] {
+    *attributes = {};
+    attributes->multiprocessorCount = runtime::worker_count();
+    attributes->memorySizeMB = runtime::host_memory() >> 20;
+    return NVML_SUCCESS;
+  });
+}
+nvmlReturn_t nvmlDeviceGetAttributes(nvmlDevice_t device, nvmlDeviceAttributes_t* attributes) {
+  return nvmlDeviceGetAttributes_v2(device, attributes);
+}
+
+nvmlReturn_t nvmlDeviceGetRepairStatus(nvmlDevice_t device, nvmlRepairStatus_v1_t* status) {
+  return of_device(device, status, [&] {
+    if (status->version != version_of<nvmlRepairStatus_v1_t>(1)) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+    status->bChannelRepairPending = status->bTpcRepairPending = 0;
+    return NVML_SUCCESS;
+  });
+}
+
+// ---- clocks, load and temperature ----------------------------------------------------------------------------------
+
+nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, unsigned int type, unsigned int* megahertz) {
+  return put_clock(device, type, megahertz);
+}
+nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, unsigned int type, unsigned int* megahertz) {
+  return put_clock(device, type, megahertz);
+}
+nvmlReturn_t nvmlDeviceGetMaxCustomerBoostClock(nvmlDevice_t device, unsigned int type, unsigned int* megahertz) {
+  return put_clock(device, type, megahertz);
+}
+nvmlReturn_t nvmlDeviceGetClock(nvmlDevice_t device, unsigned int type, unsigned int which, unsigned int* megahertz) {
+  if (which > kHighestClock) return NVML_ERROR_INVALID_ARGUMENT;
+  if (which != kCurrentClock && which != kHighestClock) return NVML_ERROR_NOT_SUPPORTED;  // clocks of applications
+  return put_clock(device, type, megahertz);
+}
+nvmlReturn_t nvmlDeviceGetMinMaxClockOfPState(nvmlDevice_t device, unsigned int type, unsigned int state,
+                                              unsigned int* least, unsigned int* most) {
+  if (state >= kStates) return NVML_ERROR_INVALID_ARGUMENT;
+  if (state != kFastest) return NVML_ERROR_NOT_SUPPORTED;
+  const nvmlReturn_t result = put_clock(device, type, least);
+  return result == NVML_SUCCESS ? put_clock(device, type, most) : result;
+}
+nvmlReturn_t nvmlDeviceGetClockOffsets(nvmlDevice_t device, nvmlClockOffset_v1_t* offset) {
+  return of_device(device, offset, [&] {
+    if (offset->version != version_of<nvmlClockOffset_v1_t>(1)) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+    if (offset->type >= kClockTypes || offset->pstate >= kStates) return NVML_ERROR_INVALID_ARGUMENT;
+    if (offset->pstate != kFastest) return NVML_ERROR_NOT_SUPPORTED;
+    offset->clockOffsetMHz = offset->minClockOffsetMHz = offset->maxClockOffsetMHz = 0;
+    return NVML_SUCCESS;
+  });
+}
+nvmlReturn_t nvmlDeviceGetMemoryBusWidth(nvmlDevice_t device, unsigned int* bits) {
+  return put(device, bits, runtime::kMemoryBusBits);
+}
+
+nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t device, unsigned int* state) {
+  return put(device, state, kFastest);
+}
+/// `size` is in bytes.
+nvmlReturn_t nvmlDeviceGetSupportedPerformanceStates(nvmlDevice_t device, unsigned int* states, unsigned int size) {
+  return of_device(device, states, [&] {
+    const unsigned int count = size / sizeof *states;
+    if (count == 0) return NVML_ERROR_INSUFFICIENT_SIZE;
+    std::fill_n(states, count, kUnknownState);
+    states[0] = kFastest;
+    return NVML_SUCCESS;
+  });
+}
+nvmlReturn_t nvmlDeviceGetDynamicPstatesInfo(nvmlDevice_t device, nvmlGpuDynamicPstatesInfo_t* info) {
+  return of_device(device, info, [&] {
+    *info = {};
+    info->utilization[0] = {1, nvml::busy_share(), 0, 0};  // of the cores; other engines are not there
+    return NVML_SUCCESS;
+  });
+}
+
+// Nothing here holds clocks back.
+nvmlReturn_t nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device, unsigned long long* reasons) {
+  return put(device, reasons, 0);
+}
+nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t device, unsigned long long* reasons) {
+  return put(device, reasons, 0);
+}
+nvmlReturn_t nvmlDeviceGetSupportedClocksEventReasons(nvmlDevice_t device, unsigned long long* reasons) {
+  return put(device, reasons, 0);
+}
+nvmlReturn_t nvmlDeviceGetSupportedClocksThrottleReasons(nvmlDevice_t device, unsigned long long* reasons) {
+  return put(device, reasons, 0);
+}
+
+nvmlReturn_t nvmlDeviceGetEncoderUtilization(nvmlDevice_t device, unsigned int* share, unsigned int* microseconds) {
+  return put_idle(device, share, microseconds);
+}
+nvmlReturn_t nvmlDeviceGetDecoderUtilization(nvmlDevice_t device, unsigned int* share, unsigned int* microseconds) {
+  return put_idle(device, share, microseconds);
+}
+nvmlReturn_t nvmlDeviceGetJpgUtilization(nvmlDevice_t device, unsigned int* share, unsigned int* microseconds) {
+  return put_idle(device, share, microseconds);
+}
+nvmlReturn_t nvmlDeviceGetOfaUtilization(nvmlDevice_t device, unsigned int* share, unsigned int* microseconds) {
+  return put_idle(device, share, microseconds);
+}
+
+nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, unsigned int sensor, unsigned int* degrees) {
+  return sensor == 0 ? put(device, degrees, temperature()) : NVML_ERROR_INVALID_ARGUMENT;
+}
+nvmlReturn_t nvmlDeviceGetTemperatureV(nvmlDevice_t device, nvmlTemperature_v1_t* reading) {
+  return of_device(device, reading, [&] {
+    if (reading->version != version_of<nvmlTemperature_v1_t>(1)) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+    if (reading->sensorType != 0) return NVML_ERROR_INVALID_ARGUMENT;
+    reading->temperature = static_cast<int>(temperature());
+    return NVML_SUCCESS;
+  });
+}
+
+// ---- links ---------------------------------------------------------------------------------------------------------
+// The device is in the host, so nothing goes over a link: no bytes, no repeats. Programs that divide by a width get the
+// least that PCIe has, one lane of the first generation.
+
+nvmlReturn_t nvmlDeviceGetMaxPcieLinkGeneration(nvmlDevice_t device, unsigned int* number) {
+  return put(device, number, 1);
+}
+nvmlReturn_t nvmlDeviceGetGpuMaxPcieLinkGeneration(nvmlDevice_t device, unsigned int* number) {
+  return put(device, number, 1);
+}
+nvmlReturn_t nvmlDeviceGetCurrPcieLinkGeneration(nvmlDevice_t device, unsigned int* number) {
+  return put(device, number, 1);
+}
+nvmlReturn_t nvmlDeviceGetMaxPcieLinkWidth(nvmlDevice_t device, unsigned int* lanes) { return put(device, lanes, 1); }
+nvmlReturn_t nvmlDeviceGetCurrPcieLinkWidth(nvmlDevice_t device, unsigned int* lanes) { return put(device, lanes, 1); }
+nvmlReturn_t nvmlDeviceGetPcieReplayCounter(nvmlDevice_t device, unsigned int* count) { return put(device, count, 0); }
+nvmlReturn_t nvmlDeviceGetPcieThroughput(nvmlDevice_t device, unsigned int direction, unsigned int* kilobytes) {
+  constexpr unsigned int kDirections = 2;
+  return direction < kDirections ? put(device, kilobytes, 0) : NVML_ERROR_INVALID_ARGUMENT;
+}
+nvmlReturn_t nvmlDeviceGetC2cModeInfoV(nvmlDevice_t device, nvmlC2cModeInfo_v1_t* info) {
+  return put(device, info, {});
+}
+
+// ---- values by number ----------------------------------------------------------------------------------------------
+
+/// Each value says of itself whether it is there. The call succeeds.
+nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t* values) {
+  return of_device(device, values, [&] {
+    if (count <= 0) return NVML_ERROR_INVALID_ARGUMENT;
+    constexpr unsigned int kUnsignedInt = 1;
+    for (int i = 0; i < count; ++i) {
+      nvmlFieldValue_t& each = values[i];
+      each.nvmlReturn = is_zero(each.fieldId) ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
+      if (each.nvmlReturn != NVML_SUCCESS) continue;
+      each.valueType = kUnsignedInt;
+      each.value = 0;
+    }
+    return NVML_SUCCESS;
+  });
+}
+nvmlReturn_t nvmlDeviceClearFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t* values) {
+  return of_device(device, values, [&] {
+    if (count <= 0) return NVML_ERROR_INVALID_ARGUMENT;
+    for (int i = 0; i < count; ++i) values[i].nvmlReturn = NVML_ERROR_NOT_SUPPORTED;
+    return NVML_SUCCESS;
+  });
+}
+
+}  // extern "C"
