@@ -33,12 +33,13 @@ struct Compilation {
       : module(module_),
         reach(module, kernel),
         layout(module, reach, options_.checks != 0 ? kSharedRedzone : 0),
-        target(options_.debug),
+        target(options_.debug, options_.march),
         ir(std::make_unique<llvm::Module>(llvm::StringRef(module.functions[kernel].name), context)),
         options(options_) {}
 
   /// Emits and optimises; a sentence says what went wrong.
   std::string run() {
+    if (!target.error().empty()) return kernel_name() + ": " + target.error();
     if (std::string error = refuse_unsupported(); !error.empty()) return error;
     if (options.form != FormOfCode::Scalar && !options.debug && options.checks == 0) {
       refusal = refuse_vector_form(module, reach, layout.info);

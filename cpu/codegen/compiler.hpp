@@ -64,6 +64,7 @@ struct CompileOptions {
   bool perf_map = false;     ///< its functions go into the file where perf looks for names
   std::uint32_t checks = 0;  ///< of check_class (checks.hpp): then the scalar form, with them
   bool by_thread = false;    ///< `run_thread` for every kernel, which the caller runs in an order of its own
+  std::string march = {};    ///< a processor as compilers' -march names it: code uses what both it and this one have
 };
 
 /// Compiled code of one kernel: `run_thread` if it needs fibers (or was asked for), else `run_block`; the other is

@@ -1,5 +1,6 @@
 #include "cpu/codegen/host_target.hpp"
 
+#include <llvm/ADT/StringMap.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -10,6 +11,9 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/SubtargetFeature.h>
+#include <llvm/TargetParser/X86TargetParser.h>
+
+#include <optional>
 
 namespace cucore::cpu::codegen {
 
@@ -41,28 +45,47 @@ std::string emit(llvm::TargetMachine& machine, llvm::Module& ir, llvm::raw_pwrit
 
 /// What code is generated for: the processor this runs on, in LLVM's words.
 struct HostProcessor {
-  std::string triple, name, features;
+  std::string triple, name;
+  llvm::StringMap<bool> features;
 };
 
 const HostProcessor& host_processor() {
   // Never destroyed: a thread may still compile when the process ends.
-  static const auto& processor = *new HostProcessor([] {
-    llvm::SubtargetFeatures found;
-    for (const auto& [name, present] : llvm::sys::getHostCPUFeatures()) found.AddFeature(name, present);
-    return HostProcessor{.triple = llvm::sys::getProcessTriple(),
-                         .name = llvm::sys::getHostCPUName().str(),
-                         .features = found.getString()};
-  }());
+  static const auto& processor = *new HostProcessor{.triple = llvm::sys::getProcessTriple(),
+                                                    .name = llvm::sys::getHostCPUName().str(),
+                                                    .features = llvm::sys::getHostCPUFeatures()};
   return processor;
+}
+
+/// What this processor and one called `march` both have, the latter left out if the name is empty. Nothing if there is
+/// no such processor.
+std::optional<std::string> common_features(std::string_view march) {
+  if (!march.empty() && llvm::X86::parseArchX86(march, /*Only64Bit=*/true) == llvm::X86::CK_None) return std::nullopt;
+  llvm::SmallVector<llvm::StringRef> named{"64bit"};  // which LLVM leaves out, as it goes without saying
+  if (!march.empty()) llvm::X86::getFeaturesForCPU(march, named);
+  llvm::StringMap<bool> allowed;
+  for (const llvm::StringRef name : named) {
+    allowed[name] = true;
+    llvm::X86::updateImpliedFeatures(name, true, allowed);
+  }
+  llvm::SubtargetFeatures common;
+  for (const auto& [name, present] : host_processor().features)
+    common.AddFeature(name, present && (march.empty() || allowed.contains(name)));
+  return common.getString();
 }
 
 }  // namespace
 
-HostTarget::HostTarget(bool debug) {
+HostTarget::HostTarget(bool debug, std::string_view march) {
   const HostProcessor& processor = host_processor();
+  const std::optional<std::string> features = common_features(march);
+  if (!features) {
+    error_ = "CUCORE_CPU_MARCH is \"" + std::string(march) +
+             "\", which names no 64-bit x86 processor; x86-64-v3, for one, stands for those with AVX2";
+  }
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  machine_.reset(host().createTargetMachine(processor.triple, processor.name, processor.features, options,
+  machine_.reset(host().createTargetMachine(processor.triple, processor.name, features.value_or(""), options,
                                             llvm::Reloc::PIC_, llvm::CodeModel::Small,
                                             debug ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default,
                                             /*JIT=*/true));

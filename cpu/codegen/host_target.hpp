@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace llvm {
 class Module;
@@ -15,10 +16,11 @@ namespace cucore::cpu::codegen {
 /// Code generation for the processor this runs on. One per compile: not shared between threads.
 class HostTarget {
  public:
-  /// `debug`: quick to make and easy to step through, instead of quick to run.
-  explicit HostTarget(bool debug = false);
+  /// `debug`: quick to make and easy to step through, instead of quick to run. `march`: that of CompileOptions.
+  HostTarget(bool debug, std::string_view march);
   ~HostTarget();
 
+  const std::string& error() const { return error_; }  ///< of `march`, in a sentence; else empty
   bool has_feature(const char* name) const;
   void prepare(llvm::Module& ir) const;                                  ///< sets triple and data layout
   void optimise(llvm::Module& ir) const;                                 ///< optimise.cpp
@@ -27,6 +29,7 @@ class HostTarget {
 
  private:
   std::unique_ptr<llvm::TargetMachine> machine_;
+  std::string error_;
 };
 
 }  // namespace cucore::cpu::codegen

@@ -42,6 +42,7 @@ KernelKey key_of(const KernelIdentity& identity) {
   for (const std::uint32_t extent : identity.block) parts.add(extent);
   parts.add(identity.checks);
   parts.add(std::uint64_t{identity.by_thread});
+  parts.add(identity.march);
   parts.add(identity.ptx);
   return parts.key();
 }
@@ -57,6 +58,7 @@ std::optional<KernelIdentity> identity_of(const ptx::Module& module, const Reach
                           .form = options.form,
                           .checks = options.checks,
                           .by_thread = options.by_thread,
+                          .march = options.march,
                           .ptx = kernel_text(module, reach)};
   if (options.checks != 0) identity.ptx += lines_of(module, reach);
   if (options.form != FormOfCode::Scalar) std::copy_n(options.block, 3, identity.block);

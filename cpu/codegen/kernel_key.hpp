@@ -19,7 +19,8 @@ struct KernelIdentity {
   std::uint32_t block[3] = {0, 0, 0};  ///< zeros for the scalar form, which is for all
   std::uint32_t checks = 0;            ///< of check_class
   bool by_thread = false;
-  std::string ptx;  ///< what the kernel is made of: kernel_text, for checked code with its lines
+  std::string march = {};  ///< of CompileOptions: how much of the host is used
+  std::string ptx;         ///< what the kernel is made of: kernel_text, for checked code with its lines
 };
 
 KernelKey key_of(const KernelIdentity& identity);

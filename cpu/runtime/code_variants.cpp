@@ -28,6 +28,12 @@ bool is_on(const char* variable) {
   return value != nullptr && std::string_view(value) == "1";
 }
 
+/// Read at each compile, so that one process can have code for several processors.
+std::string march_from_environment() {
+  const char* const text = std::getenv("CUCORE_CPU_MARCH");
+  return text == nullptr || std::string_view(text) == "native" ? "" : text;
+}
+
 bool is_for(const codegen::CompileOptions& options, const std::uint32_t (&block)[3]) {
   return std::equal(std::begin(block), std::end(block), std::begin(options.block));
 }
@@ -43,7 +49,8 @@ codegen::CompileOptions options_for(const std::uint32_t (&block)[3]) {
                                   .debug = debug,
                                   .perf_map = perf_map,
                                   .checks = checker::classes(),
-                                  .by_thread = checker::seed().has_value()};
+                                  .by_thread = checker::seed().has_value(),
+                                  .march = march_from_environment()};
   if (options.form != codegen::FormOfCode::Scalar) std::copy_n(block, 3, options.block);
   return options;
 }

@@ -10,7 +10,8 @@
 namespace cucore::cpu::runtime {
 
 /// What a launch with such blocks asks of the compiler. CUCORE_CPU_FORM says which form, read once: `vector`, or
-/// else the scalar one; CUCORE_CPU_DEBUG=1 the scalar one for a debugger; CUCORE_CPU_PERF_MAP=1 has perf told of it.
+/// else the scalar one; CUCORE_CPU_DEBUG=1 the scalar one for a debugger; CUCORE_CPU_PERF_MAP=1 has perf told of it;
+/// CUCORE_CPU_MARCH, read anew each time, names a processor whose instructions are enough.
 codegen::CompileOptions options_for(const std::uint32_t (&block)[3]);
 
 /// The scalar form, which is for all blocks and stays, or the variants of the vector form used last: a kernel that was

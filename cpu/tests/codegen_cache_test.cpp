@@ -135,7 +135,7 @@ TEST_F(CodegenCache, whole_files_with_object_code_that_cannot_be_linked_are_comp
 TEST_F(CodegenCache, everything_that_code_depends_on_is_in_its_key) {
   const KernelIdentity plain{
       .driver = "d", .compiler = "c", .host = "h", .form = codegen::FormOfCode::Scalar, .ptx = "ptx"};
-  std::vector<KernelIdentity> others(12, plain);
+  std::vector<KernelIdentity> others(13, plain);
   others[0].driver = "e";
   others[1].compiler = "d";
   others[2].host = "i";
@@ -148,6 +148,7 @@ TEST_F(CodegenCache, everything_that_code_depends_on_is_in_its_key) {
   others[9].compiler = "ch", others[9].host = "";
   others[10].checks = 1;
   others[11].by_thread = true;
+  others[12].march = "x86-64-v3";
   std::set<std::array<std::uint8_t, 32>> digests{key_of(plain).digest};
   for (const KernelIdentity& other : others) digests.insert(key_of(other).digest);
   EXPECT_EQ(digests.size(), 1 + others.size());

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -330,6 +332,36 @@ TEST(CodegenKernels, the_dumps_show_ir_and_assembly) {
   TestModule module(saxpy);
   EXPECT_NE(codegen::dump_ir(module.module(), 0).find("define void @cucpu_run_block"), std::string::npos);
   EXPECT_NE(codegen::dump_assembly(module.module(), 0).find("cucpu_run_block:"), std::string::npos);
+}
+
+TEST(CodegenKernels, code_for_a_named_processor_has_none_of_the_instructions_that_it_lacks) {
+  TestModule module(saxpy, codegen::FormOfCode::Vector);
+  codegen::CompileOptions options{.form = codegen::FormOfCode::Vector, .block = {64, 1, 1}};
+  const auto uses = [&](const char* march, const char* word) {
+    options.march = march;
+    return codegen::dump_assembly(module.module(), 0, options).find(word) != std::string::npos;
+  };
+  EXPECT_TRUE(uses("x86-64-v2", "cucpu_run_block:"));
+  EXPECT_FALSE(uses("x86-64-v2", "ymm"));
+  EXPECT_FALSE(uses("x86-64-v3", "zmm"));
+  if (__builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0) {
+    EXPECT_TRUE(uses("x86-64-v3", "vfmadd"));
+    EXPECT_TRUE(uses("x86-64-v3", "ymm"));
+  }
+  EXPECT_EQ(uses("x86-64-v4", "zmm"), uses("", "zmm")) << "and never more than this processor has";
+}
+
+TEST(CodegenKernels, a_processor_that_is_none_is_refused_by_name) {
+  TestModule module(saxpy);
+  module.march = "x86-64-v9";
+  try {
+    module.compile("saxpy");
+    FAIL() << "compiled";
+  } catch (const std::runtime_error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "saxpy: CUCORE_CPU_MARCH is \"x86-64-v9\", which names no 64-bit x86 processor; x86-64-v3, for one, "
+              "stands for those with AVX2");
+  }
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ class TestModule {
   std::string refusal;      ///< of the vector form, by the kernel compiled last
   bool was_cached = false;  ///< the kernel compiled last
   codegen::KernelCache* cache = nullptr;
+  std::string march;  ///< of CompileOptions
   const ptx::Module& module() const { return *module_; }
   void* variable(std::string_view name) const;
 
