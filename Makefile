@@ -22,6 +22,7 @@ BUILD_PACKAGES := ca-certificates g++ cmake ninja-build ccache llvm-19-dev libbo
                   zlib1g-dev python3-dev python3-venv libgtest-dev libgmock-dev libbenchmark-dev
 TEST_PACKAGES := $(BUILD_PACKAGES) git clang-19 clang-format-19 libclang-rt-19-dev valgrind gdb
 DOCS_PACKAGES := doxygen
+BENCH_PACKAGES := pocl-opencl-icd ocl-icd-libopencl1
 
 export CCACHE_DIR ?= $(CURDIR)/.setup/ccache
 export CCACHE_SLOPPINESS := pch_defines,time_macros,locale
@@ -81,6 +82,7 @@ lint: setup-test
 
 # ---- numbers ------------------------------------------------------------------------------------------------------
 bench: build-all
+	@tools/install_packages $(BENCH_PACKAGES) || true  # without PoCL its column is empty
 	@$(PYTHON) bench/run.py
 	@$(PYTHON) bench/startup_bench.py
 	@CUCORE_CPU_FORM=vector $(PYTHON) bench/cpu_device/run.py --output bench/results/cpu-device.txt

@@ -44,21 +44,25 @@ extern "C" __global__ void local_array(float* out, const float* in, int n) {
 
 def gather(a, problems):
     n = 1 << 20
-    places = a.of(a.random.integers(0, n, n), "int32")
-    arrays = (a.empty(n), a.uniform(n), places, n)
-    return problems.Problem([problems.Launch("gather", (n // 256,), (256,), arrays)], (), [], [])
+    x, places = a.uniform(n), a.of(a.random.integers(0, n, n), "int32")
+    return problems.Problem(
+        [a.empty(n)], lambda out: [problems.Launch("gather", (n // 256,), (256,), (out, x, places, n))]
+    )
 
 
 def small_matmul(a, problems):
     n = 256
-    arrays = (a.empty((n, n)), a.uniform((n, n)), a.uniform((n, n)), n)
-    return problems.Problem([problems.Launch("matmul", (n // 16, n // 16), (16, 16), arrays)], (), [], [])
+    x, y = a.uniform((n, n)), a.uniform((n, n))
+    return problems.Problem(
+        [a.empty((n, n))], lambda out: [problems.Launch("matmul", (n // 16, n // 16), (16, 16), (out, x, y, n))]
+    )
 
 
 def local_array(a, problems):
     n = 1 << 18
+    x = a.uniform(n)
     return problems.Problem(
-        [problems.Launch("local_array", (n // 256,), (256,), (a.empty(n), a.uniform(n), n))], (), [], []
+        [a.empty(n)], lambda out: [problems.Launch("local_array", (n // 256,), (256,), (out, x, n))]
     )
 
 
@@ -91,14 +95,14 @@ def seconds_of_kernels(names):
             return buffers[argument.ctypes.data][0]
 
         steps = []
-        for launch in problem.launches:
+        for launch in problem.launches(*problem.results):
             config = cucore.LaunchConfig(grid=launch.grid, block=launch.block)
             steps.append((code.get_kernel(launch.kernel).launcher(config), [on_device(a) for a in launch.arguments]))
         for variable, values in problem.constants.items():
             code.get_global(variable).copy_from(arrays.buffer(values), stream=stream)
         times = []
         for _ in range(RUNS + 1):
-            problem.before()
+            problem.reset(*problem.results)
             for mine, host in buffers.values():
                 mine.copy_from(host, stream=stream)
             stream.sync()
