@@ -42,6 +42,7 @@ struct PoolFile {
 /// What CUmemPoolPtrExportData holds.
 struct PointerData {
   std::uint64_t magic;
+  std::uint64_t file;  ///< its number, the same in every process: of which pool this is
   std::uint64_t offset;
   std::uint64_t size;
 };
@@ -153,7 +154,9 @@ CUresult MemoryPool::export_pointer(std::uintptr_t address, CUmemPoolPtrExportDa
   const std::lock_guard lock(mutex_);
   const auto found = offsets_.find(address);
   if (!allocation || found == offsets_.end()) return CUDA_ERROR_INVALID_VALUE;
-  const PointerData exported{kMagic, found->second, allocation->size};
+  struct stat status{};
+  if (fstat(file_, &status) != 0) return CUDA_ERROR_OPERATING_SYSTEM;
+  const PointerData exported{kMagic, status.st_ino, found->second, allocation->size};
   *data = {};
   std::memcpy(data, &exported, sizeof exported);
   return CUDA_SUCCESS;
@@ -163,7 +166,8 @@ CUresult MemoryPool::import_pointer(const CUmemPoolPtrExportData& data, std::uin
   PointerData exported{};
   std::memcpy(&exported, &data, sizeof exported);
   struct stat status{};
-  if (!is_imported_ || exported.magic != kMagic || fstat(file_, &status) != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_imported_ || exported.magic != kMagic || fstat(file_, &status) != 0 || exported.file != status.st_ino)
+    return CUDA_ERROR_INVALID_VALUE;
   const std::size_t rounded = (exported.size + kPage - 1) / kPage * kPage;
   const auto whole = static_cast<std::size_t>(status.st_size);
   if (exported.size == 0 || exported.offset % kPage != 0 || exported.offset < kPage || rounded > whole ||

@@ -22,6 +22,14 @@ class VirtualMemory : public DriverTest {
     EXPECT_OK(cuMemGetAllocationGranularity(&size, &given, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
     return size;
   }
+  /// Closes the file.
+  static CUmemoryPool import_pool(int file) {
+    CUmemoryPool pool = nullptr;
+    void* const number = reinterpret_cast<void*>(static_cast<std::intptr_t>(file));
+    EXPECT_OK(cuMemPoolImportFromShareableHandle(&pool, number, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    close(file);
+    return pool;
+  }
 };
 
 TEST_F(VirtualMemory, two_mappings_of_one_memory_are_the_same_bytes) {
@@ -70,10 +78,7 @@ TEST_F(VirtualMemory, a_pool_and_its_pointers_go_through_a_file_descriptor) {
   ASSERT_OK(cuMemPoolExportToShareableHandle(&file, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
   CUmemPoolPtrExportData data{};
   ASSERT_OK(cuMemPoolExportPointer(&data, memory));
-  CUmemoryPool imported = nullptr;
-  void* const number = reinterpret_cast<void*>(static_cast<std::intptr_t>(file));
-  ASSERT_OK(cuMemPoolImportFromShareableHandle(&imported, number, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-  close(file);
+  CUmemoryPool imported = import_pool(file);
   CUdeviceptr again = 0;
   ASSERT_OK(cuMemPoolImportPointer(&again, imported, &data));
   EXPECT_NE(memory, again);
@@ -81,8 +86,15 @@ TEST_F(VirtualMemory, a_pool_and_its_pointers_go_through_a_file_descriptor) {
   ASSERT_OK(cuMemcpyDtoH(&seen, again + 99, 1));
   EXPECT_EQ(3, seen);
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemAllocFromPoolAsync(&memory, 8, imported, nullptr));
-  std::memset(&data, 0x5a, sizeof data);
+  CUmemoryPool other = nullptr;
+  ASSERT_OK(cuMemPoolCreate(&other, &given));
+  ASSERT_OK(cuMemPoolExportToShareableHandle(&file, other, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+  CUmemoryPool wrong = import_pool(file);
   CUdeviceptr none = 0;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolImportPointer(&none, wrong, &data)) << "a pointer of another pool";
+  EXPECT_OK(cuMemPoolDestroy(wrong));
+  EXPECT_OK(cuMemPoolDestroy(other));
+  std::memset(&data, 0x5a, sizeof data);
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolImportPointer(&none, imported, &data));
   EXPECT_OK(cuMemFreeAsync(again, nullptr));
   EXPECT_OK(cuMemPoolDestroy(imported));
