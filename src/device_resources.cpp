@@ -295,7 +295,7 @@ Context Device::create_context(const ContextOptions& options) const {
                 "cuGreenCtxCreate", on);
   state->owned = detail::OwningHandle<detail::GreenContextTraits>(state->green);
   driver::check(table.cuCtxFromGreenCtx(&state->handle, state->green), "cuCtxFromGreenCtx", on);
-  detail::HandleRegistry<detail::ContextState>::instance().add(state.get());
+  detail::HandleRegistry<detail::ContextState>::instance().add(state);
   return Context(std::move(state));
 }
 

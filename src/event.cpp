@@ -20,11 +20,16 @@ namespace detail {
 void EventState::own(std::shared_ptr<const ContextState> in) {
   context = std::move(in);
   owned = OwningHandle<EventTraits>(handle, context == nullptr ? nullptr : context->handle);
-  HandleRegistry<EventState>::instance().add(this);
+}
+
+void EventState::make_known(const std::shared_ptr<const EventState>& state) noexcept {
+  if (state->is_known.load(std::memory_order_acquire) || state->owned.get() == nullptr || !driver::is_open()) return;
+  HandleRegistry<EventState>::instance().add(state);
+  state->is_known.store(true, std::memory_order_release);
 }
 
 OwningHandle<EventTraits> EventState::disown() noexcept {
-  if (owned.get() != nullptr && driver::table_for_release() != nullptr) {
+  if (is_known.load(std::memory_order_acquire) && owned.get() != nullptr && driver::table_for_release() != nullptr) {
     HandleRegistry<EventState>::instance().remove(this);
   }
   return std::move(owned);
@@ -76,7 +81,7 @@ Event create_event(const std::shared_ptr<const ContextState>& context, const Eve
   ContextScope scope(context->handle);
   driver::check(driver::table().cuEventCreate(&state->handle, flags), "cuEventCreate",
                 [&] { return describe_device(context->device); });
-  state->options = options;  // before own(): from there on other threads can find it by its handle
+  state->options = options;
   state->own(context);
   scope.restore();
   return Event(std::move(state));
@@ -141,6 +146,7 @@ Event Event::from_handle(EventHandle handle, const EventOptions& options) {
 Event Event::adopt(EventHandle handle, const EventOptions& options) {
   auto state = detail::foreign_event(handle, options, "Event::adopt");
   state->own(nullptr);
+  detail::EventState::make_known(state);
   return Event(std::move(state));
 }
 
@@ -165,7 +171,15 @@ Event Event::from_ipc_descriptor(std::span<const std::byte> descriptor, bool blo
   return Event(std::move(state));
 }
 
-EventHandle Event::handle() const noexcept { return state_ == nullptr ? nullptr : state_->handle; }
+EventHandle Event::handle() const noexcept {
+  if (state_ == nullptr) return nullptr;
+  EventState::make_known(state_);
+  return state_->handle;
+}
+
+EventHandle detail::native_handle(const Event& event) noexcept {
+  return event.state() == nullptr ? nullptr : event.state()->handle;
+}
 
 bool Event::is_timing_enabled() const { return open_event(state_, "is_timing_enabled").options.timing_enabled; }
 bool Event::is_blocking_sync() const { return open_event(state_, "is_blocking_sync").options.blocking_sync; }

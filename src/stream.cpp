@@ -14,10 +14,11 @@
 namespace cucore {
 namespace detail {
 
-void StreamState::own(std::shared_ptr<const ContextState> in) {
-  context = std::move(in);
-  owned = OwningHandle<StreamTraits>(handle, context == nullptr ? nullptr : context->handle);
-  HandleRegistry<StreamState>::instance().add(this);
+void StreamState::own(const std::shared_ptr<StreamState>& state, std::shared_ptr<const ContextState> in) {
+  state->context = std::move(in);
+  state->owned =
+      OwningHandle<StreamTraits>(state->handle, state->context == nullptr ? nullptr : state->context->handle);
+  HandleRegistry<StreamState>::instance().add(state);
 }
 
 OwningHandle<StreamTraits> StreamState::disown() noexcept {
@@ -126,7 +127,7 @@ Stream create_stream(const std::shared_ptr<const ContextState>& context, const S
   } else {
     driver::check(table.cuStreamCreateWithPriority(&state->handle, flags, priority), "cuStreamCreateWithPriority", on);
   }
-  state->own(context);
+  StreamState::own(state, context);
   state->flags = static_cast<int>(flags);
   state->priority = priority;
   // Now, since NVIDIA's driver invalidates a capture whose stream is asked for its id. A driver that has no ids answers
@@ -163,7 +164,7 @@ Stream Stream::adopt(StreamHandle handle) {
                       .message = describe(*state) + " cannot be owned: the driver owns it",
                       .hint = "use Stream::from_handle, or Stream::legacy_default"});
   }
-  state->own(Context::from_handle(context_handle(*state)).state());
+  StreamState::own(state, Context::from_handle(context_handle(*state)).state());
   return Stream(std::move(state));
 }
 

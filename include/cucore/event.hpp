@@ -26,15 +26,21 @@
 
 namespace cucore {
 
+class Context;
+class Device;
+class Event;
+class Stream;
+
 namespace detail {
 struct EventState;
 
 /// cuEventRecord and nothing else: no check, no throw, the driver's answer.
 CUCORE_API int record_native(EventHandle event, StreamHandle stream) noexcept;
+
+/// The driver's handle for a call of the driver or a comparison: unlike what Event::handle() gives away, it need not
+/// lead back to the event (from_handle()).
+CUCORE_API EventHandle native_handle(const Event& event) noexcept;
 }  // namespace detail
-class Context;
-class Device;
-class Stream;
 
 struct EventOptions {
   bool timing_enabled = false;  ///< can be used with elapsed_time(); costs a little
@@ -103,7 +109,9 @@ class CUCORE_API Event {
   EventHandle release();
 
   /// By handle; needs no driver call.
-  friend bool operator==(const Event& a, const Event& b) noexcept { return a.handle() == b.handle(); }
+  friend bool operator==(const Event& a, const Event& b) noexcept {
+    return detail::native_handle(a) == detail::native_handle(b);
+  }
 
   /// For cucore's own parts.
   explicit Event(std::shared_ptr<const detail::EventState> state) noexcept : state_(std::move(state)) {}

@@ -17,6 +17,16 @@ inline std::uint64_t address(const void* handle) noexcept {
   return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(handle));
 }
 
+/// What tells one object from another: the driver's handle, for calls of the driver too.
+template <class T>
+std::uint64_t identity_of(const T& value) noexcept {
+  return address(value.handle());
+}
+template <>
+inline std::uint64_t identity_of(const Event& event) noexcept {
+  return address(detail::native_handle(event));
+}
+
 /// A closed reference has nothing to destroy.
 template <>
 inline bool may_call_driver_at_end(const Event& event) noexcept {
@@ -31,7 +41,7 @@ inline bool may_call_driver_at_end(const Stream& stream) noexcept {
 template <class T>
 class Wrapper {
  public:
-  explicit Wrapper(T value) : identity_(address(value.handle())), value_(std::move(value)) {}
+  explicit Wrapper(T value) : identity_(identity_of(value)), value_(std::move(value)) {}
   Wrapper(Wrapper&&) noexcept = default;
 
   T& value() noexcept { return *value_; }
@@ -42,7 +52,7 @@ class Wrapper {
 
   /// Another value for a closed wrapper.
   void assign(T value) {
-    identity_ = address(value.handle());
+    identity_ = identity_of(value);
     *value_ = std::move(value);
   }
 

@@ -14,8 +14,9 @@ namespace {
 
 struct Primaries {
   std::mutex mutex;
-  std::vector<DeviceHandle> devices;                            // by ordinal
-  std::vector<std::shared_ptr<const ContextState>> by_ordinal;  // null until retained
+  std::vector<DeviceHandle> devices;  // by ordinal
+  // Null until retained, and never destroyed: references to them have nothing to count.
+  std::vector<std::shared_ptr<const ContextState>> by_ordinal;
   // The handles of by_ordinal once more, to be read without the mutex; allocated with `devices`, never freed.
   std::atomic<std::atomic<ContextHandle>*> handles{nullptr};
   std::atomic<int> count{0};
@@ -113,12 +114,12 @@ std::shared_ptr<const ContextState> primary_context(int device) {
   auto& slot = all.by_ordinal.at(static_cast<std::size_t>(device));
   if (slot == nullptr) {
     const RelaxedCaptureScope relaxed;
-    auto state = std::make_shared<ContextState>();
+    auto state = std::make_unique<ContextState>();
     state->device = device;
     state->is_primary = true;
     driver::check(driver::table().cuDevicePrimaryCtxRetain(&state->handle, handle), "cuDevicePrimaryCtxRetain",
                   [&] { return describe_device(device); });
-    slot = std::move(state);
+    slot = std::shared_ptr<const ContextState>(std::shared_ptr<void>(), state.release());
     all.handles.load(std::memory_order_relaxed)[device].store(slot->handle, std::memory_order_release);
   }
   return slot;

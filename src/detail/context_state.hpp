@@ -10,7 +10,7 @@
 
 namespace cucore::detail {
 
-struct ContextState : std::enable_shared_from_this<ContextState> {
+struct ContextState {
   ContextState() = default;
   ContextState(const ContextState&) = delete;
   ContextState& operator=(const ContextState&) = delete;

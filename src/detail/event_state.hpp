@@ -1,6 +1,7 @@
 // EventState: an event as its references share it.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -13,7 +14,7 @@ namespace cucore::detail {
 
 struct StreamState;
 
-struct EventState : std::enable_shared_from_this<EventState> {
+struct EventState {
   EventState() = default;
   EventState(const EventState&) = delete;
   EventState& operator=(const EventState&) = delete;
@@ -24,6 +25,11 @@ struct EventState : std::enable_shared_from_this<EventState> {
   driver::CUevent handle = nullptr;
   EventOptions options;
   mutable RegistryLinks<EventState> registry_links;
+  mutable std::atomic<bool> is_known{false};  ///< whether it was ever in the registry
+
+  /// Puts an event that owns its handle into the registry, before anybody else gets the handle. Most events are never
+  /// asked for theirs, and stay out: they are made and dropped with half the atomic steps.
+  static void make_known(const std::shared_ptr<const EventState>& state) noexcept;
 
   /// Takes ownership of `handle`, made in `in`; null: in a context that is not known.
   void own(std::shared_ptr<const ContextState> in);

@@ -16,14 +16,15 @@ namespace cucore::detail {
 /// What an object in a registry carries: its neighbours in the bucket. Guarded by the bucket's lock.
 template <class State>
 struct RegistryLinks {
+  std::weak_ptr<const State> self;
   const State* next = nullptr;
   const State* previous = nullptr;
   bool linked = false;
 };
 
-/// `State` derives from std::enable_shared_from_this and has a `handle`, not changed while it is in the registry, and
-/// mutable `registry_links`. Putting in and taking out, which every object pays, allocate nothing and take the same
-/// time however many there are; only find() walks through a bucket. Thread-safe.
+/// `State` has a `handle`, not changed while it is in the registry, and mutable `registry_links`. Putting in and taking
+/// out, which every object pays, allocate nothing and take the same time however many there are; only find() walks
+/// through a bucket. Thread-safe.
 template <class State>
 class HandleRegistry {
  public:
@@ -33,14 +34,15 @@ class HandleRegistry {
     return *registry;
   }
 
-  /// Hides an earlier object of the same handle, which the driver has given to a new one.
-  void add(const State* state) noexcept {
+  /// Hides an earlier object of the same handle, which the driver has given to a new one. Twice is once.
+  void add(const std::shared_ptr<const State>& state) noexcept {
     Bucket& bucket = bucket_of(state->handle);
     RegistryLinks<State>& links = state->registry_links;
     const SpinGuard lock(bucket.taken);
-    links = {.next = bucket.first, .previous = nullptr, .linked = true};
-    if (bucket.first != nullptr) bucket.first->registry_links.previous = state;
-    bucket.first = state;
+    if (links.linked) return;
+    links = {.self = state, .next = bucket.first, .previous = nullptr, .linked = true};
+    if (bucket.first != nullptr) bucket.first->registry_links.previous = state.get();
+    bucket.first = state.get();
   }
 
   /// Before the handle is given back: from then on the driver may give it to the next object.
@@ -59,7 +61,7 @@ class HandleRegistry {
     Bucket& bucket = bucket_of(handle);
     const SpinGuard lock(bucket.taken);
     for (const State* state = bucket.first; state != nullptr; state = state->registry_links.next) {
-      if (state->handle == handle) return state->weak_from_this().lock();
+      if (state->handle == handle) return state->registry_links.self.lock();
     }
     return nullptr;
   }

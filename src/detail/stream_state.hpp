@@ -12,7 +12,7 @@
 
 namespace cucore::detail {
 
-struct StreamState : std::enable_shared_from_this<StreamState> {
+struct StreamState {
   StreamState() = default;
   StreamState(const StreamState&) = delete;
   StreamState& operator=(const StreamState&) = delete;
@@ -30,8 +30,8 @@ struct StreamState : std::enable_shared_from_this<StreamState> {
   static constexpr std::uint64_t unknown_id = UINT64_MAX;
   mutable std::atomic<std::uint64_t> id{unknown_id};
 
-  /// Takes ownership of `handle`, made in `in`.
-  void own(std::shared_ptr<const ContextState> in);
+  /// Makes `state` the owner of its `handle`, which was made in `in`.
+  static void own(const std::shared_ptr<StreamState>& state, std::shared_ptr<const ContextState> in);
   /// Gives ownership up; the handle is empty if there was none.
   OwningHandle<StreamTraits> disown() noexcept;
 

@@ -1,7 +1,9 @@
 // Events: made apart from recording, recorded anywhere and again, and timed.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
+#include <vector>
 
 #include "tests/conformance/test_kernels.hpp"
 
@@ -83,6 +85,19 @@ TEST(event, found_by_its_handle_shares_the_ownership) {
   EXPECT_TRUE(same.is_done());
   same.close();
   EXPECT_FALSE(Event::from_handle(handle).device());  // nothing is known of it any more
+}
+
+TEST(event, is_found_by_a_handle_that_several_threads_asked_for) {
+  for (int round = 0; round < 50; ++round) {
+    const Event event = device().create_event({.timing_enabled = true});
+    std::vector<std::thread> threads;
+    std::atomic<int> found{0};
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] { found += Event::from_handle(event.handle()).is_timing_enabled() ? 1 : 0; });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(found, 4);
+  }
 }
 
 TEST(event, is_waited_for_with_a_limit) {
