@@ -80,6 +80,7 @@ class VectorEmitter {
   llvm::Value* emit_vector_call(llvm::CallInst& call, unsigned chunk);
   llvm::Value* emit_element(llvm::Instruction& instruction, unsigned chunk);
   llvm::Value* directed_fma(llvm::CallInst& call, unsigned chunk);
+  llvm::Value* saturating_conversion(llvm::CallInst& call, unsigned chunk);
   void emit_call(llvm::CallInst& call);
   void emit_lane_service(llvm::CallInst& call);
   void emit_built_in(llvm::Instruction& instruction);

@@ -5,6 +5,7 @@
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "cpu/codegen/module_emitter.hpp"
 #include "cpu/codegen/vector_emitter.hpp"
@@ -260,6 +261,7 @@ Value* VectorEmitter::emit_vector_call(llvm::CallInst& call, unsigned chunk) {
   const llvm::Intrinsic::ID id = call.getCalledFunction()->getIntrinsicID();
   if (id == llvm::Intrinsic::x86_avx512_vfmadd_f32 || id == llvm::Intrinsic::x86_avx512_vfmadd_f64)
     return directed_fma(call, chunk);
+  if (id == llvm::Intrinsic::fptosi_sat || id == llvm::Intrinsic::fptoui_sat) return saturating_conversion(call, chunk);
   if (id == llvm::Intrinsic::x86_vcvtps2ph_128) {
     // Only the first of the four elements counts: see how halves are narrowed.
     const auto* insert = llvm::dyn_cast<llvm::InsertElementInst>(call.getArgOperand(0));
@@ -308,6 +310,28 @@ Value* VectorEmitter::directed_fma(llvm::CallInst& call, unsigned chunk) {
   llvm::SmallVector<int, 16> all;
   for (unsigned n = 0; n < width_.lanes; ++n) all.push_back(static_cast<int>(n));
   return b.CreateShuffleVector(results[0], results[1], all);
+}
+
+/// To integers, the nearest one beyond their range and zero for NaN: the intrinsic, which LLVM takes apart lane by
+/// lane.
+Value* VectorEmitter::saturating_conversion(llvm::CallInst& call, unsigned chunk) {
+  llvm::Type* from = call.getArgOperand(0)->getType();
+  if (!from->isFloatTy() && !from->isDoubleTy()) return nullptr;  // which can hold all limits
+  const bool is_signed = call.getIntrinsicID() == llvm::Intrinsic::fptosi_sat;
+  const unsigned bits = call.getType()->getIntegerBitWidth();
+  llvm::Type* to = widened(call.getType());
+  Value* value = vector(call.getArgOperand(0), chunk);
+  auto limit = [&](double number) { return llvm::ConstantFP::get(widened(from), number); };
+  const double end = std::ldexp(1.0, static_cast<int>(is_signed ? bits - 1 : bits));
+  Value* above = b.CreateFCmpOGE(value, limit(end));
+  Value* below = b.CreateFCmpOLT(value, limit(is_signed ? -end : 0.0));
+  Value* inside = b.CreateAnd(b.CreateFCmpORD(value, value), b.CreateNot(b.CreateOr(above, below)));
+  Value* safe = b.CreateSelect(inside, value, limit(0.0));
+  Value* converted = is_signed ? b.CreateFPToSI(safe, to) : b.CreateFPToUI(safe, to);
+  auto whole = [&](const llvm::APInt& number) { return llvm::ConstantInt::get(to, number); };
+  const llvm::APInt most = is_signed ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
+  const llvm::APInt least = is_signed ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt(bits, 0);
+  return b.CreateSelect(above, whole(most), b.CreateSelect(below, whole(least), converted));
 }
 
 /// Anything that has no form for vectors: lane by lane.
