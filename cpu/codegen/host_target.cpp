@@ -23,10 +23,14 @@ const llvm::Target& host() {
   static const llvm::Target& target = []() -> const llvm::Target& {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
-    // Moves integer work on masks into mask registers, in time that grows with the square of their number.
     auto& options = llvm::cl::getRegisteredOptions();
-    if (auto slow = options.find("disable-x86-domain-reassignment"); slow != options.end())
-      static_cast<llvm::cl::opt<bool>*>(slow->second)->setValue(true);
+    for (const char* const slow : {
+             "disable-x86-domain-reassignment",  // of masks to mask registers: grows with the square of their number
+             "disable-post-ra",                  // orders instructions once more, for a processor that does so itself
+         }) {
+      if (auto found = options.find(slow); found != options.end())
+        static_cast<llvm::cl::opt<bool>*>(found->second)->setValue(true);
+    }
     std::string error;
     const llvm::Target* found = llvm::TargetRegistry::lookupTarget(llvm::sys::getProcessTriple(), error);
     if (found == nullptr) llvm::report_fatal_error(llvm::StringRef(error));
