@@ -11,6 +11,7 @@
 #include "cpu/codegen/module_emitter.hpp"
 #include "cpu/codegen/reach.hpp"
 #include "cpu/codegen/unsupported.hpp"
+#include "cpu/codegen/vector_limits.hpp"
 #include "cpu/codegen/vectorise.hpp"
 
 namespace cucore::cpu::codegen {

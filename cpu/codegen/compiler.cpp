@@ -10,6 +10,7 @@
 #include "cpu/codegen/layout.hpp"
 #include "cpu/codegen/link.hpp"
 #include "cpu/codegen/reach.hpp"
+#include "cpu/codegen/vector_limits.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -19,11 +20,9 @@ void note_shared_variables(Code& code, const ptx::Module& module, const Reach& r
   if (options.checks != 0) code.shared_variables = Layout(module, reach, kSharedRedzone).shared_variables;
 }
 
-}  // namespace
-
-CompileResult compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses,
-                      const CompileOptions& options, KernelCache* cache) {
-  const Reach reach(module, kernel);
+/// In the form of `options`, which may still turn out to be refused.
+CompileResult compile_form(const ptx::Module& module, ptx::FunctionId kernel, const Reach& reach,
+                           const ModuleAddresses& addresses, const CompileOptions& options, KernelCache* cache) {
   std::optional<KernelKey> key;
   if (cache != nullptr && !options.debug) {  // the key knows nothing of source lines
     if (const auto identity = identity_of(module, reach, options)) key = key_of(*identity);
@@ -45,6 +44,20 @@ CompileResult compile(const ptx::Module& module, ptx::FunctionId kernel, const M
   if (result.code == nullptr) result.error = std::string(module.functions[kernel].name) + ": " + result.error;
   if (result.code != nullptr) note_shared_variables(*result.code, module, reach, options);
   if (key && result.code != nullptr) cache->store(*key, record);
+  return result;
+}
+
+}  // namespace
+
+CompileResult compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses,
+                      const CompileOptions& wanted, KernelCache* cache) {
+  const Reach reach(module, kernel);
+  std::string refusal;
+  if (wanted.form != FormOfCode::Scalar) refusal = refuse_vector_form(module, reach, Layout(module, reach).info);
+  CompileOptions options = wanted;
+  if (!refusal.empty()) options.form = FormOfCode::Scalar;
+  CompileResult result = compile_form(module, kernel, reach, addresses, options, cache);
+  if (!refusal.empty()) result.refusal = refusal;
   return result;
 }
 

@@ -33,8 +33,9 @@ struct ModuleAddresses {
 };
 
 /// Scalar: one device thread after the other, the reference. Vector: threads in lockstep in SIMD lanes, for one shape
-/// of block; a kernel that cannot have it gets the scalar form as a whole.
-enum class FormOfCode : std::uint8_t { Scalar, Vector };
+/// of block; a kernel that cannot have it gets the scalar form as a whole. Auto asks for whichever of the two is worth
+/// more (form_choice.hpp); what was compiled is one of them.
+enum class FormOfCode : std::uint8_t { Scalar, Vector, Auto };
 
 struct KernelInfo {
   std::uint32_t static_shared = 0;      ///< bytes of .shared variables this kernel reaches (dynamic ones start after)
@@ -82,7 +83,7 @@ class Code {
 struct CompileResult {
   std::unique_ptr<Code> code;   ///< null on failure
   std::string error;            ///< what failed, in a sentence, naming kernel and line
-  std::string refusal;          ///< why the vector form was asked for and is not there; empty if it is
+  std::string refusal;          ///< why the vector form was asked for, or open, and is not there; empty if it is
   bool was_cached = false;      ///< the object code came from the cache
   bool lacks_compiler = false;  ///< the compiler library is not there: `error` says so
 };

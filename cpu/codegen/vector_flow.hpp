@@ -33,6 +33,7 @@ class VectorFlow {
   /// wait for never runs a block twice in one turn of its loop.
   Blocks order;
   unsigned index(const llvm::BasicBlock* block) const { return index_.lookup(block); }
+  unsigned loop_depth(const llvm::BasicBlock* block) const { return loops_.getLoopDepth(block); }
 
   /// What lanes may reach at different times if the branch that ends `block` divides them; ends with where they meet.
   Blocks influence(llvm::BasicBlock* block) const;

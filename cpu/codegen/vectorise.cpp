@@ -14,9 +14,10 @@
 #include <bit>
 #include <cstddef>
 
+#include "cpu/codegen/form_choice.hpp"
 #include "cpu/codegen/kernel_abi.hpp"
 #include "cpu/codegen/vector_emitter.hpp"
-#include "cpu/codegen/waiting_loops.hpp"
+#include "cpu/codegen/vector_limits.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -30,8 +31,6 @@ constexpr unsigned largest_kernel = 4000;
 /// grows faster than its length.
 constexpr unsigned largest_group = 30000;
 constexpr std::size_t largest_block = 5000;
-/// Local memory of a group.
-constexpr std::uint64_t largest_frames = std::uint64_t{512} * 1024;
 
 /// Simplified loops in closed form, branches only, one return: what VectorFlow asks for.
 void normalise(llvm::Function& scalar) {
@@ -107,10 +106,16 @@ VectorWidth choose_width(const llvm::Function& scalar, const VectorFlow& flow, c
   // Lanes that meet want the whole block in one group: barriers are then nothing.
   // Every block costs a choice of what runs next, and all of it for each chunk.
   const auto size = scalar.getInstructionCount() + 10 * static_cast<unsigned>(flow.order.size());
-  const unsigned useful = !flow.has_meetings() || size > 800 ? warp : size > 400 ? 4 * warp : 8 * warp;
+  unsigned useful = size > 800 ? warp : size > 400 ? 4 * warp : 8 * warp;
+  if (!flow.has_meetings()) useful = size > 150 ? width.lanes : warp;  // more than one: work for idle units
   const unsigned wanted = std::max(warp, std::bit_ceil(width.threads()));
   width.chunks = std::min({most, useful, wanted}) / width.lanes;
   return width;
+}
+
+/// Lanes of a warp that meet must be in one group.
+unsigned smallest_group(const VectorFlow& flow, const VectorWidth& width) {
+  return flow.has_meetings() ? warp : width.lanes;
 }
 
 bool is_too_large(const llvm::Function& group) {
@@ -171,43 +176,6 @@ void emit_run_group(llvm::Module& ir, llvm::Function* group) {
 
 }  // namespace
 
-std::string refuse_vector_form(const ptx::Module& module, const Reach& reach, const KernelInfo& info) {
-  if (reach.names_other_blocks) return "shared memory of other blocks";
-  for (ptx::FunctionId id : reach.functions) {
-    const ptx::Function& function = module.functions[id];
-    if (!find_waiting_edges(module, id, reach).empty()) return "a loop that waits for other threads";
-    for (const ptx::Instruction& instruction : function.body) {
-      switch (instruction.opcode) {
-        case ptx::Opcode::Redux:
-        case ptx::Opcode::Match:
-        case ptx::Opcode::Elect:
-        case ptx::Opcode::Activemask:
-        case ptx::Opcode::Nanosleep:
-        case ptx::Opcode::Mbarrier:
-          return std::string(ptx::spelling(instruction.opcode));
-        default:
-          break;
-      }
-      if (instruction.has(ptx::Modifier::Bulk) || instruction.has(ptx::Modifier::Mbarrier) ||
-          instruction.has(ptx::Modifier::MbarrierCompleteTxBytes) || instruction.type() == ptx::Type::B128)
-        return std::string(ptx::spelling(instruction));
-      if (is_warp_wide(instruction.opcode)) return std::string(ptx::spelling(instruction.opcode));
-      if (is_indirect_call(instruction)) return "a call through a pointer";
-      if ((instruction.opcode == ptx::Opcode::Bar || instruction.opcode == ptx::Opcode::Barrier) &&
-          !instruction.has(ptx::Modifier::Warp) &&
-          (!instruction.has(ptx::Modifier::Sync) || instruction.operands.size() > 1))
-        return "a barrier of part of a block";
-    }
-  }
-  for (ptx::VariableId id : reach.variables) {
-    for (const ptx::Relocation& relocation : module.variables[id].relocations) {
-      if (relocation.is_function) return "a table of functions";  // which must stay when this shape of block has gone
-    }
-  }
-  if (std::uint64_t{info.local_bytes} * 32 > largest_frames) return "large local variables";
-  return {};
-}
-
 std::string vectorise(llvm::Function& scalar, const CompileOptions& options, HostFeatures host, KernelInfo& info) {
   if (scalar.getInstructionCount() > largest_kernel) return "its size";
   normalise(scalar);
@@ -216,13 +184,17 @@ std::string vectorise(llvm::Function& scalar, const CompileOptions& options, Hos
     const VectorFlow flow(scalar);
     if (!flow.refusal.empty()) return flow.refusal;
     const VectorWidth width = choose_width(scalar, flow, options, host, most);
-    if (std::uint64_t{info.local_bytes} * width.group() > largest_frames) return "large local variables";
-    if (split_before_checks(scalar, Shapes(flow, scalar, width, false))) continue;
+    if (std::uint64_t{info.local_bytes} * width.group() > largest_group_frames) return "large local variables";
+    const Shapes shapes(flow, scalar, width, false);
+    if (options.form == FormOfCode::Auto) {
+      if (std::string reason = prefer_scalar_form(flow, shapes); !reason.empty()) return reason;
+    }
+    if (split_before_checks(scalar, shapes)) continue;
     VectorEmitter emitter(scalar, flow, width, host);
     llvm::Function* group = emitter.emit();
     if (group == nullptr) return emitter.refusal();
     if (is_too_large(*group)) {
-      if (width.group() == warp) return "its size in the vector form";
+      if (width.group() == smallest_group(flow, width)) return "its size in the vector form";
       group->eraseFromParent();
       most = width.group() / 2;
       continue;

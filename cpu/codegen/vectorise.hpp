@@ -9,9 +9,6 @@
 
 namespace cucore::cpu::codegen {
 
-/// Why a kernel keeps the scalar form, as far as that can be told without emitting it; empty if nothing is in the way.
-std::string refuse_vector_form(const ptx::Module& module, const Reach& reach, const KernelInfo& info);
-
 /// Replaces the kernel's body `scalar` (in SSA, calls inlined) by entry points that run it in the vector form, and says
 /// in `info` which. The text says why not; the module is then of no more use.
 std::string vectorise(llvm::Function& scalar, const CompileOptions& options, HostFeatures host, KernelInfo& info);

@@ -15,10 +15,16 @@ namespace {
 /// Shapes of block that one kernel has code for at a time.
 constexpr std::size_t kMostVariants = 8;
 
+/// A kernel that has run fewer threads than this is done before the vector form would be compiled.
+constexpr std::uint64_t kFewThreads = 2048;
+/// Blocks of fewer threads leave most lanes of a vector idle.
+constexpr std::uint32_t kSmallBlock = 8;
+
 codegen::FormOfCode form_from_environment() {
   const char* text = std::getenv("CUCORE_CPU_FORM");
   const std::string_view form = text ? text : "";
   if (form == "vector") return codegen::FormOfCode::Vector;
+  if (form == "auto") return codegen::FormOfCode::Auto;
   return codegen::FormOfCode::Scalar;
 }
 
@@ -40,7 +46,7 @@ bool is_for(const codegen::CompileOptions& options, const std::uint32_t (&block)
 
 }  // namespace
 
-codegen::CompileOptions options_for(const std::uint32_t (&block)[3]) {
+codegen::CompileOptions options_for(const std::uint32_t (&block)[3], std::uint64_t threads) {
   static const codegen::FormOfCode form = form_from_environment();
   static const bool debug = is_on("CUCORE_CPU_DEBUG");
   static const bool perf_map = is_on("CUCORE_CPU_PERF_MAP");
@@ -51,12 +57,14 @@ codegen::CompileOptions options_for(const std::uint32_t (&block)[3]) {
                                   .checks = checker::classes(),
                                   .by_thread = checker::seed().has_value(),
                                   .march = march_from_environment()};
+  const bool is_worth_vectors = threads >= kFewThreads && block[0] * block[1] * block[2] >= kSmallBlock;
+  if (options.form == codegen::FormOfCode::Auto && !is_worth_vectors) options.form = codegen::FormOfCode::Scalar;
   if (options.form != codegen::FormOfCode::Scalar) std::copy_n(block, 3, options.block);
   return options;
 }
 
 std::shared_ptr<const codegen::Code> CodeVariants::find(const codegen::CompileOptions& options) {
-  if (scalar_) return scalar_;
+  if (stays_scalar_ || options.form == codegen::FormOfCode::Scalar) return scalar_.empty() ? nullptr : scalar_.back();
   const auto found = std::find_if(variants_.begin(), variants_.end(),
                                   [&](const Variant& variant) { return is_for(options, variant.block); });
   if (found == variants_.end()) return nullptr;
@@ -66,7 +74,8 @@ std::shared_ptr<const codegen::Code> CodeVariants::find(const codegen::CompileOp
 
 void CodeVariants::add(const codegen::CompileOptions& options, std::shared_ptr<const codegen::Code> code) {
   if (code->info.form == codegen::FormOfCode::Scalar) {
-    scalar_ = std::move(code);
+    scalar_.push_back(std::move(code));
+    stays_scalar_ = options.form != codegen::FormOfCode::Scalar;
     return;
   }
   if (variants_.size() == kMostVariants) variants_.erase(variants_.begin());

@@ -9,12 +9,13 @@
 
 namespace cucore::cpu::runtime {
 
-/// What a launch with such blocks asks of the compiler. CUCORE_CPU_FORM says which form, read once: `vector`, or
-/// else the scalar one; CUCORE_CPU_DEBUG=1 the scalar one for a debugger; CUCORE_CPU_PERF_MAP=1 has perf told of it;
-/// CUCORE_CPU_MARCH, read anew each time, names a processor whose instructions are enough.
-codegen::CompileOptions options_for(const std::uint32_t (&block)[3]);
+/// What a launch with such blocks asks of the compiler, by a kernel that has then run so many threads in all.
+/// CUCORE_CPU_FORM says which form, read once: `vector`, `auto`, or else the scalar one. CUCORE_CPU_DEBUG=1 asks for
+/// the scalar one for a debugger; CUCORE_CPU_PERF_MAP=1 has perf told of it; CUCORE_CPU_MARCH, read anew each time,
+/// names a processor whose instructions are enough.
+codegen::CompileOptions options_for(const std::uint32_t (&block)[3], std::uint64_t threads);
 
-/// The scalar form, which is for all blocks and stays, or the variants of the vector form used last: a kernel that was
+/// The scalar form, which is for all blocks and stays, and the variants of the vector form used last: a kernel that was
 /// refused that form once keeps the scalar one. Not thread-safe.
 class CodeVariants {
  public:
@@ -27,7 +28,10 @@ class CodeVariants {
     std::uint32_t block[3];
     std::shared_ptr<const codegen::Code> code;
   };
-  std::shared_ptr<const codegen::Code> scalar_;
+  /// The last one is used: there is a second one if the scalar form was wanted before the other was refused. Memory may
+  /// hold addresses of functions of either.
+  std::vector<std::shared_ptr<const codegen::Code>> scalar_;
+  bool stays_scalar_ = false;      ///< another form was asked for and refused
   std::vector<Variant> variants_;  ///< the one used last stands last
 };
 

@@ -26,12 +26,12 @@ struct Failure {
   CUgraphNode node = nullptr;
 };
 
-/// Compiles kernels now, so that a launch finds them ready.
+/// Compiles kernels now, so that the first launch finds them ready.
 CUresult prepare(const Payload& payload) {
   const auto* const kernel = std::get_if<KernelPayload>(&payload);
   if (!kernel) return CUDA_SUCCESS;
   std::shared_ptr<const codegen::Code> code;
-  return kernel->function->code(kernel->request.block, &code);
+  return kernel->function->code(kernel->request.block, thread_count(kernel->request), &code);
 }
 
 bool runs_from_device(const Payload& payload) {

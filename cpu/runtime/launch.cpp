@@ -135,7 +135,8 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
       static_cast<std::uint32_t>(function->max_active_blocks(grid.threads_per_block, request.dynamic_shared));
   grid.is_cooperative = request.cooperative;
   if (request.cooperative) grid.workspace.assign(kWorkspaceWords, 0);
-  if (const CUresult result = function->code(request.block, &grid.code); result != CUDA_SUCCESS) return result;
+  if (const CUresult result = function->code(request.block, thread_count(request), &grid.code); result != CUDA_SUCCESS)
+    return result;
   const codegen::KernelInfo& info = grid.code->info;
   grid.stack_bytes = kStackBase + 2 * std::size_t{info.local_bytes} * info.group_threads +
                      std::size_t{info.frame_bytes} + 4 * context.stack_limit();
@@ -170,6 +171,12 @@ CUresult check_launch(Function& function, const LaunchRequest& request) {
       function.max_active_blocks(request.block[0] * request.block[1] * request.block[2], request.dynamic_shared);
   return blocks > static_cast<std::uint64_t>(resident) * worker_count() ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
                                                                         : CUDA_SUCCESS;
+}
+
+std::uint64_t thread_count(const LaunchRequest& request) {
+  std::uint64_t threads = 1;
+  for (int axis = 0; axis < 3; ++axis) threads *= std::uint64_t{request.grid[axis]} * request.block[axis];
+  return threads;
 }
 
 void apply(const CUlaunchAttribute& attribute, LaunchRequest* request) {

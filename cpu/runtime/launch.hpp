@@ -24,6 +24,9 @@ struct LaunchRequest {
   std::uint32_t cluster[3] = {};      ///< blocks; 0: what the kernel says, if it does
 };
 
+/// Of the whole grid.
+std::uint64_t thread_count(const LaunchRequest& request);
+
 /// What cuLaunchKernelEx is given, its attributes too.
 LaunchRequest request_of(const CUlaunchConfig& config, void** parameters, void** extra);
 /// Notes what `attribute` asks for, where that is the request's matter.

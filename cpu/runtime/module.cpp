@@ -47,9 +47,11 @@ CUfunction Function::handle() {
   return handle_;
 }
 
-CUresult Function::code(const unsigned int (&block)[3], std::shared_ptr<const codegen::Code>* code) {
+CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads,
+                        std::shared_ptr<const codegen::Code>* code) {
   const std::lock_guard lock(mutex_);
-  const codegen::CompileOptions options = options_for(block);
+  threads_ += threads;
+  const codegen::CompileOptions options = options_for(block, threads_);
   *code = code_.find(options);
   if (*code) return CUDA_SUCCESS;
   if (is_shutting_down()) return CUDA_ERROR_DEINITIALIZED;

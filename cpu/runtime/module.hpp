@@ -44,8 +44,9 @@ class Function {
   const KernelDescription& description() const { return description_; }
   CUfunction handle();  ///< made at first use
 
-  /// Code for blocks of that shape; compiles where it has none yet. The report says why if it fails.
-  CUresult code(const unsigned int (&block)[3], std::shared_ptr<const codegen::Code>* code);
+  /// Code for a launch of so many threads in such blocks; compiles where it has none yet. The report says why if it
+  /// fails.
+  CUresult code(const unsigned int (&block)[3], std::uint64_t threads, std::shared_ptr<const codegen::Code>* code);
 
   CUresult attribute(CUfunction_attribute attribute, int* value) const;
   CUresult set_attribute(CUfunction_attribute attribute, int value);
@@ -68,6 +69,7 @@ class Function {
   CUfunction handle_ = nullptr;
   PreparedLaunch prepared_;
   CodeVariants code_;
+  std::uint64_t threads_ = 0;  ///< launched so far
   std::atomic<std::size_t> max_dynamic_shared_;
   std::atomic<int> carveout_{-1};
   std::atomic<std::uint32_t> required_cluster_[3];

@@ -76,7 +76,8 @@ TEST_F(KernelsOnDisk, a_change_elsewhere_in_the_module_compiles_nothing) {
   std::string text(std::istreambuf_iterator<char>(file), {});
   text.insert(text.find(".address_size 64") + 16, "\n.global .u32 added;\n.visible .entry added_kernel() { ret; }\n");
   std::ofstream(root / "changed.ptx") << text;
-  EXPECT_EQ(Command("env " + in_folder() + " " CUCORE_TEST_PROGRAM " " + (root / "changed.ptx").string() + " count_up")
+  EXPECT_EQ(Command("env -u CUCORE_CPU_FORM " + in_folder() + " " CUCORE_TEST_PROGRAM " " +
+                    (root / "changed.ptx").string() + " count_up")
                 .output(),
             kLoaded);
 }
@@ -122,6 +123,26 @@ TEST_F(KernelsOnDisk, forms_do_not_answer_for_each_other) {
   EXPECT_EQ(launch("count_up", in_folder() + " CUCORE_CPU_FORM=vector"), kCompiled);
   EXPECT_EQ(launch("count_up", in_folder() + " CUCORE_CPU_FORM=vector"), kLoaded);
   EXPECT_EQ(launch("count_up"), kLoaded);
+}
+
+TEST_F(KernelsOnDisk, the_automatic_choice_takes_vectors_for_many_threads_in_blocks_that_fill_them) {
+  const std::string automatic = in_folder() + " CUCORE_CPU_FORM=auto";
+  // Every other thread of a block counts, the rest have left.
+  EXPECT_EQ(launch("leave_early_then_meet 1x4 1x256", automatic), "sum 130 compiled 1 loaded 0 compiler in memory\n");
+  EXPECT_EQ(launch("leave_early_then_meet 1x256 16x256 1x256", automatic),
+            "sum 2304 compiled 1 loaded 1 compiler in memory\n");
+  EXPECT_EQ(launch("leave_early_then_meet 16x256 16x4 16x256", automatic),
+            "sum 4128 compiled 0 loaded 2 compiler absent\n");
+  EXPECT_EQ(launch("leave_early_then_meet 1024x4", automatic), "sum 2048 compiled 0 loaded 1 compiler absent\n");
+  EXPECT_EQ(launch("leave_early_then_meet 4x256 3x256 1x256", automatic),
+            "sum 1024 compiled 0 loaded 2 compiler absent\n");
+}
+
+TEST_F(KernelsOnDisk, a_kernel_that_cannot_have_vectors_is_compiled_once) {
+  const std::string automatic = in_folder() + " CUCORE_CPU_FORM=auto";
+  EXPECT_EQ(launch("wait_for_later_block 1x4 16x256 8x512", automatic),
+            "sum 1 compiled 1 loaded 1 compiler in memory\n");
+  EXPECT_EQ(launch("wait_for_later_block 16x256", automatic), "sum 1 compiled 0 loaded 1 compiler absent\n");
 }
 
 TEST_F(KernelsOnDisk, a_damaged_file_is_compiled_anew_and_replaced) {

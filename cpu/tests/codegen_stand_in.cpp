@@ -323,9 +323,10 @@ std::uint32_t cucpu_texel_query(ThreadState*, std::uint64_t, std::uint32_t, std:
 // ---- modules and launches ------------------------------------------------------------------------------------------
 
 codegen::FormOfCode form_under_test() {
-  const char* form = std::getenv("CUCORE_CPU_FORM");
-  return form != nullptr && std::string_view(form) == "vector" ? codegen::FormOfCode::Vector
-                                                               : codegen::FormOfCode::Scalar;
+  const char* text = std::getenv("CUCORE_CPU_FORM");
+  const std::string_view form = text != nullptr ? text : "";
+  if (form == "auto") return codegen::FormOfCode::Auto;
+  return form == "vector" ? codegen::FormOfCode::Vector : codegen::FormOfCode::Scalar;
 }
 
 TestModule::TestModule(std::string_view text, codegen::FormOfCode form_) : form(form_) {

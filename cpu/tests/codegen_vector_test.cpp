@@ -37,10 +37,10 @@ Words run(TestModule& module, Extent block) {
   return out;
 }
 
-/// How many random kernels the tests run: CUCORE_RANDOM_KERNELS, for longer runs than a test's.
-std::uint32_t random_kernels() {
-  const char* count = std::getenv("CUCORE_RANDOM_KERNELS");
-  return count != nullptr ? static_cast<std::uint32_t>(std::strtoul(count, nullptr, 10)) : 4;
+/// Which random kernels the tests run: CUCORE_RANDOM_FIRST and CUCORE_RANDOM_KERNELS, for longer runs than a test's.
+std::uint32_t number_from(const char* variable, std::uint32_t usual) {
+  const char* text = std::getenv(variable);
+  return text != nullptr ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) : usual;
 }
 
 /// A kernel of one parameter, an array of words by thread.
@@ -63,8 +63,9 @@ Words run_form(const std::string& text, FormOfCode form, unsigned threads, std::
 
 TEST(VectorForm, computes_what_the_scalar_form_does_in_random_control_flow) {
   unsigned taken = 0;
-  const std::uint32_t count = random_kernels();
-  for (std::uint32_t seed = 0; seed < count; ++seed) {
+  const std::uint32_t first = number_from("CUCORE_RANDOM_FIRST", 0);
+  const std::uint32_t count = number_from("CUCORE_RANDOM_KERNELS", 4);
+  for (std::uint32_t seed = first; seed < first + count; ++seed) {
     const std::string text = random_kernel(seed);
     TestModule scalar(text, FormOfCode::Scalar);
     TestModule vector(text, FormOfCode::Vector);
@@ -172,6 +173,53 @@ TEST(VectorForm, extends_indices_that_wrap_around_inside_a_chunk_as_each_lane_wo
     EXPECT_EQ(run_form(text, FormOfCode::Vector, threads, &refusal), run_form(text, FormOfCode::Scalar, threads));
     EXPECT_EQ(refusal, "");
   }
+}
+
+namespace {
+
+/// What the automatic choice makes of a kernel; `refusal` says why where it is the scalar form.
+FormOfCode chosen(const std::string& text, unsigned threads, std::string* refusal = nullptr) {
+  TestModule module(text, FormOfCode::Auto);
+  const FormOfCode form = module.compile("k", {threads, 1, 1})->info.form;
+  if (refusal != nullptr) *refusal = module.refusal;
+  return form;
+}
+
+/// A loop with five loads from anywhere and as many more pairs of instructions as said.
+std::string wandering_loop(unsigned operations) {
+  std::string body =
+      "mov.u32 %r1, 0;\nmov.u32 %r3, 8;\nL0: and.b32 %r2, %r0, 31;\nmul.wide.u32 %a2, %r2, 4;\n"
+      "add.u64 %a2, %a0, %a2;\n";
+  for (const char* const at : {"[%a2]", "[%a2+32]", "[%a2+64]", "[%a2+96]", "[%a2+128]"})
+    body += "ld.global.u32 %r0, " + std::string(at) + ";\nadd.u32 %r1, %r1, %r0;\n";
+  for (unsigned n = 0; n < operations; ++n)
+    body += "mul.lo.u32 %r1, %r1, " + std::to_string(2 * n + 3) + ";\nxor.b32 %r1, %r1, %r0;\n";
+  return kernel(body + "sub.u32 %r3, %r3, 1;\nsetp.ne.u32 %p0, %r3, 0;\n@%p0 bra L0;\n");
+}
+
+}  // namespace
+
+TEST(ChoiceOfForm, is_the_scalar_one_where_scattered_accesses_weigh_more_than_what_is_done_with_them) {
+  std::string refusal;
+  EXPECT_EQ(chosen(wandering_loop(0), 64, &refusal), FormOfCode::Scalar);
+  EXPECT_EQ(refusal, "its scattered accesses");
+  EXPECT_EQ(chosen(wandering_loop(8), 64, &refusal), FormOfCode::Vector);
+  EXPECT_EQ(refusal, "");
+}
+
+TEST(ChoiceOfForm, is_vectors_where_neighbours_lie_side_by_side) {
+  EXPECT_EQ(chosen(kernel("ld.global.u32 %r1, [%a1];\nadd.u32 %r1, %r1, 1;\n"), 64), FormOfCode::Vector);
+}
+
+TEST(ChoiceOfForm, is_vectors_where_lanes_meet_whatever_they_access) {
+  std::string text = wandering_loop(0);
+  text.insert(text.find("L0:"), "bar.sync 0;\n");
+  EXPECT_EQ(chosen(text, 64), FormOfCode::Vector);
+}
+
+TEST(ChoiceOfForm, computes_what_both_forms_do) {
+  for (const std::string& text : {wandering_loop(0), wandering_loop(8)})
+    EXPECT_EQ(run_form(text, FormOfCode::Auto, 64), run_form(text, FormOfCode::Scalar, 64));
 }
 
 }  // namespace cucore::cpu

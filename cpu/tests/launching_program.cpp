@@ -1,6 +1,6 @@
-// A program that launches a kernel of a PTX file and says how long the first launch took, where its code came from and
-// whether the compiler is in memory: launching_program FILE KERNEL. The kernel takes one pointer to 4 KiB of zeros;
-// their sum, as integers, is printed.
+// A program that launches a kernel of a PTX file and says how long that took, where its code came from and whether the
+// compiler is in memory: launching_program FILE KERNEL [BLOCKSxTHREADS]... with a launch for each of them, or of 1x4.
+// The kernel takes one pointer to 4 KiB of zeros; their sum, as integers, is printed.
 #include <cuda.h>
 
 #include <chrono>
@@ -10,6 +10,7 @@
 #include <iterator>
 #include <numeric>
 #include <string>
+#include <vector>
 
 #include "cpu/api/cucore_cpu.h"
 
@@ -34,7 +35,9 @@ bool has_compiler() {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 3) return 2;
+  if (count < 3) return 2;
+  std::vector<std::string> grids(arguments + 3, arguments + count);
+  if (grids.empty()) grids.emplace_back("1x4");
   std::ifstream file(arguments[1]);
   const std::string text(std::istreambuf_iterator<char>(file), {});
   constexpr std::size_t kWords = 1024;
@@ -54,8 +57,12 @@ int main(int count, char** arguments) {
 
   void* parameters[] = {&memory};
   const auto started = std::chrono::steady_clock::now();
-  check(cuLaunchKernel(kernel, 1, 1, 1, 4, 1, 1, 0, nullptr, parameters, nullptr), "cuLaunchKernel");
-  check(cuCtxSynchronize(), "cuCtxSynchronize");
+  for (const std::string& grid : grids) {
+    unsigned blocks = 0, threads = 0;
+    if (std::sscanf(grid.c_str(), "%ux%u", &blocks, &threads) != 2) return 2;
+    check(cuLaunchKernel(kernel, blocks, 1, 1, threads, 1, 1, 0, nullptr, parameters, nullptr), "cuLaunchKernel");
+    check(cuCtxSynchronize(), "cuCtxSynchronize");
+  }
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - started;
 
   const int* words = reinterpret_cast<const int*>(memory);  // addresses of this driver are host addresses
@@ -64,5 +71,5 @@ int main(int count, char** arguments) {
   cucore_cpu_kernel_counts(&compiled, &loaded);
   std::printf("sum %d compiled %zu loaded %zu compiler %s\n", std::accumulate(words, words + kWords, 0), compiled,
               loaded, has_compiler() ? "in memory" : "absent");
-  std::fprintf(stderr, "first launch: %.3f ms\n", took.count());
+  std::fprintf(stderr, "launches: %.3f ms\n", took.count());
 }
