@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdio>
 #include <fstream>
 #include <limits>
 #include <mutex>
@@ -24,30 +23,19 @@ std::mutex mutex;
 Ticks last_ticks;
 unsigned int last_share = 0;
 
-std::string text_of(const CUuuid& uuid) {
-  std::string text = "GPU-";
-  for (std::size_t byte = 0; byte < 16; ++byte) {
-    char pair[3];
-    std::snprintf(pair, sizeof pair, "%02x", static_cast<unsigned int>(static_cast<unsigned char>(uuid.bytes[byte])));
-    if (byte == 4 || byte == 6 || byte == 8 || byte == 10) text += '-';
-    text += pair;
-  }
-  return text;
-}
-
 /// Made at the first call, never destroyed: threads may ask while the process exits.
 std::vector<nvmlDevice_st>& all_devices() {
   static auto* const made = [] {
     auto* devices = new std::vector<nvmlDevice_st>;
     const int count = runtime::device_count_from_environment();
-    for (int ordinal = 0; ordinal < count; ++ordinal) {
+    for (int index = 0; index < count; ++index) {
       nvmlDevice_st device;
-      device.index = static_cast<unsigned int>(ordinal);
+      device.index = static_cast<unsigned int>(index);
       device.capability = runtime::compute_capability_from_environment();
       device.name = runtime::device_name();
-      device.uuid_bytes = runtime::device_uuid(ordinal);
-      device.uuid = text_of(device.uuid_bytes);
-      device.bus = runtime::pci_bus(ordinal);
+      device.uuid_bytes = runtime::device_uuid(index);
+      device.uuid = runtime::text_of(device.uuid_bytes);
+      device.bus = runtime::pci_bus(index);
       devices->push_back(std::move(device));
     }
     return devices;

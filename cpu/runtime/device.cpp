@@ -10,11 +10,12 @@
 
 namespace cucore::cpu::runtime {
 
-Device::Device(int ordinal, int capability)
+Device::Device(int ordinal, int index, int capability)
     : ordinal_(ordinal),
+      index_(index),
       capability_(capability),
       name_(device_name()),
-      uuid_(device_uuid(ordinal)),
+      uuid_(device_uuid(index)),
       total_memory_(host_memory()),
       primary_(Context::make_primary(*this)) {
   CUmemPoolProps properties{};
@@ -28,7 +29,7 @@ Device::~Device() = default;
 
 std::string Device::pci_bus_id() const {
   char text[16];
-  std::snprintf(text, sizeof text, "0000:%02x:00.0", pci_bus(ordinal_));
+  std::snprintf(text, sizeof text, "0000:%02x:00.0", pci_bus());
   return text;
 }
 

@@ -35,14 +35,15 @@ inline constexpr std::size_t kMaxParameterBytes = 32764;
 
 class Device {
  public:
-  /// `capability` is 10 * major + minor.
-  Device(int ordinal, int capability);
+  /// `ordinal` counts the devices that the driver shows, `index` those of the host. `capability` is 10 * major + minor.
+  Device(int ordinal, int index, int capability);
   ~Device();
 
   int ordinal() const { return ordinal_; }
   int capability() const { return capability_; }
   const std::string& name() const { return name_; }
   const CUuuid& uuid() const { return uuid_; }
+  unsigned int pci_bus() const { return runtime::pci_bus(index_); }
   std::string pci_bus_id() const;
   std::size_t total_memory() const { return total_memory_; }
 
@@ -62,6 +63,7 @@ class Device {
 
  private:
   int ordinal_;
+  int index_;
   int capability_;
   std::string name_;
   CUuuid uuid_{};

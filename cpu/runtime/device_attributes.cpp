@@ -133,7 +133,7 @@ CUresult Device::attribute(CUdevice_attribute attribute, int* value) const {
       answer = CU_COMPUTEMODE_DEFAULT;
       break;
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
-      answer = (ordinal_ + 1) & 0xff;
+      answer = pci_bus();
       break;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
       answer = capability_ / 10;

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 
 namespace cucore::cpu::runtime {
 
@@ -20,6 +22,27 @@ int number_from_environment(const char* name, int otherwise, int low, int high) 
 }
 
 int device_count_from_environment() { return number_from_environment("CUCORE_CPU_DEVICES", 1, 0, 64); }
+
+std::vector<int> visible_devices() {
+  const int count = device_count_from_environment();
+  const char* const listed = std::getenv("CUDA_VISIBLE_DEVICES");
+  std::vector<int> visible;
+  if (!listed) {
+    for (int index = 0; index < count; ++index) visible.push_back(index);
+    return visible;
+  }
+  std::istringstream entries(listed);
+  for (std::string entry; std::getline(entries >> std::ws, entry, ',');) {
+    std::vector<int> named;
+    for (int index = 0; index < count; ++index)
+      if (entry == std::to_string(index) ||
+          (entry.starts_with("GPU-") && text_of(device_uuid(index)).starts_with(entry)))
+        named.push_back(index);
+    if (named.size() != 1 || std::ranges::find(visible, named[0]) != visible.end()) break;
+    visible.push_back(named[0]);
+  }
+  return visible;
+}
 
 int compute_capability_from_environment() {
   constexpr int kOwn = 90;
@@ -51,11 +74,11 @@ std::string device_name() {
   return "cucore CPU device (" + std::to_string(cores) + (cores == 1 ? " core)" : " cores)");
 }
 
-// FNV-1a over the machine id and the ordinal.
-CUuuid device_uuid(int ordinal) {
+// FNV-1a over the machine id and the index.
+CUuuid device_uuid(int index) {
   std::string seed;
   std::ifstream("/etc/machine-id") >> seed;
-  seed += "cucore cpu device " + std::to_string(ordinal);
+  seed += "cucore cpu device " + std::to_string(index);
   CUuuid uuid{};
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (int half = 0; half < 2; ++half) {
@@ -67,7 +90,18 @@ CUuuid device_uuid(int ordinal) {
   return uuid;
 }
 
-unsigned int pci_bus(int ordinal) { return static_cast<unsigned int>(ordinal + 1) & 0xffu; }
+std::string text_of(const CUuuid& uuid) {
+  std::string text = "GPU-";
+  for (std::size_t byte = 0; byte < 16; ++byte) {
+    char pair[3];
+    std::snprintf(pair, sizeof pair, "%02x", static_cast<unsigned int>(static_cast<unsigned char>(uuid.bytes[byte])));
+    if (byte == 4 || byte == 6 || byte == 8 || byte == 10) text += '-';
+    text += pair;
+  }
+  return text;
+}
+
+unsigned int pci_bus(int index) { return static_cast<unsigned int>(index + 1) & 0xffu; }
 
 std::size_t host_memory() {
   const long pages = sysconf(_SC_PHYS_PAGES);

@@ -6,14 +6,20 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace cucore::cpu::runtime {
 
 /// The number in the variable `name` if it lies in [low, high], else `otherwise`.
 int number_from_environment(const char* name, int otherwise, int low, int high);
 
-/// CUCORE_CPU_DEVICES, 1 if not set.
+/// How many devices the host has: CUCORE_CPU_DEVICES, 1 if not set. An index below counts them.
 int device_count_from_environment();
+
+/// Indices of the devices that the driver shows, in its order: all, or what CUDA_VISIBLE_DEVICES lists with commas, as
+/// indices or as "GPU-" with the beginning of a UUID. An entry that names no device, several or one again ends the
+/// list, as for NVIDIA's driver.
+std::vector<int> visible_devices();
 
 /// CUCORE_CPU_COMPUTE_CAPABILITY as 10 * major + minor ("8.0" and "80" alike), 90 if not set.
 int compute_capability_from_environment();
@@ -28,11 +34,13 @@ inline constexpr unsigned int kMemoryBusBits = 128;
 
 std::string device_name();
 
-/// The same on every start on this host, different between hosts and ordinals.
-CUuuid device_uuid(int ordinal);
+/// The same on every start on this host, different between hosts and devices.
+CUuuid device_uuid(int index);
+/// As NVIDIA's tools write it: "GPU-" and five groups of digits.
+std::string text_of(const CUuuid& uuid);
 
 /// The PCI bus that a device claims; its domain, device and function are 0.
-unsigned int pci_bus(int ordinal);
+unsigned int pci_bus(int index);
 
 /// Bytes that this process can have at most: the host's memory, or the limit of its container.
 std::size_t host_memory();

@@ -80,12 +80,11 @@ CUresult initialize(unsigned int flags) {
   Process& self = process();
   const std::lock_guard lock(self.mutex);
   if (phase.load(std::memory_order_acquire) == Phase::Ready) return CUDA_SUCCESS;
-  const int count = device_count_from_environment();
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (count == 0 || (visible && (!*visible || !std::strcmp(visible, "-1")))) return CUDA_ERROR_NO_DEVICE;
+  const std::vector<int> visible = visible_devices();
+  if (visible.empty()) return CUDA_ERROR_NO_DEVICE;
   const int capability = compute_capability_from_environment();
-  for (int ordinal = 0; ordinal < count; ++ordinal)
-    self.devices.push_back(std::make_unique<Device>(ordinal, capability));
+  for (const int index : visible)
+    self.devices.push_back(std::make_unique<Device>(static_cast<int>(self.devices.size()), index, capability));
   self.launches_block = number_from_environment("CUDA_LAUNCH_BLOCKING", 0, 0, 1) == 1;
   install_fault_handler();
   pthread_atfork(nullptr, nullptr, on_fork_in_child);

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "cpu/tests/api_driver.hpp"
 
@@ -193,6 +195,58 @@ TEST_F(Process, the_environment_sets_devices_and_capability) {
         std::exit(count == 3 && major == 9 && peer == 1 && different ? 0 : 1);
       },
       ::testing::ExitedWithCode(0), "^$");
+}
+
+/// The buses of the devices that a process of its own sees, printed: "2 1 ", or "none".
+void print_visible_buses(const char* listed) {
+  setenv("CUCORE_CPU_DEVICES", "3", 1);
+  setenv("CUDA_VISIBLE_DEVICES", listed, 1);
+  int count = 0;
+  if (cuInit(0) != CUDA_SUCCESS || cuDeviceGetCount(&count) != CUDA_SUCCESS) std::fprintf(stderr, "none");
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    int bus = 0;
+    char id[16] = "";
+    CUdevice found = -1;
+    cuDeviceGetAttribute(&bus, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, ordinal);
+    cuDeviceGetPCIBusId(id, sizeof id, ordinal);
+    cuDeviceGetByPCIBusId(&found, id);
+    if (found == ordinal) std::fprintf(stderr, "%d ", bus);
+  }
+  std::exit(0);
+}
+
+TEST_F(Process, visible_devices_are_those_listed_in_the_order_of_the_list) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"1", "^2 $"},  {"2,0", "^3 1 $"}, {"0,7,1", "^1 $"},  {"1, 1,0", "^2 $"},
+      {"", "^none$"}, {"-1", "^none$"},  {"GPU-", "^none$"}, {"0,1,2", "^1 2 3 $"},
+  };
+  for (const auto& [listed, seen] : cases)
+    EXPECT_EXIT(print_visible_buses(listed), ::testing::ExitedWithCode(0), seen) << listed;
+}
+
+/// "GPU-" and the first four bytes of the second device's UUID, which a child asks: cuInit reads the list only once.
+std::string beginning_of_second_uuid() {
+  int ends[2];
+  char text[13] = "";
+  if (pipe(ends) != 0) std::_Exit(98);
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("CUCORE_CPU_DEVICES", "3", 1);
+    CUuuid uuid{};
+    cuInit(0);
+    cuDeviceGetUuid(&uuid, 1);
+    const auto byte = [&](int i) { return static_cast<unsigned int>(static_cast<unsigned char>(uuid.bytes[i])); };
+    std::snprintf(text, sizeof text, "GPU-%02x%02x%02x%02x", byte(0), byte(1), byte(2), byte(3));
+    std::_Exit(write(ends[1], text, sizeof text) == sizeof text ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (read(ends[0], text, sizeof text) != sizeof text) std::_Exit(97);
+  return text;
+}
+
+TEST_F(Process, a_uuid_names_a_visible_device) {
+  EXPECT_EXIT(print_visible_buses((beginning_of_second_uuid() + ",0").c_str()), ::testing::ExitedWithCode(0), "^2 1 $");
 }
 
 }  // namespace
