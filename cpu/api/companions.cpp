@@ -1,14 +1,21 @@
 // Loads the compiler companions (cpu/companions): when this library was found through LD_LIBRARY_PATH, by a program
-// that may well compile its own kernels, and that has not loaded NVIDIA's compilers yet. The next one that asks for
-// libnvrtc.so.13 by its name then gets the companion, which forwards to the real one found here.
+// that may well compile its own kernels. The next one that asks for libnvrtc.so.13 by its name then gets the companion,
+// which forwards to the real one found here. If the program has loaded NVIDIA's compilers already, what its modules
+// keep of their functions is led to the companions.
 #include <dlfcn.h>
+#include <link.h>
 
+#include <array>
+#include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -68,18 +75,86 @@ fs::path find_real(const std::string& name, const fs::path& companions) {
   return {};
 }
 
-void load(const std::string& name, const fs::path& companions) {
-  if (void* const loaded = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
-    dlclose(loaded);  // too late: what the program has of it stays as it is
-    return;
+/// The functions in which a companion does more than to forward.
+constexpr std::array kReplaced{
+    "nvrtcGetCUBINSize",
+    "nvrtcGetCUBIN",
+    "nvJitLinkCreate",
+    "nvJitLinkDestroy",
+    "nvJitLinkAddData",
+    "nvJitLinkAddFile",
+    "nvJitLinkComplete",
+    "nvJitLinkGetLinkedCubinSize",
+    "nvJitLinkGetLinkedCubin",
+    "__nvJitLinkCreate_13_0",
+    "__nvJitLinkDestroy_13_0",
+    "__nvJitLinkAddData_13_0",
+    "__nvJitLinkAddFile_13_0",
+    "__nvJitLinkComplete_13_0",
+    "__nvJitLinkGetLinkedCubin_13_0",
+    "__nvJitLinkGetLinkedCubinSize_13_0",
+};
+
+struct Redirection {
+  std::string real, companion;  ///< paths, whose own pointers stay as they are
+  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> functions;
+};
+
+std::string path_of(void* library) {
+  link_map* map = nullptr;
+  return dlinfo(library, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map ? map->l_name : "";
+}
+
+/// Leads the pointers in a module's variables that name a replaced function to the companion's. A word with the address
+/// of such a function is nothing else. Memory that is read-only by now (bindings made at the start) stays.
+int redirect_module(dl_phdr_info* module, std::size_t /*size*/, void* argument) {
+  const auto& wanted = *static_cast<const Redirection*>(argument);
+  if (wanted.real == module->dlpi_name || wanted.companion == module->dlpi_name) return 0;
+  const std::span headers(module->dlpi_phdr, module->dlpi_phnum);
+  std::uintptr_t fixed = 0;
+  std::uintptr_t fixed_end = 0;
+  for (const auto& header : headers)
+    if (header.p_type == PT_GNU_RELRO) {
+      fixed = module->dlpi_addr + header.p_vaddr;
+      fixed_end = fixed + header.p_memsz;
+    }
+  for (const auto& header : headers) {
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_W) == 0) continue;
+    constexpr std::uintptr_t kWord = sizeof(std::uintptr_t);
+    const std::uintptr_t begin = (module->dlpi_addr + header.p_vaddr + kWord - 1) / kWord * kWord;
+    const std::uintptr_t end = module->dlpi_addr + header.p_vaddr + header.p_memsz;
+    for (std::uintptr_t at = begin; at + kWord <= end; at += kWord) {
+      if (at >= fixed && at < fixed_end) continue;
+      const std::atomic_ref word(*reinterpret_cast<std::uintptr_t*>(at));
+      const std::uintptr_t value = word.load(std::memory_order_relaxed);
+      for (const auto& [from, to] : wanted.functions)
+        if (value == from) word.store(to, std::memory_order_relaxed);
+    }
   }
-  const fs::path real = find_real(name, companions);
+  return 0;
+}
+
+/// For a real library that the program has loaded; both stay until the process ends.
+void redirect(void* real, void* companion) {
+  Redirection wanted{path_of(real), path_of(companion), {}};
+  for (const char* const name : kReplaced) {
+    const auto from = reinterpret_cast<std::uintptr_t>(dlsym(real, name));
+    const auto to = reinterpret_cast<std::uintptr_t>(dlsym(companion, name));
+    if (from != 0 && to != 0) wanted.functions.emplace_back(from, to);
+  }
+  dl_iterate_phdr(redirect_module, &wanted);
+}
+
+void load(const std::string& name, const fs::path& companions) {
+  void* const loaded = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  const std::string real = loaded ? path_of(loaded) : find_real(name, companions).string();
   std::error_code error;
-  if (real.empty() || !fs::exists(companions / name, error)) return;
+  if (real.empty() || !fs::exists(companions / name, error) || fs::equivalent(real, companions / name, error)) return;
   void* const companion = dlopen((companions / name).c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!companion) return;
   if (void* const symbol = dlsym(companion, "cucore_companion_forward_to"))
     reinterpret_cast<void (*)(const char*)>(symbol)(real.c_str());
+  if (loaded) redirect(loaded, companion);
 }
 
 __attribute__((constructor)) void load_companions() {
