@@ -34,17 +34,16 @@ bool is_on(const char* variable) {
   return value != nullptr && std::string_view(value) == "1";
 }
 
-/// Read at each compile, so that one process can have code for several processors.
-std::string march_from_environment() {
-  const char* const text = std::getenv("CUCORE_CPU_MARCH");
-  return text == nullptr || std::string_view(text) == "native" ? "" : text;
-}
-
 bool is_for(const codegen::CompileOptions& options, const std::uint32_t (&block)[3]) {
   return std::equal(std::begin(block), std::end(block), std::begin(options.block));
 }
 
 }  // namespace
+
+std::string march_from_environment() {
+  const char* const text = std::getenv("CUCORE_CPU_MARCH");
+  return text == nullptr || std::string_view(text) == "native" ? "" : text;
+}
 
 codegen::CompileOptions options_for(const std::uint32_t (&block)[3], std::uint64_t threads) {
   static const codegen::FormOfCode form = form_from_environment();
@@ -55,8 +54,7 @@ codegen::CompileOptions options_for(const std::uint32_t (&block)[3], std::uint64
                                   .debug = debug,
                                   .perf_map = perf_map,
                                   .checks = checker::classes(),
-                                  .by_thread = checker::seed().has_value(),
-                                  .march = march_from_environment()};
+                                  .by_thread = checker::seed().has_value()};
   const bool is_worth_vectors = threads >= kFewThreads && block[0] * block[1] * block[2] >= kSmallBlock;
   if (options.form == codegen::FormOfCode::Auto && !is_worth_vectors) options.form = codegen::FormOfCode::Scalar;
   if (options.form != codegen::FormOfCode::Scalar) std::copy_n(block, 3, options.block);

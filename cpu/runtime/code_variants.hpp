@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "cpu/codegen/compiler.hpp"
@@ -11,9 +12,12 @@ namespace cucore::cpu::runtime {
 
 /// What a launch with such blocks asks of the compiler, by a kernel that has then run so many threads in all.
 /// CUCORE_CPU_FORM says which form, read once: `vector`, `auto`, or else the scalar one. CUCORE_CPU_DEBUG=1 asks for
-/// the scalar one for a debugger; CUCORE_CPU_PERF_MAP=1 has perf told of it; CUCORE_CPU_MARCH, read anew each time,
-/// names a processor whose instructions are enough.
+/// the scalar one for a debugger; CUCORE_CPU_PERF_MAP=1 has perf told of it.
 codegen::CompileOptions options_for(const std::uint32_t (&block)[3], std::uint64_t threads);
+
+/// CUCORE_CPU_MARCH, the processor whose instructions are enough. Read for each compile, not for each launch, so that
+/// one process can have code for several processors.
+std::string march_from_environment();
 
 /// The scalar form, which is for all blocks and stays, and the variants of the vector form used last: a kernel that was
 /// refused that form once keeps the scalar one. Not thread-safe.

@@ -86,7 +86,8 @@ CUresult dump(const void* image, std::size_t size, std::string_view kernel, std:
     *text = module.text;
     return CUDA_SUCCESS;
   }
-  const codegen::CompileOptions options = options_for(block, std::numeric_limits<std::uint64_t>::max());
+  codegen::CompileOptions options = options_for(block, std::numeric_limits<std::uint64_t>::max());
+  options.march = march_from_environment();
   bool is_found = kernel.empty();
   for (ptx::FunctionId id = 0; id < module.functions.size(); ++id) {
     const ptx::Function& function = module.functions[id];

@@ -51,11 +51,12 @@ CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads,
                         std::shared_ptr<const codegen::Code>* code) {
   const std::lock_guard lock(mutex_);
   threads_ += threads;
-  const codegen::CompileOptions options = options_for(block, threads_);
+  codegen::CompileOptions options = options_for(block, threads_);
   *code = code_.find(options);
   if (*code) return CUDA_SUCCESS;
   if (is_shutting_down()) return CUDA_ERROR_DEINITIALIZED;
   if (const CUresult refused = check_refusal(description_); refused != CUDA_SUCCESS) return refused;
+  options.march = march_from_environment();
   codegen::CompileResult result =
       compile_or_load(*module_.program().ptx, description_.id, module_.addresses(), options);
   if (!result.code) {
