@@ -4,6 +4,7 @@
 #include <cuda.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,7 +35,8 @@ struct Grid {
   std::size_t stack_bytes = 0;      ///< of one device thread
   std::uint32_t most_resident = 1;  ///< blocks that one participant keeps going at once
   bool is_cooperative = false;
-  const ptx::Module* ptx = nullptr;  ///< of the kernel, for reports
+  std::atomic<std::uint64_t>* pace = nullptr;  ///< Function::pace
+  const ptx::Module* ptx = nullptr;            ///< of the kernel, for reports
   checker::Findings findings;
   std::unique_ptr<LaunchRaces> races;  ///< if they are looked for
   ResourcesInUse resources;
@@ -47,7 +49,9 @@ struct Grid {
   bool is_abandoned() const;
 };
 
-/// Runs blocks of `grid` on the calling thread until none is left to start. `worker` is its %smid.
-void run_blocks(Grid& grid, std::uint32_t worker);
+/// Runs blocks of `grid` on the calling thread until none is left to start; where threads of a block do not meet, not
+/// long after `until`, and `chunk` blocks are taken at once. `worker` is its %smid. Returns how many blocks it took.
+std::uint64_t run_blocks(Grid& grid, std::uint32_t worker, std::uint64_t chunk,
+                         std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max());
 
 }  // namespace cucore::cpu::runtime

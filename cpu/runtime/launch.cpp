@@ -134,6 +134,7 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
   grid.most_resident =
       static_cast<std::uint32_t>(function->max_active_blocks(grid.threads_per_block, request.dynamic_shared));
   grid.is_cooperative = request.cooperative;
+  grid.pace = &function->pace();
   if (request.cooperative) grid.workspace.assign(kWorkspaceWords, 0);
   if (const CUresult result = function->code(request.block, thread_count(request), &grid.code); result != CUDA_SUCCESS)
     return result;

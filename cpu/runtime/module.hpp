@@ -59,6 +59,8 @@ class Function {
     const std::lock_guard lock(mutex_);
     std::forward<F>(change)(prepared_);
   }
+  /// Picoseconds that a device thread took in the last grid of many; 0 if there was none.
+  std::atomic<std::uint64_t>& pace() { return pace_; }
   /// Blocks of `threads` threads that one worker keeps going at once: what the scheduler really does.
   int max_active_blocks(std::uint32_t threads, std::size_t dynamic_shared) const;
 
@@ -70,6 +72,7 @@ class Function {
   PreparedLaunch prepared_;
   CodeVariants code_;
   std::uint64_t threads_ = 0;  ///< launched so far
+  std::atomic<std::uint64_t> pace_{0};
   std::atomic<std::size_t> max_dynamic_shared_;
   std::atomic<int> carveout_{-1};
   std::atomic<std::uint32_t> required_cluster_[3];

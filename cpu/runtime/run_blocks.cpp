@@ -21,11 +21,13 @@ namespace {
 /// Stack of the fiber that runs plain loops: one device thread's frame at a time.
 constexpr std::size_t kSmallestStack = 64 * 1024;
 
-/// Consecutive blocks taken at once: few enough to balance, many enough that the counter costs nothing.
-std::uint64_t chunk_of(const Grid& grid) { return std::clamp<std::uint64_t>(grid.block_count / 64, 1, 64); }
+using Clock = std::chrono::steady_clock;
 
 struct PlainLoop {
   Grid& grid;
+  std::uint64_t chunk;
+  Clock::time_point until;
+  std::uint64_t taken = 0;
   BlockState block{};
 };
 
@@ -40,14 +42,14 @@ void run_block_by_thread(Grid& grid, BlockState& block) {
 }
 
 void run_plain_loop(void* argument) {
-  auto& [grid, block] = *static_cast<PlainLoop*>(argument);
-  const std::uint64_t chunk = chunk_of(grid);
+  auto& [grid, chunk, until, taken, block] = *static_cast<PlainLoop*>(argument);
   const RunBlock run_block = grid.code->run_block;
   const bool is_in_order = !checker::seed() && grid.state.cluster_size == 1;
-  for (;;) {
+  while (until == Clock::time_point::max() || Clock::now() < until) {
     const std::uint64_t first = grid.next_block.fetch_add(chunk, std::memory_order_relaxed);
     if (first >= grid.block_count) return;
     const std::uint64_t last = std::min(first + chunk, grid.block_count);
+    taken += last - first;
     for (std::uint64_t index = first; index < last; ++index) {
       if (grid.is_abandoned()) return;
       const std::uint64_t number = is_in_order ? index : shuffled_block(grid, index);
@@ -64,8 +66,8 @@ void run_plain_loop(void* argument) {
   }
 }
 
-void run_plain(Grid& grid, std::uint32_t worker) {
-  PlainLoop loop{grid, {}};
+std::uint64_t run_plain(Grid& grid, std::uint32_t worker, std::uint64_t chunk, Clock::time_point until) {
+  PlainLoop loop{.grid = grid, .chunk = chunk, .until = until};
   std::unique_ptr<BlockChecks> checks;
   loop.block.launch = &grid.state;
   if (grid.state.checks) {
@@ -87,15 +89,17 @@ void run_plain(Grid& grid, std::uint32_t worker) {
   if (fiber.fault().signal != 0) fail_with_fault(grid, loop.block, nullptr, fiber.fault());
   if (grid.is_abandoned()) forget_variables(fiber.stack());
   stack_pool().give_back(fiber.drop());
+  return loop.taken;
 }
 
-void run_fibers(Grid& grid, std::uint32_t worker) {
+std::uint64_t run_fibers(Grid& grid, std::uint32_t worker) {
+  std::uint64_t taken = 0;
   const std::uint32_t size = grid.state.cluster_size;
   std::vector<std::unique_ptr<Cluster>> residents;
   bool progressed = true;
   int idle_rounds = 0;
   for (;;) {
-    if (grid.is_abandoned()) return;
+    if (grid.is_abandoned()) return taken;
     const bool room = residents.empty() ||
                       (!progressed && (grid.is_cooperative || (residents.size() + 1) * size <= grid.most_resident));
     bool started = false;
@@ -106,13 +110,14 @@ void run_fibers(Grid& grid, std::uint32_t worker) {
         const std::uint64_t first = size == 1 ? shuffled_block(grid, index) : index;
         residents.push_back(std::make_unique<Cluster>(grid, first, worker, stack_pool()));
         started = true;
+        taken += size;
       }
     }
-    if (residents.empty()) return;
+    if (residents.empty()) return taken;
     progressed = false;
     for (auto& cluster : residents) {
       const Cluster::Outcome outcome = cluster->run();
-      if (outcome == Cluster::Outcome::Failed) return;
+      if (outcome == Cluster::Outcome::Failed) return taken;
       if (outcome == Cluster::Outcome::Polling) continue;
       cluster.reset();
       progressed = true;
@@ -132,15 +137,13 @@ void run_fibers(Grid& grid, std::uint32_t worker) {
 
 }  // namespace
 
-void run_blocks(Grid& grid, std::uint32_t worker) {
+std::uint64_t run_blocks(Grid& grid, std::uint32_t worker, std::uint64_t chunk, Clock::time_point until) {
   try {
-    if (!grid.code->info.needs_fibers)
-      run_plain(grid, worker);
-    else
-      run_fibers(grid, worker);
+    return grid.code->info.needs_fibers ? run_fibers(grid, worker) : run_plain(grid, worker, chunk, until);
   } catch (const std::bad_alloc&) {
     grid.fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
               "kernel " + *grid.kernel + ": no memory for the stacks of its threads");
+    return 0;
   }
 }
 

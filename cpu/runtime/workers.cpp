@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -19,12 +20,21 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+using Picoseconds = std::chrono::duration<std::uint64_t, std::pico>;
+
 /// A grid with at most this many threads in all runs on one thread.
 constexpr std::uint64_t kTinyThreads = 2048;
 
+/// So does a larger one that will be done, as its kernel went last, before a sleeping thread could be of use. One that
+/// turns out to take twice as long gets helpers then.
+constexpr std::chrono::microseconds kBrief{5};
+/// Parts in which such a grid is run: the clock is looked at between them.
+constexpr std::uint64_t kParts = 16;
+
 struct Job {
   Grid* grid;
-  unsigned int helpers = 0;  ///< inside run_blocks now
+  std::atomic<unsigned int> helpers{0};  ///< inside run_blocks now
 };
 
 struct Pool {
@@ -39,6 +49,30 @@ struct Pool {
 Pool& pool() {
   static auto* instance = new Pool;  // its threads run until the process ends
   return *instance;
+}
+
+std::uint64_t thread_count(const Grid& grid) { return grid.block_count * grid.threads_per_block; }
+
+bool is_tiny(const Grid& grid) {
+  return grid.block_count == 1 || (thread_count(grid) <= kTinyThreads && !grid.is_cooperative);
+}
+
+bool is_brief(const Grid& grid) {
+  const std::uint64_t pace = grid.pace->load(std::memory_order_relaxed);
+  return pace != 0 && thread_count(grid) <= Picoseconds(kBrief).count() / pace && !grid.is_cooperative &&
+         !grid.code->info.needs_fibers;
+}
+
+/// Consecutive blocks taken at once: few enough to balance, many enough that the counter costs nothing.
+std::uint64_t shared_chunk(const Grid& grid) { return std::clamp<std::uint64_t>(grid.block_count / 64, 1, 64); }
+
+/// Runs the caller's share of a grid and notes the kernel's pace.
+void run_share(Grid& grid, std::uint64_t chunk, Clock::time_point begin, Clock::time_point until) {
+  const std::uint64_t taken = run_blocks(grid, 0, chunk, until);
+  if (taken == 0 || grid.is_abandoned()) return;
+  const Picoseconds time = Clock::now() - begin;
+  grid.pace->store(std::max<std::uint64_t>(1, time.count() / (taken * grid.threads_per_block)),
+                   std::memory_order_relaxed);
 }
 
 Job* unfinished_job(const Pool& self) {
@@ -66,7 +100,7 @@ void help() {
     }
     ++job->helpers;
     lock.unlock();
-    run_blocks(*job->grid, number);
+    run_blocks(*job->grid, number, shared_chunk(*job->grid));
     lock.lock();
     if (--job->helpers == 0) self.left.notify_all();
   }
@@ -74,16 +108,18 @@ void help() {
 
 }  // namespace
 
-bool runs_alone(const Grid& grid) {
-  const std::uint64_t threads = grid.block_count * grid.threads_per_block;
-  return grid.block_count == 1 || (threads <= kTinyThreads && !grid.is_cooperative);
-}
+bool runs_alone(const Grid& grid) { return is_tiny(grid) || is_brief(grid); }
 
 void run_grid(Grid& grid) {
   const unsigned int helpers = worker_count() - 1;
-  if (helpers == 0 || checker::seed() || runs_alone(grid)) {
-    run_blocks(grid, 0);
+  if (helpers == 0 || checker::seed() || is_tiny(grid)) {
+    run_blocks(grid, 0, grid.block_count);
     return;
+  }
+  if (is_brief(grid)) {
+    const Clock::time_point now = Clock::now();
+    run_share(grid, (grid.block_count + kParts - 1) / kParts, now, now + 2 * kBrief);
+    if (grid.next_block.load(std::memory_order_relaxed) >= grid.block_count || grid.is_abandoned()) return;
   }
   Pool& self = pool();
   Job job{&grid};
@@ -101,10 +137,17 @@ void run_grid(Grid& grid) {
     self.work.notify_all();
   else
     for (std::uint64_t i = 1; i < grid.block_count; ++i) self.work.notify_one();
-  run_blocks(grid, 0);
+  run_share(grid, shared_chunk(grid), Clock::now(), Clock::time_point::max());
+  const auto has_no_helpers = [&] { return job.helpers.load() == 0; };
+  {
+    const std::lock_guard lock(self.mutex);
+    std::erase(self.jobs, &job);  // nobody comes now
+  }
+  for (Backoff backoff; !has_no_helpers() && backoff.pause();) {
+  }
+  if (has_no_helpers()) return;
   std::unique_lock lock(self.mutex);
-  std::erase(self.jobs, &job);
-  self.left.wait(lock, [&] { return job.helpers == 0; });
+  self.left.wait(lock, has_no_helpers);
 }
 
 }  // namespace cucore::cpu::runtime

@@ -1,4 +1,6 @@
 // Launches: limits with the driver's codes, parameters by pointer and by buffer, attributes, occupancy.
+#include <set>
+
 #include "cpu/tests/api_driver.hpp"
 
 namespace {
@@ -185,6 +187,68 @@ TEST_F(Launches, each_block_of_three_dimensions_knows_its_place) {
         ASSERT_EQ(1u, place[0]);
         ASSERT_EQ(z << 16 | y << 8 | x, place[1]);
       }
+}
+
+// A grid that will be brief, as its kernel went before, is begun by one thread alone.
+TEST_F(Launches, a_kernel_that_was_brief_and_no_longer_is_runs_on_several_threads) {
+  constexpr const char* kPtx = R"(.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry work(.param .u64 out, .param .u32 rounds)
+{
+  .reg .pred %p1;
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  ld.param.u32 %r1, [rounds];
+  mov.u32 %r2, %ctaid.x;
+  mul.wide.u32 %rd2, %r2, 16;
+  add.u64 %rd1, %rd1, %rd2;
+  mov.u32 %r3, %tid.x;
+$again:
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 bra $done;
+  mad.lo.u32 %r3, %r3, 1664525, 1013904223;
+  sub.u32 %r1, %r1, 1;
+  bra.uni $again;
+$done:
+  mov.u32 %r6, %tid.x;
+  setp.ne.u32 %p1, %r6, 0;
+  @%p1 ret;
+  atom.global.add.u32 %r5, [%rd1], 1;
+  mov.u32 %r4, %smid;
+  st.global.u32 [%rd1+4], %r4;
+  st.global.u32 [%rd1+8], %r3;
+  ret;
+}
+)";
+  constexpr unsigned int kBlocks = 64;
+  constexpr unsigned int kThreads = 64;
+  int workers = 0;
+  ASSERT_OK(cuDeviceGetAttribute(&workers, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
+  CUmodule loaded = nullptr;
+  CUfunction work = nullptr;
+  ASSERT_OK(cuModuleLoadData(&loaded, kPtx));
+  ASSERT_OK(cuModuleGetFunction(&work, loaded, "work"));
+  auto* const out = device_array<std::uint32_t>(std::size_t{4} * kBlocks);
+  std::set<std::uint32_t> who;
+  std::uint32_t launches = 0;
+  for (int attempt = 0; attempt < 5 && who.size() < 2; ++attempt) {
+    for (int i = 0; i < 10; ++i, ++launches) {
+      ASSERT_OK(launch(work, kBlocks, kThreads, nullptr, out, 0U));
+      ASSERT_OK(cuCtxSynchronize());
+    }
+    ASSERT_OK(launch(work, kBlocks, kThreads, nullptr, out, 20000U));
+    ASSERT_OK(cuCtxSynchronize());
+    ++launches;
+    for (unsigned int block = 0; block < kBlocks; ++block) {
+      ASSERT_EQ(launches, out[4 * block]) << "each block runs once";
+      who.insert(out[4 * block + 1]);
+    }
+  }
+  if (workers > 1) {
+    EXPECT_GT(who.size(), 1U);
+  }
 }
 
 }  // namespace
