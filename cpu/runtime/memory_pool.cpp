@@ -59,9 +59,9 @@ int make_pool_file(const CUmemPoolProps& properties) {
   return file;
 }
 
+/// A pool outlives the thread's place, so it takes no HOST_NUMA_CURRENT.
 bool is_host(CUmemLocationType type) {
-  return type == CU_MEM_LOCATION_TYPE_HOST || type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
-         type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+  return type == CU_MEM_LOCATION_TYPE_HOST || type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
 }
 
 }  // namespace

@@ -256,8 +256,10 @@ TEST_F(Memory, a_pool_with_a_limit_keeps_to_it) {
 TEST_F(Memory, host_pools_give_devices_no_access_until_granted) {
   CUmemPoolProps properties{};
   properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location = {CU_MEM_LOCATION_TYPE_HOST, 0};
+  properties.location = {CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, 0};
   CUmemoryPool pool = nullptr;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolCreate(&pool, &properties)) << "of a place that changes";
+  properties.location = {CU_MEM_LOCATION_TYPE_HOST, 0};
   ASSERT_OK(cuMemPoolCreate(&pool, &properties));
   CUmemLocation here{CU_MEM_LOCATION_TYPE_DEVICE, device};
   CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_READ;
