@@ -85,7 +85,7 @@ bench: build-all
 	@tools/install_packages $(BENCH_PACKAGES) || true  # without PoCL its column is empty
 	@$(PYTHON) bench/run.py
 	@$(PYTHON) bench/startup_bench.py
-	@CUCORE_CPU_FORM=vector $(PYTHON) bench/cpu_device/run.py --output bench/results/cpu-device.txt
+	@$(PYTHON) bench/cpu_device/run.py --output bench/results/cpu-device.txt
 
 bench-gpu: build-all
 	@CUCORE_DEVICE=gpu $(PYTHON) bench/run.py

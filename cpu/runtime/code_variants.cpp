@@ -24,8 +24,8 @@ codegen::FormOfCode form_from_environment() {
   const char* text = std::getenv("CUCORE_CPU_FORM");
   const std::string_view form = text ? text : "";
   if (form == "vector") return codegen::FormOfCode::Vector;
-  if (form == "auto") return codegen::FormOfCode::Auto;
-  return codegen::FormOfCode::Scalar;
+  if (form == "scalar") return codegen::FormOfCode::Scalar;
+  return codegen::FormOfCode::Auto;
 }
 
 /// Whether a variable is 1.

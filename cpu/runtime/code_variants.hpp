@@ -10,9 +10,10 @@
 
 namespace cucore::cpu::runtime {
 
-/// What a launch with such blocks asks of the compiler, by a kernel that has then run so many threads in all.
-/// CUCORE_CPU_FORM says which form, read once: `vector`, `auto`, or else the scalar one. CUCORE_CPU_DEBUG=1 asks for
-/// the scalar one for a debugger; CUCORE_CPU_PERF_MAP=1 has perf told of it.
+/// What a launch with such blocks asks of the compiler, by a kernel that has then run so many threads in all; a compile
+/// also wants `march_from_environment`. CUCORE_CPU_FORM says which form, read once: `scalar`, `vector`, or else the
+/// automatic choice. CUCORE_CPU_DEBUG=1 asks for the scalar one for a debugger; CUCORE_CPU_PERF_MAP=1 has perf told of
+/// it.
 codegen::CompileOptions options_for(const std::uint32_t (&block)[3], std::uint64_t threads);
 
 /// CUCORE_CPU_MARCH, the processor whose instructions are enough. Read for each compile, not for each launch, so that

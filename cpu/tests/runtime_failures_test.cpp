@@ -1,6 +1,7 @@
 // Kernels that fail: which error, that it sticks to the context, and what the report says. Nothing hangs or crashes.
 #include <sys/mman.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "cpu/api/cucore_cpu.h"
@@ -37,6 +38,31 @@ TEST_F(Failures, a_store_to_nowhere_is_an_illegal_address) {
   expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT_NE(std::string::npos, report().find("write_to")) << report();
   EXPECT_NE(std::string::npos, report().find("0x10")) << report();
+}
+
+TEST_F(Failures, a_fault_among_threads_in_lockstep_names_them) {
+  ASSERT_OK(cuModuleLoadData(&module, R"(
+.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry k()
+{
+  .reg .b32 %x;
+  .reg .b64 %nowhere;
+  .reg .pred %stores;
+  bar.sync 0;
+  mov.u32 %x, %tid.x;
+  setp.eq.u32 %stores, %x, 300;
+  mov.u64 %nowhere, 16;
+  @%stores st.global.u32 [%nowhere], %x;
+  ret;
+})"));
+  function = kernel("k");
+  ASSERT_OK(launch(function, 8, 512, nullptr));
+  EXPECT_EQ(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+  const char* const form = std::getenv("CUCORE_CPU_FORM");
+  const bool is_scalar = form != nullptr && std::string(form) == "scalar";
+  EXPECT_NE(std::string::npos, report().find(is_scalar ? "thread (300,0,0)" : "threads 256-511")) << report();
 }
 
 TEST_F(Failures, a_store_to_freed_memory_is_an_illegal_address) {
