@@ -85,6 +85,7 @@ bench: build-all
 	@tools/install_packages $(BENCH_PACKAGES) || true  # without PoCL its column is empty
 	@$(PYTHON) bench/run.py
 	@$(PYTHON) bench/startup_bench.py
+	@build/bench/launch_latency build/cpu/driver/libcuda.so.1
 	@$(PYTHON) bench/cpu_device/run.py --output bench/results/cpu-device.txt
 
 bench-gpu: build-all
