@@ -175,6 +175,22 @@ TEST(VectorForm, extends_indices_that_wrap_around_inside_a_chunk_as_each_lane_wo
   }
 }
 
+TEST(VectorForm, converts_all_kinds_of_floats_to_integers_as_the_scalar_form_does) {
+  // 0 to 255 in each byte: small and large floats of both signs, beyond the range of each integer, and NaN.
+  for (const char* const to : {"s32", "u32", "s16", "u8", "s64", "u64"}) {
+    const std::string type = to;
+    const bool is_long = type == "s64" || type == "u64";
+    const std::string text =
+        kernel(".reg .f32 %f<2>;\nmul.lo.u32 %r2, %r0, 0x01010101;\nmov.b32 %f0, %r2;\n" +
+               (is_long ? "cvt.rzi." + type + ".f32 %a2, %f0;\nshr.u64 %a3, %a2, 32;\nxor.b64 %a2, %a2, %a3;\n" +
+                              "cvt.u32.u64 %r1, %a2;\n"
+                        : "cvt.rzi." + type + ".f32 %r1, %f0;\n"));
+    std::string refusal;
+    EXPECT_EQ(run_form(text, FormOfCode::Vector, 256, &refusal), run_form(text, FormOfCode::Scalar, 256)) << type;
+    EXPECT_EQ(refusal, "");
+  }
+}
+
 namespace {
 
 /// What the automatic choice makes of a kernel; `refusal` says why where it is the scalar form.
