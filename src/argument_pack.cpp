@@ -153,11 +153,12 @@ void ArgumentPack::place_integer(bool negative, std::uint64_t magnitude) {
     write_float(place(slot), slot.size, slot.kind, negative ? -value : value);
     return;
   }
-  if (floating || slot.least > 0) {  // a struct, or of no width that a number has
+  const detail::WholeNumbers fitting = detail::whole_numbers(slot);
+  if (floating || fitting.least > 0) {  // a struct, or of no width that a number has
     detail::refuse_argument(*kernel_->state(), count_, parameter, 8, ParameterKind::integer);
   }
-  const bool fits =
-      negative ? slot.least < 0 && magnitude <= 0 - static_cast<std::uint64_t>(slot.least) : magnitude <= slot.most;
+  const bool fits = negative ? fitting.least < 0 && magnitude <= 0 - static_cast<std::uint64_t>(fitting.least)
+                             : magnitude <= fitting.most;
   if (!fits) refuse_number(slot.kind == ParameterKind::boolean ? "is neither 0 nor 1" : "does not fit");
   std::memcpy(place(slot), &bits, slot.size);  // little-endian: the low bytes come first
 }

@@ -51,7 +51,7 @@ class CUCORE_API ArgumentPack {
   void add_integer(std::int64_t value) {
     if (count_ < expected_) [[likely]] {
       const detail::ParameterSlot& slot = slots_[count_];
-      if (value >= slot.least && (value < 0 || static_cast<std::uint64_t>(value) <= slot.most)) [[likely]] {
+      if (slot.takes(value)) [[likely]] {
         // Little-endian: the low bytes come first, and what follows is written later or is slack.
         std::memcpy(place(slot), &value, sizeof value);
         return;

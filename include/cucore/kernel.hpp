@@ -62,10 +62,15 @@ struct ParameterSlot {
   std::uint32_t size = 0;
   std::uint16_t fitting_kinds = 0;  ///< bit k: a value of kind k and of this size may be passed
   ParameterKind kind = ParameterKind::unknown;
-  /// The whole numbers that are stored as they are, in the parameter's width. Empty (1 to 0) where a number has to be
-  /// converted or refused.
-  std::int64_t least = 1;
-  std::uint64_t most = 0;
+  /// The whole numbers of 64 bits with a sign that are stored as they are, in the parameter's width: so many from
+  /// `least` on. All others have to be converted, or looked at again (of a parameter that takes every one it has all
+  /// but the last), or refused.
+  std::int64_t least = 0;
+  std::uint64_t numbers = 0;
+
+  bool takes(std::int64_t value) const noexcept {
+    return static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(least) < numbers;
+  }
 };
 
 /// What a launch reads of a kernel, in one place.

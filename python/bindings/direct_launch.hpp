@@ -40,7 +40,7 @@ inline bool small_int(PyObject* argument, std::int64_t& value) noexcept {
     if (!small_int(argument, value)) [[unlikely]] {
       return false;
     }
-    if (value < slot.least || (value >= 0 && static_cast<std::uint64_t>(value) > slot.most)) [[unlikely]] {
+    if (!slot.takes(value)) [[unlikely]] {
       return false;
     }
     std::memcpy(at, &value, sizeof value);
@@ -68,20 +68,19 @@ inline bool small_int(PyObject* argument, std::int64_t& value) noexcept {
   return put_scalar(slot, at, argument);
 }
 
-/// All arguments of a launch, as many as the kernel has parameters, into a block with eight bytes to spare.
-[[gnu::always_inline]] inline bool put_all(const detail::KernelPlan& plan, PyObject* const* arguments,
-                                           std::byte* block) noexcept {
+/// All arguments of a launch, as many as the kernel has parameters, into a block with eight bytes to spare, and their
+/// places into `values` unless that is null.
+[[gnu::always_inline]] inline bool put_all(const detail::KernelPlan& plan, PyObject* const* arguments, std::byte* block,
+                                           void** values) noexcept {
   const detail::ParameterSlot* slot = plan.slots;
-  for (std::uint32_t i = 0; i < plan.count; ++i, ++slot) {
-    if (!put(*slot, block + slot->offset, arguments[i])) [[unlikely]] {
+  for (const detail::ParameterSlot* const end = slot + plan.count; slot != end; ++slot) {
+    std::byte* const at = block + slot->offset;
+    if (values != nullptr) *values++ = at;
+    if (!put(*slot, at, *arguments++)) [[unlikely]] {
       return false;
     }
   }
   return true;
-}
-
-inline void point_to_all(const detail::KernelPlan& plan, std::byte* block, void** values) noexcept {
-  for (std::uint32_t i = 0; i < plan.count; ++i) values[i] = block + plan.slots[i].offset;
 }
 
 /// What the driver refused: raises, or launches after all where only a context was missing. Null, or None.
@@ -129,8 +128,7 @@ template <class KernelOf, class General>
     if (plan->count <= few_arguments && plan->bytes <= few_bytes) [[likely]] {
       alignas(16) std::byte block[few_bytes + 8];  // not initialised, as below: only what is passed is written
       void* values[few_arguments];
-      if (put_all(*plan, arguments, block)) [[likely]] {
-        point_to_all(*plan, block, values);
+      if (put_all(*plan, arguments, block, values)) [[likely]] {
         return without_gil_on(
             stream, [&] { return detail::launch_native(config, plan->handle, values); },
             [&](int code, const PyStream::Use& use) { return after_refusal(code, use, config, kernel(), values); });

@@ -136,7 +136,7 @@ PyObject* launch_many(const PyStream& stream, const detail::NativeConfig& config
                       PyObject* const* arguments, bool& done) noexcept {
   constexpr std::uint32_t most_bytes = 4096;
   alignas(16) std::byte block[most_bytes + 8];
-  done = plan.bytes <= most_bytes && put_all(plan, arguments, block);
+  done = plan.bytes <= most_bytes && put_all(plan, arguments, block, nullptr);
   if (!done) return nullptr;
   return without_gil_on(
       stream, [&] { return detail::launch_block(config, plan.handle, block, plan.bytes); },

@@ -198,8 +198,9 @@ struct PyStream : Wrapper<Stream> {
   bool is_default;  ///< one of the two singletons of the module, which everybody shares: close() leaves it open
 };
 
-/// tp_new of a pooled class, whose objects are made in the memory of earlier ones: an object that nothing has been put
-/// into is all zeros, and so a closed one to whoever does not ask whether it is ready.
+/// tp_new of a pooled class (nb::pooled): one whose objects are made often, in the memory of earlier ones, which spares
+/// nanobind's table of all objects by address. An object that nothing has been put into is all zeros here, as it would
+/// be in new memory, and so a closed one to whoever does not ask whether it is ready.
 inline PyObject* new_without_value(PyTypeObject* type, PyObject* /*arguments*/, PyObject* /*keywords*/) {
   return answered([&] {
     nb::object object = nb::inst_alloc(reinterpret_cast<PyObject*>(type));

@@ -1,6 +1,7 @@
 // Which kinds fit which parameters: one table, read by the packer and by the checks of typed launches.
 #include "src/detail/parameter_check.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "cucore/error.hpp"
@@ -39,40 +40,33 @@ std::uint16_t fitting_kinds(const Parameter& parameter) {
   return all;
 }
 
-void set_range(ParameterSlot& slot) {
+}  // namespace
+
+WholeNumbers whole_numbers(const ParameterSlot& slot) noexcept {
   const unsigned width = slot.size * 8;
-  if (width == 0 || width > 64) return;
+  if (width == 0 || width > 64) return {};
   const std::uint64_t unsigned_most = std::numeric_limits<std::uint64_t>::max() >> (64 - width);
   const auto signed_least = -static_cast<std::int64_t>(unsigned_most >> 1) - 1;
   switch (slot.kind) {
     case ParameterKind::boolean:
-      slot.least = 0;
-      slot.most = 1;
-      return;
+      return {.least = 0, .most = 1};
     case ParameterKind::signed_integer:
-      slot.least = signed_least;
-      slot.most = unsigned_most >> 1;
-      return;
+      return {.least = signed_least, .most = unsigned_most >> 1};
     case ParameterKind::unsigned_integer:
     case ParameterKind::pointer:
-      slot.least = 0;
-      slot.most = unsigned_most;
-      return;
+      return {.least = 0, .most = unsigned_most};
     case ParameterKind::aggregate:
-      if (slot.size != 8) return;
+      if (slot.size != 8) return {};
       [[fallthrough]];
     case ParameterKind::integer:
     case ParameterKind::unknown:
-      slot.least = signed_least;
-      slot.most = unsigned_most;
-      return;
+      return {.least = signed_least, .most = unsigned_most};
     case ParameterKind::floating:
     case ParameterKind::bfloat16:
-      return;
+      return {};
   }
+  return {};
 }
-
-}  // namespace
 
 ParameterSlot slot_of(const Parameter& parameter) noexcept {
   ParameterSlot slot;
@@ -80,7 +74,12 @@ ParameterSlot slot_of(const Parameter& parameter) noexcept {
   slot.size = static_cast<std::uint32_t>(parameter.size);
   slot.kind = parameter.kind;
   slot.fitting_kinds = fitting_kinds(parameter);
-  set_range(slot);
+  if (const WholeNumbers fitting = whole_numbers(slot); fitting.least <= 0) {
+    constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+    const std::uint64_t span = std::min(fitting.most, most) - static_cast<std::uint64_t>(fitting.least);
+    slot.least = fitting.least;
+    slot.numbers = span == std::numeric_limits<std::uint64_t>::max() ? span : span + 1;
+  }
   return slot;
 }
 

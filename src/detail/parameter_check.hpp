@@ -14,6 +14,13 @@ struct KernelState;
 /// floating-point numbers must not be taken for each other where both are known; for the rest the size decides.
 ParameterSlot slot_of(const Parameter& parameter) noexcept;
 
+/// The whole numbers that fit a parameter, up to those above what has a sign; none where one has to be converted.
+struct WholeNumbers {
+  std::int64_t least = 1;
+  std::uint64_t most = 0;
+};
+WholeNumbers whole_numbers(const ParameterSlot& slot) noexcept;
+
 /// Whether a value of this size and kind may be passed for the parameter.
 inline bool fits(const ParameterSlot& slot, std::size_t size, ParameterKind kind) noexcept {
   return size == slot.size && (slot.fitting_kinds >> static_cast<unsigned>(kind) & 1u) != 0;

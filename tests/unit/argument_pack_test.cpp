@@ -84,6 +84,28 @@ TEST(argument_pack, integers_take_the_parameters_width_and_are_checked_against_i
   EXPECT_EQ(integer(4, unknown, 7), bytes<std::int32_t>(7));
 }
 
+TEST(argument_pack, integers_of_every_width_take_their_range_to_the_ends_and_nothing_beyond) {
+  constexpr std::int64_t lowest = INT64_MIN;
+  constexpr std::int64_t highest = INT64_MAX;
+  for (const std::size_t size : {1, 2, 4, 8}) {
+    for (const ParameterKind kind : {signed_integer, unsigned_integer, ParameterKind::integer, unknown}) {
+      const std::int64_t half = size == 8 ? highest : (std::int64_t{1} << (size * 8 - 1)) - 1;
+      const std::int64_t least = kind == unsigned_integer ? 0 : -half - 1;
+      const std::int64_t most = size == 8 || kind == signed_integer ? half : 2 * half + 1;
+      for (const std::int64_t value : {lowest, lowest + 1, least, least + 1, std::int64_t{-1}, std::int64_t{0},
+                                       std::int64_t{1}, most - 1, most, highest - 1, highest}) {
+        const std::string as_stored = bytes(value).substr(0, size);
+        EXPECT_EQ(integer(size, kind, value) == as_stored, value >= least && value <= most)
+            << value << " in " << size << " bytes of kind " << static_cast<int>(kind);
+      }
+      EXPECT_TRUE(least == lowest || integer(size, kind, least - 1).starts_with("ValueError"));
+      EXPECT_TRUE(most == highest || integer(size, kind, most + 1).starts_with("ValueError"));
+    }
+  }
+  EXPECT_TRUE(integer(8, ParameterKind::floating, lowest).starts_with("ValueError"));  // converted, not stored
+  EXPECT_TRUE(integer(8, ParameterKind::floating, highest).starts_with("ValueError"));
+}
+
 TEST(argument_pack, refusal_of_a_number_names_it_and_the_parameter) {
   const std::string text = integer(1, unsigned_integer, 300);
   EXPECT_NE(text.find("argument 1 of Kernel 'k' is 300, which does not fit"), std::string::npos) << text;
