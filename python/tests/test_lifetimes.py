@@ -77,6 +77,10 @@ def test_an_object_without_a_value_in_the_memory_of_an_earlier_one_is_a_closed_o
         device.event_pool.put(event)
     with pytest.raises(TypeError, match="made by __new__ alone"):
         other.record(device.create_event())
+    code = b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n  ret;\n}\n"
+    kernel = cucore.ObjectCode.from_ptx(code).get_kernel("k")
+    with pytest.raises(RuntimeError, match="the Stream has been closed"):
+        cucore.launch(other, cucore.LaunchConfig(grid=1, block=1), kernel)
     gc.collect()
     del event, other
     assert device.create_event() and device.create_stream()
