@@ -46,7 +46,7 @@ struct KernelInfo {
   bool needs_fibers = false;            ///< which of the two entry points of Code there is
   FormOfCode form = FormOfCode::Scalar;
   std::uint32_t frame_bytes = 0;  ///< stack wanted beyond local variables by the vector form and by code for debuggers
-  std::uint32_t group_threads = 1;  ///< of the vector form: threads that one call of `run_thread` runs in lockstep
+  std::uint32_t waiting_bytes = 0;  ///< of that: what the threads of a block keep across barriers
 };
 
 /// In checked code, bytes between shared variables.
@@ -69,8 +69,7 @@ struct CompileOptions {
 };
 
 /// Compiled code of one kernel: `run_thread` if it needs fibers (or was asked for), else `run_block`; the other is
-/// null. In the vector form `run_thread` runs all threads of a group, from the one it is given on. Owns its memory;
-/// destroy only when no launch uses it.
+/// null. The vector form needs none. Owns its memory; destroy only when no launch uses it.
 class Code {
  public:
   virtual ~Code() = default;

@@ -18,7 +18,7 @@ static_assert(sizeof(KernelInfo) == 32, "write the new field, read it back, and 
 /// The fixed part of a record, as it stands in memory: files do not leave the machine's kind of processor.
 struct Fixed {
   std::uint32_t static_shared, shared_alignment, local_bytes, param_bytes, registers, needs_fibers, form, frame_bytes,
-      group_threads, refusal_bytes;
+      waiting_bytes, refusal_bytes;
   std::uint64_t object_bytes;
 };
 static_assert(sizeof(Fixed) == 48, "padding would have no value");
@@ -49,7 +49,7 @@ std::string encode(const KernelKey& key, const KernelRecord& record) {
                     .needs_fibers = info.needs_fibers,
                     .form = static_cast<std::uint32_t>(info.form),
                     .frame_bytes = info.frame_bytes,
-                    .group_threads = info.group_threads,
+                    .waiting_bytes = info.waiting_bytes,
                     .refusal_bytes = static_cast<std::uint32_t>(record.refusal.size()),
                     .object_bytes = record.object.size()};
   std::string bytes;
@@ -81,7 +81,7 @@ std::optional<KernelRecord> decode(const KernelKey& key, std::string_view bytes)
                                .needs_fibers = fixed.needs_fibers != 0,
                                .form = fixed.form == 0 ? FormOfCode::Scalar : FormOfCode::Vector,
                                .frame_bytes = fixed.frame_bytes,
-                               .group_threads = fixed.group_threads},
+                               .waiting_bytes = fixed.waiting_bytes},
                       .refusal = std::string(text.substr(0, fixed.refusal_bytes)),
                       .object = std::string(text.substr(fixed.refusal_bytes))};
 }

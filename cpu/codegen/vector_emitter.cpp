@@ -35,16 +35,33 @@ llvm::Function* VectorEmitter::emit() {
     refuse("a warp operation that only some lanes of a warp reach");
     return nullptr;
   }
+  has_masked_version_ = may_leave_full_version();
   prepare();
+  if (!refusal_.empty()) return nullptr;
   enter();
   for (BasicBlock* block : flow_.order) {
     emit_block(block, Full);
-    emit_dispatch(block);
-    emit_block(block, Masked);
+    if (has_masked_version_) {
+      emit_dispatch(block);
+      emit_block(block, Masked);
+    }
     if (!refusal_.empty()) return nullptr;
   }
-  emit_return();
+  if (has_masked_version_) emit_return();
   return group_;
+}
+
+bool VectorEmitter::may_leave_full_version() const {
+  if (width_.threads() % width_.group() != 0) return true;
+  const Blocks& dividing = full_shapes_.dividing();
+  if (std::any_of(dividing.begin(), dividing.end(), [&](const BasicBlock* block) {
+        return predicated_side(*llvm::cast<llvm::BranchInst>(block->getTerminator())) == nullptr;
+      }))
+    return true;
+  return std::any_of(flow_.order.begin(), flow_.order.end(), [&](const BasicBlock* block) {
+    return std::any_of(block->begin(), block->end(),
+                       [&](const Instruction& each) { return full_shapes_.checks(&each); });
+  });
 }
 
 BasicBlock* VectorEmitter::new_block(const llvm::Twine& name) {
@@ -52,21 +69,31 @@ BasicBlock* VectorEmitter::new_block(const llvm::Twine& name) {
 }
 
 void VectorEmitter::prepare() {
-  auto* type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getInt32Ty(), b.getPtrTy()}, false);
+  auto* type =
+      llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getInt32Ty(), b.getInt32Ty(), b.getPtrTy()}, false);
   group_ = llvm::Function::Create(type, llvm::Function::InternalLinkage, "group", *scalar_.getParent());
   group_->addFnAttr(llvm::Attribute::NoUnwind);
   group_->addFnAttr("prefer-vector-width", has_avx512_ ? "512" : "256");
   b.SetInsertPoint(new_block("entry"));
+  if (suspends()) lay_out_frame();
   for (BasicBlock* block : flow_.order) {
     bodies_[Full][block] = new_block("full");
-    checks_[block] = new_block("check");
-    bodies_[Masked][block] = new_block("masked");
-    for (unsigned k = 0; k < width_.chunks; ++k) waiting_[block].push_back(slot(mask_type(), "waiting"));
+    if (has_masked_version_) {
+      checks_[block] = new_block("check");
+      bodies_[Masked][block] = new_block("masked");
+      for (unsigned k = 0; k < width_.chunks; ++k) waiting_[block].push_back(slot(mask_type(), "waiting"));
+    }
     for (Instruction& instruction : *block) {
       if (auto* alloca = llvm::dyn_cast<llvm::AllocaInst>(&instruction)) {
         const auto bytes = static_cast<std::uint64_t>(full_shapes_.of(alloca).stride) * width_.group();
-        frames_[alloca] = slot(llvm::ArrayType::get(b.getInt8Ty(), bytes), "frames");
-        frames_[alloca]->setAlignment(llvm::Align(16));
+        if (suspends()) {
+          frames_[alloca] = in_frame(frame_bytes_);
+          frame_bytes_ += bytes;
+          continue;
+        }
+        auto* all = slot(llvm::ArrayType::get(b.getInt8Ty(), bytes), "frames");
+        all->setAlignment(llvm::Align(16));
+        frames_[alloca] = all;
       }
     }
   }
@@ -79,7 +106,7 @@ void VectorEmitter::prepare() {
     if (!may_bail_out) meeting_points_.insert(meet);
   }
   for (unsigned k = 0; k < width_.chunks; ++k) alive_.push_back(slot(mask_type(), "alive"));
-  end_ = new_block("end");
+  if (has_masked_version_) end_ = new_block("end");
   dummy_ = slot(llvm::ArrayType::get(b.getInt8Ty(), 64), "idle");
   dummy_->setAlignment(llvm::Align(64));
   lane_state_ = slot(llvm::ArrayType::get(b.getInt8Ty(), sizeof(ThreadState)), "lane");
@@ -93,7 +120,16 @@ void VectorEmitter::enter() {
   for (BasicBlock* block : flow_.order) {
     for (llvm::AllocaInst* mask : waiting_[block]) b.CreateStore(zero, mask);
   }
+  if (suspends()) {
+    auto* start = new_block("start");
+    resumption_ = b.CreateSwitch(group_->getArg(2), start);
+    b.SetInsertPoint(start);
+  }
   BasicBlock* entry = flow_.order.front();
+  if (width_.threads() % width_.group() == 0) {
+    b.CreateBr(bodies_[Full][entry]);
+    return;
+  }
   for (unsigned k = 0; k < width_.chunks; ++k) {
     Value* start = b.CreateAdd(first, b.getInt32(k * width_.lanes));
     Value* threads = b.getInt32(width_.threads());
@@ -103,11 +139,6 @@ void VectorEmitter::enter() {
     mask = b.CreateTrunc(mask, mask_type());
     b.CreateStore(mask, alive_[k]);
     b.CreateStore(mask, waiting_[entry][k]);
-  }
-  if (width_.threads() % width_.group() == 0) {
-    for (llvm::AllocaInst* mask : waiting_[entry]) b.CreateStore(zero, mask);
-    b.CreateBr(bodies_[Full][entry]);
-    return;
   }
   auto* full = new_block("whole");
   Value* fits = b.CreateICmpULE(b.CreateAdd(first, b.getInt32(width_.group())), b.getInt32(width_.threads()));
@@ -155,7 +186,7 @@ void VectorEmitter::emit_block(BasicBlock* block, Version version) {
     return;
   }
   if (version == Full) {
-    b.CreateRetVoid();
+    b.CreateRet(b.getInt32(point_ended));
     return;
   }
   for (unsigned k = 0; k < width_.chunks; ++k) {
@@ -189,7 +220,7 @@ BasicBlock* VectorEmitter::check_after(BasicBlock* block, llvm::ArrayRef<BasicBl
 void VectorEmitter::emit_return() {
   b.SetInsertPoint(end_);
   if (!flow_.has_meetings()) {
-    b.CreateRetVoid();
+    b.CreateRet(b.getInt32(point_ended));
     return;
   }
   Parts alive;
@@ -197,7 +228,7 @@ void VectorEmitter::emit_return() {
   auto* done = new_block("done");
   b.CreateCondBr(any_of(alive), checks_[flow_.order.front()], done);
   b.SetInsertPoint(done);
-  b.CreateRetVoid();
+  b.CreateRet(b.getInt32(point_ended));
 }
 
 void VectorEmitter::emit_full_branch(BasicBlock* block, const llvm::BranchInst& branch) {
@@ -225,7 +256,12 @@ void VectorEmitter::emit_full_branch(BasicBlock* block, const llvm::BranchInst& 
     b.CreateCondBr(any_of(yes), divided, ways[1]);
     b.SetInsertPoint(divided);
     const Known before = known_;
-    leave_full_version(block, targets, {yes, no});
+    const Division division{block, {targets[0], targets[1]}, {yes, no}};
+    if (BasicBlock* side = predicated_side(branch)) {
+      emit_predicated(division, side);
+    } else {
+      leave_full_version(division);
+    }
     known_ = before;
   }
   for (const Known before = known_; unsigned way : {0U, 1U}) {
@@ -301,12 +337,11 @@ void VectorEmitter::write_phis(BasicBlock* from, BasicBlock* to, Version version
   }
 }
 
-/// From the full version into the masked one, lanes by `masks` to the `targets`: phis and live values take their form
-/// there.
-void VectorEmitter::leave_full_version(BasicBlock* from, llvm::ArrayRef<BasicBlock*> targets,
-                                       llvm::ArrayRef<Parts> masks) {
+/// From the full version into the masked one: phis and live values take their form there.
+void VectorEmitter::leave_full_version(const Division& division) {
+  const auto& [from, targets, masks] = division;
   llvm::DenseSet<Instruction*> moved;
-  for (std::size_t t = 0; t < targets.size(); ++t) {
+  for (std::size_t t = 0; t < std::size(targets); ++t) {
     for (Instruction* live : flow_.live_in().lookup(targets[t])) {
       if (llvm::isa<llvm::AllocaInst>(live) || !moved.insert(live).second) continue;
       const Wide value = converted(get(live), masked_shapes_.of(live), live->getType());
@@ -315,7 +350,7 @@ void VectorEmitter::leave_full_version(BasicBlock* from, llvm::ArrayRef<BasicBlo
     }
     for (unsigned k = 0; k < width_.chunks; ++k) b.CreateStore(masks[t][k], waiting_[targets[t]][k]);
   }
-  for (std::size_t t = 0; t < targets.size(); ++t) write_phis(from, targets[t], Masked, masks[t]);
+  for (std::size_t t = 0; t < std::size(targets); ++t) write_phis(from, targets[t], Masked, masks[t]);
   Value* all = all_lanes();
   for (llvm::AllocaInst* alive : alive_) b.CreateStore(all, alive);
   b.CreateBr(check_after(from, targets));

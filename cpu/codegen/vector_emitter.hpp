@@ -4,7 +4,15 @@
 // There are two versions of every block. The full one runs while all lanes of the group go the same way; its branches
 // are scalar. Where lanes part, it hands what is live to the masked version, which keeps for each block the lanes that
 // wait to enter it and always runs the first such block (vector_flow.hpp); phis merge by lane. Where all lanes have met
-// again, it goes back. Values that other blocks use live in stack slots, which LLVM's SROA makes registers of.
+// again, it goes back. Values that other blocks use live in stack slots, which LLVM's SROA makes registers of. A short
+// side that some lanes take, the full version runs under a mask itself (vector_predication.cpp); if nothing else can
+// part the lanes, there is no masked version.
+//
+// All lanes that live arrive at a barrier together, or the form refuses the kernel. In a block of one group it is then
+// nothing. In a block of several the group's function returns at a barrier, with the number of the point to go on from,
+// and `vectorise.cpp` calls the groups in rounds: a barrier costs a call that is inlined and a switch. What lives
+// across it is saved in the group's frame, at places that values share if no barrier has both (vector_barriers.cpp);
+// what is quickly made of the thread's index and of uniform values is made again instead (vector_recompute.cpp).
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -30,10 +38,19 @@ class VectorEmitter {
  public:
   VectorEmitter(llvm::Function& scalar, const VectorFlow& flow, const VectorWidth& width, HostFeatures host);
 
-  /// Emits `void group(ptr block, i32 first thread, ptr group's ThreadState or null)`. A refusal in words if something
-  /// has no vector form.
+  /// Emits `i32 group(ptr block, i32 first thread, i32 point, ptr frame)`: from a point on, to the next barrier of the
+  /// block, whose point it returns. A refusal in words if something has no vector form.
   llvm::Function* emit();
   const std::string& refusal() const { return refusal_; }
+  /// Whether lanes may run in the masked version: where groups are not full, an index may wrap around, or lanes part
+  /// for more than a predicated side. Else there is none.
+  bool may_leave_full_version() const;
+  /// Memory of a group between its turns; none if a group never waits.
+  std::uint64_t frame_bytes() const { return llvm::alignTo(frame_bytes_, frame_alignment); }
+
+  static constexpr std::uint64_t frame_alignment = 64;  ///< what the widest loads and stores like best
+  static constexpr std::uint32_t point_ended = 0;
+  static constexpr std::uint32_t point_start = 1;
 
  private:
   enum Version { Full, Masked };
@@ -49,8 +66,13 @@ class VectorEmitter {
   void emit_full_branch(llvm::BasicBlock* block, const llvm::BranchInst& branch);
   void emit_masked_branch(llvm::BasicBlock* block, const llvm::BranchInst& branch);
   void write_phis(llvm::BasicBlock* from, llvm::BasicBlock* to, Version version, llvm::ArrayRef<llvm::Value*> mask);
-  void leave_full_version(llvm::BasicBlock* from, llvm::ArrayRef<llvm::BasicBlock*> targets,
-                          llvm::ArrayRef<Parts> masks);
+  /// A branch of the full version at which lanes part, and who goes where.
+  struct Division {
+    llvm::BasicBlock* from;
+    llvm::BasicBlock* targets[2];
+    Parts masks[2];
+  };
+  void leave_full_version(const Division& division);
   void bail_out(llvm::BasicBlock* block);
   void return_to_full_version(llvm::BasicBlock* block);
   llvm::BasicBlock* check_after(llvm::BasicBlock* block, llvm::ArrayRef<llvm::BasicBlock*> targets) const;
@@ -85,6 +107,18 @@ class VectorEmitter {
   void emit_lane_service(llvm::CallInst& call);
   void emit_built_in(llvm::Instruction& instruction);
 
+  // vector_barriers.cpp
+  bool suspends() const { return flow_.has_barriers() && width_.threads() > width_.group(); }
+  void lay_out_frame();
+  void emit_suspension(llvm::BasicBlock* barrier);
+  std::vector<llvm::Instruction*> alive_after(llvm::BasicBlock* barrier) const;
+  llvm::Value* in_frame(std::uint64_t offset);
+
+  // vector_predication.cpp
+  llvm::BasicBlock* predicated_side(const llvm::BranchInst& branch) const;
+  void emit_predicated(const Division& division, llvm::BasicBlock* side);
+  void emit_predicated_extension(llvm::Instruction& extension);
+
   // vector_memory.cpp
   void emit_load(llvm::LoadInst& load);
   void emit_store(llvm::StoreInst& store);
@@ -103,7 +137,7 @@ class VectorEmitter {
   void emit_shuffle(llvm::CallInst& call);
   void emit_vote(llvm::CallInst& call);
 
-  bool is_masked() const { return version_ == Masked; }
+  bool is_masked() const { return version_ == Masked || division_ != nullptr; }
   const Shapes& shapes() const { return version_ == Full ? full_shapes_ : masked_shapes_; }
   llvm::IntegerType* mask_type() { return b.getIntNTy(width_.lanes); }
   llvm::Value* all_lanes() { return llvm::Constant::getAllOnesValue(mask_type()); }
@@ -123,6 +157,7 @@ class VectorEmitter {
   const VectorWidth width_;
   const bool has_avx512_;
   const bool has_f16c_;
+  bool has_masked_version_ = true;
   Shapes full_shapes_;
   Shapes masked_shapes_;
   llvm::IRBuilder<> b;
@@ -136,9 +171,16 @@ class VectorEmitter {
   llvm::DenseSet<llvm::BasicBlock*> meeting_points_;
   llvm::BasicBlock* end_ = nullptr;
   llvm::DenseMap<llvm::Instruction*, Slots> slots_[2];
-  llvm::DenseMap<llvm::Instruction*, llvm::AllocaInst*> frames_;  ///< of allocas: all lanes' one after the other
-  llvm::AllocaInst* dummy_ = nullptr;                             ///< what idle chunks load from and store to
-  llvm::AllocaInst* lane_state_ = nullptr;                        ///< the ThreadState of one lane, for services
+  llvm::DenseMap<llvm::Instruction*, llvm::Value*> frames_;  ///< of allocas: all lanes' one after the other
+  llvm::AllocaInst* dummy_ = nullptr;                        ///< what idle chunks load from and store to
+  llvm::AllocaInst* lane_state_ = nullptr;                   ///< the ThreadState of one lane, for services
+
+  // Of a group that waits for others at barriers.
+  static constexpr std::uint32_t first_barrier_point = 2;  ///< two for each barrier: it may wait in either version
+  Blocks barriers_;
+  llvm::DenseMap<llvm::Instruction*, std::uint64_t> places_[2];  ///< in the frame
+  std::uint64_t frame_bytes_ = 0;
+  llvm::SwitchInst* resumption_ = nullptr;
 
   // The block being emitted.
   /// What is known in the LLVM block at hand; forgotten again where another way starts from the same point.
@@ -148,6 +190,7 @@ class VectorEmitter {
   };
   Version version_ = Full;
   llvm::BasicBlock* current_ = nullptr;
+  const Division* division_ = nullptr;  ///< whose side it is, if the full version runs it under a mask
   Parts mask_;
   Parts mask_vectors_;
   Known known_;

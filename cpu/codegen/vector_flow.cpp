@@ -40,6 +40,7 @@ VectorFlow::VectorFlow(llvm::Function& scalar) : dominators_(scalar), post_domin
       }
     }
     has_meetings_ |= std::any_of(block->begin(), block->end(), is_meeting);
+    has_barriers_ |= std::any_of(block->begin(), block->end(), is_block_barrier);
   }
   find_live_values();
 }

@@ -43,6 +43,7 @@ class VectorFlow {
   /// lanes. Lanes that can no longer reach a meeting count as gone: they run to their end first.
   bool meetings_converge(const Blocks& dividing, bool (*is_of_kind)(const llvm::Instruction&)) const;
   bool has_meetings() const { return has_meetings_; }
+  bool has_barriers() const { return has_barriers_; }
 
   /// By block: instructions of other blocks, and its own phis aside, that it or a later block still uses.
   const llvm::DenseMap<llvm::BasicBlock*, std::vector<llvm::Instruction*>>& live_in() const { return live_in_; }
@@ -57,6 +58,7 @@ class VectorFlow {
   llvm::DenseMap<const llvm::BasicBlock*, unsigned> index_;
   llvm::DenseMap<llvm::BasicBlock*, std::vector<llvm::Instruction*>> live_in_;
   bool has_meetings_ = false;
+  bool has_barriers_ = false;
 };
 
 }  // namespace cucore::cpu::codegen

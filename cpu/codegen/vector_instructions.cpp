@@ -72,7 +72,10 @@ void VectorEmitter::emit_instruction(Instruction& instruction) {
   if (shape.is_varying()) {
     emit_vectors(instruction);
   } else {
-    if (!is_masked() && shapes().checks(&instruction)) emit_check(instruction);
+    if (shapes().checks(&instruction)) {
+      if (is_masked()) return emit_predicated_extension(instruction);
+      emit_check(instruction);
+    }
     emit_once(instruction, shape.is_uniform() ? 1 : width_.chunks);
   }
 }
@@ -132,7 +135,11 @@ void VectorEmitter::flush_checks() {
   b.CreateCondBr(failed, bails, goes_on);
   b.SetInsertPoint(bails);
   const Known before = known_;
-  bail_out(current_);
+  if (division_ != nullptr) {
+    leave_full_version(*division_);
+  } else {
+    bail_out(current_);
+  }
   known_ = before;
   b.SetInsertPoint(goes_on);
 }

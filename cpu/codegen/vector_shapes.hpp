@@ -20,6 +20,7 @@ struct VectorWidth {
 
   unsigned group() const { return lanes * chunks; }
   std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
+  std::uint32_t groups() const { return (threads() + group() - 1) / group(); }
   bool is_line() const { return block[1] == 1 && block[2] == 1; }
   bool has_rows() const { return !is_line() && block[0] % lanes == 0; }  ///< a chunk lies in one row of x
 };

@@ -59,9 +59,7 @@ void VectorEmitter::emit_meeting(llvm::CallInst& call) {
   const auto* count = llvm::dyn_cast<llvm::ConstantInt>(call.getArgOperand(2));
   if (count == nullptr || !count->isZero() || !llvm::isa<llvm::ConstantInt>(call.getArgOperand(1)))
     return refuse("a barrier of part of a block");
-  if (width_.threads() > width_.group()) {
-    b.CreateCall(call.getCalledFunction(), {group_->getArg(2), call.getArgOperand(1), call.getArgOperand(2)});
-  }
+  if (suspends()) emit_suspension(call.getParent());
 }
 
 /// cucpu_shuffle(thread, mode, value, lane, clamp, mask): the result in the low word, the predicate in bit 32.

@@ -18,6 +18,7 @@
 #include "cpu/codegen/kernel_abi.hpp"
 #include "cpu/codegen/vector_emitter.hpp"
 #include "cpu/codegen/vector_limits.hpp"
+#include "cpu/codegen/vector_recompute.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -31,6 +32,10 @@ constexpr unsigned largest_kernel = 4000;
 /// grows faster than its length.
 constexpr unsigned largest_group = 30000;
 constexpr std::size_t largest_block = 5000;
+/// Of a kernel without a masked version, operations for all chunks of a group.
+constexpr unsigned largest_straight_code = 4000;
+/// What all groups of a block keep across barriers.
+constexpr std::uint64_t largest_waiting_bytes = std::uint64_t{4} << 20;
 
 /// Simplified loops in closed form, branches only, one return: what VectorFlow asks for.
 void normalise(llvm::Function& scalar) {
@@ -96,9 +101,10 @@ unsigned lanes_for(const std::uint32_t* block, unsigned native) {
 }
 
 constexpr unsigned warp = 32;
+constexpr unsigned most_threads = 32 * warp;  // of a block
 
 /// At most `most` threads to a group.
-VectorWidth choose_width(const llvm::Function& scalar, const VectorFlow& flow, const CompileOptions& options,
+VectorWidth choose_width(llvm::Function& scalar, const VectorFlow& flow, const CompileOptions& options,
                          HostFeatures host, unsigned most) {
   VectorWidth width;
   std::copy_n(options.block, 3, width.block);
@@ -110,6 +116,12 @@ VectorWidth choose_width(const llvm::Function& scalar, const VectorFlow& flow, c
   if (!flow.has_meetings()) useful = size > 150 ? width.lanes : warp;  // more than one: work for idle units
   const unsigned wanted = std::max(warp, std::bit_ceil(width.threads()));
   width.chunks = std::min({most, useful, wanted}) / width.lanes;
+  if (!flow.has_barriers() || VectorEmitter(scalar, flow, width, host).may_leave_full_version()) return width;
+  // Straight code costs what it computes, and less where the compiler knows each thread by its number.
+  while (2 * width.group() <= most && width.threads() % (2 * width.group()) == 0 &&
+         scalar.getInstructionCount() * 2 * width.chunks <= largest_straight_code) {
+    width.chunks *= 2;
+  }
   return width;
 }
 
@@ -134,43 +146,76 @@ std::uint32_t frame_bytes(const llvm::Function& scalar, const VectorWidth& width
   return values * 2 * 8 * width.group();
 }
 
-llvm::Function* create_entry_point(llvm::Module& ir, const char* name) {
-  llvm::LLVMContext& context = ir.getContext();
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {llvm::PointerType::get(context, 0)}, false);
-  auto* function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, ir);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
-  return function;
-}
-
-/// void cucpu_run_block(const BlockState*): one group after the other
-void emit_run_block(llvm::Module& ir, llvm::Function* group, const VectorWidth& width) {
-  llvm::Function* entry = create_entry_point(ir, run_block_symbol);
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(ir.getContext(), "entry", entry));
+/// Emits a loop over the groups of a block; `body` gets the group's number and may add blocks.
+void for_each_group(llvm::IRBuilder<>& b, unsigned groups, llvm::function_ref<void(llvm::Value*)> body) {
+  llvm::Function* function = b.GetInsertBlock()->getParent();
   auto* before = b.GetInsertBlock();
-  llvm::Value* none = llvm::ConstantPointerNull::get(b.getPtrTy());
-  auto* loop = llvm::BasicBlock::Create(ir.getContext(), "group", entry);
-  auto* done = llvm::BasicBlock::Create(ir.getContext(), "done", entry);
+  auto* loop = llvm::BasicBlock::Create(b.getContext(), "group", function);
+  auto* done = llvm::BasicBlock::Create(b.getContext(), "groups.done", function);
   b.CreateBr(loop);
   b.SetInsertPoint(loop);
-  auto* first = b.CreatePHI(b.getInt32Ty(), 2);
-  b.CreateCall(group, {entry->getArg(0), first, none});
-  llvm::Value* next = b.CreateAdd(first, b.getInt32(width.group()));
-  first->addIncoming(b.getInt32(0), before);
-  first->addIncoming(next, loop);
-  b.CreateCondBr(b.CreateICmpULT(next, b.getInt32(width.threads())), loop, done);
+  auto* number = b.CreatePHI(b.getInt32Ty(), 2);
+  body(number);
+  llvm::Value* next = b.CreateAdd(number, b.getInt32(1));
+  number->addIncoming(b.getInt32(0), before);
+  number->addIncoming(next, b.GetInsertBlock());
+  b.CreateCondBr(b.CreateICmpULT(next, b.getInt32(groups)), loop, done);
   b.SetInsertPoint(done);
-  b.CreateRetVoid();
 }
 
-/// void cucpu_run_thread(ThreadState*): the group that starts with that thread
-void emit_run_group(llvm::Module& ir, llvm::Function* group) {
-  llvm::Function* entry = create_entry_point(ir, run_thread_symbol);
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(ir.getContext(), "entry", entry));
-  auto field = [&](llvm::Type* type, std::size_t offset) {
-    return b.CreateLoad(type, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), entry->getArg(0), offset));
-  };
-  llvm::Value* block = field(b.getPtrTy(), offsetof(ThreadState, block));
-  b.CreateCall(group, {block, field(b.getInt32Ty(), offsetof(ThreadState, linear)), entry->getArg(0)});
+/// Groups that wait for each other: in rounds from one barrier to the next. They always wait at the same one, or some
+/// have ended.
+void emit_rounds(llvm::IRBuilder<>& b, llvm::Function* group, const VectorWidth& width, std::uint64_t frame_bytes) {
+  llvm::Function* entry = b.GetInsertBlock()->getParent();
+  auto new_block = [&](const char* name) { return llvm::BasicBlock::Create(b.getContext(), name, entry); };
+  auto* frames = b.CreateAlloca(llvm::ArrayType::get(b.getInt8Ty(), frame_bytes * width.groups()), nullptr, "frames");
+  frames->setAlignment(llvm::Align(VectorEmitter::frame_alignment));
+  auto* points = b.CreateAlloca(llvm::ArrayType::get(b.getInt32Ty(), width.groups()), nullptr, "points");
+  auto* waiting = b.CreateAlloca(b.getInt32Ty(), nullptr, "waiting");
+  auto point_of = [&](llvm::Value* number) { return b.CreateInBoundsGEP(b.getInt32Ty(), points, number); };
+  for_each_group(b, width.groups(),
+                 [&](llvm::Value* number) { b.CreateStore(b.getInt32(VectorEmitter::point_start), point_of(number)); });
+  auto* round = new_block("round");
+  b.CreateBr(round);
+  b.SetInsertPoint(round);
+  llvm::Value* ended = b.getInt32(VectorEmitter::point_ended);
+  b.CreateStore(ended, waiting);
+  for_each_group(b, width.groups(), [&](llvm::Value* number) {
+    llvm::Value* point = b.CreateLoad(b.getInt32Ty(), point_of(number));
+    auto* runs = new_block("runs");
+    auto* next = new_block("next");
+    b.CreateCondBr(b.CreateICmpEQ(point, ended), next, runs);
+    b.SetInsertPoint(runs);
+    llvm::Value* first = b.CreateMul(number, b.getInt32(width.group()));
+    llvm::Value* offset = b.CreateMul(b.CreateZExt(number, b.getInt64Ty()), b.getInt64(frame_bytes));
+    llvm::Value* frame = b.CreateInBoundsGEP(b.getInt8Ty(), frames, offset);
+    llvm::Value* reached = b.CreateCall(group, {entry->getArg(0), first, point, frame});
+    b.CreateStore(reached, point_of(number));
+    b.CreateStore(b.CreateOr(b.CreateLoad(b.getInt32Ty(), waiting), reached), waiting);
+    b.CreateBr(next);
+    b.SetInsertPoint(next);
+  });
+  auto* done = new_block("done");
+  b.CreateCondBr(b.CreateICmpEQ(b.CreateLoad(b.getInt32Ty(), waiting), ended), done, round);
+  b.SetInsertPoint(done);
+}
+
+/// void cucpu_run_block(const BlockState*)
+void emit_run_block(llvm::Module& ir, llvm::Function* group, const VectorWidth& width, std::uint64_t frame_bytes) {
+  llvm::LLVMContext& context = ir.getContext();
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {llvm::PointerType::get(context, 0)}, false);
+  auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, run_block_symbol, ir);
+  entry->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", entry));
+  if (frame_bytes != 0) {
+    emit_rounds(b, group, width, frame_bytes);
+  } else {
+    llvm::Value* none = llvm::ConstantPointerNull::get(b.getPtrTy());
+    for_each_group(b, width.groups(), [&](llvm::Value* number) {
+      llvm::Value* first = b.CreateMul(number, b.getInt32(width.group()));
+      b.CreateCall(group, {entry->getArg(0), first, b.getInt32(VectorEmitter::point_start), none});
+    });
+  }
   b.CreateRetVoid();
 }
 
@@ -180,7 +225,7 @@ std::string vectorise(llvm::Function& scalar, const CompileOptions& options, Hos
   if (scalar.getInstructionCount() > largest_kernel) return "its size";
   normalise(scalar);
   isolate_meetings(scalar);
-  for (unsigned most = 8 * warp;;) {
+  for (unsigned most = most_threads;;) {
     const VectorFlow flow(scalar);
     if (!flow.refusal.empty()) return flow.refusal;
     const VectorWidth width = choose_width(scalar, flow, options, host, most);
@@ -189,6 +234,7 @@ std::string vectorise(llvm::Function& scalar, const CompileOptions& options, Hos
     if (options.form == FormOfCode::Auto) {
       if (std::string reason = prefer_scalar_form(flow, shapes); !reason.empty()) return reason;
     }
+    if (width.groups() > 1 && recompute_behind_barriers(flow, shapes)) continue;
     if (split_before_checks(scalar, shapes)) continue;
     VectorEmitter emitter(scalar, flow, width, host);
     llvm::Function* group = emitter.emit();
@@ -199,17 +245,14 @@ std::string vectorise(llvm::Function& scalar, const CompileOptions& options, Hos
       most = width.group() / 2;
       continue;
     }
-    const bool needs_fibers = flow.has_meetings() && width.threads() > width.group();
-    info.needs_fibers = needs_fibers;
-    info.group_threads = width.group();
+    const std::uint64_t waiting_bytes = emitter.frame_bytes() * width.groups();
+    if (waiting_bytes > largest_waiting_bytes) return "what its groups keep across barriers";
+    info.needs_fibers = false;
+    info.waiting_bytes = static_cast<std::uint32_t>(waiting_bytes);
     info.form = FormOfCode::Vector;
-    info.frame_bytes = frame_bytes(scalar, width);
+    info.frame_bytes = frame_bytes(scalar, width) + 2 * info.local_bytes * width.group() + info.waiting_bytes;
     group->addFnAttr(llvm::Attribute::AlwaysInline);
-    if (needs_fibers) {
-      emit_run_group(*scalar.getParent(), group);
-    } else {
-      emit_run_block(*scalar.getParent(), group, width);
-    }
+    emit_run_block(*scalar.getParent(), group, width, emitter.frame_bytes());
     break;
   }
   scalar.eraseFromParent();

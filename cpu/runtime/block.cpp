@@ -62,13 +62,12 @@ Block::Block(Cluster& cluster, Grid& grid, std::uint64_t index, std::byte* windo
   meetings_.resize(warps);
   ended_lanes_.resize(warps, 0);
   if (count % kLanes != 0) ended_lanes_.back() = ~0u << (count % kLanes);  // lanes that never were
-  group_ = grid.code->info.group_threads;
-  threads_.resize((count + group_ - 1) / group_);
+  threads_.resize(count);
   for (std::uint32_t place = 0; place < threads_.size(); ++place) {
     DeviceThread& thread = threads_[place];
     thread.block = this;
     thread.state.block = &state_;
-    set_thread_id(thread.state, grid, place * group_);
+    set_thread_id(thread.state, grid, place);
     thread.state.runtime = &thread;
     ready_.push_back(place);
   }
@@ -112,10 +111,6 @@ Block::Outcome Block::run() {
   return Outcome::Failed;
 }
 
-std::uint32_t Block::size_of(const DeviceThread& thread) const {
-  return std::min(group_, grid_.threads_per_block - thread.state.linear);
-}
-
 void Block::make_ready(std::uint32_t index) {
   threads_[index].standing = DeviceThread::Standing::Ready;
   ready_.push_back(index);
@@ -149,10 +144,10 @@ void Block::poll(DeviceThread& thread) {
   Fiber::suspend();
 }
 
-Block::Barrier& Block::note_arrival(std::uint32_t id, std::uint32_t count, std::uint32_t threads) {
+Block::Barrier& Block::note_arrival(std::uint32_t id, std::uint32_t count) {
   Barrier& barrier = barriers_[id % kBarriers];
   if (barrier.expected == 0) barrier.expected = count == 0 ? grid_.threads_per_block : count;
-  barrier.arrived += threads;
+  ++barrier.arrived;
   polls_without_progress_ = 0;
   return barrier;
 }
@@ -184,15 +179,14 @@ void Block::release(Barrier& barrier) {
 }
 
 void Block::arrive_at_barrier(const DeviceThread& thread, std::uint32_t id, std::uint32_t count) {
-  Barrier& barrier = note_arrival(id, count, 1);
+  Barrier& barrier = note_arrival(id, count);
   if (BlockRaces* const races = checks_ ? checks_->races() : nullptr)
     barrier.arrivals.emplace_back(thread.state.linear, races->arrive());
   if (is_complete(barrier)) release(barrier);
 }
 
 void Block::wait_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_t count) {
-  // Those of a group that have ended count as arrived, as everywhere.
-  Barrier& barrier = note_arrival(id, count, size_of(thread));
+  Barrier& barrier = note_arrival(id, count);
   barrier.waiting.push_back(index_of(thread));
   if (is_complete(barrier)) {
     release(barrier);  // this thread too: it goes on in its turn
@@ -331,8 +325,8 @@ bool Block::release_converging() {
 void Block::thread_ended(DeviceThread& thread) {
   polls_without_progress_ = 0;
   thread.standing = DeviceThread::Standing::Ended;
-  ended_ += size_of(thread);
-  cluster_.threads_ended(thread, size_of(thread));
+  ++ended_;
+  cluster_.thread_ended(thread);
   const std::uint32_t linear = thread.state.linear;
   const std::uint32_t warp = linear / kLanes;
   ended_lanes_[warp] |= 1u << (linear % kLanes);
@@ -358,16 +352,10 @@ std::string Block::standings() const {
     const DeviceThread& first = threads_[begin];
     std::uint32_t end = begin + 1;
     char line[160];
-    int length = 0;
-    if (group_ > 1) {
-      length =
-          std::snprintf(line, sizeof line, "  threads %u-%u: ", begin * group_, begin * group_ + size_of(first) - 1);
-    } else {
-      const std::uint32_t warp_end = std::min<std::uint32_t>((begin / kLanes + 1) * kLanes, grid_.threads_per_block);
-      while (end < warp_end && threads_[end].standing == first.standing && threads_[end].place == first.place) ++end;
-      length = std::snprintf(line, sizeof line, "  warp %u, lanes %u-%u: ", begin / kLanes, begin % kLanes,
-                             (end - 1) % kLanes);
-    }
+    const std::uint32_t warp_end = std::min<std::uint32_t>((begin / kLanes + 1) * kLanes, grid_.threads_per_block);
+    while (end < warp_end && threads_[end].standing == first.standing && threads_[end].place == first.place) ++end;
+    const int length = std::snprintf(line, sizeof line, "  warp %u, lanes %u-%u: ", begin / kLanes, begin % kLanes,
+                                     (end - 1) % kLanes);
     text.append(line, static_cast<std::size_t>(length));
     switch (first.standing) {
       case DeviceThread::Standing::Ended:

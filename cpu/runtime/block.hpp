@@ -1,5 +1,4 @@
-// One resident block whose threads wait for each other: a fiber per device thread, or per group of them in the vector
-// form of the code, with barriers and warp rendezvous.
+// One resident block whose threads wait for each other: a fiber per device thread, with barriers and warp rendezvous.
 //
 // Threads run in ascending order until they wait; the run ends when all have ended, when nothing but polling goes on
 // (the participant then looks after other blocks), when the rest waits for other blocks of the cluster, or in a
@@ -29,7 +28,6 @@ inline constexpr std::uint32_t kLanes = 32;
 class Block;
 class Cluster;
 
-/// One device thread; in the vector form a group of them, by its first one.
 struct DeviceThread {
   enum class Standing : std::uint8_t { Ready, AtBarrier, AtWarp, Converging, AtCluster, Ended };
 
@@ -118,10 +116,8 @@ class Block {
     }
   };
 
-  Barrier& note_arrival(std::uint32_t id, std::uint32_t count, std::uint32_t threads);
-  std::uint32_t index_of(const DeviceThread& thread) const { return thread.state.linear / group_; }
-  /// Device threads that the fiber runs.
-  std::uint32_t size_of(const DeviceThread& thread) const;
+  Barrier& note_arrival(std::uint32_t id, std::uint32_t count);
+  std::uint32_t index_of(const DeviceThread& thread) const { return thread.state.linear; }
   bool is_complete(const Barrier& barrier) const;
   void release(Barrier& barrier);
   void wait(DeviceThread& thread, DeviceThread::Standing standing, std::uint32_t place);
@@ -144,7 +140,6 @@ class Block {
   std::unique_ptr<BlockChecks> checks_;  ///< of checked code
   std::vector<DeviceThread> threads_;    ///< never resized after construction: fibers hold their addresses
   std::deque<std::uint32_t> ready_;
-  std::uint32_t group_ = 1;  ///< device threads of one fiber
   std::array<Barrier, kBarriers> barriers_;
   std::vector<std::vector<Meeting>> meetings_;  ///< by warp
   std::vector<std::uint32_t> ended_lanes_;      ///< by warp

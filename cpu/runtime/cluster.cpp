@@ -79,8 +79,8 @@ void Cluster::wait(DeviceThread& thread) {
   thread.block->wait_at_cluster(thread);
 }
 
-void Cluster::threads_ended(const DeviceThread& thread, std::uint32_t count) {
-  threads_ -= count;
+void Cluster::thread_ended(const DeviceThread& thread) {
+  --threads_;
   if (thread.cluster_phase == phase_) --arrived_;
   end_phase_if_complete();
 }

@@ -27,8 +27,7 @@ class Cluster {
   // Called by the blocks, on the fiber of `thread` where there is one.
   void arrive(DeviceThread& thread);
   void wait(DeviceThread& thread);
-  /// `count` device threads are gone, `thread` the first of them.
-  void threads_ended(const DeviceThread& thread, std::uint32_t count);
+  void thread_ended(const DeviceThread& thread);
 
  private:
   void end_phase_if_complete();

@@ -3,7 +3,6 @@
 
 #include <signal.h>
 
-#include <algorithm>
 #include <cstdio>
 
 #include "cpu/runtime/address_space.hpp"
@@ -80,12 +79,6 @@ std::string whereabouts(const Grid& grid, const BlockState& block, const ThreadS
 }
 
 void fail_with_fault(Grid& grid, const BlockState& block, const ThreadState* thread, const Fault& fault) {
-  const std::uint32_t group = grid.code->info.group_threads;
-  std::string where = whereabouts(grid, block, group == 1 ? thread : nullptr);
-  if (thread && group > 1) {  // which of them it was, nobody knows
-    where += ", threads " + std::to_string(thread->linear) + "-" +
-             std::to_string(std::min(thread->linear + group, grid.threads_per_block) - 1);
-  }
   std::string detail;
   CUresult error = CUDA_ERROR_ILLEGAL_ADDRESS;
   if (fault.is_stack_overflow) {
@@ -99,7 +92,7 @@ void fail_with_fault(Grid& grid, const BlockState& block, const ThreadState* thr
     detail = ": access to address " + hexadecimal(fault.address) + ", which is in no " +
              (ours ? "live device allocation" : "accessible memory");
   }
-  grid.fail(error, where + detail);
+  grid.fail(error, whereabouts(grid, block, thread) + detail);
 }
 
 }  // namespace cucore::cpu::runtime

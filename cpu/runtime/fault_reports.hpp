@@ -32,8 +32,7 @@ std::string hexadecimal(std::uint64_t value);
 /// "kernel scale, block (x,y,z), thread (x,y,z)", without the thread if there is none.
 std::string whereabouts(const Grid& grid, const BlockState& block, const ThreadState* thread = nullptr);
 
-/// Turns a fault of generated code into the grid's failure. `thread` may be null (a plain loop); in the vector form it
-/// stands for its group.
+/// Turns a fault of generated code into the grid's failure. `thread` may be null (a plain loop).
 void fail_with_fault(Grid& grid, const BlockState& block, const ThreadState* thread, const Fault& fault);
 
 }  // namespace cucore::cpu::runtime

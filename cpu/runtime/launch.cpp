@@ -139,8 +139,8 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
   if (const CUresult result = function->code(request.block, thread_count(request), &grid.code); result != CUDA_SUCCESS)
     return result;
   const codegen::KernelInfo& info = grid.code->info;
-  grid.stack_bytes = kStackBase + 2 * std::size_t{info.local_bytes} * info.group_threads +
-                     std::size_t{info.frame_bytes} + 4 * context.stack_limit();
+  grid.stack_bytes =
+      kStackBase + 2 * std::size_t{info.local_bytes} + std::size_t{info.frame_bytes} + 4 * context.stack_limit();
 
   LaunchState& state = grid.state;
   state.params = params;

@@ -77,13 +77,13 @@ void fiber_main() {
   swapcontext(&self->context, &scheduler->context);
 }
 
-void run_fibers(const BlockState& block, RunThread run, std::uint32_t group) {
+void run_fibers(const BlockState& block, RunThread run) {
   Scheduler local;
   scheduler = &local;
   const auto& extent = block.launch->block;
-  local.fibers.resize((std::size_t{extent[0]} * extent[1] * extent[2] + group - 1) / group);
+  local.fibers.resize(std::size_t{extent[0]} * extent[1] * extent[2]);
   for (Fiber& fiber : local.fibers) {
-    const std::uint32_t linear = static_cast<std::uint32_t>(&fiber - local.fibers.data()) * group;
+    const std::uint32_t linear = static_cast<std::uint32_t>(&fiber - local.fibers.data());
     fiber.state = {.block = &block,
                    .thread_id = {linear % extent[0], linear / extent[0] % extent[1], linear / extent[0] / extent[1]},
                    .linear = linear,
@@ -413,7 +413,7 @@ void TestModule::launch_block_of_bytes(std::string_view kernel, Extent grid, Ext
         if (code->run_block != nullptr) {
           code->run_block(&state);
         } else {
-          run_fibers(state, code->run_thread, code->info.group_threads);
+          run_fibers(state, code->run_thread);
         }
       }
     }

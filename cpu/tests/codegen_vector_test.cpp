@@ -153,6 +153,95 @@ TEST(VectorForm, takes_an_early_exit_before_a_barrier) {
   }
 }
 
+TEST(VectorForm, keeps_what_lives_across_barriers_of_a_block_of_several_groups) {
+  // Shared memory is written before and read after each of `turns` barriers, by everyone from someone else; a sum, a
+  // loaded value, a predicate and a pair of local words live across all of them.
+  const std::string text = kernel(
+      ".shared .align 4 .b8 tile[4096];\n.local .align 4 .b8 own[8];\n.reg .u32 %tile, %mine, %other, %turns;\n.reg "
+      ".u64 %own;\n"
+      "mov.u32 %tile, tile;\nshl.b32 %mine, %r0, 2;\nadd.u32 %mine, %tile, %mine;\nmov.u64 %own, own;\n"
+      "ld.global.u32 %r5, [%a1];\nand.b32 %r6, %r5, 1;\nsetp.eq.u32 %p3, %r6, 0;\nst.local.u32 [%own], %r0;\n"
+      "mul.lo.u32 %r7, %r0, %r0;\nst.local.u32 [%own+4], %r7;\nmov.u32 %r1, 0;\nmov.u32 %turns, 0;\n"
+      "L1: add.u32 %r8, %r1, %r7;\nst.shared.u32 [%mine], %r8;\nxor.b32 %r9, %r0, 31;\nmin.u32 %r9, %r9, %n;\n"
+      "bar.sync 0;\nshl.b32 %other, %r9, 2;\nadd.u32 %other, %tile, %other;\nld.shared.u32 %r10, [%other];\n"
+      "bar.sync 0;\n@%p3 add.u32 %r10, %r10, 3;\nld.local.u32 %r11, [%own];\nld.local.u32 %r12, [%own+4];\n"
+      "sub.u32 %r10, %r10, %r11;\nxor.b32 %r10, %r10, %r12;\nadd.u32 %r1, %r1, %r10;\nadd.u32 %r1, %r1, %r5;\n"
+      "st.local.u32 [%own], %r10;\nadd.u32 %turns, %turns, 1;\nsetp.lt.u32 %p4, %turns, 5;\n@%p4 bra L1;\n");
+  for (const unsigned threads : {40U, 256U, 300U, 512U, 1000U}) {
+    std::string own = text;
+    own.replace(own.find("%n;"), 2, std::to_string(threads - 1));
+    std::string refusal;
+    EXPECT_EQ(run_form(own, FormOfCode::Vector, threads, &refusal), run_form(own, FormOfCode::Scalar, threads));
+    EXPECT_EQ(refusal, "");
+  }
+}
+
+TEST(VectorForm, needs_no_fibers_for_barriers) {
+  const std::string text = kernel("bar.sync 0;\nmov.u32 %r1, %r0;\n");
+  TestModule scalar(text, FormOfCode::Scalar);
+  TestModule vector(text, FormOfCode::Vector);
+  EXPECT_TRUE(scalar.compile("k", {1024, 1, 1})->info.needs_fibers);
+  EXPECT_FALSE(vector.compile("k", {1024, 1, 1})->info.needs_fibers);
+}
+
+TEST(VectorForm, keeps_values_that_wait_at_different_barriers_in_the_same_memory) {
+  auto frame_bytes = [](unsigned barriers) {
+    std::string body = "mov.u32 %r1, 0;\n";
+    for (unsigned n = 0; n < barriers; ++n) {
+      body += "ld.volatile.global.u32 %r2, [%a1];\nadd.u32 %r2, %r2, " + std::to_string(n) +
+              ";\nbar.sync 0;\nadd.u32 %r1, %r1, %r2;\n";
+    }
+    TestModule module(kernel(body), FormOfCode::Vector);
+    const codegen::KernelInfo info = module.compile("k", {1000, 1, 1})->info;
+    EXPECT_EQ(module.refusal, "");
+    return info.waiting_bytes;
+  };
+  EXPECT_LE(frame_bytes(30), 2 * frame_bytes(3));  // groups may be smaller
+}
+
+TEST(VectorForm, computes_again_behind_a_barrier_what_is_quickly_made_of_the_thread_index) {
+  auto frame_bytes = [](const std::string& operation) {
+    TestModule module(
+        kernel("and.b32 %r2, %r0, 5;\nxor.b32 %r2, %r2, 3;\n" + operation + "bar.sync 0;\nadd.u32 %r1, %r2, 1;\n"),
+        FormOfCode::Vector);
+    return module.compile("k", {1000, 1, 1})->info.waiting_bytes;
+  };
+  EXPECT_GE(frame_bytes("ld.global.u32 %r2, [%a1];\n"), frame_bytes("") + 4 * 1000);
+}
+
+TEST(VectorForm, refuses_several_barriers_in_a_block_of_several_groups) {
+  std::string refusal;
+  const std::string text = kernel("mov.u32 %r1, %r0;\nbar.sync 0;\nadd.u32 %r1, %r1, 1;\nbar.sync 1;\n");
+  for (const unsigned threads : {32U, 1000U}) {
+    EXPECT_EQ(run_form(text, FormOfCode::Vector, threads, &refusal), run_form(text, FormOfCode::Scalar, threads));
+    EXPECT_EQ(refusal, threads == 32 ? "" : "several barriers in a block of several groups");
+  }
+}
+
+TEST(VectorForm, runs_short_branches_of_some_lanes_under_a_mask) {
+  // Lanes take a side of stores, one that makes a value, and one whose index wraps around between or outside them.
+  for (const std::string& body : {
+           std::string("setp.gt.u32 %p0, %r0, 20;\n@%p0 bra L1;\nst.global.u32 [%a1], 7;\nL1: ld.global.u32 %r1, "
+                       "[%a1];\nadd.u32 %r1, %r1, %r0;\n"),
+           std::string("ld.global.u32 %r1, [%a1];\nand.b32 %r2, %r0, 6;\nsetp.eq.u32 %p0, %r2, 4;\n@%p0 bra L1;\n"
+                       "rem.u32 %r1, %r0, %r2;\nadd.u32 %r1, %r1, 5;\nL1: add.u32 %r1, %r1, 1;\n"),
+           std::string("mov.u32 %r1, 99;\nsub.u32 %r2, %r0, 5;\nsetp.lt.u32 %p0, %r0, 5;\n@%p0 bra L1;\n"
+                       "cvt.u64.u32 %a2, %r2;\nshr.u64 %a3, %a2, 20;\nshl.b64 %a2, %a2, 2;\nadd.u64 %a2, %a2, %a0;\n"
+                       "ld.global.u32 %r1, [%a2+20];\ncvt.u32.u64 %r3, %a3;\nadd.u32 %r1, %r1, %r3;\nL1:\n"),
+           std::string("mov.u32 %r1, 99;\nsub.u32 %r2, %r0, 5;\nsetp.eq.u32 %p0, %r0, 7;\n@%p0 bra L1;\n"
+                       "cvt.u64.u32 %a2, %r2;\nshr.u64 %a3, %a2, 20;\nld.global.u32 %r1, [%a1];\ncvt.u32.u64 %r3, "
+                       "%a3;\nadd.u32 %r1, %r1, %r3;\nL1:\n"),
+       }) {
+    for (const unsigned threads : {16U, 40U, 64U, 256U, 1024U}) {
+      std::string refusal;
+      const std::string text = kernel(body);
+      EXPECT_EQ(run_form(text, FormOfCode::Vector, threads, &refusal), run_form(text, FormOfCode::Scalar, threads))
+          << body << threads;
+      EXPECT_EQ(refusal, "");
+    }
+  }
+}
+
 TEST(VectorForm, divides_only_where_lanes_have_come_to_the_division) {
   // Thread 0 would divide by zero; which lanes do is known at compile time, the dividend is not.
   const std::string text = kernel(

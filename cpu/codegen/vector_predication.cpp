@@ -1,0 +1,112 @@
+// Short branches over some lanes in the full version: rather than leave it, it runs the block that they take under a
+// mask, and goes on with all lanes.
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/Instructions.h>
+
+#include <algorithm>
+
+#include "cpu/codegen/vector_emitter.hpp"
+
+namespace cucore::cpu::codegen {
+
+using llvm::BasicBlock;
+using llvm::Instruction;
+using llvm::Value;
+
+namespace {
+
+/// Instructions that are worth a third copy.
+constexpr std::size_t longest_side = 32;
+
+bool may_be_predicated(const Instruction& instruction) {
+  if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
+    return call->getCalledFunction() != nullptr && call->getCalledFunction()->isIntrinsic();
+  }
+  return true;
+}
+
+}  // namespace
+
+/// The block that some lanes pass on the way to where the others go at once; null if the branch has no such form, or
+/// if values would lose their shape where the ways meet.
+BasicBlock* VectorEmitter::predicated_side(const llvm::BranchInst& branch) const {
+  for (const unsigned n : {0U, 1U}) {
+    BasicBlock* side = branch.getSuccessor(n);
+    BasicBlock* meet = branch.getSuccessor(1 - n);
+    const bool has_form = side != meet && side->getSinglePredecessor() != nullptr &&
+                          side->getSingleSuccessor() == meet && flow_.index(meet) > flow_.index(side) &&
+                          side->size() <= longest_side;
+    if (!has_form || !std::all_of(side->begin(), side->end(), may_be_predicated)) continue;
+    const auto phis = meet->phis();
+    if (std::all_of(phis.begin(), phis.end(), [&](const llvm::PHINode& phi) {
+          return full_shapes_.of(&phi).is_varying() && !phi.getType()->isVectorTy();
+        }))
+      return side;
+  }
+  return nullptr;
+}
+
+void VectorEmitter::emit_predicated(const Division& division, BasicBlock* side) {
+  division_ = &division;
+  current_ = side;
+  mask_ = division.masks[side == division.targets[0] ? 0 : 1];
+  mask_vectors_.assign(width_.chunks, nullptr);
+  can_restart_ = true;
+  for (Instruction& instruction : *side) {
+    if (instruction.isTerminator()) break;
+    emit_instruction(instruction);
+    if (!refusal_.empty()) return;
+  }
+  flush_checks();
+  BasicBlock* meet = side->getSingleSuccessor();
+  std::vector<std::pair<llvm::PHINode*, Parts>> merged;
+  for (llvm::PHINode& phi : meet->phis()) {
+    const Shape& shape = full_shapes_.of(&phi);
+    const Wide here = converted(get(phi.getIncomingValueForBlock(side)), shape, phi.getType());
+    const Wide there = converted(get(phi.getIncomingValueForBlock(division.from)), shape, phi.getType());
+    Parts parts;
+    for (unsigned k = 0; k < width_.chunks; ++k)
+      parts.push_back(b.CreateSelect(mask_vector(k), here.parts[k], there.parts[k]));
+    merged.emplace_back(&phi, parts);
+  }
+  for (auto& [phi, parts] : merged) {
+    Slots& slots = slots_of(phi, Full);
+    for (unsigned k = 0; k < width_.chunks; ++k) b.CreateStore(parts[k], slots[k]);
+  }
+  b.CreateBr(bodies_[Full][meet]);
+  division_ = nullptr;
+  current_ = division.from;
+  mask_.assign(width_.chunks, all_lanes());
+  mask_vectors_.assign(width_.chunks, nullptr);
+}
+
+/// A strided value that may wrap around inside a chunk, where only active lanes count: from the lowest of them, and
+/// checked against the highest.
+void VectorEmitter::emit_predicated_extension(Instruction& extension) {
+  const Shape shape = shapes().of(&extension);
+  Wide result{shape, {}};
+  llvm::Type* narrow = extension.getOperand(0)->getType();
+  llvm::Type* wide = extension.getType();
+  const auto stride = static_cast<std::uint64_t>(shape.stride);
+  for (unsigned k = 0; k < width_.chunks; ++k) {
+    Value* first = first_lane(extension.getOperand(0), k);
+    Value* last_lane = llvm::ConstantInt::get(mask_type(), width_.lanes - 1);
+    auto first_as_seen_from = [&](Value* lane) {
+      lane = b.CreateAnd(lane, last_lane);  // any of them if none is active
+      auto steps = [&](llvm::Type* type) {
+        return b.CreateMul(b.CreateZExtOrTrunc(lane, type), llvm::ConstantInt::get(type, stride));
+      };
+      Value* value = b.CreateAdd(first, steps(narrow));
+      Value* extended = llvm::isa<llvm::SExtInst>(extension) ? b.CreateSExt(value, wide) : b.CreateZExt(value, wide);
+      return b.CreateSub(extended, steps(wide));
+    };
+    Value* lowest = b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_[k], b.getFalse());
+    Value* highest = b.CreateSub(last_lane, b.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, mask_[k], b.getFalse()));
+    result.parts.push_back(first_as_seen_from(lowest));
+    Value* wraps = b.CreateAnd(is_chunk_active(k), b.CreateICmpNE(result.parts[k], first_as_seen_from(highest)));
+    unchecked_ = unchecked_ == nullptr ? wraps : b.CreateOr(unchecked_, wraps);
+  }
+  put(&extension, std::move(result));
+}
+
+}  // namespace cucore::cpu::codegen
