@@ -39,8 +39,9 @@ VectorFlow::VectorFlow(llvm::Function& scalar) : dominators_(scalar), post_domin
         return;
       }
     }
-    has_meetings_ |= std::any_of(block->begin(), block->end(), is_meeting);
-    has_barriers_ |= std::any_of(block->begin(), block->end(), is_block_barrier);
+    for (const Instruction& instruction : *block) {
+      if (is_meeting(instruction)) (is_block_barrier(instruction) ? has_barriers_ : has_warp_operations_) = true;
+    }
   }
   find_live_values();
 }
@@ -80,7 +81,7 @@ Blocks VectorFlow::influence(BasicBlock* block) const {
 }
 
 bool VectorFlow::meetings_converge(const Blocks& dividing, bool (*is_of_kind)(const Instruction&)) const {
-  if (!has_meetings_) return true;
+  if (!has_meetings()) return true;
   // The blocks from which a meeting can be reached, and among them who must pass whom.
   llvm::SetVector<BasicBlock*> meeting;
   for (BasicBlock* block : order) {

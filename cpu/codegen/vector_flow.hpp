@@ -42,8 +42,9 @@ class VectorFlow {
   /// Whether all lanes that can still meet others arrive together at every meeting, given the branches that may divide
   /// lanes. Lanes that can no longer reach a meeting count as gone: they run to their end first.
   bool meetings_converge(const Blocks& dividing, bool (*is_of_kind)(const llvm::Instruction&)) const;
-  bool has_meetings() const { return has_meetings_; }
+  bool has_meetings() const { return has_barriers_ || has_warp_operations_; }
   bool has_barriers() const { return has_barriers_; }
+  bool has_warp_operations() const { return has_warp_operations_; }
 
   /// By block: instructions of other blocks, and its own phis aside, that it or a later block still uses.
   const llvm::DenseMap<llvm::BasicBlock*, std::vector<llvm::Instruction*>>& live_in() const { return live_in_; }
@@ -57,8 +58,8 @@ class VectorFlow {
   llvm::LoopInfo loops_;
   llvm::DenseMap<const llvm::BasicBlock*, unsigned> index_;
   llvm::DenseMap<llvm::BasicBlock*, std::vector<llvm::Instruction*>> live_in_;
-  bool has_meetings_ = false;
   bool has_barriers_ = false;
+  bool has_warp_operations_ = false;
 };
 
 }  // namespace cucore::cpu::codegen

@@ -125,9 +125,9 @@ VectorWidth choose_width(llvm::Function& scalar, const VectorFlow& flow, const C
   return width;
 }
 
-/// Lanes of a warp that meet must be in one group.
+/// Lanes of a warp that meet must be in one group; at barriers groups meet.
 unsigned smallest_group(const VectorFlow& flow, const VectorWidth& width) {
-  return flow.has_meetings() ? warp : width.lanes;
+  return flow.has_warp_operations() ? warp : width.lanes;
 }
 
 bool is_too_large(const llvm::Function& group) {

@@ -209,6 +209,27 @@ TEST(VectorForm, computes_again_behind_a_barrier_what_is_quickly_made_of_the_thr
   EXPECT_GE(frame_bytes("ld.global.u32 %r2, [%a1];\n"), frame_bytes("") + 4 * 1000);
 }
 
+TEST(VectorForm, runs_long_kernels_with_barriers_in_groups_of_less_than_a_warp) {
+  std::string body =
+      ".shared .align 4 .b8 tile[128];\n.reg .u32 %mine, %other;\nmov.u32 %mine, tile;\nmov.u32 %other, tile;\n"
+      "shl.b32 %r2, %r0, 2;\nadd.u32 %mine, %mine, %r2;\nxor.b32 %r2, %r2, 124;\nadd.u32 %other, %other, %r2;\n"
+      "ld.global.u32 %r1, [%a1];\n";
+  for (unsigned n = 0; n < 2; ++n) {
+    body += "st.shared.u32 [%mine], %r1;\nbar.sync 0;\nld.shared.u32 %r3, [%other];\nbar.sync 0;\n";
+    for (unsigned k = 0; k < 800; ++k) body += "mad.lo.u32 %r1, %r1, %r3, " + std::to_string(n + k) + ";\n";
+  }
+  TestModule scalar(kernel(body), FormOfCode::Scalar);
+  TestModule vector(kernel(body), FormOfCode::Vector);
+  vector.march = "x86-64-v3";
+  Words expected(32, 5);
+  Words computed(32, 5);
+  scalar.launch("k", {1, 1, 1}, {32, 1, 1}, expected.data());
+  vector.launch("k", {1, 1, 1}, {32, 1, 1}, computed.data());
+  EXPECT_EQ(computed, expected);
+  EXPECT_EQ(vector.refusal, "");
+  EXPECT_GT(vector.compile("k", {32, 1, 1})->info.waiting_bytes, 0U) << "several groups";
+}
+
 TEST(VectorForm, refuses_several_barriers_in_a_block_of_several_groups) {
   std::string refusal;
   const std::string text = kernel("mov.u32 %r1, %r0;\nbar.sync 0;\nadd.u32 %r1, %r1, 1;\nbar.sync 1;\n");
