@@ -16,7 +16,7 @@ using llvm::Value;
 namespace {
 
 /// Instructions that are worth a third copy.
-constexpr std::size_t longest_side = 32;
+constexpr std::size_t longest_side = 80;
 
 bool may_be_predicated(const Instruction& instruction) {
   if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {

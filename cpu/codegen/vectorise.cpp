@@ -4,6 +4,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/PassManager.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
@@ -37,6 +38,9 @@ constexpr unsigned largest_straight_code = 4000;
 /// What all groups of a block keep across barriers.
 constexpr std::uint64_t largest_waiting_bytes = std::uint64_t{4} << 20;
 
+/// Instructions on the way to a test that all lanes may run rather than part before it.
+constexpr int cheap_test = 16;
+
 /// Simplified loops in closed form, branches only, one return: what VectorFlow asks for.
 void normalise(llvm::Function& scalar) {
   llvm::LoopAnalysisManager loops;
@@ -50,6 +54,8 @@ void normalise(llvm::Function& scalar) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, call_graph, modules);
   llvm::FunctionPassManager passes;
+  // Tests one after the other, as of an index on several axes, become one branch.
+  passes.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().bonusInstThreshold(cheap_test)));
   passes.addPass(llvm::LowerSwitchPass());
   passes.addPass(llvm::UnifyFunctionExitNodesPass());
   passes.addPass(llvm::LoopSimplifyPass());

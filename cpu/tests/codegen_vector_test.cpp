@@ -252,6 +252,10 @@ TEST(VectorForm, runs_short_branches_of_some_lanes_under_a_mask) {
            std::string("mov.u32 %r1, 99;\nsub.u32 %r2, %r0, 5;\nsetp.eq.u32 %p0, %r0, 7;\n@%p0 bra L1;\n"
                        "cvt.u64.u32 %a2, %r2;\nshr.u64 %a3, %a2, 20;\nld.global.u32 %r1, [%a1];\ncvt.u32.u64 %r3, "
                        "%a3;\nadd.u32 %r1, %r1, %r3;\nL1:\n"),
+           // Two tests, the second of a value that is made between them.
+           std::string("mov.u32 %r1, 99;\nsetp.lt.u32 %p0, %r0, 3;\n@%p0 bra L1;\nxor.b32 %r2, %r0, 11;\n"
+                       "setp.gt.u32 %p1, %r2, 40;\n@%p1 bra L1;\nsub.u32 %r3, %r0, 3;\nmul.wide.s32 %a2, %r3, 4;\n"
+                       "add.u64 %a2, %a2, %a0;\nld.global.u32 %r1, [%a2+12];\nadd.u32 %r1, %r1, %r2;\nL1:\n"),
        }) {
     for (const unsigned threads : {16U, 40U, 64U, 256U, 1024U}) {
       std::string refusal;
