@@ -34,7 +34,7 @@ constexpr unsigned largest_kernel = 4000;
 constexpr unsigned largest_group = 30000;
 constexpr std::size_t largest_block = 5000;
 /// Of a kernel without a masked version, operations for all chunks of a group.
-constexpr unsigned largest_straight_code = 4000;
+constexpr unsigned largest_straight_code = 6000;
 /// What all groups of a block keep across barriers.
 constexpr std::uint64_t largest_waiting_bytes = std::uint64_t{4} << 20;
 
