@@ -58,7 +58,9 @@ class Recomputation {
     for (const Value* operand : instruction->operands()) {
       if (is_kept(operand)) continue;
       const auto more = price(operand, limit - 1);
-      if (!more || (total += *more) > limit) return {};
+      if (!more) return {};
+      total += *more;
+      if (total > limit) return {};
     }
     return total;
   }
