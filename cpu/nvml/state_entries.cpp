@@ -154,7 +154,7 @@ nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t device, unsigned int* st
 /// `size` is in bytes.
 nvmlReturn_t nvmlDeviceGetSupportedPerformanceStates(nvmlDevice_t device, unsigned int* states, unsigned int size) {
   return of_device(device, states, [&] {
-    const unsigned int count = size / sizeof *states;
+    const auto count = static_cast<unsigned int>(size / sizeof *states);
     if (count == 0) return NVML_ERROR_INSUFFICIENT_SIZE;
     std::fill_n(states, count, kUnknownState);
     states[0] = kFastest;
