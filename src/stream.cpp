@@ -313,8 +313,10 @@ std::uint64_t Stream::id() const {
 CaptureStatus Stream::capture_status() const {
   const StreamState& state = open_stream(state_, "capture_status");
   int status = 0;
+  ContextScope scope(state.context != nullptr ? state.context->handle : nullptr);
   driver::check(driver::table().cuStreamIsCapturing(state.handle, &status), "cuStreamIsCapturing",
                 [&] { return describe(state); });
+  scope.restore();
   return static_cast<CaptureStatus>(status);
 }
 

@@ -129,6 +129,7 @@ TEST(stream, works_from_a_thread_with_no_context) {
     stream.sync();
     EXPECT_TRUE(stream.is_done());
     EXPECT_TRUE(event.is_done());
+    EXPECT_EQ(stream.capture_status(), CaptureStatus::none);
     EXPECT_FALSE(Context::current());
   }).join();
 }
