@@ -219,7 +219,6 @@ float f16_to_f32(std::uint16_t half) {
 
 // ---- approximate functions -----------------------------------------------------------------------------------------
 
-float ex2(float a) { return std::exp2(a); }
 float lg2(float a) { return std::log2(a); }
 float sine(float a) { return std::sin(a); }
 float cosine(float a) { return std::cos(a); }
@@ -331,7 +330,6 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_f64_to_e5m2", address_of(to_e5m2)},
       {"cucpu_e4m3_to_f32", address_of(e4m3_to_f32)},
       {"cucpu_f16_to_f32", address_of(f16_to_f32)},
-      {"cucpu_ex2_f32", address_of(ex2)},
       {"cucpu_lg2_f32", address_of(lg2)},
       {"cucpu_sin_f32", address_of(sine)},
       {"cucpu_cos_f32", address_of(cosine)},
