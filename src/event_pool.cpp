@@ -1,6 +1,10 @@
 // EventPool.
 #include "cucore/event_pool.hpp"
 
+#include <algorithm>
+#include <memory>
+#include <new>
+
 #include "cucore/error.hpp"
 #include "src/detail/closed.hpp"
 #include "src/detail/event_state.hpp"
@@ -24,11 +28,20 @@ void EventPool::drop(EventPool* pool) noexcept {
   delete pool;
 }
 
-inline Event EventPool::take(const EventOptions& options, unsigned loans) {
+namespace {
+
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_ipc() {
+  throw TypeError({.call = "EventPool::get",
+                   .message = "an IPC-enabled event belongs to one record and cannot be used again",
+                   .hint = "make it with Stream::record"});
+}
+
+}  // namespace
+
+// Inlined into the three that take, as an event and the pool cost little more than the calls would.
+[[gnu::always_inline]] inline Event EventPool::take(const EventOptions& options, unsigned loans) {
   if (options.ipc_enabled) [[unlikely]] {
-    throw TypeError({.call = "EventPool::get",
-                     .message = "an IPC-enabled event belongs to one record and cannot be used again",
-                     .hint = "make it with Stream::record"});
+    refuse_ipc();
   }
   Idle& idle = idle_[kind_of(options)];
   const detail::SpinGuard lock(taken_);
@@ -39,29 +52,32 @@ inline Event EventPool::take(const EventOptions& options, unsigned loans) {
   return std::move(idle.places[--idle.count]);
 }
 
+// With the lock held.
 [[gnu::cold, gnu::noinline]] bool EventPool::make_room(Idle& idle) noexcept {
+  if (is_ownerless_ || idle.places.size() >= capacity_) return false;
   try {
-    idle.places.resize(idle.places.size() * 2 + 8);
+    idle.places.resize(std::min(idle.places.size() * 2 + 8, capacity_));
     return true;
   } catch (const std::bad_alloc&) {
     return false;
   }
 }
 
-// With the lock held.
-inline bool EventPool::keep(Event& event) noexcept {
-  Idle& idle = idle_[kind_of(event.state()->options)];
-  if (is_ownerless_ || idle.count >= capacity_) return false;
-  if (idle.count == idle.places.size() && !make_room(idle)) return false;
-  idle.places[idle.count++] = std::move(event);
-  return true;
+// With the lock held, and room made.
+inline void EventPool::keep(Event& event, Idle& idle) noexcept {
+  std::construct_at(&idle.places[idle.count++], std::move(event));  // the event that was there is closed
+}
+
+[[gnu::cold, gnu::noinline]] PooledEvent EventPool::get_new(const EventOptions& options) {
+  Event event = context_.create_event(options);
+  count_loan();
+  return {std::move(event), *this};
 }
 
 PooledEvent EventPool::get(const EventOptions& options) {
   Event event = take(options, 1);
   if (!event) [[unlikely]] {
-    event = context_.create_event(options);
-    count_loan();
+    return get_new(options);
   }
   return {std::move(event), *this};
 }
@@ -76,15 +92,30 @@ void EventPool::count_loan() noexcept {
 }
 
 bool EventPool::take_back(Event& event) noexcept {
+  if (event && event.state().use_count() == 1) [[likely]] {
+    Idle& idle = idle_[kind_of(event.state()->options)];
+    const detail::SpinGuard lock(taken_);
+    if (idle.has_room()) [[likely]] {
+      --loans_;
+      keep(event, idle);
+      return true;
+    }
+  }
+  return take_back_otherwise(event);
+}
+
+// The events that stay with the caller, the first ones of a kind, and the end of a pool without an owner.
+[[gnu::cold, gnu::noinline]] bool EventPool::take_back_otherwise(Event& event) noexcept {
   const bool free = event && event.state().use_count() == 1;
-  bool kept = false;
   {
     const detail::SpinGuard lock(taken_);
     --loans_;
-    kept = free && keep(event);
-    if (!is_ownerless_ || loans_ != 0) [[likely]] {
-      return kept;
+    Idle& idle = idle_[free ? kind_of(event.state()->options) : 0];
+    if (free && (idle.has_room() || make_room(idle))) {
+      keep(event, idle);
+      return true;
     }
+    if (!is_ownerless_ || loans_ != 0) return false;
   }
   delete this;
   return false;
@@ -95,13 +126,16 @@ bool EventPool::try_put(Event& event) noexcept {
   if (!event || event.state().use_count() != 1) return false;
   const detail::EventState& state = *event.state();
   if (state.options.ipc_enabled || state.context != context_.state() || state.owned.get() == nullptr) return false;
+  Idle& idle = idle_[kind_of(state.options)];
   const detail::SpinGuard lock(taken_);
-  return keep(event);
+  if (!idle.has_room() && !make_room(idle)) return false;
+  keep(event, idle);
+  return true;
 }
 
-void EventPool::trim(std::size_t keep) noexcept {
-  std::array<std::vector<Event>, 4> excess;  // destroyed without the lock
-  const detail::SpinGuard lock(taken_);
+// With the lock held.
+std::array<std::vector<Event>, 4> EventPool::take_excess(std::size_t keep) noexcept {
+  std::array<std::vector<Event>, 4> excess;
   for (std::size_t kind = 0; kind < idle_.size(); ++kind) {
     Idle& idle = idle_[kind];
     while (idle.count > keep) {
@@ -113,6 +147,13 @@ void EventPool::trim(std::size_t keep) noexcept {
       }
     }
   }
+  return excess;
+}
+
+void EventPool::trim(std::size_t keep) noexcept {
+  std::array<std::vector<Event>, 4> excess;  // destroyed without the lock
+  const detail::SpinGuard lock(taken_);
+  excess = take_excess(keep);
 }
 
 std::size_t EventPool::capacity() const noexcept {
@@ -121,11 +162,11 @@ std::size_t EventPool::capacity() const noexcept {
 }
 
 void EventPool::set_capacity(std::size_t capacity) noexcept {
-  {
-    const detail::SpinGuard lock(taken_);
-    capacity_ = capacity;
-  }
-  trim(capacity);
+  std::array<std::vector<Event>, 4> excess;  // destroyed without the lock
+  const detail::SpinGuard lock(taken_);
+  capacity_ = capacity;
+  excess = take_excess(capacity);
+  for (Idle& idle : idle_) idle.places.resize(std::min(idle.places.size(), capacity));
 }
 
 std::size_t EventPool::idle() const noexcept {

@@ -78,12 +78,16 @@ class CUCORE_API EventPool {
   /// What the last owner does.
   static void drop(EventPool* pool) noexcept;
   Event take(const EventOptions& options, unsigned loans);
-  bool keep(Event& event) noexcept;
+  PooledEvent get_new(const EventOptions& options);
+  bool take_back_otherwise(Event& event) noexcept;
   struct Idle {
-    std::vector<Event> places;  // the first `count` have events
+    std::vector<Event> places;  // at most as many as the capacity; the first `count` have events, the others are closed
     std::size_t count = 0;
+    bool has_room() const noexcept { return count < places.size(); }
   };
-  static bool make_room(Idle& idle) noexcept;
+  bool make_room(Idle& idle) noexcept;
+  static void keep(Event& event, Idle& idle) noexcept;
+  std::array<std::vector<Event>, 4> take_excess(std::size_t keep) noexcept;
 
   const Context context_;
   mutable std::atomic<bool> taken_{false};  // a SpinGuard's lock, for all below

@@ -50,6 +50,26 @@ TEST(event_pool, keeps_no_more_than_its_capacity) {
   EXPECT_EQ(pool->idle(), 0u);
 }
 
+TEST(event_pool, follows_a_capacity_that_changes_while_events_are_out) {
+  const auto pool = EventPool::create(device().context(), 20);
+  const auto use = [&](std::size_t count) {
+    std::vector<PooledEvent> events(count);
+    for (PooledEvent& event : events) event = pool->get();
+  };
+  use(20);  // more than the first room that is made
+  EXPECT_EQ(pool->idle(), 20u);
+  {
+    const PooledEvent a = pool->get();
+    const PooledEvent b = pool->get();
+    pool->set_capacity(1);
+    EXPECT_EQ(pool->idle(), 1u);
+  }
+  EXPECT_EQ(pool->idle(), 1u);
+  pool->set_capacity(12);
+  use(14);
+  EXPECT_EQ(pool->idle(), 12u);
+}
+
 TEST(event_pool, takes_back_only_what_nobody_else_uses) {
   const auto pool = EventPool::create(device().context());
   Event kept;
