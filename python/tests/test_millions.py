@@ -85,7 +85,8 @@ CLASSES = {
 
 @pytest.fixture(scope="module")
 def runs(request, tmp_path_factory):
-    """What each process says, by class; of the classes that were asked for."""
+    """A function of a class's name: what its process says. The processes of all that were asked for run at once, unless
+    pytest-xdist runs tests beside each other already."""
     scale = float(os.environ.get("CUCORE_TEST_SCALE", "1"))
     on_gpu = cucore.driver_info().kind == "gpu"
     folder = tmp_path_factory.mktemp("cache")
@@ -98,10 +99,14 @@ def runs(request, tmp_path_factory):
 
     asked = [item.callspec.params["name"] for item in request.session.items if item.fspath == request.fspath]
     with ThreadPoolExecutor(os.cpu_count()) as workers:
-        yield {name: workers.submit(run, name) for name in asked}
+        if "PYTEST_XDIST_WORKER" in os.environ:
+            yield run
+        else:
+            started = {name: workers.submit(run, name) for name in asked}
+            yield lambda name: started[name].result()
 
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_million_leave_memory_as_it_was(runs, name):
-    done = runs[name].result()
+    done = runs(name)
     assert (done.stdout, done.stderr, done.returncode) == ("flat\n", "", 0)
