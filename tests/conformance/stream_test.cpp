@@ -50,6 +50,7 @@ TEST(stream, borrowed_is_not_destroyed_by_closing) {
 }
 
 TEST(stream, released_and_adopted_changes_its_owner) {
+  device().set_current();  // a handle alone brings no context
   Stream stream = device().create_stream();
   const StreamHandle handle = stream.release();
   EXPECT_FALSE(stream);
