@@ -1,4 +1,5 @@
 # A client of the driver: memory between processes by the calls of NVIDIA's cuda.bindings, handles and descriptors.
+import ctypes
 import multiprocessing
 import os
 import signal
@@ -36,11 +37,17 @@ def start(target, *arguments):
     return child, mine
 
 
+def bytes_of(handle):
+    """The memory of a handle, whose fields not every version of the bindings names."""
+    return (ctypes.c_ubyte * 64).from_address(int(handle.getPtr()))
+
+
 def owner(pipe):
     set_up()
     memory = ok(driver.cuMemAlloc(SIZE))
     ok(driver.cuMemsetD8(memory, 5, SIZE))
-    pipe.send(bytes(ok(driver.cuIpcGetMemHandle(memory)).reserved))
+    handle = ok(driver.cuIpcGetMemHandle(memory))
+    pipe.send(bytes(bytes_of(handle)))
     pipe.recv()
     pipe.send(byte_at(memory))
     pipe.recv()
@@ -50,7 +57,7 @@ def memory_of_another_process():
     set_up()
     child, pipe = start(owner)
     handle = driver.CUipcMemHandle()
-    handle.reserved = pipe.recv()
+    bytes_of(handle)[:] = pipe.recv()
     memory = ok(driver.cuIpcOpenMemHandle(handle, LAZY))
     assert byte_at(int(memory) + SIZE - 1) == 5
     ok(driver.cuMemsetD8(memory, 6, SIZE))
