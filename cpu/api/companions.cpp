@@ -1,9 +1,11 @@
 // Loads the compiler companions (cpu/companions): when this library was found through LD_LIBRARY_PATH, by a program
 // that may well compile its own kernels. The next one that asks for libnvrtc.so.13 by its name then gets the companion,
 // which forwards to the real one found here. If the program has loaded NVIDIA's compilers already, what its modules
-// keep of their functions is led to the companions.
+// keep of their functions is led to the companions, and so are the symbols by which it looks them up later.
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -77,23 +79,22 @@ fs::path find_real(const std::string& name, const fs::path& companions) {
 
 /// The functions in which a companion does more than to forward.
 constexpr std::array kReplaced{
-    "nvrtcGetCUBINSize",
-    "nvrtcGetCUBIN",
-    "nvJitLinkCreate",
-    "nvJitLinkDestroy",
-    "nvJitLinkAddData",
-    "nvJitLinkAddFile",
-    "nvJitLinkComplete",
-    "nvJitLinkGetLinkedCubinSize",
-    "nvJitLinkGetLinkedCubin",
-    "__nvJitLinkCreate_13_0",
-    "__nvJitLinkDestroy_13_0",
-    "__nvJitLinkAddData_13_0",
-    "__nvJitLinkAddFile_13_0",
-    "__nvJitLinkComplete_13_0",
-    "__nvJitLinkGetLinkedCubin_13_0",
-    "__nvJitLinkGetLinkedCubinSize_13_0",
-};
+    "nvrtcGetCUBINSize",      "nvrtcGetCUBIN",    "nvJitLinkCreate",   "nvJitLinkDestroy",
+    "nvJitLinkAddData",       "nvJitLinkAddFile", "nvJitLinkComplete", "nvJitLinkGetLinkedCubinSize",
+    "nvJitLinkGetLinkedCubin"};
+
+/// These, and the names that nvJitLink's header gives them in each minor version.
+std::vector<std::string> replaced_names() {
+  constexpr int kMostMinorVersions = 10;
+  std::vector<std::string> names;
+  for (const std::string_view name : kReplaced) {
+    names.emplace_back(name);
+    if (!name.starts_with("nvJitLink")) continue;
+    for (int minor = 0; minor < kMostMinorVersions; ++minor)
+      names.push_back("__" + std::string(name) + "_13_" + std::to_string(minor));
+  }
+  return names;
+}
 
 struct Redirection {
   std::string real, companion;  ///< paths, whose own pointers stay as they are
@@ -134,13 +135,36 @@ int redirect_module(dl_phdr_info* module, std::size_t /*size*/, void* argument) 
   return 0;
 }
 
+/// Leads the library's symbol of this function, and each other of the same address, to `to`: whoever looks it up from
+/// now on finds that. The table of symbols is mapped to read only.
+void redirect_symbol(void* library, const char* name, std::uintptr_t from, std::uintptr_t to) {
+  Dl_info info{};
+  ElfW(Sym)* symbol = nullptr;
+  void* const function = dlsym(library, name);
+  if (reinterpret_cast<std::uintptr_t>(function) != from ||
+      dladdr1(function, &info, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) == 0 || !symbol)
+    return;
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(symbol) / page * page;
+  const std::uintptr_t size = reinterpret_cast<std::uintptr_t>(symbol + 1) - begin;
+  if (mprotect(reinterpret_cast<void*>(begin), size, PROT_READ | PROT_WRITE) != 0) return;
+  symbol->st_value = to - reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+  mprotect(reinterpret_cast<void*>(begin), size, PROT_READ);
+}
+
 /// For a real library that the program has loaded; both stay until the process ends.
 void redirect(void* real, void* companion) {
+  auto* const keep = reinterpret_cast<void (*)(const char*, void*)>(dlsym(companion, "cucore_companion_keep"));
+  if (!keep) return;
   Redirection wanted{path_of(real), path_of(companion), {}};
-  for (const char* const name : kReplaced) {
-    const auto from = reinterpret_cast<std::uintptr_t>(dlsym(real, name));
-    const auto to = reinterpret_cast<std::uintptr_t>(dlsym(companion, name));
-    if (from != 0 && to != 0) wanted.functions.emplace_back(from, to);
+  const std::vector<std::string> names = replaced_names();
+  for (const std::string& name : names) {
+    void* const from = dlsym(real, name.c_str());
+    void* const to = dlsym(companion, name.c_str());
+    if (!from || !to) continue;
+    keep(name.c_str(), from);
+    wanted.functions.emplace_back(reinterpret_cast<std::uintptr_t>(from), reinterpret_cast<std::uintptr_t>(to));
+    redirect_symbol(real, name.c_str(), wanted.functions.back().first, wanted.functions.back().second);
   }
   dl_iterate_phdr(redirect_module, &wanted);
 }

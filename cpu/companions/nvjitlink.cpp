@@ -216,28 +216,39 @@ int nvJitLinkGetLinkedCubin(void* handle, void* out) {
 FORWARD(nvJitLinkVersion, (unsigned int* major, unsigned int* minor), (major, minor))
 FORWARD(nvJitLinkGetLinkedPtxSize, (void* handle, std::size_t* size), (handle, size))
 FORWARD(nvJitLinkGetLinkedPtx, (void* handle, char* out), (handle, out))
+FORWARD(nvJitLinkGetLinkedLTOIRSize, (void* handle, std::size_t* size), (handle, size))
+FORWARD(nvJitLinkGetLinkedLTOIR, (void* handle, void* out), (handle, out))
 FORWARD(nvJitLinkGetErrorLogSize, (void* handle, std::size_t* size), (handle, size))
 FORWARD(nvJitLinkGetErrorLog, (void* handle, char* out), (handle, out))
 FORWARD(nvJitLinkGetInfoLogSize, (void* handle, std::size_t* size), (handle, size))
 FORWARD(nvJitLinkGetInfoLog, (void* handle, char* out), (handle, out))
 
-// The names that programs compiled against the library's header use.
-#define VERSIONED(name, parameters, arguments) \
-  int __##name##_13_0 parameters { return name arguments; }  // NOLINT(bugprone-reserved-identifier)
+// The names that programs compiled against the library's header use: those of each minor version.
+// NOLINTBEGIN(bugprone-reserved-identifier)
+#define NAMED(name, version) extern decltype(name) __##name##_##version __attribute__((alias(#name)));
+#define VERSIONED(name) \
+  NAMED(name, 13_0)     \
+  NAMED(name, 13_1)     \
+  NAMED(name, 13_2)     \
+  NAMED(name, 13_3)     \
+  NAMED(name, 13_4)     \
+  NAMED(name, 13_5)
 
-VERSIONED(nvJitLinkCreate, (void** handle, std::uint32_t count, const char* const* options), (handle, count, options))
-VERSIONED(nvJitLinkDestroy, (void** handle), (handle))
-VERSIONED(nvJitLinkAddData, (void* handle, int type, const void* data, std::size_t size, const char* name),
-          (handle, type, data, size, name))
-VERSIONED(nvJitLinkAddFile, (void* handle, int type, const char* name), (handle, type, name))
-VERSIONED(nvJitLinkComplete, (void* handle), (handle))
-VERSIONED(nvJitLinkGetLinkedCubinSize, (void* handle, std::size_t* size), (handle, size))
-VERSIONED(nvJitLinkGetLinkedCubin, (void* handle, void* out), (handle, out))
-VERSIONED(nvJitLinkGetLinkedPtxSize, (void* handle, std::size_t* size), (handle, size))
-VERSIONED(nvJitLinkGetLinkedPtx, (void* handle, char* out), (handle, out))
-VERSIONED(nvJitLinkGetErrorLogSize, (void* handle, std::size_t* size), (handle, size))
-VERSIONED(nvJitLinkGetErrorLog, (void* handle, char* out), (handle, out))
-VERSIONED(nvJitLinkGetInfoLogSize, (void* handle, std::size_t* size), (handle, size))
-VERSIONED(nvJitLinkGetInfoLog, (void* handle, char* out), (handle, out))
+VERSIONED(nvJitLinkCreate)
+VERSIONED(nvJitLinkDestroy)
+VERSIONED(nvJitLinkAddData)
+VERSIONED(nvJitLinkAddFile)
+VERSIONED(nvJitLinkComplete)
+VERSIONED(nvJitLinkGetLinkedCubinSize)
+VERSIONED(nvJitLinkGetLinkedCubin)
+VERSIONED(nvJitLinkGetLinkedPtxSize)
+VERSIONED(nvJitLinkGetLinkedPtx)
+VERSIONED(nvJitLinkGetLinkedLTOIRSize)
+VERSIONED(nvJitLinkGetLinkedLTOIR)
+VERSIONED(nvJitLinkGetErrorLogSize)
+VERSIONED(nvJitLinkGetErrorLog)
+VERSIONED(nvJitLinkGetInfoLogSize)
+VERSIONED(nvJitLinkGetInfoLog)
+// NOLINTEND(bugprone-reserved-identifier)
 
 }  // extern "C"

@@ -4,13 +4,21 @@
 #include <dlfcn.h>
 
 #include <filesystem>
+#include <map>
 #include <string>
+#include <string_view>
 
 namespace {
 
 std::string& path() {
   static auto* text = new std::string;  // used until the process ends
   return *text;
+}
+
+/// What the real library's symbols led to before the driver led them here.
+std::map<std::string, void*, std::less<>>& originals() {
+  static auto* functions = new std::map<std::string, void*, std::less<>>;
+  return *functions;
 }
 
 // NVRTC opens its built-ins by name alone, which finds them only where the linker looks; once they are loaded from
@@ -32,11 +40,13 @@ void* open_library(const std::string& library) {
 
 #pragma GCC visibility push(default)
 void cucore_companion_forward_to(const char* library) { path() = library; }
+void cucore_companion_keep(const char* name, void* function) { originals()[name] = function; }
 #pragma GCC visibility pop
 
 namespace cucore::cpu::companions {
 
 void* real_symbol(const char* name) {
+  if (const auto kept = originals().find(std::string_view(name)); kept != originals().end()) return kept->second;
   static void* const library = open_library(path());
   return library ? dlsym(library, name) : nullptr;
 }

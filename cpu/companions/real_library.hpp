@@ -16,4 +16,6 @@ Function* real(const char* name) {
 extern "C" {
 /// Where the real library is: called once by the driver, before anybody else can call.
 void cucore_companion_forward_to(const char* path);
+/// A function of the real library whose symbol will lead to the companion: called before it does.
+void cucore_companion_keep(const char* name, void* function);
 }
