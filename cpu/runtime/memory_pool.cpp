@@ -32,6 +32,21 @@ constexpr std::size_t kPage = 4096;
 /// Of a pool that can be shared: a sparse file, pages come with their first use.
 constexpr std::size_t kLargestFile = std::size_t{1} << 42;
 constexpr std::uint64_t kMagic = 0x6c6f6f7065726f63;
+/// Behind the memory: for each page the number of the allocation that begins there, 0 if none does.
+constexpr std::size_t kNumbers = kLargestFile / kPage * sizeof(std::uint64_t);
+
+off_t number_of(std::size_t offset) {
+  return static_cast<off_t>(kLargestFile + offset / kPage * sizeof(std::uint64_t));
+}
+
+bool write_number(int file, std::size_t offset, std::uint64_t number) {
+  return pwrite(file, &number, sizeof number, number_of(offset)) == sizeof number;
+}
+
+std::uint64_t read_number(int file, std::size_t offset) {
+  std::uint64_t number = 0;
+  return pread(file, &number, sizeof number, number_of(offset)) == sizeof number ? number : 0;
+}
 
 /// The first page of such a file says what the pool is.
 struct PoolFile {
@@ -45,6 +60,7 @@ struct PointerData {
   std::uint64_t file;  ///< its number, the same in every process: of which pool this is
   std::uint64_t offset;
   std::uint64_t size;
+  std::uint64_t number;
 };
 static_assert(sizeof(PointerData) <= sizeof(CUmemPoolPtrExportData));
 
@@ -52,7 +68,8 @@ int make_pool_file(const CUmemPoolProps& properties) {
   const int file = memfd_create("cucore memory pool", MFD_CLOEXEC);
   const PoolFile header{kMagic, properties};
   if (file < 0) throw std::bad_alloc();
-  if (ftruncate(file, static_cast<off_t>(kLargestFile)) != 0 || pwrite(file, &header, sizeof header, 0) < 0) {
+  if (ftruncate(file, static_cast<off_t>(kLargestFile + kNumbers)) != 0 ||
+      pwrite(file, &header, sizeof header, 0) < 0) {
     close(file);
     throw std::bad_alloc();
   }
@@ -156,7 +173,7 @@ CUresult MemoryPool::export_pointer(std::uintptr_t address, CUmemPoolPtrExportDa
   if (!allocation || found == offsets_.end()) return CUDA_ERROR_INVALID_VALUE;
   struct stat status{};
   if (fstat(file_, &status) != 0) return CUDA_ERROR_OPERATING_SYSTEM;
-  const PointerData exported{kMagic, status.st_ino, found->second, allocation->size};
+  const PointerData exported{kMagic, status.st_ino, found->second, allocation->size, read_number(file_, found->second)};
   *data = {};
   std::memcpy(data, &exported, sizeof exported);
   return CUDA_SUCCESS;
@@ -169,10 +186,11 @@ CUresult MemoryPool::import_pointer(const CUmemPoolPtrExportData& data, std::uin
   if (!is_imported_ || exported.magic != kMagic || fstat(file_, &status) != 0 || exported.file != status.st_ino)
     return CUDA_ERROR_INVALID_VALUE;
   const std::size_t rounded = (exported.size + kPage - 1) / kPage * kPage;
-  const auto whole = static_cast<std::size_t>(status.st_size);
-  if (exported.size == 0 || exported.offset % kPage != 0 || exported.offset < kPage || rounded > whole ||
-      exported.offset > whole - rounded)
+  if (exported.size == 0 || exported.offset % kPage != 0 || exported.offset < kPage || rounded > kLargestFile ||
+      exported.offset > kLargestFile - rounded)
     return CUDA_ERROR_INVALID_VALUE;
+  if (exported.number == 0 || exported.number != read_number(file_, exported.offset))
+    return CUDA_ERROR_INVALID_VALUE;  // its process has freed it
   const std::uintptr_t base = AddressSpace::instance().reserve(rounded, kPage, 0);
   if (base == 0 || !AddressSpace::map_file(base, rounded, file_, exported.offset, true)) {
     if (base != 0) AddressSpace::instance().unreserve(base, rounded);
@@ -224,6 +242,11 @@ CUresult MemoryPool::take(std::size_t size, std::uintptr_t* address) {
     reserved_ += rounded;
     reserved_high_ = std::max(reserved_high_, reserved_);
   }
+  if (file_ >= 0 && !write_number(file_, offsets_[*address], ++last_number_)) {
+    cached_.emplace(rounded, *address);
+    cached_everywhere.fetch_add(rounded);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
   used_ += rounded;
   used_high_ = std::max(used_high_, used_);
   return CUDA_SUCCESS;
@@ -242,6 +265,7 @@ void MemoryPool::give_back(std::uintptr_t address, std::size_t size) {
     reserved_ -= rounded;
     return release(address, rounded);
   }
+  if (file_ >= 0) write_number(file_, offsets_[address], 0);  // who has a description of it can map it no more
   cached_.emplace(rounded, address);
   cached_everywhere.fetch_add(rounded);
 }

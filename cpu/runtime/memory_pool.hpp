@@ -63,6 +63,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   int file_ = -1;  ///< of a pool that can be shared: its memory
   bool is_imported_ = false;
   std::size_t next_offset_ = 0;
+  std::uint64_t last_number_ = 0;                  ///< of an allocation, in the file
   std::map<std::uintptr_t, std::size_t> offsets_;  ///< where in the file an address lies
   std::map<int, CUmemAccess_flags> granted_;       ///< by device ordinal; absent: the pool's own default
 };

@@ -100,6 +100,32 @@ TEST_F(VirtualMemory, a_pool_and_its_pointers_go_through_a_file_descriptor) {
   EXPECT_OK(cuMemPoolDestroy(imported));
 }
 
+TEST_F(VirtualMemory, a_pointer_that_was_freed_cannot_be_imported_even_if_its_place_is_used_again) {
+  CUmemPoolProps given{};
+  given.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  given.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  given.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  CUmemoryPool pool = nullptr;
+  ASSERT_OK(cuMemPoolCreate(&pool, &given));
+  int file = -1;
+  ASSERT_OK(cuMemPoolExportToShareableHandle(&file, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+  CUmemoryPool imported = import_pool(file);
+  CUdeviceptr memory = 0;
+  ASSERT_OK(cuMemAllocFromPoolAsync(&memory, 100, pool, nullptr));
+  CUmemPoolPtrExportData data{};
+  ASSERT_OK(cuMemPoolExportPointer(&data, memory));
+  ASSERT_OK(cuMemFreeAsync(memory, nullptr));
+  CUdeviceptr none = 0;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolImportPointer(&none, imported, &data));
+  CUdeviceptr next = 0;
+  ASSERT_OK(cuMemAllocFromPoolAsync(&next, 100, pool, nullptr));
+  EXPECT_EQ(memory, next) << "it is no longer used again: this test then shows less";
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolImportPointer(&none, imported, &data));
+  EXPECT_OK(cuMemFreeAsync(next, nullptr));
+  EXPECT_OK(cuMemPoolDestroy(imported));
+  EXPECT_OK(cuMemPoolDestroy(pool));
+}
+
 TEST_F(VirtualMemory, an_array_gives_back_the_rows_put_into_it) {
   const CUDA_ARRAY_DESCRIPTOR given{4, 3, CU_AD_FORMAT_UNSIGNED_INT8, 1};
   CUarray array = nullptr;
