@@ -8,6 +8,8 @@
 #include <iterator>
 
 #include "cpu/codegen/fidelity.hpp"
+#include "cpu/image/cubin.hpp"
+#include "cpu/image/image.hpp"
 #include "cpu/ptx/parser.hpp"
 #include "cpu/runtime/device.hpp"
 #include "cpu/runtime/image_source.hpp"
@@ -36,16 +38,18 @@ int target_number(std::string_view target, bool* specific) {
   return number;
 }
 
-Failure check_target(const ptx::Module& module, int capability, int* target) {
+/// The PTX of a cubin stands for its machine code, which there is none of for another architecture; PTX itself would
+/// have to be compiled.
+Failure check_target(const ptx::Module& module, int capability, bool is_cubin, int* target) {
   bool specific = false;
   *target = target_number(module.target, &specific);
   if (module.address_size != 64)
     return {CUDA_ERROR_INVALID_PTX, "ptx: error: 32-bit addresses (.address_size 32) are not supported"};
   if (*target > capability || (specific && *target != capability))
-    return {CUDA_ERROR_INVALID_PTX, "ptx: error: SM version specified by .target (" + std::string(module.target) +
-                                        ") is higher than the version of this device (sm_" +
-                                        std::to_string(capability) +
-                                        "); compile for it, or set CUCORE_CPU_COMPUTE_CAPABILITY"};
+    return {is_cubin ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_INVALID_PTX,
+            "ptx: error: SM version specified by .target (" + std::string(module.target) +
+                ") is higher than the version of this device (sm_" + std::to_string(capability) +
+                "); compile for it, or set CUCORE_CPU_COMPUTE_CAPABILITY"};
   return {};
 }
 
@@ -114,7 +118,7 @@ KernelDescription describe(const ptx::Module& module, ptx::FunctionId id) {
   return kernel;
 }
 
-Failure make(const std::string& text, int capability, Program* program) {
+Failure make(const std::string& text, int capability, bool is_cubin, Program* program) {
   ptx::ParseResult parsed = ptx::parse(text);
   if (!parsed.module) {
     const bool too_new = std::any_of(parsed.diagnostics.begin(), parsed.diagnostics.end(), [](const auto& diagnostic) {
@@ -123,7 +127,8 @@ Failure make(const std::string& text, int capability, Program* program) {
     return {too_new ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION : CUDA_ERROR_INVALID_PTX, ptx::format(parsed.diagnostics)};
   }
   program->ptx = std::move(parsed.module);
-  if (Failure failure = check_target(*program->ptx, capability, &program->target); failure.code != CUDA_SUCCESS)
+  if (Failure failure = check_target(*program->ptx, capability, is_cubin, &program->target);
+      failure.code != CUDA_SUCCESS)
     return failure;
   // Most images have nothing to refuse, and one look at each function shows it.
   const bool refuses = !codegen::find_unsupported(*program->ptx).empty() || is_strict();
@@ -134,6 +139,11 @@ Failure make(const std::string& text, int capability, Program* program) {
     if (refuses) program->kernels.back().refusal = refuse(*program->ptx, id);
   }
   return {};
+}
+
+bool is_cubin(const void* image, std::size_t size) {
+  return image::is_elf(size != 0 ? std::string_view(static_cast<const char*>(image), size)
+                                 : image::locate_image(image));
 }
 
 std::string describe_kernels(const Program& program) {
@@ -159,7 +169,7 @@ CUresult load_program(const void* image, std::size_t size, int capability, const
   std::string text;
   failure.code = ptx_of_image(image, size, capability, &text, &failure.log);
   auto made = std::make_shared<Program>();
-  if (failure.code == CUDA_SUCCESS) failure = make(text, capability, made.get());
+  if (failure.code == CUDA_SUCCESS) failure = make(text, capability, is_cubin(image, size), made.get());
   const std::chrono::duration<float, std::milli> took = std::chrono::steady_clock::now() - started;
   options.write_wall_time(took.count());
   if (failure.code != CUDA_SUCCESS) {

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "cpu/api/cucore_cpu.h"
+#include "cpu/image/cubin.hpp"
 #include "cpu/tests/api_driver.hpp"
 
 namespace {
@@ -48,6 +49,13 @@ TEST_F(Modules, ptx_of_a_newer_minor_version_loads_and_even_an_empty_kernel_has_
 TEST_F(Modules, ptx_for_a_newer_architecture_says_which) {
   EXPECT_EQ(CUDA_ERROR_INVALID_PTX, load(with_body("", ".version 8.6\n.target sm_100\n")));
   EXPECT_NE(std::string::npos, log.find("sm_100")) << log;
+}
+
+TEST_F(Modules, a_cubin_for_a_newer_architecture_is_no_binary_for_this_gpu) {
+  const std::string cubin = cucore::cpu::image::write_cubin(with_body("", ".version 8.6\n.target sm_100\n"), 100);
+  EXPECT_EQ(CUDA_ERROR_NO_BINARY_FOR_GPU, load(cubin));
+  EXPECT_NE(std::string::npos, log.find("sm_100")) << log;
+  EXPECT_EQ(CUDA_SUCCESS, load(cucore::cpu::image::write_cubin(with_body(""), 80)));
 }
 
 constexpr const char* kExotic = R"(.version 8.6
