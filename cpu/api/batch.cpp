@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "cpu/api/cuda_13_5.hpp"
 #include "cpu/api/entry.hpp"
 #include "cpu/runtime/array.hpp"
 #include "cpu/runtime/copy.hpp"
@@ -42,14 +43,16 @@ CUresult copy_from_snapshot(Stream& stream, CUdeviceptr to, CUdeviceptr from, si
   return result;
 }
 
+bool is_known(CUmemcpySrcAccessOrder order) {
+  return order >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && order <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
+}
+
 CUresult copy_batch(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count, CUmemcpyAttributes* attrs,
                     size_t* indices, size_t attribute_count, size_t* failed, Stream& stream) {
   if (!dsts || !srcs || !sizes || count == 0 || !attrs || !indices || !are_ascending(indices, attribute_count, count))
     return CUDA_ERROR_INVALID_VALUE;
   for (size_t i = 0; i < attribute_count; ++i)
-    if (attrs[i].srcAccessOrder < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM ||
-        attrs[i].srcAccessOrder > CU_MEMCPY_SRC_ACCESS_ORDER_ANY)
-      return CUDA_ERROR_INVALID_VALUE;
+    if (!is_known(attrs[i].srcAccessOrder)) return CUDA_ERROR_INVALID_VALUE;
   size_t set = 0;
   for (size_t i = 0; i < count; ++i) {
     if (set + 1 < attribute_count && indices[set + 1] == i) ++set;
@@ -118,8 +121,7 @@ CUresult copy_one(const CUDA_MEMCPY3D_BATCH_OP& operation, Stream& stream) {
   const CUextent3D& extent = operation.extent;
   constexpr unsigned int kKnownFlags = CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE;
   if (extent.width == 0 || extent.height == 0 || extent.depth == 0 || (operation.flags & ~kKnownFlags) != 0 ||
-      operation.srcAccessOrder < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM ||
-      operation.srcAccessOrder > CU_MEMCPY_SRC_ACCESS_ORDER_ANY)
+      !is_known(operation.srcAccessOrder))
     return CUDA_ERROR_INVALID_VALUE;
   const bool from_array = operation.src.type == CU_MEMCPY_OPERAND_TYPE_ARRAY;
   const bool to_array = operation.dst.type == CU_MEMCPY_OPERAND_TYPE_ARRAY;
@@ -208,6 +210,22 @@ CUresult cuMemcpy3DBatchAsync_v2(size_t numOps, CUDA_MEMCPY3D_BATCH_OP* opList, 
                                  CUstream hStream) {
   return on_batch_stream(hStream,
                          [&](Context&, Stream& stream) { return copy_shapes(numOps, opList, nullptr, flags, stream); });
+}
+
+CUresult cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t size, CUmemcpyAttributes* attr,
+                                     CUstream hStream) {
+  if (attr && attr->srcAccessOrder != CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL && is_known(attr->srcAccessOrder))
+    return cuMemcpyAsync(dst, src, size, hStream);  // which may be captured
+  return on_stream(hStream, [&](Context&, Stream& stream) {
+    if (!attr || !is_known(attr->srcAccessOrder)) return CUDA_ERROR_INVALID_VALUE;
+    return size == 0 ? CUDA_SUCCESS : copy_from_snapshot(stream, dst, src, size);
+  });
+}
+
+CUresult cuMemcpy3DWithAttributesAsync(CUDA_MEMCPY3D_BATCH_OP* op, unsigned long long flags, CUstream hStream) {
+  return on_stream(hStream, [&](Context&, Stream& stream) {
+    return op && flags == 0 ? copy_one(*op, stream) : CUDA_ERROR_INVALID_VALUE;
+  });
 }
 
 CUresult cuMemPrefetchBatchAsync(CUdeviceptr* dptrs, size_t* sizes, size_t count, CUmemLocation* prefetchLocs,

@@ -122,11 +122,13 @@ class Descriptors {
   std::list<Descriptor> all_;
 };
 
-/// Adds one resource to a descriptor's; SMs add up, work queues come at most once.
+/// Adds one resource to a descriptor's; SMs add up, work queues are configured at most once. Those that there are serve
+/// every context, so to have them again changes nothing.
 CUresult add(const CUdevResource& given, Provision& provision, unsigned int& count, CUdevice& device, bool is_first) {
   const Resource resource = as_resource(given);
   CUdevice own = 0;
-  if (resource.type != CU_DEV_RESOURCE_TYPE_SM && resource.type != kResourceWorkqueueConfig)
+  if (resource.type != CU_DEV_RESOURCE_TYPE_SM && resource.type != kResourceWorkqueueConfig &&
+      resource.type != kResourceWorkqueue)
     return CUDA_ERROR_INVALID_RESOURCE_TYPE;
   if (!device_of(resource, &own)) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
   if (!is_first && own != device) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
@@ -136,6 +138,7 @@ CUresult add(const CUdevResource& given, Provision& provision, unsigned int& cou
     count += resource.sm.count;
     return CUDA_SUCCESS;
   }
+  if (resource.type == kResourceWorkqueue) return CUDA_SUCCESS;
   const auto& queues = resource.workqueue;
   const bool is_second = as_resource(provision.workqueues).type == kResourceWorkqueueConfig;
   if (is_second || queues.device != own || queues.concurrency_limit == 0 ||
@@ -170,6 +173,10 @@ Provision whole_device(CUdevice device) {
 CUresult answer_query(const Provision& provision, CUdevResourceType type, CUdevResource* out) {
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   const int asked = static_cast<int>(type);
+  if (asked == kResourceWorkqueue) {
+    *out = as_driver_resource(marked(as_resource(provision.workqueues).workqueue.device, kResourceWorkqueue));
+    return CUDA_SUCCESS;
+  }
   if (asked != CU_DEV_RESOURCE_TYPE_SM && asked != kResourceWorkqueueConfig) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
   *out = asked == CU_DEV_RESOURCE_TYPE_SM ? provision.multiprocessors : provision.workqueues;
   return CUDA_SUCCESS;

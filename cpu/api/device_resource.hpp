@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "cpu/api/cuda_13_1.hpp"
+#include "cpu/api/cuda_13_5.hpp"
 
 namespace cucore::cpu::api {
 

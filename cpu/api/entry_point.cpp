@@ -5,13 +5,11 @@
 
 #include "cpu/api/entry.hpp"
 #include "cpu/api/entry_table.hpp"
+#include "cpu/runtime/device_identity.hpp"
 
 using namespace cucore::cpu::api;
 
 namespace {
-
-// The entry points of 13.1 are asked for by callers that know them, whatever version the driver reports.
-constexpr int kNewestVersion = CUDA_VERSION > 13010 ? CUDA_VERSION : 13010;
 
 struct Found {
   const Entry* best = nullptr;  ///< newest not newer than asked for; a per-thread variant if asked for
@@ -37,7 +35,8 @@ Found find(std::string_view name, int version, bool per_thread) {
 CUresult look_up(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags,
                  CUdriverProcAddressQueryResult* status) {
   constexpr cuuint64_t kKnown = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
-  if (!symbol || !*symbol || !pfn || (flags & ~kKnown) != 0 || flags == kKnown || cudaVersion > kNewestVersion)
+  if (!symbol || !*symbol || !pfn || (flags & ~kKnown) != 0 || flags == kKnown ||
+      cudaVersion > cucore::cpu::runtime::kCudaVersion)
     return CUDA_ERROR_INVALID_VALUE;
   const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
   const Found found = find(symbol, cudaVersion, per_thread);

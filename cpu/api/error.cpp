@@ -118,6 +118,12 @@ constexpr Text kTexts[] = {
     TEXT(CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION, "one or more resources are insufficient or not applicable"),
     TEXT(CUDA_ERROR_KEY_ROTATION, "an error happened during a key rotation"),
     TEXT(CUDA_ERROR_UNKNOWN, "unknown error"),
+    // Of CUDA 13.1 to 13.5; this driver gives none of them.
+    {static_cast<CUresult>(47), "CUDA_ERROR_MULTICAST_RESOURCE_FULL", "a resource that multicast needs is used up"},
+    {static_cast<CUresult>(227), "CUDA_ERROR_INSUFFICIENT_LOADER_VERSION", "the loader is too old for the fat binary"},
+    {static_cast<CUresult>(917), "CUDA_ERROR_STREAM_DETACHED", "the stream's green context was destroyed"},
+    {static_cast<CUresult>(918), "CUDA_ERROR_GRAPH_RECAPTURE_FAILURE", "a graph could not be captured again"},
+    {static_cast<CUresult>(919), "CUDA_ERROR_FABRIC_NOT_READY", "the fabric between devices is not ready"},
 };
 #undef TEXT
 

@@ -19,15 +19,87 @@ import sys
 NAME = re.compile(r"(cu\w+?)(?:_v(\d+))?(_ptds|_ptsz)?$")
 FOREIGN_HEADERS = ("cudaGL", "cudaEGL", "cudaVDPAU", "cudaProfiler")
 WINDOWS_ONLY = {"cuWGLGetDevice"}
-# What the newest drivers have and older headers do not declare: (name, version, parameters). Declared in cuda_13_1.hpp.
-NEWER = [
-    (
-        "cuDevSmResourceSplit",
+# What newer headers than those of 13.0 declare: {name: (version, parameters)}, for both kinds of default stream where
+# a parameter is a stream. Declared in cuda_13_5.hpp, except what is refused and takes nothing known here.
+NEWER = {
+    "cuDevSmResourceSplit": (
         13010,
         "CUdevResource *result, unsigned int nbGroups, const CUdevResource *input, CUdevResource *remainder, "
         "unsigned int flags, CU_DEV_SM_RESOURCE_GROUP_PARAMS *groupParams",
     ),
-]
+    "cuGraphExecGetId": (13010, "CUgraphExec hGraphExec, unsigned int *graphId"),
+    "cuGraphGetId": (13010, "CUgraph hGraph, unsigned int *graphId"),
+    "cuGraphNodeGetContainingGraph": (13010, "CUgraphNode hNode, CUgraph *phGraph"),
+    "cuGraphNodeGetLocalId": (13010, "CUgraphNode hNode, unsigned int *nodeId"),
+    "cuGraphNodeGetToolsId": (13010, "CUgraphNode hNode, unsigned long long *toolsNodeId"),
+    "cuLaunchHostFunc_v2": (13010, "CUstream hStream, CUhostFn fn, void *userData, unsigned int syncMode"),
+    "cuMulticastBindAddr_v2": (
+        13010,
+        "CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, CUdeviceptr memptr, size_t size, "
+        "unsigned long long flags",
+    ),
+    "cuMulticastBindMem_v2": (
+        13010,
+        "CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset, "
+        "CUmemGenericAllocationHandle memHandle, size_t memOffset, size_t size, unsigned long long flags",
+    ),
+    "cuStreamGetDevResource": (13010, "CUstream hStream, CUdevResource *resource, CUdevResourceType type"),
+    "cuFuncGetParamCount": (13020, "CUfunction func, size_t *paramCount"),
+    "cuGraphNodeGetParams": (13020, "CUgraphNode hNode, CUgraphNodeParams *nodeParams"),
+    "cuKernelGetParamCount": (13020, "CUkernel kernel, size_t *paramCount"),
+    "cuMemcpy3DWithAttributesAsync": (
+        13020,
+        "CUDA_MEMCPY3D_BATCH_OP *op, unsigned long long flags, CUstream hStream",
+    ),
+    "cuMemcpyWithAttributesAsync": (
+        13020,
+        "CUdeviceptr dst, CUdeviceptr src, size_t size, CUmemcpyAttributes *attr, CUstream hStream",
+    ),
+    "cuGraphAddNode_v3": (
+        13040,
+        "CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, "
+        "const CUgraphEdgeData *dependencyData, size_t numDependencies, CUgraphNodeParams *nodeParams",
+    ),
+    "cuGraphNodeSetParams_v2": (13040, "CUgraphNode hNode, CUgraphNodeParams *nodeParams"),
+}
+NEWER_WITHOUT_TYPES = {
+    13010: [
+        "cuStreamBeginCaptureToCig",
+        "cuStreamBeginCaptureToCig_ptsz",
+        "cuStreamEndCaptureToCig",
+        "cuStreamEndCaptureToCig_ptsz",
+    ],
+    13020: [
+        "cuCoredumpDeregisterCompleteCallback",
+        "cuCoredumpDeregisterStartCallback",
+        "cuCoredumpRegisterCompleteCallback",
+        "cuCoredumpRegisterStartCallback",
+    ],
+    13030: [
+        "cuLogicalEndpointAddDevice",
+        "cuLogicalEndpointBindAddr",
+        "cuLogicalEndpointBindMem",
+        "cuLogicalEndpointCreate",
+        "cuLogicalEndpointDestroy",
+        "cuLogicalEndpointExport",
+        "cuLogicalEndpointGetLimits",
+        "cuLogicalEndpointIdRelease",
+        "cuLogicalEndpointIdReserve",
+        "cuLogicalEndpointImport",
+        "cuLogicalEndpointQuery",
+        "cuLogicalEndpointUnbind",
+        "cuStreamBeginRecaptureToGraph",
+        "cuStreamBeginRecaptureToGraph_ptsz",
+    ],
+    13040: [
+        "cuCheckpointOperationComplete",
+        "cuDeviceGetCliqueCount",
+        "cuDeviceGetCliqueInfo",
+        "cuDeviceGetFabricClusterUuid",
+        "cuMemGetLocationInfo",
+    ],
+    13050: ["cuFabricCpyBatchAsync", "cuFabricCpyBatchAsync_ptsz", "cuTensorMapSetAllocationClass"],
+}
 OWN_EXPORTS = (
     "__jit_debug_descriptor",  # where debuggers look, in stripped libraries too
     "__jit_debug_register_code",
@@ -80,14 +152,30 @@ def argument(parameter):
     return re.search(r"(\w+)\s*$", parameter)[1]
 
 
+def add_newer(declared, versions):
+    """Adds what the headers at hand do not have."""
+
+    def add(name, version):
+        base, _, suffix = NAME.match(name).groups()
+        versions.setdefault(base, {}).setdefault(suffix or "", []).append(version)
+
+    for name, (version, parameters) in NEWER.items():
+        if name in declared:
+            continue
+        for each in (name, f"{name}_ptsz") if "CUstream " in parameters else (name,):
+            declared[each] = parameters.split(", ")
+            add(each, version)
+    for version, names in NEWER_WITHOUT_TYPES.items():
+        for name in names:
+            if name not in declared:
+                add(name, version)
+
+
 def main():
     folder, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     declared = declarations(folder)
     versions = versions_by_base(folder)
-    for name, version, parameters in NEWER:
-        if name not in declared:
-            declared[name] = parameters.split(", ")
-            versions[name] = {"": [version]}
+    add_newer(declared, versions)
     symbols = {}
     for name in declared:
         base, number, suffix = NAME.match(name).groups()
@@ -109,7 +197,7 @@ def main():
     text = [
         "// Made by generate_entries.py from the CUDA headers. Do not edit.",
         "#include <cuda.h>",
-        '#include "cpu/api/cuda_13_1.hpp"',
+        '#include "cpu/api/cuda_13_5.hpp"',
         '#include "cpu/api/entry_table.hpp"',
         '#include "cpu/runtime/default_stream.hpp"',
         '#pragma GCC diagnostic ignored "-Wunused-parameter"',

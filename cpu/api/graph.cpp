@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "cpu/api/cuda_13_5.hpp"
 #include "cpu/api/graph_entry.hpp"
 #include "cpu/runtime/user_object.hpp"
 
@@ -141,6 +142,21 @@ CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType* type) {
     *type = runtime::type_of(*node.payload);
     return CUDA_SUCCESS;
   });
+}
+
+CUresult cuGraphGetId(CUgraph hGraph, unsigned int* graphId) {
+  return of_graph(hGraph, [&](Graph& graph) { return put(graph.id(), graphId); });
+}
+CUresult cuGraphNodeGetLocalId(CUgraphNode hNode, unsigned int* nodeId) {
+  return of_node(hNode, [&](GraphNode& node) { return put(static_cast<unsigned int>(node.id), nodeId); });
+}
+CUresult cuGraphNodeGetToolsId(CUgraphNode hNode, unsigned long long* toolsNodeId) {
+  return of_node(hNode, [&](GraphNode& node) {  // ids of nodes are not used again, in whatever graph
+    return put(static_cast<unsigned long long>(node.id), toolsNodeId);
+  });
+}
+CUresult cuGraphNodeGetContainingGraph(CUgraphNode hNode, CUgraph* phGraph) {
+  return of_node(hNode, [&](GraphNode& node) { return put(node.graph->handle(), phGraph); });
 }
 
 CUresult cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode* dependencies, size_t* numDependencies) {

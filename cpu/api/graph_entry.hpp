@@ -47,6 +47,14 @@ CUresult of_exec(CUgraphExec handle, F&& call) {
   });
 }
 
+/// An answer, where there is a place for it.
+template <class T>
+CUresult put(T value, T* out) {
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
+  *out = value;
+  return CUDA_SUCCESS;
+}
+
 /// The common end of every way to add a node, to replace its parameters, and to replace them in an executable graph.
 CUresult add_node(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependencies, const CUgraphEdgeData* data,
                   size_t count, CUgraphNodeParams& parameters);

@@ -1,4 +1,5 @@
 // Graph management chapter: executable graphs.
+#include "cpu/api/cuda_13_5.hpp"
 #include "cpu/api/graph_entry.hpp"
 #include "cpu/runtime/capture.hpp"
 
@@ -38,6 +39,9 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec* phGraphExec, CUgraph hGraph,
                      &instantiateParams->hErrNode_out);
 }
 
+CUresult cuGraphExecGetId(CUgraphExec hGraphExec, unsigned int* graphId) {
+  return of_exec(hGraphExec, [&](GraphExec& exec) { return put(exec.id(), graphId); });
+}
 CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t* flags) {
   return of_exec(hGraphExec, [&](GraphExec& exec) {
     if (!flags) return CUDA_ERROR_INVALID_VALUE;

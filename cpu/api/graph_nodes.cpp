@@ -2,6 +2,7 @@
 #include <cstring>
 #include <span>
 
+#include "cpu/api/cuda_13_5.hpp"
 #include "cpu/api/graph_entry.hpp"
 #include "cpu/runtime/device.hpp"
 #include "cpu/runtime/graph_memory.hpp"
@@ -181,8 +182,24 @@ CUresult cuGraphAddNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgra
   if (!nodeParams) return refuse();
   return add_node(phGraphNode, hGraph, dependencies, dependencyData, numDependencies, *nodeParams);
 }
+// From 13.4 on host functions and records of events may name a context, and which there is makes no difference here.
+CUresult cuGraphAddNode_v3(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                           const CUgraphEdgeData* dependencyData, size_t numDependencies,
+                           CUgraphNodeParams* nodeParams) {
+  return cuGraphAddNode_v2(phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams);
+}
 CUresult cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams* nodeParams) {
   return nodeParams ? set_node(hNode, *nodeParams) : refuse();
+}
+CUresult cuGraphNodeSetParams_v2(CUgraphNode hNode, CUgraphNodeParams* nodeParams) {
+  return cuGraphNodeSetParams(hNode, nodeParams);
+}
+CUresult cuGraphNodeGetParams(CUgraphNode hNode, CUgraphNodeParams* nodeParams) {
+  return of_node(hNode, [&](GraphNode& node) {
+    if (!nodeParams) return CUDA_ERROR_INVALID_VALUE;
+    runtime::write_parameters(*node.payload, nodeParams);
+    return CUDA_SUCCESS;
+  });
 }
 CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams* nodeParams) {
   return nodeParams ? set_exec_node(hGraphExec, hNode, *nodeParams) : refuse();

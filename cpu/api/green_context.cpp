@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "cpu/api/cuda_13_5.hpp"
 #include "cpu/api/device_resource.hpp"
 #include "cpu/api/entry.hpp"
 #include "cpu/runtime/device.hpp"
@@ -57,7 +58,8 @@ CUresult cuGreenCtxGetDevResource(CUgreenCtx hCtx, CUdevResource* resource, CUde
 
 CUresult cuGreenCtxCreate(CUgreenCtx* phCtx, CUdevResourceDesc desc, CUdevice dev, unsigned int flags) {
   return initialized([&] {
-    if (!phCtx || !desc || flags != CU_GREEN_CTX_DEFAULT_STREAM) return CUDA_ERROR_INVALID_VALUE;
+    if (!phCtx || !desc || (flags & ~static_cast<unsigned int>(CU_GREEN_CTX_DEFAULT_STREAM)) != 0)
+      return CUDA_ERROR_INVALID_VALUE;
     runtime::Device* const device = runtime::find_device(dev);
     if (!device) return CUDA_ERROR_INVALID_DEVICE;
     const auto provision = provision_of(desc, dev);
@@ -103,6 +105,16 @@ CUresult cuGreenCtxStreamCreate(CUstream* phStream, CUgreenCtx greenCtx, unsigne
 CUresult cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx* phCtx) {
   CUcontext context = nullptr;
   return phCtx ? cuStreamGetCtx_v2(hStream, &context, phCtx) : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuStreamGetDevResource(CUstream hStream, CUdevResource* resource, CUdevResourceType type) {
+  return with_context([&](Context& current) {
+    const auto stream = runtime::find_stream(current, hStream);
+    if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+    if (type != CU_DEV_RESOURCE_TYPE_SM) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
+    const auto green = green_of(stream->context().handle());
+    return answer_query(green ? green->provision : whole_device(stream->context().device().ordinal()), type, resource);
+  });
 }
 
 CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) {

@@ -1,5 +1,6 @@
 // Initialization, version and profiler chapters.
 #include "cpu/api/entry.hpp"
+#include "cpu/runtime/device_identity.hpp"
 
 using namespace cucore::cpu::api;
 
@@ -9,7 +10,7 @@ CUresult cuInit(unsigned int Flags) {
 
 CUresult cuDriverGetVersion(int* driverVersion) {  // answers before cuInit too
   if (!driverVersion) return CUDA_ERROR_INVALID_VALUE;
-  *driverVersion = CUDA_VERSION;
+  *driverVersion = cucore::cpu::runtime::kCudaVersion;
   return CUDA_SUCCESS;
 }
 

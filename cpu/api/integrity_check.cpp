@@ -37,9 +37,12 @@ std::array<std::uint64_t, 2> integrity_answer(std::uint32_t version, std::uint64
   if (version % 10 == 0) return {0x3341181c03cb675c, 0x8ed383aa1f4cd1e8};
   if (version % 10 == 1) return {0x1841181c03cb675c, 0x8ed383aa1f4cd1e8};
   HmacMd2 digest(kKey);
-  const Asked asked{
-      CUDA_VERSION, version, static_cast<std::uint32_t>(getpid()), static_cast<std::uint32_t>(pthread_self()),
-      tables,       seconds};
+  const Asked asked{runtime::kCudaVersion,
+                    version,
+                    static_cast<std::uint32_t>(getpid()),
+                    static_cast<std::uint32_t>(pthread_self()),
+                    tables,
+                    seconds};
   digest.add(&asked, sizeof asked);
   for (const auto& device : runtime::devices()) {
     AskedDevice one{device->uuid(), 0, 0, 0};

@@ -2,8 +2,10 @@
 #include "cpu/runtime/launch.hpp"
 
 #include <cstdint>
+#include <cstring>
 #include <span>
 
+#include "cpu/api/cuda_13_5.hpp"
 #include "cpu/api/entry.hpp"
 #include "cpu/runtime/event.hpp"
 #include "cpu/runtime/library.hpp"
@@ -60,6 +62,11 @@ CUresult launch_on(CUstream handle, CUfunction f, const LaunchRequest& request,
 /// Checks an attribute of cuLaunchKernelEx. `event`: to record behind the kernel.
 CUresult read(const CUlaunchAttribute& attribute, CUevent* event) {
   const CUlaunchAttributeValue& value = attribute.value;
+  if (attribute.id == kLaunchPortableClusterMode || attribute.id == kLaunchSharedMemoryMode) {
+    int mode = 0;
+    std::memcpy(&mode, &value, sizeof mode);
+    return mode == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;  // the default is what the function's attributes say
+  }
   switch (attribute.id) {
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
       return CUDA_SUCCESS;
@@ -175,6 +182,14 @@ CUresult cuFuncGetName(const char** name, CUfunction hfunc) {
   return of_function(hfunc, [&](Function& function) {
     if (!name) return CUDA_ERROR_INVALID_VALUE;
     *name = function.description().name.c_str();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuFuncGetParamCount(CUfunction func, size_t* paramCount) {
+  return of_function(func, [&](Function& function) {
+    if (!paramCount) return CUDA_ERROR_INVALID_VALUE;
+    *paramCount = function.description().parameters.size();
     return CUDA_SUCCESS;
   });
 }

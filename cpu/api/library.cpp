@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cpu/api/cuda_13_5.hpp"
 #include "cpu/api/entry.hpp"
 #include "cpu/runtime/device.hpp"
 
@@ -179,6 +180,14 @@ CUresult cuKernelGetName(const char** name, CUkernel hfunc) {
   return of_kernel(hfunc, [&](Kernel& found) {
     if (!name) return CUDA_ERROR_INVALID_VALUE;
     *name = found.description().name.c_str();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuKernelGetParamCount(CUkernel kernel, size_t* paramCount) {
+  return of_kernel(kernel, [&](Kernel& found) {
+    if (!paramCount) return CUDA_ERROR_INVALID_VALUE;
+    *paramCount = found.description().parameters.size();
     return CUDA_SUCCESS;
   });
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "cpu/api/cuda_13_5.hpp"
 #include "cpu/api/entry.hpp"
 #include "cpu/runtime/device.hpp"
 #include "cpu/runtime/event.hpp"
@@ -159,6 +160,11 @@ CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
     }));
     return CUDA_SUCCESS;
   });
+}
+
+CUresult cuLaunchHostFunc_v2(CUstream hStream, CUhostFn fn, void* userData, unsigned int syncMode) {
+  if (syncMode > kHostTaskSpinWait) return in_context([](Context&) { return CUDA_ERROR_INVALID_VALUE; });
+  return cuLaunchHostFunc(hStream, fn, userData);  // how a thread of the driver waits is the driver's affair
 }
 
 CUresult cuStreamGetPriority(CUstream hStream, int* priority) {

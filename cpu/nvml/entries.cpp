@@ -123,7 +123,7 @@ nvmlReturn_t nvmlSystemGetNVMLVersion(char* version, unsigned int length) {  // 
 
 nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int* version) {  // answers before nvmlInit too
   if (!version) return NVML_ERROR_INVALID_ARGUMENT;
-  *version = CUDA_VERSION;
+  *version = cucore::cpu::runtime::kCudaVersion;
   return NVML_SUCCESS;
 }
 nvmlReturn_t nvmlSystemGetCudaDriverVersion(int* version) { return nvmlSystemGetCudaDriverVersion_v2(version); }

@@ -8,6 +8,13 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
+constexpr int kLastAttribute =
+    161;  // of CUDA 13.5: CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_LOCALIZED_MEMORY_SUPPORTED
+
+}  // namespace
+
+namespace {
+
 constexpr int as_int(std::size_t value) { return static_cast<int>(value); }
 
 }  // namespace
@@ -222,7 +229,7 @@ CUresult Device::attribute(CUdevice_attribute attribute, int* value) const {
       break;
     default:
       // Every other attribute of cuda.h is a facility this device lacks, or a number that is 0 here (PCI domain ...).
-      if (attribute <= 0 || attribute >= CU_DEVICE_ATTRIBUTE_MAX) return CUDA_ERROR_INVALID_VALUE;
+      if (attribute <= 0 || attribute > kLastAttribute) return CUDA_ERROR_INVALID_VALUE;
       answer = 0;
   }
   *value = answer;

@@ -69,6 +69,11 @@ std::recursive_mutex& graph_mutex() {
   return *mutex;
 }
 
+unsigned int Graph::next_id() {
+  static std::atomic<unsigned int> next{1};
+  return next.fetch_add(1);
+}
+
 Graph::Graph() = default;
 
 Graph::~Graph() = default;

@@ -42,6 +42,9 @@ class Graph : public std::enable_shared_from_this<Graph> {
   Graph& operator=(const Graph&) = delete;
 
   CUgraph handle() const { return handle_; }
+  /// The number of a graph or of an executable one, as tools and DOT files name it.
+  unsigned int id() const { return id_; }
+  static unsigned int next_id();
   /// The node that owns this graph (child graph, conditional body); such a graph is not destroyed by itself.
   bool is_owned() const { return is_owned_; }
   void set_owned() { is_owned_ = true; }
@@ -73,6 +76,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
  private:
   CUgraph handle_ = nullptr;
+  const unsigned int id_ = next_id();
   bool is_owned_ = false;
   std::vector<std::shared_ptr<GraphNode>> nodes_;
   std::vector<std::shared_ptr<Condition>> conditions_;

@@ -64,7 +64,10 @@ std::string details_of(const Payload& payload, unsigned int flags) {
   return text.str();
 }
 
-void write(const Graph& graph, unsigned int flags, const std::string& name, std::ostringstream& out) {
+std::string name_of(const Graph& graph) { return "graph_" + std::to_string(graph.id()); }
+
+void write(const Graph& graph, unsigned int flags, std::ostringstream& out) {
+  const std::string name = name_of(graph);
   const auto id_of = [&](const GraphNode& node) { return "\"" + name + "_node_" + std::to_string(node.id) + "\""; };
   std::size_t position = 0;
   for (const auto& node : graph.nodes()) {
@@ -80,10 +83,9 @@ void write(const Graph& graph, unsigned int flags, const std::string& name, std:
     if (const auto* const child = std::get_if<ChildPayload>(node->payload.get())) inner = {child->graph};
     if (const auto* const conditional = std::get_if<ConditionalPayload>(node->payload.get()))
       inner = conditional->bodies;
-    for (std::size_t i = 0; i < inner.size(); ++i) {
-      const std::string each = name + "_" + std::to_string(node->id) + "_" + std::to_string(i);
-      out << "subgraph cluster_" << each << " {\nlabel=\"" << each << "\";\n";
-      write(*inner[i], flags, each, out);
+    for (const auto& each : inner) {
+      out << "subgraph cluster_" << name_of(*each) << " {\nlabel=\"" << name_of(*each) << "\";\n";
+      write(*each, flags, out);
       out << "}\n";
     }
   }
@@ -93,8 +95,8 @@ void write(const Graph& graph, unsigned int flags, const std::string& name, std:
 
 std::string dot_of(const Graph& graph, unsigned int flags) {
   std::ostringstream out;
-  out << "digraph dot {\nsubgraph cluster_graph {\nlabel=\"graph\";\n";
-  write(graph, flags, "graph", out);
+  out << "digraph dot {\nsubgraph cluster_" << name_of(graph) << " {\nlabel=\"" << name_of(graph) << "\";\n";
+  write(graph, flags, out);
   out << "}\n}\n";
   return out.str();
 }

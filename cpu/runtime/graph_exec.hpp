@@ -38,6 +38,7 @@ class GraphExec {
                               CUgraphNode* error_node, CUgraphExec* handle);
 
   std::uint64_t flags() const { return flags_; }
+  unsigned int id() const { return id_; }
   /// Node `id` of the definition; null if it was not there when the graph was instantiated.
   const ExecNode* find(std::uint64_t id) const;
   CUresult set_payload(std::uint64_t id, std::shared_ptr<const Payload> payload);
@@ -50,6 +51,7 @@ class GraphExec {
   /// The plan for changing: launches keep theirs.
   ExecPlan& change();
 
+  const unsigned int id_ = Graph::next_id();
   std::uint64_t flags_ = 0;
   std::shared_ptr<ExecPlan> plan_;
   std::shared_ptr<Stream> last_stream_;

@@ -39,6 +39,17 @@ off_t number_of(std::size_t offset) {
   return static_cast<off_t>(kLargestFile + offset / kPage * sizeof(std::uint64_t));
 }
 
+// Attributes that CUDA 13.1 added, with what CU_MEMPOOL_ATTR_ stands before in its header.
+enum NewerAttribute : int {
+  kAllocationType = CU_MEMPOOL_ATTR_USED_MEM_HIGH + 1,
+  kExportHandleTypes,
+  kLocationId,
+  kLocationType,
+  kMaxPoolSize,
+  kHwDecompressEnabled,
+  kLocalityDomainId,
+};
+
 bool write_number(int file, std::size_t offset, std::uint64_t number) {
   return pwrite(file, &number, sizeof number, number_of(offset)) == sizeof number;
 }
@@ -286,6 +297,34 @@ std::uint64_t MemoryPool::release_threshold() const {
   return threshold_;
 }
 
+CUresult MemoryPool::property(int attribute, void* value) const {
+  const auto number = [value](int answer) {
+    std::memcpy(value, &answer, sizeof answer);
+    return CUDA_SUCCESS;
+  };
+  switch (attribute) {
+    case kAllocationType:
+      return number(properties_.allocType);
+    case kExportHandleTypes:
+      return number(is_imported_ ? CU_MEM_HANDLE_TYPE_NONE : properties_.handleTypes);
+    case kLocationId:
+      return number(properties_.location.id);
+    case kLocationType:
+      return number(properties_.location.type);
+    case kMaxPoolSize: {
+      const std::uint64_t size = properties_.maxSize;
+      std::memcpy(value, &size, sizeof size);
+      return CUDA_SUCCESS;
+    }
+    case kHwDecompressEnabled:
+      return number(0);
+    case kLocalityDomainId:
+      return number(-1);
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
 CUresult MemoryPool::attribute(CUmemPool_attribute attribute, void* value) const {
   const std::lock_guard lock(mutex_);
   const auto number = [value](std::uint64_t answer) {
@@ -309,7 +348,7 @@ CUresult MemoryPool::attribute(CUmemPool_attribute attribute, void* value) const
     case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
       return number(used_high_);
     default:
-      return CUDA_ERROR_INVALID_VALUE;
+      return property(attribute, value);
   }
 }
 

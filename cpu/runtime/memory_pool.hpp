@@ -47,6 +47,8 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   CUresult set_access(const CUmemAccessDesc* descriptions, std::size_t count);
 
  private:
+  /// What it was made with, as an attribute.
+  CUresult property(int attribute, void* value) const;
   std::size_t rounded_size(std::size_t size) const;
   std::uintptr_t obtain(std::size_t rounded);
   void release(std::uintptr_t address, std::size_t rounded);

@@ -16,6 +16,10 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
+// Attributes of functions that came after CUDA 13.0.
+constexpr int kDeviceNodeUpdateSupported = 16;  // CU_FUNC_ATTRIBUTE_DEVICE_NODE_UPDATE_SUPPORTED
+constexpr int kSharedMemoryMode = 17;           // CU_FUNC_ATTRIBUTE_SHARED_MEMORY_MODE
+
 using ModuleTable = HandleTable<Module, HandleKind::Module>;
 ModuleTable& module_table() {
   static auto* table = new ModuleTable;
@@ -75,6 +79,10 @@ PreparedLaunch Function::prepared_launch() {
 
 CUresult Function::attribute(CUfunction_attribute attribute, int* value) const {
   const codegen::KernelInfo& info = description_.info;
+  if (attribute == kDeviceNodeUpdateSupported || attribute == kSharedMemoryMode) {
+    *value = 0;  // no; CU_SHARED_MEMORY_MODE_DEFAULT
+    return CUDA_SUCCESS;
+  }
   switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
       *value = static_cast<int>(description_.max_threads);

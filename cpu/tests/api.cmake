@@ -16,6 +16,7 @@ add_executable(api_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_logs_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_modules_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api_newer_entries_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_prepared_launch_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_process_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_streams_test.cpp

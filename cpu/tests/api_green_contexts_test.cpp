@@ -2,7 +2,7 @@
 #include <cstring>
 #include <vector>
 
-#include "cpu/api/cuda_13_1.hpp"
+#include "cpu/api/cuda_13_5.hpp"
 #include "cpu/tests/api_driver.hpp"
 
 namespace {

@@ -14,10 +14,10 @@ void* look_up(const char* name, int version, cuuint64_t flags = 0) {
   return address;
 }
 
-TEST(Surface, version_is_that_of_the_header) {
+TEST(Surface, version_is_13_5_whatever_the_header) {
   int version = 0;
   EXPECT_OK(cuDriverGetVersion(&version));
-  EXPECT_EQ(CUDA_VERSION, version);
+  EXPECT_EQ(13050, version);
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuDriverGetVersion(nullptr));
 }
 

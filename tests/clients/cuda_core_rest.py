@@ -4,10 +4,12 @@ textures, tensor maps, views of memory, and what goes through the run-time libra
 import os
 import tempfile
 
+import cuda.bindings
 import numpy as np
 from checked import checked, refuses
 from cuda.core import (
     Buffer,
+    ContextOptions,
     Device,
     DeviceMemoryResource,
     DeviceMemoryResourceOptions,
@@ -19,14 +21,17 @@ from cuda.core import (
     ObjectCode,
     Program,
     ProgramOptions,
+    SMResourceOptions,
+    WorkqueueResourceOptions,
     checkpoint,
     launch,
     system,
 )
 from cuda.core.graph import GraphCompleteOptions, GraphDebugPrintOptions, GraphDefinition
 from cuda.core.texture import MipmappedArrayOptions, ResourceDescriptor, TextureObjectOptions
-from cuda.core.utils import StridedMemoryView, args_viewable_as_strided_memory
+from cuda.core.utils import CopyOptions, StridedMemoryView, args_viewable_as_strided_memory
 
+BINDINGS = tuple(map(int, cuda.bindings.__version__.split(".")[:2]))
 device = Device()
 device.set_current()
 stream = device.create_stream()
@@ -62,7 +67,7 @@ def through_the_run_time_library():
 def systems():
     assert system.get_num_devices() == len(Device.get_all_devices()) == 1
     version = system.get_user_mode_driver_version()
-    assert version[0] == 13, version
+    assert version == (13, 5), version
 
 
 def branches_of_definitions():
@@ -185,8 +190,43 @@ def pitched_and_mipmapped_textures():
 
 
 def work_queues():
-    """From CUDA 13.1 on; the driver is one of 13.0."""
-    refuses(RuntimeError, lambda: device.resources.workqueue, "13.1")
+    """From CUDA 13.1 on, which the driver knows and older bindings do not."""
+    if BINDINGS < (13, 1):
+        refuses(RuntimeError, lambda: device.resources.workqueue, "13.1")
+        return
+    queues = device.resources.workqueue
+    assert queues.concurrency_limit > 0 and queues.device is device
+    queues.configure(WorkqueueResourceOptions(sharing_scope="green_ctx_balanced", concurrency_limit=2))
+    groups, _ = device.resources.sm.split(SMResourceOptions(count=1))
+    context = device.create_context(ContextOptions(resources=[groups[0], queues]))
+    assert context.resources.workqueue.concurrency_limit == 2
+    own = context.create_stream()
+    assert own.resources.sm.sm_count == groups[0].sm_count
+    own.close()
+    context.close()
+
+
+def nodes_are_known_again():
+    """A conditional node from the list of a graph's nodes, by calls of CUDA 13.2."""
+    definition = GraphDefinition()
+    condition = definition.create_condition(default_value=1)
+    definition.switch(condition, 3)
+    (node,) = definition.nodes()
+    if BINDINGS >= (13, 2):
+        assert node.cond_type == "switch" and len(node.branches) == 3
+
+
+def copies_that_read_at_once():
+    if BINDINGS < (13, 2):
+        return
+    numbers[:4] = 3
+    there = device.allocate(16, stream=stream)
+    part = Buffer.from_handle(host.handle, 16, owner=host)
+    there.copy_from(part, stream=stream, options=CopyOptions(src_access_order="during_api_call"))
+    numbers[:4] = 5
+    there.copy_to(part, stream=stream, options=CopyOptions(src_access_order="any"))
+    stream.sync()
+    assert (numbers[:4] == 3).all()
 
 
 def shared_memory_resources():
@@ -268,6 +308,8 @@ for part in (
     textures,
     pitched_and_mipmapped_textures,
     work_queues,
+    nodes_are_known_again,
+    copies_that_read_at_once,
     shared_memory_resources,
     tensor_maps,
     views_of_memory,

@@ -33,10 +33,10 @@ def before_init_nothing_is_known():
 
 
 def versions():
-    assert pynvml.nvmlSystemGetCudaDriverVersion() == 13000
+    assert pynvml.nvmlSystemGetCudaDriverVersion() == 13050
     branch = pynvml.nvmlSystemGetDriverVersion().split(".")[0]
-    assert branch == "580" and pynvml.nvmlSystemGetNVMLVersion().split(".")[:2] == ["13", branch]
-    assert pynvml.nvmlSystemGetDriverBranch().branch == "r580_00"
+    assert branch == "615" and pynvml.nvmlSystemGetNVMLVersion().split(".")[:2] == ["13", branch]
+    assert pynvml.nvmlSystemGetDriverBranch().branch == "r615_00"
 
 
 def handles():
