@@ -156,6 +156,7 @@ void VectorEmitter::emit_block(BasicBlock* block, Version version) {
   mask_vectors_.assign(width_.chunks, nullptr);
   unchecked_ = nullptr;
   can_restart_ = true;
+  prefetched_.clear();
   b.SetInsertPoint(bodies_[version][block]);
   if (version == Masked) {
     mask_.clear();

@@ -124,6 +124,7 @@ class VectorEmitter {
   void emit_store(llvm::StoreInst& store);
   void emit_atomic(llvm::Instruction& instruction);
   Wide thread_register(llvm::LoadInst& load, std::uint64_t field);
+  void prefetch_for_next_block(llvm::Instruction& access);
   llvm::Value* load_chunk(llvm::LoadInst& load, const Shape& address, unsigned chunk);
   void store_chunk(llvm::StoreInst& store, const Shape& address, unsigned chunk);
   llvm::Value* dummy_if_idle(llvm::Value* address, unsigned chunk);
@@ -194,8 +195,9 @@ class VectorEmitter {
   Parts mask_;
   Parts mask_vectors_;
   Known known_;
-  llvm::Value* unchecked_ = nullptr;  ///< whether a check failed that nothing has acted on yet
-  bool can_restart_ = true;           ///< nothing in the block so far has had an effect
+  llvm::Value* unchecked_ = nullptr;         ///< whether a check failed that nothing has acted on yet
+  bool can_restart_ = true;                  ///< nothing in the block so far has had an effect
+  llvm::DenseSet<llvm::Value*> prefetched_;  ///< bases of addresses of the next block
 };
 
 }  // namespace cucore::cpu::codegen

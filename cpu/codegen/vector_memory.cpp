@@ -63,6 +63,33 @@ Wide VectorEmitter::thread_register(llvm::LoadInst& load, std::uint64_t field) {
 
 // ---- loads and stores ----------------------------------------------------------------------------------------------
 
+/// A block of several rows leaves each of them after a few cache lines, too soon for a processor that learns from
+/// addresses, and it learns for full groups and for those under a mask apart. So the lines of a row that adjacent
+/// threads access are fetched for the next block on x, if its indices are the usual ones: once for places that differ
+/// by a constant. Loops and barriers leave time for that anyway.
+void VectorEmitter::prefetch_for_next_block(llvm::Instruction& access) {
+  if (version_ == Masked || !width_.has_rows() || flow_.has_meetings() || flow_.loop_depth(current_) != 0) return;
+  Value* pointer = llvm::getLoadStorePointerOperand(&access);
+  llvm::Type* type = llvm::getLoadStoreType(&access);
+  const Shape address = shapes().of(pointer);
+  const std::int64_t size = bytes_of(type->isPointerTy() ? b.getInt64Ty() : type);
+  if (!address.is_strided() || address.stride != size) return;
+  llvm::APInt offset(64, 0);
+  Value* base = pointer->stripAndAccumulateConstantOffsets(scalar_.getDataLayout(), offset, true);
+  if (!prefetched_.insert(base).second) return;
+  constexpr std::uint64_t cache_line = 64;
+  const auto bytes = static_cast<std::uint64_t>(size);
+  for (unsigned k = 0; k < width_.chunks; ++k) {
+    for (std::uint64_t line = 0; line < bytes * width_.lanes; line += cache_line) {
+      Value* ahead = b.CreateConstGEP1_64(b.getInt8Ty(), first_lane(pointer, k), bytes * width_.block[0] + line);
+      const unsigned writes = llvm::isa<llvm::StoreInst>(access) ? 1 : 0;
+      constexpr unsigned to_all_caches = 3, data = 1;
+      b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
+                        {ahead, b.getInt32(writes), b.getInt32(to_all_caches), b.getInt32(data)});
+    }
+  }
+}
+
 void VectorEmitter::emit_load(llvm::LoadInst& load) {
   if (const auto field = thread_field(load.getPointerOperand(), scalar_))
     return put(&load, thread_register(load, *field));
@@ -80,6 +107,7 @@ void VectorEmitter::emit_load(llvm::LoadInst& load) {
     return;
   }
   if (!is_element(load.getType())) return refuse("a load of small vectors or bits");
+  prefetch_for_next_block(load);
   Wide result{shapes().of(&load), {}};
   for (unsigned k = 0; k < width_.chunks; ++k) result.parts.push_back(load_chunk(load, address, k));
   put(&load, std::move(result));
@@ -150,6 +178,7 @@ void VectorEmitter::emit_store(llvm::StoreInst& store) {
     });
     return;
   }
+  prefetch_for_next_block(store);
   for (unsigned k = address.is_uniform() ? width_.chunks - 1 : 0; k < width_.chunks; ++k)
     store_chunk(store, address, k);
 }

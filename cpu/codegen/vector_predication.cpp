@@ -52,6 +52,7 @@ void VectorEmitter::emit_predicated(const Division& division, BasicBlock* side) 
   mask_ = division.masks[side == division.targets[0] ? 0 : 1];
   mask_vectors_.assign(width_.chunks, nullptr);
   can_restart_ = true;
+  prefetched_.clear();
   for (Instruction& instruction : *side) {
     if (instruction.isTerminator()) break;
     emit_instruction(instruction);
