@@ -6,6 +6,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "compiler_interface.hpp"
+#include "cpu/codegen/check_marks.hpp"
 #include "cpu/codegen/host_target.hpp"
 #include "cpu/codegen/layout.hpp"
 #include "cpu/codegen/module_emitter.hpp"
@@ -68,10 +69,12 @@ struct Compilation {
     emitter.emit_entry_points(reach.needs_fibers || options.by_thread);
     if (!emitter.error().empty()) return kernel_name() + ": " + emitter.error();
     if (std::string error = verify(); !error.empty()) return error;
-    if (options.debug)
+    if (options.debug) {
       layout.info.frame_bytes = unoptimised_frame_bytes();
-    else
-      target.optimise(*ir);
+      expand_check_marks(*ir);
+    } else {
+      target.optimise(*ir, options.checks != 0);
+    }
     return {};
   }
 
@@ -91,13 +94,13 @@ struct Compilation {
     emitter.emit_bodies();
     if (!emitter.error().empty()) return kernel_name() + ": " + emitter.error();
     if (std::string error = verify(); !error.empty()) return error;
-    target.optimise(*ir);  // one lane's code, before there are many: all that makes it shorter
+    target.optimise(*ir, /*checked=*/false);  // one lane's code, before there are many: all that makes it shorter
     KernelInfo info = layout.info;
     refusal = vectorise(*emitter.kernel(), options, host(), info);
     if (!refusal.empty()) return {};
     if (std::string error = verify(); !error.empty()) return error;
     layout.info = info;
-    target.optimise(*ir);
+    target.optimise(*ir, /*checked=*/false);
     return {};
   }
 

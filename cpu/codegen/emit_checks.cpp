@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "cpu/codegen/check_marks.hpp"
 #include "cpu/codegen/checks.hpp"
 #include "cpu/codegen/kernel_abi.hpp"
 #include "cpu/codegen/memory_accesses.hpp"
@@ -41,7 +42,7 @@ class AccessChecks {
       : f_(f), b_(f.b), instruction_(i), access_(access), checks_(f.module.checks) {
     table_ =
         at_entry([&] { return f.invariant_field(b_.getPtrTy(), f.launch_state(), offsetof(LaunchState, checks)); });
-    address_ = b_.CreatePtrToInt(f.pointer(*access.address, access.space), b_.getInt64Ty());
+    address_ = number_of(f.pointer(*access.address, access.space));
     bytes_ = byte_count();
     word_ = access.flags | static_cast<std::uint32_t>(checked_space(access.space)) << check_access::kSpaceShift |
             static_cast<std::uint32_t>(std::countr_zero(access.alignment)) << check_access::kAlignShift;
@@ -56,14 +57,16 @@ class AccessChecks {
     const bool remembers = access_.extent == Extent::Fixed && access_.bytes <= 16 && access_.space != Space::Local;
     if (remembers) {
       interval = interval_of_instruction();
+      auto* looks = f_.new_block("looks");
       if (CheckGroup* group = f_.check_group(instruction_)) {
-        if (group->is_inside == nullptr) group->is_inside = is_in_interval(interval, *group);
+        if (group->is_inside == nullptr) group->is_inside = mark_group(interval, *group);
         auto* alone = f_.new_block("alone");
         branch(group->is_inside, next, alone);
         b_.SetInsertPoint(alone);
+        branch(look_at_range(b_, interval, address_, 0, access_.alignment), next, looks);
+      } else {
+        branch(mark_range(b_, interval, address_, 0, access_.alignment), next, looks);
       }
-      auto* looks = f_.new_block("looks");
-      branch(is_in_interval(interval, address_, 0), next, looks);
       b_.SetInsertPoint(looks);
       Value* begin = b_.CreateLoad(b_.getInt64Ty(), field(interval, offsetof(CheckInterval, begin)));
       branch(b_.CreateAnd(is_plainly_allowed(), b_.CreateICmpNE(begin, b_.getInt64(0))), next, asks);
@@ -146,6 +149,15 @@ class AccessChecks {
            variable.alignment % access_.alignment == 0;
   }
 
+  /// As a number, not as a pointer made of one: LLVM sees by which steps numbers move.
+  Value* number_of(Value* pointer) {
+    llvm::APInt offset(64, 0);
+    Value* base = pointer->stripAndAccumulateConstantOffsets(f_.module.ir.getDataLayout(), offset, true);
+    auto* const made = llvm::dyn_cast<llvm::IntToPtrInst>(base);
+    if (made == nullptr) return b_.CreatePtrToInt(pointer, b_.getInt64Ty());
+    return b_.CreateAdd(made->getOperand(0), b_.getInt(offset));
+  }
+
   Value* byte_count() {
     switch (access_.extent) {
       case Extent::Operand:
@@ -201,21 +213,12 @@ class AccessChecks {
     return field(block, offsetof(CheckedBlock, intervals) + number * sizeof(CheckInterval));
   }
 
-  /// The bytes of an access at `first`, and `beyond` more. Places are multiples of the alignment, and so is the size.
-  Value* is_in_interval(Value* interval, Value* first, std::uint64_t beyond) {
-    Value* begin = b_.CreateLoad(b_.getInt64Ty(), field(interval, offsetof(CheckInterval, begin)));
-    Value* size = b_.CreateLoad(b_.getInt64Ty(), field(interval, offsetof(CheckInterval, size)));
-    Value* room = beyond == 0 ? size : b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, size, b_.getInt64(beyond));
-    Value* inside = b_.CreateICmpULT(b_.CreateSub(first, begin), room);
-    if (access_.alignment == 1) return inside;
-    return b_.CreateAnd(inside, b_.CreateICmpEQ(b_.CreateAnd(first, access_.alignment - 1), b_.getInt64(0)));
-  }
-
   /// All of the group's bytes; its alignment is that of the access.
-  Value* is_in_interval(Value* interval, const CheckGroup& group) {
+  Value* mark_group(Value* interval, const CheckGroup& group) {
     const auto shift = static_cast<std::uint64_t>(group.begin - access_.address->offset);
     const auto span = static_cast<std::uint64_t>(group.end - group.begin);
-    return is_in_interval(interval, b_.CreateAdd(address_, b_.getInt64(shift)), span - group.alignment);
+    return mark_range(b_, interval, b_.CreateAdd(address_, b_.getInt64(shift)), span - group.alignment,
+                      group.alignment);
   }
 
   /// Of a function with one variable of the thread's own; null in others.
@@ -382,14 +385,25 @@ std::vector<ptx::VariableId> address_taken_variables(const ptx::Function& functi
   return taken;
 }
 
+namespace {
+
+/// Read where the function begins, which a loop over threads can then do once.
+Value* life_service(FunctionEmitter& f, std::size_t field) {
+  const llvm::IRBuilder<>::InsertPointGuard guard(f.b);
+  llvm::BasicBlock& entry = f.b.GetInsertBlock()->getParent()->getEntryBlock();
+  if (entry.getTerminator() != nullptr) f.b.SetInsertPoint(entry.getTerminator());
+  Value* table = f.invariant_field(f.b.getPtrTy(), f.launch_state(), offsetof(LaunchState, checks));
+  return f.invariant_field(f.b.getPtrTy(), table, field);
+}
+
+}  // namespace
+
 void emit_enter(FunctionEmitter& f, Value* variable, std::uint64_t bytes) {
-  call_service(f, offsetof(CheckTable, enter), f.b.getVoidTy(),
-               {f.b.CreatePtrToInt(variable, f.b.getInt64Ty()), f.b.getInt32(static_cast<std::uint32_t>(bytes))});
+  mark_life(f.b, life_service(f, offsetof(CheckTable, enter)), variable, bytes, /*begins=*/true);
 }
 
 void emit_leave(FunctionEmitter& f, Value* variable, std::uint64_t bytes) {
-  call_service(f, offsetof(CheckTable, leave), f.b.getVoidTy(),
-               {f.b.CreatePtrToInt(variable, f.b.getInt64Ty()), f.b.getInt32(static_cast<std::uint32_t>(bytes))});
+  mark_life(f.b, life_service(f, offsetof(CheckTable, leave)), variable, bytes, /*begins=*/false);
 }
 
 Value* emit_checked_malloc(FunctionEmitter& f, Value* bytes) {

@@ -1,5 +1,7 @@
 #include "cpu/codegen/function_emitter.hpp"
 
+#include <cstddef>
+
 #include "cpu/codegen/checks.hpp"
 #include "cpu/codegen/emit_checks.hpp"
 #include "cpu/codegen/instruction_table.hpp"
@@ -67,6 +69,13 @@ void FunctionEmitter::emit_prologue() {
   variables_.resize(function.variables.size(), nullptr);
   if (function.is_entry) {
     Value* block = invariant_field(b.getPtrTy(), launch_state_, offsetof(LaunchState, params));
+    // So that a loop over threads can read parameters once that only some threads need.
+    const auto say = [&](unsigned kind, std::uint64_t number) {
+      auto* const constant = llvm::ConstantAsMetadata::get(b.getInt64(number));
+      llvm::cast<llvm::LoadInst>(block)->setMetadata(kind, llvm::MDNode::get(module.context, constant));
+    };
+    say(llvm::LLVMContext::MD_dereferenceable, module.layout.info.param_bytes);
+    say(llvm::LLVMContext::MD_align, alignof(std::max_align_t));
     for (auto [id, offset] : module.layout.kernel_parameters) {
       variables_[id] =
           b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), block, offset, llvm::StringRef(function.variables[id].name));

@@ -22,8 +22,8 @@ class HostTarget {
 
   const std::string& error() const { return error_; }  ///< of `march`, in a sentence; else empty
   bool has_feature(const char* name) const;
-  void prepare(llvm::Module& ir) const;                                  ///< sets triple and data layout
-  void optimise(llvm::Module& ir) const;                                 ///< optimise.cpp
+  void prepare(llvm::Module& ir) const;                 ///< sets triple and data layout
+  void optimise(llvm::Module& ir, bool checked) const;  ///< optimise.cpp; `checked`: it may have marks of checks
   std::unique_ptr<llvm::MemoryBuffer> assemble(llvm::Module& ir) const;  ///< object code
   std::string assembly(llvm::Module& ir) const;
 

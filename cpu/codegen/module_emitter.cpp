@@ -136,11 +136,9 @@ void ModuleEmitter::emit_run_block() {
     linear[axis] = b.CreatePHI(i32, 2);
     index[axis]->addIncoming(b.getInt32(0), before);
     linear[axis]->addIncoming(linear_before, before);
+    b.CreateStore(index[axis], field(offsetof(ThreadState, thread_id) + 4 * axis));
     before = header[axis];
     linear_before = linear[axis];
-  }
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    b.CreateStore(index[axis], field(offsetof(ThreadState, thread_id) + 4 * axis));
   }
   b.CreateStore(linear[0], field(offsetof(ThreadState, linear)));
   b.CreateCall(function(reach.functions.front()), {thread});

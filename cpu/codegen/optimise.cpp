@@ -1,5 +1,6 @@
 // The short pipeline: as good as -O2 on kernels at half the time. First each function's stack slots become values, then
-// the kernel's body goes into its entry points, then what the loop over threads makes invariant moves out of it.
+// the kernel's body goes into its entry points, then what the loop over threads makes invariant moves out of it,
+// in checked code the checks too.
 #include <llvm/IR/PassManager.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/TargetMachine.h>
@@ -13,6 +14,7 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
+#include "cpu/codegen/hoist_checks.hpp"
 #include "cpu/codegen/host_target.hpp"
 
 namespace cucore::cpu::codegen {
@@ -45,13 +47,17 @@ llvm::FunctionPassManager slots_to_values() {
   return passes;
 }
 
-llvm::FunctionPassManager whole_function() {
+llvm::FunctionPassManager whole_function(bool checked) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(true));
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
   passes.addPass(llvm::GVNPass());
+  if (checked) {
+    passes.addPass(HoistChecksPass());
+    passes.addPass(llvm::EarlyCSEPass());
+  }
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());
   return passes;
@@ -59,13 +65,13 @@ llvm::FunctionPassManager whole_function() {
 
 }  // namespace
 
-void HostTarget::optimise(llvm::Module& ir) const {
+void HostTarget::optimise(llvm::Module& ir, bool checked) const {
   Analyses analyses(machine_.get());
   llvm::ModulePassManager pipeline;
   pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(slots_to_values()));
   pipeline.addPass(llvm::AlwaysInlinerPass(false));
   pipeline.addPass(llvm::GlobalDCEPass());
-  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(whole_function()));
+  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(whole_function(checked)));
   pipeline.run(ir, analyses.modules);
 }
 

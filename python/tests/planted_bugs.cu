@@ -93,6 +93,32 @@ KERNEL heap_use_after_free(int* a, int n, int zero) {
   a[1] = p[3 + zero];  // BUG heap_use_after_free
 }
 
+// What a loop goes on to, of which a look before the loop could say too much: the last round, the first one, all of them
+// beside their places, and places that wrap around in between. Many blocks, since later ones know what the first ones found.
+KERNEL loop_past_end(int* a, int n, int zero) {
+  int last = blockIdx.x + 1 < gridDim.x ? n : n + 1;
+#pragma unroll 1
+  for (int i = threadIdx.x; i < last; i += 8) a[i + zero] = i;  // BUG loop_past_end
+}
+
+KERNEL loop_before_start(int* a, int n, int zero) {
+  int* p = a + (blockIdx.x + 1 < gridDim.x ? 0 : -64) + threadIdx.x;
+#pragma unroll 1
+  for (int k = 0; k < n / 128; ++k) p[64 * k] = k;  // BUG loop_before_start
+}
+
+KERNEL loop_misaligned(int* a, int n, int zero) {
+  char* p = reinterpret_cast<char*>(a) + (blockIdx.x + 1 < gridDim.x ? 0 : 2);
+#pragma unroll 1
+  for (int i = threadIdx.x; i < n - 8; i += 64) *reinterpret_cast<int*>(p + 4 * i) = i;  // BUG loop_misaligned
+}
+
+KERNEL loop_wraps_around(int* a, int n, int zero) {
+  unsigned first = blockIdx.x + 1 < gridDim.x ? 0x7fffff00 + zero : 0x7fffffe0 + zero;
+  int* p = a - 0x7fffff00LL;
+  p[static_cast<int>(first + threadIdx.x)] = 1;  // BUG loop_wraps_around
+}
+
 // Rows of 16 halves into registers.
 #define LOAD_MATRIX(r, from)                                                                                    \
   asm volatile("wmma.load.a.sync.aligned.row.m16n16k16.f16 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8], 16;"         \
@@ -287,6 +313,18 @@ KERNEL clean_local(int* a, int n, int zero) {
   int sum = 0;
   for (int i = 0; i < 16; ++i) sum += l[(i * 5 + zero) % 16];
   a[16 + threadIdx.x] = sum;
+}
+
+KERNEL clean_loops(int* a, int n, int zero) {
+  if (blockIdx.x % 2 == 0) n -= 100;
+  int sum = 0;
+  for (int i = threadIdx.x; i < 4 * n; i += 64)
+    if (i < n) sum += a[i];
+  for (int i = 2 * n - threadIdx.x; i >= -n; i -= 64 + zero)
+    if (i >= 0 && i < n) sum += a[i] - reinterpret_cast<unsigned char*>(a)[i];
+#pragma unroll 1
+  for (unsigned i = threadIdx.x, k = 0; static_cast<int>(k) < n; i += 64, k += 64) sum += a[i < n ? i : 0] + a[i % 64];
+  if (sum != 0) a[0] = sum;
 }
 
 KERNEL clean_named_barriers(int* a, int n, int zero) {
