@@ -151,9 +151,12 @@ void add_library(Table& table, PyObject* module, const NamedScalar (&scalars)[N]
 
 constexpr const char* library_names[] = {"numpy", "ctypes", "ml_dtypes"};
 
-PyObject* imported(std::size_t library) {
-  PyObject* const modules = PyImport_GetModuleDict();  // borrowed
-  return PyDict_GetItemString(modules, library_names[library]);
+// The module, or nothing. One that another thread is importing is waited for: half of it would never be completed here.
+nb::object imported(std::size_t library) {
+  const nb::str name(library_names[library]);
+  nb::object module = nb::steal(PyImport_GetModule(name.ptr()));
+  if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  return module;
 }
 
 std::atomic<const Table*> current{nullptr};
@@ -161,13 +164,17 @@ std::atomic<const Table*> current{nullptr};
 // The table for the libraries imported by now.
 const Table* renewed(const Table* old) {
   unsigned libraries = 0;
-  for (std::size_t i = 0; i < std::size(library_names); ++i) libraries |= (imported(i) != nullptr ? 1u : 0u) << i;
+  for (std::size_t i = 0; i < std::size(library_names); ++i) libraries |= (imported(i).is_valid() ? 1u : 0u) << i;
   if (old != nullptr && old->libraries == libraries) return old;
   auto table = std::make_unique<Table>();
   table->libraries = libraries;
-  if (PyObject* module = imported(0)) add_library(*table, module, numpy_scalars, ScalarType::Storage::inlined);
-  if (PyObject* module = imported(1)) add_library(*table, module, ctypes_scalars, ScalarType::Storage::pointed);
-  if (PyObject* module = imported(2)) add_library(*table, module, ml_dtypes_scalars, ScalarType::Storage::method);
+  const auto add = [&](std::size_t library, const auto& scalars, ScalarType::Storage hoped) {
+    const nb::object module = imported(library);
+    if (module.is_valid()) add_library(*table, module.ptr(), scalars, hoped);
+  };
+  add(0, numpy_scalars, ScalarType::Storage::inlined);
+  add(1, ctypes_scalars, ScalarType::Storage::pointed);
+  add(2, ml_dtypes_scalars, ScalarType::Storage::method);
   // Another thread may have been faster; whichever stands knows at least what is needed here.
   if (current.compare_exchange_strong(old, table.get(), std::memory_order_acq_rel)) return table.release();
   return old;
