@@ -119,22 +119,33 @@ void add_buffer(ArgumentPack& pack, const PyBuffer& buffer) {
   pack.add_pointer(buffer.address);
 }
 
+// The value, or nothing. Whoever has the dict may change it meanwhile.
+nb::object item(PyObject* dict, const char* key) {
+#if PY_VERSION_HEX >= 0x030D0000
+  PyObject* value = nullptr;
+  if (PyDict_GetItemStringRef(dict, key, &value) < 0) throw nb::python_error();
+  return nb::steal(value);
+#else
+  return nb::borrow(PyDict_GetItemString(dict, key));
+#endif
+}
+
 // __cuda_array_interface__: the data pointer, and the stream the data is written on if it names one.
 bool add_cuda_array(ArgumentPack& pack, PyObject* argument, LaunchOrder& order) {
   const nb::object interface = optional_attribute(argument, "__cuda_array_interface__");
   if (!interface.is_valid()) return false;
   if (!PyDict_Check(interface.ptr())) refuse_type(pack, argument, " (its __cuda_array_interface__ is not a dict)");
-  PyObject* const data = PyDict_GetItemString(interface.ptr(), "data");  // borrowed, as below
-  if (data == nullptr || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) != 2) {
+  const nb::object data = item(interface.ptr(), "data");
+  if (!data.is_valid() || !PyTuple_Check(data.ptr()) || PyTuple_GET_SIZE(data.ptr()) != 2) {
     refuse_type(pack, argument, " (its __cuda_array_interface__ has no data pointer)");
   }
-  PyObject* const pointer = PyTuple_GET_ITEM(data, 0);
+  PyObject* const pointer = PyTuple_GET_ITEM(data.ptr(), 0);
   const DevicePointer address = pointer == Py_None ? 0 : unsigned_number(nb::handle(pointer), "the data pointer");
-  PyObject* const stream = PyDict_GetItemString(interface.ptr(), "stream");
+  const nb::object stream = item(interface.ptr(), "stream");
   pack.add_pointer(address);
-  if (stream != nullptr && stream != Py_None) {
+  if (stream.is_valid() && !stream.is_none()) {
     const auto producer =
-        reinterpret_cast<StreamHandle>(static_cast<std::uintptr_t>(unsigned_number(nb::handle(stream), "the stream")));
+        reinterpret_cast<StreamHandle>(static_cast<std::uintptr_t>(unsigned_number(stream, "the stream")));
     if (producer != order.stream) order.producers.push_back(producer);
   }
   return true;

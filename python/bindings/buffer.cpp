@@ -43,26 +43,26 @@ nb::object copy_to(nb::handle self, nb::handle destination, nb::handle stream) {
     if (resource.is_none()) {
       throw nb::value_error("copy_to needs a destination: this buffer has no memory resource to allocate one from");
     }
-    target = resource.attr("allocate")(source.buffer->size(), nb::arg("stream") = stream);
+    target = resource.attr("allocate")(source.value().size(), nb::arg("stream") = stream);
   }
   const PyBuffer* wrapped = nullptr;
   if (!nb::try_cast<const PyBuffer*>(target, wrapped) || wrapped == nullptr) {
     throw nb::type_error((std::string("dst must be a Buffer, not ") + Py_TYPE(target.ptr())->tp_name).c_str());
   }
-  Stream order = on.value().share();
-  Buffer to = wrapped->buffer->share();
+  Stream order = on.share();
+  Buffer to = wrapped->share();
   source.use([&](const Buffer& from) { from.copy_to(to, order); });
   return target;
 }
 
 void copy_from(const PyBuffer& self, const PyBuffer& source, nb::handle stream) {
-  Stream order = required_stream(stream).value().share();
-  Buffer from = source.buffer->share();
+  Stream order = required_stream(stream).share();
+  Buffer from = source.share();
   self.use([&](const Buffer& to) { to.copy_from(from, order); });
 }
 
 void fill(const PyBuffer& self, nb::handle value, nb::handle stream) {
-  Stream order = required_stream(stream).value().share();
+  Stream order = required_stream(stream).share();
   std::array<std::byte, 4> element{};
   std::size_t width = 1;
   if (PyLong_Check(value.ptr())) {
@@ -92,15 +92,15 @@ void fill(const PyBuffer& self, nb::handle value, nb::handle stream) {
   self.use([&](const Buffer& buffer) { buffer.fill_bytes(std::span(element.data(), width), order); });
 }
 
+// With the object locked: no other thread closes it in between.
 void close(PyBuffer& self, nb::handle stream) {
   if (!stream.is_none()) {
-    Stream on = required_stream(stream).value().share();
-    const WithoutGil released;
-    self.buffer->close(on);
-  } else {
-    const WithoutGil released;
-    self.buffer->close();
+    const Stream on = required_stream(stream).share();
+    if (self.is_open()) self.share().set_deallocation_stream(on);
   }
+  Buffer closed = self.take();
+  const WithoutGil released;
+  closed.close();
 }
 
 nb::object accessible(const PyBuffer& self, const char* attribute, bool (Buffer::*ask)() const) {
@@ -164,7 +164,7 @@ int clear(PyObject* object) {
 nb::object PyBuffer::resource_object() const {
   if (!is_open()) return nb::none();
   if (resource.is_valid()) return resource;
-  const auto core = buffer->memory_resource();
+  const auto core = value().memory_resource();
   const auto* in_python = dynamic_cast<const PythonResource*>(core.get());
   return in_python == nullptr ? nb::none() : nb::borrow(nb::handle(in_python->object()));
 }
@@ -200,17 +200,18 @@ void bind_buffer(nb::module_& module) {
                  "Wraps an address. With `mr` the buffer owns the memory, which mr.deallocate() takes back, in the "
                  "order of `stream`; `owner` is only kept alive.")
       .def_prop_ro(
-          "handle", [](const PyBuffer& self) { return self.buffer->handle(); }, "The address; 0 when closed.")
+          "handle", [](const PyBuffer& self) { return self.value().handle(); }, "The address; 0 when closed.")
       .def_prop_ro(
-          "size", [](const PyBuffer& self) { return self.buffer->size(); }, "Bytes; 0 when closed.")
+          "size", [](const PyBuffer& self) { return self.value().size(); }, "Bytes; 0 when closed.")
       .def_prop_ro(
           "memory_resource", [](const PyBuffer& self) { return self.resource_object(); },
           "What takes the memory back, or None.")
       .def_prop_ro(
           "owner",
-          [](const PyBuffer& self) {
-            PyObject* owner = self.is_open() ? self.owner() : nullptr;
-            return owner == nullptr ? nb::none() : nb::borrow(nb::handle(owner));
+          [](const PyBuffer& self) -> nb::object {
+            const auto owner = self.value().owner();
+            if (owner == nullptr) return nb::none();
+            return nb::borrow(static_cast<PyObject*>(const_cast<void*>(owner.get())));
           },
           "What is kept alive, or None.")
       .def_prop_ro(
@@ -250,21 +251,21 @@ void bind_buffer(nb::module_& module) {
       .def(
           "set_deallocation_stream",
           [](PyBuffer& self, nb::handle stream) {
-            self.buffer->set_deallocation_stream(kept_stream(required_stream(stream)));
+            self.share().set_deallocation_stream(kept_stream(required_stream(stream)));
           },
-          nb::arg("stream").none(), "Frees in the order of `stream` instead of the recorded one.")
-      .def("close", close, nb::arg("stream") = nb::none(),
+          nb::arg("stream").none(), nb::lock_self(), "Frees in the order of `stream` instead of the recorded one.")
+      .def("close", close, nb::arg("stream") = nb::none(), nb::lock_self(),
            "Frees the memory, in the order of `stream` or of the recorded stream. Closing twice is allowed.")
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__exit__", [](nb::handle self, const nb::args&) { self.attr("close")(); })
       .def(
-          "__eq__", [](const PyBuffer& self, const PyBuffer& other) { return *self.buffer == *other.buffer; },
+          "__eq__", [](const PyBuffer& self, const PyBuffer& other) { return self.value() == other.value(); },
           nb::is_operator())
       .def("__hash__",
-           [](const PyBuffer& self) { return nb::hash(nb::make_tuple(self.buffer->handle(), self.buffer->size())); })
+           [](const PyBuffer& self) { return nb::hash(nb::make_tuple(self.value().handle(), self.value().size())); })
       .def("__repr__",
            [](const PyBuffer& self) {
-             return "<Buffer ptr=" + hex(self.buffer->handle()) + " size=" + std::to_string(self.buffer->size()) + ">";
+             return "<Buffer ptr=" + hex(self.value().handle()) + " size=" + std::to_string(self.value().size()) + ">";
            })
       .def("__reduce__", [](const PyBuffer&) -> nb::object {
         throw std::runtime_error("a Buffer can be pickled only if its memory resource is IPC-enabled");

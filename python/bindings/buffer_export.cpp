@@ -53,12 +53,12 @@ nb::object make_capsule(nb::handle self, const char* name, PyCapsule_Destructor 
   const PyBuffer& buffer = nb::cast<const PyBuffer&>(self);
   if (!buffer.is_open()) throw std::runtime_error("the buffer has been closed");
   auto* exported = new Export<Managed>;
-  exported->shape = static_cast<std::int64_t>(buffer.buffer->size());
+  exported->shape = static_cast<std::int64_t>(buffer.value().size());
   exported->managed.manager = exported;
   exported->managed.deleter = Export<Managed>::release;
   exported->buffer = self.inc_ref().ptr();
   try {
-    exported->managed.tensor = {.data = reinterpret_cast<void*>(buffer.buffer->handle()),
+    exported->managed.tensor = {.data = reinterpret_cast<void*>(buffer.value().handle()),
                                 .device = dlpack_device(self),
                                 .ndim = 1,
                                 .dtype = {.code = 0, .bits = 8, .lanes = 1},
@@ -113,8 +113,8 @@ int get_buffer(PyObject* object, Py_buffer* view, int flags) {
       PyErr_SetString(PyExc_BufferError, "the buffer's memory is not accessible from the host");
       return -1;
     }
-    return PyBuffer_FillInfo(view, object, reinterpret_cast<void*>(buffer.buffer->handle()),
-                             static_cast<Py_ssize_t>(buffer.buffer->size()), 0, flags);
+    return PyBuffer_FillInfo(view, object, reinterpret_cast<void*>(buffer.value().handle()),
+                             static_cast<Py_ssize_t>(buffer.value().size()), 0, flags);
   } catch (nb::python_error& error) {
     error.restore();
   } catch (const std::exception& error) {

@@ -87,12 +87,12 @@ void bind_context(nb::module_& module) {
            })
       .def("_enable_peer_access",
            [](const PyContext& self, const PyContext& peer) {
-             Context other = peer.value().share();
+             Context other = peer.share();
              self.use([&](const Context& context) { context.enable_peer_access(other); });
            })
       .def("_disable_peer_access",
            [](const PyContext& self, const PyContext& peer) {
-             Context other = peer.value().share();
+             Context other = peer.share();
              self.use([&](const Context& context) { context.disable_peer_access(other); });
            })
       .def("_create_stream",

@@ -31,11 +31,14 @@ void bind_properties(nb::module_& module) {
   forbid_construction<PyDeviceProperties>(cls,
                                           "DeviceProperties cannot be instantiated directly: use Device.properties");
   nb::list names;
-#define DEVICE_ATTRIBUTE(name, number, kind, default_value)                                               \
-  names.append(#name);                                                                                    \
-  cls.def_prop_ro(#name, [](PyDeviceProperties& self) {                                                   \
-    return static_cast<kind>(self.value(number, [](const DeviceProperties& ask) { return ask.name(); })); \
-  });
+#define DEVICE_ATTRIBUTE(name, number, kind, default_value)                                                   \
+  names.append(#name);                                                                                        \
+  cls.def_prop_ro(                                                                                            \
+      #name,                                                                                                  \
+      [](PyDeviceProperties& self) {                                                                          \
+        return static_cast<kind>(self.value(number, [](const DeviceProperties& ask) { return ask.name(); })); \
+      },                                                                                                      \
+      nb::lock_self());
 #include "cucore/device_attributes.def"
   module.attr("_device_property_names") = nb::tuple(names);
   cls.def("__iter__", [module](const PyDeviceProperties&) { return nb::iter(module.attr("_device_property_names")); })
@@ -102,15 +105,28 @@ PyObject* call_device(PyObject* type, PyObject* const* arguments, std::size_t co
 
 // Device.create_event() and create_stream() without arguments, from the slot where the Device keeps its context;
 // anything else is for the methods of the same names with an underscore, in Python.
-Py_ssize_t context_offset = 0;
+PyMemberDef* context_slot = nullptr;
+
+// The Context or None; null if the slot is empty. Without a GIL another thread may put another one there at any time.
+#ifdef Py_GIL_DISABLED
+nb::object bound_context(PyObject* device) {
+  auto bound = nb::steal(PyMember_GetOne(reinterpret_cast<const char*>(device), context_slot));
+  if (!bound.is_valid()) PyErr_Clear();
+  return bound;
+}
+#else
+nb::handle bound_context(PyObject* device) {
+  return *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(device) + context_slot->offset);
+}
+#endif
 
 template <class Object, class Make>
 PyObject* make_in_context(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names,
                           const char* method, Make make) {
   if (count == 0 && names == nullptr) {
     static PyObject* const context_type = nb::type<PyContext>().ptr();
-    PyObject* const bound = *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(self) + context_offset);
-    if (bound != nullptr && reinterpret_cast<PyObject*>(Py_TYPE(bound)) == context_type) {
+    const auto bound = bound_context(self);
+    if (bound.is_valid() && bound.type().is(context_type)) {
       const PyContext& context = *nb::inst_ptr<PyContext>(bound);
       if (context.is_open()) {
         return answered([&] {
@@ -157,7 +173,7 @@ void set_device_class(nb::handle device) {
   auto* const type = reinterpret_cast<PyTypeObject*>(device.ptr());
   type->tp_vectorcall = call_device;
   const nb::object slot = device.attr("_context");
-  context_offset = reinterpret_cast<PyMemberDescrObject*>(slot.ptr())->d_member->offset;
+  context_slot = reinterpret_cast<PyMemberDescrObject*>(slot.ptr())->d_member;
   device.attr("create_event") = nb::steal(PyDescr_NewMethod(type, &create_event_method));
   device.attr("create_stream") = nb::steal(PyDescr_NewMethod(type, &create_stream_method));
 }

@@ -89,12 +89,14 @@ inline bool small_int(PyObject* argument, std::int64_t& value) noexcept {
                                                      void* const* values) noexcept;
 
 /// Calls `call` without the GIL while `stream` stays usable, and answers with the driver's code. `refused` is called
-/// with it, and the use of the stream, if it is one of failure.
+/// with it, and the use of the stream, if it is one of failure, or if another thread has just closed the stream.
 template <class Call, class Refused>
 [[gnu::always_inline]] inline PyObject* without_gil_on(const PyStream& stream, Call&& call, Refused&& refused) {
-  const PyStream::Use use(stream);
+  PyStream::Use use(stream);
+  if (!use.is_open()) return refused(0, use);
   PyThreadState* const thread = PyEval_SaveThread();
   const int code = call();
+  if (code == 0) use.end_without_gil();
   restore_thread(thread);
   if (code != 0) [[unlikely]] {
     return refused(code, use);
@@ -131,7 +133,10 @@ template <class KernelOf, class General>
       if (put_all(*plan, arguments, block, values)) [[likely]] {
         return without_gil_on(
             stream, [&] { return detail::launch_native(config, plan->handle, values); },
-            [&](int code, const PyStream::Use& use) { return after_refusal(code, use, config, kernel(), values); });
+            [&](int code, const PyStream::Use& use) {
+              if (!use.is_open()) return general();
+              return after_refusal(code, use, config, kernel(), values);
+            });
       }
     } else {
       bool done = true;

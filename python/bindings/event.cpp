@@ -10,7 +10,7 @@ namespace cucore::python {
 namespace {
 
 float elapsed(const PyEvent& end, const PyEvent& start, bool sync) {
-  Event from = start.value().share();
+  Event from = start.share();
   return end.use([&](const Event& to) {
     if (sync) {
       from.sync();
@@ -24,7 +24,7 @@ float difference(const PyEvent& end, const PyEvent& start) { return elapsed(end,
 
 void sync(const PyEvent& self, nb::handle timeout) {
   if (timeout.is_none()) return self.use([](const Event& event) { event.sync(); });
-  const Event event = self.value().share();
+  const Event event = self.share();
   wait_with_timeout(timeout, "Event", [&](std::chrono::nanoseconds slice) { return event.sync_for(slice); });
 }
 
@@ -53,7 +53,7 @@ PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_without_value)}, 
 
 void bind_event(nb::module_& module) {
   auto cls = nb::class_<PyEvent>(
-      module, "Event", nb::type_slots(slots), nb::is_weak_referenceable(), nb::pooled(),
+      module, "Event", nb::type_slots(slots), nb::is_weak_referenceable(), nb::pooled(pooled_objects),
       "A mark in a stream, to wait for, to ask about, or to take the time between two. Device.create_event() makes one "
       "that is not recorded; Stream.record() records.");
   forbid_construction<PyEvent>(cls,
@@ -107,7 +107,7 @@ void bind_event(nb::module_& module) {
       .def(
           "wait_on",
           [](const PyEvent& self, nb::handle by) {
-            Stream stream = required_stream(by).value().share();
+            Stream stream = required_stream(by).share();
             self.use([&](const Event& event) { event.wait_on(stream); });
           },
           nb::arg("stream").none(), "Later work in `stream` waits for the last record; the host does not.")
@@ -121,7 +121,7 @@ void bind_event(nb::module_& module) {
       .def(
           "record",
           [](const PyEvent& self, nb::handle on) {
-            Stream stream = required_stream(on).value().share();
+            Stream stream = required_stream(on).share();
             self.use([&](const Event& event) { event.record(stream); });
           },
           nb::arg("stream").none(), "Records the event after the work submitted to `stream` so far.")

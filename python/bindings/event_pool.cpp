@@ -3,7 +3,8 @@
 // too, stays closed for good, any other becomes the next event's.
 //
 // The last few events that came back stay here, beside their objects and on loan from the core's pool, so that the next
-// get() takes neither a lock nor an atomic step; the GIL sees to it that one thread at a time is here.
+// get() takes neither a lock nor an atomic step; the GIL sees to it that one thread at a time is here. Without one, a
+// critical section of the pool's object does, which like the GIL is left while the thread is out of Python.
 #include "cucore/event_pool.hpp"
 
 #include <algorithm>
@@ -83,7 +84,7 @@ struct PyEventPool {
     AtHand& last = at_hand[at_hand_count - 1];
     if (last.kind != kind || Py_REFCNT(last.object.ptr()) != 1 || is_weakly_referenced(last.object)) return nullptr;
     PyEvent& event = *nb::inst_ptr<PyEvent>(last.object);
-    event.value() = std::move(last.event);
+    event.bare_value() = std::move(last.event);
     event.lender = pool.get();
     --at_hand_count;
     return last.object.release().ptr();
@@ -94,12 +95,12 @@ struct PyEventPool {
     if (Py_TYPE(object) != event_type) return false;
     PyEvent& event = *nb::inst_ptr<PyEvent>(object);
     if (event.lender == nullptr || event.lender != pool.get() || at_hand_count >= at_hand_most || !event.is_open() ||
-        event.value().state().use_count() != 1 || event.is_in_use() || is_weakly_referenced(object)) {
+        event.bare_value().state().use_count() != 1 || event.is_in_use() || is_weakly_referenced(object)) {
       return false;
     }
     AtHand& next = at_hand[at_hand_count++];
     next.kind = event.kind;
-    next.event = std::move(event.value());
+    next.event = std::move(event.bare_value());
     next.object = nb::borrow(object);
     event.lender = nullptr;
     return true;
@@ -220,6 +221,7 @@ struct PyEventPool {
 };
 
 PyObject* get(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
+  const nb::ft_object_guard alone(self);
   if (count == 0 && names == nullptr) [[likely]] {
     if (PyObject* const event = nb::inst_ptr<PyEventPool>(self)->get_quickly(0)) return event;
   }
@@ -239,6 +241,7 @@ PyObject* get(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyOb
 }
 
 PyObject* put(PyObject* self, PyObject* event) {
+  const nb::ft_object_guard alone(self);
   if (nb::inst_ptr<PyEventPool>(self)->put_quickly(event)) [[likely]] {
     Py_RETURN_NONE;
   }
@@ -299,26 +302,33 @@ void bind_event_pool(nb::module_& module) {
          nb::arg("device"), nb::kw_only(), nb::arg("capacity") = EventPool::default_capacity)
       .def_prop_ro(
           "device", [](const PyEventPool& self) { return device_object(self.open().context().device().ordinal()); },
-          "The Device whose events they are.")
+          nb::lock_self(), "The Device whose events they are.")
       .def_prop_ro(
-          "idle", [](const PyEventPool& self) { return self.idle(); }, "How many events wait to be used.")
+          "idle", [](const PyEventPool& self) { return self.idle(); }, nb::lock_self(),
+          "How many events wait to be used.")
       .def_prop_ro(
-          "capacity", [](const PyEventPool& self) { return self.capacity(); },
+          "capacity", [](const PyEventPool& self) { return self.capacity(); }, nb::lock_self(),
           "How many idle events of each kind are kept.")
       .def(
-          "trim", [](PyEventPool& self, std::size_t keep) { self.trim(keep); }, nb::arg("keep") = 0,
+          "trim", [](PyEventPool& self, std::size_t keep) { self.trim(keep); }, nb::arg("keep") = 0, nb::lock_self(),
           "Destroys idle events until at most `keep` of each kind are left.")
-      .def("close", &PyEventPool::close, "Drops the pool; events on loan stay usable.")
-      .def_prop_ro("is_closed", [](const PyEventPool& self) { return self.pool == nullptr; })
-      .def("__bool__", [](const PyEventPool& self) { return self.pool != nullptr; })
+      .def("close", &PyEventPool::close, nb::lock_self(), "Drops the pool; events on loan stay usable.")
+      .def_prop_ro(
+          "is_closed", [](const PyEventPool& self) { return self.pool == nullptr; }, nb::lock_self())
+      .def(
+          "__bool__", [](const PyEventPool& self) { return self.pool != nullptr; }, nb::lock_self())
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
       .def(
-          "__exit__", [](PyEventPool& self, const nb::args&) { self.close(); }, nb::arg("exception_info"))
-      .def("__repr__", [](const PyEventPool& self) -> std::string {
-        if (self.pool == nullptr) return "<EventPool closed>";
-        return "<EventPool device=" + std::to_string(self.pool->context().device().ordinal()) +
-               " idle=" + std::to_string(self.idle()) + ">";
-      });
+          "__exit__", [](PyEventPool& self, const nb::args&) { self.close(); }, nb::arg("exception_info"),
+          nb::lock_self())
+      .def(
+          "__repr__",
+          [](const PyEventPool& self) -> std::string {
+            if (self.pool == nullptr) return "<EventPool closed>";
+            return "<EventPool device=" + std::to_string(self.pool->context().device().ordinal()) +
+                   " idle=" + std::to_string(self.idle()) + ">";
+          },
+          nb::lock_self());
   event_type = reinterpret_cast<PyTypeObject*>(nb::type<PyEvent>().ptr());
   module.def("_device_event_pool", device_event_pool);
 }

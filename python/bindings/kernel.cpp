@@ -269,22 +269,26 @@ void bind_kernel(nb::module_& module) {
           "The driver's handle (CUkernel).")
       .def_prop_ro(
           "name", [](const PyKernel& self) { return text_object(self.kernel->name()); }, "Its symbol.")
-      .def_prop_ro("attributes",
-                   [](nb::handle self) {
-                     nb::dict kept = nb::borrow<nb::dict>(self.attr("__dict__"));
-                     if (!kept.contains("_attributes")) {
-                       kept["_attributes"] = PyKernelAttributes{*nb::cast<PyKernel&>(self).kernel, std::nullopt};
-                     }
-                     return nb::object(kept["_attributes"]);
-                   })
-      .def_prop_ro("occupancy",
-                   [](nb::handle self) {
-                     nb::dict kept = nb::borrow<nb::dict>(self.attr("__dict__"));
-                     if (!kept.contains("_occupancy")) {
-                       kept["_occupancy"] = PyKernelOccupancy{*nb::cast<PyKernel&>(self).kernel};
-                     }
-                     return nb::object(kept["_occupancy"]);
-                   })
+      .def_prop_ro(
+          "attributes",
+          [](nb::handle self) {
+            nb::dict kept = nb::borrow<nb::dict>(self.attr("__dict__"));
+            if (!kept.contains("_attributes")) {
+              kept["_attributes"] = PyKernelAttributes{*nb::cast<PyKernel&>(self).kernel, std::nullopt};
+            }
+            return nb::object(kept["_attributes"]);
+          },
+          nb::lock_self())
+      .def_prop_ro(
+          "occupancy",
+          [](nb::handle self) {
+            nb::dict kept = nb::borrow<nb::dict>(self.attr("__dict__"));
+            if (!kept.contains("_occupancy")) {
+              kept["_occupancy"] = PyKernelOccupancy{*nb::cast<PyKernel&>(self).kernel};
+            }
+            return nb::object(kept["_occupancy"]);
+          },
+          nb::lock_self())
       .def_prop_ro(
           "num_arguments", [](const PyKernel& self) { return known_signature(self)->size(); },
           "How many parameters it has.")

@@ -44,8 +44,9 @@ LaunchEvent event_reference(nb::handle value, const char* field) {
   if (!nb::try_cast<const PyEvent*>(value, event) || event == nullptr) {
     throw nb::type_error((field + " must be an Event, not "s + Py_TYPE(value.ptr())->tp_name).c_str());
   }
-  if (!event->is_open()) throw nb::value_error((field + "'s Event has been closed"s).c_str());
-  return LaunchEvent(event->value());
+  const Reference<Event> open = event->value();
+  if (!open) throw nb::value_error((field + "'s Event has been closed"s).c_str());
+  return LaunchEvent(open);
 }
 
 nb::object event_object(const LaunchEvent& event) {
@@ -54,7 +55,7 @@ nb::object event_object(const LaunchEvent& event) {
 
 std::uint64_t base_address(nb::handle value) {
   const PyBuffer* buffer = nullptr;
-  if (nb::try_cast<const PyBuffer*>(value, buffer) && buffer != nullptr) return buffer->buffer->handle();
+  if (nb::try_cast<const PyBuffer*>(value, buffer) && buffer != nullptr) return buffer->value().handle();
   return unsigned_number(value, "access_policy_window.base_ptr");
 }
 

@@ -188,7 +188,7 @@ void bind_launch_config(nb::module_& module) {
         config.name = write;                         \
         self = PyLaunchConfig(config);               \
       },                                             \
-      nb::for_setter(nb::arg("value").none()));
+      nb::for_setter(nb::arg("value").none()), nb::lock_self());
   FIELD(grid, tuple_of(config.grid), dimensions(value, "grid"))
   FIELD(block, tuple_of(config.block), dimensions(value, "block"))
   FIELD(cluster, optional_tuple(config.cluster), optional_dimensions(value, "cluster"))

@@ -127,6 +127,10 @@ class Batch {
 
 nb::object sequence(PyObject* object, const char* refusal) {
   auto list = nb::steal(PySequence_Fast(object, refusal));
+#ifdef Py_GIL_DISABLED
+  // Copied: another thread may change a list at any time.
+  if (list.is_valid()) list = nb::steal(PySequence_Tuple(list.ptr()));
+#endif
   if (!list.is_valid()) throw nb::python_error();
   return list;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "cucore/buffer.hpp"
 #include "cucore/memory.hpp"
@@ -52,17 +53,35 @@ struct PyBuffer {
   PyBuffer(PyBuffer&&) noexcept = default;
 
   DevicePointer address;  ///< as long as it is open
-  Owned<Buffer> buffer;
+  Owned<Buffer> buffer;   ///< by itself for the garbage collector only
   nb::object resource;
+  [[no_unique_address]] mutable Exclusion exclusion;
 
-  bool is_open() const noexcept { return static_cast<bool>(*buffer); }
+  bool is_open() const noexcept {
+    const std::lock_guard lock(exclusion);
+    return static_cast<bool>(*buffer);
+  }
+  Reference<Buffer> value() const noexcept {
+    const std::lock_guard lock(exclusion);
+    return Reference<Buffer>(*buffer);
+  }
+  /// Closes it and gives the value away.
+  Buffer take() noexcept {
+    const std::lock_guard lock(exclusion);
+    return std::move(*buffer);
+  }
+  /// A reference of the caller's own. Throws what Buffer::share() throws of a closed one.
+  Buffer share() const {
+    const std::lock_guard lock(exclusion);
+    return buffer->share();
+  }
   /// The resource as a Python object; None without one and when closed.
   nb::object resource_object() const;
   PyObject* owner() const noexcept;
 
   template <class Call>
   decltype(auto) use(Call&& call) const {
-    Buffer copy = buffer->share();
+    Buffer copy = share();
     const WithoutGil released;
     const struct Drop {
       Buffer& reference;

@@ -45,6 +45,7 @@ PyObjectCode object_code(CodeType type, nb::handle module, const std::string& na
     return PyObjectCode(ObjectCode::from_bytes(type, bytes, name, std::move(mapping)), nb::borrow(module));
   }
   if (PyByteArray_Check(module.ptr())) {
+    const nb::ft_object_guard unchanged(module);
     const std::string_view bytes(PyByteArray_AS_STRING(module.ptr()),
                                  static_cast<std::size_t>(PyByteArray_GET_SIZE(module.ptr())));
     return PyObjectCode(ObjectCode::from_bytes(type, bytes, name, std::move(mapping)), nb::borrow(module));
@@ -174,7 +175,7 @@ void bind_object_code(nb::module_& module) {
            if (!self.given.is_valid()) self.given = bytes_object(self.code->code());
            return self.given;
          },
-         "The code as it was given: bytes or bytearray, or the path of its file.")
+         nb::lock_self(), "The code as it was given: bytes or bytearray, or the path of its file.")
       .def_prop_ro(
           "code_type", [](const PyObjectCode& self) { return std::string(self.code->code_type().name()); },
           "\"ptx\", \"cubin\", \"ltoir\", \"fatbin\", \"object\" or \"library\".")

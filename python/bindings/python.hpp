@@ -157,6 +157,40 @@ class Owned {
   std::optional<T> value_;
 };
 
+/// What keeps threads apart that use one object, for as long as it takes to copy or move a reference: the GIL, so
+/// nothing is here; on a Python without one a lock, which the garbage collector never takes.
+class Exclusion {
+ public:
+  Exclusion() = default;
+  Exclusion(Exclusion&& /*other*/) noexcept {}
+  Exclusion& operator=(Exclusion&&) = delete;
+  void lock() noexcept { mutex_.lock(); }
+  void unlock() noexcept { mutex_.unlock(); }
+
+ private:
+  [[no_unique_address]] nb::ft_mutex mutex_;
+};
+
+#ifdef Py_GIL_DISABLED
+/// A reference of its own to a value that another thread may close, dropped as Owned does.
+template <class T>
+class Reference : public T {
+ public:
+  explicit Reference(const T& value) noexcept : T(value.state()) {}
+  Reference(const Reference&) = delete;
+  Reference& operator=(const Reference&) = delete;
+  ~Reference() {
+    if (!*this) return;
+    const WithoutGil released;
+    T::operator=(T());
+  }
+};
+#else
+/// Nobody closes the value before the GIL is given up.
+template <class T>
+using Reference = const T&;
+#endif
+
 /// `value` as an instance of a handle class; None while the interpreter finalizes.
 nb::object handle_object(PyObject* handle_class, std::uint64_t value);
 

@@ -26,7 +26,7 @@ nb::object record(const PyStream& self, nb::handle event, nb::handle options, bo
   if (!nb::try_cast<const PyEvent*>(event, recorded) || recorded == nullptr) {
     throw nb::type_error((std::string("event must be an Event or None, not ") + Py_TYPE(event.ptr())->tp_name).c_str());
   }
-  Stream stream = self.value().share();
+  Stream stream = self.share();
   recorded->use([&](const Event& mark) { external ? stream.record_external(mark) : stream.record(mark); });
   return nb::borrow(event);
 }
@@ -36,18 +36,18 @@ void wait_for_external(const PyStream& self, nb::handle other) {
   if (!nb::try_cast<const PyEvent*>(other, event) || event == nullptr) {
     throw nb::type_error("Stream.wait(external=True) takes Events only");
   }
-  Event mark = event->value().share();
+  Event mark = event->share();
   self.use([&](const Stream& stream) { stream.wait_external(mark); });
 }
 
 void wait_for_one(const PyStream& self, nb::handle other) {
   const PyEvent* event = nullptr;
   if (nb::try_cast<const PyEvent*>(other, event) && event != nullptr) {
-    Event mark = event->value().share();
+    Event mark = event->share();
     return self.use([&](const Stream& stream) { stream.wait(mark); });
   }
   if (const PyStream* stream = as_stream(other)) {
-    Stream waited = stream->value().share();
+    Stream waited = stream->share();
     return self.use([&](const Stream& waiting) { waiting.wait(waited); });
   }
   try {
@@ -75,7 +75,7 @@ void wait(const PyStream& self, const nb::args& others, bool external) {
 
 void sync(const PyStream& self, nb::handle timeout) {
   if (timeout.is_none()) return self.use([](const Stream& stream) { stream.sync(); });
-  const Stream stream = self.value().share();
+  const Stream stream = self.share();
   wait_with_timeout(timeout, "end of the Stream",
                     [&](std::chrono::nanoseconds slice) { return stream.sync_for(slice); });
 }
@@ -100,14 +100,14 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
   if (const int stop = visit_attributes(object, visit, arg); stop != 0) return stop;
   if (!nb::inst_ready(object)) return 0;
-  const Stream& stream = nb::inst_ptr<PyStream>(object)->value();
+  const Stream& stream = nb::inst_ptr<PyStream>(object)->bare_value();
   if (stream.state().use_count() == 1) Py_VISIT(static_cast<PyObject*>(const_cast<void*>(stream.owner().get())));
   return 0;
 }
 
 int clear(PyObject* object) {
   clear_attributes(object);
-  Stream& stream = nb::inst_ptr<PyStream>(object)->value();
+  Stream& stream = nb::inst_ptr<PyStream>(object)->bare_value();
   if (stream.owner() != nullptr) stream = Stream();
   return 0;
 }
@@ -118,11 +118,14 @@ PyObject* record_directly(PyObject* self, PyObject* event) {
   const PyStream& stream = *nb::inst_ptr<PyStream>(self);
   const PyEvent& mark = *nb::inst_ptr<PyEvent>(event);
   if (!stream.is_open() || !mark.is_open() || !mark.is_recordable) return nullptr;
-  const PyStream::Use order(stream);
-  const PyEvent::Use recorded(mark);
+  PyStream::Use order(stream);
+  PyEvent::Use recorded(mark);
+  if (!order.is_open() || !recorded.is_open()) return nullptr;
   PyThreadState* const thread = PyEval_SaveThread();
   const int code = detail::record_native(reinterpret_cast<EventHandle>(mark.identity()),
                                          reinterpret_cast<StreamHandle>(stream.identity()));
+  order.end_without_gil();
+  recorded.end_without_gil();
   restore_thread(thread);
   return code == 0 ? Py_NewRef(event) : nullptr;
 }
@@ -197,16 +200,16 @@ const PyStream& required_stream(nb::handle object) {
 }
 
 Stream kept_stream(const PyStream& stream) {
-  const auto owner = stream.value().owner();
-  if (owner == nullptr) return stream.value().share();
-  return Stream::from_handle(stream.value().handle(),
-                             keep_alive(static_cast<PyObject*>(const_cast<void*>(owner.get()))));
+  const Reference<Stream> value = stream.value();
+  const auto owner = value.owner();
+  if (owner == nullptr) return value.share();
+  return Stream::from_handle(value.handle(), keep_alive(static_cast<PyObject*>(const_cast<void*>(owner.get()))));
 }
 
 Stream stream_from_protocol(nb::handle object) {
   if (const PyStream* stream = as_stream(object)) {
     if (!stream->is_open()) throw std::runtime_error("the stream has been closed");
-    return stream->value().share();
+    return stream->share();
   }
   const char* type = Py_TYPE(object.ptr())->tp_name;
   auto answer = nb::steal(PyObject_GetAttrString(object.ptr(), "__cuda_stream__"));
@@ -242,7 +245,7 @@ Stream stream_from_protocol(nb::handle object) {
 
 void bind_stream(nb::module_& module) {
   auto cls = nb::class_<PyStream>(module, "Stream", nb::type_slots(slots), nb::is_weak_referenceable(),
-                                  nb::dynamic_attr(), nb::pooled(),
+                                  nb::dynamic_attr(), nb::pooled(pooled_objects),
                                   "A queue of work on a device, executed in order. Device.create_stream() makes one.");
   forbid_construction<PyStream>(
       cls, "Stream cannot be instantiated directly: use Device.create_stream() or Stream.from_handle()");
@@ -324,7 +327,7 @@ void bind_stream(nb::module_& module) {
              if (!self.is_open()) throw std::runtime_error("the stream has been closed");
              return nb::make_tuple(0, self.identity());
            })
-      .def("__repr__", describe)
+      .def("__repr__", describe, nb::lock_self())
       .def("__reduce__", [](const PyStream&) -> nb::object {
         throw nb::type_error("a Stream is driver state of this process and cannot be pickled");
       });

@@ -167,7 +167,8 @@ void bind_stream_operations(nb::handle stream_class) {
       .def_prop_rw(
           "name", [](const PyStream& self) { return self.name; },
           [](PyStream& self, std::optional<std::string> name) { self.name = std::move(name); },
-          nb::for_setter(nb::arg("name").none()), "A name for people and tools, shown in its repr; None at first.");
+          nb::for_setter(nb::arg("name").none()), nb::lock_self(),
+          "A name for people and tools, shown in its repr; None at first.");
 }
 
 }  // namespace cucore::python

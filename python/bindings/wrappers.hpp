@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <stdexcept>
 
 #include "cucore/context.hpp"
@@ -44,11 +45,24 @@ class Wrapper {
   explicit Wrapper(T value) : identity_(identity_of(value)), value_(std::move(value)) {}
   Wrapper(Wrapper&&) noexcept = default;
 
-  T& value() noexcept { return *value_; }
-  const T& value() const noexcept { return *value_; }
+  Reference<T> value() const noexcept {
+    const std::lock_guard lock(exclusion_);
+    return Reference<T>(*value_);
+  }
+  /// The value itself, for the garbage collector and where the GIL excludes others.
+  T& bare_value() noexcept { return *value_; }
   std::uint64_t identity() const noexcept { return identity_; }
-  bool is_open() const noexcept { return static_cast<bool>(*value_); }
+  bool is_open() const noexcept {
+    const std::lock_guard lock(exclusion_);
+    return static_cast<bool>(*value_);
+  }
   bool is_in_use() const noexcept { return uses_ != 0; }
+
+  /// A reference of the caller's own. Throws what T::share() throws of a closed one.
+  T share() const {
+    const std::lock_guard lock(exclusion_);
+    return value_->share();
+  }
 
   /// Another value for a closed wrapper.
   void assign(T value) {
@@ -58,30 +72,33 @@ class Wrapper {
 
   /// Closes the value; one that is in use is dropped by its last Use.
   void close_value() {
-    if (!is_open()) return;
-    if (is_in_use()) {
-      retired_ = std::move(*value_);
-      return;
-    }
+    T closed = take();
+    if (!closed) return;
     const WithoutGil released;
-    value_->close();
+    closed.close();
   }
 
   /// The same where nothing may be thrown: a failure is reported.
   void drop_value() noexcept {
     if (!is_open()) return;
-    if (is_in_use()) {
-      retired_ = std::move(*value_);
-      return;
-    }
+    T dropped = take();
+    if (!dropped) return;
     const WithoutGil released{WithoutGil::held};
-    *value_ = T();
+    dropped = T();
+  }
+
+  /// Closes the value and gives it away; one that is in use is left to its last Use, and nothing is given away.
+  T take() noexcept {
+    const std::lock_guard lock(exclusion_);
+    if (!is_in_use()) return std::move(*value_);
+    if (*value_) retired_ = std::move(*value_);
+    return T();
   }
 
   /// Calls `call` with a reference of its own and without the GIL, so that a close() in another thread is harmless.
   template <class Call>
   decltype(auto) use(Call&& call) const {
-    T copy = value_->share();
+    T copy = share();
     const WithoutGil released{WithoutGil::held};
     const struct Drop {
       T& reference;
@@ -95,8 +112,12 @@ class Wrapper {
   class Use {
    public:
 #ifdef Py_GIL_DISABLED
-    explicit Use(const Wrapper& wrapper) noexcept : kept_(wrapper.value().share()) {}
+    explicit Use(const Wrapper& wrapper) noexcept : kept_(wrapper.value()) {}
     const T& operator*() const noexcept { return kept_; }
+    /// Whether the value was still open when the use began.
+    bool is_open() const noexcept { return static_cast<bool>(kept_); }
+    /// Spares the destructor giving the GIL up once more.
+    void end_without_gil() noexcept { static_cast<T&>(kept_) = T(); }
 #else
     explicit Use(const Wrapper& wrapper) noexcept : used_(wrapper) { ++used_.uses_; }
     [[gnu::always_inline]] ~Use() {
@@ -107,13 +128,15 @@ class Wrapper {
     }
     /// The value, even if it has been closed since.
     const T& operator*() const noexcept { return used_.is_open() ? used_.value() : used_.retired_; }
+    bool is_open() const noexcept { return true; }  // as its maker has seen
+    void end_without_gil() noexcept {}
 #endif
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
 
    private:
 #ifdef Py_GIL_DISABLED
-    T kept_;
+    Reference<T> kept_;
 #else
     const Wrapper& used_;
 #endif
@@ -124,6 +147,9 @@ class Wrapper {
     return this == &other || (is_open() && other.is_open() && identity_ == other.identity_);
   }
 
+ protected:
+  Exclusion& exclusion() const noexcept { return exclusion_; }
+
  private:
   [[gnu::cold, gnu::noinline]] void drop_retired() const {
     if (uses_ != 0) return;
@@ -133,6 +159,7 @@ class Wrapper {
   }
 
   std::uint64_t identity_;
+  [[no_unique_address]] mutable Exclusion exclusion_;
   Owned<T> value_;
   mutable T retired_;               // closed while in use
   mutable std::uint32_t uses_ = 0;  // with the GIL
@@ -160,11 +187,17 @@ struct PyEvent : Wrapper<Event> {
 
   /// Back to the pool it is from, if it is from one: then it is closed as far as this object goes.
   void give_back() noexcept {
-    if (lender == nullptr) return;
-    Event nothing;
-    // One that is in use just now would be another user's.
-    if (std::exchange(lender, nullptr)->take_back(is_in_use() ? nothing : value())) return;
-    drop_value();
+    EventPool* const from = end_loan();
+    if (from == nullptr) return;
+    Event event = take();  // none if it is in use just now: it would be another user's
+    if (from->take_back(event) || !event) return;
+    const WithoutGil released;
+    event = Event();
+  }
+  /// The pool that is to take it back, which one caller is told.
+  EventPool* end_loan() noexcept {
+    const std::lock_guard lock(exclusion());
+    return std::exchange(lender, nullptr);
   }
   void close() {
     give_back();
@@ -197,6 +230,15 @@ struct PyStream : Wrapper<Stream> {
   std::optional<std::string> name;  ///< for people and tools
   bool is_default;  ///< one of the two singletons of the module, which everybody shares: close() leaves it open
 };
+
+/// How many objects of a pooled class stay in memory to be used again. None on a free-threaded Python before 3.14:
+/// there nanobind keeps them for each thread, and empties them when the thread ends, which at the end of the process is
+/// another attempt to run Python, and that ends the thread by unwinding its stack: through nanobind, which aborts.
+#if defined(Py_GIL_DISABLED) && PY_VERSION_HEX < 0x030E0000
+inline constexpr std::uint32_t pooled_objects = 0;
+#else
+inline constexpr std::uint32_t pooled_objects = 128;
+#endif
 
 /// tp_new of a pooled class (nb::pooled): one whose objects are made often, in the memory of earlier ones, which spares
 /// nanobind's table of all objects by address. An object that nothing has been put into is all zeros here, as it would
