@@ -1,6 +1,10 @@
 // What CUDA 13.1 to 13.5 added to the driver: who graphs and nodes are, the parameters of nodes and kernels, copies
 // with attributes, and the properties of pools.
-#include <cstring>
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <vector>
 
 #include "cpu/api/cuda_13_5.hpp"
@@ -48,6 +52,14 @@ TEST_F(NewerEntries, graphs_nodes_and_executable_graphs_have_numbers_of_their_ow
   EXPECT_OK(cuGraphNodeGetToolsId(child, &tools[1]));
   EXPECT_NE(local[0], local[1]);
   EXPECT_NE(tools[0], tools[1]);
+  const std::string path = testing::TempDir() + "cucore-newer-entries.dot";
+  ASSERT_OK(cuGraphDebugDotPrint(graph, path.c_str(), 0));
+  std::ifstream file(path);
+  const std::string dot(std::istreambuf_iterator<char>(file), {});
+  const std::string name = "graph_" + std::to_string(id_of(graph)) + "_node_" + std::to_string(local[1]);
+  EXPECT_NE(std::string::npos, dot.find(name)) << name << " in " << dot;
+  EXPECT_NE(std::string::npos, dot.find("graph_" + std::to_string(id_of(embedded)) + "_node_")) << dot;
+  std::remove(path.c_str());
   CUgraphExec executable = nullptr;
   ASSERT_OK(cuGraphInstantiate(&executable, graph, 0));
   unsigned int id = 0;
