@@ -270,13 +270,13 @@ Value* VectorEmitter::emit_vector_call(llvm::CallInst& call, unsigned chunk) {
     return directed_fma(call, chunk);
   if (id == llvm::Intrinsic::fptosi_sat || id == llvm::Intrinsic::fptoui_sat) return saturating_conversion(call, chunk);
   if (id == llvm::Intrinsic::x86_vcvtps2ph_128) {
+    if (width_.lanes != 16 || !has_avx512_) return nullptr;
     // Only the first of the four elements counts: see how halves are narrowed.
-    const auto* insert = llvm::dyn_cast<llvm::InsertElementInst>(call.getArgOperand(0));
-    if (insert == nullptr || !llvm::isa<llvm::Constant>(insert->getOperand(2)) || width_.lanes != 16 || !has_avx512_)
-      return nullptr;
+    llvm::SmallVector<int, 16> firsts;
+    for (int lane = 0; lane < 16; ++lane) firsts.push_back(4 * lane);
     Value* halves = b.CreateIntrinsic(
         llvm::Intrinsic::x86_avx512_mask_vcvtps2ph_512, {},
-        {vector(insert->getOperand(1), chunk), call.getArgOperand(1),
+        {b.CreateShuffleVector(vector(call.getArgOperand(0), chunk), firsts), call.getArgOperand(1),
          llvm::Constant::getNullValue(llvm::FixedVectorType::get(b.getInt16Ty(), 16)), b.getInt16(0xffff)});
     llvm::SmallVector<int, 128> spread;
     for (int n = 0; n < 128; ++n) spread.push_back(n % 8 == 0 ? n / 8 : -1);

@@ -239,6 +239,18 @@ TEST(VectorForm, refuses_several_barriers_in_a_block_of_several_groups) {
   }
 }
 
+TEST(VectorForm, narrows_halves_that_were_made_ready_in_another_block) {
+  // What is narrowed does not change in the loop, so it may be made before it.
+  const std::string text = kernel(
+      ".reg .f32 %f<2>;\nmul.lo.u32 %r2, %r0, 0x01234567;\nmov.b32 %f0, %r2;\nnot.b32 %r3, %r2;\nmov.b32 %f1, %r3;\n"
+      "and.b32 %r4, %r0, 1;\nsetp.eq.u32 %p0, %r4, 0;\nmov.u32 %r1, 0;\nmov.u32 %r5, 0;\n"
+      "L1: vote.sync.ballot.b32 %r6, %p0, 0xffffffff;\n@!%p0 bra L2;\nvote.sync.ballot.b32 %r7, %p0, %r6;\n"
+      "cvt.rn.f16x2.f32 %r1, %f0, %f1;\nadd.u32 %r1, %r1, %r7;\nL2: add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 2;\n"
+      "@%p1 bra L1;\nadd.u32 %r1, %r1, %r2;\n");
+  for (const unsigned threads : {32U, 64U})
+    EXPECT_EQ(run_form(text, FormOfCode::Vector, threads), run_form(text, FormOfCode::Scalar, threads));
+}
+
 TEST(VectorForm, fetches_ahead_for_the_next_block_where_rows_are_short) {
   auto fetches = [](const std::string& body, std::uint32_t x, std::uint32_t y) {
     TestModule module(kernel(body), FormOfCode::Vector);
