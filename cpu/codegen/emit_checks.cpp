@@ -95,7 +95,8 @@ class AccessChecks {
   }
 
   void check_written() {
-    if (!has_written_shadow() || !access_.reads() || access_.extent != Extent::Fixed) return;
+    const bool is_row = access_.extent == Extent::Rows;
+    if (!has_written_shadow() || !access_.reads() || (access_.extent != Extent::Fixed && !is_row)) return;
     Value* unwritten = b_.getFalse();
     llvm::Type* element = b_.getIntNTy(8 * access_.element);
     Value* shadow = written_shadow();
@@ -103,6 +104,7 @@ class AccessChecks {
       Value* marks = b_.CreateAlignedLoad(element, b_.CreateConstGEP1_64(b_.getInt8Ty(), shadow, at), llvm::Align(1));
       unwritten = b_.CreateOr(unwritten, b_.CreateICmpEQ(marks, llvm::ConstantInt::get(element, 0)));
     }
+    if (is_row) unwritten = b_.CreateAnd(unwritten, b_.CreateICmpNE(bytes_, b_.getInt32(0)));
     auto* asks = f_.new_block("unwritten");
     auto* next = f_.new_block("written");
     b_.CreateCondBr(unwritten, asks, next, llvm::MDBuilder(f_.module.context).createBranchWeights(1, 1u << 20));

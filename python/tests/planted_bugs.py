@@ -71,6 +71,7 @@ UNINITIALISED = [
     Planted("partly_written", "Uninitialized __global__ read of size 4", "initcheck", filled=False),
     Planted("shared_never_written", "Uninitialized __shared__ read of size 4"),
     Planted("matrix_never_written", "Uninitialized __shared__ read of size"),
+    Planted("rows_never_written", "Uninitialized __shared__ read of size 16", block=32),
 ]
 SYNCHRONISATION = [
     Planted("barrier_in_branches", "Divergent barrier: threads of one warp", "synccheck", block=32),
@@ -95,6 +96,7 @@ CLEAN = [
     Planted("clean_heap"),
     Planted("clean_early_return"),
     Planted("clean_matrix", block=32),
+    Planted("clean_rows", block=32),
     Planted("clean_cluster", grid=2),
     Planted("clean_cluster_of_one"),
 ]
