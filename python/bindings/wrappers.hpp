@@ -78,13 +78,11 @@ class Wrapper {
     closed.close();
   }
 
-  /// The same where nothing may be thrown: a failure is reported.
+  /// The same at the end of the object, where nobody else has it and nothing may be thrown: a failure is reported.
   void drop_value() noexcept {
-    if (!is_open()) return;
-    T dropped = take();
-    if (!dropped) return;
+    if (!*value_) return;
     const WithoutGil released{WithoutGil::held};
-    dropped = T();
+    *value_ = T();
   }
 
   /// Closes the value and gives it away; one that is in use is left to its last Use, and nothing is given away.
