@@ -43,6 +43,40 @@ Value* directed_fma(FunctionEmitter& f, const std::vector<Value*>& a, Rounding r
   return f.intrinsic(id, {}, {a[0], a[1], a[2], f.b.getInt32(mode | no_exceptions)});
 }
 
+/// The same of floats on other hosts. In doubles the product is exact, and so are its sum with c, which is two of them,
+/// and what the nearest float lies away from that: it goes one step if that is to the wrong side.
+Value* directed_fma_in_doubles(FunctionEmitter& f, const std::vector<Value*>& a, Rounding rounding) {
+  llvm::Type* const wide = f.b.getDoubleTy();
+  Value* const none = llvm::ConstantFP::get(wide, 0.0);
+  Value* product = f.b.CreateFMul(f.b.CreateFPExt(a[0], wide), f.b.CreateFPExt(a[1], wide));
+  Value* addend = f.b.CreateFPExt(a[2], wide);
+  Value* sum = f.b.CreateFAdd(product, addend);
+  Value* added = f.b.CreateFSub(sum, product);
+  Value* lost = f.b.CreateFAdd(f.b.CreateFSub(product, f.b.CreateFSub(sum, added)), f.b.CreateFSub(addend, added));
+  Value* nearest_float = nearest(f, Opcode::Fma, a);
+  Value* nearest_wide = f.b.CreateFPExt(nearest_float, wide);
+  Value* above = f.b.CreateFAdd(f.b.CreateFSub(sum, nearest_wide), lost);
+  llvm::Type* const word = f.b.getInt32Ty();
+  auto bits_of = [&](Value* value) { return f.b.CreateBitCast(value, word); };
+  Value* bits = bits_of(nearest_float);
+  if (rounding == Rounding::Zero) {
+    Value* is_too_large = f.b.CreateFCmpOLT(f.b.CreateFMul(above, nearest_wide), none);
+    bits = f.b.CreateAdd(bits, f.b.CreateSExt(is_too_large, word));
+  } else {
+    const bool up = rounding == Rounding::Up;
+    Value* is_wrong = up ? f.b.CreateFCmpOGT(above, none) : f.b.CreateFCmpOLT(above, none);
+    Value* upwards = f.b.CreateOr(f.b.CreateAShr(bits, 31), 1);
+    Value* step = f.b.CreateSelect(is_wrong, upwards, f.b.getInt32(0));
+    bits = up ? f.b.CreateAdd(bits, step) : f.b.CreateSub(bits, step);
+  }
+  if (rounding == Rounding::Down) {  // the one rounding in which numbers that cancel make a negative zero
+    Value* sign = f.b.CreateOr(f.b.CreateXor(bits_of(a[0]), bits_of(a[1])), bits_of(a[2]));
+    Value* zero = f.b.CreateAnd(sign, f.b.getInt32(0x80000000));
+    bits = f.b.CreateSelect(f.b.CreateFCmpOEQ(sum, none), zero, bits);
+  }
+  return f.b.CreateBitCast(bits, f.b.getFloatTy());
+}
+
 /// Other roundings are rare: a built-in switches the processor's mode around the one operation.
 Value* by_built_in(FunctionEmitter& f, Opcode opcode, std::vector<Value*> a, Rounding rounding, bool flushes) {
   llvm::Type* type = a[0]->getType();
@@ -89,6 +123,8 @@ void emit_float_arithmetic(FunctionEmitter& f, const Instruction& i) {
     if (i.has(M::Ftz)) result = flushed(f, i.opcode, operands, result);
   } else if (operands.size() == 3 && f.module.host.avx512f && !i.has(M::Ftz)) {
     result = directed_fma(f, operands, rounding);
+  } else if (operands.size() == 3 && i.type() == Type::F32 && !i.has(M::Ftz)) {
+    result = directed_fma_in_doubles(f, operands, rounding);
   } else {
     result = by_built_in(f, i.opcode, operands, rounding, i.has(M::Ftz));
   }
