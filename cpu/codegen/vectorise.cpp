@@ -107,7 +107,30 @@ unsigned lanes_for(const std::uint32_t* block, unsigned native) {
 }
 
 constexpr unsigned warp = 32;
+constexpr unsigned most_chunks = 16;          // that take turns where code is not straight
 constexpr unsigned most_threads = 32 * warp;  // of a block
+
+/// Vector registers that a chunk takes for what lives through the innermost loops; none if there are no loops.
+unsigned registers_in_loops(const VectorFlow& flow, const Shapes& shapes) {
+  unsigned deepest = 0;
+  for (const llvm::BasicBlock* block : flow.order) deepest = std::max(deepest, flow.loop_depth(block));
+  if (deepest == 0) return 0;
+  unsigned most = 0;
+  for (llvm::BasicBlock* block : flow.order) {
+    if (flow.loop_depth(block) < deepest) continue;
+    unsigned registers = 0;
+    auto count = [&](const Instruction* value) {
+      if (!shapes.of(value).is_varying()) return;
+      const llvm::Type* type = value->getType();
+      const auto bits = type->isPointerTy() ? 64 : static_cast<unsigned>(type->getPrimitiveSizeInBits());
+      registers += std::max(1U, bits / 32);
+    };
+    for (const Instruction* value : flow.live_in().lookup(block)) count(value);
+    for (const llvm::PHINode& phi : block->phis()) count(&phi);
+    most = std::max(most, registers);
+  }
+  return most;
+}
 
 /// At most `most` threads to a group.
 VectorWidth choose_width(llvm::Function& scalar, const VectorFlow& flow, const CompileOptions& options,
@@ -115,11 +138,23 @@ VectorWidth choose_width(llvm::Function& scalar, const VectorFlow& flow, const C
   VectorWidth width;
   std::copy_n(options.block, 3, width.block);
   width.lanes = lanes_for(options.block, host.avx512f ? 16 : 8);
-  // Lanes that meet want the whole block in one group: barriers are then nothing.
   // Every block costs a choice of what runs next, and all of it for each chunk.
   const auto size = scalar.getInstructionCount() + 10 * static_cast<unsigned>(flow.order.size());
-  unsigned useful = size > 800 ? warp : size > 400 ? 4 * warp : 8 * warp;
-  if (!flow.has_meetings()) useful = size > 150 ? width.lanes : warp;  // more than one: work for idle units
+  unsigned useful = 0;
+  if (flow.has_meetings()) {
+    // Lanes that meet want the whole block in one group: barriers are then nothing. But all chunks take turns in each
+    // loop, and what lives through it had better stay in registers.
+    useful = std::min(size > 800 ? warp : size > 400 ? 4 * warp : 8 * warp, most_chunks * width.lanes);
+    const unsigned registers = registers_in_loops(flow, Shapes(flow, scalar, width, false));
+    if (registers != 0) {
+      const unsigned chunks = std::bit_floor((host.avx512f ? 32 : 16) / registers);
+      most = std::min(most, std::max(warp, chunks * width.lanes));
+    }
+  } else {
+    // More than one chunk is work for idle units.
+    const bool is_straight = flow.order.size() <= 4;
+    useful = size <= 150 ? warp : is_straight && size <= 400 ? 2 * width.lanes : width.lanes;
+  }
   const unsigned wanted = std::max(warp, std::bit_ceil(width.threads()));
   width.chunks = std::min({most, useful, wanted}) / width.lanes;
   if (!flow.has_barriers() || VectorEmitter(scalar, flow, width, host).may_leave_full_version()) return width;

@@ -330,6 +330,7 @@ codegen::FormOfCode form_under_test() {
 }
 
 TestModule::TestModule(std::string_view text, codegen::FormOfCode form_) : form(form_) {
+  if (const char* processor = std::getenv("CUCORE_CPU_MARCH")) march = processor;
   observations() = {};
   ptx::ParseResult parsed = ptx::parse(text);
   if (parsed.module == nullptr) throw std::runtime_error(ptx::format(parsed.diagnostics));

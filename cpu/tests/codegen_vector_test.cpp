@@ -236,6 +236,29 @@ TEST(VectorForm, runs_long_kernels_with_barriers_in_groups_of_less_than_a_warp) 
   EXPECT_GT(vector.compile("k", {32, 1, 1})->info.waiting_bytes, 0U) << "several groups";
 }
 
+TEST(VectorForm, runs_smaller_groups_where_more_lives_through_a_loop_than_registers_hold) {
+  // Eight lanes to each of sixteen registers; a group that is the whole block keeps nothing across the barrier.
+  auto waiting_bytes = [](unsigned sums) {
+    std::string body = "mov.u32 %r1, 0;\nmov.u32 %r2, 0;\n.reg .u32 %s<9>;\n";
+    for (unsigned n = 0; n < sums; ++n) body += "mov.u32 %s" + std::to_string(n) + ", %r0;\n";
+    body += "L1: bar.sync 0;\nld.volatile.global.u32 %r3, [%a1];\n";
+    for (unsigned n = 0; n < sums; ++n) {
+      const std::string sum = "%s" + std::to_string(n);
+      body += "mad.lo.u32 " + sum + ", " + sum + ", %r3, " + std::to_string(n) + ";\n";
+    }
+    body += "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p0, %r2, 9;\n@%p0 bra L1;\n";
+    for (unsigned n = 0; n < sums; ++n) body += "xor.b32 %r1, %r1, %s" + std::to_string(n) + ";\n";
+    TestModule module(kernel(body), FormOfCode::Vector);
+    module.march = "x86-64-v3";
+    const std::uint32_t bytes = module.compile("k", {128, 1, 1})->info.waiting_bytes;
+    EXPECT_EQ(module.refusal, "");
+    EXPECT_EQ(run_form(kernel(body), FormOfCode::Vector, 128), run_form(kernel(body), FormOfCode::Scalar, 128));
+    return bytes;
+  };
+  EXPECT_EQ(waiting_bytes(1), 0U);
+  EXPECT_GT(waiting_bytes(8), 0U);
+}
+
 TEST(VectorForm, refuses_several_barriers_in_a_block_of_several_groups) {
   std::string refusal;
   const std::string text = kernel("mov.u32 %r1, %r0;\nbar.sync 0;\nadd.u32 %r1, %r1, 1;\nbar.sync 1;\n");
