@@ -30,6 +30,7 @@ struct Grid {
   const std::string* kernel = nullptr;   ///< its name, for reports; the module owns it
   std::vector<std::max_align_t> params;  ///< the block that state.params points at
   std::vector<std::uint64_t> workspace;  ///< of grid-wide barriers; empty unless cooperative
+  std::atomic<CUresult> failure{CUDA_SUCCESS};
   std::uint64_t block_count = 0;
   std::uint32_t threads_per_block = 0;
   std::size_t stack_bytes = 0;      ///< of one device thread
@@ -41,8 +42,7 @@ struct Grid {
   std::unique_ptr<LaunchRaces> races;  ///< if they are looked for
   ResourcesInUse resources;
 
-  std::atomic<std::uint64_t> next_block{0};
-  std::atomic<CUresult> failure{CUDA_SUCCESS};
+  std::atomic<std::uint64_t> next_block{0};  ///< far from what is read for every block: others write it all the time
 
   /// The first failure wins; it abandons the grid.
   void fail(CUresult error, std::string what);

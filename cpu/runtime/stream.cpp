@@ -31,15 +31,19 @@ StreamTable& stream_table() {
 }  // namespace
 
 bool Backoff::pause() {
-  constexpr int kSpins = 10;  // a pause takes some 50 ns on new processors
-  constexpr int kRounds = 60;
+  constexpr int kSpins = 10;
+  if (rounds_ < kSpins) return spin();
   if (rounds_ >= kRounds) return false;
-  if (++rounds_ > kSpins) {
-    sched_yield();  // who is awaited may be on this very processor
-    return true;
-  }
+  ++rounds_;
+  sched_yield();  // who is awaited may be on this very processor
+  return true;
+}
+
+bool Backoff::spin() {
+  if (rounds_ >= kRounds) return false;
+  ++rounds_;
 #if defined(__x86_64__)
-  for (int i = 0; i < 8; ++i) __builtin_ia32_pause();
+  for (int i = 0; i < 8; ++i) __builtin_ia32_pause();  // which takes some 50 ns on new processors
 #endif
   return true;
 }
@@ -227,7 +231,8 @@ void Stream::linger() const {
   constexpr int kPatience = 3;
   std::uint64_t before = completed_.load();
   int rounds = 0;
-  for (Backoff backoff; rounds < kPatience && backoff.pause();) {
+  // Once there is work this keeps the processor: to yield it to who polls takes longer than the work.
+  for (Backoff backoff; rounds < kPatience && (is_idle() ? backoff.pause() : backoff.spin());) {
     const std::uint64_t completed = completed_.load();
     rounds = completed == before && !is_idle() ? rounds + 1 : 0;
     before = completed;

@@ -157,8 +157,11 @@ class Backoff {
  public:
   /// False once waiting should become blocking.
   bool pause();
+  /// The same, but it only spins.
+  bool spin();
 
  private:
+  static constexpr int kRounds = 60;
   int rounds_ = 0;
 };
 

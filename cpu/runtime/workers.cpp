@@ -64,7 +64,7 @@ bool is_brief(const Grid& grid) {
 }
 
 /// Consecutive blocks taken at once: few enough to balance, many enough that the counter costs nothing.
-std::uint64_t shared_chunk(const Grid& grid) { return std::clamp<std::uint64_t>(grid.block_count / 64, 1, 64); }
+std::uint64_t shared_chunk(const Grid& grid) { return std::clamp<std::uint64_t>(grid.block_count / 64, 1, 256); }
 
 /// Runs the caller's share of a grid and notes the kernel's pace.
 void run_share(Grid& grid, std::uint64_t chunk, Clock::time_point begin, Clock::time_point until) {
