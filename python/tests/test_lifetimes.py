@@ -93,6 +93,8 @@ def test_a_dropped_object_leaves_nothing_to_the_next_one_in_its_memory(device):
     del first
     assert dead() is None
     second = device.create_stream()
+    if id(second) != address and sys.version_info < (3, 14) and not getattr(sys, "_is_gil_enabled", lambda: True)():
+        pytest.skip("no memory of objects is kept to be used again on a free-threaded Python before 3.14")
     assert id(second) == address  # so that this test says something
     assert not hasattr(second, "note") and weakref.getweakrefcount(second) == 0 and dead() is None
     assert gc.is_tracked(second)
