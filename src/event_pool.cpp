@@ -2,13 +2,11 @@
 #include "cucore/event_pool.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <new>
 
 #include "cucore/error.hpp"
 #include "src/detail/closed.hpp"
 #include "src/detail/event_state.hpp"
-#include "src/detail/spin_guard.hpp"
 
 namespace cucore {
 
@@ -28,28 +26,17 @@ void EventPool::drop(EventPool* pool) noexcept {
   delete pool;
 }
 
-namespace {
-
-[[noreturn, gnu::cold, gnu::noinline]] void refuse_ipc() {
-  throw TypeError({.call = "EventPool::get",
-                   .message = "an IPC-enabled event belongs to one record and cannot be used again",
-                   .hint = "make it with Stream::record"});
-}
-
-}  // namespace
-
-// Inlined into the three that take, as an event and the pool cost little more than the calls would.
-[[gnu::always_inline]] inline Event EventPool::take(const EventOptions& options, unsigned loans) {
-  if (options.ipc_enabled) [[unlikely]] {
-    refuse_ipc();
+Event EventPool::take(const EventOptions& options, unsigned loans) {
+  if (options.ipc_enabled) {
+    throw TypeError({.call = "EventPool::get",
+                     .message = "an IPC-enabled event belongs to one record and cannot be used again",
+                     .hint = "make it with Stream::record"});
   }
   Idle& idle = idle_[kind_of(options)];
   const detail::SpinGuard lock(taken_);
-  if (idle.count == 0) [[unlikely]] {
-    return {};
-  }
+  if (idle.count == 0) return {};
   loans_ += loans;
-  return std::move(idle.places[--idle.count]);
+  return take_last(idle);
 }
 
 // With the lock held.
@@ -63,23 +50,14 @@ namespace {
   }
 }
 
-// With the lock held, and room made.
-inline void EventPool::keep(Event& event, Idle& idle) noexcept {
-  std::construct_at(&idle.places[idle.count++], std::move(event));  // the event that was there is closed
-}
-
-[[gnu::cold, gnu::noinline]] PooledEvent EventPool::get_new(const EventOptions& options) {
-  Event event = context_.create_event(options);
-  count_loan();
-  return {std::move(event), *this};
-}
-
-PooledEvent EventPool::get(const EventOptions& options) {
+// With the lock not held: a new event, unless another thread has given one back meanwhile.
+PooledEvent EventPool::get_otherwise(const EventOptions& options) {
   Event event = take(options, 1);
-  if (!event) [[unlikely]] {
-    return get_new(options);
+  if (!event) {
+    event = context_.create_event(options);
+    count_loan();
   }
-  return {std::move(event), *this};
+  return {std::move(event), *this, kind_of(options)};
 }
 
 Event EventPool::lend(const EventOptions& options) { return take(options, 1); }
@@ -91,26 +69,13 @@ void EventPool::count_loan() noexcept {
   ++loans_;
 }
 
-bool EventPool::take_back(Event& event) noexcept {
-  if (event && event.state().use_count() == 1) [[likely]] {
-    Idle& idle = idle_[kind_of(event.state()->options)];
-    const detail::SpinGuard lock(taken_);
-    if (idle.has_room()) [[likely]] {
-      --loans_;
-      keep(event, idle);
-      return true;
-    }
-  }
-  return take_back_otherwise(event);
-}
-
 // The events that stay with the caller, the first ones of a kind, and the end of a pool without an owner.
-[[gnu::cold, gnu::noinline]] bool EventPool::take_back_otherwise(Event& event) noexcept {
+bool EventPool::take_back_otherwise(Event& event, unsigned kind) noexcept {
   const bool free = event && event.state().use_count() == 1;
   {
     const detail::SpinGuard lock(taken_);
     --loans_;
-    Idle& idle = idle_[free ? kind_of(event.state()->options) : 0];
+    Idle& idle = idle_[kind];
     if (free && (idle.has_room() || make_room(idle))) {
       keep(event, idle);
       return true;

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "cucore/context.hpp"
+#include "cucore/detail/spin_guard.hpp"
 #include "cucore/event.hpp"
 #include "cucore/export.hpp"
 
@@ -66,7 +67,7 @@ class CUCORE_API EventPool {
   void count_loan() noexcept;
   /// Ends a loan. Not kept, and left to the caller, is an event that others refer to, or that is one too many; the
   /// answer says which it was. The closed event only ends the loan. The pool may be gone afterwards.
-  bool take_back(Event& event) noexcept;
+  bool take_back(Event& event, unsigned kind) noexcept;
   /// Which of the four kinds of idle events these options ask for: 0 to 3.
   static unsigned kind_of(const EventOptions& options) noexcept {
     return (options.timing_enabled ? 1u : 0u) | (options.blocking_sync ? 2u : 0u);
@@ -78,15 +79,19 @@ class CUCORE_API EventPool {
   /// What the last owner does.
   static void drop(EventPool* pool) noexcept;
   Event take(const EventOptions& options, unsigned loans);
-  PooledEvent get_new(const EventOptions& options);
-  bool take_back_otherwise(Event& event) noexcept;
+  PooledEvent get_otherwise(const EventOptions& options);
+  bool take_back_otherwise(Event& event, unsigned kind) noexcept;
   struct Idle {
     std::vector<Event> places;  // at most as many as the capacity; the first `count` have events, the others are closed
     std::size_t count = 0;
     bool has_room() const noexcept { return count < places.size(); }
   };
   bool make_room(Idle& idle) noexcept;
-  static void keep(Event& event, Idle& idle) noexcept;
+  // With the lock held.
+  static Event take_last(Idle& idle) noexcept { return std::move(idle.places[--idle.count]); }
+  static void keep(Event& event, Idle& idle) noexcept {
+    std::construct_at(&idle.places[idle.count++], std::move(event));  // the event that was there is closed
+  }
   std::array<std::vector<Event>, 4> take_excess(std::size_t keep) noexcept;
 
   const Context context_;
@@ -102,14 +107,16 @@ class PooledEvent {
  public:
   PooledEvent() noexcept = default;
   /// For cucore's own parts: of a loan that `pool` has counted.
-  PooledEvent(Event event, EventPool& pool) noexcept : event_(std::move(event)), pool_(&pool) {}
+  PooledEvent(Event event, EventPool& pool, unsigned kind) noexcept
+      : event_(std::move(event)), pool_(&pool), kind_(kind) {}
   PooledEvent(PooledEvent&& other) noexcept
-      : event_(std::move(other.event_)), pool_(std::exchange(other.pool_, nullptr)) {}
+      : event_(std::move(other.event_)), pool_(std::exchange(other.pool_, nullptr)), kind_(other.kind_) {}
   PooledEvent& operator=(PooledEvent&& other) noexcept {
     if (this != &other) {
       give_back();
       event_ = std::move(other.event_);
       pool_ = std::exchange(other.pool_, nullptr);
+      kind_ = other.kind_;
     }
     return *this;
   }
@@ -121,7 +128,8 @@ class PooledEvent {
   /// Gives the event back now.
   void give_back() noexcept {
     if (pool_ == nullptr) return;
-    if (!std::exchange(pool_, nullptr)->take_back(event_)) event_ = Event();  // destroyed if nobody else refers to it
+    // What does not stay there is destroyed, if nobody else refers to it.
+    if (!std::exchange(pool_, nullptr)->take_back(event_, kind_)) event_ = Event();
   }
   /// Keeps the event: it will not go back.
   Event release() noexcept {
@@ -133,6 +141,35 @@ class PooledEvent {
  private:
   Event event_;
   EventPool* pool_ = nullptr;
+  unsigned kind_ = 0;
 };
+
+// Inline, since lending an event and taking it back cost little more than two calls would.
+
+inline PooledEvent EventPool::get(const EventOptions& options) {
+  if (!options.ipc_enabled) [[likely]] {
+    const unsigned kind = kind_of(options);
+    Idle& idle = idle_[kind];
+    const detail::SpinGuard lock(taken_);
+    if (idle.count != 0) [[likely]] {
+      ++loans_;
+      return {take_last(idle), *this, kind};
+    }
+  }
+  return get_otherwise(options);
+}
+
+inline bool EventPool::take_back(Event& event, unsigned kind) noexcept {
+  if (event && event.state().use_count() == 1) [[likely]] {
+    Idle& idle = idle_[kind];
+    const detail::SpinGuard lock(taken_);
+    if (idle.has_room()) [[likely]] {
+      --loans_;
+      keep(event, idle);
+      return true;
+    }
+  }
+  return take_back_otherwise(event, kind);
+}
 
 }  // namespace cucore

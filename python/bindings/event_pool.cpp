@@ -168,9 +168,10 @@ struct PyEventPool {
   void give_back_all(EventPool& to) noexcept {
     while (at_hand_count != 0) {
       AtHand& last = at_hand[at_hand_count - 1];
+      const unsigned kind = last.kind;
       Event event = std::move(last.event);
       const nb::object object = take_at_hand(at_hand_count - 1);  // goes after the array is in order
-      if (to.take_back(event)) continue;
+      if (to.take_back(event, kind)) continue;
       const WithoutGil released;
       event = Event();
     }
@@ -190,7 +191,7 @@ struct PyEventPool {
       return new_object<PyEvent>(std::move(event));
     } catch (...) {
       Event nothing;
-      from.take_back(nothing);
+      from.take_back(nothing, 0);
       throw;
     }
   }

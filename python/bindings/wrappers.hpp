@@ -188,7 +188,7 @@ struct PyEvent : Wrapper<Event> {
     EventPool* const from = end_loan();
     if (from == nullptr) return;
     Event event = take();  // none if it is in use just now: it would be another user's
-    if (from->take_back(event) || !event) return;
+    if (from->take_back(event, kind) || !event) return;
     const WithoutGil released;
     event = Event();
   }

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "src/detail/spin_guard.hpp"
+#include "cucore/detail/spin_guard.hpp"
 
 namespace cucore::detail {
 
