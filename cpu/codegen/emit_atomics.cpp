@@ -139,8 +139,9 @@ Value* apply(FunctionEmitter& f, const Instruction& i, Value* address, Value* op
   return f.b.CreateAtomicRMW(operation, address, operand, alignment, ordering_of(i));
 }
 
-/// No host adds halves atomically, so this retries a compare-and-swap of the whole word; returns the old value.
-Value* add_halves(FunctionEmitter& f, const Instruction& i, Value* address, Value* operand) {
+/// .add, .min or .max. No host combines halves atomically, so this retries a compare-and-swap of the whole word;
+/// returns the old value.
+Value* combine_halves(FunctionEmitter& f, const Instruction& i, Value* address, Value* operand) {
   const Type element = element_of(i.type());
   const llvm::Align alignment(size_in_bytes(i.type()));
   llvm::Type* word = f.bits_of(i.type());
@@ -152,12 +153,13 @@ Value* add_halves(FunctionEmitter& f, const Instruction& i, Value* address, Valu
   f.b.SetInsertPoint(attempt);
   auto* old = f.b.CreatePHI(word, 2);
   old->addIncoming(first, before);
-  Value* sum = for_each_half(f, i.type(), [&](unsigned lane) {
+  Value* result = for_each_half(f, i.type(), [&](unsigned lane) {
     Value* a = widen_half(f, half_element(f, old, lane), element);
     Value* b = widen_half(f, half_element(f, operand, lane), element);
-    return narrow(f, f.b.CreateFAdd(a, b), element, Rounding::Nearest);
+    Value* both = i.has(M::Add) ? f.b.CreateFAdd(a, b) : float_min_max(f, i.has(M::Min), a, b, false);
+    return narrow(f, both, element, Rounding::Nearest);
   });
-  Value* pair = f.b.CreateAtomicCmpXchg(address, old, sum, alignment, ordering_of(i), AtomicOrdering::Monotonic);
+  Value* pair = f.b.CreateAtomicCmpXchg(address, old, result, alignment, ordering_of(i), AtomicOrdering::Monotonic);
   old->addIncoming(f.b.CreateExtractValue(pair, 0), f.b.GetInsertBlock());
   f.b.CreateCondBr(f.b.CreateExtractValue(pair, 1), done, attempt);
   f.b.SetInsertPoint(done);
@@ -178,7 +180,7 @@ void emit_atomic(FunctionEmitter& f, const Instruction& i) {
 
 /// atom.add.noftz of halves
 void emit_atomic_half(FunctionEmitter& f, const Instruction& i) {
-  for_each_atomic(f, i, [&](Value* address, Value* operand) { return add_halves(f, i, address, operand); });
+  for_each_atomic(f, i, [&](Value* address, Value* operand) { return combine_halves(f, i, address, operand); });
 }
 
 void emit_bulk_reduction(FunctionEmitter& f, const Instruction& i, Value* to, Value* from, Value* bytes) {
@@ -195,7 +197,7 @@ void emit_bulk_reduction(FunctionEmitter& f, const Instruction& i, Value* to, Va
   Value* operand = f.b.CreateAlignedLoad(f.type_of(i.type()), at(from, offset), llvm::Align(size));
   Value* address = at(to, offset);
   if (is_half) {
-    add_halves(f, i, address, operand);
+    combine_halves(f, i, address, operand);
   } else {
     apply(f, i, address, operand);
   }

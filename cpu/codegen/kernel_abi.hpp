@@ -114,6 +114,9 @@ enum class TexelQuery : std::uint32_t {
   MemoryLayout
 };
 
+/// What a processor ends a kernel for, besides what its memory refuses.
+enum class KernelFault : std::uint32_t { IllegalInstruction, MisalignedAddress };
+
 // Services: defined by cpu/runtime/services.cpp with C linkage, resolved by name when generated code is linked.
 // Each may abandon the calling thread (and with it the grid) by switching away for good: generated code owns nothing.
 extern "C" {
@@ -149,6 +152,8 @@ std::int32_t cucpu_vprintf(ThreadState*, const char* format, const void* argumen
 void cucpu_assertfail(ThreadState*, const char* message, const char* file, std::uint32_t line, const char* function,
                       std::uint64_t char_size);
 void cucpu_trap(ThreadState*);
+/// Ends the kernel with one of the processor's faults; `what` says why.
+void cucpu_fault(ThreadState*, KernelFault, const char* what);
 std::uint64_t cucpu_globaltimer();
 /// Where the stack of the running device thread ends.
 std::uint64_t cucpu_stack_end();

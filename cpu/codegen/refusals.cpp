@@ -376,7 +376,9 @@ const char* tensor_copy(const Instruction& i, std::size_t n) {
 /// The element that cp.reduce.async.bulk combines, as red would.
 const char* reduced_element(const Instruction& i) {
   if (i.type() == T::F16 || i.type() == T::Bf16)
-    return i.has(M::Add) && i.has(M::Noftz) ? nullptr : "operation of a half";
+    return i.has(M::Add) == i.has(M::Noftz) && (i.has(M::Add) || i.has(M::Min) || i.has(M::Max))
+               ? nullptr
+               : "operation of a half";
   Instruction one = i;
   one.opcode = O::Red;
   one.spaces.resize(1);

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
-#include <optional>
 
 #include "cpu/codegen/self_checks.hpp"
 #include "cpu/codegen/tensor_map_contents.hpp"
@@ -16,13 +15,40 @@ namespace {
 
 constexpr std::size_t largest_rank = 5;
 
-/// The map at an address that a program gave; none if this cannot be copied.
-std::optional<TensorMapContents> read_map(const void* map, std::uint32_t rank, bool is_im2col) {
+constexpr unsigned largest_swizzle = 3;  // of 128 bytes in its plain form
+constexpr std::uintptr_t shared_alignment = 128;
+constexpr std::int64_t box_alignment = 16;  // bytes of the tensor's first dimension
+
+TensorMapContents contents_of(const void* map) {
   TensorMapContents contents;
   std::memcpy(&contents, map, sizeof contents);
-  if (contents.magic != TensorMapContents::expected_magic || contents.rank != rank) return {};
-  if ((contents.is_im2col != 0) != is_im2col || contents.interleave != 0) return {};
   return contents;
+}
+
+/// Why hardware calls a copy illegal; null if it does not.
+const char* why_illegal(const TensorMapContents& map, std::uint32_t rank, const std::int32_t* coordinates,
+                        bool is_im2col) {
+  if (map.magic != TensorMapContents::expected_magic) return "the tensor map is none that this driver encoded";
+  if (map.rank != rank) return "the tensor map has another number of dimensions than the instruction";
+  if ((map.is_im2col != 0) != is_im2col) return "the tensor map is of the other mode, tiled or im2col";
+  if (map.interleave != 0) return "interleaved tensor maps are not supported";
+  if (map.swizzle > largest_swizzle) return "the tensor map's swizzle is not supported";
+  if (std::int64_t{coordinates[0]} * map.element_bytes % box_alignment != 0)
+    return "the box does not begin at a multiple of 16 bytes of the tensor's first dimension";
+  return nullptr;
+}
+
+/// Ends the kernel if a copy cannot be done; `why`: what is illegal about it, if anything.
+bool is_refused(ThreadState* thread, const void* shared, const char* why) {
+  const auto offset = static_cast<std::uintptr_t>(static_cast<const std::byte*>(shared) - thread->block->shared);
+  if (why != nullptr) {
+    cucpu_fault(thread, KernelFault::IllegalInstruction, why);
+  } else if (offset % shared_alignment != 0) {
+    cucpu_fault(thread, KernelFault::MisalignedAddress, "a box in shared memory that is not aligned to 128 bytes");
+  } else {
+    return false;
+  }
+  return true;
 }
 
 /// Where byte `offset` of the shared window lies under the swizzle of the map: chunks of 16 bytes change places within
@@ -31,8 +57,6 @@ std::uint64_t swizzled(std::uint64_t offset, unsigned swizzle) {
   const std::uint64_t chunks = (std::uint64_t{1} << swizzle) - 1;  // none, 32, 64, 128 bytes: 0 to 3 bits
   return offset ^ (offset >> 7 & chunks) << 4;
 }
-
-constexpr unsigned largest_swizzle = 3;  // of 128 bytes in its plain form
 
 /// The pattern of the NaN that fills what lies outside, if the map asks for one.
 std::uint64_t filler(const TensorMapContents& map) {
@@ -100,6 +124,17 @@ std::uint32_t for_each_element(const TensorMapContents& map, const std::int32_t*
   return total * map.element_bytes;
 }
 
+bool is_tensor_float(TensorElement type) { return type == TensorElement::Tf32 || type == TensorElement::Tf32Ftz; }
+
+/// Rounds a float to the ten fraction bits of TensorFloat-32; a NaN becomes the canonical one.
+void round_to_tensor_float(std::byte* element) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, element, sizeof bits);
+  const bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
+  bits = is_nan ? 0x7fffe000 : (bits + 0xfff + (bits >> 13 & 1)) & 0xffffe000;
+  std::memcpy(element, &bits, sizeof bits);
+}
+
 /// What a copy does, of check_access.
 struct BoxAccess {
   std::uint32_t of_shared, of_tensor;
@@ -136,16 +171,15 @@ std::uint32_t copy_box(ThreadState* thread, const void* shared, const TensorMapC
 
 std::uint32_t load(ThreadState* thread, void* shared, const void* map, std::uint32_t rank,
                    const std::int32_t* coordinates, const std::int32_t* offsets) {
-  const auto contents = read_map(map, rank, offsets != nullptr);
-  if (!contents || contents->swizzle > largest_swizzle) {
-    cucpu_trap(thread);
-    return 0;
-  }
-  const std::uint64_t outside = filler(*contents);
-  return copy_box(thread, shared, *contents, coordinates, offsets, {check_access::kWrites, check_access::kReads},
+  const TensorMapContents contents = contents_of(map);
+  if (is_refused(thread, shared, why_illegal(contents, rank, coordinates, offsets != nullptr))) return 0;
+  const std::uint64_t outside = filler(contents);
+  const bool rounds = is_tensor_float(static_cast<TensorElement>(contents.type));
+  return copy_box(thread, shared, contents, coordinates, offsets, {check_access::kWrites, check_access::kReads},
                   [&](std::byte* to, const std::byte* element) {
                     std::memcpy(to, element != nullptr ? static_cast<const void*>(element) : &outside,
-                                contents->element_bytes);
+                                contents.element_bytes);
+                    if (rounds && element != nullptr) round_to_tensor_float(to);
                   });
 }
 
@@ -154,43 +188,39 @@ namespace {
 constexpr std::uint32_t kCombines = check_access::kReads | check_access::kWrites | check_access::kStrong;
 
 /// Calls visit(element of the tensor, element of the box) for each element of the box that lies inside the tensor.
-/// False, and nothing called, if that cannot be done. `of_tensor`: the access, of check_access.
-template <typename Check, typename Visit>
-bool write_box(ThreadState* thread, const void* shared, const void* map, std::uint32_t rank,
-               const std::int32_t* coordinates, const std::int32_t* offsets, std::uint32_t of_tensor,
-               const Check& check, const Visit& visit) {
-  const auto contents = read_map(map, rank, offsets != nullptr);
+/// `of_tensor`: the access, of check_access; `why`: what is illegal about it, if anything.
+template <typename Visit>
+void write_box(ThreadState* thread, const void* shared, const TensorMapContents& map, const std::int32_t* coordinates,
+               const std::int32_t* offsets, std::uint32_t of_tensor, const char* why, const Visit& visit) {
   // A box that is written may reach beyond the tensor, but not begin before it.
-  const bool begins_outside = std::any_of(coordinates, coordinates + rank, [](std::int32_t c) { return c < 0; });
-  if (!contents || contents->swizzle > largest_swizzle || begins_outside || !check(*contents)) return false;
-  copy_box(thread, shared, *contents, coordinates, offsets, {check_access::kReads, of_tensor},
+  if (why == nullptr && std::any_of(coordinates, coordinates + map.rank, [](std::int32_t c) { return c < 0; }))
+    why = "a box to be written begins before the tensor";
+  if (is_refused(thread, shared, why)) return;
+  copy_box(thread, shared, map, coordinates, offsets, {check_access::kReads, of_tensor},
            [&](const std::byte* place, std::byte* element) {
-             if (element != nullptr) visit(*contents, element, place);
+             if (element != nullptr) visit(element, place);
            });
-  return true;
 }
 
 }  // namespace
 
 void store(ThreadState* thread, const void* shared, const void* map, std::uint32_t rank,
            const std::int32_t* coordinates, const std::int32_t* offsets) {
-  const auto any = [](const TensorMapContents&) { return true; };
-  const auto copy = [](const TensorMapContents& contents, std::byte* to, const std::byte* from) {
-    std::memcpy(to, from, contents.element_bytes);
-  };
-  if (!write_box(thread, shared, map, rank, coordinates, offsets, check_access::kWrites, any, copy)) cucpu_trap(thread);
+  const TensorMapContents contents = contents_of(map);
+  const char* const why = why_illegal(contents, rank, coordinates, offsets != nullptr);
+  write_box(thread, shared, contents, coordinates, offsets, check_access::kWrites, why,
+            [&](std::byte* to, const std::byte* from) { std::memcpy(to, from, contents.element_bytes); });
 }
 
 void reduce(ThreadState* thread, const void* shared, const void* map, std::uint32_t rank,
             const std::int32_t* coordinates, const std::int32_t* offsets, std::uint32_t operation) {
+  const TensorMapContents contents = contents_of(map);
+  const auto type = static_cast<TensorElement>(contents.type);
   const auto reduction = static_cast<Reduction>(operation);
-  const auto is_possible = [&](const TensorMapContents& contents) {
-    return can_combine(static_cast<TensorElement>(contents.type), reduction);
-  };
-  const auto visit = [&](const TensorMapContents& contents, std::byte* to, const std::byte* from) {
-    combine(to, from, static_cast<TensorElement>(contents.type), reduction);
-  };
-  if (!write_box(thread, shared, map, rank, coordinates, offsets, kCombines, is_possible, visit)) cucpu_trap(thread);
+  const char* why = why_illegal(contents, rank, coordinates, offsets != nullptr);
+  if (why == nullptr && !can_combine(type, reduction)) why = "the tensor's type does not have this reduction";
+  write_box(thread, shared, contents, coordinates, offsets, kCombines, why,
+            [&](std::byte* to, const std::byte* from) { combine(to, from, type, reduction); });
 }
 
 }  // namespace cucore::cpu::codegen::tensor_copy

@@ -6,7 +6,7 @@
 namespace cucore::cpu {
 
 /// The driver API's types of elements, by their numbers there.
-enum class TensorElement : std::uint8_t { U8, U16, U32, S32, U64, S64, F16, F32, F64, Bf16 };
+enum class TensorElement : std::uint8_t { U8, U16, U32, S32, U64, S64, F16, F32, F64, Bf16, F32Ftz, Tf32, Tf32Ftz };
 
 struct TensorMapContents {
   static constexpr std::uint32_t expected_magic = 0x70616d74;

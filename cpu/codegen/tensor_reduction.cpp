@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -58,17 +59,44 @@ void combine_integers(std::byte* element, const std::byte* operand, Reduction op
   replace<Integer>(element, [&](Integer old) { return combined(old, value, operation); });
 }
 
-template <typename Word, typename Real>
-void add_reals(std::byte* element, const std::byte* operand) {
-  const auto value = std::bit_cast<Real>(read<Word>(operand));
-  replace<Word>(element, [&](Word old) { return std::bit_cast<Word>(std::bit_cast<Real>(old) + value); });
+/// Zero of its sign for a subnormal value.
+float flushed(float value) { return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0F, value) : value; }
+
+void add_floats(std::byte* element, const std::byte* operand, bool flushes) {
+  const auto value = [&](std::uint32_t bits) {
+    return flushes ? flushed(std::bit_cast<float>(bits)) : std::bit_cast<float>(bits);
+  };
+  const float addend = value(read<std::uint32_t>(operand));
+  replace<std::uint32_t>(element, [&](std::uint32_t old) {
+    const float sum = value(old) + addend;
+    return static_cast<std::uint32_t>(from_real(Element::F32, static_cast<double>(flushes ? flushed(sum) : sum)));
+  });
 }
 
-/// The sum of two halves in binary64 is exact, or rounded so far down that its second rounding is the only one.
-void add_halves(std::byte* element, const std::byte* operand, Element format) {
+void add_doubles(std::byte* element, const std::byte* operand) {
+  const auto bits = read<std::uint64_t>(operand);
+  const auto addend = std::bit_cast<double>(bits);
+  replace<std::uint64_t>(element, [&](std::uint64_t old) {
+    const auto value = std::bit_cast<double>(old);
+    if (std::isnan(addend)) return bits;
+    return std::isnan(value) ? old : std::bit_cast<std::uint64_t>(value + addend);
+  });
+}
+
+/// Of two halves or bfloats; the sum of two in binary64 is exact, or rounded so far down that its second rounding is
+/// the only one.
+double combined(double old, double operand, Reduction operation) {
+  if (operation == Reduction::Add) return old + operand;
+  if (std::isnan(old)) return operand;
+  if (std::isnan(operand)) return old;
+  const bool is_below = operand < old || (operand == old && std::signbit(operand));
+  return is_below == (operation == Reduction::Min) ? operand : old;
+}
+
+void combine_halves(std::byte* element, const std::byte* operand, Element format, Reduction operation) {
   const double value = to_real(format, read<std::uint16_t>(operand));
   replace<std::uint16_t>(element, [&](std::uint16_t old) {
-    return static_cast<std::uint16_t>(from_real(format, to_real(format, old) + value));
+    return static_cast<std::uint16_t>(from_real(format, combined(to_real(format, old), value, operation)));
   });
 }
 
@@ -78,15 +106,20 @@ bool can_combine(TensorElement type, Reduction operation) {
   switch (type) {
     case TensorElement::F16:
     case TensorElement::Bf16:
+      return operation == Reduction::Add || operation == Reduction::Min || operation == Reduction::Max;
     case TensorElement::F32:
+    case TensorElement::F32Ftz:
+    case TensorElement::Tf32:
+    case TensorElement::Tf32Ftz:
     case TensorElement::F64:
       return operation == Reduction::Add;
     case TensorElement::U32:
       return true;
     case TensorElement::S32:
     case TensorElement::U64:
-    case TensorElement::S64:
       return operation != Reduction::Inc && operation != Reduction::Dec;
+    case TensorElement::S64:
+      return operation == Reduction::Min || operation == Reduction::Max;
     default:
       return false;
   }
@@ -95,13 +128,17 @@ bool can_combine(TensorElement type, Reduction operation) {
 void combine(std::byte* element, const std::byte* operand, TensorElement type, Reduction operation) {
   switch (type) {
     case TensorElement::F16:
-      return add_halves(element, operand, Element::F16);
+      return combine_halves(element, operand, Element::F16, operation);
     case TensorElement::Bf16:
-      return add_halves(element, operand, Element::Bf16);
+      return combine_halves(element, operand, Element::Bf16, operation);
     case TensorElement::F32:
-      return add_reals<std::uint32_t, float>(element, operand);
+    case TensorElement::Tf32:
+      return add_floats(element, operand, false);
+    case TensorElement::F32Ftz:
+    case TensorElement::Tf32Ftz:
+      return add_floats(element, operand, true);
     case TensorElement::F64:
-      return add_reals<std::uint64_t, double>(element, operand);
+      return add_doubles(element, operand);
     case TensorElement::U32:
       return combine_integers<std::uint32_t>(element, operand, operation);
     case TensorElement::S32:

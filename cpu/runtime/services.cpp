@@ -124,6 +124,13 @@ void cucpu_trap(ThreadState* thread) {
   Fiber::finish();
 }
 
+void cucpu_fault(ThreadState* thread, KernelFault fault, const char* what) {
+  const bool is_illegal = fault == KernelFault::IllegalInstruction;
+  grid_of(thread).fail(is_illegal ? CUDA_ERROR_ILLEGAL_INSTRUCTION : CUDA_ERROR_MISALIGNED_ADDRESS,
+                       place_of(thread) + ": " + what);
+  Fiber::finish();
+}
+
 std::uint64_t cucpu_stack_end() {
   const runtime::FiberStack& stack = Fiber::current()->stack();
   return reinterpret_cast<std::uintptr_t>(stack.low + stack.size);

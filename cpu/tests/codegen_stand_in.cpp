@@ -302,6 +302,8 @@ void cucpu_assertfail(ThreadState*, const char* message, const char* file, std::
 
 void cucpu_trap(ThreadState*) { ++observations().traps; }
 
+void cucpu_fault(ThreadState*, KernelFault, const char*) { ++observations().traps; }
+
 std::uint64_t cucpu_globaltimer() {
   static std::uint64_t now = 0;
   return ++now;
