@@ -74,19 +74,22 @@ Value* FunctionEmitter::special(const ptx::SpecialRegister& reg) {
   llvm::Type* i64 = b.getInt64Ty();
   const std::size_t axis = std::size_t{4} * reg.axis;
   auto of_axis = [&](auto read, std::uint32_t beyond) -> Value* { return reg.axis < 3 ? read() : b.getInt32(beyond); };
-  auto linear = [&] { return thread_field(i32, offsetof(ThreadState, linear)); };
+  const std::uint32_t* const shape = module.block_shape;  // code for one shape of block knows it
+  auto linear = [&] {
+    const std::uint32_t threads = shape != nullptr ? shape[0] * shape[1] * shape[2] : 0;
+    return thread_index_field(offsetof(ThreadState, linear), threads);
+  };
   auto lane = [&] { return b.CreateAnd(linear(), 31); };
   auto lane_bit = [&] { return b.CreateShl(b.getInt32(1), lane()); };
   auto high_half = [&](Value* wide) { return b.CreateTrunc(b.CreateLShr(wide, 32), i32); };
   auto cycles = [&] { return intrinsic(llvm::Intrinsic::readcyclecounter, {}, {}); };
   auto nanoseconds = [&] { return call("cucpu_globaltimer", i64, {}); };
-  // Code for one shape of block knows it.
   auto thread_index = [&]() -> Value* {
-    if (module.block_shape != nullptr && module.block_shape[reg.axis] == 1) return b.getInt32(0);
-    return thread_field(i32, offsetof(ThreadState, thread_id) + axis);
+    if (shape != nullptr && shape[reg.axis] == 1) return b.getInt32(0);
+    return thread_index_field(offsetof(ThreadState, thread_id) + axis, shape != nullptr ? shape[reg.axis] : 0);
   };
   auto block_extent = [&]() -> Value* {
-    if (module.block_shape != nullptr) return b.getInt32(module.block_shape[reg.axis]);
+    if (shape != nullptr) return b.getInt32(shape[reg.axis]);
     return invariant_field(i32, launch_state_, offsetof(LaunchState, block) + axis);
   };
   auto block_index = [&] { return invariant_field(i32, block_state_, offsetof(BlockState, block_id) + axis); };

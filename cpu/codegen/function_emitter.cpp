@@ -1,5 +1,7 @@
 #include "cpu/codegen/function_emitter.hpp"
 
+#include <llvm/IR/MDBuilder.h>
+
 #include <cstddef>
 
 #include "cpu/codegen/checks.hpp"
@@ -424,6 +426,15 @@ Value* FunctionEmitter::invariant_field(Type* type, Value* base, std::size_t off
 
 Value* FunctionEmitter::thread_field(Type* type, std::size_t offset) {
   return b.CreateLoad(type, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), thread(), offset));
+}
+
+Value* FunctionEmitter::thread_index_field(std::size_t offset, std::uint32_t count) {
+  auto* load = llvm::cast<llvm::LoadInst>(thread_field(b.getInt32Ty(), offset));
+  if (count != 0) {
+    llvm::MDNode* range = llvm::MDBuilder(module.context).createRange(llvm::APInt(32, 0), llvm::APInt(32, count));
+    load->setMetadata(llvm::LLVMContext::MD_range, range);
+  }
+  return load;
 }
 
 }  // namespace cucore::cpu::codegen

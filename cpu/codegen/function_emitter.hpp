@@ -82,6 +82,8 @@ class FunctionEmitter {
   /// A field of the launch or block, which nothing changes while a thread runs.
   llvm::Value* invariant_field(llvm::Type* type, llvm::Value* base, std::size_t offset);
   llvm::Value* thread_field(llvm::Type* type, std::size_t offset);
+  /// An index of a thread that is less than `count`, if that is known (not 0).
+  llvm::Value* thread_index_field(std::size_t offset, std::uint32_t count);
   /// What the checks of an instruction have in common with those of others, or null.
   CheckGroup* check_group(const ptx::Instruction& instruction) const;
   llvm::Value* block_state() const { return block_state_; }

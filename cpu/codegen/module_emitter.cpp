@@ -4,6 +4,7 @@
 
 #include "cpu/codegen/function_emitter.hpp"
 #include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/codegen/vector_flow.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -64,7 +65,10 @@ llvm::FunctionCallee ModuleEmitter::external(std::string_view name, llvm::Type* 
                                              llvm::ArrayRef<llvm::Type*> arguments) {
   auto* type = llvm::FunctionType::get(result, arguments, false);
   llvm::FunctionCallee callee = ir.getOrInsertFunction(llvm::StringRef(name), type);
-  llvm::cast<llvm::Function>(callee.getCallee())->addFnAttr(llvm::Attribute::NoUnwind);
+  auto* declared = llvm::cast<llvm::Function>(callee.getCallee());
+  declared->addFnAttr(llvm::Attribute::NoUnwind);
+  // Who meets, meets at one place: the call must not be copied into the ways that lead to it.
+  if (is_meeting(declared->getName())) declared->addFnAttr(llvm::Attribute::Convergent);
   return callee;
 }
 

@@ -126,6 +126,7 @@ class VectorEmitter {
   Wide thread_register(llvm::LoadInst& load, std::uint64_t field);
   void prefetch_for_next_block(llvm::Instruction& access);
   llvm::Value* load_chunk(llvm::LoadInst& load, const Shape& address, unsigned chunk);
+  llvm::Value* load_elements(llvm::LoadInst& load, const Shape& address, unsigned chunk);
   void store_chunk(llvm::StoreInst& store, const Shape& address, unsigned chunk);
   llvm::Value* dummy_if_idle(llvm::Value* address, unsigned chunk);
   /// Runs `body(lane, inputs of that lane)` for each active lane in ascending order; it returns the lane's results.

@@ -13,11 +13,14 @@ namespace cucore::cpu::codegen {
 using llvm::BasicBlock;
 using llvm::Instruction;
 
+bool is_meeting(llvm::StringRef built_in) {
+  return built_in == "cucpu_barrier" || built_in == "cucpu_warp_sync" || built_in == "cucpu_shuffle" ||
+         built_in == "cucpu_vote";
+}
+
 bool is_meeting(const Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  if (call == nullptr || call->getCalledFunction() == nullptr) return false;
-  const llvm::StringRef name = call->getCalledFunction()->getName();
-  return name == "cucpu_barrier" || name == "cucpu_warp_sync" || name == "cucpu_shuffle" || name == "cucpu_vote";
+  return call != nullptr && call->getCalledFunction() != nullptr && is_meeting(call->getCalledFunction()->getName());
 }
 
 bool is_block_barrier(const Instruction& instruction) {

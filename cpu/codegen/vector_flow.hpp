@@ -19,6 +19,7 @@ using Blocks = std::vector<llvm::BasicBlock*>;
 
 /// A call in which lanes of a block or warp meet. The vector form gives each a block of its own.
 bool is_meeting(const llvm::Instruction& instruction);
+bool is_meeting(llvm::StringRef built_in);
 bool is_block_barrier(const llvm::Instruction& instruction);
 
 class VectorFlow {

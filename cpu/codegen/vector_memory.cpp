@@ -8,6 +8,7 @@
 #include "cpu/codegen/kernel_abi.hpp"
 #include "cpu/codegen/module_emitter.hpp"
 #include "cpu/codegen/vector_emitter.hpp"
+#include "cpu/codegen/vector_pairs.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -24,6 +25,9 @@ bool is_element(const llvm::Type* type) {
   return (type->isIntegerTy() && type->getScalarSizeInBits() % 8 == 0) || type->isFloatTy() || type->isDoubleTy() ||
          type->isPointerTy();
 }
+
+/// What is moved at once: a pair as a whole.
+llvm::Type* element_of(llvm::Type* type) { return is_pair(type) ? llvm::Type::getInt64Ty(type->getContext()) : type; }
 
 }  // namespace
 
@@ -106,7 +110,7 @@ void VectorEmitter::emit_load(llvm::LoadInst& load) {
         })[0]);
     return;
   }
-  if (!is_element(load.getType())) return refuse("a load of small vectors or bits");
+  if (!is_element(load.getType()) && !is_pair(load.getType())) return refuse("a load of small vectors or bits");
   prefetch_for_next_block(load);
   Wide result{shapes().of(&load), {}};
   for (unsigned k = 0; k < width_.chunks; ++k) result.parts.push_back(load_chunk(load, address, k));
@@ -115,12 +119,17 @@ void VectorEmitter::emit_load(llvm::LoadInst& load) {
 
 Value* VectorEmitter::load_chunk(llvm::LoadInst& load, const Shape& address, unsigned chunk) {
   Value* pointer = load.getPointerOperand();
-  llvm::Type* type = load.getType();
+  if (address.is_same_in_chunk()) {
+    return b.CreateAlignedLoad(load.getType(), dummy_if_idle(first_lane(pointer, chunk), chunk), load.getAlign());
+  }
+  return b.CreateBitCast(load_elements(load, address, chunk), widened(load.getType()));
+}
+
+Value* VectorEmitter::load_elements(llvm::LoadInst& load, const Shape& address, unsigned chunk) {
+  Value* pointer = load.getPointerOperand();
+  llvm::Type* type = element_of(load.getType());
   llvm::Type* vector_type = widened(type);
   const std::int64_t size = bytes_of(type->isPointerTy() ? b.getInt64Ty() : type);
-  if (address.is_same_in_chunk()) {
-    return b.CreateAlignedLoad(type, dummy_if_idle(first_lane(pointer, chunk), chunk), load.getAlign());
-  }
   if (address.is_strided() && address.stride == size) {
     Value* first = first_lane(pointer, chunk);
     if (!is_masked()) return b.CreateAlignedLoad(vector_type, first, load.getAlign());
@@ -167,7 +176,7 @@ void VectorEmitter::emit_store(llvm::StoreInst& store) {
   // To one address the highest lane writes last.
   const bool last_wins =
       address.is_same_in_chunk() && (stored.is_same_in_chunk() ? is_masked() && address.is_uniform() : is_masked());
-  if (!store.isSimple() || last_wins || !is_element(value->getType())) {
+  if (!store.isSimple() || last_wins || (!is_element(value->getType()) && !is_pair(value->getType()))) {
     if (value->getType()->isVectorTy()) return refuse("a store of small vectors");
     for_each_lane({value, pointer}, {}, [&](Value*, llvm::ArrayRef<Value*> inputs) -> Parts {
       llvm::Instruction* copy = store.clone();
@@ -186,25 +195,26 @@ void VectorEmitter::emit_store(llvm::StoreInst& store) {
 void VectorEmitter::store_chunk(llvm::StoreInst& store, const Shape& address, unsigned chunk) {
   Value* value = store.getValueOperand();
   Value* pointer = store.getPointerOperand();
-  const std::int64_t size = bytes_of(value->getType()->isPointerTy() ? b.getInt64Ty() : value->getType());
+  llvm::Type* type = element_of(value->getType());
+  const std::int64_t size = bytes_of(type->isPointerTy() ? b.getInt64Ty() : type);
   if (address.is_same_in_chunk()) {
     Value* last = get(value).shape.is_same_in_chunk() ? first_lane(value, chunk)
                                                       : b.CreateExtractElement(vector(value, chunk), width_.lanes - 1);
     b.CreateAlignedStore(last, dummy_if_idle(first_lane(pointer, chunk), chunk), store.getAlign());
     return;
   }
+  Value* row = b.CreateBitCast(vector(value, chunk), widened(type));
   if (address.is_strided() && address.stride == size) {
     if (is_masked()) {
-      b.CreateMaskedStore(vector(value, chunk), first_lane(pointer, chunk), store.getAlign(), mask_vector(chunk));
+      b.CreateMaskedStore(row, first_lane(pointer, chunk), store.getAlign(), mask_vector(chunk));
     } else {
-      b.CreateAlignedStore(vector(value, chunk), first_lane(pointer, chunk), store.getAlign());
+      b.CreateAlignedStore(row, first_lane(pointer, chunk), store.getAlign());
     }
     return;
   }
-  const bool scatters = has_avx512_ && size >= 4 && !value->getType()->isPointerTy();
+  const bool scatters = has_avx512_ && size >= 4 && !type->isPointerTy();
   if (scatters && !(address.is_strided() && !is_masked())) {
-    b.CreateMaskedScatter(vector(value, chunk), vector(pointer, chunk), store.getAlign(),
-                          is_masked() ? mask_vector(chunk) : nullptr);
+    b.CreateMaskedScatter(row, vector(pointer, chunk), store.getAlign(), is_masked() ? mask_vector(chunk) : nullptr);
     return;
   }
   Value* pointers = nullptr;
@@ -216,7 +226,7 @@ void VectorEmitter::store_chunk(llvm::StoreInst& store, const Shape& address, un
     Value* at = pointers != nullptr ? b.CreateExtractElement(pointers, lane)
                                     : b.CreateConstGEP1_64(b.getInt8Ty(), first_lane(pointer, chunk),
                                                            static_cast<std::uint64_t>(address.stride) * lane);
-    b.CreateAlignedStore(b.CreateExtractElement(vector(value, chunk), lane), at, store.getAlign());
+    b.CreateAlignedStore(b.CreateExtractElement(row, lane), at, store.getAlign());
   }
 }
 

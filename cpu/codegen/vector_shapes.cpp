@@ -12,6 +12,7 @@
 #include <cstddef>
 
 #include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/codegen/vector_ranges.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -154,6 +155,7 @@ Shape Shapes::transfer(Instruction& instruction) {
     case Instruction::Shl:
     case Instruction::LShr:
     case Instruction::And:
+    case Instruction::Xor:
       return transfer_binary(instruction);
     case Instruction::ZExt:
     case Instruction::SExt:
@@ -334,6 +336,11 @@ Shape Shapes::transfer_binary(Instruction& instruction) {
         return low;
       }
       return constant != 0 && log2_of(constant) >= block_bits ? same_in_warp(log2_of(constant)) : plain;
+    case Instruction::Xor:  // with ones wherever the value may have them: what is left up to them
+      if (number == nullptr || !a.is_strided() || !llvm::isMask_64(constant) ||
+          range_in_block(instruction.getOperand(0), scalar_, width_).getUnsignedMax().ugt(constant))
+        return plain;
+      return sum(Shape::uniform(), a, -1, width);
     default:
       return plain;
   }
@@ -353,6 +360,9 @@ Shape Shapes::transfer_extension(Instruction& instruction) {
     if (!same.spans_warp) same.warp_zeros = 0;
     return same;
   }
+  if (keeps_stride(range_in_block(instruction.getOperand(0), scalar_, width_), from.stride,
+                   llvm::isa<llvm::SExtInst>(instruction)))
+    return from;
   const std::uint64_t step = from.stride > 0 ? static_cast<std::uint64_t>(from.stride)
                                              : std::uint64_t{0} - static_cast<std::uint64_t>(from.stride);
   if (masked_ || bits != 32 || step > (std::uint64_t{1} << 24)) return Shape::varying();

@@ -19,6 +19,7 @@
 #include "cpu/codegen/kernel_abi.hpp"
 #include "cpu/codegen/vector_emitter.hpp"
 #include "cpu/codegen/vector_limits.hpp"
+#include "cpu/codegen/vector_pairs.hpp"
 #include "cpu/codegen/vector_recompute.hpp"
 
 namespace cucore::cpu::codegen {
@@ -275,6 +276,7 @@ std::string vectorise(llvm::Function& scalar, const CompileOptions& options, Hos
     if (options.form == FormOfCode::Auto) {
       if (std::string reason = prefer_scalar_form(flow, shapes); !reason.empty()) return reason;
     }
+    if (join_pairs(flow, shapes)) continue;
     if (width.groups() > 1 && recompute_behind_barriers(flow, shapes)) continue;
     if (split_before_checks(scalar, shapes)) continue;
     VectorEmitter emitter(scalar, flow, width, host);

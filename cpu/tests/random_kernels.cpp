@@ -77,7 +77,7 @@ class Writer {
       case 3:
         return load();
       case 4:
-        return line("st.global.u32 [%out+" + std::to_string(24 + 4 * pick(2)) + "], " + variable());
+        return store();
       case 5: {
         const std::string guard = condition();
         return arithmetic((pick(2) != 0 ? "@" : "@!") + guard + " ");
@@ -136,7 +136,15 @@ class Writer {
     line("and.b32 " + t + ", " + t + ", 1023");
     line((pick(2) != 0 ? "mul.wide.u32 " : "mul.wide.s32 ") + a + ", " + t + ", 4");
     line("add.u64 " + a + ", " + a + ", %in");
-    line("ld.global.u32 " + variable() + ", [" + a + "]");
+    if (pick(3) != 0) return line("ld.global.u32 " + variable() + ", [" + a + "]");
+    const unsigned words = pick(2);  // two neighbours, in either order
+    line("ld.global.u32 " + variable() + ", [" + a + "+" + std::to_string(4 * words) + "]");
+    line("ld.global.u32 " + variable() + ", [" + a + "+" + std::to_string(4 - 4 * words) + "]");
+  }
+
+  void store() {
+    if (pick(3) == 0) return line("st.global.v2.u32 [%out+24], {" + variable() + ", " + variable() + "}");
+    line("st.global.u32 [%out+" + std::to_string(24 + 4 * pick(2)) + "], " + variable());
   }
 
   /// An index that wraps around inside a chunk, used where it is in range only.
