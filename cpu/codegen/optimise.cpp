@@ -14,6 +14,7 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
+#include "cpu/codegen/forward_stores.hpp"
 #include "cpu/codegen/hoist_checks.hpp"
 #include "cpu/codegen/host_target.hpp"
 
@@ -52,6 +53,7 @@ llvm::FunctionPassManager whole_function(bool checked) {
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(true));
   passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(ForwardStoresPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
   passes.addPass(llvm::GVNPass());
   if (checked) {

@@ -190,6 +190,7 @@ std::uint32_t frame_bytes(const llvm::Function& scalar, const VectorWidth& width
 
 /// Emits a loop over the groups of a block; `body` gets the group's number and may add blocks.
 void for_each_group(llvm::IRBuilder<>& b, unsigned groups, llvm::function_ref<void(llvm::Value*)> body) {
+  if (groups == 1) return body(b.getInt32(0));
   llvm::Function* function = b.GetInsertBlock()->getParent();
   auto* before = b.GetInsertBlock();
   auto* loop = llvm::BasicBlock::Create(b.getContext(), "group", function);

@@ -7,6 +7,7 @@ add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_stand_in.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_forms_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_kernels_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_vector_memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_vector_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/random_kernels.cpp)
 cucore_target(codegen_tests)

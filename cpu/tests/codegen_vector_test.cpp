@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "cpu/tests/codegen_stand_in.hpp"
+#include "cpu/tests/codegen_vector_kernels.hpp"
 #include "cpu/tests/random_kernels.hpp"
 
 namespace cucore::cpu {
@@ -20,7 +21,6 @@ namespace cucore::cpu {
 namespace {
 
 using codegen::FormOfCode;
-using Words = std::vector<std::uint32_t>;
 
 constexpr Extent blocks[] = {{32, 1, 1},  {33, 1, 1}, {64, 1, 1}, {100, 1, 1}, {256, 1, 1}, {300, 1, 1},
                              {16, 16, 1}, {8, 8, 1},  {4, 8, 1},  {33, 3, 1},  {5, 7, 1},   {8, 4, 4},
@@ -47,22 +47,6 @@ Words run(TestModule& module, Extent block) {
 std::uint32_t number_from(const char* variable, std::uint32_t usual) {
   const char* text = std::getenv(variable);
   return text != nullptr ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) : usual;
-}
-
-/// A kernel of one parameter, an array of words by thread.
-std::string kernel(const std::string& body) {
-  return ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n"
-         ".reg .u32 %r<20>;\n.reg .u64 %a<20>;\n.reg .pred %p<8>;\n"
-         "ld.param.u64 %a0, [out];\nmov.u32 %r0, %tid.x;\nmul.wide.u32 %a1, %r0, 4;\nadd.u64 %a1, %a0, %a1;\n" +
-         body + "st.global.u32 [%a1], %r1;\nret;\n}\n";
-}
-
-Words run_form(const std::string& text, FormOfCode form, unsigned threads, std::string* refusal = nullptr) {
-  TestModule module(text, form);
-  Words out(threads, 0);
-  module.launch("k", {1, 1, 1}, {threads, 1, 1}, out.data());
-  if (refusal != nullptr) *refusal = module.refusal;
-  return out;
 }
 
 }  // namespace
@@ -387,99 +371,6 @@ TEST(VectorForm, knows_in_which_bounds_the_index_of_a_thread_lies) {
     EXPECT_EQ(refusal, "") << test;
     run_form(text, FormOfCode::Vector, 256, &refusal);
     EXPECT_EQ(refusal, "a barrier that only some threads of a block reach") << test;
-  }
-}
-
-TEST(VectorForm, extends_indices_whose_bounds_it_knows_as_each_lane_would) {
-  for (const char* const index : {
-           "sub.u32 %r2, %r0, 5;\n",
-           "shl.b32 %r2, %r0, 24;\n",
-           "shl.b32 %r2, %r0, 23;\n",
-           "mul.lo.u32 %r2, %r0, 0x7fffff;\n",
-           "sub.u32 %r2, 0x7fffffff, %r0;\n",
-           "sub.u32 %r2, 0x80000007, %r0;\n",
-           "add.u32 %r2, %r0, 0x7ffffff9;\n",
-           "add.u32 %r2, %r0, 0xfffffff9;\n",
-           "xor.b32 %r2, %r0, 511;\n",
-           "xor.b32 %r2, %r0, 255;\n",
-           "xor.b32 %r2, %r0, 0x80000000;\n",
-           "xor.b32 %r2, %r0, 0xffffffff;\n",
-           "shl.b32 %r2, %r0, 1;\nand.b32 %r3, %r0, 15;\nsub.u32 %r2, %r2, %r3;\n",
-           "shl.b32 %r2, %r0, 1;\nand.b32 %r3, %r0, 31;\nsub.u32 %r2, %r3, %r2;\n",
-           "min.u32 %r2, %r0, 20;\n",
-           "sub.u32 %r2, %r0, 9;\nmax.s32 %r2, %r2, 3;\n",
-           "and.b32 %r3, %r0, 64;\nsetp.eq.u32 %p0, %r3, 0;\nadd.u32 %r3, %r0, 0xfffffff0;\nselp.b32 %r2, %r0, %r3, "
-           "%p0;\n",
-       }) {
-    for (const char* const type : {"u32", "s32"}) {
-      const std::string text = kernel(std::string(index) + "mul.wide." + type +
-                                      " %a2, %r2, 5;\nshr.u64 %a3, %a2, 29;\nxor.b64 %a2, %a2, %a3;\n"
-                                      "cvt.u32.u64 %r1, %a2;\n");
-      for (const unsigned threads : {16U, 40U, 256U, 512U}) {
-        EXPECT_EQ(run_form(text, FormOfCode::Vector, threads), run_form(text, FormOfCode::Scalar, threads))
-            << index << type << threads;
-      }
-    }
-  }
-}
-
-TEST(VectorForm, checks_no_index_that_the_shape_of_the_block_bounds) {
-  // What needs no check is straight code: groups may then be whole blocks, which keep nothing across barriers.
-  auto waiting_bytes = [](const std::string& index) {
-    TestModule module(kernel(index + "mul.wide.s32 %a2, %r2, 4;\nadd.u64 %a2, %a2, %a0;\nld.global.u32 %r1, [%a2];\n"
-                                     "bar.sync 0;\nadd.u32 %r1, %r1, 1;\n"),
-                      FormOfCode::Vector);
-    const codegen::KernelInfo info = module.compile("k", {1024, 1, 1})->info;
-    EXPECT_EQ(module.refusal, "");
-    return info.waiting_bytes;
-  };
-  EXPECT_GT(waiting_bytes("ld.global.u32 %r2, [%a0];\nadd.u32 %r2, %r2, %r0;\n"), 0U);
-  EXPECT_EQ(waiting_bytes("mad.lo.u32 %r2, %r0, 3, 7;\n"), 0U);
-  EXPECT_EQ(waiting_bytes("sub.u32 %r2, 1023, %r0;\n"), 0U);
-  EXPECT_EQ(waiting_bytes("sub.u32 %r2, 1000, %r0;\n"), 0U);
-}
-
-TEST(VectorForm, accesses_pairs_of_words_as_the_scalar_form_does) {
-  // Where each thread's pair is: side by side, some words apart, backwards, in another order.
-  const std::string places[] = {
-      "mul.wide.u32 %a2, %r0, 8;\n",
-      "mul.wide.u32 %a2, %r0, 12;\n",
-      "mul.wide.u32 %a2, %r0, 16;\n",
-      "mul.wide.u32 %a2, %r0, 36;\n",
-      "sub.u32 %r2, 511, %r0;\nmul.wide.u32 %a2, %r2, 8;\n",
-      "mul.lo.u32 %r2, %r0, 37;\nand.b32 %r2, %r2, 511;\nmul.wide.u32 %a2, %r2, 8;\n",
-      "xor.b32 %r2, %r0, 5;\nmul.wide.u32 %a2, %r2, 8;\n",
-  };
-  const std::string accesses[] = {
-      "ld.global.v2.u32 {%r3, %r4}, [%a2];\nst.global.v2.u32 [%a2], {%r4, %r3};\nadd.u32 %r1, %r3, 1;\n",
-      "ld.global.v2.u32 {%r3, %r4}, [%a2];\nmov.b32 %f0, %r3;\nmov.b32 %f1, %r4;\nadd.f32 %f0, %f0, %f1;\n"
-      "st.global.v2.f32 [%a2], {%f1, %f0};\nmov.b32 %r1, %f0;\n",
-      "ld.global.u32 %r4, [%a2+4];\nld.global.u32 %r3, [%a2];\nsub.u32 %r1, %r3, %r4;\n"
-      "st.global.u32 [%a2+4], %r1;\nst.global.u32 [%a2], %r4;\n",
-      "ld.global.u32 %r3, [%a2];\nst.global.u32 [%a2+4], %r3;\nld.global.u32 %r4, [%a2+4];\nsub.u32 %r1, %r3, %r4;\n"
-      "add.u32 %r1, %r1, 77;\n",
-      "st.global.u32 [%a2], 1;\nst.global.u32 [%a2+4], 2;\nst.global.u32 [%a2], %r0;\nld.global.u32 %r1, [%a2];\n",
-      "st.global.u32 [%a2+4], 2;\nst.global.u32 [%a2], %r0;\nst.global.u32 [%a2+4], %r0;\nld.global.u32 %r1, "
-      "[%a2+4];\n",
-      "mov.u32 %r1, 5;\nand.b32 %r5, %r0, 3;\nsetp.eq.u32 %p0, %r5, 1;\n@%p0 bra L0;\n"
-      "ld.global.v2.u32 {%r3, %r4}, [%a2];\nadd.u32 %r1, %r3, %r4;\nst.global.v2.u32 [%a2], {%r1, %r4};\nL0:\n",
-  };
-  for (const std::string& place : places) {
-    for (const std::string& access : accesses) {
-      const std::string text =
-          kernel(".reg .f32 %f<2>;\n" + place + "add.u64 %a2, %a2, %a0;\nadd.u64 %a2, %a2, 4096;\n" + access);
-      for (const unsigned threads : {40U, 256U}) {
-        Words expected(8192, 0);
-        std::iota(expected.begin(), expected.end(), 3U);
-        Words computed = expected;
-        TestModule scalar(text, FormOfCode::Scalar);
-        TestModule vector(text, FormOfCode::Vector);
-        scalar.launch("k", {1, 1, 1}, {threads, 1, 1}, expected.data());
-        vector.launch("k", {1, 1, 1}, {threads, 1, 1}, computed.data());
-        EXPECT_EQ(vector.refusal, "");
-        EXPECT_EQ(computed, expected) << place << access << threads;
-      }
-    }
   }
 }
 
