@@ -3,8 +3,10 @@ add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_cache_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_key_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_object_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_rounding_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_spellings_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_stand_in.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_form_choice_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_forms_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_kernels_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_vector_memory_test.cpp

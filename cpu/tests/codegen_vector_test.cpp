@@ -3,14 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
-#include <cfenv>
-#include <cmath>
 #include <cstdlib>
-#include <limits>
-#include <numeric>
-#include <random>
-#include <utility>
 
 #include "cpu/tests/codegen_stand_in.hpp"
 #include "cpu/tests/codegen_vector_kernels.hpp"
@@ -388,125 +381,6 @@ TEST(VectorForm, converts_all_kinds_of_floats_to_integers_as_the_scalar_form_doe
     EXPECT_EQ(run_form(text, FormOfCode::Vector, 256, &refusal), run_form(text, FormOfCode::Scalar, 256)) << type;
     EXPECT_EQ(refusal, "");
   }
-}
-
-namespace {
-
-/// As the C library has it, which obeys the processor's mode.
-float rounded_fma(int mode, float a, float b, float c) {
-  const volatile float operands[] = {a, b, c};  // read, and the result written, in that mode
-  volatile float result = 0;
-  std::fesetround(mode);
-  result = std::fma(operands[0], operands[1], operands[2]);
-  std::fesetround(FE_TONEAREST);
-  return result;
-}
-
-/// Operands of fma, one after the other: the ends of the range and zeros in all combinations; then, of all magnitudes,
-/// sums that cancel, that nearly do, and any.
-std::vector<float> fma_operands() {
-  using Limits = std::numeric_limits<float>;
-  std::vector<float> ends{0.0F,      1.0F, Limits::denorm_min(), Limits::min(), Limits::max(), Limits::infinity(),
-                          0x1.8p-75F};
-  for (std::size_t n = ends.size(); n > 0; --n) ends.push_back(-ends[n - 1]);
-  ends.push_back(Limits::quiet_NaN());
-  std::vector<float> operands;
-  for (const float a : ends) {
-    for (const float b : ends) {
-      for (const float c : ends) operands.insert(operands.end(), {a, b, c});
-    }
-  }
-  std::mt19937 random(1);
-  for (unsigned n = 0; n < 6000; ++n) {
-    const auto any = [&] { return std::bit_cast<float>(static_cast<std::uint32_t>(random())); };
-    const float a = any();
-    const float b = any();
-    const float steps[] = {-a * b, std::nextafter(-a * b, 0.0F), std::ldexp(-a * b, 1), std::ldexp(-a * b, -30), any(),
-                           any()};
-    operands.insert(operands.end(), {a, b, steps[n % std::size(steps)]});
-  }
-  return operands;
-}
-
-}  // namespace
-
-TEST(VectorForm, rounds_fma_as_the_instruction_says_where_the_processor_has_no_rounding_in_instructions) {
-  const std::vector<float> operands = fma_operands();
-  const auto count = static_cast<std::uint32_t>(operands.size() / 3);
-  constexpr std::pair<const char*, int> modes[] = {{"rm", FE_DOWNWARD}, {"rp", FE_UPWARD}, {"rz", FE_TOWARDZERO}};
-  for (const auto& [name, mode] : modes) {
-    const std::string text =
-        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
-        ".reg .u32 %r<4>;\n.reg .u64 %a<4>;\n.reg .f32 %f<4>;\nld.param.u64 %a0, [in];\nld.param.u64 %a1, [out];\n"
-        "mov.u32 %r0, %tid.x;\nmov.u32 %r1, %ctaid.x;\nmad.lo.u32 %r0, %r1, 32, %r0;\n"
-        "mad.wide.u32 %a0, %r0, 12, %a0;\nmad.wide.u32 %a1, %r0, 4, %a1;\nld.global.f32 %f0, [%a0];\n"
-        "ld.global.f32 %f1, [%a0+4];\nld.global.f32 %f2, [%a0+8];\nfma." +
-        std::string(name) + ".f32 %f3, %f0, %f1, %f2;\nst.global.f32 [%a1], %f3;\nret;\n}\n";
-    for (const FormOfCode form : {FormOfCode::Scalar, FormOfCode::Vector}) {
-      TestModule module(text, form);
-      module.march = "x86-64-v3";
-      std::vector<float> results(count);
-      module.launch("k", {count / 32, 1, 1}, {32, 1, 1}, operands.data(), results.data());
-      EXPECT_EQ(module.refusal, "");
-      for (std::uint32_t n = 0; n < count / 32 * 32; ++n) {
-        const float* const own = &operands[3 * n];
-        const float expected = rounded_fma(mode, own[0], own[1], own[2]);
-        if (std::isnan(expected)) {
-          ASSERT_TRUE(std::isnan(results[n])) << name << ' ' << own[0] << ' ' << own[1] << ' ' << own[2];
-        } else {
-          ASSERT_EQ(std::bit_cast<std::uint32_t>(results[n]), std::bit_cast<std::uint32_t>(expected))
-              << name << ' ' << own[0] << ' ' << own[1] << ' ' << own[2];
-        }
-      }
-    }
-  }
-}
-
-namespace {
-
-/// What the automatic choice makes of a kernel; `refusal` says why where it is the scalar form.
-FormOfCode chosen(const std::string& text, unsigned threads, std::string* refusal = nullptr) {
-  TestModule module(text, FormOfCode::Auto);
-  const FormOfCode form = module.compile("k", {threads, 1, 1})->info.form;
-  if (refusal != nullptr) *refusal = module.refusal;
-  return form;
-}
-
-/// A loop with five loads from anywhere and as many more pairs of instructions as said.
-std::string wandering_loop(unsigned operations) {
-  std::string body =
-      "mov.u32 %r1, 0;\nmov.u32 %r3, 8;\nL0: and.b32 %r2, %r0, 31;\nmul.wide.u32 %a2, %r2, 4;\n"
-      "add.u64 %a2, %a0, %a2;\n";
-  for (const char* const at : {"[%a2]", "[%a2+32]", "[%a2+64]", "[%a2+96]", "[%a2+128]"})
-    body += "ld.global.u32 %r0, " + std::string(at) + ";\nadd.u32 %r1, %r1, %r0;\n";
-  for (unsigned n = 0; n < operations; ++n)
-    body += "mul.lo.u32 %r1, %r1, " + std::to_string(2 * n + 3) + ";\nxor.b32 %r1, %r1, %r0;\n";
-  return kernel(body + "sub.u32 %r3, %r3, 1;\nsetp.ne.u32 %p0, %r3, 0;\n@%p0 bra L0;\n");
-}
-
-}  // namespace
-
-TEST(ChoiceOfForm, is_the_scalar_one_where_scattered_accesses_weigh_more_than_what_is_done_with_them) {
-  std::string refusal;
-  EXPECT_EQ(chosen(wandering_loop(0), 64, &refusal), FormOfCode::Scalar);
-  EXPECT_EQ(refusal, "its scattered accesses");
-  EXPECT_EQ(chosen(wandering_loop(8), 64, &refusal), FormOfCode::Vector);
-  EXPECT_EQ(refusal, "");
-}
-
-TEST(ChoiceOfForm, is_vectors_where_neighbours_lie_side_by_side) {
-  EXPECT_EQ(chosen(kernel("ld.global.u32 %r1, [%a1];\nadd.u32 %r1, %r1, 1;\n"), 64), FormOfCode::Vector);
-}
-
-TEST(ChoiceOfForm, is_vectors_where_lanes_meet_whatever_they_access) {
-  std::string text = wandering_loop(0);
-  text.insert(text.find("L0:"), "bar.sync 0;\n");
-  EXPECT_EQ(chosen(text, 64), FormOfCode::Vector);
-}
-
-TEST(ChoiceOfForm, computes_what_both_forms_do) {
-  for (const std::string& text : {wandering_loop(0), wandering_loop(8)})
-    EXPECT_EQ(run_form(text, FormOfCode::Auto, 64), run_form(text, FormOfCode::Scalar, 64));
 }
 
 }  // namespace cucore::cpu
