@@ -10,6 +10,9 @@ from conftest import run_python
 import cucore
 
 KERNEL = r"""
+#ifndef ASIDE
+#define ASIDE 0
+#endif
 // Copies the box at (x, y, z) into shared memory, ASIDE bytes from where it should lie, and from there to `out` as it
 // lies and back into the second tensor.
 extern "C" __global__ void boxes(const void* from, const void* to, unsigned* out, int words, int x, int y, int z) {
