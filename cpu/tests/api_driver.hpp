@@ -34,6 +34,15 @@ Enum unknown(int value) {
   return static_cast<Enum>(value);
 }
 
+/// Of a pool of device 0 that other processes may open by a file descriptor.
+inline CUmemPoolProps shareable_pool() {
+  CUmemPoolProps given{};
+  given.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  given.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  given.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  return given;
+}
+
 /// A context of its own for every test, so that one that fails for good harms no other.
 class DriverTest : public ::testing::Test {
  protected:

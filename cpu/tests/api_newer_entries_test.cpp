@@ -177,10 +177,7 @@ TEST_F(NewerEntries, a_stream_and_a_descriptor_know_multiprocessors_and_work_que
 }
 
 TEST_F(NewerEntries, a_pool_tells_what_it_was_made_with) {
-  CUmemPoolProps given{};
-  given.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  given.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-  given.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  CUmemPoolProps given = shareable_pool();
   given.maxSize = 1 << 24;
   CUmemoryPool pool = nullptr;
   ASSERT_OK(cuMemPoolCreate(&pool, &given));

@@ -65,10 +65,7 @@ TEST_F(VirtualMemory, a_mapping_outside_a_reservation_is_refused) {
 }
 
 TEST_F(VirtualMemory, a_pool_and_its_pointers_go_through_a_file_descriptor) {
-  CUmemPoolProps given{};
-  given.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  given.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-  given.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  const CUmemPoolProps given = shareable_pool();
   CUmemoryPool pool = nullptr;
   ASSERT_OK(cuMemPoolCreate(&pool, &given));
   CUdeviceptr memory = 0;
@@ -101,10 +98,7 @@ TEST_F(VirtualMemory, a_pool_and_its_pointers_go_through_a_file_descriptor) {
 }
 
 TEST_F(VirtualMemory, a_pointer_that_was_freed_cannot_be_imported_even_if_its_place_is_used_again) {
-  CUmemPoolProps given{};
-  given.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  given.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-  given.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  const CUmemPoolProps given = shareable_pool();
   CUmemoryPool pool = nullptr;
   ASSERT_OK(cuMemPoolCreate(&pool, &given));
   int file = -1;

@@ -63,6 +63,18 @@ def run_python(source, *arguments, env=None, timeout=120):
     return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 
+def run_check(device, file, call):
+    """`call`, of the names in a test module's file, in a process of its own and on compute capability 9.0, for what
+    came with it: clusters, bulk copies and tensor maps. A GPU that is older skips the test."""
+    if cucore.driver_info().kind != "cpu" and device.compute_capability < (9, 0):
+        pytest.skip("needs compute capability 9.0")
+    module = Path(file).stem
+    program = f"import sys; sys.path.insert(0, sys.argv[1]); import {module}; {module}.{call}"
+    environment = {"CUCORE_CPU_COMPUTE_CAPABILITY": "9.0", "CUCORE_CPU_CACHE": "0"}
+    done = run_python(program, Path(file).parent, env=environment)
+    assert done.returncode == 0, done.stderr
+
+
 def build_stand_in(source, library, *options, for_any_driver=False):
     """Compiles a driver of these tests, which forwards to the one in use, into the file `library`."""
     compiler = shutil.which("cc")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import run_python
+from conftest import run_check
 
 import cucore
 
@@ -135,18 +135,12 @@ def test_a_pipeline_keeps_its_stages_apart(device):
     check_sums("stages", 128)
 
 
+def check_bulk_copies():
+    check_reversal()
+    check_sums("stages", 128)
+    check_sums("produce_and_consume", 160)
+
+
 def test_compute_capability_9_has_bulk_copies(device):
     """There cuda::memcpy_async is a bulk copy, and one warp may copy for the others."""
-    if cucore.driver_info().kind != "cpu" and device.compute_capability < (9, 0):
-        pytest.skip("needs compute capability 9.0")
-    program = """
-        import sys
-        sys.path.insert(0, sys.argv[1])
-        import test_async_copies as tests
-        tests.check_reversal()
-        tests.check_sums("stages", 128)
-        tests.check_sums("produce_and_consume", 160)
-    """
-    environment = {"CUCORE_CPU_COMPUTE_CAPABILITY": "9.0", "CUCORE_CPU_CACHE": "0"}
-    done = run_python(program, Path(__file__).parent, env=environment)
-    assert done.returncode == 0, done.stderr
+    run_check(device, __file__, "check_bulk_copies()")

@@ -2,11 +2,10 @@
 
 import ctypes
 from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_uint, c_uint64, c_void_p
-from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import run_python
+from conftest import run_check
 
 import cucore
 
@@ -206,8 +205,4 @@ def check_codes():
 
 @pytest.mark.parametrize("check", ["check_codes", "check_graphs"])
 def test_cluster_launches(device, check):
-    if cucore.driver_info().kind != "cpu" and device.compute_capability < (9, 0):
-        pytest.skip("needs compute capability 9.0")
-    program = f"import sys; sys.path.insert(0, sys.argv[1]); import test_cluster_launches as t; t.{check}()"
-    done = run_python(program, Path(__file__).parent, env={"CUCORE_CPU_COMPUTE_CAPABILITY": "9.0"})
-    assert done.returncode == 0, done.stderr
+    run_check(device, __file__, f"{check}()")

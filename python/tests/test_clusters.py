@@ -1,11 +1,10 @@
 """CUDA C++ for clusters through NVRTC: cluster_group, multicast and im2col copies, against NumPy."""
 
 import ctypes
-from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import run_python
+from conftest import run_check
 from test_async_copies import headers
 
 import cucore
@@ -265,9 +264,4 @@ CHECKS = ("check_histogram", "check_sums", "check_places", "check_multicast", "c
 @pytest.mark.skipif(not headers(), reason="no C++ headers of CUDA")
 @pytest.mark.parametrize("check", CHECKS)
 def test_clusters(device, check):
-    if cucore.driver_info().kind != "cpu" and device.compute_capability < (9, 0):
-        pytest.skip("needs compute capability 9.0")
-    program = f"import sys; sys.path.insert(0, sys.argv[1]); import test_clusters; test_clusters.{check}()"
-    environment = {"CUCORE_CPU_COMPUTE_CAPABILITY": "9.0", "CUCORE_CPU_CACHE": "0"}
-    done = run_python(program, Path(__file__).parent, env=environment)
-    assert done.returncode == 0, done.stderr
+    run_check(device, __file__, f"{check}()")

@@ -2,11 +2,10 @@
 of what an H200 makes of each pair, checked on both drivers."""
 
 import ctypes
-from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import run_python
+from conftest import run_check
 
 import cucore
 
@@ -171,8 +170,4 @@ def check_loads():
 
 @pytest.mark.parametrize("name", ["check_boxes", "check_arrays", "check_loads"])
 def test_special_values(device, name):
-    if cucore.driver_info().kind != "cpu" and device.compute_capability < (9, 0):
-        pytest.skip("needs compute capability 9.0")
-    program = f"import sys; sys.path.insert(0, sys.argv[1]); import test_reduced_specials as t; t.{name}()"
-    done = run_python(program, Path(__file__).parent, env={"CUCORE_CPU_CACHE": "0"})
-    assert done.returncode == 0, done.stderr
+    run_check(device, __file__, f"{name}()")

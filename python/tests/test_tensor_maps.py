@@ -1,11 +1,10 @@
 """Boxes of tensors copied by tensor maps (TMA), through NVRTC and cuTensorMapEncodeTiled, against NumPy."""
 
 import ctypes
-from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import run_python
+from conftest import run_check
 
 import cucore
 
@@ -231,9 +230,7 @@ def check_all():
 
 
 def test_boxes_of_a_tensor_are_copied_both_ways(device):
-    if cucore.driver_info().kind != "cpu" and device.compute_capability < (9, 0):
-        pytest.skip("needs compute capability 9.0")
-    run_check("check_all()")
+    run_check(device, __file__, "check_all()")
 
 
 def check_reductions():
@@ -251,17 +248,8 @@ def check_refused(statement):
         raise AssertionError(f"{statement} is not refused")
 
 
-def run_check(check):
-    program = f"import sys; sys.path.insert(0, sys.argv[1]); import test_tensor_maps; test_tensor_maps.{check}"
-    environment = {"CUCORE_CPU_COMPUTE_CAPABILITY": "9.0", "CUCORE_CPU_CACHE": "0"}
-    done = run_python(program, Path(__file__).parent, env=environment)
-    assert done.returncode == 0, done.stderr
-
-
 def test_boxes_are_combined_with_a_tensor(device):
-    if cucore.driver_info().kind != "cpu" and device.compute_capability < (9, 0):
-        pytest.skip("needs compute capability 9.0")
-    run_check("check_reductions()")
+    run_check(device, __file__, "check_reductions()")
 
 
 REFUSED = {
@@ -279,6 +267,4 @@ REFUSED = {
 
 @pytest.mark.parametrize("statement", REFUSED)
 def test_copies_that_hardware_refuses_end_the_launch_with_its_error(device, statement):
-    if cucore.driver_info().kind != "cpu" and device.compute_capability < (9, 0):
-        pytest.skip("needs compute capability 9.0")
-    run_check(f"check_refused({statement!r})")
+    run_check(device, __file__, f"check_refused({statement!r})")
