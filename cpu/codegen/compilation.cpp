@@ -7,6 +7,7 @@
 
 #include "compiler_interface.hpp"
 #include "cpu/codegen/check_marks.hpp"
+#include "cpu/codegen/flushing_adds.hpp"
 #include "cpu/codegen/host_target.hpp"
 #include "cpu/codegen/layout.hpp"
 #include "cpu/codegen/module_emitter.hpp"
@@ -41,6 +42,17 @@ struct Compilation {
 
   /// Emits and optimises; a sentence says what went wrong.
   std::string run() {
+    std::string error = emit();
+    if (error.empty()) expand_flushing_adds(*ir);
+    return error;
+  }
+
+  KernelRecord record() {
+    return {.info = layout.info, .refusal = refusal, .object = target.assemble(*ir)->getBuffer().str()};
+  }
+
+ private:
+  std::string emit() {
     if (!target.error().empty()) return kernel_name() + ": " + target.error();
     if (std::string error = refuse_unsupported(); !error.empty()) return error;
     if (options.form != FormOfCode::Scalar && !options.debug && options.checks == 0) {
@@ -53,11 +65,6 @@ struct Compilation {
     return emit_scalar_form();
   }
 
-  KernelRecord record() {
-    return {.info = layout.info, .refusal = refusal, .object = target.assemble(*ir)->getBuffer().str()};
-  }
-
- private:
   HostFeatures host() const { return {.f16c = target.has_feature("f16c"), .avx512f = target.has_feature("avx512f")}; }
 
   std::string emit_scalar_form() {

@@ -2,7 +2,9 @@
 // else uses the host's.
 #include "cpu/codegen/bulk_reduction.hpp"
 #include "cpu/codegen/float_values.hpp"
+#include "cpu/codegen/flushing_adds.hpp"
 #include "cpu/codegen/generators.hpp"
+#include "cpu/codegen/generic_addresses.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -123,6 +125,25 @@ void for_each_atomic(FunctionEmitter& f, const Instruction& i, const Update& upd
   for (std::size_t e = 0; e < std::min(to.size(), old.size()); ++e) f.define(to[e], old[e], i.type());
 }
 
+/// .add.f32 at a generic address: only in global memory does it flush.
+Value* add_anywhere(FunctionEmitter& f, const Instruction& i, Value* address, Value* operand) {
+  auto* shared = f.new_block("shared");
+  auto* global = f.new_block("global");
+  auto* done = f.new_block("done");
+  f.b.CreateCondBr(is_in_cluster(f, f.b.CreatePtrToInt(address, f.b.getInt64Ty())), shared, global);
+  f.b.SetInsertPoint(shared);
+  Value* kept = f.b.CreateAtomicRMW(AtomicRMWInst::FAdd, address, operand, llvm::Align(sizeof(float)), ordering_of(i));
+  f.b.CreateBr(done);
+  f.b.SetInsertPoint(global);
+  Value* flushed = flushing_add(f.b, address, operand, ordering_of(i));
+  f.b.CreateBr(done);
+  f.b.SetInsertPoint(done);
+  auto* old = f.b.CreatePHI(operand->getType(), 2);
+  old->addIncoming(kept, shared);
+  old->addIncoming(flushed, global);
+  return old;
+}
+
 /// One operation but .cas; returns the old value.
 Value* apply(FunctionEmitter& f, const Instruction& i, Value* address, Value* operand) {
   const llvm::Align alignment(size_in_bytes(i.type()));
@@ -135,6 +156,10 @@ Value* apply(FunctionEmitter& f, const Instruction& i, Value* address, Value* op
     Value* old = f.b.CreateAlignedLoad(operand->getType(), address, alignment);
     f.b.CreateAlignedStore(updated(f, operation, old, operand), address, alignment);
     return old;
+  }
+  if (operation == AtomicRMWInst::FAdd && i.type() == Type::F32) {
+    return i.space() == Space::Global ? flushing_add(f.b, address, operand, ordering_of(i))
+                                      : add_anywhere(f, i, address, operand);
   }
   return f.b.CreateAtomicRMW(operation, address, operand, alignment, ordering_of(i));
 }

@@ -155,7 +155,7 @@ void emit_slct(FunctionEmitter& f, const Instruction& i) {
   Value* c = f.source(i.operands[3], i.types[1]);
   Value* selects_a = nullptr;
   if (i.types[1] == Type::F32) {
-    if (i.has(M::Ftz)) c = flush_subnormal(f, c);
+    if (i.has(M::Ftz)) c = flush_subnormal(f.b, c);
     selects_a = f.b.CreateFCmpOGE(c, llvm::ConstantFP::get(c->getType(), 0.0));
   } else {
     selects_a = f.b.CreateICmpSGE(c, f.b.getInt32(0));

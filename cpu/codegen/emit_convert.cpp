@@ -82,12 +82,12 @@ Value* float_to_float(FunctionEmitter& f, const Instruction& i, Value* value) {
   const Type to = i.types[0];
   value = limited(f, i, to_nearby_integer(f, i, value));
   if (is_half(to)) return narrow(f, value, to, rounding_of(i));
-  if (f.type_of(to) == value->getType()) return i.has(M::Ftz) ? flush_subnormal(f, value) : value;
+  if (f.type_of(to) == value->getType()) return i.has(M::Ftz) ? flush_subnormal(f.b, value) : value;
   if (to == Type::F64) return f.b.CreateFPExt(value, f.b.getDoubleTy());
   const Rounding rounding = rounding_of(i);
   Value* single = narrow(f, value, to, rounding);
   if (!i.has(M::Ftz)) return single;
-  return rounding == Rounding::Nearest ? flush_rounded(f, single, value, to) : flush_subnormal(f, single);
+  return rounding == Rounding::Nearest ? flush_rounded(f, single, value, to) : flush_subnormal(f.b, single);
 }
 
 /// cvt.f16x2.f32 d, a, b: a in the high half

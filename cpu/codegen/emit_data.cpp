@@ -3,6 +3,7 @@
 
 #include "cpu/codegen/function_emitter.hpp"
 #include "cpu/codegen/generators.hpp"
+#include "cpu/codegen/generic_addresses.hpp"
 #include "cpu/codegen/kernel_abi.hpp"
 
 namespace cucore::cpu::codegen {
@@ -201,7 +202,8 @@ Value* lies_in(FunctionEmitter& f, Value* address, Value* base, Value* size) {
   return f.b.CreateICmpULT(offset, f.b.CreateZExtOrTrunc(size, f.b.getInt64Ty()));
 }
 
-/// In the shared memory of any block of the cluster.
+}  // namespace
+
 Value* is_in_cluster(FunctionEmitter& f, Value* address) {
   auto field = [&](std::size_t offset) { return f.invariant_field(f.b.getInt32Ty(), f.launch_state(), offset); };
   if (!f.module.reach.names_other_blocks)
@@ -210,6 +212,8 @@ Value* is_in_cluster(FunctionEmitter& f, Value* address) {
       f, address, f.shared_base(),
       f.b.CreateMul(field(offsetof(LaunchState, cluster_stride)), field(offsetof(LaunchState, cluster_size))));
 }
+
+namespace {
 
 Value* is_in_space(FunctionEmitter& f, Value* address, Space space) {
   const Layout& layout = f.module.layout;

@@ -93,7 +93,7 @@ Value* by_built_in(FunctionEmitter& f, Opcode opcode, std::vector<Value*> a, Rou
 /// may round a product up to the smallest normal number (sums there are exact, and quotients never reach it): only then
 /// does a built-in look closer.
 Value* flushed(FunctionEmitter& f, Opcode opcode, const std::vector<Value*>& a, Value* result) {
-  Value* plain = flush_subnormal(f, result);
+  Value* plain = flush_subnormal(f.b, result);
   if (opcode != Opcode::Mul && opcode != Opcode::Fma && opcode != Opcode::Mad) return plain;
   Value* magnitude = f.intrinsic(llvm::Intrinsic::fabs, {result->getType()}, {result});
   Value* doubtful = f.b.CreateFCmpOEQ(magnitude, llvm::ConstantFP::get(result->getType(), 0x1p-126));

@@ -85,7 +85,7 @@ void emit_approximate(FunctionEmitter& f, const Instruction& i) {
   std::vector<Value*> operands;
   for (std::size_t n = 1; n < i.operands.size(); ++n) operands.push_back(float_source(f, i, n));
   Value* result = computed(f, i, operands);
-  if (i.has(M::Ftz)) result = flush_subnormal(f, result);
+  if (i.has(M::Ftz)) result = flush_subnormal(f.b, result);
   f.define(i.operands[0], result, i.type());
 }
 
@@ -95,9 +95,9 @@ void emit_approximate_half(FunctionEmitter& f, const Instruction& i) {
   Value* operand = f.source(i.operands[1], i.type());
   Value* result = for_each_half(f, i.type(), [&](unsigned lane) {
     Value* wide = widen_half(f, half_element(f, operand, lane), element);
-    if (i.has(M::Ftz)) wide = flush_subnormal(f, wide);
+    if (i.has(M::Ftz)) wide = flush_subnormal(f.b, wide);
     Value* computed_wide = computed(f, i, {wide});
-    if (i.has(M::Ftz)) computed_wide = flush_subnormal(f, computed_wide);
+    if (i.has(M::Ftz)) computed_wide = flush_subnormal(f.b, computed_wide);
     return narrow(f, computed_wide, element, Rounding::Nearest);
   });
   f.define(i.operands[0], result, i.type());

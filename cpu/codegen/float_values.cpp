@@ -24,13 +24,13 @@ Value* half_element(FunctionEmitter& f, Value* packed, unsigned lane) {
   return f.b.CreateTrunc(f.b.CreateLShr(packed, 16 * lane), f.b.getInt16Ty());
 }
 
-Value* flush_subnormal(FunctionEmitter& f, Value* value) {
+Value* flush_subnormal(llvm::IRBuilder<>& b, Value* value) {
   llvm::Type* type = value->getType();
-  Value* bits = f.b.CreateBitCast(value, f.b.getIntNTy(type->getScalarSizeInBits()));
+  Value* bits = b.CreateBitCast(value, b.getIntNTy(type->getScalarSizeInBits()));
   const std::uint64_t exponent = type->isFloatTy() ? 0x7f800000 : 0x7ff0000000000000;
-  Value* has_exponent = f.b.CreateIsNotNull(f.b.CreateAnd(bits, exponent));
-  Value* zero = f.intrinsic(llvm::Intrinsic::copysign, {type}, {llvm::ConstantFP::get(type, 0.0), value});
-  return f.b.CreateSelect(has_exponent, value, zero);
+  Value* has_exponent = b.CreateIsNotNull(b.CreateAnd(bits, exponent));
+  Value* zero = b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, llvm::ConstantFP::get(type, 0.0), value);
+  return b.CreateSelect(has_exponent, value, zero);
 }
 
 Value* flush_half(FunctionEmitter& f, Value* half) {
@@ -108,7 +108,7 @@ Value* float_source(FunctionEmitter& f, const Instruction& instruction, std::siz
   const Type type = instruction.type();
   Value* value = f.source(instruction.operands[operand], type);
   if (type == Type::F16 || type == Type::Bf16) return widen_half(f, value, type);
-  return instruction.has(M::Ftz) ? flush_subnormal(f, value) : value;
+  return instruction.has(M::Ftz) ? flush_subnormal(f.b, value) : value;
 }
 
 }  // namespace cucore::cpu::codegen

@@ -17,7 +17,7 @@ inline constexpr std::uint32_t flush_mode = 4;
 Rounding rounding_of(const ptx::Instruction& instruction);
 
 /// Subnormal values (float or double) become zeros of their sign: what .ftz does to operands and results.
-llvm::Value* flush_subnormal(FunctionEmitter& f, llvm::Value* value);
+llvm::Value* flush_subnormal(llvm::IRBuilder<>& b, llvm::Value* value);
 
 /// Likewise of an .f16 as i16.
 llvm::Value* flush_half(FunctionEmitter& f, llvm::Value* half);

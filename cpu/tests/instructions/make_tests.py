@@ -35,6 +35,7 @@ from reference import (
     mbarrier,
     memory,
     sparse_matrix,
+    subnormal_atomic,
     synchronization,
     warp,
     wide_atomic,
@@ -63,6 +64,7 @@ CHAPTERS = (
     matrix_rows,
     sparse_matrix,
     wide_atomic,
+    subnormal_atomic,
     mbarrier,
 )
 

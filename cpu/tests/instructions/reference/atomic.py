@@ -38,7 +38,7 @@ def parse(text):
 def float_add(type_name, space):
     lane = type_name[:-2] if type_name.endswith("x2") else type_name
     # f32 atomics in global memory flush subnormals; in shared memory they keep them.
-    one = ADD("add.ftz" if type_name == "f32" and space == "global" else "add", FLOATS[lane])
+    one = ADD("add.ftz" if type_name == "f32" and space != "shared" else "add", FLOATS[lane])
     if lane == type_name:
         return one
     return lambda a, b: one(a & 0xFFFF, b & 0xFFFF) | one(a >> 16, b >> 16) << 16
@@ -73,7 +73,7 @@ def rows_for(spelling, operation, type_name):
         return near + operand_rows(spelling, [type_name] * 2, 24)[:30]
     rows = operand_rows(spelling, [type_name] * 2, 24)
     if type_name == "f32":
-        # Hardware flushes subnormals differently by state space and path; PTX says so, and programs may not rely on it.
+        # What becomes of subnormal numbers is subnormal_atomic's.
         rows = [r for r in rows if not any(0 < bits & 0x7FFFFFFF < F32.smallest_normal for bits in r)]
         add = float_add("f32", "shared")
         rows = [r for r in rows if not 0 < add(*r) & 0x7FFFFFFF < F32.smallest_normal]
