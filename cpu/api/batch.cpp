@@ -1,9 +1,5 @@
 // Batches: many copies, prefetches or discards in one call. As in the driver, they refuse the legacy default stream.
 #include <algorithm>
-#include <cstdint>
-#include <cstring>
-#include <memory>
-#include <vector>
 
 #include "cpu/api/cuda_13_5.hpp"
 #include "cpu/api/entry.hpp"
@@ -31,17 +27,7 @@ bool are_ascending(const size_t* indices, size_t count, size_t copies) {
   return true;
 }
 
-/// The source is read before the call returns, whatever the stream is waiting for.
-CUresult copy_from_snapshot(Stream& stream, CUdeviceptr to, CUdeviceptr from, size_t bytes) {
-  if (!runtime::is_any_range(from, bytes)) return CUDA_ERROR_INVALID_VALUE;
-  const auto snapshot = std::make_shared<std::vector<char>>(bytes);
-  std::memcpy(snapshot->data(), reinterpret_cast<const void*>(from), bytes);
-  const runtime::Place source{reinterpret_cast<std::uintptr_t>(snapshot->data()), runtime::Side::Host, 0, 0};
-  const CUresult result = runtime::copy(stream, {to, runtime::Side::Any, 0, 0}, source, {bytes, 1, 1}, false);
-  if (result == CUDA_SUCCESS)  // keeps it until then
-    stream.enqueue(runtime::make_work([snapshot](CUresult) {}, runtime::Work::Runner::Briefly));
-  return result;
-}
+runtime::Place anywhere(CUdeviceptr address) { return {address, runtime::Side::Any, 0, 0}; }
 
 bool is_known(CUmemcpySrcAccessOrder order) {
   return order >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && order <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
@@ -57,9 +43,9 @@ CUresult copy_batch(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t 
   for (size_t i = 0; i < count; ++i) {
     if (set + 1 < attribute_count && indices[set + 1] == i) ++set;
     const bool now = attrs[set].srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
-    const CUresult result = now ? copy_from_snapshot(stream, dsts[i], srcs[i], sizes[i])
-                                : runtime::copy(stream, {dsts[i], runtime::Side::Any, 0, 0},
-                                                {srcs[i], runtime::Side::Any, 0, 0}, {sizes[i], 1, 1}, false);
+    const CUresult result =
+        now ? runtime::copy_from_snapshot(stream, anywhere(dsts[i]), anywhere(srcs[i]), {sizes[i], 1, 1})
+            : runtime::copy(stream, anywhere(dsts[i]), anywhere(srcs[i]), {sizes[i], 1, 1}, false);
     if (result == CUDA_SUCCESS) continue;
     if (failed) *failed = i;
     return result;
@@ -97,26 +83,6 @@ size_t element_of(const CUmemcpy3DOperand& operand) {
   return array && array->descriptor().Width != 0 ? array->row_bytes() / array->descriptor().Width : 0;
 }
 
-/// As in one-dimensional batches: reads the source before the call returns.
-CUresult copy_from_snapshot(Stream& stream, const runtime::Place& to, const runtime::Place& from,
-                            const runtime::Shape& shape) {
-  size_t rows = 0, slices = 0, bytes = 0;
-  if (__builtin_mul_overflow(shape.height - 1, from.row_pitch, &rows) ||
-      __builtin_mul_overflow(shape.depth - 1, from.slice_pitch, &slices) ||
-      __builtin_add_overflow(rows, slices, &bytes) || __builtin_add_overflow(bytes, shape.width, &bytes) ||
-      !runtime::is_any_range(from.address, bytes))
-    return CUDA_ERROR_INVALID_VALUE;
-  const auto snapshot = std::make_shared<std::vector<char>>(bytes);
-  std::memcpy(snapshot->data(), reinterpret_cast<const void*>(from.address), bytes);
-  runtime::Place source = from;
-  source.address = reinterpret_cast<std::uintptr_t>(snapshot->data());
-  source.side = runtime::Side::Host;
-  const CUresult result = runtime::copy(stream, to, source, shape, false);
-  if (result == CUDA_SUCCESS)  // keeps it until then
-    stream.enqueue(runtime::make_work([snapshot](CUresult) {}, runtime::Work::Runner::Briefly));
-  return result;
-}
-
 CUresult copy_one(const CUDA_MEMCPY3D_BATCH_OP& operation, Stream& stream) {
   const CUextent3D& extent = operation.extent;
   constexpr unsigned int kKnownFlags = CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE;
@@ -143,7 +109,7 @@ CUresult copy_one(const CUDA_MEMCPY3D_BATCH_OP& operation, Stream& stream) {
   runtime::Shape shape;
   if (const CUresult result = runtime::resolve(request, &to, &from, &shape); result != CUDA_SUCCESS) return result;
   if (operation.srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL && !from_array)
-    return copy_from_snapshot(stream, to, from, shape);
+    return runtime::copy_from_snapshot(stream, to, from, shape);
   return runtime::copy(stream, to, from, shape, false);
 }
 
@@ -214,11 +180,12 @@ CUresult cuMemcpy3DBatchAsync_v2(size_t numOps, CUDA_MEMCPY3D_BATCH_OP* opList, 
 
 CUresult cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t size, CUmemcpyAttributes* attr,
                                      CUstream hStream) {
-  if (attr && attr->srcAccessOrder != CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL && is_known(attr->srcAccessOrder))
-    return cuMemcpyAsync(dst, src, size, hStream);  // which may be captured
-  return on_stream(hStream, [&](Context&, Stream& stream) {
+  return in_stream_order(hStream, [&](Context&, Stream& stream) {
     if (!attr || !is_known(attr->srcAccessOrder)) return CUDA_ERROR_INVALID_VALUE;
-    return size == 0 ? CUDA_SUCCESS : copy_from_snapshot(stream, dst, src, size);
+    const bool now = attr->srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+    if (stream.is_capturing()) return now ? runtime::refuse_capture(stream) : cuMemcpyAsync(dst, src, size, hStream);
+    return now ? runtime::copy_from_snapshot(stream, anywhere(dst), anywhere(src), {size, 1, 1})
+               : runtime::copy(stream, anywhere(dst), anywhere(src), {size, 1, 1}, false);
   });
 }
 

@@ -87,10 +87,14 @@ CUDA_MEMCPY3D as_3d(const CUDA_MEMCPY2D& given) {
   return request;
 }
 
+CUresult run_copy(Stream& stream, const Place& to, const Place& from, const Shape& shape, bool wait) {
+  return wait ? runtime::copy(stream, to, from, shape, wait) : runtime::copy_async(stream, to, from, shape);
+}
+
 CUresult copy(CUstream handle, const Place& to, const Place& from, size_t bytes, bool wait) {
   return for_copy(handle, wait, [&](Context&, Stream& stream) {
     if (stream.is_capturing()) return capture_copy(stream, to, from, bytes);
-    return runtime::copy(stream, to, from, {bytes, 1, 1}, wait);
+    return run_copy(stream, to, from, {bytes, 1, 1}, wait);
   });
 }
 
@@ -112,7 +116,7 @@ CUresult copy_shape(CUstream handle, const Request* request, bool wait) {
     Place to, from;
     Shape shape;
     if (const CUresult result = runtime::resolve(*request, &to, &from, &shape); result != CUDA_SUCCESS) return result;
-    return runtime::copy(stream, to, from, shape, wait);
+    return run_copy(stream, to, from, shape, wait);
   });
 }
 
@@ -145,7 +149,7 @@ CUresult copy_peer_shape(CUstream handle, const CUDA_MEMCPY3D_PEER* request, boo
     Place to, from;
     Shape shape;
     if (const CUresult result = runtime::resolve(plain, &to, &from, &shape); result != CUDA_SUCCESS) return result;
-    return runtime::copy(stream, to, from, shape, wait);
+    return run_copy(stream, to, from, shape, wait);
   });
 }
 

@@ -2,6 +2,8 @@
 #include "cpu/runtime/copy.hpp"
 
 #include <cstring>
+#include <memory>
+#include <vector>
 
 #include "cpu/runtime/array.hpp"
 #include "cpu/runtime/context.hpp"
@@ -40,6 +42,9 @@ CUresult check(const Place& place, const Shape& shape) {
       place.side == Side::Device ? is_device_range(place.address, bytes) : is_any_range(place.address, bytes);
   return valid ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
+
+/// Host memory that nobody page-locked.
+bool is_pageable(const Place& place) { return place.side != Side::Device && !find_allocation(place.address); }
 
 void copy_rows(const Place& to, const Place& from, const Shape& shape) {
   for (std::size_t slice = 0; slice < shape.depth; ++slice) {
@@ -167,6 +172,29 @@ CUresult copy(Stream& stream, const Place& to, const Place& from, const Shape& s
   const std::size_t bytes = shape.width * shape.height * shape.depth;
   note_written(to, shape);
   return run(stream, bytes, wait, [to, from, shape] { copy_rows(to, from, shape); });
+}
+
+CUresult copy_from_snapshot(Stream& stream, const Place& to, const Place& from, const Shape& shape) {
+  if (is_empty(shape)) return CUDA_SUCCESS;
+  if (const CUresult result = check(to, shape); result != CUDA_SUCCESS) return result;
+  if (const CUresult result = check(from, shape); result != CUDA_SUCCESS) return result;
+  Place packed{0, Side::Host, shape.width, shape.width * shape.height};
+  const std::size_t bytes = packed.slice_pitch * shape.depth;
+  const auto snapshot = std::make_shared<std::vector<char>>(bytes);
+  packed.address = reinterpret_cast<std::uintptr_t>(snapshot->data());
+  copy_rows(packed, from, shape);
+  note_written(to, shape);
+  return run(stream, bytes, false, [to, packed, shape, snapshot] { copy_rows(to, packed, shape); });
+}
+
+CUresult copy_async(Stream& stream, const Place& to, const Place& from, const Shape& shape) {
+  const bool is_read_back = is_pageable(to);
+  if (is_read_back || is_pageable(from)) {
+    const bool runs_here = shape.width * shape.height * shape.depth <= kInlineBytes && stream.is_ready();
+    if (!runs_here)
+      return is_read_back ? copy(stream, to, from, shape, true) : copy_from_snapshot(stream, to, from, shape);
+  }
+  return copy(stream, to, from, shape, false);
 }
 
 CUresult check_fill(const Context& context, const Place& to, unsigned int element, const Shape& shape) {

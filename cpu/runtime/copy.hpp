@@ -36,6 +36,13 @@ struct Place {
 
 CUresult copy(Stream& stream, const Place& to, const Place& from, const Shape& shape, bool wait);
 
+/// Without waiting, but the source has been read when this returns, whatever the stream is waiting for.
+CUresult copy_from_snapshot(Stream& stream, const Place& to, const Place& from, const Shape& shape);
+
+/// What the calls named Async do: as copy() without waiting, but pageable memory is the caller's again on return, as in
+/// the driver. What is copied to it is there, and what is copied from it has been read.
+CUresult copy_async(Stream& stream, const Place& to, const Place& from, const Shape& shape);
+
 /// `element` is 1, 2 or 4 bytes; the address and pitch must be multiples of it. shape.width in bytes.
 CUresult fill(Stream& stream, const Place& to, std::uint32_t value, unsigned int element, const Shape& shape,
               bool wait);

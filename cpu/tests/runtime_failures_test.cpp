@@ -130,6 +130,7 @@ TEST_F(Failures, an_asynchronous_copy_from_unmapped_memory_fails_the_context) {
   int* const ignored = device_array<int>(1);
   void* const host = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   char* const target = device_array<char>(kBytes);
+  ASSERT_OK(cuMemHostRegister(host, kBytes, 0));  // or the copy would have read it when the call returns
   ASSERT_OK(launch(kernel("wait_for"), 1, 1, nullptr, flag, ignored));
   ASSERT_OK(cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(target), host, kBytes, nullptr));
   munmap(host, kBytes);
