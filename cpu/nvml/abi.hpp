@@ -96,6 +96,18 @@ struct nvmlTemperature_v1_t {
   int temperature;
 };
 
+struct nvmlMarginTemperature_v1_t {
+  unsigned int version;
+  int marginTemperature;
+};
+
+struct nvmlGpuThermalSettings_t {
+  unsigned int count;
+  struct {
+    int controller, defaultMinTemp, defaultMaxTemp, currentTemp, target;
+  } sensor[3];
+};
+
 struct nvmlClockOffset_v1_t {
   unsigned int version, type, pstate;
   int clockOffsetMHz, minClockOffsetMHz, maxClockOffsetMHz;

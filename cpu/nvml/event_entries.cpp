@@ -17,6 +17,9 @@ struct nvmlEventSet_st {
 
 namespace {
 
+/// Every nvmlEventType there is: as on a board that lists them all and has none to tell.
+constexpr unsigned long long kDeviceEvents = 0xff9f;
+
 /// The sets that are alive, so that what is none is refused. Never destroyed: threads may wait while the process exits.
 class Sets {
  public:
@@ -70,7 +73,7 @@ nvmlReturn_t of_request(Request* request, Call call) {
 extern "C" {
 
 nvmlReturn_t nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device, unsigned long long* types) {
-  return put(device, types, 0);
+  return put(device, types, kDeviceEvents);
 }
 
 nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t* set) {
@@ -86,7 +89,7 @@ nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set) {
 nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long types, nvmlEventSet_t set) {
   return of_device(device, set, [&] {
     if (!sets().has(set, false)) return NVML_ERROR_INVALID_ARGUMENT;
-    return types == 0 ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
+    return (types & ~kDeviceEvents) == 0 ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
   });
 }
 nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, void* data, unsigned int milliseconds) {

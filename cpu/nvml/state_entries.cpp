@@ -1,12 +1,11 @@
-// The calls about states of the device: modes, clocks, temperature, links, values by their numbers. What a CPU device
-// does not have is off, none or 0; a power, a fan or a serial number that nobody knows stays NOT_SUPPORTED.
+// The calls about states of the device: modes, clocks, links, values by their numbers. What a CPU device does not have
+// is off, none or 0; a power, a fan or a serial number that nobody knows stays NOT_SUPPORTED.
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
-#include <system_error>
+#include <optional>
 
 #include "cpu/nvml/entry.hpp"
+#include "cpu/nvml/temperature.hpp"
 
 namespace nvml = cucore::cpu::nvml;
 namespace runtime = cucore::cpu::runtime;
@@ -30,28 +29,32 @@ nvmlReturn_t put_idle(nvmlDevice_t device, unsigned int* share, unsigned int* mi
   return result == NVML_SUCCESS ? put(device, microseconds, 0) : result;
 }
 
-/// Degrees Celsius of the hottest zone that the host's kernel tells of, 0 if it tells of none.
-unsigned int temperature() {
-  long hottest = 0;
-  std::error_code failed;
-  for (const auto& zone : std::filesystem::directory_iterator("/sys/class/thermal", failed)) {
-    long thousandths = 0;
-    if (std::ifstream(zone.path() / "temp") >> thousandths) hottest = std::max(hottest, thousandths);
-  }
-  return static_cast<unsigned int>(hottest / 1000);
-}
+constexpr unsigned int kFirstLimit = 193, kLastLimit = 196;
 
-/// Values that count or enable what the device does not have, by their NVML_FI_ numbers.
-bool is_zero(unsigned int field) {
-  constexpr unsigned int kZeros[] = {
-      1,    // ECC_CURRENT
-      2,    // ECC_PENDING
-      91,   // NVLINK_LINK_COUNT
-      94,   // PCIE_REPLAY_COUNTER
-      147,  // NVSWITCH_CONNECTED_LINK_COUNT
-      170,  // C2C_LINK_COUNT
-  };
-  return std::ranges::find(kZeros, field) != std::end(kZeros);
+/// Values by their NVML_FI_ numbers: what counts or enables something that the device does not have is 0.
+std::optional<int> field_value(unsigned int field) {
+  switch (field) {
+    case 1:    // ECC_CURRENT
+    case 2:    // ECC_PENDING
+    case 91:   // NVLINK_LINK_COUNT
+    case 94:   // PCIE_REPLAY_COUNTER
+    case 142:  // REMAPPED_COR
+    case 143:  // REMAPPED_UNC
+    case 144:  // REMAPPED_PENDING
+    case 145:  // REMAPPED_FAILURE
+    case 147:  // NVSWITCH_CONNECTED_LINK_COUNT
+    case 170:  // C2C_LINK_COUNT
+      return 0;
+    case kFirstLimit:  // TEMPERATURE_SHUTDOWN_TLIMIT: degrees left to the highest temperature in operation
+      return nvml::kHighestTemperature - nvml::kShutdownTemperature;
+    case 194:  // TEMPERATURE_SLOWDOWN_TLIMIT
+      return nvml::kHighestTemperature - nvml::kSlowdownTemperature;
+    case 195:         // TEMPERATURE_MEM_MAX_TLIMIT
+    case kLastLimit:  // TEMPERATURE_GPU_MAX_TLIMIT
+      return 0;
+    default:
+      return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -80,6 +83,10 @@ nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int* current, un
 }
 nvmlReturn_t nvmlDeviceGetMigDeviceHandleByIndex(nvmlDevice_t device, unsigned int, nvmlDevice_t* mig) {
   return of_device(device, mig, [] { return NVML_ERROR_NOT_FOUND; });
+}
+
+nvmlReturn_t nvmlDeviceGetDeviceHandleFromMigDeviceHandle(nvmlDevice_t, nvmlDevice_t*) {
+  return nvml::initialised([] { return NVML_ERROR_INVALID_ARGUMENT; });  // no handle is one of these
 }
 
 /// Address translation services: the device reads the host's page tables.
@@ -112,7 +119,7 @@ nvmlReturn_t nvmlDeviceGetRepairStatus(nvmlDevice_t device, nvmlRepairStatus_v1_
   });
 }
 
-// ---- clocks, load and temperature ----------------------------------------------------------------------------------
+// ---- clocks and load ----------------------------------------------------------------------------------
 
 nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, unsigned int type, unsigned int* megahertz) {
   return put_clock(device, type, megahertz);
@@ -139,7 +146,6 @@ nvmlReturn_t nvmlDeviceGetClockOffsets(nvmlDevice_t device, nvmlClockOffset_v1_t
   return of_device(device, offset, [&] {
     if (offset->version != version_of<nvmlClockOffset_v1_t>(1)) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
     if (offset->type >= kClockTypes || offset->pstate >= kStates) return NVML_ERROR_INVALID_ARGUMENT;
-    if (offset->pstate != kFastest) return NVML_ERROR_NOT_SUPPORTED;
     offset->clockOffsetMHz = offset->minClockOffsetMHz = offset->maxClockOffsetMHz = 0;
     return NVML_SUCCESS;
   });
@@ -196,18 +202,6 @@ nvmlReturn_t nvmlDeviceGetOfaUtilization(nvmlDevice_t device, unsigned int* shar
   return put_idle(device, share, microseconds);
 }
 
-nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, unsigned int sensor, unsigned int* degrees) {
-  return sensor == 0 ? put(device, degrees, temperature()) : NVML_ERROR_INVALID_ARGUMENT;
-}
-nvmlReturn_t nvmlDeviceGetTemperatureV(nvmlDevice_t device, nvmlTemperature_v1_t* reading) {
-  return of_device(device, reading, [&] {
-    if (reading->version != version_of<nvmlTemperature_v1_t>(1)) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-    if (reading->sensorType != 0) return NVML_ERROR_INVALID_ARGUMENT;
-    reading->temperature = static_cast<int>(temperature());
-    return NVML_SUCCESS;
-  });
-}
-
 // ---- links ---------------------------------------------------------------------------------------------------------
 // The device is in the host, so nothing goes over a link: no bytes, no repeats. Programs that divide by a width get the
 // least that PCIe has, one lane of the first generation.
@@ -238,13 +232,14 @@ nvmlReturn_t nvmlDeviceGetC2cModeInfoV(nvmlDevice_t device, nvmlC2cModeInfo_v1_t
 nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t* values) {
   return of_device(device, values, [&] {
     if (count <= 0) return NVML_ERROR_INVALID_ARGUMENT;
-    constexpr unsigned int kUnsignedInt = 1;
+    constexpr unsigned int kUnsignedInt = 1, kSignedInt = 5;
     for (int i = 0; i < count; ++i) {
       nvmlFieldValue_t& each = values[i];
-      each.nvmlReturn = is_zero(each.fieldId) ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
-      if (each.nvmlReturn != NVML_SUCCESS) continue;
-      each.valueType = kUnsignedInt;
-      each.value = 0;
+      const std::optional<int> value = field_value(each.fieldId);
+      each.nvmlReturn = value ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
+      if (!value) continue;
+      each.valueType = each.fieldId >= kFirstLimit && each.fieldId <= kLastLimit ? kSignedInt : kUnsignedInt;
+      each.value = static_cast<unsigned int>(*value);
     }
     return NVML_SUCCESS;
   });

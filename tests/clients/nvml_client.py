@@ -185,6 +185,35 @@ def clocks_and_temperature():
     assert [each.bIsPresent for each in shares] == [1] + [0] * 7 and shares[0].percentage <= 100
 
 
+def temperatures_have_limits():
+    device = pynvml.nvmlDeviceGetHandleByIndex(0)
+    now = pynvml.nvmlDeviceGetTemperature(device, pynvml.NVML_TEMPERATURE_GPU)
+    highest, slow, shut = (
+        pynvml.nvmlDeviceGetTemperatureThreshold(device, each)
+        for each in (
+            pynvml.NVML_TEMPERATURE_THRESHOLD_GPU_MAX,
+            pynvml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN,
+            pynvml.NVML_TEMPERATURE_THRESHOLD_SHUTDOWN,
+        )
+    )
+    assert 0 < highest < slow < shut
+    assert pynvml.nvmlDeviceGetTemperatureThreshold(device, pynvml.NVML_TEMPERATURE_THRESHOLD_MEM_MAX) == highest
+    for code, which in ((pynvml.NVML_ERROR_NOT_SUPPORTED, 4), (pynvml.NVML_ERROR_INVALID_ARGUMENT, 8)):
+        assert code_of(pynvml.nvmlDeviceGetTemperatureThreshold, device, which) == code
+    assert abs(pynvml.nvmlDeviceGetMarginTemperature(device) - (slow - now)) <= 20
+    for sensor in (0, pynvml.NVML_THERMAL_TARGET_ALL):
+        settings = pynvml.c_nvmlGpuThermalSettings_t()
+        pynvml.nvmlDeviceGetThermalSettings(device, sensor, settings)
+        first = settings.sensor[0]
+        assert settings.count == 1 and first.target == pynvml.NVML_THERMAL_TARGET_GPU
+        assert first.defaultMinTemp == 0 and first.defaultMaxTemp == highest and 0 <= first.currentTemp < 150
+    other = pynvml.nvmlDeviceGetThermalSettings(device, 1)[0]
+    assert (other.controller, other.target, other.currentTemp) == (0, pynvml.NVML_THERMAL_TARGET_NONE, 0)
+    limits = pynvml.nvmlDeviceGetFieldValues(device, list(range(193, 197)))
+    assert {each.valueType for each in limits} == {pynvml.NVML_VALUE_TYPE_SIGNED_INT}
+    assert [each.value.siVal for each in limits] == [highest - shut, highest - slow, 0, 0]
+
+
 def processes_that_loaded_the_driver_are_listed():
     device = pynvml.nvmlDeviceGetHandleByIndex(0)
     ok(driver.cuInit(0))
@@ -196,10 +225,9 @@ def processes_that_loaded_the_driver_are_listed():
 def events_never_come():
     device, events = pynvml.nvmlDeviceGetHandleByIndex(0), pynvml.nvmlEventSetCreate()
     types = pynvml.nvmlDeviceGetSupportedEventTypes(device)
-    assert types == 0
-    pynvml.nvmlDeviceRegisterEvents(device, types, events)
-    xid = pynvml.nvmlEventTypeXidCriticalError
-    assert code_of(pynvml.nvmlDeviceRegisterEvents, device, xid, events) == pynvml.NVML_ERROR_NOT_SUPPORTED
+    for some in (0, pynvml.nvmlEventTypeXidCriticalError, types):
+        pynvml.nvmlDeviceRegisterEvents(device, some, events)
+    assert code_of(pynvml.nvmlDeviceRegisterEvents, device, 1 << 40, events) == pynvml.NVML_ERROR_NOT_SUPPORTED
     began = time.monotonic()
     assert code_of(pynvml.nvmlEventSetWait_v2, events, 50) == pynvml.NVML_ERROR_TIMEOUT
     assert time.monotonic() - began >= 0.05
@@ -284,6 +312,7 @@ if __name__ == "__main__":
         what_follows_from_the_host,
         what_is_not_there_is_off_or_none,
         clocks_and_temperature,
+        temperatures_have_limits,
         events_never_come,
         devices_of_one_host_are_near,
         values_say_of_themselves_whether_they_are_there,
