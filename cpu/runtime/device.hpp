@@ -32,6 +32,7 @@ inline constexpr unsigned int kMaxBlocksPerPortableCluster = 8;
 inline constexpr unsigned int kMaxBlocksPerCluster = 16;
 inline constexpr unsigned int kRegistersPerBlock = 65536;
 inline constexpr std::size_t kMaxParameterBytes = 32764;
+inline constexpr int kHostNode = 0;  ///< the NUMA node of the host; there is no other, as the device says of itself
 
 class Device {
  public:

@@ -153,7 +153,7 @@ CUresult Device::attribute(CUdevice_attribute attribute, int* value) const {
       break;
     case CU_DEVICE_ATTRIBUTE_NUMA_ID:
     case CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID:
-      answer = 0;
+      answer = kHostNode;
       break;
     case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH:
       answer = 131072;

@@ -87,7 +87,6 @@ int make_pool_file(const CUmemPoolProps& properties) {
   return file;
 }
 
-/// A pool outlives the thread's place, so it takes no HOST_NUMA_CURRENT.
 bool is_host(CUmemLocationType type) {
   return type == CU_MEM_LOCATION_TYPE_HOST || type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
 }
@@ -97,21 +96,29 @@ bool is_host(CUmemLocationType type) {
 CUresult MemoryPool::check(const CUmemPoolProps& properties) {
   if (properties.allocType != CU_MEM_ALLOCATION_TYPE_PINNED && properties.allocType != CU_MEM_ALLOCATION_TYPE_MANAGED)
     return CUDA_ERROR_INVALID_VALUE;
+  const bool is_managed = properties.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED;
+  const CUmemLocation& location = properties.location;
   if (properties.handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
     // Pools of the host as a whole cannot be shared, those of a NUMA node can; managed ones never.
-    if (properties.handleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_NOT_SUPPORTED;
-    if (properties.allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
-        (properties.location.type != CU_MEM_LOCATION_TYPE_DEVICE &&
-         properties.location.type != CU_MEM_LOCATION_TYPE_HOST_NUMA))
+    if (is_managed || (location.type != CU_MEM_LOCATION_TYPE_DEVICE && location.type != CU_MEM_LOCATION_TYPE_HOST_NUMA))
+      return CUDA_ERROR_INVALID_VALUE;
+    if (properties.handleTypes == CU_MEM_HANDLE_TYPE_FABRIC) return CUDA_ERROR_NOT_SUPPORTED;
+    if (properties.handleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_INVALID_VALUE;
+  }
+  switch (location.type) {
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+      return find_device(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    case CU_MEM_LOCATION_TYPE_HOST:
+      return CUDA_SUCCESS;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+      return location.id == kHostNode ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    case CU_MEM_LOCATION_TYPE_NONE:
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:  // a pool outlives the thread's place, which only managed memory
+                                                  // follows
+      return is_managed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    default:
       return CUDA_ERROR_INVALID_VALUE;
   }
-  const CUmemLocation& location = properties.location;
-  if (location.type == CU_MEM_LOCATION_TYPE_DEVICE)
-    return find_device(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
-  if (location.type == CU_MEM_LOCATION_TYPE_NONE)
-    return properties.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-  if (location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA && location.id < 0) return CUDA_ERROR_INVALID_VALUE;
-  return is_host(location.type) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 std::shared_ptr<MemoryPool> MemoryPool::create(const CUmemPoolProps& properties, bool is_default) {

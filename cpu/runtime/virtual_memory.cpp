@@ -120,7 +120,7 @@ CUresult check_allocation_properties(const CUmemAllocationProp& properties) {
   const CUmemLocation& location = properties.location;
   if (location.type == CU_MEM_LOCATION_TYPE_DEVICE)
     return find_device(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
-  if (location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA && location.id != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA && location.id != kHostNode) return CUDA_ERROR_INVALID_VALUE;
   return is_host(location.type) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

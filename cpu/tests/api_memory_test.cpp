@@ -253,6 +253,24 @@ TEST_F(Memory, a_pool_with_a_limit_keeps_to_it) {
   EXPECT_OK(cuMemPoolDestroy(pool));
 }
 
+TEST_F(Memory, pools_are_made_on_the_one_node_of_the_host) {
+  CUmemPoolProps properties{};
+  for (const CUmemAllocationType type : {CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_ALLOCATION_TYPE_MANAGED}) {
+    properties.allocType = type;
+    for (const int node : {-1, 0, 1, 99}) {
+      properties.location = {CU_MEM_LOCATION_TYPE_HOST_NUMA, node};
+      CUmemoryPool pool = nullptr;
+      EXPECT_EQ(node == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE, cuMemPoolCreate(&pool, &properties)) << node;
+      if (pool) {
+        EXPECT_OK(cuMemPoolDestroy(pool));
+      }
+    }
+    properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 99};
+    CUmemoryPool none = nullptr;
+    EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolCreate(&none, &properties));
+  }
+}
+
 TEST_F(Memory, host_pools_give_devices_no_access_until_granted) {
   CUmemPoolProps properties{};
   properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
