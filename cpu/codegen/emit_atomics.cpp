@@ -144,8 +144,8 @@ Value* add_anywhere(FunctionEmitter& f, const Instruction& i, Value* address, Va
   return old;
 }
 
-/// One operation but .cas; returns the old value.
-Value* apply(FunctionEmitter& f, const Instruction& i, Value* address, Value* operand) {
+/// One operation but .cas, without flushing; returns the old value.
+Value* apply_plainly(FunctionEmitter& f, const Instruction& i, Value* address, Value* operand) {
   const llvm::Align alignment(size_in_bytes(i.type()));
   const AtomicRMWInst::BinOp operation = operation_of(i);
   if (is_within_block(f, i)) {
@@ -157,11 +157,15 @@ Value* apply(FunctionEmitter& f, const Instruction& i, Value* address, Value* op
     f.b.CreateAlignedStore(updated(f, operation, old, operand), address, alignment);
     return old;
   }
-  if (operation == AtomicRMWInst::FAdd && i.type() == Type::F32) {
-    return i.space() == Space::Global ? flushing_add(f.b, address, operand, ordering_of(i))
-                                      : add_anywhere(f, i, address, operand);
-  }
   return f.b.CreateAtomicRMW(operation, address, operand, alignment, ordering_of(i));
+}
+
+/// One operation of atom or red but .cas; returns the old value.
+Value* apply(FunctionEmitter& f, const Instruction& i, Value* address, Value* operand) {
+  const bool may_flush = i.has(M::Add) && i.type() == Type::F32 && i.space() != Space::Shared;
+  if (!may_flush) return apply_plainly(f, i, address, operand);
+  return i.space() == Space::Global ? flushing_add(f.b, address, operand, ordering_of(i))
+                                    : add_anywhere(f, i, address, operand);
 }
 
 /// .add, .min or .max. No host combines halves atomically, so this retries a compare-and-swap of the whole word;
@@ -224,7 +228,7 @@ void emit_bulk_reduction(FunctionEmitter& f, const Instruction& i, Value* to, Va
   if (is_half) {
     combine_halves(f, i, address, operand);
   } else {
-    apply(f, i, address, operand);
+    apply_plainly(f, i, address, operand);  // an H200 flushes nothing here
   }
   Value* next = f.b.CreateAdd(offset, f.b.getInt32(static_cast<std::uint32_t>(size)));
   offset->addIncoming(next, f.b.GetInsertBlock());

@@ -1,5 +1,6 @@
 """Atomic additions of f32 at the lower end: in global memory subnormal operands and results become zeros of their sign and
-every NaN 0x7fffffff, in shared memory subnormal numbers are kept. A generic address counts as what it points to."""
+every NaN 0x7fffffff, in shared memory subnormal numbers are kept, and by bulk reductions everywhere. A generic address counts
+as what it points to."""
 
 import random
 
@@ -82,8 +83,8 @@ def addition(opcode, place, width=1):
 
 
 def bulk_addition():
-    """As a reduction of an array; a row is an element."""
-    rows = pairs("global")
+    """As a reduction of an array; a row is an element. NaNs are left out as in shared memory."""
+    rows = pairs("shared")
     rows = rows[: len(rows) // 4 * 4]
     size = 4 * len(rows)
     return Case(
@@ -108,7 +109,7 @@ fence.proxy.async;
 bar.sync 0;
 ld.global.b32 %d, [%mine];""",
         rows,
-        FLUSH,
+        KEEP,
         module=f".shared .align 128 .b8 cells[{size}];\n.global .align 128 .b8 elsewhere[{size}];",
         registers=".reg .pred %first;\n.reg .b64 %cells, %to, %mine;",
         version="8.1",
