@@ -137,3 +137,38 @@ def test_the_perf_map_names_what_was_found_on_disk(tmp_path):
 
 def test_without_the_switch_there_is_no_perf_map():
     assert perf_map() is None
+
+
+@pytest.fixture
+def perf(tmp_path):
+    """Runs perf, which may be missing, or not be allowed to look at processes."""
+    if not shutil.which("perf"):
+        pytest.skip("no perf: apt-get install linux-perf")
+    record = ["perf", "record", "-e", "cpu-clock", "-o", str(tmp_path / "perf.data")]
+    report = ["perf", "report", "--stdio", "--sort", "dso,symbol", "-i", str(tmp_path / "perf.data")]
+    tried = subprocess.run([*record, "true"], capture_output=True, text=True, timeout=60, check=False)
+    if tried.returncode != 0:
+        pytest.skip("perf may not record here: " + tried.stderr.strip())
+
+    def run(**switches):
+        """What perf reports of the profiled program."""
+        program = [sys.executable, str(PROGRAM.with_name("profiled.py"))]
+        done = subprocess.run(
+            [*record, *program], env=environment(**switches), capture_output=True, text=True, timeout=120, check=False
+        )
+        assert done.returncode == 0 and "computed 111" in done.stdout, done.stdout + done.stderr
+        told = subprocess.run(report, capture_output=True, text=True, timeout=120, check=False)
+        Path(f"/tmp/perf-{done.stdout.split()[0]}.map").unlink(missing_ok=True)
+        assert told.returncode == 0, told.stderr
+        return told.stdout
+
+    return run
+
+
+@pytest.mark.parametrize("form", ["scalar", "vector"])
+def test_perf_reports_kernels_by_their_names(form, perf):
+    assert re.search(r"%.*\[\.\] collatz\b", perf(CUCORE_CPU_PERF_MAP="1", CUCORE_CPU_FORM=form))
+
+
+def test_without_the_switch_perf_knows_no_kernels(perf):
+    assert "collatz" not in perf()
