@@ -14,6 +14,7 @@
 #include "cpu/runtime/process.hpp"
 #include "cpu/runtime/shadow.hpp"
 #include "cpu/runtime/stream.hpp"
+#include "cpu/runtime/virtual_memory.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -102,12 +103,15 @@ CUresult run(Stream& stream, std::size_t bytes, bool wait, F function) {
   return wait ? context.error() : CUDA_SUCCESS;
 }
 
-/// A pool that gave the device no access keeps its memory from fills (copies get through, as in the driver).
+/// Memory of a pool or a mapping that gave the device no access is kept from fills (copies to pools get through, as in
+/// the driver).
 bool may_fill(const Context& context, std::uintptr_t address) {
   const auto allocation = find_allocation(address);
-  if (!allocation || !allocation->pool) return true;
+  if (!allocation || (!allocation->pool && !allocation->is_mapping)) return true;
   const CUmemLocation here{CU_MEM_LOCATION_TYPE_DEVICE, context.device().ordinal()};
-  return allocation->pool->access(here) == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  if (allocation->pool) return allocation->pool->access(here) == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  unsigned long long access = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  return memory_access(address, here, &access) == CUDA_SUCCESS && access == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
 /// Common part of both descriptors' ends.

@@ -124,7 +124,11 @@ Failure make(const std::string& text, int capability, bool is_cubin, Program* pr
     const bool too_new = std::any_of(parsed.diagnostics.begin(), parsed.diagnostics.end(), [](const auto& diagnostic) {
       return diagnostic.kind == ptx::Diagnostic::Kind::UnsupportedVersion;
     });
-    return {too_new ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION : CUDA_ERROR_INVALID_PTX, ptx::format(parsed.diagnostics)};
+    const bool is_ptx = text.find(".version") != std::string::npos;
+    return {too_new  ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+            : is_ptx ? CUDA_ERROR_INVALID_PTX
+                     : CUDA_ERROR_INVALID_IMAGE,
+            ptx::format(parsed.diagnostics)};
   }
   program->ptx = std::move(parsed.module);
   if (Failure failure = check_target(*program->ptx, capability, is_cubin, &program->target);

@@ -118,10 +118,16 @@ CUresult check_allocation_properties(const CUmemAllocationProp& properties) {
       properties.requestedHandleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
     return CUDA_ERROR_NOT_SUPPORTED;
   const CUmemLocation& location = properties.location;
-  if (location.type == CU_MEM_LOCATION_TYPE_DEVICE)
-    return find_device(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
-  if (location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA && location.id != kHostNode) return CUDA_ERROR_INVALID_VALUE;
-  return is_host(location.type) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  switch (location.type) {
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+      return find_device(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    case CU_MEM_LOCATION_TYPE_HOST:  // memory of the host as a whole cannot be shared, that of a NUMA node can
+      return properties.requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+      return location.id == kHostNode ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
 }
 
 CUresult create_physical_memory(const CUmemAllocationProp& properties, std::size_t size,
@@ -187,7 +193,9 @@ CUresult import_physical_memory(int file, CUmemGenericAllocationHandle* handle) 
 }
 
 CUresult reserve_addresses(std::size_t size, std::size_t alignment, std::uintptr_t hint, std::uintptr_t* address) {
-  if (size == 0 || !is_multiple(size) || (alignment & (alignment - 1)) != 0) return CUDA_ERROR_INVALID_VALUE;
+  constexpr std::uintptr_t kPage = 4096;
+  if (size == 0 || !is_multiple(size) || (alignment & (alignment - 1)) != 0 || hint % kPage != 0)
+    return CUDA_ERROR_INVALID_VALUE;
   const std::uintptr_t base =
       AddressSpace::instance().reserve(size, std::max(alignment, kVirtualMemoryGranularity), hint);
   if (base == 0) return CUDA_ERROR_OUT_OF_MEMORY;

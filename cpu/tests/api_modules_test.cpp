@@ -29,6 +29,7 @@ class Modules : public DriverTest {
 TEST_F(Modules, a_syntax_error_is_invalid_ptx_with_its_line) {
   EXPECT_EQ(CUDA_ERROR_INVALID_PTX, load(with_body("this is no instruction;")));
   EXPECT_NE(std::string::npos, log.find("ptx:6")) << log;
+  EXPECT_EQ(CUDA_ERROR_INVALID_IMAGE, load("this is no PTX"));
 }
 
 TEST_F(Modules, ptx_of_a_newer_isa_is_an_unsupported_version) {

@@ -64,6 +64,48 @@ TEST_F(VirtualMemory, a_mapping_outside_a_reservation_is_refused) {
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemRelease(memory));
 }
 
+TEST_F(VirtualMemory, a_mapping_is_filled_only_where_the_device_may_write) {
+  const size_t size = granularity();
+  const CUmemAllocationProp given = properties();
+  CUmemGenericAllocationHandle memory = 0;
+  ASSERT_OK(cuMemCreate(&memory, size, &given, 0));
+  CUdeviceptr range = 0;
+  ASSERT_OK(cuMemAddressReserve(&range, size, 0, 0, 0));
+  ASSERT_OK(cuMemMap(range, size, 0, memory, 0));
+  ASSERT_OK(cuMemRelease(memory));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemsetD8(range, 7, 16)) << "no access was given yet";
+  CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READ};
+  ASSERT_OK(cuMemSetAccess(range, size, &access, 1));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemsetD8Async(range, 7, 16, nullptr));
+  EXPECT_OK(cuCtxSynchronize()) << "the context is whole";
+  access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  ASSERT_OK(cuMemSetAccess(range, size, &access, 1));
+  EXPECT_OK(cuMemsetD8(range, 7, 16));
+  ASSERT_OK(cuMemUnmap(range, size));
+  EXPECT_OK(cuMemAddressFree(range, size));
+}
+
+TEST_F(VirtualMemory, memory_is_made_where_it_can_be) {
+  CUmemAllocationProp given = properties();
+  CUmemGenericAllocationHandle memory = 0;
+  const auto made = [&](CUmemLocationType type, int id) {
+    given.location = {type, id};
+    const CUresult result = cuMemCreate(&memory, granularity(), &given, 0);
+    if (result == CUDA_SUCCESS) {
+      EXPECT_OK(cuMemRelease(memory));
+    }
+    return result;
+  };
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, made(CU_MEM_LOCATION_TYPE_HOST, 0)) << "nor shared";
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, made(CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, 0));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, made(CU_MEM_LOCATION_TYPE_HOST_NUMA, 1));
+  EXPECT_OK(made(CU_MEM_LOCATION_TYPE_HOST_NUMA, 0));
+  given.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE;
+  EXPECT_OK(made(CU_MEM_LOCATION_TYPE_HOST, 0));
+  CUdeviceptr range = 0;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemAddressReserve(&range, granularity(), 0, 12345, 0)) << "inside a page";
+}
+
 TEST_F(VirtualMemory, a_pool_and_its_pointers_go_through_a_file_descriptor) {
   const CUmemPoolProps given = shareable_pool();
   CUmemoryPool pool = nullptr;

@@ -57,6 +57,13 @@ TEST_F(Textures, a_seamless_cube_blends_across_an_edge) {
   EXPECT_NEAR((17 + 19 + 0 + 2) / 4.0, one<float>("tex_cubemap", t, Float4{1 - 0x1p-20F, 0, 1}), 0.1);
 }
 
+TEST_F(Textures, nothing_but_a_cube_is_seamless) {
+  const CUDA_RESOURCE_DESC flat = resource_of(counting(2, 2, 0, 0));
+  const CUDA_TEXTURE_DESC how = reading(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, CU_TRSF_SEAMLESS_CUBEMAP);
+  CUtexObject none = 0;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuTexObjectCreate(&none, &flat, &how, nullptr));
+}
+
 TEST_F(Textures, the_level_of_detail_chooses_a_mipmap_level) {
   CUDA_RESOURCE_DESC resource{};
   resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;

@@ -148,8 +148,7 @@ def virtual_memory_options():
         {"self_access": "rw"},
         {"self_access": "r"},
         {"self_access": None},
-        {"location_type": "host"},
-        {"location_type": "host_numa_current"},
+        {"location_type": "host", "handle_type": None},
         {"granularity": "recommended"},
         {"handle_type": "posix_fd"},
         {"handle_type": None},
@@ -158,6 +157,9 @@ def virtual_memory_options():
         buffer = VirtualMemoryResource(device, config=VirtualMemoryResourceOptions(**options)).allocate(1 << 20)
         assert buffer.size == 2 << 20, options
         buffer.close()
+    for place in ("host", "host_numa_current"):  # the host as a whole cannot be shared, a thread's place not be kept
+        config = VirtualMemoryResourceOptions(location_type=place)
+        refuses(Exception, lambda: VirtualMemoryResource(device, config=config).allocate(1), "INVALID_VALUE")  # noqa: B023
     for kind in ("win32_kmt", "fabric"):
         config = VirtualMemoryResourceOptions(handle_type=kind)
         refuses(Exception, lambda: VirtualMemoryResource(device, config=config).allocate(1), "NOT_SUPPORTED")  # noqa: B023
