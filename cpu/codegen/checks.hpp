@@ -23,14 +23,15 @@ inline constexpr std::uint32_t kSync = 8;  ///< barriers, member masks, inactive
 namespace check_access {
 inline constexpr std::uint32_t kWrites = 1;
 inline constexpr std::uint32_t kReads = 2;
-inline constexpr std::uint32_t kStrong = 4;      ///< volatile, relaxed, atomic: no race with another such
-inline constexpr std::uint32_t kAcquires = 8;    ///< takes part in ordering: strong reads do
-inline constexpr std::uint32_t kReleases = 16;   ///< strong writes do, after a fence
-inline constexpr std::uint32_t kOwnFence = 32;   ///< .release, .acq_rel: needs no fence before it
-inline constexpr std::uint32_t kUnchanged = 64;  ///< stores what is there already
-inline constexpr std::uint32_t kAsIs = 128;      ///< the access happens whatever the answer
-inline constexpr unsigned int kSpaceShift = 8;   ///< a CheckedSpace
-inline constexpr unsigned int kAlignShift = 12;  ///< logarithm of the alignment
+inline constexpr std::uint32_t kStrong = 4;          ///< volatile, relaxed, atomic: no race with another such
+inline constexpr std::uint32_t kAcquires = 8;        ///< takes part in ordering: strong reads do
+inline constexpr std::uint32_t kReleases = 16;       ///< strong writes do, after a fence
+inline constexpr std::uint32_t kOwnFence = 32;       ///< .release, .acq_rel: needs no fence before it
+inline constexpr std::uint32_t kUnchanged = 64;      ///< stores what is there already
+inline constexpr std::uint32_t kAsIs = 128;          ///< the access happens whatever the answer
+inline constexpr unsigned int kSpaceShift = 8;       ///< a CheckedSpace
+inline constexpr unsigned int kAlignShift = 12;      ///< logarithm of the alignment
+inline constexpr std::uint32_t kCarries = 1u << 16;  ///< of a read: its value goes to other variables only
 inline constexpr std::uint32_t kFieldMask = 15;
 }  // namespace check_access
 
@@ -71,8 +72,9 @@ struct CheckTable {
   /// An access in all classes at once, at the line that ThreadState::place has: 1 if it may happen.
   std::uint32_t (*access)(ThreadState*, std::uint64_t address, std::uint32_t bytes, std::uint32_t access);
   void (*fence)(ThreadState*);
-  /// A variable of the thread's own begins, and ends, to live.
+  /// A variable of the thread's own begins, and ends, to live: with a value, or with none.
   void (*enter)(std::uint64_t address, std::uint32_t bytes);
+  void (*enter_unwritten)(std::uint64_t address, std::uint32_t bytes);
   void (*leave)(std::uint64_t address, std::uint32_t bytes);
   /// malloc and free of device code.
   std::uint64_t (*allocate)(ThreadState*, std::uint64_t bytes);

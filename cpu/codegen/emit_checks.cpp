@@ -46,6 +46,7 @@ class AccessChecks {
     bytes_ = byte_count();
     word_ = access.flags | static_cast<std::uint32_t>(checked_space(access.space)) << check_access::kSpaceShift |
             static_cast<std::uint32_t>(std::countr_zero(access.alignment)) << check_access::kAlignShift;
+    if (only_carries()) word_ |= check_access::kCarries;
   }
 
   /// Goes on where the access may happen; to `refused` where it may not.
@@ -138,7 +139,13 @@ class AccessChecks {
   }
 
  private:
-  bool has_written_shadow() const { return (checks_ & check_class::kInit) != 0 && access_.space != Space::Local; }
+  bool has_written_shadow() const { return (checks_ & check_class::kInit) != 0; }
+
+  bool only_carries() const {
+    if (instruction_.opcode != Opcode::Ld) return false;
+    const std::vector<Operand> results = f_.elements(instruction_.operands[0]);
+    return std::all_of(results.begin(), results.end(), [&](const Operand& each) { return f_.only_carries(each); });
+  }
 
   /// A variable by its name, at a constant offset inside it.
   bool is_within_variable() const {
@@ -372,8 +379,11 @@ void emit_checked(FunctionEmitter& f, const Instruction& i, Generator generate) 
   f.b.SetInsertPoint(next);
 }
 
-std::vector<ptx::VariableId> address_taken_variables(const ptx::Function& function) {
+std::vector<ptx::VariableId> variables_to_follow(const ptx::Function& function, std::uint32_t checks) {
   std::vector<ptx::VariableId> taken;
+  if ((checks & (check_class::kMemory | check_class::kInit)) == 0) return taken;
+  for (ptx::VariableId id = 0; id < function.variables.size() && (checks & check_class::kInit) != 0; ++id)
+    if (function.variables[id].space == Space::Local) taken.push_back(id);
   for (const Instruction& i : function.body) {
     if (i.opcode == Opcode::Call) continue;
     for (const Operand& operand : i.operands) {
@@ -400,12 +410,20 @@ Value* life_service(FunctionEmitter& f, std::size_t field) {
 
 }  // namespace
 
-void emit_enter(FunctionEmitter& f, Value* variable, std::uint64_t bytes) {
-  mark_life(f.b, life_service(f, offsetof(CheckTable, enter)), variable, bytes, /*begins=*/true);
+void emit_enter(FunctionEmitter& f, Value* variable, const ptx::Variable& declared) {
+  if (declared.space != Space::Local || (f.module.checks & check_class::kInit) == 0) {
+    mark_life(f.b, life_service(f, offsetof(CheckTable, enter)), variable, declared.size, /*begins=*/true);
+    return;
+  }
+  // No mark: each thread's begins anew, also where a loop over threads has one place for those of all.
+  Value* address = f.b.CreatePtrToInt(variable, f.b.getInt64Ty());
+  Value* bytes = f.b.getInt32(static_cast<std::uint32_t>(declared.size));
+  auto* const type = llvm::FunctionType::get(f.b.getVoidTy(), {address->getType(), bytes->getType()}, false);
+  f.b.CreateCall(type, life_service(f, offsetof(CheckTable, enter_unwritten)), {address, bytes})->setDoesNotThrow();
 }
 
-void emit_leave(FunctionEmitter& f, Value* variable, std::uint64_t bytes) {
-  mark_life(f.b, life_service(f, offsetof(CheckTable, leave)), variable, bytes, /*begins=*/false);
+void emit_leave(FunctionEmitter& f, Value* variable, const ptx::Variable& declared) {
+  mark_life(f.b, life_service(f, offsetof(CheckTable, leave)), variable, declared.size, /*begins=*/false);
 }
 
 Value* emit_checked_malloc(FunctionEmitter& f, Value* bytes) {

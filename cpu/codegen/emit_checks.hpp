@@ -11,15 +11,16 @@ namespace cucore::cpu::codegen {
 /// read is zero.
 void emit_checked(FunctionEmitter& f, const ptx::Instruction& instruction, Generator generate);
 
-/// Variables of the thread's own whose addresses the function takes: only through these can an access miss them.
-std::vector<ptx::VariableId> address_taken_variables(const ptx::Function& function);
+/// Variables of the thread's own whose life these checks must know: whose addresses the function takes, since only
+/// through these can an access miss them, and all that may be read before they are written.
+std::vector<ptx::VariableId> variables_to_follow(const ptx::Function& function, std::uint32_t checks);
 
 /// Bytes after each such variable that nothing may access.
 inline constexpr std::uint32_t kLocalRedzone = 32;
 
 /// They begin to live where the emitter stands, or end to.
-void emit_enter(FunctionEmitter& f, llvm::Value* variable, std::uint64_t bytes);
-void emit_leave(FunctionEmitter& f, llvm::Value* variable, std::uint64_t bytes);
+void emit_enter(FunctionEmitter& f, llvm::Value* variable, const ptx::Variable& declared);
+void emit_leave(FunctionEmitter& f, llvm::Value* variable, const ptx::Variable& declared);
 
 /// malloc and free of checked code.
 llvm::Value* emit_checked_malloc(FunctionEmitter& f, llvm::Value* bytes);

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "cpu/codegen/checks.hpp"
+#include "cpu/codegen/copied_values.hpp"
 #include "cpu/codegen/emit_checks.hpp"
 #include "cpu/codegen/instruction_table.hpp"
 #include "cpu/codegen/kernel_abi.hpp"
@@ -104,9 +105,9 @@ void FunctionEmitter::emit_prologue() {
       variables_[id] = slot(bytes, llvm::StringRef(declared.name), std::max(declared.alignment, 16U));
     }
   }
-  if ((module.checks & check_class::kMemory) == 0) return;
-  checked_variables_ = address_taken_variables(function);
-  for (ptx::VariableId id : checked_variables_) emit_enter(*this, variables_[id], function.variables[id].size);
+  if ((module.checks & check_class::kInit) != 0) only_carries_ = registers_that_only_carry(function);
+  checked_variables_ = variables_to_follow(function, module.checks);
+  for (ptx::VariableId id : checked_variables_) emit_enter(*this, variables_[id], function.variables[id]);
 }
 
 /// What a debugger is to show of the function. The prologue has no place of its own: breakpoints on the function's name
@@ -198,7 +199,7 @@ void FunctionEmitter::leave(bool exited) {
     const Slot& from = registers_[result.reg][0];
     b.CreateStore(b.CreateLoad(from.type, from.storage), variables_[id]);
   }
-  for (ptx::VariableId id : checked_variables_) emit_leave(*this, variables_[id], function.variables[id].size);
+  for (ptx::VariableId id : checked_variables_) emit_leave(*this, variables_[id], function.variables[id]);
   b.CreateRet(b.getInt1(exited));
 }
 
@@ -209,6 +210,11 @@ void FunctionEmitter::leave_if(Value* exited) {
   b.SetInsertPoint(ends);
   leave(true);
   b.SetInsertPoint(goes_on);
+}
+
+bool FunctionEmitter::only_carries(const Operand& value) const {
+  if (value.kind != Operand::Kind::Register) return value.kind == Operand::Kind::Sink;
+  return !only_carries_.empty() && only_carries_[value.reg];
 }
 
 CheckGroup* FunctionEmitter::check_group(const ptx::Instruction& instruction) const {

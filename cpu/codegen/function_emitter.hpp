@@ -86,6 +86,8 @@ class FunctionEmitter {
   llvm::Value* thread_index_field(std::size_t offset, std::uint32_t count);
   /// What the checks of an instruction have in common with those of others, or null.
   CheckGroup* check_group(const ptx::Instruction& instruction) const;
+  /// Of a register, where reads of what nobody wrote are looked for: see copied_values.hpp.
+  bool only_carries(const ptx::Operand& value) const;
   llvm::Value* block_state() const { return block_state_; }
   llvm::Value* launch_state() const { return launch_state_; }
 
@@ -114,6 +116,7 @@ class FunctionEmitter {
   std::vector<std::int32_t> float_uses_;            ///< by register: uses as a float minus uses as an integer
   std::vector<llvm::Value*> variables_;             ///< by function variable: pointer, or null
   std::vector<ptx::VariableId> checked_variables_;  ///< whose life the checker follows
+  std::vector<bool> only_carries_;                  ///< by register
   CheckGroups check_groups_;                        ///< of the current block, in checked code
   llvm::AllocaInst* carry_flag_ = nullptr;
   const ptx::Instruction* current_instruction_ = nullptr;

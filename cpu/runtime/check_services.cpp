@@ -45,6 +45,13 @@ bool is_in_shared(const ThreadState* thread, std::uint64_t address) {
   return lies_within(address, 0, block.cluster_shared, bytes_of_windows(*block.launch));
 }
 
+/// In the stack of the device thread that runs, or of the loop over threads.
+bool is_in_stack(std::uint64_t address) {
+  if (Fiber::current() == nullptr) return false;
+  const FiberStack& stack = Fiber::current()->stack();
+  return lies_within(address, 0, stack.low, stack.size);
+}
+
 /// "0x40", of another block of the cluster "0x40 of the cluster's block 1"
 std::string shared_place(const ThreadState* thread, std::uint64_t address) {
   const BlockState& block = *thread->block;
@@ -73,6 +80,7 @@ std::string spelt(const ThreadState* thread, std::uint64_t address, std::uint32_
       break;
     case CheckedSpace::Generic:
       if (is_in_shared(thread, address)) space = "__shared__";
+      if (is_in_stack(address)) space = "__local__";
       break;
     case CheckedSpace::Global:
       break;
@@ -139,15 +147,15 @@ std::uint32_t check_memory(const ThreadState* thread, CheckInterval* interval, s
 void check_unwritten(ThreadState* thread, std::uint64_t address, std::uint32_t bytes, std::uint32_t access,
                      std::uint32_t line) {
   if (!AddressSpace::instance().contains(address)) return;
-  if (space_of(access) == CheckedSpace::Generic && Fiber::current()) {
-    const FiberStack& stack = Fiber::current()->stack();
-    if (lies_within(address, bytes, stack.low, stack.size)) return;
-  }
+  const bool is_own = is_in_stack(address);
+  if (is_own && (access & bits::kCarries) != 0) return;
   checker::Finding finding;
   finding.headline = "Uninitialized " + spelt(thread, address, bytes, access);
   finding.line = line;
   if (grid_of(thread).findings.count_another(line, finding.headline)) return;
-  if (const auto [base, size] = shadow::allocation_at(address); size != 0) {
+  if (is_own) {
+    finding.details.emplace_back("nothing was written there since the thread's variable began to live");
+  } else if (const auto [base, size] = shadow::allocation_at(address); size != 0) {
     finding.details.push_back("nothing was written " + std::to_string(address - base) + " bytes into the allocation");
   } else {
     finding.details.push_back("nothing was written at shared address " + shared_place(thread, address));
@@ -179,6 +187,8 @@ void note_fence(ThreadState* thread) {
 }
 
 void enter(std::uint64_t address, std::uint32_t bytes) { shadow::allow(address, bytes, true); }
+
+void enter_unwritten(std::uint64_t address, std::uint32_t bytes) { shadow::allow(address, bytes, false); }
 
 void leave(std::uint64_t address, std::uint32_t bytes) { shadow::forbid(address, bytes); }
 
@@ -213,6 +223,7 @@ const CheckTable* check_table() {
     made->access = check_access;
     made->fence = note_fence;
     made->enter = enter;
+    made->enter_unwritten = enter_unwritten;
     made->leave = leave;
     made->allocate = allocate;
     made->release = release;

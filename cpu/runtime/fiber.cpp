@@ -48,7 +48,7 @@ constexpr std::size_t kShift = 5 * 64;
 thread_local Fiber* running = nullptr;
 
 /// Checked code has its variables in memory that the checker knows.
-bool are_in_address_space() { return checker::checks(check_class::kMemory); }
+bool are_in_address_space() { return checker::checks(check_class::kMemory | check_class::kInit); }
 
 void* map_stack(std::size_t size) {
   if (!are_in_address_space())

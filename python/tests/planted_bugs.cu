@@ -242,6 +242,30 @@ KERNEL rows_never_written(int* a, int n, int zero) {
   a[threadIdx.x] = r;
 }
 
+KERNEL local_never_written(int* a, int n, int zero) {
+  int l[8];
+  for (int i = 0; i < 7; ++i) l[(i + zero) % 8] = a[i];
+  a[100 + threadIdx.x] = l[7 + zero];  // BUG local_never_written
+}
+
+// Where a variable lies, those of other threads and of earlier calls have lain.
+KERNEL local_of_another_thread(int* a, int n, int zero) {
+  int l[8];
+  if (threadIdx.x == 0)
+    for (int i = 0; i < 8; ++i) l[(i + zero) % 8] = i;
+  a[threadIdx.x] = l[3 + zero];  // BUG local_of_another_thread
+}
+
+__device__ __noinline__ int first_of(int written, int zero) {
+  int l[4];
+  for (int i = 0; i < written; ++i) l[(i + zero) % 4] = i;
+  return l[zero];  // BUG local_of_earlier_call
+}
+
+KERNEL local_of_earlier_call(int* a, int n, int zero) {
+  a[threadIdx.x] = first_of(4, zero) + first_of(zero, zero);
+}
+
 // ---- synchronisation -------------------------------------------------------------------------------------------------
 
 KERNEL barrier_in_branches(int* a, int n, int zero) {
@@ -329,6 +353,30 @@ KERNEL clean_local(int* a, int n, int zero) {
   int sum = 0;
   for (int i = 0; i < 16; ++i) sum += l[(i * 5 + zero) % 16];
   a[16 + threadIdx.x] = sum;
+}
+
+// Copied with padding, and with members that nobody gives a value.
+struct Padded {
+  char tag;
+  double value;
+  char last;
+};
+struct __align__(16) Sparse {
+  int used, unused[3];
+};
+
+__device__ __noinline__ int sum_of(Padded p, const Sparse* s) { return p.tag + p.last + int(p.value) + s->used; }
+
+KERNEL clean_local_structures(int* a, int n, int zero) {
+  Padded from[2], to[2];
+  Sparse sparse[2], other[2];
+  from[zero].tag = 1;
+  from[zero].value = 2;
+  from[zero].last = 3;
+  sparse[zero].used = 4;
+  to[zero] = from[zero];
+  other[zero] = sparse[zero];
+  a[threadIdx.x] = sum_of(to[zero], other + zero);
 }
 
 KERNEL clean_loops(int* a, int n, int zero) {

@@ -72,6 +72,9 @@ UNINITIALISED = [
     Planted("shared_never_written", "Uninitialized __shared__ read of size 4"),
     Planted("matrix_never_written", "Uninitialized __shared__ read of size"),
     Planted("rows_never_written", "Uninitialized __shared__ read of size 16", block=32),
+    Planted("local_never_written", "Uninitialized __local__ read of size 4"),
+    Planted("local_of_another_thread", "Uninitialized __local__ read of size 4"),
+    Planted("local_of_earlier_call", "Uninitialized __local__ read of size 4"),
 ]
 SYNCHRONISATION = [
     Planted("barrier_in_branches", "Divergent barrier: threads of one warp", "synccheck", block=32),
@@ -89,6 +92,7 @@ CLEAN = [
     Planted("clean_last_block", grid=8),
     Planted("clean_bytes", block=256),
     Planted("clean_local"),
+    Planted("clean_local_structures"),
     Planted("clean_loops", grid=32),
     Planted("clean_named_barriers"),
     Planted("clean_histogram", grid=4),

@@ -85,6 +85,11 @@ def test_only_the_classes_asked_for_are_looked_for():
     assert [name for name, part in said.items() if REPORT.search(part)] == ["shared_two_writers"]
 
 
+def test_variables_of_the_threads_are_followed_by_init_alone():
+    said = by_kernel(run(["clean_local", "local_of_another_thread", "clean_local_structures"], "init"))
+    assert [name for name, part in said.items() if REPORT.search(part)] == ["local_of_another_thread"]
+
+
 def test_memory_error_becomes_the_contexts_error():
     said = run(["write_past_end"], "memory", CUCORE_CPU_CHECK_CONTINUE="0")
     assert "write_past_end ended with" in said and "ILLEGAL_ADDRESS" in said, said
