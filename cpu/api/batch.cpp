@@ -44,7 +44,7 @@ CUresult copy_batch(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t 
     if (set + 1 < attribute_count && indices[set + 1] == i) ++set;
     const bool now = attrs[set].srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
     const CUresult result =
-        now ? runtime::copy_from_snapshot(stream, anywhere(dsts[i]), anywhere(srcs[i]), {sizes[i], 1, 1})
+        now ? runtime::copy_during_call(stream, anywhere(dsts[i]), anywhere(srcs[i]), {sizes[i], 1, 1})
             : runtime::copy(stream, anywhere(dsts[i]), anywhere(srcs[i]), {sizes[i], 1, 1}, false);
     if (result == CUDA_SUCCESS) continue;
     if (failed) *failed = i;
@@ -109,7 +109,7 @@ CUresult copy_one(const CUDA_MEMCPY3D_BATCH_OP& operation, Stream& stream) {
   runtime::Shape shape;
   if (const CUresult result = runtime::resolve(request, &to, &from, &shape); result != CUDA_SUCCESS) return result;
   if (operation.srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL && !from_array)
-    return runtime::copy_from_snapshot(stream, to, from, shape);
+    return runtime::copy_during_call(stream, to, from, shape);
   return runtime::copy(stream, to, from, shape, false);
 }
 
@@ -184,7 +184,7 @@ CUresult cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t si
     if (!attr || !is_known(attr->srcAccessOrder)) return CUDA_ERROR_INVALID_VALUE;
     const bool now = attr->srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
     if (stream.is_capturing()) return now ? runtime::refuse_capture(stream) : cuMemcpyAsync(dst, src, size, hStream);
-    return now ? runtime::copy_from_snapshot(stream, anywhere(dst), anywhere(src), {size, 1, 1})
+    return now ? runtime::copy_during_call(stream, anywhere(dst), anywhere(src), {size, 1, 1})
                : runtime::copy(stream, anywhere(dst), anywhere(src), {size, 1, 1}, false);
   });
 }

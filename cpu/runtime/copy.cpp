@@ -178,8 +178,9 @@ CUresult copy(Stream& stream, const Place& to, const Place& from, const Shape& s
   return run(stream, bytes, wait, [to, from, shape] { copy_rows(to, from, shape); });
 }
 
-CUresult copy_from_snapshot(Stream& stream, const Place& to, const Place& from, const Shape& shape) {
+CUresult copy_during_call(Stream& stream, const Place& to, const Place& from, const Shape& shape) {
   if (is_empty(shape)) return CUDA_SUCCESS;
+  if (!is_pageable(from)) return copy(stream, to, from, shape, true);
   if (const CUresult result = check(to, shape); result != CUDA_SUCCESS) return result;
   if (const CUresult result = check(from, shape); result != CUDA_SUCCESS) return result;
   Place packed{0, Side::Host, shape.width, shape.width * shape.height};
@@ -188,7 +189,7 @@ CUresult copy_from_snapshot(Stream& stream, const Place& to, const Place& from, 
   packed.address = reinterpret_cast<std::uintptr_t>(snapshot->data());
   copy_rows(packed, from, shape);
   note_written(to, shape);
-  return run(stream, bytes, false, [to, packed, shape, snapshot] { copy_rows(to, packed, shape); });
+  return run(stream, bytes, is_pageable(to), [to, packed, shape, snapshot] { copy_rows(to, packed, shape); });
 }
 
 CUresult copy_async(Stream& stream, const Place& to, const Place& from, const Shape& shape) {
@@ -196,7 +197,7 @@ CUresult copy_async(Stream& stream, const Place& to, const Place& from, const Sh
   if (is_read_back || is_pageable(from)) {
     const bool runs_here = shape.width * shape.height * shape.depth <= kInlineBytes && stream.is_ready();
     if (!runs_here)
-      return is_read_back ? copy(stream, to, from, shape, true) : copy_from_snapshot(stream, to, from, shape);
+      return is_read_back ? copy(stream, to, from, shape, true) : copy_during_call(stream, to, from, shape);
   }
   return copy(stream, to, from, shape, false);
 }

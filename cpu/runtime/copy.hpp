@@ -36,8 +36,9 @@ struct Place {
 
 CUresult copy(Stream& stream, const Place& to, const Place& from, const Shape& shape, bool wait);
 
-/// Without waiting, but the source has been read when this returns, whatever the stream is waiting for.
-CUresult copy_from_snapshot(Stream& stream, const Place& to, const Place& from, const Shape& shape);
+/// The source has been read when this returns. Pageable memory is read at once, whatever the stream is waiting for;
+/// what the stream may be about to write is read in its order, and waited for.
+CUresult copy_during_call(Stream& stream, const Place& to, const Place& from, const Shape& shape);
 
 /// What the calls named Async do: as copy() without waiting, but pageable memory is the caller's again on return, as in
 /// the driver. What is copied to it is there, and what is copied from it has been read.

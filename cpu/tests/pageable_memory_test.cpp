@@ -82,6 +82,17 @@ TEST_F(PageableMemory, what_is_copied_to_it_is_there_when_the_call_returns) {
   EXPECT_EQ(kLate, rows[0]);
 }
 
+TEST_F(PageableMemory, a_source_that_is_read_during_the_call_is_read_behind_what_the_stream_writes) {
+  int plain = 0;
+  CUdeviceptr to = reinterpret_cast<CUdeviceptr>(&plain);
+  std::size_t bytes = sizeof plain, first = 0;
+  CUmemcpyAttributes attributes{};
+  attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+  put_late();
+  ASSERT_OK(cuMemcpyBatchAsync_v2(&to, &memory, &bytes, 1, &attributes, &first, 1, stream));
+  EXPECT_EQ(kLate, plain);
+}
+
 TEST_F(PageableMemory, what_is_copied_from_it_was_read_when_the_call_returns) {
   std::vector<int> source(16, 3);
   const std::size_t bytes = source.size() * sizeof(int);
