@@ -23,17 +23,24 @@ inline constexpr std::uint32_t kSync = 8;  ///< barriers, member masks, inactive
 namespace check_access {
 inline constexpr std::uint32_t kWrites = 1;
 inline constexpr std::uint32_t kReads = 2;
-inline constexpr std::uint32_t kStrong = 4;          ///< volatile, relaxed, atomic: no race with another such
-inline constexpr std::uint32_t kAcquires = 8;        ///< takes part in ordering: strong reads do
-inline constexpr std::uint32_t kReleases = 16;       ///< strong writes do, after a fence
-inline constexpr std::uint32_t kOwnFence = 32;       ///< .release, .acq_rel: needs no fence before it
-inline constexpr std::uint32_t kUnchanged = 64;      ///< stores what is there already
-inline constexpr std::uint32_t kAsIs = 128;          ///< the access happens whatever the answer
-inline constexpr unsigned int kSpaceShift = 8;       ///< a CheckedSpace
-inline constexpr unsigned int kAlignShift = 12;      ///< logarithm of the alignment
-inline constexpr std::uint32_t kCarries = 1u << 16;  ///< of a read: its value goes to other variables only
+inline constexpr std::uint32_t kStrong = 4;                 ///< volatile, relaxed, atomic: no race with another such
+inline constexpr std::uint32_t kAcquires = 8;               ///< takes part in ordering: strong reads do
+inline constexpr std::uint32_t kReleases = 16;              ///< strong writes do, after a fence
+inline constexpr std::uint32_t kOwnFence = 32;              ///< .release, .acq_rel: needs no fence before it
+inline constexpr std::uint32_t kUnchanged = 64;             ///< stores what is there already
+inline constexpr std::uint32_t kAsIs = 128;                 ///< the access happens whatever the answer
+inline constexpr unsigned int kSpaceShift = 8;              ///< a CheckedSpace
+inline constexpr unsigned int kAlignShift = 12;             ///< logarithm of the alignment
+inline constexpr std::uint32_t kUntilWaited = 1u << 17;     ///< of a copy: goes on until its group is waited for
+inline constexpr std::uint32_t kUntilDelivered = 1u << 18;  ///< until a wait at the mbarrier that is told of it
+inline constexpr std::uint32_t kCarries = 1u << 16;         ///< of a read: its value goes to other variables only
 inline constexpr std::uint32_t kFieldMask = 15;
+/// An mbarrier is told of an arrival or of bytes.
+inline constexpr std::uint32_t kArrives = kReads | kWrites | kStrong | kReleases | kOwnFence;
 }  // namespace check_access
+
+/// What a thread says of the copies that it issued.
+enum class CopyStep : std::uint32_t { CommitGroup, WaitGroup, WaitAll, CommitBulkGroup, WaitBulkGroup };
 
 enum class CheckedSpace : std::uint32_t { Generic, Global, Shared, Local, Const };
 
@@ -72,6 +79,8 @@ struct CheckTable {
   /// An access in all classes at once, at the line that ThreadState::place has: 1 if it may happen.
   std::uint32_t (*access)(ThreadState*, std::uint64_t address, std::uint32_t bytes, std::uint32_t access);
   void (*fence)(ThreadState*);
+  /// Of WaitGroup and WaitBulkGroup, `count` groups may still be on their way.
+  void (*copies)(ThreadState*, CopyStep, std::uint32_t count);
   /// A variable of the thread's own begins, and ends, to live: with a value, or with none.
   void (*enter)(std::uint64_t address, std::uint32_t bytes);
   void (*enter_unwritten)(std::uint64_t address, std::uint32_t bytes);

@@ -27,7 +27,9 @@ void for_each_block(ThreadState* thread, std::byte* to, std::byte* barrier, std:
     if (rank >= launch.cluster_size) return cucpu_trap(thread);
     std::byte* const window = windows + std::size_t{rank} * launch.cluster_stride;
     const std::uint32_t bytes = visit(window + place_of(to));
-    mbarrier::complete_bytes(reinterpret_cast<std::uint64_t*>(window + place_of(barrier)), bytes);
+    auto* const there = reinterpret_cast<std::uint64_t*>(window + place_of(barrier));
+    mbarrier::complete_bytes(there, bytes);
+    SelfChecks(thread, check_access::kWrites, CheckedSpace::Shared, 1).deliver_to(there);
   }
 }
 
@@ -39,7 +41,7 @@ void bulk(ThreadState* thread, std::byte* to, const void* from, std::uint32_t by
   reads.add(from, bytes);
   const bool may_read = reads.may_happen();
   for_each_block(thread, to, barrier, ranks, [&](std::byte* there) {
-    SelfChecks writes(thread, check_access::kWrites, CheckedSpace::Shared, kAlignment);
+    SelfChecks writes(thread, check_access::kWrites | check_access::kUntilDelivered, CheckedSpace::Shared, kAlignment);
     writes.add(there, bytes);
     if (writes.may_happen() && may_read) std::memcpy(there, from, bytes);
     return bytes;

@@ -343,6 +343,24 @@ void define_zeros(FunctionEmitter& f, const Instruction& i) {
     f.define(to, llvm::Constant::getNullValue(f.type_of(i.type())), i.type());
 }
 
+/// Tells the checker of races which of the copies that the thread issued are done.
+void emit_copy_step(FunctionEmitter& f, const Instruction& i) {
+  using M = ptx::Modifier;
+  if (i.opcode != Opcode::Cp || (f.module.checks & check_class::kRace) == 0) return;
+  const bool is_bulk = i.has(M::Bulk);
+  auto step = CopyStep::WaitAll;
+  if (i.has(M::CommitGroup)) {
+    step = is_bulk ? CopyStep::CommitBulkGroup : CopyStep::CommitGroup;
+  } else if (i.has(M::WaitGroup)) {
+    step = is_bulk ? CopyStep::WaitBulkGroup : CopyStep::WaitGroup;
+  } else if (!i.has(M::WaitAll) && !i.has(M::Mbarrier)) {
+    return;
+  }
+  const auto left = i.has(M::WaitGroup) ? static_cast<std::uint32_t>(i.operands[0].integer) : 0;
+  call_service(f, offsetof(CheckTable, copies), f.b.getVoidTy(),
+               {f.thread(), f.b.getInt32(static_cast<std::uint32_t>(step)), f.b.getInt32(left)});
+}
+
 bool is_aligned_barrier(const Instruction& i) { return i.opcode == Opcode::Bar || i.has(ptx::Modifier::Aligned); }
 
 }  // namespace
@@ -355,6 +373,7 @@ void emit_checked(FunctionEmitter& f, const Instruction& i, Generator generate) 
   }
   if ((f.module.checks & check_class::kRace) != 0 && is_fence(i.opcode))
     call_service(f, offsetof(CheckTable, fence), f.b.getVoidTy(), {f.thread()});
+  emit_copy_step(f, i);
   const std::vector<MemoryAccess> accesses = memory_accesses_of(i);
   if (accesses.empty()) return generate(f, i);
   auto* refused = f.new_block("refused");

@@ -13,9 +13,6 @@ using Extent = MemoryAccess::Extent;
 using M = ptx::Modifier;
 namespace bits = check_access;
 
-constexpr std::uint32_t kSynchronises =
-    bits::kReads | bits::kWrites | bits::kStrong | bits::kAcquires | bits::kReleases | bits::kOwnFence;
-
 /// .cv and .cg are how older code polls memory.
 bool is_strong(const Instruction& i) {
   return i.has(M::Volatile) || i.has(M::Mmio) || i.has(M::Cv) || i.has(M::Cg) || i.has(M::Relaxed) ||
@@ -46,11 +43,23 @@ MemoryAccess plain(const Instruction& i) {
   return access;
 }
 
-MemoryAccess mbarrier(const Operand& address, Space space, bool initialises = false) {
-  const std::uint32_t flags = kSynchronises & ~(initialises ? bits::kReads : 0);
+MemoryAccess mbarrier(const Operand& address, Space space, std::uint32_t flags = bits::kArrives) {
   MemoryAccess access = fixed(address, space, 8, flags | bits::kAsIs);
   access.is_mbarrier = true;
   return access;
+}
+
+std::uint32_t flags_of_mbarrier(const Instruction& i) {
+  if (i.has(M::Init)) return bits::kArrives & ~bits::kReads;
+  const bool waits = i.has(M::TestWait) || i.has(M::TryWait);
+  return waits ? bits::kReads | bits::kStrong | bits::kAcquires : bits::kArrives;
+}
+
+/// st.async and red.async to, value, and a barrier
+std::vector<MemoryAccess> asynchronous_store(const Instruction& i) {
+  MemoryAccess access = plain(i);
+  access.flags |= bits::kUntilDelivered;
+  return {access, mbarrier(i.operands.back(), Space::Shared)};
 }
 
 /// cp.async to, from, bytes, and perhaps how many of them to take
@@ -58,22 +67,24 @@ std::vector<MemoryAccess> copy(const Instruction& i) {
   const auto bytes = static_cast<std::uint32_t>(i.operands[2].integer);
   MemoryAccess from = fixed(i.operands[1], Space::Global, bytes, bits::kReads);
   if (i.operands.size() - (i.has(M::L2CacheHint) ? 1 : 0) > 3) from.extent = Extent::CopyLimit;
-  return {from, fixed(i.operands[0], space_of(i, 0), bytes, bits::kWrites)};
+  return {from, fixed(i.operands[0], space_of(i, 0), bytes, bits::kWrites | bits::kUntilWaited)};
 }
 
 /// cp.async.bulk to, from, bytes and a barrier
 std::vector<MemoryAccess> bulk_copy(const Instruction& i) {
   std::vector<MemoryAccess> accesses;
+  const bool delivers = i.has(M::MbarrierCompleteTxBytes);
+  const std::uint32_t of_source = bits::kReads | (delivers ? 0 : bits::kUntilWaited);
+  const std::uint32_t of_target =
+      bits::kWrites | (i.has(M::Reduce) ? bits::kReads | bits::kStrong : 0) | (delivers ? bits::kUntilDelivered : 0);
   for (const std::size_t n : {std::size_t{1}, std::size_t{0}}) {
     if (accesses_by_itself(i)) break;
-    const std::uint32_t of_target = bits::kWrites | (i.has(M::Reduce) ? bits::kReads | bits::kStrong : 0);
-    MemoryAccess access = fixed(i.operands[n], space_of(i, n), 16, n == 1 ? bits::kReads : of_target);
+    MemoryAccess access = fixed(i.operands[n], space_of(i, n), 16, n == 1 ? of_source : of_target);
     access.extent = Extent::Operand;
     access.count = 2;
     accesses.push_back(access);
   }
-  if (i.has(M::MbarrierCompleteTxBytes))
-    accesses.push_back(mbarrier(i.operands[i.has(M::Tensor) ? 2 : 3], Space::Shared));
+  if (delivers) accesses.push_back(mbarrier(i.operands[i.has(M::Tensor) ? 2 : 3], Space::Shared));
   return accesses;
 }
 
@@ -105,7 +116,7 @@ std::vector<MemoryAccess> memory_accesses_of(const Instruction& i) {
     case Opcode::St:
     case Opcode::Red:
       if (i.space() == Space::Param) return {};
-      if (i.has(M::Async)) return {plain(i), mbarrier(i.operands.back(), Space::Shared)};
+      if (i.has(M::Async)) return asynchronous_store(i);
       return {plain(i)};
     case Opcode::Atom:
       return {plain(i)};
@@ -116,7 +127,7 @@ std::vector<MemoryAccess> memory_accesses_of(const Instruction& i) {
     case Opcode::Mbarrier: {
       if (i.has(M::PendingCount)) return {};
       const bool has_result = i.operands[0].kind != Operand::Kind::Address;
-      return {mbarrier(i.operands[has_result ? 1 : 0], space_of(i, 0), i.has(M::Init))};
+      return {mbarrier(i.operands[has_result ? 1 : 0], space_of(i, 0), flags_of_mbarrier(i))};
     }
     case Opcode::Ldmatrix:
     case Opcode::Stmatrix:

@@ -33,6 +33,14 @@ class SelfChecks {
     bytes_ += bytes;
   }
 
+  /// An mbarrier is told of what was asked for so far.
+  void deliver_to(const void* barrier) {
+    constexpr auto kShared = static_cast<std::uint32_t>(CheckedSpace::Shared) << check_access::kSpaceShift;
+    if (checks_ != nullptr)
+      checks_->race(thread_, reinterpret_cast<std::uintptr_t>(barrier), sizeof(std::uint64_t),
+                    check_access::kArrives | kShared, thread_->place & ~kAlignedPlace);
+  }
+
   /// Whether all that was added may be accessed.
   bool may_happen() {
     ask();

@@ -153,7 +153,7 @@ std::uint32_t copy_box(ThreadState* thread, const void* shared, const TensorMapC
       of_place(window + swizzled(first + offset, map.swizzle), element);
     });
   };
-  const bool loads = access.of_shared == check_access::kWrites;
+  const bool loads = (access.of_shared & check_access::kWrites) != 0;
   SelfChecks in_shared(thread, access.of_shared, CheckedSpace::Shared, map.element_bytes);
   SelfChecks in_tensor(thread, access.of_tensor, CheckedSpace::Global, map.element_bytes);
   if (in_shared.are_wanted()) {
@@ -175,7 +175,8 @@ std::uint32_t load(ThreadState* thread, void* shared, const void* map, std::uint
   if (is_refused(thread, shared, why_illegal(contents, rank, coordinates, offsets != nullptr))) return 0;
   const std::uint64_t outside = filler(contents);
   const bool rounds = is_tensor_float(static_cast<TensorElement>(contents.type));
-  return copy_box(thread, shared, contents, coordinates, offsets, {check_access::kWrites, check_access::kReads},
+  return copy_box(thread, shared, contents, coordinates, offsets,
+                  {check_access::kWrites | check_access::kUntilDelivered, check_access::kReads},
                   [&](std::byte* to, const std::byte* element) {
                     std::memcpy(to, element != nullptr ? static_cast<const void*>(element) : &outside,
                                 contents.element_bytes);
@@ -196,7 +197,7 @@ void write_box(ThreadState* thread, const void* shared, const TensorMapContents&
   if (why == nullptr && std::any_of(coordinates, coordinates + map.rank, [](std::int32_t c) { return c < 0; }))
     why = "a box to be written begins before the tensor";
   if (is_refused(thread, shared, why)) return;
-  copy_box(thread, shared, map, coordinates, offsets, {check_access::kReads, of_tensor},
+  copy_box(thread, shared, map, coordinates, offsets, {check_access::kReads | check_access::kUntilWaited, of_tensor},
            [&](const std::byte* place, std::byte* element) {
              if (element != nullptr) visit(element, place);
            });

@@ -54,6 +54,7 @@ Block::Block(Cluster& cluster, Grid& grid, std::uint64_t index, std::byte* windo
     checks_ = std::make_unique<BlockChecks>(grid, state_.shared);
     checks_->begin(index);
     state_.checks = static_cast<CheckedBlock*>(checks_.get());
+    if (checks_->races()) checks_->races()->join_cluster(cluster.races(), state_.cluster_rank);
   }
   state_.worker = worker;
   state_.runtime = this;
@@ -134,10 +135,6 @@ void Block::leave_cluster_barrier(DeviceThread& thread) {
   make_ready(index_of(thread));
 }
 
-void Block::note_cluster_met() {
-  if (BlockRaces* const races = checks_ ? checks_->races() : nullptr) races->meet();
-}
-
 void Block::poll(DeviceThread& thread) {
   ++polls_without_progress_;
   ready_.push_back(index_of(thread));
@@ -160,7 +157,7 @@ bool Block::is_complete(const Barrier& barrier) const {
 
 void Block::release(Barrier& barrier) {
   check_barrier(barrier);
-  if (BlockRaces* const races = checks_ ? checks_->races() : nullptr) {
+  if (BlockRaces* const races = this->races()) {
     if (barrier.expected == grid_.threads_per_block)
       races->meet();
     else
@@ -180,8 +177,7 @@ void Block::release(Barrier& barrier) {
 
 void Block::arrive_at_barrier(const DeviceThread& thread, std::uint32_t id, std::uint32_t count) {
   Barrier& barrier = note_arrival(id, count);
-  if (BlockRaces* const races = checks_ ? checks_->races() : nullptr)
-    barrier.arrivals.emplace_back(thread.state.linear, races->arrive());
+  if (BlockRaces* const races = this->races()) barrier.arrivals.emplace_back(thread.state.linear, races->arrive());
   if (is_complete(barrier)) release(barrier);
 }
 

@@ -83,14 +83,14 @@ class Block {
   void poll(DeviceThread& thread);
   void wait_at_cluster(DeviceThread& thread);
   void leave_cluster_barrier(DeviceThread& thread);
-  /// All threads of the cluster have arrived: the checker of races follows blocks that are clusters of their own.
-  void note_cluster_met();
   /// The lanes of the thread's warp that come to `place` while nobody in the block can do anything else.
   std::uint32_t converge(DeviceThread& thread, std::uint32_t place);
 
   Grid& grid() const { return grid_; }
   Cluster& cluster() const { return cluster_; }
   const BlockState& state() const { return state_; }
+  /// Null if they are not looked for.
+  BlockRaces* races() { return checks_ ? checks_->races() : nullptr; }
   /// Where each thread stands, a line for some that stand together.
   std::string standings() const;
 

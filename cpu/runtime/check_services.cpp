@@ -186,6 +186,10 @@ void note_fence(ThreadState* thread) {
   if (BlockRaces* const races = BlockChecks::of(*thread->block).races()) races->fence(thread->linear);
 }
 
+void note_copies(ThreadState* thread, CopyStep step, std::uint32_t count) {
+  if (BlockRaces* const races = BlockChecks::of(*thread->block).races()) races->copies(*thread, step, count);
+}
+
 void enter(std::uint64_t address, std::uint32_t bytes) { shadow::allow(address, bytes, true); }
 
 void enter_unwritten(std::uint64_t address, std::uint32_t bytes) { shadow::allow(address, bytes, false); }
@@ -222,6 +226,7 @@ const CheckTable* check_table() {
     made->race = check_race;
     made->access = check_access;
     made->fence = note_fence;
+    made->copies = note_copies;
     made->enter = enter;
     made->enter_unwritten = enter_unwritten;
     made->leave = leave;

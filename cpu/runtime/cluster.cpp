@@ -24,9 +24,13 @@ Cluster::Cluster(Grid& grid, std::uint64_t first, std::uint32_t worker, StackPoo
     memory_.resize(bytes);
     windows = aligned_shared(memory_.data());
   }
+  const auto index = static_cast<std::uint32_t>(first);
+  if (grid.races) races_.emplace(index, grid.state.cluster_size, grid.threads_per_block);
   blocks_.reserve(grid.state.cluster_size);
   for (std::uint32_t rank = 0; rank < grid.state.cluster_size; ++rank)
     blocks_.push_back(std::make_unique<Block>(*this, grid, first + rank, windows, worker, stacks));
+  if (!races_) return;
+  for (std::uint32_t rank = 0; rank < blocks_.size(); ++rank) races_->blocks[rank] = blocks_[rank]->races();
 }
 
 Cluster::~Cluster() {
@@ -47,6 +51,7 @@ Cluster::Outcome Cluster::run() {
         case Block::Outcome::Failed:
           return Outcome::Failed;
         case Block::Outcome::Ended:
+          if (races_) races_->blocks[block->state().cluster_rank] = nullptr;
           block.reset();
           has_moved = true;
           break;
@@ -70,18 +75,22 @@ void Cluster::arrive(DeviceThread& thread) {
   if (thread.cluster_phase == phase_) return;  // once in a phase
   thread.cluster_phase = phase_;
   ++arrived_;
+  if (BlockRaces* const races = thread.block->races()) races->arrive_at_cluster(thread.state.linear);
   end_phase_if_complete();
 }
 
 void Cluster::wait(DeviceThread& thread) {
-  if (thread.cluster_phase != phase_) return;
-  waiting_.push_back(&thread);
-  thread.block->wait_at_cluster(thread);
+  if (thread.cluster_phase == phase_) {
+    waiting_.push_back(&thread);
+    thread.block->wait_at_cluster(thread);
+  }
+  if (BlockRaces* const races = thread.block->races()) races->leave_cluster(thread.state.linear);
 }
 
 void Cluster::thread_ended(const DeviceThread& thread) {
   --threads_;
   if (thread.cluster_phase == phase_) --arrived_;
+  if (races_) races_->end_thread(thread.state.block->cluster_rank, thread.state.linear);
   end_phase_if_complete();
 }
 
@@ -89,8 +98,7 @@ void Cluster::end_phase_if_complete() {
   if (arrived_ == 0 || arrived_ < threads_) return;
   ++phase_;
   arrived_ = 0;
-  for (const auto& block : blocks_)
-    if (block) block->note_cluster_met();
+  if (races_) races_->end_phase();
   for (DeviceThread* const thread : waiting_) thread->block->leave_cluster_barrier(*thread);
   waiting_.clear();
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "cpu/runtime/block.hpp"
@@ -29,6 +30,9 @@ class Cluster {
   void wait(DeviceThread& thread);
   void thread_ended(const DeviceThread& thread);
 
+  /// Null if they are not looked for.
+  ClusterRaces* races() { return races_ ? &*races_ : nullptr; }
+
  private:
   void end_phase_if_complete();
   void report_deadlock();
@@ -37,6 +41,7 @@ class Cluster {
   std::vector<std::byte> memory_;      ///< the shared windows of all blocks, by rank
   std::uintptr_t checked_memory_ = 0;  ///< instead, where the code is checked: with a shadow
   std::size_t checked_bytes_ = 0;
+  std::optional<ClusterRaces> races_;
   std::vector<std::unique_ptr<Block>> blocks_;  ///< null where one has ended
   std::uint64_t threads_;                       ///< that have not ended
   std::uint64_t arrived_ = 0;                   ///< of those, in this phase of the barrier

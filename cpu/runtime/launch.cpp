@@ -157,7 +157,7 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
   state.cluster_stride = (state.total_shared / kClusterStep + 1) * kClusterStep;
   state.names_clusters = is_explicit ? 1 : 0;
   state.checks = check_table();
-  if (checker::checks(check_class::kRace) && state.cluster_size == 1) grid.races = std::make_unique<LaunchRaces>();
+  if (checker::checks(check_class::kRace)) grid.races = std::make_unique<LaunchRaces>();
   return CUDA_SUCCESS;
 }
 

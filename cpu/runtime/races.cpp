@@ -17,8 +17,6 @@ namespace {
 namespace bits = check_access;
 
 constexpr std::uint32_t kWarp = 32;
-constexpr std::uint64_t kWord = 4;
-
 std::atomic<std::uint64_t> next_serial{1};
 
 void raise(std::map<std::uint32_t, std::uint32_t>& steps, std::uint32_t thread, std::uint32_t step) {
@@ -26,22 +24,14 @@ void raise(std::map<std::uint32_t, std::uint32_t>& steps, std::uint32_t thread, 
   known = std::max(known, step);
 }
 
-void join(View& into, const View& other) {
-  for (const auto& [block, view] : other) into[block].join(view);
+/// "8 bytes into 400 bytes at 0x7f00", or nothing
+std::string global_place(std::uint64_t address) {
+  const auto [base, bytes] = shadow::allocation_at(address);
+  if (bytes == 0) return {};
+  return std::to_string(address - base) + " bytes into " + std::to_string(bytes) + " bytes at " + hexadecimal(base);
 }
 
 }  // namespace
-
-bool BlockView::knows(std::uint32_t thread, std::uint32_t step) const {
-  if (step <= floor) return true;
-  const auto found = threads.find(thread);
-  return found != threads.end() && step <= found->second;
-}
-
-void BlockView::join(const BlockView& other) {
-  floor = std::max(floor, other.floor);
-  for (const auto& [thread, step] : other.threads) raise(threads, thread, step);
-}
 
 // ---- what blocks share ----------------------------------------------------------------------------------------------
 
@@ -65,7 +55,7 @@ LaunchRaces::Page& LaunchRaces::page_at(std::uint64_t address) {
 
 void LaunchRaces::publish(std::uint64_t word, const View& view) {
   const std::lock_guard lock(mutex_);
-  join(published_[word], view);
+  published_[word].join(view);
 }
 
 bool LaunchRaces::find_published(std::uint64_t word, View* view) {
@@ -92,54 +82,68 @@ void BlockRaces::begin(std::uint32_t block) {
   std::fill(warp_floors_.begin(), warp_floors_.end(), 0);
   if (knows_more_) std::fill(threads_.begin(), threads_.end(), Knowledge{});
   knows_more_ = false;
-  foreign_.clear();
+  foreign_ = {};
   fenced_ = {};
   std::fill(shared_.begin(), shared_.end(), RaceCell{});
+  pending_.begin(grid_.threads_per_block, shared_.size());
   published_.clear();
+}
+
+void BlockRaces::join_cluster(ClusterRaces* cluster, std::uint32_t rank) {
+  cluster_ = cluster;
+  rank_ = rank;
+}
+
+std::optional<BlockRaces::SharedPlace> BlockRaces::find_shared(const ThreadState& thread, std::uint64_t address) {
+  const BlockState& block = *thread.block;
+  if (const std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(block.shared);
+      offset < grid_.state.total_shared)
+    return SharedPlace{this, rank_, offset};
+  if (cluster_ == nullptr) return std::nullopt;
+  const std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(block.cluster_shared);
+  const std::uint64_t stride = grid_.state.cluster_stride;
+  const auto rank = static_cast<std::uint32_t>(std::min<std::uint64_t>(offset / stride, cluster_->blocks.size()));
+  if (rank == cluster_->blocks.size() || offset % stride >= grid_.state.total_shared) return std::nullopt;
+  return SharedPlace{cluster_->blocks[rank], rank, offset % stride};
 }
 
 bool BlockRaces::knows(std::uint32_t thread, const RaceEntry& entry) const {
   const Knowledge& more = threads_[thread];
-  if (entry.block == block_) {
+  if (entry.block == block_ && !entry.is_copy) {
     if (entry.thread == thread || entry.step <= floor_) return true;
     if (entry.thread / kWarp == thread / kWarp && entry.step <= warp_floors_[thread / kWarp]) return true;
     const auto found = more.own.find(entry.thread);
-    return found != more.own.end() && entry.step <= found->second;
+    if (found != more.own.end() && entry.step <= found->second) return true;
   }
-  for (const View* view : {&foreign_, &more.foreign}) {
-    const auto found = view->find(entry.block);
-    if (found != view->end() && found->second.knows(entry.thread, entry.step)) return true;
-  }
-  return false;
+  return foreign_.knows(entry) || more.foreign.knows(entry);
 }
 
-bool BlockRaces::update(RaceCell& cell, const RaceEntry& now, std::uint32_t access, Conflict* conflict) {
+std::optional<BlockRaces::Conflict> BlockRaces::conflict_with(const RaceCell& cell, const RaceEntry& now,
+                                                              std::uint32_t access) const {
   const auto conflicts = [&](const RaceEntry& other) {
     return other.step != 0 && (other.bytes & now.bytes) != 0 && !(other.is_strong && now.is_strong) &&
            !knows(now.thread, other);
   };
-  const auto is_same = [&](const RaceEntry& other) {
-    return other.step == now.step && other.thread == now.thread && other.block == now.block;
-  };
   const bool writes = (access & bits::kWrites) != 0;
-  bool found = false;
-  if (conflicts(cell.writer) && !(writes && (access & bits::kUnchanged) != 0)) {
-    *conflict = {cell.writer, true};
-    found = true;
-  }
-  if (writes) {
-    for (const RaceEntry& reader : cell.readers) {
-      if (found || !conflicts(reader)) continue;
-      *conflict = {reader, false};
-      found = true;
-    }
+  if (conflicts(cell.writer) && !(writes && (access & bits::kUnchanged) != 0)) return Conflict{cell.writer, true};
+  if (!writes) return std::nullopt;
+  for (const RaceEntry& reader : cell.readers)
+    if (conflicts(reader)) return Conflict{reader, false};
+  return std::nullopt;
+}
+
+void BlockRaces::remember(RaceCell& cell, const RaceEntry& now, std::uint32_t access) {
+  const auto is_same = [&](const RaceEntry& other) {
+    return other.step == now.step && other.thread == now.thread && other.owner() == now.owner();
+  };
+  if ((access & bits::kWrites) != 0) {
     const std::uint8_t before = is_same(cell.writer) ? cell.writer.bytes : std::uint8_t{0};
     const bool both_strong = now.is_strong && (before == 0 || cell.writer.is_strong);
     cell.writer = now;
     cell.writer.bytes = static_cast<std::uint8_t>(now.bytes | before);
     cell.writer.is_strong = both_strong;
   }
-  if ((access & bits::kReads) == 0) return found;
+  if ((access & bits::kReads) == 0) return;
   for (RaceEntry& reader : cell.readers) {
     const bool mine = reader.block == now.block && reader.thread == now.thread;
     if (reader.step != 0 && !mine && !knows(now.thread, reader)) continue;
@@ -151,14 +155,38 @@ bool BlockRaces::update(RaceCell& cell, const RaceEntry& now, std::uint32_t acce
     reader.is_strong = is_strong;
     break;
   }
-  return found;
+}
+
+template <typename Visit>
+void BlockRaces::for_each_cell(std::uint64_t offset, std::uint32_t bytes, const Visit& visit) {
+  for_each_word(offset, bytes, [&](std::uint64_t word, std::uint8_t covered) {
+    if (word < shared_.size()) visit(word, shared_[word], covered);
+  });
+}
+
+void BlockRaces::access_shared(const ThreadState& thread, const SharedPlace& place, RaceEntry now, std::uint32_t bytes,
+                               std::uint32_t access) {
+  if (place.owner == nullptr) return;
+  std::optional<Conflict> conflict;
+  const PendingCopies::Cell* copy = nullptr;
+  const bool writes = (access & bits::kWrites) != 0;
+  const bool happens_later = (access & (bits::kUntilWaited | bits::kUntilDelivered)) != 0;
+  place.owner->for_each_cell(place.offset, bytes, [&](std::uint64_t word, RaceCell& cell, std::uint8_t covered) {
+    now.bytes = covered;
+    if (copy == nullptr) copy = place.owner->pending_.disturbed(word, covered, writes);
+    if (!conflict) conflict = conflict_with(cell, now, access);
+    if (!happens_later) remember(cell, now, access);
+  });
+  if (conflict) add_race(thread, access, now.line, true, *conflict, spelt(place));
+  if (copy != nullptr) add_disturbance(thread, access, now.line, *copy, spelt(place));
+  if ((access & bits::kUntilWaited) != 0) pending_.issue(thread.linear, place.offset, bytes, now.line, writes);
+  if ((access & bits::kUntilDelivered) != 0) undelivered_.push_back({place, bytes, now.line});
 }
 
 void BlockRaces::access(const ThreadState& thread, std::uint64_t address, std::uint32_t bytes, std::uint32_t access,
                         std::uint32_t line) {
-  const auto window = reinterpret_cast<std::uintptr_t>(thread.block->shared);
-  const bool is_shared = address >= window && address - window < grid_.state.total_shared;
-  if (!is_shared && Fiber::current()) {
+  const std::optional<SharedPlace> place = find_shared(thread, address);
+  if (!place && Fiber::current()) {
     const auto stack = reinterpret_cast<std::uintptr_t>(Fiber::current()->stack().low);
     if (address >= stack && address - stack < Fiber::current()->stack().size) return;  // the thread's own
   }
@@ -168,48 +196,83 @@ void BlockRaces::access(const ThreadState& thread, std::uint64_t address, std::u
                 .thread = static_cast<std::uint16_t>(thread.linear),
                 .bytes = 0,
                 .is_strong = (access & bits::kStrong) != 0};
-  Conflict conflict;
-  bool found = false;
-  for (std::uint64_t at = address, end = address + bytes; at < end;) {
-    const std::uint64_t stop = std::min(end, (at / kWord + 1) * kWord);
-    now.bytes = static_cast<std::uint8_t>(((1u << (stop - at)) - 1) << (at % kWord));
-    if (is_shared) {
-      const std::uint64_t cell = (at - window) / kWord;
-      if (cell < shared_.size()) found |= update(shared_[cell], now, access, &conflict);
-    } else {
-      LaunchRaces::Page& page = launch_.page_at(at);
+  if (place) {
+    access_shared(thread, *place, now, bytes, access);
+  } else {
+    std::optional<Conflict> conflict;
+    for_each_word(address, bytes, [&](std::uint64_t word, std::uint8_t covered) {
+      now.bytes = covered;
+      LaunchRaces::Page& page = launch_.page_at(word * kWord);
       const std::lock_guard lock(page.mutex);
-      found |= update(page.cells[at % LaunchRaces::kPageBytes / kWord], now, access, &conflict);
-    }
-    at = stop;
+      RaceCell& cell = page.cells[word * kWord % LaunchRaces::kPageBytes / kWord];
+      if (!conflict) conflict = conflict_with(cell, now, access);
+      remember(cell, now, access);
+    });
+    if (conflict) add_race(thread, access, line, false, *conflict, global_place(address));
   }
-  if (found) add_finding(thread, address, access, line, is_shared, conflict);
   if (!now.is_strong) return;
   for (std::uint64_t word = address / kWord; word * kWord < address + bytes; ++word) {
-    if ((access & bits::kAcquires) != 0) acquire(thread.linear, word, is_shared);
+    if ((access & bits::kAcquires) != 0) acquire(thread.linear, word, place.has_value());
     if ((access & bits::kOwnFence) != 0) fence(thread.linear);
-    if ((access & bits::kReleases) != 0) release(thread.linear, word, is_shared);
+    if ((access & bits::kReleases) != 0) release(thread.linear, word, place.has_value());
   }
+  if (place && (access & bits::kReleases) != 0 && (access & bits::kUntilDelivered) == 0)
+    deliver(*place, address / kWord);
+}
+
+void BlockRaces::deliver(const SharedPlace& barrier, std::uint64_t word) {
+  for (const Undelivered& copy : undelivered_) {
+    if (barrier.owner == nullptr || copy.place.owner == nullptr) continue;
+    RaceEntry now{.block = barrier.owner->block_,
+                  .step = barrier.owner->step_,
+                  .line = copy.line,
+                  .thread = static_cast<std::uint16_t>(barrier.offset / sizeof(std::uint64_t)),
+                  .is_copy = true};
+    copy.place.owner->for_each_cell(copy.place.offset, copy.bytes,
+                                    [&](std::uint64_t, RaceCell& cell, std::uint8_t covered) {
+                                      now.bytes = covered;
+                                      remember(cell, now, bits::kWrites);
+                                    });
+    published()[word].blocks[now.owner()].raise(now.thread, now.step);
+  }
+  if (!undelivered_.empty() && barrier.owner != nullptr) ++barrier.owner->step_;
+  undelivered_.clear();
+}
+
+void BlockRaces::copies(const ThreadState& thread, CopyStep step, std::uint32_t count) {
+  for (const PendingCopies::Copy& copy : pending_.step(thread.linear, step, count)) {
+    RaceEntry now{
+        .block = block_, .step = step_, .line = copy.line, .thread = static_cast<std::uint16_t>(thread.linear)};
+    for_each_cell(copy.offset, copy.bytes, [&](std::uint64_t, RaceCell& cell, std::uint8_t covered) {
+      now.bytes = covered;
+      remember(cell, now, copy.writes ? bits::kWrites : bits::kReads);
+    });
+  }
+}
+
+std::unordered_map<std::uint64_t, View>& BlockRaces::published() {
+  return cluster_ != nullptr ? cluster_->published : published_;
 }
 
 void BlockRaces::fence(std::uint32_t thread) {
   fenced_.floor = std::max(fenced_.floor, floor_);
-  for (const auto& [other, step] : threads_[thread].own) raise(fenced_.threads, other, step);
+  for (const auto& [other, step] : threads_[thread].own) fenced_.raise(other, step);
   fenced_.threads[thread] = step_++;
 }
 
 void BlockRaces::release(std::uint32_t thread, std::uint64_t word, bool is_shared) {
   View view = foreign_;
-  join(view, threads_[thread].foreign);
-  BlockView& own = view[block_];
+  view.join(threads_[thread].foreign);
+  BlockView own;
   own.floor = fenced_.floor;
   for (const auto& [other, step] : fenced_.threads) {
     RaceEntry entry{.block = block_, .step = step, .thread = static_cast<std::uint16_t>(other)};
     if (knows(thread, entry)) own.threads[other] = step;
   }
-  if (own.floor == 0 && own.threads.empty() && view.size() == 1) return;
+  if (own.is_empty() && view.is_empty()) return;
+  view.blocks[block_].join(own);
   if (is_shared)
-    join(published_[word], view);
+    published()[word].join(view);
   else
     launch_.publish(word, view);
 }
@@ -218,24 +281,43 @@ void BlockRaces::acquire(std::uint32_t thread, std::uint64_t word, bool is_share
   View view;
   if (!is_shared && !launch_.find_published(word, &view)) return;
   if (is_shared) {
-    const auto found = published_.find(word);
-    if (found == published_.end()) return;
+    const auto found = published().find(word);
+    if (found == published().end()) return;
     view = found->second;
   }
   Knowledge& mine = threads_[thread];
   knows_more_ = true;
-  if (const auto own = view.find(block_); own != view.end()) {
+  if (const auto own = view.blocks.find(block_); own != view.blocks.end()) {
     for (const auto& [other, step] : own->second.threads) raise(mine.own, other, step);
-    view.erase(own);
+    view.blocks.erase(own);
   }
-  join(mine.foreign, view);
+  mine.foreign.join(view);
+}
+
+void BlockRaces::arrive_at_cluster(std::uint32_t thread) {
+  ClusterView& now = cluster_->arriving;
+  std::uint32_t* const steps = &now.steps[rank_ * now.threads_per_block];
+  const auto raise_step = [&](std::uint32_t other, std::uint32_t step) { steps[other] = std::max(steps[other], step); };
+  now.floors[rank_] = std::max(now.floors[rank_], floor_);
+  const std::uint32_t first = thread / kWarp * kWarp;
+  for (std::uint32_t other = first; other < std::min(first + kWarp, now.threads_per_block); ++other)
+    raise_step(other, warp_floors_[thread / kWarp]);
+  for (const auto& [other, step] : threads_[thread].own) raise_step(other, step);
+  raise_step(thread, step_++);
+  cluster_->arriving_more.join(foreign_);
+  cluster_->arriving_more.join(threads_[thread].foreign);
+}
+
+void BlockRaces::leave_cluster(std::uint32_t thread) {
+  threads_[thread].foreign.join(cluster_->released);
+  knows_more_ = true;
 }
 
 void BlockRaces::meet() {
   floor_ = step_++;
   if (!knows_more_) return;
   for (Knowledge& each : threads_) {
-    join(foreign_, each.foreign);
+    foreign_.join(each.foreign);
     each = {};
   }
   knows_more_ = false;
@@ -247,7 +329,7 @@ void BlockRaces::meet(std::span<const std::uint32_t> threads,
   for (const auto& [thread, step] : arrivals) raise(all.own, thread, step);
   for (const std::uint32_t thread : threads) {
     for (const auto& [other, step] : threads_[thread].own) raise(all.own, other, step);
-    join(all.foreign, threads_[thread].foreign);
+    all.foreign.join(threads_[thread].foreign);
     all.own[thread] = step_;
   }
   ++step_;
@@ -268,30 +350,50 @@ void BlockRaces::meet_warp(std::uint32_t first, std::uint32_t lanes) {
   meet(threads, {});
 }
 
-void BlockRaces::add_finding(const ThreadState& thread, std::uint64_t address, std::uint32_t access, std::uint32_t line,
-                             bool is_shared, const Conflict& conflict) {
+std::string BlockRaces::spelt(const SharedPlace& place) const {
+  const std::string of_block = place.rank != rank_ ? " of the cluster's block " + std::to_string(place.rank) : "";
+  return "shared address " + hexadecimal(place.offset) + of_block;
+}
+
+void BlockRaces::add_race(const ThreadState& thread, std::uint32_t access, std::uint32_t line, bool is_shared,
+                          const Conflict& conflict, const std::string& place) {
   const bool writes = (access & bits::kWrites) != 0;
+  const std::string other_kind = conflict.other_writes ? "write" : "read";
   checker::Finding finding;
   finding.headline = std::string("Race in ") + (is_shared ? "__shared__" : "__global__") +
-                     " memory: " + (writes ? "write" : "read") + " and " + (conflict.other_writes ? "write" : "read") +
+                     " memory: " + (writes ? "write" : "read") + " and " + other_kind +
                      " by different threads that nothing orders";
   finding.line = line;
   if (grid_.findings.count_another(line, finding.headline)) return;
   const RaceEntry& other = conflict.other;
-  ThreadState other_thread{};
-  set_thread_id(other_thread, grid_, other.thread);
-  BlockState block{};
-  set_block_id(block, grid_, other.block);
-  finding.details.push_back(std::string("the other ") + (conflict.other_writes ? "write" : "read") + ": thread " +
-                            spelt(other_thread.thread_id) + " in block " + spelt(block.block_id) + " at " +
-                            checker::place_of(grid_, other.line));
-  if (is_shared) {
-    const auto window = reinterpret_cast<std::uintptr_t>(thread.block->shared);
-    finding.details.push_back("shared address " + hexadecimal(address - window));
-  } else if (const auto [base, bytes] = shadow::allocation_at(address); bytes != 0) {
-    finding.details.push_back(std::to_string(address - base) + " bytes into " + std::to_string(bytes) + " bytes at " +
-                              hexadecimal(base));
+  if (other.is_copy) {
+    finding.details.push_back("the other write: a copy at " + checker::place_of(grid_, other.line) +
+                              ", for which this thread has not waited at its mbarrier");
+  } else {
+    ThreadState other_thread{};
+    set_thread_id(other_thread, grid_, other.thread);
+    BlockState block{};
+    set_block_id(block, grid_, other.block);
+    finding.details.push_back("the other " + other_kind + ": thread " + runtime::spelt(other_thread.thread_id) +
+                              " in block " + runtime::spelt(block.block_id) + " at " +
+                              checker::place_of(grid_, other.line));
   }
+  if (!place.empty()) finding.details.push_back(place);
+  checker::add(grid_, *thread.block, &thread, std::move(finding));
+}
+
+void BlockRaces::add_disturbance(const ThreadState& thread, std::uint32_t access, std::uint32_t line,
+                                 const PendingCopies::Cell& copy, const std::string& place) {
+  checker::Finding finding;
+  finding.headline = std::string("Race in __shared__ memory: ") + ((access & bits::kWrites) != 0 ? "write" : "read") +
+                     " during a copy that " + (copy.writes ? "writes" : "reads") + " there and was not waited for";
+  finding.line = line;
+  if (grid_.findings.count_another(line, finding.headline)) return;
+  ThreadState issuer{};
+  set_thread_id(issuer, grid_, copy.thread);
+  finding.details.push_back("the copy: by thread " + runtime::spelt(issuer.thread_id) + " at " +
+                            checker::place_of(grid_, copy.line));
+  finding.details.push_back(place);
   checker::add(grid_, *thread.block, &thread, std::move(finding));
 }
 

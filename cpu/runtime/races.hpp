@@ -1,13 +1,16 @@
 // Data races: two accesses of the same bytes by different threads, one of them a write and one of them weak, which
 // nothing orders.
 //
-// What orders: barriers of the block, named ones too, and bar.warp.sync; and strong accesses (atomic, volatile,
-// relaxed, acquire, release) of the same word, the first of them after a fence. That a fence follows the second is not
-// asked for.
+// What orders: barriers of the block, named ones too, those of the cluster, and bar.warp.sync; and strong accesses
+// (atomic, volatile, relaxed, acquire, release) of the same word, the first of them after a fence. That a fence follows
+// the second is not asked for.
 //
 // A block counts steps. Every sync begins another one; of an access the memory keeps thread and step; and of a thread
-// is known up to which step of which other threads it is ordered after them. A block runs on one OS thread, so only
-// what blocks share is locked.
+// is known up to which step of which other threads it is ordered after them. The blocks of a cluster run on one OS
+// thread, so only what clusters share is locked.
+//
+// An asynchronous copy writes when somebody waits for it: the thread that issued it for its group (PendingCopies), or
+// any thread at the mbarrier that is told of it.
 #pragma once
 
 #include <atomic>
@@ -15,36 +18,20 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/runtime/pending_copies.hpp"
+#include "cpu/runtime/race_views.hpp"
 
 namespace cucore::cpu::runtime {
 
 struct Grid;
-
-/// Up to which step some block's threads are known.
-struct BlockView {
-  std::uint32_t floor = 0;  ///< all of them
-  std::map<std::uint32_t, std::uint32_t> threads;
-
-  bool knows(std::uint32_t thread, std::uint32_t step) const;
-  void join(const BlockView& other);
-};
-using View = std::map<std::uint32_t, BlockView>;  ///< by block
-
-/// One access that memory remembers.
-struct RaceEntry {
-  std::uint32_t block = 0;
-  std::uint32_t step = 0;  ///< 0: none
-  std::uint32_t line = 0;
-  std::uint16_t thread = 0;
-  std::uint8_t bytes = 0;  ///< a bit for each of the word's
-  bool is_strong = false;
-};
 
 /// Of one word of 4 bytes: the last write, and two of the reads that nothing orders.
 struct RaceCell {
@@ -79,10 +66,14 @@ class BlockRaces {
  public:
   explicit BlockRaces(Grid& grid);
   void begin(std::uint32_t block);
+  /// `cluster` is null for a block whose shared memory no other block can name.
+  void join_cluster(ClusterRaces* cluster, std::uint32_t rank);
 
   void access(const ThreadState& thread, std::uint64_t address, std::uint32_t bytes, std::uint32_t access,
               std::uint32_t line);
   void fence(std::uint32_t thread);
+  /// What a thread says of the copies that it issued.
+  void copies(const ThreadState& thread, CopyStep step, std::uint32_t count);
   /// All threads of the block have met.
   void meet();
   /// These have, and these had arrived, at those steps.
@@ -90,6 +81,9 @@ class BlockRaces {
   void meet_warp(std::uint32_t first, std::uint32_t lanes);
   /// A thread arrives without waiting: the step.
   std::uint32_t arrive() { return step_++; }
+  /// A thread arrives at the barrier of the cluster, and goes on after its wait there.
+  void arrive_at_cluster(std::uint32_t thread);
+  void leave_cluster(std::uint32_t thread);
 
  private:
   struct Knowledge {
@@ -100,16 +94,43 @@ class BlockRaces {
     RaceEntry other;
     bool other_writes = false;
   };
+  /// Where an address lies in the shared memory of the cluster.
+  struct SharedPlace {
+    BlockRaces* owner = nullptr;  ///< null if that block has ended
+    std::uint32_t rank = 0;
+    std::uint64_t offset = 0;
+  };
+  /// A write that an mbarrier is going to be told of, by the instruction that runs.
+  struct Undelivered {
+    SharedPlace place;
+    std::uint32_t bytes;
+    std::uint32_t line;
+  };
 
+  std::optional<SharedPlace> find_shared(const ThreadState& thread, std::uint64_t address);
   bool knows(std::uint32_t thread, const RaceEntry& entry) const;
-  bool update(RaceCell& cell, const RaceEntry& now, std::uint32_t access, Conflict* conflict);
+  std::optional<Conflict> conflict_with(const RaceCell& cell, const RaceEntry& now, std::uint32_t access) const;
+  void remember(RaceCell& cell, const RaceEntry& now, std::uint32_t access);
+  /// Calls visit(cell, bytes of it) for each word of this block's shared memory.
+  template <typename Visit>
+  void for_each_cell(std::uint64_t offset, std::uint32_t bytes, const Visit& visit);
+  void access_shared(const ThreadState& thread, const SharedPlace& place, RaceEntry now, std::uint32_t bytes,
+                     std::uint32_t access);
+  /// The writes that wait for it belong to the mbarrier at this place.
+  void deliver(const SharedPlace& barrier, std::uint64_t word);
+  std::unordered_map<std::uint64_t, View>& published();
   void acquire(std::uint32_t thread, std::uint64_t word, bool is_shared);
   void release(std::uint32_t thread, std::uint64_t word, bool is_shared);
-  void add_finding(const ThreadState& thread, std::uint64_t address, std::uint32_t access, std::uint32_t line,
-                   bool is_shared, const Conflict& conflict);
+  void add_race(const ThreadState& thread, std::uint32_t access, std::uint32_t line, bool is_shared,
+                const Conflict& conflict, const std::string& place);
+  void add_disturbance(const ThreadState& thread, std::uint32_t access, std::uint32_t line,
+                       const PendingCopies::Cell& copy, const std::string& place);
+  std::string spelt(const SharedPlace& place) const;
 
   Grid& grid_;
   LaunchRaces& launch_;
+  ClusterRaces* cluster_ = nullptr;
+  std::uint32_t rank_ = 0;
   std::uint32_t block_ = 0;
   std::uint32_t step_ = 1;
   std::uint32_t floor_ = 0;
@@ -119,7 +140,9 @@ class BlockRaces {
   View foreign_;             ///< of all threads
   BlockView fenced_;         ///< of the own block, what fences have made visible
   std::vector<RaceCell> shared_;
-  std::unordered_map<std::uint64_t, View> published_;  ///< by words of shared memory
+  PendingCopies pending_;
+  std::vector<Undelivered> undelivered_;
+  std::unordered_map<std::uint64_t, View> published_;  ///< by words of shared memory, without a cluster
 };
 
 }  // namespace cucore::cpu::runtime

@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-SOURCE = Path(__file__).with_name("planted_bugs.cu")
+SOURCES = [Path(__file__).with_name(name) for name in ("planted_bugs.cu", "planted_bugs_copies.cu")]
 SAID = re.compile("Invalid|Misaligned|Uninit|hazard|Barrier|Error|error")
 INTS = 1000  # in the array that every kernel gets
 FALSE_ALARMS = {("clean_flag", "racecheck")}  # compute-sanitizer's: it does not follow flags
@@ -65,6 +65,16 @@ RACES = [
     Planted("blocks_write_one_word", "Race in __global__ memory: write and write", grid=4),
     Planted("global_without_barrier", "Race in __global__ memory: read and write"),
     Planted("last_block_without_fence", "Race in __global__ memory: read and write", grid=8),
+    Planted("cluster_without_barrier", "Race in __shared__ memory: read and write", grid=2),
+    Planted("cluster_read_before_wait", "Race in __shared__ memory: read and write", grid=2),
+    Planted("cluster_write_after_arrive", "Race in __shared__ memory: read and write", grid=2),
+    Planted("copy_read_before_wait", "Race in __shared__ memory: read during a copy", "racecheck"),
+    Planted("copy_of_a_later_group", "Race in __shared__ memory: read during a copy", "racecheck"),
+    Planted("copy_waited_for_after_barrier", "Race in __shared__ memory: read", "racecheck"),
+    Planted("copy_overwritten", "Race in __shared__ memory: write during a copy", "racecheck"),
+    Planted("bulk_copy_without_wait", "Race in __shared__ memory: read and write"),
+    Planted("bulk_copy_waited_for_by_another", "Race in __shared__ memory: read and write"),
+    Planted("bulk_source_overwritten", "Race in __shared__ memory: write during a copy"),
 ]
 UNINITIALISED = [
     Planted("never_written", "Uninitialized __global__ read of size 4", "initcheck", filled=False),
@@ -103,14 +113,21 @@ CLEAN = [
     Planted("clean_rows", block=32),
     Planted("clean_cluster", grid=2),
     Planted("clean_cluster_of_one"),
+    Planted("clean_cluster_exchange", grid=2),
+    Planted("clean_copy_stages"),
+    Planted("clean_bulk_copies"),
 ]
 BUGS = MEMORY + RACES + UNINITIALISED + SYNCHRONISATION + DEADLOCKS
 BY_NAME = {planted.name: planted for planted in BUGS + CLEAN}
 
 
-def line_of(name):
-    """Of the planted bug, in the source."""
-    return next(n for n, line in enumerate(SOURCE.read_text().splitlines(), 1) if line.endswith(f"// BUG {name}"))
+def place_of(name):
+    """Of the planted bug: the source's name and the line."""
+    for source in SOURCES:
+        for number, line in enumerate(source.read_text().splitlines(), 1):
+            if line.endswith(f"// BUG {name}"):
+                return source.name, number
+    raise LookupError(name)
 
 
 def run(names):
@@ -119,8 +136,12 @@ def run(names):
     device = cucore.Device()
     device.set_current()
     stream = device.create_stream()
-    options = {"arch": f"sm_{device.arch}", "lineinfo": True, "name": SOURCE.name}
-    code = cucore.Program(SOURCE.read_text(), "c++", options).compile("cubin")
+    options = {"arch": f"sm_{device.arch}", "lineinfo": True}
+    kernels = {}
+    for source in SOURCES:
+        text = source.read_text()
+        code = cucore.Program(text, "c++", {**options, "name": source.name}).compile("cubin")
+        kernels |= {name: code.get_kernel(name) for name in names if f" {name}(" in text}
     for name in names:
         planted = BY_NAME[name]
         print(f"#### {name}", file=sys.stderr, flush=True)
@@ -133,7 +154,7 @@ def run(names):
             array.close(stream)
             stream.sync()
         config = cucore.LaunchConfig(grid=planted.grid, block=planted.block, shmem_size=planted.shared)
-        cucore.launch(stream, config, code.get_kernel(name), address, INTS, 0)
+        cucore.launch(stream, config, kernels[name], address, INTS, 0)
         try:
             stream.sync()
         except cucore.CUDAError as error:

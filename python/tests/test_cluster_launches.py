@@ -12,9 +12,15 @@ import cucore
 # Every block writes its rank and the size of its cluster.
 RANK_AND_SIZE = r"""{
 	.reg .b64 %to;
-	.reg .b32 %block, %rank, %size;
+	.reg .b32 %block, %count, %index, %rank, %size;
 	ld.param.u64 %to, [out];
-	mov.u32 %block, %ctaid.x;
+	mov.u32 %block, %ctaid.z;
+	mov.u32 %count, %nctaid.y;
+	mov.u32 %index, %ctaid.y;
+	mad.lo.u32 %block, %block, %count, %index;
+	mov.u32 %count, %nctaid.x;
+	mov.u32 %index, %ctaid.x;
+	mad.lo.u32 %block, %block, %count, %index;
 	mad.wide.u32 %to, %block, 8, %to;
 	mov.u32 %rank, %cluster_ctarank;
 	mov.u32 %size, %cluster_nctarank;

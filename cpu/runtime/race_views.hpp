@@ -1,0 +1,77 @@
+// Data races: what a device thread knows of the others, and what blocks of a cluster share. See races.hpp.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace cucore::cpu::runtime {
+
+class BlockRaces;
+
+/// One access that memory remembers. The write of a copy that an mbarrier is told of is nobody's: its "thread" is the
+/// place of the mbarrier in the shared memory of its block, and only who waits there comes to know it.
+struct RaceEntry {
+  std::uint32_t block = 0;
+  std::uint32_t step = 0;  ///< 0: none
+  std::uint32_t line = 0;
+  std::uint16_t thread = 0;
+  std::uint8_t bytes = 0;  ///< a bit for each of the word's
+  bool is_strong : 1 = false;
+  bool is_copy : 1 = false;
+
+  /// Whose steps these are, in a View.
+  std::uint64_t owner() const { return block | std::uint64_t{is_copy} << 32; }
+};
+
+/// Up to which step some block's threads are known.
+struct BlockView {
+  std::uint32_t floor = 0;  ///< all of them
+  std::map<std::uint32_t, std::uint32_t> threads;
+
+  bool is_empty() const { return floor == 0 && threads.empty(); }
+  bool knows(std::uint32_t thread, std::uint32_t step) const;
+  void raise(std::uint32_t thread, std::uint32_t step);
+  void join(const BlockView& other);
+};
+
+/// What had happened in a cluster when a phase of its barrier ended. It never changes, so all threads share it.
+struct ClusterView {
+  std::uint32_t first_block = 0;
+  std::uint32_t threads_per_block = 0;
+  std::uint32_t phase = 0;
+  std::vector<std::uint32_t> floors;  ///< by rank, of all threads
+  std::vector<std::uint32_t> steps;   ///< by rank and thread
+
+  bool knows(const RaceEntry& entry) const;
+};
+
+/// Up to which step threads of other blocks are known, and through barriers of a cluster those of the own one, too.
+struct View {
+  std::map<std::uint64_t, BlockView> blocks;                             ///< by RaceEntry::owner
+  std::map<std::uint32_t, std::shared_ptr<const ClusterView>> clusters;  ///< by the first block
+
+  bool is_empty() const { return blocks.empty() && clusters.empty(); }
+  bool knows(const RaceEntry& entry) const;
+  void join(const View& other);
+};
+
+/// What the blocks of one cluster share. They run on one OS thread.
+struct ClusterRaces {
+  ClusterRaces(std::uint32_t first_block, std::uint32_t size, std::uint32_t threads_per_block);
+
+  /// An ended thread is ordered before all that come to the barrier after it.
+  void end_thread(std::uint32_t rank, std::uint32_t thread);
+  /// All threads have arrived.
+  void end_phase();
+
+  std::vector<BlockRaces*> blocks;                    ///< by rank; null if it has ended, or not begun
+  std::unordered_map<std::uint64_t, View> published;  ///< by words of shared memory
+  ClusterView arriving;                               ///< in this phase, and all before it
+  View arriving_more;                                 ///< what those threads knew of others
+  View released;                                      ///< by the end of the last phase
+};
+
+}  // namespace cucore::cpu::runtime
