@@ -232,85 +232,6 @@ void VectorEmitter::emit_return() {
   b.CreateRet(b.getInt32(point_ended));
 }
 
-void VectorEmitter::emit_full_branch(BasicBlock* block, const llvm::BranchInst& branch) {
-  if (branch.isUnconditional() || branch.getSuccessor(0) == branch.getSuccessor(1)) {
-    write_phis(block, branch.getSuccessor(0), Full, mask_);
-    b.CreateBr(bodies_[Full][branch.getSuccessor(0)]);
-    return;
-  }
-  BasicBlock* targets[] = {branch.getSuccessor(0), branch.getSuccessor(1)};
-  BasicBlock* ways[] = {new_block("all"), new_block("none")};
-  Value* condition = branch.getCondition();
-  const Wide taken = get(condition);
-  if (taken.shape.is_uniform()) {
-    b.CreateCondBr(taken.parts[0], ways[0], ways[1]);
-  } else {
-    Parts yes, no;
-    for (unsigned k = 0; k < width_.chunks; ++k) {
-      yes.push_back(bits_where(condition, k));
-      no.push_back(b.CreateNot(yes.back()));
-    }
-    auto* not_all = new_block("not.all");
-    auto* divided = new_block("divided");
-    b.CreateCondBr(b.CreateNot(any_of(no)), ways[0], not_all);
-    b.SetInsertPoint(not_all);
-    b.CreateCondBr(any_of(yes), divided, ways[1]);
-    b.SetInsertPoint(divided);
-    const Known before = known_;
-    const Division division{block, {targets[0], targets[1]}, {yes, no}};
-    if (BasicBlock* side = predicated_side(branch)) {
-      emit_predicated(division, side);
-    } else {
-      leave_full_version(division);
-    }
-    known_ = before;
-  }
-  for (const Known before = known_; unsigned way : {0U, 1U}) {
-    known_ = before;
-    b.SetInsertPoint(ways[way]);
-    write_phis(block, targets[way], Full, mask_);
-    b.CreateBr(bodies_[Full][targets[way]]);
-  }
-}
-
-void VectorEmitter::emit_masked_branch(BasicBlock* block, const llvm::BranchInst& branch) {
-  auto go = [&](BasicBlock* to, llvm::ArrayRef<Value*> mask) {
-    write_phis(block, to, Masked, mask);
-    for (unsigned k = 0; k < width_.chunks; ++k) {
-      llvm::AllocaInst* waiting = waiting_[to][k];
-      b.CreateStore(b.CreateOr(b.CreateLoad(mask_type(), waiting), mask[k]), waiting);
-    }
-  };
-  BasicBlock* first = branch.getSuccessor(0);
-  if (branch.isUnconditional() || first == branch.getSuccessor(1)) {
-    go(first, mask_);
-    b.CreateBr(check_after(block, {first}));
-    return;
-  }
-  BasicBlock* second = branch.getSuccessor(1);
-  Value* condition = branch.getCondition();
-  const Wide taken = get(condition);
-  if (taken.shape.is_uniform()) {
-    BasicBlock* ways[] = {new_block("all"), new_block("none")};
-    b.CreateCondBr(taken.parts[0], ways[0], ways[1]);
-    for (const Known before = known_; unsigned way : {0U, 1U}) {
-      known_ = before;
-      b.SetInsertPoint(ways[way]);
-      go(branch.getSuccessor(way), mask_);
-      b.CreateBr(check_after(block, {branch.getSuccessor(way)}));
-    }
-    return;
-  }
-  Parts yes, no;
-  for (unsigned k = 0; k < width_.chunks; ++k) {
-    yes.push_back(bits_where(condition, k));
-    no.push_back(b.CreateAnd(mask_[k], b.CreateNot(yes.back())));
-  }
-  go(first, yes);
-  go(second, no);
-  b.CreateBr(check_after(block, {first, second}));
-}
-
 /// Gives the phis of `to` their values for lanes that come from `from`.
 void VectorEmitter::write_phis(BasicBlock* from, BasicBlock* to, Version version, llvm::ArrayRef<Value*> mask) {
   std::vector<std::pair<llvm::PHINode*, Wide>> values;
@@ -402,17 +323,20 @@ void VectorEmitter::return_to_full_version(BasicBlock* block) {
     const Shape to = full_shapes_.of(value);
     const Wide wide = get(value);
     Parts parts;
-    if (wide.shape.kind == to.kind) {
+    if (wide.shape.kind == to.kind && parts_of(to) == wide.parts.size()) {
       parts = wide.parts;
     } else {
       llvm::Type* type = value->getType();
-      const unsigned count = to.is_uniform() ? 1 : width_.chunks;
-      for (unsigned k = 0; k < count; ++k) {
+      for (unsigned k = 0; k < parts_of(to); ++k) {
         parts.push_back(wide.shape.is_varying() ? b.CreateExtractElement(wide.parts[k], std::uint64_t{0})
                                                 : wide.parts[k]);
       }
       const Wide claimed{to, parts};
       for (unsigned k = 0; k < width_.chunks; ++k) {
+        if (wide.shape.kind == to.kind) {
+          same = b.CreateAnd(same, b.CreateICmpEQ(first_lane_of(claimed, k), first_lane_of(wide, k)));
+          continue;
+        }
         Value* there = vector_of(claimed, k, type);
         Value* here = vector_of(wide, k, type);
         if (type->isFloatingPointTy()) {

@@ -8,6 +8,9 @@
 // side that some lanes take, the full version runs under a mask itself (vector_predication.cpp); if nothing else can
 // part the lanes, there is no masked version.
 //
+// What steps evenly from lane to lane through the whole group is one number in the full version: a loop over a grid has
+// one index for all its chunks, and the first lane and the last say whether all stay in it (vector_branches.cpp).
+//
 // All lanes that live arrive at a barrier together, or the form refuses the kernel. In a block of one group it is then
 // nothing. In a block of several the group's function returns at a barrier, with the number of the point to go on from,
 // and `vectorise.cpp` calls the groups in rounds: a barrier costs a call that is inlined and a switch. What lives
@@ -27,8 +30,8 @@ namespace cucore::cpu::codegen {
 
 struct HostFeatures;
 
-/// A value in all lanes: one part if it is uniform, else one for each chunk: its first lane's value if strided, or a
-/// vector.
+/// A value in all lanes: one part if its shape spans the group, the value of the group's first lane; else one for each
+/// chunk: its first lane's value if strided, or a vector.
 struct Wide {
   Shape shape;
   llvm::SmallVector<llvm::Value*, 8> parts;
@@ -63,8 +66,6 @@ class VectorEmitter {
   void emit_block(llvm::BasicBlock* block, Version version);
   void emit_dispatch(llvm::BasicBlock* block);
   void emit_return();
-  void emit_full_branch(llvm::BasicBlock* block, const llvm::BranchInst& branch);
-  void emit_masked_branch(llvm::BasicBlock* block, const llvm::BranchInst& branch);
   void write_phis(llvm::BasicBlock* from, llvm::BasicBlock* to, Version version, llvm::ArrayRef<llvm::Value*> mask);
   /// A branch of the full version at which lanes part, and who goes where.
   struct Division {
@@ -77,11 +78,21 @@ class VectorEmitter {
   void return_to_full_version(llvm::BasicBlock* block);
   llvm::BasicBlock* check_after(llvm::BasicBlock* block, llvm::ArrayRef<llvm::BasicBlock*> targets) const;
 
+  // vector_branches.cpp
+  void emit_full_branch(llvm::BasicBlock* block, const llvm::BranchInst& branch);
+  void emit_masked_branch(llvm::BasicBlock* block, const llvm::BranchInst& branch);
+  llvm::ICmpInst* compares_ends(const llvm::BranchInst& branch) const;
+  bool is_compared_late(const llvm::Instruction& instruction) const;
+  void branch_by_ends(const llvm::BranchInst& branch, llvm::ArrayRef<llvm::BasicBlock*> ways);
+
   // vector_values.cpp: values of all shapes
   llvm::Type* widened(llvm::Type* scalar) const;
   llvm::Type* part_type(const Shape& shape, llvm::Type* scalar) const;
+  unsigned parts_of(const Shape& shape) const { return shape.spans_group() ? 1 : width_.chunks; }
   Wide get(llvm::Value* value);
-  llvm::Value* first_lane(llvm::Value* value, unsigned chunk);
+  llvm::Value* first_lane(llvm::Value* value, unsigned chunk) { return first_lane_of(get(value), chunk); }
+  llvm::Value* first_lane_of(const Wide& wide, unsigned chunk);
+  llvm::Value* stepped(llvm::Value* first, std::int64_t stride, unsigned lanes);
   llvm::Value* vector(llvm::Value* value, unsigned chunk);
   llvm::Value* vector_of(const Wide& wide, unsigned chunk, llvm::Type* scalar);
   llvm::Value* splat(llvm::Value* scalar);
@@ -104,7 +115,6 @@ class VectorEmitter {
   llvm::Value* directed_fma(llvm::CallInst& call, unsigned chunk);
   llvm::Value* saturating_conversion(llvm::CallInst& call, unsigned chunk);
   void emit_call(llvm::CallInst& call);
-  void emit_lane_service(llvm::CallInst& call);
   void emit_built_in(llvm::Instruction& instruction);
 
   // vector_barriers.cpp
@@ -117,22 +127,42 @@ class VectorEmitter {
   // vector_predication.cpp
   llvm::BasicBlock* predicated_side(const llvm::BranchInst& branch) const;
   void emit_predicated(const Division& division, llvm::BasicBlock* side);
+  struct ActiveLanes {
+    llvm::Value* lowest;
+    llvm::Value* highest;
+    llvm::Value* any;
+  };
+  ActiveLanes active_lanes(unsigned first, unsigned chunks);
   void emit_predicated_extension(llvm::Instruction& extension);
 
   // vector_memory.cpp
   void emit_load(llvm::LoadInst& load);
   void emit_store(llvm::StoreInst& store);
-  void emit_atomic(llvm::Instruction& instruction);
   Wide thread_register(llvm::LoadInst& load, std::uint64_t field);
-  void prefetch_for_next_block(llvm::Instruction& access);
   llvm::Value* load_chunk(llvm::LoadInst& load, const Shape& address, unsigned chunk);
   llvm::Value* load_elements(llvm::LoadInst& load, const Shape& address, unsigned chunk);
   void store_chunk(llvm::StoreInst& store, const Shape& address, unsigned chunk);
   llvm::Value* dummy_if_idle(llvm::Value* address, unsigned chunk);
-  /// Runs `body(lane, inputs of that lane)` for each active lane in ascending order; it returns the lane's results.
+
+  // vector_prefetch.cpp
+  void prefetch_ahead_of(llvm::Instruction& access);
+  llvm::Value* step_of_turn(llvm::Value* address);
+
+  // vector_lanes.cpp
+  void emit_atomic(llvm::Instruction& instruction);
+  void emit_lane_service(llvm::CallInst& call);
+  /// A value of each lane, and the operations that make an input of it, the last one first.
+  struct LaneInput {
+    llvm::Value* source;
+    llvm::SmallVector<llvm::Instruction*, 4> operations;
+  };
+  LaneInput lane_input(llvm::Value* input);
+  llvm::Value* made_of(llvm::Value* source, const LaneInput& input);
+  /// Runs `body(lane, inputs of that lane)` for each active lane in ascending order; it returns the lane's results. If
+  /// all lanes are active, a turn of the loop takes up to `turn`.
   using LaneBody = std::function<Parts(llvm::Value* lane, llvm::ArrayRef<llvm::Value*>)>;
   std::vector<Wide> for_each_lane(llvm::ArrayRef<llvm::Value*> inputs, llvm::ArrayRef<llvm::Type*> results,
-                                  const LaneBody& body);
+                                  const LaneBody& body, unsigned turn = 1);
 
   // vector_warp.cpp
   void emit_meeting(llvm::CallInst& call);
@@ -198,7 +228,7 @@ class VectorEmitter {
   Known known_;
   llvm::Value* unchecked_ = nullptr;         ///< whether a check failed that nothing has acted on yet
   bool can_restart_ = true;                  ///< nothing in the block so far has had an effect
-  llvm::DenseSet<llvm::Value*> prefetched_;  ///< bases of addresses of the next block
+  llvm::DenseSet<llvm::Value*> prefetched_;  ///< bases of addresses that were fetched ahead
 };
 
 }  // namespace cucore::cpu::codegen

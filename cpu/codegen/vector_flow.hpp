@@ -35,6 +35,7 @@ class VectorFlow {
   Blocks order;
   unsigned index(const llvm::BasicBlock* block) const { return index_.lookup(block); }
   unsigned loop_depth(const llvm::BasicBlock* block) const { return loops_.getLoopDepth(block); }
+  const llvm::Loop* loop_of(const llvm::BasicBlock* block) const { return loops_.getLoopFor(block); }
 
   /// What lanes may reach at different times if the branch that ends `block` divides them; ends with where they meet.
   Blocks influence(llvm::BasicBlock* block) const;

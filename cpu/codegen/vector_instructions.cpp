@@ -48,6 +48,9 @@ void VectorEmitter::emit_instruction(Instruction& instruction) {
     case Instruction::GetElementPtr:
       if (thread_field(&instruction, scalar_)) return;  // what is loaded from there is known
       break;
+    case Instruction::ICmp:
+      if (is_compared_late(instruction)) return;
+      break;
     case Instruction::AtomicRMW:
     case Instruction::AtomicCmpXchg:
       return emit_atomic(instruction);
@@ -76,11 +79,11 @@ void VectorEmitter::emit_instruction(Instruction& instruction) {
       if (is_masked()) return emit_predicated_extension(instruction);
       emit_check(instruction);
     }
-    emit_once(instruction, shape.is_uniform() ? 1 : width_.chunks);
+    emit_once(instruction, parts_of(shape));
   }
 }
 
-/// A copy of the instruction for the group or for the first lane of each chunk.
+/// A copy of the instruction for the first lane of the group or of each chunk.
 void VectorEmitter::emit_once(Instruction& instruction, unsigned parts) {
   Wide result{shapes().of(&instruction), {}};
   for (unsigned k = 0; k < parts; ++k) {
@@ -104,16 +107,19 @@ void VectorEmitter::emit_once(Instruction& instruction, unsigned parts) {
   put(&instruction, std::move(result));
 }
 
-/// Whether extending a strided value wraps around inside a chunk. Nothing is done about it before the next access.
+/// Whether extending a strided value wraps around inside the group or a chunk. Nothing is done about it before the next
+/// access.
 void VectorEmitter::emit_check(Instruction& extension) {
   const Shape shape = shapes().of(&extension);
   llvm::Type* narrow = extension.getOperand(0)->getType();
   const bool is_signed = llvm::isa<llvm::SExtInst>(extension);
-  const auto step = static_cast<std::uint64_t>(shape.stride > 0 ? shape.stride : -shape.stride) * (width_.lanes - 1);
+  const unsigned parts = parts_of(shape);
+  const unsigned lanes = width_.group() / parts;
+  const auto step = static_cast<std::uint64_t>(shape.stride > 0 ? shape.stride : -shape.stride) * (lanes - 1);
   const auto id = shape.stride > 0
                       ? (is_signed ? llvm::Intrinsic::sadd_with_overflow : llvm::Intrinsic::uadd_with_overflow)
                       : (is_signed ? llvm::Intrinsic::ssub_with_overflow : llvm::Intrinsic::usub_with_overflow);
-  for (unsigned k = 0; k < width_.chunks; ++k) {
+  for (unsigned k = 0; k < parts; ++k) {
     Value* sum =
         b.CreateBinaryIntrinsic(id, first_lane(extension.getOperand(0), k), llvm::ConstantInt::get(narrow, step));
     Value* wraps = b.CreateExtractValue(sum, 1);
@@ -252,7 +258,7 @@ void VectorEmitter::emit_call(llvm::CallInst& call) {
     flush_checks();
     can_restart_ = false;
   } else if (!shape.is_varying()) {
-    return emit_once(call, shape.is_uniform() ? 1 : width_.chunks);
+    return emit_once(call, parts_of(shape));
   }
   if (!callee->isIntrinsic()) return emit_built_in(call);
   Wide result{Shape::varying(), {}};

@@ -81,19 +81,37 @@ void VectorEmitter::emit_predicated(const Division& division, BasicBlock* side) 
   mask_vectors_.assign(width_.chunks, nullptr);
 }
 
-/// A strided value that may wrap around inside a chunk, where only active lanes count: from the lowest of them, and
-/// checked against the highest.
+/// The lowest and the highest active lane of some chunks, counted from the first of them; any lanes if none is active.
+VectorEmitter::ActiveLanes VectorEmitter::active_lanes(unsigned first, unsigned chunks) {
+  ActiveLanes all{b.getInt32(0), b.getInt32(0), b.getFalse()};
+  Value* last_lane = b.getInt32(width_.lanes - 1);
+  auto zeros = [&](llvm::Intrinsic::ID id, Value* mask) {
+    return b.CreateAnd(b.CreateZExtOrTrunc(b.CreateBinaryIntrinsic(id, mask, b.getFalse()), b.getInt32Ty()), last_lane);
+  };
+  for (unsigned k = 0; k < chunks; ++k) {
+    Value* mask = mask_[first + k];
+    Value* offset = b.getInt32(k * width_.lanes);
+    Value* lowest = b.CreateAdd(offset, zeros(llvm::Intrinsic::cttz, mask));
+    Value* highest = b.CreateAdd(offset, b.CreateSub(last_lane, zeros(llvm::Intrinsic::ctlz, mask)));
+    Value* active = is_chunk_active(first + k);
+    all.lowest = b.CreateSelect(all.any, all.lowest, lowest);
+    all.highest = b.CreateSelect(active, highest, all.highest);
+    all.any = b.CreateOr(all.any, active);
+  }
+  return all;
+}
+
+/// A strided value that may wrap around inside the group or a chunk, where only active lanes count: from the lowest of
+/// them, and checked against the highest.
 void VectorEmitter::emit_predicated_extension(Instruction& extension) {
   const Shape shape = shapes().of(&extension);
   Wide result{shape, {}};
   llvm::Type* narrow = extension.getOperand(0)->getType();
   llvm::Type* wide = extension.getType();
   const auto stride = static_cast<std::uint64_t>(shape.stride);
-  for (unsigned k = 0; k < width_.chunks; ++k) {
+  for (unsigned k = 0; k < parts_of(shape); ++k) {
     Value* first = first_lane(extension.getOperand(0), k);
-    Value* last_lane = llvm::ConstantInt::get(mask_type(), width_.lanes - 1);
     auto first_as_seen_from = [&](Value* lane) {
-      lane = b.CreateAnd(lane, last_lane);  // any of them if none is active
       auto steps = [&](llvm::Type* type) {
         return b.CreateMul(b.CreateZExtOrTrunc(lane, type), llvm::ConstantInt::get(type, stride));
       };
@@ -101,10 +119,9 @@ void VectorEmitter::emit_predicated_extension(Instruction& extension) {
       Value* extended = llvm::isa<llvm::SExtInst>(extension) ? b.CreateSExt(value, wide) : b.CreateZExt(value, wide);
       return b.CreateSub(extended, steps(wide));
     };
-    Value* lowest = b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, mask_[k], b.getFalse());
-    Value* highest = b.CreateSub(last_lane, b.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, mask_[k], b.getFalse()));
-    result.parts.push_back(first_as_seen_from(lowest));
-    Value* wraps = b.CreateAnd(is_chunk_active(k), b.CreateICmpNE(result.parts[k], first_as_seen_from(highest)));
+    const ActiveLanes active = shape.spans_group() ? active_lanes(0, width_.chunks) : active_lanes(k, 1);
+    result.parts.push_back(first_as_seen_from(active.lowest));
+    Value* wraps = b.CreateAnd(active.any, b.CreateICmpNE(result.parts[k], first_as_seen_from(active.highest)));
     unchecked_ = unchecked_ == nullptr ? wraps : b.CreateOr(unchecked_, wraps);
   }
   put(&extension, std::move(result));

@@ -21,16 +21,18 @@ using llvm::Value;
 
 namespace {
 
+Span both(Span a, Span b) { return a.holds && b.holds ? Span{true, std::min(a.zeros, b.zeros)} : Span{}; }
+
 Shape join(Shape a, Shape b) {
   if (a.kind == Shape::Kind::Unknown) return b;
   if (b.kind == Shape::Kind::Unknown) return a;
   const unsigned zeros = std::min(a.zeros, b.zeros);
   if (a.is_varying() || b.is_varying() || a.stride != b.stride) return Shape::varying();
   if (a.is_uniform() && b.is_uniform()) return Shape::uniform(zeros);
-  return Shape::strided(a.stride, zeros, a.spans_warp && b.spans_warp, std::min(a.warp_zeros, b.warp_zeros));
+  return Shape::strided(a.stride, zeros, both(a.warp, b.warp), both(a.group, b.group));
 }
 
-constexpr unsigned warp_bits = 5;
+constexpr unsigned warp_lanes = 32;
 constexpr unsigned widest_stride = 64;  ///< bits of the integers whose strides are followed
 
 std::int64_t wrapped(std::uint64_t stride, unsigned width) {
@@ -110,6 +112,7 @@ Shape Shapes::of(const Value* value) const {
 Shape Shapes::of_operands(Instruction& instruction) const {
   bool uniform = true;
   bool same_in_warp = true;
+  bool same_in_group = true;
   for (const Value* operand : instruction.operands()) {
     if (llvm::isa<llvm::Function>(operand) || llvm::isa<llvm::BasicBlock>(operand)) continue;
     const Shape shape = of(operand);
@@ -117,12 +120,13 @@ Shape Shapes::of_operands(Instruction& instruction) const {
     if (!shape.is_same_in_chunk()) return Shape::varying();
     uniform &= shape.is_uniform();
     same_in_warp &= shape.is_same_in_warp();
+    same_in_group &= shape.is_same_in_group();
   }
   unsigned zeros = 0;
   if (instruction.getType()->isIntegerTy()) {
     zeros = llvm::computeKnownBits(&instruction, scalar_.getDataLayout()).countMinTrailingZeros();
   }
-  return uniform ? Shape::uniform(zeros) : Shape::strided(0, zeros, same_in_warp, zeros);
+  return uniform ? Shape::uniform(zeros) : Shape::strided(0, zeros, {same_in_warp, zeros}, {same_in_group, zeros});
 }
 
 Shape Shapes::transfer(Instruction& instruction) {
@@ -135,17 +139,16 @@ Shape Shapes::transfer(Instruction& instruction) {
       }
       const bool splits = warp_splits_.contains(instruction.getParent());
       if (merged.is_uniform() && chunk_merges_.contains(instruction.getParent())) {
-        return Shape::strided(0, merged.zeros, !splits, merged.zeros);
+        return Shape::strided(0, merged.zeros, {!splits, merged.zeros});
       }
-      if (splits) merged.spans_warp = false;
+      if (splits) merged.warp = {};
       return merged;
     }
-    case Instruction::Alloca:
-      return Shape::strided(
-          static_cast<std::int64_t>(llvm::alignTo(
-              llvm::cast<llvm::AllocaInst>(instruction).getAllocationSize(scalar_.getDataLayout())->getFixedValue(),
-              16)),
-          4);
+    case Instruction::Alloca: {
+      const auto bytes =
+          llvm::cast<llvm::AllocaInst>(instruction).getAllocationSize(scalar_.getDataLayout())->getFixedValue();
+      return Shape::strided(static_cast<std::int64_t>(llvm::alignTo(bytes, 16)), 4, {}, {!masked_, 4});
+    }
     case Instruction::Load:
       return transfer_load(instruction);
     case Instruction::Add:
@@ -184,8 +187,9 @@ Shape Shapes::transfer(Instruction& instruction) {
       if (!condition.is_same_in_chunk()) return Shape::varying();
       const Shape either = join(of(instruction.getOperand(1)), of(instruction.getOperand(2)));
       if (either.is_varying() || either.kind == Shape::Kind::Unknown || condition.is_uniform()) return either;
-      return Shape::strided(either.stride, either.zeros, either.spans_warp && condition.is_same_in_warp(),
-                            either.warp_zeros);
+      return Shape::strided(either.stride, either.zeros,
+                            {either.warp.holds && condition.is_same_in_warp(), either.warp.zeros},
+                            {either.group.holds && condition.is_same_in_group(), either.group.zeros});
     }
     case Instruction::AtomicRMW:
     case Instruction::AtomicCmpXchg:
@@ -206,16 +210,17 @@ Shape Shapes::transfer_load(Instruction& instruction) {
   if (const auto field = thread_field(load.getPointerOperand(), scalar_)) {
     constexpr std::size_t x = offsetof(ThreadState, thread_id), y = x + 4, z = x + 8;
     const unsigned aligned = log2_of(width_.lanes);
-    const bool warp_in_row = width_.is_line() || width_.block[0] % 32 == 0;
+    auto is_in_row = [&](unsigned lanes) { return width_.is_line() || width_.block[0] % lanes == 0; };
+    const Span warp{is_in_row(warp_lanes), log2_of(warp_lanes)};
+    const Span group{!masked_ && is_in_row(width_.group()), log2_of(width_.group())};
     switch (*field) {
       case offsetof(ThreadState, linear):
-        return Shape::strided(1, aligned, true, warp_bits);
+        return Shape::strided(1, aligned, {true, warp.zeros}, {!masked_, group.zeros});
       case x:
-        return width_.is_line() || width_.has_rows() ? Shape::strided(1, aligned, warp_in_row, warp_bits)
-                                                     : Shape::varying();
+        return width_.is_line() || width_.has_rows() ? Shape::strided(1, aligned, warp, group) : Shape::varying();
       case y:
       case z:
-        return width_.has_rows() ? Shape::strided(0, 0, warp_in_row) : Shape::varying();
+        return width_.has_rows() ? Shape::strided(0, 0, {warp.holds, 0}, {group.holds, 0}) : Shape::varying();
       default:
         return Shape::uniform();
     }
@@ -223,8 +228,8 @@ Shape Shapes::transfer_load(Instruction& instruction) {
   const Shape address = of(load.getPointerOperand());
   if (address.kind == Shape::Kind::Unknown) return {};
   if (address.is_uniform()) return Shape::uniform();
-  return address.is_same_in_chunk() && load.isSimple() ? Shape::strided(0, 0, address.is_same_in_warp())
-                                                       : Shape::varying();
+  if (!address.is_same_in_chunk() || !load.isSimple()) return Shape::varying();
+  return Shape::strided(0, 0, {address.is_same_in_warp(), 0}, {address.is_same_in_group(), 0});
 }
 
 Shape Shapes::sum(Shape a, Shape b, int sign, unsigned width) const {
@@ -232,32 +237,26 @@ Shape Shapes::sum(Shape a, Shape b, int sign, unsigned width) const {
   if (a.is_varying() || b.is_varying()) return Shape::varying();
   const std::uint64_t stride =
       static_cast<std::uint64_t>(a.stride) + static_cast<std::uint64_t>(sign) * static_cast<std::uint64_t>(b.stride);
-  return Shape::strided(wrapped(stride, width), std::min(a.zeros, b.zeros), a.spans_warp && b.spans_warp,
-                        std::min(a.warp_zeros, b.warp_zeros));
+  return Shape::strided(wrapped(stride, width), std::min(a.zeros, b.zeros), both(a.warp, b.warp),
+                        both(a.group, b.group));
 }
 
 namespace {
 
 bool is_power(std::int64_t stride) { return stride > 0 && std::has_single_bit(static_cast<std::uint64_t>(stride)); }
 
-/// In how many low bits the lanes of a chunk differ, if the rest is the same for all of them; else 0.
-unsigned bits_of_chunk(const Shape& shape, const VectorWidth& width) {
-  if (!shape.is_strided() || !is_power(shape.stride)) return 0;
-  const unsigned bits = log2_of(static_cast<std::uint64_t>(shape.stride)) + log2_of(width.lanes);
-  return shape.zeros >= bits ? bits : 0;
-}
-
-/// Likewise of a warp.
-unsigned bits_of_warp(const Shape& shape) {
-  if (!shape.is_strided() || !is_power(shape.stride) || !shape.spans_warp) return 0;
-  const unsigned bits = log2_of(static_cast<std::uint64_t>(shape.stride)) + warp_bits;
-  return shape.warp_zeros >= bits ? bits : 0;
+/// In how many low bits so many lanes differ, if the rest is the same for all of them; else 0.
+unsigned bits_between(const Shape& shape, Span span, unsigned lanes) {
+  if (!shape.is_strided() || !is_power(shape.stride) || !span.holds || !std::has_single_bit(lanes)) return 0;
+  const unsigned bits = log2_of(static_cast<std::uint64_t>(shape.stride)) + log2_of(lanes);
+  return span.zeros >= bits ? bits : 0;
 }
 
 Shape scaled(const Shape& a, std::uint64_t factor, unsigned width) {
   const unsigned more = factor != 0 ? log2_of(factor) : 0;
-  return Shape::strided(wrapped(static_cast<std::uint64_t>(a.stride) * factor, width), std::min(a.zeros + more, 63U),
-                        a.spans_warp, std::min(a.warp_zeros + more, 63U));
+  auto with_more = [&](unsigned zeros) { return std::min(zeros + more, 63U); };
+  return Shape::strided(wrapped(static_cast<std::uint64_t>(a.stride) * factor, width), with_more(a.zeros),
+                        {a.warp.holds, with_more(a.warp.zeros)}, {a.group.holds, with_more(a.group.zeros)});
 }
 
 }  // namespace
@@ -267,7 +266,7 @@ Shape Shapes::transfer_comparison(Instruction& instruction) {
   const Shape plain = of_operands(instruction);
   const auto* limit = llvm::dyn_cast<llvm::ConstantInt>(instruction.getOperand(1));
   const Shape value = of(instruction.getOperand(0));
-  const unsigned chunk = bits_of_chunk(value, width_);
+  const unsigned chunk = bits_between(value, {true, value.zeros}, width_.lanes);
   if (!plain.is_varying() || limit == nullptr || chunk == 0 || limit->getBitWidth() > widest_stride) return plain;
   std::uint64_t from = limit->getZExtValue();
   switch (llvm::cast<llvm::ICmpInst>(instruction).getPredicate()) {
@@ -289,8 +288,9 @@ Shape Shapes::transfer_comparison(Instruction& instruction) {
     return bits < limit->getBitWidth() && (from & ((std::uint64_t{1} << bits) - 1)) == 0;
   };
   if (!is_multiple(chunk)) return plain;
-  const unsigned warp = bits_of_warp(value);
-  return Shape::strided(0, 0, warp != 0 && is_multiple(warp));
+  const unsigned warp = bits_between(value, value.warp, warp_lanes);
+  const unsigned group = bits_between(value, value.group, width_.group());
+  return Shape::strided(0, 0, {warp != 0 && is_multiple(warp), 0}, {group != 0 && is_multiple(group), 0});
 }
 
 Shape Shapes::transfer_binary(Instruction& instruction) {
@@ -305,11 +305,13 @@ Shape Shapes::transfer_binary(Instruction& instruction) {
   const auto* number = llvm::dyn_cast<llvm::ConstantInt>(instruction.getOperand(1));
   const std::uint64_t constant = number != nullptr ? number->getZExtValue() : 0;
   // Where the first lane ends in at least these zeros, the lanes of a chunk differ in those bits only.
-  const unsigned block_bits = bits_of_chunk(a, width_);
+  const unsigned block_bits = bits_between(a, {true, a.zeros}, width_.lanes);
   const bool is_block = block_bits != 0;
-  const unsigned bits_of_whole_warp = bits_of_warp(a);
-  auto same_in_warp = [&](std::uint64_t lowest_bit) {
-    return Shape::strided(0, 0, bits_of_whole_warp != 0 && lowest_bit >= bits_of_whole_warp);
+  const unsigned warp_bits = bits_between(a, a.warp, warp_lanes);
+  const unsigned group_bits = bits_between(a, a.group, width_.group());
+  auto is_above = [](std::uint64_t bit, unsigned bits) { return bits != 0 && bit >= bits; };
+  auto same_above = [&](std::uint64_t bit) {
+    return Shape::strided(0, 0, {is_above(bit, warp_bits), 0}, {is_above(bit, group_bits), 0});
   };
   switch (instruction.getOpcode()) {
     case Instruction::Add:
@@ -325,17 +327,16 @@ Shape Shapes::transfer_binary(Instruction& instruction) {
       if (number == nullptr || !a.is_strided() || constant >= width) return plain;
       return scaled(a, std::uint64_t{1} << constant, width);
     case Instruction::LShr:
-      return number != nullptr && is_block && constant >= block_bits && constant < width ? same_in_warp(constant)
-                                                                                         : plain;
+      return number != nullptr && is_block && constant >= block_bits && constant < width ? same_above(constant) : plain;
     case Instruction::And:
       if (number == nullptr || !is_block) return plain;
       if (llvm::isMask_64(constant) && log2_of(constant + 1) >= block_bits) {
         Shape low = a;
-        low.spans_warp = a.spans_warp && bits_of_whole_warp != 0 && log2_of(constant + 1) >= bits_of_whole_warp;
-        if (!low.spans_warp) low.warp_zeros = 0;
+        if (!is_above(log2_of(constant + 1), warp_bits)) low.warp = {};
+        if (!is_above(log2_of(constant + 1), group_bits)) low.group = {};
         return low;
       }
-      return constant != 0 && log2_of(constant) >= block_bits ? same_in_warp(log2_of(constant)) : plain;
+      return constant != 0 && log2_of(constant) >= block_bits ? same_above(log2_of(constant)) : plain;
     case Instruction::Xor:  // with ones wherever the value may have them: what is left up to them
       if (number == nullptr || !a.is_strided() || !llvm::isMask_64(constant) ||
           range_in_block(instruction.getOperand(0), scalar_, width_).getUnsignedMax().ugt(constant))
@@ -352,22 +353,25 @@ Shape Shapes::transfer_extension(Instruction& instruction) {
   if (!from.is_strided() || from.stride == 0 || bits == 1 ||
       instruction.getType()->getScalarSizeInBits() > widest_stride)
     return of_operands(instruction);
-  const std::uint64_t lanes = width_.lanes - 1;
-  if (from.stride > 0 && (lanes * static_cast<std::uint64_t>(from.stride)) >> std::min(from.zeros, bits - 1) == 0) {
-    Shape same = from;  // the chunk lies between two multiples of a power of two
-    same.spans_warp =
-        from.spans_warp && 31 * static_cast<std::uint64_t>(from.stride) >> std::min(from.warp_zeros, bits - 1) == 0;
-    if (!same.spans_warp) same.warp_zeros = 0;
-    return same;
-  }
   if (keeps_stride(range_in_block(instruction.getOperand(0), scalar_, width_), from.stride,
                    llvm::isa<llvm::SExtInst>(instruction)))
     return from;
   const std::uint64_t step = from.stride > 0 ? static_cast<std::uint64_t>(from.stride)
                                              : std::uint64_t{0} - static_cast<std::uint64_t>(from.stride);
+  // Whether so many lanes lie between two multiples of a power of two.
+  auto fits = [&](unsigned lanes, unsigned zeros) {
+    return from.stride > 0 && ((lanes - 1) * step) >> std::min(zeros, bits - 1) == 0;
+  };
+  if (fits(width_.lanes, from.zeros)) {
+    Shape same = from;
+    if (!fits(warp_lanes, from.warp.zeros)) same.warp = {};
+    if (!fits(width_.group(), from.group.zeros)) same.group = {};
+    return same;
+  }
   if (masked_ || bits != 32 || step > (std::uint64_t{1} << 24)) return Shape::varying();
   checks_.insert(&instruction);
-  return Shape::strided(from.stride, from.zeros);
+  const bool is_checked_at_once = from.group.holds && (step * (width_.group() - 1)) >> (bits - 1) == 0;
+  return Shape::strided(from.stride, from.zeros, {}, {is_checked_at_once, from.group.zeros});
 }
 
 Shape Shapes::transfer_address(Instruction& instruction) {
@@ -386,7 +390,7 @@ Shape Shapes::transfer_address(Instruction& instruction) {
     scaled.stride *= static_cast<std::int64_t>(index.getSequentialElementStride(layout).getFixedValue());
     address = sum(address, scaled, 1, 64);
   }
-  address.zeros = address.warp_zeros = 0;
+  address.zeros = address.warp.zeros = address.group.zeros = 0;
   return address;
 }
 
@@ -398,7 +402,7 @@ Shape Shapes::transfer_call(Instruction& instruction) {
   if (name == "cucpu_vote") {
     const Shape mask = of(call.getArgOperand(3));
     if (mask.kind == Shape::Kind::Unknown) return {};
-    return mask.is_same_in_chunk() ? Shape::strided(0, 0, mask.is_same_in_warp()) : Shape::varying();
+    return mask.is_same_in_chunk() ? Shape::strided(0, 0, {mask.is_same_in_warp(), 0}) : Shape::varying();
   }
   if (name == "cucpu_globaltimer" || callee->getIntrinsicID() == llvm::Intrinsic::readcyclecounter)
     return Shape::uniform();

@@ -25,24 +25,35 @@ struct VectorWidth {
   bool has_rows() const { return !is_line() && block[0] % lanes == 0; }  ///< a chunk lies in one row of x
 };
 
+/// Whether a stride holds between all lanes of a warp or of the group, too, and low bits known to be zero in their
+/// first lane.
+struct Span {
+  bool holds = false;
+  unsigned zeros = 0;
+  bool operator==(const Span&) const = default;
+};
+
 struct Shape {
   enum class Kind : std::uint8_t { Unknown, Uniform, Strided, Varying };
   Kind kind = Kind::Unknown;
   std::int64_t stride = 0;  ///< of Strided: what each lane adds to the one before, in bytes for pointers
-  unsigned zeros = 0;       ///< low bits known to be zero in a Uniform value or the first lane of a Strided one
-  bool spans_warp = false;  ///< of Strided: the stride holds between all lanes of a warp, not of a chunk only
-  unsigned warp_zeros = 0;  ///< if so: low bits known to be zero in the first lane of the warp
+  unsigned zeros = 0;  ///< low bits known to be zero in a Uniform value or the first lane of a Strided one's chunks
+  Span warp;
+  Span group;  ///< in the full version only: in the masked one chunks come and go
 
-  static Shape uniform(unsigned zeros = 0) { return {Kind::Uniform, 0, zeros, true, zeros}; }
-  static Shape strided(std::int64_t stride, unsigned zeros = 0, bool spans_warp = false, unsigned warp_zeros = 0) {
-    return {Kind::Strided, stride, zeros, spans_warp, spans_warp ? warp_zeros : 0};
+  static Shape uniform(unsigned zeros = 0) { return {Kind::Uniform, 0, zeros, {true, zeros}, {true, zeros}}; }
+  static Shape strided(std::int64_t stride, unsigned zeros = 0, Span warp = {}, Span group = {}) {
+    return {Kind::Strided, stride, zeros, warp.holds ? warp : Span{}, group.holds ? group : Span{}};
   }
-  static Shape varying() { return {Kind::Varying, 0, 0, false, 0}; }
-  bool is_same_in_warp() const { return is_uniform() || (is_strided() && stride == 0 && spans_warp); }
+  static Shape varying() { return {Kind::Varying, 0, 0, {}, {}}; }
   bool is_uniform() const { return kind == Kind::Uniform; }
   bool is_strided() const { return kind == Kind::Strided; }
   bool is_varying() const { return kind == Kind::Varying; }
   bool is_same_in_chunk() const { return is_uniform() || (is_strided() && stride == 0); }
+  bool is_same_in_warp() const { return is_same_in_chunk() && warp.holds; }
+  bool is_same_in_group() const { return is_same_in_chunk() && group.holds; }
+  /// Whether one number tells the values of all lanes.
+  bool spans_group() const { return !is_varying() && group.holds; }
   bool operator==(const Shape&) const = default;
 };
 

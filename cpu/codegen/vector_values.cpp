@@ -31,8 +31,7 @@ VectorEmitter::Slots& VectorEmitter::slots_of(Instruction* instruction, Version 
   if (slots.empty()) {
     const Shape shape = (version == Full ? full_shapes_ : masked_shapes_).of(instruction);
     llvm::Type* type = part_type(shape, instruction->getType());
-    const unsigned count = shape.is_uniform() ? 1 : width_.chunks;
-    for (unsigned k = 0; k < count; ++k) slots.push_back(slot(type, version == Full ? "f" : "m"));
+    for (unsigned k = 0; k < parts_of(shape); ++k) slots.push_back(slot(type, version == Full ? "f" : "m"));
   }
   return slots;
 }
@@ -47,10 +46,8 @@ Wide VectorEmitter::get(Value* value) {
   }
   Wide wide{shapes().of(value), {}};
   if (auto frame = frames_.find(instruction); frame != frames_.end()) {
-    for (unsigned k = 0; k < width_.chunks; ++k) {
-      const auto offset = static_cast<std::uint64_t>(wide.shape.stride) * k * width_.lanes;
-      wide.parts.push_back(b.CreateConstGEP1_64(b.getInt8Ty(), frame->second, offset));
-    }
+    for (unsigned k = 0; k < parts_of(wide.shape); ++k)
+      wide.parts.push_back(stepped(frame->second, wide.shape.stride, k * width_.lanes));
   } else {
     for (llvm::AllocaInst* from : slots_of(instruction, version_)) {
       wide.parts.push_back(b.CreateLoad(from->getAllocatedType(), from));
@@ -73,9 +70,19 @@ void VectorEmitter::put(Instruction* instruction, Wide wide) {
   known_.values[instruction] = std::move(wide);
 }
 
-Value* VectorEmitter::first_lane(Value* value, unsigned chunk) {
-  const Wide wide = get(value);
-  return wide.parts[wide.shape.is_uniform() ? 0 : chunk];
+/// What a strided value is so many lanes after the first.
+Value* VectorEmitter::stepped(Value* first, std::int64_t stride, unsigned lanes) {
+  const std::uint64_t distance = static_cast<std::uint64_t>(stride) * lanes;
+  if (distance == 0) return first;
+  llvm::Type* type = first->getType();
+  if (type->isPointerTy()) return b.CreateConstGEP1_64(b.getInt8Ty(), first, distance);
+  return b.CreateAdd(first,
+                     llvm::ConstantInt::get(type, llvm::APInt(64, distance).zextOrTrunc(type->getIntegerBitWidth())));
+}
+
+Value* VectorEmitter::first_lane_of(const Wide& wide, unsigned chunk) {
+  if (!wide.shape.spans_group()) return wide.parts[chunk];
+  return stepped(wide.parts[0], wide.shape.stride, chunk * width_.lanes);
 }
 
 Value* VectorEmitter::splat(Value* scalar) {
@@ -98,7 +105,7 @@ Value* VectorEmitter::lane_numbers(llvm::Type* integer, std::int64_t stride) {
 
 Value* VectorEmitter::vector_of(const Wide& wide, unsigned chunk, llvm::Type* scalar) {
   if (wide.shape.is_varying()) return wide.parts[chunk];
-  Value* first = wide.parts[wide.shape.is_uniform() ? 0 : chunk];
+  Value* first = first_lane_of(wide, chunk);
   if (wide.shape.stride == 0) return splat(first);
   if (scalar->isPointerTy())
     return b.CreateGEP(b.getInt8Ty(), splat(first), lane_numbers(b.getInt64Ty(), wide.shape.stride));
@@ -114,15 +121,15 @@ Value* VectorEmitter::vector(Value* value, unsigned chunk) {
 }
 
 Wide VectorEmitter::converted(const Wide& wide, const Shape& to, llvm::Type* scalar) {
-  if (to.kind == wide.shape.kind) return {to, wide.parts};
+  if (to.kind == wide.shape.kind && parts_of(to) == wide.parts.size()) return {to, wide.parts};
   Wide result{to, {}};
   if (to.is_varying()) {
     for (unsigned k = 0; k < width_.chunks; ++k) result.parts.push_back(vector_of(wide, k, scalar));
-  } else if (to.is_strided() && wide.shape.is_uniform() && to.stride == 0) {
-    result.parts.assign(width_.chunks, wide.parts[0]);
+  } else if (to.is_strided() && to.stride == wide.shape.stride && wide.shape.spans_group()) {
+    for (unsigned k = 0; k < parts_of(to); ++k) result.parts.push_back(first_lane_of(wide, k));
   } else {
     refuse("a value whose shapes do not fit");
-    result.parts.assign(width_.chunks, llvm::PoisonValue::get(scalar));
+    result.parts.assign(parts_of(to), llvm::PoisonValue::get(scalar));
   }
   return result;
 }
@@ -142,7 +149,7 @@ Value* VectorEmitter::is_chunk_active(unsigned chunk) { return b.CreateIsNotNull
 Value* VectorEmitter::bits_where(Value* predicate, unsigned chunk) {
   const Wide wide = get(predicate);
   if (!wide.shape.is_varying()) {
-    Value* first = wide.parts[wide.shape.is_uniform() ? 0 : chunk];
+    Value* first = first_lane_of(wide, chunk);
     if (is_masked()) first = b.CreateFreeze(first);
     return b.CreateSelect(first, mask_[chunk], llvm::ConstantInt::get(mask_type(), 0));
   }

@@ -9,6 +9,7 @@ add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_form_choice_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_forms_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_kernels_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_vector_groups_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_vector_memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_vector_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/random_kernels.cpp)
@@ -20,6 +21,6 @@ add_custom_command(TARGET codegen_tests POST_BUILD VERBATIM COMMAND ${CMAKE_COMM
   $<TARGET_FILE:cpu_compiler> $<TARGET_FILE_DIR:codegen_tests>/$<TARGET_FILE_NAME:cpu_compiler>)
 target_compile_definitions(codegen_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
 add_test(NAME codegen_tests COMMAND codegen_tests)
-# Once more in the vector form, wherever it takes a kernel; those of VectorForm choose their forms themselves.
-add_test(NAME codegen_tests_in_vector_form COMMAND codegen_tests --gtest_filter=-VectorForm.*)
+# Once more in the vector form, wherever it takes a kernel; those of VectorForm and VectorGroups choose their forms themselves.
+add_test(NAME codegen_tests_in_vector_form COMMAND codegen_tests --gtest_filter=-VectorForm.*:VectorGroups.*)
 set_tests_properties(codegen_tests_in_vector_form PROPERTIES ENVIRONMENT CUCORE_CPU_FORM=vector)

@@ -270,34 +270,6 @@ TEST(VectorForm, narrows_halves_that_were_made_ready_in_another_block) {
     EXPECT_EQ(run_form(text, FormOfCode::Vector, threads), run_form(text, FormOfCode::Scalar, threads));
 }
 
-TEST(VectorForm, fetches_ahead_for_the_next_block_where_rows_are_short) {
-  auto fetches = [](const std::string& body, std::uint32_t x, std::uint32_t y) {
-    TestModule module(kernel(body), FormOfCode::Vector);
-    const std::string ir =
-        codegen::dump_ir(module.module(), 0, {.form = FormOfCode::Vector, .block = {x, y, 1}, .march = "x86-64-v3"});
-    const std::string call = "call void @llvm.prefetch";
-    unsigned count = 0;
-    for (std::size_t at = ir.find(call); at != std::string::npos; at = ir.find(call, at + 1)) ++count;
-    return count;
-  };
-  const std::string one_place = "ld.global.u32 %r1, [%a1];\nadd.u32 %r1, %r1, 1;\n";
-  EXPECT_EQ(fetches(one_place, 32, 8), 4U) << "a line for each chunk, for the load and the store together";
-  EXPECT_EQ(fetches("ld.global.u32 %r1, [%a1+4];\n", 32, 8), 4U) << "two places that differ by a constant";
-  EXPECT_EQ(fetches("ld.global.u32 %r1, [%a1];\nadd.u64 %a1, %a1, %a0;\n", 32, 8), 8U) << "two places";
-  EXPECT_EQ(fetches(one_place, 256, 1), 0U) << "a row that is long";
-  EXPECT_EQ(fetches("ld.global.u32 %r1, [%a1];\nbar.sync 0;\n", 32, 8), 0U) << "a barrier";
-  EXPECT_EQ(fetches("ld.global.u32 %r2, [%a1];\nL0: ld.global.u32 %r1, [%a1];\nadd.u32 %r2, %r2, %r1;\n"
-                    "add.u64 %a1, %a1, 128;\nsetp.lt.u32 %p0, %r2, 9;\n@%p0 bra L0;\n",
-                    32, 8),
-            8U)
-      << "before and behind a loop";
-  EXPECT_EQ(fetches("mul.lo.u32 %r2, %r0, 3;\nmul.wide.u32 %a1, %r2, 4;\nadd.u64 %a1, %a1, %a0;\n"
-                    "ld.global.u32 %r1, [%a1];\n",
-                    32, 8),
-            0U)
-      << "places that are no row";
-}
-
 TEST(VectorForm, runs_short_branches_of_some_lanes_under_a_mask) {
   // Lanes take a side of stores, one that makes a value, and one whose index wraps around between or outside them.
   for (const std::string& body : {

@@ -1,0 +1,157 @@
+// What the vector form knows of all lanes of a group at once: the steps between them, and what the ends say.
+#include <gtest/gtest.h>
+
+#include "cpu/tests/codegen_stand_in.hpp"
+#include "cpu/tests/codegen_vector_kernels.hpp"
+
+namespace cucore::cpu {
+
+namespace {
+
+using codegen::FormOfCode;
+
+/// Both forms of a kernel, in small groups, and in a group of the whole block, as barriers want it.
+void expect_the_same(const std::string& body, std::initializer_list<unsigned> blocks = {256}) {
+  for (const unsigned threads : blocks) {
+    for (const char* const before : {"", "bar.sync 0;\n"}) {
+      const std::string text = kernel(before + body);
+      std::string refusal;
+      EXPECT_EQ(run_form(text, FormOfCode::Vector, threads, &refusal), run_form(text, FormOfCode::Scalar, threads))
+          << text << threads;
+      EXPECT_EQ(refusal, "") << text;
+    }
+  }
+}
+
+/// %r5 = 0, as nothing but the launch tells.
+constexpr const char* zero = "mov.u32 %r5, %nctaid.x;\nsub.u32 %r5, %r5, 1;\n";
+
+/// %r6 = value + step * thread
+std::string index(const std::string& value, const std::string& step) {
+  return zero + ("add.u32 %r6, %r5, " + value + ";\nmad.lo.u32 %r6, %r0, " + step + ", %r6;\n");
+}
+
+unsigned fetches(const std::string& body, std::uint32_t x, std::uint32_t y) {
+  TestModule module(kernel(body), FormOfCode::Vector);
+  const std::string ir =
+      codegen::dump_ir(module.module(), 0, {.form = FormOfCode::Vector, .block = {x, y, 1}, .march = "x86-64-v3"});
+  const std::string call = "call void @llvm.prefetch";
+  unsigned count = 0;
+  for (std::size_t at = ir.find(call); at != std::string::npos; at = ir.find(call, at + 1)) ++count;
+  return count;
+}
+
+/// A loop whose index grows by %r7 from the thread's on.
+std::string loop_by(const std::string& step) {
+  return "mov.u32 %r7, " + step +
+         ";\nmov.u32 %r2, %r0;\nmov.u32 %r1, 0;\nL0: mul.wide.u32 %a2, %r2, 4;\nadd.u64 %a2, %a2, %a0;\n"
+         "ld.global.u32 %r3, [%a2];\nadd.u32 %r1, %r1, %r3;\nadd.u32 %r2, %r2, %r7;\nsetp.lt.u32 %p0, %r2, 256;\n"
+         "@%p0 bra L0;\n";
+}
+
+}  // namespace
+
+TEST(VectorGroups, go_where_the_first_lane_and_the_last_go_unless_a_value_wraps_around_between_them) {
+  struct Case {
+    const char* test;
+    const char* value;
+    const char* limit;
+  };
+  for (const Case& each : {Case{"lt.s32", "0", "100"}, Case{"ge.s32", "0", "300"}, Case{"gt.u32", "90", "20"},
+                           Case{"lt.s32", "2147483600", "-2147483500"}, Case{"ge.u32", "4294967200", "50"},
+                           Case{"gt.s32", "-2147483600", "2147483500"}, Case{"le.u32", "90", "4294967200"}}) {
+    for (const char* const step : {"1", "-1"}) {
+      expect_the_same(index(each.value, step) + "add.u32 %r7, %r5, " + each.limit + ";\nst.global.u32 [%a1], 3;\nsetp." +
+                      each.test + " %p0, %r6, %r7;\n@%p0 bra L1;\nred.global.add.u32 [%a1], %r6;\n" +
+                      "L1: ld.global.u32 %r1, [%a1];\nadd.u32 %r1, %r1, %r0;\n");
+    }
+  }
+}
+
+TEST(VectorGroups, leave_a_loop_over_a_grid_when_each_lane_does) {
+  for (const char* const value : {"0", "2147483000"}) {
+    for (const char* const limit : {"1", "999", "1024", "2147483300"}) {
+      expect_the_same(
+          index(value, "1") + "add.u32 %r7, %r5, 317;\nadd.u32 %r8, %r5, " + limit +
+              ";\nsub.u32 %r9, %r8, 1500;\nmax.s32 %r6, %r6, %r9;\nmov.u32 %r1, 0;\n"
+              "setp.ge.s32 %p0, %r6, %r8;\n@%p0 bra L1;\nL0: add.u32 %r1, %r1, %r6;\nadd.u32 %r6, %r6, %r7;\n"
+              "setp.lt.s32 %p1, %r6, %r8;\n@%p1 bra L0;\nL1:\n",
+          {48, 256, 300});
+    }
+  }
+}
+
+TEST(VectorGroups, extend_what_wraps_around_between_their_chunks_as_each_lane_would) {
+  for (const char* const extends : {"cvt.u64.u32 %a2", "cvt.s64.s32 %a2"}) {
+    for (const char* const value : {"-5", "-20", "-100", "2147483548", "-1000"}) {
+      for (const char* const step : {"1", "-3"}) {
+        expect_the_same(index(value, step) + extends +
+                        ", %r6;\nmul.lo.u64 %a2, %a2, 0x9e3779b97f4a7c15;\nld.global.u32 %r2, [%a1];\n"
+                        "shr.u64 %a2, %a2, 30;\ncvt.u32.u64 %r1, %a2;\nadd.u32 %r1, %r1, %r2;\n");
+      }
+    }
+  }
+}
+
+TEST(VectorGroups, extend_under_a_mask_from_the_first_active_lane_to_the_last) {
+  for (const char* const from : {"5", "20", "100", "200"}) {
+    const std::string number = from;
+    expect_the_same(zero + ("mov.u32 %r1, 99;\nadd.u32 %r4, %r5, " + number) +
+                    ";\nsetp.lt.u32 %p0, %r0, %r4;\n@%p0 bra L1;\nsub.u32 %r2, %r0, %r4;\ncvt.u64.u32 %a2, %r2;\n"
+                    "shr.u64 %a3, %a2, 20;\nshl.b64 %a2, %a2, 2;\nadd.u64 %a2, %a2, %a0;\nld.global.u32 %r1, [%a2+" +
+                    std::to_string(4 * std::stoi(number)) +
+                    "];\ncvt.u32.u64 %r3, %a3;\nadd.u32 %r1, %r1, %r3;\nadd.u32 %r1, %r1, %r2;\nL1:\n");
+  }
+}
+
+TEST(VectorGroups, return_from_parted_lanes_with_the_steps_that_hold_there) {
+  expect_the_same(index("7", "2") +
+                  "mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nL0: and.b32 %r3, %r0, 3;\nmov.u32 %r4, 0;\n"
+                  "L1: add.u32 %r1, %r1, %r6;\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p0, %r4, %r3;\n@%p0 bra L1;\n"
+                  "add.u32 %r6, %r6, 5;\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 4;\n@%p1 bra L0;\n");
+}
+
+TEST(VectorGroups, make_addresses_of_atomics_of_narrow_indices_in_each_lane) {
+  // What is there at the end does not depend on the order of threads; sums of what they found there do not, either.
+  const std::string begin =
+      ".shared .align 4 .b8 own[2048];\nmov.u64 %a4, own;\n"
+      "and.b32 %r2, %r0, 255;\nmul.wide.u32 %a2, %r2, 4;\nadd.u64 %a2, %a2, %a4;\nst.shared.u32 [%a2], %r5;\n"
+      "st.shared.u32 [%a2+1024], %r5;\nmul.lo.u32 %r3, %r0, 2654435761;\nst.global.u32 [%a1], %r3;\nbar.sync 0;\n"
+      "ld.global.u8 %r4, [%a1+3];\nmul.wide.u32 %a3, %r4, 4;\nadd.u64 %a3, %a3, %a4;\n";
+  const std::string end =
+      "bar.sync 0;\nld.shared.u32 %r2, [%a2];\nld.shared.u32 %r3, [%a2+1024];\nmad.lo.u32 %r1, %r3, 1000, %r2;\n";
+  for (const char* const body : {
+           "atom.shared.add.u32 %r1, [%a3], 1;\natom.shared.add.u32 %r6, [%a3+1024], %r1;\n",
+           "setp.gt.u32 %p0, %r4, 77;\n@%p0 atom.shared.max.u32 %r1, [%a3], %r0;\n",
+           "atom.shared.cas.b32 %r1, [%a3], 0, 9;\nsetp.ne.u32 %p0, %r1, 0;\nselp.b32 %r1, 1, 2, %p0;\n"
+           "atom.shared.add.u32 %r6, [%a3+1024], %r1;\n",
+       })
+    expect_the_same(zero + begin + body + end, {48, 256, 1024});
+}
+
+TEST(VectorGroups, fetch_ahead_for_the_next_block_where_rows_are_short) {
+  const std::string one_place = "ld.global.u32 %r1, [%a1];\nadd.u32 %r1, %r1, 1;\n";
+  EXPECT_EQ(fetches(one_place, 32, 8), 2U) << "each line of the row, for the load and the store together";
+  EXPECT_EQ(fetches("ld.global.u32 %r1, [%a1+4];\n", 32, 8), 2U) << "two places that differ by a constant";
+  EXPECT_EQ(fetches("ld.global.u32 %r1, [%a1];\nadd.u64 %a1, %a1, %a0;\n", 32, 8), 4U) << "two places";
+  EXPECT_EQ(fetches(one_place, 256, 1), 0U) << "a row that is long";
+  EXPECT_EQ(fetches("ld.global.u32 %r1, [%a1];\nbar.sync 0;\n", 32, 8), 0U) << "a barrier";
+  EXPECT_EQ(fetches("ld.global.u32 %r2, [%a1];\nL0: ld.global.u32 %r1, [%a1];\nadd.u32 %r2, %r2, %r1;\n"
+                    "add.u64 %a1, %a1, 128;\nsetp.lt.u32 %p0, %r2, 9;\n@%p0 bra L0;\n",
+                    32, 8),
+            4U)
+      << "before and behind a loop";
+  EXPECT_EQ(fetches("mul.lo.u32 %r2, %r0, 3;\nmul.wide.u32 %a1, %r2, 4;\nadd.u64 %a1, %a1, %a0;\n"
+                    "ld.global.u32 %r1, [%a1];\n",
+                    32, 8),
+            0U)
+      << "places that are no row";
+}
+
+TEST(VectorGroups, fetch_ahead_for_the_next_turn_of_a_loop_over_a_grid) {
+  EXPECT_GE(fetches(loop_by("%nctaid.x"), 256, 1), 2U);
+  EXPECT_EQ(fetches(loop_by("512"), 256, 1), 0U) << "a step that a processor learns";
+  EXPECT_EQ(fetches(loop_by("%laneid"), 256, 1), 0U) << "no row behind the first turn";
+}
+
+}  // namespace cucore::cpu
