@@ -150,9 +150,17 @@ Block::Barrier& Block::note_arrival(std::uint32_t id, std::uint32_t count) {
 }
 
 bool Block::is_complete(const Barrier& barrier) const {
-  // Ended threads count as arrived at a barrier of the whole block; named parts of a block count only who comes.
-  const bool whole = barrier.expected == grid_.threads_per_block;
-  return barrier.expected != 0 && barrier.arrived + (whole ? ended_ : 0) >= barrier.expected;
+  if (barrier.expected == 0) return false;
+  // Ended threads count as arrived at a barrier of the whole block, once; named parts of a block count only who comes.
+  std::uint32_t arrived = barrier.arrived;
+  if (barrier.expected == grid_.threads_per_block && ended_ != 0) {
+    const auto has_ended = [&](const auto& arrival) {
+      return (ended_lanes_[arrival.first / kLanes] >> (arrival.first % kLanes) & 1) != 0;
+    };
+    arrived += ended_;
+    arrived -= static_cast<std::uint32_t>(std::count_if(barrier.arrivals.begin(), barrier.arrivals.end(), has_ended));
+  }
+  return arrived >= barrier.expected;
 }
 
 void Block::release(Barrier& barrier) {
@@ -177,7 +185,8 @@ void Block::release(Barrier& barrier) {
 
 void Block::arrive_at_barrier(const DeviceThread& thread, std::uint32_t id, std::uint32_t count) {
   Barrier& barrier = note_arrival(id, count);
-  if (BlockRaces* const races = this->races()) barrier.arrivals.emplace_back(thread.state.linear, races->arrive());
+  BlockRaces* const races = this->races();
+  barrier.arrivals.emplace_back(thread.state.linear, races != nullptr ? races->arrive() : 0);
   if (is_complete(barrier)) release(barrier);
 }
 

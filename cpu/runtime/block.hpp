@@ -101,7 +101,7 @@ class Block {
     std::uint32_t true_count = 0;
     std::uint32_t reduced = 0;                                      ///< threads that brought a predicate
     std::vector<std::uint32_t> waiting;                             ///< indices of threads
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> arrivals;  ///< without waiting: thread and step, for races
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> arrivals;  ///< without waiting: thread, and step for races
   };
   /// Lanes of one warp that meet for one operation over one member mask.
   struct Meeting {

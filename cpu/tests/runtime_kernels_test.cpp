@@ -43,6 +43,47 @@ TEST_F(Kernels, threads_that_left_count_as_arrived) {
   EXPECT_EQ(50, *out);
 }
 
+TEST_F(Kernels, threads_that_arrived_and_left_count_once) {
+  // The first warp arrives and leaves, the second waits for what the third writes after a while.
+  ASSERT_OK(cuModuleLoadData(&module, R"(
+.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry hand_in(.param .u64 out)
+{
+  .reg .b32 %x, %turn, %value;
+  .reg .b64 %out;
+  .reg .pred %first, %third, %again;
+  .shared .align 4 .b8 word[4];
+  ld.param.u64 %out, [out];
+  mov.u32 %x, %tid.x;
+  setp.lt.u32 %first, %x, 32;
+  @%first bra LEAVE;
+  setp.ge.u32 %third, %x, 64;
+  mov.u32 %turn, 100;
+  @!%third bra MEET;
+WAIT:
+  nanosleep.u32 100;
+  sub.u32 %turn, %turn, 1;
+  setp.ne.u32 %again, %turn, 0;
+  @%again bra WAIT;
+  st.volatile.shared.u32 [word], 7;
+MEET:
+  bar.sync 1, 96;
+  ld.volatile.shared.u32 %value, [word];
+  mad.wide.u32 %out, %x, 4, %out;
+  st.global.u32 [%out], %value;
+  ret;
+LEAVE:
+  bar.arrive 1, 96;
+  ret;
+})"));
+  auto* const out = device_array<std::uint32_t>(96);
+  ASSERT_OK(launch(kernel("hand_in"), 1, 96, nullptr, out));
+  ASSERT_OK(cuCtxSynchronize());
+  for (std::uint32_t i = 32; i < 96; ++i) EXPECT_EQ(7U, out[i]) << i;
+}
+
 TEST_F(Kernels, blocks_wait_for_earlier_ones) {
   constexpr int kBlocks = 200;
   int* const turn = device_array<int>(1);
