@@ -15,6 +15,7 @@
 #include "cpu/codegen/matrix_unit.hpp"
 #include "cpu/codegen/mbarrier.hpp"
 #include "cpu/codegen/tensor_copy.hpp"
+#include "cpu/codegen/warpgroup_unit.hpp"
 
 extern "C" {
 double roundeven(double);
@@ -369,6 +370,7 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_matrix_load_rows", address_of(matrix_unit::load_rows)},
       {"cucpu_matrix_store_rows", address_of(matrix_unit::store_rows)},
       {"cucpu_matrix_transpose", address_of(matrix_unit::transpose)},
+      {"cucpu_warpgroup_multiply", address_of(warpgroup_unit::multiply)},
 
       {"cucpu_barrier", address_of(cucpu_barrier)},
       {"cucpu_barrier_arrive", address_of(cucpu_barrier_arrive)},

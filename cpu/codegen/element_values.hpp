@@ -1,4 +1,4 @@
-// The values of floating-point elements of matrices and tensors, and the nearest pattern of a value.
+// The values of elements of matrices and tensors, the nearest pattern of a value, and where patterns lie in memory.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,11 @@
 
 namespace cucore::cpu::codegen {
 
+/// The element at `index` of consecutive elements of `bits` bits, as a pattern.
+std::uint64_t pattern_at(const void* base, unsigned bits, std::uint64_t index);
+void put_pattern(void* base, unsigned bits, std::uint64_t index, std::uint64_t pattern);
+
+std::int32_t to_integer(Element element, std::uint64_t pattern);
 double to_real(Element element, std::uint64_t pattern);
 /// Of F16, Bf16, F32 and F64; every NaN is the canonical one of its type (F64's stay).
 std::uint64_t from_real(Element element, double value);

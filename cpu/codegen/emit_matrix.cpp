@@ -1,7 +1,9 @@
-// mma, wmma, ldmatrix, stmatrix and movmatrix: registers go to memory, and the matrix unit works on those of all lanes.
+// mma, wmma, wgmma, ldmatrix, stmatrix and movmatrix: registers go to memory, and the matrix unit works on those of all
+// lanes.
 #include "cpu/codegen/function_emitter.hpp"
 #include "cpu/codegen/generators.hpp"
 #include "cpu/codegen/matrix_form.hpp"
+#include "cpu/codegen/warpgroup_form.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -26,7 +28,7 @@ Value* register_in(FunctionEmitter& f, llvm::AllocaInst* room, std::size_t n) {
 }
 
 /// The registers of a source operand, in memory.
-Value* put_registers(FunctionEmitter& f, const Operand& operand, Type type) {
+llvm::AllocaInst* put_registers(FunctionEmitter& f, const Operand& operand, Type type) {
   const std::vector<Operand> registers = f.elements(operand);
   llvm::AllocaInst* room = room_for(f, registers, type);
   for (std::size_t n = 0; n < registers.size(); ++n)
@@ -63,6 +65,31 @@ void emit_mma(FunctionEmitter& f, const Instruction& i) {
   Value* metadata = form.has(MatrixForm::is_sparse) ? f.source(i.operands[4], Type::B32) : f.b.getInt32(0);
   f.call("cucpu_matrix_multiply", f.b.getVoidTy(), {f.thread(), f.b.getInt64(form.bits()), a, b, c, d, metadata});
   take_registers(f, results, d, type);
+}
+
+/// wgmma.mma_async d, a, b and, if A is sparse, metadata and which lanes bring it, and whether d counts before
+void emit_wgmma(FunctionEmitter& f, const Instruction& i) {
+  WarpgroupForm form;
+  read_warpgroup_form(i, form);
+  const bool is_sparse = form.has(WarpgroupForm::is_sparse);
+  const bool has_descriptor = form.has(WarpgroupForm::a_in_shared);
+  const std::vector<Operand> results = f.elements(i.operands[0]);
+  llvm::AllocaInst* d = put_registers(f, i.operands[0], Type::B32);
+  Value* a = llvm::ConstantPointerNull::get(f.b.getPtrTy());
+  if (!has_descriptor) a = put_registers(f, i.operands[1], Type::B32);
+  Value* a_descriptor = has_descriptor ? f.source(i.operands[1], Type::B64) : f.b.getInt64(0);
+  Value* b_descriptor = f.source(i.operands[2], Type::B64);
+  Value* window = f.b.getInt32(0);
+  if (f.own_shared() != f.shared_base()) {
+    Value* const distance = f.b.CreateSub(f.b.CreatePtrToInt(f.own_shared(), f.b.getInt64Ty()),
+                                          f.b.CreatePtrToInt(f.shared_base(), f.b.getInt64Ty()));
+    window = f.b.CreateTrunc(distance, f.b.getInt32Ty());
+  }
+  Value* metadata = is_sparse ? f.source(i.operands[3], Type::B32) : f.b.getInt32(0);
+  Value* accumulates = f.b.CreateZExt(f.predicate(i.operands[is_sparse ? 5 : 3]), f.b.getInt32Ty());
+  f.call("cucpu_warpgroup_multiply", f.b.getVoidTy(),
+         {f.thread(), f.b.getInt64(form.bits()), d, a, a_descriptor, b_descriptor, window, accumulates, metadata});
+  take_registers(f, results, d, Type::B32);
 }
 
 /// wmma.load r, [p], stride

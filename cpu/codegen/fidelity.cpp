@@ -21,7 +21,8 @@ bool is_float_in_few_bits(ptx::Type type) {
 /// Null for an instruction whose results are a GPU's bit for bit.
 const char* why_approximate(const ptx::Instruction& instruction) {
   if (instruction.has(M::Approx) || instruction.has(M::Full)) return "within the documented error, in other bits";
-  const bool multiplies = instruction.opcode == O::Mma || (instruction.opcode == O::Wmma && instruction.has(M::Mma));
+  const bool multiplies = instruction.opcode == O::Mma || (instruction.opcode == O::Wmma && instruction.has(M::Mma)) ||
+                          (instruction.opcode == O::Wgmma && instruction.has(M::Sp));
   if (multiplies && std::any_of(instruction.types.begin(), instruction.types.end(), is_float_in_few_bits))
     return "a GPU adds up matrix products with fewer bits";
   if (instruction.opcode == O::Tex && std::any_of(instruction.types.begin(), instruction.types.end(),

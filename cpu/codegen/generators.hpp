@@ -128,6 +128,7 @@ CUCPU_GENERATOR(emit_wmma_store);
 CUCPU_GENERATOR(emit_ldmatrix);
 CUCPU_GENERATOR(emit_stmatrix);
 CUCPU_GENERATOR(emit_movmatrix);
+CUCPU_GENERATOR(emit_wgmma);
 
 // emit_texture.cpp
 CUCPU_GENERATOR(emit_texture_fetch);

@@ -78,6 +78,12 @@ constexpr ModifierSet matrix_shapes{M::M8n8k4,    M::M8n8k16,  M::M8n8k32,  M::M
                                     M::M16n16k16, M::M16n16k8, M::M32n8k16, M::M16n8k4,   M::M16n8k8,
                                     M::M16n8k16,  M::M16n8k32, M::M16n8k64, M::M16n8k128, M::M16n8k256};
 constexpr ModifierSet matrix_product{M::Sync, M::Aligned, M::Row, M::Col, M::Satfinite, M::Xor, M::And, M::Popc};
+constexpr ModifierSet warpgroup_shapes = [] {
+  ModifierSet shapes = plain;
+  for (auto n = static_cast<std::size_t>(M::M64n8k8); n <= static_cast<std::size_t>(M::M64n256k256); ++n)
+    shapes = shapes | ModifierSet{static_cast<M>(n)};
+  return shapes;
+}();
 constexpr ModifierSet matrix_rows{M::Sync, M::Aligned, M::M8n8, M::X1, M::X2, M::X4, M::Trans};
 
 }  // namespace
@@ -294,6 +300,11 @@ const std::vector<Form>& instruction_table() {
       // matrices
       {O::Mma, emit_mma, 4, 6, factors | accumulators,
        matrix_shapes | matrix_product | ModifierSet{M::Sp, M::SpOrderedMetadata}, refusals::matrix_multiply},
+      {O::Wgmma, emit_wgmma, 4, 10, factors | accumulators,
+       warpgroup_shapes | ModifierSet{M::MmaAsync, M::Sync, M::Aligned, M::Sp, M::Satfinite, M::And, M::Popc},
+       refusals::warpgroup_multiply},
+      {O::Wgmma, emit_nothing, 0, 0, none, {M::Fence, M::CommitGroup, M::Sync, M::Aligned}, refusals::warpgroup_order},
+      {O::Wgmma, emit_nothing, 1, 1, none, {M::WaitGroup, M::Sync, M::Aligned}, refusals::warpgroup_order},
       {O::Wmma, emit_mma, 4, 4, factors | accumulators, matrix_shapes | matrix_product | ModifierSet{M::Mma},
        refusals::matrix_multiply},
       {O::Wmma, emit_wmma_load, 2, 3, factors | accumulators,
@@ -333,7 +344,7 @@ constexpr ModifierSet alternatives[] = {
 
 bool has_conflict(const Instruction& instruction) {
   // .xor.popc is one operation of theirs, and their forms say the rest.
-  if (instruction.opcode == O::Mma || instruction.opcode == O::Wmma) return false;
+  if (instruction.opcode == O::Mma || instruction.opcode == O::Wmma || instruction.opcode == O::Wgmma) return false;
   return std::any_of(std::begin(alternatives), std::end(alternatives), [&](const ModifierSet& group) {
     return std::count_if(instruction.modifiers.begin(), instruction.modifiers.end(),
                          [&](M modifier) { return group.contains(modifier); }) > 1;
@@ -342,6 +353,7 @@ bool has_conflict(const Instruction& instruction) {
 
 std::size_t types_of(O opcode) {
   if (opcode == O::Mma || opcode == O::Wmma) return 4;
+  if (opcode == O::Wgmma) return 3;
   const bool two = opcode == O::Set || opcode == O::Slct || opcode == O::Cvt || opcode == O::Dp4a ||
                    opcode == O::Dp2a || opcode == O::Tex || opcode == O::Tld4;
   return two ? 2 : 1;

@@ -140,6 +140,9 @@ std::uint32_t cucpu_activemask(ThreadState*, std::uint32_t place);
 /// brought
 /// (`mine`), or null if it has ended, and then all go on. Lanes meet if their `operation` and `kind` are the same.
 void cucpu_warp_together(ThreadState*, void (*operation)(void* const* lanes), void* mine, std::uint64_t kind);
+/// The same of a whole warpgroup, the four warps from a multiple of four on: `threads` are its 128, none of which has
+/// ended. All of them must come to the same instruction.
+void cucpu_warpgroup_together(ThreadState*, void (*operation)(void* const* threads), void* mine, std::uint64_t kind);
 /// barrier.cluster: `arrive` counts the thread once in a phase, `wait` returns when that phase has ended: when all
 /// threads of the cluster that have not exited have arrived.
 void cucpu_cluster_arrive(ThreadState*);

@@ -14,29 +14,7 @@ using ptx::Operand;
 using ptx::Type;
 using M = ptx::Modifier;
 
-namespace {
-
-struct Shape {
-  std::uint8_t m, n;
-  std::uint16_t k;
-  bool operator==(const Shape&) const = default;
-};
-
-std::optional<Shape> shape_of(const Instruction& i) {
-  static constexpr std::pair<M, Shape> shapes[] = {
-      {M::M8n8k4, {8, 8, 4}},     {M::M8n8k16, {8, 8, 16}},     {M::M8n8k32, {8, 8, 32}},
-      {M::M8n8k128, {8, 8, 128}}, {M::M8n32k16, {8, 32, 16}},   {M::M16n16k16, {16, 16, 16}},
-      {M::M16n16k8, {16, 16, 8}}, {M::M32n8k16, {32, 8, 16}},   {M::M16n8k4, {16, 8, 4}},
-      {M::M16n8k8, {16, 8, 8}},   {M::M16n8k16, {16, 8, 16}},   {M::M16n8k32, {16, 8, 32}},
-      {M::M16n8k64, {16, 8, 64}}, {M::M16n8k128, {16, 8, 128}}, {M::M16n8k256, {16, 8, 256}},
-  };
-  for (const auto& [modifier, shape] : shapes) {
-    if (i.has(modifier)) return shape;
-  }
-  return {};
-}
-
-Element element_of(Type type) {
+Element matrix_element(Type type) {
   switch (type) {
     case Type::F16:
       return Element::F16;
@@ -67,6 +45,28 @@ Element element_of(Type type) {
     default:
       return Element::None;
   }
+}
+
+namespace {
+
+struct Shape {
+  std::uint8_t m, n;
+  std::uint16_t k;
+  bool operator==(const Shape&) const = default;
+};
+
+std::optional<Shape> shape_of(const Instruction& i) {
+  static constexpr std::pair<M, Shape> shapes[] = {
+      {M::M8n8k4, {8, 8, 4}},     {M::M8n8k16, {8, 8, 16}},     {M::M8n8k32, {8, 8, 32}},
+      {M::M8n8k128, {8, 8, 128}}, {M::M8n32k16, {8, 32, 16}},   {M::M16n16k16, {16, 16, 16}},
+      {M::M16n16k8, {16, 16, 8}}, {M::M32n8k16, {32, 8, 16}},   {M::M16n8k4, {16, 8, 4}},
+      {M::M16n8k8, {16, 8, 8}},   {M::M16n8k16, {16, 8, 16}},   {M::M16n8k32, {16, 8, 32}},
+      {M::M16n8k64, {16, 8, 64}}, {M::M16n8k128, {16, 8, 128}}, {M::M16n8k256, {16, 8, 256}},
+  };
+  for (const auto& [modifier, shape] : shapes) {
+    if (i.has(modifier)) return shape;
+  }
+  return {};
 }
 
 /// Elements that may be multiplied with each other.
@@ -272,10 +272,10 @@ const char* read_matrix_form(const Instruction& i, MatrixForm& form) {
   if (!shape) return "shape";
   const bool types_of_accumulators_alone = is_wmma && i.types.size() == 2;
   if (!types_of_accumulators_alone && i.types.size() != 4) return "number of types";
-  const Element d = element_of(i.types.front());
-  const Element c = element_of(i.types.back());
-  const Element a = types_of_accumulators_alone ? Element::F16 : element_of(i.types[1]);
-  const Element b = types_of_accumulators_alone ? Element::F16 : element_of(i.types[2]);
+  const Element d = matrix_element(i.types.front());
+  const Element c = matrix_element(i.types.back());
+  const Element a = types_of_accumulators_alone ? Element::F16 : matrix_element(i.types[1]);
+  const Element b = types_of_accumulators_alone ? Element::F16 : matrix_element(i.types[2]);
   if (a == Element::None || a == Element::S32 || a == Element::F32) return "type of A";
   const Factors factors = factors_of(a);
   if (factors_of(b) != factors || b == Element::S32 || b == Element::None) return "types of A and B together";
@@ -333,7 +333,7 @@ const char* read_fragment_form(const Instruction& i, FragmentForm& form) {
   form.m = shape->m;
   form.n = shape->n;
   form.k = shape->k;
-  form.element = element_of(i.type());
+  form.element = matrix_element(i.type());
   form.is_column_major = i.has(M::Col) ? 1 : 0;
   if (i.has(M::A) && loads) {
     form.role = MatrixRole::A;

@@ -36,6 +36,9 @@ constexpr unsigned bits_of(Element element) {
   }
 }
 
+/// None for types that are no elements of matrices.
+Element matrix_element(ptx::Type type);
+
 constexpr bool is_integer(Element element) { return element >= Element::S8; }
 
 /// A multiplication d = a * b + c. 64 bits, which is how generated code hands it to the run-time.

@@ -20,39 +20,6 @@ namespace {
 
 constexpr std::uint32_t lanes_of_warp = 32;
 
-// ---- elements ------------------------------------------------------------------------------------------------------
-
-/// The element at `index` of consecutive elements of `bits` bits, as a pattern.
-std::uint64_t pattern_at(const void* base, unsigned bits, std::uint64_t index) {
-  const auto* bytes = static_cast<const std::uint8_t*>(base) + index * bits / 8;
-  if (bits < 8) return static_cast<unsigned>(*bytes) >> index * bits % 8 & ((1U << bits) - 1);
-  std::uint64_t pattern = 0;
-  std::memcpy(&pattern, bytes, bits / 8);
-  return pattern;
-}
-
-void put_pattern(void* base, unsigned bits, std::uint64_t index, std::uint64_t pattern) {
-  auto* bytes = static_cast<std::uint8_t*>(base) + index * bits / 8;
-  if (bits >= 8) {
-    std::memcpy(bytes, &pattern, bits / 8);
-    return;
-  }
-  const unsigned shift = static_cast<unsigned>(index * bits % 8);
-  const unsigned mask = ((1U << bits) - 1) << shift;
-  *bytes = static_cast<std::uint8_t>((*bytes & ~mask) | static_cast<unsigned>(pattern) << shift);
-}
-
-std::int32_t to_integer(Element element, std::uint64_t pattern) {
-  switch (element) {
-    case Element::S8:
-      return static_cast<std::int8_t>(pattern);
-    case Element::S4:
-      return static_cast<std::int32_t>(pattern ^ 8) - 8;
-    default:
-      return static_cast<std::int32_t>(static_cast<std::uint32_t>(pattern));
-  }
-}
-
 template <typename Number>
 Number decode(Element element, std::uint64_t pattern) {
   if constexpr (std::is_same_v<Number, double>) {

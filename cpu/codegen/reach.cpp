@@ -97,7 +97,7 @@ bool is_rendezvous(const ptx::Instruction& instruction) {
 
 bool is_warp_wide(Opcode opcode) {
   return opcode == Opcode::Mma || opcode == Opcode::Wmma || opcode == Opcode::Ldmatrix || opcode == Opcode::Stmatrix ||
-         opcode == Opcode::Movmatrix;
+         opcode == Opcode::Movmatrix || opcode == Opcode::Wgmma;
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cpu/codegen/matrix_form.hpp"
+#include "cpu/codegen/warpgroup_form.hpp"
 
 namespace cucore::cpu::codegen::refusals {
 
@@ -252,6 +253,18 @@ const char* half_set(const Instruction& i) {
 const char* matrix_multiply(const Instruction& i) {
   MatrixForm form;
   return read_matrix_form(i, form);
+}
+
+const char* warpgroup_multiply(const Instruction& i) {
+  WarpgroupForm form;
+  return read_warpgroup_form(i, form);
+}
+
+const char* warpgroup_order(const Instruction& i) {
+  if (!i.has(M::Sync) || !i.has(M::Aligned)) return "needs .sync.aligned";
+  if (i.has(M::WaitGroup))
+    return i.operands[0].kind == Operand::Kind::Integer ? nullptr : "a number that is no constant";
+  return i.has(M::Fence) != i.has(M::CommitGroup) ? nullptr : "form";
 }
 
 const char* matrix_transfer(const Instruction& i) {

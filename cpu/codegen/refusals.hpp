@@ -35,6 +35,8 @@ const char* reduction(const ptx::Instruction& i);
 const char* half_atomic(const ptx::Instruction& i);
 const char* half_set(const ptx::Instruction& i);
 const char* matrix_multiply(const ptx::Instruction& i);
+const char* warpgroup_multiply(const ptx::Instruction& i);
+const char* warpgroup_order(const ptx::Instruction& i);
 const char* matrix_transfer(const ptx::Instruction& i);
 const char* matrix_rows(const ptx::Instruction& i);
 const char* matrix_move(const ptx::Instruction& i);

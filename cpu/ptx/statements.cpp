@@ -174,7 +174,9 @@ Guard ModuleParser::parse_guard() {
 
 namespace {
 
-bool is_of_matrices(Opcode opcode) { return opcode == Opcode::Mma || opcode == Opcode::Wmma; }
+bool is_of_matrices(Opcode opcode) {
+  return opcode == Opcode::Mma || opcode == Opcode::Wmma || opcode == Opcode::Wgmma;
+}
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdio>
 #include <new>
+#include <numeric>
 
 #include "cpu/runtime/cluster.hpp"
 #include "cpu/runtime/fault_reports.hpp"
@@ -61,6 +62,7 @@ Block::Block(Cluster& cluster, Grid& grid, std::uint64_t index, std::byte* windo
   const std::uint32_t count = grid.threads_per_block;
   const std::uint32_t warps = (count + kLanes - 1) / kLanes;
   meetings_.resize(warps);
+  warpgroups_.resize(count / kWarpgroupThreads);
   ended_lanes_.resize(warps, 0);
   if (count % kLanes != 0) ended_lanes_.back() = ~0u << (count % kLanes);  // lanes that never were
   threads_.resize(count);
@@ -282,6 +284,34 @@ void Block::meet_whole_warp(DeviceThread& thread, WholeWarp operation, void* min
   join(thread, meeting);
 }
 
+bool Block::meet_warpgroup(DeviceThread& thread, WholeWarp operation, void* mine, std::uint64_t kind) {
+  const std::uint32_t number = index_of(thread) / kWarpgroupThreads;
+  if (number >= warpgroups_.size()) return false;
+  Warpgroup& group = warpgroups_[number];
+  if (group.arrived != 0 && group.kind != kind) return false;
+  polls_without_progress_ = 0;
+  thread.brought = mine;
+  group.kind = kind;
+  if (++group.arrived != kWarpgroupThreads) {
+    wait(thread, DeviceThread::Standing::AtWarpgroup, 0);
+    return true;
+  }
+  group.arrived = 0;
+  const std::uint32_t first = number * kWarpgroupThreads;
+  std::array<void*, kWarpgroupThreads> brought{};
+  for (std::uint32_t n = 0; n < kWarpgroupThreads; ++n) brought[n] = threads_[first + n].brought;
+  operation(brought.data());
+  if (BlockRaces* const races = checks_ ? checks_->races() : nullptr) {
+    // One thread may say for all that what they have read can be written.
+    std::array<std::uint32_t, kWarpgroupThreads> group_threads{};
+    std::iota(group_threads.begin(), group_threads.end(), first);
+    races->meet(group_threads, {});
+  }
+  for (std::uint32_t n = 0; n < kWarpgroupThreads; ++n) make_ready(first + n);
+  Fiber::suspend();  // goes on in order
+  return true;
+}
+
 void Block::join(DeviceThread& thread, const Meeting& meeting) {
   const std::uint32_t warp = thread.state.linear / kLanes;
   const std::uint32_t bit = 1u << (thread.state.linear % kLanes);
@@ -381,6 +411,10 @@ std::string Block::standings() const {
                 std::to_string(barrier.expected) + " threads arrived)";
         break;
       }
+      case DeviceThread::Standing::AtWarpgroup:
+        text += "at wgmma (" + std::to_string(warpgroups_[begin / kWarpgroupThreads].arrived) + " of " +
+                std::to_string(kWarpgroupThreads) + " threads arrived)";
+        break;
       case DeviceThread::Standing::AtWarp: {
         std::snprintf(line, sizeof line, "at a warp operation with member mask 0x%08x", first.place);
         text += line;

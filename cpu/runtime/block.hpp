@@ -24,12 +24,13 @@ struct Grid;
 
 inline constexpr std::uint32_t kBarriers = 16;
 inline constexpr std::uint32_t kLanes = 32;
+inline constexpr std::uint32_t kWarpgroupThreads = 4 * kLanes;
 
 class Block;
 class Cluster;
 
 struct DeviceThread {
-  enum class Standing : std::uint8_t { Ready, AtBarrier, AtWarp, Converging, AtCluster, Ended };
+  enum class Standing : std::uint8_t { Ready, AtBarrier, AtWarp, AtWarpgroup, Converging, AtCluster, Ended };
 
   ThreadState state{};
   Fiber fiber;
@@ -80,6 +81,8 @@ class Block {
   /// An instruction that the whole warp does as one: see cucpu_warp_together.
   using WholeWarp = void (*)(void* const* lanes);
   void meet_whole_warp(DeviceThread& thread, WholeWarp operation, void* mine, std::uint64_t kind);
+  /// The same of four warps; false if there are no four, or if others of their threads came to another instruction.
+  bool meet_warpgroup(DeviceThread& thread, WholeWarp operation, void* mine, std::uint64_t kind);
   void poll(DeviceThread& thread);
   void wait_at_cluster(DeviceThread& thread);
   void leave_cluster_barrier(DeviceThread& thread);
@@ -116,6 +119,12 @@ class Block {
     }
   };
 
+  /// Threads of four warps that wait for the rest at an instruction of all.
+  struct Warpgroup {
+    std::uint64_t kind = 0;
+    std::uint32_t arrived = 0;
+  };
+
   Barrier& note_arrival(std::uint32_t id, std::uint32_t count);
   std::uint32_t index_of(const DeviceThread& thread) const { return thread.state.linear; }
   bool is_complete(const Barrier& barrier) const;
@@ -142,6 +151,7 @@ class Block {
   std::deque<std::uint32_t> ready_;
   std::array<Barrier, kBarriers> barriers_;
   std::vector<std::vector<Meeting>> meetings_;  ///< by warp
+  std::vector<Warpgroup> warpgroups_;           ///< whole ones
   std::vector<std::uint32_t> ended_lanes_;      ///< by warp
   std::vector<std::uint32_t> converging_;       ///< threads in converge(), in order of arrival
   std::uint32_t ended_ = 0;                     ///< device threads

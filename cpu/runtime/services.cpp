@@ -84,6 +84,14 @@ void cucpu_warp_together(ThreadState* thread, void (*operation)(void* const* lan
   operation(lanes);
 }
 
+void cucpu_warpgroup_together(ThreadState* thread, void (*operation)(void* const* threads), void* mine,
+                              std::uint64_t kind) {
+  DeviceThread* const fiber = fiber_of(thread);
+  if (fiber == nullptr || !fiber->block->meet_warpgroup(*fiber, operation, mine, kind))
+    cucpu_fault(thread, KernelFault::IllegalInstruction,
+                "wgmma needs four whole warps, all of whose threads come to the same instruction");
+}
+
 void cucpu_cluster_arrive(ThreadState* thread) {
   if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->cluster().arrive(*fiber);
 }

@@ -139,17 +139,17 @@ TEST(CodegenSpellings, every_spelling_of_stage_1_compiles) {
 }
 
 TEST(CodegenSpellings, an_instruction_without_a_generator_is_reported_with_its_place_and_reason) {
-  const ptx::ParseResult parsed = ptx::parse(kernel_around("add.f32 %r1, %r2, %r3;\n  wgmma.fence.sync.aligned;"));
+  const ptx::ParseResult parsed = ptx::parse(kernel_around("add.f32 %r1, %r2, %r3;\n  fns.b32 %r1, %r2, %r3, %r4;"));
   ASSERT_NE(parsed.module, nullptr) << ptx::format(parsed.diagnostics);
   const auto unsupported = codegen::find_unsupported(*parsed.module);
   ASSERT_EQ(unsupported.size(), 1U);
   EXPECT_EQ(unsupported[0].kernel, "kernel");
-  EXPECT_EQ(unsupported[0].instruction, "wgmma.fence.sync.aligned");
+  EXPECT_EQ(unsupported[0].instruction, "fns.b32");
   EXPECT_EQ(unsupported[0].line, 13U);
   EXPECT_EQ(unsupported[0].reason, "opcode");
   const auto failed = codegen::compile(*parsed.module, 1, {});
   EXPECT_EQ(failed.code, nullptr);
-  EXPECT_NE(failed.error.find("wgmma.fence.sync.aligned (line 13"), std::string::npos) << failed.error;
+  EXPECT_NE(failed.error.find("fns.b32 (line 13"), std::string::npos) << failed.error;
 }
 
 TEST(CodegenSpellings, an_operand_that_should_be_an_address_is_an_error) {

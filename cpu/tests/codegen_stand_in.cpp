@@ -57,7 +57,9 @@ struct Scheduler {
   Fiber* running = nullptr;
   std::map<std::uint32_t, Meeting> barriers;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Meeting> warps;
-  std::map<std::uint32_t, std::array<void*, 32>> brought;  ///< by warp, to what it does as one
+  std::map<std::uint32_t, std::array<void*, 32>> brought;            ///< by warp, to what it does as one
+  std::map<std::uint32_t, std::array<void*, 128>> brought_to_group;  ///< by warpgroup
+  std::map<std::uint32_t, Meeting> groups;
 
   std::uint32_t exited() const {
     return static_cast<std::uint32_t>(
@@ -242,6 +244,20 @@ void cucpu_warp_together(ThreadState* thread, void (*operation)(void* const* lan
     lanes.fill(nullptr);
   }
   meet_warp(thread, ~0U);
+}
+
+void cucpu_warpgroup_together(ThreadState* thread, void (*operation)(void* const* threads), void* mine, std::uint64_t) {
+  constexpr std::uint32_t size = 128;
+  Meeting& meeting = scheduler->groups[thread->linear / size];
+  auto& threads = scheduler->brought_to_group[thread->linear / size];
+  void*& own = threads[thread->linear % size];
+  own = mine;
+  meet(meeting, size);
+  if (own != nullptr) {  // the first to go on works for all
+    operation(threads.data());
+    threads.fill(nullptr);
+  }
+  meet(meeting, size);
 }
 
 std::uint32_t cucpu_activemask(ThreadState* thread, std::uint32_t) { return 1U << (thread->linear % 32); }

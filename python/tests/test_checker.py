@@ -110,6 +110,7 @@ PROGRAMS = {
     "copies that a barrier waits for": """import test_async_copies as t
 t.check_reversal(); t.check_sums("stages", 128); t.check_sums("produce_and_consume", 160)""",
     "boxes of tensors": "import test_tensor_maps as t; t.check_all()",
+    "products by warpgroups": "import test_warpgroup_matrices as t; t.check(False); t.check(True)",
 }
 
 

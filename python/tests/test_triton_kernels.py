@@ -128,3 +128,44 @@ def test_attention_on_tensor_cores(run):
     weights = np.exp(scores - scores.max(1, keepdims=True))
     want = weights / weights.sum(1, keepdims=True) @ v.astype(np.float64)
     np.testing.assert_allclose(out.reshape(want.shape), want, rtol=2e-3, atol=2e-3)
+
+
+@pytest.fixture
+def needs_warpgroups(device):
+    if device.compute_capability != (9, 0):
+        pytest.skip("sm_90a is for compute capability 9.0 alone")
+
+
+def e4m3(values):
+    """The patterns of integers from -16 to 16."""
+    magnitudes = [0] + [(7 + n.bit_length() - 1) << 3 | (n << 3 >> n.bit_length() - 1) & 7 for n in range(1, 17)]
+    return np.array([magnitudes[abs(v)] | (v < 0) << 7 for v in values.ravel().tolist()], np.uint8)
+
+
+GROUP_DOTS = [
+    ("dot_f16_sm_90a", 49152, lambda x: x.astype(np.float16), np.float32),
+    ("dot_bf16_sm_90a", 49152, bfloat16, np.float32),
+    ("dot_e4m3_sm_90a", 16384, e4m3, np.float32),
+    ("dot_s8_sm_90a", 16384, lambda x: x.astype(np.int8), np.int32),
+]
+
+
+@pytest.mark.parametrize(("name", "shared", "convert", "sums"), GROUP_DOTS, ids=[row[0] for row in GROUP_DOTS])
+def test_a_product_by_warpgroups_is_exact_on_small_integers(run, needs_warpgroups, name, shared, convert, sums):
+    rng = np.random.default_rng(5)
+    high = 3 if "e4m3" in name else 17  # sums of eight-bit floats keep 14 bits
+    a, b = rng.integers(1 - high, high, (128, 192)), rng.integers(1 - high, high, (192, 128))
+    c = np.zeros((128, 128), sums)
+    out = run(name, (2, 2), shared, convert(a), convert(b), c, 128, 128, 192, kernel="dot")[2]
+    np.testing.assert_array_equal(out.reshape(c.shape), a @ b)
+
+
+def test_attention_by_warpgroups(run, needs_warpgroups):
+    rng = np.random.default_rng(6)
+    q, k, v = (rng.normal(size=(128, 64)).astype(np.float16) for _ in range(3))
+    zeros = np.zeros((128, 64), np.float32)
+    out = run("attention_sm_90a", 2, 57344, q, k, v, zeros, 128, np.float32(0.125), kernel="attention")[3]
+    scores = q.astype(np.float64) @ k.astype(np.float64).T * 0.125
+    weights = np.exp(scores - scores.max(1, keepdims=True))
+    want = weights / weights.sum(1, keepdims=True) @ v.astype(np.float64)
+    np.testing.assert_allclose(out.reshape(want.shape), want, rtol=2e-3, atol=2e-3)

@@ -38,6 +38,7 @@ from reference import (
     subnormal_atomic,
     synchronization,
     warp,
+    warpgroup,
     wide_atomic,
 )
 from table import Table
@@ -56,6 +57,7 @@ CHAPTERS = (
     asynchronous,
     atomic,
     warp,
+    warpgroup,
     control,
     calls,
     cluster,

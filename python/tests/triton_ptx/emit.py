@@ -1,4 +1,5 @@
-"""Writes the PTX of this folder: kernels in Triton (3.6.0 made what is here), compiled for sm_80. Needs no GPU.
+"""Writes the PTX of this folder: kernels in Triton (3.6.0 made what is here), compiled for sm_80, or for sm_90a where a
+file is named so. Needs no GPU.
 
 python emit.py
 """
@@ -134,6 +135,16 @@ KERNELS = [
     (dot, types("a:*i8 b:*i8 c:*i32 m:i32 n:i32 k:i32"), TILES, "dot_s8"),
     (attention, types("q:*fp16 k:*fp16 v:*fp16 out:*fp32 length:i32 scale:fp32"), {"BM": 64, "BN": 32, "WIDTH": 64}),
 ]
+# With wgmma: a warpgroup takes 64 rows.
+GROUP_TILES = {"BM": 64, "BN": 64, "BK": 64}
+KERNELS += [
+    (dot, types("a:*fp16 b:*fp16 c:*fp32 m:i32 n:i32 k:i32"), GROUP_TILES, "dot_f16_sm_90a"),
+    (dot, types("a:*bf16 b:*bf16 c:*fp32 m:i32 n:i32 k:i32"), GROUP_TILES, "dot_bf16_sm_90a"),
+    (dot, types("a:*fp8e4nv b:*fp8e4nv c:*fp32 m:i32 n:i32 k:i32"), GROUP_TILES, "dot_e4m3_sm_90a"),
+    (dot, types("a:*i8 b:*i8 c:*i32 m:i32 n:i32 k:i32"), GROUP_TILES, "dot_s8_sm_90a"),
+    (attention, types("q:*fp16 k:*fp16 v:*fp16 out:*fp32 length:i32 scale:fp32"), {"BM": 64, "BN": 64, "WIDTH": 64},
+     "attention_sm_90a"),
+]  # fmt: skip
 
 if __name__ == "__main__":
     for kernel, signature, constants, *file in KERNELS:
@@ -143,7 +154,8 @@ if __name__ == "__main__":
         attributes = aligned if file or kernel is attention else {}
         places = {(list(signature).index(name),): constants[name] for name in constants}
         source = ASTSource(kernel, signature, places, attributes)
-        compiled = triton.compile(source, target=GPUTarget("cuda", 80, 32), options={"num_warps": 4})
         name = file[0] if file else kernel.__name__
+        target = GPUTarget("cuda", 90 if name.endswith("sm_90a") else 80, 32)
+        compiled = triton.compile(source, target=target, options={"num_warps": 4})
         Path(__file__).with_name(f"{name}.ptx").write_text(compiled.asm["ptx"])
         print(f"{name}: {compiled.metadata.shared} bytes of shared memory, {compiled.metadata.num_warps} warps")
