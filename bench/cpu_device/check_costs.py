@@ -1,8 +1,8 @@
 """What the CPU device's checker costs: processor time of kernels of the bench with one class of checks, relative to the
-scalar form unchecked, which is what checked code is made of.
+same kernels unchecked, in the form that the device chooses; and, apart from that, both in the scalar form.
 
-Every class has processes of its own, in turns; the least time of each counts. The exit status is 1 if the memory check
-takes more than twice the time of a kernel unchecked.
+Every class and form has processes of its own, in turns; the least time of each counts. The exit status is 1 if the
+memory check takes more than twice the time of a kernel unchecked, in the forms that the device chooses.
 Usage: check_costs.py [--output FILE] [--rounds N] [--classes memory,init] [NAME ...]
 """
 
@@ -23,6 +23,8 @@ RUNS = 3  # of each kernel in a process
 KERNELS = ["saxpy", "stencil", "threshold", "convolution", "heat", "spmv", "search", "find_pattern", "mandelbrot"]
 KERNELS += ["small_matmul", "gather", "local_array"]
 MOST = 2.0  # of the memory check
+FORMS = ["auto", "scalar"]  # values of CUCORE_CPU_FORM
+NAMES = {"auto": "default form", "scalar": "scalar form"}
 
 # What kernels.cu has no pure case of: every access somewhere else, and arrays of the thread's own.
 MORE_KERNELS = """
@@ -117,8 +119,8 @@ def seconds_of_kernels(names):
     return found
 
 
-def measure(classes, names):
-    environment = {**os.environ, "CUCORE_DEVICE": "cpu", "CUCORE_CPU_FORM": "scalar", "CUCORE_CPU_CHECK": classes}
+def measure(classes, form, names):
+    environment = {**os.environ, "CUCORE_DEVICE": "cpu", "CUCORE_CPU_FORM": form, "CUCORE_CPU_CHECK": classes}
     done = subprocess.run(
         [sys.executable, __file__, "--child", *names], env=environment, capture_output=True, text=True, check=False
     )
@@ -128,6 +130,10 @@ def measure(classes, names):
     if alarms:
         sys.exit(f"{classes}: a clean kernel gave an alarm:\n{done.stderr}")
     return json.loads(done.stdout)
+
+
+def ratio(times, form, classes):
+    return times[form, classes] / times[form, ""]
 
 
 def main():
@@ -147,23 +153,31 @@ def main():
     classes = ["", *arguments.classes.split(",")]
     best = {}
     for _ in range(arguments.rounds):
-        for each in classes:
-            for name, seconds in measure(each, arguments.names).items():
-                times = best.setdefault(name, {})
-                times[each] = min(times.get(each, seconds), seconds)
-    lines = [*machine(), "processor time with checks of one class, relative to the scalar form unchecked"]
-    lines.append(f"{'kernel':<16}{'unchecked ms':>14}" + "".join(f"{each:>9}" for each in classes[1:]))
+        for form in FORMS:
+            for each in classes:
+                for name, seconds in measure(each, form, arguments.names).items():
+                    times = best.setdefault(name, {})
+                    times[form, each] = min(times.get((form, each), seconds), seconds)
+    lines = [*machine(), "processor time with checks of one class, relative to the same form unchecked"]
+    columns = "".join(f"{each:>9}" for each in classes[1:])
+    lines.append(f"{'':<16}{'default form:':<{14 + len(columns)}}   scalar form:")
+    lines.append(f"{'kernel':<16}" + "   ".join([f"{'unchecked ms':>14}{columns}"] * len(FORMS)))
     for name, times in best.items():
-        ratios = "".join(f"{times[each] / times['']:9.2f}" for each in classes[1:])
-        lines.append(f"{name:<16}{times[''] * 1e3:14.2f}{ratios}")
-    for each in classes[1:]:
-        ratios = [times[each] / times[""] for times in best.values()]
-        lines.append(f"{each}: geometric mean {statistics.geometric_mean(ratios):.2f}, worst {max(ratios):.2f}")
+        parts = [
+            f"{times[form, ''] * 1e3:14.2f}" + "".join(f"{ratio(times, form, each):9.2f}" for each in classes[1:])
+            for form in FORMS
+        ]
+        lines.append(f"{name:<16}" + "   ".join(parts))
+    for form in FORMS:
+        for each in classes[1:]:
+            ratios = [ratio(times, form, each) for times in best.values()]
+            mean = statistics.geometric_mean(ratios)
+            lines.append(f"{each}, {NAMES[form]}: geometric mean {mean:.2f}, worst {max(ratios):.2f}")
     text = "\n".join(lines) + "\n"
     print(text, end="")
     if arguments.output:
         arguments.output.write_text(text)
-    return any(times.get("memory", 0) > MOST * times[""] for times in best.values())
+    return "memory" in classes and any(ratio(times, "auto", "memory") > MOST for times in best.values())
 
 
 if __name__ == "__main__":

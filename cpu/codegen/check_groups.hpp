@@ -18,7 +18,10 @@ struct CheckGroup {
   std::uint32_t alignment = 1;
   std::uint32_t members = 0;
   ptx::Space space = ptx::Space::Generic;
-  llvm::Value* is_inside = nullptr;  ///< emitted with the first member
+  // Emitted with the first member:
+  llvm::Value* is_inside = nullptr;  ///< for the scalar form
+  llvm::Value* interval = nullptr;   ///< for the vector form: that of the first member, and the address of `begin`
+  llvm::Value* first = nullptr;
 };
 
 using CheckGroups = std::unordered_map<const ptx::Instruction*, std::shared_ptr<CheckGroup>>;

@@ -6,6 +6,8 @@
 namespace cucore::cpu::codegen {
 
 inline constexpr const char* range_mark = "cucpu.check.range";  ///< i1 (interval, first, beyond, alignment)
+inline constexpr const char* lanes_mark =
+    "cucpu.check.lanes";  ///< ptr (those of range, address, service, bytes, word, line)
 inline constexpr const char* begin_mark = "cucpu.check.begin";  ///< void (service, variable, bytes)
 inline constexpr const char* end_mark = "cucpu.check.end";      ///< likewise
 
@@ -28,6 +30,12 @@ struct RangeMark {
   llvm::Value* interval;
   llvm::Value* first;
   std::uint64_t beyond, alignment;
+};
+
+/// Likewise of a mark of lanes.
+struct LaneMark : RangeMark {
+  explicit LaneMark(const llvm::CallInst& call);
+  llvm::Value *address, *service, *bytes, *word, *line;
 };
 
 /// The answer to a mark, in code.

@@ -36,6 +36,15 @@ Value* mark_range(llvm::IRBuilder<>& b, Value* interval, Value* first, std::uint
   return call;
 }
 
+Value* mark_lanes(llvm::IRBuilder<>& b, const LaneAccess& access) {
+  llvm::CallInst* call =
+      call_mark(b, lanes_mark, b.getPtrTy(),
+                {access.interval, access.first, b.getInt64(access.beyond), b.getInt64(access.alignment), access.address,
+                 access.service, b.getInt32(access.bytes), b.getInt32(access.word), b.getInt32(access.line)});
+  call->setMemoryEffects(llvm::MemoryEffects::inaccessibleMemOnly());
+  return call;
+}
+
 void mark_life(llvm::IRBuilder<>& b, Value* service, Value* variable, std::uint64_t bytes, bool begins) {
   call_mark(b, begins ? begin_mark : end_mark, b.getVoidTy(),
             {service, variable, b.getInt32(static_cast<std::uint32_t>(bytes))});
@@ -51,6 +60,14 @@ RangeMark::RangeMark(const llvm::CallInst& call)
       first(call.getArgOperand(1)),
       beyond(llvm::cast<llvm::ConstantInt>(call.getArgOperand(2))->getZExtValue()),
       alignment(llvm::cast<llvm::ConstantInt>(call.getArgOperand(3))->getZExtValue()) {}
+
+LaneMark::LaneMark(const llvm::CallInst& call)
+    : RangeMark(call),
+      address(call.getArgOperand(4)),
+      service(call.getArgOperand(5)),
+      bytes(call.getArgOperand(6)),
+      word(call.getArgOperand(7)),
+      line(call.getArgOperand(8)) {}
 
 IntervalBounds load_bounds(llvm::IRBuilder<>& b, Value* interval, std::uint64_t beyond) {
   const auto field = [&](std::size_t offset) {

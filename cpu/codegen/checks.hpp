@@ -9,6 +9,7 @@
 
 namespace cucore::cpu {
 
+struct BlockState;
 struct ThreadState;
 
 /// Bits of CompileOptions::checks.
@@ -44,8 +45,7 @@ enum class CopyStep : std::uint32_t { CommitGroup, WaitGroup, WaitAll, CommitBul
 
 enum class CheckedSpace : std::uint32_t { Generic, Global, Shared, Local, Const };
 
-/// Addresses that may be accessed, by any aligned access of at most 16 bytes: a multiple of 16 bytes, from a multiple
-/// of 16 on.
+/// Bytes that may be accessed.
 struct CheckInterval {
   std::uint64_t begin;  ///< 0: nobody has asked yet
   std::uint64_t size;
@@ -71,6 +71,11 @@ struct CheckTable {
   /// known of its surroundings goes to `interval`, if that is not null.
   std::uint32_t (*memory)(const ThreadState*, CheckInterval* interval, std::uint64_t address, std::uint32_t bytes,
                           std::uint32_t access, std::uint32_t line);
+  /// The same for lanes of the vector form, of which the first is the thread `first`: those of the mask `lanes` that
+  /// may access what is at their `addresses`.
+  std::uint32_t (*lanes)(const BlockState*, CheckInterval* interval, const std::uint64_t* addresses,
+                         std::uint32_t bytes, std::uint32_t access, std::uint32_t line, std::uint32_t first,
+                         std::uint32_t lanes);
   /// A read of bytes that the shadow has as never written.
   void (*unwritten)(ThreadState*, std::uint64_t address, std::uint32_t bytes, std::uint32_t access, std::uint32_t line);
   void (*wrote)(std::uint64_t address, std::uint32_t bytes);

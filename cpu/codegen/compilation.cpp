@@ -55,8 +55,8 @@ struct Compilation {
   std::string emit() {
     if (!target.error().empty()) return kernel_name() + ": " + target.error();
     if (std::string error = refuse_unsupported(); !error.empty()) return error;
-    if (options.form != FormOfCode::Scalar && !options.debug && options.checks == 0) {
-      refusal = refuse_vector_form(module, reach, layout.info);
+    if (options.form != FormOfCode::Scalar && !options.debug) {
+      refusal = refuse_vector_form(module, reach, layout.info, options.checks);
       if (refusal.empty()) {
         if (std::string error = emit_vector_form(); !error.empty() || refusal.empty()) return error;
         ir = std::make_unique<llvm::Module>(ir->getName(), context);
@@ -96,18 +96,18 @@ struct Compilation {
   /// Sets `refusal` if the kernel keeps the scalar form.
   std::string emit_vector_form() {
     target.prepare(*ir);
-    ModuleEmitter emitter(module, reach, layout, context, *ir, host(), options.block);
+    ModuleEmitter emitter(module, reach, layout, context, *ir, host(), options.block, options.checks);
     emitter.declare();
     emitter.emit_bodies();
     if (!emitter.error().empty()) return kernel_name() + ": " + emitter.error();
     if (std::string error = verify(); !error.empty()) return error;
     target.optimise(*ir, /*checked=*/false);  // one lane's code, before there are many: all that makes it shorter
     KernelInfo info = layout.info;
-    refusal = vectorise(*emitter.kernel(), options, host(), info);
+    refusal = vectorise(*emitter.kernel(), options, host(), layout.shared_variables, info);
     if (!refusal.empty()) return {};
     if (std::string error = verify(); !error.empty()) return error;
     layout.info = info;
-    target.optimise(*ir, /*checked=*/false);
+    target.optimise(*ir, options.checks != 0);
     return {};
   }
 

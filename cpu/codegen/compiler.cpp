@@ -53,7 +53,8 @@ CompileResult compile(const ptx::Module& module, ptx::FunctionId kernel, const M
                       const CompileOptions& wanted, KernelCache* cache) {
   const Reach reach(module, kernel);
   std::string refusal;
-  if (wanted.form != FormOfCode::Scalar) refusal = refuse_vector_form(module, reach, Layout(module, reach).info);
+  if (wanted.form != FormOfCode::Scalar)
+    refusal = refuse_vector_form(module, reach, Layout(module, reach).info, wanted.checks);
   CompileOptions options = wanted;
   if (!refusal.empty()) options.form = FormOfCode::Scalar;
   CompileResult result = compile_form(module, kernel, reach, addresses, options, cache);

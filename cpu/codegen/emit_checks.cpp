@@ -1,7 +1,6 @@
 // Checks around instructions: see emit_checks.hpp.
 #include "cpu/codegen/emit_checks.hpp"
 
-#include <algorithm>
 #include <bit>
 
 #include "cpu/codegen/check_marks.hpp"
@@ -64,9 +63,9 @@ class AccessChecks {
         auto* alone = f_.new_block("alone");
         branch(group->is_inside, next, alone);
         b_.SetInsertPoint(alone);
-        branch(look_at_range(b_, interval, address_, 0, access_.alignment), next, looks);
+        branch(look_at_range(b_, interval, address_, access_.bytes - 1, access_.alignment), next, looks);
       } else {
-        branch(mark_range(b_, interval, address_, 0, access_.alignment), next, looks);
+        branch(mark_range(b_, interval, address_, access_.bytes - 1, access_.alignment), next, looks);
       }
       b_.SetInsertPoint(looks);
       Value* begin = b_.CreateLoad(b_.getInt64Ty(), field(interval, offsetof(CheckInterval, begin)));
@@ -93,6 +92,35 @@ class AccessChecks {
     }
     b_.SetInsertPoint(next);
     offset_ = nullptr;  // computed on some ways here only
+  }
+
+  /// For the vector form: the address to access by; null if nothing can miss.
+  Value* address_of_lanes() {
+    if (is_within_variable()) return nullptr;
+    LaneAccess lanes{.interval = interval_of_instruction(),
+                     .first = address_,
+                     .beyond = access_.bytes - 1,
+                     .alignment = access_.alignment,
+                     .address = f_.pointer(*access_.address, access_.space),
+                     .service = table_field(b_.getPtrTy(), offsetof(CheckTable, lanes)),
+                     .bytes = access_.bytes,
+                     .word = word_,
+                     .line = instruction_.position.line};
+    // What is outside of a thread's only variable is in nothing else.
+    if (const auto only = only_local_variable(f_.function); only && access_.space == Space::Local) {
+      lanes.interval = interval_of_offsets(f_.function.variables[*only].size);
+      lanes.first = offset_in_variable(*only);
+    }
+    if (CheckGroup* group = f_.check_group(instruction_)) {
+      if (group->first == nullptr) {
+        group->interval = lanes.interval;
+        group->first = first_of(*group);
+      }
+      lanes.interval = group->interval;
+      lanes.first = group->first;
+      lanes.beyond = beyond_first(*group);
+    }
+    return mark_lanes(b_, lanes);
   }
 
   void check_written() {
@@ -222,30 +250,42 @@ class AccessChecks {
     return field(block, offsetof(CheckedBlock, intervals) + number * sizeof(CheckInterval));
   }
 
+  Value* first_of(const CheckGroup& group) {
+    return b_.CreateAdd(address_, b_.getInt64(static_cast<std::uint64_t>(group.begin - access_.address->offset)));
+  }
+
+  static std::uint64_t beyond_first(const CheckGroup& group) {
+    return static_cast<std::uint64_t>(group.end - group.begin) - 1;
+  }
+
   /// All of the group's bytes; its alignment is that of the access.
   Value* mark_group(Value* interval, const CheckGroup& group) {
-    const auto shift = static_cast<std::uint64_t>(group.begin - access_.address->offset);
-    const auto span = static_cast<std::uint64_t>(group.end - group.begin);
-    return mark_range(b_, interval, b_.CreateAdd(address_, b_.getInt64(shift)), span - group.alignment,
-                      group.alignment);
+    return mark_range(b_, interval, first_of(group), beyond_first(group), group.alignment);
   }
 
   /// Of a function with one variable of the thread's own; null in others.
   Value* is_in_only_local_variable() {
-    if (access_.space != Space::Local) return nullptr;
-    Operand only;
-    only.kind = Operand::Kind::Variable;
-    only.scope = Operand::Scope::Function;
-    std::size_t count = 0;
-    for (ptx::VariableId id = 0; id < f_.function.variables.size(); ++id) {
-      if (f_.function.variables[id].space != Space::Local) continue;
-      only.variable = id;
-      ++count;
-    }
-    if (count != 1 || f_.variable(only).size < access_.bytes) return nullptr;
-    Value* offset = b_.CreateSub(address_, b_.CreatePtrToInt(f_.variable_pointer(only), b_.getInt64Ty()));
-    Value* inside = b_.CreateICmpULE(offset, b_.getInt64(f_.variable(only).size - access_.bytes));
+    const auto only = only_local_variable(f_.function);
+    if (access_.space != Space::Local || !only || f_.function.variables[*only].size < access_.bytes) return nullptr;
+    Value* inside =
+        b_.CreateICmpULE(offset_in_variable(*only), b_.getInt64(f_.function.variables[*only].size - access_.bytes));
     return b_.CreateAnd(inside, b_.CreateICmpEQ(b_.CreateAnd(address_, access_.alignment - 1), b_.getInt64(0)));
+  }
+
+  Value* offset_in_variable(ptx::VariableId variable) {
+    Operand base;
+    base.kind = Operand::Kind::Variable;
+    base.scope = Operand::Scope::Function;
+    base.variable = variable;
+    return b_.CreateSub(address_, b_.CreatePtrToInt(f_.variable_pointer(base), b_.getInt64Ty()));
+  }
+
+  /// Of offsets in something of so many bytes.
+  Value* interval_of_offsets(std::uint64_t bytes) {
+    llvm::ArrayType* type = llvm::ArrayType::get(b_.getInt64Ty(), 2);
+    llvm::Constant* bounds = llvm::ConstantArray::get(type, {b_.getInt64(0), b_.getInt64(bytes)});
+    return new llvm::GlobalVariable(f_.module.ir, type, /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage, bounds,
+                                    "interval");
   }
 
   /// From the start of the range that has a shadow; 0 for what is outside.
@@ -361,11 +401,20 @@ void emit_copy_step(FunctionEmitter& f, const Instruction& i) {
                {f.thread(), f.b.getInt32(static_cast<std::uint32_t>(step)), f.b.getInt32(left)});
 }
 
+/// What the vector form knows how to check is one access, and a part of its address.
+void emit_checked_lanes(FunctionEmitter& f, const Instruction& i, Generator generate) {
+  const std::vector<MemoryAccess> accesses = memory_accesses_of(i);
+  if (!accesses.empty()) f.set_checked_pointer(accesses[0].address, AccessChecks(f, i, accesses[0]).address_of_lanes());
+  generate(f, i);
+  f.set_checked_pointer(nullptr, nullptr);
+}
+
 bool is_aligned_barrier(const Instruction& i) { return i.opcode == Opcode::Bar || i.has(ptx::Modifier::Aligned); }
 
 }  // namespace
 
 void emit_checked(FunctionEmitter& f, const Instruction& i, Generator generate) {
+  if (f.module.block_shape != nullptr) return emit_checked_lanes(f, i, generate);
   if (is_rendezvous(i) || accesses_by_itself(i)) {
     const std::uint32_t place = i.position.line | (is_aligned_barrier(i) ? kAlignedPlace : 0);
     f.b.CreateStore(f.b.getInt32(place),
@@ -396,24 +445,6 @@ void emit_checked(FunctionEmitter& f, const Instruction& i, Generator generate) 
   define_zeros(f, i);
   f.b.CreateBr(next);
   f.b.SetInsertPoint(next);
-}
-
-std::vector<ptx::VariableId> variables_to_follow(const ptx::Function& function, std::uint32_t checks) {
-  std::vector<ptx::VariableId> taken;
-  if ((checks & (check_class::kMemory | check_class::kInit)) == 0) return taken;
-  for (ptx::VariableId id = 0; id < function.variables.size() && (checks & check_class::kInit) != 0; ++id)
-    if (function.variables[id].space == Space::Local) taken.push_back(id);
-  for (const Instruction& i : function.body) {
-    if (i.opcode == Opcode::Call) continue;
-    for (const Operand& operand : i.operands) {
-      if (operand.kind != Operand::Kind::Variable || operand.scope != Operand::Scope::Function) continue;
-      const Space space = function.variables[operand.variable].space;
-      const bool own = space == Space::Local || (space == Space::Param && !function.is_entry);
-      if (own && std::find(taken.begin(), taken.end(), operand.variable) == taken.end())
-        taken.push_back(operand.variable);
-    }
-  }
-  return taken;
 }
 
 namespace {

@@ -1,5 +1,6 @@
 // Checked code: what stands around each instruction that accesses memory or meets other threads, if CompileOptions asks
-// for checks. Scalar form only. checks.hpp is the contract with the checker.
+// for checks. In what the vector form is made of, marks of accesses (vector_checks.cpp). checks.hpp is the contract
+// with the checker.
 #pragma once
 
 #include "cpu/codegen/function_emitter.hpp"
@@ -10,10 +11,6 @@ namespace cucore::cpu::codegen {
 /// Emits `instruction` by `generate`, with its checks. An access that is refused does not happen: what it would have
 /// read is zero.
 void emit_checked(FunctionEmitter& f, const ptx::Instruction& instruction, Generator generate);
-
-/// Variables of the thread's own whose life these checks must know: whose addresses the function takes, since only
-/// through these can an access miss them, and all that may be read before they are written.
-std::vector<ptx::VariableId> variables_to_follow(const ptx::Function& function, std::uint32_t checks);
 
 /// Bytes after each such variable that nothing may access.
 inline constexpr std::uint32_t kLocalRedzone = 32;

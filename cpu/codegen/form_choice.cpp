@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "cpu/codegen/vector_checks.hpp"
+
 namespace cucore::cpu::codegen {
 
 namespace {
@@ -28,6 +30,7 @@ std::string prefer_scalar_form(const VectorFlow& flow, const Shapes& shapes) {
     for (unsigned depth = std::min(flow.loop_depth(block), deepest_loop); depth > 0; --depth)
       weight *= rounds_of_a_loop;
     for (const llvm::Instruction& instruction : *block) {
+      if (is_for_checks(instruction)) continue;  // the same choice with checks and without
       const llvm::Value* const address = llvm::getLoadStorePointerOperand(&instruction);
       const bool is_scattered = (address != nullptr && shapes.of(address).is_varying()) || instruction.isAtomic();
       scalar += weight;

@@ -9,6 +9,7 @@
 #include "cpu/codegen/emit_checks.hpp"
 #include "cpu/codegen/instruction_table.hpp"
 #include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/codegen/memory_accesses.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -106,6 +107,7 @@ void FunctionEmitter::emit_prologue() {
     }
   }
   if ((module.checks & check_class::kInit) != 0) only_carries_ = registers_that_only_carry(function);
+  if (module.block_shape != nullptr) return;  // the vector form knows them without
   checked_variables_ = variables_to_follow(function, module.checks);
   for (ptx::VariableId id : checked_variables_) emit_enter(*this, variables_[id], function.variables[id]);
 }
@@ -386,6 +388,7 @@ Value* FunctionEmitter::variable_pointer(const Operand& operand) {
 }
 
 Value* FunctionEmitter::pointer(const Operand& address, Space space) {
+  if (checked_pointer_ != nullptr && &address == checked_address_) return checked_pointer_;
   if (address.kind != Operand::Kind::Address) {
     module.fail("an operand that is no address", *current_instruction_);
     return llvm::ConstantPointerNull::get(b.getPtrTy());

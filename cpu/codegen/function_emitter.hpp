@@ -47,6 +47,12 @@ class FunctionEmitter {
   /// Host pointer for an `[address]` operand in the given space.
   llvm::Value* pointer(const ptx::Operand& address, ptx::Space space);
 
+  /// From now on an access of this operand goes by this pointer, if it is not null.
+  void set_checked_pointer(const ptx::Operand* address, llvm::Value* pointer) {
+    checked_address_ = address;
+    checked_pointer_ = pointer;
+  }
+
   /// Host pointer to a variable in any space.
   llvm::Value* variable_pointer(const ptx::Operand& operand);
   const ptx::Variable& variable(const ptx::Operand& operand) const;
@@ -118,6 +124,8 @@ class FunctionEmitter {
   std::vector<ptx::VariableId> checked_variables_;  ///< whose life the checker follows
   std::vector<bool> only_carries_;                  ///< by register
   CheckGroups check_groups_;                        ///< of the current block, in checked code
+  const ptx::Operand* checked_address_ = nullptr;
+  llvm::Value* checked_pointer_ = nullptr;
   llvm::AllocaInst* carry_flag_ = nullptr;
   const ptx::Instruction* current_instruction_ = nullptr;
   llvm::Value* block_state_ = nullptr;

@@ -1,6 +1,8 @@
 // Which memory an instruction accesses: see memory_accesses.hpp.
 #include "cpu/codegen/memory_accesses.hpp"
 
+#include <algorithm>
+
 namespace cucore::cpu::codegen {
 
 namespace {
@@ -135,6 +137,34 @@ std::vector<MemoryAccess> memory_accesses_of(const Instruction& i) {
     default:
       return {};
   }
+}
+
+std::vector<ptx::VariableId> variables_to_follow(const ptx::Function& function, std::uint32_t checks) {
+  std::vector<ptx::VariableId> taken;
+  if ((checks & (check_class::kMemory | check_class::kInit)) == 0) return taken;
+  for (ptx::VariableId id = 0; id < function.variables.size() && (checks & check_class::kInit) != 0; ++id)
+    if (function.variables[id].space == Space::Local) taken.push_back(id);
+  for (const Instruction& i : function.body) {
+    if (i.opcode == Opcode::Call) continue;
+    for (const Operand& operand : i.operands) {
+      if (operand.kind != Operand::Kind::Variable || operand.scope != Operand::Scope::Function) continue;
+      const Space space = function.variables[operand.variable].space;
+      const bool own = space == Space::Local || (space == Space::Param && !function.is_entry);
+      if (own && std::find(taken.begin(), taken.end(), operand.variable) == taken.end())
+        taken.push_back(operand.variable);
+    }
+  }
+  return taken;
+}
+
+std::optional<ptx::VariableId> only_local_variable(const ptx::Function& function) {
+  std::optional<ptx::VariableId> only;
+  for (ptx::VariableId id = 0; id < function.variables.size(); ++id) {
+    if (function.variables[id].space != Space::Local) continue;
+    if (only) return {};
+    only = id;
+  }
+  return only;
 }
 
 }  // namespace cucore::cpu::codegen

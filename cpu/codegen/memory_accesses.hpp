@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "cpu/codegen/checks.hpp"
@@ -37,5 +38,12 @@ bool accesses_by_itself(const ptx::Instruction& instruction);
 /// In the order in which they happen, without those of such code. Empty for parameters, which nothing can miss, and for
 /// textures and surfaces, which check themselves.
 std::vector<MemoryAccess> memory_accesses_of(const ptx::Instruction& instruction);
+
+/// Variables of the thread's own whose life these checks must know: whose addresses the function takes, since only
+/// through these can an access miss them, and all that may be read before they are written.
+std::vector<ptx::VariableId> variables_to_follow(const ptx::Function& function, std::uint32_t checks);
+
+/// The `.local` variable of a function that has one.
+std::optional<ptx::VariableId> only_local_variable(const ptx::Function& function);
 
 }  // namespace cucore::cpu::codegen

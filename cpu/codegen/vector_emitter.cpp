@@ -111,6 +111,8 @@ void VectorEmitter::prepare() {
   dummy_->setAlignment(llvm::Align(64));
   lane_state_ = slot(llvm::ArrayType::get(b.getInt8Ty(), sizeof(ThreadState)), "lane");
   lane_state_->setAlignment(llvm::Align(alignof(ThreadState)));
+  lane_addresses_ = slot(llvm::FixedVectorType::get(b.getInt64Ty(), width_.lanes), "addresses");
+  lane_addresses_->setAlignment(llvm::Align(64));
 }
 
 /// Into the full version if the block fills the group, else into the masked one.
@@ -153,6 +155,7 @@ void VectorEmitter::emit_block(BasicBlock* block, Version version) {
   current_ = block;
   known_.values.clear();
   known_.vectors.clear();
+  known_.inside.clear();
   mask_vectors_.assign(width_.chunks, nullptr);
   unchecked_ = nullptr;
   can_restart_ = true;

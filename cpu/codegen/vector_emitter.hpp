@@ -29,6 +29,7 @@
 namespace cucore::cpu::codegen {
 
 struct HostFeatures;
+struct RangeMark;
 
 /// A value in all lanes: one part if its shape spans the group, the value of the group's first lane; else one for each
 /// chunk: its first lane's value if strided, or a vector.
@@ -106,6 +107,7 @@ class VectorEmitter {
   // vector_instructions.cpp: one instruction for all lanes
   void emit_instruction(llvm::Instruction& instruction);
   void emit_once(llvm::Instruction& instruction, unsigned parts);
+  Wide once(llvm::Instruction& instruction, unsigned parts);
   void emit_check(llvm::Instruction& extension);
   void flush_checks();
   void emit_vectors(llvm::Instruction& instruction);
@@ -138,6 +140,8 @@ class VectorEmitter {
   // vector_memory.cpp
   void emit_load(llvm::LoadInst& load);
   void emit_store(llvm::StoreInst& store);
+  Wide loaded(llvm::LoadInst& load);
+  void store_all(llvm::StoreInst& store);
   Wide thread_register(llvm::LoadInst& load, std::uint64_t field);
   llvm::Value* load_chunk(llvm::LoadInst& load, const Shape& address, unsigned chunk);
   llvm::Value* load_elements(llvm::LoadInst& load, const Shape& address, unsigned chunk);
@@ -150,6 +154,7 @@ class VectorEmitter {
 
   // vector_lanes.cpp
   void emit_atomic(llvm::Instruction& instruction);
+  Wide updated(llvm::Instruction& atomic);
   void emit_lane_service(llvm::CallInst& call);
   /// A value of each lane, and the operations that make an input of it, the last one first.
   struct LaneInput {
@@ -164,12 +169,24 @@ class VectorEmitter {
   std::vector<Wide> for_each_lane(llvm::ArrayRef<llvm::Value*> inputs, llvm::ArrayRef<llvm::Type*> results,
                                   const LaneBody& body, unsigned turn = 1);
 
+  // vector_checks.cpp
+  void emit_lane_check(llvm::CallInst& call);
+  llvm::Value* is_inside(const RangeMark& range);
+  llvm::Value* whether_inside(const RangeMark& range);
+  llvm::Value* lanes_inside(const RangeMark& range, unsigned chunk);
+  Slots& refusals_of(llvm::CallInst* check);
+  void emit_access(llvm::Instruction& instruction, llvm::function_ref<Wide()> access);
+  Parts ask_for_lanes(const llvm::CallInst& check);
+  Wide accessed_by_rest(llvm::Instruction& instruction, llvm::ArrayRef<llvm::Value*> refusals,
+                        llvm::function_ref<Wide()> access);
+  llvm::Value* dummy_if_refused(llvm::Value* address);
+
   // vector_warp.cpp
   void emit_meeting(llvm::CallInst& call);
   void emit_shuffle(llvm::CallInst& call);
   void emit_vote(llvm::CallInst& call);
 
-  bool is_masked() const { return version_ == Masked || division_ != nullptr; }
+  bool is_masked() const { return version_ == Masked || division_ != nullptr || refuses_; }
   const Shapes& shapes() const { return version_ == Full ? full_shapes_ : masked_shapes_; }
   llvm::IntegerType* mask_type() { return b.getIntNTy(width_.lanes); }
   llvm::Value* all_lanes() { return llvm::Constant::getAllOnesValue(mask_type()); }
@@ -206,6 +223,8 @@ class VectorEmitter {
   llvm::DenseMap<llvm::Instruction*, llvm::Value*> frames_;  ///< of allocas: all lanes' one after the other
   llvm::AllocaInst* dummy_ = nullptr;                        ///< what idle chunks load from and store to
   llvm::AllocaInst* lane_state_ = nullptr;                   ///< the ThreadState of one lane, for services
+  llvm::AllocaInst* lane_addresses_ = nullptr;               ///< of a chunk, for checks
+  llvm::DenseMap<llvm::CallInst*, Slots> refusals_;          ///< by check, lanes that may not; last, whether any
 
   // Of a group that waits for others at barriers.
   static constexpr std::uint32_t first_barrier_point = 2;  ///< two for each barrier: it may wait in either version
@@ -219,10 +238,16 @@ class VectorEmitter {
   struct Known {
     llvm::DenseMap<llvm::Value*, Wide> values;
     llvm::DenseMap<std::pair<llvm::Value*, unsigned>, llvm::Value*> vectors;
+    /// By first address, bytes beyond and alignment: the interval in which all lanes were looked for, and whether they
+    /// are there.
+    llvm::DenseMap<std::pair<llvm::Value*, std::pair<std::uint64_t, std::uint64_t>>,
+                   std::pair<llvm::Value*, llvm::Value*>>
+        inside;
   };
   Version version_ = Full;
   llvm::BasicBlock* current_ = nullptr;
   const Division* division_ = nullptr;  ///< whose side it is, if the full version runs it under a mask
+  bool refuses_ = false;                ///< an access is made for those lanes that may
   Parts mask_;
   Parts mask_vectors_;
   Known known_;

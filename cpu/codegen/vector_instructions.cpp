@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cpu/codegen/check_mark_calls.hpp"
 #include "cpu/codegen/module_emitter.hpp"
 #include "cpu/codegen/vector_emitter.hpp"
 
@@ -84,7 +85,9 @@ void VectorEmitter::emit_instruction(Instruction& instruction) {
 }
 
 /// A copy of the instruction for the first lane of the group or of each chunk.
-void VectorEmitter::emit_once(Instruction& instruction, unsigned parts) {
+void VectorEmitter::emit_once(Instruction& instruction, unsigned parts) { put(&instruction, once(instruction, parts)); }
+
+Wide VectorEmitter::once(Instruction& instruction, unsigned parts) {
   Wide result{shapes().of(&instruction), {}};
   for (unsigned k = 0; k < parts; ++k) {
     if (instruction.getOpcode() == Instruction::Or && result.shape.stride != 0) {  // no common bits: a sum
@@ -104,7 +107,7 @@ void VectorEmitter::emit_once(Instruction& instruction, unsigned parts) {
     }
     result.parts.push_back(b.Insert(copy));
   }
-  put(&instruction, std::move(result));
+  return result;
 }
 
 /// Whether extending a strided value wraps around inside the group or a chunk. Nothing is done about it before the next
@@ -240,6 +243,7 @@ void VectorEmitter::emit_call(llvm::CallInst& call) {
   llvm::Function* callee = call.getCalledFunction();
   if (callee == nullptr) return refuse("a call through a pointer");
   if (is_meeting(call)) return emit_meeting(call);
+  if (is_mark(call, lanes_mark)) return emit_lane_check(call);
   const llvm::StringRef name = callee->getName();
   if (callee->isIntrinsic()) {
     if (call.isLifetimeStartOrEnd() || callee->getIntrinsicID() == llvm::Intrinsic::assume) return;

@@ -44,6 +44,10 @@ constexpr std::size_t most_operations = 4;
 void VectorEmitter::emit_atomic(Instruction& instruction) {
   flush_checks();
   can_restart_ = false;
+  emit_access(instruction, [&] { return updated(instruction); });
+}
+
+Wide VectorEmitter::updated(Instruction& instruction) {
   llvm::SmallVector<Value*, 4> inputs(instruction.operands());
   llvm::SmallVector<llvm::Type*, 2> results{instruction.getType()};
   if (instruction.getType()->isStructTy()) results = {inputs[1]->getType(), b.getInt1Ty()};
@@ -70,10 +74,10 @@ void VectorEmitter::emit_atomic(Instruction& instruction) {
     return {b.CreateExtractValue(made, 0), b.CreateExtractValue(made, 1)};
   };
   std::vector<Wide> wides = for_each_lane(inputs, results, body, is_plain ? lanes_in_turn : 1);
-  if (wides.empty()) return;
+  if (wides.empty()) return {};
   Wide whole = wides[0];
   if (wides.size() == 2) whole.parts.append(wides[1].parts.begin(), wides[1].parts.end());
-  put(&instruction, std::move(whole));
+  return whole;
 }
 
 /// What a lane makes an input of: a value of the lanes, perhaps the input itself, and the operations from it to the

@@ -14,6 +14,8 @@ namespace cucore::cpu::codegen {
 inline constexpr std::uint64_t largest_group_frames = std::uint64_t{512} * 1024;
 
 /// Why a kernel keeps the scalar form; empty if nothing is in the way so far.
-std::string refuse_vector_form(const ptx::Module& module, const Reach& reach, const KernelInfo& info);
+/// `checks` are those of CompileOptions.
+std::string refuse_vector_form(const ptx::Module& module, const Reach& reach, const KernelInfo& info,
+                               std::uint32_t checks);
 
 }  // namespace cucore::cpu::codegen

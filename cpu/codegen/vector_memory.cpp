@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cpu/codegen/check_mark_calls.hpp"
 #include "cpu/codegen/kernel_abi.hpp"
 #include "cpu/codegen/module_emitter.hpp"
 #include "cpu/codegen/vector_emitter.hpp"
@@ -71,22 +72,28 @@ void VectorEmitter::emit_load(llvm::LoadInst& load) {
     return put(&load, thread_register(load, *field));
   flush_checks();
   if (!load.isSimple()) can_restart_ = false;
+  if (load.isSimple() && !shapes().of(load.getPointerOperand()).is_uniform() && !is_element(load.getType()) &&
+      !is_pair(load.getType()))
+    return refuse("a load of small vectors or bits");
+  emit_access(load, [&] { return loaded(load); });
+}
+
+Wide VectorEmitter::loaded(llvm::LoadInst& load) {
   const Shape address = shapes().of(load.getPointerOperand());
-  if (shapes().of(&load).spans_group()) return emit_once(load, 1);
-  if (!load.isSimple()) {
-    put(&load,
-        for_each_lane({load.getPointerOperand()}, {load.getType()}, [&](Value*, llvm::ArrayRef<Value*> at) -> Parts {
-          llvm::Instruction* copy = load.clone();
-          copy->setOperand(0, at[0]);
-          return {b.Insert(copy)};
-        })[0]);
-    return;
-  }
-  if (!is_element(load.getType()) && !is_pair(load.getType())) return refuse("a load of small vectors or bits");
+  auto copy_at = [&](Value* at) {
+    llvm::Instruction* copy = load.clone();
+    copy->setOperand(0, at);
+    return b.Insert(copy);
+  };
+  if (const Shape shape = shapes().of(&load); shape.spans_group())
+    return refuses_ ? Wide{shape, {copy_at(dummy_if_refused(load.getPointerOperand()))}} : once(load, 1);
+  if (!load.isSimple())
+    return for_each_lane({load.getPointerOperand()}, {load.getType()},
+                         [&](Value*, llvm::ArrayRef<Value*> at) -> Parts { return {copy_at(at[0])}; })[0];
   prefetch_ahead_of(load);
   Wide result{shapes().of(&load), {}};
   for (unsigned k = 0; k < width_.chunks; ++k) result.parts.push_back(load_chunk(load, address, k));
-  put(&load, std::move(result));
+  return result;
 }
 
 Value* VectorEmitter::load_chunk(llvm::LoadInst& load, const Shape& address, unsigned chunk) {
@@ -140,11 +147,24 @@ Value* VectorEmitter::load_elements(llvm::LoadInst& load, const Shape& address, 
 void VectorEmitter::emit_store(llvm::StoreInst& store) {
   flush_checks();
   can_restart_ = false;
+  emit_access(store, [&] {
+    store_all(store);
+    return Wide{};
+  });
+}
+
+void VectorEmitter::store_all(llvm::StoreInst& store) {
   Value* value = store.getValueOperand();
   Value* pointer = store.getPointerOperand();
   const Shape address = shapes().of(pointer);
   const Shape stored = get(value).shape;
-  if (address.is_same_in_group() && stored.is_same_in_group()) return emit_once(store, 1);
+  if (address.is_same_in_group() && stored.is_same_in_group()) {
+    llvm::Instruction* copy = store.clone();
+    copy->setOperand(0, first_lane(value, 0));
+    copy->setOperand(1, refuses_ ? dummy_if_refused(pointer) : first_lane(pointer, 0));
+    b.Insert(copy);
+    return;
+  }
   // To one address the highest lane writes last.
   const bool last_wins =
       address.is_same_in_chunk() && (stored.is_same_in_chunk() ? is_masked() && address.is_uniform() : is_masked());

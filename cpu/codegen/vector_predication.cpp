@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "cpu/codegen/check_mark_calls.hpp"
+
+#include "cpu/codegen/vector_checks.hpp"
 #include "cpu/codegen/vector_emitter.hpp"
 
 namespace cucore::cpu::codegen {
@@ -20,7 +23,8 @@ constexpr std::size_t longest_side = 80;
 
 bool may_be_predicated(const Instruction& instruction) {
   if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
-    return call->getCalledFunction() != nullptr && call->getCalledFunction()->isIntrinsic();
+    if (call->getCalledFunction() == nullptr) return false;
+    return call->getCalledFunction()->isIntrinsic() || is_mark(instruction, lanes_mark);
   }
   return true;
 }
@@ -35,7 +39,7 @@ BasicBlock* VectorEmitter::predicated_side(const llvm::BranchInst& branch) const
     BasicBlock* meet = branch.getSuccessor(1 - n);
     const bool has_form = side != meet && side->getSinglePredecessor() != nullptr &&
                           side->getSingleSuccessor() == meet && flow_.index(meet) > flow_.index(side) &&
-                          side->size() <= longest_side;
+                          size_without_checks(*side) <= longest_side;
     if (!has_form || !std::all_of(side->begin(), side->end(), may_be_predicated)) continue;
     const auto phis = meet->phis();
     if (std::all_of(phis.begin(), phis.end(), [&](const llvm::PHINode& phi) {

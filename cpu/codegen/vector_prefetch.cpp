@@ -2,6 +2,8 @@
 // what comes: for the next block, and for the next turn of a loop that strides over a grid.
 #include <llvm/IR/Instructions.h>
 
+#include "cpu/codegen/check_mark_calls.hpp"
+#include "cpu/codegen/check_marks.hpp"
 #include "cpu/codegen/vector_emitter.hpp"
 
 namespace cucore::cpu::codegen {
@@ -10,6 +12,12 @@ using llvm::Instruction;
 using llvm::Value;
 
 namespace {
+
+/// An address before it went through its check, if it did.
+Value* unchecked(Value* address) {
+  const auto* check = llvm::dyn_cast<llvm::CallInst>(address);
+  return check != nullptr && is_mark(*check, lanes_mark) ? LaneMark(*check).address : address;
+}
 
 /// Of two operands the one that changes in the loop, if the other does not.
 Value* changing_operand(const Instruction& operation, const llvm::Loop& loop) {
@@ -39,6 +47,7 @@ Value* VectorEmitter::step_of_turn(Value* address) {
   const llvm::Loop* loop = flow_.loop_of(current_);
   std::uint64_t scale = 1;
   for (Value* at = address; loop != nullptr && at != nullptr;) {
+    at = unchecked(at);
     if (auto* phi = llvm::dyn_cast<llvm::PHINode>(at)) {
       Value* step = growth(*phi, *loop);
       if (step == nullptr || llvm::isa<llvm::Constant>(step) || !shapes().of(step).is_uniform()) return nullptr;
@@ -100,8 +109,10 @@ void VectorEmitter::prefetch_ahead_of(Instruction& access) {
   }
   if (distance == nullptr) return;
   llvm::APInt offset(64, 0);
-  if (!prefetched_.insert(pointer->stripAndAccumulateConstantOffsets(scalar_.getDataLayout(), offset, true)).second)
-    return;
+  auto base_of = [&](Value* at) {
+    return at->stripAndAccumulateConstantOffsets(scalar_.getDataLayout(), offset, true);
+  };
+  if (!prefetched_.insert(base_of(unchecked(base_of(pointer)))).second) return;
   constexpr std::uint64_t cache_line = 64;
   const unsigned writes = llvm::isa<llvm::StoreInst>(access) ? 1 : 0;
   constexpr unsigned to_all_caches = 3, data = 1;

@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstddef>
 
+#include "cpu/codegen/check_mark_calls.hpp"
 #include "cpu/codegen/kernel_abi.hpp"
 #include "cpu/codegen/vector_ranges.hpp"
 
@@ -399,6 +400,7 @@ Shape Shapes::transfer_call(Instruction& instruction) {
   const llvm::Function* callee = call.getCalledFunction();
   if (callee == nullptr) return Shape::varying();
   const llvm::StringRef name = callee->getName();
+  if (name == lanes_mark) return of(LaneMark(call).address);
   if (name == "cucpu_vote") {
     const Shape mask = of(call.getArgOperand(3));
     if (mask.kind == Shape::Kind::Unknown) return {};

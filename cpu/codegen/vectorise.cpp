@@ -1,6 +1,7 @@
 // From the scalar form to the vector form: see vectorise.hpp.
 #include "cpu/codegen/vectorise.hpp"
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/PassManager.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -15,8 +16,10 @@
 #include <bit>
 #include <cstddef>
 
+#include "cpu/codegen/check_mark_calls.hpp"
 #include "cpu/codegen/form_choice.hpp"
 #include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/codegen/vector_checks.hpp"
 #include "cpu/codegen/vector_emitter.hpp"
 #include "cpu/codegen/vector_limits.hpp"
 #include "cpu/codegen/vector_pairs.hpp"
@@ -83,17 +86,41 @@ void isolate_meetings(llvm::Function& scalar) {
   }
 }
 
-/// A check that fails restarts its block, so none may come after an effect: see VectorEmitter::flush_checks.
+/// Whether an instruction, and what it needs, can stand before another one of its block.
+bool can_come_before(const Instruction& instruction, const Instruction& other) {
+  if (instruction.getParent() != other.getParent() || instruction.comesBefore(&other)) return true;
+  if (llvm::isa<llvm::PHINode>(instruction) || instruction.mayReadFromMemory() ||
+      !llvm::isSafeToSpeculativelyExecute(&instruction))
+    return false;
+  return std::all_of(instruction.value_op_begin(), instruction.value_op_end(), [&](const llvm::Value* operand) {
+    const auto* needed = llvm::dyn_cast<Instruction>(operand);
+    return needed == nullptr || can_come_before(*needed, other);
+  });
+}
+
+void move_before(Instruction& instruction, Instruction& other) {
+  if (instruction.getParent() != other.getParent() || instruction.comesBefore(&other)) return;
+  for (llvm::Value* operand : instruction.operand_values())
+    if (auto* needed = llvm::dyn_cast<Instruction>(operand)) move_before(*needed, other);
+  instruction.moveBefore(&other);
+}
+
+/// A check that fails restarts its block, so none may come after an effect: see VectorEmitter::flush_checks. Where
+/// accesses are looked at, which may be reported, it comes before the first of them if it can.
 bool split_before_checks(llvm::Function& scalar, const Shapes& shapes) {
   std::vector<Instruction*> late;
   for (llvm::BasicBlock& block : scalar) {
-    bool effect = false;
-    for (Instruction& instruction : block) {
-      if (effect && shapes.checks(&instruction)) {
+    Instruction* effect = nullptr;
+    for (Instruction& instruction : llvm::make_early_inc_range(block)) {
+      if (effect != nullptr && shapes.checks(&instruction)) {
+        if (is_mark(*effect, lanes_mark) && can_come_before(instruction, *effect)) {
+          move_before(instruction, *effect);
+          continue;
+        }
         late.push_back(&instruction);
-        effect = false;
+        effect = nullptr;
       }
-      effect |= has_effect(instruction);
+      if (effect == nullptr && has_effect(instruction)) effect = &instruction;
     }
   }
   for (Instruction* instruction : late) llvm::SplitBlock(instruction->getParent(), instruction);
@@ -140,7 +167,7 @@ VectorWidth choose_width(llvm::Function& scalar, const VectorFlow& flow, const C
   std::copy_n(options.block, 3, width.block);
   width.lanes = lanes_for(options.block, host.avx512f ? 16 : 8);
   // Every block costs a choice of what runs next, and all of it for each chunk.
-  const auto size = scalar.getInstructionCount() + 10 * static_cast<unsigned>(flow.order.size());
+  const auto size = size_without_checks(scalar) + 10 * static_cast<unsigned>(flow.order.size());
   unsigned useful = 0;
   if (flow.has_meetings()) {
     // Lanes that meet want the whole block in one group: barriers are then nothing. But all chunks take turns in each
@@ -161,7 +188,7 @@ VectorWidth choose_width(llvm::Function& scalar, const VectorFlow& flow, const C
   if (!flow.has_barriers() || VectorEmitter(scalar, flow, width, host).may_leave_full_version()) return width;
   // Straight code costs what it computes, and less where the compiler knows each thread by its number.
   while (2 * width.group() <= most && width.threads() % (2 * width.group()) == 0 &&
-         scalar.getInstructionCount() * 2 * width.chunks <= largest_straight_code) {
+         size_without_checks(scalar) * 2 * width.chunks <= largest_straight_code) {
     width.chunks *= 2;
   }
   return width;
@@ -264,8 +291,15 @@ void emit_run_block(llvm::Module& ir, llvm::Function* group, const VectorWidth& 
 
 }  // namespace
 
-std::string vectorise(llvm::Function& scalar, const CompileOptions& options, HostFeatures host, KernelInfo& info) {
+std::string vectorise(llvm::Function& scalar, const CompileOptions& options, HostFeatures host,
+                      const std::vector<SharedVariable>& shared, KernelInfo& info) {
   if (scalar.getInstructionCount() > largest_kernel) return "its size";
+  if (options.checks != 0) {
+    VectorWidth width;
+    std::copy_n(options.block, 3, width.block);
+    drop_needless_checks(scalar, width, shared);
+    if (!checks_stay_with_accesses(scalar)) return "an address of several checked accesses";
+  }
   normalise(scalar);
   isolate_meetings(scalar);
   for (unsigned most = most_threads;;) {

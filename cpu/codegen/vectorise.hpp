@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cpu/codegen/compiler.hpp"
 #include "cpu/codegen/module_emitter.hpp"
@@ -10,7 +11,8 @@
 namespace cucore::cpu::codegen {
 
 /// Replaces the kernel's body `scalar` (in SSA, calls inlined) by entry points that run it in the vector form, and says
-/// in `info` which. The text says why not; the module is then of no more use.
-std::string vectorise(llvm::Function& scalar, const CompileOptions& options, HostFeatures host, KernelInfo& info);
+/// in `info` which; `shared` are its static shared variables. The text says why not; the module is then of no more use.
+std::string vectorise(llvm::Function& scalar, const CompileOptions& options, HostFeatures host,
+                      const std::vector<SharedVariable>& shared, KernelInfo& info);
 
 }  // namespace cucore::cpu::codegen

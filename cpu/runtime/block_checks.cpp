@@ -41,11 +41,8 @@ BlockChecks::~BlockChecks() {
 }
 
 CheckInterval BlockChecks::interval_at(std::uint64_t address) const {
-  const auto of = [&](std::uint64_t begin, std::uint64_t bytes) -> CheckInterval {
-    // Where a variable begins between multiples of 16, its first bytes are left to the shadow.
-    const std::uint64_t first = (begin + 15) / 16 * 16;
-    const std::uint64_t last = (begin + bytes) / 16 * 16;
-    return first < last && address >= first && address < last ? CheckInterval{first, last - first} : kNothing;
+  const auto of = [&](std::uint64_t begin, std::uint64_t bytes) {
+    return address - begin < bytes ? CheckInterval{begin, bytes} : kNothing;
   };
   const std::uint64_t window = number_of(shared_);
   if (address >= window && address - window < grid_.state.total_shared) {

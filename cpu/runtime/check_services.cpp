@@ -1,6 +1,7 @@
 // What checked code calls: see check_services.hpp. On the fiber of the device thread.
 #include "cpu/runtime/check_services.hpp"
 
+#include <bit>
 #include <string>
 
 #include "cpu/codegen/kernel_abi.hpp"
@@ -127,21 +128,51 @@ bool is_known_host_memory(const Grid& grid, std::uint64_t address, std::uint32_t
   return is_device_range(address, bytes);
 }
 
-std::uint32_t check_memory(const ThreadState* thread, CheckInterval* interval, std::uint64_t address,
-                           std::uint32_t bytes, std::uint32_t access, std::uint32_t line) {
-  if (bytes == 0) return 1;
-  Grid& grid = grid_of(thread);
+struct Verdict {
+  bool is_allowed;
+  bool is_misaligned;
+};
+
+Verdict judge(const BlockState& block, std::uint64_t address, std::uint32_t bytes, std::uint32_t access) {
+  const Grid& grid = *static_cast<const Grid*>(block.launch->runtime);
   const bool is_shared = space_of(access) == CheckedSpace::Shared;
-  const std::byte* const windows = thread->block->cluster_shared;
+  const std::byte* const windows = block.cluster_shared;
   const std::uint64_t base = is_shared ? reinterpret_cast<std::uintptr_t>(windows) : 0;
-  const bool is_misaligned = ((address - base) & (alignment_of(access) - 1)) != 0;
   bool is_allowed = shadow::is_allowed(address, bytes);
   if (is_shared) is_allowed = is_allowed && lies_within(address, bytes, windows, bytes_of_windows(grid.state));
   if (!AddressSpace::instance().contains(address)) is_allowed = is_known_host_memory(grid, address, bytes, access);
+  return {is_allowed, ((address - base) & (alignment_of(access) - 1)) != 0};
+}
+
+std::uint32_t check_memory(const ThreadState* thread, CheckInterval* interval, std::uint64_t address,
+                           std::uint32_t bytes, std::uint32_t access, std::uint32_t line) {
+  if (bytes == 0) return 1;
+  const auto [is_allowed, is_misaligned] = judge(*thread->block, address, bytes, access);
   if (is_allowed && interval) *interval = BlockChecks::of(*thread->block).interval_at(address);
   if (is_allowed && !is_misaligned) return 1;
   add_memory_finding(thread, address, bytes, access, line, is_allowed);
   return 0;
+}
+
+std::uint32_t check_lanes(const BlockState* block, CheckInterval* interval, const std::uint64_t* addresses,
+                          std::uint32_t bytes, std::uint32_t access, std::uint32_t line, std::uint32_t first,
+                          std::uint32_t lanes) {
+  std::uint32_t allowed = 0;
+  for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+    const auto [is_allowed, is_misaligned] = judge(*block, addresses[lane], bytes, access);
+    const bool is_elsewhere = interval && addresses[lane] - interval->begin >= interval->size;
+    if (is_allowed && allowed == 0 && is_elsewhere) *interval = BlockChecks::of(*block).interval_at(addresses[lane]);
+    if (is_allowed && !is_misaligned) {
+      allowed |= 1U << lane;
+      continue;
+    }
+    ThreadState thread{};
+    thread.block = block;
+    set_thread_id(thread, *static_cast<const Grid*>(block->launch->runtime), first + lane);
+    add_memory_finding(&thread, addresses[lane], bytes, access, line, is_allowed);
+  }
+  return allowed;
 }
 
 void check_unwritten(ThreadState* thread, std::uint64_t address, std::uint32_t bytes, std::uint32_t access,
@@ -221,6 +252,7 @@ const CheckTable* check_table() {
     auto* const made = new CheckTable{};
     shadow::open(*made);
     made->memory = check_memory;
+    made->lanes = check_lanes;
     made->unwritten = check_unwritten;
     made->wrote = note_written;
     made->race = check_race;

@@ -49,7 +49,7 @@ codegen::CompileOptions options_for(const std::uint32_t (&block)[3], std::uint64
   static const codegen::FormOfCode form = form_from_environment();
   static const bool debug = is_on("CUCORE_CPU_DEBUG");
   static const bool perf_map = is_on("CUCORE_CPU_PERF_MAP");
-  const bool is_scalar = debug || checker::classes() != 0 || checker::seed();  // what neither can do in vectors
+  const bool is_scalar = debug || checker::seed();  // what can have no vectors
   codegen::CompileOptions options{.form = is_scalar ? codegen::FormOfCode::Scalar : form,
                                   .debug = debug,
                                   .perf_map = perf_map,

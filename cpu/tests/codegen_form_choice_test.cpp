@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "cpu/codegen/checks.hpp"
 #include "cpu/tests/codegen_stand_in.hpp"
 #include "cpu/tests/codegen_vector_kernels.hpp"
 
@@ -13,8 +14,9 @@ using codegen::FormOfCode;
 namespace {
 
 /// What the automatic choice makes of a kernel; `refusal` says why where it is the scalar form.
-FormOfCode chosen(const std::string& text, unsigned threads, std::string* refusal = nullptr) {
+FormOfCode chosen(const std::string& text, unsigned threads, std::string* refusal = nullptr, std::uint32_t checks = 0) {
   TestModule module(text, FormOfCode::Auto);
+  module.checks = checks;
   const FormOfCode form = module.compile("k", {threads, 1, 1})->info.form;
   if (refusal != nullptr) *refusal = module.refusal;
   return form;
@@ -40,6 +42,29 @@ TEST(ChoiceOfForm, is_the_scalar_one_where_scattered_accesses_weigh_more_than_wh
   EXPECT_EQ(refusal, "its scattered accesses");
   EXPECT_EQ(chosen(wandering_loop(8), 64, &refusal), FormOfCode::Vector);
   EXPECT_EQ(refusal, "");
+}
+
+TEST(ChoiceOfForm, is_the_same_with_the_memory_check) {
+  EXPECT_EQ(chosen(wandering_loop(0), 64, nullptr, check_class::kMemory), FormOfCode::Scalar);
+  EXPECT_EQ(chosen(wandering_loop(8), 64, nullptr, check_class::kMemory), FormOfCode::Vector);
+}
+
+TEST(ChoiceOfForm, is_the_scalar_one_where_vectors_lack_a_check) {
+  auto why = [](const std::string& body, std::uint32_t checks) {
+    std::string refusal;
+    EXPECT_EQ(chosen(kernel(body), 64, &refusal, checks), FormOfCode::Scalar) << body;
+    return refusal;
+  };
+  const std::string plain = "ld.global.u32 %r1, [%a1];\n";
+  for (const std::uint32_t other : {check_class::kRace, check_class::kInit, check_class::kSync})
+    EXPECT_EQ(why(plain, check_class::kMemory | other), "checks other than of memory");
+  const std::string two = ".local .b8 own[16];\n.local .b8 other[16];\nmov.u64 %a2, own;\n";
+  const std::string generic = ".local .b8 own[16];\nmov.u64 %a2, own;\ncvta.local.u64 %a2, %a2;\n";
+  EXPECT_EQ(why(two + plain, check_class::kMemory), "checks of local variables");
+  EXPECT_EQ(why(generic + plain, check_class::kMemory), "checks of local variables");
+  EXPECT_EQ(
+      why(".shared .align 16 .b8 all[16];\ncp.async.ca.shared.global [all], [%a1], 4;\n" + plain, check_class::kMemory),
+      "checks of cp.async.ca.shared.global");
 }
 
 TEST(ChoiceOfForm, is_vectors_where_neighbours_lie_side_by_side) {

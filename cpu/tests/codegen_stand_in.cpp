@@ -384,7 +384,8 @@ const codegen::Code* TestModule::compile(std::string_view kernel, Extent block) 
   const ptx::Function* function = module_->find_function(kernel);
   if (function == nullptr) throw std::runtime_error("no kernel " + std::string(kernel));
   const auto id = static_cast<ptx::FunctionId>(function - module_->functions.data());
-  const codegen::CompileOptions options{.form = form, .block = {block.x, block.y, block.z}, .march = march};
+  const codegen::CompileOptions options{
+      .form = form, .block = {block.x, block.y, block.z}, .checks = checks, .march = march};
   codegen::CompileResult result = codegen::compile(*module_, id, addresses_, options, cache);
   if (result.code == nullptr) throw std::runtime_error(result.error);
   refusal = result.refusal;

@@ -60,7 +60,8 @@ class TestModule {
   std::string refusal;      ///< of the vector form, by the kernel compiled last
   bool was_cached = false;  ///< the kernel compiled last
   codegen::KernelCache* cache = nullptr;
-  std::string march;  ///< of CompileOptions: what CUCORE_CPU_MARCH says, until the test says otherwise
+  std::uint32_t checks = 0;  ///< of CompileOptions; what has any can be compiled, not run
+  std::string march;         ///< of CompileOptions: what CUCORE_CPU_MARCH says, until the test says otherwise
   const ptx::Module& module() const { return *module_; }
   void* variable(std::string_view name) const;
 

@@ -61,8 +61,9 @@ TEST(VectorGroups, go_where_the_first_lane_and_the_last_go_unless_a_value_wraps_
                            Case{"lt.s32", "2147483600", "-2147483500"}, Case{"ge.u32", "4294967200", "50"},
                            Case{"gt.s32", "-2147483600", "2147483500"}, Case{"le.u32", "90", "4294967200"}}) {
     for (const char* const step : {"1", "-1"}) {
-      expect_the_same(index(each.value, step) + "add.u32 %r7, %r5, " + each.limit + ";\nst.global.u32 [%a1], 3;\nsetp." +
-                      each.test + " %p0, %r6, %r7;\n@%p0 bra L1;\nred.global.add.u32 [%a1], %r6;\n" +
+      expect_the_same(index(each.value, step) + "add.u32 %r7, %r5, " + each.limit +
+                      ";\nst.global.u32 [%a1], 3;\nsetp." + each.test +
+                      " %p0, %r6, %r7;\n@%p0 bra L1;\nred.global.add.u32 [%a1], %r6;\n" +
                       "L1: ld.global.u32 %r1, [%a1];\nadd.u32 %r1, %r1, %r0;\n");
     }
   }

@@ -37,6 +37,28 @@ KERNEL atomic_past_end(int* a, int n, int zero) {
   if (threadIdx.x == 0) atomicAdd(a + n + zero, 1);  // BUG atomic_past_end
 }
 
+KERNEL same_place_read(int* a, int n, int zero) {
+  int v = a[n + zero];  // BUG same_place_read
+  a[threadIdx.x] = v;
+}
+
+KERNEL same_place_written(int* a, int n, int zero) {
+  a[n + zero] = n;  // BUG same_place_written
+}
+
+KERNEL pairs_past_end(int* a, int n, int zero) {
+  int2 v = reinterpret_cast<int2*>(a)[450 + (7 * threadIdx.x + zero) % 64];  // BUG pairs_past_end
+  a[threadIdx.x] = v.x + v.y;
+}
+
+// Of halves, which are swapped until that succeeds.
+KERNEL retry_past_end(int* a, int n, int zero) {
+  unsigned short* p = reinterpret_cast<unsigned short*>(a) + 2 * n - 32 + threadIdx.x + zero;
+  unsigned short old;
+  asm volatile("atom.add.noftz.f16 %0, [%1], %2;" : "=h"(old) : "l"(p), "h"((unsigned short)0) : "memory");  // BUG retry_past_end
+  a[threadIdx.x] = old;
+}
+
 KERNEL shared_past_end(int* a, int n, int zero) {
   __shared__ int s[64];
   s[threadIdx.x + 1 + zero] = threadIdx.x;  // BUG shared_past_end

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import run_python
-from planted_bugs import BUGS, CLEAN, DEADLOCKS, place_of
+from planted_bugs import BUGS, CLEAN, DEADLOCKS, MEMORY, place_of
 from test_async_copies import headers
 
 import cucore
@@ -20,6 +20,9 @@ REPORT = re.compile(
 
 if cucore.driver_info().kind != "cpu":
     pytest.skip("the checker is the CPU device's", allow_module_level=True)
+
+
+FORMS = ["auto", "scalar", "vector"]  # of CUCORE_CPU_FORM
 
 
 def run(names, classes, **environment):
@@ -53,6 +56,31 @@ def test_planted_bug_is_found_on_its_line(reports, planted):
     assert found, reports[planted.name]
     assert {match[2] for match in found} == {planted.name}
     assert place_of(planted.name) in {(Path(match[3]).name, int(match[4])) for match in found}
+
+
+PLACE = re.compile(r"0x[0-9a-f]+|\d{9,}")  # which no two runs have in common
+
+
+@pytest.fixture(scope="module")
+def memory_reports():
+    """By form: all that the memory check says by itself, which the vector form has too."""
+    names = [planted.name for planted in MEMORY + CLEAN]
+    return {form: by_kernel(PLACE.sub("PLACE", run(names, "memory", CUCORE_CPU_FORM=form))) for form in FORMS}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("planted", MEMORY, ids=lambda planted: planted.name)
+def test_memory_error_is_found_in_each_form_of_code(memory_reports, planted, form):
+    said = memory_reports[form][planted.name]
+    found = [match for match in REPORT.finditer(said) if match[1].startswith(planted.found)]
+    assert place_of(planted.name) in {(Path(match[3]).name, int(match[4])) for match in found}, said
+    assert said == memory_reports["scalar"][planted.name]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("planted", CLEAN, ids=lambda planted: planted.name)
+def test_clean_kernel_gives_no_alarm_in_each_form_of_code(memory_reports, planted, form):
+    assert not REPORT.search(memory_reports[form][planted.name]), memory_reports[form][planted.name]
 
 
 @pytest.mark.parametrize("planted", CLEAN, ids=lambda planted: planted.name)

@@ -1,0 +1,25 @@
+// Checks in what the vector form is made of: see vector_checks.cpp.
+#pragma once
+
+#include <vector>
+
+#include "cpu/codegen/compiler.hpp"
+#include "cpu/codegen/vector_shapes.hpp"
+
+namespace cucore::cpu::codegen {
+
+/// Whether each access by an address with a check can be told from the code alone.
+bool checks_stay_with_accesses(const llvm::Function& scalar);
+
+/// Whether an instruction is a mark, or only marks use it; not an address, which its access needs too.
+bool is_for_checks(const llvm::Instruction& instruction);
+
+/// Instructions that are not: what the form is chosen by, with checks and without.
+unsigned size_without_checks(const llvm::BasicBlock& block);
+unsigned size_without_checks(const llvm::Function& scalar);
+
+/// Takes away the checks of what no thread of such a block can miss: places in the static `shared` variables that are
+/// computed from its index.
+void drop_needless_checks(llvm::Function& scalar, const VectorWidth& width, const std::vector<SharedVariable>& shared);
+
+}  // namespace cucore::cpu::codegen
