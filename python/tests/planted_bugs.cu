@@ -479,6 +479,7 @@ KERNEL clean_rows(int* a, int n, int zero) {
 
 KERNEL __cluster_dims__(2, 1, 1) clean_cluster(int* a, int n, int zero) {
   __shared__ int s[64];
+  asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");  // the other block has begun
   unsigned there = static_cast<unsigned>(__cvta_generic_to_shared(s + threadIdx.x + zero));
   asm volatile("mapa.shared::cluster.u32 %0, %0, %1;" : "+r"(there) : "r"(1 - blockIdx.x));
   asm volatile("st.shared::cluster.u32 [%0], 1;" ::"r"(there) : "memory");
