@@ -16,12 +16,13 @@ using llvm::Instruction;
 using llvm::Value;
 
 VectorEmitter::VectorEmitter(llvm::Function& scalar, const VectorFlow& flow, const VectorWidth& width,
-                             HostFeatures host)
+                             HostFeatures host, bool masks_only)
     : scalar_(scalar),
       flow_(flow),
       width_(width),
       has_avx512_(host.avx512f),
       has_f16c_(host.f16c),
+      masks_only_(masks_only),
       full_shapes_(flow, scalar, width_, false),
       masked_shapes_(flow, scalar, width_, true),
       b(scalar.getContext()) {}
@@ -40,7 +41,7 @@ llvm::Function* VectorEmitter::emit() {
   if (!refusal_.empty()) return nullptr;
   enter();
   for (BasicBlock* block : flow_.order) {
-    emit_block(block, Full);
+    if (!masks_only_) emit_block(block, Full);
     if (has_masked_version_) {
       emit_dispatch(block);
       emit_block(block, Masked);
@@ -52,7 +53,7 @@ llvm::Function* VectorEmitter::emit() {
 }
 
 bool VectorEmitter::may_leave_full_version() const {
-  if (width_.threads() % width_.group() != 0) return true;
+  if (masks_only_ || width_.threads() % width_.group() != 0) return true;
   const Blocks& dividing = full_shapes_.dividing();
   if (std::any_of(dividing.begin(), dividing.end(), [&](const BasicBlock* block) {
         return predicated_side(*llvm::cast<llvm::BranchInst>(block->getTerminator())) == nullptr;
@@ -77,7 +78,7 @@ void VectorEmitter::prepare() {
   b.SetInsertPoint(new_block("entry"));
   if (suspends()) lay_out_frame();
   for (BasicBlock* block : flow_.order) {
-    bodies_[Full][block] = new_block("full");
+    if (!masks_only_) bodies_[Full][block] = new_block("full");
     if (has_masked_version_) {
       checks_[block] = new_block("check");
       bodies_[Masked][block] = new_block("masked");
@@ -103,7 +104,7 @@ void VectorEmitter::prepare() {
     // A block whose checks fail is left for its masked version, which must then go on.
     const bool may_bail_out =
         std::any_of(meet->begin(), meet->end(), [&](const Instruction& each) { return full_shapes_.checks(&each); });
-    if (!may_bail_out) meeting_points_.insert(meet);
+    if (!may_bail_out && !masks_only_) meeting_points_.insert(meet);
   }
   for (unsigned k = 0; k < width_.chunks; ++k) alive_.push_back(slot(mask_type(), "alive"));
   if (has_masked_version_) end_ = new_block("end");
@@ -128,7 +129,7 @@ void VectorEmitter::enter() {
     b.SetInsertPoint(start);
   }
   BasicBlock* entry = flow_.order.front();
-  if (width_.threads() % width_.group() == 0) {
+  if (!masks_only_ && width_.threads() % width_.group() == 0) {
     b.CreateBr(bodies_[Full][entry]);
     return;
   }
@@ -141,6 +142,10 @@ void VectorEmitter::enter() {
     mask = b.CreateTrunc(mask, mask_type());
     b.CreateStore(mask, alive_[k]);
     b.CreateStore(mask, waiting_[entry][k]);
+  }
+  if (masks_only_) {
+    b.CreateBr(checks_[entry]);
+    return;
   }
   auto* full = new_block("whole");
   Value* fits = b.CreateICmpULE(b.CreateAdd(first, b.getInt32(width_.group())), b.getInt32(width_.threads()));

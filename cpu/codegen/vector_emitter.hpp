@@ -40,7 +40,9 @@ struct Wide {
 
 class VectorEmitter {
  public:
-  VectorEmitter(llvm::Function& scalar, const VectorFlow& flow, const VectorWidth& width, HostFeatures host);
+  /// With `masks_only` there is the masked version alone.
+  VectorEmitter(llvm::Function& scalar, const VectorFlow& flow, const VectorWidth& width, HostFeatures host,
+                bool masks_only = false);
 
   /// Emits `i32 group(ptr block, i32 first thread, i32 point, ptr frame)`: from a point on, to the next barrier of the
   /// block, whose point it returns. A refusal in words if something has no vector form.
@@ -206,6 +208,7 @@ class VectorEmitter {
   const VectorWidth width_;
   const bool has_avx512_;
   const bool has_f16c_;
+  const bool masks_only_;
   bool has_masked_version_ = true;
   Shapes full_shapes_;
   Shapes masked_shapes_;

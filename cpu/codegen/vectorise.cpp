@@ -314,7 +314,7 @@ std::string vectorise(llvm::Function& scalar, const CompileOptions& options, Hos
     if (join_pairs(flow, shapes)) continue;
     if (width.groups() > 1 && recompute_behind_barriers(flow, shapes)) continue;
     if (split_before_checks(scalar, shapes)) continue;
-    VectorEmitter emitter(scalar, flow, width, host);
+    VectorEmitter emitter(scalar, flow, width, host, options.form == FormOfCode::Masked);
     llvm::Function* group = emitter.emit();
     if (group == nullptr) return emitter.refusal();
     if (is_too_large(*group)) {

@@ -24,6 +24,7 @@ codegen::FormOfCode form_from_environment() {
   const char* text = std::getenv("CUCORE_CPU_FORM");
   const std::string_view form = text ? text : "";
   if (form == "vector") return codegen::FormOfCode::Vector;
+  if (form == "masked") return codegen::FormOfCode::Masked;
   if (form == "scalar") return codegen::FormOfCode::Scalar;
   return codegen::FormOfCode::Auto;
 }

@@ -344,6 +344,7 @@ codegen::FormOfCode form_under_test() {
   const char* text = std::getenv("CUCORE_CPU_FORM");
   const std::string_view form = text != nullptr ? text : "";
   if (form == "auto") return codegen::FormOfCode::Auto;
+  if (form == "masked") return codegen::FormOfCode::Masked;
   return form == "vector" ? codegen::FormOfCode::Vector : codegen::FormOfCode::Scalar;
 }
 

@@ -52,14 +52,19 @@ TEST(VectorForm, computes_what_the_scalar_form_does_in_random_control_flow) {
     const std::string text = random_kernel(seed);
     TestModule scalar(text, FormOfCode::Scalar);
     TestModule vector(text, FormOfCode::Vector);
+    TestModule masked(text, FormOfCode::Masked);
     for (unsigned n = 0; n < 3; ++n) {
       const Extent block = blocks[(seed * 3 + n) % std::size(blocks)];
       const Words expected = run(scalar, block);
       const Words computed = run(vector, block);
+      const Words under_masks = run(masked, block);
       taken += vector.refusal.empty() ? 1 : 0;
       ASSERT_EQ(computed, expected) << "seed " << seed << ", block " << block.x << "x" << block.y << "x" << block.z
                                     << "\n"
                                     << text;
+      ASSERT_EQ(under_masks, expected) << "seed " << seed << " under masks, block " << block.x << "x" << block.y << "x"
+                                       << block.z << "\n"
+                                       << text;
     }
   }
   EXPECT_GT(taken, count * 3 / 2);  // or the test says little

@@ -1,7 +1,8 @@
 """Runs random programs on a driver and writes a digest of what each wrote; see README.md.
 
-Usage: run.py --seeds A:B --driver gpu|cpu|interpreter [--form scalar|vector] --out FILE [--expect FILE] [--jobs N]
-       run.py --seed N --driver gpu|cpu [--form scalar|vector] [--show] [--minimise]
+Usage: run.py --seeds A:B --driver gpu|cpu|interpreter [--form FORM] --out FILE [--expect FILE] [--jobs N]
+       run.py --seed N --driver gpu|cpu [--form FORM] [--show] [--minimise]
+FORM is scalar, vector or masked.
 """
 
 import argparse
@@ -159,7 +160,9 @@ def main():
     parser.add_argument("--seeds", help="A:B, from A up to but not B")
     parser.add_argument("--seed", type=int, help="one, compared with the interpreter word by word")
     parser.add_argument("--driver", choices=["gpu", "cpu", "interpreter"], required=True)
-    parser.add_argument("--form", choices=["scalar", "vector"], default="scalar", help="of the CPU device's code")
+    parser.add_argument(
+        "--form", choices=["scalar", "vector", "masked"], default="scalar", help="of the CPU device's code"
+    )
     parser.add_argument("--out", help="file of digests to write")
     parser.add_argument(
         "--expect", help="file of digests to compare with; what differing programs wrote goes beside --out"

@@ -38,8 +38,9 @@ def test_programs_write_what_the_interpreter_says(rows):
     assert not differing(expected, rows)
 
 
-def test_the_vector_form_writes_the_same(rows):
-    assert not differing(rows, run.run(IN_VECTOR_FORM, "cpu", "vector"))
+@pytest.mark.parametrize("form", ["vector", "masked"])
+def test_the_vector_form_writes_the_same(rows, form):
+    assert not differing(rows, run.run(IN_VECTOR_FORM, "cpu", form))
 
 
 @pytest.mark.parametrize("path", DIGESTS, ids=[path.name for path in DIGESTS])
