@@ -20,15 +20,6 @@ namespace {
 
 constexpr std::uint32_t lanes_of_warp = 32;
 
-template <typename Number>
-Number decode(Element element, std::uint64_t pattern) {
-  if constexpr (std::is_same_v<Number, double>) {
-    return to_real(element, pattern);
-  } else {
-    return to_integer(element, pattern);
-  }
-}
-
 // ---- one product ---------------------------------------------------------------------------------------------------
 
 struct Multiplication {
@@ -126,13 +117,13 @@ void multiply_held(void* const* lanes, const MatrixForm& form, const Chosen& cho
   std::vector<Sum> sums(std::size_t{form.m} * form.n);
   using Index = std::uint32_t;
   for_each_element(form, MatrixRole::A, form.a(), is_here, [&](Index lane, Index index, Index place) {
-    a[place] = decode<Number>(form.a(), pattern_at(held(lane)->a, bits_of(form.a()), index));
+    a[place] = value_at<Number>(form.a(), held(lane)->a, index);
   });
   for_each_element(form, MatrixRole::B, form.b(), is_here, [&](Index lane, Index index, Index place) {
-    b[place] = decode<Number>(form.b(), pattern_at(held(lane)->b, bits_of(form.b()), index));
+    b[place] = value_at<Number>(form.b(), held(lane)->b, index);
   });
   for_each_element(form, MatrixRole::Accumulator, form.c(), is_here, [&](Index lane, Index index, Index place) {
-    sums[place] = decode<Number>(form.c(), pattern_at(held(lane)->c, bits_of(form.c()), index));
+    sums[place] = value_at<Number>(form.c(), held(lane)->c, index);
   });
   if (form.has(MatrixForm::is_sparse)) {
     const std::vector<Index> rows = rows_of_sparse(lanes, form);

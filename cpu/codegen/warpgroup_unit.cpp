@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -34,50 +33,36 @@ struct Multiplication {
   bool may_happen;
 };
 
+/// A matrix of `size` rows of A or columns of B, which lie in memory with their elements along k behind one another, or
+/// across it.
+SharedMatrix in_shared(const Multiplication& of, std::uint64_t descriptor, Element element, std::uint32_t size,
+                       std::uint32_t k, bool across) {
+  return {descriptor, of.window, across, bits_of(element), across ? k : size, across ? size : k};
+}
+
 SharedMatrix a_in_shared(const Multiplication& of) {
   const WarpgroupForm& form = of.form;
-  const bool columns = form.has(WarpgroupForm::a_columns);
-  return {of.a_descriptor,
-          of.window,
-          columns,
-          bits_of(form.a()),
-          columns ? form.stored_k() : WarpgroupForm::m,
-          columns ? WarpgroupForm::m : form.stored_k()};
+  return in_shared(of, of.a_descriptor, form.a(), WarpgroupForm::m, form.stored_k(),
+                   form.has(WarpgroupForm::a_columns));
 }
 
 SharedMatrix b_in_shared(const Multiplication& of) {
   const WarpgroupForm& form = of.form;
-  const bool rows = form.has(WarpgroupForm::b_rows);
-  return {of.b_descriptor,
-          of.window,
-          rows,
-          bits_of(form.b()),
-          rows ? form.k : std::uint32_t{form.n},
-          rows ? std::uint32_t{form.n} : form.k};
+  return in_shared(of, of.b_descriptor, form.b(), form.n, form.k, form.has(WarpgroupForm::b_rows));
 }
 
 // ---- elements ------------------------------------------------------------------------------------------------------
 
-template <typename Number>
-Number decode(Element element, std::uint64_t pattern) {
-  if constexpr (std::is_same_v<Number, double>) {
-    return to_real(element, pattern);
-  } else {
-    return to_integer(element, pattern);
-  }
-}
-
 /// Calls visit(across, along, value) for every element of a matrix in shared memory.
 template <typename Number, typename Visit>
 void for_each_in_shared(const SharedMatrix& matrix, const std::byte* shared, Element element, const Visit& visit) {
-  const unsigned bits = bits_of(element);
-  const std::uint32_t in_chunk = 128 / bits;
+  const std::uint32_t in_chunk = 128 / bits_of(element);
   for (std::uint32_t chunk = 0; chunk < matrix.chunks(); ++chunk) {
     const std::uint32_t across = chunk / matrix.chunks_along();
     const std::uint32_t along = chunk % matrix.chunks_along();
     const std::byte* const bytes = shared + matrix.offset_of(across, along);
     for (std::uint32_t n = 0; n < in_chunk; ++n)
-      visit(across, along * in_chunk + n, decode<Number>(element, pattern_at(bytes, bits, n)));
+      visit(across, along * in_chunk + n, value_at<Number>(element, bytes, n));
   }
 }
 
@@ -101,8 +86,7 @@ std::vector<Number> read_a(const Multiplication* const* threads) {
       for (std::uint32_t index = 0; index < count; ++index) {
         const Place at = place_of(of_warp, MatrixRole::A, form.a(), thread % lanes_of_warp, index);
         const std::uint32_t row = thread / lanes_of_warp * rows_of_warp + at.row;
-        a[row * columns + at.column] =
-            decode<Number>(form.a(), pattern_at(threads[thread]->a, bits_of(form.a()), index));
+        a[row * columns + at.column] = value_at<Number>(form.a(), threads[thread]->a, index);
       }
     }
   }
@@ -284,7 +268,7 @@ void multiply_floats(const Multiplication* const* threads) {
   bool is_finite = a.is_finite && b.is_finite;
   if (threads[0]->accumulates) {
     for_each_accumulator(threads, [&](void* d, std::uint32_t index, std::uint32_t m, std::uint32_t n) {
-      double& sum = sums[m * form.n + n] = to_real(form.d, pattern_at(d, bits_of(form.d), index));
+      double& sum = sums[m * form.n + n] = value_at<double>(form.d, d, index);
       is_finite = is_finite && std::isfinite(sum);
     });
   }
@@ -306,7 +290,7 @@ void multiply_integers(const Multiplication* const* threads) {
   std::vector<std::int64_t> sums(std::size_t{WarpgroupForm::m} * form.n);
   if (threads[0]->accumulates) {
     for_each_accumulator(threads, [&](void* d, std::uint32_t index, std::uint32_t m, std::uint32_t n) {
-      sums[m * form.n + n] = to_integer(form.d, pattern_at(d, bits_of(form.d), index));
+      sums[m * form.n + n] = value_at<std::int32_t>(form.d, d, index);
     });
   }
   for (std::size_t m = 0; m < WarpgroupForm::m; ++m)

@@ -22,6 +22,12 @@ class VirtualMemory : public DriverTest {
     EXPECT_OK(cuMemGetAllocationGranularity(&size, &given, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
     return size;
   }
+  CUmemGenericAllocationHandle created(size_t size) {
+    const CUmemAllocationProp given = properties();
+    CUmemGenericAllocationHandle memory = 0;
+    EXPECT_OK(cuMemCreate(&memory, size, &given, 0));
+    return memory;
+  }
   /// Closes the file.
   static CUmemoryPool import_pool(int file) {
     CUmemoryPool pool = nullptr;
@@ -34,9 +40,7 @@ class VirtualMemory : public DriverTest {
 
 TEST_F(VirtualMemory, two_mappings_of_one_memory_are_the_same_bytes) {
   const size_t size = granularity();
-  const CUmemAllocationProp given = properties();
-  CUmemGenericAllocationHandle memory = 0;
-  ASSERT_OK(cuMemCreate(&memory, size, &given, 0));
+  const CUmemGenericAllocationHandle memory = created(size);
   CUdeviceptr range = 0;
   ASSERT_OK(cuMemAddressReserve(&range, 2 * size, 0, 0, 0));
   ASSERT_OK(cuMemMap(range, size, 0, memory, 0));
@@ -66,9 +70,7 @@ TEST_F(VirtualMemory, a_mapping_outside_a_reservation_is_refused) {
 
 TEST_F(VirtualMemory, a_mapping_is_filled_only_where_the_device_may_write) {
   const size_t size = granularity();
-  const CUmemAllocationProp given = properties();
-  CUmemGenericAllocationHandle memory = 0;
-  ASSERT_OK(cuMemCreate(&memory, size, &given, 0));
+  const CUmemGenericAllocationHandle memory = created(size);
   CUdeviceptr range = 0;
   ASSERT_OK(cuMemAddressReserve(&range, size, 0, 0, 0));
   ASSERT_OK(cuMemMap(range, size, 0, memory, 0));
