@@ -12,7 +12,8 @@
 //   6. the dynamic loader's own search for libnvrtc.so.13, then .12.
 //
 // Nothing happens before first use. The choice is made once per process and kept; the libraries are never unloaded.
-// Thread-safety: all functions may be called from any thread.
+// Thread-safety: all functions may be called from any thread. fork() waits until the compiles and links under way have
+// ended, so that the child has the toolkit whole and can compile, too.
 #pragma once
 
 #include <filesystem>

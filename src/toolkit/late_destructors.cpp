@@ -175,6 +175,4 @@ void release_late_destructors() noexcept {
   }
 }
 
-void drop_late_destructors() noexcept { newest.store(nullptr); }
-
 }  // namespace cucore::toolkit

@@ -12,7 +12,4 @@ void keep_late_destructors(void* library) noexcept;
 /// once, if it is exiting), and lets the libraries register theirs themselves again. Thread-safe.
 void release_late_destructors() noexcept;
 
-/// Empties the list: what it has never runs.
-void drop_late_destructors() noexcept;
-
 }  // namespace cucore::toolkit

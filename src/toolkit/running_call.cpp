@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <mutex>
 
 #include "cucore/error.hpp"
 #include "cucore/toolkit.hpp"
@@ -20,16 +21,22 @@ std::atomic<unsigned long> running{0};
 std::atomic<bool> exiting{false};
 std::atomic<unsigned long> openings{0};
 std::atomic<bool> openings_end{false};
+std::atomic<bool> forking{false};
 thread_local bool exits_here = false;
 thread_local unsigned long running_here = 0;
 
 void end_call() noexcept {
   running.fetch_sub(1);
-  if (exiting.load()) running.notify_all();
+  if (exiting.load() || forking.load()) running.notify_all();
 }
 
 bool begin_call() noexcept {
   running.fetch_add(1);
+  while (forking.load() && running_here == 0) {
+    end_call();
+    forking.wait(true);
+    running.fetch_add(1);
+  }
   if (exiting.load() && running_here == 0) {
     end_call();
     return false;
@@ -38,11 +45,15 @@ bool begin_call() noexcept {
   return true;
 }
 
+// What runs in this very thread (exit() or fork() in the middle of a call) will not end while it is waited for.
+void wait_for_other_threads() {
+  for (unsigned long calls = running.load(); calls != running_here; calls = running.load()) running.wait(calls);
+}
+
 // Runs at exit, or when a shared library that cucore is linked into is closed.
 void finish() {
   exiting.store(true);
-  // What runs in this very thread (exit() in the middle of a call) will not end while it is waited for.
-  for (unsigned long calls = running.load(); calls != running_here; calls = running.load()) running.wait(calls);
+  wait_for_other_threads();
   release_late_destructors();
 }
 
@@ -63,12 +74,28 @@ void end_openings() {
   wait_for_openings();
 }
 
-// The child has the count but not the threads, and what they were changing may be half changed.
-void forget_threads_in_child() {
-  if (running.load() == running_here) return;
-  running.store(running_here);
-  openings.store(0);
-  drop_late_destructors();
+// A child has the locks of its parent but not the threads that hold them: what the toolkit's libraries destroy when it
+// exits would wait for ever. So a fork waits until no call is under way, as it does for the C library's allocator.
+std::mutex& fork_turn() {
+  static std::mutex& turn = *new std::mutex;  // never destroyed: threads fork while the process exits
+  return turn;
+}
+
+void before_fork() {
+  fork_turn().lock();
+  forking.store(true);
+  wait_for_other_threads();
+}
+
+void after_fork() {
+  forking.store(false);
+  forking.notify_all();
+  fork_turn().unlock();
+}
+
+void after_fork_in_child() {
+  running.store(running_here);  // without the threads that were about to begin a call
+  after_fork();
 }
 
 void end_opening() {
@@ -129,7 +156,7 @@ void require_no_exit(const char* call) {
 int cancels(void*, void*) { return exiting.load() ? 1 : 0; }
 
 Opening::Opening() : call_("dlopen") {
-  static const int registered = pthread_atfork(nullptr, nullptr, &forget_threads_in_child);
+  static const int registered = pthread_atfork(&before_fork, &after_fork, &after_fork_in_child);
   static_cast<void>(registered);
   openings.fetch_add(1);
   if (openings_end.load() && !exits_here) {

@@ -9,6 +9,9 @@
 // (late_destructors.hpp): they are newer than any function that could be registered before the call, and would be run
 // first. Compiling something small beforehand does not do instead: each target, and the linker's link-time
 // optimisation, registers more.
+//
+// A fork, too, waits for the calls that are under way, and holds those back that begin: the child can compile, and
+// exit, which it could not with locks that threads held which it does not have.
 #pragma once
 
 namespace cucore::toolkit {
