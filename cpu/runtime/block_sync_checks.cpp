@@ -1,6 +1,8 @@
 // What the checker says of threads that meet: from the scheduler's own state, when a barrier or a rendezvous completes.
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "cpu/runtime/block.hpp"
 #include "cpu/runtime/checker.hpp"
@@ -22,14 +24,15 @@ std::string mask_text(std::uint32_t mask) {
 
 void Block::check_barrier(const Barrier& barrier) {
   if (!checks_ || !checker::checks(check_class::kSync)) return;
-  const DeviceThread* first = nullptr;  // of the warp that is looked at; threads wait in no order
   std::vector<const DeviceThread*> of_warp(threads_.size() / kLanes + 1, nullptr);
   std::vector<std::uint32_t> here(of_warp.size(), 0);
-  for (const std::uint32_t index : barrier.waiting) {
+  std::vector<std::uint32_t> waiting = barrier.waiting;
+  std::sort(waiting.begin(), waiting.end());  // one report, whatever the order in which they came
+  for (const std::uint32_t index : waiting) {
     const DeviceThread& thread = threads_[index];
     const std::uint32_t warp = thread.state.linear / kLanes;
     here[warp] |= 1u << (thread.state.linear % kLanes);
-    first = of_warp[warp];
+    const DeviceThread* const first = of_warp[warp];
     if (!first) {
       of_warp[warp] = &thread;
       continue;
