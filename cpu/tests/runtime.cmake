@@ -1,0 +1,7 @@
+# Tests of parts of the runtime by themselves; what kernels and the driver's calls show of it is in api.cmake.
+add_executable(runtime_tests
+  ${PROJECT_SOURCE_DIR}/cpu/tests/runtime_placement_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/runtime/placement.cpp)
+cucore_target(runtime_tests)
+target_link_libraries(runtime_tests PRIVATE GTest::gtest_main)
+add_test(NAME runtime_tests COMMAND runtime_tests)
