@@ -42,10 +42,8 @@ CUresult copy_batch(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t 
   size_t set = 0;
   for (size_t i = 0; i < count; ++i) {
     if (set + 1 < attribute_count && indices[set + 1] == i) ++set;
-    const bool now = attrs[set].srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
-    const CUresult result =
-        now ? runtime::copy_during_call(stream, anywhere(dsts[i]), anywhere(srcs[i]), {sizes[i], 1, 1})
-            : runtime::copy(stream, anywhere(dsts[i]), anywhere(srcs[i]), {sizes[i], 1, 1}, false);
+    const CUresult result = runtime::copy_ordered(stream, anywhere(dsts[i]), anywhere(srcs[i]), {sizes[i], 1, 1},
+                                                  attrs[set].srcAccessOrder);
     if (result == CUDA_SUCCESS) continue;
     if (failed) *failed = i;
     return result;
@@ -108,9 +106,8 @@ CUresult copy_one(const CUDA_MEMCPY3D_BATCH_OP& operation, Stream& stream) {
   runtime::Place to, from;
   runtime::Shape shape;
   if (const CUresult result = runtime::resolve(request, &to, &from, &shape); result != CUDA_SUCCESS) return result;
-  if (operation.srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL && !from_array)
-    return runtime::copy_during_call(stream, to, from, shape);
-  return runtime::copy(stream, to, from, shape, false);
+  if (from_array) return runtime::copy(stream, to, from, shape, false);
+  return runtime::copy_ordered(stream, to, from, shape, operation.srcAccessOrder);
 }
 
 CUresult copy_shapes(size_t count, const CUDA_MEMCPY3D_BATCH_OP* operations, size_t* failed, unsigned long long flags,
@@ -184,8 +181,7 @@ CUresult cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t si
     if (!attr || !is_known(attr->srcAccessOrder)) return CUDA_ERROR_INVALID_VALUE;
     const bool now = attr->srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
     if (stream.is_capturing()) return now ? runtime::refuse_capture(stream) : cuMemcpyAsync(dst, src, size, hStream);
-    return now ? runtime::copy_during_call(stream, anywhere(dst), anywhere(src), {size, 1, 1})
-               : runtime::copy(stream, anywhere(dst), anywhere(src), {size, 1, 1}, false);
+    return runtime::copy_ordered(stream, anywhere(dst), anywhere(src), {size, 1, 1}, attr->srcAccessOrder);
   });
 }
 

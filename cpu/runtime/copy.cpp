@@ -202,6 +202,15 @@ CUresult copy_async(Stream& stream, const Place& to, const Place& from, const Sh
   return copy(stream, to, from, shape, false);
 }
 
+CUresult copy_ordered(Stream& stream, const Place& to, const Place& from, const Shape& shape,
+                      CUmemcpySrcAccessOrder order) {
+  if (order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL) return copy_during_call(stream, to, from, shape);
+  if (!is_pageable(from)) return copy(stream, to, from, shape, false);
+  if (order == CU_MEMCPY_SRC_ACCESS_ORDER_STREAM) return copy(stream, to, from, shape, true);
+  const bool is_little = shape.width * shape.height * shape.depth <= kInlineBytes;
+  return is_little ? copy_during_call(stream, to, from, shape) : copy(stream, to, from, shape, false);
+}
+
 CUresult check_fill(const Context& context, const Place& to, unsigned int element, const Shape& shape) {
   if (to.address % element != 0 || (shape.height > 1 && to.row_pitch % element != 0)) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult result = check(to, shape); result != CUDA_SUCCESS) return result;

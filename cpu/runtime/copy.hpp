@@ -44,6 +44,11 @@ CUresult copy_during_call(Stream& stream, const Place& to, const Place& from, co
 /// the driver. What is copied to it is there, and what is copied from it has been read.
 CUresult copy_async(Stream& stream, const Place& to, const Place& from, const Shape& shape);
 
+/// A copy that says when its source is read. What the order leaves open is as in the driver: pageable memory to be read
+/// in stream order is waited for, and a little of it that may be read at any time is read at once.
+CUresult copy_ordered(Stream& stream, const Place& to, const Place& from, const Shape& shape,
+                      CUmemcpySrcAccessOrder order);
+
 /// `element` is 1, 2 or 4 bytes; the address and pitch must be multiples of it. shape.width in bytes.
 CUresult fill(Stream& stream, const Place& to, std::uint32_t value, unsigned int element, const Shape& shape,
               bool wait);

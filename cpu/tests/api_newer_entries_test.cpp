@@ -124,6 +124,8 @@ TEST_F(NewerEntries, functions_and_kernels_count_their_parameters) {
 TEST_F(NewerEntries, a_copy_reads_its_source_when_its_attributes_say) {
   int* const to = device_array<int>(4);
   int source[4] = {1, 2, 3, 4};
+  int* locked = nullptr;  // a source that is waited for by nobody
+  ASSERT_OK(cuMemAllocHost(reinterpret_cast<void**>(&locked), sizeof *locked));
   const auto target = reinterpret_cast<CUdeviceptr>(to);
   const auto from = reinterpret_cast<CUdeviceptr>(source);
   CUstream stream = nullptr;
@@ -135,7 +137,8 @@ TEST_F(NewerEntries, a_copy_reads_its_source_when_its_attributes_say) {
   attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
   EXPECT_OK(cuMemcpyWithAttributesAsync(target, from, sizeof(int), &attributes, stream));
   attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
-  EXPECT_OK(cuMemcpyWithAttributesAsync(target + 4, from + 4, sizeof(int), &attributes, stream));
+  EXPECT_OK(
+      cuMemcpyWithAttributesAsync(target + 4, reinterpret_cast<CUdeviceptr>(locked), sizeof(int), &attributes, stream));
   CUDA_MEMCPY3D_BATCH_OP shape{};
   shape.src.type = shape.dst.type = CU_MEMCPY_OPERAND_TYPE_POINTER;
   shape.src.op.ptr.ptr = from + 8;
@@ -144,6 +147,7 @@ TEST_F(NewerEntries, a_copy_reads_its_source_when_its_attributes_say) {
   shape.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
   EXPECT_OK(cuMemcpy3DWithAttributesAsync(&shape, 0, stream));
   std::fill_n(source, 4, 9);
+  *locked = 9;
   std::atomic_ref<int>(go).store(1);
   std::atomic_ref<int>(go).notify_all();
   ASSERT_OK(cuStreamSynchronize(stream));
@@ -153,6 +157,7 @@ TEST_F(NewerEntries, a_copy_reads_its_source_when_its_attributes_say) {
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemcpyWithAttributesAsync(target, from, 4, nullptr, stream));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemcpy3DWithAttributesAsync(&shape, 1, stream));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuLaunchHostFunc_v2(stream, hold, &go, 2));
+  EXPECT_OK(cuMemFreeHost(locked));
   EXPECT_OK(cuStreamDestroy(stream));
 }
 

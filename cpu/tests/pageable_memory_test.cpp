@@ -93,6 +93,34 @@ TEST_F(PageableMemory, a_source_that_is_read_during_the_call_is_read_behind_what
   EXPECT_EQ(kLate, plain);
 }
 
+TEST_F(PageableMemory, a_source_to_be_read_in_stream_order_is_waited_for) {
+  const int plain = 3;
+  CUdeviceptr from = reinterpret_cast<CUdeviceptr>(&plain);
+  std::size_t bytes = sizeof plain, first = 0;
+  CUmemcpyAttributes attributes{};
+  attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+  put_late();
+  ASSERT_OK(cuMemcpyBatchAsync_v2(&memory, &from, &bytes, 1, &attributes, &first, 1, stream));
+  EXPECT_OK(cuStreamQuery(stream)) << "the caller may reuse its memory, so all must be done";
+}
+
+TEST_F(PageableMemory, a_little_of_a_source_that_may_be_read_at_any_time_is_read_at_once) {
+  int plain = 3;
+  CUdeviceptr from = reinterpret_cast<CUdeviceptr>(&plain);
+  std::size_t bytes = sizeof plain, first = 0;
+  CUmemcpyAttributes attributes{};
+  attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
+  hold();
+  ASSERT_OK(cuMemcpyBatchAsync_v2(&memory, &from, &bytes, 1, &attributes, &first, 1, stream));
+  EXPECT_EQ(CUDA_ERROR_NOT_READY, cuStreamQuery(stream));
+  plain = 9;
+  release();
+  ASSERT_OK(cuStreamSynchronize(stream));
+  int seen = 0;
+  ASSERT_OK(cuMemcpyDtoH(&seen, memory, sizeof seen));
+  EXPECT_EQ(3, seen);
+}
+
 TEST_F(PageableMemory, what_is_copied_from_it_was_read_when_the_call_returns) {
   std::vector<int> source(16, 3);
   const std::size_t bytes = source.size() * sizeof(int);
