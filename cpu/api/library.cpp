@@ -16,11 +16,13 @@ using runtime::Program;
 
 namespace {
 
+/// Anything asked of a library whose image is bad is answered with what is wrong with it.
 template <class F>
 CUresult of_library(CUlibrary handle, F&& call) {
   return initialized([&] {
     const auto library = runtime::find_library(handle);
-    return library ? call(*library) : CUDA_ERROR_INVALID_HANDLE;
+    if (!library) return CUDA_ERROR_INVALID_HANDLE;
+    return library->failure() == CUDA_SUCCESS ? call(*library) : library->failure();
   });
 }
 
@@ -30,6 +32,7 @@ CUresult of_library_module(CUlibrary handle, F&& call) {
   return in_context([&](Context& context) {
     const auto library = runtime::find_library(handle);
     if (!library) return CUDA_ERROR_INVALID_HANDLE;
+    if (library->failure() != CUDA_SUCCESS) return library->failure();
     std::shared_ptr<runtime::Module> module;
     const CUresult result = library->module_in(context, &module);
     return result == CUDA_SUCCESS ? call(*module) : result;
@@ -54,6 +57,8 @@ CUresult check(CUlibraryOption* options, unsigned int count) {
   return CUDA_SUCCESS;
 }
 
+/// A bad image is a library all the same, as in the driver, which looks into it at the first question; but the logs are
+/// written at once.
 template <class F>
 CUresult load(CUlibrary* library, CUjit_option* jitOptions, void** jitOptionsValues, unsigned int numJitOptions,
               CUlibraryOption* libraryOptions, unsigned int numLibraryOptions, F&& read_program) {
@@ -65,8 +70,9 @@ CUresult load(CUlibrary* library, CUjit_option* jitOptions, void** jitOptionsVal
         result != CUDA_SUCCESS)
       return result;
     std::shared_ptr<const Program> program;
-    if (const CUresult result = read_program(jit, &program); result != CUDA_SUCCESS) return result;
-    *library = Library::create(std::move(program));
+    const CUresult result = read_program(jit, &program);
+    if (result == CUDA_ERROR_FILE_NOT_FOUND) return result;
+    *library = result == CUDA_SUCCESS ? Library::create(std::move(program)) : Library::create_bad(result);
     return CUDA_SUCCESS;
   });
 }
@@ -76,25 +82,28 @@ CUresult load(CUlibrary* library, CUjit_option* jitOptions, void** jitOptionsVal
 CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* jitOptions, void** jitOptionsValues,
                            unsigned int numJitOptions, CUlibraryOption* libraryOptions, void**,
                            unsigned int numLibraryOptions) {
+  if (!code) return initialized([] { return CUDA_ERROR_INVALID_VALUE; });
   return load(library, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, numLibraryOptions,
               [&](const JitOptions& jit, std::shared_ptr<const Program>* program) {
-                return code ? runtime::load_program(code, 0, capability(), jit, program) : CUDA_ERROR_INVALID_VALUE;
+                return runtime::load_program(code, 0, capability(), jit, program);
               });
 }
 
 CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName, CUjit_option* jitOptions,
                                void** jitOptionsValues, unsigned int numJitOptions, CUlibraryOption* libraryOptions,
                                void**, unsigned int numLibraryOptions) {
+  if (!fileName) return initialized([] { return CUDA_ERROR_INVALID_VALUE; });
   return load(library, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, numLibraryOptions,
               [&](const JitOptions& jit, std::shared_ptr<const Program>* program) {
-                return fileName ? runtime::load_program_file(fileName, capability(), jit, program)
-                                : CUDA_ERROR_INVALID_VALUE;
+                return runtime::load_program_file(fileName, capability(), jit, program);
               });
 }
 
 CUresult cuLibraryUnload(CUlibrary library) {
-  return of_library(library, [](Library& found) {
-    found.unload();
+  return initialized([&] {
+    const auto found = runtime::find_library(library);
+    if (!found) return CUDA_ERROR_INVALID_HANDLE;
+    found->unload();
     return CUDA_SUCCESS;
   });
 }

@@ -71,13 +71,21 @@ CUresult Kernel::set_attribute(CUfunction_attribute attribute, int value, CUdevi
   return CUDA_SUCCESS;
 }
 
-CUlibrary Library::create(std::shared_ptr<const Program> program) {
-  auto library = std::make_shared<Library>(std::move(program));
+CUlibrary Library::enter(const std::shared_ptr<Library>& library) {
   library->handle_ = reinterpret_cast<CUlibrary>(library_table().insert(library));
   return library->handle_;
 }
 
-Library::Library(std::shared_ptr<const Program> program) : program_(std::move(program)) {
+CUlibrary Library::create(std::shared_ptr<const Program> program) {
+  return enter(std::make_shared<Library>(std::move(program), CUDA_SUCCESS));
+}
+
+CUlibrary Library::create_bad(CUresult failure) {
+  return enter(std::make_shared<Library>(std::make_shared<const Program>(), failure));
+}
+
+Library::Library(std::shared_ptr<const Program> program, CUresult failure)
+    : program_(std::move(program)), failure_(failure) {
   for (std::size_t i = 0; i < program_->kernels.size(); ++i) kernels_.push_back(std::make_unique<Kernel>(*this, i));
 }
 

@@ -40,9 +40,12 @@ class Kernel {
 class Library : public std::enable_shared_from_this<Library> {
  public:
   static CUlibrary create(std::shared_ptr<const Program> program);
-  explicit Library(std::shared_ptr<const Program> program);
+  /// Of an image that could not be read: it has nothing but the error.
+  static CUlibrary create_bad(CUresult failure);
+  Library(std::shared_ptr<const Program> program, CUresult failure);
 
   CUlibrary handle() const { return handle_; }
+  CUresult failure() const { return failure_; }
   const Program& program() const { return *program_; }
   std::vector<std::unique_ptr<Kernel>>& kernels() { return kernels_; }
   CUresult module_in(Context& context, std::shared_ptr<Module>* module);
@@ -61,9 +64,11 @@ class Library : public std::enable_shared_from_this<Library> {
     int value;
   };
 
+  static CUlibrary enter(const std::shared_ptr<Library>& library);
   CUresult make_managed();  ///< at the first need, with the mutex held
 
   const std::shared_ptr<const Program> program_;
+  const CUresult failure_;
   CUlibrary handle_ = nullptr;
   std::vector<std::unique_ptr<Kernel>> kernels_;
   mutable std::mutex mutex_;
