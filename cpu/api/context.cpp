@@ -3,6 +3,7 @@
 
 #include "cpu/api/entry.hpp"
 #include "cpu/runtime/device.hpp"
+#include "cpu/runtime/device_identity.hpp"
 #include "cpu/runtime/memory_pool.hpp"
 
 using namespace cucore::cpu::api;
@@ -59,9 +60,9 @@ CUresult cuCtxDestroy_v2(CUcontext ctx) {
 CUresult cuCtxPushCurrent(CUcontext ctx) { return cuCtxPushCurrent_v2(ctx); }
 CUresult cuCtxPushCurrent_v2(CUcontext ctx) {
   return initialized([&] {
-    Context* const context = ctx ? runtime::find_context(ctx) : nullptr;
-    if (!context) return CUDA_ERROR_INVALID_CONTEXT;
-    return runtime::push_current(*context);
+    if (!ctx) return CUDA_ERROR_INVALID_VALUE;
+    Context* const context = runtime::find_context(ctx);
+    return context ? runtime::push_current(*context) : CUDA_ERROR_INVALID_CONTEXT;
   });
 }
 
@@ -104,7 +105,7 @@ CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext ctx) {
 CUresult cuCtxGetFlags(unsigned int* flags) {
   return with_context([&](Context& context) {
     if (!flags) return CUDA_ERROR_INVALID_VALUE;
-    *flags = context.flags();
+    *flags = context.flags() | CU_CTX_MAP_HOST;  // with unified addressing all host memory is mapped
     return CUDA_SUCCESS;
   });
 }
@@ -192,9 +193,15 @@ CUresult cuCtxResetPersistingL2Cache() {
   return with_context([](Context&) { return CUDA_SUCCESS; });
 }
 
-CUresult cuCtxGetExecAffinity(CUexecAffinityParam* pExecAffinity, CUexecAffinityType) {
-  return with_context(
-      [&](Context&) { return pExecAffinity ? CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY : CUDA_ERROR_INVALID_VALUE; });
+/// A context has all multiprocessors of its device.
+CUresult cuCtxGetExecAffinity(CUexecAffinityParam* pExecAffinity, CUexecAffinityType type) {
+  return with_context([&](Context&) {
+    if (!pExecAffinity) return CUDA_ERROR_INVALID_VALUE;
+    if (type != CU_EXEC_AFFINITY_TYPE_SM_COUNT) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    pExecAffinity->type = type;
+    pExecAffinity->param.smCount.val = runtime::worker_count();
+    return CUDA_SUCCESS;
+  });
 }
 
 CUresult cuCtxAttach(CUcontext* pctx, unsigned int flags) {

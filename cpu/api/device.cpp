@@ -2,8 +2,12 @@
 #include "cpu/runtime/device.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "cpu/api/entry.hpp"
 #include "cpu/runtime/memory_pool.hpp"
@@ -22,6 +26,36 @@ CUresult of_device(CUdevice dev, F&& call) {
     Device* const device = find_device(dev);
     return device ? call(*device) : CUDA_ERROR_INVALID_DEVICE;
   });
+}
+
+struct PciAddress {
+  unsigned int domain = 0, bus = 0, device = 0, function = 0;
+  bool operator==(const PciAddress&) const = default;
+};
+
+/// domain:bus:device.function, with the domain or the function left out or not; false for any other text.
+bool read_pci_address(std::string_view text, PciAddress* address) {
+  std::vector<unsigned int> numbers;
+  std::string separators;
+  const char* const end = text.data() + text.size();
+  for (const char* next = text.data(); next != end;) {
+    unsigned int number = 0;
+    const auto [stop, error] = std::from_chars(next, end, number, 16);
+    if (error != std::errc()) return false;
+    numbers.push_back(number);
+    next = stop;
+    if (next != end) separators += *next++;
+  }
+  if (numbers.size() != separators.size() + 1) return false;
+  if (separators == "::.")
+    *address = {numbers[0], numbers[1], numbers[2], numbers[3]};
+  else if (separators == "::")
+    *address = {numbers[0], numbers[1], numbers[2], 0};
+  else if (separators == ":.")
+    *address = {0, numbers[0], numbers[1], numbers[2]};
+  else
+    return false;
+  return true;
 }
 
 /// What one core's atomics are to another: devices and host are the same memory and the same instructions.
@@ -169,10 +203,11 @@ CUresult cuDeviceGetPCIBusId(char* pciBusId, int len, CUdevice dev) {
 
 CUresult cuDeviceGetByPCIBusId(CUdevice* dev, const char* pciBusId) {
   return initialized([&] {
-    if (!dev || !pciBusId) return CUDA_ERROR_INVALID_VALUE;
+    PciAddress wanted;
+    if (!dev || !pciBusId || !read_pci_address(pciBusId, &wanted)) return CUDA_ERROR_INVALID_VALUE;
     for (const auto& device : devices()) {
-      const std::string full = device->pci_bus_id();  // "0000:01:00.0"; the domain may be left out
-      if (full != pciBusId && full.substr(5) != pciBusId) continue;
+      PciAddress own;
+      if (!read_pci_address(device->pci_bus_id(), &own) || own != wanted) continue;
       *dev = device->ordinal();
       return CUDA_SUCCESS;
     }
@@ -252,9 +287,10 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool_out, CUdevice dev) {
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) {
-  return of_device(dev, [&](Device& device) {
-    if (!pool) return CUDA_ERROR_INVALID_VALUE;
-    *pool = device.current_pool()->handle();
+  return initialized([&] {
+    const Device* const device = find_device(dev);
+    if (!pool || !device) return CUDA_ERROR_INVALID_VALUE;  // here even for the ordinal, unlike its neighbours
+    *pool = device->current_pool()->handle();
     return CUDA_SUCCESS;
   });
 }

@@ -35,5 +35,6 @@ CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr* devPtr, CUexternalMemory e
 }
 
 CUresult cuDestroyExternalMemory(CUexternalMemory extMem) {
-  return with_context([&](Context&) { return runtime::destroy_external_memory(extMem); });
+  return with_context(
+      [&](Context&) { return extMem ? runtime::destroy_external_memory(extMem) : CUDA_ERROR_INVALID_VALUE; });
 }

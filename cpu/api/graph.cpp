@@ -208,7 +208,7 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* pHandle_out, C
   return of_graph(hGraph, [&](Graph& graph) {
     if (!pHandle_out || (flags & ~static_cast<unsigned int>(CU_GRAPH_COND_ASSIGN_DEFAULT)) != 0)
       return CUDA_ERROR_INVALID_VALUE;
-    if (ctx ? !runtime::find_context(ctx) : !runtime::current_context()) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!ctx || !runtime::find_context(ctx)) return CUDA_ERROR_INVALID_CONTEXT;
     *pHandle_out = graph.create_condition(defaultLaunchValue, flags == CU_GRAPH_COND_ASSIGN_DEFAULT);
     return CUDA_SUCCESS;
   });

@@ -21,6 +21,8 @@ CUresult allocate_host(void** pp, size_t bytesize, unsigned int flags) {
   constexpr unsigned int kKnown = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
   return in_context_outside_capture([&](Context& context) {
     if (!pp || (flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
+    *pp = nullptr;
+    if (bytesize == 0) return CUDA_SUCCESS;  // of host memory only: no bytes of a device's is an invalid size
     std::uintptr_t address = 0;
     const CUresult result = runtime::allocate(context, bytesize, Allocation::Kind::Host, flags, &address);
     if (result == CUDA_SUCCESS) *pp = reinterpret_cast<void*>(address);
@@ -70,7 +72,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* dptr, size_t* pPitch, size_t WidthInByt
 }
 
 CUresult cuMemAllocManaged(CUdeviceptr* dptr, size_t bytesize, unsigned int flags) {
-  if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
+  if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
     return in_context([](Context&) { return CUDA_ERROR_INVALID_VALUE; });
   return allocate_on_device(dptr, bytesize, Allocation::Kind::Managed, flags);
 }

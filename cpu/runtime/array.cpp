@@ -88,7 +88,8 @@ CUresult MipmappedArray::create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR&
   if (!is_layered) longest = std::max(longest, descriptor.Depth);
   unsigned int most = 1;
   for (; longest > 1; longest /= 2) ++most;
-  if (levels == 0 || levels > most) return CUDA_ERROR_INVALID_VALUE;
+  if (levels == 0) return CUDA_ERROR_INVALID_VALUE;
+  levels = std::min(levels, most);
   auto made = std::make_shared<MipmappedArray>();
   for (unsigned int level = 0; level < levels; ++level) {
     const auto halved = [level](std::size_t extent) {

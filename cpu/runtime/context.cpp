@@ -163,16 +163,20 @@ CUresult Context::limit(CUlimit limit, std::size_t* value) const {
     case CU_LIMIT_MALLOC_HEAP_SIZE:
       *value = heap_limit_.load();
       return CUDA_SUCCESS;
+    case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
+      *value = pending_launches_.load();
+      return CUDA_SUCCESS;
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
-      *value = 64;
+      *value = fetch_granularity_.load();
+      return CUDA_SUCCESS;
+    case CU_LIMIT_SHMEM_SIZE:
+      *value = kSharedPerBlockOptIn;
       return CUDA_SUCCESS;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
+    case CU_LIMIT_CIG_ENABLED:
       *value = 0;
       return CUDA_SUCCESS;
     case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
-    case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
-    case CU_LIMIT_SHMEM_SIZE:
-    case CU_LIMIT_CIG_ENABLED:
     case CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED:
       return CUDA_ERROR_UNSUPPORTED_LIMIT;
     default:
@@ -194,11 +198,16 @@ CUresult Context::set_limit(CUlimit limit, std::size_t value) {
     case CU_LIMIT_MALLOC_HEAP_SIZE:
       heap_limit_.store(value);
       return CUDA_SUCCESS;
-    case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
-    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
-      return CUDA_SUCCESS;  // hints
-    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
+    // Hints, of which the first two are remembered.
     case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
+      pending_launches_.store(value);
+      return CUDA_SUCCESS;
+    case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
+      fetch_granularity_.store(value);
+      return CUDA_SUCCESS;
+    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
+      return CUDA_SUCCESS;
+    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
     case CU_LIMIT_SHMEM_SIZE:
     case CU_LIMIT_CIG_ENABLED:
     case CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED:
@@ -250,7 +259,7 @@ CUresult Context::synchronize() {
 }
 
 CUresult Context::enable_peer(Context& peer) {
-  if (&peer.device() == &device_) return CUDA_ERROR_INVALID_DEVICE;
+  if (&peer.device() == &device_) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
   const std::lock_guard lock(mutex_);
   return peers_.insert(&peer).second ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
 }

@@ -88,6 +88,8 @@ class Context {
   std::atomic<unsigned int> flags_;
   std::atomic<std::size_t> stack_limit_{1024};
   std::atomic<std::size_t> heap_limit_{8u << 20};
+  std::atomic<std::size_t> pending_launches_{2048};
+  std::atomic<std::size_t> fetch_granularity_{64};
   std::shared_ptr<Stream> legacy_;
   mutable std::mutex mutex_;
   std::vector<std::weak_ptr<Stream>> streams_;

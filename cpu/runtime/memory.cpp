@@ -179,6 +179,7 @@ CUresult allocate(Context& context, std::size_t size, Allocation::Kind kind, uns
   allocation.context = &context.home();
   allocation.device = context.device().ordinal();
   allocation.flags = flags;
+  allocation.sync_memops = kind != Allocation::Kind::Host;
   return allocate_entry(std::move(allocation), address);
 }
 
@@ -257,8 +258,9 @@ CUresult free_host(Context& context, std::uintptr_t address) {
 }
 
 CUresult register_host(Context& context, std::uintptr_t address, std::size_t size, unsigned int flags) {
-  constexpr unsigned int kKnown = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
-                                  CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
+  // Not IOMEMORY: no ordinary memory is a device's registers.
+  constexpr unsigned int kKnown =
+      CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY;
   if (address == 0 || size == 0 || (flags & ~kKnown) != 0 || address + size < address) return CUDA_ERROR_INVALID_VALUE;
   if (AddressSpace::instance().contains(address)) return CUDA_ERROR_INVALID_VALUE;
   Allocation allocation;
@@ -298,6 +300,7 @@ CUresult allocate_async(Context& context, MemoryPool& pool, std::size_t size, St
   allocation.base = base;
   allocation.size = size;
   allocation.kind = pool.allocation_kind();
+  allocation.sync_memops = allocation.kind == Allocation::Kind::Managed;
   allocation.device = pool.device_ordinal() >= 0 ? pool.device_ordinal() : context.device().ordinal();
   allocation.pool = pool.shared_from_this();
   publish(std::move(allocation));

@@ -105,6 +105,7 @@ CUresult MemoryPool::check(const CUmemPoolProps& properties) {
     if (properties.handleTypes == CU_MEM_HANDLE_TYPE_FABRIC) return CUDA_ERROR_NOT_SUPPORTED;
     if (properties.handleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_INVALID_VALUE;
   }
+  if (properties.maxSize > find_device(0)->total_memory()) return CUDA_ERROR_OUT_OF_MEMORY;
   switch (location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
       return find_device(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -249,7 +250,7 @@ CUresult MemoryPool::take(std::size_t size, std::uintptr_t* address) {
   if (is_imported_) return CUDA_ERROR_INVALID_VALUE;  // its process allocates
   const std::size_t rounded = rounded_size(size);
   const std::lock_guard lock(mutex_);
-  if (properties_.maxSize != 0 && used_ + rounded > properties_.maxSize) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (properties_.maxSize != 0 && used_ + rounded > most()) return CUDA_ERROR_OUT_OF_MEMORY;
   if (const auto cached = cached_.find(rounded); cached != cached_.end()) {
     *address = cached->second;
     cached_.erase(cached);
@@ -268,6 +269,12 @@ CUresult MemoryPool::take(std::size_t size, std::uintptr_t* address) {
   used_ += rounded;
   used_high_ = std::max(used_high_, used_);
   return CUDA_SUCCESS;
+}
+
+/// A pool may hold whole chunks only, as in the driver.
+std::size_t MemoryPool::most() const {
+  constexpr std::size_t kChunk = std::size_t{32} << 20;
+  return (properties_.maxSize + kChunk - 1) / kChunk * kChunk;
 }
 
 std::size_t MemoryPool::rounded_size(std::size_t size) const {

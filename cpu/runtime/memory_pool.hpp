@@ -50,6 +50,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   /// What it was made with, as an attribute.
   CUresult property(int attribute, void* value) const;
   std::size_t rounded_size(std::size_t size) const;
+  std::size_t most() const;  ///< of a pool with a largest size
   std::uintptr_t obtain(std::size_t rounded);
   void release(std::uintptr_t address, std::size_t rounded);
   Heap heap() const;

@@ -109,7 +109,8 @@ class Fetch {
     reads_integers_ = reads_integers(texture);
     filters_ = texture.texture.filterMode == CU_TR_FILTER_MODE_LINEAR && !has(op::kIntegerCoordinates) &&
                !is_linear_memory_ && !reads_integers_;  // there is nothing between integers
-    is_srgb_ = (texture.texture.flags & CU_TRSF_SRGB) != 0 && !reads_integers_;
+    // Only 8-bit channels can hold sRGB; others are read as they are.
+    is_srgb_ = (texture.texture.flags & CU_TRSF_SRGB) != 0 && texture.format.channel_bytes == 1 && !reads_integers_;
     is_seamless_ = is_cube_ && texture.is_cubemap && (texture.texture.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
   }
 

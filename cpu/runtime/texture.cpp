@@ -166,7 +166,6 @@ CUresult create_texture_object(const CUDA_RESOURCE_DESC& resource, const CUDA_TE
     if (const CUresult result = apply(*view, object.get()); result != CUDA_SUCCESS) return result;
   }
   if ((texture.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0 && !object->is_cubemap) return CUDA_ERROR_INVALID_VALUE;
-  if ((texture.flags & CU_TRSF_SRGB) != 0 && object->format.channel_bytes != 1) return CUDA_ERROR_INVALID_VALUE;
   *handle = object_table().insert(std::move(object));
   return CUDA_SUCCESS;
 }

@@ -58,12 +58,17 @@ VirtualMemory& self() {
 
 bool is_multiple(std::size_t value) { return value % kVirtualMemoryGranularity == 0; }
 
-/// The reservation that holds the whole range.
+/// Whether a reservation, or several that follow each other, hold the whole range.
 bool is_reserved(const VirtualMemory& memory, std::uintptr_t address, std::size_t size) {
-  auto after = memory.reservations.upper_bound(address);
-  if (after == memory.reservations.begin()) return false;
-  const auto& [begin, length] = *std::prev(after);
-  return address - begin <= length && size <= length - (address - begin);
+  auto each = memory.reservations.upper_bound(address);
+  if (each == memory.reservations.begin()) return false;
+  --each;
+  if (address - each->first >= each->second) return false;
+  for (std::size_t held = each->second - (address - each->first); held < size; held += each->second) {
+    ++each;
+    if (each == memory.reservations.end() || each->first != address + held) return false;
+  }
+  return true;
 }
 
 /// The mappings that make up exactly this range; empty if they do not.
@@ -239,12 +244,17 @@ CUresult map_memory(std::uintptr_t address, std::size_t size, std::size_t offset
 
 CUresult unmap_memory(std::uintptr_t address, std::size_t size) {
   const std::lock_guard lock(self().mutex);
-  const std::vector<std::uintptr_t> found = mappings_of(self(), address, size);
-  if (found.empty()) return CUDA_ERROR_INVALID_VALUE;
-  for (const std::uintptr_t base : found) {
-    forget_allocation(base);
-    self().mappings.erase(base);
-  }
+  if (size == 0 || !is_multiple(size) || !is_multiple(address) || !is_reserved(self(), address, size))
+    return CUDA_ERROR_INVALID_VALUE;
+  // Whole mappings only; where nothing is mapped there is nothing to do.
+  const auto first = self().mappings.lower_bound(address);
+  const auto end = self().mappings.lower_bound(address + size);
+  if (first != self().mappings.begin() && std::prev(first)->first + std::prev(first)->second.size > address)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (first != end && std::prev(end)->first + std::prev(end)->second.size > address + size)
+    return CUDA_ERROR_INVALID_VALUE;
+  for (auto each = first; each != end; ++each) forget_allocation(each->first);
+  self().mappings.erase(first, end);
   AddressSpace::unmap(address, size);
   return CUDA_SUCCESS;
 }
@@ -254,7 +264,7 @@ CUresult set_memory_access(std::uintptr_t address, std::size_t size, const CUmem
   for (std::size_t i = 0; i < count; ++i) {
     const CUmemAccessDesc& each = descriptions[i];
     if (each.location.type == CU_MEM_LOCATION_TYPE_DEVICE && !find_device(each.location.id))
-      return CUDA_ERROR_INVALID_DEVICE;
+      return CUDA_ERROR_INVALID_VALUE;
     if ((each.location.type != CU_MEM_LOCATION_TYPE_DEVICE && !is_host(each.location.type)) ||
         (each.flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && each.flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
          each.flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE))

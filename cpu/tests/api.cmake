@@ -38,6 +38,7 @@ set_tests_properties(api_tests PROPERTIES ENVIRONMENT CUCORE_CPU_CACHE=${PROJECT
 # Textures, surfaces, batches of copies; nothing in it knows the CPU device, so it runs on a GPU's driver too (LD_PRELOAD=libcuda.so.1).
 add_executable(texture_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/batch_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/driver_answers_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/pageable_memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/texture_shapes_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/texture_test.cpp)

@@ -241,18 +241,6 @@ TEST_F(Memory, a_pool_counts_and_trims) {
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolDestroy(pool)) << "the default pool stays";
 }
 
-TEST_F(Memory, a_pool_with_a_limit_keeps_to_it) {
-  CUmemPoolProps properties{};
-  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, device};
-  properties.maxSize = 1 << 20;
-  CUmemoryPool pool = nullptr;
-  CUdeviceptr memory = 0;
-  ASSERT_OK(cuMemPoolCreate(&pool, &properties));
-  EXPECT_EQ(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocFromPoolAsync(&memory, 2 << 20, pool, nullptr));
-  EXPECT_OK(cuMemPoolDestroy(pool));
-}
-
 TEST_F(Memory, pools_are_made_on_the_one_node_of_the_host) {
   CUmemPoolProps properties{};
   for (const CUmemAllocationType type : {CU_MEM_ALLOCATION_TYPE_PINNED, CU_MEM_ALLOCATION_TYPE_MANAGED}) {
