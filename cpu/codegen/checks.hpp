@@ -43,7 +43,8 @@ inline constexpr std::uint32_t kArrives = kReads | kWrites | kStrong | kReleases
 /// What a thread says of the copies that it issued.
 enum class CopyStep : std::uint32_t { CommitGroup, WaitGroup, WaitAll, CommitBulkGroup, WaitBulkGroup };
 
-enum class CheckedSpace : std::uint32_t { Generic, Global, Shared, Local, Const };
+/// Texels lie in global memory; their instructions are told apart in reports.
+enum class CheckedSpace : std::uint32_t { Generic, Global, Shared, Local, Const, Texture, Surface };
 
 /// Bytes that may be accessed.
 struct CheckInterval {

@@ -101,10 +101,16 @@ MemoryAccess rows(const Instruction& i) {
   return access;
 }
 
+bool names_texels(Opcode opcode) {
+  return opcode == Opcode::Tex || opcode == Opcode::Tld4 || opcode == Opcode::Txq || opcode == Opcode::Suld ||
+         opcode == Opcode::Sust || opcode == Opcode::Sured || opcode == Opcode::Suq;
+}
+
 }  // namespace
 
 bool accesses_by_itself(const Instruction& i) {
   if (i.opcode == Opcode::Wmma) return i.has(M::Load) || i.has(M::Store);
+  if (names_texels(i.opcode)) return true;
   return i.opcode == Opcode::Cp && i.has(M::Bulk) && i.spaces.size() == 2 &&
          (i.has(M::Tensor) || i.has(M::MulticastCluster));
 }

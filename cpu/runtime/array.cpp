@@ -2,10 +2,12 @@
 #include "cpu/runtime/array.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "cpu/runtime/context.hpp"
 #include "cpu/runtime/handle_table.hpp"
 #include "cpu/runtime/memory.hpp"
+#include "cpu/runtime/shadow.hpp"
 #include "cpu/runtime/texel_format.hpp"
 
 namespace cucore::cpu::runtime {
@@ -48,8 +50,7 @@ CUresult make(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor, std::
   const Array shape(descriptor, 0);
   std::uintptr_t address = 0;
   const std::size_t bytes = shape.row_bytes() * shape.rows() * shape.slices();
-  if (const CUresult result = allocate_module_memory(context, bytes, false, &address); result != CUDA_SUCCESS)
-    return result;
+  if (const CUresult result = allocate_array_memory(context, bytes, &address); result != CUDA_SUCCESS) return result;
   *made = std::make_shared<Array>(descriptor, address);
   return CUDA_SUCCESS;
 }
@@ -60,7 +61,7 @@ Array::Array(const CUDA_ARRAY3D_DESCRIPTOR& descriptor, std::uintptr_t address)
     : descriptor_(descriptor), address_(address) {}
 
 Array::~Array() {
-  if (address_ != 0) free_module_memory(address_);
+  if (address_ != 0) free_array_memory(address_, std::move(destroyed_at_));
 }
 
 std::size_t Array::row_bytes() const {
@@ -121,13 +122,16 @@ std::shared_ptr<MipmappedArray> find_mipmapped_array(CUmipmappedArray handle) {
 
 CUresult destroy_array(CUarray handle) {
   const auto array = array_table().find(handle);
-  if (!array || array->is_level()) return CUDA_ERROR_INVALID_HANDLE;
-  array_table().remove(handle);
+  if (!array || array->is_level() || !array_table().remove(handle)) return CUDA_ERROR_INVALID_HANDLE;
+  array->set_destroyed_at(shadow::caller());
   return CUDA_SUCCESS;
 }
 
 CUresult destroy_mipmapped_array(CUmipmappedArray handle) {
-  return mipmapped_array_table().remove(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  const auto array = mipmapped_array_table().remove(handle);
+  if (!array) return CUDA_ERROR_INVALID_HANDLE;
+  for (const auto& level : array->levels()) level->set_destroyed_at(shadow::caller());
+  return CUDA_SUCCESS;
 }
 
 }  // namespace cucore::cpu::runtime

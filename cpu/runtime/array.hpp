@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace cucore::cpu::runtime {
@@ -27,6 +29,8 @@ class Array {
   std::size_t rows() const;
   std::size_t slices() const;  ///< depth, or layers
   bool is_level() const { return is_level_; }
+  /// For the checker: where the program destroyed it, before it goes.
+  void set_destroyed_at(std::string place) { destroyed_at_ = std::move(place); }
 
  private:
   friend class MipmappedArray;
@@ -35,6 +39,7 @@ class Array {
   const std::uintptr_t address_;
   CUarray handle_ = nullptr;
   bool is_level_ = false;  ///< of a mipmapped array, destroyed with it
+  std::string destroyed_at_;
 };
 
 class MipmappedArray {

@@ -79,6 +79,12 @@ std::string spelt(const ThreadState* thread, std::uint64_t address, std::uint32_
     case CheckedSpace::Const:
       space = "__constant__";
       break;
+    case CheckedSpace::Texture:
+      space = "texture";
+      break;
+    case CheckedSpace::Surface:
+      space = "surface";
+      break;
     case CheckedSpace::Generic:
       if (is_in_shared(thread, address)) space = "__shared__";
       if (is_in_stack(address)) space = "__local__";

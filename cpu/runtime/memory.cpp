@@ -70,14 +70,16 @@ const char* kind_name(const Allocation& allocation) {
 void show_to_checker(const Allocation& allocation) {
   if (!shadow::is_open()) return;
   const bool is_written = allocation.kind != Allocation::Kind::Device ||
-                          (allocation.is_module_memory && !allocation.is_heap) || allocation.is_graph_memory ||
-                          allocation.is_mapping || allocation.is_opened || allocation.is_external;
+                          (allocation.is_module_memory && !allocation.is_heap && !allocation.is_array) ||
+                          allocation.is_graph_memory || allocation.is_mapping || allocation.is_opened ||
+                          allocation.is_external;
   shadow::allow(allocation.base, allocation.size, is_written);
   const char* const kind = kind_name(allocation);
   shadow::note_allocation(allocation.base, allocation.size,
-                          kind                 ? kind
-                          : allocation.is_heap ? "the kernel's heap"
-                                               : "a module's variable",
+                          kind                  ? kind
+                          : allocation.is_heap  ? "the kernel's heap"
+                          : allocation.is_array ? "a CUDA array"
+                                                : "a module's variable",
                           allocation.is_heap);
 }
 
@@ -195,6 +197,19 @@ CUresult allocate_module_memory(Context& context, std::size_t size, bool managed
 
 void free_module_memory(std::uintptr_t address) {
   if (const auto allocation = withdraw(address)) give_back(*allocation);
+}
+
+CUresult allocate_array_memory(Context& context, std::size_t size, std::uintptr_t* address) {
+  Allocation allocation;
+  allocation.size = size;
+  allocation.context = &context.home();
+  allocation.device = context.device().ordinal();
+  allocation.is_module_memory = allocation.is_array = true;
+  return allocate_entry(std::move(allocation), address);
+}
+
+void free_array_memory(std::uintptr_t address, std::string freed_at) {
+  if (const auto allocation = withdraw(address, std::move(freed_at))) give_back(*allocation);
 }
 
 CUresult allocate_heap_memory(Context& context, std::size_t size, std::uintptr_t* address) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "cpu/runtime/address_space.hpp"
 
@@ -30,6 +31,7 @@ struct Allocation {
   std::shared_ptr<MemoryPool> pool;  ///< of stream-ordered memory
   std::uint64_t buffer_id = 0;
   bool is_module_memory = false;  ///< a module's variable: not for cuMemFree
+  bool is_array = false;          ///< of a CUDA array: module memory too
   bool is_heap = false;           ///< malloc in a kernel, if that is checked: module memory too
   bool is_graph_memory = false;   ///< of a graph's allocation node: freeing ends its use, not the address
   bool is_mapping = false;        ///< mapped with cuMemMap: several may follow each other
@@ -57,6 +59,9 @@ CUresult allocate(Context& context, std::size_t size, Allocation::Kind kind, uns
 /// Memory of a module's variable. Never cached, freed with the module.
 CUresult allocate_module_memory(Context& context, std::size_t size, bool managed, std::uintptr_t* address);
 void free_module_memory(std::uintptr_t address);
+/// Memory of a CUDA array. `freed_at`: shadow::caller() of who destroyed it.
+CUresult allocate_array_memory(Context& context, std::size_t size, std::uintptr_t* address);
+void free_array_memory(std::uintptr_t address, std::string freed_at);
 /// malloc and free of checked kernels. False: `address` is not such memory.
 CUresult allocate_heap_memory(Context& context, std::size_t size, std::uintptr_t* address);
 bool free_heap_memory(std::uintptr_t address);

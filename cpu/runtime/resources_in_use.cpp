@@ -7,12 +7,13 @@ namespace cucore::cpu::runtime {
 
 const ResourceObject* ResourcesInUse::find(std::uint64_t handle, bool is_surface) {
   const std::lock_guard lock(mutex_);
-  for (const auto& [known, object] : objects_) {
-    if (known == handle) return object->is_surface == is_surface ? object.get() : nullptr;
+  for (const InUse& known : objects_) {
+    if (known.handle == handle) return known.object->is_surface == is_surface ? known.object.get() : nullptr;
   }
   std::shared_ptr<const ResourceObject> object = find_resource_object(handle, is_surface);
   if (!object) return nullptr;
-  return objects_.emplace_back(handle, std::move(object)).second.get();
+  std::shared_ptr<const void> array = object->array.lock();
+  return objects_.emplace_back(handle, std::move(object), std::move(array)).object.get();
 }
 
 }  // namespace cucore::cpu::runtime

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 namespace cucore::cpu::runtime {
@@ -18,8 +17,14 @@ class ResourcesInUse {
   const ResourceObject* find(std::uint64_t handle, bool is_surface);
 
  private:
+  struct InUse {
+    std::uint64_t handle;
+    std::shared_ptr<const ResourceObject> object;
+    std::shared_ptr<const void> array;  ///< null too if it was destroyed before
+  };
+
   std::mutex mutex_;
-  std::vector<std::pair<std::uint64_t, std::shared_ptr<const ResourceObject>>> objects_;
+  std::vector<InUse> objects_;
 };
 
 }  // namespace cucore::cpu::runtime

@@ -100,8 +100,13 @@ void direction_of(const Face& face, double (&direction)[3]) {
 
 class Fetch {
  public:
-  Fetch(const ResourceObject& texture, std::uint32_t operation, const TexelRequest& request)
-      : texture_(texture), operation_(operation), request_(request), dimensions_(operation & op::kDimensions) {
+  Fetch(const ResourceObject& texture, std::uint32_t operation, const TexelRequest& request,
+        codegen::SelfChecks& checks)
+      : texture_(texture),
+        operation_(operation),
+        request_(request),
+        checks_(checks),
+        dimensions_(operation & op::kDimensions) {
     is_cube_ = has(op::kCube);
     is_normalized_ =
         is_cube_ || (!has(op::kIntegerCoordinates) && (texture.texture.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0);
@@ -138,7 +143,7 @@ class Fetch {
     if (!has(op::kLevel) && !has(op::kGradient)) return 0.0;
     const CUDA_TEXTURE_DESC& d = texture_.texture;
     double level = has(op::kLevel) ? bounded(float_of(request_.level)) : std::log2(std::max(footprint(), 0x1p-64));
-    if (texture_.mipmapped_array) {
+    if (texture_.has_mipmaps()) {
       level =
           std::min(std::max(level + d.mipmapLevelBias, double{d.minMipmapLevelClamp}), double{d.maxMipmapLevelClamp});
     }
@@ -230,6 +235,26 @@ class Fetch {
                                 : Taps{};
     }
     if (has(op::kLayered) || is_cube_) taps_[2].index[0] = std::min(layer_, grid.depth - 1);
+    if (checks_.are_wanted()) check_texels();
+  }
+
+  /// Beyond the edge of a face lie others of the same array, so one on the face stands for them.
+  void check_texels() {
+    const auto on_face = [&](std::int64_t index, std::int64_t size) {
+      return is_seamless_ ? std::clamp<std::int64_t>(index, 0, size - 1) : index;
+    };
+    for (int k = 0; k < taps_[2].count; ++k) {
+      for (int j = 0; j < taps_[1].count; ++j) {
+        for (int i = 0; i < taps_[0].count; ++i) {
+          if (!has(op::kGather) && weight_of(0, i) * weight_of(1, j) * weight_of(2, k) == 0.0) continue;
+          const std::byte* texel = address(on_face(taps_[0].index[i], grid_->width),
+                                           on_face(taps_[1].index[j], grid_->height), taps_[2].index[k]);
+          if (texel == nullptr) continue;
+          checks_.add(texel, static_cast<std::uint32_t>(texture_.format.bytes()));
+          if (!checks_.may_happen()) return;  // one of a fetch is enough
+        }
+      }
+    }
   }
 
   CUaddress_mode mode_of(unsigned int axis) const {
@@ -260,7 +285,7 @@ class Fetch {
 
   /// Null: the border.
   const std::byte* address(std::int64_t x, std::int64_t y, std::int64_t z) const {
-    if (x == kBorder || y == kBorder || z == kBorder) return nullptr;
+    if (x == kBorder || y == kBorder || z == kBorder || !checks_.may_happen()) return nullptr;
     return grid_->base + static_cast<std::size_t>(z) * grid_->slice_bytes +
            static_cast<std::size_t>(y) * grid_->row_bytes + static_cast<std::size_t>(x) * texture_.format.bytes();
   }
@@ -363,6 +388,7 @@ class Fetch {
   const ResourceObject& texture_;
   const std::uint32_t operation_;
   const TexelRequest& request_;
+  codegen::SelfChecks& checks_;
   const std::uint32_t dimensions_;
   bool is_cube_, is_normalized_, is_linear_memory_, filters_, reads_integers_, is_srgb_, is_seamless_;
   const TexelGrid* grid_ = nullptr;
@@ -373,8 +399,9 @@ class Fetch {
 }  // namespace
 
 void sample(const ResourceObject& texture, std::uint32_t operation, const TexelRequest& request,
-            std::uint32_t (&texel)[4]) {
-  Fetch(texture, operation, request).run(texel);
+            codegen::SelfChecks& checks, std::uint32_t (&texel)[4]) {
+  Fetch(texture, operation, request, checks).run(texel);
+  if (!checks.may_happen()) std::fill(std::begin(texel), std::end(texel), 0);
 }
 
 }  // namespace cucore::cpu::runtime

@@ -5,14 +5,16 @@
 #include <cstdint>
 
 #include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/codegen/self_checks.hpp"
 
 namespace cucore::cpu::runtime {
 
 struct ResourceObject;
 
 /// One fetch or gather (`operation`: bits of texel_operation). Writes the four registers of the result. No coordinate
-/// reads outside the texture. Thread-safe.
+/// reads outside the texture; `checks` are asked for each texel, and if one may not be read, the result is zero.
+/// Thread-safe.
 void sample(const ResourceObject& texture, std::uint32_t operation, const TexelRequest& request,
-            std::uint32_t (&texel)[4]);
+            codegen::SelfChecks& checks, std::uint32_t (&texel)[4]);
 
 }  // namespace cucore::cpu::runtime

@@ -65,7 +65,7 @@ void store_formatted(const TexelFormat& format, std::byte* at, const void* data,
 }  // namespace
 
 const char* access_surface(const ResourceObject& surface, std::uint32_t operation, const std::int32_t* coordinates,
-                           void* data) {
+                           codegen::SelfChecks& checks, void* data) {
   const auto has = [operation](std::uint32_t bit) { return (operation & bit) != 0; };
   const TexelGrid& grid = surface.levels.front();
   const auto texel = static_cast<std::int64_t>(surface.format.bytes());
@@ -96,7 +96,10 @@ const char* access_surface(const ResourceObject& surface, std::uint32_t operatio
 
   std::byte* const at = grid.base + static_cast<std::size_t>(place[2]) * grid.slice_bytes +
                         static_cast<std::size_t>(place[1]) * grid.row_bytes + static_cast<std::size_t>(place[0]);
-  if (loads) {
+  checks.add(at, static_cast<std::uint32_t>(span));
+  if (!checks.may_happen()) {
+    if (loads) std::memset(data, 0, bytes);
+  } else if (loads) {
     std::memcpy(data, at, bytes);
   } else if (has(op::kReduce)) {
     if (bytes > texel || reinterpret_cast<std::uintptr_t>(at) % bytes != 0) return "a misaligned surface access";

@@ -4,14 +4,16 @@
 #include <cstdint>
 
 #include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/codegen/self_checks.hpp"
 
 namespace cucore::cpu::runtime {
 
 struct ResourceObject;
 
 /// `operation`: bits of texel_operation; `coordinates`: x, y, z, layer; `data`: up to 16 bytes. Null, or why the thread
-/// must be trapped. Thread-safe as far as the texels are different; reductions are atomic.
+/// must be trapped. `checks` are asked first; of what may not be accessed a load gives zeros. Thread-safe as far as the
+/// texels are different; reductions are atomic.
 const char* access_surface(const ResourceObject& surface, std::uint32_t operation, const std::int32_t* coordinates,
-                           void* data);
+                           codegen::SelfChecks& checks, void* data);
 
 }  // namespace cucore::cpu::runtime

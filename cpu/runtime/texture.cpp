@@ -2,10 +2,16 @@
 #include "cpu/runtime/texture.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <mutex>
+#include <utility>
 
 #include "cpu/runtime/array.hpp"
+#include "cpu/runtime/checker.hpp"
+#include "cpu/runtime/fault_reports.hpp"
 #include "cpu/runtime/handle_table.hpp"
 #include "cpu/runtime/memory.hpp"
+#include "cpu/runtime/shadow.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -21,6 +27,25 @@ ObjectTable& object_table() {
   static auto* table = new ObjectTable;
   return *table;
 }
+
+struct DestroyedObject {
+  unsigned long long handle = 0;
+  const char* kind = "";
+  std::string made_at;
+  std::string destroyed_at;
+};
+struct DestroyedObjects {
+  std::mutex mutex;
+  std::deque<DestroyedObject> latest;  ///< the latest first
+};
+constexpr std::size_t kDestroyedRemembered = 4096;
+
+DestroyedObjects& destroyed_objects() {
+  static auto* const instance = new DestroyedObjects;
+  return *instance;
+}
+
+const char* kind_of(const ResourceObject& object) { return object.is_surface ? "surface object" : "texture object"; }
 
 const void* as_handle(unsigned long long handle) { return reinterpret_cast<const void*>(handle); }
 
@@ -53,22 +78,32 @@ void set_memory_level(CUdeviceptr address, std::size_t width, std::size_t height
                             .slice_bytes = 0});
 }
 
+/// The array lives as long as the object, so that nothing unsafe happens; checked, it goes when the program says so.
+void keep(std::shared_ptr<const void> array, ResourceObject* object) {
+  object->array = array;
+  if (!checker::checks(check_class::kMemory)) object->kept_array = std::move(array);
+}
+
 CUresult bind(const CUDA_RESOURCE_DESC& resource, ResourceObject* object) {
   if (resource.flags != 0) return CUDA_ERROR_INVALID_VALUE;
   object->resource = resource;
   const auto& linear = resource.res.linear;
   const auto& pitched = resource.res.pitch2D;
   switch (resource.resType) {
-    case CU_RESOURCE_TYPE_ARRAY:
-      object->array = find_array(resource.res.array.hArray);
-      if (!object->array) return CUDA_ERROR_INVALID_HANDLE;
-      set_array_levels({object->array}, object);
+    case CU_RESOURCE_TYPE_ARRAY: {
+      const auto array = find_array(resource.res.array.hArray);
+      if (!array) return CUDA_ERROR_INVALID_HANDLE;
+      set_array_levels({array}, object);
+      keep(array, object);
       return CUDA_SUCCESS;
-    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
-      object->mipmapped_array = find_mipmapped_array(resource.res.mipmap.hMipmappedArray);
-      if (!object->mipmapped_array) return CUDA_ERROR_INVALID_HANDLE;
-      set_array_levels(object->mipmapped_array->levels(), object);
+    }
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: {
+      const auto array = find_mipmapped_array(resource.res.mipmap.hMipmappedArray);
+      if (!array) return CUDA_ERROR_INVALID_HANDLE;
+      set_array_levels(array->levels(), object);
+      keep(array, object);
       return CUDA_SUCCESS;
+    }
     case CU_RESOURCE_TYPE_LINEAR: {
       const auto format = texel_format(linear.format, linear.numChannels);
       if (!format || linear.devPtr % kAlignment != 0) return CUDA_ERROR_INVALID_VALUE;
@@ -158,9 +193,10 @@ bool reads_integers(const ResourceObject& object) {
 CUresult create_texture_object(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DESC& texture,
                                const CUDA_RESOURCE_VIEW_DESC* view, CUtexObject* handle) {
   auto object = std::make_shared<ResourceObject>();
+  object->made_at = shadow::caller();
   if (const CUresult result = bind(resource, object.get()); result != CUDA_SUCCESS) return result;
   object->texture = texture;
-  if (!is_valid(texture) || (view && !object->array && !object->mipmapped_array)) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_valid(texture) || (view && object->array.expired())) return CUDA_ERROR_INVALID_VALUE;
   if (view) {
     object->view = *view;
     if (const CUresult result = apply(*view, object.get()); result != CUDA_SUCCESS) return result;
@@ -172,6 +208,7 @@ CUresult create_texture_object(const CUDA_RESOURCE_DESC& resource, const CUDA_TE
 
 CUresult create_surface_object(const CUDA_RESOURCE_DESC& resource, CUsurfObject* handle) {
   auto object = std::make_shared<ResourceObject>();
+  object->made_at = shadow::caller();
   if (resource.resType != CU_RESOURCE_TYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult result = bind(resource, object.get()); result != CUDA_SUCCESS) return result;
   object->is_surface = true;
@@ -186,8 +223,28 @@ std::shared_ptr<ResourceObject> find_resource_object(unsigned long long handle, 
 
 CUresult destroy_resource_object(unsigned long long handle, bool is_surface) {
   if (!find_resource_object(handle, is_surface)) return CUDA_ERROR_INVALID_HANDLE;
-  object_table().remove(as_handle(handle));
+  const auto object = object_table().remove(as_handle(handle));
+  if (!object || !checker::checks(check_class::kMemory)) return CUDA_SUCCESS;
+  DestroyedObject destroyed{handle, kind_of(*object), object->made_at, shadow::caller()};
+  DestroyedObjects& self = destroyed_objects();
+  const std::lock_guard lock(self.mutex);
+  self.latest.push_front(std::move(destroyed));
+  if (self.latest.size() > kDestroyedRemembered) self.latest.pop_back();
   return CUDA_SUCCESS;
+}
+
+std::vector<std::string> describe_missing_object(unsigned long long handle) {
+  const std::string object = "object " + hexadecimal(handle);
+  if (const auto other = object_table().find(as_handle(handle))) return {object + " is a " + kind_of(*other)};
+  DestroyedObjects& self = destroyed_objects();
+  const std::lock_guard lock(self.mutex);
+  const auto found = std::find_if(self.latest.begin(), self.latest.end(),
+                                  [&](const DestroyedObject& each) { return each.handle == handle; });
+  if (found == self.latest.end()) return {object + " never was"};
+  std::vector<std::string> lines = {object + " is a " + found->kind + " that was destroyed"};
+  if (!found->made_at.empty()) lines.push_back("made at " + found->made_at);
+  if (!found->destroyed_at.empty()) lines.push_back("destroyed at " + found->destroyed_at);
+  return lines;
 }
 
 }  // namespace cucore::cpu::runtime

@@ -7,14 +7,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cpu/runtime/texel_format.hpp"
 
 namespace cucore::cpu::runtime {
-
-class Array;
-class MipmappedArray;
 
 /// One mipmap level as kernels see it; `depth` counts slices, layers or faces.
 struct TexelGrid {
@@ -27,8 +25,8 @@ struct TexelGrid {
 /// What a kernel reads through; nothing of it changes after creation.
 struct ResourceObject {
   CUDA_RESOURCE_DESC resource{};
-  std::shared_ptr<Array> array;  ///< kept while the object lives
-  std::shared_ptr<MipmappedArray> mipmapped_array;
+  std::weak_ptr<const void> array;         ///< CUDA array or mipmapped array; none if memory is bound
+  std::shared_ptr<const void> kept_array;  ///< the same, but where the checker is to see that it was destroyed
   bool is_surface = false;
   CUDA_TEXTURE_DESC texture{};
   std::optional<CUDA_RESOURCE_VIEW_DESC> view;
@@ -37,6 +35,9 @@ struct ResourceObject {
   bool is_layered = false;
   bool is_cubemap = false;
   std::uint32_t dimensions = 1;  ///< of what is bound, without layers and faces
+  std::string made_at;           ///< in the program, for the checker
+
+  bool has_mipmaps() const { return resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY; }
 };
 
 /// The texels are read as integers, not as numbers between them.
@@ -48,5 +49,7 @@ CUresult create_texture_object(const CUDA_RESOURCE_DESC& resource, const CUDA_TE
 CUresult create_surface_object(const CUDA_RESOURCE_DESC& resource, CUsurfObject* handle);
 std::shared_ptr<ResourceObject> find_resource_object(unsigned long long handle, bool is_surface);
 CUresult destroy_resource_object(unsigned long long handle, bool is_surface);
+/// For the checker: lines that say what became of an object that is none.
+std::vector<std::string> describe_missing_object(unsigned long long handle);
 
 }  // namespace cucore::cpu::runtime

@@ -3,10 +3,15 @@
 #include <cuda.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "cpu/codegen/checks.hpp"
 #include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/codegen/self_checks.hpp"
+#include "cpu/runtime/checker.hpp"
 #include "cpu/runtime/fault_reports.hpp"
 #include "cpu/runtime/fiber.hpp"
 #include "cpu/runtime/grid.hpp"
@@ -35,8 +40,23 @@ Grid& grid_of(ThreadState* thread) { return *static_cast<Grid*>(thread->block->l
   __builtin_unreachable();
 }
 
-/// The object of a handle; the last ones that this thread used in this grid without a look-up.
-const ResourceObject& object_of(ThreadState* thread, std::uint64_t handle, bool is_surface) {
+/// Whether the checker reports what cannot be done, and the thread goes on instead of being trapped.
+bool reports(const ThreadState* thread) {
+  return thread->block->launch->checks != nullptr && runtime::checker::checks(check_class::kMemory);
+}
+
+void report(ThreadState* thread, CUresult error, const char* headline, std::vector<std::string> details) {
+  runtime::checker::Finding finding;
+  finding.headline = headline;
+  finding.line = thread->place & ~kAlignedPlace;
+  finding.error = error;
+  finding.details = std::move(details);
+  runtime::checker::add(grid_of(thread), *thread->block, thread, std::move(finding));
+}
+
+/// The object of a handle, or null if there is none; the last ones that this thread used in this grid without a
+/// look-up.
+const ResourceObject* object_of(ThreadState* thread, std::uint64_t handle, bool is_surface) {
   struct Known {
     std::uint64_t grid_id = 0;
     std::uint64_t handle = 0;
@@ -46,14 +66,18 @@ const ResourceObject& object_of(ThreadState* thread, std::uint64_t handle, bool 
   thread_local Known known[kKnown];
   const std::uint64_t grid_id = thread->block->launch->grid_id;
   Known& entry = known[(handle >> 4) % kKnown];
-  if (entry.grid_id == grid_id && entry.handle == handle && entry.object->is_surface == is_surface)
-    return *entry.object;
+  if (entry.grid_id == grid_id && entry.handle == handle && entry.object->is_surface == is_surface) return entry.object;
   const ResourceObject* const object = grid_of(thread).resources.find(handle, is_surface);
   if (object == nullptr) {
-    trap(thread, CUDA_ERROR_ILLEGAL_ADDRESS, is_surface ? "no such surface object" : "no such texture object", handle);
+    if (!reports(thread))
+      trap(thread, CUDA_ERROR_ILLEGAL_ADDRESS, is_surface ? "no such surface object" : "no such texture object",
+           handle);
+    report(thread, CUDA_ERROR_ILLEGAL_ADDRESS, is_surface ? "Invalid surface object" : "Invalid texture object",
+           runtime::describe_missing_object(handle));
+    return nullptr;
   }
   entry = {grid_id, handle, object};
-  return *object;
+  return object;
 }
 
 /// The numbers that PTX shares with OpenCL.
@@ -87,21 +111,38 @@ extern "C" {
 
 void cucpu_texture_fetch(ThreadState* thread, std::uint64_t texture, std::uint32_t operation,
                          const TexelRequest* request, std::uint32_t* texel) {
-  std::uint32_t result[4];
-  runtime::sample(object_of(thread, texture, false), operation, *request, result);
+  std::uint32_t result[4] = {};
+  const ResourceObject* const object = object_of(thread, texture, false);
+  codegen::SelfChecks checks(thread, check_access::kReads, CheckedSpace::Texture, 1);
+  if (object != nullptr) runtime::sample(*object, operation, *request, checks, result);
   for (int c = 0; c < 4; ++c) texel[c] = result[c];
 }
 
 void cucpu_surface_access(ThreadState* thread, std::uint64_t surface, std::uint32_t operation,
                           const std::int32_t* coordinates, void* data) {
-  const ResourceObject& object = object_of(thread, surface, true);
-  if (const char* what = runtime::access_surface(object, operation, coordinates, data))
-    trap(thread, CUDA_ERROR_LAUNCH_FAILED, what, surface);
+  const ResourceObject* const object = object_of(thread, surface, true);
+  const bool reduces = (operation & texel_operation::kReduce) != 0;
+  const bool stores = (operation & texel_operation::kStore) != 0;
+  codegen::SelfChecks checks(thread,
+                             reduces  ? check_access::kReads | check_access::kWrites | check_access::kStrong
+                             : stores ? check_access::kWrites
+                                      : check_access::kReads,
+                             CheckedSpace::Surface, 1);
+  const char* const what =
+      object != nullptr ? runtime::access_surface(*object, operation, coordinates, checks, data) : nullptr;
+  if (what != nullptr) {
+    if (!reports(thread)) trap(thread, CUDA_ERROR_LAUNCH_FAILED, what, surface);
+    report(thread, CUDA_ERROR_LAUNCH_FAILED, "Invalid surface access", {what});
+  }
+  if ((object == nullptr || what != nullptr) && !reduces && !stores)
+    std::memset(data, 0, operation >> texel_operation::kBytesShift & 63);
 }
 
 std::uint32_t cucpu_texel_query(ThreadState* thread, std::uint64_t handle, std::uint32_t is_surface,
                                 std::uint32_t query, std::uint32_t level) {
-  const ResourceObject& object = object_of(thread, handle, is_surface != 0);
+  const ResourceObject* const found = object_of(thread, handle, is_surface != 0);
+  if (found == nullptr) return 0;
+  const ResourceObject& object = *found;
   const TexelGrid& grid = object.levels[std::min<std::size_t>(level, object.levels.size() - 1)];
   const auto extent = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
   const CUDA_TEXTURE_DESC& texture = object.texture;

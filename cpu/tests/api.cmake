@@ -47,6 +47,11 @@ target_link_libraries(texture_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest:
 target_compile_definitions(texture_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
 add_test(NAME texture_tests COMMAND texture_tests)
 set_tests_properties(texture_tests PROPERTIES ENVIRONMENT CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache)
+# They do nothing wrong, so the checker has nothing to say.
+add_test(NAME texture_tests_checked COMMAND texture_tests)
+set_tests_properties(texture_tests_checked PROPERTIES
+  ENVIRONMENT "CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache;CUCORE_CPU_CHECK=memory,race,init,sync"
+  FAIL_REGULAR_EXPRESSION "SUMMARY: [1-9]")
 
 # What api_cache_test.cpp starts.
 add_executable(launching_program ${PROJECT_SOURCE_DIR}/cpu/tests/launching_program.cpp)

@@ -5,6 +5,7 @@ compute-sanitizer finds on a GPU.
     python planted_bugs.py --sanitizer  on a GPU: runs each under compute-sanitizer and compares the verdicts
 """
 
+import ctypes
 import os
 import re
 import shutil
@@ -13,9 +14,14 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-SOURCES = [Path(__file__).with_name(name) for name in ("planted_bugs.cu", "planted_bugs_copies.cu")]
+SOURCES = [
+    Path(__file__).with_name(name) for name in ("planted_bugs.cu", "planted_bugs_copies.cu", "planted_bugs_texels.cu")
+]
 SAID = re.compile("Invalid|Misaligned|Uninit|hazard|Barrier|Error|error")
 INTS = 1000  # in the array that every kernel gets
+ONE_INT = 10 | 1 << 32  # CU_AD_FORMAT_SIGNED_INT32, channels
+CUDA_ARRAY3D_SURFACE_LDST = 2
+CU_TRSF_READ_AS_INTEGER = 1
 FALSE_ALARMS = {("clean_flag", "racecheck")}  # compute-sanitizer's: it does not follow flags
 
 
@@ -32,6 +38,8 @@ class Planted:
     filled: bool = True  # what the kernel gets was written before
     freed: bool = False  # and given back
     hangs: bool = False  # on a GPU
+    texels: str | None = None  # what is bound to the texture or surface object that the kernel gets, too
+    gone: str | None = None  # of "object" and "array", what is destroyed before the launch
 
 
 MEMORY = [
@@ -58,6 +66,13 @@ MEMORY = [
     Planted("loop_wraps_around", "Invalid __global__ write of size 4", "memcheck", grid=32),
     Planted("matrix_past_end", "Invalid __global__ read of size", "memcheck", block=32),
     Planted("cluster_past_end", "Invalid __shared__ write of size 4", grid=2),
+    Planted("texture_of_freed_memory", "Invalid texture read of size 4", texels="linear", freed=True),
+    Planted("texture_of_freed_rows", "Invalid texture read of size 4", texels="pitched", freed=True),
+    Planted("texture_of_destroyed_array", "Invalid texture read of size 4", texels="array", gone="array"),
+    Planted("surface_of_destroyed_array", "Invalid surface write of size 4", texels="surface", gone="array"),
+    Planted("surface_out_of_range", "Invalid surface access", texels="surface"),
+    Planted("destroyed_texture", "Invalid texture object", texels="linear", gone="object"),
+    Planted("destroyed_surface", "Invalid surface object", texels="surface", gone="object"),
     Planted("heap_use_after_free", "Invalid __global__ read of size 4", "memcheck"),
 ]
 RACES = [
@@ -68,6 +83,7 @@ RACES = [
     Planted("counter_read_too_early", "Race in __shared__ memory: write and read"),
     Planted("blocks_write_one_word", "Race in __global__ memory: write and write", grid=4),
     Planted("global_without_barrier", "Race in __global__ memory: read and write"),
+    Planted("blocks_write_one_texel", "Race in __global__ memory: write and write", texels="surface", grid=4),
     Planted("last_block_without_fence", "Race in __global__ memory: read and write", grid=8),
     Planted("cluster_without_barrier", "Race in __shared__ memory: read and write", grid=2),
     Planted("cluster_read_before_wait", "Race in __shared__ memory: read and write", grid=2),
@@ -83,6 +99,7 @@ RACES = [
 UNINITIALISED = [
     Planted("never_written", "Uninitialized __global__ read of size 4", "initcheck", filled=False),
     Planted("partly_written", "Uninitialized __global__ read of size 4", "initcheck", filled=False),
+    Planted("texels_never_written", "Uninitialized texture read of size 4", texels="linear", filled=False),
     Planted("shared_never_written", "Uninitialized __shared__ read of size 4"),
     Planted("matrix_never_written", "Uninitialized __shared__ read of size"),
     Planted("rows_never_written", "Uninitialized __shared__ read of size 16", block=32),
@@ -120,6 +137,10 @@ CLEAN = [
     Planted("clean_cluster_exchange", grid=2),
     Planted("clean_copy_stages"),
     Planted("clean_bulk_copies"),
+    Planted("clean_texture_of_memory", texels="linear"),
+    Planted("clean_texture_of_rows", texels="pitched"),
+    Planted("clean_texture_of_array", texels="array"),
+    Planted("clean_surface", texels="surface"),
 ]
 BUGS = MEMORY + RACES + UNINITIALISED + SYNCHRONISATION + DEADLOCKS
 BY_NAME = {planted.name: planted for planted in BUGS + CLEAN}
@@ -132,6 +153,47 @@ def place_of(name):
             if line.endswith(f"// BUG {name}"):
                 return source.name, number
     raise LookupError(name)
+
+
+class Texels:
+    """A texture or surface object, made by the driver itself: of the memory at `address`, or of a CUDA array."""
+
+    def __init__(self, path, bound, address):
+        self._driver = ctypes.CDLL(path)
+        self._is_surface = bound == "surface"
+        self._array = ctypes.c_uint64(0)
+        self.object = ctypes.c_uint64(0)
+        resource = (ctypes.c_uint64 * 18)()  # CUDA_RESOURCE_DESC: a type, what is bound, flags
+        if bound == "linear":
+            resource[:5] = [2, address, ONE_INT, 4 * INTS, 0]
+        elif bound == "pitched":
+            resource[:6] = [3, address, ONE_INT, 16, 8, 128]
+        else:
+            shape = (ctypes.c_uint64 * 5)(16, 8, 0, ONE_INT, CUDA_ARRAY3D_SURFACE_LDST)
+            self._call("cuArray3DCreate_v2", ctypes.byref(self._array), ctypes.byref(shape))
+            source = (ctypes.c_uint64 * 16)()  # CUDA_MEMCPY2D: from x, y, type, three places, pitch; to the same; shape
+            source[2:7] = [2, 0, address, 0, 64]
+            source[9:14] = [3, 0, 0, self._array.value, 0]
+            source[14:16] = [64, 8]
+            self._call("cuMemcpy2D_v2", ctypes.byref(source))
+            resource[:2] = [0, self._array.value]
+        if self._is_surface:
+            self._call("cuSurfObjectCreate", ctypes.byref(self.object), ctypes.byref(resource))
+        else:
+            texture = (ctypes.c_uint32 * 64)()
+            texture[4] = CU_TRSF_READ_AS_INTEGER
+            self._call("cuTexObjectCreate", ctypes.byref(self.object), ctypes.byref(resource), texture, None)
+
+    def _call(self, name, *arguments):
+        code = getattr(self._driver, name)(*arguments)
+        if code != 0:
+            raise RuntimeError(f"{name}: {code}")
+
+    def destroy(self, what):
+        if what == "array":
+            self._call("cuArrayDestroy", self._array)
+        else:
+            self._call("cuSurfObjectDestroy" if self._is_surface else "cuTexObjectDestroy", self.object)
 
 
 def run(names):
@@ -154,11 +216,14 @@ def run(names):
             array.fill(0, stream=stream)
         stream.sync()
         address = int(array.handle)
+        texels = Texels(cucore.driver_info().path, planted.texels, address) if planted.texels else None
+        if planted.gone:
+            texels.destroy(planted.gone)
         if planted.freed:
             array.close(stream)
             stream.sync()
         config = cucore.LaunchConfig(grid=planted.grid, block=planted.block, shmem_size=planted.shared)
-        cucore.launch(stream, config, kernels[name], address, INTS, 0)
+        cucore.launch(stream, config, kernels[name], address, INTS, 0, *([texels.object] if texels else []))
         try:
             stream.sync()
         except cucore.CUDAError as error:

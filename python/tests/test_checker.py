@@ -122,6 +122,19 @@ def test_freed_memory_is_told_with_who_freed_it(reports):
     assert "which was freed" in said and re.search(r"freed at .*planted_bugs\.py:\d+", said), said
 
 
+def test_destroyed_texture_is_told_with_who_made_and_destroyed_it(reports):
+    said = reports["destroyed_texture"]
+    assert "is a texture object that was destroyed" in said
+    assert re.search(r"made at .*planted_bugs\.py:\d+", said), said
+    assert re.search(r"destroyed at .*planted_bugs\.py:\d+", said), said
+
+
+def test_destroyed_array_is_told_with_who_destroyed_it(reports):
+    said = reports["surface_of_destroyed_array"]
+    assert "512 bytes of a CUDA array" in said and "which was freed" in said, said
+    assert re.search(r"freed at .*planted_bugs\.py:\d+", said), said
+
+
 def test_only_the_classes_asked_for_are_looked_for():
     said = by_kernel(run(["write_past_end", "shared_two_writers", "never_written"], "race"))
     assert [name for name, part in said.items() if REPORT.search(part)] == ["shared_two_writers"]
