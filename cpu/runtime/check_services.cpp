@@ -103,7 +103,8 @@ std::vector<std::string> surroundings(const ThreadState* thread, std::uint64_t a
   if (space_of(access) == CheckedSpace::Shared || is_in_shared(thread, address)) {
     const std::string size = std::to_string(launch.total_shared);
     return {"shared address " + shared_place(thread, address) + " is in no variable of the block's " + size +
-            " bytes (" + std::to_string(launch.dynamic_shared) + " of them dynamic)"};
+            " bytes (" + std::to_string(launch.dynamic_shared) + " of them dynamic)" +
+            (launch.cluster_size > 1 ? ", or the block has ended" : "")};
   }
   if (space_of(access) == CheckedSpace::Local) return {"the address is in no variable of the thread that is alive"};
   return shadow::describe(address, bytes);
@@ -157,6 +158,8 @@ std::uint32_t check_memory(const ThreadState* thread, CheckInterval* interval, s
   if (is_allowed && interval) *interval = BlockChecks::of(*thread->block).interval_at(address);
   if (is_allowed && !is_misaligned) return 1;
   add_memory_finding(thread, address, bytes, access, line, is_allowed);
+  if (BlockRaces* const races = BlockChecks::of(*thread->block).races())
+    races->refused_access(*thread, address, access, line);
   return 0;
 }
 

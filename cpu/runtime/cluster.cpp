@@ -51,7 +51,10 @@ Cluster::Outcome Cluster::run() {
         case Block::Outcome::Failed:
           return Outcome::Failed;
         case Block::Outcome::Ended:
-          if (races_) races_->blocks[block->state().cluster_rank] = nullptr;
+          if (races_) {
+            block->races()->end();
+            races_->blocks[block->state().cluster_rank] = nullptr;
+          }
           block.reset();
           has_moved = true;
           break;

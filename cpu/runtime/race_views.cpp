@@ -1,6 +1,7 @@
 #include "cpu/runtime/race_views.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 namespace cucore::cpu::runtime {
@@ -33,6 +34,14 @@ bool View::knows(const RaceEntry& entry) const {
   if (entry.is_copy) return false;
   const auto cluster = clusters.upper_bound(entry.block);
   return cluster != clusters.begin() && std::prev(cluster)->second->knows(entry);
+}
+
+bool View::knows_of_block(std::uint32_t block) const {
+  if (blocks.contains(block)) return true;
+  const auto cluster = clusters.upper_bound(block);
+  if (cluster == clusters.begin()) return false;
+  const ClusterView& view = *std::prev(cluster)->second;
+  return block - view.first_block < view.floors.size();
 }
 
 void View::join(const View& other) {

@@ -55,6 +55,8 @@ struct View {
 
   bool is_empty() const { return blocks.empty() && clusters.empty(); }
   bool knows(const RaceEntry& entry) const;
+  /// Something that it did.
+  bool knows_of_block(std::uint32_t block) const;
   void join(const View& other);
 };
 

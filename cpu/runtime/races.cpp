@@ -86,6 +86,7 @@ void BlockRaces::begin(std::uint32_t block) {
   fenced_ = {};
   std::fill(shared_.begin(), shared_.end(), RaceCell{});
   pending_.begin(grid_.threads_per_block, shared_.size());
+  remote_.clear();
   published_.clear();
 }
 
@@ -166,6 +167,7 @@ void BlockRaces::for_each_cell(std::uint64_t offset, std::uint32_t bytes, const 
 
 void BlockRaces::access_shared(const ThreadState& thread, const SharedPlace& place, RaceEntry now, std::uint32_t bytes,
                                std::uint32_t access) {
+  if (place.rank != rank_) access_remote(thread, place, now, access);
   if (place.owner == nullptr) return;
   std::optional<Conflict> conflict;
   const PendingCopies::Cell* copy = nullptr;
@@ -217,10 +219,10 @@ void BlockRaces::access(const ThreadState& thread, std::uint64_t address, std::u
     if ((access & bits::kReleases) != 0) release(thread.linear, word, place.has_value());
   }
   if (place && (access & bits::kReleases) != 0 && (access & bits::kUntilDelivered) == 0)
-    deliver(*place, address / kWord);
+    deliver(thread.linear, *place, address / kWord);
 }
 
-void BlockRaces::deliver(const SharedPlace& barrier, std::uint64_t word) {
+void BlockRaces::deliver(std::uint32_t thread, const SharedPlace& barrier, std::uint64_t word) {
   for (const Undelivered& copy : undelivered_) {
     if (barrier.owner == nullptr || copy.place.owner == nullptr) continue;
     RaceEntry now{.block = barrier.owner->block_,
@@ -233,10 +235,41 @@ void BlockRaces::deliver(const SharedPlace& barrier, std::uint64_t word) {
                                       now.bytes = covered;
                                       remember(cell, now, bits::kWrites);
                                     });
+    if (copy.place.owner != this) copy.place.owner->note_remote({now, block_, thread, true});
     published()[word].blocks[now.owner()].raise(now.thread, now.step);
   }
   if (!undelivered_.empty() && barrier.owner != nullptr) ++barrier.owner->step_;
   undelivered_.clear();
+}
+
+void BlockRaces::access_remote(const ThreadState& thread, const SharedPlace& place, const RaceEntry& now,
+                               std::uint32_t access) {
+  const std::uint32_t other = block_ - rank_ + place.rank;
+  const bool writes = (access & bits::kWrites) != 0;
+  const Knowledge& mine = threads_[thread.linear];
+  if (place.owner == nullptr) return add_remote(*thread.block, thread, now.line, writes, other, /*has_ended=*/true);
+  if (!foreign_.knows_of_block(other) && !mine.foreign.knows_of_block(other))
+    add_remote(*thread.block, thread, now.line, writes, other, /*has_ended=*/false);
+  if ((access & bits::kUntilDelivered) == 0) place.owner->note_remote({now, block_, thread.linear, writes});
+}
+
+void BlockRaces::end() {
+  for (const auto& [who, remote] : remote_) {
+    std::uint32_t thread = 0;
+    while (thread < threads_.size() && !knows(thread, remote.entry)) ++thread;
+    if (thread < threads_.size()) continue;
+    ThreadState by{};
+    BlockState from{};
+    set_thread_id(by, grid_, remote.thread);
+    set_block_id(from, grid_, remote.block);
+    add_remote(from, by, remote.entry.line, remote.writes, block_, /*has_ended=*/true);
+  }
+}
+
+void BlockRaces::refused_access(const ThreadState& thread, std::uint64_t address, std::uint32_t access,
+                                std::uint32_t line) {
+  const std::optional<SharedPlace> place = find_shared(thread, address);
+  if (place && place->owner == nullptr) access_remote(thread, *place, {.line = line}, access);
 }
 
 void BlockRaces::copies(const ThreadState& thread, CopyStep step, std::uint32_t count) {
@@ -257,6 +290,11 @@ std::unordered_map<std::uint64_t, View>& BlockRaces::published() {
 void BlockRaces::fence(std::uint32_t thread) {
   fenced_.floor = std::max(fenced_.floor, floor_);
   for (const auto& [other, step] : threads_[thread].own) fenced_.raise(other, step);
+  if (const std::uint32_t warp_floor = warp_floors_[thread / kWarp]; warp_floor > floor_) {
+    const std::uint32_t first = thread / kWarp * kWarp;
+    for (std::uint32_t other = first; other < std::min(first + kWarp, grid_.threads_per_block); ++other)
+      fenced_.raise(other, warp_floor);
+  }
   fenced_.threads[thread] = step_++;
 }
 
@@ -269,7 +307,8 @@ void BlockRaces::release(std::uint32_t thread, std::uint64_t word, bool is_share
     RaceEntry entry{.block = block_, .step = step, .thread = static_cast<std::uint16_t>(other)};
     if (knows(thread, entry)) own.threads[other] = step;
   }
-  if (own.is_empty() && view.is_empty()) return;
+  if (own.is_empty() && view.is_empty() && cluster_ == nullptr)
+    return;  // in a cluster, it says that this block has begun
   view.blocks[block_].join(own);
   if (is_shared)
     published()[word].join(view);
@@ -380,6 +419,21 @@ void BlockRaces::add_race(const ThreadState& thread, std::uint32_t access, std::
   }
   if (!place.empty()) finding.details.push_back(place);
   checker::add(grid_, *thread.block, &thread, std::move(finding));
+}
+
+void BlockRaces::add_remote(const BlockState& block, const ThreadState& thread, std::uint32_t line, bool writes,
+                            std::uint32_t other_block, bool has_ended) {
+  checker::Finding finding;
+  finding.headline = std::string("Race in __shared__ memory: ") + (writes ? "write" : "read") +
+                     (has_ended ? " of a block that may have ended" : " of a block that may not have begun");
+  finding.line = line;
+  if (grid_.findings.count_another(line, finding.headline)) return;
+  BlockState other{};
+  set_block_id(other, grid_, other_block);
+  finding.details.push_back("block " + runtime::spelt(other.block_id) +
+                            (has_ended ? " waits for nothing after this before it ends"
+                                       : " was not waited for before: a barrier of the cluster would do"));
+  checker::add(grid_, block, &thread, std::move(finding));
 }
 
 void BlockRaces::add_disturbance(const ThreadState& thread, std::uint32_t access, std::uint32_t line,

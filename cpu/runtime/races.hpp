@@ -71,6 +71,8 @@ class BlockRaces {
 
   void access(const ThreadState& thread, std::uint64_t address, std::uint32_t bytes, std::uint32_t access,
               std::uint32_t line);
+  /// One that may not happen, which tells of a block that has ended.
+  void refused_access(const ThreadState& thread, std::uint64_t address, std::uint32_t access, std::uint32_t line);
   void fence(std::uint32_t thread);
   /// What a thread says of the copies that it issued.
   void copies(const ThreadState& thread, CopyStep step, std::uint32_t count);
@@ -84,6 +86,8 @@ class BlockRaces {
   /// A thread arrives at the barrier of the cluster, and goes on after its wait there.
   void arrive_at_cluster(std::uint32_t thread);
   void leave_cluster(std::uint32_t thread);
+  /// All threads have ended, and with them the shared memory: others must have been seen to be done with it.
+  void end();
 
  private:
   struct Knowledge {
@@ -107,6 +111,14 @@ class BlockRaces {
     std::uint32_t line;
   };
 
+  /// The last access of this block's shared memory by a thread, or through an mbarrier, of another block.
+  struct RemoteAccess {
+    RaceEntry entry;
+    std::uint32_t block = 0;
+    std::uint32_t thread = 0;
+    bool writes = false;
+  };
+
   std::optional<SharedPlace> find_shared(const ThreadState& thread, std::uint64_t address);
   bool knows(std::uint32_t thread, const RaceEntry& entry) const;
   std::optional<Conflict> conflict_with(const RaceCell& cell, const RaceEntry& now, std::uint32_t access) const;
@@ -116,8 +128,13 @@ class BlockRaces {
   void for_each_cell(std::uint64_t offset, std::uint32_t bytes, const Visit& visit);
   void access_shared(const ThreadState& thread, const SharedPlace& place, RaceEntry now, std::uint32_t bytes,
                      std::uint32_t access);
+  /// Accesses of other blocks' shared memory.
+  void access_remote(const ThreadState& thread, const SharedPlace& place, const RaceEntry& now, std::uint32_t access);
+  void note_remote(const RemoteAccess& access) { remote_[{access.entry.owner(), access.entry.thread}] = access; }
+  void add_remote(const BlockState& block, const ThreadState& thread, std::uint32_t line, bool writes,
+                  std::uint32_t other_block, bool has_ended);
   /// The writes that wait for it belong to the mbarrier at this place.
-  void deliver(const SharedPlace& barrier, std::uint64_t word);
+  void deliver(std::uint32_t thread, const SharedPlace& barrier, std::uint64_t word);
   std::unordered_map<std::uint64_t, View>& published();
   void acquire(std::uint32_t thread, std::uint64_t word, bool is_shared);
   void release(std::uint32_t thread, std::uint64_t word, bool is_shared);
@@ -142,6 +159,7 @@ class BlockRaces {
   std::vector<RaceCell> shared_;
   PendingCopies pending_;
   std::vector<Undelivered> undelivered_;
+  std::map<std::pair<std::uint64_t, std::uint16_t>, RemoteAccess> remote_;  ///< by RaceEntry::owner and thread
   std::unordered_map<std::uint64_t, View> published_;  ///< by words of shared memory, without a cluster
 };
 

@@ -81,6 +81,60 @@ KERNEL IN_PAIRS cluster_write_after_arrive(int* a, int n, int zero) {
   WAIT;
 }
 
+KERNEL IN_PAIRS cluster_before_it_begins(int* a, int n, int zero) {
+  __shared__ int s[64];
+  if (blockIdx.x % 2 == 0) STORE_THERE(other_address(s + threadIdx.x), 1);  // BUG cluster_before_it_begins
+  ARRIVE;
+  WAIT;
+  a[64 * blockIdx.x + threadIdx.x] = blockIdx.x % 2 == 0 ? 0 : s[threadIdx.x];
+}
+
+KERNEL IN_PAIRS cluster_after_it_ends(int* a, int n, int zero) {
+  __shared__ int s[64];
+  int there = 0;
+  s[threadIdx.x] = threadIdx.x + zero;
+  ARRIVE;
+  WAIT;
+  if (blockIdx.x % 2 == 0) LOAD_THERE(there, other_address(s + threadIdx.x));  // BUG cluster_after_it_ends
+  a[64 * blockIdx.x + threadIdx.x] = there;
+}
+
+KERNEL IN_PAIRS cluster_ends_without_wait(int* a, int n, int zero) {
+  __shared__ int s[64];
+  int there = 0;
+  s[threadIdx.x] = threadIdx.x + zero;
+  ARRIVE;
+  WAIT;
+  if (blockIdx.x % 2 == 1) LOAD_THERE(there, other_address(s + threadIdx.x));  // BUG cluster_ends_without_wait
+  a[64 * blockIdx.x + threadIdx.x] = there;
+  ARRIVE;
+  if (blockIdx.x % 2 == 1) WAIT;
+}
+
+// The second block waits for an arrival of each warp of the first one instead.
+KERNEL IN_PAIRS clean_cluster_arrivals(int* a, int n, int zero) {
+  __shared__ int s[64];
+  __shared__ unsigned long long done;
+  int there = 0;
+  s[threadIdx.x] = threadIdx.x + zero;
+  if (threadIdx.x == 0)
+    asm volatile("mbarrier.init.shared.b64 [%0], 2;\nfence.mbarrier_init.release.cluster;" ::"r"(shared_address(&done))
+                 : "memory");
+  ARRIVE;
+  WAIT;
+  if (blockIdx.x % 2 == 1) {
+    WAIT_AT(&done);
+    s[threadIdx.x] = 0;
+  } else {
+    LOAD_THERE(there, other_address(s + threadIdx.x));
+    __syncwarp();
+    if (threadIdx.x % 32 == 0)
+      asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(other_address(&done))
+                   : "memory");
+  }
+  a[64 * blockIdx.x + threadIdx.x] = there;
+}
+
 KERNEL IN_PAIRS clean_cluster_exchange(int* a, int n, int zero) {
   __shared__ int s[64];
   __shared__ unsigned count;
@@ -170,6 +224,22 @@ KERNEL bulk_source_overwritten(int* a, int n, int zero) {
   if (threadIdx.x == 0) BULK_STORE(a, s, 256);
   s[threadIdx.x] = 7;  // BUG bulk_source_overwritten
   if (threadIdx.x == 0) WAIT_FOR_BULK_READS;
+}
+
+// One lane tells an mbarrier for its warp.
+KERNEL clean_warp_arrivals(int* a, int n, int zero) {
+  __shared__ int s[32];
+  __shared__ unsigned long long barrier;
+  START_BARRIER(&barrier);
+  if (threadIdx.x < 32) {
+    s[threadIdx.x] = a[threadIdx.x];
+    __syncwarp();
+    if (threadIdx.x == 0)
+      asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(shared_address(&barrier)) : "memory");
+  } else {
+    WAIT_AT(&barrier);
+    a[threadIdx.x] = s[63 - threadIdx.x];
+  }
 }
 
 KERNEL clean_copy_stages(int* a, int n, int zero) {

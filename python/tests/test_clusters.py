@@ -55,6 +55,7 @@ extern "C" __global__ void places(int* out) {
   int block = blockIdx.x + gridDim.x * blockIdx.y;
   int next = (cluster.block_rank() + 1) % cluster.num_blocks();
   int* there = cluster.map_shared_rank(&cell, next);
+  cluster.sync();  // until then, the other block may not have begun
   *there = block;
   cluster.sync();
   int row[] = {int(cluster.block_index().x), int(cluster.block_index().y), int(cluster.block_rank()),
