@@ -97,6 +97,11 @@ TEST_F(Launches, attributes_are_checked) {
   config.numAttrs = 1;
   attribute.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
   EXPECT_OK(cuLaunchKernelEx(&config, kernel("count_up"), parameters, nullptr));
+  attribute.id = CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING;
+  attribute.value.nvlinkUtilCentricScheduling = 1;
+  EXPECT_OK(cuLaunchKernelEx(&config, kernel("count_up"), parameters, nullptr));
+  attribute.value.nvlinkUtilCentricScheduling = 2;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuLaunchKernelEx(&config, kernel("count_up"), parameters, nullptr));
   attribute.id = unknown<CUlaunchAttributeID>(777);
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuLaunchKernelEx(&config, kernel("count_up"), parameters, nullptr));
   attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
