@@ -38,7 +38,8 @@ CUresult cuTexObjectCreate(CUtexObject* pTexObject, const CUDA_RESOURCE_DESC* pR
 }
 
 CUresult cuTexObjectDestroy(CUtexObject texObject) {
-  return with_context([&](Context&) { return runtime::destroy_resource_object(texObject, false); });
+  return with_context(
+      [&](Context&) { return texObject == 0 ? CUDA_SUCCESS : runtime::destroy_resource_object(texObject, false); });
 }
 
 CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC* pResDesc, CUtexObject texObject) {
@@ -72,7 +73,8 @@ CUresult cuSurfObjectCreate(CUsurfObject* pSurfObject, const CUDA_RESOURCE_DESC*
 }
 
 CUresult cuSurfObjectDestroy(CUsurfObject surfObject) {
-  return with_context([&](Context&) { return runtime::destroy_resource_object(surfObject, true); });
+  return with_context(
+      [&](Context&) { return surfObject == 0 ? CUDA_SUCCESS : runtime::destroy_resource_object(surfObject, true); });
 }
 
 CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC* pResDesc, CUsurfObject surfObject) {

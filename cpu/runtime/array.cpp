@@ -26,9 +26,21 @@ MipmappedArrayTable& mipmapped_array_table() {
   return *table;
 }
 
-constexpr std::size_t kMost1D = 131072;
-constexpr std::size_t kMost2D = 131072;
-constexpr std::size_t kMost3D = 16384;
+/// Whether an array of `shape` fits into one of width x height x depth; a depth of layers if it is layered.
+bool fits(const CUDA_ARRAY3D_DESCRIPTOR& shape, std::size_t width, std::size_t height, std::size_t depth) {
+  return shape.Width <= width && shape.Height <= height && shape.Depth <= depth;
+}
+
+/// The limits that the device attributes tell, and what an H200 makes of those that they leave open.
+bool is_small_enough(const CUDA_ARRAY3D_DESCRIPTOR& d) {
+  const bool is_surface = (d.Flags & CUDA_ARRAY3D_SURFACE_LDST) != 0;
+  if ((d.Flags & CUDA_ARRAY3D_TEXTURE_GATHER) != 0) return d.Height != 0 && fits(d, 32768, 32768, 0);
+  if ((d.Flags & CUDA_ARRAY3D_CUBEMAP) != 0) return fits(d, 32768, 32768, 2046);
+  if ((d.Flags & CUDA_ARRAY3D_LAYERED) != 0) return fits(d, 32768, 32768, 2048);
+  if (d.Height == 0) return fits(d, is_surface ? 32768 : 131072, 0, 0);
+  if (d.Depth == 0) return fits(d, 131072, 65536, 0);
+  return fits(d, 16384, 16384, 16384) || (!is_surface && fits(d, 8192, 8192, 32768));
+}
 
 CUresult check(const CUDA_ARRAY3D_DESCRIPTOR& d) {
   constexpr unsigned int kKnown = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
@@ -42,8 +54,7 @@ CUresult check(const CUDA_ARRAY3D_DESCRIPTOR& d) {
   if (!is_layered && d.Depth != 0 && d.Height == 0) return CUDA_ERROR_INVALID_VALUE;
   if (is_cubemap && (d.Width != d.Height || (is_layered ? d.Depth % 6 != 0 : d.Depth != 6)))
     return CUDA_ERROR_INVALID_VALUE;
-  const std::size_t most = d.Height == 0 ? kMost1D : d.Depth == 0 || is_layered ? kMost2D : kMost3D;
-  return d.Width > most || d.Height > most || d.Depth > most ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+  return is_small_enough(d) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult make(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor, std::shared_ptr<Array>* made) {
@@ -89,8 +100,7 @@ CUresult MipmappedArray::create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR&
   if (!is_layered) longest = std::max(longest, descriptor.Depth);
   unsigned int most = 1;
   for (; longest > 1; longest /= 2) ++most;
-  if (levels == 0) return CUDA_ERROR_INVALID_VALUE;
-  levels = std::min(levels, most);
+  levels = std::clamp(levels, 1U, most);
   auto made = std::make_shared<MipmappedArray>();
   for (unsigned int level = 0; level < levels; ++level) {
     const auto halved = [level](std::size_t extent) {

@@ -114,8 +114,7 @@ class Fetch {
     reads_integers_ = reads_integers(texture);
     filters_ = texture.texture.filterMode == CU_TR_FILTER_MODE_LINEAR && !has(op::kIntegerCoordinates) &&
                !is_linear_memory_ && !reads_integers_;  // there is nothing between integers
-    // Only 8-bit channels can hold sRGB; others are read as they are.
-    is_srgb_ = (texture.texture.flags & CU_TRSF_SRGB) != 0 && texture.format.channel_bytes == 1 && !reads_integers_;
+    is_srgb_ = (texture.texture.flags & CU_TRSF_SRGB) != 0 && texture.format.can_be_srgb() && !reads_integers_;
     is_seamless_ = is_cube_ && texture.is_cubemap && (texture.texture.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
   }
 
@@ -145,7 +144,7 @@ class Fetch {
     double level = has(op::kLevel) ? bounded(float_of(request_.level)) : std::log2(std::max(footprint(), 0x1p-64));
     if (texture_.has_mipmaps()) {
       level =
-          std::min(std::max(level + d.mipmapLevelBias, double{d.minMipmapLevelClamp}), double{d.maxMipmapLevelClamp});
+          std::max(std::min(level + d.mipmapLevelBias, double{d.maxMipmapLevelClamp}), double{d.minMipmapLevelClamp});
     }
     return std::clamp(bounded(level), 0.0, static_cast<double>(texture_.levels.size() - 1));
   }
