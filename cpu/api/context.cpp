@@ -52,7 +52,8 @@ CUresult cuCtxCreate_v4(CUcontext* pctx, CUctxCreateParams* ctxCreateParams, uns
 CUresult cuCtxDestroy(CUcontext ctx) { return cuCtxDestroy_v2(ctx); }
 CUresult cuCtxDestroy_v2(CUcontext ctx) {
   return initialized([&] {
-    Context* const context = ctx ? runtime::find_context(ctx) : nullptr;
+    if (!ctx) return CUDA_ERROR_INVALID_VALUE;
+    Context* const context = runtime::find_context(ctx);
     return context ? context->destroy() : CUDA_ERROR_INVALID_CONTEXT;
   });
 }

@@ -289,17 +289,18 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool_out, CUdevice dev) {
 CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) {
   return initialized([&] {
     const Device* const device = find_device(dev);
-    if (!pool || !device) return CUDA_ERROR_INVALID_VALUE;  // here even for the ordinal, unlike its neighbours
+    if (!pool || !device) return CUDA_ERROR_INVALID_VALUE;  // even for the ordinal, unlike its neighbours
     *pool = device->current_pool()->handle();
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
-  return of_device(dev, [&](Device& device) {
+  return initialized([&] {
+    Device* const device = find_device(dev);
     auto found = cucore::cpu::runtime::find_pool(pool);
-    if (!found || found->device_ordinal() != dev) return CUDA_ERROR_INVALID_VALUE;
-    device.set_current_pool(std::move(found));
+    if (!device || !found || found->device_ordinal() != dev) return CUDA_ERROR_INVALID_VALUE;
+    device->set_current_pool(std::move(found));
     return CUDA_SUCCESS;
   });
 }

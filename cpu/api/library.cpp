@@ -16,17 +16,22 @@ using runtime::Program;
 
 namespace {
 
-/// Anything asked of a library whose image is bad is answered with what is wrong with it.
 template <class F>
 CUresult of_library(CUlibrary handle, F&& call) {
   return initialized([&] {
     const auto library = runtime::find_library(handle);
-    if (!library) return CUDA_ERROR_INVALID_HANDLE;
-    return library->failure() == CUDA_SUCCESS ? call(*library) : library->failure();
+    return library ? call(*library) : CUDA_ERROR_INVALID_HANDLE;
   });
 }
 
-/// As of_library, plus the current context's module of it.
+/// Looking something up in a library whose image is bad says what is wrong with that.
+template <class F>
+CUresult look_up(CUlibrary handle, F&& call) {
+  return of_library(
+      handle, [&](Library& library) { return library.failure() == CUDA_SUCCESS ? call(library) : library.failure(); });
+}
+
+/// As look_up, plus the current context's module of it.
 template <class F>
 CUresult of_library_module(CUlibrary handle, F&& call) {
   return in_context([&](Context& context) {
@@ -57,8 +62,7 @@ CUresult check(CUlibraryOption* options, unsigned int count) {
   return CUDA_SUCCESS;
 }
 
-/// A bad image is a library all the same, as in the driver, which looks into it at the first question; but the logs are
-/// written at once.
+/// A bad image is a library all the same, one without kernels, as in the driver; the logs say why at once.
 template <class F>
 CUresult load(CUlibrary* library, CUjit_option* jitOptions, void** jitOptionsValues, unsigned int numJitOptions,
               CUlibraryOption* libraryOptions, unsigned int numLibraryOptions, F&& read_program) {
@@ -100,16 +104,14 @@ CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName, CUjit_o
 }
 
 CUresult cuLibraryUnload(CUlibrary library) {
-  return initialized([&] {
-    const auto found = runtime::find_library(library);
-    if (!found) return CUDA_ERROR_INVALID_HANDLE;
-    found->unload();
+  return of_library(library, [](Library& found) {
+    found.unload();
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuLibraryGetKernel(CUkernel* pKernel, CUlibrary library, const char* name) {
-  return of_library(library, [&](Library& found) {
+  return look_up(library, [&](Library& found) {
     if (!pKernel || !name) return CUDA_ERROR_INVALID_VALUE;
     const int index = found.program().find_kernel(name);
     if (index < 0) return CUDA_ERROR_NOT_FOUND;
@@ -153,7 +155,7 @@ CUresult cuLibraryGetGlobal(CUdeviceptr* dptr, size_t* bytes, CUlibrary library,
 }
 
 CUresult cuLibraryGetManaged(CUdeviceptr* dptr, size_t* bytes, CUlibrary library, const char* name) {
-  return of_library(library, [&](Library& found) {
+  return look_up(library, [&](Library& found) {
     if (!name || (!dptr && !bytes)) return CUDA_ERROR_INVALID_VALUE;
     return found.find_managed_variable(name, dptr, bytes);
   });
@@ -186,6 +188,7 @@ CUresult cuKernelGetLibrary(CUlibrary* pLib, CUkernel kernel) {
 }
 
 CUresult cuKernelGetName(const char** name, CUkernel hfunc) {
+  if (!hfunc) return initialized([] { return CUDA_ERROR_INVALID_VALUE; });
   return of_kernel(hfunc, [&](Kernel& found) {
     if (!name) return CUDA_ERROR_INVALID_VALUE;
     *name = found.description().name.c_str();
@@ -202,6 +205,7 @@ CUresult cuKernelGetParamCount(CUkernel kernel, size_t* paramCount) {
 }
 
 CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t* paramOffset, size_t* paramSize) {
+  if (!kernel) return initialized([] { return CUDA_ERROR_INVALID_VALUE; });
   return of_kernel(kernel, [&](Kernel& found) {
     const auto& parameters = found.description().parameters;
     if (!paramOffset || paramIndex >= parameters.size()) return CUDA_ERROR_INVALID_VALUE;

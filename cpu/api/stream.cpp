@@ -268,13 +268,13 @@ CUresult cuStreamCopyAttributes(CUstream dst, CUstream src) {
 }
 
 CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags) {
-  return on_stream(hStream, [&](Context&, Stream& stream) {
+  return on_stream(hStream, [&](Context&, Stream&) {
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
       return CUDA_ERROR_INVALID_VALUE;
-    // The default stream stands for all streams, so nothing can be attached to it alone.
-    if (flags == CU_MEM_ATTACH_SINGLE && stream.kind() == Stream::Kind::Legacy) return CUDA_ERROR_INVALID_VALUE;
+    if (flags == CU_MEM_ATTACH_SINGLE && !hStream) return CUDA_ERROR_INVALID_VALUE;  // null is no single stream
     const auto allocation = runtime::find_allocation(dptr);
-    if (!allocation || allocation->kind != runtime::Allocation::Kind::Managed) return CUDA_ERROR_INVALID_VALUE;
+    if (!allocation || allocation->kind != runtime::Allocation::Kind::Managed || dptr != allocation->base)
+      return CUDA_ERROR_INVALID_VALUE;
     if (length != 0 && length != allocation->size) return CUDA_ERROR_INVALID_VALUE;  // all of it or nothing
     return CUDA_SUCCESS;  // all memory is always visible to host and devices: attaching changes nothing
   });

@@ -56,13 +56,13 @@ CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location
       [&] { return flags && location ? runtime::memory_access(ptr, *location, flags) : CUDA_ERROR_INVALID_VALUE; });
 }
 
+/// One granularity for all: the properties are looked at when memory is made.
 CUresult cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocationProp* prop,
                                        CUmemAllocationGranularity_flags option) {
   return initialized([&] {
     if (!granularity || !prop ||
         (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM && option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED))
       return CUDA_ERROR_INVALID_VALUE;
-    if (const CUresult result = runtime::check_allocation_properties(*prop); result != CUDA_SUCCESS) return result;
     *granularity = runtime::kVirtualMemoryGranularity;
     return CUDA_SUCCESS;
   });

@@ -200,16 +200,18 @@ CUresult Context::set_limit(CUlimit limit, std::size_t value) {
       return CUDA_SUCCESS;
     // Hints, of which the first two are remembered.
     case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
-      pending_launches_.store(value);
+      pending_launches_.store(std::max<std::size_t>(value, 32));
       return CUDA_SUCCESS;
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
+      if (value > 128) return CUDA_ERROR_INVALID_VALUE;
       fetch_granularity_.store(value);
       return CUDA_SUCCESS;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
       return CUDA_SUCCESS;
-    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
     case CU_LIMIT_SHMEM_SIZE:
     case CU_LIMIT_CIG_ENABLED:
+      return CUDA_ERROR_NOT_PERMITTED;  // facts, no wishes
+    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
     case CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED:
       return CUDA_ERROR_UNSUPPORTED_LIMIT;
     default:

@@ -181,7 +181,7 @@ CUresult allocate(Context& context, std::size_t size, Allocation::Kind kind, uns
   allocation.context = &context.home();
   allocation.device = context.device().ordinal();
   allocation.flags = flags;
-  allocation.sync_memops = kind != Allocation::Kind::Host;
+  allocation.sync_memops = kind == Allocation::Kind::Managed;
   return allocate_entry(std::move(allocation), address);
 }
 

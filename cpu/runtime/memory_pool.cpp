@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 
 #include "cpu/runtime/address_space.hpp"
 #include "cpu/runtime/device.hpp"
@@ -105,7 +106,13 @@ CUresult MemoryPool::check(const CUmemPoolProps& properties) {
     if (properties.handleTypes == CU_MEM_HANDLE_TYPE_FABRIC) return CUDA_ERROR_NOT_SUPPORTED;
     if (properties.handleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_INVALID_VALUE;
   }
-  if (properties.maxSize > find_device(0)->total_memory()) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (is_managed && (properties.maxSize != 0 || properties.usage != 0)) return CUDA_ERROR_INVALID_VALUE;
+  // The first reserved byte has a meaning since CUDA 13.3, which is a hint.
+  if (std::any_of(std::begin(properties.reserved) + 1, std::end(properties.reserved),
+                  [](auto byte) { return byte != 0; }))
+    return CUDA_ERROR_INVALID_VALUE;
+  constexpr std::size_t kLargestPool = std::size_t{1} << 45;
+  if (properties.maxSize > kLargestPool) return CUDA_ERROR_OUT_OF_MEMORY;
   switch (location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
       return find_device(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;

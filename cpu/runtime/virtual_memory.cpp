@@ -119,6 +119,8 @@ CUmemGenericAllocationHandle insert(VirtualMemory& memory, std::shared_ptr<Physi
 
 CUresult check_allocation_properties(const CUmemAllocationProp& properties) {
   if (properties.type != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
+  if ((properties.requestedHandleTypes & (CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT)) != 0)
+    return CUDA_ERROR_INVALID_VALUE;  // of another operating system
   if (properties.requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE &&
       properties.requestedHandleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
     return CUDA_ERROR_NOT_SUPPORTED;
@@ -244,8 +246,7 @@ CUresult map_memory(std::uintptr_t address, std::size_t size, std::size_t offset
 
 CUresult unmap_memory(std::uintptr_t address, std::size_t size) {
   const std::lock_guard lock(self().mutex);
-  if (size == 0 || !is_multiple(size) || !is_multiple(address) || !is_reserved(self(), address, size))
-    return CUDA_ERROR_INVALID_VALUE;
+  if (size == 0 || address + size < address || !is_reserved(self(), address, 1)) return CUDA_ERROR_INVALID_VALUE;
   // Whole mappings only; where nothing is mapped there is nothing to do.
   const auto first = self().mappings.lower_bound(address);
   const auto end = self().mappings.lower_bound(address + size);
@@ -253,9 +254,11 @@ CUresult unmap_memory(std::uintptr_t address, std::size_t size) {
     return CUDA_ERROR_INVALID_VALUE;
   if (first != end && std::prev(end)->first + std::prev(end)->second.size > address + size)
     return CUDA_ERROR_INVALID_VALUE;
-  for (auto each = first; each != end; ++each) forget_allocation(each->first);
+  for (auto each = first; each != end; ++each) {
+    forget_allocation(each->first);
+    AddressSpace::unmap(each->first, each->second.size);
+  }
   self().mappings.erase(first, end);
-  AddressSpace::unmap(address, size);
   return CUDA_SUCCESS;
 }
 
@@ -265,7 +268,8 @@ CUresult set_memory_access(std::uintptr_t address, std::size_t size, const CUmem
     const CUmemAccessDesc& each = descriptions[i];
     if (each.location.type == CU_MEM_LOCATION_TYPE_DEVICE && !find_device(each.location.id))
       return CUDA_ERROR_INVALID_VALUE;
-    if ((each.location.type != CU_MEM_LOCATION_TYPE_DEVICE && !is_host(each.location.type)) ||
+    if ((each.location.type != CU_MEM_LOCATION_TYPE_DEVICE && each.location.type != CU_MEM_LOCATION_TYPE_HOST &&
+         each.location.type != CU_MEM_LOCATION_TYPE_HOST_NUMA) ||
         (each.flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && each.flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
          each.flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE))
       return CUDA_ERROR_INVALID_VALUE;
@@ -273,8 +277,11 @@ CUresult set_memory_access(std::uintptr_t address, std::size_t size, const CUmem
   const std::lock_guard lock(self().mutex);
   const std::vector<std::uintptr_t> found = mappings_of(self(), address, size);
   if (found.empty()) return CUDA_ERROR_INVALID_VALUE;
+  const bool is_for_host =
+      std::any_of(descriptions, descriptions + count, [](const auto& each) { return is_host(each.location.type); });
   for (const std::uintptr_t base : found) {
     Mapping& mapping = self().mappings[base];
+    if (is_for_host && !is_host(mapping.memory->properties.location.type)) return CUDA_ERROR_NOT_SUPPORTED;
     for (std::size_t i = 0; i < count; ++i)
       mapping.access[{descriptions[i].location.type, descriptions[i].location.id}] = descriptions[i].flags;
     if (mprotect(reinterpret_cast<void*>(base), mapping.size, protection_of(mapping)) != 0)
@@ -284,6 +291,8 @@ CUresult set_memory_access(std::uintptr_t address, std::size_t size, const CUmem
 }
 
 CUresult memory_access(std::uintptr_t address, const CUmemLocation& location, unsigned long long* flags) {
+  if (!is_host(location.type) && (location.type != CU_MEM_LOCATION_TYPE_DEVICE || !find_device(location.id)))
+    return CUDA_ERROR_INVALID_DEVICE;
   const std::lock_guard lock(self().mutex);
   auto after = self().mappings.upper_bound(address);
   if (after == self().mappings.begin()) return CUDA_ERROR_INVALID_VALUE;

@@ -160,9 +160,9 @@ def virtual_memory_options():
     for place in ("host", "host_numa_current"):  # the host as a whole cannot be shared, a thread's place not be kept
         config = VirtualMemoryResourceOptions(location_type=place)
         refuses(Exception, lambda: VirtualMemoryResource(device, config=config).allocate(1), "INVALID_VALUE")  # noqa: B023
-    for kind in ("win32_kmt", "fabric"):
+    for kind, reason in (("win32_kmt", "INVALID_VALUE"), ("fabric", "NOT_SUPPORTED")):
         config = VirtualMemoryResourceOptions(handle_type=kind)
-        refuses(Exception, lambda: VirtualMemoryResource(device, config=config).allocate(1), "NOT_SUPPORTED")  # noqa: B023
+        refuses(Exception, lambda: VirtualMemoryResource(device, config=config).allocate(1), reason)  # noqa: B023
     refuses(Exception, lambda: VirtualMemoryResource(device, config=VirtualMemoryResourceOptions(gpu_direct_rdma=True)))
 
 
