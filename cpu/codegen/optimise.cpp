@@ -17,6 +17,7 @@
 #include "cpu/codegen/forward_stores.hpp"
 #include "cpu/codegen/hoist_checks.hpp"
 #include "cpu/codegen/host_target.hpp"
+#include "cpu/codegen/mask_lanes.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -48,7 +49,7 @@ llvm::FunctionPassManager slots_to_values() {
   return passes;
 }
 
-llvm::FunctionPassManager whole_function(bool checked) {
+llvm::FunctionPassManager whole_function(bool checked, bool has_mask_registers) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(true));
@@ -62,6 +63,7 @@ llvm::FunctionPassManager whole_function(bool checked) {
   }
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());
+  if (!has_mask_registers) passes.addPass(MaskLanesPass());
   return passes;
 }
 
@@ -73,7 +75,7 @@ void HostTarget::optimise(llvm::Module& ir, bool checked) const {
   pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(slots_to_values()));
   pipeline.addPass(llvm::AlwaysInlinerPass(false));
   pipeline.addPass(llvm::GlobalDCEPass());
-  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(whole_function(checked)));
+  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(whole_function(checked, has_feature("avx512f"))));
   pipeline.run(ir, analyses.modules);
 }
 

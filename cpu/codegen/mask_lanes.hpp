@@ -1,0 +1,14 @@
+// A pass for processors without mask registers (AVX2): the masks that the vector form keeps as bits of an integer.
+#pragma once
+
+#include <llvm/IR/PassManager.h>
+
+namespace cucore::cpu::codegen {
+
+/// Makes lanes of a mask's bits with a few instructions of vectors, of the comparisons that gave the bits where they
+/// are at hand. LLVM would take the bits apart one by one, in some thirty instructions for eight lanes.
+struct MaskLanesPass : llvm::PassInfoMixin<MaskLanesPass> {
+  static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&);
+};
+
+}  // namespace cucore::cpu::codegen
