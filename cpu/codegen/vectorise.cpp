@@ -187,10 +187,15 @@ VectorWidth choose_width(llvm::Function& scalar, const VectorFlow& flow, const C
   width.chunks = std::min({most, useful, wanted}) / width.lanes;
   if (!flow.has_barriers() || VectorEmitter(scalar, flow, width, host).may_leave_full_version()) return width;
   // Straight code costs what it computes, and less where the compiler knows each thread by its number.
-  while (2 * width.group() <= most && width.threads() % (2 * width.group()) == 0 &&
-         size_without_checks(scalar) * 2 * width.chunks <= largest_straight_code) {
-    width.chunks *= 2;
-  }
+  const auto may_be_straight = [&](unsigned chunks, unsigned largest) {
+    const unsigned threads = chunks * width.lanes;
+    return threads <= most && width.threads() % threads == 0 && size_without_checks(scalar) * chunks <= largest;
+  };
+  // A whole block has no barriers left, which is worth as much code for narrow vectors as for wide ones.
+  const unsigned all = width.threads() / width.lanes;
+  if (all > width.chunks && std::has_single_bit(all) && may_be_straight(all, largest_straight_code * 16 / width.lanes))
+    width.chunks = all;
+  while (may_be_straight(2 * width.chunks, largest_straight_code)) width.chunks *= 2;
   return width;
 }
 
