@@ -155,4 +155,27 @@ TEST(VectorGroups, fetch_ahead_for_the_next_turn_of_a_loop_over_a_grid) {
   EXPECT_EQ(fetches(loop_by("%laneid"), 256, 1), 0U) << "no row behind the first turn";
 }
 
+TEST(VectorGroups, are_a_whole_block_of_narrow_vectors_where_wide_ones_would_have_it_in_one) {
+  std::string body =
+      ".shared .align 4 .b8 tile[4096];\n.reg .u32 %mine;\nmov.u32 %mine, tile;\nshl.b32 %r2, %r0, 2;\n"
+      "add.u32 %mine, %mine, %r2;\nst.shared.u32 [%mine], %r0;\nst.shared.u32 [%mine + 2048], %r2;\nbar.sync 0;\n"
+      "ld.shared.u32 %r1, [%mine + 64];\nld.shared.u32 %r3, [%mine];\n";
+  for (unsigned k = 0; k < 35; ++k) body += "mad.lo.u32 %r1, %r1, %r3, " + std::to_string(k) + ";\n";
+  TestModule module(kernel(body), FormOfCode::Vector);
+  module.march = "x86-64-v3";
+  EXPECT_EQ(module.compile("k", {512, 1, 1})->info.waiting_bytes, 0U) << "one group";
+  EXPECT_EQ(run_form(kernel(body), FormOfCode::Vector, 512), run_form(kernel(body), FormOfCode::Scalar, 512));
+}
+
+TEST(VectorGroups, make_lanes_of_masks_without_taking_their_bits_apart) {
+  const std::string parted =
+      "ld.global.u32 %r1, [%a1];\nsetp.lt.u32 %p0, %r1, 7;\n@%p0 bra L1;\nld.global.u32 %r3, [%a1 + 4];\n"
+      "setp.gt.u32 %p1, %r3, 9;\n@%p1 bra L1;\nadd.u32 %r1, %r1, %r3;\nst.global.u32 [%a1 + 8], %r3;\nL1:\n";
+  TestModule module(kernel(parted), FormOfCode::Vector);
+  const codegen::CompileOptions options{.form = FormOfCode::Vector, .block = {128, 1, 1}, .march = "x86-64-v3"};
+  const std::string code = codegen::dump_assembly(module.module(), 0, options);
+  EXPECT_NE(code.find("vpmaskmov"), std::string::npos) << code;
+  EXPECT_EQ(code.find("vpinsr"), std::string::npos) << code;
+}
+
 }  // namespace cucore::cpu
