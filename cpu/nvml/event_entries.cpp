@@ -111,7 +111,7 @@ nvmlReturn_t nvmlSystemEventSetFree(nvmlSystemEventSetRequest_v1_t* request) {
 nvmlReturn_t nvmlSystemRegisterEvents(nvmlSystemRegisterEventRequest_v1_t* request) {
   return of_request(request, [&] {
     constexpr unsigned long long kDriverComesOrGoes = 3;
-    if (!sets().has(request->set, true)) return NVML_ERROR_INVALID_ARGUMENT;
+    if (!sets().has(request->set, true) || request->eventTypes == 0) return NVML_ERROR_INVALID_ARGUMENT;
     return (request->eventTypes & ~kDriverComesOrGoes) == 0 ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
   });
 }

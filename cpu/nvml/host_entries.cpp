@@ -158,10 +158,7 @@ nvmlReturn_t nvmlDeviceGetTopologyNearestGpus(nvmlDevice_t device, unsigned int 
 }
 
 nvmlReturn_t nvmlSystemGetTopologyGpuSet(unsigned int core, unsigned int* count, nvmlDevice_t* devices) {
-  return initialised([&] {
-    if (core >= core_count()) return NVML_ERROR_INVALID_ARGUMENT;
-    return put_devices(count, devices, [](nvmlDevice_t) { return true; });
-  });
+  return initialised([&] { return put_devices(count, devices, [&](nvmlDevice_t) { return core < core_count(); }); });
 }
 
 /// Reads, writes and atomics go through, as the driver says of its devices; there is no NVLink.

@@ -31,19 +31,26 @@ nvmlReturn_t put_idle(nvmlDevice_t device, unsigned int* share, unsigned int* mi
 
 constexpr unsigned int kFirstLimit = 193, kLastLimit = 196;
 
+constexpr unsigned int kFields = 308;  ///< NVML_FI_MAX of CUDA 13.5
+
 /// Values by their NVML_FI_ numbers: what counts or enables something that the device does not have is 0.
 std::optional<int> field_value(unsigned int field) {
+  if (field >= 173 && field <= 183) return 0;  // PCIE_COUNT_: errors by kind
   switch (field) {
     case 1:    // ECC_CURRENT
     case 2:    // ECC_PENDING
     case 91:   // NVLINK_LINK_COUNT
     case 94:   // PCIE_REPLAY_COUNTER
+    case 95:   // PCIE_REPLAY_ROLLOVER_COUNTER
     case 142:  // REMAPPED_COR
     case 143:  // REMAPPED_UNC
     case 144:  // REMAPPED_PENDING
     case 145:  // REMAPPED_FAILURE
     case 147:  // NVSWITCH_CONNECTED_LINK_COUNT
+    case 169:  // PCIE_L0_TO_RECOVERY_COUNTER
     case 170:  // C2C_LINK_COUNT
+    case 197:  // PCIE_COUNT_TX_BYTES
+    case 198:  // PCIE_COUNT_RX_BYTES
       return 0;
     case kFirstLimit:  // TEMPERATURE_SHUTDOWN_TLIMIT: degrees left to the highest temperature in operation
       return nvml::kHighestTemperature - nvml::kShutdownTemperature;
@@ -236,7 +243,8 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldV
     for (int i = 0; i < count; ++i) {
       nvmlFieldValue_t& each = values[i];
       const std::optional<int> value = field_value(each.fieldId);
-      each.nvmlReturn = value ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
+      const bool is_known = each.fieldId != 0 && each.fieldId < kFields;
+      each.nvmlReturn = value ? NVML_SUCCESS : is_known ? NVML_ERROR_NOT_SUPPORTED : NVML_ERROR_INVALID_ARGUMENT;
       if (!value) continue;
       each.valueType = each.fieldId >= kFirstLimit && each.fieldId <= kLastLimit ? kSignedInt : kUnsignedInt;
       each.value = static_cast<unsigned int>(*value);

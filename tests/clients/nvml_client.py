@@ -243,6 +243,9 @@ def events_never_come():
     wanted.eventTypes = pynvml.nvmlSystemEventTypeGpuDriverBind | pynvml.nvmlSystemEventTypeGpuDriverUnbind
     wait.timeoutms, wait.numEvent = 1, 9
     assert library.nvmlSystemRegisterEvents(ctypes.byref(wanted)) == pynvml.NVML_SUCCESS
+    none = pynvml.c_nvmlSystemRegisterEventRequest_v1_t()
+    none.set = made.set
+    assert library.nvmlSystemRegisterEvents(ctypes.byref(none)) == pynvml.NVML_ERROR_INVALID_ARGUMENT
     assert library.nvmlSystemEventSetWait(ctypes.byref(wait)) == pynvml.NVML_ERROR_TIMEOUT and wait.numEvent == 0
     freed = pynvml.c_nvmlSystemEventSetFreeRequest_v1_t()
     freed.set = made.set
@@ -257,6 +260,7 @@ def devices_of_one_host_are_near():
     assert [pynvml.nvmlDeviceGetIndex(each) for each in near] == [1]
     assert len(pynvml.nvmlDeviceGetTopologyNearestGpus(first, pynvml.NVML_TOPOLOGY_SINGLE)) == 0
     assert len(pynvml.nvmlSystemGetTopologyGpuSet(0)) == 2
+    assert len(pynvml.nvmlSystemGetTopologyGpuSet(100000)) == 0
     for what, answer in ((1, pynvml.NVML_P2P_STATUS_OK), (2, pynvml.NVML_P2P_STATUS_NOT_SUPPORTED)):
         assert pynvml.nvmlDeviceGetP2PStatus(first, second, what) == answer
 
@@ -267,6 +271,9 @@ def values_say_of_themselves_whether_they_are_there():
     links, power = pynvml.nvmlDeviceGetFieldValues(device, asked)
     assert links.nvmlReturn == pynvml.NVML_SUCCESS and links.value.uiVal == 0
     assert power.nvmlReturn == pynvml.NVML_ERROR_NOT_SUPPORTED
+    sent, lost, unknown = pynvml.nvmlDeviceGetFieldValues(device, [197, 183, 99999])  # over a bus that is not there
+    assert sent.nvmlReturn == lost.nvmlReturn == pynvml.NVML_SUCCESS and sent.value.uiVal == lost.value.uiVal == 0
+    assert unknown.nvmlReturn == pynvml.NVML_ERROR_INVALID_ARGUMENT
 
 
 def every_other_call_is_not_supported():
