@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,17 @@ struct CompileOptions {
   std::string march = {};    ///< a processor as compilers' -march names it: code uses what both it and this one have
 };
 
+/// The PTX instruction that a host instruction was made for.
+struct PtxPlace {
+  std::uint32_t line = 0;  ///< 0: not known
+  bool reads = false;      ///< memory, by itself
+  bool writes = false;
+  /// If it does not read: lines of the loads that its operands come from, one of which the host may do in the same
+  /// instruction. Nothing if others may be.
+  std::optional<std::vector<std::uint32_t>> loads;
+  std::uint32_t next_line = 0;  ///< if there is no line, that of the code behind the host instruction; perhaps 0
+};
+
 /// Compiled code of one kernel: `run_thread` if it needs fibers (or was asked for), else `run_block`; the other is
 /// null. The vector form needs none. Owns its memory; destroy only when no launch uses it.
 class Code {
@@ -77,6 +89,10 @@ class Code {
   KernelInfo info;
   RunThread run_thread = nullptr;
   RunBlock run_block = nullptr;
+
+  /// What the host instruction at `address` was made for; `module` is that which the code was made of.
+  virtual PtxPlace place_of(std::uintptr_t address, const ptx::Module& module) const = 0;
+
   std::vector<SharedVariable> shared_variables;  ///< of checked code: what may be accessed of its static shared memory
 };
 

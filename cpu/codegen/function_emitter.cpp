@@ -153,7 +153,9 @@ void FunctionEmitter::emit_block(BlockId id) {
 
 void FunctionEmitter::emit_instruction(const ptx::Instruction& instruction) {
   current_instruction_ = &instruction;
-  if (described_ != nullptr) b.SetCurrentDebugLocation(module.debug()->place_of(described_, &instruction));
+  const auto number = module.first_number(id_) + static_cast<std::uint32_t>(&instruction - function.body.data());
+  b.SetCurrentDebugLocation(described_ != nullptr ? module.debug()->place_of(described_, &instruction)
+                                                  : InstructionLines::place_of(body_->getSubprogram(), number));
   const Generator generate = find_form(instruction).form->generate;
   const auto emit_unguarded = [&] {
     if (module.checks != 0) {

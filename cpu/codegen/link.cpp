@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cpu/codegen/built_ins.hpp"
+#include "cpu/codegen/faulting_access.hpp"
 #include "cpu/codegen/jit_debugger.hpp"
 #include "cpu/codegen/loaded_object.hpp"
 #include "cpu/codegen/perf_map.hpp"
@@ -19,7 +20,19 @@ namespace {
 
 class LinkedCode final : public Code {
  public:
-  explicit LinkedCode(std::unique_ptr<LoadedObject> object) : object_(std::move(object)) {}
+  LinkedCode(std::unique_ptr<LoadedObject> object, const Reach& reach)
+      : object_(std::move(object)), functions_(reach.functions) {}
+
+  PtxPlace place_of(std::uintptr_t address, const ptx::Module& module) const override {
+    if (debugged_) return {};  // its lines are those of CUDA C++
+    const LineTable::Lines found = object_->lines().lines_at(address);
+    PtxPlace place;
+    if (const Numbered at = instruction(found.here, module); at.function != nullptr)
+      return place_of_access(*at.function, at.index);
+    if (const Numbered next = instruction(found.next, module); next.function != nullptr)
+      place.next_line = next.function->body[next.index].position.line;
+    return place;
+  }
 
   /// False if there is no entry point of the kind that the kernel needs.
   bool find_entry_point() {
@@ -59,7 +72,24 @@ class LinkedCode final : public Code {
   }
 
  private:
+  struct Numbered {
+    const ptx::Function* function = nullptr;  ///< null: there is none
+    std::size_t index = 0;
+  };
+
+  /// As the compiler counts: from 1, through all functions (instruction_lines.hpp).
+  Numbered instruction(std::size_t number, const ptx::Module& module) const {
+    for (const ptx::FunctionId id : functions_) {
+      const ptx::Function& function = module.functions[id];
+      if (number == 0) return {};
+      if (number <= function.body.size()) return {.function = &function, .index = number - 1};
+      number -= function.body.size();
+    }
+    return {};
+  }
+
   std::unique_ptr<LoadedObject> object_;
+  std::vector<ptx::FunctionId> functions_;    ///< in the order in which their instructions are counted
   std::optional<KnownToDebuggers> debugged_;  ///< goes before the code does
 };
 
@@ -97,7 +127,7 @@ CompileResult link(const KernelRecord& record, const ptx::Module& module, const 
   };
   auto object = LoadedObject::load(record.object, resolve_symbol, result.error);
   if (object == nullptr) return result;
-  auto code = std::make_unique<LinkedCode>(std::move(object));
+  auto code = std::make_unique<LinkedCode>(std::move(object), reach);
   code->info = record.info;
   if (!code->find_entry_point()) {
     result.error = "object code cannot be loaded: it has no entry point";

@@ -46,6 +46,7 @@ class LoadedObject::Loader {
     fill_slots();
     protect();
     publish();
+    keep_lines();
   }
 
  private:
@@ -110,7 +111,11 @@ class LoadedObject::Loader {
   template <typename Visit>
   void for_each_relocation(const Elf64_Shdr& table, const Visit& visit) {
     if (table.sh_type == SHT_REL) throw Malformed{"its relocations are of another kind"};
-    if (table.sh_type != SHT_RELA || (section(table.sh_info).sh_flags & SHF_ALLOC) == 0) return;
+    if (table.sh_type == SHT_RELA && (section(table.sh_info).sh_flags & SHF_ALLOC) != 0) for_each_entry(table, visit);
+  }
+
+  template <typename Visit>
+  void for_each_entry(const Elf64_Shdr& table, const Visit& visit) {
     const std::string_view entries = bytes_of(table);
     for (std::size_t at = 0; entries.size() - at >= sizeof(Elf64_Rela); at += sizeof(Elf64_Rela)) {
       Relocation relocation{.entry = {}, .section = table.sh_info, .symbol = 0};
@@ -277,6 +282,34 @@ class LoadedObject::Loader {
       const bool is_global = ELF64_ST_BIND(symbol.entry.st_info) != STB_LOCAL;
       if (!is_global || symbol.entry.st_shndx == SHN_UNDEF || symbol.entry.st_shndx >= SHN_LORESERVE) continue;
       loaded_.symbols_.emplace(symbol.name, reinterpret_cast<void*>(address_of(symbol)));
+    }
+  }
+
+  /// The line table is not part of what runs. Its addresses are those of code, all else in it stays.
+  void keep_lines() {
+    const auto header = read<Elf64_Ehdr>(0);
+    const std::string_view names = bytes_of(section(header.e_shstrndx));
+    const auto name_of = [&](const Elf64_Shdr& each) {
+      const std::string_view rest = names.substr(std::min<std::size_t>(each.sh_name, names.size()));
+      return rest.substr(0, rest.find('\0'));
+    };
+    for (std::size_t i = 0; i < sections_.size(); ++i) {
+      if (name_of(sections_[i]) != ".debug_line") continue;
+      std::string table(bytes_of(sections_[i]));
+      for (const Elf64_Shdr& relocations : sections_) {
+        if (relocations.sh_type != SHT_RELA || relocations.sh_info != i) continue;
+        for_each_entry(relocations, [&](const Relocation& relocation) {
+          if (ELF64_R_TYPE(relocation.entry.r_info) != R_X86_64_64) return;
+          const std::uint64_t value =
+              address_of(symbols_[relocation.symbol]) + static_cast<std::uint64_t>(relocation.entry.r_addend);
+          const std::uint64_t offset = relocation.entry.r_offset;
+          if (offset > table.size() || table.size() - offset < sizeof value)
+            throw Malformed{"a relocation is outside its section"};
+          std::memcpy(table.data() + offset, &value, sizeof value);
+        });
+      }
+      loaded_.lines_ = LineTable(std::move(table));
+      return;
     }
   }
 

@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cpu/codegen/line_table.hpp"
+
 namespace cucore::cpu::codegen {
 
 /// Owns the memory that the code runs in. Immutable once loaded.
@@ -36,6 +38,9 @@ class LoadedObject {
   /// Those that the object defines, for itself or for others.
   const std::vector<FunctionRange>& functions() const { return functions_; }
 
+  /// With the addresses of the loaded code.
+  const LineTable& lines() const { return lines_; }
+
   /// `object`, which this was loaded from, with the addresses of the loaded sections in their headers: what debuggers
   /// read. Debug information stays as it was, they relocate it.
   std::string with_addresses(std::string_view object) const;
@@ -52,6 +57,7 @@ class LoadedObject {
   std::unordered_map<std::string, void*> symbols_;
   std::vector<FunctionRange> functions_;
   std::vector<void*> sections_;  ///< by index in the object; null if not loaded
+  LineTable lines_;
 };
 
 }  // namespace cucore::cpu::codegen

@@ -28,6 +28,8 @@ void ModuleEmitter::fail(std::string_view what, const ptx::Instruction& instruct
 
 void ModuleEmitter::declare() {
   llvm::Type* pointer = llvm::PointerType::get(context, 0);
+  if (debug_ == nullptr) lines_.emplace(ir);
+  std::uint32_t number = 1;
   for (ptx::FunctionId id : reach.functions) {
     const ptx::Function& function = module.functions[id];
     std::vector<llvm::Type*> parameters{pointer};
@@ -43,6 +45,9 @@ void ModuleEmitter::declare() {
     if (debug_ == nullptr && is_kernel == (block_shape == nullptr)) declared->addFnAttr(llvm::Attribute::AlwaysInline);
     if (is_kernel && block_shape != nullptr) declared->setLinkage(llvm::Function::ExternalLinkage);
     functions_[id] = declared;
+    first_numbers_[id] = number;
+    number += static_cast<std::uint32_t>(function.body.size());
+    if (lines_) lines_->describe(*declared);
   }
   // Those that initialisers name are looked up when the code is linked.
   for (ptx::VariableId id : reach.variables) {
@@ -101,7 +106,8 @@ llvm::Function* create_entry_point(llvm::Module& ir, const char* name) {
 void ModuleEmitter::emit_run_thread() {
   llvm::Function* entry = create_entry_point(ir, run_thread_symbol);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", entry));
-  b.CreateCall(function(reach.functions.front()), {entry->getArg(0)});
+  if (lines_) b.SetCurrentDebugLocation(InstructionLines::describe_like(*kernel(), *entry));
+  b.CreateCall(kernel(), {entry->getArg(0)});
   b.CreateRetVoid();
 }
 
@@ -109,6 +115,7 @@ void ModuleEmitter::emit_run_thread() {
 void ModuleEmitter::emit_run_block() {
   llvm::Function* entry = create_entry_point(ir, run_block_symbol);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", entry));
+  if (lines_) b.SetCurrentDebugLocation(InstructionLines::describe_like(*kernel(), *entry));
   llvm::Type* i32 = b.getInt32Ty();
   llvm::Value* block = entry->getArg(0);
 
@@ -145,7 +152,7 @@ void ModuleEmitter::emit_run_block() {
     linear_before = linear[axis];
   }
   b.CreateStore(linear[0], field(offsetof(ThreadState, linear)));
-  b.CreateCall(function(reach.functions.front()), {thread});
+  b.CreateCall(kernel(), {thread});
 
   llvm::Value* linear_after = b.CreateAdd(linear[0], b.getInt32(1));
   for (std::size_t axis = 0; axis < 3; ++axis) {

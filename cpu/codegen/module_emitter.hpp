@@ -4,10 +4,12 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "cpu/codegen/debug_information.hpp"
+#include "cpu/codegen/instruction_lines.hpp"
 #include "cpu/codegen/layout.hpp"
 #include "cpu/codegen/llvm.hpp"
 #include "cpu/codegen/reach.hpp"
@@ -29,7 +31,7 @@ class ModuleEmitter {
   ModuleEmitter(const ptx::Module& module, const Reach& reach, const Layout& layout, llvm::LLVMContext& context,
                 llvm::Module& ir, HostFeatures host, const std::uint32_t* block = nullptr, std::uint32_t checks = 0);
 
-  /// Has debug information emitted with the rest; to be called first.
+  /// Has debug information emitted with the rest, in place of the numbers of instructions; to be called first.
   void describe_for_debuggers() { debug_ = std::make_unique<DebugInformation>(module, ir); }
 
   void declare();
@@ -54,6 +56,8 @@ class ModuleEmitter {
   const std::string& error() const { return error_; }
 
   llvm::Function* function(ptx::FunctionId id) const { return functions_.at(id); }
+  /// Of a function's first instruction (instruction_lines.hpp).
+  std::uint32_t first_number(ptx::FunctionId id) const { return first_numbers_.at(id); }
   llvm::Constant* variable(ptx::VariableId id);
 
   /// A service or built-in, declared on first use with the types of its arguments.
@@ -64,6 +68,8 @@ class ModuleEmitter {
   void emit_run_block();
 
   std::map<ptx::FunctionId, llvm::Function*> functions_;
+  std::map<ptx::FunctionId, std::uint32_t> first_numbers_;
+  std::optional<InstructionLines> lines_;  ///< if there is no debug_
   std::unique_ptr<DebugInformation> debug_;
   std::string error_;
 };

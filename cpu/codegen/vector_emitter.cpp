@@ -74,6 +74,7 @@ void VectorEmitter::prepare() {
       llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getInt32Ty(), b.getInt32Ty(), b.getPtrTy()}, false);
   group_ = llvm::Function::Create(type, llvm::Function::InternalLinkage, "group", *scalar_.getParent());
   group_->addFnAttr(llvm::Attribute::NoUnwind);
+  group_->setSubprogram(scalar_.getSubprogram());  // its code is what becomes of the scalar form's
   group_->addFnAttr("prefer-vector-width", has_avx512_ ? "512" : "256");
   b.SetInsertPoint(new_block("entry"));
   if (suspends()) lay_out_frame();
@@ -166,6 +167,7 @@ void VectorEmitter::emit_block(BasicBlock* block, Version version) {
   can_restart_ = true;
   prefetched_.clear();
   b.SetInsertPoint(bodies_[version][block]);
+  b.SetCurrentDebugLocation({});
   if (version == Masked) {
     mask_.clear();
     for (llvm::AllocaInst* waiting : waiting_[block]) {
@@ -181,6 +183,7 @@ void VectorEmitter::emit_block(BasicBlock* block, Version version) {
     emit_instruction(instruction);
     if (!refusal_.empty()) return;
   }
+  b.SetCurrentDebugLocation(block->getTerminator()->getDebugLoc());
   flush_checks();
   if (auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator())) {
     if (version == Full) {
@@ -209,6 +212,7 @@ void VectorEmitter::emit_block(BasicBlock* block, Version version) {
 /// ended.
 void VectorEmitter::emit_dispatch(BasicBlock* block) {
   b.SetInsertPoint(checks_[block]);
+  b.SetCurrentDebugLocation({});
   Parts waiting, alive;
   for (unsigned k = 0; k < width_.chunks; ++k) {
     waiting.push_back(b.CreateLoad(mask_type(), waiting_[block][k]));
@@ -245,8 +249,7 @@ void VectorEmitter::write_phis(BasicBlock* from, BasicBlock* to, Version version
   std::vector<std::pair<llvm::PHINode*, Wide>> values;
   const Shapes& shapes_there = version == Full ? full_shapes_ : masked_shapes_;
   for (llvm::PHINode& phi : to->phis()) {
-    const Wide incoming = get(phi.getIncomingValueForBlock(from));
-    values.emplace_back(&phi, converted(incoming, shapes_there.of(&phi), phi.getType()));
+    values.emplace_back(&phi, converted(phi.getIncomingValueForBlock(from), shapes_there.of(&phi)));
   }
   for (auto& [phi, value] : values) {
     Slots& slots = slots_of(phi, version);
@@ -274,7 +277,7 @@ void VectorEmitter::leave_full_version(const Division& division) {
   for (std::size_t t = 0; t < std::size(targets); ++t) {
     for (Instruction* live : flow_.live_in().lookup(targets[t])) {
       if (llvm::isa<llvm::AllocaInst>(live) || !moved.insert(live).second) continue;
-      const Wide value = converted(get(live), masked_shapes_.of(live), live->getType());
+      const Wide value = converted(live, masked_shapes_.of(live));
       Slots& slots = slots_of(live, Masked);
       for (unsigned k = 0; k < value.parts.size(); ++k) b.CreateStore(value.parts[k], slots[k]);
     }
@@ -289,13 +292,13 @@ void VectorEmitter::leave_full_version(const Division& division) {
 /// From the full version of a block, of which nothing has had an effect yet, to the start of its masked version.
 void VectorEmitter::bail_out(BasicBlock* block) {
   for (llvm::PHINode& phi : block->phis()) {
-    const Wide value = converted(get(&phi), masked_shapes_.of(&phi), phi.getType());
+    const Wide value = converted(&phi, masked_shapes_.of(&phi));
     Slots& slots = slots_of(&phi, Masked);
     for (unsigned k = 0; k < value.parts.size(); ++k) b.CreateStore(value.parts[k], slots[k]);
   }
   for (Instruction* live : flow_.live_in().lookup(block)) {
     if (llvm::isa<llvm::AllocaInst>(live)) continue;
-    const Wide value = converted(get(live), masked_shapes_.of(live), live->getType());
+    const Wide value = converted(live, masked_shapes_.of(live));
     Slots& slots = slots_of(live, Masked);
     for (unsigned k = 0; k < value.parts.size(); ++k) b.CreateStore(value.parts[k], slots[k]);
   }

@@ -100,7 +100,17 @@ class VectorEmitter {
   llvm::Value* vector_of(const Wide& wide, unsigned chunk, llvm::Type* scalar);
   llvm::Value* splat(llvm::Value* scalar);
   llvm::Value* lane_numbers(llvm::Type* integer, std::int64_t stride);
-  Wide converted(const Wide& wide, const Shape& to, llvm::Type* scalar);
+  Wide converted(llvm::Value* value, const Shape& to);
+  /// Emits what is made of a value as part of the instruction that the value comes from: a load may become one with it.
+  template <typename Emit>
+  auto as_part_of(const llvm::Value* value, const Emit& emit) {
+    const llvm::DebugLoc here = b.getCurrentDebugLocation();
+    if (const auto* instruction = llvm::dyn_cast<llvm::Instruction>(value))
+      b.SetCurrentDebugLocation(instruction->getDebugLoc());
+    auto made = emit();
+    b.SetCurrentDebugLocation(here);
+    return made;
+  }
   void put(llvm::Instruction* instruction, Wide wide);
   Slots& slots_of(llvm::Instruction* instruction, Version version);
   llvm::AllocaInst* slot(llvm::Type* type, const llvm::Twine& name);

@@ -42,6 +42,7 @@ bool is_division(const Instruction& instruction) {
 
 void VectorEmitter::emit_instruction(Instruction& instruction) {
   if (llvm::isa<llvm::PHINode>(instruction) || llvm::isa<llvm::AllocaInst>(instruction)) return;
+  b.SetCurrentDebugLocation(instruction.getDebugLoc());
   if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) return emit_load(*load);
   if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) return emit_store(*store);
   if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) return emit_call(*call);

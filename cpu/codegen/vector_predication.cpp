@@ -67,8 +67,8 @@ void VectorEmitter::emit_predicated(const Division& division, BasicBlock* side) 
   std::vector<std::pair<llvm::PHINode*, Parts>> merged;
   for (llvm::PHINode& phi : meet->phis()) {
     const Shape& shape = full_shapes_.of(&phi);
-    const Wide here = converted(get(phi.getIncomingValueForBlock(side)), shape, phi.getType());
-    const Wide there = converted(get(phi.getIncomingValueForBlock(division.from)), shape, phi.getType());
+    const Wide here = converted(phi.getIncomingValueForBlock(side), shape);
+    const Wide there = converted(phi.getIncomingValueForBlock(division.from), shape);
     Parts parts;
     for (unsigned k = 0; k < width_.chunks; ++k)
       parts.push_back(b.CreateSelect(mask_vector(k), here.parts[k], there.parts[k]));

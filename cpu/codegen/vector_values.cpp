@@ -115,16 +115,19 @@ Value* VectorEmitter::vector_of(const Wide& wide, unsigned chunk, llvm::Type* sc
 Value* VectorEmitter::vector(Value* value, unsigned chunk) {
   const std::pair<Value*, unsigned> key{value, chunk};
   if (auto found = known_.vectors.find(key); found != known_.vectors.end()) return found->second;
-  Value* made = vector_of(get(value), chunk, value->getType());
+  Value* made = as_part_of(value, [&] { return vector_of(get(value), chunk, value->getType()); });
   if (!llvm::isa<llvm::Constant>(value)) known_.vectors[key] = made;
   return made;
 }
 
-Wide VectorEmitter::converted(const Wide& wide, const Shape& to, llvm::Type* scalar) {
+Wide VectorEmitter::converted(Value* value, const Shape& to) {
+  const Wide wide = get(value);
+  llvm::Type* scalar = value->getType();
   if (to.kind == wide.shape.kind && parts_of(to) == wide.parts.size()) return {to, wide.parts};
   Wide result{to, {}};
   if (to.is_varying()) {
-    for (unsigned k = 0; k < width_.chunks; ++k) result.parts.push_back(vector_of(wide, k, scalar));
+    for (unsigned k = 0; k < width_.chunks; ++k)
+      result.parts.push_back(as_part_of(value, [&] { return vector_of(wide, k, scalar); }));
   } else if (to.is_strided() && to.stride == wide.shape.stride && wide.shape.spans_group()) {
     for (unsigned k = 0; k < parts_of(to); ++k) result.parts.push_back(first_lane_of(wide, k));
   } else {

@@ -18,6 +18,7 @@
 
 #include "cpu/codegen/check_mark_calls.hpp"
 #include "cpu/codegen/form_choice.hpp"
+#include "cpu/codegen/instruction_lines.hpp"
 #include "cpu/codegen/kernel_abi.hpp"
 #include "cpu/codegen/vector_checks.hpp"
 #include "cpu/codegen/vector_emitter.hpp"
@@ -282,6 +283,7 @@ void emit_run_block(llvm::Module& ir, llvm::Function* group, const VectorWidth& 
   auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, run_block_symbol, ir);
   entry->addFnAttr(llvm::Attribute::NoUnwind);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", entry));
+  b.SetCurrentDebugLocation(InstructionLines::describe_like(*group, *entry));
   if (frame_bytes != 0) {
     emit_rounds(b, group, width, frame_bytes);
   } else {

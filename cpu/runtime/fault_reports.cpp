@@ -4,10 +4,14 @@
 #include <signal.h>
 
 #include <cstdio>
+#include <optional>
+#include <utility>
 
 #include "cpu/runtime/address_space.hpp"
+#include "cpu/runtime/checker.hpp"
 #include "cpu/runtime/context.hpp"
 #include "cpu/runtime/grid.hpp"
+#include "cpu/runtime/memory.hpp"
 #include "cpu/runtime/process.hpp"
 
 namespace cucore::cpu::runtime {
@@ -78,21 +82,69 @@ std::string whereabouts(const Grid& grid, const BlockState& block, const ThreadS
   return text;
 }
 
+std::string place_in_words(const Grid& grid, std::uintptr_t host_instruction) {
+  const codegen::PtxPlace place = grid.code->place_of(host_instruction, *grid.ptx);
+  return place.line != 0 ? " at " + checker::place_of(grid, place.line) : "";
+}
+
+namespace {
+
+/// Where memory was accessed, as far as that is known.
+std::string place_of_access(const Grid& grid, const Fault& fault) {
+  const codegen::PtxPlace place = grid.code->place_of(fault.instruction, *grid.ptx);
+  if (place.line == 0) {
+    if (place.next_line == 0) return {};
+    return " just before the code for " + checker::place_of(grid, place.next_line);
+  }
+  const bool may_read = fault.access != Fault::Access::Write, may_write = fault.access != Fault::Access::Read;
+  const bool itself = (place.reads && may_read) || (place.writes && may_write);
+  const bool may_load = may_read && !place.reads;
+  const std::size_t loads = may_load && place.loads ? place.loads->size() : 0;
+  if (!itself && loads == 1) return " at " + checker::place_of(grid, place.loads->front());
+  std::string text = " at " + checker::place_of(grid, place.line);
+  if (itself && (!may_load || (place.loads && loads == 0))) return text;
+  if (loads == 0) return text + ", or at an access before it";
+  const char* before = ", or at a load for it, at PTX line ";
+  for (const std::uint32_t line : *place.loads) text += std::exchange(before, " or ") + std::to_string(line);
+  return text;
+}
+
+/// What lies around an address that is in no allocation.
+std::string neighbour_of(std::uintptr_t address) {
+  const std::optional<Allocation> nearest = nearest_allocation(address);
+  if (!nearest) return {};
+  const bool is_behind = nearest->base <= address;
+  const std::uintptr_t distance = is_behind ? address - nearest->base - nearest->size : nearest->base - address;
+  return ", " + std::to_string(distance) + (is_behind ? " bytes after the end of" : " bytes before") +
+         " the allocation of " + std::to_string(nearest->size) + " bytes at " + hexadecimal(nearest->base);
+}
+
+}  // namespace
+
 void fail_with_fault(Grid& grid, const BlockState& block, const ThreadState* thread, const Fault& fault) {
-  std::string detail;
-  CUresult error = CUDA_ERROR_ILLEGAL_ADDRESS;
+  std::string who = whereabouts(grid, block, thread);
+  if (!thread) who += ", one of its " + std::to_string(grid.threads_per_block) + " threads";
   if (fault.is_stack_overflow) {
-    error = CUDA_ERROR_HARDWARE_STACK_ERROR;
-    detail = ": the thread's stack overflowed; raise CU_LIMIT_STACK_SIZE";
-  } else if (fault.signal == SIGILL || fault.signal == SIGFPE) {
-    error = CUDA_ERROR_ILLEGAL_INSTRUCTION;
-    detail = ": illegal instruction (signal " + std::to_string(fault.signal) + ")";
+    return grid.fail(CUDA_ERROR_HARDWARE_STACK_ERROR,
+                     who + ": the thread's stack overflowed; raise CU_LIMIT_STACK_SIZE");
+  }
+  if (fault.signal == SIGILL || fault.signal == SIGFPE) {
+    return grid.fail(CUDA_ERROR_ILLEGAL_INSTRUCTION, who + place_in_words(grid, fault.instruction) +
+                                                         ": illegal instruction (signal " +
+                                                         std::to_string(fault.signal) + ")");
+  }
+  std::string detail = ": access to ";
+  if (!fault.names_address) {
+    detail += "an address that no memory can have, or that is not aligned as the instruction wants it";
   } else {
     const bool ours = AddressSpace::instance().contains(fault.address);
-    detail = ": access to address " + hexadecimal(fault.address) + ", which is in no " +
-             (ours ? "live device allocation" : "accessible memory");
+    detail += "address " + hexadecimal(fault.address) + ", which is in no " +
+              (ours ? "live device allocation" + neighbour_of(fault.address) : "accessible memory");
   }
-  grid.fail(error, whereabouts(grid, block, thread) + detail);
+  const std::string place = place_of_access(grid, fault);
+  if (!grid.state.checks && (!thread || place.empty()))
+    detail += "; run with CUCORE_CPU_CHECK=memory to learn the thread and the line";
+  grid.fail(CUDA_ERROR_ILLEGAL_ADDRESS, who + place + detail);
 }
 
 }  // namespace cucore::cpu::runtime

@@ -32,6 +32,10 @@ std::string hexadecimal(std::uint64_t value);
 /// "kernel scale, block (x,y,z), thread (x,y,z)", without the thread if there is none.
 std::string whereabouts(const Grid& grid, const BlockState& block, const ThreadState* thread = nullptr);
 
+/// " at saxpy.cu:12 (PTX line 40: ld.global.f32)" of what a host instruction was made for, or nothing if that is not
+/// known.
+std::string place_in_words(const Grid& grid, std::uintptr_t host_instruction);
+
 /// Turns a fault of generated code into the grid's failure. `thread` may be null (a plain loop).
 void fail_with_fault(Grid& grid, const BlockState& block, const ThreadState* thread, const Fault& fault);
 

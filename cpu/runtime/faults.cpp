@@ -54,18 +54,23 @@ void on_fault(int signal, siginfo_t* info, void* registers) {
   Fault fault;
   fault.signal = signal;
   fault.address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  fault.names_address = info->si_code != SI_KERNEL;  // which comes without one
   fault.is_stack_overflow = signal == SIGSEGV && fiber->stack().is_in_guard(fault.address);
-  fiber->note_fault(fault);
-  // The abandoned frames are not needed, so the landing starts at the top of the stack: right after an overflow too.
-  const auto top = reinterpret_cast<std::uintptr_t>(fiber->stack().low + fiber->stack().size) & ~std::uintptr_t{15};
-  auto* const state = static_cast<ucontext_t*>(registers);
 #if defined(__x86_64__)
-  state->uc_mcontext.gregs[REG_RDI] = static_cast<greg_t>(reinterpret_cast<std::uintptr_t>(fiber));
-  state->uc_mcontext.gregs[REG_RSP] = static_cast<greg_t>(top - 64 - 8);  // as after a call
-  state->uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(reinterpret_cast<std::uintptr_t>(&Fiber::finish_with_fault));
+  auto* const state = static_cast<ucontext_t*>(registers);
+  fault.instruction = static_cast<std::uintptr_t>(state->uc_mcontext.gregs[REG_RIP]);
+  constexpr greg_t kPageFault = 14, kWrites = 2;  // x86's exception, and a bit of its error code
+  if (state->uc_mcontext.gregs[REG_TRAPNO] == kPageFault)
+    fault.access = (state->uc_mcontext.gregs[REG_ERR] & kWrites) != 0 ? Fault::Access::Write : Fault::Access::Read;
 #else
 #error "the fault handler knows x86-64 only"
 #endif
+  fiber->note_fault(fault);
+  // The abandoned frames are not needed, so the landing starts at the top of the stack: right after an overflow too.
+  const auto top = reinterpret_cast<std::uintptr_t>(fiber->stack().low + fiber->stack().size) & ~std::uintptr_t{15};
+  state->uc_mcontext.gregs[REG_RDI] = static_cast<greg_t>(reinterpret_cast<std::uintptr_t>(fiber));
+  state->uc_mcontext.gregs[REG_RSP] = static_cast<greg_t>(top - 64 - 8);  // as after a call
+  state->uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(reinterpret_cast<std::uintptr_t>(&Fiber::finish_with_fault));
 }
 
 }  // namespace

@@ -40,6 +40,9 @@ class StackPool {
 struct Fault {
   int signal = 0;  ///< 0: none
   std::uintptr_t address = 0;
+  bool names_address = true;  ///< `address` is that which was accessed
+  enum class Access : std::uint8_t { Unknown, Read, Write } access = Access::Unknown;
+  std::uintptr_t instruction = 0;  ///< of the host
   bool is_stack_overflow = false;
 };
 

@@ -163,6 +163,26 @@ std::optional<Allocation> find_allocation(std::uintptr_t address) {
   return found->second;
 }
 
+std::optional<Allocation> nearest_allocation(std::uintptr_t address) {
+  constexpr std::uintptr_t far = std::uintptr_t{1} << 20;
+  Allocations& self = allocations();
+  const std::shared_lock lock(self.mutex);
+  const auto after = self.by_base.upper_bound(address);
+  const Allocation* nearest = nullptr;
+  std::uintptr_t distance = far;
+  if (after != self.by_base.end() && after->first - address < distance) {
+    nearest = &after->second;
+    distance = after->first - address;
+  }
+  if (after != self.by_base.begin()) {
+    const Allocation& before = std::prev(after)->second;
+    const std::uintptr_t end = before.base + before.size;
+    if (address >= end && address - end < distance) nearest = &before;
+  }
+  if (nearest == nullptr) return std::nullopt;
+  return *nearest;
+}
+
 bool change_allocation(std::uintptr_t address, void (*change)(Allocation&, const void*), const void* argument) {
   Allocations& self = allocations();
   const std::unique_lock lock(self.mutex);

@@ -51,6 +51,8 @@ struct Allocation {
 
 /// The allocation that contains `address` (a freed one no longer does).
 std::optional<Allocation> find_allocation(std::uintptr_t address);
+/// The one that ends or begins next to an address in none, if any does within a MiB.
+std::optional<Allocation> nearest_allocation(std::uintptr_t address);
 /// Changes it in place under the lock: `change(Allocation&)`. False if there is none.
 bool change_allocation(std::uintptr_t address, void (*change)(Allocation&, const void*), const void* argument);
 

@@ -28,7 +28,12 @@ DeviceThread* fiber_of(ThreadState* thread) { return static_cast<DeviceThread*>(
 
 Grid& grid_of(ThreadState* thread) { return *static_cast<Grid*>(thread->block->launch->runtime); }
 
-std::string place_of(ThreadState* thread) { return runtime::whereabouts(grid_of(thread), *thread->block, thread); }
+/// The thread, and the instruction before the one that a service returns to.
+std::string place_of(ThreadState* thread, const void* return_address) {
+  const Grid& grid = grid_of(thread);
+  return runtime::whereabouts(grid, *thread->block, thread) +
+         runtime::place_in_words(grid, reinterpret_cast<std::uintptr_t>(return_address) - 1);
+}
 
 /// A block of one thread in a plain loop meets itself at once.
 std::uint64_t meet(ThreadState* thread, Block::WarpOperation operation, std::uint32_t mask, std::uint32_t value,
@@ -123,19 +128,20 @@ void cucpu_assertfail(ThreadState* thread, const char* message, const char* file
   std::fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
                file ? file : "unknown", line, function ? function : "unknown", b[0], b[1], b[2], t[0], t[1], t[2],
                message ? message : "");
-  grid_of(thread).fail(CUDA_ERROR_ASSERT, place_of(thread) + ": assertion `" + (message ? message : "") + "` failed");
+  grid_of(thread).fail(CUDA_ERROR_ASSERT, place_of(thread, __builtin_return_address(0)) + ": assertion `" +
+                                              (message ? message : "") + "` failed");
   Fiber::finish();
 }
 
 void cucpu_trap(ThreadState* thread) {
-  grid_of(thread).fail(CUDA_ERROR_LAUNCH_FAILED, place_of(thread) + ": trap");
+  grid_of(thread).fail(CUDA_ERROR_LAUNCH_FAILED, place_of(thread, __builtin_return_address(0)) + ": trap");
   Fiber::finish();
 }
 
 void cucpu_fault(ThreadState* thread, KernelFault fault, const char* what) {
   const bool is_illegal = fault == KernelFault::IllegalInstruction;
   grid_of(thread).fail(is_illegal ? CUDA_ERROR_ILLEGAL_INSTRUCTION : CUDA_ERROR_MISALIGNED_ADDRESS,
-                       place_of(thread) + ": " + what);
+                       place_of(thread, __builtin_return_address(0)) + ": " + what);
   Fiber::finish();
 }
 

@@ -22,6 +22,7 @@ add_executable(api_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_streams_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_surface_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_virtual_memory_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/fault_places_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/runtime_failures_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/runtime_kernels_test.cpp)
 cucore_target(api_tests)

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <random>
+#include <set>
 #include <string>
 
 #include "cpu/codegen/compiler_library.hpp"
@@ -27,6 +28,12 @@ std::string compiled_object(std::string_view kernel) {
   return record.object;
 }
 
+/// Looks up every place of the code; whatever the table says, it says something.
+void look_up_lines(const LoadedObject& object) {
+  const auto begin = reinterpret_cast<std::uint64_t>(object.code().data());
+  for (std::uint64_t offset = 0; offset < object.code().size(); offset += 64) object.lines().lines_at(begin + offset);
+}
+
 char anything[64];
 
 void* resolve_all(std::string_view) { return anything; }
@@ -39,6 +46,22 @@ TEST(CodegenObject, what_the_compiler_makes_is_loaded_with_its_entry_point) {
     EXPECT_TRUE(loaded->find("cucpu_run_thread") != nullptr || loaded->find("cucpu_run_block") != nullptr) << kernel;
     EXPECT_EQ(loaded->find("no_such"), nullptr);
   }
+}
+
+TEST(CodegenObject, code_knows_which_instructions_it_was_made_for) {
+  std::string error;
+  const auto loaded = LoadedObject::load(compiled_object("block_sum"), resolve_all, error);
+  ASSERT_NE(loaded, nullptr) << error;
+  const auto begin = reinterpret_cast<std::uint64_t>(loaded->code().data());
+  std::set<std::uint32_t> numbers;
+  for (std::uint64_t offset = 0; offset < loaded->code().size(); ++offset)
+    numbers.insert(loaded->lines().lines_at(begin + offset).here);
+  numbers.erase(0);
+  const TestModule module(read_test_file("codegen_kernels.ptx"));
+  const ptx::Function* const function = module.module().find_function("block_sum");
+  EXPECT_GT(numbers.size(), function->body.size() / 4);
+  EXPECT_LE(*numbers.rbegin(), function->body.size());
+  EXPECT_EQ(loaded->lines().lines_at(begin - 1).here, 0U);
 }
 
 TEST(CodegenObject, a_symbol_that_nobody_has_is_named) {
@@ -54,6 +77,7 @@ TEST(CodegenObject, an_object_cut_off_anywhere_is_an_error_or_loads) {
     const std::string part = object.substr(0, size);  // of its own size: a sanitizer sees a read beyond it
     const auto loaded = LoadedObject::load(part, resolve_all, error);
     EXPECT_EQ(loaded == nullptr, !error.empty()) << size;
+    if (loaded != nullptr) look_up_lines(*loaded);
   }
 }
 
@@ -69,7 +93,11 @@ TEST(CodegenObject, damaged_objects_are_errors_or_load) {
       damaged[at] = static_cast<char>(round % 3 == 0 ? 0xff : random());
     }
     std::string error;
-    if (LoadedObject::load(damaged, resolve_all, error) == nullptr) ++refused;
+    const auto loaded = LoadedObject::load(damaged, resolve_all, error);
+    if (loaded == nullptr)
+      ++refused;
+    else
+      look_up_lines(*loaded);
   }
   EXPECT_GT(refused, 0);
 }

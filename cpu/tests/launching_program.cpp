@@ -20,7 +20,11 @@ void check(CUresult result, const char* call) {
   if (result == CUDA_SUCCESS) return;
   char report[1024] = "";
   cucore_cpu_last_report(report, sizeof report);
-  std::fprintf(stderr, "%s: %d %s\n", call, static_cast<int>(result), report);
+  std::size_t compiled = 0;
+  std::size_t loaded = 0;
+  cucore_cpu_kernel_counts(&compiled, &loaded);
+  std::fprintf(stderr, "%s: %d %s\ncompiled %zu loaded %zu\n", call, static_cast<int>(result), report, compiled,
+               loaded);
   std::exit(1);
 }
 

@@ -1,7 +1,9 @@
 // Kernels that fail: which error, that it sticks to the context, and what the report says. Nothing hangs or crashes.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 
 #include "cpu/api/cucore_cpu.h"
@@ -62,9 +64,11 @@ TEST_F(Failures, a_fault_among_threads_in_lockstep_names_none_of_them) {
   EXPECT_EQ(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
   const char* const form = std::getenv("CUCORE_CPU_FORM");
   const bool is_scalar = form != nullptr && std::string(form) == "scalar";
-  EXPECT_NE(std::string::npos, report().find("block (")) << report();
-  EXPECT_EQ(is_scalar, report().find("thread (") != std::string::npos) << report();
-  EXPECT_EQ(is_scalar, report().find("thread (300,0,0)") != std::string::npos) << report();
+  const char* const who = is_scalar ? "), thread (300,0,0) at " : "), one of its 512 threads at ";
+  EXPECT_NE(std::string::npos, report().find(who)) << report();
+  EXPECT_NE(std::string::npos, report().find("at PTX line 14: st.global.u32: access to address 0x10")) << report();
+  const char* const hint = "run with CUCORE_CPU_CHECK=memory to learn the thread and the line";
+  EXPECT_EQ(!is_scalar, report().find(hint) != std::string::npos) << report();
 }
 
 TEST_F(Failures, a_store_to_freed_memory_is_an_illegal_address) {
@@ -76,10 +80,37 @@ TEST_F(Failures, a_store_to_freed_memory_is_an_illegal_address) {
   expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+TEST_F(Failures, a_fault_names_the_allocation_next_to_it) {
+  constexpr std::size_t kBytes = std::size_t{4} << 20;
+  function = kernel("write_to");
+  CUdeviceptr one = 0, another = 0;
+  ASSERT_OK(cuMemAlloc(&one, kBytes));
+  ASSERT_OK(cuMemAlloc(&another, kBytes));
+  const CUdeviceptr low = std::min(one, another), high = std::max(one, another);
+  ASSERT_EQ(low + kBytes, high);
+  ASSERT_OK(cuMemFree(high));
+  ASSERT_OK(launch(function, 1, 1, nullptr, high + 64));
+  EXPECT_EQ(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+  std::ostringstream neighbour;
+  neighbour << "which is in no live device allocation, 64 bytes after the end of the allocation of 4194304 bytes at 0x"
+            << std::hex << low;
+  EXPECT_NE(std::string::npos, report().find(neighbour.str())) << report();
+}
+
+/// Of an address with bits that none has the processor does not tell.
+TEST_F(Failures, a_fault_names_no_address_that_nobody_knows) {
+  function = kernel("write_to");
+  ASSERT_OK(launch(function, 1, 1, nullptr, CUdeviceptr{0xdead000000000000}));
+  EXPECT_EQ(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+  EXPECT_NE(std::string::npos, report().find(": access to an address that no memory can have")) << report();
+}
+
 TEST_F(Failures, a_trap_is_a_launch_failure) {
   function = kernel("trap_at_once");
   ASSERT_OK(launch(function, 100, 64, nullptr));
   expect_sticky(CUDA_ERROR_LAUNCH_FAILED);
+  EXPECT_NE(std::string::npos, report().find("), thread (")) << report();
+  EXPECT_NE(std::string::npos, report().find(") at PTX line ")) << report();
 }
 
 TEST_F(Failures, a_failed_assertion_prints_its_line) {
