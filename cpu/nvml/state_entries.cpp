@@ -1,6 +1,7 @@
 // The calls about states of the device: modes, clocks, links, values by their numbers. What a CPU device does not have
 // is off, none or 0; a power, a fan or a serial number that nobody knows stays NOT_SUPPORTED.
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <optional>
 
@@ -27,6 +28,11 @@ nvmlReturn_t put_clock(nvmlDevice_t device, unsigned int type, unsigned int* meg
 nvmlReturn_t put_idle(nvmlDevice_t device, unsigned int* share, unsigned int* microseconds) {
   const nvmlReturn_t result = put(device, share, 0);
   return result == NVML_SUCCESS ? put(device, microseconds, 0) : result;
+}
+
+long long microseconds_since_1970() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
 }
 
 constexpr unsigned int kFirstLimit = 193, kLastLimit = 196;
@@ -242,6 +248,8 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldV
     constexpr unsigned int kUnsignedInt = 1, kSignedInt = 5;
     for (int i = 0; i < count; ++i) {
       nvmlFieldValue_t& each = values[i];
+      each.timestamp = microseconds_since_1970();
+      each.latencyUsec = 0;
       const std::optional<int> value = field_value(each.fieldId);
       const bool is_known = each.fieldId != 0 && each.fieldId < kFields;
       each.nvmlReturn = value ? NVML_SUCCESS : is_known ? NVML_ERROR_NOT_SUPPORTED : NVML_ERROR_INVALID_ARGUMENT;

@@ -274,6 +274,7 @@ def values_say_of_themselves_whether_they_are_there():
     sent, lost, unknown = pynvml.nvmlDeviceGetFieldValues(device, [197, 183, 99999])  # over a bus that is not there
     assert sent.nvmlReturn == lost.nvmlReturn == pynvml.NVML_SUCCESS and sent.value.uiVal == lost.value.uiVal == 0
     assert unknown.nvmlReturn == pynvml.NVML_ERROR_INVALID_ARGUMENT
+    assert time.time_ns() // 1000 >= sent.timestamp > 10**15  # microseconds since 1970
 
 
 def every_other_call_is_not_supported():
