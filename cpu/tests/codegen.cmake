@@ -2,6 +2,7 @@
 add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_cache_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_key_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_faulting_access_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_object_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_rounding_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_spellings_test.cpp

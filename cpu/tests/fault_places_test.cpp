@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
                                          "stores_to_neighbours", "store_of_one_thread", "stores_of_a_parted_side",
                                          "atomic_of_all_threads", "atomics_of_scattered_places", "loop_beyond_the_end",
                                          "store_in_a_function", "store_behind_a_barrier", "trap_of_one_thread",
-                                         "load_that_an_addition_takes")),
+                                         "load_that_an_addition_takes", "load_behind_another")),
     [](const auto& named) { return std::string(std::get<0>(named.param)) + "_" + std::get<1>(named.param); });
 
 }  // namespace
