@@ -44,7 +44,13 @@ CUresult check(CUdeviceptr address, unsigned int flags, unsigned int known, std:
   return find_allocation(address)->is_pool_memory() ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;  // as NVIDIA's driver
 }
 
-constexpr unsigned int kWaitFlags = 3u | CU_STREAM_WAIT_VALUE_FLUSH;
+CUresult check_wait(CUdeviceptr address, unsigned int flags, std::size_t size) {
+  // The device says of itself that it cannot flush what others wrote to it; there is nothing to flush.
+  if ((flags & CU_STREAM_WAIT_VALUE_FLUSH) != 0) return CUDA_ERROR_NOT_SUPPORTED;
+  constexpr unsigned int kConditions = 3;
+  return check(address, flags, kConditions, size);
+}
+
 constexpr unsigned int kWriteFlags = CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
 
 }  // namespace
@@ -52,9 +58,9 @@ constexpr unsigned int kWriteFlags = CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
 CUresult check_memory_operation(const CUstreamBatchMemOpParams& operation) {
   switch (operation.operation) {
     case CU_STREAM_MEM_OP_WAIT_VALUE_32:
-      return check(operation.waitValue.address, operation.waitValue.flags, kWaitFlags, 4);
+      return check_wait(operation.waitValue.address, operation.waitValue.flags, 4);
     case CU_STREAM_MEM_OP_WAIT_VALUE_64:
-      return check(operation.waitValue.address, operation.waitValue.flags, kWaitFlags, 8);
+      return check_wait(operation.waitValue.address, operation.waitValue.flags, 8);
     case CU_STREAM_MEM_OP_WRITE_VALUE_32:
       return check(operation.writeValue.address, operation.writeValue.flags, kWriteFlags, 4);
     case CU_STREAM_MEM_OP_WRITE_VALUE_64:

@@ -111,6 +111,18 @@ TEST_F(DriverAnswers, managed_memory_is_attached_as_a_whole_and_to_one_stream_on
   EXPECT_OK(cuMemFree(memory));
 }
 
+TEST_F(DriverAnswers, a_wait_flushes_only_where_the_device_can) {
+  int can_flush = 0;
+  ASSERT_OK(cuDeviceGetAttribute(&can_flush, CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES, device));
+  CUdeviceptr memory = 0;
+  ASSERT_OK(cuMemAlloc(&memory, 64));
+  ASSERT_OK(cuMemsetD8(memory, 0, 64));
+  EXPECT_EQ(can_flush != 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED,
+            cuStreamWaitValue32(nullptr, memory, 0, CU_STREAM_WAIT_VALUE_GEQ | CU_STREAM_WAIT_VALUE_FLUSH));
+  EXPECT_OK(cuStreamWaitValue32(nullptr, memory, 0, CU_STREAM_WAIT_VALUE_GEQ));
+  EXPECT_OK(cuMemFree(memory));
+}
+
 TEST_F(DriverAnswers, ordinary_memory_is_not_registered_as_a_devices) {
   alignas(4096) static std::array<char, 4096> memory;
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemHostRegister(memory.data(), memory.size(), CU_MEMHOSTREGISTER_IOMEMORY));
