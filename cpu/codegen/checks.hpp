@@ -92,7 +92,7 @@ struct CheckTable {
   void (*enter_unwritten)(std::uint64_t address, std::uint32_t bytes);
   void (*leave)(std::uint64_t address, std::uint32_t bytes);
   /// malloc and free of device code.
-  std::uint64_t (*allocate)(ThreadState*, std::uint64_t bytes);
+  std::uint64_t (*allocate)(ThreadState*, std::uint64_t bytes, std::uint32_t line);
   void (*release)(ThreadState*, std::uint64_t block, std::uint32_t line);
 };
 

@@ -476,8 +476,8 @@ void emit_leave(FunctionEmitter& f, Value* variable, const ptx::Variable& declar
   mark_life(f.b, life_service(f, offsetof(CheckTable, leave)), variable, declared.size, /*begins=*/false);
 }
 
-Value* emit_checked_malloc(FunctionEmitter& f, Value* bytes) {
-  return call_service(f, offsetof(CheckTable, allocate), f.b.getInt64Ty(), {f.thread(), bytes});
+Value* emit_checked_malloc(FunctionEmitter& f, Value* bytes, std::uint32_t line) {
+  return call_service(f, offsetof(CheckTable, allocate), f.b.getInt64Ty(), {f.thread(), bytes, f.b.getInt32(line)});
 }
 
 void emit_checked_free(FunctionEmitter& f, Value* block, std::uint32_t line) {

@@ -20,7 +20,7 @@ void emit_enter(FunctionEmitter& f, llvm::Value* variable, const ptx::Variable& 
 void emit_leave(FunctionEmitter& f, llvm::Value* variable, const ptx::Variable& declared);
 
 /// malloc and free of checked code.
-llvm::Value* emit_checked_malloc(FunctionEmitter& f, llvm::Value* bytes);
+llvm::Value* emit_checked_malloc(FunctionEmitter& f, llvm::Value* bytes, std::uint32_t line);
 void emit_checked_free(FunctionEmitter& f, llvm::Value* block, std::uint32_t line);
 
 }  // namespace cucore::cpu::codegen

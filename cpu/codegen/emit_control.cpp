@@ -162,7 +162,8 @@ void call_heap(FunctionEmitter& f, const Instruction& i, const Call& call, Devic
   const bool is_checked = (f.module.checks & check_class::kMemory) != 0;
   if (which == DeviceRuntime::Malloc) {
     define_result(f, call,
-                  is_checked ? emit_checked_malloc(f, argument) : f.call("cucpu_malloc", f.b.getInt64Ty(), {argument}),
+                  is_checked ? emit_checked_malloc(f, argument, i.position.line)
+                             : f.call("cucpu_malloc", f.b.getInt64Ty(), {argument}),
                   Type::U64);
   } else if (is_checked) {
     emit_checked_free(f, argument, i.position.line);

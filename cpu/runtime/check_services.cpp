@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <string>
+#include <utility>
 
 #include "cpu/codegen/kernel_abi.hpp"
 #include "cpu/runtime/address_space.hpp"
@@ -236,15 +237,16 @@ void enter_unwritten(std::uint64_t address, std::uint32_t bytes) { shadow::allow
 
 void leave(std::uint64_t address, std::uint32_t bytes) { shadow::forbid(address, bytes); }
 
-std::uint64_t allocate(ThreadState* thread, std::uint64_t bytes) {
+std::uint64_t allocate(ThreadState* thread, std::uint64_t bytes, std::uint32_t line) {
   std::uintptr_t address = 0;
-  Context& context = *grid_of(thread).context;
-  if (bytes == 0 || allocate_heap_memory(context, bytes, &address) != CUDA_SUCCESS) return 0;
+  const Grid& grid = grid_of(thread);
+  std::string made_at = checker::place_of(grid, line);
+  if (bytes == 0 || allocate_heap_memory(*grid.context, bytes, std::move(made_at), &address) != CUDA_SUCCESS) return 0;
   return address;
 }
 
 void release(ThreadState* thread, std::uint64_t block, std::uint32_t line) {
-  if (block == 0 || free_heap_memory(block)) return;
+  if (block == 0 || free_heap_memory(block, checker::place_of(grid_of(thread), line))) return;
   checker::Finding finding;
   finding.headline = "Invalid free";
   finding.line = line;

@@ -80,7 +80,7 @@ void show_to_checker(const Allocation& allocation) {
                           : allocation.is_heap  ? "the kernel's heap"
                           : allocation.is_array ? "a CUDA array"
                                                 : "a module's variable",
-                          allocation.is_heap);
+                          allocation.is_heap ? allocation.made_at : shadow::caller(), allocation.is_heap);
 }
 
 /// Enters a new allocation into the table.
@@ -232,8 +232,9 @@ void free_array_memory(std::uintptr_t address, std::string freed_at) {
   if (const auto allocation = withdraw(address, std::move(freed_at))) give_back(*allocation);
 }
 
-CUresult allocate_heap_memory(Context& context, std::size_t size, std::uintptr_t* address) {
+CUresult allocate_heap_memory(Context& context, std::size_t size, std::string made_at, std::uintptr_t* address) {
   Allocation allocation;
+  allocation.made_at = std::move(made_at);
   allocation.size = size;
   allocation.context = &context.home();
   allocation.device = context.device().ordinal();
@@ -241,10 +242,10 @@ CUresult allocate_heap_memory(Context& context, std::size_t size, std::uintptr_t
   return allocate_entry(std::move(allocation), address);
 }
 
-bool free_heap_memory(std::uintptr_t address) {
+bool free_heap_memory(std::uintptr_t address, std::string freed_at) {
   const auto allocation = find_exact(address);
   if (!allocation || !allocation->is_heap) return false;
-  const auto withdrawn = withdraw(address);
+  const auto withdrawn = withdraw(address, std::move(freed_at));
   if (withdrawn) give_back(*withdrawn);
   return withdrawn.has_value();
 }

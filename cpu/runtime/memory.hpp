@@ -33,6 +33,7 @@ struct Allocation {
   bool is_module_memory = false;  ///< a module's variable: not for cuMemFree
   bool is_array = false;          ///< of a CUDA array: module memory too
   bool is_heap = false;           ///< malloc in a kernel, if that is checked: module memory too
+  std::string made_at;            ///< of the heap: where in the kernel
   bool is_graph_memory = false;   ///< of a graph's allocation node: freeing ends its use, not the address
   bool is_mapping = false;        ///< mapped with cuMemMap: several may follow each other
   bool is_shared = false;         ///< cuIpcGetMemHandle was called
@@ -64,9 +65,9 @@ void free_module_memory(std::uintptr_t address);
 /// Memory of a CUDA array. `freed_at`: shadow::caller() of who destroyed it.
 CUresult allocate_array_memory(Context& context, std::size_t size, std::uintptr_t* address);
 void free_array_memory(std::uintptr_t address, std::string freed_at);
-/// malloc and free of checked kernels. False: `address` is not such memory.
-CUresult allocate_heap_memory(Context& context, std::size_t size, std::uintptr_t* address);
-bool free_heap_memory(std::uintptr_t address);
+/// malloc and free of checked kernels, and where in the kernel. False: `address` is not such memory.
+CUresult allocate_heap_memory(Context& context, std::size_t size, std::string made_at, std::uintptr_t* address);
+bool free_heap_memory(std::uintptr_t address, std::string freed_at);
 /// Memory of a graph's allocation node, for graph_memory alone.
 CUresult allocate_graph_memory(const Device& device, std::size_t size, Allocation::Kind kind, std::uintptr_t* address);
 void free_graph_memory(std::uintptr_t address);

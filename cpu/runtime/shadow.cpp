@@ -163,9 +163,9 @@ bool is_unwritten(std::uintptr_t address, std::size_t bytes) {
   return std::all_of(first, first + bytes, [](std::uint8_t mark) { return mark == 0; });
 }
 
-void note_allocation(std::uintptr_t base, std::size_t bytes, const char* kind, bool is_heap) {
+void note_allocation(std::uintptr_t base, std::size_t bytes, const char* kind, std::string made_at, bool is_heap) {
   if (!is_open()) return;
-  Known known{bytes, kind, live_objects::caller(), is_heap};
+  Known known{bytes, kind, std::move(made_at), is_heap};
   History& self = history();
   const std::lock_guard lock(self.mutex);
   self.live.insert_or_assign(base, std::move(known));

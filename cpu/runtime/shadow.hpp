@@ -32,7 +32,7 @@ bool is_unwritten(std::uintptr_t address, std::size_t bytes);
 
 // ---- allocations, for reports ---------------------------------------------------------------------------------------
 
-void note_allocation(std::uintptr_t base, std::size_t bytes, const char* kind, bool is_heap = false);
+void note_allocation(std::uintptr_t base, std::size_t bytes, const char* kind, std::string made_at, bool is_heap);
 /// Where the calling thread is, in words. With no lock held: the program's language may be asked. Empty if not wanted.
 std::string caller();
 void note_free(std::uintptr_t base, std::string freed_at);

@@ -122,6 +122,13 @@ def test_freed_memory_is_told_with_who_freed_it(reports):
     assert "which was freed" in said and re.search(r"freed at .*planted_bugs\.py:\d+", said), said
 
 
+def test_memory_of_the_kernels_heap_is_told_with_its_lines_in_the_kernel(reports):
+    said = reports["heap_use_after_free"]
+    line = place_of("heap_use_after_free")[1]
+    assert re.search(rf"allocated at .*planted_bugs\.cu:{line - 4} ", said), said
+    assert re.search(rf"freed at .*planted_bugs\.cu:{line - 1} ", said), said
+
+
 def test_destroyed_texture_is_told_with_who_made_and_destroyed_it(reports):
     said = reports["destroyed_texture"]
     assert "is a texture object that was destroyed" in said
