@@ -35,6 +35,7 @@ inline constexpr unsigned int kAlignShift = 12;             ///< logarithm of th
 inline constexpr std::uint32_t kUntilWaited = 1u << 17;     ///< of a copy: goes on until its group is waited for
 inline constexpr std::uint32_t kUntilDelivered = 1u << 18;  ///< until a wait at the mbarrier that is told of it
 inline constexpr std::uint32_t kCarries = 1u << 16;         ///< of a read: its value goes to other variables only
+inline constexpr std::uint32_t kAsyncProxy = 1u << 19;      ///< of a read of shared memory: not by the generic proxy
 inline constexpr std::uint32_t kFieldMask = 15;
 /// An mbarrier is told of an arrival or of bytes.
 inline constexpr std::uint32_t kArrives = kReads | kWrites | kStrong | kReleases | kOwnFence;
@@ -85,6 +86,7 @@ struct CheckTable {
   /// An access in all classes at once, at the line that ThreadState::place has: 1 if it may happen.
   std::uint32_t (*access)(ThreadState*, std::uint64_t address, std::uint32_t bytes, std::uint32_t access);
   void (*fence)(ThreadState*);
+  void (*proxy_fence)(ThreadState*);
   /// Of WaitGroup and WaitBulkGroup, `count` groups may still be on their way.
   void (*copies)(ThreadState*, CopyStep, std::uint32_t count);
   /// A variable of the thread's own begins, and ends, to live: with a value, or with none.

@@ -409,6 +409,13 @@ void emit_checked_lanes(FunctionEmitter& f, const Instruction& i, Generator gene
   f.set_checked_pointer(nullptr, nullptr);
 }
 
+/// Between the generic and the asynchronous proxy.
+bool is_proxy_fence_of_shared(const Instruction& i) {
+  using M = ptx::Modifier;
+  return i.has(M::Proxy) && (i.has(M::Async) || i.has(M::AsyncGeneric)) &&
+         (i.spaces.empty() || i.space() == Space::Shared);
+}
+
 bool is_aligned_barrier(const Instruction& i) { return i.opcode == Opcode::Bar || i.has(ptx::Modifier::Aligned); }
 
 }  // namespace
@@ -420,8 +427,10 @@ void emit_checked(FunctionEmitter& f, const Instruction& i, Generator generate) 
     f.b.CreateStore(f.b.getInt32(place),
                     f.b.CreateConstInBoundsGEP1_64(f.b.getInt8Ty(), f.thread(), offsetof(ThreadState, place)));
   }
-  if ((f.module.checks & check_class::kRace) != 0 && is_fence(i.opcode))
+  if ((f.module.checks & check_class::kRace) != 0 && is_fence(i.opcode)) {
     call_service(f, offsetof(CheckTable, fence), f.b.getVoidTy(), {f.thread()});
+    if (is_proxy_fence_of_shared(i)) call_service(f, offsetof(CheckTable, proxy_fence), f.b.getVoidTy(), {f.thread()});
+  }
   emit_copy_step(f, i);
   const std::vector<MemoryAccess> accesses = memory_accesses_of(i);
   if (accesses.empty()) return generate(f, i);

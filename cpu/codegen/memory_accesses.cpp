@@ -76,7 +76,7 @@ std::vector<MemoryAccess> copy(const Instruction& i) {
 std::vector<MemoryAccess> bulk_copy(const Instruction& i) {
   std::vector<MemoryAccess> accesses;
   const bool delivers = i.has(M::MbarrierCompleteTxBytes);
-  const std::uint32_t of_source = bits::kReads | (delivers ? 0 : bits::kUntilWaited);
+  const std::uint32_t of_source = bits::kReads | bits::kAsyncProxy | (delivers ? 0 : bits::kUntilWaited);
   const std::uint32_t of_target =
       bits::kWrites | (i.has(M::Reduce) ? bits::kReads | bits::kStrong : 0) | (delivers ? bits::kUntilDelivered : 0);
   for (const std::size_t n : {std::size_t{1}, std::size_t{0}}) {

@@ -197,7 +197,8 @@ void write_box(ThreadState* thread, const void* shared, const TensorMapContents&
   if (why == nullptr && std::any_of(coordinates, coordinates + map.rank, [](std::int32_t c) { return c < 0; }))
     why = "a box to be written begins before the tensor";
   if (is_refused(thread, shared, why)) return;
-  copy_box(thread, shared, map, coordinates, offsets, {check_access::kReads | check_access::kUntilWaited, of_tensor},
+  constexpr std::uint32_t kOfShared = check_access::kReads | check_access::kAsyncProxy | check_access::kUntilWaited;
+  copy_box(thread, shared, map, coordinates, offsets, {kOfShared, of_tensor},
            [&](const std::byte* place, std::byte* element) {
              if (element != nullptr) visit(element, place);
            });

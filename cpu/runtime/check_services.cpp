@@ -227,6 +227,10 @@ void note_fence(ThreadState* thread) {
   if (BlockRaces* const races = BlockChecks::of(*thread->block).races()) races->fence(thread->linear);
 }
 
+void note_proxy_fence(ThreadState* thread) {
+  if (BlockRaces* const races = BlockChecks::of(*thread->block).races()) races->proxy_fence(thread->linear);
+}
+
 void note_copies(ThreadState* thread, CopyStep step, std::uint32_t count) {
   if (BlockRaces* const races = BlockChecks::of(*thread->block).races()) races->copies(*thread, step, count);
 }
@@ -269,6 +273,7 @@ const CheckTable* check_table() {
     made->race = check_race;
     made->access = check_access;
     made->fence = note_fence;
+    made->proxy_fence = note_proxy_fence;
     made->copies = note_copies;
     made->enter = enter;
     made->enter_unwritten = enter_unwritten;

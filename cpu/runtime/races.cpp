@@ -83,7 +83,7 @@ void BlockRaces::begin(std::uint32_t block) {
   if (knows_more_) std::fill(threads_.begin(), threads_.end(), Knowledge{});
   knows_more_ = false;
   foreign_ = {};
-  fenced_ = {};
+  fenced_ = proxy_fenced_ = {};
   std::fill(shared_.begin(), shared_.end(), RaceCell{});
   pending_.begin(grid_.threads_per_block, shared_.size());
   remote_.clear();
@@ -117,6 +117,11 @@ bool BlockRaces::knows(std::uint32_t thread, const RaceEntry& entry) const {
     if (found != more.own.end() && entry.step <= found->second) return true;
   }
   return foreign_.knows(entry) || more.foreign.knows(entry);
+}
+
+bool BlockRaces::is_unfenced(const RaceEntry& write, std::uint8_t bytes) const {
+  return write.step != 0 && write.is_generic && write.block == block_ && (write.bytes & bytes) != 0 &&
+         !proxy_fenced_.knows(write.thread, write.step);
 }
 
 std::optional<BlockRaces::Conflict> BlockRaces::conflict_with(const RaceCell& cell, const RaceEntry& now,
@@ -171,16 +176,19 @@ void BlockRaces::access_shared(const ThreadState& thread, const SharedPlace& pla
   if (place.owner == nullptr) return;
   std::optional<Conflict> conflict;
   const PendingCopies::Cell* copy = nullptr;
+  std::optional<RaceEntry> unfenced;
   const bool writes = (access & bits::kWrites) != 0;
   const bool happens_later = (access & (bits::kUntilWaited | bits::kUntilDelivered)) != 0;
   place.owner->for_each_cell(place.offset, bytes, [&](std::uint64_t word, RaceCell& cell, std::uint8_t covered) {
     now.bytes = covered;
     if (copy == nullptr) copy = place.owner->pending_.disturbed(word, covered, writes);
     if (!conflict) conflict = conflict_with(cell, now, access);
+    if ((access & bits::kAsyncProxy) != 0 && is_unfenced(cell.writer, covered)) unfenced = cell.writer;
     if (!happens_later) remember(cell, now, access);
   });
   if (conflict) add_race(thread, access, now.line, true, *conflict, spelt(place));
   if (copy != nullptr) add_disturbance(thread, access, now.line, *copy, spelt(place));
+  if (unfenced && !conflict) add_unfenced(thread, now.line, *unfenced, spelt(place));
   if ((access & bits::kUntilWaited) != 0) pending_.issue(thread.linear, place.offset, bytes, now.line, writes);
   if ((access & bits::kUntilDelivered) != 0) undelivered_.push_back({place, bytes, now.line});
 }
@@ -197,7 +205,8 @@ void BlockRaces::access(const ThreadState& thread, std::uint64_t address, std::u
                 .line = line,
                 .thread = static_cast<std::uint16_t>(thread.linear),
                 .bytes = 0,
-                .is_strong = (access & bits::kStrong) != 0};
+                .is_strong = (access & bits::kStrong) != 0,
+                .is_generic = true};
   if (place) {
     access_shared(thread, *place, now, bytes, access);
   } else {
@@ -287,15 +296,15 @@ std::unordered_map<std::uint64_t, View>& BlockRaces::published() {
   return cluster_ != nullptr ? cluster_->published : published_;
 }
 
-void BlockRaces::fence(std::uint32_t thread) {
-  fenced_.floor = std::max(fenced_.floor, floor_);
-  for (const auto& [other, step] : threads_[thread].own) fenced_.raise(other, step);
+void BlockRaces::fence(std::uint32_t thread, BlockView& makes_visible) {
+  makes_visible.floor = std::max(makes_visible.floor, floor_);
+  for (const auto& [other, step] : threads_[thread].own) makes_visible.raise(other, step);
   if (const std::uint32_t warp_floor = warp_floors_[thread / kWarp]; warp_floor > floor_) {
     const std::uint32_t first = thread / kWarp * kWarp;
     for (std::uint32_t other = first; other < std::min(first + kWarp, grid_.threads_per_block); ++other)
-      fenced_.raise(other, warp_floor);
+      makes_visible.raise(other, warp_floor);
   }
-  fenced_.threads[thread] = step_++;
+  makes_visible.threads[thread] = step_++;
 }
 
 void BlockRaces::release(std::uint32_t thread, std::uint64_t word, bool is_shared) {
@@ -387,68 +396,6 @@ void BlockRaces::meet_warp(std::uint32_t first, std::uint32_t lanes) {
   for (std::uint32_t lane = 0; lane < count; ++lane)
     if ((lanes >> lane & 1) != 0) threads.push_back(first + lane);
   meet(threads, {});
-}
-
-std::string BlockRaces::spelt(const SharedPlace& place) const {
-  const std::string of_block = place.rank != rank_ ? " of the cluster's block " + std::to_string(place.rank) : "";
-  return "shared address " + hexadecimal(place.offset) + of_block;
-}
-
-void BlockRaces::add_race(const ThreadState& thread, std::uint32_t access, std::uint32_t line, bool is_shared,
-                          const Conflict& conflict, const std::string& place) {
-  const bool writes = (access & bits::kWrites) != 0;
-  const std::string other_kind = conflict.other_writes ? "write" : "read";
-  checker::Finding finding;
-  finding.headline = std::string("Race in ") + (is_shared ? "__shared__" : "__global__") +
-                     " memory: " + (writes ? "write" : "read") + " and " + other_kind +
-                     " by different threads that nothing orders";
-  finding.line = line;
-  if (grid_.findings.count_another(line, finding.headline)) return;
-  const RaceEntry& other = conflict.other;
-  if (other.is_copy) {
-    finding.details.push_back("the other write: a copy at " + checker::place_of(grid_, other.line) +
-                              ", for which this thread has not waited at its mbarrier");
-  } else {
-    ThreadState other_thread{};
-    set_thread_id(other_thread, grid_, other.thread);
-    BlockState block{};
-    set_block_id(block, grid_, other.block);
-    finding.details.push_back("the other " + other_kind + ": thread " + runtime::spelt(other_thread.thread_id) +
-                              " in block " + runtime::spelt(block.block_id) + " at " +
-                              checker::place_of(grid_, other.line));
-  }
-  if (!place.empty()) finding.details.push_back(place);
-  checker::add(grid_, *thread.block, &thread, std::move(finding));
-}
-
-void BlockRaces::add_remote(const BlockState& block, const ThreadState& thread, std::uint32_t line, bool writes,
-                            std::uint32_t other_block, bool has_ended) {
-  checker::Finding finding;
-  finding.headline = std::string("Race in __shared__ memory: ") + (writes ? "write" : "read") +
-                     (has_ended ? " of a block that may have ended" : " of a block that may not have begun");
-  finding.line = line;
-  if (grid_.findings.count_another(line, finding.headline)) return;
-  BlockState other{};
-  set_block_id(other, grid_, other_block);
-  finding.details.push_back("block " + runtime::spelt(other.block_id) +
-                            (has_ended ? " waits for nothing after this before it ends"
-                                       : " was not waited for before: a barrier of the cluster would do"));
-  checker::add(grid_, block, &thread, std::move(finding));
-}
-
-void BlockRaces::add_disturbance(const ThreadState& thread, std::uint32_t access, std::uint32_t line,
-                                 const PendingCopies::Cell& copy, const std::string& place) {
-  checker::Finding finding;
-  finding.headline = std::string("Race in __shared__ memory: ") + ((access & bits::kWrites) != 0 ? "write" : "read") +
-                     " during a copy that " + (copy.writes ? "writes" : "reads") + " there and was not waited for";
-  finding.line = line;
-  if (grid_.findings.count_another(line, finding.headline)) return;
-  ThreadState issuer{};
-  set_thread_id(issuer, grid_, copy.thread);
-  finding.details.push_back("the copy: by thread " + runtime::spelt(issuer.thread_id) + " at " +
-                            checker::place_of(grid_, copy.line));
-  finding.details.push_back(place);
-  checker::add(grid_, *thread.block, &thread, std::move(finding));
 }
 
 }  // namespace cucore::cpu::runtime

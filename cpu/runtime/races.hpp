@@ -9,6 +9,9 @@
 // is known up to which step of which other threads it is ordered after them. The blocks of a cluster run on one OS
 // thread, so only what clusters share is locked.
 //
+// What the asynchronous proxy reads in shared memory (bulk copies, wgmma) must have been made visible to it by a proxy
+// fence of somebody who knew of the write. That its reader knows of this fence is not asked for.
+//
 // An asynchronous copy writes when somebody waits for it: the thread that issued it for its group (PendingCopies), or
 // any thread at the mbarrier that is told of it.
 #pragma once
@@ -73,7 +76,8 @@ class BlockRaces {
               std::uint32_t line);
   /// One that may not happen, which tells of a block that has ended.
   void refused_access(const ThreadState& thread, std::uint64_t address, std::uint32_t access, std::uint32_t line);
-  void fence(std::uint32_t thread);
+  void fence(std::uint32_t thread) { fence(thread, fenced_); }
+  void proxy_fence(std::uint32_t thread) { fence(thread, proxy_fenced_); }
   /// What a thread says of the copies that it issued.
   void copies(const ThreadState& thread, CopyStep step, std::uint32_t count);
   /// All threads of the block have met.
@@ -121,6 +125,9 @@ class BlockRaces {
 
   std::optional<SharedPlace> find_shared(const ThreadState& thread, std::uint64_t address);
   bool knows(std::uint32_t thread, const RaceEntry& entry) const;
+  void fence(std::uint32_t thread, BlockView& makes_visible);
+  /// A write that the asynchronous proxy may not see.
+  bool is_unfenced(const RaceEntry& write, std::uint8_t bytes) const;
   std::optional<Conflict> conflict_with(const RaceCell& cell, const RaceEntry& now, std::uint32_t access) const;
   void remember(RaceCell& cell, const RaceEntry& now, std::uint32_t access);
   /// Calls visit(cell, bytes of it) for each word of this block's shared memory.
@@ -140,6 +147,7 @@ class BlockRaces {
   void release(std::uint32_t thread, std::uint64_t word, bool is_shared);
   void add_race(const ThreadState& thread, std::uint32_t access, std::uint32_t line, bool is_shared,
                 const Conflict& conflict, const std::string& place);
+  void add_unfenced(const ThreadState& thread, std::uint32_t line, const RaceEntry& write, const std::string& place);
   void add_disturbance(const ThreadState& thread, std::uint32_t access, std::uint32_t line,
                        const PendingCopies::Cell& copy, const std::string& place);
   std::string spelt(const SharedPlace& place) const;
@@ -156,6 +164,7 @@ class BlockRaces {
   bool knows_more_ = false;  ///< some thread, than the floors
   View foreign_;             ///< of all threads
   BlockView fenced_;         ///< of the own block, what fences have made visible
+  BlockView proxy_fenced_;   ///< what proxy fences have, to the asynchronous proxy
   std::vector<RaceCell> shared_;
   PendingCopies pending_;
   std::vector<Undelivered> undelivered_;

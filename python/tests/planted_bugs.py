@@ -97,6 +97,8 @@ RACES = [
     Planted("copy_overwritten", "Race in __shared__ memory: write during a copy", "racecheck"),
     Planted("bulk_copy_without_wait", "Race in __shared__ memory: read and write"),
     Planted("bulk_copy_waited_for_by_another", "Race in __shared__ memory: read and write"),
+    Planted("bulk_copy_without_proxy_fence", "Race in __shared__ memory: read by the asynchronous proxy"),
+    Planted("proxy_fence_of_one_thread", "Race in __shared__ memory: read by the asynchronous proxy"),
     Planted("bulk_source_overwritten", "Race in __shared__ memory: write during a copy"),
 ]
 UNINITIALISED = [
@@ -140,6 +142,7 @@ CLEAN = [
     Planted("clean_cluster_arrivals", grid=2),
     Planted("clean_cluster_exchange", grid=2),
     Planted("clean_warp_arrivals"),
+    Planted("clean_proxy_fence_after_barrier"),
     Planted("clean_copy_stages"),
     Planted("clean_bulk_copies"),
     Planted("clean_texture_of_memory", texels="linear"),

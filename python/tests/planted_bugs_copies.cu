@@ -226,6 +226,39 @@ KERNEL bulk_source_overwritten(int* a, int n, int zero) {
   if (threadIdx.x == 0) WAIT_FOR_BULK_READS;
 }
 
+KERNEL bulk_copy_without_proxy_fence(int* a, int n, int zero) {
+  __shared__ __align__(16) int s[64];
+  s[threadIdx.x] = zero;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    BULK_STORE(a, s, 256);  // BUG bulk_copy_without_proxy_fence
+    WAIT_FOR_BULK_READS;
+  }
+}
+
+// Before the barrier, a fence is of its thread's writes alone.
+KERNEL proxy_fence_of_one_thread(int* a, int n, int zero) {
+  __shared__ __align__(16) int s[64];
+  s[threadIdx.x] = zero;
+  if (threadIdx.x == 0) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    BULK_STORE(a, s, 256);  // BUG proxy_fence_of_one_thread
+    WAIT_FOR_BULK_READS;
+  }
+}
+
+KERNEL clean_proxy_fence_after_barrier(int* a, int n, int zero) {
+  __shared__ __align__(16) int s[64];
+  s[threadIdx.x] = zero;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    BULK_STORE(a, s, 256);
+    WAIT_FOR_BULK_READS;
+  }
+}
+
 // One lane tells an mbarrier for its warp.
 KERNEL clean_warp_arrivals(int* a, int n, int zero) {
   __shared__ int s[32];
