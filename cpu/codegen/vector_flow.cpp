@@ -68,19 +68,40 @@ BasicBlock* VectorFlow::meeting_point(BasicBlock* block) const {
   return node != nullptr && node->getIDom() != nullptr ? node->getIDom()->getBlock() : nullptr;
 }
 
+/// Lanes of a loop are all in the same turn of it, so those of different turns meet nowhere but behind the loop: what
+/// is the same for all lanes of a turn stays so for those that are left.
 Blocks VectorFlow::influence(BasicBlock* block) const {
   BasicBlock* const meet = meeting_point(block);
-  llvm::SetVector<BasicBlock*> reached;
-  for (BasicBlock* next : llvm::successors(block)) {
-    if (next != meet) reached.insert(next);
-  }
-  for (std::size_t i = 0; i < reached.size(); ++i) {
-    for (BasicBlock* next : llvm::successors(reached[i])) {
-      if (next != meet) reached.insert(next);
+  llvm::DenseMap<const BasicBlock*, BasicBlock*> way;  // by block, where the lanes that come there last met
+  llvm::SetVector<BasicBlock*> merges;
+  auto arrive = [&](BasicBlock* at, BasicBlock* from) {
+    auto [known, is_first] = way.try_emplace(at, from);
+    if (is_first || known->second == from) return;
+    known->second = at;
+    merges.insert(at);
+  };
+  for (const llvm::Loop* left = loop_of(block); left != nullptr && (meet == nullptr || !left->contains(meet));
+       left = left->getParentLoop()) {
+    llvm::SmallVector<BasicBlock*> exits;
+    left->getExitBlocks(exits);
+    for (BasicBlock* exit : exits) {
+      way[exit] = exit;
+      merges.insert(exit);
     }
   }
-  if (meet != nullptr) reached.insert(meet);
-  return {reached.begin(), reached.end()};
+  for (BasicBlock* next : llvm::successors(block)) {
+    if (index(next) > index(block)) arrive(next, next);
+  }
+  for (std::size_t i = index(block) + 1; i < order.size(); ++i) {
+    const auto here = way.find(order[i]);
+    if (here == way.end() || order[i] == meet) continue;
+    BasicBlock* const from = here->second;
+    for (BasicBlock* next : llvm::successors(order[i])) {
+      if (index(next) > i) arrive(next, from);
+    }
+  }
+  if (meet != nullptr) merges.insert(meet);
+  return {merges.begin(), merges.end()};
 }
 
 bool VectorFlow::meetings_converge(const Blocks& dividing, bool (*is_of_kind)(const Instruction&)) const {

@@ -37,7 +37,8 @@ class VectorFlow {
   unsigned loop_depth(const llvm::BasicBlock* block) const { return loops_.getLoopDepth(block); }
   const llvm::Loop* loop_of(const llvm::BasicBlock* block) const { return loops_.getLoopFor(block); }
 
-  /// What lanes may reach at different times if the branch that ends `block` divides them; ends with where they meet.
+  /// Where lanes may come by different ways, or of different turns of a loop, if the branch that ends `block` divides
+  /// them; among them where all meet again.
   Blocks influence(llvm::BasicBlock* block) const;
   llvm::BasicBlock* meeting_point(llvm::BasicBlock* block) const;
 
