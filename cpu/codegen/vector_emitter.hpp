@@ -157,6 +157,9 @@ class VectorEmitter {
   Wide thread_register(llvm::LoadInst& load, std::uint64_t field);
   llvm::Value* load_chunk(llvm::LoadInst& load, const Shape& address, unsigned chunk);
   llvm::Value* load_elements(llvm::LoadInst& load, const Shape& address, unsigned chunk);
+  llvm::Value* load_lanes(llvm::LoadInst& load, llvm::Type* vector_type, const Shape& address, unsigned chunk);
+  bool is_usually_a_row(llvm::Value* pointer, std::int64_t size) const;
+  llvm::Value* load_usual_row(llvm::LoadInst& load, llvm::Type* vector_type, unsigned chunk);
   void store_chunk(llvm::StoreInst& store, const Shape& address, unsigned chunk);
   llvm::Value* dummy_if_idle(llvm::Value* address, unsigned chunk);
 

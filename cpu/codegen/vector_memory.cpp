@@ -12,6 +12,7 @@
 
 namespace cucore::cpu::codegen {
 
+using llvm::BasicBlock;
 using llvm::Value;
 
 namespace {
@@ -124,7 +125,15 @@ Value* VectorEmitter::load_elements(llvm::LoadInst& load, const Shape& address, 
       picks.push_back(static_cast<int>(lane) * static_cast<int>(step));
     return b.CreateShuffleVector(row, picks);
   }
-  const bool gathers = has_avx512_ && size >= 4 && !type->isPointerTy();
+  return is_usually_a_row(pointer, size) ? load_usual_row(load, vector_type, chunk)
+                                         : load_lanes(load, vector_type, address, chunk);
+}
+
+/// Lanes of a chunk that lie apart.
+Value* VectorEmitter::load_lanes(llvm::LoadInst& load, llvm::Type* vector_type, const Shape& address, unsigned chunk) {
+  Value* pointer = load.getPointerOperand();
+  llvm::Type* type = vector_type->getScalarType();
+  const bool gathers = has_avx512_ && bytes_of(type) >= 4 && !type->isPointerTy();
   if (gathers && !(address.is_strided() && !is_masked())) {
     Value* mask = is_masked() ? mask_vector(chunk) : nullptr;
     return b.CreateMaskedGather(vector_type, vector(pointer, chunk), load.getAlign(), mask);
@@ -142,6 +151,41 @@ Value* VectorEmitter::load_elements(llvm::LoadInst& load, const Shape& address, 
     row = b.CreateInsertElement(row, b.CreateAlignedLoad(type, at, load.getAlign()), lane);
   }
   return row;
+}
+
+/// Where lanes come and go an index might wrap around, so its stride is lost; in the full version it is checked.
+bool VectorEmitter::is_usually_a_row(Value* pointer, std::int64_t size) const {
+  const Shape address = full_shapes_.of(pointer);
+  return version_ == Masked && masked_shapes_.of(pointer).is_varying() && address.is_strided() &&
+         address.stride == size && (has_avx512_ || size >= 4);  // what loads under a mask
+}
+
+Value* VectorEmitter::load_usual_row(llvm::LoadInst& load, llvm::Type* vector_type, unsigned chunk) {
+  Value* pointer = load.getPointerOperand();
+  const std::int64_t size = bytes_of(vector_type->getScalarType());
+  Value* lanes = mask_vector(chunk);
+  Value* pointers = b.CreateFreeze(vector(pointer, chunk));
+  Value* first = b.CreateExtractElement(pointers, std::uint64_t{0});  // computed even if the lane is idle
+  llvm::SmallVector<llvm::Constant*, 16> offsets;
+  for (unsigned lane = 0; lane < width_.lanes; ++lane)
+    offsets.push_back(b.getInt64(static_cast<std::uint64_t>(size) * lane));
+  Value* row = b.CreateGEP(b.getInt8Ty(), first, llvm::ConstantVector::get(offsets));
+  Value* elsewhere = b.CreateAnd(b.CreateICmpNE(pointers, row), lanes);
+  BasicBlock* ways[] = {new_block("in.a.row"), new_block("apart")};
+  BasicBlock* loaded = new_block("loaded");
+  b.CreateCondBr(b.CreateIsNull(b.CreateBitCast(elsewhere, mask_type())), ways[0], ways[1]);
+  b.SetInsertPoint(ways[0]);
+  Value* together = b.CreateMaskedLoad(vector_type, first, load.getAlign(), lanes);
+  b.CreateBr(loaded);
+  b.SetInsertPoint(ways[1]);
+  Value* apart = load_lanes(load, vector_type, Shape::varying(), chunk);
+  BasicBlock* const end = b.GetInsertBlock();
+  b.CreateBr(loaded);
+  b.SetInsertPoint(loaded);
+  auto* either = b.CreatePHI(vector_type, 2);
+  either->addIncoming(together, ways[0]);
+  either->addIncoming(apart, end);
+  return either;
 }
 
 void VectorEmitter::emit_store(llvm::StoreInst& store) {
