@@ -178,4 +178,61 @@ TEST(VectorGroups, make_lanes_of_masks_without_taking_their_bits_apart) {
   EXPECT_EQ(code.find("vpinsr"), std::string::npos) << code;
 }
 
+TEST(VectorGroups, keep_what_is_the_same_in_a_turn_of_a_loop_that_lanes_leave_one_by_one) {
+  const std::string turns = "and.b32 %r9, %r0, 13;\nmov.u32 %r2, 0;\nmov.u32 %r1, 0;\nmov.u32 %r3, 0;\n";
+  const std::string next = "add.u32 %r2, %r2, 1;\n";
+  for (const std::string& body : {
+           // The turn in which each left.
+           "L0: mad.lo.u32 %r1, %r1, 3, %r2;\n" + next +
+               "setp.lt.u32 %p0, %r2, %r9;\n@%p0 bra L0;\nmad.lo.u32 %r1, %r2, 1000, %r1;\n",
+           // By which of two ways it left, and when.
+           "L0: setp.eq.u32 %p0, %r2, %r9;\n@%p0 bra L1;\n" + next +
+               "setp.lt.u32 %p1, %r2, 7;\n@%p1 bra L0;\nmov.u32 %r3, 500;\nbra L2;\nL1: mov.u32 %r3, 700;\n"
+               "L2: add.u32 %r1, %r2, %r3;\n",
+           // Some pass half of a turn.
+           "L0: setp.gt.u32 %p1, %r9, 6;\n@%p1 bra L1;\nmad.lo.u32 %r1, %r1, 5, %r2;\nL1: " + next +
+               "add.u32 %r3, %r2, %r9;\nadd.u32 %r1, %r1, %r3;\nsetp.lt.u32 %p0, %r2, %r9;\n@%p0 bra L0;\n"
+               "add.u32 %r1, %r1, %r2;\n",
+           // A loop in a loop that lanes leave, and come back to.
+           "L0: mov.u32 %r4, 0;\nL1: mad.lo.u32 %r1, %r1, 3, %r4;\nadd.u32 %r4, %r4, 1;\nadd.u32 %r5, %r2, %r9;\n"
+           "and.b32 %r5, %r5, 3;\nsetp.lt.u32 %p1, %r4, %r5;\n@%p1 bra L1;\nadd.u32 %r1, %r1, %r4;\n" +
+               next + "setp.lt.u32 %p0, %r2, %r9;\n@%p0 bra L0;\nmad.lo.u32 %r1, %r2, 1000, %r1;\n",
+           // Out of both at once.
+           "L0: mov.u32 %r4, 0;\nL1: mad.lo.u32 %r1, %r1, 3, %r4;\nmad.lo.u32 %r5, %r2, 3, %r4;\n"
+           "setp.eq.u32 %p2, %r5, %r9;\n@%p2 bra L2;\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p1, %r4, 3;\n@%p1 bra L1;\n" +
+               next +
+               "setp.lt.u32 %p0, %r2, 4;\n@%p0 bra L0;\nadd.u32 %r3, %r2, 50;\n"
+               "L2: mad.lo.u32 %r1, %r4, 100, %r1;\nmad.lo.u32 %r1, %r3, 10000, %r1;\nadd.u32 %r1, %r1, %r2;\n",
+       }) {
+    for (const std::string march : {"", "x86-64-v3"}) {
+      TestModule module(kernel(turns + body), FormOfCode::Vector);
+      module.march = march;
+      Words out(100, 0);
+      module.launch("k", {1, 1, 1}, {100, 1, 1}, out.data());
+      EXPECT_EQ(module.refusal, "");
+      EXPECT_EQ(out, run_form(kernel(turns + body), FormOfCode::Scalar, 100)) << body << march;
+    }
+  }
+}
+
+TEST(VectorGroups, load_rows_where_lanes_leave_a_loop_one_by_one) {
+  // Each lane adds words from its own on; the first lanes are gone, and their index is not one.
+  const auto body = [](const char* index) {
+    return std::string("st.global.u32 [%a1], %r0;\nbar.sync 0;\nmov.u32 %r1, 0;\nmov.u32 %r2, 0;\n") + index +
+           "and.b32 %r9, %r0, 5;\nsetp.lt.u32 %p0, %r0, 8;\n@%p0 bra L1;\nL0: add.u32 %r4, %r3, %r2;\n"
+           "mul.wide.u32 %a2, %r4, 4;\nadd.u64 %a2, %a2, %a0;\nld.global.u32 %r5, [%a2];\n"
+           "mad.lo.u32 %r1, %r1, 3, %r5;\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, %r9;\n@%p1 bra L0;\n"
+           "L1: bar.sync 0;\n";
+  };
+  for (const char* const index : {"sub.u32 %r3, %r0, 8;\n", "and.b32 %r3, %r0, 15;\n", "shr.u32 %r3, %r0, 1;\n"}) {
+    EXPECT_EQ(run_form(kernel(body(index)), FormOfCode::Vector, 48),
+              run_form(kernel(body(index)), FormOfCode::Scalar, 48))
+        << index;
+  }
+  TestModule module(kernel(body("mov.u32 %r3, %r0;\n")), FormOfCode::Vector);
+  const std::string ir =
+      codegen::dump_ir(module.module(), 0, {.form = FormOfCode::Vector, .block = {64, 1, 1}, .march = "x86-64-v3"});
+  EXPECT_NE(ir.find("in.a.row"), std::string::npos) << ir;
+}
+
 }  // namespace cucore::cpu
