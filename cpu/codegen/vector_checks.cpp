@@ -109,6 +109,25 @@ llvm::MDNode* seldom(llvm::IRBuilder<>& b) { return llvm::MDBuilder(b.getContext
 
 }  // namespace
 
+void bring_loads_to_checks(llvm::Function& scalar) {
+  std::vector<Instruction*> addresses;
+  for (Instruction& instruction : llvm::instructions(scalar))
+    if (is_mark(instruction, lanes_mark)) addresses.push_back(&instruction);
+  for (std::size_t n = 0; n < addresses.size(); ++n) {
+    Instruction& address = *addresses[n];
+    for (llvm::User* const user : address.users()) {
+      auto* const moved = llvm::dyn_cast<Instruction>(user);
+      const auto* const part = llvm::dyn_cast_or_null<llvm::GetElementPtrInst>(moved);
+      if (part != nullptr && part->hasAllConstantIndices()) {
+        addresses.push_back(moved);
+      } else if (!llvm::isa_and_nonnull<llvm::LoadInst>(moved)) {
+        continue;
+      }
+      if (moved->getParent() != address.getParent()) moved->moveAfter(&address);
+    }
+  }
+}
+
 bool checks_stay_with_accesses(const llvm::Function& scalar) {
   for (const llvm::BasicBlock& block : scalar)
     for (const Instruction& instruction : block)

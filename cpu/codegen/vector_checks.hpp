@@ -8,6 +8,10 @@
 
 namespace cucore::cpu::codegen {
 
+/// The optimiser may have moved loads to where their results are used, behind a loop: back to where they were asked
+/// for.
+void bring_loads_to_checks(llvm::Function& scalar);
+
 /// Whether each access by an address with a check can be told from the code alone.
 bool checks_stay_with_accesses(const llvm::Function& scalar);
 

@@ -1,6 +1,7 @@
 // The bounds of values: see vector_ranges.hpp.
 #include "cpu/codegen/vector_ranges.hpp"
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/IntrinsicInst.h>
 
 #include <cstddef>
@@ -28,8 +29,13 @@ class Ranges {
     if (depth == deepest) return any;
     auto operand = [&](unsigned n) { return of(llvm::cast<llvm::User>(value)->getOperand(n), depth + 1); };
     if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(value)) return of_field(*load);
-    if (const auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(value))
-      return operand(0).binaryOp(operation->getOpcode(), operand(1));
+    if (const auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(value)) {
+      const ConstantRange left = operand(0), right = operand(1);
+      // Without common bits it is a sum, whose range is narrower.
+      const bool is_sum = operation->getOpcode() == llvm::Instruction::Or &&
+                          (fits_below(right, *operation->getOperand(0)) || fits_below(left, *operation->getOperand(1)));
+      return is_sum ? left.add(right) : left.binaryOp(operation->getOpcode(), right);
+    }
     if (llvm::isa<llvm::ZExtInst, llvm::SExtInst, llvm::TruncInst>(value))
       return operand(0).castOp(llvm::cast<llvm::CastInst>(value)->getOpcode(), any.getBitWidth());
     if (llvm::isa<llvm::SelectInst>(value)) return operand(1).unionWith(operand(2));
@@ -40,6 +46,12 @@ class Ranges {
   }
 
  private:
+  /// Whether such values have only bits that are zero in `value` whatever it is made of.
+  bool fits_below(const ConstantRange& range, const Value& value) const {
+    return range.getUnsignedMax().getActiveBits() <=
+           llvm::computeKnownBits(&value, scalar_.getDataLayout()).countMinTrailingZeros();
+  }
+
   ConstantRange of_field(const llvm::LoadInst& load) const {
     const unsigned bits = load.getType()->getIntegerBitWidth();
     const auto field = thread_field(load.getPointerOperand(), scalar_);

@@ -305,6 +305,7 @@ std::string vectorise(llvm::Function& scalar, const CompileOptions& options, Hos
     VectorWidth width;
     std::copy_n(options.block, 3, width.block);
     drop_needless_checks(scalar, width, shared);
+    bring_loads_to_checks(scalar);
     if (!checks_stay_with_accesses(scalar)) return "an address of several checked accesses";
   }
   normalise(scalar);

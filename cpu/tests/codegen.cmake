@@ -1,6 +1,7 @@
 # Tests of the code generator alone: parsed PTX runs on a single-threaded stand-in for the run-time.
 add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_cache_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_checks_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_key_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_faulting_access_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_object_test.cpp
@@ -22,6 +23,7 @@ add_custom_command(TARGET codegen_tests POST_BUILD VERBATIM COMMAND ${CMAKE_COMM
   $<TARGET_FILE:cpu_compiler> $<TARGET_FILE_DIR:codegen_tests>/$<TARGET_FILE_NAME:cpu_compiler>)
 target_compile_definitions(codegen_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
 add_test(NAME codegen_tests COMMAND codegen_tests)
-# Once more in the vector form, wherever it takes a kernel; those of VectorForm and VectorGroups choose their forms themselves.
-add_test(NAME codegen_tests_in_vector_form COMMAND codegen_tests --gtest_filter=-VectorForm.*:VectorGroups.*)
+# Once more in the vector form, wherever it takes a kernel; those of VectorForm, VectorGroups and
+# CheckedForm choose their forms themselves.
+add_test(NAME codegen_tests_in_vector_form COMMAND codegen_tests --gtest_filter=-VectorForm.*:VectorGroups.*:CheckedForm.*)
 set_tests_properties(codegen_tests_in_vector_form PROPERTIES ENVIRONMENT CUCORE_CPU_FORM=vector)

@@ -14,6 +14,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "cpu/codegen/checks.hpp"
 #include "cpu/codegen/kernel_abi.hpp"
 #include "cpu/ptx/parser.hpp"
 
@@ -413,7 +414,7 @@ void TestModule::launch_block_of_bytes(std::string_view kernel, Extent grid, Ext
                            .cluster_size = 1,
                            .cluster_stride = 1 << 20,
                            .names_clusters = 0,
-                           .checks = nullptr};
+                           .checks = check_table};
   for (std::uint32_t z = 0; z < grid.z; ++z) {
     for (std::uint32_t y = 0; y < grid.y; ++y) {
       for (std::uint32_t x = 0; x < grid.x; ++x) {
@@ -421,6 +422,7 @@ void TestModule::launch_block_of_bytes(std::string_view kernel, Extent grid, Ext
         void* base = shared.get();
         std::size_t room = launch.total_shared + std::size_t{256};
         std::align(128, launch.total_shared, base, room);
+        CheckedBlock found{};
         const BlockState state{.launch = &launch,
                                .shared = static_cast<std::byte*>(base),
                                .block_id = {x, y, z},
@@ -430,7 +432,7 @@ void TestModule::launch_block_of_bytes(std::string_view kernel, Extent grid, Ext
                                .cluster_id = {x, y, z},
                                .cluster_block_id = {0, 0, 0},
                                .cluster_rank = 0,
-                               .checks = nullptr};
+                               .checks = &found};
         if (code->run_block != nullptr) {
           code->run_block(&state);
         } else {

@@ -16,6 +16,8 @@
 
 namespace cucore::cpu {
 
+struct CheckTable;
+
 struct Extent {
   std::uint32_t x = 1, y = 1, z = 1;
 };
@@ -60,8 +62,9 @@ class TestModule {
   std::string refusal;      ///< of the vector form, by the kernel compiled last
   bool was_cached = false;  ///< the kernel compiled last
   codegen::KernelCache* cache = nullptr;
-  std::uint32_t checks = 0;  ///< of CompileOptions; what has any can be compiled, not run
-  std::string march;         ///< of CompileOptions: what CUCORE_CPU_MARCH says, until the test says otherwise
+  std::uint32_t checks = 0;                 ///< of CompileOptions
+  const CheckTable* check_table = nullptr;  ///< what checked code needs to run
+  std::string march;  ///< of CompileOptions: what CUCORE_CPU_MARCH says, until the test says otherwise
   const ptx::Module& module() const { return *module_; }
   void* variable(std::string_view name) const;
 

@@ -15,46 +15,25 @@ namespace {
 
 using codegen::FormOfCode;
 
-constexpr Extent blocks[] = {{32, 1, 1},  {33, 1, 1}, {64, 1, 1}, {100, 1, 1}, {256, 1, 1}, {300, 1, 1},
-                             {16, 16, 1}, {8, 8, 1},  {4, 8, 1},  {33, 3, 1},  {5, 7, 1},   {8, 4, 4},
-                             {32, 4, 1},  {1, 1, 1},  {7, 1, 1},  {512, 1, 1}, {12, 6, 1}};
-
-const Words& inputs() {
-  static const Words words = [] {
-    Words made(random_kernel_inputs + 64);
-    std::uint32_t x = 1;
-    for (std::uint32_t& word : made) word = x = x * 1664525 + 1013904223;
-    return made;
-  }();
-  return words;
-}
-
 Words run(TestModule& module, Extent block) {
   constexpr std::uint32_t grid = 2;
   Words out(std::size_t{grid} * block.x * block.y * block.z * random_kernel_outputs, 0xabababab);
-  module.launch("k", {grid, 1, 1}, block, inputs().data(), out.data(), 19U);
+  module.launch("k", {grid, 1, 1}, block, random_kernel_input().data(), out.data(), 19U);
   return out;
-}
-
-/// Which random kernels the tests run: CUCORE_RANDOM_FIRST and CUCORE_RANDOM_KERNELS, for longer runs than a test's.
-std::uint32_t number_from(const char* variable, std::uint32_t usual) {
-  const char* text = std::getenv(variable);
-  return text != nullptr ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) : usual;
 }
 
 }  // namespace
 
 TEST(VectorForm, computes_what_the_scalar_form_does_in_random_control_flow) {
   unsigned taken = 0;
-  const std::uint32_t first = number_from("CUCORE_RANDOM_FIRST", 0);
-  const std::uint32_t count = number_from("CUCORE_RANDOM_KERNELS", 4);
+  const auto [first, count] = random_kernels_to_run();
   for (std::uint32_t seed = first; seed < first + count; ++seed) {
     const std::string text = random_kernel(seed);
     TestModule scalar(text, FormOfCode::Scalar);
     TestModule vector(text, FormOfCode::Vector);
     TestModule masked(text, FormOfCode::Masked);
     for (unsigned n = 0; n < 3; ++n) {
-      const Extent block = blocks[(seed * 3 + n) % std::size(blocks)];
+      const Extent block = random_kernel_block(seed * 3 + n);
       const Words expected = run(scalar, block);
       const Words computed = run(vector, block);
       const Words under_masks = run(masked, block);

@@ -2,12 +2,23 @@
 #include "cpu/tests/random_kernels.hpp"
 
 #include <array>
+#include <cstdlib>
+#include <iterator>
 #include <random>
 #include <vector>
 
 namespace cucore::cpu {
 
 namespace {
+
+constexpr Extent blocks[] = {{32, 1, 1},  {33, 1, 1}, {64, 1, 1}, {100, 1, 1}, {256, 1, 1}, {300, 1, 1},
+                             {16, 16, 1}, {8, 8, 1},  {4, 8, 1},  {33, 3, 1},  {5, 7, 1},   {8, 4, 4},
+                             {32, 4, 1},  {1, 1, 1},  {7, 1, 1},  {512, 1, 1}, {12, 6, 1}};
+
+std::uint32_t number_from(const char* variable, std::uint32_t usual) {
+  const char* text = std::getenv(variable);
+  return text != nullptr ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) : usual;
+}
 
 constexpr unsigned variables = 6;  ///< %v0.. : what programs compute with
 
@@ -251,6 +262,22 @@ class Writer {
 };
 
 }  // namespace
+
+const std::vector<std::uint32_t>& random_kernel_input() {
+  static const std::vector<std::uint32_t> words = [] {
+    std::vector<std::uint32_t> made(random_kernel_inputs + 64);
+    std::uint32_t x = 1;
+    for (std::uint32_t& word : made) word = x = x * 1664525 + 1013904223;
+    return made;
+  }();
+  return words;
+}
+
+Extent random_kernel_block(std::uint32_t number) { return blocks[number % std::size(blocks)]; }
+
+RandomKernels random_kernels_to_run(std::uint32_t first_usually) {
+  return {number_from("CUCORE_RANDOM_FIRST", first_usually), number_from("CUCORE_RANDOM_KERNELS", 4)};
+}
 
 std::string random_kernel(std::uint32_t seed) { return Writer(seed).kernel(); }
 

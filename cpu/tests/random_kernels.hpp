@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
+
+#include "cpu/tests/codegen_stand_in.hpp"
 
 namespace cucore::cpu {
 
@@ -13,5 +16,15 @@ std::string random_kernel(std::uint32_t seed);
 
 inline constexpr std::uint32_t random_kernel_outputs = 8;
 inline constexpr std::uint32_t random_kernel_inputs = 1024;
+
+/// What they read, and the blocks to run them in.
+const std::vector<std::uint32_t>& random_kernel_input();
+Extent random_kernel_block(std::uint32_t number);
+
+/// Which ones a test runs: CUCORE_RANDOM_FIRST and CUCORE_RANDOM_KERNELS, for longer runs than a test's.
+struct RandomKernels {
+  std::uint32_t first, count;
+};
+RandomKernels random_kernels_to_run(std::uint32_t first_usually = 0);
 
 }  // namespace cucore::cpu
