@@ -5,12 +5,14 @@
 #include "cpu/codegen/vector_checks.hpp"
 
 #include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/CFG.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/Local.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "cpu/codegen/check_mark_calls.hpp"
 #include "cpu/codegen/check_marks.hpp"
@@ -67,6 +69,15 @@ bool has_accesses_only(const Value& address) {
     if (llvm::isa<llvm::GetElementPtrInst>(instruction)) return has_accesses_only(*instruction);
     return address_of_access(*instruction) == &address &&
            std::count(user->value_op_begin(), user->value_op_end(), &address) == 1;
+  });
+}
+
+/// Whether an address with a check is accessed in another block than `block`.
+bool is_accessed_elsewhere(const Instruction& address, const llvm::BasicBlock& block) {
+  return std::any_of(address.user_begin(), address.user_end(), [&](const llvm::User* user) {
+    const auto& instruction = *llvm::cast<Instruction>(user);
+    return instruction.getParent() != &block ||
+           (llvm::isa<llvm::GetElementPtrInst>(instruction) && is_accessed_elsewhere(instruction, block));
   });
 }
 
@@ -230,7 +241,61 @@ Value* VectorEmitter::lanes_inside(const RangeMark& range, unsigned chunk) {
   return b.CreateAnd(inside, b.CreateICmpEQ(b.CreateAnd(first, splat(b.getInt64(range.alignment - 1))), zeros));
 }
 
+/// What the end of a block is made of, if the block has checks and is there twice: values go there by their slots.
+void VectorEmitter::keep_for_end(llvm::BasicBlock& block) {
+  passed_.clear();
+  kept_.clear();
+  if (llvm::none_of(block, [](const Instruction& each) { return is_mark(each, lanes_mark); })) return;
+  auto* const branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
+  if (branch == nullptr) return;
+  if (branch->isConditional()) {
+    kept_.insert(branch->getCondition());
+    if (auto* const comparison = llvm::dyn_cast<llvm::ICmpInst>(branch->getCondition()))
+      kept_.insert(comparison->op_begin(), comparison->op_end());
+  }
+  for (llvm::BasicBlock* const next : llvm::successors(&block))
+    for (llvm::PHINode& phi : next->phis()) kept_.insert(phi.getIncomingValueForBlock(&block));
+}
+
+/// While nothing has had an effect, one branch answers for all checks since the last access. Where lanes are outside,
+/// the block begins anew, and there each access asks for itself.
+void VectorEmitter::flush_lane_checks() {
+  if (unasked_.empty()) return;
+  const auto checks = std::exchange(unasked_, {});
+  Value* inside = b.getTrue();
+  for (const CallInst* const check : checks) inside = b.CreateAnd(inside, is_inside(LaneMark(*check)));
+  if (with_care_ == nullptr) with_care_ = new_block("with.care");
+  auto* next = new_block("inside");
+  b.CreateCondBr(b.CreateNot(inside), with_care_, next, seldom(b));
+  b.SetInsertPoint(next);
+  for (CallInst* const check : checks) {
+    passed_.insert(check);
+    if (!is_accessed_elsewhere(*check, *current_)) continue;
+    for (llvm::AllocaInst* each : refusals_of(check))
+      b.CreateStore(llvm::Constant::getNullValue(each->getAllocatedType()), each);
+  }
+}
+
+/// The block anew, and the point where both ways meet before its end.
+void VectorEmitter::emit_with_care(llvm::BasicBlock* block) {
+  auto* end = new_block("checked");
+  b.CreateBr(end);
+  b.SetInsertPoint(std::exchange(with_care_, nullptr));
+  forget();
+  takes_care_ = true;
+  emit_body(block);
+  takes_care_ = false;
+  b.CreateBr(end);
+  b.SetInsertPoint(end);
+  forget();
+}
+
 void VectorEmitter::emit_lane_check(CallInst& call) {
+  if (version_ == Full && division_ == nullptr && can_restart_ && !takes_care_) {
+    put(&call, get(LaneMark(call).address));
+    unasked_.push_back(&call);
+    return;
+  }
   flush_checks();
   can_restart_ = false;  // what is reported is reported once
   put(&call, get(LaneMark(call).address));
@@ -288,7 +353,9 @@ Value* VectorEmitter::dummy_if_refused(Value* address) {
 /// Emits an access of all lanes, which `access` does, and another one where some of them were refused.
 void VectorEmitter::emit_access(Instruction& instruction, llvm::function_ref<Wide()> access) {
   CallInst* const check = check_of(instruction);
-  if (check == nullptr) {
+  if (check != nullptr) flush_lane_checks();
+  const bool has_passed = !takes_care_ && passed_.contains(check) && check->getParent() == current_;
+  if (check == nullptr || has_passed) {
     Wide result = access();
     if (!result.parts.empty()) put(&instruction, std::move(result));
     return;

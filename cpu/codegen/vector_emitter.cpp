@@ -159,13 +159,7 @@ void VectorEmitter::enter() {
 void VectorEmitter::emit_block(BasicBlock* block, Version version) {
   version_ = version;
   current_ = block;
-  known_.values.clear();
-  known_.vectors.clear();
-  known_.inside.clear();
-  mask_vectors_.assign(width_.chunks, nullptr);
-  unchecked_ = nullptr;
-  can_restart_ = true;
-  prefetched_.clear();
+  forget();
   b.SetInsertPoint(bodies_[version][block]);
   b.SetCurrentDebugLocation({});
   if (version == Masked) {
@@ -178,13 +172,10 @@ void VectorEmitter::emit_block(BasicBlock* block, Version version) {
   } else {
     mask_.assign(width_.chunks, all_lanes());
   }
-  for (Instruction& instruction : *block) {
-    if (instruction.isTerminator()) break;
-    emit_instruction(instruction);
-    if (!refusal_.empty()) return;
-  }
-  b.SetCurrentDebugLocation(block->getTerminator()->getDebugLoc());
-  flush_checks();
+  keep_for_end(*block);
+  emit_body(block);
+  if (with_care_ != nullptr) emit_with_care(block);
+  if (!refusal_.empty()) return;
   if (auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator())) {
     if (version == Full) {
       emit_full_branch(block, *branch);
@@ -206,6 +197,26 @@ void VectorEmitter::emit_block(BasicBlock* block, Version version) {
     b.CreateStore(left, alive_[k]);
   }
   b.CreateBr(check_after(block, {}));
+}
+
+/// All but the terminator.
+void VectorEmitter::emit_body(BasicBlock* block) {
+  unchecked_ = nullptr;
+  can_restart_ = true;
+  prefetched_.clear();
+  for (Instruction& instruction : *block) {
+    if (instruction.isTerminator()) break;
+    emit_instruction(instruction);
+    if (!refusal_.empty()) return;
+  }
+  b.SetCurrentDebugLocation(block->getTerminator()->getDebugLoc());
+  flush_checks();
+}
+
+/// Nothing is known where ways meet.
+void VectorEmitter::forget() {
+  known_ = Known();
+  mask_vectors_.assign(width_.chunks, nullptr);
 }
 
 /// Enters the masked version of a block if lanes wait for it. At a barrier they wait until all have come that have not

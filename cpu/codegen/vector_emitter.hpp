@@ -67,6 +67,8 @@ class VectorEmitter {
   void prepare();
   void enter();
   void emit_block(llvm::BasicBlock* block, Version version);
+  void emit_body(llvm::BasicBlock* block);
+  void forget();
   void emit_dispatch(llvm::BasicBlock* block);
   void emit_return();
   void write_phis(llvm::BasicBlock* from, llvm::BasicBlock* to, Version version, llvm::ArrayRef<llvm::Value*> mask);
@@ -122,6 +124,7 @@ class VectorEmitter {
   Wide once(llvm::Instruction& instruction, unsigned parts);
   void emit_check(llvm::Instruction& extension);
   void flush_checks();
+  void flush_wraps();
   void emit_vectors(llvm::Instruction& instruction);
   llvm::Value* emit_vector(llvm::Instruction& instruction, unsigned chunk);
   llvm::Value* emit_vector_call(llvm::CallInst& call, unsigned chunk);
@@ -186,6 +189,9 @@ class VectorEmitter {
 
   // vector_checks.cpp
   void emit_lane_check(llvm::CallInst& call);
+  void flush_lane_checks();
+  void keep_for_end(llvm::BasicBlock& block);
+  void emit_with_care(llvm::BasicBlock* block);
   llvm::Value* is_inside(const RangeMark& range);
   llvm::Value* whether_inside(const RangeMark& range);
   llvm::Value* lanes_inside(const RangeMark& range, unsigned chunk);
@@ -267,9 +273,14 @@ class VectorEmitter {
   Parts mask_;
   Parts mask_vectors_;
   Known known_;
-  llvm::Value* unchecked_ = nullptr;         ///< whether a check failed that nothing has acted on yet
-  bool can_restart_ = true;                  ///< nothing in the block so far has had an effect
-  llvm::DenseSet<llvm::Value*> prefetched_;  ///< bases of addresses that were fetched ahead
+  llvm::Value* unchecked_ = nullptr;                ///< whether a check failed that nothing has acted on yet
+  llvm::SmallVector<llvm::CallInst*, 16> unasked_;  ///< checks of accesses that nothing has acted on yet
+  llvm::DenseSet<llvm::CallInst*> passed_;          ///< those of this block that all lanes have passed
+  llvm::BasicBlock* with_care_ = nullptr;           ///< where the block begins anew if lanes do not pass
+  bool takes_care_ = false;                         ///< it is this that is being emitted
+  llvm::DenseSet<llvm::Value*> kept_;               ///< what the end of a block that is there twice needs of it
+  bool can_restart_ = true;                         ///< nothing in the block so far has had an effect
+  llvm::DenseSet<llvm::Value*> prefetched_;         ///< bases of addresses that were fetched ahead
 };
 
 }  // namespace cucore::cpu::codegen

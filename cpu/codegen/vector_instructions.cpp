@@ -131,8 +131,14 @@ void VectorEmitter::emit_check(Instruction& extension) {
   }
 }
 
-/// Goes to the masked version, where nothing is taken for granted, if a check failed. Comes before every access.
+/// Comes before everything that has an effect.
 void VectorEmitter::flush_checks() {
+  flush_wraps();
+  flush_lane_checks();
+}
+
+/// Goes to the masked version, where nothing is taken for granted, if a check failed. Comes before every access.
+void VectorEmitter::flush_wraps() {
   if (unchecked_ == nullptr) return;
   Value* failed = unchecked_;
   unchecked_ = nullptr;

@@ -71,8 +71,11 @@ Wide VectorEmitter::thread_register(llvm::LoadInst& load, std::uint64_t field) {
 void VectorEmitter::emit_load(llvm::LoadInst& load) {
   if (const auto field = thread_field(load.getPointerOperand(), scalar_))
     return put(&load, thread_register(load, *field));
-  flush_checks();
-  if (!load.isSimple()) can_restart_ = false;
+  flush_wraps();
+  if (!load.isSimple()) {
+    flush_lane_checks();
+    can_restart_ = false;
+  }
   if (load.isSimple() && !shapes().of(load.getPointerOperand()).is_uniform() && !is_element(load.getType()) &&
       !is_pair(load.getType()))
     return refuse("a load of small vectors or bits");

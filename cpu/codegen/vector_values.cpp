@@ -59,7 +59,7 @@ Wide VectorEmitter::get(Value* value) {
 
 /// Keeps the result of an instruction for its block, and for others if they use it.
 void VectorEmitter::put(Instruction* instruction, Wide wide) {
-  if (instruction->isUsedOutsideOfBlock(current_)) {
+  if (instruction->isUsedOutsideOfBlock(current_) || kept_.contains(instruction)) {
     if (instruction->getType()->isStructTy()) {
       refuse("a pair of values that another block takes apart");
       return;

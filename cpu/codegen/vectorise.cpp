@@ -1,6 +1,7 @@
 // From the scalar form to the vector form: see vectorise.hpp.
 #include "cpu/codegen/vectorise.hpp"
 
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/PassManager.h>
@@ -87,15 +88,25 @@ void isolate_meetings(llvm::Function& scalar) {
   }
 }
 
-/// Whether an instruction, and what it needs, can stand before another one of its block.
-bool can_come_before(const Instruction& instruction, const Instruction& other) {
+using Visited = llvm::SmallPtrSet<const Instruction*, 16>;
+
+bool operands_can_come_before(const Instruction& instruction, const Instruction& other, Visited& visited);
+
+/// Whether an instruction, and what it needs, can stand before another one of its block. Those visited before can.
+bool can_come_before(const Instruction& instruction, const Instruction& other, Visited& visited) {
   if (instruction.getParent() != other.getParent() || instruction.comesBefore(&other)) return true;
-  if (llvm::isa<llvm::PHINode>(instruction) || instruction.mayReadFromMemory() ||
-      !llvm::isSafeToSpeculativelyExecute(&instruction))
+  if (!visited.insert(&instruction).second) return true;
+  if (llvm::isa<llvm::PHINode>(instruction)) return false;
+  const bool never_changes = instruction.hasMetadata(llvm::LLVMContext::MD_invariant_load);
+  if (!never_changes && (instruction.mayReadFromMemory() || !llvm::isSafeToSpeculativelyExecute(&instruction)))
     return false;
+  return operands_can_come_before(instruction, other, visited);
+}
+
+bool operands_can_come_before(const Instruction& instruction, const Instruction& other, Visited& visited) {
   return std::all_of(instruction.value_op_begin(), instruction.value_op_end(), [&](const llvm::Value* operand) {
     const auto* needed = llvm::dyn_cast<Instruction>(operand);
-    return needed == nullptr || can_come_before(*needed, other);
+    return needed == nullptr || can_come_before(*needed, other, visited);
   });
 }
 
@@ -106,6 +117,25 @@ void move_before(Instruction& instruction, Instruction& other) {
   instruction.moveBefore(&other);
 }
 
+/// The full version asks once for all checks before the first access of a block, so all come there that can. Addresses
+/// without a shape stay: each of their lanes would take room until the access.
+void gather_checks(llvm::Function& scalar, const Shapes& shapes) {
+  for (llvm::BasicBlock& block : scalar) {
+    Instruction* first = nullptr;  // a check, or what has an effect
+    for (Instruction& instruction : llvm::make_early_inc_range(block)) {
+      if (first == nullptr) {
+        if (has_effect(instruction)) first = &instruction;
+        continue;
+      }
+      if (!is_mark(instruction, lanes_mark)) continue;
+      const llvm::Value* address = llvm::cast<llvm::CallInst>(instruction).getArgOperand(1);
+      Visited visited;
+      if (!shapes.of(address).is_varying() && operands_can_come_before(instruction, *first, visited))
+        move_before(instruction, *first);
+    }
+  }
+}
+
 /// A check that fails restarts its block, so none may come after an effect: see VectorEmitter::flush_checks. Where
 /// accesses are looked at, which may be reported, it comes before the first of them if it can.
 bool split_before_checks(llvm::Function& scalar, const Shapes& shapes) {
@@ -114,7 +144,7 @@ bool split_before_checks(llvm::Function& scalar, const Shapes& shapes) {
     Instruction* effect = nullptr;
     for (Instruction& instruction : llvm::make_early_inc_range(block)) {
       if (effect != nullptr && shapes.checks(&instruction)) {
-        if (is_mark(*effect, lanes_mark) && can_come_before(instruction, *effect)) {
+        if (Visited visited; is_mark(*effect, lanes_mark) && can_come_before(instruction, *effect, visited)) {
           move_before(instruction, *effect);
           continue;
         }
@@ -322,6 +352,7 @@ std::string vectorise(llvm::Function& scalar, const CompileOptions& options, Hos
     if (join_pairs(flow, shapes)) continue;
     if (width.groups() > 1 && recompute_behind_barriers(flow, shapes)) continue;
     if (split_before_checks(scalar, shapes)) continue;
+    gather_checks(scalar, shapes);
     VectorEmitter emitter(scalar, flow, width, host, options.form == FormOfCode::Masked);
     llvm::Function* group = emitter.emit();
     if (group == nullptr) return emitter.refusal();
