@@ -106,7 +106,9 @@ CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext ctx) {
 CUresult cuCtxGetFlags(unsigned int* flags) {
   return with_context([&](Context& context) {
     if (!flags) return CUDA_ERROR_INVALID_VALUE;
-    *flags = context.flags() | CU_CTX_MAP_HOST;  // with unified addressing all host memory is mapped
+    // With unified addressing all host memory is mapped; a GPU's driver says so of primary contexts.
+    *flags = context.flags();
+    if (context.is_primary()) *flags |= CU_CTX_MAP_HOST;
     return CUDA_SUCCESS;
   });
 }

@@ -42,10 +42,17 @@ TEST_F(DriverAnswers, limits_are_known_and_those_that_are_only_hints_are_kept) {
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, limit(CU_LIMIT_MAX));
 }
 
-TEST_F(DriverAnswers, a_context_maps_host_memory_and_has_all_multiprocessors) {
-  unsigned int flags = 0;
+TEST_F(DriverAnswers, a_primary_context_maps_host_memory_and_each_has_all_multiprocessors) {
+  unsigned int flags = 1;
   ASSERT_OK(cuCtxGetFlags(&flags));
+  EXPECT_EQ(0U, flags);
+  CUcontext primary = nullptr;
+  ASSERT_OK(cuDevicePrimaryCtxRetain(&primary, device));
+  ASSERT_OK(cuCtxPushCurrent(primary));
+  EXPECT_OK(cuCtxGetFlags(&flags));
   EXPECT_EQ(static_cast<unsigned int>(CU_CTX_MAP_HOST), flags);
+  EXPECT_OK(cuCtxPopCurrent(nullptr));
+  EXPECT_OK(cuDevicePrimaryCtxRelease(device));
   CUexecAffinityParam affinity{};
   ASSERT_OK(cuCtxGetExecAffinity(&affinity, CU_EXEC_AFFINITY_TYPE_SM_COUNT));
   int count = 0;
