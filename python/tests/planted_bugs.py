@@ -68,9 +68,11 @@ MEMORY = [
     Planted("cluster_past_end", "Invalid __shared__ write of size 4", grid=2),
     Planted("texture_of_freed_memory", "Invalid texture read of size 4", texels="linear", freed=True),
     Planted("texture_of_freed_rows", "Invalid texture read of size 4", texels="pitched", freed=True),
-    Planted("texture_of_destroyed_array", "Invalid texture read of size 4", texels="array", gone="array"),
-    Planted("surface_of_destroyed_array", "Invalid surface write of size 4", texels="surface", gone="array"),
-    Planted("surface_out_of_range", "Invalid surface access", texels="surface"),
+    Planted("texture_of_destroyed_array", "Invalid texture read of size 4", "memcheck", texels="array", gone="array"),
+    Planted(
+        "surface_of_destroyed_array", "Invalid surface write of size 4", "memcheck", texels="surface", gone="array"
+    ),
+    Planted("surface_out_of_range", "Invalid surface access", "memcheck", texels="surface"),
     Planted("destroyed_texture", "Invalid texture object", texels="linear", gone="object"),
     Planted("destroyed_surface", "Invalid surface object", texels="surface", gone="object"),
     Planted("heap_use_after_free", "Invalid __global__ read of size 4", "memcheck"),
@@ -88,8 +90,15 @@ RACES = [
     Planted("cluster_without_barrier", "Race in __shared__ memory: read and write", grid=2),
     Planted("cluster_read_before_wait", "Race in __shared__ memory: read and write", grid=2),
     Planted("cluster_write_after_arrive", "Race in __shared__ memory: read and write", grid=2),
-    Planted("cluster_before_it_begins", "Race in __shared__ memory: write of a block that may not have begun", grid=2),
-    Planted("cluster_after_it_ends", "Race in __shared__ memory: read of a block that may have ended", grid=2),
+    Planted(
+        "cluster_before_it_begins",
+        "Race in __shared__ memory: write of a block that may not have begun",
+        "racecheck",
+        grid=2,
+    ),
+    Planted(
+        "cluster_after_it_ends", "Race in __shared__ memory: read of a block that may have ended", "racecheck", grid=2
+    ),
     Planted("cluster_ends_without_wait", "Race in __shared__ memory: read of a block that may have ended", grid=2),
     Planted("copy_read_before_wait", "Race in __shared__ memory: read during a copy", "racecheck"),
     Planted("copy_of_a_later_group", "Race in __shared__ memory: read during a copy", "racecheck"),
