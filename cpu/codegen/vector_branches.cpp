@@ -134,6 +134,10 @@ void VectorEmitter::emit_masked_branch(BasicBlock* block, const llvm::BranchInst
     yes.push_back(bits_where(condition, k));
     no.push_back(b.CreateAnd(mask_[k], b.CreateNot(yes.back())));
   }
+  // At the end of a loop's turn the one way writes what all lanes of the next turn have in common, and the other one
+  // may still need what those of this turn have.
+  for (BasicBlock* const target : {first, second})
+    for (const llvm::PHINode& phi : target->phis()) get(phi.getIncomingValueForBlock(block));
   go(first, yes);
   go(second, no);
   b.CreateBr(check_after(block, {first, second}));

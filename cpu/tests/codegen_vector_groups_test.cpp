@@ -185,6 +185,11 @@ TEST(VectorGroups, keep_what_is_the_same_in_a_turn_of_a_loop_that_lanes_leave_on
            // The turn in which each left.
            "L0: mad.lo.u32 %r1, %r1, 3, %r2;\n" + next +
                "setp.lt.u32 %p0, %r2, %r9;\n@%p0 bra L0;\nmad.lo.u32 %r1, %r2, 1000, %r1;\n",
+           // The turn before, which the end of a turn knows of the turn's beginning only.
+           "L0: mov.u32 %r4, %r2;\n" + next +
+               "setp.gt.u32 %p1, %r9, 6;\n@%p1 bra L1;\n"
+               "st.global.u32 [%a1], %r9;\nL1: add.u32 %r1, %r1, %r9;\nsetp.lt.u32 %p0, %r2, %r9;\n@%p0 bra L0;\n"
+               "mad.lo.u32 %r1, %r4, 1000, %r1;\n",
            // By which of two ways it left, and when.
            "L0: setp.eq.u32 %p0, %r2, %r9;\n@%p0 bra L1;\n" + next +
                "setp.lt.u32 %p1, %r2, 7;\n@%p1 bra L0;\nmov.u32 %r3, 500;\nbra L2;\nL1: mov.u32 %r3, 700;\n"
