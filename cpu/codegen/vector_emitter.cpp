@@ -267,9 +267,13 @@ void VectorEmitter::write_phis(BasicBlock* from, BasicBlock* to, Version version
     for (unsigned k = 0; k < value.parts.size(); ++k) {
       Value* part = value.parts[k];
       if (version == Masked && value.shape.is_varying() && mask[k] != all_lanes()) {
-        Value* old = b.CreateLoad(slots[k]->getAllocatedType(), slots[k]);
+        llvm::Type* type = slots[k]->getAllocatedType();
+        // Packed halves are one number to a lane.
+        const auto bits = static_cast<unsigned>(phi->getType()->getPrimitiveSizeInBits());
+        llvm::Type* whole = phi->getType()->isVectorTy() ? widened(b.getIntNTy(bits)) : type;
+        Value* old = b.CreateLoad(whole, slots[k]);
         Value* lanes = b.CreateBitCast(mask[k], llvm::FixedVectorType::get(b.getInt1Ty(), width_.lanes));
-        part = b.CreateSelect(lanes, part, old);
+        part = b.CreateBitCast(b.CreateSelect(lanes, b.CreateBitCast(part, whole), old), type);
       }
       if (version == Masked && value.shape.is_strided() && mask[k] != all_lanes()) {
         // A chunk comes as a whole, but maybe not all of them.
@@ -328,10 +332,14 @@ void VectorEmitter::return_to_full_version(BasicBlock* block) {
   std::vector<Instruction*> live = flow_.live_in().lookup(block);
   for (llvm::PHINode& phi : block->phis()) live.push_back(&phi);
   std::erase_if(live, [](Instruction* value) { return llvm::isa<llvm::AllocaInst>(value); });
-  const auto tests = std::count_if(live.begin(), live.end(), [&](Instruction* value) {
+  const auto is_tested = [&](Instruction* value) {
     return masked_shapes_.of(value).kind != full_shapes_.of(value).kind;
-  });
-  if (tests > most_tests) return;
+  };
+  if (std::count_if(live.begin(), live.end(), is_tested) > most_tests) return;
+  // Packed halves are not compared.
+  if (std::any_of(live.begin(), live.end(),
+                  [&](Instruction* value) { return value->getType()->isVectorTy() && is_tested(value); }))
+    return;
   auto* tries = new_block("whole.again");
   auto* goes_back = new_block("back");
   auto* stays = new_block("stays");

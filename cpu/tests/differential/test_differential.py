@@ -16,6 +16,7 @@ from statements import If, Loop, Operate
 HERE = Path(__file__).resolve().parent
 SEEDS = list(range(120))
 IN_VECTOR_FORM = SEEDS[:30]
+WITH_PACKED_HALVES = [4877, 4886]  # that live where lanes come by different ways
 DIGESTS = sorted((HERE / "digests").glob("*.gz"))
 
 
@@ -41,6 +42,14 @@ def test_programs_write_what_the_interpreter_says(rows):
 @pytest.mark.parametrize("form", ["vector", "masked"])
 def test_the_vector_form_writes_the_same(rows, form):
     assert not differing(rows, run.run(IN_VECTOR_FORM, "cpu", form))
+
+
+@pytest.mark.skipif(os.environ.get("CUCORE_DEVICE") == "gpu", reason="about the CPU device")
+@pytest.mark.parametrize("form", ["vector", "masked"])
+def test_packed_halves_merge_where_lanes_part(form):
+    merged = run.run(WITH_PACKED_HALVES, "cpu", form)
+    assert merged.keys() == set(WITH_PACKED_HALVES)
+    assert not differing(compare.read(HERE / "digests/cpu.txt.gz"), merged)
 
 
 @pytest.mark.parametrize("path", DIGESTS, ids=[path.name for path in DIGESTS])
