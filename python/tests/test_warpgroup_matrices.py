@@ -197,6 +197,7 @@ ONCE = """
 	mov.u32 %r2, cells;
 	add.u32 %r1, %r1, %r2;
 	@%parts st.shared.b32 [%r1], 0;
+	fence.proxy.async;
 	ld.param.u32 %r1, [divergent];
 	bar.sync 0;
 	setp.ne.u32 %parts, %r1, 0;
