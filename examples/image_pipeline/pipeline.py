@@ -87,10 +87,13 @@ def run(code, rgba, gray):
             total, bins = arrays.empty((1,), np.float64), arrays.empty((256,), np.uint32)
             kernel = code.get_kernel("statistics<uchar4>")
             config = cucore.LaunchConfig(grid=32, block=256)
-            timed("statistics uchar4", image.nbytes, config, kernel, total, bins, source, width * height)
+            arguments = (total, bins, source, width * height)
+            total.fill(0, stream=stream)
+            bins.fill(0, stream=stream)
+            timed("statistics uchar4", image.nbytes, config, kernel, *arguments)
             total.fill(0, stream=stream)  # the timed launches added up: once more, from zero
             bins.fill(0, stream=stream)
-            cucore.launch(stream, config, kernel, total, bins, source, width * height)
+            cucore.launch(stream, config, kernel, *arguments)
             results["mean"] = float(arrays.download(total, (1,), np.float64)[0]) / (width * height)
             results["bins"] = arrays.download(bins, (256,), np.uint32)
     return results, timings
