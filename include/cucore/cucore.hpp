@@ -28,6 +28,7 @@
 #include "cucore/device_resources.hpp"
 #include "cucore/event.hpp"
 #include "cucore/event_pool.hpp"
+#include "cucore/graph_memory.hpp"
 #include "cucore/kernel.hpp"
 #include "cucore/launch.hpp"
 #include "cucore/linker.hpp"

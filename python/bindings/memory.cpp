@@ -4,21 +4,10 @@
 #include <nanobind/stl/vector.h>
 
 #include "cucore/device.hpp"
+#include "python/bindings/core_resources.hpp"
 
 namespace cucore::python {
 namespace {
-
-template <class T>
-PyBuffer* allocate(nb::handle self, std::uint64_t size, nb::handle stream) {
-  MemoryResource& resource = *nb::cast<T&>(self).resource;
-  const std::shared_ptr<MemoryResource> kept = resource.shared_from_this();
-  const PyStream& on = required_stream(stream);
-  const auto from = [&](const Stream& order) { return kept->allocate(size, order); };
-  auto buffer =
-      std::make_unique<PyBuffer>(on.value().owner() == nullptr ? on.use(from) : PyStream(kept_stream(on)).use(from));
-  buffer->resource = nb::borrow(self);
-  return buffer.release();
-}
 
 // The stream argument of resources that work at once: optional.
 template <class T>
@@ -26,13 +15,6 @@ PyBuffer* allocate_at_once(nb::handle self, std::uint64_t size, nb::handle strea
   const nb::object on =
       stream.is_none() ? nb::module_::import_("cucore._core").attr("LEGACY_DEFAULT_STREAM") : nb::borrow(stream);
   return allocate<T>(self, size, on);
-}
-
-template <class T>
-void deallocate(nb::handle self, nb::handle address, std::uint64_t size, nb::handle stream) {
-  const std::shared_ptr<MemoryResource> kept = nb::cast<T&>(self).resource;
-  const std::uint64_t pointer = unsigned_number(address, "ptr");
-  required_stream(stream).use([&](const Stream& on) { kept->deallocate(pointer, size, on); });
 }
 
 template <class T>
@@ -46,16 +28,6 @@ void deallocate_at_once(nb::handle self, nb::handle address, std::uint64_t size,
   throw nb::type_error((std::string(Py_TYPE(self.ptr())->tp_name) + " does not define " + member +
                         ": a class derived from MemoryResource must")
                            .c_str());
-}
-
-template <class T, class Class>
-void bind_core_resource(Class& cls) {
-  cls.def_prop_ro("is_device_accessible", [](const T& self) { return self.resource->is_device_accessible(); })
-      .def_prop_ro("is_host_accessible", [](const T& self) { return self.resource->is_host_accessible(); })
-      .def_prop_ro("is_managed", [](const T& self) { return self.resource->is_managed(); })
-      .def_prop_ro(
-          "device_id", [](const T& self) { return self.resource->device_id(); },
-          "The device whose memory it is, or -1.");
 }
 
 void no_ipc(const nb::object& options, const char* resource) {

@@ -17,6 +17,7 @@ NB_MODULE(_core_bindings, module) {
   py::bind_stream(module);
   py::bind_device(module);
   py::bind_memory(module);
+  py::bind_graph_memory(module);
   py::bind_buffer(module);
   py::bind_kernel(module);
   py::bind_object_code(module);

@@ -293,6 +293,7 @@ void bind_device_resources(nb::module_& module);
 void bind_stream(nb::module_& module);
 void bind_event(nb::module_& module);
 void bind_event_pool(nb::module_& module);
+void bind_graph_memory(nb::module_& module);
 void bind_memory(nb::module_& module);
 void bind_buffer(nb::module_& module);
 void bind_object_code(nb::module_& module);

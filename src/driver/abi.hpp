@@ -125,6 +125,11 @@ inline constexpr int CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH = 6;
 inline constexpr int CU_MEMPOOL_ATTR_USED_MEM_CURRENT = 7;
 inline constexpr int CU_MEMPOOL_ATTR_USED_MEM_HIGH = 8;
 
+inline constexpr int CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT = 0;
+inline constexpr int CU_GRAPH_MEM_ATTR_USED_MEM_HIGH = 1;
+inline constexpr int CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT = 2;
+inline constexpr int CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH = 3;
+
 inline constexpr int CU_JIT_MAX_REGISTERS = 0;
 inline constexpr int CU_JIT_INFO_LOG_BUFFER = 3;
 inline constexpr int CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4;

@@ -1,0 +1,37 @@
+// Members that the Python classes of the core's memory resources share.
+#pragma once
+
+#include "python/bindings/memory.hpp"
+
+namespace cucore::python {
+
+template <class T>
+PyBuffer* allocate(nb::handle self, std::uint64_t size, nb::handle stream) {
+  MemoryResource& resource = *nb::cast<T&>(self).resource;
+  const std::shared_ptr<MemoryResource> kept = resource.shared_from_this();
+  const PyStream& on = required_stream(stream);
+  const auto from = [&](const Stream& order) { return kept->allocate(size, order); };
+  auto buffer =
+      std::make_unique<PyBuffer>(on.value().owner() == nullptr ? on.use(from) : PyStream(kept_stream(on)).use(from));
+  buffer->resource = nb::borrow(self);
+  return buffer.release();
+}
+
+template <class T>
+void deallocate(nb::handle self, nb::handle address, std::uint64_t size, nb::handle stream) {
+  const std::shared_ptr<MemoryResource> kept = nb::cast<T&>(self).resource;
+  const std::uint64_t pointer = unsigned_number(address, "ptr");
+  required_stream(stream).use([&](const Stream& on) { kept->deallocate(pointer, size, on); });
+}
+
+template <class T, class Class>
+void bind_core_resource(Class& cls) {
+  cls.def_prop_ro("is_device_accessible", [](const T& self) { return self.resource->is_device_accessible(); })
+      .def_prop_ro("is_host_accessible", [](const T& self) { return self.resource->is_host_accessible(); })
+      .def_prop_ro("is_managed", [](const T& self) { return self.resource->is_managed(); })
+      .def_prop_ro(
+          "device_id", [](const T& self) { return self.resource->device_id(); },
+          "The device whose memory it is, or -1.");
+}
+
+}  // namespace cucore::python
