@@ -167,6 +167,8 @@ int work(const std::filesystem::path& folder) {
   const cucore::Kernel statistics = code.get_kernel("statistics<uchar4>");
   const cucore::LaunchConfig wide{.grid = {32}, .block = {256}};
   const int count = static_cast<int>(pixels);
+  sum.fill(std::uint8_t{0}, stream);
+  bins.fill(std::uint8_t{0}, stream);
   timed("statistics uchar4", rgba_in.size(), wide, statistics, sum, bins, rgba_in, count);
   sum.fill(std::uint8_t{0}, stream);  // the timed launches added up: once more, from zero
   bins.fill(std::uint8_t{0}, stream);
