@@ -1,7 +1,5 @@
 // Memory resources over the driver's stream-ordered pools.
 #include <algorithm>
-#include <atomic>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -10,145 +8,43 @@
 #include "cucore/memory.hpp"
 #include "src/detail/buffer_state.hpp"
 #include "src/detail/closed.hpp"
-#include "src/detail/pools_set_aside.hpp"
+#include "src/detail/pool_state.hpp"
 #include "src/detail/stream_state.hpp"
 
 namespace cucore {
-namespace detail {
-
-/// Allocations keep the pool that they are from, so that its destruction finds none left.
-struct PoolState {
-  driver::CUmemoryPool handle = nullptr;
-  mutable OwnedPool owned;  ///< empty for a pool of the driver's; its freed_in is guarded by mutex_
-  int device = -1;          ///< where the memory is; -1: on the host
-  mutable std::atomic<bool> peers_granted = false;
-
-  PoolState() = default;
-  PoolState(const PoolState&) = delete;
-  PoolState& operator=(const PoolState&) = delete;
-  ~PoolState() {
-    if (!is_owned()) return;
-    if (peers_granted) revoke_peers();
-    set_aside(std::move(owned));
-  }
-
-  bool is_owned() const noexcept { return owned.handle.get() != nullptr; }
-
-  /// Notes that memory of the pool will be freed in this context.
-  void used_in(ContextHandle context) const {
-    if (last_context_.load(std::memory_order_acquire) == context) return;
-    const std::lock_guard lock(mutex_);
-    std::vector<ContextHandle>& all = owned.freed_in;
-    if (std::find(all.begin(), all.end(), context) == all.end()) all.push_back(context);
-    last_context_.store(context, std::memory_order_release);
-  }
-
- private:
-  // The driver gives a destroyed pool's handle, and with it the access granted, to a pool made later.
-  void revoke_peers() const noexcept {
-    const driver::Table* table = driver::table_for_release();
-    int devices = 0;
-    if (table == nullptr || table->cuDeviceGetCount(&devices) != driver::CUDA_SUCCESS) return;
-    for (int peer = 0; peer < devices; ++peer) {
-      if (peer == device) continue;
-      const driver::CUmemAccessDesc none{{driver::CU_MEM_LOCATION_TYPE_DEVICE, peer},
-                                         driver::CU_MEM_ACCESS_FLAGS_PROT_NONE};
-      table->cuMemPoolSetAccess(handle, &none, 1);
-    }
-  }
-
-  mutable std::mutex mutex_;
-  mutable std::atomic<ContextHandle> last_context_ = nullptr;
-};
-
-static std::string describe(const PoolState& pool) {
-  return "memory pool " + hexadecimal(pool.handle) +
-         (pool.device < 0 ? " of the host" : " of Device " + std::to_string(pool.device));
-}
+using detail::open_stream;
+using detail::PoolState;
 
 namespace {
 
-template <class Value>
-Value get_attribute(const PoolState& pool, int attribute) {
-  Value value{};
-  driver::check(driver::table().cuMemPoolGetAttribute(pool.handle, attribute, &value), "cuMemPoolGetAttribute",
-                [&] { return "attribute " + std::to_string(attribute) + " of " + describe(pool); });
-  return value;
-}
-
-void set_threshold(const PoolState& pool, std::uint64_t bytes) {
-  driver::check(driver::table().cuMemPoolSetAttribute(pool.handle, driver::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &bytes),
-                "cuMemPoolSetAttribute", [&] { return "the release threshold of " + describe(pool); });
-}
-
-void reset_high_marks(const PoolState& pool) {
-  for (const int mark : {driver::CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, driver::CU_MEMPOOL_ATTR_USED_MEM_HIGH}) {
-    std::uint64_t zero = 0;
-    driver::check(driver::table().cuMemPoolSetAttribute(pool.handle, mark, &zero), "cuMemPoolSetAttribute",
-                  [&] { return "a high mark of " + describe(pool); });
-  }
-}
-
-// The driver's own pools give idle memory back at every synchronisation unless somebody asked for another threshold.
-void keep_idle_memory(const PoolState& pool) {
-  if (get_attribute<std::uint64_t>(pool, driver::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) == 0) {
-    set_threshold(pool, UINT64_MAX);
-  }
-}
-
-std::shared_ptr<const PoolState> create_pool(const driver::CUmemLocation& location, std::size_t max_size,
-                                             std::uint64_t release_threshold) {
+driver::CUmemPoolProps pinned_properties(const driver::CUmemLocation& location, std::size_t max_size) {
   driver::CUmemPoolProps properties{};
   properties.allocType = driver::CU_MEM_ALLOCATION_TYPE_PINNED;
   properties.handleTypes = driver::CU_MEM_HANDLE_TYPE_NONE;
   properties.location = location;
   properties.maxSize = max_size;
-  auto pool = std::make_shared<PoolState>();
-  pool->device = location.type == driver::CU_MEM_LOCATION_TYPE_DEVICE ? location.id : -1;
-  pool->owned = take_set_aside(location, max_size);
-  const RelaxedCaptureScope relaxed;
-  if (pool->is_owned()) {
-    pool->handle = pool->owned.handle.get();
-    reset_high_marks(*pool);
-  } else {
-    driver::check(driver::table().cuMemPoolCreate(&pool->handle, &properties), "cuMemPoolCreate", [&] {
-      return pool->device < 0 ? std::string("a pool of host memory") : "a pool of " + describe_device(pool->device);
-    });
-    pool->owned = {OwningHandle<PoolTraits>(pool->handle), location, max_size, {}};
-  }
-  set_threshold(*pool, release_threshold);
-  return pool;
-}
-
-// Host pools give no device access until somebody asks for it.
-void grant_every_device(const PoolState& pool) {
-  std::vector<driver::CUmemAccessDesc> grants;
-  for (int device = 0; device < device_count(); ++device) {
-    grants.push_back({{driver::CU_MEM_LOCATION_TYPE_DEVICE, device}, driver::CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
-  }
-  const RelaxedCaptureScope relaxed;
-  driver::check(driver::table().cuMemPoolSetAccess(pool.handle, grants.data(), grants.size()), "cuMemPoolSetAccess",
-                [&] { return describe(pool); });
+  return properties;
 }
 
 }  // namespace
-}  // namespace detail
-
-using detail::open_stream;
-using detail::PoolState;
 
 PoolMemoryResource::PoolMemoryResource(std::shared_ptr<const PoolState> pool) : pool_(std::move(pool)) {}
 PoolMemoryResource::~PoolMemoryResource() = default;
 
 std::shared_ptr<const PoolState> PoolMemoryResource::open_pool(const char* call) const {
   if (pool_ == nullptr) detail::refuse_closed("memory resource", call);
+  if (pool_->handle == nullptr) {
+    throw StateError({.call = call,
+                      .message = "the memory resource allocates each buffer by itself and has no pool",
+                      .hint = "make it with a pool"});
+  }
   return pool_;
 }
 
 Buffer PoolMemoryResource::allocate(std::size_t size, const Stream& stream) {
   const auto pool = open_pool("allocate");
   const detail::StreamState& order = open_stream(stream.state(), "allocate");
-  const auto context = detail::allocation_context(order, pool->device);
+  const auto context = detail::allocation_context(order, pool->device());
   const driver::Table& table = driver::table();
   detail::ContextScope scope(context == nullptr ? nullptr : context->handle);
   int capture = driver::CU_STREAM_CAPTURE_STATUS_NONE;
@@ -204,7 +100,7 @@ PoolAttributes PoolMemoryResource::attributes() const {
 }
 
 void PoolMemoryResource::set_release_threshold(std::uint64_t bytes) {
-  detail::set_threshold(*open_pool("set_release_threshold"), bytes);
+  detail::set_release_threshold(*open_pool("set_release_threshold"), bytes);
 }
 
 void PoolMemoryResource::trim_to(std::size_t min_bytes_to_keep) {
@@ -220,7 +116,7 @@ DeviceMemoryResource::DeviceMemoryResource(std::shared_ptr<const PoolState> pool
 
 std::shared_ptr<DeviceMemoryResource> DeviceMemoryResource::create(const Device& device) {
   auto pool = std::make_shared<PoolState>();
-  pool->device = device.ordinal();
+  pool->location = {driver::CU_MEM_LOCATION_TYPE_DEVICE, device.ordinal()};
   const detail::RelaxedCaptureScope relaxed;
   driver::check(driver::table().cuDeviceGetMemPool(&pool->handle, device.handle()), "cuDeviceGetMemPool",
                 [&] { return detail::describe_device(device.ordinal()); });
@@ -230,8 +126,9 @@ std::shared_ptr<DeviceMemoryResource> DeviceMemoryResource::create(const Device&
 
 std::shared_ptr<DeviceMemoryResource> DeviceMemoryResource::create(const Device& device,
                                                                    const DeviceMemoryResourceOptions& options) {
-  auto pool = detail::create_pool({driver::CU_MEM_LOCATION_TYPE_DEVICE, device.ordinal()}, options.max_size,
-                                  options.release_threshold);
+  auto pool =
+      detail::create_pool(pinned_properties({driver::CU_MEM_LOCATION_TYPE_DEVICE, device.ordinal()}, options.max_size),
+                          options.release_threshold);
   return std::shared_ptr<DeviceMemoryResource>(new DeviceMemoryResource(std::move(pool), device.ordinal()));
 }
 
@@ -280,14 +177,8 @@ PinnedMemoryResource::PinnedMemoryResource(std::shared_ptr<const PoolState> pool
     : PoolMemoryResource(std::move(pool)), numa_id_(numa_id) {}
 
 std::shared_ptr<PinnedMemoryResource> PinnedMemoryResource::create() {
-  auto pool = std::make_shared<PoolState>();
-  driver::CUmemLocation host{driver::CU_MEM_LOCATION_TYPE_HOST, 0};
-  {
-    const detail::RelaxedCaptureScope relaxed;
-    driver::check(driver::table().cuMemGetMemPool(&pool->handle, &host, driver::CU_MEM_ALLOCATION_TYPE_PINNED),
-                  "cuMemGetMemPool", "the host", "use LegacyPinnedMemoryResource, which needs no pool");
-    detail::keep_idle_memory(*pool);
-  }
+  auto pool = detail::current_pool({driver::CU_MEM_LOCATION_TYPE_HOST, 0}, driver::CU_MEM_ALLOCATION_TYPE_PINNED,
+                                   "use LegacyPinnedMemoryResource, which needs no pool");
   detail::grant_every_device(*pool);
   return std::shared_ptr<PinnedMemoryResource>(new PinnedMemoryResource(std::move(pool), -1));
 }
@@ -301,7 +192,7 @@ std::shared_ptr<PinnedMemoryResource> PinnedMemoryResource::create(const PinnedM
   const driver::CUmemLocation location =
       options.numa_id ? driver::CUmemLocation{driver::CU_MEM_LOCATION_TYPE_HOST_NUMA, *options.numa_id}
                       : driver::CUmemLocation{driver::CU_MEM_LOCATION_TYPE_HOST, 0};
-  auto pool = detail::create_pool(location, options.max_size, options.release_threshold);
+  auto pool = detail::create_pool(pinned_properties(location, options.max_size), options.release_threshold);
   detail::grant_every_device(*pool);
   return std::shared_ptr<PinnedMemoryResource>(new PinnedMemoryResource(std::move(pool), options.numa_id.value_or(-1)));
 }

@@ -22,6 +22,7 @@
 #include "cucore/toolkit.hpp"
 
 // Running
+#include "cucore/batch.hpp"
 #include "cucore/buffer.hpp"
 #include "cucore/context.hpp"
 #include "cucore/device.hpp"
@@ -32,6 +33,7 @@
 #include "cucore/kernel.hpp"
 #include "cucore/launch.hpp"
 #include "cucore/linker.hpp"
+#include "cucore/managed_memory.hpp"
 #include "cucore/memory.hpp"
 #include "cucore/stream.hpp"
 #include "cucore/timer.hpp"

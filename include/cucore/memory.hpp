@@ -84,6 +84,7 @@ class CUCORE_API PoolMemoryResource : public MemoryResource {
   void set_release_threshold(std::uint64_t bytes);
   /// Returns idle memory above `min_bytes_to_keep` to the operating system (cuMemPoolTrimTo).
   void trim_to(std::size_t min_bytes_to_keep);
+  bool is_closed() const noexcept { return pool_ == nullptr; }
   /// Detaches from the pool; an owned pool goes when its last buffer has gone. Closing twice is allowed. On a GPU an
   /// owned pool that was used waits, as it goes, for the work of the contexts that used it: NVIDIA's driver does not
   /// survive it otherwise.

@@ -10,30 +10,6 @@
 namespace cucore::python {
 namespace {
 
-PyBuffer* from_handle(nb::handle ptr, std::uint64_t size, nb::handle resource, nb::handle owner, nb::handle stream) {
-  const auto number = nb::steal(PyNumber_Long(ptr.is_none() ? nb::int_(0).ptr() : ptr.ptr()));
-  if (!number.is_valid()) throw nb::python_error();
-  const std::uint64_t address = unsigned_number(number, "ptr");
-  if (!resource.is_none() && !owner.is_none()) {
-    throw nb::value_error("a buffer has a memory resource (mr) or an owner, not both");
-  }
-  if (resource.is_none()) {
-    return new PyBuffer(Buffer::from_handle(address, size, owner.is_none() ? nullptr : keep_alive(owner)));
-  }
-  if (!nb::isinstance<PyMemoryResource>(resource)) {
-    throw nb::type_error((std::string("mr must be a MemoryResource, not ") + Py_TYPE(resource.ptr())->tp_name).c_str());
-  }
-  // A class derived in Python need not call __init__ of the base, which then has nothing of the core's either.
-  const PyMemoryResource* wrapped = nb::inst_ready(resource) ? nb::inst_ptr<PyMemoryResource>(resource) : nullptr;
-  const bool in_python = wrapped == nullptr || wrapped->resource == nullptr;
-  std::shared_ptr<MemoryResource> core = in_python ? std::make_shared<PythonResource>(resource) : wrapped->resource;
-  auto buffer = std::make_unique<PyBuffer>(
-      stream.is_none() ? Buffer::adopt(address, size, std::move(core))
-                       : Buffer::adopt(address, size, std::move(core), kept_stream(required_stream(stream))));
-  if (!in_python) buffer->resource = nb::borrow(resource);
-  return buffer.release();
-}
-
 nb::object copy_to(nb::handle self, nb::handle destination, nb::handle stream) {
   const PyBuffer& source = nb::cast<const PyBuffer&>(self);
   const PyStream& on = required_stream(stream);
@@ -161,6 +137,31 @@ int clear(PyObject* object) {
 
 }  // namespace
 
+PyBuffer buffer_from_handle(nb::handle ptr, std::uint64_t size, nb::handle resource, nb::handle owner,
+                            nb::handle stream) {
+  const auto number = nb::steal(PyNumber_Long(ptr.is_none() ? nb::int_(0).ptr() : ptr.ptr()));
+  if (!number.is_valid()) throw nb::python_error();
+  const std::uint64_t address = unsigned_number(number, "ptr");
+  if (!resource.is_none() && !owner.is_none()) {
+    throw nb::value_error("a buffer has a memory resource (mr) or an owner, not both");
+  }
+  if (resource.is_none()) {
+    return PyBuffer(Buffer::from_handle(address, size, owner.is_none() ? nullptr : keep_alive(owner)));
+  }
+  if (!nb::isinstance<PyMemoryResource>(resource)) {
+    throw nb::type_error((std::string("mr must be a MemoryResource, not ") + Py_TYPE(resource.ptr())->tp_name).c_str());
+  }
+  // A class derived in Python need not call __init__ of the base, which then has nothing of the core's either.
+  const PyMemoryResource* wrapped = nb::inst_ready(resource) ? nb::inst_ptr<PyMemoryResource>(resource) : nullptr;
+  const bool in_python = wrapped == nullptr || wrapped->resource == nullptr;
+  std::shared_ptr<MemoryResource> core = in_python ? std::make_shared<PythonResource>(resource) : wrapped->resource;
+  PyBuffer buffer(stream.is_none()
+                      ? Buffer::adopt(address, size, std::move(core))
+                      : Buffer::adopt(address, size, std::move(core), kept_stream(required_stream(stream))));
+  if (!in_python) buffer.resource = nb::borrow(resource);
+  return buffer;
+}
+
 nb::object PyBuffer::resource_object() const {
   if (!is_open()) return nb::none();
   if (resource.is_valid()) return resource;
@@ -182,23 +183,32 @@ std::uint64_t unsigned_number(nb::handle object, const char* what) {
   return value;
 }
 
-void bind_buffer(nb::module_& module) {
+PyType_Slot* buffer_type_slots() noexcept {
   static PyType_Slot slots[] = {
       {Py_tp_traverse, reinterpret_cast<void*>(traverse)}, {Py_tp_clear, reinterpret_cast<void*>(clear)},
       {Py_tp_finalize, reinterpret_cast<void*>(finalize)}, {Py_bf_getbuffer, buffer_slots[0].pfunc},
       {Py_bf_releasebuffer, buffer_slots[1].pfunc},        {0, nullptr}};
-  auto cls =
-      nb::class_<PyBuffer>(module, "Buffer", nb::type_slots(slots), nb::is_weak_referenceable(), nb::dynamic_attr(),
-                           "A range of memory and what keeps it alive. Device.allocate(), a MemoryResource's "
-                           "allocate() and Buffer.from_handle() make one.");
+  return slots;
+}
+
+void bind_buffer(nb::module_& module) {
+  auto cls = nb::class_<PyBuffer>(module, "Buffer", nb::type_slots(buffer_type_slots()), nb::is_weak_referenceable(),
+                                  nb::dynamic_attr(),
+                                  "A range of memory and what keeps it alive. Device.allocate(), a MemoryResource's "
+                                  "allocate() and Buffer.from_handle() make one.");
   forbid_construction<PyBuffer>(
       cls,
       "Buffer cannot be instantiated directly: use Device.allocate(), MemoryResource.allocate() or "
       "Buffer.from_handle()");
-  cls.def_static("from_handle", from_handle, nb::arg("ptr").none(), nb::arg("size"), nb::arg("mr") = nb::none(),
-                 nb::arg("owner") = nb::none(), nb::kw_only(), nb::arg("stream") = nb::none(),
-                 "Wraps an address. With `mr` the buffer owns the memory, which mr.deallocate() takes back, in the "
-                 "order of `stream`; `owner` is only kept alive.")
+  cls.def_static(
+         "from_handle",
+         [](nb::handle ptr, std::uint64_t size, nb::handle mr, nb::handle owner, nb::handle stream) {
+           return new PyBuffer(buffer_from_handle(ptr, size, mr, owner, stream));
+         },
+         nb::arg("ptr").none(), nb::arg("size"), nb::arg("mr") = nb::none(), nb::arg("owner") = nb::none(),
+         nb::kw_only(), nb::arg("stream") = nb::none(),
+         "Wraps an address. With `mr` the buffer owns the memory, which mr.deallocate() takes back, in the "
+         "order of `stream`; `owner` is only kept alive.")
       .def_prop_ro(
           "handle", [](const PyBuffer& self) { return self.value().handle(); }, "The address; 0 when closed.")
       .def_prop_ro(
@@ -264,8 +274,10 @@ void bind_buffer(nb::module_& module) {
       .def("__hash__",
            [](const PyBuffer& self) { return nb::hash(nb::make_tuple(self.value().handle(), self.value().size())); })
       .def("__repr__",
-           [](const PyBuffer& self) {
-             return "<Buffer ptr=" + hex(self.value().handle()) + " size=" + std::to_string(self.value().size()) + ">";
+           [](nb::handle object) {
+             const PyBuffer& self = self_as<PyBuffer>(object);
+             return std::string("<") + nb::str(object.type().attr("__name__")).c_str() +
+                    " ptr=" + hex(self.value().handle()) + " size=" + std::to_string(self.value().size()) + ">";
            })
       .def("__reduce__", [](const PyBuffer&) -> nb::object {
         throw std::runtime_error("a Buffer can be pickled only if its memory resource is IPC-enabled");

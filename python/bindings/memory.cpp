@@ -136,8 +136,8 @@ void bind_pools(nb::module_& module) {
             without_gil([&] { self.pool().trim_to(bytes); });
           },
           nb::arg("min_bytes_to_keep"), "Returns idle memory above that to the operating system.")
-      .def("__bool__", [](const PyPoolMemoryResource& self) { return self.pool().handle() != nullptr; })
-      .def_prop_ro("is_closed", [](const PyPoolMemoryResource& self) { return self.pool().handle() == nullptr; })
+      .def("__bool__", [](const PyPoolMemoryResource& self) { return !self.pool().is_closed(); })
+      .def_prop_ro("is_closed", [](const PyPoolMemoryResource& self) { return self.pool().is_closed(); })
       .def(
           "close", [](const PyPoolMemoryResource& self) { without_gil([&] { self.pool().close(); }); },
           "Detaches from the pool; a pool of its own goes with its last buffer.")

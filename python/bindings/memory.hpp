@@ -6,6 +6,8 @@
 #include <mutex>
 
 #include "cucore/buffer.hpp"
+#include "cucore/error.hpp"
+#include "cucore/managed_memory.hpp"
 #include "cucore/memory.hpp"
 #include "python/bindings/wrappers.hpp"
 
@@ -26,6 +28,7 @@ struct PyPoolMemoryResource : PyMemoryResource {
 };
 struct PyDeviceMemoryResource : PyPoolMemoryResource {};
 struct PyPinnedMemoryResource : PyPoolMemoryResource {};
+struct PyManagedMemoryResource : PyPoolMemoryResource {};
 struct PyLegacyPinnedMemoryResource : PyMemoryResource {};
 struct PySynchronousMemoryResource : PyMemoryResource {};
 
@@ -91,6 +94,40 @@ struct PyBuffer {
   }
 };
 
+struct PyManagedBuffer : PyBuffer {
+  explicit PyManagedBuffer(PyBuffer made) : PyBuffer(std::move(made)) {}
+  /// Calls `call` with the core's ManagedBuffer, as use().
+  template <class Call>
+  decltype(auto) use_managed(Call&& call) const {
+    return use([&](const Buffer& plain) {
+      const ManagedBuffer managed(plain.share());
+      return call(managed);
+    });
+  }
+};
+
+/// Buffer.from_handle: what it makes, by value.
+PyBuffer buffer_from_handle(nb::handle ptr, std::uint64_t size, nb::handle resource, nb::handle owner,
+                            nb::handle stream);
+
+/// A Device or a Host of Python as the core's location; empty for anything else.
+std::optional<MemoryLocation> memory_location(nb::handle object);
+/// And back; None for none.
+nb::object memory_location_object(const std::optional<MemoryLocation>& location);
+/// The same, for the argument of a call. Throws ValueError for None and TypeError for what is no location.
+MemoryLocation required_location(nb::handle object);
+
+/// Calls what a driver may lack: its UnavailableError is a NotImplementedError in Python.
+template <class Call>
+decltype(auto) if_implemented(Call&& call) {
+  try {
+    return std::forward<Call>(call)();
+  } catch (const UnavailableError& error) {
+    PyErr_SetString(PyExc_NotImplementedError, error.what());
+    throw nb::python_error();
+  }
+}
+
 /// Keeps a Python object alive from C++. Released on any thread; leaked on purpose once the interpreter finalizes.
 std::shared_ptr<const void> keep_alive(nb::handle object);
 
@@ -102,6 +139,8 @@ std::uint64_t unsigned_number(nb::handle object, const char* what);
 
 /// DLPack export of a buffer's bytes (buffer_export.cpp).
 void bind_buffer_exports(nb::class_<PyBuffer>& cls);
+/// What Buffer and the classes derived from it in C++ do with the garbage collector and the buffer protocol.
+PyType_Slot* buffer_type_slots() noexcept;
 /// Slots for the buffer protocol (buffer_export.cpp).
 extern PyType_Slot buffer_slots[];
 

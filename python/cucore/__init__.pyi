@@ -184,6 +184,13 @@ class DeviceMemoryResourceOptions:
     release_threshold: int | None = None
 
 @dataclass
+class ManagedMemoryResourceOptions:
+    preferred_location: int | None = None
+    preferred_location_type: str | None = None
+    pooled: bool = True
+    release_threshold: int | None = None
+
+@dataclass
 class PinnedMemoryResourceOptions:
     ipc_enabled: bool = False
     max_size: int = 0
@@ -570,6 +577,14 @@ class GraphMemoryResource(MemoryResource):
     @property
     def attributes(self) -> GraphMemoryResourceAttributes: ...
 
+class ManagedMemoryResource(_PoolMemoryResource):
+    def __init__(self, options: ManagedMemoryResourceOptions | dict[str, Any] | None = None) -> None: ...
+    def allocate(self, size: int, *, stream: Stream | None = ...) -> ManagedBuffer: ...
+    @property
+    def preferred_location(self) -> tuple[str, int | None] | None: ...
+    @property
+    def is_pooled(self) -> bool: ...
+
 class LegacyPinnedMemoryResource(MemoryResource):
     def __init__(self) -> None: ...
 
@@ -618,6 +633,34 @@ class Buffer(_Owner):
     ) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
+
+class Host:
+    def __new__(cls, numa_id: int | None = None, *, is_numa_current: bool = False) -> Host: ...
+    @classmethod
+    def numa_current(cls) -> Host: ...
+    @property
+    def numa_id(self) -> int | None: ...
+    @property
+    def is_numa_current(self) -> bool: ...
+
+class ManagedBuffer(Buffer):
+    @staticmethod
+    def from_handle(
+        ptr: Any,
+        size: int,
+        mr: MemoryResource | None = None,
+        owner: object | None = None,
+        *,
+        stream: Stream | None = None,
+    ) -> ManagedBuffer: ...
+    read_mostly: bool
+    preferred_location: Device | Host | None
+    accessed_by: Any
+    @property
+    def last_prefetch_location(self) -> Device | Host | None: ...
+    def prefetch(self, location: Device | Host, *, stream: Stream) -> None: ...
+    def discard(self, *, stream: Stream) -> None: ...
+    def discard_prefetch(self, location: Device | Host, *, stream: Stream) -> None: ...
 
 class KernelAttributes:
     def __getitem__(self, device: Device | int) -> KernelAttributes: ...

@@ -30,6 +30,15 @@ def accept(cls, options, what="options"):
     raise TypeError(f"{what} must be a {cls.__name__}, a dict of its fields or None, not {type(options).__name__}")
 
 
+def member(enumeration, value, what):
+    """``value``, a member of a string enumeration or the value of one, as the member. Raises ValueError."""
+    try:
+        return enumeration(value)
+    except ValueError:
+        legal = ", ".join(repr(one.value) for one in enumeration)
+        raise ValueError(f"{what} {value!r} is no {enumeration.__name__}; it must be one of {legal}") from None
+
+
 @dataclass
 class StreamOptions:
     """How ``Device.create_stream`` makes a stream.
@@ -100,13 +109,7 @@ class WorkqueueResourceOptions:
         if self.sharing_scope is not None:
             from cucore.typing import WorkqueueSharingScopeType
 
-            try:
-                self.sharing_scope = WorkqueueSharingScopeType(self.sharing_scope)
-            except ValueError:
-                legal = ", ".join(repr(scope.value) for scope in WorkqueueSharingScopeType)
-                raise ValueError(
-                    f"sharing_scope {self.sharing_scope!r} is no WorkqueueSharingScopeType; it must be one of {legal}"
-                ) from None
+            self.sharing_scope = member(WorkqueueSharingScopeType, self.sharing_scope, "sharing_scope")
         if self.concurrency_limit is not None:
             limit = operator.index(self.concurrency_limit)
             if limit < 1:
@@ -125,6 +128,32 @@ class DeviceMemoryResourceOptions:
     ipc_enabled: bool = False
     max_size: int = 0
     release_threshold: int | None = None
+
+
+@dataclass
+class ManagedMemoryResourceOptions:
+    """How ``ManagedMemoryResource`` makes a pool of its own, or does without.
+
+    preferred_location: where the memory rather is, as preferred_location_type says.
+    preferred_location_type: "device": a device's ordinal; "host": None; "host_numa": a NUMA node, or None for that of
+        the current device; None: a device's ordinal, -1 for the host, or None for no preference.
+    pooled: False allocates each buffer by itself. Only such memory takes advice (ManagedBuffer.read_mostly and so on)
+        on NVIDIA's drivers.
+    release_threshold: bytes the pool keeps when idle; None keeps all.
+    """
+
+    preferred_location: int | None = None
+    preferred_location_type: str | None = None
+    pooled: bool = True
+    release_threshold: int | None = None
+
+    def __post_init__(self):
+        if self.preferred_location_type is not None:
+            from cucore.typing import ManagedMemoryLocationType
+
+            self.preferred_location_type = member(
+                ManagedMemoryLocationType, self.preferred_location_type, "preferred_location_type"
+            )
 
 
 @dataclass
@@ -289,6 +318,7 @@ for _class in (
     SMResourceOptions,
     WorkqueueResourceOptions,
     DeviceMemoryResourceOptions,
+    ManagedMemoryResourceOptions,
     PinnedMemoryResourceOptions,
     ProgramOptions,
 ):

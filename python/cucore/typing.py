@@ -31,6 +31,9 @@ __all__ = [
     "GraphConditionalType",
     "GraphMemoryType",
     "IsStreamType",
+    "ManagedMemoryLocationType",
+    "MemcpyOverlapMode",
+    "MemcpySrcAccessOrder",
     "ObjectCodeFormatType",
     "PCHStatusType",
     "ProcessStateType",
@@ -89,6 +92,29 @@ class GraphMemoryType(StrEnum):
     DEVICE = "device"
     HOST = "host"
     MANAGED = "managed"
+
+
+class ManagedMemoryLocationType(StrEnum):
+    """Where managed memory rather is."""
+
+    DEVICE = "device"
+    HOST = "host"
+    HOST_NUMA = "host_numa"
+
+
+class MemcpySrcAccessOrder(StrEnum):
+    """When the source of a copy may be read."""
+
+    STREAM = "stream"
+    DURING_API_CALL = "during_api_call"
+    ANY = "any"
+
+
+class MemcpyOverlapMode(StrEnum):
+    """Whether a copy makes way for kernels."""
+
+    DEFAULT = "default"
+    PREFER_OVERLAP_WITH_COMPUTE = "prefer_overlap_with_compute"
 
 
 class WorkqueueSharingScopeType(StrEnum):

@@ -28,6 +28,11 @@ PoolsSetAside& all_pools() {
   return *all;
 }
 
+bool are_alike(const driver::CUmemPoolProps& a, const driver::CUmemPoolProps& b) noexcept {
+  return a.allocType == b.allocType && a.handleTypes == b.handleTypes && a.location.type == b.location.type &&
+         a.location.id == b.location.id && a.maxSize == b.maxSize;
+}
+
 }  // namespace
 
 void set_aside(OwnedPool pool) noexcept {
@@ -42,13 +47,12 @@ void set_aside(OwnedPool pool) noexcept {
   }
 }
 
-OwnedPool take_set_aside(const driver::CUmemLocation& location, std::size_t max_size) noexcept {
+OwnedPool take_set_aside(const driver::CUmemPoolProps& properties) noexcept {
   PoolsSetAside& all = all_pools();
-  if (all.is_empty) return {};
+  if (all.is_empty || properties.handleTypes != driver::CU_MEM_HANDLE_TYPE_NONE) return {};
   const std::lock_guard lock(all.mutex);
   for (auto found = all.pools.begin(); found != all.pools.end(); ++found) {
-    const OwnedPool& pool = found->pool;
-    if (pool.location.type != location.type || pool.location.id != location.id || pool.max_size != max_size) continue;
+    if (!are_alike(found->pool.properties, properties)) continue;
     OwnedPool taken = std::move(found->pool);
     all.pools.erase(found);
     all.is_empty = all.pools.empty();

@@ -8,7 +8,6 @@
 // next, and is destroyed after the next wait for the context that somebody asks for.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -19,16 +18,15 @@ namespace cucore::detail {
 /// A pool that cucore made; empty if there is none.
 struct OwnedPool {
   OwningHandle<PoolTraits> handle;
-  driver::CUmemLocation location{};  ///< of its memory
-  std::size_t max_size = 0;
+  driver::CUmemPoolProps properties{};
   std::vector<ContextHandle> freed_in;  ///< contexts in which frees may be pending
 };
 
 /// Destroys the pool where that can be done at once, else sets it aside. Failures are reported, not thrown.
 void set_aside(OwnedPool pool) noexcept;
 
-/// A pool set aside with these properties; an empty one if there is none.
-OwnedPool take_set_aside(const driver::CUmemLocation& location, std::size_t max_size) noexcept;
+/// A pool set aside with these properties; an empty one if there is none, and for a pool that other processes may know.
+OwnedPool take_set_aside(const driver::CUmemPoolProps& properties) noexcept;
 
 /// Around a wait for a context: destroys the pools that were set aside before the wait began and freed nowhere else.
 class DestroyPoolsAfterWait {

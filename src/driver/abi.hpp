@@ -109,12 +109,35 @@ inline constexpr unsigned CU_MEMORYTYPE_HOST = 1;
 inline constexpr unsigned CU_MEMORYTYPE_DEVICE = 2;
 
 inline constexpr int CU_MEM_ALLOCATION_TYPE_PINNED = 1;
+inline constexpr int CU_MEM_ALLOCATION_TYPE_MANAGED = 2;
 inline constexpr int CU_MEM_HANDLE_TYPE_NONE = 0;
+inline constexpr int CU_MEM_LOCATION_TYPE_NONE = 0;
 inline constexpr int CU_MEM_LOCATION_TYPE_DEVICE = 1;
 inline constexpr int CU_MEM_LOCATION_TYPE_HOST = 2;
 inline constexpr int CU_MEM_LOCATION_TYPE_HOST_NUMA = 3;
+inline constexpr int CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT = 4;
 inline constexpr int CU_MEM_ACCESS_FLAGS_PROT_NONE = 0;
 inline constexpr int CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3;
+
+inline constexpr unsigned CU_MEM_ATTACH_GLOBAL = 1;
+inline constexpr int CU_MEM_ADVISE_SET_READ_MOSTLY = 1;
+inline constexpr int CU_MEM_ADVISE_UNSET_READ_MOSTLY = 2;
+inline constexpr int CU_MEM_ADVISE_SET_PREFERRED_LOCATION = 3;
+inline constexpr int CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION = 4;
+inline constexpr int CU_MEM_ADVISE_SET_ACCESSED_BY = 5;
+inline constexpr int CU_MEM_ADVISE_UNSET_ACCESSED_BY = 6;
+inline constexpr int CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY = 1;
+inline constexpr int CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION = 2;
+inline constexpr int CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY = 3;
+inline constexpr int CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION = 4;
+inline constexpr int CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE = 5;
+inline constexpr int CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID = 6;
+inline constexpr int CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE = 7;
+inline constexpr int CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID = 8;
+inline constexpr int CU_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1;
+inline constexpr int CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL = 2;
+inline constexpr int CU_MEMCPY_SRC_ACCESS_ORDER_ANY = 3;
+inline constexpr unsigned CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE = 1;
 
 inline constexpr int CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES = 1;
 inline constexpr int CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC = 2;
@@ -191,6 +214,13 @@ struct CUmemLocation {
 struct CUmemAccessDesc {
   CUmemLocation location;
   int flags;
+};
+
+struct CUmemcpyAttributes {
+  int srcAccessOrder;
+  CUmemLocation srcLocHint;
+  CUmemLocation dstLocHint;
+  unsigned flags;
 };
 
 struct CUmemPoolProps {

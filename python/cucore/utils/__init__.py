@@ -1,18 +1,31 @@
-"""Program caches: where ``Program.compile(..., cache=)`` keeps what it has compiled."""
+"""Program caches, where ``Program.compile(..., cache=)`` keeps what it has compiled, and batches of copies."""
 
-from cucore._core import ProgramCache
+from cucore._core import ProgramCache, discard_batch, discard_prefetch_batch, prefetch_batch
+from cucore.utils._batch import CopyOptions, copy_batch
 from cucore.utils._file_stream import FileStreamProgramCache
 from cucore.utils._in_memory import InMemoryProgramCache
 from cucore.utils._key import make_program_cache_key
 from cucore.utils._resource import ProgramCacheResource
 
 __all__ = [
+    "CopyOptions",
     "FileStreamProgramCache",
     "InMemoryProgramCache",
     "ProgramCache",
     "ProgramCacheResource",
+    "copy_batch",
+    "discard_batch",
+    "discard_prefetch_batch",
     "make_program_cache_key",
+    "prefetch_batch",
 ]
-for _class in (FileStreamProgramCache, InMemoryProgramCache, ProgramCacheResource, make_program_cache_key):
+for _class in (
+    CopyOptions,
+    FileStreamProgramCache,
+    InMemoryProgramCache,
+    ProgramCacheResource,
+    copy_batch,
+    make_program_cache_key,
+):
     _class.__module__ = "cucore.utils"
 del _class

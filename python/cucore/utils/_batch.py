@@ -1,0 +1,58 @@
+"""Batches of copies: the options, and copy_batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cucore import _core
+from cucore._options import accept, member
+from cucore.typing import MemcpyOverlapMode, MemcpySrcAccessOrder
+
+if TYPE_CHECKING:
+    from cucore import Device, Host
+
+
+@dataclass(frozen=True)
+class CopyOptions:
+    """How a batch copies.
+
+    src_access_order: "stream": the source is read in the order of the stream; "during_api_call": before the call
+        returns; "any": at any time until the copy is complete.
+    src_location_hint, dst_location_hint: the Device or Host where managed or pageable memory is, and is to be.
+    overlap_mode: "prefer_overlap_with_compute" rather leaves the SMs to kernels than is fast.
+    """
+
+    src_access_order: MemcpySrcAccessOrder | str = MemcpySrcAccessOrder.STREAM
+    src_location_hint: Device | Host | None = None
+    dst_location_hint: Device | Host | None = None
+    overlap_mode: MemcpyOverlapMode | str = MemcpyOverlapMode.DEFAULT
+
+    def __post_init__(self):
+        from cucore import Device, Host
+
+        order = member(MemcpySrcAccessOrder, self.src_access_order, "src_access_order")
+        object.__setattr__(self, "src_access_order", order)
+        object.__setattr__(self, "overlap_mode", member(MemcpyOverlapMode, self.overlap_mode, "overlap_mode"))
+        for name in ("src_location_hint", "dst_location_hint"):
+            hint = getattr(self, name)
+            if hint is not None and not isinstance(hint, (Device, Host)):
+                raise TypeError(f"{name} must be a Device, a Host or None, not {type(hint).__name__}")
+
+
+def copy_batch(stream, srcs, dsts, *, options=None):
+    """Copies each Buffer of ``srcs`` whole into the one of ``dsts`` at its place, in one call of the driver.
+
+    ``options``: CopyOptions for all, or a sequence with one for each pair. The items may run in any order: what they
+    touch must not overlap.
+    """
+    if options is None:
+        chosen = []
+    elif isinstance(options, Sequence) and not isinstance(options, (str, bytes)):
+        chosen = [accept(CopyOptions, one) for one in options]
+        if isinstance(srcs, Sequence) and len(chosen) != len(srcs):
+            raise ValueError(f"options has {len(chosen)} entries for {len(srcs)} copies: give one, or one for each")
+    else:
+        chosen = [accept(CopyOptions, options)]
+    _core._copy_batch(stream, srcs, dsts, chosen)

@@ -1,0 +1,108 @@
+// PoolState: making pools, what they are told, and their end.
+#include "src/detail/pool_state.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "src/detail/context_scope.hpp"
+
+namespace cucore::detail {
+
+PoolState::~PoolState() {
+  if (!is_owned()) return;
+  if (peers_granted) revoke_peers();
+  set_aside(std::move(owned));
+}
+
+void PoolState::used_in(ContextHandle context) const {
+  if (last_context_.load(std::memory_order_acquire) == context) return;
+  const std::lock_guard lock(mutex_);
+  std::vector<ContextHandle>& all = owned.freed_in;
+  if (std::find(all.begin(), all.end(), context) == all.end()) all.push_back(context);
+  last_context_.store(context, std::memory_order_release);
+}
+
+// The driver gives a destroyed pool's handle, and with it the access granted, to a pool made later.
+void PoolState::revoke_peers() const noexcept {
+  const driver::Table* table = driver::table_for_release();
+  int devices = 0;
+  if (table == nullptr || table->cuDeviceGetCount(&devices) != driver::CUDA_SUCCESS) return;
+  for (int peer = 0; peer < devices; ++peer) {
+    if (peer == device()) continue;
+    const driver::CUmemAccessDesc none{{driver::CU_MEM_LOCATION_TYPE_DEVICE, peer},
+                                       driver::CU_MEM_ACCESS_FLAGS_PROT_NONE};
+    table->cuMemPoolSetAccess(handle, &none, 1);
+  }
+}
+
+std::string describe(const PoolState& pool) {
+  std::string text = "memory pool " + hexadecimal(pool.handle);
+  if (pool.device() >= 0) return text + " of " + describe_device(pool.device());
+  return pool.location.type == driver::CU_MEM_LOCATION_TYPE_NONE ? text : text + " of the host";
+}
+
+void set_release_threshold(const PoolState& pool, std::uint64_t bytes) {
+  driver::check(driver::table().cuMemPoolSetAttribute(pool.handle, driver::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &bytes),
+                "cuMemPoolSetAttribute", [&] { return "the release threshold of " + describe(pool); });
+}
+
+// The driver's own pools give idle memory back at every synchronisation unless somebody asked for another threshold.
+void keep_idle_memory(const PoolState& pool) {
+  if (get_attribute<std::uint64_t>(pool, driver::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) == 0) {
+    set_release_threshold(pool, UINT64_MAX);
+  }
+}
+
+static void reset_high_marks(const PoolState& pool) {
+  for (const int mark : {driver::CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, driver::CU_MEMPOOL_ATTR_USED_MEM_HIGH}) {
+    std::uint64_t zero = 0;
+    driver::check(driver::table().cuMemPoolSetAttribute(pool.handle, mark, &zero), "cuMemPoolSetAttribute",
+                  [&] { return "a high mark of " + describe(pool); });
+  }
+}
+
+std::shared_ptr<const PoolState> create_pool(const driver::CUmemPoolProps& properties,
+                                             std::uint64_t release_threshold) {
+  auto pool = std::make_shared<PoolState>();
+  pool->location = properties.location;
+  pool->owned = take_set_aside(properties);
+  const RelaxedCaptureScope relaxed;
+  if (pool->is_owned()) {
+    pool->handle = pool->owned.handle.get();
+    reset_high_marks(*pool);
+  } else {
+    driver::check(driver::table().cuMemPoolCreate(&pool->handle, &properties), "cuMemPoolCreate", [&] {
+      const bool managed = properties.allocType == driver::CU_MEM_ALLOCATION_TYPE_MANAGED;
+      return managed              ? std::string("a pool of managed memory")
+             : pool->device() < 0 ? std::string("a pool of host memory")
+                                  : "a pool of " + describe_device(pool->device());
+    });
+    pool->owned = {OwningHandle<PoolTraits>(pool->handle), properties, {}};
+  }
+  set_release_threshold(*pool, release_threshold);
+  return pool;
+}
+
+std::shared_ptr<const PoolState> current_pool(const driver::CUmemLocation& location, int type, std::string_view hint) {
+  auto pool = std::make_shared<PoolState>();
+  pool->location = location;
+  driver::CUmemLocation place = location;
+  const RelaxedCaptureScope relaxed;
+  driver::check(driver::table().cuMemGetMemPool(&pool->handle, &place, type), "cuMemGetMemPool",
+                type == driver::CU_MEM_ALLOCATION_TYPE_MANAGED ? "managed memory" : "the host", hint);
+  keep_idle_memory(*pool);
+  return pool;
+}
+
+void grant_every_device(const PoolState& pool) {
+  std::vector<driver::CUmemAccessDesc> grants;
+  for (int device = 0; device < device_count(); ++device) {
+    grants.push_back({{driver::CU_MEM_LOCATION_TYPE_DEVICE, device}, driver::CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
+  }
+  const RelaxedCaptureScope relaxed;
+  driver::check(driver::table().cuMemPoolSetAccess(pool.handle, grants.data(), grants.size()), "cuMemPoolSetAccess",
+                [&] { return describe(pool); });
+}
+
+}  // namespace cucore::detail
