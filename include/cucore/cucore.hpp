@@ -37,3 +37,4 @@
 #include "cucore/memory.hpp"
 #include "cucore/stream.hpp"
 #include "cucore/timer.hpp"
+#include "cucore/virtual_memory.hpp"

@@ -9,21 +9,6 @@
 namespace cucore::python {
 namespace {
 
-// The stream argument of resources that work at once: optional.
-template <class T>
-PyBuffer* allocate_at_once(nb::handle self, std::uint64_t size, nb::handle stream) {
-  const nb::object on =
-      stream.is_none() ? nb::module_::import_("cucore._core").attr("LEGACY_DEFAULT_STREAM") : nb::borrow(stream);
-  return allocate<T>(self, size, on);
-}
-
-template <class T>
-void deallocate_at_once(nb::handle self, nb::handle address, std::uint64_t size, nb::handle stream) {
-  const nb::object on =
-      stream.is_none() ? nb::module_::import_("cucore._core").attr("LEGACY_DEFAULT_STREAM") : nb::borrow(stream);
-  deallocate<T>(self, address, size, on);
-}
-
 [[noreturn]] void not_overridden(nb::handle self, const char* member) {
   throw nb::type_error((std::string(Py_TYPE(self.ptr())->tp_name) + " does not define " + member +
                         ": a class derived from MemoryResource must")
@@ -217,15 +202,6 @@ void bind_pools(nb::module_& module) {
       .def("__repr__", [](const PyPinnedMemoryResource& self) {
         return "<PinnedMemoryResource handle=" + hex(self.pool().handle()) + ">";
       });
-}
-
-template <class T, class Class>
-void bind_at_once(Class& cls) {
-  bind_core_resource<T>(cls);
-  cls.def("allocate", allocate_at_once<T>, nb::arg("size"), nb::kw_only(), nb::arg("stream") = nb::none(),
-          "Memory that is usable at once; `stream` is not waited for.")
-      .def("deallocate", deallocate_at_once<T>, nb::arg("ptr").none(), nb::arg("size"), nb::kw_only(),
-           nb::arg("stream") = nb::none(), "Waits for `stream`, if given, and frees.");
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ NB_MODULE(_core_bindings, module) {
   py::bind_buffer(module);
   py::bind_managed_memory(module);
   py::bind_batch(module);
+  py::bind_virtual_memory(module);
   py::bind_kernel(module);
   py::bind_object_code(module);
   py::bind_launch_config(module);

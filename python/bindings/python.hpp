@@ -298,6 +298,7 @@ void bind_memory(nb::module_& module);
 void bind_buffer(nb::module_& module);
 void bind_managed_memory(nb::module_& module);
 void bind_batch(nb::module_& module);
+void bind_virtual_memory(nb::module_& module);
 void bind_object_code(nb::module_& module);
 void bind_kernel(nb::module_& module);
 void bind_launch_config(nb::module_& module);

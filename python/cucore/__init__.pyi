@@ -191,6 +191,20 @@ class ManagedMemoryResourceOptions:
     release_threshold: int | None = None
 
 @dataclass
+class VirtualMemoryResourceOptions:
+    allocation_type: str = "pinned"
+    location_type: str = "device"
+    handle_type: str | None = "posix_fd"
+    granularity: str = "recommended"
+    gpu_direct_rdma: bool = False
+    addr_hint: int | None = 0
+    addr_align: int | None = None
+    peers: Sequence[Device | int] = ()
+    self_access: str | None = "rw"
+    peer_access: str | None = "rw"
+    numa_id: int | None = None
+
+@dataclass
 class PinnedMemoryResourceOptions:
     ipc_enabled: bool = False
     max_size: int = 0
@@ -584,6 +598,18 @@ class ManagedMemoryResource(_PoolMemoryResource):
     def preferred_location(self) -> tuple[str, int | None] | None: ...
     @property
     def is_pooled(self) -> bool: ...
+
+class VirtualMemoryResource(MemoryResource):
+    def __init__(
+        self, device_id: Device | int, config: VirtualMemoryResourceOptions | dict[str, Any] | None = None
+    ) -> None: ...
+    @property
+    def device(self) -> Device: ...
+    @property
+    def config(self) -> VirtualMemoryResourceOptions: ...
+    def modify_allocation(
+        self, buf: Buffer, new_size: int, config: VirtualMemoryResourceOptions | dict[str, Any] | None = None
+    ) -> Buffer: ...
 
 class LegacyPinnedMemoryResource(MemoryResource):
     def __init__(self) -> None: ...

@@ -176,6 +176,70 @@ class PinnedMemoryResourceOptions:
             raise ValueError(f"numa_id must be a NUMA node (0 or more) or None, not {self.numa_id}")
 
 
+@dataclass
+class VirtualMemoryResourceOptions:
+    """How ``VirtualMemoryResource`` allocates.
+
+    allocation_type: "pinned" or "managed".
+    location_type: "device"; "host"; "host_numa": the node numa_id, or None for that of the device; "host_numa_current":
+        that of the thread that makes the resource.
+    handle_type: how the memory can be given to other processes: "posix_fd", "win32_kmt", "fabric" or None. Memory of
+        location_type "host" cannot be.
+    granularity: sizes round up to the "minimum" or the "recommended" one.
+    gpu_direct_rdma: the memory can be reached by GPUDirect RDMA.
+    addr_hint: where the addresses are to be, if they are free.
+    addr_align: what the address is a multiple of; None: the granularity.
+    peers: further devices that access the memory: Devices or ordinals.
+    self_access, peer_access: what the place of the memory, and the peers, may do: "rw", "r" or None for nothing.
+    """
+
+    allocation_type: str = "pinned"
+    location_type: str = "device"
+    handle_type: str | None = "posix_fd"
+    granularity: str = "recommended"
+    gpu_direct_rdma: bool = False
+    addr_hint: int | None = 0
+    addr_align: int | None = None
+    peers: Sequence[Any] = ()
+    self_access: str | None = "rw"
+    peer_access: str | None = "rw"
+    numa_id: int | None = None
+
+    def __post_init__(self):
+        from cucore import typing
+
+        if self.handle_type == "win32":
+            raise NotImplementedError("handle_type 'win32' needs security attributes, which are not supported")
+        for name, enumeration in (
+            ("allocation_type", typing.VirtualMemoryAllocationType),
+            ("location_type", typing.VirtualMemoryLocationType),
+            ("handle_type", typing.VirtualMemoryHandleType),
+            ("granularity", typing.VirtualMemoryGranularityType),
+            ("self_access", typing.VirtualMemoryAccessType),
+            ("peer_access", typing.VirtualMemoryAccessType),
+        ):
+            value = getattr(self, name)
+            if value is not None or name not in ("handle_type", "self_access", "peer_access"):
+                setattr(self, name, member(enumeration, value, name))
+        if self.numa_id is not None and self.location_type != "host_numa":
+            raise ValueError(f"numa_id is for location_type 'host_numa', not {self.location_type.value!r}")
+
+    def _location(self, device):
+        """The Device or Host, for a resource of ``device``."""
+        if self.location_type == "device":
+            return device
+        from cucore._host import Host
+
+        if self.location_type == "host":
+            return Host()
+        if self.location_type == "host_numa_current":
+            return Host.numa_current()
+        node = device.properties.host_numa_id if self.numa_id is None else self.numa_id
+        if node == -1 and self.numa_id is None:
+            raise RuntimeError(f"the driver does not know the NUMA node of device {device.device_id}: give numa_id")
+        return Host(node)
+
+
 @dataclass(repr=False)
 class ProgramOptions:
     """How ``Program`` compiles. None always means: say nothing to the compiler, so that its own default holds.
@@ -321,6 +385,7 @@ for _class in (
     ManagedMemoryResourceOptions,
     PinnedMemoryResourceOptions,
     ProgramOptions,
+    VirtualMemoryResourceOptions,
 ):
     _class.__module__ = "cucore"
 del _class

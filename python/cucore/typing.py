@@ -38,6 +38,11 @@ __all__ = [
     "PCHStatusType",
     "ProcessStateType",
     "SourceCodeType",
+    "VirtualMemoryAccessType",
+    "VirtualMemoryAllocationType",
+    "VirtualMemoryGranularityType",
+    "VirtualMemoryHandleType",
+    "VirtualMemoryLocationType",
     "WorkqueueSharingScopeType",
 ]
 
@@ -115,6 +120,44 @@ class MemcpyOverlapMode(StrEnum):
 
     DEFAULT = "default"
     PREFER_OVERLAP_WITH_COMPUTE = "prefer_overlap_with_compute"
+
+
+class VirtualMemoryAllocationType(StrEnum):
+    """The kind of physical memory."""
+
+    PINNED = "pinned"
+    MANAGED = "managed"
+
+
+class VirtualMemoryLocationType(StrEnum):
+    """Where physical memory is."""
+
+    DEVICE = "device"
+    HOST = "host"
+    HOST_NUMA = "host_numa"
+    HOST_NUMA_CURRENT = "host_numa_current"
+
+
+class VirtualMemoryHandleType(StrEnum):
+    """How physical memory can be given to other processes."""
+
+    POSIX_FD = "posix_fd"
+    WIN32_KMT = "win32_kmt"
+    FABRIC = "fabric"
+
+
+class VirtualMemoryGranularityType(StrEnum):
+    """What sizes round up to."""
+
+    MINIMUM = "minimum"
+    RECOMMENDED = "recommended"
+
+
+class VirtualMemoryAccessType(StrEnum):
+    """What may be done with mapped memory."""
+
+    READ_WRITE = "rw"
+    READ = "r"
 
 
 class WorkqueueSharingScopeType(StrEnum):

@@ -111,12 +111,18 @@ inline constexpr unsigned CU_MEMORYTYPE_DEVICE = 2;
 inline constexpr int CU_MEM_ALLOCATION_TYPE_PINNED = 1;
 inline constexpr int CU_MEM_ALLOCATION_TYPE_MANAGED = 2;
 inline constexpr int CU_MEM_HANDLE_TYPE_NONE = 0;
+inline constexpr int CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1;
+inline constexpr int CU_MEM_HANDLE_TYPE_WIN32_KMT = 4;
+inline constexpr int CU_MEM_HANDLE_TYPE_FABRIC = 8;
+inline constexpr int CU_MEM_ALLOC_GRANULARITY_MINIMUM = 0;
+inline constexpr int CU_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1;
 inline constexpr int CU_MEM_LOCATION_TYPE_NONE = 0;
 inline constexpr int CU_MEM_LOCATION_TYPE_DEVICE = 1;
 inline constexpr int CU_MEM_LOCATION_TYPE_HOST = 2;
 inline constexpr int CU_MEM_LOCATION_TYPE_HOST_NUMA = 3;
 inline constexpr int CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT = 4;
 inline constexpr int CU_MEM_ACCESS_FLAGS_PROT_NONE = 0;
+inline constexpr int CU_MEM_ACCESS_FLAGS_PROT_READ = 1;
 inline constexpr int CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3;
 
 inline constexpr unsigned CU_MEM_ATTACH_GLOBAL = 1;
@@ -214,6 +220,19 @@ struct CUmemLocation {
 struct CUmemAccessDesc {
   CUmemLocation location;
   int flags;
+};
+
+using CUmemGenericAllocationHandle = unsigned long long;
+
+struct CUmemAllocationProp {
+  int type;
+  int requestedHandleTypes;
+  CUmemLocation location;
+  void* win32HandleMetaData;
+  unsigned char compressionType;  // in cuda.h this and what follows are a struct, allocFlags
+  unsigned char gpuDirectRDMACapable;
+  unsigned short usage;
+  unsigned char reserved[4];
 };
 
 struct CUmemcpyAttributes {

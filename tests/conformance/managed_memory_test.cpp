@@ -134,6 +134,7 @@ TEST(managed_buffer, refuses_other_memory) {
 
 TEST(managed_buffer, is_prefetched_and_discarded) {
   NEED_MANAGED_MEMORY();
+  device().set_current();  // for the default stream
   const Stream stream = device().create_stream();
   const ManagedBuffer buffer(unpooled()->allocate(1 << 16, stream));
   EXPECT_FALSE(buffer.last_prefetch_location().has_value());
