@@ -15,6 +15,17 @@ using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::Value;
 
+namespace {
+
+/// Something to compare bit by bit.
+Value* as_number(llvm::IRBuilder<>& b, Value* value) {
+  const llvm::Type* type = value->getType();
+  if (type->isIntegerTy() || type->isPointerTy()) return value;
+  return b.CreateBitCast(value, b.getIntNTy(static_cast<unsigned>(type->getPrimitiveSizeInBits().getFixedValue())));
+}
+
+}  // namespace
+
 VectorEmitter::VectorEmitter(llvm::Function& scalar, const VectorFlow& flow, const VectorWidth& width,
                              HostFeatures host, bool masks_only)
     : scalar_(scalar),
@@ -364,7 +375,8 @@ void VectorEmitter::return_to_full_version(BasicBlock* block) {
       const Wide claimed{to, parts};
       for (unsigned k = 0; k < width_.chunks; ++k) {
         if (wide.shape.kind == to.kind) {
-          same = b.CreateAnd(same, b.CreateICmpEQ(first_lane_of(claimed, k), first_lane_of(wide, k)));
+          Value* there = as_number(b, first_lane_of(claimed, k));
+          same = b.CreateAnd(same, b.CreateICmpEQ(there, as_number(b, first_lane_of(wide, k))));
           continue;
         }
         Value* there = vector_of(claimed, k, type);

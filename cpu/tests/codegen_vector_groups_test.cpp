@@ -112,6 +112,28 @@ TEST(VectorGroups, return_from_parted_lanes_with_the_steps_that_hold_there) {
                   "add.u32 %r6, %r6, 5;\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 4;\n@%p1 bra L0;\n");
 }
 
+TEST(VectorGroups, return_from_parted_lanes_with_floats_of_their_row) {
+  // What threads of a row have in common, one number to a group where lanes go together and one to a chunk elsewhere.
+  const std::string text =
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n"
+      ".reg .u32 %r<8>;\n.reg .u64 %a<3>;\n.reg .f32 %f<4>;\n.reg .pred %p<2>;\nld.param.u64 %a0, [out];\n"
+      "mov.u32 %r0, %tid.x;\nmov.u32 %r1, %tid.y;\nmad.lo.u32 %r2, %r1, 64, %r0;\ncvt.rn.f32.u32 %f0, %r1;\n"
+      "mov.f32 %f1, 0f3f800000;\nmov.u32 %r4, 0;\n"
+      "L0: and.b32 %r3, %r0, 3;\nL1: fma.rn.f32 %f1, %f1, 0f3f000000, %f0;\nsetp.eq.u32 %p0, %r3, 0;\n"
+      "sub.u32 %r3, %r3, 1;\n@!%p0 bra L1;\nadd.rn.f32 %f1, %f1, %f0;\nadd.u32 %r4, %r4, 1;\n"
+      "setp.lt.u32 %p1, %r4, 4;\n@%p1 bra L0;\n"
+      "mul.wide.u32 %a1, %r2, 4;\nadd.u64 %a1, %a1, %a0;\nst.global.f32 [%a1], %f1;\nret;\n}\n";
+  for (const std::string march : {"", "x86-64-v3"}) {
+    TestModule scalar(text, FormOfCode::Scalar), vector(text, FormOfCode::Vector);
+    scalar.march = vector.march = march;
+    Words expected(256, 0), found(256, 0);
+    scalar.launch("k", {1, 1, 1}, {64, 4, 1}, expected.data());
+    vector.launch("k", {1, 1, 1}, {64, 4, 1}, found.data());
+    EXPECT_EQ(vector.refusal, "");
+    EXPECT_EQ(found, expected) << march;
+  }
+}
+
 TEST(VectorGroups, make_addresses_of_atomics_of_narrow_indices_in_each_lane) {
   // What is there at the end does not depend on the order of threads; sums of what they found there do not, either.
   const std::string begin =
