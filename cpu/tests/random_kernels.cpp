@@ -24,7 +24,7 @@ constexpr unsigned variables = 6;  ///< %v0.. : what programs compute with
 
 class Writer {
  public:
-  explicit Writer(std::uint32_t seed) : random_(seed) {}
+  Writer(std::uint32_t seed, bool is_wild) : random_(seed), is_wild_(is_wild) {}
 
   std::string kernel() {
     meets_ = pick(3) == 0;
@@ -35,7 +35,10 @@ class Writer {
         ".version 8.0\n.target sm_80\n.address_size 64\n"
         ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)\n{\n"
         "  .reg .u32 %v<6>, %t<400>, %x, %lin, %n, %g;\n  .reg .u64 %in, %out, %a<400>;\n  .reg .pred %p<400>;\n"
-        "  .shared .align 4 .b8 tile[4096];\n"
+        "  .shared .align 4 .b8 tile[4096];\n" +
+        std::string(is_wild_
+                        ? "  .local .align 4 .b8 box[32];\n  .reg .b32 %h<4>;\n  .reg .f32 %f<2>;\n  .reg .u64 %d0;\n"
+                        : "") +
         "  ld.param.u64 %in, [in];\n  ld.param.u64 %out, [out];\n  ld.param.u32 %n, [n];\n"
         "  mov.u32 %x, %tid.x;\n  mov.u32 %t0, %tid.y;\n  mov.u32 %t1, %ntid.x;\n  mov.u32 %t2, %tid.z;\n"
         "  mov.u32 %t3, %ntid.y;\n  mad.lo.u32 %t0, %t2, %t3, %t0;\n  mad.lo.u32 %lin, %t0, %t1, %x;\n"
@@ -45,6 +48,12 @@ class Writer {
         "  mov.u32 %v0, %g;\n  mov.u32 %v1, %x;\n  mov.u32 %v2, %ctaid.x;\n  mov.u32 %v3, 12345;\n"
         "  and.b32 %t4, %g, 1023;\n  mul.wide.u32 %a1, %t4, 4;\n  add.u64 %a1, %in, %a1;\n  ld.global.u32 %v4, [%a1];\n"
         "  mov.u32 %v5, %tid.y;\n";
+    for (unsigned word = 0; is_wild_ && word < 8; ++word)
+      text += "  st.local.u32 [box+" + std::to_string(4 * word) + "], " + (word % 2 != 0 ? "%lin" : "%n") + ";\n";
+    if (is_wild_)
+      text +=
+          "  mov.b32 %h0, 0x3c003c00;\n  mov.b32 %h1, 0;\n  mov.b32 %h2, 0xbbffbbff;\n  mov.b32 %h3, 0x3c003c00;\n"
+          "  cvt.rn.f32.u32 %f0, %v5;\n  cvt.rn.f32.u32 %f1, %v1;\n  cvt.u64.u32 %d0, %v0;\n";
     text += body_;
     for (unsigned v = 0; v < variables; ++v)
       text += "  st.global.u32 [%out+" + std::to_string(4 * v) + "], %v" + std::to_string(v) + ";\n";
@@ -80,6 +89,7 @@ class Writer {
   }
 
   void statement(unsigned depth, bool in_loop) {
+    if (is_wild_ && pick(5) == 0) return wild_statement();
     switch (pick(depth < 3 ? 12 : 7)) {
       case 0:
       case 1:
@@ -100,8 +110,84 @@ class Writer {
       case 9:
         return branch(depth, in_loop);
       default:
-        return loop(depth);
+        return is_wild_ && pick(3) == 0 ? indexed_branch(depth, in_loop) : loop(depth);
     }
+  }
+
+  /// What only wild kernels do in straight code.
+  void wild_statement() {
+    const std::string t = temporary(), a = address();
+    switch (pick(9)) {
+      case 0: {  // a place in the thread's own variable
+        const std::string box = address();
+        line("and.b32 " + t + ", " + operand() + ", 7");
+        line("mul.wide.u32 " + a + ", " + t + ", 4");
+        line("mov.u64 " + box + ", box");
+        line("add.u64 " + a + ", " + a + ", " + box);
+        return line(pick(2) != 0 ? "st.local.u32 [" + a + "], " + variable()
+                                 : "ld.local.u32 " + variable() + ", [" + a + "]");
+      }
+      case 1:
+        line("add.cc.u32 " + variable() + ", " + operand() + ", " + operand());
+        return line("addc.u32 " + variable() + ", " + operand() + ", " + operand());
+      case 2: {  // packed halves, which are small where they are added as floats
+        const std::string h = pick(2) != 0 ? "%h0" : "%h1";
+        if (pick(3) == 0) {
+          line("and.b32 " + t + ", " + variable() + ", 0xbbffbbff");
+          return line("mov.b32 " + h + ", " + t);
+        }
+        if (pick(3) == 0) return line("mov.b32 " + variable() + ", " + h);
+        if (pick(2) != 0) return line((pick(2) != 0 ? "add.u16x2 " : "min.s16x2 ") + h + ", %h0, %h1");
+        line("and.b32 " + h + ", " + h + ", %h2");
+        return line("add.rn.f16x2 " + h + ", " + h + ", %h3");
+      }
+      case 3:  // backwards, or some lanes at one place
+        line(pick(2) != 0 ? "sub.u32 " + t + ", 900, %lin" : "shr.u32 " + t + ", %lin, " + std::to_string(1 + pick(5)));
+        line((pick(2) != 0 ? "mul.wide.u32 " : "mul.wide.s32 ") + a + ", " + t + ", 4");
+        line("add.u64 " + a + ", " + a + ", %in");
+        return line(pick(3) != 0 ? "ld.global.u32 " + variable() + ", [" + a + "]"
+                                 : "ld.volatile.global.u32 " + variable() + ", [" + a + "]");
+      case 4:  // what the bits of an index tell
+        line(std::string(pick(2) != 0 ? "and.b32 " : "xor.b32 ") + t + ", " + (pick(2) != 0 ? "%x" : "%lin") + ", " +
+             std::to_string((1U << (1 + pick(6))) - 1));
+        line("add.u32 " + t + ", " + t + ", " + std::to_string(pick(3)));
+        return line("mov.u32 " + variable() + ", " + t);
+      case 5:
+        return line("atom.global." + std::string(pick(2) != 0 ? "add.u32 " : "exch.b32 ") +
+                    (pick(2) != 0 ? variable() : t) + ", [%out+" + std::to_string(24 + 4 * pick(2)) + "], " +
+                    variable());
+      case 6:  // floats, halves of which are added up
+        if (pick(3) == 0) return line("mov.b32 " + variable() + ", %f0");
+        if (pick(3) == 0) return line("cvt.rn.f32.u32 %f1, " + operand());
+        return line("fma.rn.f32 %f0, %f0, 0f3f000000, %f1");
+      case 7:
+        if (pick(3) == 0) return line("cvt.u32.u64 " + variable() + ", %d0");
+        if (pick(3) == 0) return line("cvt.s64.s32 %d0, " + operand());
+        return line("mad.wide.u32 %d0, " + operand() + ", " + operand() + ", %d0");
+      default:
+        return line("ld.volatile.global.u32 " + variable() + ", [%out+" + std::to_string(24 + 4 * pick(2)) + "]");
+    }
+  }
+
+  void indexed_branch(unsigned depth, bool in_loop) {
+    const std::string t = temporary(), end = label(), list = "list" + end;
+    const unsigned count = 2 + pick(3);
+    std::vector<std::string> labels;
+    std::string names;
+    for (unsigned n = 0; n < count; ++n) {
+      labels.push_back(label());
+      names += (n != 0 ? ", " : "") + labels.back();
+    }
+    line("rem.u32 " + t + ", " + operand() + ", " + std::to_string(count));
+    body_ += list + ": .branchtargets " + names + ";\n";
+    line("brx.idx " + t + ", " + list);
+    for (unsigned n = 0; n < count; ++n) {
+      body_ += labels[n] + ":\n";
+      if (pick(4) != 0) statements(1 + pick(2), depth + 1, in_loop);
+      if (n + 1 < count && pick(3) != 0)
+        line("bra " + (in_loop && pick(4) == 0 ? breaks_[pick(static_cast<unsigned>(breaks_.size()))] : end));
+    }
+    body_ += end + ":\n";
   }
 
   void arithmetic(const std::string& guard) {
@@ -175,10 +261,10 @@ class Writer {
     statements(1 + pick(3), depth + 1, in_loop);
     switch (pick(in_loop ? 5 : 7)) {
       case 0:
-        if (in_loop) line("bra " + breaks_.back());
+        if (in_loop) line("bra " + (is_wild_ ? way_out() : breaks_.back()));
         break;
       case 1:
-        if (!in_loop && !meets_) {
+        if ((!in_loop || is_wild_) && !meets_) {
           line("st.global.u32 [%out+28], " + variable());
           line("ret");
         }
@@ -192,25 +278,39 @@ class Writer {
     body_ += end + ":\n";
   }
 
+  /// Out of a loop, perhaps several, or on to its next turn.
+  std::string way_out() {
+    const auto loop = pick(static_cast<unsigned>(breaks_.size()));
+    return pick(3) == 0 ? turns_[loop] : breaks_[loop];
+  }
+
   void loop(unsigned depth) {
-    const std::string head = label(), leave = label();
+    const std::string head = label(), leave = label(), turn = label();
     const std::string counter = "%t" + std::to_string(395 + depth);
     const std::string p = predicate();
-    if (pick(2) != 0) {
+    const bool meets = is_wild_ && meets_ && depth == 0 && pick(3) == 0;  // in each turn, so all lanes have as many
+    if (!meets && pick(2) != 0) {
       line("and.b32 " + counter + ", " + variable() + ", " + std::to_string(1 + 2 * pick(3)));
     } else {
       line("mov.u32 " + counter + ", " + std::to_string(1 + pick(4)));
     }
-    breaks_.push_back(leave);
+    if (!meets) {
+      breaks_.push_back(leave);
+      turns_.push_back(turn);
+    }
     body_ += head + ":\n";
-    statements(1 + pick(3), depth + 1, true);
+    statements(1 + pick(3), depth + 1, !meets);
+    body_ += turn + ":\n";
     line("add.u32 %v" + std::to_string(pick(variables)) + ", " + counter + ", " + operand());
+    if (meets) meeting();
     line("setp.eq.u32 " + p + ", " + counter + ", 0");
     line("@" + p + " bra " + leave);
     line("sub.u32 " + counter + ", " + counter + ", 1");
     line("bra " + head);
     body_ += leave + ":\n";
+    if (meets) return;
     breaks_.pop_back();
+    turns_.pop_back();
   }
 
   /// Exchanges values between the lanes of a warp or through shared memory.
@@ -257,6 +357,8 @@ class Writer {
   std::mt19937 random_;
   std::string body_;
   std::vector<std::string> breaks_;
+  std::vector<std::string> turns_;
+  bool is_wild_;
   bool meets_ = false;
   unsigned temporaries_ = 0, addresses_ = 0, predicates_ = 0, labels_ = 0;
 };
@@ -279,6 +381,6 @@ RandomKernels random_kernels_to_run(std::uint32_t first_usually) {
   return {number_from("CUCORE_RANDOM_FIRST", first_usually), number_from("CUCORE_RANDOM_KERNELS", 4)};
 }
 
-std::string random_kernel(std::uint32_t seed) { return Writer(seed).kernel(); }
+std::string random_kernel(std::uint32_t seed, bool is_wild) { return Writer(seed, is_wild).kernel(); }
 
 }  // namespace cucore::cpu

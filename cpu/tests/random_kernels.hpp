@@ -10,9 +10,11 @@
 namespace cucore::cpu {
 
 /// PTX of a kernel `k(const u32* in, u32* out, u32 n)` made from `seed`: nested branches and loops with breaks, early
-/// exits, predicated instructions, accesses of every shape, barriers and warp operations where all lanes come. Each
-/// thread writes `random_kernel_outputs` words of its own, and reads `in[0..random_kernel_inputs)`.
-std::string random_kernel(std::uint32_t seed);
+/// exits, predicated instructions, accesses of every shape, barriers and warp operations where all lanes come. A wild
+/// one leaves several loops at once, goes on to their next turns, returns from them, jumps by an index, meets in loops,
+/// has a variable of its own, carries, packed halves, floats, long numbers, atomic and volatile accesses of its own
+/// place. Each thread writes `random_kernel_outputs` words of its own, and reads `in[0..random_kernel_inputs)`.
+std::string random_kernel(std::uint32_t seed, bool is_wild = false);
 
 inline constexpr std::uint32_t random_kernel_outputs = 8;
 inline constexpr std::uint32_t random_kernel_inputs = 1024;
