@@ -10,7 +10,15 @@
 namespace cucore::python {
 namespace {
 
-nb::object copy_to(nb::handle self, nb::handle destination, nb::handle stream) {
+// The options of a copy are those of a batch of one.
+void copy_with_options(nb::handle source, nb::handle destination, nb::handle stream, nb::handle options) {
+  nb::list from, to;
+  from.append(source);
+  to.append(destination);
+  nb::module_::import_("cucore.utils").attr("copy_batch")(stream, from, to, nb::arg("options") = options);
+}
+
+nb::object copy_to(nb::handle self, nb::handle destination, nb::handle stream, nb::handle options) {
   const PyBuffer& source = nb::cast<const PyBuffer&>(self);
   const PyStream& on = required_stream(stream);
   nb::object target = nb::borrow(destination);
@@ -25,13 +33,24 @@ nb::object copy_to(nb::handle self, nb::handle destination, nb::handle stream) {
   if (!nb::try_cast<const PyBuffer*>(target, wrapped) || wrapped == nullptr) {
     throw nb::type_error((std::string("dst must be a Buffer, not ") + Py_TYPE(target.ptr())->tp_name).c_str());
   }
+  if (!options.is_none()) {
+    copy_with_options(self, target, stream, options);
+    return target;
+  }
   Stream order = on.share();
   Buffer to = wrapped->share();
   source.use([&](const Buffer& from) { from.copy_to(to, order); });
   return target;
 }
 
-void copy_from(const PyBuffer& self, const PyBuffer& source, nb::handle stream) {
+void copy_from(nb::handle object, nb::handle other, nb::handle stream, nb::handle options) {
+  const PyBuffer& self = nb::cast<const PyBuffer&>(object);
+  const PyBuffer* wrapped = nullptr;
+  if (!nb::try_cast<const PyBuffer*>(other, wrapped) || wrapped == nullptr) {
+    throw nb::type_error((std::string("src must be a Buffer, not ") + Py_TYPE(other.ptr())->tp_name).c_str());
+  }
+  const PyBuffer& source = *wrapped;
+  if (!options.is_none()) return copy_with_options(other, object, stream, options);
   Stream order = required_stream(stream).share();
   Buffer from = source.share();
   self.use([&](const Buffer& to) { to.copy_from(from, order); });
@@ -253,9 +272,10 @@ void bind_buffer(nb::module_& module) {
       .def_prop_ro("is_closed", [](const PyBuffer& self) { return !self.is_open(); })
       .def("__bool__", [](const PyBuffer& self) { return self.is_open(); })
       .def("copy_to", copy_to, nb::arg("dst") = nb::none(), nb::kw_only(), nb::arg("stream").none(),
+           nb::arg("options") = nb::none(),
            "Copies all of it to `dst` (without one: to a new buffer of the same resource) and returns that.")
       .def("copy_from", copy_from, nb::arg("src"), nb::kw_only(), nb::arg("stream").none(),
-           "Copies all of `src` into it.")
+           nb::arg("options") = nb::none(), "Copies all of `src` into it.")
       .def("fill", fill, nb::arg("value").none(), nb::kw_only(), nb::arg("stream").none(),
            "Fills it with a byte (an int), or with a value of 1, 2 or 4 bytes.")
       .def(
@@ -269,10 +289,14 @@ void bind_buffer(nb::module_& module) {
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__exit__", [](nb::handle self, const nb::args&) { self.attr("close")(); })
       .def(
-          "__eq__", [](const PyBuffer& self, const PyBuffer& other) { return self.value() == other.value(); },
+          "__eq__",
+          [](const PyBuffer& self, const PyBuffer& other) {
+            return &self == &other || (self.is_open() && other.is_open() && self.value() == other.value());
+          },
           nb::is_operator())
-      .def("__hash__",
-           [](const PyBuffer& self) { return nb::hash(nb::make_tuple(self.value().handle(), self.value().size())); })
+      .def(
+          "__hash__", [](const PyBuffer& self) { return nb::hash(nb::int_(self.address)); },
+          "Of the address, also when it has been closed: it stays findable in a set.")
       .def("__repr__",
            [](nb::handle object) {
              const PyBuffer& self = self_as<PyBuffer>(object);

@@ -1,5 +1,6 @@
 // How other libraries get at a Buffer's memory without a copy: DLPack, and for memory that the host can reach Python's
-// own buffer protocol. Every export keeps the Buffer object alive. Nothing synchronizes: the caller orders.
+// own buffer protocol. Every export keeps the Buffer object alive, and a reference to the memory by itself: close()
+// while there are exports frees nothing before the last of them goes. Nothing synchronizes: the caller orders.
 #include "python/bindings/dlpack.hpp"
 #include "python/bindings/memory.hpp"
 
@@ -32,10 +33,14 @@ struct Export {
   static void release(Managed* managed) {
     auto* self = static_cast<Export*>(managed->manager);
     PyObject* buffer = self->buffer;
-    delete self;
+    {
+      const WithoutGil released;
+      delete self;
+    }
     drop_reference(buffer);
   }
   PyObject* buffer = nullptr;
+  Buffer memory;
 };
 
 template <class Managed>
@@ -53,12 +58,13 @@ nb::object make_capsule(nb::handle self, const char* name, PyCapsule_Destructor 
   const PyBuffer& buffer = nb::cast<const PyBuffer&>(self);
   if (!buffer.is_open()) throw std::runtime_error("the buffer has been closed");
   auto* exported = new Export<Managed>;
-  exported->shape = static_cast<std::int64_t>(buffer.value().size());
+  exported->memory = buffer.share();
+  exported->shape = static_cast<std::int64_t>(exported->memory.size());
   exported->managed.manager = exported;
   exported->managed.deleter = Export<Managed>::release;
   exported->buffer = self.inc_ref().ptr();
   try {
-    exported->managed.tensor = {.data = reinterpret_cast<void*>(buffer.value().handle()),
+    exported->managed.tensor = {.data = reinterpret_cast<void*>(exported->memory.handle()),
                                 .device = dlpack_device(self),
                                 .ndim = 1,
                                 .dtype = {.code = 0, .bits = 8, .lanes = 1},
@@ -85,7 +91,12 @@ bool wants_version_1(nb::handle max_version) {
 }
 
 nb::object export_dlpack(nb::handle self, nb::handle, nb::handle max_version, nb::handle device, nb::handle copy) {
-  if (!device.is_none()) raise_buffer_error("exporting to another device (dl_device) is not supported");
+  if (!device.is_none()) {
+    const dlpack::Device own = dlpack_device(self);
+    if (!device.equal(nb::make_tuple(static_cast<int>(own.type), own.id))) {
+      raise_buffer_error("exporting to another device (dl_device) is not supported");
+    }
+  }
   if (copy.is(Py_True)) raise_buffer_error("exporting a copy is not supported");
   if (!wants_version_1(max_version)) {
     return make_capsule<dlpack::ManagedTensor>(self, unversioned_name, [](PyObject* capsule) {
@@ -113,8 +124,11 @@ int get_buffer(PyObject* object, Py_buffer* view, int flags) {
       PyErr_SetString(PyExc_BufferError, "the buffer's memory is not accessible from the host");
       return -1;
     }
-    return PyBuffer_FillInfo(view, object, reinterpret_cast<void*>(buffer.value().handle()),
-                             static_cast<Py_ssize_t>(buffer.value().size()), 0, flags);
+    auto memory = std::make_unique<Buffer>(buffer.share());
+    const int filled = PyBuffer_FillInfo(view, object, reinterpret_cast<void*>(memory->handle()),
+                                         static_cast<Py_ssize_t>(memory->size()), 0, flags);
+    if (filled == 0) view->internal = memory.release();
+    return filled;
   } catch (nb::python_error& error) {
     error.restore();
   } catch (const std::exception& error) {
@@ -124,7 +138,26 @@ int get_buffer(PyObject* object, Py_buffer* view, int flags) {
   return -1;
 }
 
-void release_buffer(PyObject*, Py_buffer*) {}
+void release_buffer(PyObject* /*object*/, Py_buffer* view) {
+  const WithoutGil released;
+  delete static_cast<Buffer*>(view->internal);
+}
+
+nb::dict cuda_array_interface(nb::handle self) {
+  const PyBuffer& buffer = nb::cast<const PyBuffer&>(self);
+  if (!buffer.is_open()) throw std::runtime_error("the buffer has been closed");
+  if (!nb::cast<bool>(self.attr("is_device_accessible"))) {
+    throw nb::attribute_error("the buffer's memory is not accessible from a device");
+  }
+  nb::dict described;
+  described["version"] = 3;
+  described["shape"] = nb::make_tuple(buffer.value().size());
+  described["typestr"] = "|u1";
+  described["data"] = nb::make_tuple(buffer.value().handle(), false);
+  described["strides"] = nb::none();
+  described["stream"] = nb::none();
+  return described;
+}
 
 }  // namespace
 
@@ -135,6 +168,8 @@ void bind_buffer_exports(nb::class_<PyBuffer>& cls) {
   cls.def("__dlpack__", export_dlpack, nb::kw_only(), nb::arg("stream") = nb::none(),
           nb::arg("max_version") = nb::none(), nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none(),
           "A DLPack capsule: one dimension of int8. `stream` is ignored, the caller orders.")
+      .def_prop_ro("__cuda_array_interface__", cuda_array_interface,
+                   "Version 3: its bytes in one dimension, with no stream: the caller orders.")
       .def("__dlpack_device__", [](nb::handle self) {
         const dlpack::Device device = dlpack_device(self);
         return nb::make_tuple(static_cast<int>(device.type), device.id);

@@ -2,10 +2,12 @@
 #include "src/detail/pool_state.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 #include <vector>
 
 #include "src/detail/context_scope.hpp"
+#include "src/detail/release_report.hpp"
 
 namespace cucore::detail {
 
@@ -28,11 +30,17 @@ void PoolState::revoke_peers() const noexcept {
   const driver::Table* table = driver::table_for_release();
   int devices = 0;
   if (table == nullptr || table->cuDeviceGetCount(&devices) != driver::CUDA_SUCCESS) return;
-  for (int peer = 0; peer < devices; ++peer) {
-    if (peer == device()) continue;
-    const driver::CUmemAccessDesc none{{driver::CU_MEM_LOCATION_TYPE_DEVICE, peer},
-                                       driver::CU_MEM_ACCESS_FLAGS_PROT_NONE};
-    table->cuMemPoolSetAccess(handle, &none, 1);
+  // One call, since every one of them may take long.
+  try {
+    std::vector<driver::CUmemAccessDesc> none;
+    for (int peer = 0; peer < devices; ++peer) {
+      if (peer == device()) continue;
+      none.push_back({{driver::CU_MEM_LOCATION_TYPE_DEVICE, peer}, driver::CU_MEM_ACCESS_FLAGS_PROT_NONE});
+    }
+    const driver::CUresult code = table->cuMemPoolSetAccess(handle, none.data(), none.size());
+    if (code != driver::CUDA_SUCCESS) report_release_failure(code, "cuMemPoolSetAccess", handle);
+  } catch (const std::bad_alloc&) {
+    report_release_failure(driver::CUDA_ERROR_OUT_OF_MEMORY, "cuMemPoolSetAccess", handle);
   }
 }
 
