@@ -259,7 +259,7 @@ SUITES = {
     "lint": lint,
     "tsan": sanitizer(
         "tsan",
-        {"TSAN_OPTIONS": f"halt_on_error=0:exitcode=66:suppressions={ROOT}/tools/tsan.supp"},
+        {"TSAN_OPTIONS": f"halt_on_error=0:exitcode=66:atexit_sleep_ms=50:suppressions={ROOT}/tools/tsan.supp"},
     ),
     "asan": sanitizer(
         "asan",
