@@ -24,6 +24,7 @@
 // Running
 #include "cucore/batch.hpp"
 #include "cucore/buffer.hpp"
+#include "cucore/checkpoint.hpp"
 #include "cucore/context.hpp"
 #include "cucore/device.hpp"
 #include "cucore/device_resources.hpp"

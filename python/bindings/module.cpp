@@ -31,6 +31,7 @@ NB_MODULE(_core_bindings, module) {
   py::bind_program(module);
   py::bind_linker(module);
   py::bind_toolkit(module);
+  py::bind_checkpoint(module);
 }
 
 namespace {

@@ -288,6 +288,7 @@ void forbid_construction(Class& cls, const char* message) {
 
 void bind_errors(nb::module_& module);
 void bind_device(nb::module_& module);
+void bind_checkpoint(nb::module_& module);
 void bind_context(nb::module_& module);
 void bind_device_resources(nb::module_& module);
 void bind_stream(nb::module_& module);

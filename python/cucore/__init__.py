@@ -80,7 +80,7 @@ _LATER = {
     "compile_ltoir": "_program",
     "compile_ptx": "_program",
 }
-_SUBMODULES = ("debug", "typing", "utils")
+_SUBMODULES = ("checkpoint", "debug", "typing", "utils")
 
 __all__ = [
     "__version__",
@@ -137,6 +137,7 @@ __all__ = [
     "VirtualMemoryResourceOptions",
     "WorkqueueResource",
     "WorkqueueResourceOptions",
+    "checkpoint",
     "compile_cubin",
     "compile_ltoir",
     "compile_ptx",

@@ -10,6 +10,7 @@ from os import PathLike
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from cucore import checkpoint as checkpoint
 from cucore import debug as debug
 from cucore import typing as typing
 from cucore import utils as utils

@@ -212,6 +212,35 @@ struct CUipcEventHandle {
   unsigned char reserved[64];
 };
 
+inline constexpr int CU_PROCESS_STATE_RUNNING = 0;
+inline constexpr int CU_PROCESS_STATE_FAILED = 3;
+
+struct CUcheckpointLockArgs {
+  unsigned timeoutMs;
+  unsigned reserved0;
+  std::uint64_t reserved1[7];
+};
+
+struct CUcheckpointCheckpointArgs {
+  std::uint64_t reserved[8];
+};
+
+struct CUcheckpointGpuPair {
+  CUuuid oldUuid;
+  CUuuid newUuid;
+};
+
+struct CUcheckpointRestoreArgs {
+  CUcheckpointGpuPair* gpuPairs;
+  unsigned gpuPairsCount;
+  char reserved[52 - sizeof(void*)];
+  std::uint64_t reserved1;
+};
+
+struct CUcheckpointUnlockArgs {
+  std::uint64_t reserved[8];
+};
+
 struct CUmemLocation {
   int type;
   int id;
