@@ -15,7 +15,11 @@ LiveHandles live_handles() noexcept {
           .buffers = detail::live_buffers.load(std::memory_order_relaxed),
           .memory_pools = detail::OwningHandle<detail::PoolTraits>::live(),
           .libraries = detail::OwningHandle<detail::LibraryTraits>::live(),
-          .green_contexts = detail::OwningHandle<detail::GreenContextTraits>::live()};
+          .green_contexts = detail::OwningHandle<detail::GreenContextTraits>::live(),
+          .arrays = detail::OwningHandle<detail::ArrayTraits>::live() +
+                    detail::OwningHandle<detail::MipmappedArrayTraits>::live(),
+          .textures = detail::OwningHandle<detail::TextureTraits>::live(),
+          .surfaces = detail::OwningHandle<detail::SurfaceTraits>::live()};
 }
 
 }  // namespace cucore

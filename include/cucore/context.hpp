@@ -29,9 +29,17 @@ struct ContextState;
 class Device;
 class DeviceResources;
 class Event;
+class MipmappedArray;
+class OpaqueArray;
+class ResourceDescriptor;
 class Stream;
+class SurfaceObject;
+class TextureObject;
 struct EventOptions;
+struct MipmappedArrayOptions;
+struct OpaqueArrayOptions;
 struct StreamOptions;
+struct TextureObjectOptions;
 
 /// What kernels may use of a context's resources (CUlimit); sizes in bytes.
 enum class Limit {
@@ -86,6 +94,16 @@ class CUCORE_API Context {
   /// @throws TypeError IPC-enabled: those are made by Stream::record()  @throws DriverError
   Event create_event(const EventOptions& options) const;
   Event create_event() const;
+  /// Memory for textures and surfaces (opaque_array.hpp, texture.hpp). @throws ValueError options out of their ranges
+  /// @throws DriverError CUDA_ERROR_OUT_OF_MEMORY, ...
+  OpaqueArray create_opaque_array(const OpaqueArrayOptions& options) const;
+  MipmappedArray create_mipmapped_array(const MipmappedArrayOptions& options) const;
+  /// Memory as kernels read it. @throws ValueError options that do not go together, or memory of another device
+  /// @throws DriverError addresses or pitches that the device does not take
+  TextureObject create_texture_object(const ResourceDescriptor& resource, const TextureObjectOptions& options) const;
+  TextureObject create_texture_object(const ResourceDescriptor& resource) const;
+  /// An array as kernels write it. @throws ValueError not an array made with is_surface_load_store
+  SurfaceObject create_surface_object(const ResourceDescriptor& resource) const;
   /// Waits until all work submitted to the context has completed (cuCtxSynchronize).
   void sync() const;
 

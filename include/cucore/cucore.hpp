@@ -36,6 +36,8 @@
 #include "cucore/linker.hpp"
 #include "cucore/managed_memory.hpp"
 #include "cucore/memory.hpp"
+#include "cucore/opaque_array.hpp"
 #include "cucore/stream.hpp"
+#include "cucore/texture.hpp"
 #include "cucore/timer.hpp"
 #include "cucore/virtual_memory.hpp"

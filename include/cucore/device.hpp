@@ -136,6 +136,17 @@ class CUCORE_API Device {
   /// The process's pool of events in the primary context, made at first need. Its idle events go when the process
   /// exits.
   std::shared_ptr<EventPool> event_pool() const;
+  /// Memory for textures and surfaces in the primary context (opaque_array.hpp, texture.hpp). @throws ValueError
+  /// options out of their ranges
+  /// @throws DriverError CUDA_ERROR_OUT_OF_MEMORY, ...
+  OpaqueArray create_opaque_array(const OpaqueArrayOptions& options) const;
+  MipmappedArray create_mipmapped_array(const MipmappedArrayOptions& options) const;
+  /// Memory as kernels read it. @throws ValueError options that do not go together, or memory of another device
+  /// @throws DriverError addresses or pitches that the device does not take
+  TextureObject create_texture_object(const ResourceDescriptor& resource, const TextureObjectOptions& options) const;
+  TextureObject create_texture_object(const ResourceDescriptor& resource) const;
+  /// An array as kernels write it. @throws ValueError not an array made with is_surface_load_store
+  SurfaceObject create_surface_object(const ResourceDescriptor& resource) const;
   /// Waits for everything submitted to the primary context.
   void sync() const;
 

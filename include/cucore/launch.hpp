@@ -82,12 +82,18 @@ constexpr ParameterKind kind_of() {
   }
 }
 
-/// What is passed for an argument: a buffer's address, else the value itself.
+/// An object that says itself what is passed for it, as textures and surfaces do.
+template <class T>
+concept SaysKernelArgument = requires(const T& object) { object.kernel_argument(); };
+
+/// What is passed for an argument: a buffer's address, what the object says, else the value itself.
 template <class T>
 auto passed_value(const T& argument) {
   if constexpr (std::is_same_v<T, Buffer>) {
     if (!argument) refuse_closed_buffer();
     return reinterpret_cast<void*>(argument.handle());
+  } else if constexpr (SaysKernelArgument<T>) {
+    return argument.kernel_argument();
   } else {
     using Value = std::decay_t<const T>;
     static_assert(std::is_trivially_copyable_v<Value>, "a kernel argument must be trivially copyable, or a Buffer");
@@ -95,10 +101,14 @@ auto passed_value(const T& argument) {
   }
 }
 
-/// A parameter of TypedKernel::launch: a T, or for pointers a Buffer.
+/// A parameter of TypedKernel::launch: a T, for pointers a Buffer, or an object that says a T.
 template <class T>
 struct Passed {
   Passed(const T& given) : value(given) {}
+  template <SaysKernelArgument Object>
+    requires std::is_same_v<decltype(std::declval<const Object&>().kernel_argument()), std::uint64_t> &&
+             std::is_integral_v<T> && (sizeof(T) == sizeof(std::uint64_t))
+  Passed(const Object& object) : value(static_cast<T>(object.kernel_argument())) {}
   T value;
 };
 template <class T>

@@ -26,6 +26,9 @@ struct LiveHandles {
   std::size_t memory_pools = 0;    ///< those kept for the next resource that wants one like them too
   std::size_t libraries = 0;       ///< loaded code; its kernels are part of it
   std::size_t green_contexts = 0;  ///< primary contexts are the driver's
+  std::size_t arrays = 0;          ///< of both kinds; levels are part of their mipmapped array
+  std::size_t textures = 0;
+  std::size_t surfaces = 0;
 
   friend bool operator==(const LiveHandles&, const LiveHandles&) = default;
 };

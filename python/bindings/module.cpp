@@ -22,6 +22,8 @@ NB_MODULE(_core_bindings, module) {
   py::bind_managed_memory(module);
   py::bind_batch(module);
   py::bind_virtual_memory(module);
+  py::bind_opaque_array(module);
+  py::bind_texture(module);
   py::bind_kernel(module);
   py::bind_object_code(module);
   py::bind_launch_config(module);

@@ -45,6 +45,9 @@ void bind_toolkit(nb::module_& module) {
     counts["MemoryPool"] = live.memory_pools;
     counts["Library"] = live.libraries;
     counts["GreenContext"] = live.green_contexts;
+    counts["Array"] = live.arrays;
+    counts["TextureObject"] = live.textures;
+    counts["SurfaceObject"] = live.surfaces;
     return counts;
   });
   module.def(

@@ -80,7 +80,7 @@ _LATER = {
     "compile_ltoir": "_program",
     "compile_ptx": "_program",
 }
-_SUBMODULES = ("checkpoint", "debug", "typing", "utils")
+_SUBMODULES = ("checkpoint", "debug", "texture", "typing", "utils")
 
 __all__ = [
     "__version__",
@@ -147,6 +147,7 @@ __all__ = [
     "launch",
     "nvJitLinkError",
     "nvvmError",
+    "texture",
     "toolkit_info",
     "typing",
     "utils",

@@ -385,6 +385,30 @@ class Device:
         """Waits for everything submitted to the device's context."""
         self._bound_context()._sync()
 
+    def create_opaque_array(self, options):
+        """An OpaqueArray, as OpaqueArrayOptions or a dict of its fields say."""
+        from cucore.texture import _create_opaque_array
+
+        return _create_opaque_array(self._bound_context(), options)
+
+    def create_mipmapped_array(self, options):
+        """A MipmappedArray, as MipmappedArrayOptions or a dict of its fields say."""
+        from cucore.texture import _create_mipmapped_array
+
+        return _create_mipmapped_array(self._bound_context(), options)
+
+    def create_texture_object(self, *, resource, options=None):
+        """A TextureObject: the memory of ``resource``, a ResourceDescriptor, read as TextureObjectOptions say."""
+        from cucore.texture import _create_texture_object
+
+        return _create_texture_object(self._bound_context(), resource, options)
+
+    def create_surface_object(self, *, resource):
+        """A SurfaceObject of the OpaqueArray behind ``resource``, a ResourceDescriptor."""
+        from cucore.texture import _create_surface_object
+
+        return _create_surface_object(self._bound_context(), resource)
+
     def __eq__(self, other):
         if not isinstance(other, Device):
             return NotImplemented

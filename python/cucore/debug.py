@@ -6,7 +6,8 @@ __all__ = ["live_handles"]
 
 
 def live_handles() -> dict[str, int]:
-    """How many driver objects cucore owns now, by kind: Stream, Event, Buffer, MemoryPool, Library and GreenContext.
+    """How many driver objects cucore owns now, by kind: Stream, Event, Buffer, MemoryPool, Library, GreenContext,
+    Array (opaque and mipmapped), TextureObject and SurfaceObject.
 
     Opens no driver. Objects of other code that were wrapped (``from_handle``, ``__cuda_stream__``) do not count. An
     event of a pool does, lent or not, and so does a memory pool that is kept for the next resource like its own; a

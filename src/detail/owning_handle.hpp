@@ -115,6 +115,40 @@ struct GreenContextTraits {
   }
 };
 
+struct ArrayTraits {
+  using Handle = driver::CUarray;
+  static constexpr const char* call = "cuArrayDestroy";
+  static constexpr bool anywhere = false;
+  static driver::CUresult release(const driver::Table& table, Handle handle) { return table.cuArrayDestroy(handle); }
+};
+
+struct MipmappedArrayTraits {
+  using Handle = driver::CUmipmappedArray;
+  static constexpr const char* call = "cuMipmappedArrayDestroy";
+  static constexpr bool anywhere = false;
+  static driver::CUresult release(const driver::Table& table, Handle handle) {
+    return table.cuMipmappedArrayDestroy(handle);
+  }
+};
+
+struct TextureTraits {
+  using Handle = driver::CUtexObject;
+  static constexpr const char* call = "cuTexObjectDestroy";
+  static constexpr bool anywhere = false;
+  static driver::CUresult release(const driver::Table& table, Handle handle) {
+    return table.cuTexObjectDestroy(handle);
+  }
+};
+
+struct SurfaceTraits {
+  using Handle = driver::CUsurfObject;
+  static constexpr const char* call = "cuSurfObjectDestroy";
+  static constexpr bool anywhere = false;
+  static driver::CUresult release(const driver::Table& table, Handle handle) {
+    return table.cuSurfObjectDestroy(handle);
+  }
+};
+
 struct LibraryTraits {
   using Handle = driver::CUlibrary;
   static constexpr const char* call = "cuLibraryUnload";

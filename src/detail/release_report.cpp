@@ -54,10 +54,13 @@ void report_release_failure(const Error& error) noexcept {
 }
 
 void report_release_failure(driver::CUresult code, const char* call, const void* handle) noexcept {
+  report_release_failure(code, call, static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(handle)));
+}
+
+void report_release_failure(driver::CUresult code, const char* call, std::uint64_t handle) noexcept {
   try {
     char on[48];
-    std::snprintf(on, sizeof on, "handle 0x%llx",
-                  static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(handle)));
+    std::snprintf(on, sizeof on, "handle 0x%llx", static_cast<unsigned long long>(handle));
     report_release_failure(driver::error_for(code, call, on));
   } catch (...) {
     failures.fetch_add(1, std::memory_order_relaxed);

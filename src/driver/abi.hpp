@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "cucore/driver_types.hpp"
+#include "src/driver/abi_arrays.hpp"
 
 struct CUlinkState_st;
 struct CUgraph_st;

@@ -8,6 +8,12 @@
 namespace {
 const void* const our_legacy_stream = cucore::driver::CU_STREAM_LEGACY;
 const void* const our_per_thread_stream = cucore::driver::CU_STREAM_PER_THREAD;
+constexpr unsigned our_array_flags[] = {cucore::driver::CUDA_ARRAY3D_LAYERED, cucore::driver::CUDA_ARRAY3D_SURFACE_LDST,
+                                        cucore::driver::CUDA_ARRAY3D_CUBEMAP};
+constexpr unsigned our_texture_flags[] = {cucore::driver::CU_TRSF_READ_AS_INTEGER,
+                                          cucore::driver::CU_TRSF_NORMALIZED_COORDINATES, cucore::driver::CU_TRSF_SRGB,
+                                          cucore::driver::CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION,
+                                          cucore::driver::CU_TRSF_SEAMLESS_CUBEMAP};
 }  // namespace
 
 #include <cuda.h>
@@ -43,6 +49,9 @@ const void* const our_per_thread_stream = cucore::driver::CU_STREAM_PER_THREAD;
 #undef cuMemcpyBatchAsync
 #undef cuMemcpyAsync
 #undef cuMemcpyPeerAsync
+#undef cuMemcpy3DAsync
+#undef cuArray3DCreate
+#undef cuArray3DGetDescriptor
 #undef cuMemsetD8Async
 #undef cuMemsetD16Async
 #undef cuMemsetD32Async
@@ -192,6 +201,26 @@ SAME_VALUE(CU_WORKQUEUE_SCOPE_GREEN_CTX_BALANCED);
 SAME_VALUE(CU_DEV_SM_RESOURCE_GROUP_BACKFILL);
 #endif
 SAME_VALUE(CU_GET_PROC_ADDRESS_LEGACY_STREAM);
+SAME_VALUE(CU_MEMORYTYPE_ARRAY);
+SAME_VALUE(CU_MEMORYTYPE_UNIFIED);
+SAME_VALUE(CU_AD_FORMAT_UNSIGNED_INT8);
+SAME_VALUE(CU_AD_FORMAT_UNSIGNED_INT16);
+SAME_VALUE(CU_AD_FORMAT_UNSIGNED_INT32);
+SAME_VALUE(CU_AD_FORMAT_SIGNED_INT8);
+SAME_VALUE(CU_AD_FORMAT_SIGNED_INT16);
+SAME_VALUE(CU_AD_FORMAT_SIGNED_INT32);
+SAME_VALUE(CU_AD_FORMAT_HALF);
+SAME_VALUE(CU_AD_FORMAT_FLOAT);
+SAME_VALUE(CU_RESOURCE_TYPE_ARRAY);
+SAME_VALUE(CU_RESOURCE_TYPE_MIPMAPPED_ARRAY);
+SAME_VALUE(CU_RESOURCE_TYPE_LINEAR);
+SAME_VALUE(CU_RESOURCE_TYPE_PITCH2D);
+SAME_VALUE(CU_TR_ADDRESS_MODE_WRAP);
+SAME_VALUE(CU_TR_ADDRESS_MODE_CLAMP);
+SAME_VALUE(CU_TR_ADDRESS_MODE_MIRROR);
+SAME_VALUE(CU_TR_ADDRESS_MODE_BORDER);
+SAME_VALUE(CU_TR_FILTER_MODE_POINT);
+SAME_VALUE(CU_TR_FILTER_MODE_LINEAR);
 
 SAME_SIZE(CUuuid);
 SAME_SIZE(CUipcEventHandle);
@@ -263,6 +292,33 @@ SAME_SIZE(CUcheckpointRestoreArgs);
 SAME_OFFSET(CUcheckpointRestoreArgs, gpuPairsCount);
 SAME_OFFSET(CUcheckpointRestoreArgs, reserved1);
 SAME_SIZE(CUcheckpointUnlockArgs);
+SAME_SIZE(CUDA_ARRAY3D_DESCRIPTOR);
+SAME_OFFSET(CUDA_ARRAY3D_DESCRIPTOR, Depth);
+SAME_OFFSET(CUDA_ARRAY3D_DESCRIPTOR, Format);
+SAME_OFFSET(CUDA_ARRAY3D_DESCRIPTOR, Flags);
+SAME_SIZE(CUDA_MEMCPY3D);
+SAME_OFFSET(CUDA_MEMCPY3D, srcMemoryType);
+SAME_OFFSET(CUDA_MEMCPY3D, srcArray);
+SAME_OFFSET(CUDA_MEMCPY3D, srcHeight);
+SAME_OFFSET(CUDA_MEMCPY3D, dstMemoryType);
+SAME_OFFSET(CUDA_MEMCPY3D, dstArray);
+SAME_OFFSET(CUDA_MEMCPY3D, dstHeight);
+SAME_OFFSET(CUDA_MEMCPY3D, Depth);
+SAME_SIZE(CUDA_RESOURCE_DESC);
+SAME_OFFSET(CUDA_RESOURCE_DESC, res.linear.sizeInBytes);
+SAME_OFFSET(CUDA_RESOURCE_DESC, res.pitch2D.pitchInBytes);
+SAME_OFFSET(CUDA_RESOURCE_DESC, flags);
+SAME_SIZE(CUDA_TEXTURE_DESC);
+SAME_OFFSET(CUDA_TEXTURE_DESC, flags);
+SAME_OFFSET(CUDA_TEXTURE_DESC, mipmapFilterMode);
+SAME_OFFSET(CUDA_TEXTURE_DESC, borderColor);
+// Macros there.
+static_assert(our_array_flags[0] == CUDA_ARRAY3D_LAYERED && our_array_flags[1] == CUDA_ARRAY3D_SURFACE_LDST &&
+              our_array_flags[2] == CUDA_ARRAY3D_CUBEMAP);
+static_assert(our_texture_flags[0] == CU_TRSF_READ_AS_INTEGER &&
+              our_texture_flags[1] == CU_TRSF_NORMALIZED_COORDINATES && our_texture_flags[2] == CU_TRSF_SRGB &&
+              our_texture_flags[3] == CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION &&
+              our_texture_flags[4] == CU_TRSF_SEAMLESS_CUBEMAP);
 static_assert(sizeof(mine::CUresult) == sizeof(::CUresult));
 static_assert(sizeof(mine::CUdeviceptr) == sizeof(::CUdeviceptr));
 static_assert(sizeof(mine::CUdevice) == sizeof(::CUdevice));
