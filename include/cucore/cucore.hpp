@@ -31,6 +31,7 @@
 #include "cucore/event.hpp"
 #include "cucore/event_pool.hpp"
 #include "cucore/graph_memory.hpp"
+#include "cucore/graphics_resource.hpp"
 #include "cucore/kernel.hpp"
 #include "cucore/launch.hpp"
 #include "cucore/linker.hpp"

@@ -15,23 +15,25 @@ struct CUmemPoolHandle_st;
 struct CUgreenCtx_st;
 struct CUarray_st;
 struct CUmipmappedArray_st;
+struct CUgraphicsResource_st;
 
 namespace cucore {
 
-using DeviceHandle = int;                             ///< CUdevice
-using DevicePointer = std::uint64_t;                  ///< CUdeviceptr
-using ContextHandle = ::CUctx_st*;                    ///< CUcontext
-using LibraryHandle = ::CUlib_st*;                    ///< CUlibrary
-using KernelHandle = ::CUkern_st*;                    ///< CUkernel
-using FunctionHandle = ::CUfunc_st*;                  ///< CUfunction
-using ModuleHandle = ::CUmod_st*;                     ///< CUmodule
-using EventHandle = ::CUevent_st*;                    ///< CUevent
-using StreamHandle = ::CUstream_st*;                  ///< CUstream
-using MemoryPoolHandle = ::CUmemPoolHandle_st*;       ///< CUmemoryPool
-using GreenContextHandle = ::CUgreenCtx_st*;          ///< CUgreenCtx
-using ArrayHandle = ::CUarray_st*;                    ///< CUarray
-using MipmappedArrayHandle = ::CUmipmappedArray_st*;  ///< CUmipmappedArray
-using TextureHandle = std::uint64_t;                  ///< CUtexObject
-using SurfaceHandle = std::uint64_t;                  ///< CUsurfObject
+using DeviceHandle = int;                                 ///< CUdevice
+using DevicePointer = std::uint64_t;                      ///< CUdeviceptr
+using ContextHandle = ::CUctx_st*;                        ///< CUcontext
+using LibraryHandle = ::CUlib_st*;                        ///< CUlibrary
+using KernelHandle = ::CUkern_st*;                        ///< CUkernel
+using FunctionHandle = ::CUfunc_st*;                      ///< CUfunction
+using ModuleHandle = ::CUmod_st*;                         ///< CUmodule
+using EventHandle = ::CUevent_st*;                        ///< CUevent
+using StreamHandle = ::CUstream_st*;                      ///< CUstream
+using MemoryPoolHandle = ::CUmemPoolHandle_st*;           ///< CUmemoryPool
+using GreenContextHandle = ::CUgreenCtx_st*;              ///< CUgreenCtx
+using ArrayHandle = ::CUarray_st*;                        ///< CUarray
+using MipmappedArrayHandle = ::CUmipmappedArray_st*;      ///< CUmipmappedArray
+using GraphicsResourceHandle = ::CUgraphicsResource_st*;  ///< CUgraphicsResource
+using TextureHandle = std::uint64_t;                      ///< CUtexObject
+using SurfaceHandle = std::uint64_t;                      ///< CUsurfObject
 
 }  // namespace cucore

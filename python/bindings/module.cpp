@@ -24,6 +24,7 @@ NB_MODULE(_core_bindings, module) {
   py::bind_virtual_memory(module);
   py::bind_opaque_array(module);
   py::bind_texture(module);
+  py::bind_graphics_resource(module);
   py::bind_kernel(module);
   py::bind_object_code(module);
   py::bind_launch_config(module);

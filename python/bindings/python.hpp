@@ -292,6 +292,7 @@ void bind_checkpoint(nb::module_& module);
 void bind_context(nb::module_& module);
 void bind_device_resources(nb::module_& module);
 void bind_opaque_array(nb::module_& module);
+void bind_graphics_resource(nb::module_& module);
 void bind_texture(nb::module_& module);
 void bind_stream(nb::module_& module);
 void bind_event(nb::module_& module);

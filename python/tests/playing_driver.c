@@ -1,5 +1,5 @@
-// A driver that passes everything on to the one named by REAL_DRIVER, but for checkpoints of processes,
-// which it plays itself: it says what it was called with, and answers what a test tells it to.
+// A driver that passes everything on to the one named by REAL_DRIVER, but for checkpoints of processes and memory of
+// OpenGL, which it plays itself: it says what it was called with, and answers what a test tells it to.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -15,6 +15,7 @@ static struct {
   int code;
 } refused;
 static int process_state;
+static unsigned long long memory, array;  // what is mapped
 
 static int called(const char* name, const char* format, ...) {
   va_list arguments;
@@ -39,6 +40,10 @@ void refuse(const char* name, int code) {
   refused.code = code;
 }
 void set_state(int state) { process_state = state; }
+void set_memory(unsigned long long address, unsigned long long array_handle) {
+  memory = address;
+  array = array_handle;
+}
 
 static int get_state(int pid, int* state) {
   *state = process_state;
@@ -82,12 +87,47 @@ static int unlock(int pid, const char* arguments) {
   return called("unlock", "%d", pid);
 }
 
+static int register_buffer(void** resource, unsigned name, unsigned flags) {
+  *resource = (void*)0x1000;
+  return called("register_buffer", "%u, %u", name, flags);
+}
+static int register_image(void** resource, unsigned name, unsigned target, unsigned flags) {
+  *resource = (void*)0x2000;
+  return called("register_image", "%u, %u, %u", name, target, flags);
+}
+static int unregister(void* resource) { return called("unregister", "%p", resource); }
+static int map(unsigned count, void** resources, void* stream) {
+  return called("map", "%u %p %p", count, resources[0], stream);
+}
+static int unmap(unsigned count, void** resources, void* stream) {
+  return called("unmap", "%u %p %p", count, resources[0], stream);
+}
+static int get_pointer(unsigned long long* address, size_t* size, void* resource) {
+  *address = memory;
+  *size = 256;
+  return called("pointer", "%p", resource);
+}
+static int get_array(void** mapped, void* resource, unsigned index, unsigned level) {
+  *mapped = (void*)array;
+  return called("array", "%p, %u, %u", resource, index, level);
+}
+
 static const struct {
   const char* name;
   void* function;
-} played[] = {{"cuCheckpointProcessGetState", get_state}, {"cuCheckpointProcessGetRestoreThreadId", get_thread},
-              {"cuCheckpointProcessLock", lock},          {"cuCheckpointProcessCheckpoint", checkpoint},
-              {"cuCheckpointProcessRestore", restore},    {"cuCheckpointProcessUnlock", unlock}};
+} played[] = {{"cuCheckpointProcessGetState", get_state},
+              {"cuCheckpointProcessGetRestoreThreadId", get_thread},
+              {"cuCheckpointProcessLock", lock},
+              {"cuCheckpointProcessCheckpoint", checkpoint},
+              {"cuCheckpointProcessRestore", restore},
+              {"cuCheckpointProcessUnlock", unlock},
+              {"cuGraphicsGLRegisterBuffer", register_buffer},
+              {"cuGraphicsGLRegisterImage", register_image},
+              {"cuGraphicsUnregisterResource", unregister},
+              {"cuGraphicsMapResources", map},
+              {"cuGraphicsUnmapResources", unmap},
+              {"cuGraphicsResourceGetMappedPointer", get_pointer},
+              {"cuGraphicsSubResourceGetMappedArray", get_array}};
 
 int cuGetProcAddress_v2(const char* name, void** function, int version, unsigned long long flags, int* status) {
   static int (*get)(const char*, void**, int, unsigned long long, int*);

@@ -13,6 +13,7 @@ using CUarray = ArrayHandle;
 using CUmipmappedArray = MipmappedArrayHandle;
 using CUtexObject = TextureHandle;
 using CUsurfObject = SurfaceHandle;
+using CUgraphicsResource = GraphicsResourceHandle;
 
 inline constexpr unsigned CU_MEMORYTYPE_ARRAY = 3;
 inline constexpr unsigned CU_MEMORYTYPE_UNIFIED = 4;

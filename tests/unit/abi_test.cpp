@@ -50,6 +50,7 @@ constexpr unsigned our_texture_flags[] = {cucore::driver::CU_TRSF_READ_AS_INTEGE
 #undef cuMemcpyAsync
 #undef cuMemcpyPeerAsync
 #undef cuMemcpy3DAsync
+#undef cuGraphicsResourceGetMappedPointer
 #undef cuArray3DCreate
 #undef cuArray3DGetDescriptor
 #undef cuMemsetD8Async
@@ -344,11 +345,13 @@ template <class... A, class... B>
 struct SameSignature<mine::CUresult (*)(A...), ::CUresult (*)(B...)> : std::bool_constant<(passed_alike<A, B> && ...)> {
 };
 
-// Newer than these headers: nothing to compare with.
-#if CUDA_VERSION < 13010
-using PFN_cuDevSmResourceSplit_v13010 = decltype(mine::Table::cuDevSmResourceSplit);
+// Nothing to compare with: newer than these headers, or in those that need OpenGL's.
 template <class... A>
 struct SameSignature<mine::CUresult (*)(A...), mine::CUresult (*)(A...)> : std::true_type {};
+using PFN_cuGraphicsGLRegisterBuffer_v3000 = decltype(mine::Table::cuGraphicsGLRegisterBuffer);
+using PFN_cuGraphicsGLRegisterImage_v3000 = decltype(mine::Table::cuGraphicsGLRegisterImage);
+#if CUDA_VERSION < 13010
+using PFN_cuDevSmResourceSplit_v13010 = decltype(mine::Table::cuDevSmResourceSplit);
 #endif
 
 #define DRIVER_FUNCTION(name, version, parameters)                                          \
