@@ -16,6 +16,9 @@ struct CUgreenCtx_st;
 struct CUarray_st;
 struct CUmipmappedArray_st;
 struct CUgraphicsResource_st;
+struct CUgraph_st;
+struct CUgraphNode_st;
+struct CUgraphExec_st;
 
 namespace cucore {
 
@@ -35,5 +38,8 @@ using MipmappedArrayHandle = ::CUmipmappedArray_st*;      ///< CUmipmappedArray
 using GraphicsResourceHandle = ::CUgraphicsResource_st*;  ///< CUgraphicsResource
 using TextureHandle = std::uint64_t;                      ///< CUtexObject
 using SurfaceHandle = std::uint64_t;                      ///< CUsurfObject
+using GraphHandle = ::CUgraph_st*;                        ///< CUgraph
+using GraphNodeHandle = ::CUgraphNode_st*;                ///< CUgraphNode
+using GraphExecHandle = ::CUgraphExec_st*;                ///< CUgraphExec
 
 }  // namespace cucore

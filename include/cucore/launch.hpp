@@ -29,6 +29,8 @@
 
 namespace cucore {
 
+class GraphCondition;
+
 /// What the caller says about one argument.
 struct Argument {
   std::size_t size = 0;
@@ -86,7 +88,8 @@ constexpr ParameterKind kind_of() {
 template <class T>
 concept SaysKernelArgument = requires(const T& object) { object.kernel_argument(); };
 
-/// What is passed for an argument: a buffer's address, what the object says, else the value itself.
+/// What is passed for an argument: a buffer's address, what the object says, a condition's number, else the value
+/// itself.
 template <class T>
 auto passed_value(const T& argument) {
   if constexpr (std::is_same_v<T, Buffer>) {
@@ -94,6 +97,8 @@ auto passed_value(const T& argument) {
     return reinterpret_cast<void*>(argument.handle());
   } else if constexpr (SaysKernelArgument<T>) {
     return argument.kernel_argument();
+  } else if constexpr (std::is_same_v<T, GraphCondition>) {
+    return argument.handle();
   } else {
     using Value = std::decay_t<const T>;
     static_assert(std::is_trivially_copyable_v<Value>, "a kernel argument must be trivially copyable, or a Buffer");
