@@ -7,6 +7,7 @@
 #include "src/detail/context_scope.hpp"
 #include "src/detail/context_state.hpp"
 #include "src/detail/create.hpp"
+#include "src/detail/deferred_release.hpp"
 #include "src/detail/pools_set_aside.hpp"
 #include "src/detail/release_report.hpp"
 
@@ -86,6 +87,7 @@ void Context::sync() const {
   driver::check(driver::table().cuCtxSynchronize(), "cuCtxSynchronize", [&] { return describe(state); });
   pools.waited_for(state.handle);
   scope.restore();
+  detail::safe_point();
 }
 
 std::size_t Context::limit(Limit limit) const {

@@ -9,6 +9,7 @@
 #include "cucore/stream.hpp"
 #include "src/detail/closed.hpp"
 #include "src/detail/create.hpp"
+#include "src/detail/deferred_release.hpp"
 #include "src/detail/event_state.hpp"
 #include "src/detail/pools_set_aside.hpp"
 #include "src/detail/stream_state.hpp"
@@ -216,6 +217,7 @@ void Event::sync() const {
                 [&] { return describe(state); });
   detail::trim_pools_set_aside();
   scope.restore();
+  detail::safe_point();
 }
 
 bool Event::sync_for(std::chrono::nanoseconds timeout) const {

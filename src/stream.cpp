@@ -6,6 +6,7 @@
 #include "cucore/error.hpp"
 #include "src/detail/closed.hpp"
 #include "src/detail/create.hpp"
+#include "src/detail/deferred_release.hpp"
 #include "src/detail/event_state.hpp"
 #include "src/detail/pools_set_aside.hpp"
 #include "src/detail/stream_state.hpp"
@@ -275,6 +276,7 @@ void Stream::sync() const {
                 [&] { return describe(state); });
   detail::trim_pools_set_aside();
   scope.restore();
+  detail::safe_point();
 }
 
 bool Stream::is_done() const {

@@ -48,6 +48,7 @@ CUresult flatten(const Graph& graph, ExecPlan& plan, std::uint64_t flags, std::v
     return CUDA_ERROR_INVALID_VALUE;
   }
   plan.conditions.insert(plan.conditions.end(), graph.conditions().begin(), graph.conditions().end());
+  plan.user_objects.add(graph.user_objects);
   std::unordered_map<const GraphNode*, std::size_t> position;
   for (const GraphNode* node : order) {
     position[node] = out->size();
@@ -91,7 +92,6 @@ CUresult make_plan(const Graph& graph, std::uint64_t flags, Failure* failure, st
       failure->reason = CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED;
       return CUDA_ERROR_INVALID_VALUE;
     }
-  plan->user_objects = graph.user_objects;
   *out = std::move(plan);
   return CUDA_SUCCESS;
 }
@@ -222,11 +222,11 @@ CUresult GraphExec::set_payload(std::uint64_t id, std::shared_ptr<const Payload>
   if (!present || type_of(*present->payload) != type_of(*payload)) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult result = prepare(*payload); result != CUDA_SUCCESS) return result;
   std::vector<std::vector<ExecNode>> graphs = present->graphs;
+  ExecPlan scratch;
   if (const auto* const child = std::get_if<ChildPayload>(payload.get())) {
     Failure failure;
     std::set<CUgraphConditionalHandle> used;
     std::vector<ExecNode> nodes;
-    ExecPlan scratch;
     CUgraphExecUpdateResultInfo info{};
     if (const CUresult result = flatten(*child->graph, scratch, flags_, &nodes, &failure, &used);
         result != CUDA_SUCCESS)
@@ -237,7 +237,9 @@ CUresult GraphExec::set_payload(std::uint64_t id, std::shared_ptr<const Payload>
   } else if (compare(*present->payload, *payload) != CU_GRAPH_EXEC_UPDATE_SUCCESS) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  ExecNode& node = *find_in(change().nodes, id);
+  ExecPlan& plan = change();
+  plan.user_objects.add(scratch.user_objects);  // with those of the graph before, until the next whole update
+  ExecNode& node = *find_in(plan.nodes, id);
   node.payload = std::move(payload);
   node.graphs = std::move(graphs);
   return CUDA_SUCCESS;

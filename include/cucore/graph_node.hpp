@@ -101,7 +101,7 @@ class GraphCondition {
 /// An end of a copy or a fill: where it is, what kind of memory that is, and what keeps it alive.
 class CUCORE_API MemoryOperand {
  public:
-  enum class Kind { ask, device, host };
+  enum class Kind { ask, ask_else_host, device, host };
 
   /// The buffer's memory; its allocation is retained, so the Buffer may be closed. Memory that the driver does not know
   /// is the host's. @throws ValueError closed
@@ -112,6 +112,8 @@ class CUCORE_API MemoryOperand {
       : address_(address), owner_(std::move(owner)) {}
   /// Memory of the host, page-locked or not: the only way to name pageable memory by its address.
   static MemoryOperand host(const void* address, std::shared_ptr<const void> owner = nullptr) noexcept;
+  /// Memory of a device, without asking.
+  static MemoryOperand device(DevicePointer address, std::shared_ptr<const void> owner = nullptr) noexcept;
 
   DevicePointer address() const noexcept { return address_; }
   Kind kind() const noexcept { return kind_; }
@@ -250,8 +252,8 @@ class CUCORE_API GraphNode : public GraphPoint {
   /// The nodes it depends on, and those that depend on it. Empty once it is not valid.
   std::vector<GraphNode> pred() const;
   std::vector<GraphNode> succ() const;
-  /// Adds or removes edges, in one driver call. @throws DriverError a node of another graph, this node itself, an edge
-  /// that is there already or is not there
+  /// Adds or removes edges, in one driver call. What is there already is not added again, and what is not there is not
+  /// removed. @throws DriverError a destroyed node, one of another graph, or this node itself
   void add_pred(std::span<const GraphNode> nodes) const;
   void add_succ(std::span<const GraphNode> nodes) const;
   void remove_pred(std::span<const GraphNode> nodes) const;
@@ -281,7 +283,7 @@ class CUCORE_API GraphNode : public GraphPoint {
 
  protected:
   /// What it keeps alive: the kernel and the arguments, the destination and the source, the event, or the function.
-  const std::array<std::shared_ptr<const void>, 2>& owners() const;
+  std::array<std::shared_ptr<const void>, 2> owners() const;
 
  private:
   [[noreturn]] void refuse_type(GraphNodeType wanted) const;
@@ -309,7 +311,7 @@ class CUCORE_API KernelNode : public GraphNode {
   /// All of it, with the grid in clusters if there are clusters.
   LaunchConfig config() const;
   /// What was given to keep the arguments alive.
-  std::shared_ptr<const void> arguments_owner() const;
+  std::shared_ptr<const void> arguments_owner() const { return owners()[1]; }
   /// For graphs instantiated and cloned from now on. @throws ValueError a kernel without arguments  @throws StateError
   /// not valid  @throws DriverError; the node is as before then
   void update(const KernelNodeUpdate& changes) const;
@@ -424,7 +426,7 @@ class CUCORE_API HostCallbackNode : public GraphNode {
   /// The C function; null if it is a std::function.
   HostFunction c_function() const;
   void* user_data() const;
-  /// The std::function; null if it is a C function. Kept alive by the pointer.
+  /// The std::function; null if it is a C function, and once the node is destroyed. Kept alive by the pointer.
   std::shared_ptr<const std::function<void()>> function() const;
   /// What was given with a C function.
   std::shared_ptr<const void> owner() const { return owners()[1]; }

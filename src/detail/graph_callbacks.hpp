@@ -26,7 +26,9 @@ struct CallbackErrors {
 };
 
 /// A std::function as a host node keeps it.
-struct HostCallback {
+struct HostCallback : std::enable_shared_from_this<HostCallback> {
+  HostCallback(std::function<void()> called, std::shared_ptr<CallbackErrors> recorded)
+      : function(std::move(called)), errors(std::move(recorded)) {}
   std::function<void()> function;
   std::shared_ptr<CallbackErrors> errors;
 };

@@ -22,7 +22,9 @@
 #include <vector>
 
 #include "cucore/graph_node.hpp"
+#include "src/detail/context_state.hpp"
 #include "src/detail/deferred_release.hpp"
+#include "src/detail/event_state.hpp"
 #include "src/detail/owning_handle.hpp"
 #include "src/driver/abi.hpp"
 
@@ -132,7 +134,11 @@ struct NodeState {
   NodeParameters parameters;                ///< the last known
   Owners owners;                            ///< what `retained` keeps alive; empty once destroyed
   driver::CUuserObject retained = nullptr;  ///< attached to the graph
+  std::uint64_t attributes_since = 0;       ///< change_time() of the last update that changed launch attributes
 };
+
+/// Counts changes in the process, to tell what came first.
+std::uint64_t change_time() noexcept;
 
 /// One graph of a hierarchy.
 struct GraphState {
@@ -145,10 +151,15 @@ struct GraphState {
 /// mutex: declare one before locking.
 struct LetGo {
   std::vector<Owners> owners;
-  std::vector<NodeParameters> parameters;
-  /// Room for what follows. @throws std::bad_alloc, so that letting go does not
-  void reserve(std::size_t nodes);
-  ~LetGo() { safe_point(); }
+  std::vector<std::shared_ptr<NodeState>> nodes;
+  std::vector<std::shared_ptr<GraphState>> graphs;
+  LetGo() = default;
+  LetGo(const LetGo&) = delete;
+  LetGo& operator=(const LetGo&) = delete;
+  ~LetGo();
+
+  /// Room for the node and all below it, so that invalidate() cannot fail. @throws std::bad_alloc
+  void reserve(const NodeState& node);
 };
 
 struct GraphHierarchy {
@@ -172,21 +183,39 @@ struct GraphHierarchy {
   std::shared_ptr<GraphState> graph(driver::CUgraph handle);
 };
 
+/// What the driver says of a node that nobody has seen. Lock held. @throws DriverError
+NodeParameters read_parameters(GraphHierarchy& hierarchy, driver::CUgraphNode handle, GraphNodeType type,
+                               Owners& owners);
+
 /// The node's state, made and filled from the driver if nobody has seen it. Lock held. @throws DriverError
 std::shared_ptr<NodeState> node_of(GraphHierarchy& hierarchy, const std::shared_ptr<GraphState>& graph,
                                    driver::CUgraphNode handle);
 
-/// Marks the node, and all that is in graphs it owns, as gone, before or after the driver does it. Lock held.
+/// Marks the node, and all that is in graphs it owns, as gone, once the driver has destroyed it. Lock held, and room
+/// made in `let_go`.
 void invalidate(GraphHierarchy& hierarchy, NodeState& node, LetGo& let_go) noexcept;
+/// The same for a graph and all that is in it.
+void invalidate(GraphHierarchy& hierarchy, const std::shared_ptr<GraphState>& graph, LetGo& let_go) noexcept;
 
-/// The definition's graph. @throws StateError closed, or not valid any more
-driver::CUgraph open_graph(const GraphPoint& point, const char* call);
+/// Gives `clone`, which the driver cloned from `graph` of another or the same hierarchy, what is known of the nodes
+/// there. Both locked. What the driver cannot map stays unknown, and is retained by the graph all the same.
+void adopt_nodes(const GraphState& graph, GraphHierarchy& hierarchy, const std::shared_ptr<GraphState>& clone);
+
+/// The point's hierarchy. @throws StateError closed, or refers to nothing
+GraphHierarchy& open_hierarchy(const GraphPoint& point, const char* call);
+/// The point's graph. Lock held. @throws StateError not valid any more
+GraphState& open_graph(const GraphPoint& point, const char* call);
+/// The node's state. Lock held. @throws StateError destroyed
+NodeState& open_node(const GraphNode& node, const char* call);
+void require_valid(const NodeState& node, const char* call);
 
 /// Gives the last node of a capture its owners, which `retained` holds: for builders. A handle that is null leaves them
 /// with the graph. @throws DriverError
 void adopt_captured_node(GraphHierarchy& hierarchy, const std::shared_ptr<GraphState>& graph,
                          driver::CUgraphNode handle, Owners owners, driver::CUuserObject retained);
 
+/// "kernel", "host callback"...
+std::string describe(GraphNodeType type);
 /// "graph node 0x... (kernel)".
 std::string describe(const NodeState& node);
 /// "graph 0x...".
