@@ -81,6 +81,8 @@ CUresult set_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& pa
     const CUresult result = runtime::read_parameters(context, *found->graph, parameters, &payload);
     if (result != CUDA_SUCCESS) return result;
     keep_attributes(*present->payload, &payload);
+    const auto* const child = std::get_if<runtime::ChildPayload>(payload.get());
+    if (child) child->graph->end_handles();  // nobody is told this clone's
     return executable->set_payload(found->id, std::move(payload));
   });
 }

@@ -148,4 +148,29 @@ TEST_F(Graphs, a_user_object_ends_with_its_last_holder) {
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuUserObjectRelease(object, 1));
 }
 
+TEST_F(Graphs, an_executable_graph_holds_what_its_child_graphs_hold) {
+  int ended = 0;
+  CUuserObject object = nullptr;
+  ASSERT_OK(cuUserObjectCreate(
+      &object, &ended, [](void* count) { ++*static_cast<int*>(count); }, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+  CUgraph child = nullptr;
+  ASSERT_OK(cuGraphCreate(&child, 0));
+  CUgraphNode node = nullptr;
+  ASSERT_OK(cuGraphAddChildGraphNode(&node, graph, nullptr, 0, child));
+  const CUgraphExec before = instantiate();
+  ASSERT_OK(cuGraphRetainUserObject(child, object, 1, CU_GRAPH_USER_OBJECT_MOVE));
+  ASSERT_OK(cuGraphExecChildGraphNodeSetParams(before, node, child));  // takes references of its own
+  CUgraph embedded = nullptr;
+  ASSERT_OK(cuGraphChildGraphNodeGetGraph(node, &embedded));
+  ASSERT_OK(cuGraphRetainUserObject(embedded, object, 1, 0));
+  const CUgraphExec after = instantiate();
+  ASSERT_OK(cuGraphReleaseUserObject(embedded, object, 1));
+  ASSERT_OK(cuGraphDestroy(child));
+  ASSERT_OK(cuGraphDestroy(graph));
+  ASSERT_OK(cuGraphExecDestroy(before));
+  EXPECT_EQ(0, ended);
+  ASSERT_OK(cuGraphExecDestroy(after));
+  EXPECT_EQ(1, ended);
+}
+
 }  // namespace

@@ -33,6 +33,14 @@ class ExecStore {
 };
 
 struct GraphExecState {
+  GraphExecState() = default;
+  GraphExecState(const GraphExecState&) = delete;
+  GraphExecState& operator=(const GraphExecState&) = delete;
+  ~GraphExecState() {
+    owned.reset();
+    safe_point();
+  }
+
   driver::CUgraphExec handle = nullptr;
   std::mutex mutex;                  ///< around changes of what follows
   std::shared_ptr<ExecStore> store;  ///< what the user object of `owned` keeps alive too

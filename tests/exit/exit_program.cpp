@@ -24,6 +24,25 @@ const char* const ptx = R"(.version 7.8
 .visible .entry k() { ret; }
 )";
 
+// A graph that was launched, with a callback that holds what only the graph keeps alive.
+Graph launched_graph(const GraphDefinition& definition, const Kernel& kernel, const Stream& stream) {
+  definition.launch({}, kernel).callback([held = std::make_shared<Event>(stream.record())] {});
+  Graph graph = definition.instantiate();
+  graph.launch(stream);
+  stream.sync();
+  return graph;
+}
+
+// The driver lets go of what this keeps while the process exits, when nobody may take it any more.
+void leave_a_graph_on_its_way() {
+  static const Stream stream = Device(0).create_stream();
+  static const Event event = stream.record();
+  const GraphDefinition definition;
+  definition.callback([] { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }).record(event);
+  static const Graph graph = definition.instantiate();
+  graph.launch(stream);
+}
+
 struct Everything {
   Stream stream = Device(0).create_stream();
   Event event = stream.record({.timing_enabled = true});
@@ -36,6 +55,8 @@ struct Everything {
   PooledEvent pooled = events->get();
   Timer timer = timed(stream, [] {});
   Timer read = timed(stream, [] {});
+  GraphDefinition definition;
+  Graph graph = launched_graph(definition, kernel, stream);
   Everything() { launch(stream, {.grid = {4}, .block = {32}}, kernel); }
 };
 
@@ -191,6 +212,12 @@ int run(const std::string& which) {
       }).detach();
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return 0;
+  }
+  if (which == "graph_on_its_way") {
+    driver_info();
+    fail_at_exit_if_anything_failed();
+    leave_a_graph_on_its_way();
     return 0;
   }
   if (which == "handler_at_exit") {

@@ -14,6 +14,7 @@ constexpr unsigned our_texture_flags[] = {cucore::driver::CU_TRSF_READ_AS_INTEGE
                                           cucore::driver::CU_TRSF_NORMALIZED_COORDINATES, cucore::driver::CU_TRSF_SRGB,
                                           cucore::driver::CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION,
                                           cucore::driver::CU_TRSF_SEAMLESS_CUBEMAP};
+constexpr unsigned our_assign_default = cucore::driver::CU_GRAPH_COND_ASSIGN_DEFAULT;
 }  // namespace
 
 #include <cuda.h>
@@ -227,7 +228,7 @@ SAME_VALUE(CU_GRAPH_NODE_TYPE_CONDITIONAL);
 SAME_VALUE(CU_GRAPH_COND_TYPE_IF);
 SAME_VALUE(CU_GRAPH_COND_TYPE_WHILE);
 SAME_VALUE(CU_GRAPH_COND_TYPE_SWITCH);
-SAME_VALUE(CU_GRAPH_COND_ASSIGN_DEFAULT);
+static_assert(our_assign_default == CU_GRAPH_COND_ASSIGN_DEFAULT);
 SAME_VALUE(CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
 SAME_VALUE(CU_GRAPH_USER_OBJECT_MOVE);
 SAME_VALUE(CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
