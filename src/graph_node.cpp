@@ -32,7 +32,9 @@ Parameters parameters_of(const GraphNode& node, const char* call) {
 
 GraphNode::GraphNode(std::shared_ptr<detail::GraphHierarchy> hierarchy,
                      std::shared_ptr<detail::NodeState> node) noexcept
-    : GraphPoint(std::move(hierarchy), node->graph, node) {}
+    : GraphPoint(std::move(hierarchy), node->graph, nullptr) {
+  node_ = std::move(node);
+}
 
 GraphNodeHandle GraphNode::handle() const noexcept { return node_ == nullptr ? nullptr : node_->handle; }
 

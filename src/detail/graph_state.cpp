@@ -19,7 +19,7 @@ Retention::Retention(const Owners& owners) {
   driver::check(driver::table().cuUserObjectCreate(&object_, release.get(), &defer_release, 1,
                                                    driver::CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
                 "cuUserObjectCreate", "what a graph node keeps alive");
-  static_cast<void>(release.release());  // the user object's
+  [[maybe_unused]] const auto* const taken_over = release.release();  // by the user object
 }
 
 Retention::~Retention() {

@@ -247,17 +247,17 @@ TEST_F(graph_lifetime, a_kernel_node_keeps_its_code_loaded) {
 }
 
 TEST_F(graph_lifetime, last_references_may_go_in_any_threads) {
-  constexpr int threads = 4;
-  constexpr int rounds = 20;
+  constexpr std::size_t threads = 4;
+  constexpr std::size_t rounds = 20;
   std::atomic<int> calls{0};
   std::vector<std::weak_ptr<int>> watches(threads * rounds);
   std::vector<std::thread> all;
-  for (int t = 0; t < threads; ++t) {
+  for (std::size_t t = 0; t < threads; ++t) {
     all.emplace_back([&, t] {
       const Stream own = device().create_stream();
-      for (int i = 0; i < rounds; ++i) {
+      for (std::size_t i = 0; i < rounds; ++i) {
         Watched used;
-        watches[static_cast<std::size_t>(t * rounds + i)] = used.watch;
+        watches[t * rounds + i] = used.watch;
         auto own_definition = std::make_unique<GraphDefinition>();
         own_definition->callback([&calls, held = used.give()] { ++calls; });
         auto executable = std::make_unique<Graph>(own_definition->instantiate());
@@ -270,7 +270,7 @@ TEST_F(graph_lifetime, last_references_may_go_in_any_threads) {
     });
   }
   for (auto& thread : all) thread.join();
-  EXPECT_EQ(calls, threads * rounds);
+  EXPECT_EQ(calls, static_cast<int>(threads * rounds));
   for (const auto& watch : watches) {
     while (!watch.expired()) release_deferred();
   }
