@@ -1,9 +1,7 @@
 // Buffer.
 #include "cucore/buffer.hpp"
 
-#include <array>
 #include <cstring>
-#include <span>
 
 #include "python/bindings/memory.hpp"
 
@@ -58,33 +56,8 @@ void copy_from(nb::handle object, nb::handle other, nb::handle stream, nb::handl
 
 void fill(const PyBuffer& self, nb::handle value, nb::handle stream) {
   Stream order = required_stream(stream).share();
-  std::array<std::byte, 4> element{};
-  std::size_t width = 1;
-  if (PyLong_Check(value.ptr())) {
-    const long byte = PyLong_AsLong(value.ptr());
-    if ((byte == -1 && PyErr_Occurred() != nullptr) || byte < 0 || byte > 255) {
-      PyErr_Clear();
-      PyErr_SetString(PyExc_OverflowError, "an int fill value is one byte: it must be in 0..255");
-      throw nb::python_error();
-    }
-    element[0] = static_cast<std::byte>(byte);
-  } else {
-    Py_buffer view;
-    if (PyObject_GetBuffer(value.ptr(), &view, PyBUF_SIMPLE) < 0) {
-      if (PyErr_ExceptionMatches(PyExc_BufferError) != 0) throw nb::python_error();
-      PyErr_Clear();
-      throw nb::type_error((std::string("a fill value must be an int or have 1, 2 or 4 bytes; ") +
-                            Py_TYPE(value.ptr())->tp_name + " has none")
-                               .c_str());
-    }
-    width = static_cast<std::size_t>(view.len);
-    if (width == 1 || width == 2 || width == 4) std::memcpy(element.data(), view.buf, width);
-    PyBuffer_Release(&view);
-    if (width != 1 && width != 2 && width != 4) {
-      throw nb::value_error(("a fill value must have 1, 2 or 4 bytes, not " + std::to_string(width)).c_str());
-    }
-  }
-  self.use([&](const Buffer& buffer) { buffer.fill_bytes(std::span(element.data(), width), order); });
+  const FillElement element(value);
+  self.use([&](const Buffer& buffer) { buffer.fill_bytes(element.bytes(), order); });
 }
 
 // With the object locked: no other thread closes it in between.
@@ -200,6 +173,33 @@ std::uint64_t unsigned_number(nb::handle object, const char* what) {
   const unsigned long long value = PyLong_AsUnsignedLongLong(number.ptr());
   if (PyErr_Occurred() != nullptr) throw nb::python_error();
   return value;
+}
+
+FillElement::FillElement(nb::handle value) {
+  if (PyLong_Check(value.ptr())) {
+    const long byte = PyLong_AsLong(value.ptr());
+    if ((byte == -1 && PyErr_Occurred() != nullptr) || byte < 0 || byte > 255) {
+      PyErr_Clear();
+      PyErr_SetString(PyExc_OverflowError, "an int fill value is one byte: it must be in 0..255");
+      throw nb::python_error();
+    }
+    bytes_[0] = static_cast<std::byte>(byte);
+    width_ = 1;
+    return;
+  }
+  Py_buffer view;
+  if (PyObject_GetBuffer(value.ptr(), &view, PyBUF_SIMPLE) < 0) {
+    if (PyErr_ExceptionMatches(PyExc_BufferError) != 0) throw nb::python_error();
+    PyErr_Clear();
+    throw nb::type_error((std::string("a fill value must be an int or have 1, 2 or 4 bytes; ") +
+                          Py_TYPE(value.ptr())->tp_name + " has none")
+                             .c_str());
+  }
+  width_ = static_cast<std::size_t>(view.len);
+  const bool fits = width_ == 1 || width_ == 2 || width_ == 4;
+  if (fits) std::memcpy(bytes_.data(), view.buf, width_);
+  PyBuffer_Release(&view);
+  if (!fits) throw nb::value_error(("a fill value must have 1, 2 or 4 bytes, not " + std::to_string(width_)).c_str());
 }
 
 PyType_Slot* buffer_type_slots() noexcept {

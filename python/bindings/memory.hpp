@@ -2,8 +2,11 @@
 // for each resource that is written in Python.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <mutex>
+#include <span>
 
 #include "cucore/buffer.hpp"
 #include "cucore/error.hpp"
@@ -133,6 +136,17 @@ std::shared_ptr<const void> keep_alive(nb::handle object);
 
 /// The Python options class `name` applied to `options` (an instance, a dict or None).
 nb::object accept_options(const char* name, nb::handle options);
+
+/// A fill value: an int of one byte, or an object with 1, 2 or 4 bytes. Throws OverflowError, ValueError, TypeError.
+class FillElement {
+ public:
+  explicit FillElement(nb::handle value);
+  std::span<const std::byte> bytes() const noexcept { return {bytes_.data(), width_}; }
+
+ private:
+  std::array<std::byte, 4> bytes_{};
+  std::size_t width_ = 0;
+};
 
 /// An int-like object as an unsigned number. Throws TypeError, OverflowError.
 std::uint64_t unsigned_number(nb::handle object, const char* what);

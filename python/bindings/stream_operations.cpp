@@ -2,38 +2,14 @@
 #include <array>
 
 #include "cucore/stream.hpp"
+#include "python/bindings/callback.hpp"
 #include "python/bindings/memory.hpp"
 
 namespace cucore::python {
 namespace {
 
-// A Python callable as the core calls it, on a thread of the driver. The reference goes with the function object, also
-// when it was never called.
-class Callback {
- public:
-  explicit Callback(nb::handle function)
-      : function_(function.inc_ref().ptr(), [](PyObject* object) { drop_reference(object); }) {}
-
-  void operator()() const {
-    if (finalizing()) return;
-    const WithGil gil;
-    PyObject* const answer = PyObject_CallNoArgs(function_.get());
-    if (answer == nullptr) {
-      PyErr_WriteUnraisable(function_.get());
-    } else {
-      Py_DECREF(answer);
-    }
-  }
-
- private:
-  std::shared_ptr<PyObject> function_;
-};
-
 void callback(const PyStream& self, nb::handle function) {
-  if (PyCallable_Check(function.ptr()) == 0) {
-    throw nb::type_error((std::string("a callback must be callable, not ") + Py_TYPE(function.ptr())->tp_name).c_str());
-  }
-  std::function<void()> call = Callback(function);
+  std::function<void()> call = [callback = PythonCallback(function)] { callback.call(); };
   self.use([&](const Stream& stream) { stream.callback(std::move(call)); });
 }
 
