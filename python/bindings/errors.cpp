@@ -300,6 +300,9 @@ void bind_errors(nb::module_&) {
   all.library_handle = class_of(handles, "CUlibrary");
   all.kernel_handle = class_of(handles, "CUkernel");
   all.memory_pool_handle = class_of(handles, "CUmemoryPool");
+  all.graph_handle = class_of(handles, "CUgraph");
+  all.graph_node_handle = class_of(handles, "CUgraphNode");
+  all.graph_exec_handle = class_of(handles, "CUgraphExec");
 
   nb::register_exception_translator(translate);
   set_release_failure_handler(on_failed_release);

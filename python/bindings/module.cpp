@@ -35,6 +35,7 @@ NB_MODULE(_core_bindings, module) {
   py::bind_linker(module);
   py::bind_toolkit(module);
   py::bind_checkpoint(module);
+  py::bind_graphs(module);
 }
 
 namespace {

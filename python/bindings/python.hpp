@@ -44,6 +44,9 @@ struct Classes {
   PyObject* library_handle = nullptr;
   PyObject* kernel_handle = nullptr;
   PyObject* memory_pool_handle = nullptr;
+  PyObject* graph_handle = nullptr;
+  PyObject* graph_node_handle = nullptr;
+  PyObject* graph_exec_handle = nullptr;
   PyObject* device = nullptr;  ///< set by cucore._device when it is imported
 };
 Classes& classes() noexcept;
@@ -313,5 +316,6 @@ void bind_program(nb::module_& module);
 void bind_program_cache(nb::module_& module);
 void bind_linker(nb::module_& module);
 void bind_toolkit(nb::module_& module);
+void bind_graphs(nb::module_& module);
 
 }  // namespace cucore::python

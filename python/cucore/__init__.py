@@ -82,6 +82,7 @@ _LATER = {
     "compile_ptx": "_program",
 }
 _SUBMODULES = ("checkpoint", "debug", "texture", "typing", "utils")
+_SUBMODULES = ("debug", "graph", "typing", "utils")
 
 __all__ = [
     "__version__",
@@ -146,6 +147,7 @@ __all__ = [
     "debug",
     "driver_available",
     "driver_info",
+    "graph",
     "launch",
     "nvJitLinkError",
     "nvvmError",

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from cucore import checkpoint as checkpoint
 from cucore import debug as debug
 from cucore import texture as texture
+from cucore import graph as graph
 from cucore import typing as typing
 from cucore import utils as utils
 from cucore.typing import (

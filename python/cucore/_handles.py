@@ -50,6 +50,24 @@ class CUmemoryPool(_Handle):
     __slots__ = ()
 
 
+class CUgraph(_Handle):
+    """A graph."""
+
+    __slots__ = ()
+
+
+class CUgraphNode(_Handle):
+    """A node of a graph."""
+
+    __slots__ = ()
+
+
+class CUgraphExec(_Handle):
+    """An executable graph."""
+
+    __slots__ = ()
+
+
 class nvrtcProgram(_Handle):
     """A program of NVRTC."""
 

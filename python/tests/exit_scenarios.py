@@ -77,6 +77,7 @@ OBJECTS = {
     "a linker": "cucore.Linker(code, options={'arch': 'sm_80'})",
     "a pinned pool": "cucore.PinnedMemoryResource()",
     "the properties of a device": "device.properties",
+    "graphs, their nodes and callbacks": "graphs()",
 }
 PLACES = {
     "a global": "kept = {}",
@@ -91,6 +92,18 @@ def timer_with_a_time():
     with stream.timer() as timer: pass
     timer.ms
     return timer
+def graphs():
+    definition = cucore.graph.GraphDefinition()
+    node = definition.launch(config, kernel, buffer).memset(buffer, 0, 4).callback(time.time)
+    condition = definition.create_condition()
+    branch = node.record(event).if_then(condition)
+    child = cucore.graph.GraphDefinition()
+    child.memset(buffer, 0, 4)
+    embedded = definition.embed(child)
+    graph = definition.instantiate()
+    graph[embedded].update(child)
+    graph.launch(stream); stream.sync()
+    return definition, node, condition, branch.then, graph, graph[next(iter(node.pred))], node.pred, definition.clone()
 """
 SCENARIOS = {
     f"{what} in {place}": Scenario(ALONE + text.format(expression) + f"\ndel {', '.join(NAMES.split())}\n")
@@ -291,6 +304,36 @@ logging.basicConfig(stream=sys.stdout)
 class Last:
     def __del__(self): logging.getLogger().info(repr(stream))
 keep = Last()
+"""),
+    "a graph's callback runs": Scenario(
+        """
+definition = cucore.graph.GraphDefinition()
+running = threading.Event()
+definition.callback(lambda: [running.set(), time.sleep(0.2)])
+graph = definition.instantiate(); graph.launch(stream); running.wait()
+""",
+        environment={"CUCORE_CPU_REPORT_LEAKS": ""},  # the launch is alive
+    ),
+    "a graph knows a function that knows the graph": Scenario(
+        """
+definition = cucore.graph.GraphDefinition()
+for i in range(100): definition.callback(lambda i=i: definition)
+graph = definition.instantiate(); graph.launch(stream); stream.sync()
+""",
+        environment={"CUCORE_CPU_REPORT_LEAKS": ""},  # such a cycle stays
+    ),
+    "graphs that were dropped and whose payloads wait": Scenario("""
+definition = cucore.graph.GraphDefinition()
+for i in range(100): definition.memset(int(pinned.handle), 0, 4, dst_owner=object())
+graph = definition.instantiate(); graph.launch(stream); stream.sync()
+threading.Thread(target=definition.close).start(); graph.close()
+"""),
+    "atexit makes and runs a graph": Scenario("""
+def last():
+    with cucore.graph.GraphDefinition() as definition:
+        definition.launch(config, kernel, buffer).callback(lambda: None)
+        with definition.instantiate() as graph: graph.launch(stream); stream.sync()
+atexit.register(last)
 """),
     "warnings are errors": Scenario("import warnings; warnings.simplefilter('error'); kept = everything()"),
     "optimised, with no site": Scenario("kept = everything()", environment={"PYTHONOPTIMIZE": "2"}),
