@@ -32,6 +32,7 @@
 #include "cucore/event.hpp"
 #include "cucore/event_pool.hpp"
 #include "cucore/graph.hpp"
+#include "cucore/graph_builder.hpp"
 #include "cucore/graph_definition.hpp"
 #include "cucore/graph_memory.hpp"
 #include "cucore/graph_node.hpp"

@@ -130,6 +130,8 @@ class CUCORE_API Device {
   std::vector<Context> partition(const std::vector<SMGroup>& groups) const;
   /// Creates a stream in the primary context. @throws ValueError the priority is outside the device's range
   Stream create_stream(const StreamOptions& options = {}) const;
+  /// Builds a graph on a stream of its own.
+  GraphBuilder create_graph_builder() const;
   /// Creates an event in the primary context, not recorded on any stream.
   /// @throws TypeError IPC-enabled: those are made by Stream::record()
   Event create_event(const EventOptions& options = {}) const;

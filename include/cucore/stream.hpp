@@ -32,6 +32,7 @@ struct StreamState;
 class Context;
 class Device;
 class DeviceResources;
+class GraphBuilder;
 
 struct StreamOptions {
   /// Do not synchronise with the legacy default stream.
@@ -116,6 +117,8 @@ class CUCORE_API Stream {
   std::uint64_t id() const;
   /// Whether work submitted now is recorded into a graph (cuStreamIsCapturing).
   CaptureStatus capture_status() const;
+  /// Builds a graph of what is given to this stream, which the builder shares.
+  GraphBuilder create_graph_builder() const;
 
   /// Calls `function` on a thread of the driver when the work submitted so far has completed; later work here waits for
   /// it to return (cuStreamAddCallback). It must not call CUDA. It is not called if that work failed; what it throws is

@@ -92,6 +92,7 @@ inline constexpr int CU_LIMIT_PERSISTING_L2_CACHE_SIZE = 6;
 inline constexpr int CU_STREAM_CAPTURE_STATUS_NONE = 0;
 inline constexpr int CU_STREAM_CAPTURE_STATUS_ACTIVE = 1;
 inline constexpr int CU_STREAM_CAPTURE_STATUS_INVALIDATED = 2;
+inline constexpr unsigned CU_STREAM_SET_CAPTURE_DEPENDENCIES = 1;
 inline constexpr int CU_STREAM_CAPTURE_MODE_GLOBAL = 0;
 inline constexpr int CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1;
 inline constexpr int CU_STREAM_CAPTURE_MODE_RELAXED = 2;

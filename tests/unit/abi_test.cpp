@@ -65,7 +65,9 @@ constexpr unsigned our_assign_default = cucore::driver::CU_GRAPH_COND_ASSIGN_DEF
 #undef cuMemsetD8Async
 #undef cuMemsetD16Async
 #undef cuMemsetD32Async
+#undef cuStreamBeginCapture
 #undef cuStreamGetCaptureInfo
+#undef cuStreamUpdateCaptureDependencies
 #undef cuStreamGetCtx
 #undef cuCtxGetDevice
 #undef cuCtxSynchronize
@@ -101,6 +103,7 @@ SAME_VALUE(CU_EVENT_INTERPROCESS);
 SAME_VALUE(CU_STREAM_CAPTURE_STATUS_NONE);
 SAME_VALUE(CU_STREAM_CAPTURE_STATUS_ACTIVE);
 SAME_VALUE(CU_STREAM_CAPTURE_STATUS_INVALIDATED);
+SAME_VALUE(CU_STREAM_SET_CAPTURE_DEPENDENCIES);
 SAME_VALUE(CU_STREAM_CAPTURE_MODE_GLOBAL);
 SAME_VALUE(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 SAME_VALUE(CU_STREAM_CAPTURE_MODE_RELAXED);
