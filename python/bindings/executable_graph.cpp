@@ -2,6 +2,7 @@
 #include "cucore/argument_pack.hpp"
 #include "python/bindings/code.hpp"
 #include "python/bindings/graph.hpp"
+#include "python/bindings/graph_builder.hpp"
 #include "python/bindings/launch.hpp"
 
 namespace cucore::python {
@@ -79,7 +80,10 @@ void forget_parameters(PyGraph& self) {
   const nb::object forgotten = std::exchange(self.known_parameters, nb::object());
 }
 
-GraphView update_source(nb::handle source) { return required_definition(source, "the source of an update").share(); }
+GraphView update_source(nb::handle source) {
+  if (auto built = definition_of_builder(source)) return *std::move(built);
+  return required_definition(source, "the source of an update").share();
+}
 
 nb::object try_update(PyGraph& self, nb::handle source) {
   const GraphView definition = update_source(source);

@@ -111,7 +111,7 @@ PyTypeObject* type_of() {
 }  // namespace
 
 Stream foreign_stream_reference(PyObject* object) {
-  if (const PyStream* stream = instance_of<PyStream>(object, launch_types.stream)) return stream->share();
+  if (const PyStream* stream = as_stream(object)) return stream->share();
   if (object == Py_None) {
     throw nb::type_error("stream is required: pass a Stream, for example device.default_stream, instead of None");
   }

@@ -36,6 +36,7 @@ NB_MODULE(_core_bindings, module) {
   py::bind_toolkit(module);
   py::bind_checkpoint(module);
   py::bind_graphs(module);
+  py::bind_graph_builder(module);
 }
 
 namespace {

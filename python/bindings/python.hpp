@@ -300,6 +300,7 @@ void bind_texture(nb::module_& module);
 void bind_stream(nb::module_& module);
 void bind_event(nb::module_& module);
 void bind_event_pool(nb::module_& module);
+void bind_graph_builder(nb::module_& module);
 void bind_graph_memory(nb::module_& module);
 void bind_memory(nb::module_& module);
 void bind_buffer(nb::module_& module);

@@ -5,15 +5,11 @@
 #include <array>
 
 #include "cucore/device.hpp"
+#include "python/bindings/graph_builder.hpp"
 #include "python/bindings/memory.hpp"
 
 namespace cucore::python {
 namespace {
-
-const PyStream* as_stream(nb::handle object) {
-  const PyStream* stream = nullptr;
-  return nb::try_cast<const PyStream*>(object, stream) ? stream : nullptr;
-}
 
 nb::object record(const PyStream& self, nb::handle event, nb::handle options, bool external) {
   if (event.is_none()) {
@@ -191,12 +187,19 @@ EventOptions event_options(nb::handle options) {
           .ipc_enabled = truth("ipc_enabled")};
 }
 
+const PyStream* as_stream(nb::handle object) {
+  const PyStream* stream = nullptr;
+  if (nb::try_cast<const PyStream*>(object, stream) && stream != nullptr) return stream;
+  return stream_of_builder(object);
+}
+
 const PyStream& required_stream(nb::handle object) {
   if (const PyStream* stream = as_stream(object)) return *stream;
   if (object.is_none()) {
     throw nb::type_error("stream is required: pass a Stream, for example device.default_stream, instead of None");
   }
-  throw nb::type_error((std::string("stream must be a Stream, not ") + Py_TYPE(object.ptr())->tp_name).c_str());
+  throw nb::type_error(
+      (std::string("stream must be a Stream or a GraphBuilder, not ") + Py_TYPE(object.ptr())->tp_name).c_str());
 }
 
 Stream kept_stream(const PyStream& stream) {

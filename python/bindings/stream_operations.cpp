@@ -3,6 +3,7 @@
 
 #include "cucore/stream.hpp"
 #include "python/bindings/callback.hpp"
+#include "python/bindings/graph_builder.hpp"
 #include "python/bindings/memory.hpp"
 
 namespace cucore::python {
@@ -109,10 +110,11 @@ void write_value(const PyStream& self, nb::handle at, nb::handle value, int bits
 
 void bind_stream_operations(nb::handle stream_class) {
   auto cls = nb::borrow<nb::class_<PyStream>>(stream_class);
-  cls.def("callback", callback, nb::arg("function").none(),
-          "Calls `function()` on a thread of the driver when the work submitted so far has completed; later work here "
-          "waits for it to return. It must not call CUDA; what it raises goes to sys.unraisablehook. It is not called "
-          "if that work failed.")
+  cls.def("create_graph_builder", graph_builder_on, "A GraphBuilder that captures on this stream.")
+      .def("callback", callback, nb::arg("function").none(),
+           "Calls `function()` on a thread of the driver when the work submitted so far has completed; later work here "
+           "waits for it to return. It must not call CUDA; what it raises goes to sys.unraisablehook. It is not called "
+           "if that work failed.")
       .def("wait_value", wait_value, nb::arg("address"), nb::arg("value"), nb::arg("condition") = ">=", nb::kw_only(),
            nb::arg("bits") = 32,
            "Later work here waits until the value in device memory at `address` (a Buffer or an int) is as `condition` "

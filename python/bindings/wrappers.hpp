@@ -267,8 +267,11 @@ void bind_owner(Class& cls) {
       .def("__exit__", [](nb::handle self, const nb::args&) { self.attr("close")(); }, nb::arg("exception_info"));
 }
 
-/// A stream as functions other than launch() take it: a Stream (or something that acts for one). Throws TypeError for
-/// None, with the advice to pass the default stream, and for anything else.
+/// A Stream, or the stream of a GraphBuilder; null for anything else. Throws RuntimeError for a closed builder.
+const PyStream* as_stream(nb::handle object);
+
+/// A stream as functions other than launch() take it: a Stream or a GraphBuilder. Throws TypeError for None, with the
+/// advice to pass the default stream, and for anything else.
 const PyStream& required_stream(nb::handle stream);
 
 /// The stream for what keeps it (a Buffer, to be freed in its order). Of somebody else's stream it is one that refers

@@ -368,6 +368,10 @@ class Device:
             )
         return context._create_event(bool(options.timing_enabled), bool(options.blocking_sync), False)
 
+    def create_graph_builder(self):
+        """A GraphBuilder on a stream of its own."""
+        return _core._create_graph_builder(self.create_stream())
+
     @property
     def event_pool(self):
         """The device's EventPool: ``with device.event_pool.get() as event: ...``. All threads share its events."""
