@@ -81,8 +81,7 @@ _LATER = {
     "compile_ltoir": "_program",
     "compile_ptx": "_program",
 }
-_SUBMODULES = ("checkpoint", "debug", "texture", "typing", "utils")
-_SUBMODULES = ("debug", "graph", "typing", "utils")
+_SUBMODULES = ("checkpoint", "debug", "graph", "texture", "typing", "utils")
 
 __all__ = [
     "__version__",
