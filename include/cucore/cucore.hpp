@@ -44,6 +44,7 @@
 #include "cucore/memory.hpp"
 #include "cucore/opaque_array.hpp"
 #include "cucore/stream.hpp"
+#include "cucore/strided_layout.hpp"
 #include "cucore/texture.hpp"
 #include "cucore/timer.hpp"
 #include "cucore/virtual_memory.hpp"

@@ -108,6 +108,12 @@ class CUCORE_API ValueError : public Error {
   using Error::Error;
 };
 
+/// A number does not fit where it is to go (Python: OverflowError).
+class CUCORE_API OverflowError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Options are set that the back end, or its version, does not have; all of them are named (Python:
 /// UnsupportedOptionError, which is a CUDAError and a ValueError).
 class CUCORE_API UnsupportedOptionError : public ValueError {

@@ -111,6 +111,8 @@ void translate(const std::exception_ptr& pointer, void*) {
     raise(classes().unsupported_option_error, error);
   } catch (const ValueError& error) {
     raise(PyExc_ValueError, error);
+  } catch (const OverflowError& error) {
+    raise(PyExc_OverflowError, error);
   } catch (const TypeError& error) {
     raise(PyExc_TypeError, error);
   } catch (const Error& error) {
