@@ -427,24 +427,6 @@ struct CUDA_KERNEL_NODE_PARAMS {
   CUcontext ctx;
 };
 
-struct CUDA_MEMCPY3D {
-  std::size_t srcXInBytes, srcY, srcZ, srcLOD;
-  int srcMemoryType;
-  const void* srcHost;
-  CUdeviceptr srcDevice;
-  CUarray srcArray;
-  void* reserved0;
-  std::size_t srcPitch, srcHeight;
-  std::size_t dstXInBytes, dstY, dstZ, dstLOD;
-  int dstMemoryType;
-  void* dstHost;
-  CUdeviceptr dstDevice;
-  CUarray dstArray;
-  void* reserved1;
-  std::size_t dstPitch, dstHeight;
-  std::size_t WidthInBytes, Height, Depth;
-};
-
 struct CUDA_MEMCPY_NODE_PARAMS {
   int flags;
   int reserved;

@@ -437,18 +437,15 @@ struct SameSignature<mine::CUresult (*)(A...), ::CUresult (*)(B...)> : std::bool
 };
 
 // Nothing to compare with: newer than these headers, or in those that need OpenGL's.
-// Newer than these headers: nothing to compare with.
-#if CUDA_VERSION < 13010
-using PFN_cuDevSmResourceSplit_v13010 = decltype(mine::Table::cuDevSmResourceSplit);
-#endif
-#if CUDA_VERSION < 13020
-using PFN_cuGraphNodeGetParams_v13020 = decltype(mine::Table::cuGraphNodeGetParams);
 template <class... A>
 struct SameSignature<mine::CUresult (*)(A...), mine::CUresult (*)(A...)> : std::true_type {};
 using PFN_cuGraphicsGLRegisterBuffer_v3000 = decltype(mine::Table::cuGraphicsGLRegisterBuffer);
 using PFN_cuGraphicsGLRegisterImage_v3000 = decltype(mine::Table::cuGraphicsGLRegisterImage);
 #if CUDA_VERSION < 13010
 using PFN_cuDevSmResourceSplit_v13010 = decltype(mine::Table::cuDevSmResourceSplit);
+#endif
+#if CUDA_VERSION < 13020
+using PFN_cuGraphNodeGetParams_v13020 = decltype(mine::Table::cuGraphNodeGetParams);
 #endif
 
 #define DRIVER_FUNCTION(name, version, parameters)                                          \
