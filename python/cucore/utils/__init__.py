@@ -1,6 +1,7 @@
 """Program caches, where ``Program.compile(..., cache=)`` keeps what it has compiled, and batches of copies."""
 
 from cucore._core import ProgramCache, discard_batch, discard_prefetch_batch, prefetch_batch
+from cucore.typing import MemcpyOverlapMode, MemcpySrcAccessOrder
 from cucore.utils._batch import CopyOptions, copy_batch
 from cucore.utils._file_stream import FileStreamProgramCache
 from cucore.utils._in_memory import InMemoryProgramCache
@@ -11,6 +12,8 @@ __all__ = [
     "CopyOptions",
     "FileStreamProgramCache",
     "InMemoryProgramCache",
+    "MemcpyOverlapMode",
+    "MemcpySrcAccessOrder",
     "ProgramCache",
     "ProgramCacheResource",
     "copy_batch",
