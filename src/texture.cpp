@@ -176,7 +176,6 @@ constexpr const char* texture_hint =
 }  // namespace
 }  // namespace detail
 
-using detail::check_element;
 using detail::ContextScope;
 using detail::describe;
 using detail::open_surface;

@@ -144,6 +144,9 @@ void bind_graph_definition(nb::module_& module) {
           "handle",
           [](const PyGraphDefinition& self) { return handle_object(classes().graph_handle, self.value().handle()); },
           "The driver's handle (CUgraph); 0 when closed, or when the node that owned the graph was destroyed.")
+      .def_prop_ro(
+          "is_valid", [](const PyGraphDefinition& self) { return self.value().handle() != nullptr; },
+          "Whether the graph is there: neither closed nor gone with the node that owned it.")
       .def(
           "empty",
           [](const PyGraphDefinition& self) {

@@ -19,7 +19,7 @@ def test_an_empty_definition(device):
     assert repr(definition) == f"<GraphDefinition handle={int(definition.handle):#x}>" and int(definition.handle)
     assert type(definition.handle).__name__ == "CUgraph"
     assert definition.nodes() == set() and definition.edges() == set() and len(definition) == 0
-    assert definition and not definition.is_closed
+    assert definition and not definition.is_closed and definition.is_valid
     assert definition == definition and definition != g.GraphDefinition() and definition != 5
     assert weakref.ref(definition)() is definition
 
@@ -113,6 +113,7 @@ def test_destroying_its_node_invalidates_a_child_graph_and_all_below(device):
     owner.destroy()
     assert (hash(child), hash(bottom), hash(leaf)) == hashes and child == child and bottom == bottom
     assert int(child.handle) == 0 and int(bottom.handle) == 0
+    assert not child.is_valid and not bottom.is_valid
     assert not leaf.is_valid and not below.is_valid and leaf.handle is None
     assert "0x0" in repr(child)
     for use in (child.nodes, child.edges, child.empty, child.instantiate, bottom.empty, child.create_condition):
