@@ -187,15 +187,12 @@ Axes StridedLayout::stride_order() const {
   const auto size = [](std::int64_t stride) {
     return stride < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(stride) : static_cast<std::uint64_t>(stride);
   };
-  std::ranges::stable_sort(order, [&](int a, int b) {
+  std::ranges::sort(order, [&](int a, int b) {
     const auto i = static_cast<std::size_t>(a);
     const auto j = static_cast<std::size_t>(b);
-    if (strides_[i] != strides_[j]) {
-      const std::uint64_t of_i = size(strides_[i]);
-      const std::uint64_t of_j = size(strides_[j]);
-      if (of_i != of_j) return of_i > of_j;
-    }
-    return shape_[i] > shape_[j];
+    if (size(strides_[i]) != size(strides_[j])) return size(strides_[i]) > size(strides_[j]);
+    if (shape_[i] != shape_[j]) return shape_[i] > shape_[j];
+    return a < b;
   });
   return order;
 }

@@ -1,6 +1,7 @@
 // From a launch call to a grid on a stream: see launch.hpp.
 #include "cpu/runtime/launch.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <limits>
@@ -63,7 +64,7 @@ CUresult copy_buffer(const KernelDescription& kernel, void** extra, std::byte* o
 
 CUresult copy_parameters(const KernelDescription& kernel, const LaunchRequest& request, std::byte* out) {
   if (request.packed) {
-    std::memcpy(out, request.packed, kernel.parameter_bytes);
+    std::copy_n(request.packed, kernel.parameter_bytes, out);
     return CUDA_SUCCESS;
   }
   if (request.parameters && request.extra) return CUDA_ERROR_INVALID_VALUE;

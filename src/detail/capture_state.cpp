@@ -1,6 +1,7 @@
 // Captures: see capture_state.hpp.
 #include "src/detail/capture_state.hpp"
 
+#include <atomic>
 #include <utility>
 
 #include "cucore/error.hpp"
@@ -127,6 +128,18 @@ void CaptureState::end() {
   scope.restore();
 }
 
+namespace {
+
+// Kept until the process ends and not destroyed then, in a list, so that leak checkers find it.
+struct LeftAlone {
+  Stream stream;
+  std::shared_ptr<GraphHierarchy> hierarchy;
+  const LeftAlone* before;
+};
+std::atomic<const LeftAlone*> left_alone{nullptr};
+
+}  // namespace
+
 // Ending it may crash the driver, and so may destroying the stream in the middle of it.
 void CaptureState::leave_alone() noexcept {
   phase = Phase::ended;
@@ -136,8 +149,9 @@ void CaptureState::leave_alone() noexcept {
         {.call = "GraphBuilder::close",
          .message = "the capture in " + describe(*stream.state()) + " is left as it is, and what belongs to it stays " +
                     "until the process ends: the capture of the body of a conditional node in it was invalidated"}));
-    static_cast<void>(new Stream(std::move(stream)));
-    static_cast<void>(new std::shared_ptr<GraphHierarchy>(std::move(hierarchy)));
+    auto* const kept = new LeftAlone{std::move(stream), std::move(hierarchy), left_alone.load()};
+    while (!left_alone.compare_exchange_weak(kept->before, kept)) {
+    }
   } catch (...) {
     // No memory to say so, or to keep it.
   }
