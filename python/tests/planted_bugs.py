@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,7 @@ INTS = 1000  # in the array that every kernel gets
 ONE_INT = 10 | 1 << 32  # CU_AD_FORMAT_SIGNED_INT32, channels
 CUDA_ARRAY3D_SURFACE_LDST = 2
 CU_TRSF_READ_AS_INTEGER = 1
+TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 FALSE_ALARMS = {("clean_flag", "racecheck")}  # compute-sanitizer's: it does not follow flags
 
 
@@ -250,33 +252,40 @@ def run(names):
             array.close(stream)
 
 
+def verdict(planted, tool):
+    """What one of compute-sanitizer's tools says of a kernel: whether that is what was expected, and a line on it."""
+    sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
+    options = ["--error-exitcode", "86", *(["--report-api-errors", "no"] if tool == "memcheck" else [])]
+    done = subprocess.run(
+        [sanitizer, "--tool", tool, *options, sys.executable, __file__, planted.name],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    said = done.stdout + done.stderr
+    ran = "SUMMARY" in said
+    clean = "ERROR SUMMARY: 0 errors" in said or "SUMMARY: 0 hazards" in said
+    found = "failed" if not ran else "nothing" if clean else "found"
+    expected = "found" if planted.found or (planted.name, tool) in FALSE_ALARMS else "nothing"
+    agrees = found == expected or bool(planted.found and not planted.tool and ran)
+    first = next((line for line in said.splitlines() if SAID.search(line)), "")
+    return agrees, f"{planted.name:28} {tool:10} {found:8} {'agrees' if agrees else 'DIFFERS'}  {first[:100]}"
+
+
 def compare_with_sanitizer():
     """What compute-sanitizer says of each bug that one of its tools can see, and of the clean kernels under all."""
-    sanitizer = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
-    different = 0
+    asked = []
     for planted in BUGS + CLEAN:
         if planted.hangs:
             print(f"{planted.name:28} not run: a GPU waits for ever")
             continue
-        tools = [planted.tool] if planted.tool else ["memcheck", "racecheck", "initcheck", "synccheck"]
-        for tool in tools:
-            options = ["--error-exitcode", "86", *(["--report-api-errors", "no"] if tool == "memcheck" else [])]
-            done = subprocess.run(
-                [sanitizer, "--tool", tool, *options, sys.executable, __file__, planted.name],
-                capture_output=True,
-                text=True,
-                timeout=300,
-            )
-            said = done.stdout + done.stderr
-            ran = "SUMMARY" in said
-            clean = "ERROR SUMMARY: 0 errors" in said or "SUMMARY: 0 hazards" in said
-            verdict = "failed" if not ran else "nothing" if clean else "found"
-            expected = "found" if planted.found or (planted.name, tool) in FALSE_ALARMS else "nothing"
-            agrees = verdict == expected or (planted.found and not planted.tool and ran)
+        asked += [(planted, tool) for tool in ([planted.tool] if planted.tool else TOOLS)]
+    different = 0
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # a process each
+        for agrees, line in pool.map(verdict, *zip(*asked, strict=True)):
             different += not agrees
-            first = next((line for line in said.splitlines() if SAID.search(line)), "")
-            print(f"{planted.name:28} {tool:10} {verdict:8} {'agrees' if agrees else 'DIFFERS'}  {first[:100]}")
-    print(f"{different} verdicts differ")
+            print(line, flush=True)
+    print(f"{len(asked)} verdicts, {different} differ")
     return different
 
 
