@@ -227,6 +227,11 @@ bool Buffer::is_managed() const {
   return detail::is_managed_pointer(state);
 }
 
+bool Buffer::is_mapped() const noexcept {
+  const auto* pool = state_ == nullptr ? nullptr : dynamic_cast<const PoolMemoryResource*>(state_->resource.get());
+  return pool != nullptr && pool->is_mapped();
+}
+
 void Buffer::copy_to(const Buffer& destination, const Stream& stream) const {
   const BufferState& source = open_buffer(state_, "copy_to");
   detail::copy(open_buffer(destination.state(), "copy_to"), source, open_stream(stream.state(), "copy_to"));

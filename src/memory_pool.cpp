@@ -8,6 +8,7 @@
 #include "cucore/memory.hpp"
 #include "src/detail/buffer_state.hpp"
 #include "src/detail/closed.hpp"
+#include "src/detail/mapped_pointers.hpp"
 #include "src/detail/pool_state.hpp"
 #include "src/detail/stream_state.hpp"
 
@@ -17,18 +18,33 @@ using detail::PoolState;
 
 namespace {
 
-driver::CUmemPoolProps pinned_properties(const driver::CUmemLocation& location, std::size_t max_size) {
+driver::CUmemPoolProps pinned_properties(const driver::CUmemLocation& location, std::size_t max_size,
+                                         bool ipc_enabled) {
   driver::CUmemPoolProps properties{};
   properties.allocType = driver::CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.handleTypes = driver::CU_MEM_HANDLE_TYPE_NONE;
+  properties.handleTypes =
+      ipc_enabled ? driver::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR : driver::CU_MEM_HANDLE_TYPE_NONE;
   properties.location = location;
   properties.maxSize = max_size;
   return properties;
 }
 
+int node_of_current_device() {
+  const int node = Device::current().properties().host_numa_id();
+  if (node >= 0) return node;
+  throw StateError({.call = "PinnedMemoryResource",
+                    .message = "the driver does not know the NUMA node of " +
+                               detail::describe_device(Device::current().ordinal()) +
+                               ", and shares only pools of a NUMA node between processes",
+                    .hint = "give numa_id"});
+}
+
 }  // namespace
 
-PoolMemoryResource::PoolMemoryResource(std::shared_ptr<const PoolState> pool) : pool_(std::move(pool)) {}
+PoolMemoryResource::PoolMemoryResource(std::shared_ptr<const PoolState> pool)
+    : pool_(std::move(pool)),
+      is_ipc_enabled_(pool_->is_ipc_enabled()),
+      mapped_(pool_->is_mapped ? std::make_shared<detail::MappedPointers>() : nullptr) {}
 PoolMemoryResource::~PoolMemoryResource() = default;
 
 std::shared_ptr<const PoolState> PoolMemoryResource::open_pool(const char* call) const {
@@ -43,6 +59,11 @@ std::shared_ptr<const PoolState> PoolMemoryResource::open_pool(const char* call)
 
 Buffer PoolMemoryResource::allocate(std::size_t size, const Stream& stream) {
   const auto pool = open_pool("allocate");
+  if (is_mapped()) {
+    throw TypeError({.call = "MemoryResource::allocate",
+                     .message = describe(*pool) + " is mapped from another process, which alone allocates from it",
+                     .hint = "allocate there and send the buffer, or make a memory resource of your own"});
+  }
   const detail::StreamState& order = open_stream(stream.state(), "allocate");
   const auto context = detail::allocation_context(order, pool->device());
   const driver::Table& table = driver::table();
@@ -72,10 +93,13 @@ Buffer PoolMemoryResource::allocate(std::size_t size, const Stream& stream) {
 void PoolMemoryResource::deallocate(DevicePointer address, std::size_t size, const Stream& stream) {
   if (address == 0) return;
   const detail::StreamState& order = open_stream(stream.state(), "deallocate");
-  driver::check(driver::table().cuMemFreeAsync(address, order.handle), "cuMemFreeAsync", [&] {
-    return std::to_string(size) + " bytes at " + detail::hexadecimal(reinterpret_cast<const void*>(address)) + " in " +
-           describe(order);
-  });
+  const auto free = [&] {
+    driver::check(driver::table().cuMemFreeAsync(address, order.handle), "cuMemFreeAsync", [&] {
+      return std::to_string(size) + " bytes at " + detail::hexadecimal(reinterpret_cast<const void*>(address)) +
+             " in " + describe(order);
+    });
+  };
+  return mapped_ == nullptr ? free() : mapped_->close(address, free);
 }
 
 MemoryPoolHandle PoolMemoryResource::handle() const noexcept { return pool_ == nullptr ? nullptr : pool_->handle; }
@@ -126,9 +150,14 @@ std::shared_ptr<DeviceMemoryResource> DeviceMemoryResource::create(const Device&
 
 std::shared_ptr<DeviceMemoryResource> DeviceMemoryResource::create(const Device& device,
                                                                    const DeviceMemoryResourceOptions& options) {
-  auto pool =
-      detail::create_pool(pinned_properties({driver::CU_MEM_LOCATION_TYPE_DEVICE, device.ordinal()}, options.max_size),
-                          options.release_threshold);
+  auto pool = detail::create_pool(
+      pinned_properties({driver::CU_MEM_LOCATION_TYPE_DEVICE, device.ordinal()}, options.max_size, options.ipc_enabled),
+      options.release_threshold);
+  return std::shared_ptr<DeviceMemoryResource>(new DeviceMemoryResource(std::move(pool), device.ordinal()));
+}
+
+std::shared_ptr<DeviceMemoryResource> DeviceMemoryResource::from_allocation_handle(const Device& device, int file) {
+  auto pool = detail::import_pool(file, {driver::CU_MEM_LOCATION_TYPE_DEVICE, device.ordinal()});
   return std::shared_ptr<DeviceMemoryResource>(new DeviceMemoryResource(std::move(pool), device.ordinal()));
 }
 
@@ -189,12 +218,19 @@ std::shared_ptr<PinnedMemoryResource> PinnedMemoryResource::create(const PinnedM
                       .message = "numa_id is " + std::to_string(*options.numa_id) + "; a NUMA node is 0 or more",
                       .hint = "leave numa_id unset for memory anywhere on the host"});
   }
-  const driver::CUmemLocation location =
-      options.numa_id ? driver::CUmemLocation{driver::CU_MEM_LOCATION_TYPE_HOST_NUMA, *options.numa_id}
-                      : driver::CUmemLocation{driver::CU_MEM_LOCATION_TYPE_HOST, 0};
-  auto pool = detail::create_pool(pinned_properties(location, options.max_size), options.release_threshold);
+  const std::optional<int> node = options.numa_id || !options.ipc_enabled ? options.numa_id : node_of_current_device();
+  const driver::CUmemLocation location = node ? driver::CUmemLocation{driver::CU_MEM_LOCATION_TYPE_HOST_NUMA, *node}
+                                              : driver::CUmemLocation{driver::CU_MEM_LOCATION_TYPE_HOST, 0};
+  auto pool = detail::create_pool(pinned_properties(location, options.max_size, options.ipc_enabled),
+                                  options.release_threshold);
   detail::grant_every_device(*pool);
-  return std::shared_ptr<PinnedMemoryResource>(new PinnedMemoryResource(std::move(pool), options.numa_id.value_or(-1)));
+  return std::shared_ptr<PinnedMemoryResource>(new PinnedMemoryResource(std::move(pool), node.value_or(-1)));
+}
+
+std::shared_ptr<PinnedMemoryResource> PinnedMemoryResource::from_allocation_handle(int file) {
+  auto pool = detail::import_pool(file, {driver::CU_MEM_LOCATION_TYPE_HOST, 0});
+  detail::grant_every_device(*pool);
+  return std::shared_ptr<PinnedMemoryResource>(new PinnedMemoryResource(std::move(pool), -1));
 }
 
 }  // namespace cucore

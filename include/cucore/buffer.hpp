@@ -28,7 +28,9 @@ namespace cucore {
 namespace detail {
 struct BufferState;
 }
+struct IpcBufferDescriptor;
 class MemoryResource;
+class PoolMemoryResource;
 class Stream;
 
 /// One fill element: 1, 2 or 4 bytes, repeated.
@@ -54,6 +56,15 @@ class CUCORE_API Buffer {
   /// The same, to be freed on the default stream of the current context.
   static Buffer adopt(DevicePointer address, std::size_t size, std::shared_ptr<MemoryResource> resource);
 
+  /// Opens a buffer of another process, which `resource` must have the pool of (cuMemPoolImportPointer); freeing it, in
+  /// the order of `stream`, ends only the use of this process. What is opened twice is mapped once, and goes in the
+  /// order of the stream that the last one is freed on.
+  /// @throws StateError `resource` is not IPC-enabled, or closed  @throws ValueError the descriptor says more bytes
+  /// than
+  ///   there are  @throws DriverError it is of another pool, of this process, or of a buffer that is gone
+  static Buffer from_ipc_descriptor(const std::shared_ptr<PoolMemoryResource>& resource,
+                                    const IpcBufferDescriptor& descriptor, const Stream& stream);
+
   /// The address; 0 when closed and for size 0.
   DevicePointer handle() const noexcept;
   /// Bytes asked for; 0 when closed.
@@ -68,6 +79,11 @@ class CUCORE_API Buffer {
   bool is_device_accessible() const;
   bool is_host_accessible() const;
   bool is_managed() const;
+  /// Whether another process allocated it. False when closed.
+  bool is_mapped() const noexcept;
+  /// What other processes open it with (cuMemPoolExportPointer); of a mapped buffer, what it was opened with.
+  /// @throws StateError its resource is not IPC-enabled  @throws ValueError it has no memory
+  IpcBufferDescriptor ipc_descriptor() const;
 
   /// Copies all of it into `destination`, in the order of `stream` (cuMemcpyAsync). Any mix of device, page-locked,
   /// managed and pageable memory. @throws ValueError the sizes differ

@@ -37,6 +37,7 @@
 #include "cucore/graph_memory.hpp"
 #include "cucore/graph_node.hpp"
 #include "cucore/graphics_resource.hpp"
+#include "cucore/ipc.hpp"
 #include "cucore/kernel.hpp"
 #include "cucore/launch.hpp"
 #include "cucore/linker.hpp"

@@ -21,12 +21,14 @@
 #include "cucore/buffer.hpp"
 #include "cucore/driver_types.hpp"
 #include "cucore/export.hpp"
+#include "cucore/ipc.hpp"
 
 namespace cucore {
 
 namespace detail {
+class MappedPointers;
 struct PoolState;
-}
+}  // namespace detail
 class Device;
 class Stream;
 
@@ -70,6 +72,7 @@ class CUCORE_API PoolMemoryResource : public MemoryResource {
   ~PoolMemoryResource() override;
 
   /// @throws StateError the resource is closed, or `stream` is capturing into a graph
+  /// @throws TypeError the pool is mapped: only its own process allocates
   /// @throws DriverError CUDA_ERROR_OUT_OF_MEMORY, ...
   Buffer allocate(std::size_t size, const Stream& stream) override;
   void deallocate(DevicePointer address, std::size_t size, const Stream& stream) override;
@@ -78,6 +81,13 @@ class CUCORE_API PoolMemoryResource : public MemoryResource {
   MemoryPoolHandle handle() const noexcept;
   /// False for the driver's own current pool.
   bool is_handle_owned() const noexcept;
+  /// Whether other processes can import the pool, or it is imported itself.
+  bool is_ipc_enabled() const noexcept { return is_ipc_enabled_; }
+  /// Whether it is imported from another process. Then it allocates nothing, but opens that process's buffers.
+  bool is_mapped() const noexcept { return mapped_ != nullptr; }
+  /// A new file descriptor that other processes import the pool from (cuMemPoolExportToShareableHandle).
+  /// @throws StateError closed, not IPC-enabled, or mapped: pass on the handle it was imported from
+  IpcAllocationHandle allocation_handle() const;
   /// @throws StateError closed
   PoolAttributes attributes() const;
   /// How many idle bytes the pool keeps instead of returning them to the operating system at each synchronisation.
@@ -95,7 +105,13 @@ class CUCORE_API PoolMemoryResource : public MemoryResource {
   std::shared_ptr<const detail::PoolState> open_pool(const char* call) const;
 
  private:
+  friend class Buffer;
+  Buffer open_buffer(const IpcBufferDescriptor& descriptor, const Stream& stream);
+  IpcBufferDescriptor descriptor_of(DevicePointer address, std::size_t size) const;
+
   std::shared_ptr<const detail::PoolState> pool_;
+  bool is_ipc_enabled_;
+  std::shared_ptr<detail::MappedPointers> mapped_;  // of a mapped pool; outlives close(), for buffers still open
 };
 
 struct DeviceMemoryResourceOptions {
@@ -103,6 +119,8 @@ struct DeviceMemoryResourceOptions {
   std::size_t max_size = 0;
   /// Idle bytes to keep; the default keeps everything.
   std::uint64_t release_threshold = UINT64_MAX;
+  /// Other processes may import the pool. @throws DriverError (at creation) the device cannot share pools
+  bool ipc_enabled = false;
 };
 
 /// Device memory from a stream-ordered pool.
@@ -114,6 +132,9 @@ class CUCORE_API DeviceMemoryResource final : public PoolMemoryResource {
   /// A pool of its own. On a GPU it may be one that a resource used before, and when the resource and its last buffer
   /// have gone, its memory goes back with the next wait for the device (Device::sync): until then it can be used again.
   static std::shared_ptr<DeviceMemoryResource> create(const Device& device, const DeviceMemoryResourceOptions& options);
+  /// Imports a pool of another process from its file descriptor, which stays the caller's
+  /// (cuMemPoolImportFromShareableHandle). `device`: the pool's, whose ordinal may be another here than there.
+  static std::shared_ptr<DeviceMemoryResource> from_allocation_handle(const Device& device, int file);
 
   bool is_device_accessible() const noexcept override { return true; }
   bool is_host_accessible() const noexcept override { return false; }
@@ -135,6 +156,9 @@ struct PinnedMemoryResourceOptions {
   /// NUMA node to place the memory on; unset: anywhere on the host. @throws ValueError (at creation) negative
   std::optional<int> numa_id = std::nullopt;
   std::uint64_t release_threshold = UINT64_MAX;
+  /// Other processes may import the pool. Drivers share only pools of a NUMA node: without `numa_id`, that of the
+  /// current device. @throws StateError (at creation) the driver does not know that node
+  bool ipc_enabled = false;
 };
 
 /// Page-locked host memory from a stream-ordered pool. Every visible device is granted access at creation.
@@ -145,10 +169,12 @@ class CUCORE_API PinnedMemoryResource final : public PoolMemoryResource {
   static std::shared_ptr<PinnedMemoryResource> create();
   /// A new pool.
   static std::shared_ptr<PinnedMemoryResource> create(const PinnedMemoryResourceOptions& options);
+  /// Imports a pool of another process from its file descriptor, which stays the caller's.
+  static std::shared_ptr<PinnedMemoryResource> from_allocation_handle(int file);
 
   bool is_device_accessible() const noexcept override { return true; }
   bool is_host_accessible() const noexcept override { return true; }
-  /// The node asked for, or -1.
+  /// The node it was made for, or -1.
   int numa_id() const noexcept { return numa_id_; }
 
  private:

@@ -71,6 +71,11 @@ void close(PyBuffer& self, nb::handle stream) {
   closed.close();
 }
 
+// Of cucore/_ipc_memory.py.
+nb::object sharing(const char* function, nb::handle self) {
+  return nb::module_::import_("cucore._ipc_memory").attr(function)(self);
+}
+
 nb::object accessible(const PyBuffer& self, const char* attribute, bool (Buffer::*ask)() const) {
   const nb::object resource = self.resource_object();
   if (!resource.is_none()) return nb::borrow(resource.attr(attribute));
@@ -264,11 +269,11 @@ void bind_buffer(nb::module_& module) {
                      return self.use([](const Buffer& buffer) { return buffer.is_managed(); });
                    })
       .def_prop_ro(
-          "is_mapped", [](const PyBuffer&) { return false; }, "Whether another process allocated it.")
-      .def_prop_ro("ipc_descriptor",
-                   [](const PyBuffer&) -> nb::object {
-                     throw std::runtime_error("the buffer's memory resource is not IPC-enabled");
-                   })
+          "is_mapped", [](const PyBuffer& self) { return self.value().is_mapped(); },
+          "Whether another process allocated it.")
+      .def_prop_ro(
+          "ipc_descriptor", [](nb::handle self) { return sharing("buffer_descriptor", self); },
+          "What other processes open it with, together with its pool: an IPCBufferDescriptor.")
       .def_prop_ro("is_closed", [](const PyBuffer& self) { return !self.is_open(); })
       .def("__bool__", [](const PyBuffer& self) { return self.is_open(); })
       .def("copy_to", copy_to, nb::arg("dst") = nb::none(), nb::kw_only(), nb::arg("stream").none(),
@@ -301,11 +306,10 @@ void bind_buffer(nb::module_& module) {
            [](nb::handle object) {
              const PyBuffer& self = self_as<PyBuffer>(object);
              return std::string("<") + nb::str(object.type().attr("__name__")).c_str() +
-                    " ptr=" + hex(self.value().handle()) + " size=" + std::to_string(self.value().size()) + ">";
+                    " ptr=" + hex(self.value().handle()) + " size=" + std::to_string(self.value().size()) +
+                    (self.value().is_mapped() ? " is_mapped=True>" : ">");
            })
-      .def("__reduce__", [](const PyBuffer&) -> nb::object {
-        throw std::runtime_error("a Buffer can be pickled only if its memory resource is IPC-enabled");
-      });
+      .def("__reduce__", [](nb::handle self) { return sharing("reduce_buffer", self); });
   bind_buffer_exports(cls);
 }
 

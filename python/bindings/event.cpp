@@ -36,10 +36,9 @@ nb::object waiting(const char* function, nb::handle event) {
 nb::object not_implemented(const PyEvent&, nb::handle) { return nb::borrow(Py_NotImplemented); }
 
 // IPC: the bytes of the driver's handle in a small Python object, see cucore/_ipc.py.
-nb::object ipc_descriptor(const PyEvent& self) {
+nb::bytes export_ipc(const PyEvent& self) {
   const auto bytes = self.use([](const Event& event) { return event.ipc_descriptor(); });
-  return nb::module_::import_("cucore._ipc")
-      .attr("descriptor")(nb::bytes(bytes.data(), bytes.size()), self.value().is_blocking_sync());
+  return nb::bytes(bytes.data(), bytes.size());
 }
 
 nb::object open_ipc(nb::handle type, const nb::bytes& handle, bool blocking) {
@@ -69,8 +68,10 @@ void bind_event(nb::module_& module) {
          nb::arg("handle"), nb::arg("options") = nb::none(),
          "Wraps the address of an event that other code owns; `options` says how that made it. Nothing is checked or "
          "destroyed. The address of an event of cucore's gives that event.")
-      .def_prop_ro("ipc_descriptor", ipc_descriptor,
-                   "What another process opens the event with: an IPCEventDescriptor.")
+      .def_prop_ro(
+          "ipc_descriptor",
+          [](nb::handle self) { return nb::module_::import_("cucore._ipc").attr("event_descriptor")(self); },
+          "What another process opens the event with: an IPCEventDescriptor.")
       .def_prop_ro(
           "handle", [](const PyEvent& self) { return handle_object(classes().event_handle, self.value().handle()); },
           "The driver's handle (CUevent); 0 when closed.")
@@ -150,6 +151,7 @@ void bind_event(nb::module_& module) {
             "an Event is driver state of this process and cannot be pickled; an IPC-enabled one travels through "
             "multiprocessing");
       });
+  module.def("_export_ipc_event", export_ipc);
   module.def("_open_ipc_event", open_ipc);
   cls.attr("from_ipc_descriptor") =
       nb::module_::import_("builtins")

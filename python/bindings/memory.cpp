@@ -15,11 +15,11 @@ namespace {
                            .c_str());
 }
 
-void no_ipc(const nb::object& options, const char* resource) {
-  if (nb::cast<bool>(options.attr("ipc_enabled"))) {
-    throw std::runtime_error(std::string(resource) +
-                             ": sharing pools between processes (ipc_enabled) is not supported by this version");
-  }
+// Importing the module teaches multiprocessing's pickler about what can be shared.
+bool wants_ipc(const nb::object& options) {
+  const bool wanted = nb::cast<bool>(options.attr("ipc_enabled"));
+  if (wanted) nb::module_::import_("cucore._ipc_memory");
+  return wanted;
 }
 
 std::uint64_t keep_bytes(const nb::object& options) {
@@ -107,8 +107,19 @@ void bind_pools(nb::module_& module) {
       .def_prop_ro(
           "is_handle_owned", [](const PyPoolMemoryResource& self) { return self.pool().is_handle_owned(); },
           "False for the driver's own current pool.")
-      .def_prop_ro("is_mapped", [](const PyPoolMemoryResource&) { return false; })
-      .def_prop_ro("uuid", [](const PyPoolMemoryResource&) { return nb::none(); })
+      .def_prop_ro(
+          "is_ipc_enabled", [](const PyPoolMemoryResource& self) { return self.pool().is_ipc_enabled(); },
+          "Whether other processes can import the pool, or it is imported itself.")
+      .def_prop_ro(
+          "is_mapped", [](const PyPoolMemoryResource& self) { return self.pool().is_mapped(); },
+          "Whether it is imported from another process, which alone allocates from it.")
+      .def_prop_ro(
+          "uuid",
+          [](nb::handle self) -> nb::object {
+            if (!nb::cast<const PyPoolMemoryResource&>(self).pool().is_ipc_enabled()) return nb::none();
+            return nb::module_::import_("cucore._ipc_memory").attr("pool_uuid")(self);
+          },
+          "The name of a pool that processes share, a uuid.UUID; None for others.")
       .def_prop_ro(
           "attributes",
           [](const PyPoolMemoryResource& self) {
@@ -143,9 +154,9 @@ void bind_pools(nb::module_& module) {
               return;
             }
             const nb::object accepted = accept_options("DeviceMemoryResourceOptions", options);
-            no_ipc(accepted, "DeviceMemoryResource");
             const DeviceMemoryResourceOptions wanted{.max_size = unsigned_number(accepted.attr("max_size"), "max_size"),
-                                                     .release_threshold = keep_bytes(accepted)};
+                                                     .release_threshold = keep_bytes(accepted),
+                                                     .ipc_enabled = wants_ipc(accepted)};
             auto made = without_gil([&] { return DeviceMemoryResource::create(Device(ordinal), wanted); });
             new (self) PyDeviceMemoryResource{{{std::move(made)}}};
           },
@@ -183,12 +194,12 @@ void bind_pools(nb::module_& module) {
               return;
             }
             const nb::object accepted = accept_options("PinnedMemoryResourceOptions", options);
-            no_ipc(accepted, "PinnedMemoryResource");
             const nb::object node = accepted.attr("numa_id");
             const PinnedMemoryResourceOptions wanted{
                 .max_size = unsigned_number(accepted.attr("max_size"), "max_size"),
                 .numa_id = node.is_none() ? std::nullopt : std::optional(nb::cast<int>(node)),
-                .release_threshold = keep_bytes(accepted)};
+                .release_threshold = keep_bytes(accepted),
+                .ipc_enabled = wants_ipc(accepted)};
             auto made = without_gil([&] { return PinnedMemoryResource::create(wanted); });
             new (self) PyPinnedMemoryResource{{{std::move(made)}}};
           },
@@ -198,7 +209,7 @@ void bind_pools(nb::module_& module) {
           [](const PyPinnedMemoryResource& self) {
             return static_cast<PinnedMemoryResource&>(*self.resource).numa_id();
           },
-          "The NUMA node asked for, or -1.")
+          "The NUMA node it was made for, or -1.")
       .def("__repr__", [](const PyPinnedMemoryResource& self) {
         return "<PinnedMemoryResource handle=" + hex(self.pool().handle()) + ">";
       });

@@ -20,6 +20,7 @@ NB_MODULE(_core_bindings, module) {
   py::bind_memory(module);
   py::bind_graph_memory(module);
   py::bind_buffer(module);
+  py::bind_memory_ipc(module);
   py::bind_managed_memory(module);
   py::bind_batch(module);
   py::bind_virtual_memory(module);

@@ -303,6 +303,7 @@ void bind_event_pool(nb::module_& module);
 void bind_graph_builder(nb::module_& module);
 void bind_graph_memory(nb::module_& module);
 void bind_memory(nb::module_& module);
+void bind_memory_ipc(nb::module_& module);  // after Buffer
 void bind_buffer(nb::module_& module);
 void bind_managed_memory(nb::module_& module);
 void bind_batch(nb::module_& module);

@@ -18,6 +18,17 @@ def warn(text, stacklevel):
     warnings.warn(text, UserWarning, stacklevel=stacklevel + 1)
 
 
+def warn_of_start_method(stacklevel):
+    """Warns where multiprocessing would send driver state to children made by fork."""
+    import multiprocessing
+
+    if multiprocessing.get_start_method(allow_none=True) in (None, "fork"):
+        warn(
+            "CUDA does not work in a child made by fork: call multiprocessing.set_start_method('spawn') first",
+            stacklevel + 1,
+        )
+
+
 def _before_fork():
     if _driver_opened():
         warn(

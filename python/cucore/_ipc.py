@@ -3,10 +3,14 @@
 Imported when the first such event is made; importing it teaches multiprocessing's pickler about Event.
 """
 
-import multiprocessing
 import multiprocessing.reduction
+import threading
+import weakref
 
 from cucore import _core, _fork
+
+_descriptors = weakref.WeakKeyDictionary()  # what events have been asked for
+_lock = threading.RLock()
 
 
 class IPCEventDescriptor:
@@ -33,6 +37,15 @@ def descriptor(handle, blocking_sync):
     made._handle = bytes(handle)
     made._blocking_sync = bool(blocking_sync)
     return made
+
+
+def event_descriptor(event):
+    """``event.ipc_descriptor``: the same object each time."""
+    with _lock:
+        known = None if event.is_closed else _descriptors.get(event)
+        if known is None:
+            known = _descriptors[event] = descriptor(_core._export_ipc_event(event), event.is_blocking_sync)
+        return known
 
 
 def open_event(event_type, ipc_descriptor):
@@ -94,11 +107,7 @@ def _shared_event(ipc_descriptor, uuid):
 
 
 def _reduce_event(event):
-    if multiprocessing.get_start_method(allow_none=True) in (None, "fork"):
-        _fork.warn(
-            "CUDA does not work in a child made by fork: call multiprocessing.set_start_method('spawn') first",
-            stacklevel=2,
-        )
+    _fork.warn_of_start_method(stacklevel=2)
     return event_from, (event.ipc_descriptor,)
 
 

@@ -160,9 +160,9 @@ class ManagedMemoryResourceOptions:
 class PinnedMemoryResourceOptions:
     """How ``PinnedMemoryResource`` makes a pool of its own.
 
-    ipc_enabled: the pool can be shared with other processes.
+    ipc_enabled: the pool can be shared with other processes. Drivers share only pools of a NUMA node.
     max_size: bytes the pool may grow to; 0 lets the driver decide.
-    numa_id: the NUMA node to allocate on; None leaves it to the driver.
+    numa_id: the NUMA node to allocate on; None leaves it to the driver, or to ipc_enabled: that of the current device.
     release_threshold: bytes the pool keeps when idle; None keeps all.
     """
 

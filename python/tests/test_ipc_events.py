@@ -105,7 +105,7 @@ def test_an_ipc_event_is_bound_for_life_and_never_timed(stream, ipc_event):
 
 def test_a_descriptor_of_an_ipc_event_pickles_and_is_the_same_each_time(ipc_event):
     descriptor = ipc_event.ipc_descriptor
-    assert descriptor == ipc_event.ipc_descriptor
+    assert descriptor is ipc_event.ipc_descriptor
     assert pickle.loads(pickle.dumps(descriptor)) == descriptor
     with pytest.raises(TypeError, match="pickled"):
         pickle.dumps(ipc_event)

@@ -349,8 +349,6 @@ def test_pool_options_are_checked(device):
         cucore.DeviceMemoryResource(device, "large")
     with pytest.raises(TypeError):
         cucore.DeviceMemoryResource("device 0")
-    with pytest.raises(RuntimeError):
-        cucore.DeviceMemoryResource(device, {"ipc_enabled": True})
     with pytest.raises(ValueError):
         cucore.PinnedMemoryResourceOptions(numa_id=-2)
 

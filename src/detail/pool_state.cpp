@@ -70,6 +70,10 @@ static void reset_high_marks(const PoolState& pool) {
   }
 }
 
+static constexpr std::string_view no_sharing_hint =
+    "properties of the device say whether it can share pools: mempool_supported_handle_types, and for host memory "
+    "host_numa_memory_pools_supported; leave out ipc_enabled for a pool of this process alone";
+
 std::shared_ptr<const PoolState> create_pool(const driver::CUmemPoolProps& properties,
                                              std::uint64_t release_threshold) {
   auto pool = std::make_shared<PoolState>();
@@ -80,15 +84,35 @@ std::shared_ptr<const PoolState> create_pool(const driver::CUmemPoolProps& prope
     pool->handle = pool->owned.handle.get();
     reset_high_marks(*pool);
   } else {
-    driver::check(driver::table().cuMemPoolCreate(&pool->handle, &properties), "cuMemPoolCreate", [&] {
-      const bool managed = properties.allocType == driver::CU_MEM_ALLOCATION_TYPE_MANAGED;
-      return managed              ? std::string("a pool of managed memory")
-             : pool->device() < 0 ? std::string("a pool of host memory")
-                                  : "a pool of " + describe_device(pool->device());
-    });
+    driver::check(
+        driver::table().cuMemPoolCreate(&pool->handle, &properties), "cuMemPoolCreate",
+        [&] {
+          const bool managed = properties.allocType == driver::CU_MEM_ALLOCATION_TYPE_MANAGED;
+          return managed              ? std::string("a pool of managed memory")
+                 : pool->device() < 0 ? std::string("a pool of host memory")
+                                      : "a pool of " + describe_device(pool->device());
+        },
+        properties.handleTypes == driver::CU_MEM_HANDLE_TYPE_NONE ? "" : no_sharing_hint);
     pool->owned = {OwningHandle<PoolTraits>(pool->handle), properties, {}};
   }
   set_release_threshold(*pool, release_threshold);
+  return pool;
+}
+
+std::shared_ptr<const PoolState> import_pool(int file, const driver::CUmemLocation& location) {
+  auto pool = std::make_shared<PoolState>();
+  pool->location = location;
+  pool->is_mapped = true;
+  constexpr int type = driver::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  const RelaxedCaptureScope relaxed;
+  driver::check(
+      driver::table().cuMemPoolImportFromShareableHandle(
+          &pool->handle, reinterpret_cast<void*>(static_cast<std::intptr_t>(file)), type, 0),
+      "cuMemPoolImportFromShareableHandle", [&] { return "file descriptor " + std::to_string(file); },
+      "pass the open file descriptor that allocation_handle() gave in the process that made the pool");
+  driver::CUmemPoolProps properties{};
+  properties.handleTypes = type;
+  pool->owned = {OwningHandle<PoolTraits>(pool->handle), properties, {}};
   return pool;
 }
 

@@ -18,6 +18,7 @@ struct PoolState {
   driver::CUmemoryPool handle = nullptr;  ///< null for memory that is allocated without a pool
   mutable OwnedPool owned;                ///< empty for a pool of the driver's; its freed_in is guarded by mutex_
   driver::CUmemLocation location{};       ///< of its memory
+  bool is_mapped = false;                 ///< imported from another process
   mutable std::atomic<bool> peers_granted = false;
 
   PoolState() = default;
@@ -26,6 +27,7 @@ struct PoolState {
   ~PoolState();
 
   bool is_owned() const noexcept { return owned.handle.get() != nullptr; }
+  bool is_ipc_enabled() const noexcept { return owned.properties.handleTypes != driver::CU_MEM_HANDLE_TYPE_NONE; }
   /// The ordinal of the device whose memory it is; -1: the host's, or now here and now there.
   int device() const noexcept { return location.type == driver::CU_MEM_LOCATION_TYPE_DEVICE ? location.id : -1; }
   /// Notes that memory of the pool will be freed in this context.
@@ -43,6 +45,9 @@ std::string describe(const PoolState& pool);
 
 /// A pool of our own. @throws DriverError
 std::shared_ptr<const PoolState> create_pool(const driver::CUmemPoolProps& properties, std::uint64_t release_threshold);
+
+/// A pool of another process, imported from a file descriptor that stays the caller's. @throws DriverError
+std::shared_ptr<const PoolState> import_pool(int file, const driver::CUmemLocation& location);
 
 /// The driver's current pool for memory of `type` at `location`, made to keep idle memory. @throws DriverError with
 /// `hint`

@@ -115,6 +115,8 @@ inline constexpr int CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE = 15
 inline constexpr int CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2;
 inline constexpr int CU_POINTER_ATTRIBUTE_IS_MANAGED = 8;
 inline constexpr int CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9;
+inline constexpr int CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11;
+inline constexpr int CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12;
 inline constexpr unsigned CU_MEMORYTYPE_HOST = 1;
 inline constexpr unsigned CU_MEMORYTYPE_DEVICE = 2;
 
@@ -318,6 +320,10 @@ struct CUmemPoolProps {
   std::size_t maxSize;
   unsigned short usage;
   unsigned char reserved[54];
+};
+
+struct CUmemPoolPtrExportData {
+  unsigned char reserved[64];
 };
 
 struct CUdevSmResource {
