@@ -94,6 +94,15 @@ LibraryHandle ObjectCode::handle() const {
   return state_->library->handle();
 }
 
+ModuleHandle ObjectCode::get_module() const {
+  load();
+  ModuleHandle module = nullptr;
+  driver::check(
+      driver::table().cuLibraryGetModule(&module, state_->library->handle()), "cuLibraryGetModule",
+      [&] { return state_->library->description(); }, "make a Device current first: a module is a context's");
+  return module;
+}
+
 Kernel ObjectCode::get_kernel(std::string_view name) const {
   load();
   const auto mapped = state_->mapping.find(name);

@@ -114,6 +114,9 @@ class CUCORE_API ObjectCode {
   void load() const;
   /// Loads; the driver's library. Borrowed: valid while a copy of this object or one of its kernels lives.
   LibraryHandle handle() const;
+  /// Loads; the same in the current context, for calls of the driver that know modules only (cuLibraryGetModule).
+  /// Borrowed as handle() is; the context keeps it. @throws DriverError no context is current, ...
+  ModuleHandle get_module() const;
   /// Loads; the kernel called `name`: a name expression given to compile(), a symbol, or the C++ name of one kernel
   /// (cuLibraryGetKernel). Throws as load() does, and DriverError (CUDA_ERROR_NOT_FOUND) with close names, if known.
   Kernel get_kernel(std::string_view name) const;

@@ -300,6 +300,7 @@ void bind_errors(nb::module_&) {
   all.stream_handle = class_of(handles, "CUstream");
   all.event_handle = class_of(handles, "CUevent");
   all.library_handle = class_of(handles, "CUlibrary");
+  all.module_handle = class_of(handles, "CUmodule");
   all.kernel_handle = class_of(handles, "CUkernel");
   all.memory_pool_handle = class_of(handles, "CUmemoryPool");
   all.graph_handle = class_of(handles, "CUgraph");

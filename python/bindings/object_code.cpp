@@ -232,6 +232,13 @@ void bind_object_code(nb::module_& module) {
           },
           "The driver's handle (CUlibrary). Loads.")
       .def(
+          "get_module",
+          [](const PyObjectCode& self) {
+            const ObjectCode code = *self.code;
+            return handle_object(classes().module_handle, without_gil([&] { return code.get_module(); }));
+          },
+          "The driver's module of the current context (CUmodule), for calls that know no libraries. Loads.")
+      .def(
           "load",
           [](const PyObjectCode& self) {
             const ObjectCode code = *self.code;

@@ -42,6 +42,7 @@ struct Classes {
   PyObject* stream_handle = nullptr;
   PyObject* event_handle = nullptr;
   PyObject* library_handle = nullptr;
+  PyObject* module_handle = nullptr;
   PyObject* kernel_handle = nullptr;
   PyObject* memory_pool_handle = nullptr;
   PyObject* graph_handle = nullptr;

@@ -38,6 +38,12 @@ class CUlibrary(_Handle):
     __slots__ = ()
 
 
+class CUmodule(_Handle):
+    """Loaded code in one context."""
+
+    __slots__ = ()
+
+
 class CUkernel(_Handle):
     """A kernel of loaded code."""
 

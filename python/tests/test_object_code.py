@@ -1,5 +1,6 @@
 """ObjectCode: stores what it is given, loads at the first use that needs the driver, once."""
 
+import ctypes
 import os
 import threading
 import weakref
@@ -245,3 +246,14 @@ def test_a_module_loads_explicitly(device):
     assert cucore.Module().load(code).get_kernel("k") == code.get_kernel("k")
     with pytest.raises(TypeError):
         module.load(PTX)
+
+
+def test_a_module_is_for_calls_of_the_driver_that_know_no_libraries(device):
+    code = cucore.ObjectCode.from_ptx(PTX.replace(b".param .u64 a", b""))
+    module = code.get_module()
+    assert type(module).__name__ == "CUmodule" and int(module) == code.get_module() != 0
+    driver = ctypes.CDLL(cucore.driver_info().path)
+    function = ctypes.c_void_p()
+    assert driver.cuModuleGetFunction(ctypes.byref(function), ctypes.c_void_p(module), b"k") == 0 and function.value
+    with pytest.raises(RuntimeError, match="Unsupported code type"):
+        cucore.ObjectCode.from_ltoir(b"x").get_module()

@@ -60,6 +60,15 @@ TEST(object_code, loads_at_the_first_use_and_copies_share_it) {
   EXPECT_EQ(copy.handle(), code.handle());
 }
 
+TEST(object_code, has_a_module_in_each_context) {
+  const ObjectCode code = ObjectCode::from_ptx(kernels_ptx(), "kernels");
+  device().set_current();
+  EXPECT_NE(code.get_module(), nullptr);
+  EXPECT_EQ(code.get_module(), code.get_module());
+  std::thread([&] { EXPECT_TRUE(says(refusal([&] { code.get_module(); }), "cuLibraryGetModule", "current")); }).join();
+  EXPECT_TRUE(says(refusal([] { ObjectCode::from_ltoir("x").get_module(); }), "Unsupported code type"));
+}
+
 TEST(object_code, equal_bytes_in_two_objects_are_two_libraries) {
   const ObjectCode one = ObjectCode::from_ptx(kernels_ptx());
   const ObjectCode two = ObjectCode::deserialize(one.serialize());
