@@ -132,14 +132,12 @@ detail::KeyAndFiles detail::read_compile_key(std::string_view code, SourceType c
     }
     uncacheable = option_that_cannot_be_keyed(options);
     if (uncacheable.empty()) {
-      detail::IncludeClosure closure = detail::include_closure(
-          {.source = code,
-           .program_name = options.name,
-           .headers = options.headers,
-           .pre_include = options.pre_include,
-           .include_path = options.include_path,
-           .toolkit_path = options.toolkit_headers.value_or(true) ? toolkit::include_paths()
-                                                                  : std::vector<std::filesystem::path>()});
+      detail::IncludeClosure closure = detail::include_closure({.source = code,
+                                                                .program_name = options.name,
+                                                                .headers = options.headers,
+                                                                .pre_include = options.pre_include,
+                                                                .include_path = options.include_path,
+                                                                .toolkit_path = toolkit_folders(options)});
       for (auto& [path, digest] : closure.files) key.add_digest("header " + path, std::move(digest));
       uncacheable = std::move(closure.unknowable);
       result.files = std::move(closure.snapshot);

@@ -19,12 +19,9 @@
 #include "src/program_cache_folder.hpp"
 
 namespace cucore {
-namespace {
 
-namespace fs = std::filesystem;
-using detail::CacheFolder;
-
-fs::path default_path() {
+std::filesystem::path detail::default_cache_path() {
+  namespace fs = std::filesystem;
   const auto variable = [](const char* name) {
     const char* value = std::getenv(name);
     return fs::path(value != nullptr ? value : "");
@@ -36,6 +33,11 @@ fs::path default_path() {
                     .message = "no folder is given, and none of CUCORE_CACHE_DIR, XDG_CACHE_HOME and HOME is set",
                     .hint = "set path, or one of these variables"});
 }
+
+namespace {
+
+namespace fs = std::filesystem;
+using detail::CacheFolder;
 
 // An equal value that shares nothing, as a compile of one's own would have given.
 CompileRecord fresh(const CompileRecord& record) {
@@ -303,7 +305,7 @@ ProgramCache::ProgramCache(const ProgramCacheOptions& options) {
                       .message = "max_bytes=0 leaves no room for any entry",
                       .hint = "give the size in bytes, or use no cache"});
   }
-  const fs::path path = options.path.empty() ? default_path() : options.path;
+  const fs::path path = options.path.empty() ? detail::default_cache_path() : options.path;
   // Absolute, so that a later change of directory does not move the cache.
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);

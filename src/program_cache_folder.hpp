@@ -22,6 +22,10 @@
 
 namespace cucore::detail {
 
+/// Where a ProgramCache is if nothing else is said: $CUCORE_CACHE_DIR, else $XDG_CACHE_HOME/cucore, else
+/// ~/.cache/cucore. @throws ValueError none of them is set
+std::filesystem::path default_cache_path();
+
 class CacheFolder {
  public:
   CacheFolder(std::filesystem::path root, std::uint64_t max_bytes, bool shared)

@@ -7,6 +7,7 @@
 #include "src/detail/elf.hpp"
 #include "src/detail/fatbin.hpp"
 #include "src/detail/ptx_syntax.hpp"
+#include "src/program_cache_folder.hpp"
 #include "src/program_flags.hpp"
 #include "src/program_state.hpp"
 #include "src/toolkit/library.hpp"
@@ -108,12 +109,20 @@ std::vector<std::string> flags_for(SourceType code_type, const ProgramOptions& o
   if (code_type == SourceType(SourceType::ptx)) return nvjitlink_flags(options);
   if (code_type == SourceType(SourceType::nvvm)) return nvvm_flags(options, target);
   std::vector<std::string> flags = nvrtc_flags(options, target);
-  if (options.toolkit_headers.value_or(true)) {
-    for (const std::filesystem::path& folder : toolkit::include_paths()) {
-      flags.push_back("--include-path=" + folder.string());
-    }
+  if (options.use_bundled_headers.value_or(false)) {
+    const ToolkitLibrary& nvrtc = toolkit::nvrtc_library();
+    const std::string folder = "nvrtc-headers-" + std::to_string(nvrtc.major) + "." + std::to_string(nvrtc.minor);
+    flags.push_back("--use-bundled-headers=" + (default_cache_path() / folder).string());
+  }
+  for (const std::filesystem::path& folder : toolkit_folders(options)) {
+    flags.push_back("--include-path=" + folder.string());
   }
   return flags;
+}
+
+std::vector<std::filesystem::path> toolkit_folders(const ProgramOptions& options) {
+  const bool wanted = options.toolkit_headers.value_or(true) && !options.use_bundled_headers.value_or(false);
+  return wanted ? toolkit::include_paths() : std::vector<std::filesystem::path>();
 }
 
 }  // namespace detail

@@ -70,6 +70,7 @@ void collect_cxx_only(Names& names, const ProgramOptions& o) {
   names.if_any("define_macro", o.define_macro);
   names.if_any("undefine_macro", o.undefine_macro);
   names.if_any("include_path", o.include_path);
+  names.if_true("use_bundled_headers", o.use_bundled_headers);
   names.if_any("pre_include", o.pre_include);
   names.if_true("no_source_include", o.no_source_include);
   names.if_set("std", o.std);

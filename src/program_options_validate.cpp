@@ -106,6 +106,7 @@ std::string too_new_in_words(const ProgramOptions& o) {
       {o.instantiate_templates_in_pch.has_value(), "instantiate_templates_in_pch", 12, 8},
       {o.no_cache.value_or(false), "no_cache", 12, 9},
       {o.numba_debug.value_or(false), "numba_debug", 13, 2},
+      {o.use_bundled_headers.value_or(false), "use_bundled_headers", 13, 3},
   };
   if (std::none_of(std::begin(needs), std::end(needs), [](const Need& need) { return need.is_set; })) return {};
   const ToolkitLibrary& nvrtc = toolkit::nvrtc_library();

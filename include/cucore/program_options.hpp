@@ -52,6 +52,9 @@ struct ProgramOptions {
   std::vector<std::string> define_macro = {};       ///< "NAME" or "NAME=VALUE" each
   std::vector<std::string> undefine_macro = {};
   std::vector<std::string> include_path = {};  ///< folders, searched in this order
+  /// The headers of CUDA that NVRTC carries (13.3 or newer) instead of an installed toolkit's; NVRTC writes them once
+  /// into nvrtc-headers-VERSION in the folder of a default ProgramCache.
+  std::optional<bool> use_bundled_headers = {};
   std::vector<std::string> pre_include = {};   ///< headers included before the source
   std::optional<bool> no_source_include = {};  ///< do not search the program's own (or the current) directory
   std::optional<std::string> std = {};         ///< "c++03", "c++11", "c++14", "c++17", "c++20"

@@ -215,6 +215,7 @@ ProgramOptions program_options(nb::handle options, bool macros) {
   READ(gen_opt_lto)
   READ(undefine_macro)
   READ(include_path)
+  READ(use_bundled_headers)
   READ(pre_include)
   READ(no_source_include)
   READ(std)

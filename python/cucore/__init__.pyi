@@ -237,6 +237,7 @@ class ProgramOptions:
     define_macro: str | tuple[str, str] | Sequence[str | tuple[str, str]] | None = None
     undefine_macro: str | Sequence[str] | None = None
     include_path: str | Sequence[str] | None = None
+    use_bundled_headers: bool | None = None
     pre_include: str | Sequence[str] | None = None
     no_source_include: bool | None = None
     std: str | None = None

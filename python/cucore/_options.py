@@ -273,6 +273,7 @@ class ProgramOptions:
     define_macro: Macro | None = None
     undefine_macro: Flags | None = None
     include_path: Flags | None = None
+    use_bundled_headers: bool | None = None
     pre_include: Flags | None = None
     no_source_include: bool | None = None
     std: str | None = None

@@ -475,3 +475,17 @@ def test_compile_ptx_is_the_short_form():
     assert code.code_type == "ptx" and "fill<int>" in code.symbol_mapping
     assert cucore.compile_cubin(TEMPLATE, ARCH, ["fill<int>"]).code[:4] == b"\x7fELF"
     assert cucore.compile_ltoir(EMPTY, ARCH).code_type == "ltoir"
+
+
+def test_the_headers_that_nvrtc_carries_stand_in_for_a_toolkit(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUCORE_CACHE_DIR", str(tmp_path))
+    source = "#include <cuda_fp16.h>\n__global__ void k(__half* x) { *x = __float2half(1.5f); }"
+    options = {"arch": "sm_90", "use_bundled_headers": True}
+    if cucore.toolkit_info().nvrtc.version < (13, 3):
+        with pytest.raises(cucore.UnsupportedOptionError, match=r"use_bundled_headers \(13\.3\)"):
+            cucore.Program(source, "c++", options)
+    else:
+        assert cucore.Program(source, "c++", options).compile("ptx").kernels
+        assert list(tmp_path.glob("nvrtc-headers-*/**/cuda_fp16.h"))
+    with pytest.raises(cucore.UnsupportedOptionError, match="use_bundled_headers"):
+        cucore.Program(".version 7.0", "ptx", {"use_bundled_headers": True})

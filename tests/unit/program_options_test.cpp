@@ -74,6 +74,7 @@ std::vector<Row> table() {
       row("undefine_macro", {.undefine_macro = {"A"}}, {"--undefine-macro=A"}, {}, kUnused, {}, kRefused),
       row("include_path", {.include_path = {"a", "b"}}, {"--include-path=a", "--include-path=b"}, {}, kUnused, {},
           kRefused),
+      row("use_bundled_headers", {.use_bundled_headers = true}, {}, {}, kUnused, {}, kRefused),
       row("pre_include", {.pre_include = {"p.h"}}, {"--pre-include=p.h"}, {}, kUnused, {}, kRefused),
       row("no_source_include", {.no_source_include = true}, {"--no-source-include"}, {}, kUnused, {}, kRefused),
       row("std", {.std = "c++20"}, {"--std=c++20"}, {}, kUnused, {}, kRefused),

@@ -275,10 +275,15 @@ TEST(program, an_option_of_a_newer_compiler_names_the_version_that_has_it) {
   if (nvrtc.major > 13 || (nvrtc.major == 13 && nvrtc.minor >= 2)) GTEST_SKIP() << "this NVRTC has numba_debug";
   try {
     const Program program("", "c++",
-                          {.arch = "sm_90", .std = "c89", .extra_sources = {{"m", "x"}}, .numba_debug = true});
+                          {.arch = "sm_90",
+                           .use_bundled_headers = true,
+                           .std = "c89",
+                           .extra_sources = {{"m", "x"}},
+                           .numba_debug = true});
     FAIL();
   } catch (const UnsupportedOptionError& error) {  // one error for everything, when it is made
     EXPECT_THAT(error.what(), HasSubstr("numba_debug (13.2)"));
+    EXPECT_THAT(error.what(), HasSubstr("use_bundled_headers (13.3)"));
     EXPECT_THAT(error.what(), HasSubstr("std='c89'"));
     EXPECT_THAT(error.what(), HasSubstr("NVRTC backend: extra_sources"));
   }
