@@ -2,6 +2,7 @@
 #include "cpu/runtime/graph_exec.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -9,6 +10,7 @@
 #include "cpu/runtime/event.hpp"
 #include "cpu/runtime/graph_memory.hpp"
 #include "cpu/runtime/handle_table.hpp"
+#include "cpu/runtime/memory.hpp"
 #include "cpu/runtime/module.hpp"
 
 namespace cucore::cpu::runtime {
@@ -96,12 +98,56 @@ CUresult make_plan(const Graph& graph, std::uint64_t flags, Failure* failure, st
   return CUDA_SUCCESS;
 }
 
+/// What memory an operand of a fill or a copy is of: a node keeps it for its life. Nothing for memory freed since,
+/// which may have been any.
+struct Home {
+  bool is_array = false;
+  Allocation::Kind kind = Allocation::Kind::Host;
+  int device = 0;  ///< of a device's own memory
+
+  bool operator==(const Home&) const = default;
+};
+
+std::optional<Home> home_of(std::uintptr_t address) {
+  const std::optional<Allocation> found = find_allocation(address);
+  if (!found) return {};
+  if (found->kind == Allocation::Kind::Registered) return Home{};
+  return Home{false, found->kind, found->kind == Allocation::Kind::Device ? found->device : 0};
+}
+
+std::optional<Home> home_of(CUmemorytype type, CUdeviceptr device) {
+  if (type == CU_MEMORYTYPE_ARRAY) return Home{.is_array = true};
+  return type == CU_MEMORYTYPE_HOST ? Home{} : home_of(device);
+}
+
+bool differ(const std::optional<Home>& old, const std::optional<Home>& given) { return old && given && *old != *given; }
+
+/// Of a fill of one row the extents may change, of several rows the address and the value alone.
+bool keeps_shape(const CUDA_MEMSET_NODE_PARAMS_v2& old, const CUDA_MEMSET_NODE_PARAMS_v2& given) {
+  if (old.height != given.height) return false;
+  return old.height == 1 ||
+         (old.width == given.width && old.pitch == given.pitch && old.elementSize == given.elementSize);
+}
+
+bool keeps_homes(const CUDA_MEMCPY3D& old, const CUDA_MEMCPY3D& given) {
+  return !differ(home_of(old.srcMemoryType, old.srcDevice), home_of(given.srcMemoryType, given.srcDevice)) &&
+         !differ(home_of(old.dstMemoryType, old.dstDevice), home_of(given.dstMemoryType, given.dstDevice));
+}
+
 /// What in two nodes keeps one from becoming the other.
 CUgraphExecUpdateResult compare(const Payload& old, const Payload& given) {
   if (type_of(old) != type_of(given)) return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
   if (const auto* const kernel = std::get_if<KernelPayload>(&old)) {
     const auto& other = std::get<KernelPayload>(given);
     if (kernel->context != other.context) return CU_GRAPH_EXEC_UPDATE_ERROR_FUNCTION_CHANGED;
+    if (kernel->request.cooperative != other.request.cooperative) return CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
+  } else if (const auto* const set = std::get_if<MemsetPayload>(&old)) {
+    const CUDA_MEMSET_NODE_PARAMS_v2& other = std::get<MemsetPayload>(given).fill;
+    if (!keeps_shape(set->fill, other) || differ(home_of(set->fill.dst), home_of(other.dst)))
+      return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+  } else if (const auto* const copy = std::get_if<MemcpyPayload>(&old)) {
+    if (!keeps_homes(copy->copy, std::get<MemcpyPayload>(given).copy))
+      return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
   } else if (const auto* const memory = std::get_if<AllocPayload>(&old)) {
     if (memory->memory != std::get<AllocPayload>(given).memory) return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
   } else if (const auto* const conditional = std::get_if<ConditionalPayload>(&old)) {
@@ -127,6 +173,12 @@ CUgraphExecUpdateResult compare(const std::vector<ExecNode>& old, const std::vec
   }
   info->errorNode = nullptr;
   return CU_GRAPH_EXEC_UPDATE_SUCCESS;
+}
+
+/// Copies of several rows are not for one node's update, only for that of the whole graph.
+bool is_of_rows(const Payload& payload) {
+  const auto* const copy = std::get_if<MemcpyPayload>(&payload);
+  return copy && (copy->copy.Height > 1 || copy->copy.Depth > 1);
 }
 
 /// The new parameters under the old identities: views of the definition that was instantiated stay valid.
@@ -220,6 +272,7 @@ ExecPlan& GraphExec::change() {
 CUresult GraphExec::set_payload(std::uint64_t id, std::shared_ptr<const Payload> payload) {
   const ExecNode* const present = find(id);
   if (!present || type_of(*present->payload) != type_of(*payload)) return CUDA_ERROR_INVALID_VALUE;
+  if (is_of_rows(*present->payload) || is_of_rows(*payload)) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult result = prepare(*payload); result != CUDA_SUCCESS) return result;
   std::vector<std::vector<ExecNode>> graphs = present->graphs;
   ExecPlan scratch;

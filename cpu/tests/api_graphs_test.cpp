@@ -97,6 +97,98 @@ TEST_F(Graphs, an_update_of_another_shape_is_refused_with_the_reason) {
   EXPECT_EQ(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, info.result);
 }
 
+TEST_F(Graphs, an_executable_fill_keeps_its_rows_and_its_memory) {
+  const auto fill = [](void* out, size_t width, size_t height, size_t pitch) {
+    CUDA_MEMSET_NODE_PARAMS parameters{};
+    parameters.dst = reinterpret_cast<CUdeviceptr>(out);
+    parameters.value = 7;
+    parameters.elementSize = 1;
+    parameters.width = width;
+    parameters.height = height;
+    parameters.pitch = pitch;
+    return parameters;
+  };
+  const auto add = [&](const CUDA_MEMSET_NODE_PARAMS& parameters) {
+    CUgraphNode node = nullptr;
+    EXPECT_OK(cuGraphAddMemsetNode(&node, graph, nullptr, 0, &parameters, context));
+    return node;
+  };
+  const auto change = [&](CUgraphExec executable, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS& parameters) {
+    return cuGraphExecMemsetNodeSetParams(executable, node, &parameters, context);
+  };
+  int* const out = device_array<int>(64);
+  void* host = nullptr;
+  ASSERT_OK(cuMemHostAlloc(&host, 256, 0));
+  const CUgraphNode one_row = add(fill(out, 16, 1, 0));
+  const CUgraphNode rows = add(fill(out, 16, 2, 32));
+  const CUgraphExec executable = instantiate();
+  EXPECT_OK(change(executable, one_row, fill(out + 1, 32, 1, 0)));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, change(executable, one_row, fill(out, 16, 2, 32))) << "more rows";
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, change(executable, one_row, fill(host, 16, 1, 0))) << "the host's memory";
+  EXPECT_OK(change(executable, rows, fill(out + 1, 16, 2, 32)));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, change(executable, rows, fill(out, 8, 2, 32))) << "shorter rows";
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, change(executable, rows, fill(out, 16, 2, 64))) << "rows further apart";
+  CUgraph other = nullptr;
+  ASSERT_OK(cuGraphClone(&other, graph));
+  CUgraphNode found = nullptr;
+  ASSERT_OK(cuGraphNodeFindInClone(&found, rows, other));
+  const CUDA_MEMSET_NODE_PARAMS shorter = fill(out, 8, 2, 32);
+  ASSERT_OK(cuGraphMemsetNodeSetParams(found, &shorter));
+  CUgraphExecUpdateResultInfo info{};
+  EXPECT_EQ(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, cuGraphExecUpdate(executable, other, &info));
+  EXPECT_EQ(CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, info.result);
+  EXPECT_EQ(found, info.errorNode);
+  run(executable);
+  EXPECT_EQ(0x07070707, out[4]);
+  EXPECT_OK(cuMemFreeHost(host));
+}
+
+TEST_F(Graphs, an_executable_copy_keeps_the_memory_it_is_between_and_stays_in_one_row) {
+  int* const there = device_array<int>(64);
+  void* host = nullptr;
+  ASSERT_OK(cuMemHostAlloc(&host, 256, 0));
+  CUDA_MEMCPY3D up{};
+  up.srcMemoryType = CU_MEMORYTYPE_HOST;
+  up.srcHost = host;
+  up.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  up.dstDevice = reinterpret_cast<CUdeviceptr>(there);
+  up.WidthInBytes = 16;
+  up.Height = up.Depth = 1;
+  CUgraphNode node = nullptr;
+  ASSERT_OK(cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &up, context));
+  const CUgraphExec executable = instantiate();
+  CUDA_MEMCPY3D changed = up;
+  changed.dstDevice += 16;
+  changed.WidthInBytes = 32;
+  EXPECT_OK(cuGraphExecMemcpyNodeSetParams(executable, node, &changed, context));
+  CUDA_MEMCPY3D inside = up;
+  inside.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  inside.srcDevice = up.dstDevice + 64;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuGraphExecMemcpyNodeSetParams(executable, node, &inside, context));
+  inside.srcMemoryType = CU_MEMORYTYPE_UNIFIED;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuGraphExecMemcpyNodeSetParams(executable, node, &inside, context));
+  CUDA_MEMCPY3D rows = up;
+  rows.srcPitch = rows.dstPitch = 32;
+  rows.Height = 2;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuGraphExecMemcpyNodeSetParams(executable, node, &rows, context));
+  static_cast<int*>(host)[4] = 9;
+  run(executable);
+  EXPECT_EQ(9, there[8]);
+  EXPECT_OK(cuMemFreeHost(host));
+}
+
+TEST_F(Graphs, an_update_does_not_make_a_kernel_cooperative) {
+  int* const out = device_array<int>(1);
+  const CUgraphNode node = set(out, 1);
+  const CUgraphExec executable = instantiate();
+  CUlaunchAttributeValue value{};
+  value.cooperative = 1;
+  ASSERT_OK(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value));
+  CUgraphExecUpdateResultInfo info{};
+  EXPECT_EQ(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, cuGraphExecUpdate(executable, graph, &info));
+  EXPECT_EQ(CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED, info.result);
+}
+
 TEST_F(Graphs, a_disabled_node_does_nothing) {
   int* const out = device_array<int>(1);
   const CUgraphNode node = set(out, 1);
