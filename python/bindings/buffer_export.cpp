@@ -7,10 +7,7 @@
 namespace cucore::python {
 namespace {
 
-[[noreturn]] void raise_buffer_error(const char* message) {
-  PyErr_SetString(PyExc_BufferError, message);
-  throw nb::python_error();
-}
+using dlpack::raise_buffer_error;
 
 dlpack::Device dlpack_device(nb::handle self) {
   const bool device = nb::cast<bool>(self.attr("is_device_accessible"));
@@ -44,17 +41,7 @@ struct Export {
 };
 
 template <class Managed>
-void destroy_unused(PyObject* capsule, const char* name) {
-  if (PyCapsule_IsValid(capsule, name) == 0) return;  // a consumer took it and renamed it
-  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
-  managed->deleter(managed);
-}
-
-constexpr const char* unversioned_name = "dltensor";
-constexpr const char* versioned_name = "dltensor_versioned";
-
-template <class Managed>
-nb::object make_capsule(nb::handle self, const char* name, PyCapsule_Destructor destructor) {
+nb::object capsule_of(nb::handle self) {
   const PyBuffer& buffer = nb::cast<const PyBuffer&>(self);
   if (!buffer.is_open()) throw std::runtime_error("the buffer has been closed");
   auto* exported = new Export<Managed>;
@@ -71,23 +58,12 @@ nb::object make_capsule(nb::handle self, const char* name, PyCapsule_Destructor 
                                 .shape = &exported->shape,
                                 .strides = &exported->stride,
                                 .byte_offset = 0};
-    auto capsule = nb::steal(PyCapsule_New(&exported->managed, name, destructor));
-    if (!capsule.is_valid()) throw nb::python_error();
-    return capsule;
+    if constexpr (requires { exported->managed.version; }) exported->managed.version = dlpack::newest_version;
+    return dlpack::make_capsule(&exported->managed);
   } catch (...) {
     Export<Managed>::release(&exported->managed);
     throw;
   }
-}
-
-bool wants_version_1(nb::handle max_version) {
-  if (max_version.is_none()) return false;
-  if (!PyTuple_Check(max_version.ptr()) || PyTuple_GET_SIZE(max_version.ptr()) != 2) {
-    raise_buffer_error("max_version must be a pair (major, minor)");
-  }
-  int major = 0;
-  if (!nb::try_cast<int>(max_version[0], major)) raise_buffer_error("max_version must be a pair of ints");
-  return major >= 1;
 }
 
 nb::object export_dlpack(nb::handle self, nb::handle, nb::handle max_version, nb::handle device, nb::handle copy) {
@@ -98,18 +74,8 @@ nb::object export_dlpack(nb::handle self, nb::handle, nb::handle max_version, nb
     }
   }
   if (copy.is(Py_True)) raise_buffer_error("exporting a copy is not supported");
-  if (!wants_version_1(max_version)) {
-    return make_capsule<dlpack::ManagedTensor>(self, unversioned_name, [](PyObject* capsule) {
-      destroy_unused<dlpack::ManagedTensor>(capsule, unversioned_name);
-    });
-  }
-  nb::object capsule = make_capsule<dlpack::ManagedTensorVersioned>(self, versioned_name, [](PyObject* unused) {
-    destroy_unused<dlpack::ManagedTensorVersioned>(unused, versioned_name);
-  });
-  auto* managed = static_cast<dlpack::ManagedTensorVersioned*>(PyCapsule_GetPointer(capsule.ptr(), versioned_name));
-  managed->version = {.major = 1, .minor = 3};
-  managed->flags = 0;
-  return capsule;
+  return dlpack::wants_version_1(max_version) ? capsule_of<dlpack::ManagedTensorVersioned>(self)
+                                              : capsule_of<dlpack::ManagedTensor>(self);
 }
 
 int get_buffer(PyObject* object, Py_buffer* view, int flags) {

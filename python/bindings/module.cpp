@@ -16,6 +16,7 @@ NB_MODULE(_core_bindings, module) {
   py::bind_event_pool(module);
   py::bind_stream(module);
   py::bind_strided_layout(module);
+  py::bind_dlpack(module);
   py::bind_device(module);
   py::bind_memory(module);
   py::bind_graph_memory(module);

@@ -1,4 +1,4 @@
-"""Program caches, where ``Program.compile(..., cache=)`` keeps what it has compiled, and batches of copies."""
+"""Caches, where ``Program.compile(..., cache=)`` keeps what it has compiled, batches of copies, and views of arrays."""
 
 from cucore._core import ProgramCache, discard_batch, discard_prefetch_batch, prefetch_batch
 from cucore.typing import MemcpyOverlapMode, MemcpySrcAccessOrder
@@ -6,6 +6,7 @@ from cucore.utils._batch import CopyOptions, copy_batch
 from cucore.utils._file_stream import FileStreamProgramCache
 from cucore.utils._in_memory import InMemoryProgramCache
 from cucore.utils._key import make_program_cache_key
+from cucore.utils._memory_view import StridedMemoryView, args_viewable_as_strided_memory
 from cucore.utils._resource import ProgramCacheResource
 
 __all__ = [
@@ -16,6 +17,8 @@ __all__ = [
     "MemcpySrcAccessOrder",
     "ProgramCache",
     "ProgramCacheResource",
+    "StridedMemoryView",
+    "args_viewable_as_strided_memory",
     "copy_batch",
     "discard_batch",
     "discard_prefetch_batch",
@@ -27,6 +30,8 @@ for _class in (
     FileStreamProgramCache,
     InMemoryProgramCache,
     ProgramCacheResource,
+    StridedMemoryView,
+    args_viewable_as_strided_memory,
     copy_batch,
     make_program_cache_key,
 ):

@@ -1,0 +1,428 @@
+"""Views of other libraries' arrays: StridedMemoryView, and the decorator that makes them of a function's arguments."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from cucore._core import Buffer, Stream, StridedLayout, _DLPackTensor, _export_dlpack
+
+if TYPE_CHECKING:
+    import numpy
+
+# As DLPack numbers them.
+_CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
+_CODE_OF_KIND = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+_KIND_OF_CODE = {code: kind for kind, code in _CODE_OF_KIND.items()}
+_BFLOAT = 4
+_WIDTHS = {"i": (8, 16, 32, 64), "u": (8, 16, 32, 64), "f": (16, 32, 64), "c": (64, 128), "b": (8,)}
+_NO_ORDERING = -1
+_ATTRIBUTES = ("ptr", "device_id", "is_device_accessible", "readonly", "exporting_obj")
+
+
+def _stream_number(stream_ptr):
+    if stream_ptr is None:
+        return None
+    if not hasattr(stream_ptr, "__int__"):
+        raise TypeError(f"stream_ptr must be an int, not {type(stream_ptr).__name__}: pass stream.handle")
+    return int(stream_ptr)
+
+
+def _required_stream(stream_ptr):
+    number = _stream_number(stream_ptr)
+    if number is None:
+        raise BufferError(
+            "stream_ptr=None does not say which stream uses device memory: pass stream.handle, or -1 for no ordering"
+        )
+    return number
+
+
+@functools.cache
+def _dtype_of_dlpack(code, bits, lanes):
+    import numpy
+
+    if lanes != 1:
+        raise NotImplementedError(f"a DLPack tensor of vectors ({lanes} lanes) has no NumPy dtype")
+    if (code, bits) == (_BFLOAT, 16):
+        try:
+            from ml_dtypes import bfloat16
+        except ImportError:
+            raise NotImplementedError("the dtype of a bfloat16 tensor needs the package ml_dtypes") from None
+        return numpy.dtype(bfloat16)
+    kind = _KIND_OF_CODE.get(code)
+    if kind is None or bits not in _WIDTHS[kind]:
+        raise TypeError(f"a DLPack tensor of type code {code} with {bits} bits has no NumPy dtype")
+    return numpy.dtype(f"{kind}{bits // 8}")
+
+
+def _dlpack_of_dtype(dtype):
+    """Its code and bits."""
+    if dtype is None:
+        raise BufferError("the view has no dtype: give one with view(dtype=...)")
+    if not dtype.isnative:
+        raise BufferError(f"DLPack has no types of the other byte order, such as {dtype.str}")
+    bits = 8 * dtype.itemsize
+    if bits not in _WIDTHS.get(dtype.kind, ()):
+        raise BufferError(f"DLPack has no type for {dtype}")
+    return _CODE_OF_KIND[dtype.kind], bits
+
+
+def _read_interface(name, interface):
+    """Address, whether it is read-only, dtype and layout of a dict of the array interface, NumPy's or CUDA's."""
+    import numpy
+
+    if interface["version"] < 3:
+        raise BufferError(f"{name} is of version {interface['version']}: version 3 or later is needed")
+    if interface.get("mask") is not None:
+        raise BufferError(f"{name} has a mask, which a view does not")
+    if interface.get("data") is None:
+        raise BufferError(f"{name} has no data pointer")
+    address, readonly = interface["data"]
+    dtype = numpy.dtype(interface["typestr"])
+    layout = StridedLayout(interface["shape"], interface.get("strides"), dtype.itemsize, divide_strides=True)
+    return address or 0, bool(readonly), dtype, layout
+
+
+def _device_of_address(address):
+    if not address:  # an empty array: nothing tells where it is
+        from cucore import Device
+
+        return Device().device_id
+    memory = Buffer.from_handle(address, 1)
+    if not memory.is_device_accessible:
+        raise BufferError("__cuda_array_interface__ names memory that no device can access")
+    return memory.device_id
+
+
+class StridedMemoryView:
+    """Memory of another object as a strided array: address, shape, strides and dtype. Nothing is copied.
+
+    Made by the class methods ``from_*``, or by :func:`args_viewable_as_strided_memory`. Where they take ``stream_ptr``,
+    it is the address of the stream that is going to use the memory (``stream.handle``): what the producer has under
+    way comes before later work on that stream. ``-1`` leaves the order to the caller. A view is immutable, so any
+    thread may read it; it keeps the object that it views.
+    """
+
+    __slots__ = ("_base", "_device", "_layout", "_tensor", "_typed", *_ATTRIBUTES)
+
+    def __init__(self, obj: object = None, stream_ptr: int | None = None) -> None:
+        warnings.warn(
+            "StridedMemoryView(obj, stream_ptr) is deprecated: use StridedMemoryView.from_any_interface()",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        made = StridedMemoryView.from_any_interface(obj, stream_ptr)
+        for name in StridedMemoryView.__slots__:
+            object.__setattr__(self, name, getattr(made, name))
+
+    @classmethod
+    def _make(cls, owner, base, layout, dtype, device, *, device_id, readonly, tensor=None):
+        """``dtype``: a NumPy dtype, None, or what DLPack says of it. ``device``: as ``__dlpack_device__`` gives it."""
+        self = cls.__new__(cls)
+        values = {
+            "_base": base,
+            "_device": device,
+            "_layout": layout,
+            "_tensor": tensor,
+            "_typed": dtype,
+            "ptr": base + layout.slice_offset_in_bytes,
+            "device_id": device_id,
+            "is_device_accessible": device[0] != _CPU,
+            "readonly": readonly,
+            "exporting_obj": owner,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        return self
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"a StridedMemoryView cannot be changed: {name!r} is not writable")
+
+    def __delattr__(self, name):
+        raise AttributeError(f"a StridedMemoryView cannot be changed: {name!r} cannot be deleted")
+
+    @classmethod
+    def from_dlpack(cls, obj: object, stream_ptr: int | None = None) -> StridedMemoryView:
+        """A view of what has ``__dlpack__`` and ``__dlpack_device__``.
+
+        Memory of a device needs ``stream_ptr``, which the producer gets. BufferError: it is None there, or the memory
+        is of another kind of device. ValueError: elements that are no whole bytes.
+        """
+        device_type = int(obj.__dlpack_device__()[0])
+        if device_type == _CPU:
+            stream = _stream_number(stream_ptr)
+            stream = None if stream == _NO_ORDERING else stream
+        elif device_type == _CUDA:
+            stream = _required_stream(stream_ptr) or None  # 0 is not allowed there: None is the legacy default stream
+        elif device_type in (_CUDA_HOST, _CUDA_MANAGED):
+            stream = _stream_number(stream_ptr)
+        else:
+            raise BufferError(f"memory of DLPack device type {device_type} is neither the host's nor a CUDA device's")
+        try:
+            capsule = obj.__dlpack__(stream=stream, max_version=(1, 3))
+        except TypeError:  # a producer from before DLPack 1.0
+            capsule = obj.__dlpack__(stream=stream)
+        tensor = _DLPackTensor(capsule)
+        device = tensor.device
+        return cls._make(
+            obj,
+            tensor.address,
+            tensor.layout,
+            tensor.dtype,
+            device,
+            device_id=-1 if device[0] == _CPU else device[1],
+            readonly=tensor.readonly,
+            tensor=tensor,
+        )
+
+    @classmethod
+    def from_cuda_array_interface(cls, obj: object, stream_ptr: int | None = None) -> StridedMemoryView:
+        """A view of what has ``__cuda_array_interface__``, version 3 and without a mask.
+
+        If it names a stream, an event orders that one before ``stream_ptr``. BufferError: ``stream_ptr`` is None, an
+        older version, a mask, memory that no device reaches. ValueError: strides that are no whole elements.
+        """
+        interface = obj.__cuda_array_interface__
+        address, readonly, dtype, layout = _read_interface("__cuda_array_interface__", interface)
+        consumer = _required_stream(stream_ptr)  # before anything asks the driver
+        device_id = _device_of_address(address)
+        producer = interface.get("stream")
+        if producer is not None and consumer != _NO_ORDERING:
+            if producer <= 0:
+                raise BufferError(
+                    f"__cuda_array_interface__ names the stream {producer}: 1 is the legacy default stream"
+                )
+            if producer != consumer:
+                Stream.from_handle(consumer).wait(Stream.from_handle(producer))
+        return cls._make(obj, address, layout, dtype, (_CUDA, device_id), device_id=device_id, readonly=readonly)
+
+    @classmethod
+    def from_array_interface(cls, obj: object) -> StridedMemoryView:
+        """A view of what has ``__array_interface__``, such as a NumPy array: memory of the host, ``device_id`` is -1.
+
+        BufferError: a version before 3, a mask, no data pointer.
+        """
+        address, readonly, dtype, layout = _read_interface("__array_interface__", obj.__array_interface__)
+        return cls._make(obj, address, layout, dtype, (_CPU, 0), device_id=-1, readonly=readonly)
+
+    @classmethod
+    def from_any_interface(cls, obj: object, stream_ptr: int | None = None) -> StridedMemoryView:
+        """By DLPack if ``obj`` has it, else by ``__cuda_array_interface__``. BufferError: it has neither."""
+        if _has_dlpack(obj):
+            return cls.from_dlpack(obj, stream_ptr)
+        return cls.from_cuda_array_interface(obj, stream_ptr)
+
+    @classmethod
+    def from_buffer(
+        cls,
+        buffer: Buffer,
+        shape: tuple[int, ...],
+        strides: tuple[int, ...] | None = None,
+        *,
+        itemsize: int | None = None,
+        dtype: numpy.dtype | None = None,
+        is_readonly: bool = False,
+    ) -> StridedMemoryView:
+        """A view of a Buffer. ``strides`` are in elements. Nothing is ordered: the caller sees to that.
+
+        ValueError: neither ``itemsize`` nor ``dtype``, or two that disagree; the buffer has a memory resource and is
+        too small, or elements lie before it. RuntimeError: it has been closed.
+        """
+        if not isinstance(buffer, Buffer):
+            raise TypeError(f"from_buffer() takes a Buffer, not {type(buffer).__name__}")
+        if dtype is not None:
+            import numpy
+
+            dtype = numpy.dtype(dtype)
+            if itemsize is None:
+                itemsize = dtype.itemsize
+        if itemsize is None:
+            raise ValueError("from_buffer() needs itemsize or dtype")
+        return cls._of_buffer(buffer, StridedLayout(shape, strides, itemsize), dtype, is_readonly)
+
+    @classmethod
+    def _of_buffer(cls, buffer, layout, dtype, readonly):
+        _check_itemsize(dtype, layout)
+        _check_bounds(buffer, layout)
+        return cls._make(
+            buffer,
+            int(buffer.handle),
+            layout,
+            dtype,
+            buffer.__dlpack_device__(),
+            device_id=buffer.device_id,
+            readonly=bool(readonly),
+        )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._layout.shape
+
+    @property
+    def strides(self) -> tuple[int, ...] | None:
+        """In elements; None for C order that was not spelt out."""
+        return self._layout.strides
+
+    @property
+    def size(self) -> int:
+        """How many elements there are."""
+        return self._layout.volume
+
+    @property
+    def dtype(self) -> numpy.dtype | None:
+        """None if none was given. NotImplementedError: vectors, or bfloat16 without ml_dtypes. TypeError: unknown."""
+        return _dtype_of_dlpack(*self._typed) if isinstance(self._typed, tuple) else self._typed
+
+    def view(self, layout: StridedLayout | None = None, dtype: numpy.dtype | None = None) -> StridedMemoryView:
+        """The same memory in another layout or as another dtype; itself if neither is given.
+
+        ValueError: the sizes of an element disagree, or the layout goes beyond a Buffer that has a memory resource.
+        """
+        if layout is None and dtype is None:
+            return self
+        if layout is None:
+            layout = self._layout
+        elif not isinstance(layout, StridedLayout):
+            raise TypeError(f"layout must be a StridedLayout, not {type(layout).__name__}")
+        if dtype is None:
+            dtype = self._typed
+        else:
+            import numpy
+
+            dtype = numpy.dtype(dtype)
+        _check_itemsize(_dtype_of_dlpack(*dtype) if isinstance(dtype, tuple) else dtype, layout)
+        if isinstance(self.exporting_obj, Buffer):
+            _check_bounds(self.exporting_obj, layout)
+        return type(self)._make(
+            self.exporting_obj,
+            self._base,
+            layout,
+            dtype,
+            self._device,
+            device_id=self.device_id,
+            readonly=self.readonly,
+            tensor=self._tensor,
+        )
+
+    def copy_from(
+        self, other: StridedMemoryView, stream: Stream, allocator: object = None, blocking: bool | None = None
+    ) -> None:
+        """Not implemented, as in cuda.core."""
+        raise NotImplementedError("copy_from() of strided views is not there: use Buffer.copy_from() for whole buffers")
+
+    def copy_to(
+        self,
+        other: StridedMemoryView,
+        stream: Stream | None = None,
+        allocator: object = None,
+        blocking: bool | None = None,
+    ) -> None:
+        """Not implemented, as in cuda.core."""
+        raise NotImplementedError("copy_to() of strided views is not there: use Buffer.copy_to() for whole buffers")
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        """A DLPack capsule, which keeps this view. ``stream`` is ignored, the caller orders.
+
+        BufferError: DLPack has no such dtype, another device, a copy.
+        """
+        if dl_device is not None and tuple(dl_device) != self._device:
+            raise BufferError("exporting to another device (dl_device) is not supported")
+        if copy:
+            raise BufferError("exporting a copy is not supported")
+        kind = _dlpack_of_dtype(self.dtype)
+        return _export_dlpack(self, self.ptr, self._layout, self._device, kind, self.readonly, max_version)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._device
+
+    def __reduce__(self):
+        raise TypeError("a StridedMemoryView cannot be copied or pickled: it is the address of another object's memory")
+
+    def __repr__(self) -> str:
+        exporter, dtype = type(self.exporting_obj), type(self.dtype)
+        lines = {
+            "ptr": self.ptr,
+            "shape": self.shape,
+            "strides": self.strides,
+            "itemsize": self._layout.itemsize,
+            "dtype": None if self.dtype is None else f"{dtype.__module__}.{dtype.__qualname__}",
+            "device_id": self.device_id,
+            "is_device_accessible": self.is_device_accessible,
+            "readonly": self.readonly,
+            "exporting_obj": f"{exporter.__module__}.{exporter.__qualname__}",
+        }
+        separator = ",\n" + " " * len("StridedMemoryView(")
+        return f"StridedMemoryView({separator.join(f'{name}={value}' for name, value in lines.items())})"
+
+
+def _check_itemsize(dtype, layout):
+    if dtype is not None and dtype.itemsize != layout.itemsize:
+        raise ValueError(f"elements of {layout.itemsize} bytes cannot be of dtype {dtype}, which has {dtype.itemsize}")
+
+
+def _check_bounds(buffer, layout):
+    """Of memory that was not allocated here nothing is known, and the caller's word counts."""
+    if buffer.memory_resource is None:
+        return
+    required = layout.required_size_in_bytes()
+    if required > buffer.size:
+        raise ValueError(f"the layout needs {required} bytes, and the buffer has {buffer.size}")
+
+
+def _has_dlpack(obj):
+    """Whether DLPack or CUDA's array interface is to be used."""
+    if hasattr(obj, "__dlpack__") and hasattr(obj, "__dlpack_device__"):
+        return True
+    if hasattr(obj, "__cuda_array_interface__"):
+        return False
+    raise BufferError(f"{type(obj).__name__} has neither DLPack nor __cuda_array_interface__: it cannot be viewed")
+
+
+class _StridedMemoryViewProxy:
+    """An argument that can be viewed once it is known on which stream."""
+
+    __slots__ = ("has_dlpack", "obj")
+
+    def __init__(self, obj):
+        self.obj = obj
+        self.has_dlpack = _has_dlpack(obj)
+
+    def view(self, stream_ptr: int | None = None) -> StridedMemoryView:
+        return StridedMemoryView.from_any_interface(self.obj, stream_ptr)
+
+
+def args_viewable_as_strided_memory(
+    arg_indices: tuple[int, ...],
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: the positional arguments at these places become proxies with ``obj``, ``has_dlpack`` and ``view()``.
+
+    ``proxy.view(stream.handle)`` is the StridedMemoryView. The call raises BufferError for an argument that has neither
+    protocol, and IndexError for one that was not given by position.
+    """
+    if not isinstance(arg_indices, tuple):
+        raise TypeError(f"arg_indices must be a tuple of ints, not {type(arg_indices).__name__}")
+
+    def decorate(function):
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            args = list(args)
+            for index in arg_indices:
+                if not -len(args) <= index < len(args):
+                    raise IndexError(
+                        f"{function.__name__}() was given {len(args)} positional arguments: none is at {index}"
+                    )
+                args[index] = _StridedMemoryViewProxy(args[index])
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
