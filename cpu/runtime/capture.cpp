@@ -111,7 +111,11 @@ CUresult Capture::add(Stream& stream, CUgraphNodeParams& parameters, std::span<c
   if (result != CUDA_SUCCESS) return result;
   if (std::holds_alternative<KernelPayload>(*payload)) {
     KernelPayload kernel = std::get<KernelPayload>(*payload);
-    kernel.attributes.assign(attributes.begin(), attributes.end());
+    CUlaunchAttribute priority{};  // the stream's, unless the launch names one
+    priority.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+    priority.value.priority = stream.priority();
+    if (stream.priority() != 0) kernel.attributes.push_back(priority);
+    kernel.attributes.insert(kernel.attributes.end(), attributes.begin(), attributes.end());
     kernel.rebase();
     for (const CUlaunchAttribute& attribute : attributes) apply(attribute, &kernel.request);
     payload = std::make_shared<Payload>(std::move(kernel));

@@ -134,13 +134,23 @@ bool keeps_homes(const CUDA_MEMCPY3D& old, const CUDA_MEMCPY3D& given) {
          !differ(home_of(old.dstMemoryType, old.dstDevice), home_of(given.dstMemoryType, given.dstDevice));
 }
 
-/// What in two nodes keeps one from becoming the other.
-CUgraphExecUpdateResult compare(const Payload& old, const Payload& given) {
+int priority_of(const KernelPayload& kernel) {
+  int priority = 0;
+  for (const CUlaunchAttribute& each : kernel.attributes)
+    if (each.id == CU_LAUNCH_ATTRIBUTE_PRIORITY) priority = each.value.priority;  // the last one holds
+  return priority;
+}
+
+/// What in two nodes keeps one from becoming the other in an executable graph made with `flags`.
+CUgraphExecUpdateResult compare(const Payload& old, const Payload& given, std::uint64_t flags) {
   if (type_of(old) != type_of(given)) return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
   if (const auto* const kernel = std::get_if<KernelPayload>(&old)) {
     const auto& other = std::get<KernelPayload>(given);
     if (kernel->context != other.context) return CU_GRAPH_EXEC_UPDATE_ERROR_FUNCTION_CHANGED;
-    if (kernel->request.cooperative != other.request.cooperative) return CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
+    const bool has_priority = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) != 0;
+    if (kernel->request.cooperative != other.request.cooperative ||
+        (has_priority && priority_of(*kernel) != priority_of(other)))
+      return CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
   } else if (const auto* const set = std::get_if<MemsetPayload>(&old)) {
     const CUDA_MEMSET_NODE_PARAMS_v2& other = std::get<MemsetPayload>(given).fill;
     if (!keeps_shape(set->fill, other) || differ(home_of(set->fill.dst), home_of(other.dst)))
@@ -159,15 +169,15 @@ CUgraphExecUpdateResult compare(const Payload& old, const Payload& given) {
 }
 
 CUgraphExecUpdateResult compare(const std::vector<ExecNode>& old, const std::vector<ExecNode>& given,
-                                CUgraphExecUpdateResultInfo* info) {
+                                std::uint64_t flags, CUgraphExecUpdateResultInfo* info) {
   if (old.size() != given.size()) return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
   for (std::size_t i = 0; i < old.size(); ++i) {
     info->errorNode = given[i].handle;
     if (old[i].dependencies != given[i].dependencies) return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
-    if (const auto result = compare(*old[i].payload, *given[i].payload); result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
+    if (const auto result = compare(*old[i].payload, *given[i].payload, flags); result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
       return result;
     for (std::size_t each = 0; each < old[i].graphs.size(); ++each)
-      if (const auto result = compare(old[i].graphs[each], given[i].graphs[each], info);
+      if (const auto result = compare(old[i].graphs[each], given[i].graphs[each], flags, info);
           result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
         return result;
   }
@@ -284,10 +294,10 @@ CUresult GraphExec::set_payload(std::uint64_t id, std::shared_ptr<const Payload>
     if (const CUresult result = flatten(*child->graph, scratch, flags_, &nodes, &failure, &used);
         result != CUDA_SUCCESS)
       return result;
-    if (compare(graphs.front(), nodes, &info) != CU_GRAPH_EXEC_UPDATE_SUCCESS)
+    if (compare(graphs.front(), nodes, flags_, &info) != CU_GRAPH_EXEC_UPDATE_SUCCESS)
       return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
     adopt(graphs.front(), nodes);
-  } else if (compare(*present->payload, *payload) != CU_GRAPH_EXEC_UPDATE_SUCCESS) {
+  } else if (compare(*present->payload, *payload, flags_) != CU_GRAPH_EXEC_UPDATE_SUCCESS) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   ExecPlan& plan = change();
@@ -313,7 +323,7 @@ CUresult GraphExec::update(const Graph& graph, CUgraphExecUpdateResultInfo* info
   std::shared_ptr<ExecPlan> given;
   Failure failure;
   if (make_plan(graph, flags_, &failure, &given) != CUDA_SUCCESS) return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
-  info->result = compare(plan_->nodes, given->nodes, info);
+  info->result = compare(plan_->nodes, given->nodes, flags_, info);
   if (info->result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
   ExecPlan& plan = change();
   adopt(plan.nodes, given->nodes);

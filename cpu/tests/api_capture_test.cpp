@@ -54,6 +54,38 @@ TEST_F(Captures, a_stream_joins_by_waiting_for_a_captured_event) {
   EXPECT_EQ(1u, count);
 }
 
+TEST_F(Captures, a_captured_kernel_has_the_priority_of_its_stream_and_may_keep_it) {
+  int* const out = device_array<int>(1);
+  const CUfunction set_to = kernel("set_to");
+  int least = 0, greatest = 0;
+  ASSERT_OK(cuCtxGetStreamPriorityRange(&least, &greatest));
+  const auto capture = [&](int priority) {
+    CUstream on = nullptr;
+    EXPECT_OK(cuStreamCreateWithPriority(&on, CU_STREAM_NON_BLOCKING, priority));
+    EXPECT_OK(cuStreamBeginCapture(on, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    EXPECT_OK(launch(set_to, 1, 1, on, out, 5));
+    CUgraph made = nullptr;
+    EXPECT_OK(cuStreamEndCapture(on, &made));
+    EXPECT_OK(cuStreamDestroy(on));
+    return made;
+  };
+  graph = capture(greatest);
+  const CUgraph lower = capture(least);
+  CUgraphNode node = nullptr;
+  size_t count = 1;
+  ASSERT_OK(cuGraphGetNodes(graph, &node, &count));
+  CUlaunchAttributeValue value{};
+  ASSERT_OK(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+  EXPECT_EQ(greatest, value.priority);
+  CUgraphExec by_stream = nullptr, by_node = nullptr;
+  ASSERT_OK(cuGraphInstantiate(&by_stream, graph, 0));
+  ASSERT_OK(cuGraphInstantiate(&by_node, graph, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY));
+  CUgraphExecUpdateResultInfo info{};
+  EXPECT_OK(cuGraphExecUpdate(by_stream, lower, &info));
+  EXPECT_EQ(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, cuGraphExecUpdate(by_node, lower, &info));
+  EXPECT_EQ(CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED, info.result);
+}
+
 TEST_F(Captures, a_fork_that_does_not_come_back_is_unjoined) {
   int* const out = device_array<int>(1);
   begin();
