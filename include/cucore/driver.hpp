@@ -43,6 +43,13 @@ CUCORE_API bool driver_available() noexcept;
 /// @throws UnavailableError it is not installed; the text lists the places that were searched
 CUCORE_API std::string cpu_driver_path();
 
+/// Where NVML (libnvidia-ml.so.1), which tells of devices without CUDA, is for this process: of the driver that is
+/// open, else of those that CUCORE_DEVICE allows, in the order to try them. A name without a folder is one for the
+/// dynamic linker. Opens nothing, so a process may ask and fork.
+/// @throws ValueError CUCORE_DEVICE is another word
+/// @throws UnavailableError CUCORE_DEVICE is cpu, and the CPU device is not installed
+CUCORE_API std::vector<std::string> management_library_places();
+
 /// Names of the functions cucore knows that the driver in use does not have. Each answers CUDA_ERROR_NOT_SUPPORTED.
 /// @throws UnavailableError as driver_info()
 CUCORE_API std::vector<std::string> missing_driver_functions();

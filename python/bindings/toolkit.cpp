@@ -36,6 +36,7 @@ void bind_toolkit(nb::module_& module) {
       "driver_available", [] { return without_gil([] { return cucore::driver_available(); }); },
       "Whether a driver can be used. Opens it; never raises.");
   module.def("_driver_opened", [] { return driver_opened(); });
+  module.def("_management_library_places", [] { return management_library_places(); });
   module.def("_live_handles", [] {
     const LiveHandles live = live_handles();
     nb::dict counts;

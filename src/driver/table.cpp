@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -215,6 +216,25 @@ bool driver_available() noexcept {
   } catch (...) {
     return false;
   }
+}
+
+std::vector<std::string> management_library_places() {
+  const std::string name = "libnvidia-ml.so.1";
+  const auto beside = [&](const std::string& driver) {
+    return (std::filesystem::path(driver).parent_path() / name).string();
+  };
+  if (driver::is_open())
+    return {driver::opened->info.kind == DriverKind::cpu ? beside(driver::opened->info.path) : name};
+  const driver::DeviceChoice choice = driver::device_choice();
+  std::vector<std::string> places;
+  if (choice != driver::DeviceChoice::cpu) places.push_back(name);
+  if (choice == driver::DeviceChoice::gpu) return places;
+  try {
+    places.push_back(beside(cpu_driver_path()));
+  } catch (const UnavailableError&) {
+    if (choice == driver::DeviceChoice::cpu) throw;
+  }
+  return places;
 }
 
 std::vector<std::string> missing_driver_functions() {

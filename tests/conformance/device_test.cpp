@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <filesystem>
 #include <regex>
 #include <thread>
 
@@ -24,6 +25,20 @@ TEST(driver, has_the_functions_every_program_needs) {
                              "cuMemcpyAsync", "cuMemsetD32Async", "cuLibraryLoadData", "cuLibraryGetKernel",
                              "cuLaunchKernelEx", "cuKernelGetAttribute", "cuPointerGetAttribute"}) {
     EXPECT_EQ(std::count(missing.begin(), missing.end(), needed), 0) << needed;
+  }
+}
+
+TEST(driver, that_is_open_has_one_management_library) {
+  const DriverInfo info = driver_info();
+  const auto places = management_library_places();
+  ASSERT_EQ(places.size(), 1u);
+  const std::filesystem::path place = places[0];
+  EXPECT_EQ(place.filename(), "libnvidia-ml.so.1");
+  if (info.kind == DriverKind::gpu) {
+    EXPECT_FALSE(place.has_parent_path());  // the dynamic linker knows where
+  } else {
+    EXPECT_EQ(place.parent_path(), std::filesystem::path(info.path).parent_path());
+    EXPECT_TRUE(std::filesystem::exists(place)) << place;
   }
 }
 
