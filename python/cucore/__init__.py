@@ -84,7 +84,7 @@ _LATER = {
     "compile_ltoir": "_program",
     "compile_ptx": "_program",
 }
-_SUBMODULES = ("checkpoint", "debug", "graph", "texture", "typing", "utils")
+_SUBMODULES = ("checkpoint", "debug", "graph", "system", "texture", "typing", "utils")
 
 __all__ = [
     "__version__",
@@ -156,6 +156,7 @@ __all__ = [
     "launch",
     "nvJitLinkError",
     "nvvmError",
+    "system",
     "texture",
     "toolkit_info",
     "typing",

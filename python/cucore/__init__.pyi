@@ -14,6 +14,7 @@ from uuid import UUID as _UUID
 from cucore import checkpoint as checkpoint
 from cucore import debug as debug
 from cucore import graph as graph
+from cucore import system as system
 from cucore import texture as texture
 from cucore import typing as typing
 from cucore import utils as utils
@@ -437,6 +438,7 @@ class Device:
     def from_uuid(uuid: str) -> Device: ...
     @staticmethod
     def from_pci_bus_id(pci_bus_id: str) -> Device: ...
+    def to_system_device(self) -> system.Device: ...
     @staticmethod
     def wait_all(streams: Iterable[Stream]) -> None: ...
     @property

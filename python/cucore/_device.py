@@ -157,6 +157,13 @@ class Device:
         """The device with this bus address, for example "0000:3b:00.0"."""
         return Device(_core._device_from_pci_bus_id(pci_bus_id))
 
+    def to_system_device(self):
+        """The ``cucore.system.Device`` of it, which NVML tells of: the one with the same UUID. RuntimeError if there is
+        none."""
+        from cucore.system import Device as SystemDevice
+
+        return SystemDevice._of_cuda_uuid(self.uuid)
+
     @staticmethod
     def wait_all(streams):
         """Waits until everything submitted so far to each of ``streams`` has completed."""

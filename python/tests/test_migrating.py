@@ -45,7 +45,7 @@ def test_every_public_name_of_the_peer_is_there_or_on_the_page():
     done = run_python("""
         import importlib, types
         import cuda.core
-        for module in ("", "graph", "texture", "typing", "utils", "checkpoint"):
+        for module in ("", "graph", "texture", "typing", "utils", "checkpoint", "system", "system.typing"):
             theirs = importlib.import_module("cuda.core" + ("." + module if module else ""))
             for name in dir(theirs):
                 value = getattr(theirs, name)
