@@ -46,6 +46,7 @@
 #include "cucore/opaque_array.hpp"
 #include "cucore/stream.hpp"
 #include "cucore/strided_layout.hpp"
+#include "cucore/tensor_map.hpp"
 #include "cucore/texture.hpp"
 #include "cucore/timer.hpp"
 #include "cucore/virtual_memory.hpp"

@@ -6,6 +6,7 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import IntEnum
 from os import PathLike
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -27,7 +28,7 @@ from cucore.typing import (
     SourceCodeType,
     WorkqueueSharingScopeType,
 )
-from cucore.utils import ProgramCacheResource
+from cucore.utils import ProgramCacheResource, StridedMemoryView
 
 __version__: str
 
@@ -339,6 +340,76 @@ class StridedLayout:
     def max_compatible_itemsize(self, max_itemsize: int = 16, data_ptr: int = 0, axis: int = -1) -> int: ...
     def sliced(self, slices: int | slice | tuple[int | slice, ...]) -> StridedLayout: ...
     def __getitem__(self, slices: int | slice | tuple[int | slice, ...]) -> StridedLayout: ...
+
+class TensorMapDataType(IntEnum):
+    UINT8 = 0
+    UINT16 = 1
+    UINT32 = 2
+    INT32 = 3
+    UINT64 = 4
+    INT64 = 5
+    FLOAT16 = 6
+    FLOAT32 = 7
+    FLOAT64 = 8
+    BFLOAT16 = 9
+    FLOAT32_FTZ = 10
+    TFLOAT32 = 11
+    TFLOAT32_FTZ = 12
+
+class TensorMapInterleave(IntEnum):
+    NONE = 0
+    INTERLEAVE_16B = 1
+    INTERLEAVE_32B = 2
+
+class TensorMapSwizzle(IntEnum):
+    NONE = 0
+    SWIZZLE_32B = 1
+    SWIZZLE_64B = 2
+    SWIZZLE_128B = 3
+
+class TensorMapL2Promotion(IntEnum):
+    NONE = 0
+    L2_64B = 1
+    L2_128B = 2
+    L2_256B = 3
+
+class TensorMapOOBFill(IntEnum):
+    NONE = 0
+    NAN_REQUEST_ZERO_FMA = 1
+
+@dataclass
+class TensorMapDescriptorOptions:
+    box_dim: tuple[int, ...]
+    element_strides: tuple[int, ...] | None = None
+    data_type: object = None
+    interleave: TensorMapInterleave = ...
+    swizzle: TensorMapSwizzle = ...
+    l2_promotion: TensorMapL2Promotion = ...
+    oob_fill: TensorMapOOBFill = ...
+
+class TensorMapDescriptor:
+    @classmethod
+    def tiled(
+        cls,
+        view: StridedMemoryView,
+        box_dim: tuple[int, ...] | None = None,
+        *,
+        options: TensorMapDescriptorOptions | dict[str, Any] | None = None,
+        **choices: Any,
+    ) -> TensorMapDescriptor: ...
+    @classmethod
+    def im2col(
+        cls,
+        view: StridedMemoryView,
+        pixel_box_lower_corner: tuple[int, ...],
+        pixel_box_upper_corner: tuple[int, ...],
+        channels_per_pixel: int,
+        pixels_per_column: int,
+        **choices: Any,
+    ) -> TensorMapDescriptor: ...
+    @property
+    def device(self) -> Device: ...
+    def replace_address(self, tensor: object) -> None: ...
 
 class SMResource:
     @property

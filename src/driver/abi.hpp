@@ -13,6 +13,7 @@ struct CUlinkState_st;
 struct CUarray_st;
 struct CUuserObject_st;
 struct CUdevResourceDesc_st;
+struct CUtensorMap_st;
 
 namespace cucore::driver {
 
@@ -35,6 +36,7 @@ using CUgraphNode = GraphNodeHandle;
 using CUgraphExec = GraphExecHandle;
 using CUuserObject = ::CUuserObject_st*;
 using CUarray = ::CUarray_st*;
+using CUtensorMap = ::CUtensorMap_st;  // 128 bytes at a multiple of 64
 using CUgraphConditionalHandle = std::uint64_t;
 using CUhostFn = void (*)(void* userData);
 using CUstreamCallback = void (*)(CUstream stream, CUresult status, void* userData);

@@ -12,6 +12,8 @@ from cucore._core import Buffer, Stream, StridedLayout, _DLPackTensor, _export_d
 if TYPE_CHECKING:
     import numpy
 
+    from cucore import TensorMapDescriptor, TensorMapDescriptorOptions
+
 # As DLPack numbers them.
 _CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
 _CODE_OF_KIND = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
@@ -304,6 +306,33 @@ class StridedMemoryView:
             device_id=self.device_id,
             readonly=self.readonly,
             tensor=self._tensor,
+        )
+
+    def as_tensor_map(
+        self,
+        box_dim: tuple[int, ...] | None = None,
+        *,
+        options: TensorMapDescriptorOptions | None = None,
+        element_strides: tuple[int, ...] | None = None,
+        data_type: object = None,
+        interleave: object = None,
+        swizzle: object = None,
+        l2_promotion: object = None,
+        oob_fill: object = None,
+    ) -> TensorMapDescriptor:
+        """A tiled TensorMapDescriptor of it: see TensorMapDescriptor.tiled()."""
+        from cucore import TensorMapDescriptor
+
+        return TensorMapDescriptor.tiled(
+            self,
+            box_dim,
+            options=options,
+            element_strides=element_strides,
+            data_type=data_type,
+            interleave=interleave,
+            swizzle=swizzle,
+            l2_promotion=l2_promotion,
+            oob_fill=oob_fill,
         )
 
     def copy_from(

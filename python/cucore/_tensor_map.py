@@ -1,0 +1,262 @@
+"""Tensor maps: TensorMapDescriptor, its options, and the enumerations with the driver's numbers."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+from cucore._core import _TensorMap
+from cucore._options import accept
+
+if TYPE_CHECKING:
+    from cucore import Device
+    from cucore.utils import StridedMemoryView
+
+
+class TensorMapDataType(IntEnum):
+    """What an element is. ``_FTZ`` reads subnormal numbers as 0."""
+
+    UINT8 = 0
+    UINT16 = 1
+    UINT32 = 2
+    INT32 = 3
+    UINT64 = 4
+    INT64 = 5
+    FLOAT16 = 6
+    FLOAT32 = 7
+    FLOAT64 = 8
+    BFLOAT16 = 9
+    FLOAT32_FTZ = 10
+    TFLOAT32 = 11
+    TFLOAT32_FTZ = 12
+
+
+class TensorMapInterleave(IntEnum):
+    """Whether channels lie in slices of so many bytes."""
+
+    NONE = 0
+    INTERLEAVE_16B = 1
+    INTERLEAVE_32B = 2
+
+
+class TensorMapSwizzle(IntEnum):
+    """In lines of how many bytes a box's 16-byte chunks are moved in shared memory, so that banks do not collide."""
+
+    NONE = 0
+    SWIZZLE_32B = 1
+    SWIZZLE_64B = 2
+    SWIZZLE_128B = 3
+
+
+class TensorMapL2Promotion(IntEnum):
+    """How much of a line the L2 cache fetches at once."""
+
+    NONE = 0
+    L2_64B = 1
+    L2_128B = 2
+    L2_256B = 3
+
+
+class TensorMapOOBFill(IntEnum):
+    """What elements outside the tensor read as: zeros, or a NaN that fused multiplications treat as 0."""
+
+    NONE = 0
+    NAN_REQUEST_ZERO_FMA = 1
+
+
+_CHOICES = {
+    "interleave": TensorMapInterleave,
+    "swizzle": TensorMapSwizzle,
+    "l2_promotion": TensorMapL2Promotion,
+    "oob_fill": TensorMapOOBFill,
+}
+
+
+def _ints(name, values):
+    values = tuple(values)
+    for index, value in enumerate(values):
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise TypeError(f"{name}[{index}] must be an int, not {type(value).__name__}")
+    return values
+
+
+@dataclass
+class TensorMapDescriptorOptions:
+    """What a tiled map copies, for ``StridedMemoryView.as_tensor_map(options=...)``.
+
+    box_dim: elements of a box along each axis, 1 to 256, in the order of the view's shape.
+    element_strides: 1 to 8 for each axis: every how many-th element is read. Default: all.
+    data_type: a NumPy dtype, or a TensorMapDataType. Default: the view's dtype.
+    """
+
+    box_dim: tuple[int, ...]
+    element_strides: tuple[int, ...] | None = None
+    data_type: object = None
+    interleave: TensorMapInterleave = TensorMapInterleave.NONE
+    swizzle: TensorMapSwizzle = TensorMapSwizzle.NONE
+    l2_promotion: TensorMapL2Promotion = TensorMapL2Promotion.NONE
+    oob_fill: TensorMapOOBFill = TensorMapOOBFill.NONE
+
+    def __post_init__(self):
+        self.box_dim = _ints("box_dim", self.box_dim)
+        if self.element_strides is not None:
+            self.element_strides = _ints("element_strides", self.element_strides)
+        for name, choice in _CHOICES.items():
+            value = getattr(self, name)
+            if not isinstance(value, choice):
+                raise TypeError(f"{name} must be a {choice.__name__}, not {type(value).__name__}")
+
+    def _for_core(self):
+        return (self.element_strides or (), *(int(getattr(self, name)) for name in _CHOICES))
+
+
+@functools.cache
+def _type_of_dtype(dtype):
+    if dtype.name != "bool" and dtype.isnative and dtype.name.upper() in TensorMapDataType.__members__:
+        return TensorMapDataType[dtype.name.upper()]
+    raise ValueError(f"tensor maps have no elements of dtype {dtype}: give another as data_type, of the same size")
+
+
+def _data_type(given, view):
+    if isinstance(given, TensorMapDataType):
+        return given
+    if given is None:
+        if view.dtype is None:
+            raise ValueError("the view has no dtype: give data_type")
+        return _type_of_dtype(view.dtype)
+    import numpy
+
+    return _type_of_dtype(numpy.dtype(given))
+
+
+def _current_device():
+    """Raises CUDAError where no context is current."""
+    from cucore import Device
+
+    device = Device()
+    device.context  # noqa: B018 (it is asked for what it raises)
+    return device
+
+
+def _check_memory(view, device):
+    if not view.is_device_accessible:
+        raise ValueError("the view's memory is not accessible from a device")
+    kind, ordinal = view.__dlpack_device__()
+    if kind == 2 and ordinal != device.device_id:  # pinned and managed memory is every device's
+        raise ValueError(f"the view's memory is of device {ordinal}, and the current one is {device.device_id}")
+
+
+class TensorMapDescriptor:
+    """How kernels copy boxes of a tensor (TMA, compute capability 9.0): 128 bytes, an argument of a launch.
+
+    Made by ``StridedMemoryView.as_tensor_map()``, or by ``tiled()`` and ``im2col()``. Its kernel takes it as
+    ``const __grid_constant__ CUtensorMap``. It keeps the view, and so the memory.
+    """
+
+    __slots__ = ("_device", "_kind", "_map", "_rank", "_swizzle", "_type", "_view")
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("a TensorMapDescriptor is made by StridedMemoryView.as_tensor_map()")
+
+    @classmethod
+    def _make(cls, kind, encode, view, options, *geometry):
+        device = _current_device()
+        _check_memory(view, device)
+        data_type = _data_type(options.data_type, view)
+        self = cls.__new__(cls)
+        self._map = encode(view._base, view._layout, int(data_type), *geometry, options._for_core())
+        self._kind, self._device, self._view, self._rank = kind, device, view, len(view.shape)
+        self._type, self._swizzle = data_type, options.swizzle
+        return self
+
+    @classmethod
+    def tiled(cls, view: StridedMemoryView, box_dim=None, *, options=None, **choices: Any) -> TensorMapDescriptor:
+        """Boxes of ``box_dim`` elements of the view; ``choices`` as TensorMapDescriptorOptions has them, which are an
+        alternative to all of them.
+
+        TypeError: both, neither, or a wrong enumeration. ValueError: memory, type, alignment, strides or box that a map
+        cannot have. CUDAError: what else the driver refuses (cuTensorMapEncodeTiled).
+        """
+        choices = {name: value for name, value in choices.items() if value is not None}
+        if options is not None:
+            if box_dim is not None or choices:
+                raise TypeError("give options or the single arguments, not both")
+            options = accept(TensorMapDescriptorOptions, options)
+        elif box_dim is None:
+            raise TypeError("a tiled tensor map needs box_dim or options")
+        else:
+            options = TensorMapDescriptorOptions(box_dim, **choices)
+        return cls._make("tiled", _TensorMap.tiled, view, options, options.box_dim)
+
+    @classmethod
+    def im2col(
+        cls,
+        view: StridedMemoryView,
+        pixel_box_lower_corner,
+        pixel_box_upper_corner,
+        channels_per_pixel: int,
+        pixels_per_column: int,
+        **choices: Any,
+    ) -> TensorMapDescriptor:
+        """Columns of pixels for convolutions, of a view with 3 to 5 axes; corners have an entry for each axis but the
+        first and the last. Raises as tiled() does (cuTensorMapEncodeIm2col)."""
+        choices = {name: value for name, value in choices.items() if value is not None}
+        corners = (
+            _ints("pixel_box_lower_corner", pixel_box_lower_corner),
+            _ints("pixel_box_upper_corner", pixel_box_upper_corner),
+        )
+        options = TensorMapDescriptorOptions((), **choices)
+        return cls._make("im2col", _TensorMap.im2col, view, options, *corners, channels_per_pixel, pixels_per_column)
+
+    _from_tiled = tiled
+    _from_im2col = im2col
+
+    @property
+    def device(self) -> Device:
+        """The device that was current when it was made."""
+        return self._device
+
+    def replace_address(self, tensor: object) -> None:
+        """The same geometry over the memory of another view, or of what can be viewed.
+
+        RuntimeError: another device is current than when it was made. ValueError: the memory is of no device or of
+        another, or not aligned to 16 bytes. Nothing has changed then.
+        """
+        from cucore.utils import StridedMemoryView
+
+        device = _current_device()
+        if device.device_id != self._device.device_id:
+            raise RuntimeError(
+                f"the tensor map is of device {self._device.device_id}, and device {device.device_id} is current: "
+                "make the first one current"
+            )
+        if not isinstance(tensor, StridedMemoryView):
+            tensor = StridedMemoryView.from_any_interface(tensor, -1)
+        _check_memory(tensor, device)
+        self._map.replace_address(tensor.ptr)
+        self._view = tensor
+
+    def __kernel_argument__(self) -> bytes:
+        return self._map.bytes
+
+    def __reduce__(self):
+        raise TypeError("a TensorMapDescriptor cannot be copied or pickled: it names an address of this process")
+
+    def __repr__(self) -> str:
+        kind, dtype, swizzle = self._kind, self._type.name, self._swizzle.name
+        return f"TensorMapDescriptor({kind}, rank={self._rank}, dtype={dtype}, swizzle={swizzle})"
+
+
+for _class in (
+    TensorMapDataType,
+    TensorMapDescriptor,
+    TensorMapDescriptorOptions,
+    TensorMapInterleave,
+    TensorMapL2Promotion,
+    TensorMapOOBFill,
+    TensorMapSwizzle,
+):
+    _class.__module__ = "cucore"
+del _class
