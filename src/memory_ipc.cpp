@@ -62,6 +62,11 @@ IpcBufferDescriptor PoolMemoryResource::descriptor_of(DevicePointer address, std
   if (mapped_ != nullptr) {
     if (const auto payload = mapped_->payload(address)) return {.payload = *payload, .size = size};
   }
+  // The driver exports no pointer of a pool that was never exported itself.
+  if (mapped_ == nullptr && !is_exported_) {
+    const IpcAllocationHandle closed_at_once = allocation_handle();
+    is_exported_ = true;
+  }
   driver::CUmemPoolPtrExportData data{};
   driver::check(driver::table().cuMemPoolExportPointer(&data, address), "cuMemPoolExportPointer", [&] {
     return std::to_string(size) + " bytes at " + detail::hexadecimal(reinterpret_cast<const void*>(address));

@@ -173,7 +173,9 @@ void MemoryPool::release(std::uintptr_t address, std::size_t rounded) {
 CUresult MemoryPool::export_file(int* file) const {
   if (file_ < 0) return CUDA_ERROR_NOT_SUPPORTED;
   *file = fcntl(file_, F_DUPFD_CLOEXEC, 0);
-  return *file >= 0 ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
+  if (*file < 0) return CUDA_ERROR_OPERATING_SYSTEM;
+  is_exported_ = true;
+  return CUDA_SUCCESS;
 }
 
 CUresult MemoryPool::import_file(int file, CUmemoryPool* handle) {
@@ -196,7 +198,7 @@ CUresult MemoryPool::export_pointer(std::uintptr_t address, CUmemPoolPtrExportDa
   const auto allocation = find_allocation(address);
   const std::lock_guard lock(mutex_);
   const auto found = offsets_.find(address);
-  if (!allocation || found == offsets_.end()) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_exported_ || !allocation || found == offsets_.end()) return CUDA_ERROR_INVALID_VALUE;
   struct stat status{};
   if (fstat(file_, &status) != 0) return CUDA_ERROR_OPERATING_SYSTEM;
   const PointerData exported{kMagic, status.st_ino, found->second, allocation->size, read_number(file_, found->second)};

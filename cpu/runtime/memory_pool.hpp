@@ -4,6 +4,7 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -32,6 +33,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   /// was made for that.
   CUresult export_file(int* file) const;
   static CUresult import_file(int file, CUmemoryPool* handle);
+  /// INVALID_VALUE before the pool itself was exported, as with drivers of GPUs.
   CUresult export_pointer(std::uintptr_t address, CUmemPoolPtrExportData* data) const;
   CUresult import_pointer(const CUmemPoolPtrExportData& data, std::uintptr_t* address);
 
@@ -58,6 +60,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   const CUmemPoolProps properties_;
   const bool is_default_;
   CUmemoryPool handle_ = nullptr;
+  mutable std::atomic<bool> is_exported_ = false;
   mutable std::mutex mutex_;
   std::multimap<std::size_t, std::uintptr_t> cached_;  ///< by rounded size
   std::uint64_t reserved_ = 0, reserved_high_ = 0, used_ = 0, used_high_ = 0;

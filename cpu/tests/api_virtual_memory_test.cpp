@@ -116,8 +116,9 @@ TEST_F(VirtualMemory, a_pool_and_its_pointers_go_through_a_file_descriptor) {
   ASSERT_OK(cuMemAllocFromPoolAsync(&memory, 100, pool, nullptr));
   ASSERT_OK(cuMemsetD8(memory, 3, 100));
   int file = -1;
-  ASSERT_OK(cuMemPoolExportToShareableHandle(&file, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
   CUmemPoolPtrExportData data{};
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolExportPointer(&data, memory));  // the pool first
+  ASSERT_OK(cuMemPoolExportToShareableHandle(&file, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
   ASSERT_OK(cuMemPoolExportPointer(&data, memory));
   CUmemoryPool imported = import_pool(file);
   CUdeviceptr again = 0;

@@ -12,6 +12,7 @@
 // Thread-safety: all members may be called concurrently, except close().
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -111,6 +112,7 @@ class CUCORE_API PoolMemoryResource : public MemoryResource {
 
   std::shared_ptr<const detail::PoolState> pool_;
   bool is_ipc_enabled_;
+  mutable std::atomic<bool> is_exported_ = false;
   std::shared_ptr<detail::MappedPointers> mapped_;  // of a mapped pool; outlives close(), for buffers still open
 };
 

@@ -129,7 +129,11 @@ TEST(memory_ipc, DISABLED_importer) {
       EXPECT_THROW(pool->allocate(64, stream), TypeError);
     } else if (message.command == 'b') {
       descriptor.size += std::size_t{1} << 30;
-      EXPECT_TRUE(says(refusal([&] { Buffer::from_ipc_descriptor(pool, descriptor, stream); }), "bytes, but"));
+      const std::string text = refusal([&] { Buffer::from_ipc_descriptor(pool, descriptor, stream); });
+      // NVIDIA's drivers do not tell how much of the host's memory was mapped.
+      if (kind[0] == 'd' || driver_info().kind == DriverKind::cpu) {
+        EXPECT_TRUE(says(text, "bytes, but"));
+      }
     } else {
       Buffer buffer = Buffer::from_ipc_descriptor(pool, descriptor, stream);
       EXPECT_TRUE(buffer.is_mapped());
