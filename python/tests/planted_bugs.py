@@ -24,7 +24,11 @@ ONE_INT = 10 | 1 << 32  # CU_AD_FORMAT_SIGNED_INT32, channels
 CUDA_ARRAY3D_SURFACE_LDST = 2
 CU_TRSF_READ_AS_INTEGER = 1
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
-FALSE_ALARMS = {("clean_flag", "racecheck")}  # compute-sanitizer's: it does not follow flags
+FALSE_ALARMS = {  # compute-sanitizer's, which follows neither flags nor one lane's arrival for its warp
+    ("clean_flag", "racecheck"),
+    ("clean_warp_arrivals", "racecheck"),
+    ("clean_cluster_arrivals", "racecheck"),
+}
 
 
 @dataclass(frozen=True)
