@@ -54,7 +54,9 @@ Refusal refusal(int result) {
     case driver::CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE:
       return {"its structure is invalid, such as a cycle", "look for the cycle in what debug_dot_print() writes"};
     case driver::CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED:
-      return {"an operation is not supported in a graph for device launch", "leave out device_launch or the operation"};
+      return {"an operation is not supported in the body of a conditional node, or in a graph for device launch",
+              "leave it out, or put it outside: kernels, copies, fills, empty nodes and child graphs of these may be "
+              "there, and conditional nodes in bodies"};
     case driver::CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED:
       return {"a graph for device launch can have nodes of one context only", "add all nodes in one context"};
     case driver::CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED:

@@ -208,7 +208,7 @@ GraphDefinition GraphDefinition::clone() const {
   driver::CUgraph handle = nullptr;
   driver::check(
       driver::table().cuGraphClone(&handle, graph.handle), "cuGraphClone", [&] { return describe(graph); },
-      "graphs with allocation or free nodes cannot be cloned");
+      "graphs with allocation, free or conditional nodes cannot be cloned");
   auto hierarchy = GraphHierarchy::adopt(handle);
   detail::adopt_nodes(graph, *hierarchy, hierarchy->root);
   source.errors->also_in(hierarchy->errors);

@@ -79,7 +79,7 @@ CUresult cuGraphDestroy(CUgraph hGraph) {
 CUresult cuGraphClone(CUgraph* phGraphClone, CUgraph originalGraph) {
   return of_graph(originalGraph, [&](Graph& graph) {
     if (!phGraphClone) return CUDA_ERROR_INVALID_VALUE;
-    if (graph.has_memory_nodes()) return CUDA_ERROR_NOT_SUPPORTED;
+    if (graph.has_memory_nodes() || !graph.conditions().empty()) return CUDA_ERROR_NOT_SUPPORTED;
     *phGraphClone = graph.clone()->handle();
     return CUDA_SUCCESS;
   });

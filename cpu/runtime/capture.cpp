@@ -91,9 +91,9 @@ CUresult Capture::end(Stream& stream, CUgraph* graph) {
     capture->invalidate();
     return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
   }
-  if (capture->mode_ != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread_ != std::this_thread::get_id())
-    return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-  const bool is_valid = capture->is_valid_;
+  const bool is_own =
+      capture->mode_ == CU_STREAM_CAPTURE_MODE_RELAXED || capture->thread_ == std::this_thread::get_id();
+  const bool is_valid = is_own && capture->is_valid_;
   const bool is_whole = is_valid && capture->is_joined();
   const std::shared_ptr<Graph> made = capture->graph_;
   capture->finish();
@@ -102,6 +102,7 @@ CUresult Capture::end(Stream& stream, CUgraph* graph) {
     return CUDA_SUCCESS;
   }
   if (!made->is_owned()) made->end_handles();
+  if (!is_own) return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;  // and the capture is over, as with drivers of GPUs
   return is_valid ? CUDA_ERROR_STREAM_CAPTURE_UNJOINED : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 }
 

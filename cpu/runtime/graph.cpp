@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <unordered_map>
+#include <utility>
 
 #include "cpu/runtime/handle_table.hpp"
 
@@ -93,6 +94,10 @@ CUresult Graph::add(std::shared_ptr<const Payload> payload, std::span<const CUgr
         std::find(found.begin(), found.end(), dependency) != found.end())
       return CUDA_ERROR_INVALID_VALUE;
     found.push_back(std::move(dependency));
+  }
+  if (const auto* const conditional = std::get_if<ConditionalPayload>(payload.get())) {
+    Condition* const condition = find_condition(conditional->handle);
+    if (!condition || std::exchange(condition->is_taken, true)) return CUDA_ERROR_INVALID_VALUE;
   }
   auto made = std::make_shared<GraphNode>();
   made->graph = this;
@@ -193,10 +198,11 @@ CUgraphConditionalHandle Graph::create_condition(unsigned int default_value, boo
   return reinterpret_cast<CUgraphConditionalHandle>(&condition->value);
 }
 
-bool Graph::owns(CUgraphConditionalHandle handle) const {
-  return std::any_of(conditions_.begin(), conditions_.end(), [&](const auto& condition) {
+Condition* Graph::find_condition(CUgraphConditionalHandle handle) const {
+  const auto found = std::find_if(conditions_.begin(), conditions_.end(), [&](const auto& condition) {
     return reinterpret_cast<CUgraphConditionalHandle>(&condition->value) == handle;
   });
+  return found == conditions_.end() ? nullptr : found->get();
 }
 
 void Graph::inherit_conditions(const Graph& outer) { conditions_ = outer.conditions_; }

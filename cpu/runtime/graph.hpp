@@ -17,6 +17,7 @@
 namespace cucore::cpu::runtime {
 
 class Graph;
+class GraphExec;
 
 struct GraphNode {
   struct Edge {
@@ -50,7 +51,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   void set_owned() { is_owned_ = true; }
   const std::vector<std::shared_ptr<GraphNode>>& nodes() const { return nodes_; }
 
-  /// INVALID_VALUE if a dependency is no node of this graph or is given twice.
+  /// INVALID_VALUE if a dependency is no node of this graph or is given twice, or a condition has its node already.
   CUresult add(std::shared_ptr<const Payload> payload, std::span<const CUgraphNode> dependencies,
                const CUgraphEdgeData* data, std::shared_ptr<GraphNode>* node);
   CUresult connect(GraphNode& from, GraphNode& to, const CUgraphEdgeData* data);
@@ -67,12 +68,15 @@ class Graph : public std::enable_shared_from_this<Graph> {
   bool has_conditional_nodes() const;
 
   CUgraphConditionalHandle create_condition(unsigned int default_value, bool is_assigned_at_launch);
-  bool owns(CUgraphConditionalHandle condition) const;
+  /// Null if it is not one of this graph's.
+  Condition* find_condition(CUgraphConditionalHandle handle) const;
   const std::vector<std::shared_ptr<Condition>>& conditions() const { return conditions_; }
   /// A conditional node's bodies may use the conditions of the graph around them.
   void inherit_conditions(const Graph& outer);
 
   UserObjects user_objects;
+  /// The youngest executable graph; one with memory or conditional nodes has no other beside it.
+  mutable std::weak_ptr<const GraphExec> executable;
 
  private:
   CUgraph handle_ = nullptr;

@@ -42,8 +42,13 @@ bool runs_from_device(const Payload& payload) {
          type == CU_GRAPH_NODE_TYPE_GRAPH || type == CU_GRAPH_NODE_TYPE_EMPTY;
 }
 
+bool runs_in_body(const Payload& payload) {
+  return runs_from_device(payload) || type_of(payload) == CU_GRAPH_NODE_TYPE_CONDITIONAL;
+}
+
+/// `in_body`: of a conditional node, at any depth.
 CUresult flatten(const Graph& graph, ExecPlan& plan, std::uint64_t flags, std::vector<ExecNode>* out, Failure* failure,
-                 std::set<CUgraphConditionalHandle>* used) {
+                 std::set<CUgraphConditionalHandle>* used, bool in_body = false) {
   const std::vector<GraphNode*> order = graph.sorted();
   if (order.size() != graph.nodes().size()) {
     failure->reason = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
@@ -57,6 +62,10 @@ CUresult flatten(const Graph& graph, ExecPlan& plan, std::uint64_t flags, std::v
     if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0 && !runs_from_device(*node->payload)) {
       *failure = {CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, node->handle};
       return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    if (in_body && !runs_in_body(*node->payload)) {
+      *failure = {CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, node->handle};
+      return CUDA_ERROR_INVALID_VALUE;
     }
     if (const CUresult result = prepare(*node->payload); result != CUDA_SUCCESS) {
       *failure = {CUDA_GRAPH_INSTANTIATE_ERROR, node->handle};
@@ -74,8 +83,9 @@ CUresult flatten(const Graph& graph, ExecPlan& plan, std::uint64_t flags, std::v
       inner = conditional->bodies;
       used->insert(conditional->handle);
     }
+    const bool body = in_body || std::holds_alternative<ConditionalPayload>(*node->payload);
     for (const auto& each : inner)
-      if (const CUresult result = flatten(*each, plan, flags, &made.graphs.emplace_back(), failure, used);
+      if (const CUresult result = flatten(*each, plan, flags, &made.graphs.emplace_back(), failure, used, body);
           result != CUDA_SUCCESS)
         return result;
     out->push_back(std::move(made));
@@ -257,6 +267,9 @@ CUresult GraphExec::instantiate(const Graph& graph, std::uint64_t flags, CUgraph
   if (reason) *reason = failure.reason;
   if (error_node) *error_node = failure.node;
   if (result != CUDA_SUCCESS) return result;
+  if ((graph.has_memory_nodes() || graph.has_conditional_nodes()) && !graph.executable.expired())
+    return CUDA_ERROR_NOT_SUPPORTED;
+  graph.executable = exec;
   *handle = reinterpret_cast<CUgraphExec>(exec_table().insert(std::move(exec)));
   return CUDA_SUCCESS;
 }

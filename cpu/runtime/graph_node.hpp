@@ -101,6 +101,7 @@ struct Condition {
   unsigned int value = 0;
   unsigned int default_value = 0;
   bool is_assigned_at_launch = false;
+  bool is_taken = false;  ///< by a conditional node: there may be one
 };
 
 }  // namespace cucore::cpu::runtime

@@ -158,7 +158,7 @@ CUresult read(Context& current, const Graph& graph, CUDA_CONDITIONAL_NODE_PARAMS
   if (const CUresult result = named_context(given.ctx, current, &context); result != CUDA_SUCCESS) return result;
   const unsigned int most = given.type == CU_GRAPH_COND_TYPE_IF ? 2 : given.type == CU_GRAPH_COND_TYPE_WHILE ? 1 : ~0u;
   if (given.type < CU_GRAPH_COND_TYPE_IF || given.type > CU_GRAPH_COND_TYPE_SWITCH || given.size == 0 ||
-      given.size > most || !graph.owns(given.handle))
+      given.size > most || !graph.find_condition(given.handle))
     return CUDA_ERROR_INVALID_VALUE;
   ConditionalPayload payload;
   payload.handle = given.handle;

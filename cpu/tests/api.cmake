@@ -6,6 +6,7 @@ add_executable(api_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_cache_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_events_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_capture_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api_conditional_nodes_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_export_tables_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_external_memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api_fidelity_test.cpp

@@ -1,4 +1,6 @@
 // Capture: what becomes a node, how streams join, and what a capture forbids, with the driver's codes.
+#include <thread>
+
 #include "cpu/tests/api_driver.hpp"
 
 namespace {
@@ -136,6 +138,20 @@ TEST_F(Captures, the_legacy_stream_neither_captures_nor_is_used_beside_a_blockin
   ASSERT_OK(cuStreamBeginCapture(blocking, CU_STREAM_CAPTURE_MODE_RELAXED));
   EXPECT_EQ(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, cuEventRecord(event, CU_STREAM_LEGACY));
   EXPECT_EQ(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, cuStreamEndCapture(blocking, &graph));
+}
+
+TEST_F(Captures, ending_in_another_thread_is_refused_and_ends_the_capture) {
+  for (const auto mode : {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL}) {
+    begin(mode);
+    std::thread([&] {
+      EXPECT_OK(cuCtxSetCurrent(context));
+      EXPECT_EQ(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, cuStreamEndCapture(stream, &graph));
+    }).join();
+    EXPECT_EQ(nullptr, graph);
+    EXPECT_EQ(CU_STREAM_CAPTURE_STATUS_NONE, status());
+    EXPECT_EQ(CUDA_ERROR_ILLEGAL_STATE, cuStreamEndCapture(stream, &graph));
+    EXPECT_OK(cuCtxSynchronize());
+  }
 }
 
 TEST_F(Captures, ending_what_never_began_is_an_illegal_state) {

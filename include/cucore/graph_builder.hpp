@@ -18,7 +18,8 @@
 // Captures that an error invalidated: end_building() ends them, says so, and the builder has no graph then. Going away,
 // a builder ends the capture that it began, and its stream can be used again.
 // Ownership: move-only. Closed: after close(), and when moved from; everything but close() throws StateError.
-// Thread-safety: none. A capture in another mode than relaxed ends in the thread that began it.
+// Thread-safety: none. A capture in another mode than relaxed ends in the thread that began it; ended in another one,
+// it is over and leaves no graph.
 #pragma once
 
 #include <cstddef>

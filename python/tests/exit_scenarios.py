@@ -103,7 +103,7 @@ def graphs():
     graph = definition.instantiate()
     graph[embedded].update(child)
     graph.launch(stream); stream.sync()
-    return definition, node, condition, branch.then, graph, graph[next(iter(node.pred))], node.pred, definition.clone()
+    return definition, node, condition, branch.then, graph, graph[next(iter(node.pred))], node.pred, child.clone()
 """
 SCENARIOS = {
     f"{what} in {place}": Scenario(ALONE + text.format(expression) + f"\ndel {', '.join(NAMES.split())}\n")

@@ -295,7 +295,8 @@ def test_builders_in_cycles_are_collected(stream):
     assert not stream.is_capturing
 
 
-def test_captures_end_in_the_thread_that_began_them(builder):
+def test_captures_that_another_thread_ends_are_over(builder, stream, memory):
+    buffer, numbers = memory
     builder.begin_building("thread_local")
     errors = []
 
@@ -309,8 +310,12 @@ def test_captures_end_in_the_thread_that_began_them(builder):
     thread.start()
     thread.join()
     assert errors == ["CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD"]
-    assert builder.is_building
-    builder.end_building()
+    assert not builder.is_building
+    with pytest.raises(RuntimeError, match="not building"):
+        builder.end_building()
+    add(stream, buffer, 0, 1)
+    stream.sync()
+    assert numbers[0] == 1
 
 
 def test_the_definition_can_be_edited(builder, stream, memory):
@@ -422,11 +427,13 @@ class TestConditions:
                 body.complete()
             with body:
                 add(body, buffer, 0, what)
-        only = builder.if_then(condition)
+        with pytest.raises(CUDAError, match="INVALID_VALUE"):
+            builder.if_then(condition)  # it has its node
+        only = builder.if_then(builder.create_condition(1))
         only.graph_definition.launch(ONE, kernel("add"), at(buffer, 0), 10)  # filled without a capture
         add(builder, buffer, 1, 1)
         run(builder.end_building().complete(), stream)
-        assert list(numbers[:2]) == [11 if value else 2, 1]
+        assert list(numbers[:2]) == [11 if value else 12, 1]
         with pytest.raises(RuntimeError, match="parent"):
             then.complete()
 

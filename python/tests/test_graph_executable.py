@@ -263,4 +263,5 @@ def test_auto_free(definition, stream):
     last.deallocate(node.dptr)  # what the last launch allocated
     run(last.instantiate(), stream)
     graph.close()
+    cucore.GraphMemoryResource(0).trim()
     assert cucore.GraphMemoryResource(0).attributes.used_mem_current == 0

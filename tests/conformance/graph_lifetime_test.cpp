@@ -225,13 +225,15 @@ TEST_F(graph_lifetime, clones_and_embedded_graphs_keep_their_own_references) {
 
 TEST_F(graph_lifetime, bodies_keep_what_they_use) {
   Watched used;
-  const auto node = definition.if_then(definition.create_condition(1));
-  node.branches()[0].callback([held = used.give()] { ++*held; });
+  const Buffer memory = device().allocate(16, stream);
+  definition.if_then(definition.create_condition(1)).branches()[0].memset(buffer(memory, used), std::uint8_t{5}, 16);
   Graph executable = definition.instantiate();
   definition.close();
   EXPECT_TRUE(used.is_kept());
   run(executable);
-  EXPECT_EQ(*used.watch.lock(), 1);
+  EXPECT_EQ(read<std::uint8_t>(memory, stream)[0], 5);
+  executable.close();
+  used.wait_until_let_go();
 }
 
 TEST_F(graph_lifetime, a_kernel_node_keeps_its_code_loaded) {

@@ -222,7 +222,7 @@ TEST_F(graph, conditions_choose_bodies) {
   store(if_no.branches()[1], ints, 1, 2);
   const auto chosen = if_no.switch_on(two, 3);
   for (std::size_t i = 0; i < 3; ++i) store(chosen.branches()[i], ints, 2, static_cast<int>(i) + 10);
-  store(chosen.while_loop(no).branches()[0], ints, 3, 1);  // never
+  store(chosen.while_loop(definition.create_condition(0)).branches()[0], ints, 3, 1);  // never
   run(definition.instantiate());
   EXPECT_EQ(read<std::int32_t>(ints, stream), (Ints{1, 2, 12, 0}));
 }
@@ -236,6 +236,15 @@ TEST_F(graph, conditions_belong_to_a_graph_and_are_to_be_used) {
   const std::string text = refusal([&] { definition.instantiate(); });
   EXPECT_TRUE(says(text, "condition", "instantiate"));
   EXPECT_THROW(definition.instantiate(), StateError);
+}
+
+TEST_F(graph, a_condition_has_one_node_and_a_body_no_callback) {
+  const auto condition = definition.create_condition(1);
+  const auto node = definition.if_then(condition);
+  EXPECT_THROW(definition.while_loop(condition), DriverError);
+  EXPECT_TRUE(says(refusal([&] { definition.clone(); }), "NOT_SUPPORTED", "conditional nodes cannot be cloned"));
+  node.branches()[0].callback([] {});
+  EXPECT_TRUE(says(refusal([&] { definition.instantiate(); }), "instantiated", "host callback", "body"));
 }
 
 TEST_F(graph, a_cycle_cannot_be_instantiated) {
