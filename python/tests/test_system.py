@@ -3,6 +3,7 @@
 import ctypes
 import os
 import pickle
+import re
 import sys
 import threading
 from pathlib import Path
@@ -35,7 +36,7 @@ def test_versions_are_tuples_of_ints():
     assert system.get_user_mode_driver_version() == divmod(cucore.driver_info().version // 10, 100)
     for version in (system.get_kernel_mode_driver_version(), system.get_nvml_version()):
         assert len(version) >= 2 and all(type(number) is int for number in version)
-    assert str(system.get_kernel_mode_driver_version()[0]) in system.get_driver_branch()
+    assert re.fullmatch(r"r\d+\w*", system.get_driver_branch())  # which need not begin as the version does
 
 
 def test_devices_are_those_of_cuda():
@@ -123,6 +124,8 @@ def test_every_property_of_a_part_is_an_answer_or_not_supported(first, part):
                 answer_or_not_supported(lambda name=name: getattr(part, name))
             except system.InvalidArgumentError:
                 assert name == "parent"  # which only MIG devices have
+            except system.NotReadyError:
+                assert name == "bbx_flush_time"
 
 
 def test_memory_adds_up(first):
@@ -190,7 +193,7 @@ def test_fans_and_links_beyond_those_there_are_errors(first):
     links = answer_or_not_supported(first.get_nvlink_count) or 0
     with pytest.raises((ValueError, system.NotSupportedError)):
         first.get_nvlink(links)
-    assert len(list(first.get_nvlinks())) == links or links == 0
+    assert links == 0 or len(list(first.get_nvlinks())) == links
     with pytest.warns(DeprecationWarning, match="get_nvlink_count"):
         assert system.NvlinkInfo.max_links == 18
 
@@ -232,13 +235,15 @@ def test_a_process_that_uses_a_device_is_listed_by_its_name(device, first):
 
 
 def test_two_devices_are_compared(first):
-    assert system.get_topology_common_ancestor(first, first) in system.typing.GpuTopologyLevel
-    assert system.get_p2p_status(first, first, "read") in system.typing.GpuP2PStatus
+    ancestor = answer_or_not_supported(lambda: system.get_topology_common_ancestor(first, first))
+    assert ancestor is None or ancestor in system.typing.GpuTopologyLevel
+    status = answer_or_not_supported(lambda: system.get_p2p_status(first, first, "read"))
+    assert status is None or status in system.typing.GpuP2PStatus
     with pytest.raises(TypeError, match="device2 must be a cucore.system.Device, not Device"):
         system.get_p2p_status(first, cucore.Device(0), "read")
     with pytest.raises(ValueError, match="is no GpuP2PCapsIndex"):
         system.get_p2p_status(first, first, "telepathy")
-    for near in first.get_topology_nearest_gpus("system"):
+    for near in answer_or_not_supported(lambda: list(first.get_topology_nearest_gpus("system"))) or []:
         assert near != first and near.uuid
 
 

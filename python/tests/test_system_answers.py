@@ -237,7 +237,8 @@ def test_numbers_of_the_memory_and_engines_keep_their_places(plays, first):
     assert first.memory_info._asdict() == {"total": 10, "reserved": 1, "free": 7, "used": 2}
     assert first.bar1_memory_info._asdict() == {"total": 30, "free": 20, "used": 10, "reserved": 0}
     assert first.utilization == (5, 6)
-    names = type(first.attributes)._fields
+    plays("nvmlDeviceGetAttributes_v2", fills())
+    names = first.attributes._fields
     plays("nvmlDeviceGetAttributes_v2", fills(**{name: number for number, name in enumerate(names)}))
     assert tuple(first.attributes) == tuple(range(len(names)))
 
