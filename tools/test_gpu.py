@@ -41,11 +41,12 @@ def suite_commands(python, build):
 
 def count(output, status):
     """(passed, failed, skipped) from the closing lines of GoogleTest, pytest or our own runners."""
-    gtest = re.search(r"\[  PASSED  \] (\d+) test", output)
+    gtest = list(re.finditer(r"\[  PASSED  \] (\d+) test", output))
     if gtest:
+        output = output[gtest[-1].start() :]  # before it may be what a program of a failed test printed
         failed = re.search(r"\[  FAILED  \] (\d+) test", output)
         skipped = re.search(r"\[  SKIPPED \] (\d+) test", output)
-        return tuple(int(m[1]) if m else 0 for m in (gtest, failed, skipped))
+        return tuple(int(m[1]) if m else 0 for m in (gtest[-1], failed, skipped))
     compared = re.search(r"(\d+) programs compared, (\d+) differ", output)
     if compared:
         return int(compared[1]) - int(compared[2]), int(compared[2]), 0
