@@ -75,7 +75,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   void inherit_conditions(const Graph& outer);
 
   UserObjects user_objects;
-  /// The youngest executable graph; one with memory or conditional nodes has no other beside it.
+  /// Of a graph with memory or conditional nodes, of which there is one executable graph at a time.
   mutable std::weak_ptr<const GraphExec> executable;
 
  private:

@@ -267,9 +267,10 @@ CUresult GraphExec::instantiate(const Graph& graph, std::uint64_t flags, CUgraph
   if (reason) *reason = failure.reason;
   if (error_node) *error_node = failure.node;
   if (result != CUDA_SUCCESS) return result;
-  if ((graph.has_memory_nodes() || graph.has_conditional_nodes()) && !graph.executable.expired())
-    return CUDA_ERROR_NOT_SUPPORTED;
-  graph.executable = exec;
+  if (graph.has_memory_nodes() || graph.has_conditional_nodes()) {
+    if (!graph.executable.expired()) return CUDA_ERROR_NOT_SUPPORTED;
+    graph.executable = exec;
+  }
   *handle = reinterpret_cast<CUgraphExec>(exec_table().insert(std::move(exec)));
   return CUDA_SUCCESS;
 }
