@@ -14,7 +14,7 @@ from typing import Any, Union
 
 from cucore import _core
 from cucore._core import MipmappedArray, OpaqueArray, ResourceDescriptor, SurfaceObject, TextureObject
-from cucore._options import accept
+from cucore._options import accept, member
 from cucore.typing import AddressModeType, ArrayFormatType, FilterModeType, ReadModeType
 
 __all__ = [
@@ -119,17 +119,9 @@ class TextureObjectOptions:
     border_color: Sequence[float] | None = None
 
     def __post_init__(self):
-        self.filter_mode = _member(FilterModeType, self.filter_mode, "filter_mode")
-        self.read_mode = _member(ReadModeType, self.read_mode, "read_mode")
-        self.mipmap_filter_mode = _member(FilterModeType, self.mipmap_filter_mode, "mipmap_filter_mode")
-
-
-def _member(enumeration, value, what):
-    try:
-        return enumeration(value)
-    except ValueError:
-        legal = ", ".join(repr(str(member)) for member in enumeration)
-        raise ValueError(f"{what} {value!r} is no {enumeration.__name__}; it must be one of {legal}") from None
+        self.filter_mode = member(FilterModeType, self.filter_mode, "filter_mode")
+        self.read_mode = member(ReadModeType, self.read_mode, "read_mode")
+        self.mipmap_filter_mode = member(FilterModeType, self.mipmap_filter_mode, "mipmap_filter_mode")
 
 
 def _format(value):
@@ -137,8 +129,8 @@ def _format(value):
         name = getattr(value, "__name__", None) if isinstance(value, type) else getattr(value, "name", None)
         if not isinstance(name, str) or not getattr(value, "isnative", True):
             name = value
-        return _member(ArrayFormatType, name, "format")
-    return _member(ArrayFormatType, value, "format")
+        return member(ArrayFormatType, name, "format")
+    return member(ArrayFormatType, value, "format")
 
 
 def _shape(value):
@@ -237,7 +229,7 @@ def _address_modes(value):
         raise TypeError(f"address_mode must be an AddressModeType or 1 to 3 of them, not {type(value).__name__}")
     if not 1 <= len(value) <= 3:
         raise ValueError(f"address_mode must have 1 to 3 modes, one for each axis, not {len(value)}")
-    return [_ADDRESS_MODES.index(_member(AddressModeType, mode, "address_mode")) for mode in value]
+    return [_ADDRESS_MODES.index(member(AddressModeType, mode, "address_mode")) for mode in value]
 
 
 def _border(value):
@@ -260,10 +252,10 @@ def _create_texture_object(context, resource, options):
         resource,
         options,
         _address_modes(options.address_mode),
-        _FILTER_MODES.index(_member(FilterModeType, options.filter_mode, "filter_mode")),
-        _READ_MODES.index(_member(ReadModeType, options.read_mode, "read_mode")),
+        _FILTER_MODES.index(member(FilterModeType, options.filter_mode, "filter_mode")),
+        _READ_MODES.index(member(ReadModeType, options.read_mode, "read_mode")),
         min(anisotropy, 2**31),
-        _FILTER_MODES.index(_member(FilterModeType, options.mipmap_filter_mode, "mipmap_filter_mode")),
+        _FILTER_MODES.index(member(FilterModeType, options.mipmap_filter_mode, "mipmap_filter_mode")),
         _border(options.border_color),
     )
 
