@@ -63,10 +63,11 @@ CUCORE_API ToolkitLibrary nvrtc_info();
 /// StateError if the toolkit has been opened already and the new folders differ from those set before.
 CUCORE_API void set_toolkit_search_paths(std::vector<std::filesystem::path> folders);
 
-/// Waits until no other thread compiles or links, and makes every later attempt a StateError. Process exit does this by
-/// itself, so that the libraries of the toolkit are not taken apart while they work; a host that ends before its
-/// process does, as an interpreter, may do it earlier. Programs and linkers that are destroyed afterwards leave what
-/// NVRTC and nvJitLink hold for them to the end of the process.
+/// Waits until no other thread compiles, links or loads code, and makes every later attempt a StateError; the calling
+/// thread may load still. Process exit does this by itself, so that the libraries of the toolkit and the driver's own
+/// compiler are not taken apart while they work; a host that ends before its process does, as an interpreter, may do it
+/// earlier, in the thread that will exit. Programs and linkers that are destroyed afterwards leave what NVRTC and
+/// nvJitLink hold for them to the end of the process.
 CUCORE_API void finish_compiling() noexcept;
 
 }  // namespace cucore

@@ -12,6 +12,7 @@
 #include "src/detail/kernel_state.hpp"
 #include "src/detail/ptx_entry.hpp"
 #include "src/detail/symbol_lookup.hpp"
+#include "src/toolkit/running_call.hpp"
 
 namespace cucore::detail {
 namespace {
@@ -82,14 +83,14 @@ LibraryState::~LibraryState() = default;
 
 std::shared_ptr<LibraryState> LibraryState::open(const LoadRequest& request) {
   const driver::Table& table = driver::table();
+  const char* const call = request.file.empty() ? "cuLibraryLoadData" : "cuLibraryLoadFromFile";
+  const toolkit::RunningLoad running(call, !request.file.empty() || is_text(request.image));
   const std::shared_ptr<LibraryState> state(new LibraryState(request));
   Jit& jit = *state->jit_;
   const auto count = static_cast<unsigned>(jit.options.size());
   LibraryHandle handle = nullptr;
   driver::CUresult code = driver::CUDA_SUCCESS;
-  const char* call = "cuLibraryLoadData";
   if (!request.file.empty()) {
-    call = "cuLibraryLoadFromFile";
     code = table.cuLibraryLoadFromFile(&handle, request.file.c_str(), jit.options.data(), jit.values.data(), count,
                                        nullptr, nullptr, 0);
   } else {

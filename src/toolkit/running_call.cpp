@@ -22,6 +22,7 @@ std::atomic<bool> exiting{false};
 std::atomic<unsigned long> openings{0};
 std::atomic<bool> openings_end{false};
 std::atomic<bool> forking{false};
+std::atomic<bool> driver_compiled{false};
 thread_local bool exits_here = false;
 thread_local unsigned long running_here = 0;
 
@@ -30,14 +31,14 @@ void end_call() noexcept {
   if (exiting.load() || forking.load()) running.notify_all();
 }
 
-bool begin_call() noexcept {
+bool begin_call(bool may_begin_where_the_process_exits = false) noexcept {
   running.fetch_add(1);
   while (forking.load() && running_here == 0) {
     end_call();
     forking.wait(true);
     running.fetch_add(1);
   }
-  if (exiting.load() && running_here == 0) {
+  if (exiting.load() && running_here == 0 && !(may_begin_where_the_process_exits && exits_here)) {
     end_call();
     return false;
   }
@@ -52,6 +53,7 @@ void wait_for_other_threads() {
 
 // Runs at exit, or when a shared library that cucore is linked into is closed.
 void finish() {
+  exits_here = true;
   exiting.store(true);
   wait_for_other_threads();
   release_late_destructors();
@@ -59,8 +61,8 @@ void finish() {
 
 [[noreturn]] void refuse(const char* call) {
   throw StateError({.call = call,
-                    .message = "the process is exiting; nothing can be compiled or linked any more",
-                    .hint = "join the threads that compile before main() returns or exit() is called"});
+                    .message = "the process is exiting; nothing can be compiled, linked or loaded any more",
+                    .hint = "join the threads that compile or load before main() returns or exit() is called"});
 }
 
 void wait_for_openings() {
@@ -141,6 +143,11 @@ RunningCall::RunningCall(const char* call) : counted_(begin_call()) {
   if (!counted_) refuse(call);
 }
 
+RunningCall::RunningCall(const char* call, bool may_begin_where_the_process_exits)
+    : counted_(begin_call(may_begin_where_the_process_exits)) {
+  if (!counted_) refuse(call);
+}
+
 RunningCall::RunningCall() noexcept : counted_(begin_call()) {}
 
 RunningCall::~RunningCall() {
@@ -155,13 +162,13 @@ void require_no_exit(const char* call) {
 
 int cancels(void*, void*) { return exiting.load() ? 1 : 0; }
 
-Opening::Opening() : call_("dlopen") {
+Opening::Opening(const char* call) : call_(call) {
   static const int registered = pthread_atfork(&before_fork, &after_fork, &after_fork_in_child);
   static_cast<void>(registered);
   openings.fetch_add(1);
   if (openings_end.load() && !exits_here) {
     end_opening();
-    refuse("dlopen");
+    refuse(call);
   }
   std::atexit(&finish);
 }
@@ -169,6 +176,14 @@ Opening::Opening() : call_("dlopen") {
 Opening::~Opening() {
   std::atexit(&finish);
   end_opening();
+}
+
+RunningLoad::RunningLoad(const char* call, bool is_ptx) : call_(call, true) {
+  if (is_ptx && !driver_compiled.load()) opening_.emplace(call);
+}
+
+RunningLoad::~RunningLoad() {
+  if (opening_) driver_compiled.store(true);
 }
 
 }  // namespace cucore::toolkit

@@ -1,6 +1,6 @@
-// Calls of the toolkit that are under way when the process ends. Its libraries free what a compile uses in their
-// destructors at exit: without this, a process whose main thread returns while another one compiles dies of a
-// segmentation fault, or with "LLVM ERROR" on standard error.
+// Calls of the toolkit, and loads of code by the driver, that are under way when the process ends. Its libraries and
+// the driver's own compiler free what a compile uses in their destructors at exit: without this, a process whose main
+// thread returns while another one compiles dies of a segmentation fault, or with "LLVM ERROR" on standard error.
 //
 // Three things together keep that from happening. Exit waits for the calls that are under way (an atexit function,
 // which runs before the destructors that were registered before it). From then on no call begins: it is an error, and
@@ -13,6 +13,8 @@
 // A fork, too, waits for the calls that are under way, and holds those back that begin: the child can compile, and
 // exit, which it could not with locks that threads held which it does not have.
 #pragma once
+
+#include <optional>
 
 namespace cucore::toolkit {
 
@@ -32,6 +34,9 @@ class RunningCall {
   explicit operator bool() const noexcept { return counted_; }
 
  private:
+  friend class RunningLoad;
+  RunningCall(const char* call, bool may_begin_where_the_process_exits);
+
   bool counted_;
 };
 
@@ -46,13 +51,28 @@ int cancels(void*, void*);
 class Opening {
  public:
   /// @throws StateError as RunningCall does
-  Opening();
+  explicit Opening(const char* call = "dlopen");
   ~Opening();
   Opening(const Opening&) = delete;
   Opening& operator=(const Opening&) = delete;
 
  private:
   RunningCall call_;
+};
+
+/// For as long as the driver loads code, which it may compile. As a RunningCall, but the thread in which the process
+/// exits may load still: nothing ends while it does. The first load of PTX is an Opening, of the driver's compiler.
+class RunningLoad {
+ public:
+  /// @throws StateError naming `call`, in any other thread once the process is exiting
+  RunningLoad(const char* call, bool is_ptx);
+  ~RunningLoad();
+  RunningLoad(const RunningLoad&) = delete;
+  RunningLoad& operator=(const RunningLoad&) = delete;
+
+ private:
+  RunningCall call_;
+  std::optional<Opening> opening_;  // empty but for the first loads of PTX
 };
 
 }  // namespace cucore::toolkit
