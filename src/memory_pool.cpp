@@ -44,7 +44,7 @@ int node_of_current_device() {
 PoolMemoryResource::PoolMemoryResource(std::shared_ptr<const PoolState> pool)
     : pool_(std::move(pool)),
       is_ipc_enabled_(pool_->is_ipc_enabled()),
-      mapped_(pool_->is_mapped ? std::make_shared<detail::MappedPointers>() : nullptr) {}
+      mapped_(pool_->mapped) {}
 PoolMemoryResource::~PoolMemoryResource() = default;
 
 std::shared_ptr<const PoolState> PoolMemoryResource::open_pool(const char* call) const {

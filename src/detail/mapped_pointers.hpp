@@ -1,7 +1,7 @@
 // MappedPointers: the addresses at which the memory of an imported pool is mapped here, each with how often it is open.
 //
-// Drivers count what is imported twice wrongly, or refuse it; so a descriptor is imported once, and its address freed
-// when nobody has it open any more.
+// Drivers answer a second import of the same memory with the same address, and unmap it at the first free; so a
+// descriptor is imported once, and its address freed when nobody has it open any more.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ class MappedPointers {
     const auto named = addresses_.emplace(payload, 0).first;
     try {
       named->second = import();
-      uses_[named->second] = {payload, 1};
+      ++uses_.try_emplace(named->second, Use{payload}).first->second.count;  // it may be open by another name
     } catch (...) {
       addresses_.erase(named);
       throw;
@@ -43,7 +43,7 @@ class MappedPointers {
     const std::lock_guard lock(mutex_);
     if (const auto found = uses_.find(address); found != uses_.end()) {
       if (--found->second.count > 0) return;
-      addresses_.erase(found->second.payload);
+      std::erase_if(addresses_, [&](const auto& named) { return named.second == address; });
       uses_.erase(found);
     }
     free();

@@ -2,7 +2,9 @@
 #include "src/detail/pool_state.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -10,11 +12,66 @@
 #include "src/detail/release_report.hpp"
 
 namespace cucore::detail {
+namespace {
+
+// NVIDIA's driver answers a second import of a pool with the handle of the first, and an import of memory that is
+// mapped already with its address, which it unmaps at the first free; it refuses to destroy the pool (INVALID_VALUE)
+// while any memory is mapped. So there is one PoolState for all imports of a pool, which all end with it.
+struct ImportedPools {
+  std::mutex mutex;  // held while the driver imports, and guards what was imported again
+  std::unordered_map<driver::CUmemoryPool, std::weak_ptr<PoolState>> all;
+};
+
+// Never destroyed: static objects may drop pools at the end of the process.
+ImportedPools& imported_pools() {
+  static auto* const pools = new ImportedPools;
+  return *pools;
+}
+
+}  // namespace
 
 PoolState::~PoolState() {
   if (!is_owned()) return;
+  if (is_mapped()) {
+    end_import();
+  } else {
+    give_up();
+  }
+}
+
+void PoolState::give_up() noexcept {
   if (peers_granted) revoke_peers();
   set_aside(std::move(owned));
+}
+
+// Under the mutex of imported_pools().
+void PoolState::add(OwnedPool imports) {
+  owned.imported_again.reserve(owned.imported_again.size() + imports.imported_again.size() + 1);
+  for (const ContextHandle context : imports.freed_in) used_in(context);
+  if (is_owned()) {
+    owned.imported_again.push_back(std::move(imports.handle));
+  } else {
+    owned.handle = std::move(imports.handle);
+    owned.properties = imports.properties;
+  }
+  std::move(imports.imported_again.begin(), imports.imported_again.end(), std::back_inserter(owned.imported_again));
+}
+
+// A new import may have found the handle while this was on its way.
+void PoolState::end_import() noexcept {
+  ImportedPools& imported = imported_pools();
+  std::shared_ptr<PoolState> successor;
+  const std::lock_guard lock(imported.mutex);
+  if (const auto found = imported.all.find(handle); found != imported.all.end()) {
+    successor = found->second.lock();
+    if (successor == nullptr) imported.all.erase(found);
+  }
+  if (successor == nullptr) return give_up();
+  try {
+    successor->add(std::move(owned));
+  } catch (const std::bad_alloc&) {
+    report_release_failure(driver::CUDA_ERROR_OUT_OF_MEMORY, "cuMemPoolDestroy", handle);
+  }
 }
 
 void PoolState::used_in(ContextHandle context) const {
@@ -93,26 +150,37 @@ std::shared_ptr<const PoolState> create_pool(const driver::CUmemPoolProps& prope
                                       : "a pool of " + describe_device(pool->device());
         },
         properties.handleTypes == driver::CU_MEM_HANDLE_TYPE_NONE ? "" : no_sharing_hint);
-    pool->owned = {OwningHandle<PoolTraits>(pool->handle), properties, {}};
+    pool->owned = {.handle = OwningHandle<PoolTraits>(pool->handle), .properties = properties};
   }
   set_release_threshold(*pool, release_threshold);
   return pool;
 }
 
 std::shared_ptr<const PoolState> import_pool(int file, const driver::CUmemLocation& location) {
-  auto pool = std::make_shared<PoolState>();
-  pool->location = location;
-  pool->is_mapped = true;
+  ImportedPools& imported = imported_pools();
+  std::shared_ptr<PoolState> pool;
+  const std::lock_guard lock(imported.mutex);
   constexpr int type = driver::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  driver::CUmemoryPool handle = nullptr;
   const RelaxedCaptureScope relaxed;
   driver::check(
       driver::table().cuMemPoolImportFromShareableHandle(
-          &pool->handle, reinterpret_cast<void*>(static_cast<std::intptr_t>(file)), type, 0),
+          &handle, reinterpret_cast<void*>(static_cast<std::intptr_t>(file)), type, 0),
       "cuMemPoolImportFromShareableHandle", [&] { return "file descriptor " + std::to_string(file); },
       "pass the open file descriptor that allocation_handle() gave in the process that made the pool");
-  driver::CUmemPoolProps properties{};
-  properties.handleTypes = type;
-  pool->owned = {OwningHandle<PoolTraits>(pool->handle), properties, {}};
+  OwnedPool imports{.handle = OwningHandle<PoolTraits>(handle)};
+  imports.properties.handleTypes = type;
+  std::weak_ptr<PoolState>& known = imported.all[handle];
+  pool = known.lock();
+  if (pool == nullptr) {
+    pool = std::make_shared<PoolState>();
+    pool->location = location;
+    pool->mapped = std::make_shared<MappedPointers>();
+    pool->handle = handle;
+    pool->owned = take_set_aside(handle);
+    known = pool;
+  }
+  pool->add(std::move(imports));
   return pool;
 }
 

@@ -9,16 +9,17 @@
 #include <string>
 
 #include "src/detail/context_state.hpp"
+#include "src/detail/mapped_pointers.hpp"
 #include "src/detail/pools_set_aside.hpp"
 
 namespace cucore::detail {
 
 /// Allocations keep the pool that they are from, so that its destruction finds none left.
 struct PoolState {
-  driver::CUmemoryPool handle = nullptr;  ///< null for memory that is allocated without a pool
-  mutable OwnedPool owned;                ///< empty for a pool of the driver's; its freed_in is guarded by mutex_
-  driver::CUmemLocation location{};       ///< of its memory
-  bool is_mapped = false;                 ///< imported from another process
+  driver::CUmemoryPool handle = nullptr;   ///< null for memory that is allocated without a pool
+  mutable OwnedPool owned;                 ///< empty for a pool of the driver's; its freed_in is guarded by mutex_
+  driver::CUmemLocation location{};        ///< of its memory
+  std::shared_ptr<MappedPointers> mapped;  ///< of a pool that was imported from another process; null for others
   mutable std::atomic<bool> peers_granted = false;
 
   PoolState() = default;
@@ -26,6 +27,7 @@ struct PoolState {
   PoolState& operator=(const PoolState&) = delete;
   ~PoolState();
 
+  bool is_mapped() const noexcept { return mapped != nullptr; }
   bool is_owned() const noexcept { return owned.handle.get() != nullptr; }
   bool is_ipc_enabled() const noexcept { return owned.properties.handleTypes != driver::CU_MEM_HANDLE_TYPE_NONE; }
   /// The ordinal of the device whose memory it is; -1: the host's, or now here and now there.
@@ -35,6 +37,10 @@ struct PoolState {
 
  private:
   void revoke_peers() const noexcept;
+  void give_up() noexcept;
+  void end_import() noexcept;
+  friend std::shared_ptr<const PoolState> import_pool(int file, const driver::CUmemLocation& location);
+  void add(OwnedPool imports);
 
   mutable std::mutex mutex_;
   mutable std::atomic<ContextHandle> last_context_ = nullptr;
@@ -46,7 +52,8 @@ std::string describe(const PoolState& pool);
 /// A pool of our own. @throws DriverError
 std::shared_ptr<const PoolState> create_pool(const driver::CUmemPoolProps& properties, std::uint64_t release_threshold);
 
-/// A pool of another process, imported from a file descriptor that stays the caller's. @throws DriverError
+/// A pool of another process, imported from a file descriptor that stays the caller's; the same one as before, if it
+/// has been imported already. @throws DriverError
 std::shared_ptr<const PoolState> import_pool(int file, const driver::CUmemLocation& location);
 
 /// The driver's current pool for memory of `type` at `location`, made to keep idle memory. @throws DriverError with

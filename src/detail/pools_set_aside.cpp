@@ -33,6 +33,22 @@ bool are_alike(const driver::CUmemPoolProps& a, const driver::CUmemPoolProps& b)
          a.location.id == b.location.id && a.maxSize == b.maxSize;
 }
 
+/// The first of those set aside that `is_meant`; an empty one if there is none.
+template <class Predicate>
+OwnedPool take(Predicate&& is_meant) noexcept {
+  PoolsSetAside& all = all_pools();
+  if (all.is_empty) return {};
+  const std::lock_guard lock(all.mutex);
+  for (auto found = all.pools.begin(); found != all.pools.end(); ++found) {
+    if (!is_meant(found->pool)) continue;
+    OwnedPool taken = std::move(found->pool);
+    all.pools.erase(found);
+    all.is_empty = all.pools.empty();
+    return taken;
+  }
+  return {};
+}
+
 }  // namespace
 
 void set_aside(OwnedPool pool) noexcept {
@@ -48,17 +64,12 @@ void set_aside(OwnedPool pool) noexcept {
 }
 
 OwnedPool take_set_aside(const driver::CUmemPoolProps& properties) noexcept {
-  PoolsSetAside& all = all_pools();
-  if (all.is_empty || properties.handleTypes != driver::CU_MEM_HANDLE_TYPE_NONE) return {};
-  const std::lock_guard lock(all.mutex);
-  for (auto found = all.pools.begin(); found != all.pools.end(); ++found) {
-    if (!are_alike(found->pool.properties, properties)) continue;
-    OwnedPool taken = std::move(found->pool);
-    all.pools.erase(found);
-    all.is_empty = all.pools.empty();
-    return taken;
-  }
-  return {};
+  if (properties.handleTypes != driver::CU_MEM_HANDLE_TYPE_NONE) return {};
+  return take([&](const OwnedPool& pool) { return are_alike(pool.properties, properties); });
+}
+
+OwnedPool take_set_aside(driver::CUmemoryPool handle) noexcept {
+  return take([&](const OwnedPool& pool) { return pool.handle.get() == handle; });
 }
 
 DestroyPoolsAfterWait::DestroyPoolsAfterWait() noexcept : begun_(0) {

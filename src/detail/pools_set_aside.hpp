@@ -15,11 +15,12 @@
 
 namespace cucore::detail {
 
-/// A pool that cucore made; empty if there is none.
+/// A pool that cucore made or imported; empty if there is none.
 struct OwnedPool {
   OwningHandle<PoolTraits> handle;
+  std::vector<OwningHandle<PoolTraits>> imported_again = {};  ///< the same handle, once for every further import
   driver::CUmemPoolProps properties{};
-  std::vector<ContextHandle> freed_in;  ///< contexts in which frees may be pending
+  std::vector<ContextHandle> freed_in = {};  ///< contexts in which frees may be pending
 };
 
 /// Destroys the pool where that can be done at once, else sets it aside. Failures are reported, not thrown.
@@ -27,6 +28,9 @@ void set_aside(OwnedPool pool) noexcept;
 
 /// A pool set aside with these properties; an empty one if there is none, and for a pool that other processes may know.
 OwnedPool take_set_aside(const driver::CUmemPoolProps& properties) noexcept;
+
+/// The pool set aside that has this handle; an empty one if there is none.
+OwnedPool take_set_aside(driver::CUmemoryPool handle) noexcept;
 
 /// Around a wait for a context: destroys the pools that were set aside before the wait began and freed nowhere else.
 class DestroyPoolsAfterWait {

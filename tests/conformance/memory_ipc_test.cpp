@@ -105,18 +105,19 @@ class Importer {
   int socket_ = -1;
 };
 
-// The other process: 'f' adds one to every value and answers the first; 's' is the same buffer opened twice; 'b' more
-// bytes than there are; 'a' allocates.
+// The other process: 'f' adds one to every value and answers the first; 's' is the same buffer opened twice; 't' the
+// same through the pool imported twice; 'b' more bytes than there are; 'a' allocates.
 TEST(memory_ipc, DISABLED_importer) {
   const char* value = std::getenv(variable);
   if (value == nullptr) GTEST_SKIP() << "run by the tests below";
   char kind[8] = {};
   int socket = -1, file = -1;
   ASSERT_EQ(std::sscanf(value, "%d %d %7s", &socket, &file, kind), 3);
-  const std::shared_ptr<PoolMemoryResource> pool =
-      kind[0] == 'd' ? std::shared_ptr<PoolMemoryResource>(DeviceMemoryResource::from_allocation_handle(device(), file))
-                     : PinnedMemoryResource::from_allocation_handle(file);
-  ::close(file);
+  const auto import = [&]() -> std::shared_ptr<PoolMemoryResource> {
+    if (kind[0] == 'd') return DeviceMemoryResource::from_allocation_handle(device(), file);
+    return PinnedMemoryResource::from_allocation_handle(file);
+  };
+  const std::shared_ptr<PoolMemoryResource> pool = import();
   EXPECT_TRUE(pool->is_mapped() && pool->is_ipc_enabled() && pool->is_handle_owned());
   EXPECT_TRUE(says(refusal([&] { pool->allocation_handle(); }), "mapped from another process"));
   device().set_current();
@@ -139,6 +140,16 @@ TEST(memory_ipc, DISABLED_importer) {
       EXPECT_TRUE(buffer.is_mapped());
       EXPECT_EQ(buffer.ipc_descriptor(), descriptor);
       Buffer again;
+      std::shared_ptr<PoolMemoryResource> pool_again;
+      if (message.command == 't') {
+        pool_again = import();
+        EXPECT_EQ(pool_again->handle(), pool->handle());
+        again = Buffer::from_ipc_descriptor(pool_again, descriptor, stream);
+        EXPECT_EQ(again.handle(), buffer.handle());
+        import()->close();  // neither the pool nor the buffers of the others
+        buffer.close();
+        std::swap(again, buffer);
+      }
       if (message.command == 's') {
         again = Buffer::from_ipc_descriptor(pool, descriptor, stream);
         EXPECT_EQ(again.handle(), buffer.handle());
@@ -154,7 +165,9 @@ TEST(memory_ipc, DISABLED_importer) {
     }
     ASSERT_EQ(::send(socket, &answer, sizeof answer, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof answer));
   }
+  EXPECT_EQ(release_failures(), 0u);
   ::close(socket);
+  ::close(file);
 }
 
 class MemoryIpc : public testing::TestWithParam<const char*> {
@@ -199,6 +212,14 @@ TEST_P(MemoryIpc, what_is_opened_twice_is_mapped_once) {
   const Buffer buffer = filled(1);
   Importer importer(*pool, GetParam());
   for (std::uint32_t value = 2; value < 5; ++value) EXPECT_EQ(importer.ask('s', buffer.ipc_descriptor()), value);
+  EXPECT_EQ(importer.finish(), 0);
+}
+
+TEST_P(MemoryIpc, what_is_imported_twice_ends_with_the_last) {
+  const Buffer buffer = filled(1);
+  Importer importer(*pool, GetParam());
+  for (std::uint32_t value = 2; value < 5; ++value) EXPECT_EQ(importer.ask('t', buffer.ipc_descriptor()), value);
+  EXPECT_EQ(importer.ask('f', buffer.ipc_descriptor()), 5u);
   EXPECT_EQ(importer.finish(), 0);
 }
 
