@@ -94,6 +94,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool) {
 
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) {
   return of_pool(pool, [&](MemoryPool& found) {
+    if (found.is_imported()) return CUDA_ERROR_INVALID_VALUE;  // its process has what is cached
     found.trim(minBytesToKeep);
     return CUDA_SUCCESS;
   });

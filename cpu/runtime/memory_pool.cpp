@@ -2,8 +2,6 @@
 #include "cpu/runtime/memory_pool.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "cpu/runtime/address_space.hpp"
 #include "cpu/runtime/device.hpp"
 #include "cpu/runtime/handle_table.hpp"
+#include "cpu/runtime/pool_file.hpp"
 #include "cpu/runtime/shadow.hpp"
 
 namespace cucore::cpu::runtime {
@@ -29,17 +28,6 @@ PoolTable& pool_table() {
 /// Bytes cached by all pools together: lets a synchronisation with nothing to release cost one load.
 std::atomic<std::uint64_t> cached_everywhere{0};
 
-constexpr std::size_t kPage = 4096;
-/// Of a pool that can be shared: a sparse file, pages come with their first use.
-constexpr std::size_t kLargestFile = std::size_t{1} << 42;
-constexpr std::uint64_t kMagic = 0x6c6f6f7065726f63;
-/// Behind the memory: for each page the number of the allocation that begins there, 0 if none does.
-constexpr std::size_t kNumbers = kLargestFile / kPage * sizeof(std::uint64_t);
-
-off_t number_of(std::size_t offset) {
-  return static_cast<off_t>(kLargestFile + offset / kPage * sizeof(std::uint64_t));
-}
-
 // Attributes that CUDA 13.1 added, with what CU_MEMPOOL_ATTR_ stands before in its header.
 enum NewerAttribute : int {
   kAllocationType = CU_MEMPOOL_ATTR_USED_MEM_HIGH + 1,
@@ -50,43 +38,6 @@ enum NewerAttribute : int {
   kHwDecompressEnabled,
   kLocalityDomainId,
 };
-
-bool write_number(int file, std::size_t offset, std::uint64_t number) {
-  return pwrite(file, &number, sizeof number, number_of(offset)) == sizeof number;
-}
-
-std::uint64_t read_number(int file, std::size_t offset) {
-  std::uint64_t number = 0;
-  return pread(file, &number, sizeof number, number_of(offset)) == sizeof number ? number : 0;
-}
-
-/// The first page of such a file says what the pool is.
-struct PoolFile {
-  std::uint64_t magic;
-  CUmemPoolProps properties;
-};
-
-/// What CUmemPoolPtrExportData holds.
-struct PointerData {
-  std::uint64_t magic;
-  std::uint64_t file;  ///< its number, the same in every process: of which pool this is
-  std::uint64_t offset;
-  std::uint64_t size;
-  std::uint64_t number;
-};
-static_assert(sizeof(PointerData) <= sizeof(CUmemPoolPtrExportData));
-
-int make_pool_file(const CUmemPoolProps& properties) {
-  const int file = memfd_create("cucore memory pool", MFD_CLOEXEC);
-  const PoolFile header{kMagic, properties};
-  if (file < 0) throw std::bad_alloc();
-  if (ftruncate(file, static_cast<off_t>(kLargestFile + kNumbers)) != 0 ||
-      pwrite(file, &header, sizeof header, 0) < 0) {
-    close(file);
-    throw std::bad_alloc();
-  }
-  return file;
-}
 
 bool is_host(CUmemLocationType type) {
   return type == CU_MEM_LOCATION_TYPE_HOST || type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
@@ -131,10 +82,15 @@ CUresult MemoryPool::check(const CUmemPoolProps& properties) {
 
 std::shared_ptr<MemoryPool> MemoryPool::create(const CUmemPoolProps& properties, bool is_default) {
   auto pool = std::make_shared<MemoryPool>(properties, is_default);
-  if (properties.handleTypes != CU_MEM_HANDLE_TYPE_NONE) pool->file_ = make_pool_file(properties);
-  pool->handle_ =
-      reinterpret_cast<CUmemoryPool>(is_default ? pool_table().insert_uncounted(pool) : pool_table().insert(pool));
+  if (properties.handleTypes != CU_MEM_HANDLE_TYPE_NONE) pool->file_ = pool_file::make(properties);
+  pool->enter();
   return pool;
+}
+
+void MemoryPool::enter() {
+  const auto pool = shared_from_this();
+  handle_ =
+      reinterpret_cast<CUmemoryPool>(is_default_ ? pool_table().insert_uncounted(pool) : pool_table().insert(pool));
 }
 
 MemoryPool::MemoryPool(const CUmemPoolProps& properties, bool is_default)
@@ -148,9 +104,9 @@ MemoryPool::~MemoryPool() {
 std::uintptr_t MemoryPool::obtain(std::size_t rounded) {
   if (file_ < 0) return AddressSpace::instance().allocate(rounded, heap());
   AddressSpace& space = AddressSpace::instance();
-  const std::uintptr_t address = space.reserve(rounded, kPage, 0);
-  const std::size_t offset = std::max(next_offset_, kPage);
-  if (address == 0 || offset + rounded > kLargestFile ||
+  const std::uintptr_t address = space.reserve(rounded, pool_file::kPage, 0);
+  const std::size_t offset = std::max(next_offset_, pool_file::kPage);
+  if (address == 0 || offset + rounded > pool_file::kLargest ||
       !AddressSpace::map_file(address, rounded, file_, offset, true)) {
     if (address != 0) space.unreserve(address, rounded);
     return 0;
@@ -168,77 +124,6 @@ void MemoryPool::release(std::uintptr_t address, std::size_t rounded) {
   if (!is_imported_)
     fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
               static_cast<off_t>(rounded));
-}
-
-CUresult MemoryPool::export_file(int* file) const {
-  if (file_ < 0) return CUDA_ERROR_NOT_SUPPORTED;
-  *file = fcntl(file_, F_DUPFD_CLOEXEC, 0);
-  if (*file < 0) return CUDA_ERROR_OPERATING_SYSTEM;
-  is_exported_ = true;
-  return CUDA_SUCCESS;
-}
-
-CUresult MemoryPool::import_file(int file, CUmemoryPool* handle) {
-  PoolFile header{};
-  if (pread(file, &header, sizeof header, 0) != sizeof header || header.magic != kMagic)
-    return CUDA_ERROR_INVALID_VALUE;
-  header.properties.win32SecurityAttributes = nullptr;
-  if (const CUresult result = check(header.properties); result != CUDA_SUCCESS) return result;
-  const int own = fcntl(file, F_DUPFD_CLOEXEC, 0);
-  if (own < 0) return CUDA_ERROR_OPERATING_SYSTEM;
-  auto pool = std::make_shared<MemoryPool>(header.properties, false);
-  pool->file_ = own;
-  pool->is_imported_ = true;
-  pool->handle_ = reinterpret_cast<CUmemoryPool>(pool_table().insert(pool));
-  *handle = pool->handle_;
-  return CUDA_SUCCESS;
-}
-
-CUresult MemoryPool::export_pointer(std::uintptr_t address, CUmemPoolPtrExportData* data) const {
-  const auto allocation = find_allocation(address);
-  const std::lock_guard lock(mutex_);
-  const auto found = offsets_.find(address);
-  if (!is_exported_ || !allocation || found == offsets_.end()) return CUDA_ERROR_INVALID_VALUE;
-  struct stat status{};
-  if (fstat(file_, &status) != 0) return CUDA_ERROR_OPERATING_SYSTEM;
-  const PointerData exported{kMagic, status.st_ino, found->second, allocation->size, read_number(file_, found->second)};
-  *data = {};
-  std::memcpy(data, &exported, sizeof exported);
-  return CUDA_SUCCESS;
-}
-
-CUresult MemoryPool::import_pointer(const CUmemPoolPtrExportData& data, std::uintptr_t* address) {
-  PointerData exported{};
-  std::memcpy(&exported, &data, sizeof exported);
-  struct stat status{};
-  if (!is_imported_ || exported.magic != kMagic || fstat(file_, &status) != 0 || exported.file != status.st_ino)
-    return CUDA_ERROR_INVALID_VALUE;
-  const std::size_t rounded = (exported.size + kPage - 1) / kPage * kPage;
-  if (exported.size == 0 || exported.offset % kPage != 0 || exported.offset < kPage || rounded > kLargestFile ||
-      exported.offset > kLargestFile - rounded)
-    return CUDA_ERROR_INVALID_VALUE;
-  if (exported.number == 0 || exported.number != read_number(file_, exported.offset))
-    return CUDA_ERROR_INVALID_VALUE;  // its process has freed it
-  const std::uintptr_t base = AddressSpace::instance().reserve(rounded, kPage, 0);
-  if (base == 0 || !AddressSpace::map_file(base, rounded, file_, exported.offset, true)) {
-    if (base != 0) AddressSpace::instance().unreserve(base, rounded);
-    return CUDA_ERROR_OUT_OF_MEMORY;
-  }
-  {
-    const std::lock_guard lock(mutex_);
-    offsets_[base] = exported.offset;
-    used_ += rounded;
-    reserved_ += rounded;
-  }
-  Allocation allocation;
-  allocation.base = base;
-  allocation.size = exported.size;
-  allocation.kind = allocation_kind();
-  allocation.device = std::max(0, device_ordinal());
-  allocation.pool = shared_from_this();
-  enter_allocation(std::move(allocation));
-  *address = base;
-  return CUDA_SUCCESS;
 }
 
 Allocation::Kind MemoryPool::allocation_kind() const {
@@ -270,7 +155,7 @@ CUresult MemoryPool::take(std::size_t size, std::uintptr_t* address) {
     reserved_ += rounded;
     reserved_high_ = std::max(reserved_high_, reserved_);
   }
-  if (file_ >= 0 && !write_number(file_, offsets_[*address], ++last_number_)) {
+  if (file_ >= 0 && !pool_file::write_number(file_, offsets_[*address], ++last_number_)) {
     cached_.emplace(rounded, *address);
     cached_everywhere.fetch_add(rounded);
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -287,7 +172,7 @@ std::size_t MemoryPool::most() const {
 }
 
 std::size_t MemoryPool::rounded_size(std::size_t size) const {
-  return file_ < 0 ? AddressSpace::rounded(size + shadow::redzone(size)) : (size + kPage - 1) / kPage * kPage;
+  return file_ < 0 ? AddressSpace::rounded(size + shadow::redzone(size)) : pool_file::whole_pages(size);
 }
 
 void MemoryPool::give_back(std::uintptr_t address, std::size_t size) {
@@ -299,7 +184,8 @@ void MemoryPool::give_back(std::uintptr_t address, std::size_t size) {
     reserved_ -= rounded;
     return release(address, rounded);
   }
-  if (file_ >= 0) write_number(file_, offsets_[address], 0);  // who has a description of it can map it no more
+  if (file_ >= 0)
+    pool_file::write_number(file_, offsets_[address], 0);  // who has a description of it can map it no more
   cached_.emplace(rounded, address);
   cached_everywhere.fetch_add(rounded);
 }
@@ -349,6 +235,7 @@ CUresult MemoryPool::property(int attribute, void* value) const {
 }
 
 CUresult MemoryPool::attribute(CUmemPool_attribute attribute, void* value) const {
+  if (is_imported_ && attribute <= CU_MEMPOOL_ATTR_USED_MEM_HIGH) return CUDA_ERROR_INVALID_VALUE;
   const std::lock_guard lock(mutex_);
   const auto number = [value](std::uint64_t answer) {
     std::memcpy(value, &answer, sizeof answer);
@@ -376,6 +263,7 @@ CUresult MemoryPool::attribute(CUmemPool_attribute attribute, void* value) const
 }
 
 CUresult MemoryPool::set_attribute(CUmemPool_attribute attribute, const void* value) {
+  if (is_imported_) return CUDA_ERROR_INVALID_VALUE;
   const std::lock_guard lock(mutex_);
   std::uint64_t number = 0;
   switch (attribute) {
@@ -435,6 +323,10 @@ std::shared_ptr<MemoryPool> find_pool(CUmemoryPool handle) { return pool_table()
 CUresult destroy_pool(CUmemoryPool handle) {
   const auto pool = pool_table().find(handle);
   if (!pool || pool->is_default()) return CUDA_ERROR_INVALID_VALUE;
+  if (bool was_last = true; pool->is_imported()) {
+    const CUresult result = pool->end_import(&was_last);
+    if (result != CUDA_SUCCESS || !was_last) return result;
+  }
   pool_table().remove(handle);
   if (Device* device = find_device(pool->device_ordinal()); device && device->current_pool() == pool)
     device->set_current_pool(device->default_pool());

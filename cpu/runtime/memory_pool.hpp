@@ -32,10 +32,15 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   /// A file descriptor of the pool's memory, for another process; the caller closes it. NOT_SUPPORTED unless the pool
   /// was made for that.
   CUresult export_file(int* file) const;
+  /// Importing a pool again gives the same handle, which is then to be destroyed once more.
   static CUresult import_file(int file, CUmemoryPool* handle);
+  bool is_imported() const { return is_imported_; }
   /// INVALID_VALUE before the pool itself was exported, as with drivers of GPUs.
   CUresult export_pointer(std::uintptr_t address, CUmemPoolPtrExportData* data) const;
+  /// What is mapped already is not mapped again: the same address, which one free unmaps.
   CUresult import_pointer(const CUmemPoolPtrExportData& data, std::uintptr_t* address);
+  /// Destroys an imported pool as often as it was imported: true with the last. INVALID_VALUE while memory is mapped.
+  CUresult end_import(bool* was_last);
 
   CUresult take(std::size_t size, std::uintptr_t* address);
   void give_back(std::uintptr_t address, std::size_t size);
@@ -49,6 +54,9 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   CUresult set_access(const CUmemAccessDesc* descriptions, std::size_t count);
 
  private:
+  void enter();  ///< into the table of handles
+  /// Of an imported pool: the addresses at which its memory is mapped and not freed, and where in the file that is.
+  std::map<std::uintptr_t, std::size_t> mappings() const;
   /// What it was made with, as an attribute.
   CUresult property(int attribute, void* value) const;
   std::size_t rounded_size(std::size_t size) const;
@@ -68,6 +76,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   int reuse_[3] = {1, 1, 1};
   int file_ = -1;  ///< of a pool that can be shared: its memory
   bool is_imported_ = false;
+  std::size_t imports_ = 0;  ///< handles of an imported pool that were not destroyed yet
   std::size_t next_offset_ = 0;
   std::uint64_t last_number_ = 0;                  ///< of an allocation, in the file
   std::map<std::uintptr_t, std::size_t> offsets_;  ///< where in the file an address lies

@@ -142,6 +142,43 @@ TEST_F(VirtualMemory, a_pool_and_its_pointers_go_through_a_file_descriptor) {
   EXPECT_OK(cuMemPoolDestroy(imported));
 }
 
+// As NVIDIA's driver 580 answers.
+TEST_F(VirtualMemory, a_pool_imported_twice_is_one_that_stays_while_memory_is_mapped) {
+  const CUmemPoolProps given = shareable_pool();
+  CUmemoryPool pool = nullptr;
+  ASSERT_OK(cuMemPoolCreate(&pool, &given));
+  CUdeviceptr memory = 0;
+  ASSERT_OK(cuMemAllocFromPoolAsync(&memory, 100, pool, nullptr));
+  const auto exported = [&] {
+    int file = -1;
+    EXPECT_OK(cuMemPoolExportToShareableHandle(&file, pool, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+    return file;
+  };
+  CUmemoryPool imported = import_pool(exported());
+  EXPECT_NE(pool, imported);
+  EXPECT_EQ(imported, import_pool(exported()));
+  CUmemPoolPtrExportData data{};
+  ASSERT_OK(cuMemPoolExportPointer(&data, memory));
+  CUdeviceptr mapped = 0, again = 0;
+  ASSERT_OK(cuMemPoolImportPointer(&mapped, imported, &data));
+  ASSERT_OK(cuMemPoolImportPointer(&again, imported, &data));
+  EXPECT_EQ(mapped, again);
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolDestroy(imported)) << "mapped";
+  std::uint64_t value = 0;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolGetAttribute(imported, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &value));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolSetAttribute(imported, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &value));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolTrimTo(imported, 0));
+  EXPECT_OK(cuMemFree(mapped));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemFree(again)) << "one free unmaps it";
+  EXPECT_OK(cuMemPoolDestroy(imported));
+  ASSERT_OK(cuMemPoolImportPointer(&mapped, imported, &data)) << "the other import";
+  EXPECT_OK(cuMemFreeAsync(mapped, nullptr));
+  EXPECT_OK(cuMemPoolDestroy(imported));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolImportPointer(&mapped, imported, &data));
+  EXPECT_OK(cuMemFree(memory));
+  EXPECT_OK(cuMemPoolDestroy(pool));
+}
+
 TEST_F(VirtualMemory, a_pointer_that_was_freed_cannot_be_imported_even_if_its_place_is_used_again) {
   const CUmemPoolProps given = shareable_pool();
   CUmemoryPool pool = nullptr;
