@@ -169,17 +169,6 @@ nb::object PyBuffer::resource_object() const {
 
 PyObject* PyBuffer::owner() const noexcept { return static_cast<PyObject*>(const_cast<void*>(buffer->owner().get())); }
 
-std::uint64_t unsigned_number(nb::handle object, const char* what) {
-  const auto number = nb::steal(PyNumber_Index(object.ptr()));
-  if (!number.is_valid()) {
-    PyErr_Clear();
-    throw nb::type_error((std::string(what) + " must be an int, not " + Py_TYPE(object.ptr())->tp_name).c_str());
-  }
-  const unsigned long long value = PyLong_AsUnsignedLongLong(number.ptr());
-  if (PyErr_Occurred() != nullptr) throw nb::python_error();
-  return value;
-}
-
 FillElement::FillElement(nb::handle value) {
   if (PyLong_Check(value.ptr())) {
     const long byte = PyLong_AsLong(value.ptr());
@@ -226,7 +215,7 @@ void bind_buffer(nb::module_& module) {
       "Buffer.from_handle()");
   cls.def_static(
          "from_handle",
-         [](nb::handle ptr, std::uint64_t size, nb::handle mr, nb::handle owner, nb::handle stream) {
+         [](nb::handle ptr, Unsigned size, nb::handle mr, nb::handle owner, nb::handle stream) {
            return new PyBuffer(buffer_from_handle(ptr, size, mr, owner, stream));
          },
          nb::arg("ptr").none(), nb::arg("size"), nb::arg("mr") = nb::none(), nb::arg("owner") = nb::none(),

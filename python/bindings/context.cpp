@@ -15,9 +15,9 @@ void bind_context(nb::module_& module) {
   bind_owner<PyContext>(cls);
   cls.def_static(
          "from_handle",
-         [](std::uint64_t handle) {
+         [](Unsigned handle) {
            return new_context(without_gil([&] {
-             return Context::from_handle(reinterpret_cast<ContextHandle>(static_cast<std::uintptr_t>(handle)));
+             return Context::from_handle(reinterpret_cast<ContextHandle>(static_cast<std::uintptr_t>(handle.value)));
            }));
          },
          nb::arg("handle"), "Wraps the address of a context that other code owns and keeps alive.")
@@ -82,7 +82,7 @@ void bind_context(nb::module_& module) {
              return self.use([&](const Context& context) { return context.limit(static_cast<Limit>(limit)); });
            })
       .def("_set_limit",
-           [](const PyContext& self, int limit, std::size_t value) {
+           [](const PyContext& self, int limit, Unsigned value) {
              self.use([&](const Context& context) { context.set_limit(static_cast<Limit>(limit), value); });
            })
       .def("_enable_peer_access",

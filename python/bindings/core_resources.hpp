@@ -6,7 +6,7 @@
 namespace cucore::python {
 
 template <class T>
-PyBuffer* allocate(nb::handle self, std::uint64_t size, nb::handle stream) {
+PyBuffer* allocate(nb::handle self, Unsigned size, nb::handle stream) {
   MemoryResource& resource = *nb::cast<T&>(self).resource;
   const std::shared_ptr<MemoryResource> kept = resource.shared_from_this();
   const PyStream& on = required_stream(stream);
@@ -18,7 +18,7 @@ PyBuffer* allocate(nb::handle self, std::uint64_t size, nb::handle stream) {
 }
 
 template <class T>
-void deallocate(nb::handle self, nb::handle address, std::uint64_t size, nb::handle stream) {
+void deallocate(nb::handle self, nb::handle address, Unsigned size, nb::handle stream) {
   const std::shared_ptr<MemoryResource> kept = nb::cast<T&>(self).resource;
   const std::uint64_t pointer = unsigned_number(address, "ptr");
   required_stream(stream).use([&](const Stream& on) { kept->deallocate(pointer, size, on); });
@@ -36,14 +36,14 @@ void bind_core_resource(Class& cls) {
 
 // The stream argument of resources that work at once: optional.
 template <class T>
-PyBuffer* allocate_at_once(nb::handle self, std::uint64_t size, nb::handle stream) {
+PyBuffer* allocate_at_once(nb::handle self, Unsigned size, nb::handle stream) {
   const nb::object on =
       stream.is_none() ? nb::module_::import_("cucore._core").attr("LEGACY_DEFAULT_STREAM") : nb::borrow(stream);
   return allocate<T>(self, size, on);
 }
 
 template <class T>
-void deallocate_at_once(nb::handle self, nb::handle address, std::uint64_t size, nb::handle stream) {
+void deallocate_at_once(nb::handle self, nb::handle address, Unsigned size, nb::handle stream) {
   const nb::object on =
       stream.is_none() ? nb::module_::import_("cucore._core").attr("LEGACY_DEFAULT_STREAM") : nb::borrow(stream);
   deallocate<T>(self, address, size, on);

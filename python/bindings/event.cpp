@@ -60,10 +60,10 @@ void bind_event(nb::module_& module) {
   bind_owner<PyEvent>(cls);
   cls.def_static(
          "from_handle",
-         [](std::uint64_t handle, nb::handle options) {
+         [](Unsigned handle, nb::handle options) {
            const EventOptions made_with = event_options(options);
            return new_object<PyEvent>(
-               Event::from_handle(reinterpret_cast<EventHandle>(static_cast<std::uintptr_t>(handle)), made_with));
+               Event::from_handle(reinterpret_cast<EventHandle>(static_cast<std::uintptr_t>(handle.value)), made_with));
          },
          nb::arg("handle"), nb::arg("options") = nb::none(),
          "Wraps the address of an event that other code owns; `options` says how that made it. Nothing is checked or "

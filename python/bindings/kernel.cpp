@@ -91,8 +91,7 @@ void bind_occupancy(nb::module_& module) {
   forbid_construction<PyKernelOccupancy>(cls, "KernelOccupancy cannot be instantiated directly: use Kernel.occupancy");
   cls.def(
          "max_active_blocks_per_multiprocessor",
-         [](const PyKernelOccupancy& self, int block_size, std::uint64_t dynamic_shared_memory_size,
-            nb::handle device) {
+         [](const PyKernelOccupancy& self, int block_size, Unsigned dynamic_shared_memory_size, nb::handle device) {
            const std::optional<int> on = chosen_device(device);
            return without_gil([&] {
              return self.view(on).max_active_blocks_per_multiprocessor(block_size, dynamic_shared_memory_size);

@@ -30,7 +30,7 @@ void make_resource(PyManagedMemoryResource* self, nb::handle options) {
   new (self) PyManagedMemoryResource{{{without_gil([&] { return ManagedMemoryResource::create(wanted); })}}};
 }
 
-PyManagedBuffer* allocate(nb::handle self, std::uint64_t size, nb::handle stream) {
+PyManagedBuffer* allocate(nb::handle self, Unsigned size, nb::handle stream) {
   const std::shared_ptr<MemoryResource> kept = nb::cast<PyManagedMemoryResource&>(self).resource;
   Stream order = kept_stream(required_stream(stream));
   PyBuffer buffer(without_gil([&] { return kept->allocate(size, order); }));
@@ -104,7 +104,7 @@ void bind_managed_buffer(nb::module_& module) {
                                        "ManagedMemoryResource.allocate() or ManagedBuffer.from_handle()");
   cls.def_static(
          "from_handle",
-         [](nb::handle ptr, std::uint64_t size, nb::handle mr, nb::handle owner, nb::handle stream) {
+         [](nb::handle ptr, Unsigned size, nb::handle mr, nb::handle owner, nb::handle stream) {
            return new PyManagedBuffer(buffer_from_handle(ptr, size, mr, owner, stream));
          },
          nb::arg("ptr").none(), nb::arg("size"), nb::arg("mr") = nb::none(), nb::arg("owner") = nb::none(),

@@ -128,9 +128,7 @@ void bind_pools(nb::module_& module) {
           "State of the pool, asked for at each access.")
       .def(
           "trim_to",
-          [](const PyPoolMemoryResource& self, std::uint64_t bytes) {
-            without_gil([&] { self.pool().trim_to(bytes); });
-          },
+          [](const PyPoolMemoryResource& self, Unsigned bytes) { without_gil([&] { self.pool().trim_to(bytes); }); },
           nb::arg("min_bytes_to_keep"), "Returns idle memory above that to the operating system.")
       .def("__bool__", [](const PyPoolMemoryResource& self) { return !self.pool().is_closed(); })
       .def_prop_ro("is_closed", [](const PyPoolMemoryResource& self) { return self.pool().is_closed(); })

@@ -148,9 +148,6 @@ class FillElement {
   std::size_t width_ = 0;
 };
 
-/// An int-like object as an unsigned number. Throws TypeError, OverflowError.
-std::uint64_t unsigned_number(nb::handle object, const char* what);
-
 /// DLPack export of a buffer's bytes (buffer_export.cpp).
 void bind_buffer_exports(nb::class_<PyBuffer>& cls);
 /// What Buffer and the classes derived from it in C++ do with the garbage collector and the buffer protocol.

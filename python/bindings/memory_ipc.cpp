@@ -14,7 +14,7 @@ nb::object export_buffer(const PyBuffer& self) {
   return nb::make_tuple(nb::bytes(made.payload.data(), made.payload.size()), made.size);
 }
 
-nb::object open_buffer(nb::handle type, nb::handle resource, const nb::bytes& payload, std::uint64_t size,
+nb::object open_buffer(nb::handle type, nb::handle resource, const nb::bytes& payload, Unsigned size,
                        nb::handle stream) {
   IpcBufferDescriptor descriptor{.size = size};
   if (payload.size() != descriptor.payload.size()) {

@@ -21,6 +21,8 @@
 #include <string_view>
 #include <utility>
 
+#include "python/bindings/unsigned.hpp"
+
 namespace cucore::python {
 
 namespace nb = nanobind;

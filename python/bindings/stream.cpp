@@ -255,9 +255,9 @@ void bind_stream(nb::module_& module) {
   bind_owner<PyStream>(cls);
   cls.def_static(
          "from_handle",
-         [](std::uint64_t handle) {
+         [](Unsigned handle) {
            return new PyStream(
-               Stream::from_handle(reinterpret_cast<StreamHandle>(static_cast<std::uintptr_t>(handle))));
+               Stream::from_handle(reinterpret_cast<StreamHandle>(static_cast<std::uintptr_t>(handle.value))));
          },
          nb::arg("handle"), "Wraps the address of a stream that other code owns. Nothing is checked or destroyed.")
       .def_prop_ro(

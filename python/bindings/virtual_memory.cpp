@@ -53,7 +53,7 @@ void make(PyVirtualMemoryResource* self, nb::handle device_id, nb::handle config
 }
 
 // The same object where the address stays; otherwise a new one, and the old one is empty.
-nb::object modify_allocation(nb::handle self, nb::handle object, std::uint64_t new_size, nb::handle config) {
+nb::object modify_allocation(nb::handle self, nb::handle object, Unsigned new_size, nb::handle config) {
   const auto& resource = nb::cast<const PyVirtualMemoryResource&>(self);
   PyBuffer* wrapped = nullptr;
   if (!nb::try_cast<PyBuffer*>(object, wrapped) || wrapped == nullptr) {

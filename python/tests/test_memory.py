@@ -76,6 +76,20 @@ def test_fill_refuses(device, stream, size, value, expected):
         buffer.fill(value, stream=stream)
 
 
+@pytest.mark.parametrize("value, expected", [(-1, OverflowError), (1 << 64, OverflowError), (1.5, TypeError)])
+def test_sizes_are_unsigned_numbers(device, stream, value, expected):
+    pool = cucore.DeviceMemoryResource(device)
+    for call in (
+        lambda: device.allocate(value, stream=stream),
+        lambda: pool.allocate(value, stream=stream),
+        lambda: pool.deallocate(0, value, stream=stream),
+        lambda: cucore.LegacyPinnedMemoryResource().allocate(value),
+        lambda: cucore.Buffer.from_handle(0, value),
+    ):
+        with pytest.raises(expected):
+            call()
+
+
 def test_sizes_must_agree(device, stream):
     small, large = device.allocate(8, stream=stream), device.allocate(16, stream=stream)
     with pytest.raises(ValueError):

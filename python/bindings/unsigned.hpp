@@ -1,0 +1,34 @@
+// Sizes, addresses and handles as Python gives them: anything with __index__.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+
+namespace cucore::python {
+
+/// An int-like object as an unsigned number. Throws TypeError naming `what`, OverflowError.
+std::uint64_t unsigned_number(nanobind::handle object, const char* what);
+
+/// The same, for a bound function to take: nanobind's own integers make a TypeError of one that is negative or too
+/// large, which Python's functions call an OverflowError.
+struct Unsigned {
+  std::uint64_t value = 0;
+  operator std::uint64_t() const noexcept { return value; }
+};
+
+}  // namespace cucore::python
+
+namespace nanobind::detail {
+
+template <>
+struct type_caster<cucore::python::Unsigned> {
+  NB_TYPE_CASTER(cucore::python::Unsigned, const_name("int"))
+  bool from_python(handle source, std::uint8_t, cleanup_list*) {
+    if (!PyIndex_Check(source.ptr())) return false;
+    value.value = cucore::python::unsigned_number(source, "it");
+    return true;
+  }
+};
+
+}  // namespace nanobind::detail
