@@ -26,3 +26,16 @@ function(cucore_target name)
     target_link_options(${name} PRIVATE -fsanitize=thread)
   endif()
 endfunction()
+
+# cucore_test(name [HEADER...]): a target of GoogleTest files. Not optimised: more time goes into compiling them than into
+# running them. HEADERs, which most of many files include, are compiled once.
+function(cucore_test name)
+  cucore_target(${name})
+  target_compile_options(${name} PRIVATE -O0 -g1)
+  if(ARGN)
+    target_precompile_headers(${name} PRIVATE ${ARGN})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${name} PRIVATE -fpch-preprocess)  # ccache must see what they are made of
+    endif()
+  endif()
+endfunction()

@@ -26,7 +26,7 @@ add_executable(api_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/fault_places_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/runtime_failures_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/runtime_kernels_test.cpp)
-cucore_target(api_tests)
+cucore_test(api_tests <gtest/gtest.h>)
 if(CUCORE_SANITIZE STREQUAL "address")  # C callers pass enumerators that are none: answered, not undefined
   target_compile_options(api_tests PRIVATE -fno-sanitize=enum)
 endif()
@@ -44,7 +44,7 @@ add_executable(texture_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/pageable_memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/texture_shapes_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/texture_test.cpp)
-cucore_target(texture_tests)
+cucore_test(texture_tests)
 target_link_libraries(texture_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
 target_compile_definitions(texture_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
 add_test(NAME texture_tests COMMAND texture_tests)

@@ -15,7 +15,7 @@ add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_vector_memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_vector_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/random_kernels.cpp)
-cucore_target(codegen_tests)
+cucore_test(codegen_tests)
 target_link_libraries(codegen_tests PRIVATE cpu_codegen cpu_ptx GTest::gtest_main)
 # The code under test is in the executable, and looks for the compiler beside itself.
 add_dependencies(codegen_tests cpu_compiler)

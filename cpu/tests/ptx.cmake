@@ -7,7 +7,7 @@ add_executable(ptx_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/ptx_instructions_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/ptx_operand_rules_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/ptx_robustness_test.cpp)
-cucore_target(ptx_tests)
+cucore_test(ptx_tests)
 target_link_libraries(ptx_tests PRIVATE cpu_ptx GTest::gtest_main)
 target_compile_definitions(ptx_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
 add_test(NAME ptx_tests COMMAND ptx_tests)

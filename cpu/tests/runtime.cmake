@@ -2,6 +2,6 @@
 add_executable(runtime_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/runtime_placement_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/runtime/placement.cpp)
-cucore_target(runtime_tests)
+cucore_test(runtime_tests)
 target_link_libraries(runtime_tests PRIVATE GTest::gtest_main)
 add_test(NAME runtime_tests COMMAND runtime_tests)
