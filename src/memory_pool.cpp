@@ -42,9 +42,7 @@ int node_of_current_device() {
 }  // namespace
 
 PoolMemoryResource::PoolMemoryResource(std::shared_ptr<const PoolState> pool)
-    : pool_(std::move(pool)),
-      is_ipc_enabled_(pool_->is_ipc_enabled()),
-      mapped_(pool_->mapped) {}
+    : pool_(std::move(pool)), is_ipc_enabled_(pool_->is_ipc_enabled()), mapped_(pool_->mapped) {}
 PoolMemoryResource::~PoolMemoryResource() = default;
 
 std::shared_ptr<const PoolState> PoolMemoryResource::open_pool(const char* call) const {
