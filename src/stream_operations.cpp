@@ -16,11 +16,11 @@ using detail::ContextScope;
 using detail::describe;
 using detail::open_stream;
 using detail::StreamState;
-using HostFunction = std::function<void()>;
+using Callable = std::function<void()>;
 
 // On a thread of the driver's. Nothing may leave it, and nobody is there to catch.
 void run_host_function(driver::CUstream, driver::CUresult status, void* user_data) {
-  const std::unique_ptr<HostFunction> function(static_cast<HostFunction*>(user_data));
+  const std::unique_ptr<Callable> function(static_cast<Callable*>(user_data));
   if (status != driver::CUDA_SUCCESS) return;  // the work before it failed: whoever waits for that is told
   try {
     (*function)();
@@ -68,9 +68,9 @@ void set_attribute(const StreamState& stream, int id, const driver::CUlaunchAttr
 void Stream::callback(std::function<void()> function) const {
   const StreamState& state = open_stream(state_, "callback");
   if (function == nullptr) throw ValueError({.call = "Stream::callback", .message = "the callback is empty"});
-  auto kept = std::make_unique<HostFunction>(std::move(function));
+  auto kept = std::make_unique<Callable>(std::move(function));
   ContextScope scope(detail::context_handle(state));
-  HostFunction* const handed_over = kept.release();  // its own when it runs
+  Callable* const handed_over = kept.release();  // its own when it runs
   const driver::CUresult code = driver::table().cuStreamAddCallback(state.handle, run_host_function, handed_over, 0);
   if (code != driver::CUDA_SUCCESS) kept.reset(handed_over);
   driver::check(code, "cuStreamAddCallback", [&] { return describe(state); });

@@ -25,7 +25,7 @@ BUILD = ROOT / "build"
 LOGS = BUILD / "test-logs"
 KERNEL_CACHE = BUILD / "test-kernel-cache"  # of the CPU device, instead of the user's; CTest's tests name it too
 PYTHON = ROOT / ".venv/bin/python"
-FUZZ_SECONDS = int(os.environ.get("CUCORE_FUZZ_SECONDS", "60"))
+FUZZ_SECONDS = int(os.environ.get("CUCORE_FUZZ_SECONDS", "30"))
 FUZZ_SEED = os.environ.get("CUCORE_FUZZ_SEED", "1")  # one for all, so that what CI finds is found again; 0: any
 JOBS = str(os.cpu_count() or 2)
 
