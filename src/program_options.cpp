@@ -3,44 +3,15 @@
 #include "cucore/program_options.hpp"
 
 #include "cucore/error.hpp"
+#include "src/option_flags.hpp"
 #include "src/program_flags.hpp"
 
 namespace cucore {
 namespace {
 
+using detail::OptionFlags;
 using Text = std::optional<std::string>;
-using Flag = std::optional<bool>;
-
-class Flags {
- public:
-  void add(std::string flag) { flags_.push_back(std::move(flag)); }
-  // Sent if true; false and unset are the same.
-  void if_true(const char* flag, const Flag& option) {
-    if (option.value_or(false)) add(flag);
-  }
-  void if_set(const char* flag, const Flag& option) {
-    if (option) add(std::string(flag) + (*option ? "=true" : "=false"));
-  }
-  void if_set(const char* flag, const Text& option) {
-    if (option) add(std::string(flag) + "=" + *option);
-  }
-  void if_set(const char* flag, const std::optional<int>& option) {
-    if (option) add(std::string(flag) + "=" + std::to_string(*option));
-  }
-  void each(const char* flag, const std::vector<std::string>& options) {
-    for (const std::string& option : options) add(std::string(flag) + "=" + option);
-  }
-  void each(const char* flag, const std::vector<int>& options) {
-    for (int option : options) add(std::string(flag) + "=" + std::to_string(option));
-  }
-  void as_digit(const char* flag, const Flag& option) {
-    if (option) add(std::string(flag) + (*option ? "=1" : "=0"));
-  }
-  std::vector<std::string> take() { return std::move(flags_); }
-
- private:
-  std::vector<std::string> flags_;
-};
+using Flag = detail::OptionalFlag;
 
 // Collects the names of options that are set.
 class Names {
@@ -113,7 +84,7 @@ void refuse_unsupported(const ProgramOptions& options, SourceType source) {
 }  // namespace
 
 std::vector<std::string> nvrtc_flags(const ProgramOptions& o, std::optional<CodeType> target) {
-  Flags f;
+  OptionFlags f;
   f.if_set("-arch", o.arch);
   f.if_set("--relocatable-device-code", o.relocatable_device_code);
   f.if_true("--extensible-whole-program", o.extensible_whole_program);
@@ -172,7 +143,7 @@ std::vector<std::string> nvjitlink_flags(const ProgramOptions& o) {
   // What use_fast_math stands for, where it is not said otherwise.
   const bool fast = o.use_fast_math.value_or(false);
   const auto or_fast = [&](const Flag& option, bool value) { return option || !fast ? option : Flag(value); };
-  Flags f;
+  OptionFlags f;
   f.if_set("-arch", o.arch);
   f.if_set("-maxrregcount", o.max_register_count);
   if (detail::has_times_in_log(o)) f.add("-time");
@@ -192,7 +163,7 @@ std::vector<std::string> nvjitlink_flags(const ProgramOptions& o) {
 
 std::vector<std::string> nvvm_flags(const ProgramOptions& o, std::optional<CodeType> target) {
   refuse_unsupported(o, SourceType::nvvm);
-  Flags f;
+  OptionFlags f;
   if (o.arch) {
     const bool real = o.arch->starts_with("sm_");
     f.add("-arch=" + (real ? "compute_" + o.arch->substr(3) : *o.arch));

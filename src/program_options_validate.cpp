@@ -1,7 +1,6 @@
 // Judging options: all faults of one ProgramOptions in one error. Of what depends on the version of the compiler, only
 // whole options are judged here; else the compiler's message names the flag.
 #include <algorithm>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -9,85 +8,20 @@
 #include "cucore/error.hpp"
 #include "cucore/program_options.hpp"
 #include "src/detail/fatbin.hpp"
+#include "src/option_faults.hpp"
 #include "src/program_flags.hpp"
 #include "src/toolkit/library.hpp"
 
 namespace cucore {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+using detail::in_quotes;
 
-// sm_ or compute_, two or three digits, then perhaps a or f.
-bool is_arch(std::string_view text) {
-  for (std::string_view prefix : {"sm_", "compute_"}) {
-    if (!text.starts_with(prefix)) continue;
-    text.remove_prefix(prefix.size());
-    if (text.ends_with('a') || text.ends_with('f')) text.remove_suffix(1);
-    return (text.size() == 2 || text.size() == 3) && std::all_of(text.begin(), text.end(), is_digit);
-  }
-  return false;
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_cxx_standard(std::string_view text) {
   return text.size() == 5 && text.starts_with("c++") && is_digit(text[3]) && is_digit(text[4]);
 }
-
-class Faults {
- public:
-  void add(std::string_view option, std::string_view value, std::string_view allowed) {
-    text_ += (text_.empty() ? "" : "; ") + std::string(option) + "='" + std::string(value) + "' is not allowed (" +
-             std::string(allowed) + ")";
-  }
-  // Text that goes to a C interface.
-  void text(std::string_view option, std::string_view value) {
-    if (value.find('\0') != std::string_view::npos) {
-      add(option, value.substr(0, value.find('\0')), "must not contain a NUL character");
-    }
-  }
-  void text(std::string_view option, const std::optional<std::string>& value) {
-    if (value) text(option, std::string_view(*value));
-  }
-  void text(std::string_view option, const std::vector<std::string>& values) {
-    for (const std::string& value : values) text(option, std::string_view(value));
-  }
-  void conflict(const std::string& what) { text_ += (text_.empty() ? "" : "; ") + what; }
-  void path(std::string_view option, const std::optional<std::string>& value) {
-    text(option, value);
-    if (value && value->empty()) add(option, "", "must name a file or folder");
-  }
-  void no_empty(std::string_view option, const std::vector<std::string>& values) {
-    text(option, values);
-    for (const std::string& value : values) {
-      if (value.empty()) add(option, "", "must not be empty");
-    }
-  }
-  void count(std::string_view option, const std::optional<int>& value) {
-    if (value && *value < 0) add(option, std::to_string(*value), "must be 0 or more");
-  }
-  void numbers(std::string_view option, const std::vector<int>& values) {
-    for (int value : values) count(option, value);
-  }
-  void one_of(std::string_view option, const std::optional<std::string>& value,
-              std::initializer_list<std::string_view> words) {
-    if (!value || std::find(words.begin(), words.end(), *value) != words.end()) return;
-    std::string allowed = "use one of";
-    for (std::string_view word : words) allowed += " " + std::string(word);
-    add(option, *value, allowed);
-  }
-  // `unsupported`: what else is wrong, in words.
-  void throw_if_any(const std::string& unsupported) const {
-    if (!unsupported.empty()) {
-      throw UnsupportedOptionError({.call = "ProgramOptions",
-                                    .message = text_ + (text_.empty() ? "" : "; ") + unsupported,
-                                    .hint = "correct or leave out these options"});
-    }
-    if (text_.empty()) return;
-    throw ValueError({.call = "ProgramOptions", .message = text_, .hint = "correct these options"});
-  }
-
- private:
-  std::string text_;
-};
 
 // Options that the NVRTC in use is too old for. It would name one of them, and not what has it.
 std::string too_new_in_words(const ProgramOptions& o) {
@@ -123,50 +57,49 @@ std::string too_new_in_words(const ProgramOptions& o) {
 }
 
 // What the compiler would refuse with the name of a flag, or of one of them.
-void judge_together(Faults& faults, const ProgramOptions& o) {
+void judge_together(detail::OptionFaults& faults, const ProgramOptions& o) {
   if (o.extensible_whole_program.value_or(false) && o.relocatable_device_code.value_or(false)) {
-    faults.conflict("extensible_whole_program=true and relocatable_device_code=true exclude each other");
+    faults.add("extensible_whole_program=true and relocatable_device_code=true exclude each other");
   }
   if (!o.device_float128.value_or(false)) return;
   std::vector<std::string> archs = o.archs;
   if (o.arch) archs.push_back(*o.arch);
   for (const std::string& arch : archs) {
-    if (!is_arch(arch) || detail::parse_architecture(arch).number >= 100) continue;
-    faults.conflict("device_float128=true needs sm_100 or newer, and arch='" + arch + "'");
+    if (!detail::is_architecture(arch) || detail::parse_architecture(arch).number >= 100) continue;
+    faults.add("device_float128=true needs sm_100 or newer, and arch='" + arch + "'");
   }
 }
 
 }  // namespace
 
 void validate(const ProgramOptions& o, std::optional<SourceType> source) {
-  Faults faults;
+  detail::OptionFaults faults("ProgramOptions");
   faults.text("name", std::string_view(o.name));
-  if (o.arch && !is_arch(*o.arch)) {
-    faults.add("arch", *o.arch, "use sm_NN or compute_NN, perhaps with a or f at the end, e.g. sm_90 or sm_90a");
-  }
+  if (o.arch) faults.architecture(*o.arch);
   for (auto arch = o.archs.begin(); arch != o.archs.end(); ++arch) {
-    if (!is_arch(*arch)) faults.add("arch", *arch, "use sm_NN or compute_NN, perhaps with a or f at the end");
-    if (std::find(o.archs.begin(), arch, *arch) != arch) faults.add("arch", *arch, "is there twice");
+    faults.architecture(*arch);
+    if (std::find(o.archs.begin(), arch, *arch) != arch) faults.add("arch", in_quotes(*arch), "is there twice");
   }
-  if (o.arch && !o.archs.empty()) faults.add("arch", *o.arch, "set either one architecture or several");
-  faults.no_empty("ptxas_options", o.ptxas_options);
-  faults.count("max_register_count", o.max_register_count);
-  faults.text("define_macro", o.define_macro);
+  if (o.arch && !o.archs.empty()) faults.add("arch", in_quotes(*o.arch), "set either one architecture or several");
+  faults.words("ptxas_options", o.ptxas_options);
+  faults.number("max_register_count", o.max_register_count, 0);
+  faults.texts("define_macro", o.define_macro);
   for (const std::string& macro : o.define_macro) {
     if (macro.empty() || macro.front() == '=') {
-      faults.add("define_macro", macro, "Expected define_macro to be NAME or NAME=VALUE");
+      faults.add("define_macro", in_quotes(macro), "Expected define_macro to be NAME or NAME=VALUE");
     }
   }
-  faults.no_empty("undefine_macro", o.undefine_macro);
-  faults.no_empty("include_path", o.include_path);
-  faults.no_empty("pre_include", o.pre_include);
-  if (o.std && !is_cxx_standard(*o.std)) faults.add("std", *o.std, "use c++03, c++11, c++14, c++17 or c++20");
+  faults.words("undefine_macro", o.undefine_macro);
+  faults.words("include_path", o.include_path);
+  faults.words("pre_include", o.pre_include);
+  if (o.std && !is_cxx_standard(*o.std))
+    faults.add("std", in_quotes(*o.std), "use c++03, c++11, c++14, c++17 or c++20");
   faults.one_of("optimization_info", o.optimization_info, {"inline"});
-  faults.numbers("diag_error", o.diag_error);
-  faults.numbers("diag_suppress", o.diag_suppress);
-  faults.numbers("diag_warn", o.diag_warn);
+  for (int number : o.diag_error) faults.number("diag_error", number, 0);
+  for (int number : o.diag_suppress) faults.number("diag_suppress", number, 0);
+  for (int number : o.diag_warn) faults.number("diag_warn", number, 0);
   if (o.time && std::holds_alternative<std::string>(*o.time)) faults.path("time", std::get<std::string>(*o.time));
-  faults.count("split_compile", o.split_compile);
+  faults.number("split_compile", o.split_compile, 0);
   faults.path("fdevice_time_trace", o.fdevice_time_trace);
   faults.text("frandom_seed", o.frandom_seed);
   faults.one_of("ofast_compile", o.ofast_compile, {"0", "min", "mid", "max"});
@@ -175,10 +108,10 @@ void validate(const ProgramOptions& o, std::optional<SourceType> source) {
   faults.path("pch_dir", o.pch_dir);
   for (const auto& [name, module] : o.extra_sources) {
     faults.text("extra_sources", std::string_view(name));
-    if (module.empty()) faults.add("extra_sources", name, "a module's source cannot be empty");
+    if (module.empty()) faults.add("extra_sources", in_quotes(name), "a module's source cannot be empty");
   }
   for (const auto& [name, text] : o.headers) {
-    if (name.empty()) faults.add("headers", name, "a header's name must not be empty");
+    if (name.empty()) faults.add("headers", in_quotes(name), "a header's name must not be empty");
     faults.text("headers", std::string_view(name));
     faults.text("headers", std::string_view(text));
   }

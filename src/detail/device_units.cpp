@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::string_view kRelocatable = "__nv_relfatbin";
 constexpr std::string_view kWholePrograms = ".nv_fatbin";
-constexpr std::uint16_t kMachineCuda = 190;
 constexpr std::string_view kArchive = "!<arch>\n";
 constexpr std::size_t kMemberHeader = 60;
 

@@ -4,12 +4,16 @@
 // The images may come from anywhere: nothing in them is believed before it is checked against their size.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace cucore::detail {
+
+/// e_machine of a cubin (EM_CUDA).
+inline constexpr std::uint16_t kMachineCuda = 190;
 
 /// Name of the section that holds a cubin's PTX: one or several modules, each NUL-terminated.
 inline constexpr std::string_view kPtxSection = ".cucore.ptx";

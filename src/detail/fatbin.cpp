@@ -28,9 +28,8 @@ constexpr std::uint64_t kLz4 = 0x2000;
 constexpr std::uint64_t kZstd = 0x8000;
 constexpr std::uint64_t kSuffixA = 0x100000;
 constexpr std::uint64_t kSuffixF = 0x200000;
-// A cubin's machine, and the version of its ABI from which the architecture is in bits 8 to 15 of the header's flags
+// The version of a cubin's ABI from which the architecture is in bits 8 to 15 of the header's flags
 // instead of 0 to 7.
-constexpr std::uint16_t kMachineCuda = 190;
 constexpr unsigned char kAbiOfShiftedArchitecture = 8;
 
 template <class Number>

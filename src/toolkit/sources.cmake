@@ -16,6 +16,7 @@ set(cucore_toolkit_sources
   object_code_bytes.cpp
   object_code_images.cpp
   object_code_load.cpp
+  option_faults.cpp
   program.cpp
   program_compile.cpp
   program_options.cpp
