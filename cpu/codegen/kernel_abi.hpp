@@ -45,6 +45,7 @@ struct BlockState {
   std::uint32_t cluster_block_id[3];  ///< %cluster_ctaid
   std::uint32_t cluster_rank;         ///< %cluster_ctarank
   void* checks;                       ///< what the checker knows of it, if the code is checked
+  std::uint32_t row_blocks;           ///< for code that runs rows: blocks on x, from this one on, to run together
 };
 
 /// One device thread.
@@ -60,8 +61,11 @@ struct ThreadState {
 inline constexpr std::uint32_t kAlignedPlace = 1u << 31;
 
 /// Compiled forms of one kernel.
-using RunThread = void (*)(ThreadState*);      ///< one device thread to its end (may switch fibers on the way)
-using RunBlock = void (*)(const BlockState*);  ///< all threads of a block in a plain loop; null if fibers are needed
+using RunThread = void (*)(ThreadState*);  ///< one device thread to its end (may switch fibers on the way)
+/// All threads of a block in a plain loop; null if fibers are needed. Code that runs rows (KernelInfo::runs_rows) takes
+/// the first row of threads of `row_blocks` blocks, then the second: `block_id` says which block it is at, and in the
+/// end names the last one.
+using RunBlock = void (*)(BlockState*);
 
 /// What a texture instruction names; the fields are 32-bit words, floats by their bits. Fields not used are zero.
 struct TexelRequest {

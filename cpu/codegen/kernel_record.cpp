@@ -10,18 +10,18 @@ namespace cucore::cpu::codegen {
 namespace {
 
 /// The last byte is the layout's version.
-constexpr std::string_view kMark("cucpuk\n\x02", 8);
+constexpr std::string_view kMark("cucpuk\n\x03", 8);
 constexpr std::size_t kDigestBytes = sizeof(Digest::Bytes);
 
 static_assert(sizeof(KernelInfo) == 32, "write the new field, read it back, and give the layout a new version");
 
 /// The fixed part of a record, as it stands in memory: files do not leave the machine's kind of processor.
 struct Fixed {
-  std::uint32_t static_shared, shared_alignment, local_bytes, param_bytes, registers, needs_fibers, form, frame_bytes,
-      waiting_bytes, refusal_bytes;
-  std::uint64_t object_bytes;
+  std::uint32_t static_shared, shared_alignment, local_bytes, param_bytes, registers, needs_fibers, runs_rows, form,
+      frame_bytes, waiting_bytes;
+  std::uint64_t refusal_bytes, object_bytes;
 };
-static_assert(sizeof(Fixed) == 48, "padding would have no value");
+static_assert(sizeof(Fixed) == 56, "padding would have no value");
 
 constexpr std::size_t kFixedAt = kMark.size() + sizeof(KernelKey::digest);
 constexpr std::size_t kTextAt = kFixedAt + sizeof(Fixed);
@@ -47,10 +47,11 @@ std::string encode(const KernelKey& key, const KernelRecord& record) {
                     .param_bytes = info.param_bytes,
                     .registers = info.registers,
                     .needs_fibers = info.needs_fibers,
+                    .runs_rows = info.runs_rows,
                     .form = static_cast<std::uint32_t>(info.form),
                     .frame_bytes = info.frame_bytes,
                     .waiting_bytes = info.waiting_bytes,
-                    .refusal_bytes = static_cast<std::uint32_t>(record.refusal.size()),
+                    .refusal_bytes = record.refusal.size(),
                     .object_bytes = record.object.size()};
   std::string bytes;
   bytes.reserve(kTextAt + record.refusal.size() + record.object.size() + kDigestBytes);
@@ -79,6 +80,7 @@ std::optional<KernelRecord> decode(const KernelKey& key, std::string_view bytes)
                                .param_bytes = fixed.param_bytes,
                                .registers = fixed.registers,
                                .needs_fibers = fixed.needs_fibers != 0,
+                               .runs_rows = fixed.runs_rows != 0,
                                .form = fixed.form == 0 ? FormOfCode::Scalar : FormOfCode::Vector,
                                .frame_bytes = fixed.frame_bytes,
                                .waiting_bytes = fixed.waiting_bytes},

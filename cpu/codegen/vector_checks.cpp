@@ -83,13 +83,7 @@ bool is_accessed_elsewhere(const Instruction& address, const llvm::BasicBlock& b
 
 bool is_shared_window(const Value* pointer, const llvm::Function& scalar) {
   const auto* load = llvm::dyn_cast<llvm::LoadInst>(pointer);
-  if (load == nullptr) return false;
-  llvm::APInt offset(64, 0);
-  const Value* base =
-      load->getPointerOperand()->stripAndAccumulateConstantOffsets(scalar.getDataLayout(), offset, true);
-  const auto* block = llvm::dyn_cast<llvm::LoadInst>(base);
-  return block != nullptr && thread_field(block->getPointerOperand(), scalar) == offsetof(ThreadState, block) &&
-         offset == offsetof(BlockState, shared);
+  return load != nullptr && block_field(load->getPointerOperand(), scalar) == offsetof(BlockState, shared);
 }
 
 /// Whether the access is in one of the variables and aligned for all threads of a block.

@@ -81,8 +81,8 @@ BasicBlock* VectorEmitter::new_block(const llvm::Twine& name) {
 }
 
 void VectorEmitter::prepare() {
-  auto* type =
-      llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getInt32Ty(), b.getInt32Ty(), b.getPtrTy()}, false);
+  llvm::Type* i32 = b.getInt32Ty();
+  auto* type = llvm::FunctionType::get(i32, {b.getPtrTy(), i32, i32, b.getPtrTy(), i32}, false);
   group_ = llvm::Function::Create(type, llvm::Function::InternalLinkage, "group", *scalar_.getParent());
   group_->addFnAttr(llvm::Attribute::NoUnwind);
   group_->setSubprogram(scalar_.getSubprogram());  // its code is what becomes of the scalar form's

@@ -44,8 +44,8 @@ class VectorEmitter {
   VectorEmitter(llvm::Function& scalar, const VectorFlow& flow, const VectorWidth& width, HostFeatures host,
                 bool masks_only = false);
 
-  /// Emits `i32 group(ptr block, i32 first thread, i32 point, ptr frame)`: from a point on, to the next barrier of the
-  /// block, whose point it returns. A refusal in words if something has no vector form.
+  /// Emits `i32 group(ptr block, i32 first thread, i32 point, ptr frame, i32 %ctaid.x)`: from a point on, to the next
+  /// barrier of the block, whose point it returns. A refusal in words if something has no vector form.
   llvm::Function* emit();
   const std::string& refusal() const { return refusal_; }
   /// Whether lanes may run in the masked version: where groups are not full, an index may wrap around, or lanes part

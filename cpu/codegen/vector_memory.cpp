@@ -30,6 +30,10 @@ bool is_element(const llvm::Type* type) {
 /// What is moved at once: a pair as a whole.
 llvm::Type* element_of(llvm::Type* type) { return is_pair(type) ? llvm::Type::getInt64Ty(type->getContext()) : type; }
 
+bool is_block_index_on_x(const llvm::LoadInst& load, const llvm::Function& scalar) {
+  return block_field(load.getPointerOperand(), scalar) == offsetof(BlockState, block_id);
+}
+
 }  // namespace
 
 /// The address, or that of a dummy for a chunk that has no active lane.
@@ -71,6 +75,7 @@ Wide VectorEmitter::thread_register(llvm::LoadInst& load, std::uint64_t field) {
 void VectorEmitter::emit_load(llvm::LoadInst& load) {
   if (const auto field = thread_field(load.getPointerOperand(), scalar_))
     return put(&load, thread_register(load, *field));
+  if (is_block_index_on_x(load, scalar_)) return put(&load, uniform(group_->getArg(4)));
   flush_wraps();
   if (!load.isSimple()) {
     flush_lane_checks();

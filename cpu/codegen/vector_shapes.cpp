@@ -56,6 +56,14 @@ std::optional<std::uint64_t> thread_field(const Value* pointer, const llvm::Func
   return offset.getZExtValue();
 }
 
+std::optional<std::uint64_t> block_field(const Value* pointer, const llvm::Function& scalar) {
+  llvm::APInt offset(64, 0);
+  const auto* block =
+      llvm::dyn_cast<llvm::LoadInst>(pointer->stripAndAccumulateConstantOffsets(scalar.getDataLayout(), offset, true));
+  if (block == nullptr || thread_field(block->getPointerOperand(), scalar) != offsetof(ThreadState, block)) return {};
+  return offset.getZExtValue();
+}
+
 Shapes::Shapes(const VectorFlow& flow, llvm::Function& scalar, const VectorWidth& width, bool masked)
     : flow_(flow), scalar_(scalar), width_(width), masked_(masked) {
   for (bool changed = true; changed;) {

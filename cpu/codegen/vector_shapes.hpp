@@ -59,6 +59,8 @@ struct Shape {
 
 /// Offset of a field of the ThreadState that `pointer` addresses, if it is one.
 std::optional<std::uint64_t> thread_field(const llvm::Value* pointer, const llvm::Function& scalar);
+/// The same of the thread's BlockState.
+std::optional<std::uint64_t> block_field(const llvm::Value* pointer, const llvm::Function& scalar);
 
 /// Shapes of all values of a kernel in one version of it. The full version runs while all lanes go the same way; it
 /// takes it that extending a strided value does not wrap around inside a chunk, which the code checks where that is not

@@ -19,10 +19,9 @@
 
 #include "cpu/codegen/check_mark_calls.hpp"
 #include "cpu/codegen/form_choice.hpp"
-#include "cpu/codegen/instruction_lines.hpp"
-#include "cpu/codegen/kernel_abi.hpp"
 #include "cpu/codegen/vector_checks.hpp"
 #include "cpu/codegen/vector_emitter.hpp"
+#include "cpu/codegen/vector_entry.hpp"
 #include "cpu/codegen/vector_limits.hpp"
 #include "cpu/codegen/vector_pairs.hpp"
 #include "cpu/codegen/vector_recompute.hpp"
@@ -251,81 +250,6 @@ std::uint32_t frame_bytes(const llvm::Function& scalar, const VectorWidth& width
   return values * 2 * 8 * width.group();
 }
 
-/// Emits a loop over the groups of a block; `body` gets the group's number and may add blocks.
-void for_each_group(llvm::IRBuilder<>& b, unsigned groups, llvm::function_ref<void(llvm::Value*)> body) {
-  if (groups == 1) return body(b.getInt32(0));
-  llvm::Function* function = b.GetInsertBlock()->getParent();
-  auto* before = b.GetInsertBlock();
-  auto* loop = llvm::BasicBlock::Create(b.getContext(), "group", function);
-  auto* done = llvm::BasicBlock::Create(b.getContext(), "groups.done", function);
-  b.CreateBr(loop);
-  b.SetInsertPoint(loop);
-  auto* number = b.CreatePHI(b.getInt32Ty(), 2);
-  body(number);
-  llvm::Value* next = b.CreateAdd(number, b.getInt32(1));
-  number->addIncoming(b.getInt32(0), before);
-  number->addIncoming(next, b.GetInsertBlock());
-  b.CreateCondBr(b.CreateICmpULT(next, b.getInt32(groups)), loop, done);
-  b.SetInsertPoint(done);
-}
-
-/// Groups that wait for each other: in rounds from one barrier to the next. They always wait at the same one, or some
-/// have ended.
-void emit_rounds(llvm::IRBuilder<>& b, llvm::Function* group, const VectorWidth& width, std::uint64_t frame_bytes) {
-  llvm::Function* entry = b.GetInsertBlock()->getParent();
-  auto new_block = [&](const char* name) { return llvm::BasicBlock::Create(b.getContext(), name, entry); };
-  auto* frames = b.CreateAlloca(llvm::ArrayType::get(b.getInt8Ty(), frame_bytes * width.groups()), nullptr, "frames");
-  frames->setAlignment(llvm::Align(VectorEmitter::frame_alignment));
-  auto* points = b.CreateAlloca(llvm::ArrayType::get(b.getInt32Ty(), width.groups()), nullptr, "points");
-  auto* waiting = b.CreateAlloca(b.getInt32Ty(), nullptr, "waiting");
-  auto point_of = [&](llvm::Value* number) { return b.CreateInBoundsGEP(b.getInt32Ty(), points, number); };
-  for_each_group(b, width.groups(),
-                 [&](llvm::Value* number) { b.CreateStore(b.getInt32(VectorEmitter::point_start), point_of(number)); });
-  auto* round = new_block("round");
-  b.CreateBr(round);
-  b.SetInsertPoint(round);
-  llvm::Value* ended = b.getInt32(VectorEmitter::point_ended);
-  b.CreateStore(ended, waiting);
-  for_each_group(b, width.groups(), [&](llvm::Value* number) {
-    llvm::Value* point = b.CreateLoad(b.getInt32Ty(), point_of(number));
-    auto* runs = new_block("runs");
-    auto* next = new_block("next");
-    b.CreateCondBr(b.CreateICmpEQ(point, ended), next, runs);
-    b.SetInsertPoint(runs);
-    llvm::Value* first = b.CreateMul(number, b.getInt32(width.group()));
-    llvm::Value* offset = b.CreateMul(b.CreateZExt(number, b.getInt64Ty()), b.getInt64(frame_bytes));
-    llvm::Value* frame = b.CreateInBoundsGEP(b.getInt8Ty(), frames, offset);
-    llvm::Value* reached = b.CreateCall(group, {entry->getArg(0), first, point, frame});
-    b.CreateStore(reached, point_of(number));
-    b.CreateStore(b.CreateOr(b.CreateLoad(b.getInt32Ty(), waiting), reached), waiting);
-    b.CreateBr(next);
-    b.SetInsertPoint(next);
-  });
-  auto* done = new_block("done");
-  b.CreateCondBr(b.CreateICmpEQ(b.CreateLoad(b.getInt32Ty(), waiting), ended), done, round);
-  b.SetInsertPoint(done);
-}
-
-/// void cucpu_run_block(const BlockState*)
-void emit_run_block(llvm::Module& ir, llvm::Function* group, const VectorWidth& width, std::uint64_t frame_bytes) {
-  llvm::LLVMContext& context = ir.getContext();
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {llvm::PointerType::get(context, 0)}, false);
-  auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, run_block_symbol, ir);
-  entry->addFnAttr(llvm::Attribute::NoUnwind);
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", entry));
-  b.SetCurrentDebugLocation(InstructionLines::describe_like(*group, *entry));
-  if (frame_bytes != 0) {
-    emit_rounds(b, group, width, frame_bytes);
-  } else {
-    llvm::Value* none = llvm::ConstantPointerNull::get(b.getPtrTy());
-    for_each_group(b, width.groups(), [&](llvm::Value* number) {
-      llvm::Value* first = b.CreateMul(number, b.getInt32(width.group()));
-      b.CreateCall(group, {entry->getArg(0), first, b.getInt32(VectorEmitter::point_start), none});
-    });
-  }
-  b.CreateRetVoid();
-}
-
 }  // namespace
 
 std::string vectorise(llvm::Function& scalar, const CompileOptions& options, HostFeatures host,
@@ -365,11 +289,12 @@ std::string vectorise(llvm::Function& scalar, const CompileOptions& options, Hos
     const std::uint64_t waiting_bytes = emitter.frame_bytes() * width.groups();
     if (waiting_bytes > largest_waiting_bytes) return "what its groups keep across barriers";
     info.needs_fibers = false;
+    info.runs_rows = options.checks == 0 && may_run_rows(scalar, flow, shapes, width);
     info.waiting_bytes = static_cast<std::uint32_t>(waiting_bytes);
     info.form = FormOfCode::Vector;
     info.frame_bytes = frame_bytes(scalar, width) + 2 * info.local_bytes * width.group() + info.waiting_bytes;
     group->addFnAttr(llvm::Attribute::AlwaysInline);
-    emit_run_block(*scalar.getParent(), group, width, emitter.frame_bytes());
+    emit_run_block(group, width, emitter.frame_bytes(), info.runs_rows);
     break;
   }
   scalar.eraseFromParent();

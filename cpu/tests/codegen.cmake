@@ -13,6 +13,7 @@ add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_kernels_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_vector_groups_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_vector_memory_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_vector_rows_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_vector_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/random_kernels.cpp)
 cucore_test(codegen_tests)

@@ -37,7 +37,11 @@ KernelKey key_number(std::uint8_t number) {
 }
 
 KernelRecord record_of(std::size_t size) {
-  return {.info = {.static_shared = 12, .needs_fibers = true, .form = codegen::FormOfCode::Vector, .waiting_bytes = 64},
+  return {.info = {.static_shared = 12,
+                   .needs_fibers = true,
+                   .runs_rows = true,
+                   .form = codegen::FormOfCode::Vector,
+                   .waiting_bytes = 64},
           .refusal = "a reason",
           .object = std::string(size, 'x')};
 }
@@ -110,9 +114,19 @@ TEST_F(CodegenCache, what_is_known_of_a_kernel_comes_back_with_it) {
       EXPECT_EQ(compiled.refusal, loaded.refusal);
       EXPECT_EQ(std::make_tuple(a.static_shared, a.shared_alignment, a.local_bytes, a.param_bytes, a.registers),
                 std::make_tuple(b.static_shared, b.shared_alignment, b.local_bytes, b.param_bytes, b.registers));
-      EXPECT_EQ(std::make_tuple(a.needs_fibers, a.form, a.frame_bytes, a.waiting_bytes),
-                std::make_tuple(b.needs_fibers, b.form, b.frame_bytes, b.waiting_bytes));
+      EXPECT_EQ(std::make_tuple(a.needs_fibers, a.runs_rows, a.form, a.frame_bytes, a.waiting_bytes),
+                std::make_tuple(b.needs_fibers, b.runs_rows, b.form, b.frame_bytes, b.waiting_bytes));
     }
+  }
+}
+
+TEST_F(CodegenCache, whether_blocks_run_row_by_row_comes_back) {
+  for (const bool runs_rows : {false, true}) {
+    KernelRecord record = record_of(10);
+    record.info.runs_rows = runs_rows;
+    const auto back = decode(key_number(1), encode(key_number(1), record));
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->info.runs_rows, runs_rows);
   }
 }
 

@@ -417,22 +417,24 @@ void TestModule::launch_block_of_bytes(std::string_view kernel, Extent grid, Ext
                            .checks = check_table};
   for (std::uint32_t z = 0; z < grid.z; ++z) {
     for (std::uint32_t y = 0; y < grid.y; ++y) {
-      for (std::uint32_t x = 0; x < grid.x; ++x) {
+      for (std::uint32_t x = 0, together = 1; x < grid.x; x += together) {
+        together = code->info.runs_rows ? grid.x - x : 1;
         const auto shared = std::make_unique<std::byte[]>(launch.total_shared + std::size_t{256});
         void* base = shared.get();
         std::size_t room = launch.total_shared + std::size_t{256};
         std::align(128, launch.total_shared, base, room);
         CheckedBlock found{};
-        const BlockState state{.launch = &launch,
-                               .shared = static_cast<std::byte*>(base),
-                               .block_id = {x, y, z},
-                               .worker = 1,
-                               .runtime = nullptr,
-                               .cluster_shared = static_cast<std::byte*>(base),
-                               .cluster_id = {x, y, z},
-                               .cluster_block_id = {0, 0, 0},
-                               .cluster_rank = 0,
-                               .checks = &found};
+        BlockState state{.launch = &launch,
+                         .shared = static_cast<std::byte*>(base),
+                         .block_id = {x, y, z},
+                         .worker = 1,
+                         .runtime = nullptr,
+                         .cluster_shared = static_cast<std::byte*>(base),
+                         .cluster_id = {x, y, z},
+                         .cluster_block_id = {0, 0, 0},
+                         .cluster_rank = 0,
+                         .checks = &found,
+                         .row_blocks = together};
         if (code->run_block != nullptr) {
           code->run_block(&state);
         } else {

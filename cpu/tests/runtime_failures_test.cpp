@@ -71,6 +71,41 @@ TEST_F(Failures, a_fault_among_threads_in_lockstep_names_none_of_them) {
   EXPECT_EQ(!is_scalar, report().find(hint) != std::string::npos) << report();
 }
 
+TEST_F(Failures, a_fault_names_its_block_among_those_that_run_together) {
+  ASSERT_OK(cuModuleLoadData(&module, R"(
+.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+  .reg .b32 %x, %row, %block, %value;
+  .reg .b64 %out, %offset, %nowhere;
+  .reg .pred %fails;
+  ld.param.u64 %out, [out];
+  mov.u32 %x, %tid.x;
+  mov.u32 %row, %tid.y;
+  mov.u32 %block, %ctaid.x;
+  mad.lo.u32 %x, %block, 32, %x;
+  mad.lo.u32 %value, %row, 20480, %x;
+  mul.wide.u32 %offset, %value, 4;
+  add.u64 %out, %out, %offset;
+  ld.global.u32 %value, [%out];
+  mad.lo.u32 %value, %value, %value, %x;
+  st.global.u32 [%out], %value;
+  setp.eq.u32 %fails, %row, 2;
+  setp.eq.and.u32 %fails, %block, 505, %fails;
+  add.u64 %nowhere, %offset, 16;
+  @%fails st.global.u32 [%nowhere], %value;
+  ret;
+})"));
+  function = kernel("k");
+  auto* out = device_array<std::uint32_t>(std::size_t{640} * 32 * 4);
+  void* parameters[] = {&out};
+  ASSERT_OK(cuLaunchKernel(function, 640, 1, 1, 32, 4, 1, 0, nullptr, parameters, nullptr));
+  EXPECT_EQ(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+  EXPECT_NE(std::string::npos, report().find("block (505,0,0)")) << report();
+}
+
 TEST_F(Failures, a_store_to_freed_memory_is_an_illegal_address) {
   function = kernel("write_to");
   CUdeviceptr memory = 0;

@@ -17,6 +17,47 @@ TEST_F(Kernels, saxpy_over_many_blocks) {
   for (int i = 0; i < kCount; ++i) ASSERT_EQ(2.0F * static_cast<float>(i), y[i]);
 }
 
+/// Their rows go through several blocks, as many as there are on x and as a processor takes at once.
+TEST_F(Kernels, blocks_of_several_rows_run_once_each) {
+  ASSERT_OK(cuModuleLoadData(&module, R"(
+.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry count(.param .u64 out)
+{
+  .reg .b32 %x, %y, %block, %columns, %width, %height, %value;
+  .reg .b64 %out;
+  ld.param.u64 %out, [out];
+  mov.u32 %width, %ntid.x;
+  mov.u32 %height, %ntid.y;
+  mov.u32 %columns, %nctaid.x;
+  mul.lo.u32 %columns, %columns, %width;
+  mov.u32 %y, %tid.y;
+  mov.u32 %block, %ctaid.y;
+  mad.lo.u32 %y, %block, %height, %y;
+  mov.u32 %x, %tid.x;
+  mov.u32 %block, %ctaid.x;
+  mad.lo.u32 %x, %block, %width, %x;
+  mad.lo.u32 %x, %y, %columns, %x;
+  mad.wide.s32 %out, %x, 4, %out;
+  ld.global.u32 %value, [%out];
+  mad.lo.u32 %value, %block, 3, %value;
+  add.u32 %value, %value, 1;
+  st.global.u32 [%out], %value;
+  ret;
+})"));
+  CUfunction count = kernel("count");
+  for (const unsigned across : {1U, 7U, 33U, 100U, 700U}) {
+    const unsigned down = 13, columns = 32 * across, rows = 4 * down;
+    auto* out = device_array<unsigned>(columns * rows);
+    std::fill_n(out, columns * rows, 5U);
+    void* parameters[] = {&out};
+    ASSERT_OK(cuLaunchKernel(count, across, down, 1, 32, 4, 1, 0, nullptr, parameters, nullptr));
+    ASSERT_OK(cuCtxSynchronize());
+    for (unsigned i = 0; i < columns * rows; ++i) ASSERT_EQ(6 + 3 * (i % columns / 32), out[i]) << across << ": " << i;
+  }
+}
+
 TEST_F(Kernels, a_barrier_separates_the_steps_of_a_reduction) {
   constexpr int kBlocks = 20;
   int* in = device_array<int>(kBlocks * 256);
