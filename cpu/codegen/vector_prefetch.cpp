@@ -1,6 +1,8 @@
 // Rows of elements that are fetched ahead in the vector form, where a processor that learns from addresses cannot know
-// what comes: for the next block, and for the next turn of a loop that strides over a grid.
+// what comes: for the next block, and for turns to come of a loop that strides over a grid.
 #include <llvm/IR/Instructions.h>
+
+#include <algorithm>
 
 #include "cpu/codegen/check_mark_calls.hpp"
 #include "cpu/codegen/check_marks.hpp"
@@ -37,6 +39,14 @@ Value* growth(const llvm::PHINode& phi, const llvm::Loop& loop) {
   if (next->getOpcode() != Instruction::Add && next->getOpcode() != Instruction::GetElementPtr) return nullptr;
   if (changing_operand(*next, loop) != &phi) return nullptr;
   return next->getOperand(next->getOperand(0) == &phi ? 1 : 0);
+}
+
+/// From how many turns away a row is fetched: a short loop ends many of them before memory answers.
+std::uint64_t turns_ahead(const llvm::Loop& loop) {
+  constexpr std::uint64_t instructions_meanwhile = 256, most = 24;
+  std::uint64_t instructions = 0;
+  for (const llvm::BasicBlock* block : loop.blocks()) instructions += block->size();
+  return std::clamp<std::uint64_t>(instructions_meanwhile / instructions, 1, most);
 }
 
 }  // namespace
@@ -93,7 +103,8 @@ Value* VectorEmitter::step_of_turn(Value* address) {
 /// addresses, and it learns for full groups and for those under a mask apart. So the lines of a row that adjacent
 /// threads access are fetched for the next block on x, if its indices are the usual ones. In a loop over a grid a turn
 /// begins a page or more behind the one before, where processors stop to look ahead, and goes on for more instructions
-/// than they hold: there the row is fetched for the next turn. Once for places that differ by a constant.
+/// than they hold: there the row is fetched for turns to come, into the second cache, as steps of a power of two leave
+/// rows few places in the first. Once for places that differ by a constant.
 void VectorEmitter::prefetch_ahead_of(Instruction& access) {
   if (version_ == Masked) return;
   Value* pointer = llvm::getLoadStorePointerOperand(&access);
@@ -101,9 +112,13 @@ void VectorEmitter::prefetch_ahead_of(Instruction& access) {
   const Shape address = shapes().of(pointer);
   const std::uint64_t size = scalar_.getDataLayout().getTypeStoreSize(type).getFixedValue();
   if (!address.is_strided() || address.stride != static_cast<std::int64_t>(size)) return;
+  constexpr unsigned to_second_cache = 2, to_all_caches = 3, data = 1;
   Value* distance = nullptr;
+  unsigned locality = to_all_caches;
   if (flow_.loop_depth(current_) != 0) {
     distance = step_of_turn(pointer);
+    if (distance != nullptr) distance = b.CreateMul(distance, b.getInt64(turns_ahead(*flow_.loop_of(current_))));
+    locality = to_second_cache;
   } else if (width_.has_rows() && !flow_.has_meetings()) {
     distance = b.getInt64(size * width_.block[0]);
   }
@@ -115,14 +130,13 @@ void VectorEmitter::prefetch_ahead_of(Instruction& access) {
   if (!prefetched_.insert(base_of(unchecked(base_of(pointer)))).second) return;
   constexpr std::uint64_t cache_line = 64;
   const unsigned writes = llvm::isa<llvm::StoreInst>(access) ? 1 : 0;
-  constexpr unsigned to_all_caches = 3, data = 1;
   const unsigned rows = parts_of(address);
   for (unsigned k = 0; k < rows; ++k) {
     Value* ahead = b.CreateGEP(b.getInt8Ty(), first_lane(pointer, k), distance);
     for (std::uint64_t line = 0; line < size * width_.group() / rows; line += cache_line) {
       b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
-                        {b.CreateConstGEP1_64(b.getInt8Ty(), ahead, line), b.getInt32(writes),
-                         b.getInt32(to_all_caches), b.getInt32(data)});
+                        {b.CreateConstGEP1_64(b.getInt8Ty(), ahead, line), b.getInt32(writes), b.getInt32(locality),
+                         b.getInt32(data)});
     }
   }
 }

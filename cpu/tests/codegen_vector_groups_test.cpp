@@ -31,13 +31,14 @@ std::string index(const std::string& value, const std::string& step) {
   return zero + ("add.u32 %r6, %r5, " + value + ";\nmad.lo.u32 %r6, %r0, " + step + ", %r6;\n");
 }
 
-unsigned fetches(const std::string& body, std::uint32_t x, std::uint32_t y) {
+unsigned fetches(const std::string& body, std::uint32_t x, std::uint32_t y, const std::string& where = "") {
   TestModule module(kernel(body), FormOfCode::Vector);
   const std::string ir =
       codegen::dump_ir(module.module(), 0, {.form = FormOfCode::Vector, .block = {x, y, 1}, .march = "x86-64-v3"});
   const std::string call = "call void @llvm.prefetch";
   unsigned count = 0;
-  for (std::size_t at = ir.find(call); at != std::string::npos; at = ir.find(call, at + 1)) ++count;
+  for (std::size_t at = ir.find(call); at != std::string::npos; at = ir.find(call, at + 1))
+    if (ir.substr(at, ir.find('\n', at) - at).find(where) != std::string::npos) ++count;
   return count;
 }
 
@@ -171,8 +172,8 @@ TEST(VectorGroups, fetch_ahead_for_the_next_block_where_rows_are_short) {
       << "places that are no row";
 }
 
-TEST(VectorGroups, fetch_ahead_for_the_next_turn_of_a_loop_over_a_grid) {
-  EXPECT_GE(fetches(loop_by("%nctaid.x"), 256, 1), 2U);
+TEST(VectorGroups, fetch_ahead_for_turns_to_come_of_a_loop_over_a_grid) {
+  EXPECT_GE(fetches(loop_by("%nctaid.x"), 256, 1, ", i32 0, i32 2, i32 1)"), 2U) << "to the second cache";
   EXPECT_EQ(fetches(loop_by("512"), 256, 1), 0U) << "a step that a processor learns";
   EXPECT_EQ(fetches(loop_by("%laneid"), 256, 1), 0U) << "no row behind the first turn";
 }
