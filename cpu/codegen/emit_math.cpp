@@ -17,11 +17,8 @@ Value* square_root(FunctionEmitter& f, Value* a) { return f.intrinsic(llvm::Intr
 
 Value* reciprocal(FunctionEmitter& f, Value* a) { return f.b.CreateFDiv(llvm::ConstantFP::get(a->getType(), 1.0), a); }
 
-Value* reciprocal_root(FunctionEmitter& f, Value* a) {
-  if (a->getType()->isDoubleTy()) return reciprocal(f, square_root(f, a));
-  Value* wide = f.b.CreateFPExt(a, f.b.getDoubleTy());
-  return f.b.CreateFPTrunc(reciprocal(f, square_root(f, wide)), f.b.getFloatTy());
-}
+/// Of floats within 2^-23.4: each of the two is rounded, and 2^-22.9 is documented.
+Value* reciprocal_root(FunctionEmitter& f, Value* a) { return reciprocal(f, square_root(f, a)); }
 
 /// div.approx is a * (1 / b), and for |b| > 2^126 its reciprocal is documented to be 0.
 Value* approximate_quotient(FunctionEmitter& f, Value* a, Value* b) {

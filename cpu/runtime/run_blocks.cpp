@@ -21,8 +21,8 @@ namespace {
 /// Stack of the fiber that runs plain loops: one device thread's frame at a time.
 constexpr std::size_t kSmallestStack = 64 * 1024;
 
-/// Blocks of a row that run together: many enough for a few pages, few enough that caches keep their rows.
-constexpr std::uint64_t kLongestRow = 32;
+/// Blocks of a row that run together: many enough for several pages, few enough that caches keep their rows.
+constexpr std::uint64_t kLongestRow = 128;
 
 using Clock = std::chrono::steady_clock;
 
