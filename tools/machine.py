@@ -15,9 +15,12 @@ def machine():
         gpu_text = gpu.stdout.strip() or gpu.stderr.strip()
     except FileNotFoundError:
         gpu_text = "none"
-    cpu = re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
+    about = dict(re.findall(r"^([^\t:]+?)\s*: (.*)", Path("/proc/cpuinfo").read_text(), re.MULTILINE))
+    cpu = about.get("model name", platform.processor())
+    if "cpu family" in about:  # virtual machines name several generations alike
+        cpu += f", family {about['cpu family']}, model {about['model']}"
     return [
         f"gpu: {gpu_text}",
-        f"cpu: {os.cpu_count()} x {cpu[1] if cpu else platform.processor()}",
+        f"cpu: {os.cpu_count()} x {cpu}",
         f"system: {platform.platform()}, Python {platform.python_version()}",
     ]
