@@ -18,6 +18,7 @@
 #include "cpu/codegen/hoist_checks.hpp"
 #include "cpu/codegen/host_target.hpp"
 #include "cpu/codegen/mask_lanes.hpp"
+#include "cpu/codegen/narrow_masks.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -63,6 +64,8 @@ llvm::FunctionPassManager whole_function(bool checked, bool has_mask_registers) 
   }
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());
+  passes.addPass(NarrowMasksPass());
+  passes.addPass(ForwardStoresPass());
   if (!has_mask_registers) passes.addPass(MaskLanesPass());
   return passes;
 }

@@ -1,6 +1,7 @@
 // Indices and memory in the vector form against the scalar reference.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstring>
 #include <numeric>
 
@@ -39,6 +40,33 @@ TEST(VectorForm, extends_indices_whose_bounds_it_knows_as_each_lane_would) {
       for (const unsigned threads : {40U, 512U}) {
         EXPECT_EQ(run_form(text, FormOfCode::Vector, threads), run_form(text, FormOfCode::Scalar, threads))
             << index << type << threads;
+      }
+    }
+  }
+}
+
+TEST(VectorForm, accesses_no_more_than_the_first_lanes_where_only_they_do) {
+  for (const char* const march : {"x86-64-v3", ""}) {
+    for (const unsigned first : {1U, 2U, 3U, 4U, 6U, 8U, 15U, 16U}) {
+      const std::string number = std::to_string(first);
+      const std::string text = kernel(
+          ".shared .align 16 .b8 tile[512];\n.reg .u32 %mine;\nmov.u32 %mine, tile;\nshl.b32 %r2, %r0, 2;\n"
+          "add.u32 %mine, %mine, %r2;\nmul.lo.u32 %r4, %r0, %r0;\nst.shared.u32 [%mine], %r4;\nbar.sync 0;\n"
+          "mov.u32 %r3, 7;\nmov.u32 %r5, 5;\nsetp.gt.s32 %p0, %r0, " +
+          std::to_string(first - 1) + ";\n@%p0 bra L0;\nld.shared.u32 %r3, [%mine+" + std::to_string(4 * first) +
+          "];\nadd.u32 %r4, %r4, %r3;\nst.shared.u32 [%mine], %r4;\nld.shared.u32 %r5, [%mine];\n"
+          "L0: bar.sync 0;\n"
+          "ld.shared.u32 %r1, [%mine];\nmad.lo.u32 %r1, %r1, 31, %r3;\nmad.lo.u32 %r1, %r1, 31, %r5;\n");
+      TestModule module(text, FormOfCode::Vector);
+      if (*march != '\0') module.march = march;
+      Words out(32);
+      module.launch("k", {1, 1, 1}, {32, 1, 1}, out.data());
+      EXPECT_EQ(module.refusal, "");
+      EXPECT_EQ(out, run_form(text, FormOfCode::Scalar, 32)) << number << march;
+      const std::string ir =
+          codegen::dump_ir(module.module(), 0, {.form = FormOfCode::Vector, .block = {32, 1, 1}, .march = march});
+      if (first > 1 && std::has_single_bit(first)) {  // whether one lane is alone turns out as the code runs
+        EXPECT_EQ(ir.find("call void @llvm.masked.store"), std::string::npos) << number;
       }
     }
   }
