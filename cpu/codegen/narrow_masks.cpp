@@ -34,18 +34,16 @@ llvm::Align alignment_of(const llvm::IntrinsicInst& access, unsigned operand) {
   return llvm::cast<llvm::ConstantInt>(access.getArgOperand(operand))->getAlignValue();
 }
 
-/// Numbers from 0 to `count` - 1, then those that are `beyond` more than their place, up to `size`.
-llvm::SmallVector<int, 64> picks(unsigned count, unsigned size, unsigned beyond) {
-  llvm::SmallVector<int, 64> result(size);
-  std::iota(result.begin(), result.begin() + count, 0);
-  std::iota(result.begin() + count, result.end(), static_cast<int>(beyond + count));
+/// Numbers from 0 to `count` - 1.
+llvm::SmallVector<int, 64> first_numbers(unsigned count) {
+  llvm::SmallVector<int, 64> result(count);
+  std::iota(result.begin(), result.end(), 0);
   return result;
 }
 
 void narrow_load(llvm::IntrinsicInst& load, unsigned count) {
   llvm::IRBuilder<> b(&load);
   auto* type = llvm::cast<llvm::FixedVectorType>(load.getType());
-  const unsigned lanes = type->getNumElements();
   Value* others = load.getArgOperand(3);
   Value* made = nullptr;
   if (count == 1) {
@@ -54,10 +52,9 @@ void narrow_load(llvm::IntrinsicInst& load, unsigned count) {
   } else {
     auto* shorter = llvm::FixedVectorType::get(type->getElementType(), count);
     made = b.CreateAlignedLoad(shorter, load.getArgOperand(0), alignment_of(load, 1));
-    llvm::SmallVector<int, 64> wide = picks(count, lanes, 0);
-    std::fill(wide.begin() + count, wide.end(), -1);
-    made = b.CreateShuffleVector(made, wide);
-    if (!llvm::isa<llvm::UndefValue>(others)) made = b.CreateShuffleVector(made, others, picks(count, lanes, lanes));
+    llvm::SmallVector<int, 64> picks = first_numbers(count);
+    picks.resize(type->getNumElements(), llvm::PoisonMaskElem);
+    made = b.CreateSelect(load.getArgOperand(2), b.CreateShuffleVector(made, picks), others);
   }
   load.replaceAllUsesWith(made);
   load.eraseFromParent();
@@ -66,8 +63,8 @@ void narrow_load(llvm::IntrinsicInst& load, unsigned count) {
 void narrow_store(llvm::IntrinsicInst& store, unsigned count) {
   llvm::IRBuilder<> b(&store);
   Value* value = store.getArgOperand(0);
-  value = count == 1 ? b.CreateExtractElement(value, std::uint64_t{0})
-                     : b.CreateShuffleVector(value, picks(count, count, 0));
+  value =
+      count == 1 ? b.CreateExtractElement(value, std::uint64_t{0}) : b.CreateShuffleVector(value, first_numbers(count));
   b.CreateAlignedStore(value, store.getArgOperand(1), alignment_of(store, 2));
   store.eraseFromParent();
 }

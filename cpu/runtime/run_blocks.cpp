@@ -48,14 +48,13 @@ void run_plain_loop(void* argument) {
   auto& [grid, chunk, until, taken, block] = *static_cast<PlainLoop*>(argument);
   const RunBlock run_block = grid.code->run_block;
   const bool is_in_order = !checker::seed() && grid.state.cluster_size == 1;
-  const bool runs_rows = grid.code->info.runs_rows && run_block && is_in_order;
+  const bool runs_rows = grid.code->info.runs_rows && is_in_order;
   while (until == Clock::time_point::max() || Clock::now() < until) {
     const std::uint64_t first = grid.next_block.fetch_add(chunk, std::memory_order_relaxed);
     if (first >= grid.block_count) return;
     const std::uint64_t last = std::min(first + chunk, grid.block_count);
     taken += last - first;
-    std::uint32_t together = 1;
-    for (std::uint64_t index = first; index < last; index += together) {
+    for (std::uint64_t index = first; index < last; index += block.row_blocks) {
       if (grid.is_abandoned()) return;
       const std::uint64_t number = is_in_order ? index : shuffled_block(grid, index);
       if (is_in_order && index != first)
@@ -63,11 +62,8 @@ void run_plain_loop(void* argument) {
       else
         set_block_id(block, grid, number);
       if (block.checks) BlockChecks::of(block).begin(number);
-      if (runs_rows) {
-        const std::uint64_t left = std::min<std::uint64_t>(last - index, grid.state.grid[0] - block.block_id[0]);
-        together = static_cast<std::uint32_t>(std::min(left, kLongestRow));
-      }
-      block.row_blocks = together;
+      const std::uint64_t left_of_row = std::min<std::uint64_t>(last - index, grid.state.grid[0] - block.block_id[0]);
+      block.row_blocks = runs_rows ? static_cast<std::uint32_t>(std::min(left_of_row, kLongestRow)) : 1;
       if (run_block)
         run_block(&block);
       else
