@@ -1,7 +1,7 @@
-# Finds the folder with cuda.h: $CUDA_HOME/include if the variable is set, else the PyPI headers in the environment of
+# Finds the folder with cuda.h: $CUDA_HOME/include if the variable is set (empty: it is not), else the PyPI headers in the environment of
 # the Python interpreter in use (nvidia-cuda-runtime). A toolkit that merely lies around is not used.
 # Result: target CudaHeaders::CudaHeaders.
-if(DEFINED ENV{CUDA_HOME})
+if(NOT "$ENV{CUDA_HOME}" STREQUAL "")
   set(_candidates "$ENV{CUDA_HOME}/include")
 else()
   file(GLOB _candidates
