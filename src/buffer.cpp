@@ -10,13 +10,13 @@
 #include "cucore/stream.hpp"
 #include "src/detail/buffer_state.hpp"
 #include "src/detail/closed.hpp"
+#include "src/detail/hexadecimal.hpp"
 #include "src/detail/release_report.hpp"
 
 namespace cucore {
 namespace detail {
 std::string describe(const BufferState& buffer) {
-  return "Buffer " + hexadecimal(reinterpret_cast<const void*>(buffer.address)) + " of " + std::to_string(buffer.size) +
-         " bytes";
+  return "Buffer " + hexadecimal(buffer.address) + " of " + std::to_string(buffer.size) + " bytes";
 }
 
 namespace {

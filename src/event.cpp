@@ -11,6 +11,7 @@
 #include "src/detail/create.hpp"
 #include "src/detail/deferred_release.hpp"
 #include "src/detail/event_state.hpp"
+#include "src/detail/hexadecimal.hpp"
 #include "src/detail/pools_set_aside.hpp"
 #include "src/detail/stream_state.hpp"
 #include "src/detail/wait.hpp"

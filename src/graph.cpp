@@ -8,6 +8,7 @@
 #include "src/detail/closed.hpp"
 #include "src/detail/context_scope.hpp"
 #include "src/detail/graph_exec_state.hpp"
+#include "src/detail/hexadecimal.hpp"
 #include "src/detail/stream_state.hpp"
 #include "src/driver/table.hpp"
 

@@ -9,6 +9,7 @@
 #include "cucore/error.hpp"
 #include "src/detail/buffer_state.hpp"
 #include "src/detail/context_scope.hpp"
+#include "src/detail/hexadecimal.hpp"
 #include "src/detail/stream_state.hpp"
 #include "src/driver/table.hpp"
 
@@ -85,10 +86,7 @@ void GraphMemoryResource::deallocate(DevicePointer address, std::size_t size, co
   const detail::StreamState& order = detail::open_stream(stream.state(), "deallocate");
   driver::check(
       driver::table().cuMemFreeAsync(address, order.handle), "cuMemFreeAsync",
-      [&] {
-        return std::to_string(size) + " bytes of a graph at " +
-               detail::hexadecimal(reinterpret_cast<const void*>(address)) + " in " + describe(order);
-      },
+      [&] { return std::to_string(size) + " bytes of a graph at " + hexadecimal(address) + " in " + describe(order); },
       "close the buffer while its graph is captured, or after the graph has been launched");
 }
 

@@ -12,19 +12,15 @@
 #include "src/detail/buffer_state.hpp"
 #include "src/detail/closed.hpp"
 #include "src/detail/context_scope.hpp"
+#include "src/detail/hexadecimal.hpp"
 #include "src/detail/owning_handle.hpp"
 #include "src/detail/release_report.hpp"
 
 namespace cucore {
 namespace detail {
 
-struct GraphicsTraits {
-  using Handle = driver::CUgraphicsResource;
+struct GraphicsTraits : ReleasedBy<&driver::Table::cuGraphicsUnregisterResource> {
   static constexpr const char* call = "cuGraphicsUnregisterResource";
-  static constexpr bool anywhere = false;
-  static driver::CUresult release(const driver::Table& table, Handle handle) {
-    return table.cuGraphicsUnregisterResource(handle);
-  }
 };
 
 class GraphicsMapping;

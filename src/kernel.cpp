@@ -8,6 +8,7 @@
 #include "src/detail/context_scope.hpp"
 #include "src/detail/context_state.hpp"
 #include "src/detail/demangle.hpp"
+#include "src/detail/hexadecimal.hpp"
 #include "src/detail/kernel_state.hpp"
 #include "src/detail/parameter_check.hpp"
 #include "src/detail/ptx_entry.hpp"

@@ -14,6 +14,7 @@
 #include "src/detail/code_symbols.hpp"
 #include "src/detail/elf.hpp"
 #include "src/detail/key_parts.hpp"
+#include "src/detail/refuse.hpp"
 #include "src/linker_inputs.hpp"
 #include "src/linker_session.hpp"
 #include "src/toolkit/library.hpp"
@@ -21,33 +22,34 @@
 namespace cucore {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message, const std::string& hint) {
-  throw ValueError({.call = "Linker", .message = message, .hint = hint});
-}
-
 void refuse_what_the_driver_lacks(const LinkerOptions& o, const detail::LinkInputs& inputs) {
   std::string names;
   for (const std::string& name : detail::refused_by_driver(o)) names += (names.empty() ? "" : ", ") + name;
   const std::string hint = "use nvJitLink 12.3 or newer: " + Linker::why_not_nvjitlink();
-  if (!names.empty()) refuse(names + " option is not supported by the driver API", hint);
+  if (!names.empty()) detail::refuse("Linker", names + " option is not supported by the driver API", hint);
   for (const detail::LinkInput& input : inputs.inputs) {
     if (input.type == CodeType(CodeType::ltoir)) {
-      refuse("Unknown code_type \"ltoir\" of input '" + input.name + "': the driver's linker does not know it", hint);
+      detail::refuse("Linker",
+                     "Unknown code_type \"ltoir\" of input '" + input.name + "': the driver's linker does not know it",
+                     hint);
     }
   }
 }
 
 void refuse_for_nvjitlink(const LinkerOptions& o, const detail::LinkInputs& inputs) {
   if (o.optimization_level && *o.optimization_level != 0 && *o.optimization_level != 3) {
-    refuse("optimization_level=" + std::to_string(*o.optimization_level) + ": nvJitLink takes 0 and 3", "use 0 or 3");
+    detail::refuse("Linker",
+                   "optimization_level=" + std::to_string(*o.optimization_level) + ": nvJitLink takes 0 and 3",
+                   "use 0 or 3");
   }
   const bool may_have_ir = inputs.any(CodeType::ltoir) || inputs.any(CodeType::fatbin) ||
                            inputs.any(CodeType::object) || inputs.any(CodeType::library);
   if (o.link_time_optimization.value_or(false) && !may_have_ir) {
-    refuse("link_time_optimization=true, but no input is LTO-IR", "compile the inputs to ltoir, or leave it unset");
+    detail::refuse("Linker", "link_time_optimization=true, but no input is LTO-IR",
+                   "compile the inputs to ltoir, or leave it unset");
   }
   if (inputs.any(CodeType::ltoir) && !o.link_time_optimization.value_or(true)) {
-    refuse("link_time_optimization=false, but there is LTO-IR among the inputs", "leave it unset");
+    detail::refuse("Linker", "link_time_optimization=false, but there is LTO-IR among the inputs", "leave it unset");
   }
 }
 
@@ -91,7 +93,8 @@ struct Linker::State {
     }
     std::string lacking;
     const std::vector<detail::LinkInput> modules = detail::ptx_of_inputs(inputs, arch_of(resolved), lacking);
-    if (!lacking.empty()) refuse("no PTX in " + lacking, "compile it with PTX, which the CPU device needs");
+    if (!lacking.empty())
+      detail::refuse("Linker", "no PTX in " + lacking, "compile it with PTX, which the CPU device needs");
     return open(resolved, CodeType::cubin, modules);
   }
 
@@ -212,16 +215,19 @@ struct Linker::State {
     if (inputs.inputs.size() == 1 && inputs.all(CodeType::ptx)) {
       return ObjectCode::from_ptx(inputs.inputs.front().bytes, options.name, inputs.mapping);  // as it is
     }
-    if (backend == LinkerBackend::driver) refuse("ptx option is not supported by the driver API", "link to cubin");
+    if (backend == LinkerBackend::driver)
+      detail::refuse("Linker", "ptx option is not supported by the driver API", "link to cubin");
     if (!inputs.all(CodeType::ltoir)) {
-      refuse("PTX can only be made of LTO-IR, and not all inputs are", "compile the inputs to ltoir, or link to cubin");
+      detail::refuse("Linker", "PTX can only be made of LTO-IR, and not all inputs are",
+                     "compile the inputs to ltoir, or link to cubin");
     }
     return ObjectCode::from_ptx(complete(*open(resolved, CodeType::ptx)), options.name, inputs.mapping);
   }
 
   ObjectCode link_ltoir(const LinkerOptions& resolved) {
     if (backend == LinkerBackend::driver || !inputs.all(CodeType::ltoir)) {
-      refuse("LTO-IR can only be made of LTO-IR, by nvJitLink", "compile the inputs to ltoir, or link to cubin");
+      detail::refuse("Linker", "LTO-IR can only be made of LTO-IR, by nvJitLink",
+                     "compile the inputs to ltoir, or link to cubin");
     }
     toolkit::nvjitlink();
     const ToolkitLibrary& found = toolkit::nvjitlink_library();
@@ -239,8 +245,9 @@ struct Linker::State {
     if (target == CodeType(CodeType::ptx)) return link_ptx(resolved);
     if (target == CodeType(CodeType::ltoir)) return link_ltoir(resolved);
     if (resolved.arch && resolved.arch->starts_with("compute_")) {
-      refuse("no cubin can be made for arch='" + *resolved.arch + "', which is a virtual architecture",
-             "use arch='sm_" + resolved.arch->substr(8) + "'");
+      detail::refuse("Linker",
+                     "no cubin can be made for arch='" + *resolved.arch + "', which is a virtual architecture",
+                     "use arch='sm_" + resolved.arch->substr(8) + "'");
     }
     return link_cubin(resolved);
   }
@@ -267,7 +274,7 @@ struct Linker::State {
 };
 
 Linker::Linker(const std::vector<ObjectCode>& inputs, LinkerOptions options) : state_(std::make_unique<State>()) {
-  if (inputs.empty()) refuse("At least one ObjectCode is needed", "give the code to link");
+  if (inputs.empty()) detail::refuse("Linker", "At least one ObjectCode is needed", "give the code to link");
   validate(options);
   if (options.name.empty()) options.name = LinkerOptions().name;
   State& state = *state_;
@@ -300,7 +307,8 @@ ObjectCode Linker::link(CodeType target, CompileSettings settings) const {
                       .hint = "make a new Linker"});
   }
   if (target != CodeType(CodeType::cubin) && target != CodeType(CodeType::ptx) && target != CodeType(CodeType::ltoir)) {
-    refuse("Unsupported target type \"" + std::string(target.name()) + "\"", "link to cubin, ptx or ltoir");
+    detail::refuse("Linker", "Unsupported target type \"" + std::string(target.name()) + "\"",
+                   "link to cubin, ptx or ltoir");
   }
   if (const auto known = state.results.find(target.value()); known != state.results.end()) {
     report.log = state.info_log;

@@ -8,27 +8,25 @@
 #include "src/detail/device_units.hpp"
 #include "src/detail/elf.hpp"
 #include "src/detail/fatbin.hpp"
+#include "src/detail/refuse.hpp"
 
 namespace cucore::detail {
 namespace {
-
-[[noreturn]] void refuse(const std::string& message, const std::string& hint) {
-  throw ValueError({.call = "Linker", .message = message, .hint = hint});
-}
 
 // Linkers believe what their inputs say of themselves, so those are looked at first.
 void refuse_damaged(const LinkInput& input) {
   if (input.type == CodeType(CodeType::cubin)) {
     if (const char* fault = elf_fault(input.bytes))
-      refuse(quoted(input) + " is no cubin: " + fault, "compile it again");
+      refuse("Linker", quoted(input) + " is no cubin: " + fault, "compile it again");
     return;
   }
   const DeviceUnits found = device_units(input.type, input.bytes);
   if (!found.fault.empty()) {
-    refuse(quoted(input) + " is no " + std::string(input.type.name()) + ": " + found.fault, "compile it again");
+    refuse("Linker", quoted(input) + " is no " + std::string(input.type.name()) + ": " + found.fault,
+           "compile it again");
   }
   if (input.type == CodeType(CodeType::object) && found.units.empty() && found.has_whole_programs) {
-    refuse(quoted(input) + " has device code that is not relocatable, which linkers pass over",
+    refuse("Linker", quoted(input) + " has device code that is not relocatable, which linkers pass over",
            "compile it with nvcc -rdc=true");
   }
 }
@@ -58,9 +56,9 @@ LinkInputs read_inputs(const std::vector<ObjectCode>& codes) {
     if (input.name.empty() || uses[code.name()] > 1) {
       input.name += (input.name.empty() ? "input " : ", input ") + std::to_string(i + 1);
     }
-    if (input.bytes.empty()) refuse(quoted(input) + " is empty", "compile it again");
+    if (input.bytes.empty()) refuse("Linker", quoted(input) + " is empty", "compile it again");
     if (input.type == CodeType(CodeType::ptx) && input.bytes.find('\0') != std::string::npos) {
-      refuse(quoted(input) + " has a NUL character inside", "PTX is text");
+      refuse("Linker", quoted(input) + " has a NUL character inside", "PTX is text");
     }
     refuse_damaged(input);
     for (const auto& [spelling, symbol] : code.symbol_mapping()) result.mapping.emplace(spelling, symbol);
@@ -87,7 +85,7 @@ void refuse_other_architectures(const LinkInputs& inputs, std::string_view arch)
       }
     }
     if (!usable) {
-      refuse(quoted(input) + " is for " + its + " and cannot be linked for " + std::string(arch),
+      refuse("Linker", quoted(input) + " is for " + its + " and cannot be linked for " + std::string(arch),
              "compile it for " + std::string(arch) + ", or link for its architecture");
     }
   }

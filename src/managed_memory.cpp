@@ -11,6 +11,7 @@
 #include "cucore/stream.hpp"
 #include "src/detail/buffer_state.hpp"
 #include "src/detail/closed.hpp"
+#include "src/detail/hexadecimal.hpp"
 #include "src/detail/memory_location.hpp"
 #include "src/detail/pool_state.hpp"
 
@@ -219,10 +220,8 @@ void ManagedMemoryResource::deallocate(DevicePointer address, std::size_t size, 
   const detail::StreamState& order = detail::open_stream(stream.state(), "deallocate");
   driver::check(driver::table().cuStreamSynchronize(order.handle), "cuStreamSynchronize",
                 [&] { return describe(order); });
-  driver::check(driver::table().cuMemFree(address), "cuMemFree", [&] {
-    return std::to_string(size) + " bytes of managed memory at " +
-           detail::hexadecimal(reinterpret_cast<const void*>(address));
-  });
+  driver::check(driver::table().cuMemFree(address), "cuMemFree",
+                [&] { return std::to_string(size) + " bytes of managed memory at " + hexadecimal(address); });
 }
 
 bool ManagedBuffer::read_mostly() const {

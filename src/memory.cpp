@@ -5,6 +5,7 @@
 #include "cucore/error.hpp"
 #include "src/detail/buffer_state.hpp"
 #include "src/detail/closed.hpp"
+#include "src/detail/hexadecimal.hpp"
 #include "src/detail/stream_state.hpp"
 
 namespace cucore {
@@ -51,10 +52,8 @@ void LegacyPinnedMemoryResource::deallocate(DevicePointer address, std::size_t s
   if (address == 0) return;
   const detail::StreamState& order = open_stream(stream.state(), "deallocate");
   wait_for(order);
-  driver::check(driver::table().cuMemFreeHost(reinterpret_cast<void*>(address)), "cuMemFreeHost", [&] {
-    return bytes_of(size, "LegacyPinnedMemoryResource") + " at " +
-           detail::hexadecimal(reinterpret_cast<const void*>(address));
-  });
+  driver::check(driver::table().cuMemFreeHost(reinterpret_cast<void*>(address)), "cuMemFreeHost",
+                [&] { return bytes_of(size, "LegacyPinnedMemoryResource") + " at " + hexadecimal(address); });
 }
 
 std::shared_ptr<SynchronousMemoryResource> SynchronousMemoryResource::create(const Device& device) {
@@ -82,10 +81,8 @@ void SynchronousMemoryResource::deallocate(DevicePointer address, std::size_t si
   const detail::StreamState& order = open_stream(stream.state(), "deallocate");
   wait_for(order);
   ContextScope scope(detail::primary_context(device_id_)->handle);
-  driver::check(driver::table().cuMemFree(address), "cuMemFree", [&] {
-    return bytes_of(size, "SynchronousMemoryResource") + " at " +
-           detail::hexadecimal(reinterpret_cast<const void*>(address));
-  });
+  driver::check(driver::table().cuMemFree(address), "cuMemFree",
+                [&] { return bytes_of(size, "SynchronousMemoryResource") + " at " + hexadecimal(address); });
   scope.restore();
 }
 

@@ -10,6 +10,7 @@
 #include "cucore/memory.hpp"
 #include "src/detail/buffer_state.hpp"
 #include "src/detail/closed.hpp"
+#include "src/detail/hexadecimal.hpp"
 #include "src/detail/mapped_pointers.hpp"
 #include "src/detail/pool_state.hpp"
 #include "src/detail/stream_state.hpp"
@@ -25,7 +26,7 @@ std::size_t bytes_from(DevicePointer address) {
   DevicePointer start = 0;
   std::size_t size = 0;
   const driver::Table& table = driver::table();
-  const auto on = [&] { return "address " + detail::hexadecimal(reinterpret_cast<const void*>(address)); };
+  const auto on = [&] { return "address " + hexadecimal(address); };
   driver::check(table.cuPointerGetAttribute(&start, driver::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address),
                 "cuPointerGetAttribute", on);
   driver::check(table.cuPointerGetAttribute(&size, driver::CU_POINTER_ATTRIBUTE_RANGE_SIZE, address),
@@ -68,9 +69,8 @@ IpcBufferDescriptor PoolMemoryResource::descriptor_of(DevicePointer address, std
     is_exported_ = true;
   }
   driver::CUmemPoolPtrExportData data{};
-  driver::check(driver::table().cuMemPoolExportPointer(&data, address), "cuMemPoolExportPointer", [&] {
-    return std::to_string(size) + " bytes at " + detail::hexadecimal(reinterpret_cast<const void*>(address));
-  });
+  driver::check(driver::table().cuMemPoolExportPointer(&data, address), "cuMemPoolExportPointer",
+                [&] { return std::to_string(size) + " bytes at " + hexadecimal(address); });
   IpcBufferDescriptor descriptor{.size = size};
   static_assert(sizeof data.reserved == sizeof descriptor.payload);
   std::memcpy(descriptor.payload.data(), data.reserved, sizeof data.reserved);

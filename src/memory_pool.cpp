@@ -8,6 +8,7 @@
 #include "cucore/memory.hpp"
 #include "src/detail/buffer_state.hpp"
 #include "src/detail/closed.hpp"
+#include "src/detail/hexadecimal.hpp"
 #include "src/detail/mapped_pointers.hpp"
 #include "src/detail/pool_state.hpp"
 #include "src/detail/stream_state.hpp"
@@ -93,8 +94,7 @@ void PoolMemoryResource::deallocate(DevicePointer address, std::size_t size, con
   const detail::StreamState& order = open_stream(stream.state(), "deallocate");
   const auto free = [&] {
     driver::check(driver::table().cuMemFreeAsync(address, order.handle), "cuMemFreeAsync", [&] {
-      return std::to_string(size) + " bytes at " + detail::hexadecimal(reinterpret_cast<const void*>(address)) +
-             " in " + describe(order);
+      return std::to_string(size) + " bytes at " + hexadecimal(address) + " in " + describe(order);
     });
   };
   return mapped_ == nullptr ? free() : mapped_->close(address, free);

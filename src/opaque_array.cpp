@@ -15,6 +15,7 @@
 #include "src/detail/buffer_state.hpp"
 #include "src/detail/closed.hpp"
 #include "src/detail/context_scope.hpp"
+#include "src/detail/hexadecimal.hpp"
 #include "src/detail/stream_state.hpp"
 
 namespace cucore {

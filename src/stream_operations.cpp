@@ -5,6 +5,7 @@
 #include "cucore/error.hpp"
 #include "cucore/stream.hpp"
 #include "src/detail/context_scope.hpp"
+#include "src/detail/hexadecimal.hpp"
 #include "src/detail/release_report.hpp"
 #include "src/detail/stream_state.hpp"
 #include "src/driver/table.hpp"
@@ -38,11 +39,7 @@ template <class Call>
 void on_memory(const StreamState& stream, const char* call, DevicePointer address, Call&& operation) {
   ContextScope scope(detail::context_handle(stream));
   driver::check(
-      operation(driver::table()), call,
-      [&] {
-        return "address " + detail::hexadecimal(reinterpret_cast<const void*>(static_cast<std::uintptr_t>(address))) +
-               " in " + describe(stream);
-      },
+      operation(driver::table()), call, [&] { return "address " + hexadecimal(address) + " in " + describe(stream); },
       "give an address aligned to the value's size, in memory that is not of a pool: LegacyPinnedMemoryResource's");
   scope.restore();
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cucore/error.hpp"
+#include "src/detail/refuse.hpp"
 
 namespace cucore {
 namespace {
@@ -14,8 +15,7 @@ using Numbers = StridedLayout::Numbers;
 using Axes = StridedLayout::Axes;
 
 [[noreturn]] void refuse(const char* call, std::string message, std::string hint = {}) {
-  throw ValueError(
-      {.call = std::string("StridedLayout::") + call, .message = std::move(message), .hint = std::move(hint)});
+  detail::refuse(std::string("StridedLayout::") + call, std::move(message), std::move(hint));
 }
 
 [[noreturn]] void overflow() {

@@ -7,6 +7,8 @@
 
 #include "cucore/error.hpp"
 #include "src/detail/context_state.hpp"
+#include "src/detail/hexadecimal.hpp"
+#include "src/detail/refuse.hpp"
 #include "src/driver/table.hpp"
 
 namespace cucore {
@@ -15,12 +17,12 @@ namespace {
 using Numbers = std::vector<std::int64_t>;
 
 [[noreturn]] void refuse(const char* call, std::string message, std::string hint = {}) {
-  throw ValueError({.call = std::string("TensorMap::") + call, .message = std::move(message), .hint = std::move(hint)});
+  detail::refuse(std::string("TensorMap::") + call, std::move(message), std::move(hint));
 }
 
 void check_address(const char* call, DevicePointer address) {
   if (address % 16 == 0) return;
-  refuse(call, "the address " + detail::hexadecimal(reinterpret_cast<void*>(address)) + " is not aligned to 16 bytes");
+  refuse(call, "the address " + hexadecimal(address) + " is not aligned to 16 bytes");
 }
 
 // One number for each axis, in a range.
@@ -101,7 +103,7 @@ struct Geometry {
 };
 
 std::string of(const Geometry& geometry) {
-  return "a tensor of " + std::to_string(geometry.rank) + " axes at " + detail::hexadecimal(geometry.address);
+  return "a tensor of " + std::to_string(geometry.rank) + " axes at " + hexadecimal(geometry.address);
 }
 
 }  // namespace
@@ -175,8 +177,7 @@ void TensorMap::replace_address(DevicePointer address) {
   TensorMap changed = *this;  // whole or not at all
   driver::check(driver::table().cuTensorMapReplaceAddress(reinterpret_cast<driver::CUtensorMap*>(&changed),
                                                           reinterpret_cast<void*>(address)),
-                "cuTensorMapReplaceAddress",
-                [&] { return "the address " + detail::hexadecimal(reinterpret_cast<void*>(address)); });
+                "cuTensorMapReplaceAddress", [&] { return "the address " + hexadecimal(address); });
   *this = changed;
 }
 

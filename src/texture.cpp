@@ -13,6 +13,7 @@
 #include "src/detail/buffer_state.hpp"
 #include "src/detail/closed.hpp"
 #include "src/detail/context_scope.hpp"
+#include "src/detail/refuse.hpp"
 
 namespace cucore {
 namespace detail {
@@ -139,10 +140,6 @@ driver::CUDA_TEXTURE_DESC native(const TextureObjectOptions& options) {
   native.maxMipmapLevelClamp = options.max_mipmap_level_clamp;
   std::ranges::copy(options.border_color, native.borderColor);
   return native;
-}
-
-[[noreturn]] void refuse(const char* call, std::string message, std::string hint = {}) {
-  throw ValueError({.call = call, .message = std::move(message), .hint = std::move(hint)});
 }
 
 // Arrays are a device's; memory of a buffer may be of any that the device can reach.

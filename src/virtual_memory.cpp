@@ -13,6 +13,7 @@
 #include "cucore/stream.hpp"
 #include "src/detail/buffer_state.hpp"
 #include "src/detail/closed.hpp"
+#include "src/detail/hexadecimal.hpp"
 #include "src/detail/memory_location.hpp"
 #include "src/detail/release_report.hpp"
 
@@ -43,7 +44,7 @@ struct VirtualAllocations {
 namespace {
 
 std::string range_of(const VirtualPieces::Piece& piece) {
-  return std::to_string(piece.size) + " bytes at " + hexadecimal(reinterpret_cast<const void*>(piece.address));
+  return std::to_string(piece.size) + " bytes at " + hexadecimal(piece.address);
 }
 
 /// Undoes what was not kept: allocations under way, and old pieces that new ones have replaced.

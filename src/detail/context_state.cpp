@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/detail/context_scope.hpp"
+#include "src/detail/hexadecimal.hpp"
 #include "src/detail/release_report.hpp"
 
 namespace cucore::detail {
@@ -72,12 +73,6 @@ std::string describe(const ContextState& context) {
 }
 
 std::string describe_device(int ordinal) { return "Device " + std::to_string(ordinal); }
-
-std::string hexadecimal(const void* handle) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(handle)));
-  return text;
-}
 
 int device_count() {
   Primaries& all = primaries();

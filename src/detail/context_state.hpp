@@ -53,7 +53,4 @@ int device_count();
 /// "Device 0".
 std::string describe_device(int ordinal);
 
-/// "0x7f...", for messages.
-std::string hexadecimal(const void* handle);
-
 }  // namespace cucore::detail

@@ -3,6 +3,7 @@
 #include "src/detail/event_state.hpp"
 #include "src/detail/graph_callbacks.hpp"
 #include "src/detail/graph_request.hpp"
+#include "src/detail/hexadecimal.hpp"
 #include "src/detail/kernel_state.hpp"
 #include "src/driver/table.hpp"
 

@@ -8,6 +8,7 @@
 #include "src/detail/closed.hpp"
 #include "src/detail/context_state.hpp"
 #include "src/detail/graph_callbacks.hpp"
+#include "src/detail/hexadecimal.hpp"
 #include "src/driver/table.hpp"
 
 namespace cucore::detail {

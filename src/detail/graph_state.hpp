@@ -33,20 +33,12 @@ namespace cucore::detail {
 struct CallbackErrors;
 struct HostCallback;
 
-struct GraphTraits {
-  using Handle = driver::CUgraph;
+struct GraphTraits : ReleasedBy<&driver::Table::cuGraphDestroy, /*anywhere=*/true> {
   static constexpr const char* call = "cuGraphDestroy";
-  static constexpr bool anywhere = true;
-  static driver::CUresult release(const driver::Table& table, Handle handle) { return table.cuGraphDestroy(handle); }
 };
 
-struct GraphExecTraits {
-  using Handle = driver::CUgraphExec;
+struct GraphExecTraits : ReleasedBy<&driver::Table::cuGraphExecDestroy, /*anywhere=*/true> {
   static constexpr const char* call = "cuGraphExecDestroy";
-  static constexpr bool anywhere = true;
-  static driver::CUresult release(const driver::Table& table, Handle handle) {
-    return table.cuGraphExecDestroy(handle);
-  }
 };
 
 /// Owners in a user object of the driver's that no graph has yet. Empty if there are no owners.

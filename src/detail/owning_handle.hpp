@@ -78,31 +78,50 @@ class OwningHandle {
   ContextHandle context_ = nullptr;
 };
 
-struct StreamTraits {
-  using Handle = driver::CUstream;
+/// Traits of a handle that one driver function releases; what derives from it adds that function's name.
+template <auto function, bool anywhere_ = false>
+struct ReleasedBy;
+template <class HandleType, driver::CUresult (*driver::Table::*function)(HandleType), bool anywhere_>
+struct ReleasedBy<function, anywhere_> {
+  using Handle = HandleType;
+  static constexpr bool anywhere = anywhere_;
+  static driver::CUresult release(const driver::Table& table, Handle handle) { return (table.*function)(handle); }
+};
+
+struct StreamTraits : ReleasedBy<&driver::Table::cuStreamDestroy, /*anywhere=*/true> {
   static constexpr const char* call = "cuStreamDestroy";
-  static constexpr bool anywhere = true;
-  static driver::CUresult release(const driver::Table& table, Handle handle) { return table.cuStreamDestroy(handle); }
 };
 
-struct EventTraits {
-  using Handle = driver::CUevent;
+struct EventTraits : ReleasedBy<&driver::Table::cuEventDestroy, /*anywhere=*/true> {
   static constexpr const char* call = "cuEventDestroy";
-  static constexpr bool anywhere = true;
-  static driver::CUresult release(const driver::Table& table, Handle handle) { return table.cuEventDestroy(handle); }
 };
 
-struct PoolTraits {
-  using Handle = driver::CUmemoryPool;
+struct PoolTraits : ReleasedBy<&driver::Table::cuMemPoolDestroy> {
   static constexpr const char* call = "cuMemPoolDestroy";
-  static constexpr bool anywhere = false;
-  static driver::CUresult release(const driver::Table& table, Handle handle) { return table.cuMemPoolDestroy(handle); }
 };
 
-struct GreenContextTraits {
-  using Handle = driver::CUgreenCtx;
+struct ArrayTraits : ReleasedBy<&driver::Table::cuArrayDestroy> {
+  static constexpr const char* call = "cuArrayDestroy";
+};
+
+struct MipmappedArrayTraits : ReleasedBy<&driver::Table::cuMipmappedArrayDestroy> {
+  static constexpr const char* call = "cuMipmappedArrayDestroy";
+};
+
+struct TextureTraits : ReleasedBy<&driver::Table::cuTexObjectDestroy> {
+  static constexpr const char* call = "cuTexObjectDestroy";
+};
+
+struct SurfaceTraits : ReleasedBy<&driver::Table::cuSurfObjectDestroy> {
+  static constexpr const char* call = "cuSurfObjectDestroy";
+};
+
+struct LibraryTraits : ReleasedBy<&driver::Table::cuLibraryUnload> {
+  static constexpr const char* call = "cuLibraryUnload";
+};
+
+struct GreenContextTraits : ReleasedBy<&driver::Table::cuGreenCtxDestroy> {
   static constexpr const char* call = "cuGreenCtxDestroy";
-  static constexpr bool anywhere = false;
   // A thread is not left with a current context that is gone.
   static driver::CUresult release(const driver::Table& table, Handle handle) {
     driver::CUcontext own = nullptr;
@@ -111,49 +130,8 @@ struct GreenContextTraits {
         table.cuCtxGetCurrent(&current) == driver::CUDA_SUCCESS && current == own) {
       table.cuCtxSetCurrent(nullptr);
     }
-    return table.cuGreenCtxDestroy(handle);
+    return ReleasedBy::release(table, handle);
   }
-};
-
-struct ArrayTraits {
-  using Handle = driver::CUarray;
-  static constexpr const char* call = "cuArrayDestroy";
-  static constexpr bool anywhere = false;
-  static driver::CUresult release(const driver::Table& table, Handle handle) { return table.cuArrayDestroy(handle); }
-};
-
-struct MipmappedArrayTraits {
-  using Handle = driver::CUmipmappedArray;
-  static constexpr const char* call = "cuMipmappedArrayDestroy";
-  static constexpr bool anywhere = false;
-  static driver::CUresult release(const driver::Table& table, Handle handle) {
-    return table.cuMipmappedArrayDestroy(handle);
-  }
-};
-
-struct TextureTraits {
-  using Handle = driver::CUtexObject;
-  static constexpr const char* call = "cuTexObjectDestroy";
-  static constexpr bool anywhere = false;
-  static driver::CUresult release(const driver::Table& table, Handle handle) {
-    return table.cuTexObjectDestroy(handle);
-  }
-};
-
-struct SurfaceTraits {
-  using Handle = driver::CUsurfObject;
-  static constexpr const char* call = "cuSurfObjectDestroy";
-  static constexpr bool anywhere = false;
-  static driver::CUresult release(const driver::Table& table, Handle handle) {
-    return table.cuSurfObjectDestroy(handle);
-  }
-};
-
-struct LibraryTraits {
-  using Handle = driver::CUlibrary;
-  static constexpr const char* call = "cuLibraryUnload";
-  static constexpr bool anywhere = false;
-  static driver::CUresult release(const driver::Table& table, Handle handle) { return table.cuLibraryUnload(handle); }
 };
 
 }  // namespace cucore::detail

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/detail/context_scope.hpp"
+#include "src/detail/hexadecimal.hpp"
 #include "src/detail/release_report.hpp"
 
 namespace cucore::detail {

@@ -1,5 +1,6 @@
 // Device-time lanes of a trace: see trace_spans.hpp.
 #include "src/driver/trace_spans.hpp"
+#include "src/detail/hexadecimal.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -49,13 +50,6 @@ class CurrentContext {
   CUcontext before_ = nullptr;
   bool changed_ = false;
 };
-
-std::string hexadecimal(const void* handle) {
-  std::array<char, 24> digits;
-  std::snprintf(digits.data(), digits.size(), "0x%llx",
-                static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(handle)));
-  return digits.data();
-}
 
 }  // namespace
 
