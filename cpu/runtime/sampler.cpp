@@ -1,8 +1,11 @@
 // The texture unit: see sampler.hpp.
 //
 // A fetch goes: level of detail → (for a cube: direction → face) → for each axis the texels it falls on and their
-// weights → the address mode gives each an index, or the border → decode and add up. Coordinates are computed in
-// double precision, in which scaling a float coordinate by the size is exact.
+// weights → the address mode gives each an index, or the border → decode and add up. The arithmetic is what an H200
+// shows, bit by bit: normalised coordinates have 21 fractional bits, what is lost being cut off towards minus infinity;
+// places between texels are rounded to 1/256; the weights of all the texels of a fetch are whole 256ths that add up to
+// one; their sum is rounded once. Coordinates that are denormal or NaN are zero, so are infinite ones that repeat.
+// Doubles hold all of it exactly.
 #include "cpu/runtime/sampler.hpp"
 
 #include <algorithm>
@@ -19,7 +22,8 @@ namespace {
 namespace op = texel_operation;
 
 constexpr std::int64_t kBorder = -1;
-constexpr double kFractionSteps = 256.0;  // weights are 1.8 fixed point
+constexpr int kWhole = 256;  // weights are 1.8 fixed point
+constexpr double kNormalizedSteps = 2097152.0;
 
 struct Texel {
   float value[4];
@@ -28,9 +32,12 @@ struct Texel {
 /// Where a coordinate falls on one axis: one texel, or two with a weight for the second.
 struct Taps {
   std::int64_t index[2] = {0, 0};
-  double weight = 0.0;  ///< of index[1]
+  int weight = 0;  ///< of index[1], in 256ths
   int count = 1;
 };
+
+/// Weights of the texels at index[x], index[y] and index[z] of the three axes, in 256ths: weights[z][y][x].
+using Weights = int[2][2][2];
 
 struct Face {
   std::int64_t index;
@@ -39,10 +46,48 @@ struct Face {
 
 float float_of(std::uint32_t word) { return std::bit_cast<float>(word); }
 
-/// Far beyond any texture, and safe to turn into an integer; NaN becomes 0.
-double bounded(double coordinate) {
+/// A part of `whole` 256ths, rounded half up.
+int part(int whole, int weight) { return (whole * weight + kWhole / 2) / kWhole; }
+
+/// Shares `whole` out among the texels of a fetch: among slices first, then columns, then rows.
+void share(int whole, const Taps (&taps)[3], Weights& weights) {
+  const int upper = part(whole, taps[2].weight);
+  const int of_slice[2] = {whole - upper, upper};
+  for (int z = 0; z < 2; ++z) {
+    const int right = part(of_slice[z], taps[0].weight);
+    const int left = of_slice[z] - right;
+    weights[z][1][1] = part(right, taps[1].weight);
+    weights[z][0][1] = right - weights[z][1][1];
+    weights[z][0][0] = part(left, kWhole - taps[1].weight);
+    weights[z][1][0] = left - weights[z][0][0];
+  }
+}
+
+/// The nearest float; of two, the one farther from zero.
+float rounded(double value) {
+  const auto nearest = static_cast<float>(value);
+  if (!(std::fabs(value) > std::fabs(double{nearest}))) return nearest;
+  const float beyond = std::nextafter(nearest, std::copysign(INFINITY, nearest));
+  return value - nearest == beyond - value ? beyond : nearest;
+}
+
+/// A level of detail or a length: safe to turn into an integer; NaN becomes 0.
+double bounded(double value) {
   constexpr double kFar = 1099511627776.0;
-  return std::isnan(coordinate) ? 0.0 : std::clamp(coordinate, -kFar, kFar);
+  return std::isnan(value) ? 0.0 : std::clamp(value, -kFar, kFar);
+}
+
+float without_denormals(float value) { return std::fabs(value) >= 0x1p-126F ? value : 0.0F; }  // NaN becomes 0 too
+
+bool repeats(CUaddress_mode mode) { return mode == CU_TR_ADDRESS_MODE_WRAP || mode == CU_TR_ADDRESS_MODE_MIRROR; }
+
+double cut(double normalized) { return std::floor(normalized * kNormalizedSteps) / kNormalizedSteps; }
+
+/// A normalised coordinate, at most so far outside that no offset brings it back.
+double normalized(float coordinate, CUaddress_mode mode) {
+  const double value = without_denormals(coordinate);
+  if (!repeats(mode)) return cut(std::clamp(value, -4096.0, 4096.0));
+  return std::isinf(value) ? 0.0 : cut(std::fmod(value, 2.0));
 }
 
 std::int64_t remainder(std::int64_t index, std::int64_t size) {
@@ -50,8 +95,12 @@ std::int64_t remainder(std::int64_t index, std::int64_t size) {
   return left < 0 ? left + size : left;
 }
 
+bool is_beyond(std::int64_t index, std::int64_t size) { return index < 0 || index >= size; }
+
+std::int64_t inside(std::int64_t index, std::int64_t size) { return std::clamp<std::int64_t>(index, 0, size - 1); }
+
 std::int64_t resolve(std::int64_t index, std::int64_t size, CUaddress_mode mode) {
-  if (index >= 0 && index < size) return index;
+  if (!is_beyond(index, size)) return index;
   switch (mode) {
     case CU_TR_ADDRESS_MODE_WRAP:
       return remainder(index, size);
@@ -62,40 +111,43 @@ std::int64_t resolve(std::int64_t index, std::int64_t size, CUaddress_mode mode)
     case CU_TR_ADDRESS_MODE_BORDER:
       return kBorder;
     default:
-      return std::clamp<std::int64_t>(index, 0, size - 1);
+      return inside(index, size);
   }
 }
 
-Face face_of(const double (&direction)[3]) {
-  const double x = direction[0], y = direction[1], z = direction[2];
-  const double ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
+/// Of the direction's coordinates times the reciprocal of the largest: as on an H200, where it may differ in the last
+/// bit. That of the largest floats and of infinities is zero, which makes all zero, and infinities NaN. Of equals the
+/// last is taken.
+Face face_of(const float (&direction)[3]) {
+  const float largest = std::fmax(std::fmax(std::fabs(direction[0]), std::fabs(direction[1])), std::fabs(direction[2]));
+  const float reciprocal = without_denormals(1.0F / largest);
+  const float scaled[3] = {direction[0] * reciprocal, direction[1] * reciprocal, direction[2] * reciprocal};
+  const bool has_depth = !std::isnan(scaled[2]);
+  const float x = without_denormals(scaled[0]), y = without_denormals(scaled[1]), z = without_denormals(scaled[2]);
+  const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
   std::int64_t index;
-  double s, t, major;
-  if (ax >= ay && ax >= az) {
-    index = x >= 0 ? 0 : 1;
-    s = x >= 0 ? -z : z;
-    t = -y;
-    major = ax;
-  } else if (ay >= az) {
-    index = y >= 0 ? 2 : 3;
-    s = x;
-    t = y >= 0 ? z : -z;
-    major = ay;
-  } else {
+  float s, t;
+  if (has_depth && az >= ax && az >= ay) {
     index = z >= 0 ? 4 : 5;
     s = z >= 0 ? x : -x;
     t = -y;
-    major = az;
+  } else if (ay >= ax) {
+    index = y >= 0 ? 2 : 3;
+    s = x;
+    t = y >= 0 ? z : -z;
+  } else {
+    index = x >= 0 ? 0 : 1;
+    s = x >= 0 ? -z : z;
+    t = -y;
   }
-  if (!(major > 0)) return {index, 0.5, 0.5};
-  return {index, (s / major + 1) / 2, (t / major + 1) / 2};
+  return {index, (cut(s) + 1) / 2, (cut(t) + 1) / 2};
 }
 
 /// The direction of a point of a face, also beyond its edges.
-void direction_of(const Face& face, double (&direction)[3]) {
+void direction_of(const Face& face, float (&direction)[3]) {
   const double s = 2 * face.u - 1, t = 2 * face.v - 1;
   const double table[6][3] = {{1, -t, -s}, {-1, -t, s}, {s, 1, t}, {s, -1, -t}, {s, -t, 1}, {-s, -t, -1}};
-  std::copy(std::begin(table[face.index]), std::end(table[face.index]), direction);
+  for (int axis = 0; axis < 3; ++axis) direction[axis] = static_cast<float>(table[face.index][axis]);
 }
 
 class Fetch {
@@ -158,7 +210,7 @@ class Fetch {
     for (unsigned int direction = 0; direction < 2; ++direction) {
       double sum = 0.0;
       if (is_cube_) {
-        double from[3], to[3];
+        float from[3], to[3];
         for (unsigned int axis = 0; axis < 3; ++axis) {
           from[axis] = float_of(request_.coordinates[axis]);
           to[axis] = from[axis] + float_of(request_.gradients[3 * direction + axis]);
@@ -183,21 +235,22 @@ class Fetch {
 
   Texel filtered() {
     const double level = level_of_detail();
+    double sums[4] = {0, 0, 0, 0};
     if (texture_.texture.mipmapFilterMode == CU_TR_FILTER_MODE_POINT) {
       place(level_near(level));
-      return blend();
+      blend(kWhole, sums);
+    } else {
+      const auto steps = static_cast<int>(level * kWhole);
+      const auto lower = static_cast<std::size_t>(steps / kWhole);
+      place(texture_.levels[lower]);
+      blend(kWhole - steps % kWhole, sums);
+      if (steps % kWhole != 0) {
+        place(texture_.levels[lower + 1]);
+        blend(steps % kWhole, sums);
+      }
     }
-    const double steps = std::floor(level * kFractionSteps + 0.5);
-    const auto lower = static_cast<std::size_t>(steps / kFractionSteps);
-    const double weight = steps / kFractionSteps - static_cast<double>(lower);
-    place(texture_.levels[lower]);
-    Texel result = blend();
-    if (weight == 0.0) return result;
-    place(texture_.levels[lower + 1]);
-    const Texel upper = blend();
-    for (unsigned int c = 0; c < 4; ++c) {
-      result.value[c] = static_cast<float>((1 - weight) * result.value[c] + weight * upper.value[c]);
-    }
+    Texel result;
+    for (unsigned int c = 0; c < 4; ++c) result.value[c] = rounded(sums[c]);
     return result;
   }
 
@@ -209,43 +262,50 @@ class Fetch {
     grid_ = &grid;
     layer_ = 0;
     const std::int64_t sizes[3] = {grid.width, grid.height, grid.depth};
-    double coordinates[3] = {0, 0, 0};
+    double places[3] = {0, 0, 0};  // in texels
     std::uint32_t axes = dimensions_;
-    for (unsigned int axis = 0; axis < dimensions_; ++axis) {
-      coordinates[axis] = has(op::kIntegerCoordinates)
-                              ? static_cast<double>(static_cast<std::int32_t>(request_.coordinates[axis]))
-                              : bounded(float_of(request_.coordinates[axis]));
-    }
     if (has(op::kLayered)) {
-      const std::int64_t layers = is_cube_ ? grid.depth / 6 : grid.depth;
-      layer_ =
-          std::clamp<std::int64_t>(static_cast<std::int32_t>(request_.layer), 0, std::max<std::int64_t>(layers, 1) - 1);
+      const std::int64_t layers = std::max<std::int64_t>(is_cube_ ? grid.depth / 6 : grid.depth, 1);
+      layer_ = std::min<std::int64_t>(request_.layer, layers - 1);  // unsigned: negative ones are beyond the last
     }
     if (is_cube_) {
-      const Face face = face_of(coordinates);
+      const Face face = face_of(
+          {float_of(request_.coordinates[0]), float_of(request_.coordinates[1]), float_of(request_.coordinates[2])});
       layer_ = 6 * layer_ + face.index;
-      coordinates[0] = face.u;
-      coordinates[1] = face.v;
+      places[0] = face.u * static_cast<double>(grid.width);
+      places[1] = face.v * static_cast<double>(grid.height);
       axes = 2;
+    } else {
+      for (unsigned int axis = 0; axis < axes; ++axis) places[axis] = place_on(axis, sizes[axis]);
+      // A texture of one dimension has one row, and is read at the edge of it, half beyond.
+      if (axes == 1 && filters_ && !has(op::kLayered) && mode_of(1) == CU_TR_ADDRESS_MODE_BORDER) axes = 2;
     }
     for (unsigned int axis = 0; axis < 3; ++axis) {
-      taps_[axis] = axis < axes ? taps(coordinates[axis], sizes[axis], mode_of(axis),
+      taps_[axis] = axis < axes ? taps(places[axis], sizes[axis], mode_of(axis),
                                        static_cast<std::int32_t>(request_.offsets[axis]))
                                 : Taps{};
     }
     if (has(op::kLayered) || is_cube_) taps_[2].index[0] = std::min(layer_, grid.depth - 1);
+    share(kWhole, taps_, weights_);
     if (checks_.are_wanted()) check_texels();
+  }
+
+  double place_on(unsigned int axis, std::int64_t size) const {
+    const std::uint32_t coordinate = request_.coordinates[axis];
+    if (has(op::kIntegerCoordinates)) return static_cast<double>(static_cast<std::int32_t>(coordinate));
+    if (is_normalized_) return normalized(float_of(coordinate), mode_of(axis)) * static_cast<double>(size);
+    return bounded(without_denormals(float_of(coordinate)));
   }
 
   /// Beyond the edge of a face lie others of the same array, so one on the face stands for them.
   void check_texels() {
     const auto on_face = [&](std::int64_t index, std::int64_t size) {
-      return is_seamless_ ? std::clamp<std::int64_t>(index, 0, size - 1) : index;
+      return is_seamless_ ? inside(index, size) : index;
     };
     for (int k = 0; k < taps_[2].count; ++k) {
       for (int j = 0; j < taps_[1].count; ++j) {
         for (int i = 0; i < taps_[0].count; ++i) {
-          if (!has(op::kGather) && weight_of(0, i) * weight_of(1, j) * weight_of(2, k) == 0.0) continue;
+          if (!has(op::kGather) && weights_[k][j][i] == 0) continue;
           const std::byte* texel = address(on_face(taps_[0].index[i], grid_->width),
                                            on_face(taps_[1].index[j], grid_->height), taps_[2].index[k]);
           if (texel == nullptr) continue;
@@ -258,24 +318,24 @@ class Fetch {
 
   CUaddress_mode mode_of(unsigned int axis) const {
     if (is_linear_memory_) return CU_TR_ADDRESS_MODE_BORDER;
-    if (is_cube_) return CU_TR_ADDRESS_MODE_CLAMP;
+    if (is_seamless_) return CU_TR_ADDRESS_MODE_CLAMP;
     const CUaddress_mode mode = texture_.texture.addressMode[axis];
-    const bool repeats = mode == CU_TR_ADDRESS_MODE_WRAP || mode == CU_TR_ADDRESS_MODE_MIRROR;
-    return repeats && !is_normalized_ ? CU_TR_ADDRESS_MODE_CLAMP : mode;
+    return repeats(mode) && !is_normalized_ ? CU_TR_ADDRESS_MODE_CLAMP : mode;
   }
 
-  Taps taps(double coordinate, std::int64_t size, CUaddress_mode mode, std::int32_t offset) const {
-    if (is_normalized_) coordinate = bounded(coordinate * static_cast<double>(size));
+  Taps taps(double place, std::int64_t size, CUaddress_mode mode, std::int32_t offset) const {
     Taps made;
     if (!filters_ && !has(op::kGather)) {
-      made.index[0] = resolve(static_cast<std::int64_t>(std::floor(coordinate)) + offset, size, mode);
+      made.index[0] = resolve(static_cast<std::int64_t>(std::floor(place)) + offset, size, mode);
       return made;
     }
-    const auto steps = static_cast<std::int64_t>(std::floor((coordinate - 0.5) * kFractionSteps + 0.5));
+    const auto steps = static_cast<std::int64_t>(std::floor((place - 0.5) * kWhole + 0.5));
     const std::int64_t first = (steps >> 8) + offset;
-    made.weight = static_cast<double>(steps & 255) / kFractionSteps;
+    made.weight = static_cast<int>(steps & 255);
     made.count = 2;
     for (int n = 0; n < 2; ++n) made.index[n] = is_seamless_ ? first + n : resolve(first + n, size, mode);
+    // Beyond the edge there is nothing to be between, which the weights of the other axes show.
+    if (mode == CU_TR_ADDRESS_MODE_CLAMP && !is_seamless_ && made.index[0] == made.index[1]) made.weight = 0;
     return made;
   }
 
@@ -312,22 +372,21 @@ class Fetch {
   /// A texel of a face, or of the neighbour on which one outside the face lies; the mean of three at a corner.
   float float_beyond_edges(std::int64_t x, std::int64_t y, std::int64_t z, unsigned int channel) const {
     const std::int64_t size = grid_->width;
-    const bool x_out = x < 0 || x >= size, y_out = y < 0 || y >= size;
+    const bool x_out = is_beyond(x, size), y_out = is_beyond(y, size);
     if (x_out && y_out) {
-      const std::int64_t inner_x = std::clamp<std::int64_t>(x, 0, size - 1);
-      const std::int64_t inner_y = std::clamp<std::int64_t>(y, 0, size - 1);
+      const std::int64_t inner_x = inside(x, size), inner_y = inside(y, size);
       return (float_beyond_edges(inner_x, inner_y, z, channel) + float_beyond_edges(x, inner_y, z, channel) +
               float_beyond_edges(inner_x, y, z, channel)) /
              3.0F;
     }
     if (x_out || y_out) {
       const auto extent = static_cast<double>(size);
-      double direction[3];
+      float direction[3];
       direction_of({z % 6, (static_cast<double>(x) + 0.5) / extent, (static_cast<double>(y) + 0.5) / extent},
                    direction);
       const Face face = face_of(direction);
       const auto texel_of = [&](double part) {
-        return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(part * extent)), 0, size - 1);
+        return inside(static_cast<std::int64_t>(std::floor(part * extent)), size);
       };
       x = texel_of(face.u);
       y = texel_of(face.v);
@@ -336,36 +395,36 @@ class Fetch {
     return decoded(address(x, y, z), channel);
   }
 
-  Texel blend() const {
-    double sums[4] = {0, 0, 0, 0};
+  /// Adds the texels found, of which all together weigh `whole` 256ths.
+  void blend(int whole, double (&sums)[4]) const {
+    Weights weights;
+    share(whole, taps_, weights);
     const unsigned int channels = has_border() ? 4 : texture_.format.channels;
     for (int k = 0; k < taps_[2].count; ++k) {
       for (int j = 0; j < taps_[1].count; ++j) {
         for (int i = 0; i < taps_[0].count; ++i) {
-          const double weight = weight_of(0, i) * weight_of(1, j) * weight_of(2, k);
-          if (weight == 0.0) continue;
-          for (unsigned int c = 0; c < channels; ++c) {
-            const double value = float_at(taps_[0].index[i], taps_[1].index[j], taps_[2].index[k], c);
-            sums[c] += weight == 1.0 ? value : weight * value;
-          }
+          add(taps_[0].index[i], taps_[1].index[j], taps_[2].index[k], weights[k][j][i], channels, sums);
         }
       }
     }
-    Texel result;
-    for (unsigned int c = 0; c < 4; ++c) result.value[c] = static_cast<float>(sums[c]);
-    return result;
+  }
+
+  void add(std::int64_t x, std::int64_t y, std::int64_t z, int weight, unsigned int channels, double (&sums)[4]) const {
+    if (weight == 0) return;
+    if (is_seamless_ && is_beyond(x, grid_->width) && is_beyond(y, grid_->width)) {
+      const std::int64_t inner_x = inside(x, grid_->width), inner_y = inside(y, grid_->width);
+      add(inner_x, inner_y, z, weight - weight / 3 * 2, channels, sums);  // three texels meet there, not four
+      add(x, inner_y, z, weight / 3, channels, sums);
+      add(inner_x, y, z, weight / 3, channels, sums);
+      return;
+    }
+    for (unsigned int c = 0; c < channels; ++c) sums[c] += double{float_at(x, y, z, c)} * weight / kWhole;
   }
 
   bool has_border() const {
     return std::any_of(std::begin(taps_), std::end(taps_), [](const Taps& taps) {
       return taps.index[0] == kBorder || (taps.count == 2 && taps.index[1] == kBorder);
     });
-  }
-
-  double weight_of(unsigned int axis, int tap) const {
-    const Taps& taps = taps_[axis];
-    if (taps.count == 1) return 1.0;
-    return tap == 0 ? 1.0 - taps.weight : taps.weight;
   }
 
   /// One channel of the four texels around, counter-clockwise from the lower left.
@@ -393,6 +452,7 @@ class Fetch {
   const TexelGrid* grid_ = nullptr;
   std::int64_t layer_ = 0;
   Taps taps_[3];
+  Weights weights_;  ///< of a fetch from one level
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The texture unit: addressing, filtering and mipmapping as CUDA's programming guide defines them, with filter weights
-// of eight fractional bits as the hardware has them.
+// The texture unit: addressing, filtering and mipmapping as CUDA's programming guide defines them, in the fixed-point
+// arithmetic of the hardware.
 #pragma once
 
 #include <cstdint>

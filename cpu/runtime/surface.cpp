@@ -77,7 +77,7 @@ const char* access_surface(const ResourceObject& surface, std::uint32_t operatio
   const auto span = static_cast<std::int64_t>(has(op::kFormatted) ? static_cast<std::uint32_t>(texel) : bytes);
   std::int64_t place[3] = {std::int64_t{coordinates[0]} * (has(op::kFormatted) ? texel : 1),
                            dimensions > 1 ? coordinates[1] : 0, dimensions > 2 ? coordinates[2] : 0};
-  if (has(op::kLayered)) place[2] = coordinates[3];
+  if (has(op::kLayered)) place[2] = coordinates[3] & 0xffff;  // as on an H200: layers have 16 bits
   const std::int64_t most[3] = {static_cast<std::int64_t>(grid.row_bytes) - span, grid.height - 1, grid.depth - 1};
   for (int axis = 0; axis < 3; ++axis) {
     if (place[axis] >= 0 && place[axis] <= most[axis]) continue;
