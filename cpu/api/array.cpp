@@ -114,7 +114,7 @@ CUresult cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES*, CUmi
 CUresult cuArrayDestroy(CUarray hArray) {
   return in_context_outside_capture([&](Context& context) {
     if (!runtime::find_array(hArray)) return CUDA_ERROR_INVALID_HANDLE;
-    context.synchronize();  // work in flight may use it
+    context.home().synchronize();  // work in flight may use it
     return runtime::destroy_array(hArray);
   });
 }
@@ -151,7 +151,7 @@ CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* m
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray) {
   return in_context_outside_capture([&](Context& context) {
     if (!runtime::find_mipmapped_array(hMipmappedArray)) return CUDA_ERROR_INVALID_HANDLE;
-    context.synchronize();
+    context.home().synchronize();
     return runtime::destroy_mipmapped_array(hMipmappedArray);
   });
 }

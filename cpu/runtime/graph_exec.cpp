@@ -12,6 +12,7 @@
 #include "cpu/runtime/handle_table.hpp"
 #include "cpu/runtime/memory.hpp"
 #include "cpu/runtime/module.hpp"
+#include "cpu/runtime/resource_epoch.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -354,8 +355,8 @@ CUresult GraphExec::launch(Stream& stream) {
   auto points = std::make_shared<RecordPoints>();
   collect_points(plan_->nodes, true, stream, points.get());
   account_for_memory(plan_->nodes);
-  last_number_ = stream.enqueue(
-      make_work([plan = plan_, points, &stream](CUresult error) { run_plan(*plan, *points, stream, error); }));
+  last_number_ = stream.enqueue(make_work([plan = plan_, points, epoch = ResourceEpoch::current(), &stream](
+                                              CUresult error) { run_plan(*plan, *points, epoch, stream, error); }));
   for (const auto& [node, point] : *points) {
     const auto& event = std::get<EventPayload>(*node->payload);
     if (!event.is_record) continue;

@@ -14,6 +14,7 @@
 
 namespace cucore::cpu::runtime {
 
+class ResourceEpoch;
 struct RecordPoint;
 
 struct ExecNode {
@@ -65,6 +66,7 @@ CUresult destroy_graph_exec(CUgraphExec handle);
 using RecordPoints = std::map<const ExecNode*, std::shared_ptr<RecordPoint>>;
 
 /// Runs a plan on the calling thread of ours. `error` as in Work::run.
-void run_plan(const ExecPlan& plan, const RecordPoints& points, Stream& stream, CUresult error);
+void run_plan(const ExecPlan& plan, const RecordPoints& points, const std::shared_ptr<const ResourceEpoch>& epoch,
+              Stream& stream, CUresult error);
 
 }  // namespace cucore::cpu::runtime

@@ -13,6 +13,7 @@ namespace {
 
 struct Run {
   const RecordPoints& points;
+  const std::shared_ptr<const ResourceEpoch>& epoch;  ///< of the graph's launch
   Stream& stream;
 
   /// A kernel of the graph may have failed meanwhile: what follows does nothing then.
@@ -27,8 +28,8 @@ Context& context_of(CUcontext handle, Stream& stream) {
   return context ? *context : stream.context();
 }
 
-void run(const KernelPayload& kernel, Stream& stream) {
-  const CUresult result = run_now(kernel.function, kernel.request);
+void run(const KernelPayload& kernel, const std::shared_ptr<const ResourceEpoch>& epoch, Stream& stream) {
+  const CUresult result = run_now(kernel.function, kernel.request, epoch);
   if (result != CUDA_SUCCESS) stream.context().set_error(result);
 }
 
@@ -56,7 +57,7 @@ void Run::node(const ExecNode& node) const {
   }
   if (error() != CUDA_SUCCESS || !node.is_enabled) return;
   if (const auto* const kernel = std::get_if<KernelPayload>(&payload)) {
-    run(*kernel, stream);
+    run(*kernel, epoch, stream);
   } else if (const auto* const memcpy = std::get_if<MemcpyPayload>(&payload)) {
     copy_now(context_of(memcpy->context, stream), memcpy->copy);
   } else if (const auto* const memset = std::get_if<MemsetPayload>(&payload)) {
@@ -96,11 +97,12 @@ void Run::nodes(const std::vector<ExecNode>& all) const {
 
 }  // namespace
 
-void run_plan(const ExecPlan& plan, const RecordPoints& points, Stream& stream, CUresult error) {
+void run_plan(const ExecPlan& plan, const RecordPoints& points, const std::shared_ptr<const ResourceEpoch>& epoch,
+              Stream& stream, CUresult error) {
   if (error == CUDA_SUCCESS)
     for (const auto& condition : plan.conditions)
       if (condition->is_assigned_at_launch) condition->value = condition->default_value;
-  Run{points, stream}.nodes(plan.nodes);
+  Run{points, epoch, stream}.nodes(plan.nodes);
 }
 
 }  // namespace cucore::cpu::runtime

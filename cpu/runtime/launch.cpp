@@ -12,6 +12,7 @@
 #include "cpu/runtime/grid.hpp"
 #include "cpu/runtime/module.hpp"
 #include "cpu/runtime/process.hpp"
+#include "cpu/runtime/resource_epoch.hpp"
 #include "cpu/runtime/stream.hpp"
 #include "cpu/runtime/workers.hpp"
 
@@ -212,8 +213,10 @@ CUresult pack_parameters(const Function& function, const LaunchRequest& request,
   return copy_parameters(function.description(), request, out);
 }
 
-CUresult run_now(const std::shared_ptr<Function>& function, const LaunchRequest& request) {
+CUresult run_now(const std::shared_ptr<Function>& function, const LaunchRequest& request,
+                 const std::shared_ptr<const ResourceEpoch>& epoch) {
   Grid grid;
+  grid.resources.epoch = epoch;
   const CUresult result = prepare(function, request, grid);
   if (result != CUDA_SUCCESS) return result;
   run_grid(grid);
@@ -224,6 +227,7 @@ CUresult run_now(const std::shared_ptr<Function>& function, const LaunchRequest&
 CUresult launch(const std::shared_ptr<Function>& function, const LaunchRequest& request, Stream& stream) {
   if (&function->module().context() != &stream.context().home()) return CUDA_ERROR_INVALID_HANDLE;
   auto work = std::make_unique<Launch>();
+  work->grid.resources.epoch = ResourceEpoch::current();
   if (const CUresult result = prepare(function, request, work->grid); result != CUDA_SUCCESS) return result;
   if (runs_alone(work->grid)) work->runner = Work::Runner::Briefly;
   const std::uint64_t number = stream.enqueue(std::move(work));

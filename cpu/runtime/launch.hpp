@@ -11,6 +11,7 @@ namespace cucore::cpu::runtime {
 
 class Context;
 class Function;
+class ResourceEpoch;
 class Stream;
 
 struct LaunchRequest {
@@ -40,7 +41,9 @@ CUresult check_launch(Function& function, const LaunchRequest& request);
 /// The part of the check that is about clusters (graph nodes get attributes later). `size`: blocks in each.
 CUresult check_cluster(const Function& function, const LaunchRequest& request, std::uint32_t* size = nullptr);
 CUresult pack_parameters(const Function& function, const LaunchRequest& request, std::byte* out);
-/// For graphs: runs the kernel on the calling thread of ours and the workers, now.
-CUresult run_now(const std::shared_ptr<Function>& function, const LaunchRequest& request);
+/// For graphs: runs the kernel on the calling thread of ours and the workers, now. `epoch`: when the graph was
+/// launched.
+CUresult run_now(const std::shared_ptr<Function>& function, const LaunchRequest& request,
+                 const std::shared_ptr<const ResourceEpoch>& epoch);
 
 }  // namespace cucore::cpu::runtime

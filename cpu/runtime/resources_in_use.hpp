@@ -1,5 +1,5 @@
 // Texture and surface objects that a grid has used: they and their arrays live until it ends, whatever the program
-// destroys meanwhile. Thread-safe.
+// destroys meanwhile; what it destroys before the grid's turn comes, the grid's epoch holds. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,15 @@
 
 namespace cucore::cpu::runtime {
 
+class ResourceEpoch;
 struct ResourceObject;
 
 class ResourcesInUse {
  public:
-  /// Null: the handle is of no live object of that kind. The object is good until the grid ends.
+  /// When the grid was queued: what was destroyed since is found too.
+  std::shared_ptr<const ResourceEpoch> epoch;
+
+  /// Null: the handle is of no object of that kind. The object is good until the grid ends.
   const ResourceObject* find(std::uint64_t handle, bool is_surface);
 
  private:

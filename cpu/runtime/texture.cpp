@@ -11,6 +11,7 @@
 #include "cpu/runtime/fault_reports.hpp"
 #include "cpu/runtime/handle_table.hpp"
 #include "cpu/runtime/memory.hpp"
+#include "cpu/runtime/resource_epoch.hpp"
 #include "cpu/runtime/shadow.hpp"
 
 namespace cucore::cpu::runtime {
@@ -202,6 +203,7 @@ CUresult create_texture_object(const CUDA_RESOURCE_DESC& resource, const CUDA_TE
     if (const CUresult result = apply(*view, object.get()); result != CUDA_SUCCESS) return result;
   }
   if ((texture.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0 && !object->is_cubemap) return CUDA_ERROR_INVALID_VALUE;
+  ResourceEpoch::count_object();
   *handle = object_table().insert(std::move(object));
   return CUDA_SUCCESS;
 }
@@ -212,6 +214,7 @@ CUresult create_surface_object(const CUDA_RESOURCE_DESC& resource, CUsurfObject*
   if (resource.resType != CU_RESOURCE_TYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult result = bind(resource, object.get()); result != CUDA_SUCCESS) return result;
   object->is_surface = true;
+  ResourceEpoch::count_object();
   *handle = object_table().insert(std::move(object));
   return CUDA_SUCCESS;
 }
@@ -222,9 +225,14 @@ std::shared_ptr<ResourceObject> find_resource_object(unsigned long long handle, 
 }
 
 CUresult destroy_resource_object(unsigned long long handle, bool is_surface) {
-  if (!find_resource_object(handle, is_surface)) return CUDA_ERROR_INVALID_HANDLE;
-  const auto object = object_table().remove(as_handle(handle));
-  if (!object || !checker::checks(check_class::kMemory)) return CUDA_SUCCESS;
+  static auto* const mutex = new std::mutex;  // an object is destroyed once
+  std::unique_lock once(*mutex);
+  const auto object = find_resource_object(handle, is_surface);
+  if (!object) return CUDA_ERROR_INVALID_HANDLE;
+  ResourceEpoch::end(handle, object);  // before it leaves the table, so that running grids find it in one of the two
+  object_table().remove(as_handle(handle));
+  once.unlock();
+  if (!checker::checks(check_class::kMemory)) return CUDA_SUCCESS;
   DestroyedObject destroyed{handle, kind_of(*object), object->made_at, shadow::caller()};
   DestroyedObjects& self = destroyed_objects();
   const std::lock_guard lock(self.mutex);

@@ -70,7 +70,9 @@ const ResourceObject* object_of(ThreadState* thread, std::uint64_t handle, bool 
   const ResourceObject* const object = grid_of(thread).resources.find(handle, is_surface);
   if (object == nullptr) {
     if (!reports(thread))
-      trap(thread, CUDA_ERROR_ILLEGAL_ADDRESS, is_surface ? "no such surface object" : "no such texture object",
+      trap(thread, CUDA_ERROR_ILLEGAL_ADDRESS,
+           is_surface ? "no such surface object: it never was, or was destroyed before this work was queued"
+                      : "no such texture object: it never was, or was destroyed before this work was queued",
            handle);
     report(thread, CUDA_ERROR_ILLEGAL_ADDRESS, is_surface ? "Invalid surface object" : "Invalid texture object",
            runtime::describe_missing_object(handle));

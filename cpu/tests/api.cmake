@@ -42,6 +42,7 @@ add_executable(texture_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/batch_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/driver_answers_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/pageable_memory_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/texture_lifetime_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/texture_places_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/texture_shapes_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/texture_test.cpp)

@@ -42,6 +42,42 @@ TEST_F(Failures, a_store_to_nowhere_is_an_illegal_address) {
   EXPECT_NE(std::string::npos, report().find("0x10")) << report();
 }
 
+TEST_F(Failures, a_graph_launched_after_its_texture_was_destroyed_says_so) {
+  ASSERT_OK(cuModuleLoadData(&module, R"(
+.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry look(.param .u64 through)
+{
+  .reg .b64 %t;
+  .reg .f32 %v<4>, %zero;
+  ld.param.u64 %t, [through];
+  mov.f32 %zero, 0f00000000;
+  tex.1d.v4.f32.f32 {%v0, %v1, %v2, %v3}, [%t, {%zero}];
+  ret;
+}
+)"));
+  const CUDA_ARRAY_DESCRIPTOR descriptor{4, 0, CU_AD_FORMAT_FLOAT, 1};
+  CUDA_RESOURCE_DESC resource{};
+  ASSERT_OK(cuArrayCreate(&resource.res.array.hArray, &descriptor));
+  const CUDA_TEXTURE_DESC how{};
+  CUtexObject texture = 0;
+  ASSERT_OK(cuTexObjectCreate(&texture, &resource, &how, nullptr));
+  function = kernel("look");
+  CUstream stream = nullptr;
+  ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  ASSERT_OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  ASSERT_OK(launch(function, 1, 1, stream, texture));
+  CUgraph graph = nullptr;
+  ASSERT_OK(cuStreamEndCapture(stream, &graph));
+  CUgraphExec exec = nullptr;
+  ASSERT_OK(cuGraphInstantiate(&exec, graph, 0));
+  ASSERT_OK(cuTexObjectDestroy(texture));
+  ASSERT_OK(cuGraphLaunch(exec, stream));
+  expect_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_NE(std::string::npos, report().find("was destroyed before this work was queued")) << report();
+}
+
 TEST_F(Failures, a_fault_among_threads_in_lockstep_names_none_of_them) {
   ASSERT_OK(cuModuleLoadData(&module, R"(
 .version 7.8
