@@ -21,11 +21,14 @@ constexpr std::uint64_t data_offset = 5;
 constexpr std::uint64_t machine_offset = 18;
 constexpr std::uint64_t program_table_offset = 32;
 constexpr std::uint64_t section_table_offset = 40;
+constexpr std::uint64_t flags_offset = 48;
 constexpr std::uint64_t program_entry_size_offset = 54;
 constexpr std::uint64_t program_count_offset = 56;
 constexpr std::uint64_t section_entry_size_offset = 58;
 constexpr std::uint64_t section_count_offset = 60;
 constexpr std::uint64_t section_names_offset = 62;
+
+constexpr std::string_view ident = "\x7f\x45\x4c\x46\x02\x01\x01\x41\x08";  // CUDA's ABI, version 8
 
 constexpr std::uint64_t section_header_size = 64;
 constexpr std::uint32_t section_without_bytes = 8;  // SHT_NOBITS
@@ -75,6 +78,11 @@ std::optional<SectionTable> read_section_table(const ByteReader& reader) {
   return table;
 }
 
+/// The architecture of the machine code; 0 if the ABI is an older one, whose flags mean something else.
+std::uint32_t architecture_of(std::string_view image, const ByteReader& reader) {
+  return image.starts_with(ident) ? *reader.u32(flags_offset) >> 8 & 0xffff : 0;
+}
+
 ImageContents invalid(std::string error) {
   ImageContents contents;
   contents.format = ImageFormat::Cubin;
@@ -86,7 +94,7 @@ ImageContents invalid(std::string error) {
 
 bool is_elf(std::string_view image) { return image.starts_with(elf_magic); }
 
-ImageContents read_cubin(std::string_view image) {
+ImageContents read_cubin(std::string_view image, std::uint32_t architecture) {
   const ByteReader reader(image);
   if (image.size() < header_size) return invalid("the cubin is truncated: its header does not fit");
   if (image[class_offset] != 2 || image[data_offset] != 1) {
@@ -126,6 +134,7 @@ ImageContents read_cubin(std::string_view image) {
       }
     }
   }
+  contents.is_for_this_device = architecture_of(image, reader) == architecture;
   contents.status = found ? ImageStatus::Ok : ImageStatus::NoPtx;
   if (!found) {
     contents.error =
@@ -162,12 +171,12 @@ std::string write_cubin(std::string_view ptx, std::uint32_t architecture) {
   section(2, static_cast<std::uint32_t>(ptx_section.size()) + 2, 3, names_at, names.size());  // SHT_STRTAB
   image += table;
 
-  image.replace(0, 9, std::string("\x7f\x45\x4c\x46\x02\x01\x01\x41\x08", 9));  // CUDA's ABI, version 8
-  put(image, 16, std::uint16_t{2});                                             // ET_EXEC
+  image.replace(0, ident.size(), ident);
+  put(image, 16, std::uint16_t{2});  // ET_EXEC
   put(image, machine_offset, machine_cuda);
   put(image, 20, std::uint32_t{1});
   put(image, section_table_offset, table_at);
-  put(image, 48, architecture << 8);
+  put(image, flags_offset, architecture << 8);
   put(image, 52, static_cast<std::uint16_t>(header_size));
   put(image, section_entry_size_offset, static_cast<std::uint16_t>(section_header_size));
   put(image, section_count_offset, std::uint16_t{3});

@@ -86,22 +86,47 @@ std::vector<Entry> candidates(const std::vector<Entry>& entries, std::uint16_t k
   return usable;
 }
 
+/// `.target sm_90a` and `sm_100f`, with a letter: PTX that other architectures have no use for.
+bool is_specific(std::string_view ptx) {
+  const std::size_t target = ptx.find(".target");
+  const std::size_t name = target == std::string_view::npos ? target : ptx.find("sm_", target);
+  if (name == std::string_view::npos) return false;
+  const std::size_t end = ptx.find_first_not_of("0123456789", name + 3);
+  return end != std::string_view::npos && ptx[end] >= 'a' && ptx[end] <= 'z';
+}
+
 std::string describe(const std::vector<Entry>& entries, std::uint32_t architecture) {
   std::string list;
   constexpr std::size_t most_listed = 16;
   for (std::size_t i = 0; i < entries.size() && i < most_listed; ++i)
     list += (i == 0 ? "" : ", ") + name_of(entries[i]);
   if (entries.size() > most_listed) list += " ...";
-  std::string text = "the fat binary has no PTX that the CPU device (sm_" + std::to_string(architecture) +
-                     ") can use; it holds " + (list.empty() ? "nothing" : list) +
-                     "; add PTX with -gencode arch=compute_" + std::to_string(architecture) + ",code=compute_" +
-                     std::to_string(architecture);
-  const auto newer = std::find_if(entries.begin(), entries.end(), [](const Entry& e) { return e.kind == kind_ptx; });
-  if (newer != entries.end()) {
-    text += ", or let the device report what the PTX needs: CUCORE_CPU_COMPUTE_CAPABILITY=" +
-            std::to_string(newer->architecture / 10) + "." + std::to_string(newer->architecture % 10);
+  return "the fat binary has no PTX, and the CPU device cannot run machine code; it holds " +
+         (list.empty() ? "nothing" : list) + "; add PTX with -gencode arch=compute_" + std::to_string(architecture) +
+         ",code=compute_" + std::to_string(architecture);
+}
+
+/// The first of `ptx` that is accepted, as text; or else an error if one before it cannot be read. None: there is none.
+template <class Accepts>
+std::optional<Decompressed> first_of(const std::vector<Entry>& ptx, Accepts&& accepts) {
+  for (const Entry& entry : ptx) {
+    Decompressed payload = read_payload(entry);
+    if (!payload.error.empty())
+      return Decompressed{"", "the fat binary's PTX for " + name_of(entry) + " is damaged: " + payload.error};
+    payload.bytes.resize(std::min(payload.bytes.size(), payload.bytes.find('\0')));
+    if (accepts(entry, std::string_view(payload.bytes))) return payload;
   }
-  return text;
+  return std::nullopt;
+}
+
+ImageContents contents_of(Decompressed ptx, bool fits) {
+  if (!ptx.error.empty()) return invalid(std::move(ptx.error));
+  ImageContents contents;
+  contents.status = ImageStatus::Ok;
+  contents.format = ImageFormat::FatBinary;
+  contents.is_for_this_device = !fits;
+  contents.ptx = std::move(ptx.bytes);
+  return contents;
 }
 
 }  // namespace
@@ -119,28 +144,26 @@ ImageContents read_fat_binary(std::string_view image, std::uint32_t architecture
   const auto entries = read_entries(reader, header, header + size);
   if (!entries) return invalid("the fat binary is damaged: an entry does not fit");
 
-  if (const auto usable = candidates(*entries, kind_ptx, architecture); !usable.empty()) {
-    Decompressed payload = read_payload(usable.front());
-    if (!payload.error.empty()) {
-      return invalid("the fat binary's PTX for " + name_of(usable.front()) + " is damaged: " + payload.error);
-    }
-    ImageContents contents;
-    contents.status = ImageStatus::Ok;
-    contents.format = ImageFormat::FatBinary;
-    payload.bytes.resize(std::min(payload.bytes.size(), payload.bytes.find('\0')));
-    contents.ptx = std::move(payload.bytes);
-    return contents;
-  }
+  const std::vector<Entry> ptx = candidates(*entries, kind_ptx, architecture);
+  auto fitting = first_of(ptx, [&](const Entry& entry, std::string_view text) {
+    return architecture == any_architecture || entry.architecture == architecture || !is_specific(text);
+  });
+  if (fitting) return contents_of(std::move(*fitting), true);
   for (const Entry& entry : candidates(*entries, kind_elf, architecture)) {
     const Decompressed payload = read_payload(entry);
     if (!payload.error.empty()) {
       return invalid("the fat binary's cubin for " + name_of(entry) + " is damaged: " + payload.error);
     }
     if (!is_elf(payload.bytes)) return invalid("the fat binary's cubin for " + name_of(entry) + " is no ELF image");
-    ImageContents contents = read_cubin(payload.bytes);
+    ImageContents contents = read_cubin(payload.bytes, architecture);
     contents.format = ImageFormat::FatBinary;
     if (contents.status != ImageStatus::NoPtx) return contents;
   }
+  // PTX for one architecture alone uses what others lack.
+  const std::vector<Entry> other = candidates(*entries, kind_ptx, any_architecture);
+  auto newest = first_of(other, [](const Entry&, std::string_view text) { return !is_specific(text); });
+  if (!newest) newest = first_of(other, [](const Entry&, std::string_view) { return true; });
+  if (newest) return contents_of(std::move(*newest), false);
   ImageContents contents;
   contents.status = ImageStatus::NoPtx;
   contents.format = ImageFormat::FatBinary;

@@ -46,7 +46,7 @@ ImageContents invalid(std::string error) {
 
 ImageContents read_image(std::string_view image, std::uint32_t architecture) {
   if (image.empty()) return invalid("the image is empty");
-  if (is_elf(image)) return read_cubin(image);
+  if (is_elf(image)) return read_cubin(image, architecture);
   if (is_fat_binary(image)) return read_fat_binary(image, architecture);
   if (image.starts_with(archive_magic)) return invalid("the image is a library archive, which needs a linker first");
   if (image.starts_with(lto_ir_magic)) return invalid("the image is LTO-IR, which needs a linker first");

@@ -26,13 +26,18 @@ enum class ImageStatus : std::uint8_t {
 struct ImageContents {
   ImageStatus status = ImageStatus::Invalid;
   ImageFormat format = ImageFormat::Unknown;
+  bool is_for_this_device = false;       ///< whatever the PTX's target: the image says so, or has nothing that fits
   std::string ptx;                       ///< without its NUL
   std::vector<std::string> further_ptx;  ///< of a cubin with several PTX modules: the second and later ones
   std::string error;                     ///< unless Ok: what is wrong, in a sentence, with what to do if that is known
 };
 
+/// Any device's, for read_image.
+inline constexpr std::uint32_t any_architecture = 1000;
+
 /// Reads an image of known size. `architecture` is the device's compute capability as in sm_80: a fat binary gives its
-/// PTX for the highest architecture that is not above it, or else the PTX that such a cubin in it carries.
+/// PTX for the highest architecture that fits, or else the PTX that such a cubin in it carries, or else its newest PTX:
+/// what the device runs does not depend on the capability that it reports.
 ImageContents read_image(std::string_view image, std::uint32_t architecture);
 
 /// Where the image at `address` lies: the driver's load functions are given no size. PTX ends at its NUL, a cubin and a

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cpu/codegen/fidelity.hpp"
+#include "cpu/image/image.hpp"
 #include "cpu/ptx/parser.hpp"
 #include "cpu/runtime/code_variants.hpp"
 #include "cpu/runtime/image_source.hpp"
@@ -15,9 +16,6 @@ namespace cucore::cpu::runtime {
 namespace {
 
 using codegen::Fidelity;
-
-/// For whatever device an image was made, its PTX is shown.
-constexpr int kAnyCapability = 1000;
 
 constexpr std::size_t kMostLines = 8;
 
@@ -72,10 +70,10 @@ CUresult dump(const void* image, std::size_t size, std::string_view kernel, std:
     *text = "there is no such dump: ptx, ir, assembly and fidelity are";
     return CUDA_ERROR_INVALID_VALUE;
   }
-  std::string source;
-  if (const CUresult result = ptx_of_image(image, size, kAnyCapability, &source, text); result != CUDA_SUCCESS)
-    return result;
-  const ptx::ParseResult parsed = ptx::parse(source);
+  ImageSource source;
+  const CUresult found = ptx_of_image(image, size, static_cast<int>(image::any_architecture), &source, text);
+  if (found != CUDA_SUCCESS) return found;
+  const ptx::ParseResult parsed = ptx::parse(source.ptx);
   if (!parsed.module) {
     *text = ptx::format(parsed.diagnostics);
     return CUDA_ERROR_INVALID_PTX;

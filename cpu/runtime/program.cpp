@@ -8,8 +8,6 @@
 #include <iterator>
 
 #include "cpu/codegen/fidelity.hpp"
-#include "cpu/image/cubin.hpp"
-#include "cpu/image/image.hpp"
 #include "cpu/ptx/parser.hpp"
 #include "cpu/runtime/device.hpp"
 #include "cpu/runtime/image_source.hpp"
@@ -23,35 +21,6 @@ struct Failure {
   CUresult code = CUDA_SUCCESS;
   std::string log;
 };
-
-/// `sm_80` → 80, `sm_90a` → 90; 0 if it is not of that form. `specific`: has a letter, so fits one architecture only.
-int target_number(std::string_view target, bool* specific) {
-  *specific = false;
-  if (!target.starts_with("sm_")) return 0;
-  int number = 0;
-  for (const char c : target.substr(3)) {
-    if (c >= '0' && c <= '9')
-      number = number * 10 + (c - '0');
-    else
-      *specific = true;
-  }
-  return number;
-}
-
-/// The PTX of a cubin stands for its machine code, which there is none of for another architecture; PTX itself would
-/// have to be compiled.
-Failure check_target(const ptx::Module& module, int capability, bool is_cubin, int* target) {
-  bool specific = false;
-  *target = target_number(module.target, &specific);
-  if (module.address_size != 64)
-    return {CUDA_ERROR_INVALID_PTX, "ptx: error: 32-bit addresses (.address_size 32) are not supported"};
-  if (*target > capability || (specific && *target != capability))
-    return {is_cubin ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_INVALID_PTX,
-            "ptx: error: SM version specified by .target (" + std::string(module.target) +
-                ") is higher than the version of this device (sm_" + std::to_string(capability) +
-                "); compile for it, or set CUCORE_CPU_COMPUTE_CAPABILITY"};
-  return {};
-}
 
 /// One line for each of the first instructions, and how many more there are.
 std::string list(const std::vector<codegen::Unsupported>& instructions, std::string_view what_is_wrong) {
@@ -118,22 +87,26 @@ KernelDescription describe(const ptx::Module& module, ptx::FunctionId id) {
   return kernel;
 }
 
-Failure make(const std::string& text, int capability, bool is_cubin, Program* program) {
-  ptx::ParseResult parsed = ptx::parse(text);
+Failure make(const ImageSource& source, int capability, Program* program) {
+  ptx::ParseResult parsed = ptx::parse(source.ptx);
   if (!parsed.module) {
     const bool too_new = std::any_of(parsed.diagnostics.begin(), parsed.diagnostics.end(), [](const auto& diagnostic) {
       return diagnostic.kind == ptx::Diagnostic::Kind::UnsupportedVersion;
     });
-    const bool is_ptx = text.find(".version") != std::string::npos;
+    const bool is_ptx = source.ptx.find(".version") != std::string::npos;
     return {too_new  ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION
             : is_ptx ? CUDA_ERROR_INVALID_PTX
                      : CUDA_ERROR_INVALID_IMAGE,
             ptx::format(parsed.diagnostics)};
   }
   program->ptx = std::move(parsed.module);
-  if (Failure failure = check_target(*program->ptx, capability, is_cubin, &program->target);
-      failure.code != CUDA_SUCCESS)
-    return failure;
+  if (program->ptx->address_size != 64)
+    return {CUDA_ERROR_INVALID_PTX, "ptx: error: 32-bit addresses (.address_size 32) are not supported"};
+  Failure failure;
+  failure.code = check_target(source, *program->ptx, capability, &failure.log);
+  if (failure.code != CUDA_SUCCESS) return failure;
+  bool specific = false;
+  program->target = target_number(*program->ptx, &specific);
   // Most images have nothing to refuse, and one look at each function shows it.
   const bool refuses = !codegen::find_unsupported(*program->ptx).empty() || is_strict();
   for (ptx::FunctionId id = 0; id < program->ptx->functions.size(); ++id) {
@@ -143,11 +116,6 @@ Failure make(const std::string& text, int capability, bool is_cubin, Program* pr
     if (refuses) program->kernels.back().refusal = refuse(*program->ptx, id);
   }
   return {};
-}
-
-bool is_cubin(const void* image, std::size_t size) {
-  return image::is_elf(size != 0 ? std::string_view(static_cast<const char*>(image), size)
-                                 : image::locate_image(image));
 }
 
 std::string describe_kernels(const Program& program) {
@@ -170,10 +138,10 @@ CUresult load_program(const void* image, std::size_t size, int capability, const
                       std::shared_ptr<const Program>* program) {
   const auto started = std::chrono::steady_clock::now();
   Failure failure;
-  std::string text;
-  failure.code = ptx_of_image(image, size, capability, &text, &failure.log);
+  ImageSource source;
+  failure.code = ptx_of_image(image, size, capability, &source, &failure.log);
   auto made = std::make_shared<Program>();
-  if (failure.code == CUDA_SUCCESS) failure = make(text, capability, is_cubin(image, size), made.get());
+  if (failure.code == CUDA_SUCCESS) failure = make(source, capability, made.get());
   const std::chrono::duration<float, std::milli> took = std::chrono::steady_clock::now() - started;
   options.write_wall_time(took.count());
   if (failure.code != CUDA_SUCCESS) {

@@ -140,16 +140,18 @@ CUresult LinkState::add(CUjitInputType type, const void* data, std::size_t size,
     return type >= 0 && type < CU_JIT_NUM_INPUT_TYPES
                ? fail(CUDA_ERROR_NOT_SUPPORTED, "the CPU device links PTX, and cubins and fat binaries that carry it")
                : CUDA_ERROR_INVALID_VALUE;
-  std::string ptx;
+  ImageSource source;
   std::string log;
-  if (const CUresult result = ptx_of_image(data, size, capability, &ptx, &log); result != CUDA_SUCCESS)
+  if (const CUresult result = ptx_of_image(data, size, capability, &source, &log); result != CUDA_SUCCESS)
     return fail(result, log);
-  const ptx::ParseResult parsed = ptx::parse(ptx);
+  const ptx::ParseResult parsed = ptx::parse(source.ptx);
   if (!parsed.module) return fail(CUDA_ERROR_INVALID_PTX, ptx::format(parsed.diagnostics));
+  if (const CUresult result = check_target(source, *parsed.module, capability, &log); result != CUDA_SUCCESS)
+    return fail(result, log);
   const std::lock_guard lock(mutex_);
   if (!image_.empty()) return CUDA_ERROR_INVALID_VALUE;  // already completed
   capability_ = capability;
-  linker_.add(std::move(ptx), name && *name ? name : "<unnamed input>");
+  linker_.add(std::move(source.ptx), name && *name ? name : "<unnamed input>");
   return CUDA_SUCCESS;
 }
 

@@ -375,4 +375,113 @@ TEST_F(Modules, linked_modules_see_each_others_functions) {
   EXPECT_EQ(7, *out);
 }
 
+/// A fat binary as CuPy's wheels have them: nothing for this device but machine code, PTX for a newer one.
+std::string newer_fat_binary(const std::string& ptx, std::uint32_t architecture) {
+  const auto entry = [](std::uint16_t kind, std::uint32_t target, const std::string& payload) {
+    std::string header(64, '\0');
+    const std::uint32_t header_bytes = 64;
+    const std::uint64_t size = payload.size();
+    std::memcpy(header.data(), &kind, sizeof kind);
+    std::memcpy(header.data() + 4, &header_bytes, sizeof header_bytes);
+    std::memcpy(header.data() + 8, &size, sizeof size);
+    std::memcpy(header.data() + 28, &target, sizeof target);
+    return header + payload;
+  };
+  std::string body = entry(2, 90, cucore::cpu::image::write_cubin("", 90));
+  if (architecture != 0) body += entry(1, architecture, ptx + '\0');
+  std::string image(16, '\0');
+  const std::uint32_t magic = 0xba55ed50;
+  const std::uint16_t version = 1, header_bytes = 16;
+  const std::uint64_t size = body.size();
+  std::memcpy(image.data(), &magic, sizeof magic);
+  std::memcpy(image.data() + 4, &version, sizeof version);
+  std::memcpy(image.data() + 6, &header_bytes, sizeof header_bytes);
+  std::memcpy(image.data() + 8, &size, sizeof size);
+  return image + body;
+}
+
+constexpr const char* kNewer = R"(.version 8.7
+.target sm_120
+.address_size 64
+.visible .entry seven(.param .u64 out)
+{
+.reg .b64 %p;
+ld.param.u64 %p, [out];
+st.global.u32 [%p], 7;
+ret;
+}
+)";
+
+TEST_F(Modules, a_fat_binary_with_ptx_for_a_newer_architecture_alone_runs) {
+  const std::string image = newer_fat_binary(kNewer, 120);
+  ASSERT_OK(cuModuleLoadFatBinary(&module, image.data()));
+  int* const out = device_array<int>(1);
+  ASSERT_OK(launch(kernel("seven"), 1, 1, nullptr, out));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(7, *out);
+  int version = 0;  // by which the host's code finds how the kernel was compiled
+  EXPECT_OK(cuFuncGetAttribute(&version, CU_FUNC_ATTRIBUTE_PTX_VERSION, kernel("seven")));
+  EXPECT_EQ(120, version);
+}
+
+TEST_F(Modules, a_library_of_a_wrapper_whose_fat_binary_is_for_a_newer_architecture_runs) {
+  const std::string image = newer_fat_binary(kNewer, 120);
+  const struct {
+    std::uint32_t magic, version;
+    const void* data;
+    const void* parts;
+  } wrapper = {0x466243b1, 1, image.data(), nullptr};  // what the run-time library hands over
+  CUlibrary library = nullptr;
+  ASSERT_OK(cuLibraryLoadData(&library, &wrapper, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  CUkernel seven = nullptr;
+  ASSERT_OK(cuLibraryGetKernel(&seven, library, "seven"));
+  int* const out = device_array<int>(1);
+  ASSERT_OK(launch(reinterpret_cast<CUfunction>(seven), 1, 1, nullptr, out));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(7, *out);
+  EXPECT_OK(cuLibraryUnload(library));
+}
+
+TEST_F(Modules, the_parts_of_a_fat_binary_linked_ahead_of_time_may_be_for_a_newer_architecture) {
+  const std::string linked = newer_fat_binary("", 0), part = newer_fat_binary(kNewer, 120);
+  const char* const parts[] = {part.data(), nullptr};
+  const struct {
+    std::uint32_t magic, version;
+    const void* data;
+    const void* parts;
+  } wrapper = {0x466243b1, 2, linked.data(), parts};
+  ASSERT_OK(cuModuleLoadData(&module, &wrapper));
+  EXPECT_NE(nullptr, kernel("seven"));
+}
+
+TEST_F(Modules, fat_binaries_for_a_newer_architecture_are_linked_and_other_ptx_for_it_is_not) {
+  std::string image = newer_fat_binary(kNewer, 120), text = kNewer;
+  CUlinkState link = nullptr;
+  ASSERT_OK(cuLinkCreate(0, nullptr, nullptr, &link));
+  EXPECT_EQ(CUDA_ERROR_INVALID_PTX,
+            cuLinkAddData(link, CU_JIT_INPUT_PTX, text.data(), text.size() + 1, "text", 0, nullptr, nullptr));
+  ASSERT_OK(cuLinkAddData(link, CU_JIT_INPUT_FATBINARY, image.data(), image.size(), "seven", 0, nullptr, nullptr));
+  void* cubin = nullptr;
+  std::size_t size = 0;
+  ASSERT_OK(cuLinkComplete(link, &cubin, &size));
+  ASSERT_OK(cuModuleLoadData(&module, cubin));
+  ASSERT_OK(cuLinkDestroy(link));
+  int* const out = device_array<int>(1);
+  ASSERT_OK(launch(kernel("seven"), 1, 1, nullptr, out));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ(7, *out);
+}
+
+TEST_F(Modules, a_library_of_machine_code_alone_fails_at_the_first_look_at_a_kernel_and_in_words) {
+  const std::string image = newer_fat_binary("", 0);
+  CUlibrary library = nullptr;
+  ASSERT_OK(cuLibraryLoadData(&library, image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  CUkernel seven = nullptr;
+  EXPECT_EQ(CUDA_ERROR_NO_BINARY_FOR_GPU, cuLibraryGetKernel(&seven, library, "seven"));
+  std::string report(cucore_cpu_last_report(nullptr, 0) + 1, '\0');
+  cucore_cpu_last_report(report.data(), report.size());
+  EXPECT_NE(std::string::npos, report.find("it holds sm_90")) << report;
+  EXPECT_OK(cuLibraryUnload(library));
+}
+
 }  // namespace
