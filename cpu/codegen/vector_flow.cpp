@@ -28,7 +28,7 @@ bool is_block_barrier(const Instruction& instruction) {
          llvm::cast<llvm::CallInst>(instruction).getCalledFunction()->getName() == "cucpu_barrier";
 }
 
-VectorFlow::VectorFlow(llvm::Function& scalar) : dominators_(scalar), post_dominators_(scalar), loops_(dominators_) {
+VectorFlow::VectorFlow(llvm::Function& scalar) : dominators_(scalar), loops_(dominators_) {
   const llvm::ReversePostOrderTraversal<llvm::Function*> traversal(&scalar);
   const Blocks sorted(traversal.begin(), traversal.end());
   arrange(nullptr, sorted);
@@ -46,6 +46,7 @@ VectorFlow::VectorFlow(llvm::Function& scalar) : dominators_(scalar), post_domin
       if (is_meeting(instruction)) (is_block_barrier(instruction) ? has_barriers_ : has_warp_operations_) = true;
     }
   }
+  find_meeting_points();
   find_live_values();
 }
 
@@ -63,9 +64,42 @@ void VectorFlow::arrange(const llvm::Loop* loop, const Blocks& sorted) {
   }
 }
 
-BasicBlock* VectorFlow::meeting_point(BasicBlock* block) const {
-  const auto* node = post_dominators_.getNode(block);
-  return node != nullptr && node->getIDom() != nullptr ? node->getIDom()->getBlock() : nullptr;
+/// Where lanes go on to without another turn: those that go back to the head of a loop meet the others of it nowhere
+/// but behind it. A block of the loop that they all pass in their next turn is none where they meet.
+Blocks VectorFlow::onward(BasicBlock* block) const {
+  Blocks all;
+  for (BasicBlock* next : llvm::successors(block)) {
+    if (index(next) > index(block)) {
+      all.push_back(next);
+      continue;
+    }
+    llvm::SmallVector<BasicBlock*> exits;
+    loops_.getLoopFor(next)->getUniqueExitBlocks(exits);
+    all.insert(all.end(), exits.begin(), exits.end());
+  }
+  return all;
+}
+
+/// Post-dominators of the graph without turns, the last block first: each comes before all that it goes on to.
+void VectorFlow::find_meeting_points() {
+  const auto none = static_cast<unsigned>(order.size());
+  meetings_.assign(order.size() + 1, none);
+  for (unsigned i = none; i-- > 0;) {
+    const Blocks next = onward(order[i]);
+    unsigned meet = next.empty() ? none : index(next.front());
+    for (BasicBlock* other : next) {
+      for (unsigned at = index(other); at != meet;) {
+        unsigned& earlier = at < meet ? at : meet;
+        earlier = meetings_[earlier];
+      }
+    }
+    meetings_[i] = meet;
+  }
+}
+
+BasicBlock* VectorFlow::meeting_point(const BasicBlock* block) const {
+  const unsigned meet = meetings_[index(block)];
+  return meet < order.size() ? order[meet] : nullptr;
 }
 
 /// Lanes of a loop are all in the same turn of it, so those of different turns meet nowhere but behind the loop: what
@@ -115,34 +149,26 @@ bool VectorFlow::meetings_converge(const Blocks& dividing, bool (*is_of_kind)(co
   for (std::size_t i = 0; i < relevant.size(); ++i) {
     for (BasicBlock* before : llvm::predecessors(relevant[i])) relevant.insert(before);
   }
-  auto followers = [&](BasicBlock* block) {
+  auto relevant_of = [&](const auto& blocks) {
     Blocks found;
-    for (BasicBlock* next : llvm::successors(block)) {
-      if (relevant.contains(next)) found.push_back(next);
+    for (BasicBlock* block : blocks) {
+      if (relevant.contains(block)) found.push_back(block);
     }
     return found;
   };
-  llvm::DenseMap<BasicBlock*, llvm::DenseSet<BasicBlock*>> passes;  // post-dominators
-  const llvm::DenseSet<BasicBlock*> all(relevant.begin(), relevant.end());
-  for (BasicBlock* block : relevant) passes[block] = all;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (auto block = order.rbegin(); block != order.rend(); ++block) {
-      if (!relevant.contains(*block)) continue;
-      llvm::DenseSet<BasicBlock*> now;
-      const Blocks next = followers(*block);
-      if (!next.empty()) {
-        for (BasicBlock* candidate : passes[next.front()]) {
-          if (std::all_of(next.begin(), next.end(), [&](BasicBlock* n) { return passes[n].contains(candidate); }))
-            now.insert(candidate);
-        }
-      }
-      now.insert(*block);
-      if (now.size() != passes[*block].size()) {
-        passes[*block] = std::move(now);
-        changed = true;
+  auto followers = [&](BasicBlock* block) { return relevant_of(llvm::successors(block)); };
+  llvm::DenseMap<BasicBlock*, llvm::DenseSet<BasicBlock*>> passes;  // post-dominators of the graph without turns
+  for (auto block = order.rbegin(); block != order.rend(); ++block) {
+    if (!relevant.contains(*block)) continue;
+    llvm::DenseSet<BasicBlock*> all;
+    if (const Blocks next = relevant_of(onward(*block)); !next.empty()) {
+      for (BasicBlock* candidate : passes[next.front()]) {
+        if (std::all_of(next.begin(), next.end(), [&](BasicBlock* n) { return passes[n].contains(candidate); }))
+          all.insert(candidate);
       }
     }
+    all.insert(*block);
+    passes[*block] = std::move(all);
   }
   for (BasicBlock* branch : dividing) {
     if (!relevant.contains(branch) || followers(branch).size() < 2) continue;

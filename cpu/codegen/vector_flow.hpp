@@ -5,7 +5,6 @@
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/PostDominators.h>
 #include <llvm/IR/Dominators.h>
 
 #include <string>
@@ -40,7 +39,9 @@ class VectorFlow {
   /// Where lanes may come by different ways, or of different turns of a loop, if the branch that ends `block` divides
   /// them; among them where all meet again.
   Blocks influence(llvm::BasicBlock* block) const;
-  llvm::BasicBlock* meeting_point(llvm::BasicBlock* block) const;
+  /// The first block that all lanes reach together whatever way they take from `block`: in the same turn of each loop
+  /// around it, or where all have left that loop. Null if there is none.
+  llvm::BasicBlock* meeting_point(const llvm::BasicBlock* block) const;
 
   /// Whether all lanes that can still meet others arrive together at every meeting, given the branches that may divide
   /// lanes. Lanes that can no longer reach a meeting count as gone: they run to their end first.
@@ -54,12 +55,14 @@ class VectorFlow {
 
  private:
   void arrange(const llvm::Loop* loop, const Blocks& sorted);
+  Blocks onward(llvm::BasicBlock* block) const;
+  void find_meeting_points();
   void find_live_values();
 
   llvm::DominatorTree dominators_;
-  llvm::PostDominatorTree post_dominators_;
   llvm::LoopInfo loops_;
   llvm::DenseMap<const llvm::BasicBlock*, unsigned> index_;
+  std::vector<unsigned> meetings_;  ///< by block, the index of its meeting point; the number of blocks if it has none
   llvm::DenseMap<llvm::BasicBlock*, std::vector<llvm::Instruction*>> live_in_;
   bool has_barriers_ = false;
   bool has_warp_operations_ = false;

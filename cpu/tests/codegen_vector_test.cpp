@@ -23,9 +23,9 @@ Words run(TestModule& module, Extent block) {
 }
 
 /// How often the vector form took a kernel.
-unsigned expect_one_result_of(std::uint32_t seed, bool is_wild) {
+unsigned expect_one_result_of(std::uint32_t seed, RandomKind kind) {
   unsigned taken = 0;
-  const std::string text = random_kernel(seed, is_wild);
+  const std::string text = random_kernel(seed, kind);
   TestModule scalar(text, FormOfCode::Scalar);
   TestModule vector(text, FormOfCode::Vector);
   TestModule masked(text, FormOfCode::Masked);
@@ -45,23 +45,21 @@ unsigned expect_one_result_of(std::uint32_t seed, bool is_wild) {
   return taken;
 }
 
-}  // namespace
-
-TEST(VectorForm, computes_what_the_scalar_form_does_in_random_control_flow) {
+void expect_one_result_of(RandomKind kind) {
   unsigned taken = 0;
   const auto [first, count] = random_kernels_to_run();
-  for (std::uint32_t seed = first; seed < first + count && !HasFailure(); ++seed)
-    taken += expect_one_result_of(seed, false);
+  for (std::uint32_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed)
+    taken += expect_one_result_of(seed, kind);
   EXPECT_GT(taken, count * 3 / 2);  // or the test says little
 }
 
-TEST(VectorForm, computes_what_the_scalar_form_does_in_wild_random_kernels) {
-  unsigned taken = 0;
-  const auto [first, count] = random_kernels_to_run();
-  for (std::uint32_t seed = first; seed < first + count && !HasFailure(); ++seed)
-    taken += expect_one_result_of(seed, true);
-  EXPECT_GT(taken, count * 3 / 2);
-}
+}  // namespace
+
+TEST(VectorForm, computes_what_the_scalar_form_does_in_random_control_flow) { expect_one_result_of(RandomKind::Tame); }
+
+TEST(VectorForm, computes_what_the_scalar_form_does_in_wild_random_kernels) { expect_one_result_of(RandomKind::Wild); }
+
+TEST(VectorForm, computes_what_the_scalar_form_does_in_random_searches) { expect_one_result_of(RandomKind::Searching); }
 
 TEST(VectorForm, refuses_a_loop_that_waits_for_other_threads_as_a_whole) {
   const std::string text = kernel(
@@ -103,6 +101,56 @@ TEST(VectorForm, takes_a_warp_operation_that_whole_warps_reach) {
     EXPECT_EQ(refusal, "");
     EXPECT_EQ(out, run_form(text, FormOfCode::Scalar, threads)) << threads;
   }
+}
+
+/// A loop whose middle tells whether it ends, which some lanes do not come to in each turn. %r2 counts turns, the same
+/// for all lanes of one; %r3 is 5 or 7 by the way through the last turn but one.
+std::string kernel_with_turns_cut_short(const std::string& middle, const std::string& test) {
+  return kernel(
+      "mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nmov.u32 %r3, 0;\nmov.u32 %r4, 0;\nmov.u32 %r5, 0;\n"
+      "L0: add.u32 %r2, %r2, 1;\nmad.lo.u32 %r1, %r1, 3, %r3;\nadd.u32 %r6, %r0, %r2;\nand.b32 %r6, %r6, 1;\n"
+      "setp.eq.u32 %p0, %r6, 0;\n@%p0 bra L1;\n" +
+      middle + test +
+      "@%p1 bra L2;\nmov.u32 %r3, 5;\nbra L0;\nL1: mov.u32 %r3, 7;\nbra L0;\n"
+      "L2: mov.u32 %r5, 3;\nL3: mad.lo.u32 %r1, %r1, 31, %r2;\nadd.u32 %r1, %r1, %r4;\nsub.u32 %r5, %r5, 1;\n"
+      "setp.ne.u32 %p2, %r5, 0;\n@%p2 bra L3;\n");
+}
+
+TEST(VectorForm, knows_that_lanes_which_cut_a_turn_short_leave_the_loop_in_another_turn) {
+  const std::string text = kernel_with_turns_cut_short("", "setp.gt.u32 %p1, %r2, 5;\n");
+  const Words expected = run_form(text, FormOfCode::Scalar, 64);
+  EXPECT_NE(expected[0], expected[1]);
+  for (const FormOfCode form : {FormOfCode::Vector, FormOfCode::Masked}) {
+    std::string refusal;
+    EXPECT_EQ(run_form(text, form, 64, &refusal), expected);
+    EXPECT_EQ(refusal, "");
+  }
+}
+
+TEST(VectorForm, refuses_a_warp_operation_that_lanes_come_to_in_different_turns) {
+  const std::string text = kernel_with_turns_cut_short(
+      "shfl.sync.bfly.b32 %r7, %r2, 1, 31, 0xffffffff;\nmad.lo.u32 %r4, %r4, 3, %r7;\nadd.u32 %r8, %r8, 1;\n",
+      "setp.eq.u32 %p1, %r8, 3;\n");
+  std::string refusal;
+  const Words out = run_form(text, FormOfCode::Vector, 32, &refusal);
+  EXPECT_EQ(refusal, "a warp operation that only some lanes of a warp reach");
+  EXPECT_EQ(out, run_form(text, FormOfCode::Scalar, 32));
+}
+
+TEST(VectorForm, ends_a_search_that_ends_for_each_lane_in_a_turn_of_its_own) {
+  // In a table without gaps, so no lane comes to the load from address zero.
+  const std::string text = kernel(
+      "mov.u32 %r2, 0;\nmov.u32 %r3, 15;\n"
+      "L0: add.u32 %r4, %r2, %r3;\nshr.u32 %r4, %r4, 1;\nmul.lo.u32 %r5, %r4, 3;\nadd.u32 %r6, %r5, 3;\n"
+      "setp.ge.u32 %p0, %r0, %r6;\n@%p0 bra L1;\nsetp.ge.u32 %p1, %r0, %r5;\n@%p1 bra L3;\n"
+      "sub.u32 %r3, %r4, 1;\nbra L2;\nL1: add.u32 %r2, %r4, 1;\n"
+      "L2: setp.ge.u32 %p2, %r3, %r2;\n@%p2 bra L0;\nmov.u64 %a2, 0;\nld.global.u32 %r4, [%a2];\n"
+      "L3: ld.global.u32 %r7, [%a0];\nand.b32 %r7, %r7, 0;\nmov.u32 %r1, 0;\n"
+      "L4: mad.lo.u32 %r1, %r1, 31, %r4;\nadd.u32 %r7, %r7, 1;\nsetp.lt.u32 %p3, %r7, 4;\n@%p3 bra L4;\n");
+  const Words expected = run_form(text, FormOfCode::Scalar, 40);
+  EXPECT_EQ(expected[39], 13 * (1 + 31 + 31 * 31 + 31 * 31 * 31));
+  EXPECT_EQ(run_form(text, FormOfCode::Vector, 40), expected);
+  EXPECT_EQ(run_form(text, FormOfCode::Masked, 40), expected);
 }
 
 TEST(VectorForm, lets_the_halves_of_a_warp_meet_among_themselves) {

@@ -24,17 +24,20 @@ constexpr unsigned variables = 6;  ///< %v0.. : what programs compute with
 
 class Writer {
  public:
-  Writer(std::uint32_t seed, bool is_wild) : random_(seed), is_wild_(is_wild) {}
+  Writer(std::uint32_t seed, RandomKind kind)
+      : random_(seed), is_wild_(kind == RandomKind::Wild), searches_(kind == RandomKind::Searching) {}
 
   std::string kernel() {
     meets_ = pick(3) == 0;
-    statements(3 + pick(4), 0, false);
+    statements(searches_ ? 1 : 3 + pick(4), 0, false);
+    if (searches_) search(0);
     if (meets_) meeting();
     statements(2 + pick(3), 0, false);
     std::string text =
         ".version 8.0\n.target sm_80\n.address_size 64\n"
         ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n)\n{\n"
-        "  .reg .u32 %v<6>, %t<400>, %x, %lin, %n, %g;\n  .reg .u64 %in, %out, %a<400>;\n  .reg .pred %p<400>;\n"
+        "  .reg .u32 %v<6>, %t<400>, %s<16>, %x, %lin, %n, %g;\n  .reg .u64 %in, %out, %a<400>;\n  .reg .pred "
+        "%p<400>;\n"
         "  .shared .align 4 .b8 tile[4096];\n" +
         std::string(is_wild_
                         ? "  .local .align 4 .b8 box[32];\n  .reg .b32 %h<4>;\n  .reg .f32 %f<2>;\n  .reg .u64 %d0;\n"
@@ -110,6 +113,7 @@ class Writer {
       case 9:
         return branch(depth, in_loop);
       default:
+        if (searches_ && pick(2) == 0) return search(depth);
         return is_wild_ && pick(3) == 0 ? indexed_branch(depth, in_loop) : loop(depth);
     }
   }
@@ -216,6 +220,16 @@ class Writer {
     return p;
   }
 
+  /// By the number of the thread, so that lanes disagree.
+  std::string dividing_condition() {
+    const std::string t = temporary(), p = predicate();
+    const unsigned bits = 1 + pick(15);
+    line("add.u32 " + t + ", %lin, " + operand());
+    line("and.b32 " + t + ", " + t + ", " + std::to_string(bits));
+    line("setp.lt.u32 " + p + ", " + t + ", " + std::to_string(1 + pick(bits)));
+    return p;
+  }
+
   void load() {
     const std::string t = temporary();
     const std::string a = address();
@@ -313,6 +327,56 @@ class Writer {
     turns_.pop_back();
   }
 
+  /// A search between two ends, as in a table of ranges. While a lane has fuel, it may go on to its next turn without a
+  /// look at whether it is done; without, it leaves. What is the same for all lanes of a turn ends up different by the
+  /// way and by the turn in which they leave.
+  void search(unsigned depth) {
+    const auto own = [depth](unsigned n) { return "%s" + std::to_string(4 * depth + n); };
+    const std::string low = own(0), high = own(1), fuel = own(2), middle = own(3);
+    const std::string head = label(), higher = label(), turn = label(), leave = label();
+    line("mov.u32 " + low + ", " + std::to_string(pick(3)));
+    line(pick(3) == 0 ? "and.b32 " + high + ", " + variable() + ", 31" : "mov.u32 " + high + ", %n");
+    line("mov.u32 " + fuel + ", " + std::to_string(2 + pick(6)));
+    body_ += head + ":\n";
+    line("sub.u32 " + fuel + ", " + fuel + ", 1");
+    line("add.u32 " + middle + ", " + low + ", " + high);
+    line("shr.u32 " + middle + ", " + middle + ", 1");
+    if (pick(3) == 0) statement(depth + 1, false);
+    const std::string goes_on = dividing_condition(), is_done = pick(2) != 0 ? dividing_condition() : condition();
+    line("setp.ne.and.u32 " + goes_on + ", " + fuel + ", 0, " + goes_on);
+    line("@" + goes_on + " bra " + higher);
+    if (pick(3) == 0) statement(depth + 1, false);
+    line("setp.eq.or.u32 " + is_done + ", " + fuel + ", 0, " + is_done);
+    line("@" + is_done + " bra " + leave);
+    if (pick(2) != 0) line("mov.u32 " + variable() + ", " + (pick(2) != 0 ? middle : std::to_string(pick(40))));
+    line("sub.u32 " + high + ", " + middle + ", 1");  // below zero at times
+    line("bra " + turn);
+    body_ += higher + ":\n";
+    line("add.u32 " + low + ", " + middle + ", 1");
+    body_ += turn + ":\n";
+    if (pick(2) != 0) {
+      const std::string p = predicate();
+      line("setp.lt.u32 " + p + ", " + high + ", " + low);
+      line("@" + p + " bra " + leave);
+    }
+    line("bra " + head);
+    body_ += leave + ":\n";
+    line("xor.b32 " + variable() + ", " + middle + ", " + own(pick(3)));
+    if (pick(3) != 0) common_turns(low);
+  }
+
+  /// A loop of as many turns for all lanes.
+  void common_turns(const std::string& counter) {
+    const std::string head = label(), p = predicate();
+    line("and.b32 " + counter + ", %n, " + std::to_string(pick(8)));
+    body_ += head + ":\n";
+    for (unsigned n = 1 + pick(2); n > 0; --n) pick(2) != 0 ? arithmetic("") : load();
+    if (pick(2) != 0) store();
+    line("setp.eq.u32 " + p + ", " + counter + ", 0");
+    line("sub.u32 " + counter + ", " + counter + ", 1");
+    line("@!" + p + " bra " + head);
+  }
+
   /// Exchanges values between the lanes of a warp or through shared memory.
   void meeting() {
     const std::string t = temporary(), u = temporary(), p = predicate();
@@ -359,6 +423,7 @@ class Writer {
   std::vector<std::string> breaks_;
   std::vector<std::string> turns_;
   bool is_wild_;
+  bool searches_;
   bool meets_ = false;
   unsigned temporaries_ = 0, addresses_ = 0, predicates_ = 0, labels_ = 0;
 };
@@ -381,6 +446,6 @@ RandomKernels random_kernels_to_run(std::uint32_t first_usually) {
   return {number_from("CUCORE_RANDOM_FIRST", first_usually), number_from("CUCORE_RANDOM_KERNELS", 4)};
 }
 
-std::string random_kernel(std::uint32_t seed, bool is_wild) { return Writer(seed, is_wild).kernel(); }
+std::string random_kernel(std::uint32_t seed, RandomKind kind) { return Writer(seed, kind).kernel(); }
 
 }  // namespace cucore::cpu

@@ -13,8 +13,11 @@ namespace cucore::cpu {
 /// exits, predicated instructions, accesses of every shape, barriers and warp operations where all lanes come. A wild
 /// one leaves several loops at once, goes on to their next turns, returns from them, jumps by an index, meets in loops,
 /// has a variable of its own, carries, packed halves, floats, long numbers, atomic and volatile accesses of its own
-/// place. Each thread writes `random_kernel_outputs` words of its own, and reads `in[0..random_kernel_inputs)`.
-std::string random_kernel(std::uint32_t seed, bool is_wild = false);
+/// place. A searching one has loops that some lanes leave from their middle, that others go on in before they come
+/// there, or that end by a comparison which wraps around, and behind them loops of as many turns for all lanes. Each
+/// thread writes `random_kernel_outputs` words of its own, and reads `in[0..random_kernel_inputs)`.
+enum class RandomKind : std::uint8_t { Tame, Wild, Searching };
+std::string random_kernel(std::uint32_t seed, RandomKind kind = RandomKind::Tame);
 
 inline constexpr std::uint32_t random_kernel_outputs = 8;
 inline constexpr std::uint32_t random_kernel_inputs = 1024;
