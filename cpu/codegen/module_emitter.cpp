@@ -39,6 +39,8 @@ void ModuleEmitter::declare() {
     auto* type = llvm::FunctionType::get(llvm::Type::getInt1Ty(context), parameters, false);
     auto* declared = llvm::Function::Create(type, llvm::Function::InternalLinkage, symbol_of(function), ir);
     declared->addFnAttr(llvm::Attribute::NoUnwind);
+    // An access at address zero is a fault to report, not a promise that no thread comes there.
+    declared->addFnAttr(llvm::Attribute::NullPointerIsValid);
     // The kernel's body is part of its entry points; called functions stay calls, as the PTX compiler left them. The
     // vector form takes all of them into the kernel instead. For a debugger each is its own.
     const bool is_kernel = id == reach.functions.front();

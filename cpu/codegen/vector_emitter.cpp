@@ -85,7 +85,8 @@ void VectorEmitter::prepare() {
   auto* type = llvm::FunctionType::get(i32, {b.getPtrTy(), i32, i32, b.getPtrTy(), i32}, false);
   group_ = llvm::Function::Create(type, llvm::Function::InternalLinkage, "group", *scalar_.getParent());
   group_->addFnAttr(llvm::Attribute::NoUnwind);
-  group_->setSubprogram(scalar_.getSubprogram());  // its code is what becomes of the scalar form's
+  group_->addFnAttr(llvm::Attribute::NullPointerIsValid);  // as the scalar form says of itself
+  group_->setSubprogram(scalar_.getSubprogram());          // its code is what becomes of the scalar form's
   group_->addFnAttr("prefer-vector-width", has_avx512_ ? "512" : "256");
   b.SetInsertPoint(new_block("entry"));
   if (suspends()) lay_out_frame();

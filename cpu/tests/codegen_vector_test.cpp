@@ -153,6 +153,14 @@ TEST(VectorForm, ends_a_search_that_ends_for_each_lane_in_a_turn_of_its_own) {
   EXPECT_EQ(run_form(text, FormOfCode::Masked, 40), expected);
 }
 
+TEST(VectorFormDeathTest, accesses_address_zero_where_a_kernel_does) {
+  const std::string text = kernel(
+      "mov.u32 %r1, 0;\nsetp.lt.u32 %p0, %r0, 40;\n@%p0 bra L0;\nbra L1;\n"
+      "L0: mov.u64 %a2, 0;\nld.global.u32 %r1, [%a2];\nL1:\n");
+  for (const FormOfCode form : {FormOfCode::Scalar, FormOfCode::Vector, FormOfCode::Masked})
+    EXPECT_DEATH(run_form(text, form, 64), "");
+}
+
 TEST(VectorForm, lets_the_halves_of_a_warp_meet_among_themselves) {
   const std::string halves =
       "and.b32 %r2, %r0, 31;\nsetp.lt.u32 %p0, %r2, 16;\nselp.b32 %r3, 0xffff, 0xffff0000, %p0;\n"
