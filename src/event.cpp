@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "cucore/context.hpp"
+#include "cucore/detail/fast_path.hpp"
 #include "cucore/device.hpp"
 #include "cucore/error.hpp"
 #include "cucore/stream.hpp"

@@ -137,7 +137,7 @@ Kernel Kernel::from_handle(KernelHandle handle, std::shared_ptr<const void> owne
   return Kernel(std::move(state));
 }
 
-const detail::KernelPlan* Kernel::plan() const noexcept { return state_.get(); }
+const detail::KernelPlan* detail::plan_of(const Kernel& kernel) noexcept { return kernel.state().get(); }
 
 KernelHandle Kernel::handle() const noexcept { return state_ == nullptr ? nullptr : state_->handle; }
 

@@ -2,8 +2,10 @@
 #include "cucore/launch.hpp"
 
 #include <atomic>
+#include <bit>
 #include <string>
 
+#include "cucore/detail/fast_path.hpp"
 #include "cucore/device.hpp"
 #include "cucore/error.hpp"
 #include "src/detail/context_scope.hpp"
@@ -25,11 +27,11 @@ namespace {
 
 // After a refusal: again in the stream's own context if the thread had none, else an error that names the limit.
 [[gnu::cold, gnu::noinline]] void retry_or_fail(driver::CUresult code, const StreamState& stream,
-                                                const DriverLaunchConfig& config, const Kernel& kernel,
-                                                const driver::CUlaunchConfig& native, void* const* values) {
+                                                const driver::CUlaunchConfig& config, const Kernel& kernel,
+                                                void* const* values) {
   if (code == driver::CUDA_ERROR_INVALID_CONTEXT && !stream.follows_current_context()) {
     ContextScope scope(context_handle(stream));
-    code = driver::table().cuLaunchKernelEx(&native, function_of(*kernel.state()), const_cast<void**>(values), nullptr);
+    code = driver::table().cuLaunchKernelEx(&config, function_of(*kernel.state()), const_cast<void**>(values), nullptr);
     if (code == driver::CUDA_SUCCESS) {
       scope.restore();
       return;
@@ -52,11 +54,14 @@ namespace {
 /// Devices that a launcher's config has been found to suit, by ordinal.
 using SuitedDevices = std::atomic<std::uint64_t>;
 
-[[gnu::noinline]] void ask_device(const StreamState& stream, const DriverLaunchConfig& config, const Kernel& kernel,
+[[gnu::noinline]] void allow_shared(const StreamState& stream, const driver::CUlaunchConfig& config,
+                                    const Kernel& kernel) {
+  allow_dynamic_shared(*kernel.state(), stream_device(stream), config.sharedMemBytes);
+}
+
+[[gnu::noinline]] void ask_device(const StreamState& stream, const driver::CUlaunchConfig& config, const Kernel& kernel,
                                   SuitedDevices* suited) {
   const int device = stream_device(stream);
-  if (config.native.sharedMemBytes != 0) allow_dynamic_shared(*kernel.state(), device, config.native.sharedMemBytes);
-  if (!config.needs_device) return;
   const std::uint64_t bit = device < 64 ? std::uint64_t{1} << device : 0;
   if (suited != nullptr && (suited->load(std::memory_order_relaxed) & bit) != 0) return;
   check_device_features(config, kernel, device);
@@ -67,11 +72,12 @@ inline void launch_now(const StreamState& stream, const DriverLaunchConfig& conf
                        void* const* values, SuitedDevices* suited = nullptr) {
   driver::CUlaunchConfig native = config.native;
   native.hStream = stream.handle;
-  if (native.sharedMemBytes != 0 || config.needs_device) ask_device(stream, config, kernel, suited);
+  if (native.sharedMemBytes != 0) allow_shared(stream, native, kernel);
+  if (config.needs_device) ask_device(stream, native, kernel, suited);
   const driver::CUresult code =
       driver::table().cuLaunchKernelEx(&native, function_of(*kernel.state()), const_cast<void**>(values), nullptr);
   if (code != driver::CUDA_SUCCESS) [[unlikely]] {
-    retry_or_fail(code, stream, config, kernel, native, values);
+    retry_or_fail(code, stream, native, kernel, values);
   }
 }
 
@@ -118,13 +124,18 @@ void launch_refused(int code, const Stream& stream, const NativeConfig& config, 
                     void* const* values) {
   const StreamState& order = open_stream(stream.state(), "launch");
   open_kernel(kernel.state(), "launch");
-  const DriverLaunchConfig driver_config({.grid = {config.grid[0], config.grid[1], config.grid[2]},
-                                          .block = {config.block[0], config.block[1], config.block[2]}});
-  // Without a table there was no call: this one opens the driver, or says why none may be called.
-  if (code == driver::CUDA_ERROR_DEINITIALIZED) return launch_now(order, driver_config, kernel, values);
-  driver::CUlaunchConfig native = driver_config.native;
+  auto native = std::bit_cast<driver::CUlaunchConfig>(config);
   native.hStream = order.handle;
-  retry_or_fail(code, order, driver_config, kernel, native, values);
+  // Nobody asked the device before that call, and without a table there was none: this one opens the driver, or says
+  // why none may be called.
+  const bool is_plain = native.sharedMemBytes == 0 && native.numAttrs == 0;
+  if (native.sharedMemBytes != 0) allow_shared(order, native, kernel);
+  if (native.numAttrs != 0) ask_device(order, native, kernel, nullptr);
+  if (!is_plain || code == driver::CUDA_ERROR_DEINITIALIZED) {
+    code = driver::table().cuLaunchKernelEx(&native, function_of(*kernel.state()), const_cast<void**>(values), nullptr);
+    if (code == driver::CUDA_SUCCESS) return;
+  }
+  retry_or_fail(code, order, native, kernel, values);
 }
 
 }  // namespace detail

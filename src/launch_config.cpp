@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "cucore/detail/fast_path.hpp"
 #include "cucore/error.hpp"
 #include "src/detail/event_state.hpp"
 #include "src/detail/launch_config.hpp"
@@ -171,9 +172,9 @@ DriverLaunchConfig::DriverLaunchConfig(const LaunchConfig& config) {
   }
 }
 
-const driver::CUlaunchAttributeValue* DriverLaunchConfig::find(int attribute) const noexcept {
-  for (unsigned i = 0; i < native.numAttrs; ++i) {
-    if (attributes[i].id == attribute) return &attributes[i].value;
+const driver::CUlaunchAttributeValue* find_attribute(const driver::CUlaunchConfig& config, int attribute) noexcept {
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    if (config.attrs[i].id == attribute) return &config.attrs[i].value;
   }
   return nullptr;
 }
@@ -185,16 +186,16 @@ ResolvedConfig::ResolvedConfig(const LaunchConfig& config) {
   std::construct_at(reinterpret_cast<detail::DriverLaunchConfig*>(storage_.data()), config);
 }
 
-std::optional<detail::NativeConfig> ResolvedConfig::plain() const noexcept {
-  using Native = detail::NativeConfig;
+std::optional<detail::NativeConfig> detail::plain_config(const ResolvedConfig& config) noexcept {
+  using Native = NativeConfig;
   using Driver = driver::CUlaunchConfig;
   static_assert(sizeof(Native) == sizeof(Driver) && offsetof(Native, block) == offsetof(Driver, blockDimX) &&
                 offsetof(Native, shared_bytes) == offsetof(Driver, sharedMemBytes) &&
                 offsetof(Native, stream) == offsetof(Driver, hStream) &&
                 offsetof(Native, attributes) == offsetof(Driver, attrs) &&
                 offsetof(Native, attribute_count) == offsetof(Driver, numAttrs));
-  const Driver& all = native().native;
-  if (all.numAttrs != 0 || all.sharedMemBytes != 0 || native().needs_device) return std::nullopt;
+  const Driver& all = config.native().native;
+  if (all.numAttrs != 0 || all.sharedMemBytes != 0 || config.native().needs_device) return std::nullopt;
   return Native{.grid = {all.gridDimX, all.gridDimY, all.gridDimZ},
                 .block = {all.blockDimX, all.blockDimY, all.blockDimZ}};
 }

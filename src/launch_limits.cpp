@@ -54,23 +54,24 @@ struct Resident {
   std::string reckoning;
 };
 
-Resident resident_blocks(const DriverLaunchConfig& config, const Kernel& kernel, const Device& device) {
-  const driver::CUlaunchConfig& native = config.native;
+Resident resident_blocks(const driver::CUlaunchConfig& config, const Kernel& kernel, const Device& device) {
   Resident resident;
-  if (config.find(driver::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) != nullptr) {
+  if (find_attribute(config, driver::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) != nullptr) {
     int clusters = 0;
+    driver::CUlaunchConfig asked = config;
+    asked.hStream = nullptr;  // which need not be of the primary context
     ContextScope scope(primary_context(device.ordinal())->handle);
-    driver::check(driver::table().cuOccupancyMaxActiveClusters(&clusters, function_of(*kernel.state()), &native),
+    driver::check(driver::table().cuOccupancyMaxActiveClusters(&clusters, function_of(*kernel.state()), &asked),
                   "cuOccupancyMaxActiveClusters", [&] { return describe(*kernel.state()); });
     scope.restore();
-    const Dim3 cluster = extents(config.find(driver::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)->clusterDim);
+    const Dim3 cluster = extents(find_attribute(config, driver::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)->clusterDim);
     resident.blocks = static_cast<std::uint64_t>(clusters) * product(cluster);
     resident.reckoning = std::to_string(clusters) + " clusters of " + std::to_string(product(cluster)) + " blocks";
     return resident;
   }
-  const std::uint64_t threads = product({native.blockDimX, native.blockDimY, native.blockDimZ});
+  const std::uint64_t threads = product({config.blockDimX, config.blockDimY, config.blockDimZ});
   const int per_multiprocessor =
-      kernel.occupancy(device).max_active_blocks_per_multiprocessor(static_cast<int>(threads), native.sharedMemBytes);
+      kernel.occupancy(device).max_active_blocks_per_multiprocessor(static_cast<int>(threads), config.sharedMemBytes);
   const int multiprocessors = device.attribute(driver::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   resident.blocks = static_cast<std::uint64_t>(per_multiprocessor) * static_cast<std::uint64_t>(multiprocessors);
   resident.reckoning =
@@ -78,15 +79,14 @@ Resident resident_blocks(const DriverLaunchConfig& config, const Kernel& kernel,
   return resident;
 }
 
-void check_cooperative(const DriverLaunchConfig& config, const Kernel& kernel, const Device& device) {
+void check_cooperative(const driver::CUlaunchConfig& config, const Kernel& kernel, const Device& device) {
   if (device.attribute(driver::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) == 0) {
     driver::fail(driver::CUDA_ERROR_NOT_SUPPORTED, "cuLaunchKernelEx",
                  describe_device(device.ordinal()) + ": cooperative kernels are not supported by this device");
   }
-  const driver::CUlaunchConfig& native = config.native;
-  const std::uint64_t grid = product({native.gridDimX, native.gridDimY, native.gridDimZ});
+  const std::uint64_t grid = product({config.gridDimX, config.gridDimY, config.gridDimZ});
   // A block no device can run is the driver's to refuse, with its own code.
-  if (product({native.blockDimX, native.blockDimY, native.blockDimZ}) >
+  if (product({config.blockDimX, config.blockDimY, config.blockDimZ}) >
       static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
     return;
   }
@@ -99,8 +99,9 @@ void check_cooperative(const DriverLaunchConfig& config, const Kernel& kernel, c
                     .hint = "use a smaller grid and let each block do more"});
 }
 
-std::string exceeded_cluster_limit(const DriverLaunchConfig& config, const KernelAttributes& attributes) {
-  const driver::CUlaunchAttributeValue* const value = config.find(driver::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+std::string exceeded_cluster_limit(const driver::CUlaunchConfig& config, const KernelAttributes& attributes) {
+  const driver::CUlaunchAttributeValue* const value =
+      find_attribute(config, driver::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
   if (value == nullptr) {
     return attributes.cluster_size_must_be_set() ? "the kernel needs a cluster, and the config has none" : "";
   }
@@ -120,27 +121,27 @@ std::string exceeded_cluster_limit(const DriverLaunchConfig& config, const Kerne
 
 }  // namespace
 
-void check_device_features(const DriverLaunchConfig& config, const Kernel& kernel, int ordinal) {
+void check_device_features(const driver::CUlaunchConfig& config, const Kernel& kernel, int ordinal) {
   const Device device(ordinal);
-  if (config.find(driver::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) != nullptr) {
+  if (find_attribute(config, driver::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) != nullptr) {
     require_capability(device, {9, 0}, "thread block clusters are");
   }
-  if (config.find(driver::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) != nullptr) {
+  if (find_attribute(config, driver::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) != nullptr) {
     require_capability(device, {9, 0}, "programmatic stream serialization is");
   }
-  if (const auto* const value = config.find(driver::CU_LAUNCH_ATTRIBUTE_PRIORITY)) {
+  if (const auto* const value = find_attribute(config, driver::CU_LAUNCH_ATTRIBUTE_PRIORITY)) {
     check_priority(value->priority, ordinal);
   }
-  if (config.find(driver::CU_LAUNCH_ATTRIBUTE_COOPERATIVE) != nullptr) check_cooperative(config, kernel, device);
+  if (find_attribute(config, driver::CU_LAUNCH_ATTRIBUTE_COOPERATIVE) != nullptr)
+    check_cooperative(config, kernel, device);
 }
 
-std::string exceeded_limit(const DriverLaunchConfig& config, const Kernel& kernel, int ordinal) {
-  const driver::CUlaunchConfig& native = config.native;
+std::string exceeded_limit(const driver::CUlaunchConfig& config, const Kernel& kernel, int ordinal) {
   const Device device(ordinal);
   const DeviceProperties limits = device.properties();
   const KernelAttributes attributes = kernel.attributes(device);
-  const Dim3 block{native.blockDimX, native.blockDimY, native.blockDimZ};
-  const Dim3 grid{native.gridDimX, native.gridDimY, native.gridDimZ};
+  const Dim3 block{config.blockDimX, config.blockDimY, config.blockDimZ};
+  const Dim3 grid{config.gridDimX, config.gridDimY, config.gridDimZ};
   const auto beyond = [](unsigned extent, int limit) { return std::uint64_t{extent} > static_cast<unsigned>(limit); };
   if (beyond(block.x, limits.max_block_dim_x()) || beyond(block.y, limits.max_block_dim_y()) ||
       beyond(block.z, limits.max_block_dim_z())) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cucore/detail/fast_path.hpp"
 #include "cucore/error.hpp"
 #include "cucore/kernel.hpp"
 #include "src/detail/code_symbols.hpp"
@@ -109,11 +110,12 @@ Kernel ObjectCode::get_kernel(std::string_view name) const {
   return state_->library->get_kernel(mapped != state_->mapping.end() ? mapped->second : name);
 }
 
-Kernel ObjectCode::known_kernel(std::string_view name) const {
-  const detail::LibraryState* const library = state_->loaded.load(std::memory_order_acquire);
+Kernel detail::known_kernel(const ObjectCode& code, std::string_view name) {
+  const ObjectCode::State& state = *code.state_;
+  const LibraryState* const library = state.loaded.load(std::memory_order_acquire);
   if (library == nullptr) return {};
-  const auto mapped = state_->mapping.find(name);
-  return library->known_kernel(mapped != state_->mapping.end() ? mapped->second : name);
+  const auto mapped = state.mapping.find(name);
+  return library->known_kernel(mapped != state.mapping.end() ? mapped->second : name);
 }
 
 GlobalVariable ObjectCode::get_global(std::string_view name) const {

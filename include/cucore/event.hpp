@@ -34,9 +34,6 @@ class Stream;
 namespace detail {
 struct EventState;
 
-/// cuEventRecord and nothing else: no check, no throw, the driver's answer.
-CUCORE_API int record_native(EventHandle event, StreamHandle stream) noexcept;
-
 /// The driver's handle for a call of the driver or a comparison: unlike what Event::handle() gives away, it need not
 /// lead back to the event (from_handle()).
 CUCORE_API EventHandle native_handle(const Event& event) noexcept;

@@ -10,7 +10,6 @@
 // Thread-safety: every member may be called concurrently; copies of one kernel share what has been learned about it.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cucore/detail/parameter_slot.hpp"
 #include "cucore/driver_types.hpp"
 #include "cucore/export.hpp"
 
@@ -53,38 +53,6 @@ struct Parameter {
   std::string type_name = {};  ///< as in the C++ source ("float const*"), else the PTX type (".u64"), else empty
   std::string name = {};       ///< as hand-written PTX calls it; empty where only the compiler named it
 };
-
-namespace detail {
-
-/// What packing an argument needs to know of its parameter, in half a cache line.
-struct ParameterSlot {
-  std::uint32_t offset = 0;
-  std::uint32_t size = 0;
-  std::uint16_t fitting_kinds = 0;  ///< bit k: a value of kind k and of this size may be passed
-  ParameterKind kind = ParameterKind::unknown;
-  /// The whole numbers of 64 bits with a sign that are stored as they are, in the parameter's width: so many from
-  /// `least` on. All others have to be converted, or looked at again (of a parameter that takes every one it has all
-  /// but the last), or refused.
-  std::int64_t least = 0;
-  std::uint64_t numbers = 0;
-
-  bool takes(std::int64_t value) const noexcept {
-    return static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(least) < numbers;
-  }
-};
-
-/// What a launch reads of a kernel, in one place.
-struct KernelPlan {
-  KernelHandle handle = nullptr;
-  // Set before `learned`, and not changed any more. Where nobody knows the parameters, `count` is one that no launch
-  // has.
-  mutable const ParameterSlot* slots = nullptr;
-  mutable std::uint32_t bytes = 0;
-  mutable std::uint32_t count = UINT32_MAX;
-  mutable std::atomic<bool> learned = false;
-};
-
-}  // namespace detail
 
 /// A kernel's parameters, in order. "offset, size" agree with cuKernelGetParamInfo. Immutable.
 class CUCORE_API Signature {
@@ -205,8 +173,6 @@ class CUCORE_API Kernel {
   /// For cucore's own parts.
   explicit Kernel(std::shared_ptr<const detail::KernelState> state) noexcept : state_(std::move(state)) {}
   const std::shared_ptr<const detail::KernelState>& state() const noexcept { return state_; }
-  /// Lives as long as any copy of this kernel; null if it refers to nothing.
-  const detail::KernelPlan* plan() const noexcept;
 
  private:
   std::shared_ptr<const detail::KernelState> state_;

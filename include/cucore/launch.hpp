@@ -54,16 +54,6 @@ CUCORE_API void launch_unchecked(const Stream& stream, const ResolvedConfig& con
 
 namespace detail {
 
-/// cuLaunchKernelEx and nothing else: no check, no throw, the driver's answer. `config` has its stream in it.
-CUCORE_API int launch_native(const NativeConfig& config, KernelHandle kernel, void* const* values);
-/// The same with the values in one block at their offsets, which costs the driver a nanosecond less for each.
-CUCORE_API int launch_block(const NativeConfig& config, KernelHandle kernel, void* block, std::size_t bytes);
-
-/// What is to be done when that was refused with `code`: launches after all, where a context was missing, or throws as
-/// launch_unchecked() does.
-CUCORE_API void launch_refused(int code, const Stream& stream, const NativeConfig& config, const Kernel& kernel,
-                               void* const* values);
-
 /// A closed buffer has no address to pass. Throws ValueError.
 [[noreturn]] CUCORE_API void refuse_closed_buffer();
 

@@ -24,16 +24,6 @@ namespace cucore {
 namespace detail {
 struct EventState;
 struct DriverLaunchConfig;
-
-/// The driver's CUlaunchConfig, for launches that go straight to it.
-struct NativeConfig {
-  unsigned grid[3] = {};
-  unsigned block[3] = {};
-  unsigned shared_bytes = 0;
-  StreamHandle stream = nullptr;
-  void* attributes = nullptr;
-  unsigned attribute_count = 0;
-};
 }  // namespace detail
 class Device;
 class Kernel;
@@ -142,9 +132,6 @@ class CUCORE_API ResolvedConfig {
   const detail::DriverLaunchConfig& native() const noexcept {
     return *reinterpret_cast<const detail::DriverLaunchConfig*>(storage_.data());
   }
-  /// The whole of it, less the stream, if there is nothing in it but grid and block; else nothing. Then neither the
-  /// device nor the kernel has to be asked before a launch.
-  std::optional<detail::NativeConfig> plain() const noexcept;
 
  private:
   static constexpr std::size_t storage_size = 1024;

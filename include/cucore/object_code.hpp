@@ -50,6 +50,10 @@ struct CodeImage {
 
 class ObjectCode;
 
+namespace detail {
+CUCORE_API Kernel known_kernel(const ObjectCode& code, std::string_view name);  // fast_path.hpp
+}
+
 /// Code for one architecture, as a part of code for several: see ObjectCode::from_images.
 struct ArchitectureCode {
   std::string arch = {};  ///< "sm_90a", "compute_90"; empty: as the code itself tells
@@ -120,9 +124,6 @@ class CUCORE_API ObjectCode {
   /// Loads; the kernel called `name`: a name expression given to compile(), a symbol, or the C++ name of one kernel
   /// (cuLibraryGetKernel). Throws as load() does, and DriverError (CUDA_ERROR_NOT_FOUND) with close names, if known.
   Kernel get_kernel(std::string_view name) const;
-  /// For cucore's own parts: the same if the code is loaded and that kernel has been asked for before, else nothing.
-  /// Calls no driver and waits for nobody who does.
-  Kernel known_kernel(std::string_view name) const;
   /// Loads; a variable on the current device, by name expression, symbol or C++ name ("&ns::v" or "ns::v";
   /// cuLibraryGetGlobal).
   GlobalVariable get_global(std::string_view name) const;
@@ -143,6 +144,7 @@ class CUCORE_API ObjectCode {
   std::size_t identity_hash() const noexcept { return std::hash<const void*>()(state_.get()); }
 
  private:
+  friend Kernel detail::known_kernel(const ObjectCode& code, std::string_view name);
   struct State;
   explicit ObjectCode(std::shared_ptr<State> state);
   std::shared_ptr<State> state_;

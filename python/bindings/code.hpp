@@ -1,6 +1,7 @@
 // Compiled code and kernels as Python objects.
 #pragma once
 
+#include "cucore/detail/fast_path.hpp"
 #include "cucore/kernel.hpp"
 #include "cucore/kernel_statistics.hpp"
 #include "cucore/object_code.hpp"
@@ -23,7 +24,7 @@ struct PyObjectCode {
 };
 
 struct PyKernel {
-  explicit PyKernel(Kernel wrapped) : plan(wrapped.plan()), kernel(std::move(wrapped)) {}
+  explicit PyKernel(Kernel wrapped) : plan(detail::plan_of(wrapped)), kernel(std::move(wrapped)) {}
   const detail::KernelPlan* plan;  ///< the kernel's
   Owned<Kernel> kernel;
 };

@@ -1,6 +1,7 @@
 // LaunchConfig as a Python object: the core's, behind checked properties, and as the driver takes it.
 #pragma once
 
+#include "cucore/detail/fast_path.hpp"
 #include "cucore/launch.hpp"
 #include "python/bindings/python.hpp"
 
@@ -8,10 +9,11 @@ namespace cucore::python {
 
 struct PyLaunchConfig {
   /// Throws what is wrong with it on every device.
-  explicit PyLaunchConfig(const LaunchConfig& checked) : PyLaunchConfig(checked, ResolvedConfig(checked).plain()) {}
+  explicit PyLaunchConfig(const LaunchConfig& checked)
+      : PyLaunchConfig(checked, detail::plain_config(ResolvedConfig(checked))) {}
 
   detail::NativeConfig native;  ///< all of `config` if it is plain, less the stream
-  bool is_plain;                ///< ResolvedConfig::plain()
+  bool is_plain;                ///< it has nothing but grid and block
   LaunchConfig config;
 
  private:

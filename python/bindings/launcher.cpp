@@ -262,7 +262,7 @@ PyType_Spec specification{"cucore.Launcher", static_cast<int>(sizeof(PyLauncher)
 nb::object new_launcher(nb::handle kernel, const LaunchConfig& config, PyObject* stream) {
   const PyKernel& wrapped = nb::cast<PyKernel&>(kernel);
   auto launcher = std::make_unique<Launcher>(*wrapped.kernel, config);
-  const auto plain = ResolvedConfig(config).plain();
+  const auto plain = detail::plain_config(ResolvedConfig(config));
   auto object = nb::steal(launcher_type->tp_alloc(launcher_type, 0));
   if (!object.is_valid()) throw nb::python_error();
   PyLauncher& self = cast(object.ptr());

@@ -252,7 +252,7 @@ void bind_object_code(nb::module_& module) {
             const char* const utf8 =
                 PyUnicode_Check(name.ptr()) != 0 ? PyUnicode_AsUTF8AndSize(name.ptr(), &size) : nullptr;
             if (utf8 != nullptr) {
-              Kernel known = self.code->known_kernel({utf8, static_cast<std::size_t>(size)});
+              Kernel known = detail::known_kernel(*self.code, {utf8, static_cast<std::size_t>(size)});
               if (known) return new_object<PyKernel>(std::move(known));
             }
             PyErr_Clear();  // text_of() says again what is wrong with the text

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cucore/detail/fast_path.hpp"
 #include "cucore/device.hpp"
 #include "python/bindings/graph_builder.hpp"
 #include "python/bindings/memory.hpp"

@@ -77,7 +77,7 @@ NodeRequest kernel_request(const LaunchConfig& config, const Kernel& kernel, con
   auto launch = std::make_shared<const DriverLaunchConfig>(config);
   const driver::CUlaunchConfig& native = launch->native;
   if (native.sharedMemBytes != 0) allow_dynamic_shared(state, request.context->device, native.sharedMemBytes);
-  if (launch->needs_device) check_device_features(*launch, kernel, request.context->device);
+  if (launch->needs_device) check_device_features(launch->native, kernel, request.context->device);
   driver::CUDA_KERNEL_NODE_PARAMS& to = request.native.kernel;
   to.kern = state.handle;
   to.gridDimX = native.gridDimX;
@@ -236,7 +236,7 @@ void refuse_request(driver::CUresult code, const char* call, const NodeRequest& 
     hint = "graphs need a driver of CUDA 12.3 or newer: update the driver";
   } else if (kernel != nullptr) {
     try {
-      hint = exceeded_limit(*request.launch, kernel->kernel, request.context->device);
+      hint = exceeded_limit(request.launch->native, kernel->kernel, request.context->device);
     } catch (const DriverError&) {
       hint.clear();  // the refusal itself is what matters
     }

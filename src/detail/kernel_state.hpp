@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include "cucore/detail/fast_path.hpp"
 #include "cucore/kernel.hpp"
 #include "cucore/launch_config.hpp"
 #include "src/detail/library_state.hpp"

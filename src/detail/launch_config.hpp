@@ -26,9 +26,6 @@ struct DriverLaunchConfig {
   DriverLaunchConfig(const DriverLaunchConfig&) = delete;
   DriverLaunchConfig& operator=(const DriverLaunchConfig&) = delete;
 
-  /// The attribute's value, or null if it is not set.
-  const driver::CUlaunchAttributeValue* find(int attribute) const noexcept;
-
   driver::CUlaunchConfig native;  ///< without the stream
   /// Whether the device has to be asked if it can do what the attributes want.
   bool needs_device = false;
@@ -38,11 +35,14 @@ struct DriverLaunchConfig {
   std::array<driver::CUlaunchAttribute, most_attributes> attributes;  // the first native.numAttrs of them
 };
 
+/// The attribute's value, or null if it is not set.
+const driver::CUlaunchAttributeValue* find_attribute(const driver::CUlaunchConfig& config, int attribute) noexcept;
+
 /// Asks what only the device can answer: clusters, cooperative launches, priorities. @throws DriverError (not
 /// supported), ValueError (more blocks than can be resident; a priority the device does not have)
-void check_device_features(const DriverLaunchConfig& config, const Kernel& kernel, int device);
+void check_device_features(const driver::CUlaunchConfig& config, const Kernel& kernel, int device);
 
 /// Which limit a refused launch exceeded, in words; empty if none that is known.
-std::string exceeded_limit(const DriverLaunchConfig& config, const Kernel& kernel, int device);
+std::string exceeded_limit(const driver::CUlaunchConfig& config, const Kernel& kernel, int device);
 
 }  // namespace cucore::detail

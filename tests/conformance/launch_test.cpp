@@ -1,10 +1,13 @@
 // Launches that work: every kind of argument, shapes, shared memory, streams, threads.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <thread>
 
+#include "cucore/detail/fast_path.hpp"
+#include "src/detail/launch_config.hpp"
 #include "tests/conformance/test_kernels.hpp"
 
 namespace cucore::test {
@@ -244,6 +247,70 @@ TEST(launch, takes_every_attribute_the_device_has) {
   with.grid = {1};
   with.cluster_scheduling_policy = ClusterSchedulingPolicy::spread;
   check(with);
+}
+
+// A config as the fast path of bindings has it, which does not outlive what it was resolved in.
+detail::NativeConfig native_of(const ResolvedConfig& resolved, const Stream& stream) {
+  auto native = std::bit_cast<detail::NativeConfig>(resolved.native().native);
+  native.stream = stream.handle();
+  return native;
+}
+
+// A kernel that writes one special register to *out. A fresh copy of the code: nobody has allowed it anything yet.
+Kernel teller_of(const std::string& special_register, const char* target) {
+  return ObjectCode::from_ptx(std::string(".version 7.8\n.target ") + target + R"(
+.address_size 64
+.visible .entry tell(.param .u64 out)
+{
+  .reg .b64 %rd<3>;
+  .reg .b32 %r<2>;
+  ld.param.u64 %rd1, [out];
+  cvta.to.global.u64 %rd2, %rd1;
+  mov.u32 %r1, )" + special_register +
+                              ";\n  st.global.u32 [%rd2], %r1;\n  ret;\n}\n")
+      .get_kernel("tell");
+}
+
+// What `tell` writes in a launch that the driver refuses at first, in a thread that has no context.
+std::uint32_t told_after_refusal(const Kernel& tell, const LaunchConfig& config) {
+  const Stream stream = device().create_stream();
+  const Buffer out = device().allocate(4, stream);
+  out.fill(std::uint32_t{0}, stream);
+  const ResolvedConfig resolved(config);
+  const detail::NativeConfig native = native_of(resolved, stream);
+  DevicePointer address = out.handle();
+  void* values[] = {&address};
+  std::thread([&] {
+    const int code = detail::launch_native(native, tell.handle(), values);
+    ASSERT_NE(code, 0);
+    detail::launch_refused(code, stream, native, tell, values);
+  }).join();
+  return read<std::uint32_t>(out, stream)[0];
+}
+
+TEST(launch, refused_on_the_fast_path_is_made_with_the_shared_memory_of_its_config) {
+  constexpr std::uint32_t bytes = 48 * 1024 + 16;  // more than a kernel may use that nobody has allowed it
+  EXPECT_EQ(told_after_refusal(teller_of("%dynamic_smem_size", "sm_75"), {.shmem_size = bytes}), bytes);
+}
+
+TEST(launch, refused_on_the_fast_path_is_made_with_the_attributes_of_its_config) {
+  if (device().compute_capability() < ComputeCapability{9, 0}) GTEST_SKIP() << "the device has no clusters";
+  EXPECT_EQ(told_after_refusal(teller_of("%cluster_nctaid.x", "sm_90"), {.grid = {3}, .cluster = Dim3{2}}), 2u);
+}
+
+TEST(launch, refused_on_the_fast_path_says_what_launch_says) {
+  if (device().compute_capability() < ComputeCapability{9, 0}) GTEST_SKIP() << "the device has no clusters";
+  const Stream stream = device().create_stream();
+  const Kernel nothing = kernel("no_parameters");
+  const LaunchConfig config{.grid = {1}, .block = {32}, .cluster = Dim3{64}};
+  const ResolvedConfig resolved(config);
+  const detail::NativeConfig native = native_of(resolved, stream);
+  const int code = detail::launch_native(native, nothing.handle(), nullptr);
+  ASSERT_NE(code, 0);
+  const std::string said = refusal([&] { detail::launch_refused(code, stream, native, nothing, nullptr); });
+  EXPECT_TRUE(says(said, "the cluster has 64 blocks"));
+  EXPECT_EQ(said, refusal([&] { launch(stream, config, nothing); }));
+  stream.sync();
 }
 
 TEST(launcher, launches_many_times_what_was_resolved_once) {

@@ -1,0 +1,73 @@
+// What bindings to other languages need beyond the public headers, to get to the driver in a few instructions: what a
+// launch reads of a kernel and a config, and driver calls with nothing around them.
+//
+// For cucore's own bindings. Nothing here is checked but what is said to be, and all of it may change with any version.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "cucore/detail/parameter_slot.hpp"
+#include "cucore/driver_types.hpp"
+#include "cucore/export.hpp"
+
+namespace cucore {
+
+class Kernel;
+class ObjectCode;
+class ResolvedConfig;
+class Stream;
+
+namespace detail {
+
+/// The driver's CUlaunchConfig.
+struct NativeConfig {
+  unsigned grid[3] = {};
+  unsigned block[3] = {};
+  unsigned shared_bytes = 0;
+  StreamHandle stream = nullptr;
+  void* attributes = nullptr;
+  unsigned attribute_count = 0;
+};
+
+/// All of a config, less the stream, if there is nothing in it but grid and block; else nothing. Then neither the
+/// device nor the kernel has to be asked before a launch.
+CUCORE_API std::optional<NativeConfig> plain_config(const ResolvedConfig& config) noexcept;
+
+/// What a launch reads of a kernel, in one place.
+struct KernelPlan {
+  KernelHandle handle = nullptr;
+  // Set before `learned`, and not changed any more. Where nobody knows the parameters, `count` is one that no launch
+  // has.
+  mutable const ParameterSlot* slots = nullptr;
+  mutable std::uint32_t bytes = 0;
+  mutable std::uint32_t count = UINT32_MAX;
+  mutable std::atomic<bool> learned = false;
+};
+
+/// Lives as long as any copy of the kernel; null if it refers to nothing.
+CUCORE_API const KernelPlan* plan_of(const Kernel& kernel) noexcept;
+
+/// code.get_kernel(name) if the code is loaded and that kernel has been asked for before, else nothing. Calls no driver
+/// and waits for nobody who does.
+CUCORE_API Kernel known_kernel(const ObjectCode& code, std::string_view name);
+
+/// cuLaunchKernelEx and nothing else: no check, no throw, the driver's answer. `config` has its stream in it.
+CUCORE_API int launch_native(const NativeConfig& config, KernelHandle kernel, void* const* values);
+/// The same with the values in one block at their offsets, which costs the driver a nanosecond less for each.
+CUCORE_API int launch_block(const NativeConfig& config, KernelHandle kernel, void* block, std::size_t bytes);
+
+/// What is to be done when launch_native() was refused with `code`: launches after all, where what was missing was the
+/// driver, a context, or what launch_unchecked() asks the device for (dynamic shared memory); or throws as that does.
+/// All of `config` counts but its stream, which is `stream`.
+CUCORE_API void launch_refused(int code, const Stream& stream, const NativeConfig& config, const Kernel& kernel,
+                               void* const* values);
+
+/// cuEventRecord and nothing else: no check, no throw, the driver's answer.
+CUCORE_API int record_native(EventHandle event, StreamHandle stream) noexcept;
+
+}  // namespace detail
+}  // namespace cucore
