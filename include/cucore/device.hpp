@@ -43,7 +43,7 @@ class CUCORE_API DeviceProperties {
  public:
   explicit DeviceProperties(int ordinal) noexcept : ordinal_(ordinal) {}
 
-#define DEVICE_ATTRIBUTE(name, number, kind, default_value) \
+#define DEVICE_ATTRIBUTE(name, number, kind, default_value, text) \
   kind name() const { return static_cast<kind>(value(number, static_cast<int>(default_value))); }
 #include "cucore/device_attributes.def"
 

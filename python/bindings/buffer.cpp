@@ -247,23 +247,28 @@ void bind_buffer(nb::module_& module) {
           "The device whose memory it is, or -1.")
       .def_prop_ro(
           "is_device_accessible",
-          [](const PyBuffer& self) { return accessible(self, "is_device_accessible", &Buffer::is_device_accessible); })
+          [](const PyBuffer& self) { return accessible(self, "is_device_accessible", &Buffer::is_device_accessible); },
+          "Whether devices can access it.")
       .def_prop_ro(
           "is_host_accessible",
-          [](const PyBuffer& self) { return accessible(self, "is_host_accessible", &Buffer::is_host_accessible); })
-      .def_prop_ro("is_managed",
-                   [](const PyBuffer& self) {
-                     const nb::object resource = self.resource_object();
-                     if (!resource.is_none() && nb::cast<bool>(resource.attr("is_managed"))) return true;
-                     return self.use([](const Buffer& buffer) { return buffer.is_managed(); });
-                   })
+          [](const PyBuffer& self) { return accessible(self, "is_host_accessible", &Buffer::is_host_accessible); },
+          "Whether the host can access it.")
+      .def_prop_ro(
+          "is_managed",
+          [](const PyBuffer& self) {
+            const nb::object resource = self.resource_object();
+            if (!resource.is_none() && nb::cast<bool>(resource.attr("is_managed"))) return true;
+            return self.use([](const Buffer& buffer) { return buffer.is_managed(); });
+          },
+          "Whether it is managed memory.")
       .def_prop_ro(
           "is_mapped", [](const PyBuffer& self) { return self.value().is_mapped(); },
           "Whether another process allocated it.")
       .def_prop_ro(
           "ipc_descriptor", [](nb::handle self) { return sharing("buffer_descriptor", self); },
           "What other processes open it with, together with its pool: an IPCBufferDescriptor.")
-      .def_prop_ro("is_closed", [](const PyBuffer& self) { return !self.is_open(); })
+      .def_prop_ro(
+          "is_closed", [](const PyBuffer& self) { return !self.is_open(); }, "Whether it has been closed.")
       .def("__bool__", [](const PyBuffer& self) { return self.is_open(); })
       .def("copy_to", copy_to, nb::arg("dst") = nb::none(), nb::kw_only(), nb::arg("stream").none(),
            nb::arg("options") = nb::none(),

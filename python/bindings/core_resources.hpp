@@ -26,9 +26,14 @@ void deallocate(nb::handle self, nb::handle address, Unsigned size, nb::handle s
 
 template <class T, class Class>
 void bind_core_resource(Class& cls) {
-  cls.def_prop_ro("is_device_accessible", [](const T& self) { return self.resource->is_device_accessible(); })
-      .def_prop_ro("is_host_accessible", [](const T& self) { return self.resource->is_host_accessible(); })
-      .def_prop_ro("is_managed", [](const T& self) { return self.resource->is_managed(); })
+  cls.def_prop_ro(
+         "is_device_accessible", [](const T& self) { return self.resource->is_device_accessible(); },
+         "Whether devices can access its memory.")
+      .def_prop_ro(
+          "is_host_accessible", [](const T& self) { return self.resource->is_host_accessible(); },
+          "Whether the host can access its memory.")
+      .def_prop_ro(
+          "is_managed", [](const T& self) { return self.resource->is_managed(); }, "Whether its memory is managed.")
       .def_prop_ro(
           "device_id", [](const T& self) { return self.resource->device_id(); },
           "The device whose memory it is, or -1.");

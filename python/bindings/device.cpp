@@ -31,14 +31,14 @@ void bind_properties(nb::module_& module) {
   forbid_construction<PyDeviceProperties>(cls,
                                           "DeviceProperties cannot be instantiated directly: use Device.properties");
   nb::list names;
-#define DEVICE_ATTRIBUTE(name, number, kind, default_value)                                                   \
+#define DEVICE_ATTRIBUTE(name, number, kind, default_value, text)                                             \
   names.append(#name);                                                                                        \
   cls.def_prop_ro(                                                                                            \
       #name,                                                                                                  \
       [](PyDeviceProperties& self) {                                                                          \
         return static_cast<kind>(self.value(number, [](const DeviceProperties& ask) { return ask.name(); })); \
       },                                                                                                      \
-      nb::lock_self());
+      nb::lock_self(), text);
 #include "cucore/device_attributes.def"
   module.attr("_device_property_names") = nb::tuple(names);
   cls.def("__iter__", [module](const PyDeviceProperties&) { return nb::iter(module.attr("_device_property_names")); })

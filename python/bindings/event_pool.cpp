@@ -315,7 +315,8 @@ void bind_event_pool(nb::module_& module) {
           "Destroys idle events until at most `keep` of each kind are left.")
       .def("close", &PyEventPool::close, nb::lock_self(), "Drops the pool; events on loan stay usable.")
       .def_prop_ro(
-          "is_closed", [](const PyEventPool& self) { return self.pool == nullptr; }, nb::lock_self())
+          "is_closed", [](const PyEventPool& self) { return self.pool == nullptr; }, nb::lock_self(),
+          "Whether it has been closed.")
       .def(
           "__bool__", [](const PyEventPool& self) { return self.pool != nullptr; }, nb::lock_self())
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })

@@ -28,10 +28,12 @@ nb::object made(GraphNode node) {
 template <class Node>
 void bind_event_node(nb::module_& module, const char* name, const char* doc) {
   node_class<PyNode<Node>>(module, name, doc)
-      .def_prop_ro("event",
-                   [](const PyGraphNode& self) {
-                     return new_object<PyEvent>(use<Node>(self, [](const Node& node) { return node.event(); }));
-                   })
+      .def_prop_ro(
+          "event",
+          [](const PyGraphNode& self) {
+            return new_object<PyEvent>(use<Node>(self, [](const Node& node) { return node.event(); }));
+          },
+          "The Event.")
       .def(
           "update",
           [](const PyGraphNode& self, nb::handle event) {

@@ -54,16 +54,20 @@ void bind_kernel_node(nb::module_& module) {
       .def_prop_ro(
           "grid", [](const PyGraphNode& self) { return tuple_of(config_of(self).grid); },
           "As in its LaunchConfig: blocks, or clusters if there are clusters.")
-      .def_prop_ro("block", [](const PyGraphNode& self) { return tuple_of(config_of(self).block); })
-      .def_prop_ro("shmem_size", [](const PyGraphNode& self) { return config_of(self).shmem_size; })
+      .def_prop_ro(
+          "block", [](const PyGraphNode& self) { return tuple_of(config_of(self).block); }, "Threads of a block.")
+      .def_prop_ro(
+          "shmem_size", [](const PyGraphNode& self) { return config_of(self).shmem_size; },
+          "Bytes of dynamic shared memory.")
       .def_prop_ro(
           "config", [](const PyGraphNode& self) { return PyLaunchConfig(config_of(self)); }, "All of its LaunchConfig.")
-      .def_prop_ro("kernel",
-                   [](const PyGraphNode& self) {
-                     return nb::cast(
-                         new PyKernel(use<KernelNode>(self, [](const KernelNode& node) { return node.kernel(); })),
-                         nb::rv_policy::take_ownership);
-                   })
+      .def_prop_ro(
+          "kernel",
+          [](const PyGraphNode& self) {
+            return nb::cast(new PyKernel(use<KernelNode>(self, [](const KernelNode& node) { return node.kernel(); })),
+                            nb::rv_policy::take_ownership);
+          },
+          "The Kernel.")
       .def("update", update_kernel, nb::kw_only(), nb::arg("config") = nb::none(), nb::arg("kernel") = nb::none(),
            nb::arg("args") = nb::none(),
            "Changes what is given, for graphs instantiated from now on. Another kernel needs `args`.")
@@ -158,14 +162,18 @@ void bind_allocation_nodes(nb::module_& module) {
   node_class<PyNode<AllocNode>>(module, "AllocNode", "An allocation, whose address is known from the start.")
       .def_prop_ro(
           "dptr",
-          [](const PyGraphNode& self) { return use<AllocNode>(self, [](const AllocNode& n) { return n.dptr(); }); })
+          [](const PyGraphNode& self) { return use<AllocNode>(self, [](const AllocNode& n) { return n.dptr(); }); },
+          "The address.")
       .def_prop_ro(
           "bytesize",
-          [](const PyGraphNode& self) { return use<AllocNode>(self, [](const AllocNode& n) { return n.bytesize(); }); })
-      .def_prop_ro("device_id",
-                   [](const PyGraphNode& self) {
-                     return use<AllocNode>(self, [](const AllocNode& n) { return n.device_id(); });
-                   })
+          [](const PyGraphNode& self) { return use<AllocNode>(self, [](const AllocNode& n) { return n.bytesize(); }); },
+          "How many bytes there are.")
+      .def_prop_ro(
+          "device_id",
+          [](const PyGraphNode& self) {
+            return use<AllocNode>(self, [](const AllocNode& n) { return n.device_id(); });
+          },
+          "The ordinal of the device whose memory it is.")
       .def_prop_ro(
           "memory_type",
           [](const PyGraphNode& self) {
@@ -190,7 +198,8 @@ void bind_allocation_nodes(nb::module_& module) {
   node_class<PyNode<FreeNode>>(module, "FreeNode", "The end of an allocation.")
       .def_prop_ro(
           "dptr",
-          [](const PyGraphNode& self) { return use<FreeNode>(self, [](const FreeNode& n) { return n.dptr(); }); })
+          [](const PyGraphNode& self) { return use<FreeNode>(self, [](const FreeNode& n) { return n.dptr(); }); },
+          "The address that is freed.")
       .def("_details", [](const PyGraphNode& self) {
         return " dptr=" + hex(use<FreeNode>(self, [](const FreeNode& n) { return n.dptr(); }));
       });

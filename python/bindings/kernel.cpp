@@ -43,24 +43,27 @@ void bind_attributes(nb::module_& module) {
 #define READ(name) [](const PyKernelAttributes& self) { return without_gil([&] { return self.view().name(); }); }
 #define WRITE(name, type) \
   [](const PyKernelAttributes& self, type value) { without_gil([&] { self.view().set_##name(value); }); }
-#define READ_ONLY(name) cls.def_prop_ro(#name, READ(name));
-#define SETTABLE(name, type) cls.def_prop_rw(#name, READ(name), WRITE(name, type));
-  READ_ONLY(max_threads_per_block)
-  READ_ONLY(shared_size_bytes)
-  READ_ONLY(const_size_bytes)
-  READ_ONLY(local_size_bytes)
-  READ_ONLY(num_regs)
-  READ_ONLY(ptx_version)
-  READ_ONLY(binary_version)
-  READ_ONLY(cache_mode_ca)
-  READ_ONLY(cluster_size_must_be_set)
-  SETTABLE(max_dynamic_shared_size_bytes, int)
-  SETTABLE(preferred_shared_memory_carveout, int)
-  SETTABLE(required_cluster_width, int)
-  SETTABLE(required_cluster_height, int)
-  SETTABLE(required_cluster_depth, int)
-  SETTABLE(non_portable_cluster_size_allowed, bool)
-  SETTABLE(cluster_scheduling_policy_preference, int)
+#define READ_ONLY(name, text) cls.def_prop_ro(#name, READ(name), text);
+#define SETTABLE(name, type, text) cls.def_prop_rw(#name, READ(name), WRITE(name, type), text);
+  READ_ONLY(max_threads_per_block, "Most threads of a block that it can be launched with.")
+  READ_ONLY(shared_size_bytes, "Static shared memory of a block, in bytes.")
+  READ_ONLY(const_size_bytes, "Constant memory that it uses, in bytes.")
+  READ_ONLY(local_size_bytes, "Local memory of each thread, in bytes.")
+  READ_ONLY(num_regs, "Registers of each thread.")
+  READ_ONLY(ptx_version, "Of the virtual architecture it was compiled for: 10 x major + minor.")
+  READ_ONLY(binary_version, "Of the architecture it was compiled for: 10 x major + minor.")
+  READ_ONLY(cache_mode_ca, "Whether it was compiled to cache global loads at all levels (-Xptxas --dlcm=ca).")
+  READ_ONLY(cluster_size_must_be_set, "Whether every launch must give a cluster.")
+  SETTABLE(max_dynamic_shared_size_bytes, int,
+           "Most dynamic shared memory of a launch, in bytes; launch() raises it where it must.")
+  SETTABLE(preferred_shared_memory_carveout, int,
+           "Percent of the L1 cache's memory to use as shared memory; -1: the driver's choice.")
+  SETTABLE(required_cluster_width, int, "The cluster's x that every launch must have; 0: any.")
+  SETTABLE(required_cluster_height, int, "The cluster's y that every launch must have; 0: any.")
+  SETTABLE(required_cluster_depth, int, "The cluster's z that every launch must have; 0: any.")
+  SETTABLE(non_portable_cluster_size_allowed, bool, "Whether clusters may have more than 8 blocks.")
+  SETTABLE(cluster_scheduling_policy_preference, int,
+           "How the blocks of a cluster are placed, a CUclusterSchedulingPolicy.")
 #undef READ
 #undef WRITE
 #undef READ_ONLY
@@ -97,7 +100,8 @@ void bind_occupancy(nb::module_& module) {
              return self.view(on).max_active_blocks_per_multiprocessor(block_size, dynamic_shared_memory_size);
            });
          },
-         nb::arg("block_size"), nb::arg("dynamic_shared_memory_size"), nb::kw_only(), nb::arg("device") = nb::none())
+         nb::arg("block_size"), nb::arg("dynamic_shared_memory_size"), nb::kw_only(), nb::arg("device") = nb::none(),
+         "How many blocks of this size a multiprocessor holds at a time.")
       .def("max_potential_block_size", max_potential_block_size, nb::arg("dynamic_shared_memory_needed"),
            nb::arg("block_size_limit"), nb::kw_only(), nb::arg("device") = nb::none(),
            "(min_grid_size, max_block_size) for a number of bytes per block, or a function from the block size to it.")
@@ -110,7 +114,7 @@ void bind_occupancy(nb::module_& module) {
             });
           },
           nb::arg("num_blocks_per_multiprocessor"), nb::arg("block_size"), nb::kw_only(),
-          nb::arg("device") = nb::none())
+          nb::arg("device") = nb::none(), "Bytes that each of so many blocks on a multiprocessor can have.")
       .def(
           "max_potential_cluster_size",
           [](const PyKernelOccupancy& self, const PyLaunchConfig& config, nb::handle stream, nb::handle device) {
@@ -119,7 +123,8 @@ void bind_occupancy(nb::module_& module) {
             return required_stream(stream).use(
                 [&](const Stream& on) { return self.view(ordinal).max_potential_cluster_size(how, on); });
           },
-          nb::arg("config"), nb::kw_only(), nb::arg("stream").none(), nb::arg("device") = nb::none())
+          nb::arg("config"), nb::kw_only(), nb::arg("stream").none(), nb::arg("device") = nb::none(),
+          "The largest cluster that can be launched with `config`, whose own cluster does not count.")
       .def(
           "max_active_clusters",
           [](const PyKernelOccupancy& self, const PyLaunchConfig& config, nb::handle stream, nb::handle device) {
@@ -128,7 +133,8 @@ void bind_occupancy(nb::module_& module) {
             return required_stream(stream).use(
                 [&](const Stream& on) { return self.view(ordinal).max_active_clusters(how, on); });
           },
-          nb::arg("config"), nb::kw_only(), nb::arg("stream").none(), nb::arg("device") = nb::none());
+          nb::arg("config"), nb::kw_only(), nb::arg("stream").none(), nb::arg("device") = nb::none(),
+          "How many clusters of `config` can be resident at a time.");
 }
 
 std::shared_ptr<const Signature> known_signature(const PyKernel& self) {

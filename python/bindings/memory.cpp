@@ -15,7 +15,7 @@ namespace {
                            .c_str());
 }
 
-// Importing the module teaches multiprocessing's pickler about what can be shared.
+// The module of what pools are shared by teaches multiprocessing's pickler about it.
 bool wants_ipc(const nb::object& options) {
   const bool wanted = nb::cast<bool>(options.attr("ipc_enabled"));
   if (wanted) nb::module_::import_("cucore._ipc_memory");
@@ -41,15 +41,19 @@ void bind_pool_attributes(nb::module_& module) {
   forbid_construction<PyPoolAttributes>(cls,
                                         "MemoryPoolAttributes cannot be instantiated directly: use the `attributes` "
                                         "of a memory resource");
-#define POOL_ATTRIBUTE(name) cls.def_prop_ro(#name, [](const PyPoolAttributes& self) { return self.now().name; });
-  POOL_ATTRIBUTE(reuse_follow_event_dependencies)
-  POOL_ATTRIBUTE(reuse_allow_opportunistic)
-  POOL_ATTRIBUTE(reuse_allow_internal_dependencies)
-  POOL_ATTRIBUTE(release_threshold)
-  POOL_ATTRIBUTE(reserved_mem_current)
-  POOL_ATTRIBUTE(reserved_mem_high)
-  POOL_ATTRIBUTE(used_mem_current)
-  POOL_ATTRIBUTE(used_mem_high)
+#define POOL_ATTRIBUTE(name, text) \
+  cls.def_prop_ro(#name, [](const PyPoolAttributes& self) { return self.now().name; }, text);
+  POOL_ATTRIBUTE(reuse_follow_event_dependencies,
+                 "Whether memory freed on one stream is used again on another that waits for it.")
+  POOL_ATTRIBUTE(reuse_allow_opportunistic,
+                 "Whether memory freed on one stream is used again on another once the free has completed.")
+  POOL_ATTRIBUTE(reuse_allow_internal_dependencies,
+                 "Whether a stream may be made to wait for another so that memory can be used again.")
+  POOL_ATTRIBUTE(release_threshold, "Bytes that stay in the pool at a synchronization though nobody uses them.")
+  POOL_ATTRIBUTE(reserved_mem_current, "Bytes that the pool has of the device now.")
+  POOL_ATTRIBUTE(reserved_mem_high, "The most bytes that it had of the device.")
+  POOL_ATTRIBUTE(used_mem_current, "Bytes that are allocated from the pool now.")
+  POOL_ATTRIBUTE(used_mem_high, "The most bytes that were allocated from it.")
 #undef POOL_ATTRIBUTE
   cls.def("__repr__", [](const PyPoolAttributes& self) {
     const PoolAttributes now = self.now();
@@ -73,17 +77,26 @@ void bind_base(nb::module_& module) {
       .def("__init__", [](PyMemoryResource* self, const nb::args&, const nb::kwargs&) { new (self) PyMemoryResource; })
       .def(
           "allocate", [](nb::handle self, std::uint64_t, nb::handle) { not_overridden(self, "allocate"); },
-          nb::arg("size"), nb::kw_only(), nb::arg("stream") = nb::none())
+          nb::arg("size"), nb::kw_only(), nb::arg("stream") = nb::none(),
+          "A Buffer of `size` bytes, usable in the order of `stream`.")
       .def(
           "deallocate",
           [](nb::handle self, nb::handle, std::uint64_t, nb::handle) { not_overridden(self, "deallocate"); },
-          nb::arg("ptr").none(), nb::arg("size"), nb::kw_only(), nb::arg("stream") = nb::none())
-      .def_prop_ro("is_device_accessible",
-                   [](nb::handle self) -> bool { not_overridden(self, "is_device_accessible"); })
-      .def_prop_ro("is_host_accessible", [](nb::handle self) -> bool { not_overridden(self, "is_host_accessible"); })
-      .def_prop_ro("device_id", [](nb::handle self) -> int { not_overridden(self, "device_id"); })
-      .def_prop_ro("is_managed", [](nb::handle) { return false; })
-      .def_prop_ro("is_ipc_enabled", [](nb::handle) { return false; })
+          nb::arg("ptr").none(), nb::arg("size"), nb::kw_only(), nb::arg("stream") = nb::none(),
+          "Takes memory back in the order of `stream`.")
+      .def_prop_ro(
+          "is_device_accessible", [](nb::handle self) -> bool { not_overridden(self, "is_device_accessible"); },
+          "Whether devices can access its memory.")
+      .def_prop_ro(
+          "is_host_accessible", [](nb::handle self) -> bool { not_overridden(self, "is_host_accessible"); },
+          "Whether the host can access its memory.")
+      .def_prop_ro(
+          "device_id", [](nb::handle self) -> int { not_overridden(self, "device_id"); },
+          "The device whose memory it is, or -1.")
+      .def_prop_ro(
+          "is_managed", [](nb::handle) { return false; }, "Whether its memory is managed.")
+      .def_prop_ro(
+          "is_ipc_enabled", [](nb::handle) { return false; }, "Whether other processes can use its memory.")
       .def(
           "close", [](nb::handle) {}, "Gives back what the resource itself holds; buffers stay valid.")
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
@@ -131,7 +144,9 @@ void bind_pools(nb::module_& module) {
           [](const PyPoolMemoryResource& self, Unsigned bytes) { without_gil([&] { self.pool().trim_to(bytes); }); },
           nb::arg("min_bytes_to_keep"), "Returns idle memory above that to the operating system.")
       .def("__bool__", [](const PyPoolMemoryResource& self) { return !self.pool().is_closed(); })
-      .def_prop_ro("is_closed", [](const PyPoolMemoryResource& self) { return self.pool().is_closed(); })
+      .def_prop_ro(
+          "is_closed", [](const PyPoolMemoryResource& self) { return self.pool().is_closed(); },
+          "Whether it has been closed.")
       .def(
           "close", [](const PyPoolMemoryResource& self) { without_gil([&] { self.pool().close(); }); },
           "Detaches from the pool; a pool of its own goes with its last buffer.")

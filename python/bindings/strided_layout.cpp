@@ -98,30 +98,39 @@ void bind_numbers(nb::class_<StridedLayout>& cls) {
     if (!self.has_strides()) return nb::none();
     return tuple_of(numbers());
   };
-  cls.def_prop_ro("ndim", &Layout::rank)
-      .def_prop_ro("shape", [](const Layout& self) { return tuple_of(self.shape()); })
+  cls.def_prop_ro("ndim", &Layout::rank, "How many axes there are.")
+      .def_prop_ro(
+          "shape", [](const Layout& self) { return tuple_of(self.shape()); }, "How many elements along each axis.")
       .def_prop_ro(
           "strides", [=](const Layout& self) { return where_given(self, [&] { return self.strides(); }); },
           nb::sig("def strides(self) -> tuple[int, ...] | None"),
           "In elements; None for C order that was not spelt out.")
-      .def_prop_ro("strides_in_bytes",
-                   [=](const Layout& self) { return where_given(self, [&] { return self.strides_in_bytes(); }); })
+      .def_prop_ro(
+          "strides_in_bytes",
+          [=](const Layout& self) { return where_given(self, [&] { return self.strides_in_bytes(); }); },
+          "The same in bytes.")
       .def_prop_ro(
           "stride_order", [](const Layout& self) { return tuple_of(self.stride_order()); },
           "The axes from the outermost to the innermost.")
       .def_prop_ro("volume", &Layout::volume, "How many elements there are.")
-      .def_prop_ro("itemsize", &Layout::itemsize)
-      .def_prop_ro("slice_offset", &Layout::slice_offset)
-      .def_prop_ro("slice_offset_in_bytes", &Layout::slice_offset_in_bytes)
-      .def_prop_ro("is_contiguous_c", &Layout::is_contiguous_c)
-      .def_prop_ro("is_contiguous_f", &Layout::is_contiguous_f)
-      .def_prop_ro("is_contiguous_any", &Layout::is_contiguous_any)
-      .def_prop_ro("is_dense", &Layout::is_dense)
+      .def_prop_ro("itemsize", &Layout::itemsize, "Bytes of an element.")
+      .def_prop_ro("slice_offset", &Layout::slice_offset,
+                   "Where the first element is, in elements from the base address.")
+      .def_prop_ro("slice_offset_in_bytes", &Layout::slice_offset_in_bytes, "The same in bytes.")
+      .def_prop_ro("is_contiguous_c", &Layout::is_contiguous_c,
+                   "Whether the elements lie one after another in C order.")
+      .def_prop_ro("is_contiguous_f", &Layout::is_contiguous_f, "Whether they do in Fortran order.")
+      .def_prop_ro("is_contiguous_any", &Layout::is_contiguous_any, "Whether they do in some order of the axes.")
+      .def_prop_ro("is_dense", &Layout::is_dense, "Whether that is so, from the base address on.")
       .def_prop_ro("is_unique", &Layout::is_unique, "Whether no two elements share an address, as far as can be told.")
       .def_prop_ro("offset_bounds", &Layout::offset_bounds, "The first and the last element, from the base address.")
-      .def_prop_ro("min_offset", [](const Layout& self) { return self.offset_bounds().first; })
-      .def_prop_ro("max_offset", [](const Layout& self) { return self.offset_bounds().second; })
-      .def("required_size_in_bytes", &Layout::required_size_in_bytes);
+      .def_prop_ro(
+          "min_offset", [](const Layout& self) { return self.offset_bounds().first; },
+          "The first element, from the base address.")
+      .def_prop_ro(
+          "max_offset", [](const Layout& self) { return self.offset_bounds().second; },
+          "The last element, from the base address.")
+      .def("required_size_in_bytes", &Layout::required_size_in_bytes, "Bytes that memory for it must have.");
 }
 
 }  // namespace
@@ -143,22 +152,28 @@ void bind_strided_layout(nb::module_& module) {
            }
          },
          nb::arg("shape"), nb::arg("strides").none(), nb::arg("itemsize"), nb::arg("divide_strides") = false)
-      .def_static("dense", dense, nb::arg("shape"), nb::arg("itemsize"), nb::arg("stride_order") = "C")
-      .def_static("dense_like", to_dense, nb::arg("other"), nb::arg("stride_order") = "K")
+      .def_static("dense", dense, nb::arg("shape"), nb::arg("itemsize"), nb::arg("stride_order") = "C",
+                  "Without gaps, its axes in the order \"C\", \"F\", or as listed from the outermost to the innermost.")
+      .def_static("dense_like", to_dense, nb::arg("other"), nb::arg("stride_order") = "K",
+                  "Without gaps, of the same shape; \"K\" keeps the order of the axes.")
       .def("to_dense", to_dense, nb::arg("stride_order") = "K", "No gaps and no offset; itself if that is so already.")
-      .def("reshaped", &Layout::reshaped, nb::arg("shape"))
-      .def("permuted", &Layout::permuted, nb::arg("axes"))
-      .def("squeezed", &Layout::squeezed)
-      .def("unsqueezed", unsqueezed, nb::arg("axis"))
+      .def("reshaped", &Layout::reshaped, nb::arg("shape"), "The same elements in another shape; one extent may be -1.")
+      .def("permuted", &Layout::permuted, nb::arg("axes"), "Its axes in another order.")
+      .def("squeezed", &Layout::squeezed, "Without the axes of extent 1.")
+      .def("unsqueezed", unsqueezed, nb::arg("axis"), "With axes of extent 1 at these places.")
       .def("flattened", &Layout::flattened, nb::arg("start_axis") = 0, nb::arg("end_axis") = -1,
-           nb::arg("mask") = nb::none())
-      .def("flattened_axis_mask", &Layout::flattened_axis_mask)
-      .def("broadcast_to", &Layout::broadcast_to, nb::arg("shape"))
+           nb::arg("mask") = nb::none(),
+           "Axes from `start_axis` to `end_axis` that can be one, as one; `mask` is as flattened_axis_mask() gives it.")
+      .def("flattened_axis_mask", &Layout::flattened_axis_mask,
+           "Bit i: axis i continues axis i - 1. What two layouts have in common is the `and` of both.")
+      .def("broadcast_to", &Layout::broadcast_to, nb::arg("shape"),
+           "Repeated along axes of extent 1, and new ones, to this shape.")
       .def("repacked", &Layout::repacked, nb::arg("itemsize"), nb::arg("data_ptr") = 0, nb::arg("axis") = -1,
-           nb::arg("keep_dim") = true)
+           nb::arg("keep_dim") = true, "Elements of another size along an axis of stride 1.")
       .def("max_compatible_itemsize", &Layout::max_compatible_itemsize, nb::arg("max_itemsize") = 16,
-           nb::arg("data_ptr") = 0, nb::arg("axis") = -1)
-      .def("sliced", sliced, nb::arg("slices").none())
+           nb::arg("data_ptr") = 0, nb::arg("axis") = -1,
+           "The largest element size up to `max_itemsize` that repacked() takes.")
+      .def("sliced", sliced, nb::arg("slices").none(), "A part, as layout[slices].")
       .def("__getitem__", sliced, nb::arg("slices").none())
       .def(
           "__eq__", [](const Layout& self, const Layout& other) { return self == other; }, nb::is_operator())

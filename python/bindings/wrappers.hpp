@@ -254,7 +254,8 @@ inline PyObject* new_without_value(PyTypeObject* type, PyObject* /*arguments*/, 
 template <class T, class Class>
 void bind_owner(Class& cls) {
   cls.def("__bool__", [](const T& self) { return self.is_open(); })
-      .def_prop_ro("is_closed", [](const T& self) { return !self.is_open(); })
+      .def_prop_ro(
+          "is_closed", [](const T& self) { return !self.is_open(); }, "Whether it has been closed.")
       .def(
           "__eq__", [](const T& self, const T& other) { return self.equals(other); }, nb::is_operator())
       .def("__hash__", [](const T& self) { return static_cast<Py_hash_t>(self.identity() >> 3 ^ self.identity()); })

@@ -67,8 +67,8 @@ TEST(device, describes_itself) {
 TEST(device, answers_every_property) {
   const DeviceProperties properties = device().properties();
   int answered = 0;
-#define DEVICE_ATTRIBUTE(name, number, kind, default_value) \
-  EXPECT_NO_THROW(properties.name()) << #name;              \
+#define DEVICE_ATTRIBUTE(name, number, kind, default_value, text) \
+  EXPECT_NO_THROW(properties.name()) << #name;                    \
   ++answered;
 #include "cucore/device_attributes.def"
   EXPECT_EQ(answered, 143);

@@ -471,7 +471,7 @@ TEST(abi, device_attributes_have_the_names_and_numbers_of_cuda_h) {
     int number;
   };
   constexpr Attribute attributes[] = {
-#define DEVICE_ATTRIBUTE(name, number, kind, default_value) {#name, number},
+#define DEVICE_ATTRIBUTE(name, number, kind, default_value, text) {#name, number},
 #include "cucore/device_attributes.def"
   };
   EXPECT_EQ(std::size(attributes), 143u);
