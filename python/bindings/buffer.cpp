@@ -13,7 +13,7 @@ void copy_with_options(nb::handle source, nb::handle destination, nb::handle str
   nb::list from, to;
   from.append(source);
   to.append(destination);
-  nb::module_::import_("cucore.utils").attr("copy_batch")(stream, from, to, nb::arg("options") = options);
+  from_package(Package::copy_batch)(stream, from, to, nb::arg("options") = options);
 }
 
 nb::object copy_to(nb::handle self, nb::handle destination, nb::handle stream, nb::handle options) {
@@ -69,11 +69,6 @@ void close(PyBuffer& self, nb::handle stream) {
   Buffer closed = self.take();
   const WithoutGil released;
   closed.close();
-}
-
-// Of cucore/_ipc_memory.py.
-nb::object sharing(const char* function, nb::handle self) {
-  return nb::module_::import_("cucore._ipc_memory").attr(function)(self);
 }
 
 nb::object accessible(const PyBuffer& self, const char* attribute, bool (Buffer::*ask)() const) {
@@ -265,7 +260,7 @@ void bind_buffer(nb::module_& module) {
           "is_mapped", [](const PyBuffer& self) { return self.value().is_mapped(); },
           "Whether another process allocated it.")
       .def_prop_ro(
-          "ipc_descriptor", [](nb::handle self) { return sharing("buffer_descriptor", self); },
+          "ipc_descriptor", [](nb::handle self) { return from_package(Package::buffer_descriptor)(self); },
           "What other processes open it with, together with its pool: an IPCBufferDescriptor.")
       .def_prop_ro(
           "is_closed", [](const PyBuffer& self) { return !self.is_open(); }, "Whether it has been closed.")
@@ -303,7 +298,7 @@ void bind_buffer(nb::module_& module) {
                     " ptr=" + hex(self.value().handle()) + " size=" + std::to_string(self.value().size()) +
                     (self.value().is_mapped() ? " is_mapped=True>" : ">");
            })
-      .def("__reduce__", [](nb::handle self) { return sharing("reduce_buffer", self); });
+      .def("__reduce__", [](nb::handle self) { return from_package(Package::reduce_buffer)(self); });
   bind_buffer_exports(cls);
 }
 

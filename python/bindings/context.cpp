@@ -24,7 +24,7 @@ void bind_context(nb::module_& module) {
       .def_prop_ro(
           "handle",
           [](const PyContext& self) -> nb::object {
-            return self.is_open() ? handle_object(classes().context_handle, self.value().handle()) : nb::none();
+            return self.is_open() ? handle_object(Package::CUcontext, self.value().handle()) : nb::none();
           },
           "The driver's handle (CUcontext); None when closed.")
       .def_prop_ro(
@@ -41,7 +41,7 @@ void bind_context(nb::module_& module) {
           [](const PyContext& self) { return self.use([](const Context& context) { return context.resources(); }); },
           "What the context was provisioned with: all of the device unless it is green.")
       .def(
-          "current", [](nb::handle self) { return nb::module_::import_("cucore._device").attr("CurrentScope")(self); },
+          "current", [](nb::handle self) { return from_package(Package::CurrentScope)(self); },
           "`with context.current():` makes it current, and the one before again afterwards.")
       .def(
           "close",
@@ -64,7 +64,7 @@ void bind_context(nb::module_& module) {
               throw std::runtime_error(
                   "only a green context makes streams itself: use Device.create_stream() for the primary context");
             }
-            return nb::module_::import_("cucore._device").attr("stream_in")(self, options);
+            return from_package(Package::stream_in)(self, options);
           },
           nb::arg("options") = nb::none(),
           "A new stream that runs on this green context's part of the device; needs no set_current().")

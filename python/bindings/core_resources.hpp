@@ -42,15 +42,13 @@ void bind_core_resource(Class& cls) {
 // The stream argument of resources that work at once: optional.
 template <class T>
 PyBuffer* allocate_at_once(nb::handle self, Unsigned size, nb::handle stream) {
-  const nb::object on =
-      stream.is_none() ? nb::module_::import_("cucore._core").attr("LEGACY_DEFAULT_STREAM") : nb::borrow(stream);
+  const nb::object on = stream.is_none() ? legacy_default_stream() : nb::borrow(stream);
   return allocate<T>(self, size, on);
 }
 
 template <class T>
 void deallocate_at_once(nb::handle self, nb::handle address, Unsigned size, nb::handle stream) {
-  const nb::object on =
-      stream.is_none() ? nb::module_::import_("cucore._core").attr("LEGACY_DEFAULT_STREAM") : nb::borrow(stream);
+  const nb::object on = stream.is_none() ? legacy_default_stream() : nb::borrow(stream);
   deallocate<T>(self, address, size, on);
 }
 

@@ -169,7 +169,6 @@ PyMethodDef create_stream_method = {
     "A new stream; or, for an object with ``__cuda_stream__``, a Stream around its stream."};
 
 void set_device_class(nb::handle device) {
-  classes().device = device.inc_ref().ptr();
   auto* const type = reinterpret_cast<PyTypeObject*>(device.ptr());
   type->tp_vectorcall = call_device;
   const nb::object slot = device.attr("_context");
@@ -186,13 +185,13 @@ nb::object context_or_none(Context context) {
 }  // namespace
 
 nb::object device_object(int ordinal) {
-  auto device = nb::steal(PyObject_CallOneArg(classes().device, nb::int_(ordinal).ptr()));
+  auto device = nb::steal(PyObject_CallOneArg(from_package(Package::Device).ptr(), nb::int_(ordinal).ptr()));
   if (!device.is_valid()) throw nb::python_error();
   return device;
 }
 
 int device_ordinal(nb::handle device) {
-  if (classes().device != nullptr && PyObject_IsInstance(device.ptr(), classes().device) == 1) {
+  if (PyObject_IsInstance(device.ptr(), from_package(Package::Device).ptr()) == 1) {
     return nb::cast<int>(device.attr("device_id"));
   }
   const auto index = nb::steal(PyNumber_Index(device.ptr()));
@@ -209,9 +208,8 @@ int device_ordinal(nb::handle device) {
   return static_cast<int>(ordinal);
 }
 
-nb::object accept_options(const char* name, nb::handle options) {
-  const nb::module_ module = nb::module_::import_("cucore._options");
-  return module.attr("accept")(module.attr(name), options);
+nb::object accept_options(Package options_class, nb::handle options) {
+  return from_package(Package::accept_options)(from_package(options_class), options);
 }
 
 void bind_device(nb::module_& module) {

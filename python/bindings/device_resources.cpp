@@ -34,7 +34,7 @@ void bind_sm(nb::module_& module) {
       .def(
           "split",
           [](nb::handle self, nb::handle options, bool dry_run) {
-            return nb::module_::import_("cucore._resources").attr("split")(self, options, dry_run);
+            return from_package(Package::split_multiprocessors)(self, options, dry_run);
           },
           nb::arg("options").none(), nb::kw_only(), nb::arg("dry_run") = false,
           "(groups, remainder): divides the SMs as SMResourceOptions say. With `dry_run` the counts are the same, but "
@@ -42,14 +42,14 @@ void bind_sm(nb::module_& module) {
       .def(
           "split_fractions",
           [](nb::handle self, const nb::args& fractions, bool dry_run) {
-            return nb::module_::import_("cucore._resources").attr("split_fractions")(self, fractions, dry_run);
+            return from_package(Package::split_fractions)(self, fractions, dry_run);
           },
           nb::arg("fractions"), nb::kw_only(), nb::arg("dry_run") = false,
           "(groups, remainder): groups of these fractions of the SMs, each rounded down to what a split can give.")
       .def(
           "split_evenly",
           [](nb::handle self, int groups, bool dry_run) {
-            return nb::module_::import_("cucore._resources").attr("split_evenly")(self, groups, dry_run);
+            return from_package(Package::split_evenly)(self, groups, dry_run);
           },
           nb::arg("groups"), nb::kw_only(), nb::arg("dry_run") = false,
           "(groups, remainder): that many groups of one size, as large as can be.")
@@ -92,8 +92,7 @@ void bind_workqueue(nb::module_& module) {
       .def_prop_ro(
           "sharing_scope",
           [](const WorkqueueResource& self) {
-            return nb::module_::import_("cucore.typing")
-                .attr("WorkqueueSharingScopeType")(scope_name(self.sharing_scope()));
+            return from_package(Package::WorkqueueSharingScopeType)(scope_name(self.sharing_scope()));
           },
           "Which contexts the queues may be shared between.")
       .def_prop_ro("concurrency_limit", &WorkqueueResource::concurrency_limit,
@@ -103,9 +102,7 @@ void bind_workqueue(nb::module_& module) {
           "The Device it belongs to.")
       .def(
           "configure",
-          [](nb::handle self, nb::handle options) {
-            nb::module_::import_("cucore._resources").attr("configure")(self, options);
-          },
+          [](nb::handle self, nb::handle options) { from_package(Package::configure_workqueue)(self, options); },
           nb::arg("options").none(),
           "Changes this object as WorkqueueResourceOptions say, and so the contexts that are made of it later.")
       .def("__repr__",

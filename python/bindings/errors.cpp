@@ -40,12 +40,13 @@ void warn_of_failed_releases() noexcept try {
     failed_releases_wait = false;
   }
   const nb::error_scope handled;
+  PyObject* const warning = from_package(Package::CUDAWarning).ptr();
   for (const std::string& text : texts) {
     const nb::object message = text_object(text);
     const char* utf8 = PyUnicode_AsUTF8(message.ptr());
     // No registry: two failures with the same text are two warnings.
-    if (utf8 == nullptr || PyErr_WarnExplicit(classes().cuda_warning, utf8, "cucore", 0, "cucore", nullptr) < 0) {
-      PyErr_WriteUnraisable(classes().cuda_warning);
+    if (utf8 == nullptr || PyErr_WarnExplicit(warning, utf8, "cucore", 0, "cucore", nullptr) < 0) {
+      PyErr_WriteUnraisable(warning);
     }
   }
 } catch (...) {
@@ -76,39 +77,39 @@ void set_attribute(PyObject* object, const char* name, const nb::object& value) 
   if (PyObject_SetAttrString(object, name, value.ptr()) < 0) PyErr_Clear();
 }
 
-void raise(PyObject* exception_class, const Error& error) {
+void raise(nb::handle exception_class, const Error& error) {
   const nb::object message = text_object(error.what());
-  const auto exception = nb::steal(PyObject_CallOneArg(exception_class, message.ptr()));
+  const auto exception = nb::steal(PyObject_CallOneArg(exception_class.ptr(), message.ptr()));
   if (!exception.is_valid()) return;
   set_attribute(exception.ptr(), "code", nb::int_(error.code()));
   set_attribute(exception.ptr(), "name", text_object(error.code_name()));
   set_attribute(exception.ptr(), "call", text_object(error.call()));
   set_attribute(exception.ptr(), "log", error.log().empty() ? nb::none() : text_object(error.log()));
   set_attribute(exception.ptr(), "hint", text_object(error.hint()));
-  PyErr_SetObject(exception_class, exception.ptr());
+  PyErr_SetObject(exception_class.ptr(), exception.ptr());
 }
 
 void translate(const std::exception_ptr& pointer, void*) {
   try {
     std::rethrow_exception(pointer);
   } catch (const NvrtcError& error) {
-    raise(classes().nvrtc_error, error);
+    raise(from_package(Package::NVRTCError), error);
   } catch (const NvJitLinkError& error) {
-    raise(classes().nvjitlink_error, error);
+    raise(from_package(Package::NvJitLinkError), error);
   } catch (const NvvmError& error) {
-    raise(classes().nvvm_error, error);
+    raise(from_package(Package::NVVMError), error);
   } catch (const OutOfMemoryError& error) {
-    raise(classes().out_of_memory_error, error);
+    raise(from_package(Package::CUDAOutOfMemoryError), error);
   } catch (const NotReadyError& error) {
-    raise(classes().not_ready_error, error);
+    raise(from_package(Package::CUDANotReadyError), error);
   } catch (const InvalidContextError& error) {
-    raise(classes().invalid_context_error, error);
+    raise(from_package(Package::CUDAInvalidContextError), error);
   } catch (const StickyError& error) {
-    raise(classes().sticky_error, error);
+    raise(from_package(Package::CUDAStickyError), error);
   } catch (const DriverError& error) {
-    raise(classes().cuda_error, error);
+    raise(from_package(Package::CUDAError), error);
   } catch (const UnsupportedOptionError& error) {
-    raise(classes().unsupported_option_error, error);
+    raise(from_package(Package::UnsupportedOptionError), error);
   } catch (const ValueError& error) {
     raise(PyExc_ValueError, error);
   } catch (const OverflowError& error) {
@@ -133,14 +134,7 @@ std::string one_line(const nb::python_error& error) {
   return text + ": " + nb::cast<std::string>(message);
 }
 
-PyObject* class_of(const nb::module_& module, const char* name) { return nb::getattr(module, name).release().ptr(); }
-
 }  // namespace
-
-Classes& classes() noexcept {
-  static Classes all;
-  return all;
-}
 
 bool finalizing() noexcept {
 #if PY_VERSION_HEX >= 0x030D0000
@@ -230,10 +224,10 @@ WithGil::WithGil() noexcept {
 
 WithGil::~WithGil() { PyGILState_Release(state_); }
 
-nb::object handle_object(PyObject* handle_class, std::uint64_t value) {
+nb::object handle_object(Package handle_class, std::uint64_t value) {
   if (finalizing()) return nb::none();
   const auto number = nb::steal(PyLong_FromUnsignedLongLong(value));
-  auto handle = nb::steal(PyObject_CallOneArg(handle_class, number.ptr()));
+  auto handle = nb::steal(PyObject_CallOneArg(from_package(handle_class).ptr(), number.ptr()));
   if (!handle.is_valid()) throw nb::python_error();
   return handle;
 }
@@ -283,30 +277,6 @@ nb::object text_object(std::string_view text) {
 }
 
 void bind_errors(nb::module_&) {
-  const nb::module_ errors = nb::module_::import_("cucore._errors");
-  const nb::module_ handles = nb::module_::import_("cucore._handles");
-  Classes& all = classes();
-  all.cuda_error = class_of(errors, "CUDAError");
-  all.out_of_memory_error = class_of(errors, "CUDAOutOfMemoryError");
-  all.not_ready_error = class_of(errors, "CUDANotReadyError");
-  all.invalid_context_error = class_of(errors, "CUDAInvalidContextError");
-  all.sticky_error = class_of(errors, "CUDAStickyError");
-  all.nvrtc_error = class_of(errors, "NVRTCError");
-  all.nvjitlink_error = class_of(errors, "NvJitLinkError");
-  all.nvvm_error = class_of(errors, "NVVMError");
-  all.unsupported_option_error = class_of(errors, "UnsupportedOptionError");
-  all.cuda_warning = class_of(errors, "CUDAWarning");
-  all.context_handle = class_of(handles, "CUcontext");
-  all.stream_handle = class_of(handles, "CUstream");
-  all.event_handle = class_of(handles, "CUevent");
-  all.library_handle = class_of(handles, "CUlibrary");
-  all.module_handle = class_of(handles, "CUmodule");
-  all.kernel_handle = class_of(handles, "CUkernel");
-  all.memory_pool_handle = class_of(handles, "CUmemoryPool");
-  all.graph_handle = class_of(handles, "CUgraph");
-  all.graph_node_handle = class_of(handles, "CUgraphNode");
-  all.graph_exec_handle = class_of(handles, "CUgraphExec");
-
   nb::register_exception_translator(translate);
   set_release_failure_handler(on_failed_release);
 }

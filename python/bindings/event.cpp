@@ -28,10 +28,6 @@ void sync(const PyEvent& self, nb::handle timeout) {
   wait_with_timeout(timeout, "Event", [&](std::chrono::nanoseconds slice) { return event.sync_for(slice); });
 }
 
-nb::object waiting(const char* function, nb::handle event) {
-  return nb::module_::import_("cucore._waiting").attr(function)(event);
-}
-
 // A time is not an event: `event -= other` is `event = event - other`, and nothing but an event is subtracted from.
 nb::object not_implemented(const PyEvent&, nb::handle) { return nb::borrow(Py_NotImplemented); }
 
@@ -69,11 +65,10 @@ void bind_event(nb::module_& module) {
          "Wraps the address of an event that other code owns; `options` says how that made it. Nothing is checked or "
          "destroyed. The address of an event of cucore's gives that event.")
       .def_prop_ro(
-          "ipc_descriptor",
-          [](nb::handle self) { return nb::module_::import_("cucore._ipc").attr("event_descriptor")(self); },
+          "ipc_descriptor", [](nb::handle self) { return from_package(Package::event_descriptor)(self); },
           "What another process opens the event with: an IPCEventDescriptor.")
       .def_prop_ro(
-          "handle", [](const PyEvent& self) { return handle_object(classes().event_handle, self.value().handle()); },
+          "handle", [](const PyEvent& self) { return handle_object(Package::CUevent, self.value().handle()); },
           "The driver's handle (CUevent); 0 when closed.")
       .def_prop_ro(
           "is_timing_enabled", [](const PyEvent& self) { return self.value().is_timing_enabled(); },
@@ -113,11 +108,11 @@ void bind_event(nb::module_& module) {
           },
           nb::arg("stream").none(), "Later work in `stream` waits for the last record; the host does not.")
       .def(
-          "future", [](nb::handle self) { return waiting("future", self); },
+          "future", [](nb::handle self) { return from_package(Package::future_of_event)(self); },
           "A concurrent.futures.Future that is done when the work before the last record has completed; its exception "
           "is the one that sync() would raise.")
       .def(
-          "__await__", [](nb::handle self) { return waiting("awaited", self); },
+          "__await__", [](nb::handle self) { return from_package(Package::await_event)(self); },
           "`await event` waits without blocking the event loop.")
       .def(
           "record",
@@ -153,14 +148,13 @@ void bind_event(nb::module_& module) {
       });
   module.def("_export_ipc_event", export_ipc);
   module.def("_open_ipc_event", open_ipc);
-  cls.attr("from_ipc_descriptor") =
-      nb::module_::import_("builtins")
-          .attr("classmethod")(nb::cpp_function(
-              [](nb::handle type, nb::handle descriptor) {
-                return nb::module_::import_("cucore._ipc").attr("open_event")(type, descriptor);
-              },
-              nb::arg("type"), nb::arg("ipc_descriptor"),
-              "Opens another process's event from what its `ipc_descriptor` gave."));
+  cls.attr("from_ipc_descriptor") = nb::module_::import_("builtins")
+                                        .attr("classmethod")(nb::cpp_function(
+                                            [](nb::handle type, nb::handle descriptor) {
+                                              return from_package(Package::open_event)(type, descriptor);
+                                            },
+                                            nb::arg("type"), nb::arg("ipc_descriptor"),
+                                            "Opens another process's event from what its `ipc_descriptor` gave."));
 }
 
 }  // namespace cucore::python

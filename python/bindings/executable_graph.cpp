@@ -73,8 +73,6 @@ void update_callback(const PyGraph& self, nb::handle node, nb::handle function, 
   });
 }
 
-nb::module_ views() { return nb::module_::import_("cucore.graph._executable"); }
-
 // Nothing is known of single nodes any more.
 void forget_parameters(PyGraph& self) {
   const nb::object forgotten = std::exchange(self.known_parameters, nb::object());
@@ -90,7 +88,7 @@ nb::object try_update(PyGraph& self, nb::handle source) {
   const GraphUpdateResult result = self.use([&](const Graph& graph) { return graph.try_update(definition); });
   if (result) forget_parameters(self);
   const nb::object node = result.node.identity() == nullptr ? nb::none() : node_object(result.node);
-  return views().attr("GraphUpdateResult")(static_cast<bool>(result), result.reason_name, node);
+  return from_package(Package::GraphUpdateResult)(static_cast<bool>(result), result.reason_name, node);
 }
 
 nb::object last_callback_error(const PyGraph& self) {
@@ -111,8 +109,7 @@ void bind_executable_graph(nb::module_& module) {
       cls, "Graph cannot be instantiated directly: use GraphDefinition.instantiate() or GraphBuilder.complete()");
   bind_owner<PyGraph>(cls);
   cls.def_prop_ro(
-         "handle",
-         [](const PyGraph& self) { return handle_object(classes().graph_exec_handle, self.value().handle()); },
+         "handle", [](const PyGraph& self) { return handle_object(Package::CUgraphExec, self.value().handle()); },
          "The driver's handle (CUgraphExec); 0 when closed.")
       .def(
           "launch",
@@ -143,11 +140,13 @@ void bind_executable_graph(nb::module_& module) {
       .def("try_update", try_update, nb::arg("source").none(), nb::lock_self(),
            "As update(), but says whether it worked: a GraphUpdateResult, true or false, with the reason and the node.")
       .def(
-          "__getitem__", [](nb::handle self, nb::handle node) { return views().attr("view")(self, node); },
+          "__getitem__",
+          [](nb::handle self, nb::handle node) { return from_package(Package::view_of_node)(self, node); },
           nb::arg("node").none(),
           "The view of a node of the definition: its parameters in this executable graph can be replaced.")
       .def(
-          "update_nodes", [](nb::handle self, nb::handle updates) { views().attr("update_nodes")(self, updates); },
+          "update_nodes",
+          [](nb::handle self, nb::handle updates) { from_package(Package::update_nodes)(self, updates); },
           nb::arg("updates").none(),
           "Updates many nodes: a dict of the keywords of graph[node].update() for each node. If one is refused, those "
           "before it stay updated.")

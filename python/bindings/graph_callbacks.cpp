@@ -53,7 +53,7 @@ void serve_deferred_releases() { set_safe_point_hook(ask_for_safe_point); }
 
 CallbackArguments callback_arguments(nb::handle function, nb::handle user_data) {
   CallbackArguments arguments;
-  const nb::object c_function = nb::module_::import_("cucore.graph._callbacks").attr("c_function")(function);
+  const nb::object c_function = from_package(Package::address_of_c_function)(function);
   if (!c_function.is_none()) {
     const auto address = static_cast<std::uintptr_t>(unsigned_number(c_function, "the C function's address"));
     arguments.c_function = reinterpret_cast<HostFunction>(address);

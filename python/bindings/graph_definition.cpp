@@ -4,8 +4,6 @@
 namespace cucore::python {
 namespace {
 
-nb::module_ options_module() { return nb::module_::import_("cucore.graph._options"); }
-
 nb::object view_of(const PyGraphDefinition& self, std::vector<GraphNode> (GraphDefinition::*read)() const) {
   return node_list(self.use([&](const GraphView& graph) { return (graph.*read)(); }));
 }
@@ -88,7 +86,7 @@ GraphCondition required_condition(nb::handle object) {
 }
 
 nb::object with_complete_options(nb::handle options, const std::function<Graph(const GraphCompleteOptions&)>& call) {
-  const nb::object given = options_module().attr("complete_options")(options);
+  const nb::object given = from_package(Package::complete_options)(options);
   GraphCompleteOptions wanted{.auto_free_on_launch = nb::cast<bool>(nb::bool_(given.attr("auto_free_on_launch"))),
                               .device_launch = nb::cast<bool>(nb::bool_(given.attr("device_launch"))),
                               .use_node_priority = nb::cast<bool>(nb::bool_(given.attr("use_node_priority")))};
@@ -100,7 +98,7 @@ nb::object with_complete_options(nb::handle options, const std::function<Graph(c
 }
 
 GraphDebugPrintOptions debug_print_options(nb::handle options) {
-  const nb::object given = options_module().attr("debug_print_options")(options);
+  const nb::object given = from_package(Package::debug_print_options)(options);
   GraphDebugPrintOptions wanted;
 #define FLAG(name) wanted.name = nb::cast<bool>(nb::bool_(given.attr(#name)));
   FLAG(verbose)
@@ -142,7 +140,7 @@ void bind_graph_definition(nb::module_& module) {
           [](PyGraphDefinition* self) { new (self) PyGraphDefinition(without_gil([] { return GraphDefinition(); })); })
       .def_prop_ro(
           "handle",
-          [](const PyGraphDefinition& self) { return handle_object(classes().graph_handle, self.value().handle()); },
+          [](const PyGraphDefinition& self) { return handle_object(Package::CUgraph, self.value().handle()); },
           "The driver's handle (CUgraph); 0 when closed, or when the node that owned the graph was destroyed.")
       .def_prop_ro(
           "is_valid", [](const PyGraphDefinition& self) { return self.value().handle() != nullptr; },

@@ -33,12 +33,10 @@ void change_edges(const PyGraphNode& self, bool incoming, nb::handle removed, nb
   });
 }
 
-nb::object adjacency(nb::handle self, bool incoming) {
-  return nb::module_::import_("cucore.graph._adjacency").attr("AdjacencySet")(self, incoming);
-}
+nb::object adjacency(nb::handle self, bool incoming) { return from_package(Package::AdjacencySet)(self, incoming); }
 
 void assign(nb::handle self, bool incoming, nb::handle nodes) {
-  nb::module_::import_("cucore.graph._adjacency").attr("assign")(self, incoming, nodes);
+  from_package(Package::assign_neighbours)(self, incoming, nodes);
 }
 
 }  // namespace
@@ -80,8 +78,7 @@ void bind_graph_node(nb::module_& module) {
          "type",
          [](const PyGraphNode& self) -> nb::object {
            if (!without_gil([&] { return self.node->is_valid(); })) return nb::none();
-           return nb::module_::import_("cucore.graph._node_type")
-               .attr("CUgraphNodeType")(static_cast<int>(self.node->type()));
+           return from_package(Package::CUgraphNodeType)(static_cast<int>(self.node->type()));
          },
          "What it does, as the driver's CUgraphNodeType; None once it is destroyed.")
       .def_prop_ro(
@@ -92,7 +89,7 @@ void bind_graph_node(nb::module_& module) {
           "handle",
           [](const PyGraphNode& self) -> nb::object {
             const GraphNodeHandle handle = without_gil([&] { return self.node->handle(); });
-            return handle == nullptr ? nb::none() : handle_object(classes().graph_node_handle, handle);
+            return handle == nullptr ? nb::none() : handle_object(Package::CUgraphNode, handle);
           },
           "The driver's handle (CUgraphNode); None once it is destroyed.")
       .def_prop_ro(

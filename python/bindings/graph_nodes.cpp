@@ -127,7 +127,7 @@ nb::object conditional_type(const PyGraphNode& self) {
   const auto type = use<ConditionalNode>(self, [](const ConditionalNode& node) { return node.cond_type(); });
   if (!type.has_value()) return nb::none();
   constexpr const char* names[] = {"if", "while", "switch"};
-  return nb::module_::import_("cucore.typing").attr("GraphConditionalType")(names[static_cast<int>(*type)]);
+  return from_package(Package::GraphConditionalType)(names[static_cast<int>(*type)]);
 }
 
 void bind_conditional_nodes(nb::module_& module) {

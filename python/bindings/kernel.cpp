@@ -71,8 +71,7 @@ void bind_attributes(nb::module_& module) {
 }
 
 nb::object block_size_result(const MaxPotentialBlockSize& result) {
-  return nb::module_::import_("cucore._tuples")
-      .attr("MaxPotentialBlockSizeOccupancyResult")(result.min_grid_size, result.max_block_size);
+  return from_package(Package::MaxPotentialBlockSizeOccupancyResult)(result.min_grid_size, result.max_block_size);
 }
 
 nb::object max_potential_block_size(const PyKernelOccupancy& self, nb::handle needed, int limit, nb::handle device) {
@@ -178,14 +177,13 @@ const char* kind_name(ParameterKind kind) {
 }
 
 nb::object signature_object(const PyKernel& self) {
-  const nb::module_ tuples = nb::module_::import_("cucore._tuples");
-  const nb::object make = tuples.attr("KernelParameter");
+  const nb::handle make = from_package(Package::KernelParameter);
   nb::list parameters;
   for (const Parameter& parameter : *known_signature(self)) {
     parameters.append(make(text_or_none(parameter.type_name), kind_name(parameter.kind), parameter.offset,
                            parameter.size, parameter.alignment, text_or_none(parameter.name)));
   }
-  return tuples.attr("KernelSignature")(parameters);
+  return from_package(Package::KernelSignature)(parameters);
 }
 
 nb::object launcher(nb::handle self, nb::handle config) {
@@ -270,7 +268,7 @@ void bind_kernel(nb::module_& module) {
                  "Wraps a kernel (CUkernel) that other code loaded; `mod`, if given, is loaded and kept alive, with a "
                  "UserWarning if the kernel is not one of its own.")
       .def_prop_ro(
-          "handle", [](const PyKernel& self) { return handle_object(classes().kernel_handle, self.kernel->handle()); },
+          "handle", [](const PyKernel& self) { return handle_object(Package::CUkernel, self.kernel->handle()); },
           "The driver's handle (CUkernel).")
       .def_prop_ro(
           "name", [](const PyKernel& self) { return text_object(self.kernel->name()); }, "Its symbol.")
@@ -300,7 +298,7 @@ void bind_kernel(nb::module_& module) {
       .def_prop_ro(
           "arguments_info",
           [](const PyKernel& self) {
-            const nb::object info = nb::module_::import_("cucore._tuples").attr("ParamInfo");
+            const nb::handle info = from_package(Package::ParamInfo);
             nb::list parameters;
             for (const Parameter& parameter : *known_signature(self)) {
               parameters.append(info(parameter.offset, parameter.size));

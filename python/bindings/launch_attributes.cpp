@@ -143,7 +143,7 @@ nb::object cluster_scheduling_policy_object(const LaunchConfig& config) {
 std::optional<AccessPolicyWindow> access_policy_window(nb::handle value) {
   if (value.is_none()) return std::nullopt;
   // The Python class knows the names and defaults of the fields.
-  const nb::object make = nb::module_::import_("cucore._tuples").attr("AccessPolicyWindow");
+  const nb::handle make = from_package(Package::AccessPolicyWindow);
   nb::object fields;
   if (PyDict_Check(value.ptr())) {
     fields = make(**nb::borrow<nb::dict>(value));
@@ -168,10 +168,9 @@ std::optional<AccessPolicyWindow> access_policy_window(nb::handle value) {
 nb::object access_policy_window_object(const LaunchConfig& config) {
   if (!config.access_policy_window) return nb::none();
   const AccessPolicyWindow& window = *config.access_policy_window;
-  return nb::module_::import_("cucore._tuples")
-      .attr("AccessPolicyWindow")(window.base, window.num_bytes, window.hit_ratio,
-                                  properties[static_cast<std::size_t>(window.hit)],
-                                  properties[static_cast<std::size_t>(window.miss)]);
+  return from_package(Package::AccessPolicyWindow)(window.base, window.num_bytes, window.hit_ratio,
+                                                   properties[static_cast<std::size_t>(window.hit)],
+                                                   properties[static_cast<std::size_t>(window.miss)]);
 }
 
 }  // namespace cucore::python

@@ -7,24 +7,20 @@
 namespace cucore::python {
 namespace {
 
-nb::object host_class() { return nb::module_::import_("cucore._host").attr("Host"); }
-
-nb::object managed_module() { return nb::module_::import_("cucore._managed"); }
-
 ManagedMemoryResource& core(const PyManagedMemoryResource& self) {
   return static_cast<ManagedMemoryResource&>(*self.resource);
 }
 
 void make_resource(PyManagedMemoryResource* self, nb::handle options) {
-  managed_module().attr("warn_without_concurrent_access")();
+  from_package(Package::warn_without_concurrent_access)();
   if (options.is_none()) {
     new (self) PyManagedMemoryResource{{{without_gil([] { return ManagedMemoryResource::create(); })}}};
     return;
   }
-  const nb::object accepted = accept_options("ManagedMemoryResourceOptions", options);
+  const nb::object accepted = accept_options(Package::ManagedMemoryResourceOptions, options);
   const nb::object keep = accepted.attr("release_threshold");
   const ManagedMemoryResourceOptions wanted{
-      .preferred_location = memory_location(managed_module().attr("preferred_location")(accepted)),
+      .preferred_location = memory_location(from_package(Package::preferred_location)(accepted)),
       .pooled = nb::cast<bool>(nb::bool_(accepted.attr("pooled"))),
       .release_threshold = keep.is_none() ? UINT64_MAX : unsigned_number(keep, "release_threshold")};
   new (self) PyManagedMemoryResource{{{without_gil([&] { return ManagedMemoryResource::create(wanted); })}}};
@@ -128,8 +124,8 @@ void bind_managed_buffer(nb::module_& module) {
           },
           set_preferred_location, nb::arg("location").none(), "Where it rather is: a Device, a Host or None.")
       .def_prop_rw(
-          "accessed_by", [](nb::handle self) { return managed_module().attr("AccessedBy")(self); },
-          [](nb::handle self, nb::handle locations) { managed_module().attr("assign")(self, locations); },
+          "accessed_by", [](nb::handle self) { return from_package(Package::AccessedBy)(self); },
+          [](nb::handle self, nb::handle locations) { from_package(Package::assign_accessed_by)(self, locations); },
           "The devices and the host that keep a mapping of it: a live set.")
       .def_prop_ro(
           "last_prefetch_location",
@@ -159,8 +155,9 @@ void bind_managed_buffer(nb::module_& module) {
 }  // namespace
 
 std::optional<MemoryLocation> memory_location(nb::handle object) {
-  if (PyObject_IsInstance(object.ptr(), classes().device) == 1) return MemoryLocation(Device(device_ordinal(object)));
-  if (!nb::isinstance(object, host_class())) return std::nullopt;
+  if (PyObject_IsInstance(object.ptr(), from_package(Package::Device).ptr()) == 1)
+    return MemoryLocation(Device(device_ordinal(object)));
+  if (!nb::isinstance(object, from_package(Package::Host))) return std::nullopt;
   const nb::object node = object.attr("numa_id");
   if (!node.is_none()) return MemoryLocation(Host::numa(nb::cast<int>(node)));
   return MemoryLocation(nb::cast<bool>(object.attr("is_numa_current")) ? Host::numa_current() : Host());
@@ -170,8 +167,8 @@ nb::object memory_location_object(const std::optional<MemoryLocation>& location)
   if (!location) return nb::none();
   if (const auto device = location->device_id()) return device_object(*device);
   const Host host = *location->host();
-  if (host.is_numa_current()) return host_class().attr("numa_current")();
-  return host.numa_id() ? host_class()(*host.numa_id()) : host_class()();
+  if (host.is_numa_current()) return from_package(Package::Host).attr("numa_current")();
+  return host.numa_id() ? from_package(Package::Host)(*host.numa_id()) : from_package(Package::Host)();
 }
 
 MemoryLocation required_location(nb::handle object) {

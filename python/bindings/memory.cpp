@@ -18,7 +18,7 @@ namespace {
 // The module of what pools are shared by teaches multiprocessing's pickler about it.
 bool wants_ipc(const nb::object& options) {
   const bool wanted = nb::cast<bool>(options.attr("ipc_enabled"));
-  if (wanted) nb::module_::import_("cucore._ipc_memory");
+  if (wanted) from_package(Package::pool_uuid);
   return wanted;
 }
 
@@ -113,9 +113,7 @@ void bind_pools(nb::module_& module) {
            nb::arg("stream").none(), "Takes memory back in the order of `stream`.")
       .def_prop_ro(
           "handle",
-          [](const PyPoolMemoryResource& self) {
-            return handle_object(classes().memory_pool_handle, self.pool().handle());
-          },
+          [](const PyPoolMemoryResource& self) { return handle_object(Package::CUmemoryPool, self.pool().handle()); },
           "The driver's handle (CUmemoryPool); 0 when closed.")
       .def_prop_ro(
           "is_handle_owned", [](const PyPoolMemoryResource& self) { return self.pool().is_handle_owned(); },
@@ -130,7 +128,7 @@ void bind_pools(nb::module_& module) {
           "uuid",
           [](nb::handle self) -> nb::object {
             if (!nb::cast<const PyPoolMemoryResource&>(self).pool().is_ipc_enabled()) return nb::none();
-            return nb::module_::import_("cucore._ipc_memory").attr("pool_uuid")(self);
+            return from_package(Package::pool_uuid)(self);
           },
           "The name of a pool that processes share, a uuid.UUID; None for others.")
       .def_prop_ro(
@@ -166,7 +164,7 @@ void bind_pools(nb::module_& module) {
               new (self) PyDeviceMemoryResource{{{std::move(made)}}};
               return;
             }
-            const nb::object accepted = accept_options("DeviceMemoryResourceOptions", options);
+            const nb::object accepted = accept_options(Package::DeviceMemoryResourceOptions, options);
             const DeviceMemoryResourceOptions wanted{.max_size = unsigned_number(accepted.attr("max_size"), "max_size"),
                                                      .release_threshold = keep_bytes(accepted),
                                                      .ipc_enabled = wants_ipc(accepted)};
@@ -184,11 +182,8 @@ void bind_pools(nb::module_& module) {
              without_gil([&] { static_cast<DeviceMemoryResource&>(*self.resource).set_peer_accessible_by(devices); });
            })
       .def_prop_rw(
-          "peer_accessible_by",
-          [](nb::handle self) { return nb::module_::import_("cucore._peers").attr("PeerAccess")(self); },
-          [](nb::handle self, nb::handle devices) {
-            nb::module_::import_("cucore._peers").attr("PeerAccess")(self).attr("assign")(devices);
-          },
+          "peer_accessible_by", [](nb::handle self) { return from_package(Package::PeerAccess)(self); },
+          [](nb::handle self, nb::handle devices) { from_package(Package::PeerAccess)(self).attr("assign")(devices); },
           "Live set of the other devices whose kernels may read and write the pool's memory.")
       .def("__repr__", [](const PyDeviceMemoryResource& self) {
         return "<DeviceMemoryResource device_id=" + std::to_string(self.resource->device_id()) +
@@ -206,7 +201,7 @@ void bind_pools(nb::module_& module) {
               new (self) PyPinnedMemoryResource{{{std::move(made)}}};
               return;
             }
-            const nb::object accepted = accept_options("PinnedMemoryResourceOptions", options);
+            const nb::object accepted = accept_options(Package::PinnedMemoryResourceOptions, options);
             const nb::object node = accepted.attr("numa_id");
             const PinnedMemoryResourceOptions wanted{
                 .max_size = unsigned_number(accepted.attr("max_size"), "max_size"),

@@ -135,7 +135,7 @@ decltype(auto) if_implemented(Call&& call) {
 std::shared_ptr<const void> keep_alive(nb::handle object);
 
 /// The Python options class `name` applied to `options` (an instance, a dict or None).
-nb::object accept_options(const char* name, nb::handle options);
+nb::object accept_options(Package options_class, nb::handle options);
 
 /// A fill value: an int of one byte, or an object with 1, 2 or 4 bytes. Throws OverflowError, ValueError, TypeError.
 class FillElement {

@@ -7,8 +7,6 @@
 namespace cucore::python {
 namespace {
 
-nb::object sharing(const char* function) { return nb::module_::import_("cucore._ipc_memory").attr(function); }
-
 nb::object export_buffer(const PyBuffer& self) {
   const IpcBufferDescriptor made = self.use([](const Buffer& buffer) { return buffer.ipc_descriptor(); });
   return nb::make_tuple(nb::bytes(made.payload.data(), made.payload.size()), made.size);
@@ -46,27 +44,29 @@ nb::object class_method(nb::object function) {
 }
 
 void bind_sharing(nb::handle cls) {
-  const auto property = [&](const char* name, const char* function, const char* text) {
-    nb::setattr(cls, name,
-                nb::module_::import_("builtins")
-                    .attr("property")(nb::cpp_function([function](nb::handle self) { return sharing(function)(self); }),
-                                      nb::none(), nb::none(), text));
+  const auto property = [&](const char* name, Package function, const char* text) {
+    nb::setattr(
+        cls, name,
+        nb::module_::import_("builtins")
+            .attr("property")(nb::cpp_function([function](nb::handle self) { return from_package(function)(self); }),
+                              nb::none(), nb::none(), text));
   };
-  property("allocation_handle", "allocation_handle",
+  property("allocation_handle", Package::allocation_handle,
            "What other processes import the pool from: an IPCAllocationHandle, which the resource keeps.");
-  nb::setattr(
-      cls, "register",
-      nb::cpp_function([](nb::handle self, nb::handle uuid) { return sharing("register")(self, uuid); },
-                       nb::is_method(), nb::arg("uuid"),
-                       "Makes the resource the one that pickles with this UUID mean in this process, as long as "
-                       "it lives. Returns it, or the one that is registered already."));
+  nb::setattr(cls, "register",
+              nb::cpp_function(
+                  [](nb::handle self, nb::handle uuid) { return from_package(Package::register_pool)(self, uuid); },
+                  nb::is_method(), nb::arg("uuid"),
+                  "Makes the resource the one that pickles with this UUID mean in this process, as long as "
+                  "it lives. Returns it, or the one that is registered already."));
   nb::setattr(cls, "from_registry",
               nb::module_::import_("builtins")
                   .attr("staticmethod")(nb::cpp_function(
-                      [](nb::handle uuid) { return sharing("from_registry")(uuid); }, nb::arg("uuid"),
+                      [](nb::handle uuid) { return from_package(Package::registered_pool)(uuid); }, nb::arg("uuid"),
                       "The resource that is registered under the UUID; RuntimeError if there is none.")));
-  nb::setattr(cls, "__reduce__",
-              nb::cpp_function([](nb::handle self) { return sharing("reduce_pool")(self); }, nb::is_method()));
+  nb::setattr(
+      cls, "__reduce__",
+      nb::cpp_function([](nb::handle self) { return from_package(Package::reduce_pool)(self); }, nb::is_method()));
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ void bind_memory_ipc(nb::module_& module) {
   nb::setattr(device_pools, "from_allocation_handle",
               class_method(nb::cpp_function(
                   [](nb::handle type, nb::handle device, nb::handle handle) {
-                    return sharing("import_pool")(type, handle, device);
+                    return from_package(Package::import_pool)(type, handle, device);
                   },
                   nb::arg("type"), nb::arg("device_id"), nb::arg("alloc_handle"),
                   "Imports a pool of another process from its IPCAllocationHandle, or from a file descriptor, which "
@@ -94,7 +94,7 @@ void bind_memory_ipc(nb::module_& module) {
   bind_sharing(pinned_pools);
   nb::setattr(pinned_pools, "from_allocation_handle",
               class_method(nb::cpp_function(
-                  [](nb::handle type, nb::handle handle) { return sharing("import_pool")(type, handle); },
+                  [](nb::handle type, nb::handle handle) { return from_package(Package::import_pool)(type, handle); },
                   nb::arg("type"), nb::arg("alloc_handle"),
                   "Imports a pool of another process from its IPCAllocationHandle, or from a file descriptor, which "
                   "stays the caller's.")));
@@ -103,7 +103,7 @@ void bind_memory_ipc(nb::module_& module) {
   nb::setattr(buffers, "from_ipc_descriptor",
               class_method(nb::cpp_function(
                   [](nb::handle type, nb::handle resource, nb::handle descriptor, nb::handle stream) {
-                    return sharing("open_buffer")(type, resource, descriptor, stream);
+                    return from_package(Package::open_buffer)(type, resource, descriptor, stream);
                   },
                   nb::arg("type"), nb::arg("mr"), nb::arg("ipc_descriptor"), nb::kw_only(), nb::arg("stream").none(),
                   "Opens a buffer of another process, of which `mr` must have the pool. Closing it, in the order of "

@@ -9,6 +9,7 @@ NB_MODULE(_core_bindings, module) {
   // Objects that live until the process ends are the interpreter's business, and nothing may be printed at exit.
   nanobind::set_leak_warnings(false);
   module.attr("__version__") = CUCORE_VERSION_STRING;
+  py::bind_package(module);
   py::bind_errors(module);
   py::bind_device_resources(module);
   py::bind_context(module);

@@ -112,16 +112,9 @@ nb::bytes serialized(const PyObjectCode& self) {
   return bytes_object(without_gil([&] { return code.serialize(); }));
 }
 
-// (function, arguments) for pickle. The module is asked for anew each time, without the search that an import is.
+// (function, arguments) for pickle, which compares the function with what its module has just now.
 nb::tuple reduced(const PyObjectCode& self) {
-  static PyObject* const module_name = PyUnicode_InternFromString("cucore._pickling");
-  static PyObject* const function_name = PyUnicode_InternFromString("object_code");
-  auto module = nb::steal(PyImport_GetModule(module_name));
-  if (!module.is_valid()) module = nb::steal(PyImport_Import(module_name));
-  if (!module.is_valid()) throw nb::python_error();
-  auto function = nb::steal(PyObject_GetAttr(module.ptr(), function_name));
-  if (!function.is_valid()) throw nb::python_error();
-  return nb::make_tuple(std::move(function), nb::make_tuple(serialized(self)));
+  return nb::make_tuple(find_in_package(Package::unpickle_object_code), nb::make_tuple(serialized(self)));
 }
 
 nb::object global_variable(nb::handle self, nb::handle name) {
@@ -228,14 +221,14 @@ void bind_object_code(nb::module_& module) {
           [](const PyObjectCode& self) -> nb::object {
             if (finalizing()) return nb::none();
             const ObjectCode code = *self.code;
-            return handle_object(classes().library_handle, without_gil([&] { return code.handle(); }));
+            return handle_object(Package::CUlibrary, without_gil([&] { return code.handle(); }));
           },
           "The driver's handle (CUlibrary). Loads.")
       .def(
           "get_module",
           [](const PyObjectCode& self) {
             const ObjectCode code = *self.code;
-            return handle_object(classes().module_handle, without_gil([&] { return code.get_module(); }));
+            return handle_object(Package::CUmodule, without_gil([&] { return code.get_module(); }));
           },
           "The driver's module of the current context (CUmodule), for calls that know no libraries. Loads.")
       .def(

@@ -29,7 +29,7 @@ nb::object format_object(ArrayFormat format) {
         return "float32";
     }
   }();
-  return nb::module_::import_("cucore.typing").attr("ArrayFormatType")(name);
+  return from_package(Package::ArrayFormatType)(name);
 }
 
 namespace {

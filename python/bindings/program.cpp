@@ -61,7 +61,7 @@ nb::object pch_status(const Program& program) {
 
 nb::list statistics_list(const std::vector<KernelStatistics>& kernels) {
   nb::list result;
-  const nb::object make = nb::module_::import_("cucore._tuples").attr("KernelStatistics");
+  const nb::handle make = from_package(Package::KernelStatistics);
   for (const KernelStatistics& k : kernels) {
     result.append(make(text_object(k.kernel), text_object(k.arch), k.registers, k.barriers, k.stack_bytes,
                        k.spill_store_bytes, k.spill_load_bytes, k.shared_bytes, k.constant_bytes, k.local_bytes));
@@ -102,7 +102,7 @@ void bind_program(nb::module_& module) {
 
   module.def("_parse_diagnostics", [](nb::handle log) {
     nb::list messages;
-    const nb::object make = nb::module_::import_("cucore._tuples").attr("Diagnostic");
+    const nb::handle make = from_package(Package::Diagnostic);
     for (const Diagnostic& d : parse_diagnostics(text_of(log, "log"))) {
       messages.append(make(text_object(d.file), d.line, d.column, text_object(severity_name(d.severity)), d.number,
                            text_object(d.text), text_object(d.context)));

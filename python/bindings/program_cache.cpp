@@ -26,15 +26,13 @@ void make(ProgramCache* self, nb::handle path, std::uint64_t max_bytes, double l
 
 nb::object stats(const ProgramCache& self) {
   const ProgramCacheStats now = self.stats();
-  return nb::module_::import_("cucore._tuples")
-      .attr("ProgramCacheStats")(now.hits, now.shared, now.misses, now.uncacheable, now.bad_records, now.stores,
-                                 now.store_failures, now.evictions, now.lock_timeouts);
+  return from_package(Package::ProgramCacheStats)(now.hits, now.shared, now.misses, now.uncacheable, now.bad_records,
+                                                  now.stores, now.store_failures, now.evictions, now.lock_timeouts);
 }
 
 // `program` is a cucore.Program, which holds the core's.
 nb::object why(ProgramCache& self, nb::handle program, const std::string& target, nb::handle names) {
-  const nb::object arguments =
-      nb::module_::import_("cucore._program").attr("inputs_of_compile")(program, nb::str(target.c_str()), names);
+  const nb::object arguments = from_package(Package::inputs_of_compile)(program, nb::str(target.c_str()), names);
   const auto& core = nb::cast<const Program&>(arguments[0]);
   const CodeType wanted(nb::cast<std::string>(arguments[1]));
   const auto expressions = nb::cast<std::vector<std::string>>(arguments[2]);

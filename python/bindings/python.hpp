@@ -1,5 +1,5 @@
-// What every binding shares: the classes of the Python face that C++ must create or raise, the GIL around driver calls,
-// and the list of binding functions. A binding file holds one type's glue and no logic: that is the core's.
+// What every binding shares: the GIL around driver calls, errors and handles, and the list of binding functions. A
+// binding file holds one type's glue and no logic: that is the core's.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -21,38 +21,12 @@
 #include <string_view>
 #include <utility>
 
+#include "python/bindings/package.hpp"
 #include "python/bindings/unsigned.hpp"
 
 namespace cucore::python {
 
 namespace nb = nanobind;
-
-/// Classes defined in Python. References are taken at import and never given back: they are needed until the process
-/// ends, and nothing may be looked up while the interpreter finalizes.
-struct Classes {
-  PyObject* cuda_error = nullptr;
-  PyObject* out_of_memory_error = nullptr;
-  PyObject* not_ready_error = nullptr;
-  PyObject* invalid_context_error = nullptr;
-  PyObject* sticky_error = nullptr;
-  PyObject* nvrtc_error = nullptr;
-  PyObject* nvjitlink_error = nullptr;
-  PyObject* nvvm_error = nullptr;
-  PyObject* unsupported_option_error = nullptr;
-  PyObject* cuda_warning = nullptr;
-  PyObject* context_handle = nullptr;
-  PyObject* stream_handle = nullptr;
-  PyObject* event_handle = nullptr;
-  PyObject* library_handle = nullptr;
-  PyObject* module_handle = nullptr;
-  PyObject* kernel_handle = nullptr;
-  PyObject* memory_pool_handle = nullptr;
-  PyObject* graph_handle = nullptr;
-  PyObject* graph_node_handle = nullptr;
-  PyObject* graph_exec_handle = nullptr;
-  PyObject* device = nullptr;  ///< set by cucore._device when it is imported
-};
-Classes& classes() noexcept;
 
 /// Whether the interpreter is on its way out (or gone): then no Python object is touched from C++.
 bool finalizing() noexcept;
@@ -198,10 +172,10 @@ using Reference = const T&;
 #endif
 
 /// `value` as an instance of a handle class; None while the interpreter finalizes.
-nb::object handle_object(PyObject* handle_class, std::uint64_t value);
+nb::object handle_object(Package handle_class, std::uint64_t value);
 
 template <class T>
-nb::object handle_object(PyObject* handle_class, T* handle) {
+nb::object handle_object(Package handle_class, T* handle) {
   return handle_object(handle_class, static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(handle)));
 }
 
@@ -292,6 +266,7 @@ void forbid_construction(Class& cls, const char* message) {
       nb::arg("args"), nb::arg("kwargs"));
 }
 
+void bind_package(nb::module_& module);
 void bind_errors(nb::module_& module);
 void bind_device(nb::module_& module);
 void bind_checkpoint(nb::module_& module);

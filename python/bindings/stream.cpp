@@ -16,7 +16,7 @@ nb::object record(const PyStream& self, nb::handle event, nb::handle options, bo
   if (event.is_none()) {
     if (external) throw nb::type_error("Stream.record(external=True) needs the event that is to be recorded");
     const EventOptions wanted = event_options(options);
-    if (wanted.ipc_enabled) nb::module_::import_("cucore._ipc");  // teaches multiprocessing to send it
+    if (wanted.ipc_enabled) from_package(Package::event_descriptor);  // its module teaches multiprocessing to send it
     return new_object<PyEvent>(self.use([&](const Stream& stream) { return stream.record(wanted); }));
   }
   const PyEvent* recorded = nullptr;
@@ -128,6 +128,7 @@ PyObject* record_directly(PyObject* self, PyObject* event) {
 }
 
 PyTypeObject* event_type = nullptr;  // set at import
+PyObject* legacy_default = nullptr;  // the same
 
 // record() on the bare CPython API: programs call it around every piece of work.
 PyObject* record_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
@@ -177,7 +178,7 @@ PyType_Slot slots[] = {{Py_tp_methods, methods},
 
 EventOptions event_options(nb::handle options) {
   if (options.is_none()) return {};
-  const nb::object accepted = accept_options("EventOptions", options);
+  const nb::object accepted = accept_options(Package::EventOptions, options);
   const auto truth = [&](const char* field) {
     const int value = PyObject_IsTrue(nb::object(accepted.attr(field)).ptr());
     if (value < 0) throw nb::python_error();
@@ -247,6 +248,8 @@ Stream stream_from_protocol(nb::handle object) {
   return Stream::from_handle(reinterpret_cast<StreamHandle>(static_cast<std::uintptr_t>(handle)), keep_alive(object));
 }
 
+nb::object legacy_default_stream() { return nb::borrow(legacy_default); }
+
 void bind_stream(nb::module_& module) {
   auto cls = nb::class_<PyStream>(module, "Stream", nb::type_slots(slots), nb::is_weak_referenceable(),
                                   nb::dynamic_attr(), nb::pooled(pooled_objects),
@@ -262,7 +265,7 @@ void bind_stream(nb::module_& module) {
          },
          nb::arg("handle"), "Wraps the address of a stream that other code owns. Nothing is checked or destroyed.")
       .def_prop_ro(
-          "handle", [](const PyStream& self) { return handle_object(classes().stream_handle, self.value().handle()); },
+          "handle", [](const PyStream& self) { return handle_object(Package::CUstream, self.value().handle()); },
           "The driver's handle (CUstream); 0 when closed.")
       .def_prop_ro(
           "is_nonblocking",
@@ -309,12 +312,11 @@ void bind_stream(nb::module_& module) {
           "timer",
           [](nb::handle self) {
             if (!self_as<PyStream>(self).is_open()) throw std::runtime_error("the stream has been closed");
-            return nb::module_::import_("cucore._timing").attr("Timer")(self);
+            return nb::object(from_package(Package::Timer)(self));
           },
           "A Timer of work on this stream: `with stream.timer() as t: ...`, then `t.ms`.")
       .def(
-          "__await__",
-          [](nb::handle self) { return nb::module_::import_("cucore._waiting").attr("awaited_stream")(self); },
+          "__await__", [](nb::handle self) { return from_package(Package::await_stream)(self); },
           "`await stream` waits for the work submitted so far without blocking the event loop.")
       .def("wait", wait, nb::arg("events_or_streams"), nb::kw_only(), nb::arg("external") = false,
            "Later work here waits for an event's last record, or for the work submitted to another stream so far; for "
@@ -339,8 +341,10 @@ void bind_stream(nb::module_& module) {
   event_type = reinterpret_cast<PyTypeObject*>(nb::type<PyEvent>().ptr());
   bind_stream_operations(cls);
   module.def("_stream_from_protocol", [](nb::handle object) { return new PyStream(stream_from_protocol(object)); });
-  module.attr("LEGACY_DEFAULT_STREAM") =
+  const nb::object legacy =
       nb::cast(new PyStream(Stream::legacy_default().share(), true), nb::rv_policy::take_ownership);
+  module.attr("LEGACY_DEFAULT_STREAM") = legacy;
+  legacy_default = nb::object(legacy).release().ptr();
   module.attr("PER_THREAD_DEFAULT_STREAM") =
       nb::cast(new PyStream(Stream::per_thread_default().share(), true), nb::rv_policy::take_ownership);
 }

@@ -142,17 +142,16 @@ void bind_resource(nb::module_& module) {
       });
   // cucore.texture checks the arguments.
   cls.def_static(
-         "from_opaque_array",
-         [](nb::handle array) { return nb::module_::import_("cucore.texture").attr("_from_opaque_array")(array); },
+         "from_opaque_array", [](nb::handle array) { return from_package(Package::texture_memory_of_array)(array); },
          nb::arg("array").none(), "Of an OpaqueArray: for textures and surfaces.")
       .def_static(
           "from_mipmapped_array",
-          [](nb::handle array) { return nb::module_::import_("cucore.texture").attr("_from_mipmapped_array")(array); },
+          [](nb::handle array) { return from_package(Package::texture_memory_of_mipmapped_array)(array); },
           nb::arg("mipmapped_array").none(), "Of a MipmappedArray: for textures.")
       .def_static(
           "from_linear",
           [](nb::handle buffer, nb::handle format, nb::handle channels, nb::handle size) {
-            return nb::module_::import_("cucore.texture").attr("_from_linear")(buffer, format, channels, size);
+            return from_package(Package::texture_memory_of_row)(buffer, format, channels, size);
           },
           nb::arg("buffer").none(), nb::kw_only(), nb::arg("format").none(), nb::arg("num_channels").none(),
           nb::arg("size_bytes") = nb::none(),
@@ -162,8 +161,7 @@ void bind_resource(nb::module_& module) {
           "from_pitch2d",
           [](nb::handle buffer, nb::handle format, nb::handle channels, nb::handle width, nb::handle height,
              nb::handle pitch) {
-            return nb::module_::import_("cucore.texture")
-                .attr("_from_pitch2d")(buffer, format, channels, width, height, pitch);
+            return from_package(Package::texture_memory_of_rows)(buffer, format, channels, width, height, pitch);
           },
           nb::arg("buffer").none(), nb::kw_only(), nb::arg("format").none(), nb::arg("num_channels").none(),
           nb::arg("width").none(), nb::arg("height").none(), nb::arg("pitch_bytes").none(),

@@ -12,9 +12,9 @@ namespace cucore::python {
 namespace {
 
 nb::object library(const ToolkitLibrary& found) {
-  return nb::module_::import_("cucore._tuples")
-      .attr("ToolkitLibrary")(found.available, found.path.string(), nb::make_tuple(found.major, found.minor),
-                              found.build, found.found_by, text_object(found.why_not));
+  return from_package(Package::ToolkitLibrary)(found.available, found.path.string(),
+                                               nb::make_tuple(found.major, found.minor), found.build, found.found_by,
+                                               text_object(found.why_not));
 }
 
 }  // namespace
@@ -26,9 +26,8 @@ void bind_toolkit(nb::module_& module) {
       "driver_info",
       [] {
         const DriverInfo info = without_gil([] { return cucore::driver_info(); });
-        return nb::module_::import_("cucore._tuples")
-            .attr("DriverInfo")(info.kind == DriverKind::cpu ? "cpu" : "gpu", info.path, info.version,
-                                text_object(info.chosen_by));
+        return from_package(Package::DriverInfo)(info.kind == DriverKind::cpu ? "cpu" : "gpu", info.path, info.version,
+                                                 text_object(info.chosen_by));
       },
       "Opens the driver if that has not happened yet, and says which it is: kind (\"gpu\" or \"cpu\"), path, version, "
       "chosen_by.");
@@ -57,9 +56,8 @@ void bind_toolkit(nb::module_& module) {
         const ToolkitInfo info = without_gil([] { return cucore::toolkit_info(); });
         nb::list folders;
         for (const auto& folder : info.include_paths) folders.append(folder.string());
-        return nb::module_::import_("cucore._tuples")
-            .attr("ToolkitInfo")(library(info.nvrtc), library(info.nvjitlink), folders, library(info.nvvm),
-                                 info.libdevice.string());
+        return from_package(Package::ToolkitInfo)(library(info.nvrtc), library(info.nvjitlink), folders,
+                                                  library(info.nvvm), info.libdevice.string());
       },
       "Finds and opens NVRTC, nvJitLink and libNVVM if that has not happened yet, and says what was found where.");
   module.def("_nvrtc_version", [] {

@@ -46,7 +46,7 @@ VirtualMemoryResourceOptions options_of(nb::handle config, int device) {
 
 void make(PyVirtualMemoryResource* self, nb::handle device_id, nb::handle config) {
   const int ordinal = device_ordinal(device_id);
-  const nb::object accepted = accept_options("VirtualMemoryResourceOptions", config);
+  const nb::object accepted = accept_options(Package::VirtualMemoryResourceOptions, config);
   const VirtualMemoryResourceOptions options = options_of(accepted, ordinal);
   auto made = without_gil([&] { return VirtualMemoryResource::create(Device(ordinal), options); });
   new (self) PyVirtualMemoryResource{{std::move(made)}, accepted};
@@ -61,7 +61,8 @@ nb::object modify_allocation(nb::handle self, nb::handle object, Unsigned new_si
   }
   VirtualMemoryResourceOptions options = resource.core().options();
   if (!config.is_none()) {
-    options = options_of(accept_options("VirtualMemoryResourceOptions", config), device_ordinal(self.attr("device")));
+    options =
+        options_of(accept_options(Package::VirtualMemoryResourceOptions, config), device_ordinal(self.attr("device")));
   }
   const std::shared_ptr<MemoryResource> kept = resource.resource;
   Buffer buffer = wrapped->share();

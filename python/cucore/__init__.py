@@ -8,7 +8,24 @@ import os as _os
 import sys as _sys
 
 from cucore import _fork as _fork
-from cucore._core import (
+from cucore import _pickling as _pickling
+from cucore import _seam
+from cucore._device import Device
+from cucore._errors import (
+    CUDAError,
+    CUDAInvalidContextError,
+    CUDANotReadyError,
+    CUDAOutOfMemoryError,
+    CUDAStickyError,
+    CUDAWarning,
+    NvJitLinkError,
+    NVRTCError,
+    NVVMError,
+    UnsupportedOptionError,
+    nvJitLinkError,
+    nvvmError,
+)
+from cucore._seam import (
     LEGACY_DEFAULT_STREAM,
     PER_THREAD_DEFAULT_STREAM,
     Buffer,
@@ -34,26 +51,10 @@ from cucore._core import (
     VirtualMemoryResource,
     WorkqueueResource,
     __version__,
-    _set_toolkit_search_paths,
     driver_available,
     driver_info,
     launch,
     toolkit_info,
-)
-from cucore._device import Device
-from cucore._errors import (
-    CUDAError,
-    CUDAInvalidContextError,
-    CUDANotReadyError,
-    CUDAOutOfMemoryError,
-    CUDAStickyError,
-    CUDAWarning,
-    NvJitLinkError,
-    NVRTCError,
-    NVVMError,
-    UnsupportedOptionError,
-    nvJitLinkError,
-    nvvmError,
 )
 
 # Names that cost an import of dataclasses or enum, by the module that has them: loaded when first asked for.
@@ -207,7 +208,8 @@ def _toolkit_folders():
     return [folder for folder in folders if _os.path.isdir(folder)]
 
 
+_seam.find_now()
 try:
-    _set_toolkit_search_paths(_toolkit_folders())
+    _seam.set_toolkit_search_paths(_toolkit_folders())
 except RuntimeError:
     pass  # imported anew after the toolkit was opened: what was found then stays in use

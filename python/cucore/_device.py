@@ -3,7 +3,7 @@
 import os
 from operator import index
 
-from cucore import _core
+from cucore import _seam
 from cucore._errors import CUDAError
 from cucore._tuples import ComputeCapability, MemoryInfo, PriorityRange
 
@@ -18,7 +18,7 @@ class CurrentScope:
         self._previous = []
 
     def __enter__(self):
-        previous = _core._current_context()
+        previous = _seam.current_context()
         self._context._set_current()
         self._previous.append(previous)
         return self._context
@@ -26,7 +26,7 @@ class CurrentScope:
     def __exit__(self, *exception):
         previous = self._previous.pop()
         if previous is None:
-            _core._set_no_context()
+            _seam.set_no_context()
         else:
             previous._set_current()
 
@@ -117,16 +117,16 @@ class Device:
         if isinstance(device_id, Device):
             return device_id
         if device_id is None:
-            ordinal = _core._current_device()
+            ordinal = _seam.current_device()
         else:
             try:
                 ordinal = index(device_id)
             except TypeError:
                 raise TypeError(f"device_id must be an int, a Device or None, not {type(device_id).__name__}") from None
-        count = _core._device_count()
+        count = _seam.device_count()
         if not 0 <= ordinal < count:
             raise ValueError(f"there is no device {ordinal}: the driver shows {count} (device_id 0 to {count - 1})")
-        devices = _core._devices_of_this_thread(count)
+        devices = _seam.devices_of_this_thread(count)
         if devices[ordinal] is not None:
             return devices[ordinal]
         self = super().__new__(cls)
@@ -145,24 +145,22 @@ class Device:
     @staticmethod
     def get_all_devices():
         """All devices the driver shows, as a tuple."""
-        return tuple(Device(ordinal) for ordinal in range(_core._device_count()))
+        return tuple(Device(ordinal) for ordinal in range(_seam.device_count()))
 
     @staticmethod
     def from_uuid(uuid):
         """The device with this UUID, as ``uuid`` writes it; hyphens and case do not count."""
-        return Device(_core._device_from_uuid(uuid))
+        return Device(_seam.device_from_uuid(uuid))
 
     @staticmethod
     def from_pci_bus_id(pci_bus_id):
         """The device with this bus address, for example "0000:3b:00.0"."""
-        return Device(_core._device_from_pci_bus_id(pci_bus_id))
+        return Device(_seam.device_from_pci_bus_id(pci_bus_id))
 
     def to_system_device(self):
         """The ``cucore.system.Device`` of it, which NVML tells of: the one with the same UUID. RuntimeError if there is
         none."""
-        from cucore.system import Device as SystemDevice
-
-        return SystemDevice._of_cuda_uuid(self.uuid)
+        return _seam.find("SystemDevice")._of_cuda_uuid(self.uuid)
 
     @staticmethod
     def wait_all(streams):
@@ -184,25 +182,25 @@ class Device:
     @property
     def name(self):
         """The driver's name for it."""
-        return _core._device_name(self._ordinal)
+        return _seam.device_name(self._ordinal)
 
     @property
     def uuid(self):
         """Lower-case hexadecimal, 8-4-4-4-12; of the MIG instance for one."""
         if self._uuid is None:
-            self._uuid = _core._device_uuid(self._ordinal)
+            self._uuid = _seam.device_uuid(self._ordinal)
         return self._uuid
 
     @property
     def pci_bus_id(self):
         """``dddd:bb:dd.f``."""
-        return _core._device_pci_bus_id(self._ordinal)
+        return _seam.device_pci_bus_id(self._ordinal)
 
     @property
     def compute_capability(self):
         """(major, minor)."""
         if self._compute_capability is None:
-            self._compute_capability = ComputeCapability(*_core._device_compute_capability(self._ordinal))
+            self._compute_capability = ComputeCapability(*_seam.device_compute_capability(self._ordinal))
         return self._compute_capability
 
     @property
@@ -214,19 +212,19 @@ class Device:
     @property
     def total_memory(self):
         """Bytes of device memory."""
-        return _core._device_total_memory(self._ordinal)
+        return _seam.device_total_memory(self._ordinal)
 
     @property
     def properties(self):
         """The device's attributes by name."""
         if self._properties is None:
-            self._properties = _core._device_properties(self._ordinal)
+            self._properties = _seam.device_properties(self._ordinal)
         return self._properties
 
     @property
     def memory_info(self):
         """(free, total) bytes of its memory; needs the device's context, and makes it."""
-        return MemoryInfo(*_core._device_memory_info(self._ordinal))
+        return MemoryInfo(*_seam.device_memory_info(self._ordinal))
 
     @property
     def limits(self):
@@ -247,14 +245,14 @@ class Device:
     @property
     def priority_range(self):
         """(lowest, highest) priority of its streams; a lower number is a higher priority."""
-        return PriorityRange(*_core._device_priority_range(self._ordinal))
+        return PriorityRange(*_seam.device_priority_range(self._ordinal))
 
     def can_access_peer(self, peer):
         """Whether kernels on this device can access memory of ``peer``; True for itself."""
         if peer is None:
             raise TypeError("peer must be a Device or its ordinal, not None")
         other = Device(peer)._ordinal
-        return other == self._ordinal or _core._device_can_access_peer(self._ordinal, other)
+        return other == self._ordinal or _seam.device_can_access_peer(self._ordinal, other)
 
     def _bound_context(self):
         context = self._context
@@ -271,7 +269,7 @@ class Device:
 
     def _primary_context(self):
         if not self._primary:  # also once somebody has closed it
-            self._primary = _core._primary_context(self._ordinal)
+            self._primary = _seam.primary_context(self._ordinal)
         return self._primary
 
     @property
@@ -289,12 +287,12 @@ class Device:
             primary._set_current()
             self._context = primary
             return None
-        if not isinstance(ctx, _core.Context):
+        if not isinstance(ctx, _seam.Context):
             raise TypeError(f"ctx must be a Context or None, not {type(ctx).__name__}")
         device = ctx.device
         if device is not self:
             return device.set_current(ctx)
-        previous = _core._current_context()
+        previous = _seam.current_context()
         ctx._set_current()
         bound, self._context = self._context, ctx
         return bound if previous is not None and bound == previous else previous
@@ -311,14 +309,14 @@ class Device:
         """Where ``allocate`` gets memory: the device's default pool until another resource is set."""
         if self._memory_resource is None:
             if self.properties.memory_pools_supported:
-                self._memory_resource = _core.DeviceMemoryResource(self._ordinal)
+                self._memory_resource = _seam.DeviceMemoryResource(self._ordinal)
             else:
-                self._memory_resource = _core._SynchronousMemoryResource(self._ordinal)
+                self._memory_resource = _seam.SynchronousMemoryResource(self._ordinal)
         return self._memory_resource
 
     @memory_resource.setter
     def memory_resource(self, resource):
-        if not isinstance(resource, _core.MemoryResource):
+        if not isinstance(resource, _seam.MemoryResource):
             raise TypeError(f"memory_resource must be a MemoryResource, not {type(resource).__name__}")
         self._memory_resource = resource
 
@@ -331,13 +329,13 @@ class Device:
         if number.startswith(("-", "+")):
             number = number[1:]
         per_thread = number.lstrip("0").startswith(tuple("123456789"))
-        return _core.PER_THREAD_DEFAULT_STREAM if per_thread else _core.LEGACY_DEFAULT_STREAM
+        return _seam.PER_THREAD_DEFAULT_STREAM if per_thread else _seam.LEGACY_DEFAULT_STREAM
 
     @property
     def resources(self):
         """All of the device: its multiprocessors and work queues, to be divided among green contexts."""
         if self._resources is None:
-            self._resources = _core._device_resources(self._ordinal)
+            self._resources = _seam.device_resources(self._ordinal)
         return self._resources
 
     def create_context(self, options=None):
@@ -358,7 +356,7 @@ class Device:
         if obj is not None:
             if options is not None:
                 raise ValueError("options belong to a new stream: pass obj or options, not both")
-            return _core._stream_from_protocol(obj)
+            return _seam.stream_from_protocol(obj)
         return stream_in(context, options)
 
     def _create_event(self, options=None):
@@ -377,14 +375,14 @@ class Device:
 
     def create_graph_builder(self):
         """A GraphBuilder on a stream of its own."""
-        return _core._create_graph_builder(self.create_stream())
+        return _seam.create_graph_builder(self.create_stream())
 
     @property
     def event_pool(self):
         """The device's EventPool: ``with device.event_pool.get() as event: ...``. All threads share its events."""
         self._bound_context()
         if self._event_pool is None or self._event_pool.is_closed:
-            self._event_pool = _core._device_event_pool(self._ordinal)
+            self._event_pool = _seam.device_event_pool(self._ordinal)
         return self._event_pool
 
     def allocate(self, size, *, stream):
@@ -432,9 +430,7 @@ class Device:
         return f"<Device {self._ordinal} ({self.name})>"
 
     def __reduce__(self):
-        from cucore._pickling import device
-
-        return device, (self._ordinal,)
+        return unpickled, (self._ordinal,)
 
     def __copy__(self):
         return self
@@ -443,5 +439,12 @@ class Device:
         return self
 
 
+def unpickled(ordinal):
+    """The Device of the loading thread."""
+    return Device(ordinal)
+
+
+# As _pickling has it, which pickles name.
+unpickled.__module__, unpickled.__qualname__, unpickled.__name__ = "cucore._pickling", "device", "device"
 Device.__module__ = "cucore"
-_core._set_device_class(Device)
+_seam.set_device_class(Device)

@@ -4,6 +4,8 @@ A failed CUDA call raises CUDAError or one of its subclasses; its parts are attr
 ValueError, TypeError or RuntimeError with the same attributes where they apply.
 """
 
+from cucore._seam import parse_diagnostics
+
 # After these the driver answers every later call in the context with the same error, until the process ends: what a
 # kernel did wrong (addresses, instructions, the stack, an assertion, a trap), and a launch that ran too long.
 _STICKY = frozenset({700, 702, 710, 714, 715, 716, 717, 718, 719, 721})
@@ -39,9 +41,7 @@ class CUDAError(Exception):
     @property
     def diagnostics(self):
         """The messages in ``log`` as a list of Diagnostic: file, line, column, severity, number, text, context."""
-        from cucore._core import _parse_diagnostics
-
-        return _parse_diagnostics(self.log or "")
+        return parse_diagnostics(self.log or "")
 
 
 class CUDAOutOfMemoryError(CUDAError, MemoryError):

@@ -2,7 +2,7 @@
 
 import os
 
-from cucore._core import _driver_opened
+from cucore._seam import driver_opened
 
 _said = False
 
@@ -30,7 +30,7 @@ def warn_of_start_method(stacklevel):
 
 
 def _before_fork():
-    if _driver_opened():
+    if driver_opened():
         warn(
             "this process uses CUDA, which does not work in a child made by fork: start the child with spawn instead, "
             "e.g. multiprocessing.set_start_method('spawn'), or fork before the first CUDA call",

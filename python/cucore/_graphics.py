@@ -6,7 +6,7 @@ Tested against a stand-in for the driver: there has been no OpenGL to run this w
 import weakref
 from operator import index
 
-from cucore import _core
+from cucore import _seam
 
 _FLAGS = {"none": 0, "read_only": 1, "write_discard": 2, "surface_load_store": 4, "texture_gather": 8}
 
@@ -42,13 +42,13 @@ class GraphicsResource:
         flags: "none", "read_only", "write_discard", "surface_load_store", "texture_gather", or several of them.
         """
         if stream is not None:
-            _core._check_stream(stream)
-        return cls._of(_core._register_gl_buffer(_name("gl_buffer", gl_buffer), _flags(flags)), stream)
+            _seam.check_stream(stream)
+        return cls._of(_seam.register_gl_buffer(_name("gl_buffer", gl_buffer), _flags(flags)), stream)
 
     @classmethod
     def from_gl_image(cls, image, target, *, flags=None):
         """Registers the texture or renderbuffer with this name; ``target`` is GL_TEXTURE_2D and the like."""
-        return cls._of(_core._register_gl_image(_name("image", image), _name("target", target), _flags(flags)))
+        return cls._of(_seam.register_gl_image(_name("image", image), _name("target", target), _flags(flags)))
 
     @property
     def handle(self):

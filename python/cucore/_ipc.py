@@ -7,7 +7,7 @@ import multiprocessing.reduction
 import threading
 import weakref
 
-from cucore import _core, _fork
+from cucore import _fork, _seam
 
 _descriptors = weakref.WeakKeyDictionary()  # what events have been asked for
 _lock = threading.RLock()
@@ -44,7 +44,7 @@ def event_descriptor(event):
     with _lock:
         known = None if event.is_closed else _descriptors.get(event)
         if known is None:
-            known = _descriptors[event] = descriptor(_core._export_ipc_event(event), event.is_blocking_sync)
+            known = _descriptors[event] = descriptor(_seam.export_ipc_event(event), event.is_blocking_sync)
         return known
 
 
@@ -52,12 +52,12 @@ def open_event(event_type, ipc_descriptor):
     """``event_type.from_ipc_descriptor``."""
     if not isinstance(ipc_descriptor, IPCEventDescriptor):
         raise TypeError(f"expected an IPCEventDescriptor, not {type(ipc_descriptor).__name__}")
-    return _core._open_ipc_event(event_type, ipc_descriptor._handle, ipc_descriptor._blocking_sync)
+    return _seam.open_ipc_event(event_type, ipc_descriptor._handle, ipc_descriptor._blocking_sync)
 
 
 def event_from(ipc_descriptor):
     """What multiprocessing calls in the process that an event arrives in."""
-    return open_event(_core.Event, ipc_descriptor)
+    return open_event(_seam.Event, ipc_descriptor)
 
 
 class SharedEvent:
@@ -70,7 +70,7 @@ class SharedEvent:
     __slots__ = ("__weakref__", "_descriptor", "_event", "_uuid")
 
     def __init__(self, event):
-        if not isinstance(event, _core.Event):
+        if not isinstance(event, _seam.Event):
             raise TypeError(f"event must be an Event, not {type(event).__name__}")
         self._descriptor = event.ipc_descriptor
         if event.device is None:
@@ -90,7 +90,7 @@ class SharedEvent:
         """The Event."""
         if self._event is None:
             with self.device.current():
-                self._event = open_event(_core.Event, self._descriptor)
+                self._event = open_event(_seam.Event, self._descriptor)
         return self._event
 
     def __reduce__(self):
@@ -113,4 +113,4 @@ def _reduce_event(event):
 
 IPCEventDescriptor.__module__ = "cucore"
 SharedEvent.__module__ = "cucore"
-multiprocessing.reduction.ForkingPickler.register(_core.Event, _reduce_event)
+multiprocessing.reduction.ForkingPickler.register(_seam.Event, _reduce_event)

@@ -12,7 +12,7 @@ import uuid
 import weakref
 from operator import index
 
-from cucore import _core, _fork
+from cucore import _fork, _seam
 
 _registry = weakref.WeakValueDictionary()  # what register() was told, by UUID
 _lock = threading.RLock()  # of the registry, and of what resources and buffers get when first asked for it
@@ -141,7 +141,7 @@ def allocation_handle(resource):
     _require_ipc(resource)
     with _lock:
         if not hasattr(resource, "_ipc_handle"):
-            resource._ipc_handle = _handle(_core._export_pool(resource), pool_uuid(resource))
+            resource._ipc_handle = _handle(_seam.export_pool(resource), pool_uuid(resource))
         return resource._ipc_handle
 
 
@@ -161,7 +161,7 @@ def import_pool(resource_type, handle, *device):
     else:
         raise TypeError(f"alloc_handle must be an IPCAllocationHandle or an int, not {type(handle).__name__}")
     kept = _handle(file, known_uuid)
-    made = _core._import_pool(resource_type, file, *device)
+    made = _seam.import_pool(resource_type, file, *device)
     made._ipc_uuid, made._ipc_handle = known_uuid, kept
     return made
 
@@ -221,7 +221,7 @@ def buffer_descriptor(buffer):
     """``buffer.ipc_descriptor``: the same object each time."""
     with _lock:
         if buffer.is_closed or not hasattr(buffer, "_ipc_descriptor"):
-            buffer._ipc_descriptor = descriptor(*_core._export_buffer(buffer))
+            buffer._ipc_descriptor = descriptor(*_seam.export_buffer(buffer))
         return buffer._ipc_descriptor
 
 
@@ -230,7 +230,7 @@ def open_buffer(buffer_type, resource, ipc_descriptor, stream):
     _require_ipc(resource)
     if not isinstance(ipc_descriptor, IPCBufferDescriptor):
         raise TypeError(f"ipc_descriptor must be an IPCBufferDescriptor, not {type(ipc_descriptor).__name__}")
-    made = _core._open_ipc_buffer(buffer_type, resource, ipc_descriptor._payload, ipc_descriptor._size, stream)
+    made = _seam.open_ipc_buffer(buffer_type, resource, ipc_descriptor._payload, ipc_descriptor._size, stream)
     made._ipc_descriptor = ipc_descriptor
     return made
 
@@ -246,7 +246,7 @@ def received_buffer(resource, ipc_descriptor):
     from cucore._device import Device
 
     stream = Device(max(0, resource.device_id)).default_stream
-    return open_buffer(_core.Buffer, resource, ipc_descriptor, stream)
+    return open_buffer(_seam.Buffer, resource, ipc_descriptor, stream)
 
 
 # What multiprocessing sends.
@@ -286,9 +286,9 @@ def _send_buffer(buffer):
 
 for _type, _reducer in (
     (IPCAllocationHandle, _send_handle),
-    (_core.DeviceMemoryResource, _send_pool),
-    (_core.PinnedMemoryResource, _send_pool),
-    (_core.Buffer, _send_buffer),
+    (_seam.DeviceMemoryResource, _send_pool),
+    (_seam.PinnedMemoryResource, _send_pool),
+    (_seam.Buffer, _send_buffer),
 ):
     multiprocessing.reduction.ForkingPickler.register(_type, _reducer)
 IPCAllocationHandle.__module__ = "cucore"

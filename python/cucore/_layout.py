@@ -1,5 +1,5 @@
 """The layout class under the name that cuda.core has for it; its own is ``cucore.StridedLayout``."""
 
-from cucore._core import StridedLayout as _StridedLayout
+from cucore._seam import StridedLayout as _StridedLayout
 
 __all__ = ["_StridedLayout"]

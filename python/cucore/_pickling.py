@@ -1,17 +1,11 @@
 """What pickles name: plain functions, so that pickle and cloudpickle find them by their path."""
 
-from cucore import _core
+from cucore import _seam
+from cucore._device import unpickled as device  # noqa: F401
 
-_deserialize = _core.ObjectCode.deserialize
+_deserialize = _seam.ObjectCode.deserialize
 
 
 def object_code(data):
     """The ObjectCode whose ``serialize()`` gave ``data``; not loaded. Bad bytes raise ValueError."""
     return _deserialize(data)
-
-
-def device(ordinal):
-    """The Device of the loading thread."""
-    from cucore._device import Device
-
-    return Device(ordinal)

@@ -2,13 +2,13 @@
 
 import warnings
 
-from cucore import _core, _linker
+from cucore import _linker, _seam
 from cucore._errors import CUDAError
 from cucore._handles import nvrtcProgram
 from cucore._options import ProgramOptions, accept
 from cucore.typing import CompilerBackendType, ObjectCodeFormatType, PCHStatusType, SourceCodeType
 
-_ProgramCache = _core.ProgramCache
+_ProgramCache = _seam.ProgramCache
 FORMATS = {member.value: member.value for member in ObjectCodeFormatType}
 KINDS = {member.value: member.value for member in SourceCodeType}
 
@@ -66,14 +66,14 @@ class Program:
                 raise ValueError(f"extra_sources are for code_type 'nvvm', not {kind!r}")
         elif not isinstance(code, (str, bytes, bytearray)):
             raise TypeError(f"code must be str, bytes or bytearray for code_type 'nvvm', not {type(code).__name__}")
-        elif not _core.toolkit_info().nvvm.available:
-            raise RuntimeError(_core.toolkit_info().nvvm.why_not)
+        elif not _seam.toolkit_info().nvvm.available:
+            raise RuntimeError(_seam.toolkit_info().nvvm.why_not)
         if isinstance(code, bytearray):
             code = bytes(code)
         self._code = code
         self._code_type = kind
         self._options = options.snapshot()
-        self._program = _core._Program(code, kind, self._options)
+        self._program = _seam.CoreProgram(code, kind, self._options)
 
     def compile(self, target_type, name_expressions=(), logs=None, *, cache=None):
         """Compiles to "ptx", "cubin" or "ltoir" and returns an ObjectCode named ``options.name``.
@@ -119,14 +119,14 @@ class Program:
     def diagnostics(self):
         """The messages of the last compile, also if it failed, as a list of named tuples: file, line, column, severity
         ("info", "remark", "warning", "error" or "fatal"), number, text, context."""
-        return [] if self._report is None else _core._parse_diagnostics(self._report["log"])
+        return [] if self._report is None else _seam.parse_diagnostics(self._report["log"])
 
     @property
     def kernel_statistics(self):
         """What the log of the last compile tells of each kernel, as a list of named tuples: kernel (its symbol), arch,
         registers, barriers, stack_bytes, spill_store_bytes, spill_load_bytes, shared_bytes, constant_bytes,
         local_bytes. Empty without ``ptxas_options="-v"``."""
-        return [] if self._report is None else _core._parse_kernel_statistics(self._report["log"])
+        return [] if self._report is None else _seam.parse_kernel_statistics(self._report["log"])
 
     def cancel(self):
         """Ends the compiles of C++ source that other threads have asked for and that have not returned: they raise
@@ -178,10 +178,10 @@ class Program:
 
 def _warn_of_new_ptx():
     """PTX of a newer compiler may not load on an older driver. Asks only a driver that is open already."""
-    driver = _core._open_driver_version()
+    driver = _seam.open_driver_version()
     if driver is None:
         return
-    compiler = _core._nvrtc_version()
+    compiler = _seam.nvrtc_version()
     if (driver // 1000, driver % 1000 // 10) < compiler:
         warnings.warn(
             f"PTX made by NVRTC {compiler[0]}.{compiler[1]} may not load on this driver, which implements CUDA "
@@ -222,7 +222,7 @@ class Module:
 
     def load(self, code):
         """Loads ``code`` (an ObjectCode) now and keeps it in place of what was loaded before. Returns self."""
-        if not isinstance(code, _core.ObjectCode):
+        if not isinstance(code, _seam.ObjectCode):
             raise TypeError(f"load takes an ObjectCode, not {type(code).__name__}")
         code.load()
         self._code = code

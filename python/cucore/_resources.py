@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from operator import index
 
-from cucore import _core
+from cucore import _seam
 from cucore._options import ContextOptions, SMResourceOptions, WorkqueueResourceOptions, accept
 from cucore.typing import WorkqueueSharingScopeType
 
@@ -116,11 +116,11 @@ def create_context(ordinal, options):
     if not resources:
         raise ValueError("ContextOptions.resources is empty: a context is made of at least one resource")
     for resource in resources:
-        if not isinstance(resource, (_core.SMResource, _core.WorkqueueResource)):
+        if not isinstance(resource, (_seam.SMResource, _seam.WorkqueueResource)):
             raise TypeError(
                 f"resources must hold SMResource and WorkqueueResource objects, not {type(resource).__name__}"
             )
-    return _core._create_green_context(ordinal, list(resources))
+    return _seam.create_green_context(ordinal, list(resources))
 
 
 def partition(device, shares):

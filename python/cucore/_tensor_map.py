@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-from cucore._core import _TensorMap
+from cucore import _seam
 from cucore._options import accept
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _data_type(given, view):
 
 def _current_device():
     """Raises CUDAError where no context is current."""
-    from cucore import Device
+    from cucore._device import Device
 
     device = Device()
     device.context  # noqa: B018 (it is asked for what it raises)
@@ -188,7 +188,7 @@ class TensorMapDescriptor:
             raise TypeError("a tiled tensor map needs box_dim or options")
         else:
             options = TensorMapDescriptorOptions(box_dim, **choices)
-        return cls._make("tiled", _TensorMap.tiled, view, options, options.box_dim)
+        return cls._make("tiled", _seam.CoreTensorMap.tiled, view, options, options.box_dim)
 
     @classmethod
     def im2col(
@@ -208,7 +208,9 @@ class TensorMapDescriptor:
             _ints("pixel_box_upper_corner", pixel_box_upper_corner),
         )
         options = TensorMapDescriptorOptions((), **choices)
-        return cls._make("im2col", _TensorMap.im2col, view, options, *corners, channels_per_pixel, pixels_per_column)
+        return cls._make(
+            "im2col", _seam.CoreTensorMap.im2col, view, options, *corners, channels_per_pixel, pixels_per_column
+        )
 
     _from_tiled = tiled
     _from_im2col = im2col
@@ -224,16 +226,15 @@ class TensorMapDescriptor:
         RuntimeError: another device is current than when it was made. ValueError: the memory is of no device or of
         another, or not aligned to 16 bytes. Nothing has changed then.
         """
-        from cucore.utils import StridedMemoryView
-
         device = _current_device()
         if device.device_id != self._device.device_id:
             raise RuntimeError(
                 f"the tensor map is of device {self._device.device_id}, and device {device.device_id} is current: "
                 "make the first one current"
             )
-        if not isinstance(tensor, StridedMemoryView):
-            tensor = StridedMemoryView.from_any_interface(tensor, -1)
+        view_class = _seam.find("StridedMemoryView")
+        if not isinstance(tensor, view_class):
+            tensor = view_class.from_any_interface(tensor, -1)
         _check_memory(tensor, device)
         self._map.replace_address(tensor.ptr)
         self._view = tensor

@@ -3,6 +3,7 @@
 import functools
 import inspect
 
+from cucore import _seam
 from cucore._errors import CUDAError
 
 _UNREAD = 64  # pairs of events kept before finished ones are read
@@ -148,9 +149,7 @@ def _timing_event(stream):
 def _pool(stream):
     device = stream.device
     if device._event_pool is None or device._event_pool.is_closed:
-        from cucore import _core
-
-        device._event_pool = _core._device_event_pool(device.device_id)
+        device._event_pool = _seam.device_event_pool(device.device_id)
     return device._event_pool
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cucore import _core
+from cucore import _seam
 from cucore.typing import ProcessStateType
 
 __all__ = ["Process"]
@@ -46,23 +46,23 @@ class Process:
     @property
     def state(self) -> ProcessStateType:
         """ "running", "locked", "checkpointed" or "failed"."""
-        return _core._checkpoint_state(self._pid)
+        return _seam.checkpoint_state(self._pid)
 
     @property
     def restore_thread_id(self) -> int:
         """The thread of the process on whose behalf restore() works."""
-        return _core._checkpoint_restore_thread_id(self._pid)
+        return _seam.checkpoint_restore_thread_id(self._pid)
 
     def lock(self, timeout_ms: int = 0) -> None:
         """Makes its CUDA calls block; 0 waits without a limit for those that run."""
         timeout = _integer("timeout_ms", timeout_ms)
         if not 0 <= timeout <= _MOST_MILLISECONDS:
             raise ValueError(f"timeout_ms must be 0 (no limit) to {_MOST_MILLISECONDS}, not {timeout}")
-        _core._checkpoint_lock(self._pid, timeout)
+        _seam.checkpoint_lock(self._pid, timeout)
 
     def checkpoint(self) -> None:
         """Brings the device memory of the locked process to the host."""
-        _core._checkpoint_checkpoint(self._pid)
+        _seam.checkpoint_checkpoint(self._pid)
 
     def restore(self, gpu_mapping: Mapping[Any, Any] | None = None) -> None:
         """Brings it back; onto other GPUs if ``gpu_mapping`` says so, from the UUID of each to the UUID of the one that
@@ -74,11 +74,11 @@ class Process:
                 f"gpu_mapping must be a mapping of UUIDs to UUIDs or None, not {type(gpu_mapping).__name__}"
             )
         pairs = [(_uuid(before), _uuid(after)) for before, after in (gpu_mapping or {}).items()]
-        _core._checkpoint_restore(self._pid, pairs)
+        _seam.checkpoint_restore(self._pid, pairs)
 
     def unlock(self) -> None:
         """Lets it go on."""
-        _core._checkpoint_unlock(self._pid)
+        _seam.checkpoint_unlock(self._pid)
 
     def __repr__(self):
         return f"<Process pid={self._pid}>"

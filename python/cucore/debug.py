@@ -1,6 +1,6 @@
 """What this process holds of the driver, for finding what is not given back."""
 
-from cucore._core import _live_handles
+from cucore._seam import live_handles as _live_handles
 
 __all__ = ["live_handles"]
 

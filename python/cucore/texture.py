@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any, Union
 
-from cucore import _core
-from cucore._core import MipmappedArray, OpaqueArray, ResourceDescriptor, SurfaceObject, TextureObject
+from cucore import _seam
 from cucore._options import accept, member
+from cucore._seam import MipmappedArray, OpaqueArray, ResourceDescriptor, SurfaceObject, TextureObject
 from cucore.typing import AddressModeType, ArrayFormatType, FilterModeType, ReadModeType
 
 __all__ = [
@@ -165,25 +165,25 @@ def _of_type(cls, value, what):
 
 
 def _from_opaque_array(array):
-    return _core._resource_of_array(_of_type(OpaqueArray, array, "array"))
+    return _seam.resource_of_array(_of_type(OpaqueArray, array, "array"))
 
 
 def _from_mipmapped_array(array):
-    return _core._resource_of_mipmapped_array(_of_type(MipmappedArray, array, "mipmapped_array"))
+    return _seam.resource_of_mipmapped_array(_of_type(MipmappedArray, array, "mipmapped_array"))
 
 
 def _from_linear(buffer, format, num_channels, size_bytes):
-    _of_type(_core.Buffer, buffer, "buffer")
+    _of_type(_seam.Buffer, buffer, "buffer")
     number, channels = _FORMATS[_format(format)], _channels(num_channels)
     size = None if size_bytes is None else _at_least_one("size_bytes", size_bytes)
-    return _core._resource_of_row(buffer, number, channels, size)
+    return _seam.resource_of_row(buffer, number, channels, size)
 
 
 def _from_pitch2d(buffer, format, num_channels, width, height, pitch_bytes):
-    _of_type(_core.Buffer, buffer, "buffer")
+    _of_type(_seam.Buffer, buffer, "buffer")
     number, channels = _FORMATS[_format(format)], _channels(num_channels)
     extents = (_at_least_one("width", width), _at_least_one("height", height))
-    return _core._resource_of_rows(buffer, number, channels, *extents, _at_least_one("pitch_bytes", pitch_bytes))
+    return _seam.resource_of_rows(buffer, number, channels, *extents, _at_least_one("pitch_bytes", pitch_bytes))
 
 
 def _required(cls, options):
@@ -194,7 +194,7 @@ def _required(cls, options):
 
 def _create_opaque_array(context, options):
     options = _required(OpaqueArrayOptions, options)
-    return _core._create_opaque_array(
+    return _seam.create_opaque_array(
         context,
         _shape(options.shape),
         _FORMATS[_format(options.format)],
@@ -205,7 +205,7 @@ def _create_opaque_array(context, options):
 
 def _create_mipmapped_array(context, options):
     options = _required(MipmappedArrayOptions, options)
-    return _core._create_mipmapped_array(
+    return _seam.create_mipmapped_array(
         context,
         _shape(options.shape),
         _FORMATS[_format(options.format)],
@@ -247,7 +247,7 @@ def _create_texture_object(context, resource, options):
     anisotropy = index(options.max_anisotropy)
     if anisotropy < 0:
         raise ValueError(f"max_anisotropy must not be negative: {anisotropy}")
-    return _core._create_texture_object(
+    return _seam.create_texture_object(
         context,
         resource,
         options,
@@ -261,7 +261,7 @@ def _create_texture_object(context, resource, options):
 
 
 def _create_surface_object(context, resource):
-    return _core._create_surface_object(context, _open_resource(resource))
+    return _seam.create_surface_object(context, _open_resource(resource))
 
 
 for _class in (MipmappedArray, OpaqueArray, ResourceDescriptor, SurfaceObject, TextureObject):

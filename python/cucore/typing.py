@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from cucore._core import SMResource, WorkqueueResource
+from cucore._seam import SMResource, WorkqueueResource
 
 if sys.version_info >= (3, 11):
     StrEnum = enum.StrEnum

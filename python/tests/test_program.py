@@ -433,7 +433,7 @@ def test_what_several_architectures_cannot_give_is_refused(kind, arch, target):
 
 @pytest.mark.parametrize(("driver", "warns"), [(12000, True), (99000, False), (None, False)])
 def test_ptx_that_an_older_driver_may_not_load_is_warned_of(driver, warns, monkeypatch, tmp_path):
-    monkeypatch.setattr(cucore._core, "_open_driver_version", lambda: driver)
+    monkeypatch.setattr(cucore._seam, "open_driver_version", lambda: driver)
     cache = cucore.ProgramCache(tmp_path)
     program = cucore.Program(EMPTY, "c++", ARCH)
     for result in ("miss", "hit"):

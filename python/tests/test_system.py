@@ -345,8 +345,8 @@ def test_without_a_library_the_driver_is_asked_or_the_places_are_named():
         import cucore
         from cucore.system import _nvml
         class Places:
-            _management_library_places = staticmethod(lambda: ["/nowhere/libnvidia-ml.so.1"])
-        _nvml._core = Places
+            management_library_places = staticmethod(lambda: ["/nowhere/libnvidia-ml.so.1"])
+        _nvml._seam = Places
         from cucore import system
         version = cucore.driver_info().version
         assert system.get_user_mode_driver_version() == (version // 1000, version % 1000 // 10)
@@ -377,10 +377,10 @@ def test_a_library_without_devices_makes_way_for_the_next(monkeypatch):
     def opened(*libraries):
         class Core:
             @staticmethod
-            def _management_library_places():
+            def management_library_places():
                 return [library._name for library in libraries]
 
-        monkeypatch.setattr(_nvml, "_core", Core)
+        monkeypatch.setattr(_nvml, "_seam", Core)
         monkeypatch.setattr(ctypes, "CDLL", lambda name: next(each for each in libraries if each._name == name))
         return _nvml._open()._name
 

@@ -4,12 +4,7 @@
 ``cuda.core.graph`` 1.2.
 """
 
-# ruff: noqa: E402
-from cucore import _core
-
-_core._bind_graphs(_core)  # what is imported next; programs without graphs do without
-
-from cucore._core import (
+from cucore._seam import (
     AllocNode,
     ChildGraphNode,
     ConditionalNode,

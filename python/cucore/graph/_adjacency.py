@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, MutableSet
 
-from cucore._core import GraphNode
+from cucore._seam import GraphNode
 
 
 class AdjacencySet(MutableSet):

@@ -7,7 +7,7 @@ of the node are known, because an update has named them all.
 
 from weakref import WeakKeyDictionary
 
-from cucore import _core
+from cucore import _seam
 
 
 class GraphUpdateResult:
@@ -190,13 +190,13 @@ class ExecutableHostCallbackNode(ExecutableGraphNode):
 
 
 _VIEWS = {
-    _core.KernelNode: ExecutableKernelNode,
-    _core.MemcpyNode: ExecutableMemcpyNode,
-    _core.MemsetNode: ExecutableMemsetNode,
-    _core.ChildGraphNode: ExecutableChildGraphNode,
-    _core.EventRecordNode: ExecutableEventRecordNode,
-    _core.EventWaitNode: ExecutableEventWaitNode,
-    _core.HostCallbackNode: ExecutableHostCallbackNode,
+    _seam.KernelNode: ExecutableKernelNode,
+    _seam.MemcpyNode: ExecutableMemcpyNode,
+    _seam.MemsetNode: ExecutableMemsetNode,
+    _seam.ChildGraphNode: ExecutableChildGraphNode,
+    _seam.EventRecordNode: ExecutableEventRecordNode,
+    _seam.EventWaitNode: ExecutableEventWaitNode,
+    _seam.HostCallbackNode: ExecutableHostCallbackNode,
 }
 
 
@@ -208,7 +208,7 @@ def _refuse_lone_owners(given):
 
 def view(graph, node):
     """``graph[node]``."""
-    if not isinstance(node, _core.GraphNode):
+    if not isinstance(node, _seam.GraphNode):
         raise TypeError(f"a Graph is indexed with a GraphNode of its definition, not {type(node).__name__}")
     cls = _VIEWS.get(type(node))
     if cls is None:

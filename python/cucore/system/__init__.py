@@ -11,7 +11,7 @@ LibraryNotFoundError.
 
 from __future__ import annotations
 
-from cucore import _core
+from cucore import _seam
 from cucore.system import _numbers as numbers
 from cucore.system import _nvml, _structs, exceptions
 from cucore.system import typing as typing
@@ -53,7 +53,7 @@ def get_user_mode_driver_version() -> tuple[int, int]:
     try:
         version = int(_nvml.get(_nvml.uint, "nvmlSystemGetCudaDriverVersion_v2", on=_SYSTEM).value)
     except LibraryNotFoundError:
-        version = _core.driver_info().version
+        version = _seam.driver_info().version
     return version // 1000, version % 1000 // 10
 
 
@@ -80,7 +80,7 @@ def get_num_devices() -> int:
     try:
         return Device.get_device_count()
     except LibraryNotFoundError:
-        return _core._device_count()
+        return _seam.device_count()
 
 
 def get_process_name(pid: int) -> str:

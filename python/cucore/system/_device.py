@@ -198,8 +198,8 @@ class Device:
     def to_cuda_device(self) -> cucore.Device:
         """The device for CUDA, by its UUID. RuntimeError if CUDA does not show it: a device divided by MIG, or one
         that CUDA_VISIBLE_DEVICES hides."""
-        from cucore import CUDAError
-        from cucore import Device as CudaDevice
+        from cucore._device import Device as CudaDevice
+        from cucore._errors import CUDAError
 
         uuid = self.uuid_without_prefix
         try:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from cucore import _seam
 from cucore.system import _numbers as numbers
 from cucore.system import _nvml, _structs
 from cucore.system.exceptions import TimeoutError
@@ -135,11 +136,9 @@ class SystemEvent(NamedTuple):
     @property
     def device(self) -> Device:
         """The device; NotFoundError if the driver has left it."""
-        from cucore.system._device import Device
-
         place = self.gpu_id
         bus_id = f"{place >> 16:08x}:{place >> 8 & 0xFF:02x}:{place >> 3 & 0x1F:02x}.{place & 7:x}"
-        return Device(pci_bus_id=bus_id)
+        return _seam.find("SystemDevice")(pci_bus_id=bus_id)
 
 
 class SystemEvents(tuple[SystemEvent, ...]):

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from cucore import _core
+from cucore import _seam
 from cucore._errors import CUDAWarning
 from cucore.system.exceptions import LibraryNotFoundError, NvmlError, error_of
 
@@ -119,7 +119,7 @@ def _initialise() -> None:
 
 def _open() -> ctypes.CDLL:
     """The first library that can be used and has devices; the last place need not have any."""
-    places = _core._management_library_places()
+    places = _seam.management_library_places()
     refusals: list[str] = []
     failure: NvmlError | None = None
     for place in places:

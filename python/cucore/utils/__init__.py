@@ -1,6 +1,6 @@
 """Caches, where ``Program.compile(..., cache=)`` keeps what it has compiled, batches of copies, and views of arrays."""
 
-from cucore._core import ProgramCache, discard_batch, discard_prefetch_batch, prefetch_batch
+from cucore._seam import ProgramCache, discard_batch, discard_prefetch_batch, prefetch_batch
 from cucore.typing import MemcpyOverlapMode, MemcpySrcAccessOrder
 from cucore.utils._batch import CopyOptions, copy_batch
 from cucore.utils._file_stream import FileStreamProgramCache

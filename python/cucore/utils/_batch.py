@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cucore import _core
+from cucore import _seam
 from cucore._options import accept, member
 from cucore.typing import MemcpyOverlapMode, MemcpySrcAccessOrder
 
@@ -30,7 +30,8 @@ class CopyOptions:
     overlap_mode: MemcpyOverlapMode | str = MemcpyOverlapMode.DEFAULT
 
     def __post_init__(self):
-        from cucore import Device, Host
+        from cucore._device import Device
+        from cucore._host import Host
 
         order = member(MemcpySrcAccessOrder, self.src_access_order, "src_access_order")
         object.__setattr__(self, "src_access_order", order)
@@ -55,4 +56,4 @@ def copy_batch(stream, srcs, dsts, *, options=None):
             raise ValueError(f"options has {len(chosen)} entries for {len(srcs)} copies: give one, or one for each")
     else:
         chosen = [accept(CopyOptions, options)]
-    _core._copy_batch(stream, srcs, dsts, chosen)
+    _seam.copy_batch(stream, srcs, dsts, chosen)

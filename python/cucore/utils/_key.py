@@ -3,7 +3,7 @@
 import hashlib
 import itertools
 
-from cucore import _core
+from cucore import _seam
 from cucore._options import ProgramOptions, accept
 from cucore.typing import CompilerBackendType, SourceCodeType
 
@@ -30,13 +30,13 @@ def make_program_cache_key(*, code, code_type, options, target_type, name_expres
         raise ValueError(f"extra_sources are for code_type 'nvvm', not {kind!r}")
     if kind == "c++":
         _refuse_unkeyable(options, extra_digest)
-    if kind == "ptx" and _core._linker_backend()[0] == CompilerBackendType.DRIVER:
+    if kind == "ptx" and _seam.linker_backend()[0] == CompilerBackendType.DRIVER:
         refused = [name for name in NOT_OF_DRIVER if getattr(options, name) is not None]
         if refused:
             raise ValueError(f"{', '.join(refused)}: not supported by the driver's linker, which compiles PTX here")
     if kind == "nvvm" and options.use_libdevice and extra_digest is None:
         raise ValueError("use_libdevice links a libdevice that is not part of the key: pass extra_digest")
-    digest, why, parts = _core._compile_key(
+    digest, why, parts = _seam.compile_key(
         bytes(code) if isinstance(code, bytearray) else code, kind, options, target, names
     )
     if not digest:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from cucore._core import Buffer, Stream, StridedLayout, _DLPackTensor, _export_dlpack
+from cucore._seam import Buffer, DLPackTensor, Stream, StridedLayout, export_dlpack
 
 if TYPE_CHECKING:
     import numpy
@@ -89,7 +89,7 @@ def _read_interface(name, interface):
 
 def _device_of_address(address):
     if not address:  # an empty array: nothing tells where it is
-        from cucore import Device
+        from cucore._device import Device
 
         return Device().device_id
     memory = Buffer.from_handle(address, 1)
@@ -166,7 +166,7 @@ class StridedMemoryView:
             capsule = obj.__dlpack__(stream=stream, max_version=(1, 3))
         except TypeError:  # a producer from before DLPack 1.0
             capsule = obj.__dlpack__(stream=stream)
-        tensor = _DLPackTensor(capsule)
+        tensor = DLPackTensor(capsule)
         device = tensor.device
         return cls._make(
             obj,
@@ -321,7 +321,7 @@ class StridedMemoryView:
         oob_fill: object = None,
     ) -> TensorMapDescriptor:
         """A tiled TensorMapDescriptor of it: see TensorMapDescriptor.tiled()."""
-        from cucore import TensorMapDescriptor
+        from cucore._tensor_map import TensorMapDescriptor
 
         return TensorMapDescriptor.tiled(
             self,
@@ -368,7 +368,7 @@ class StridedMemoryView:
         if copy:
             raise BufferError("exporting a copy is not supported")
         kind = _dlpack_of_dtype(self.dtype)
-        return _export_dlpack(self, self.ptr, self._layout, self._device, kind, self.readonly, max_version)
+        return export_dlpack(self, self.ptr, self._layout, self._device, kind, self.readonly, max_version)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._device

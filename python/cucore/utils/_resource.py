@@ -3,7 +3,7 @@
 import abc
 from collections import namedtuple
 
-from cucore._core import ObjectCode
+from cucore._seam import ObjectCode
 
 Record = namedtuple("Record", "data symbol_mapping")
 """Compiled code as a cache keeps it for Program.compile()."""
