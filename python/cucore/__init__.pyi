@@ -1042,12 +1042,12 @@ class ProgramOptions:
     diag_suppress: int | Sequence[int] | None = None
     diag_warn: int | Sequence[int] | None = None
     brief_diagnostics: bool | None = None
-    time: _Path | bool | None = None
+    time: str | PathLike | bool | None = None
     split_compile: int | None = None
     fdevice_syntax_only: bool | None = None
     minimal: bool | None = None
     no_cache: bool | None = None
-    fdevice_time_trace: _Path | None = None
+    fdevice_time_trace: str | PathLike | None = None
     device_float128: bool | None = None
     frandom_seed: str | None = None
     ofast_compile: str | None = None

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
-from cucore import _core
+from cucore import _seam
 from cucore._options import accept
 from cucore.typing import CompilerBackendType
 
@@ -53,16 +53,16 @@ class LinkerOptions:
             value = getattr(self, field.name)
             if hasattr(value, "__next__"):
                 setattr(self, field.name, list(value))
-        _core._check_linker_options(self)
+        _seam.check_linker_options(self)
 
     def as_bytes(self, backend="nvjitlink") -> list:
         """The flags that nvJitLink is given for these options."""
         if str(backend).lower() != "nvjitlink":
             raise ValueError(f"as_bytes only supports 'nvjitlink', not {backend!r}")
-        used, why_not = _core._linker_backend()
+        used, why_not = _seam.linker_backend()
         if used != CompilerBackendType.NVJITLINK:
             raise RuntimeError(f"nvJitLink is not available: {why_not}")
-        return _core._linker_flags(self)
+        return _seam.linker_flags(self)
 
 
 class Linker:
@@ -81,17 +81,17 @@ class Linker:
         if not object_codes:
             raise ValueError("At least one ObjectCode must be given to a Linker")
         for code in object_codes:
-            if not isinstance(code, _core.ObjectCode):
+            if not isinstance(code, _seam.ObjectCode):
                 raise TypeError(f"a Linker takes ObjectCodes, not {type(code).__name__}")
         self._options = replace(accept(LinkerOptions, options))
         used = self.which_backend()
-        for name in _core._ignored_linker_options(self._options):
+        for name in _seam.ignored_linker_options(self._options):
             warnings.warn(
                 f"the option {name} is deprecated: {used} does not have it, and links without it",
                 DeprecationWarning,
                 stacklevel=2,
             )
-        self._linker = _core._Linker(list(object_codes), self._options)
+        self._linker = _seam.CoreLinker(list(object_codes), self._options)
 
     def link(self, target_type, *, cache=None):
         """Links to "cubin", "ptx" (of LTO-IR, or one PTX input as it is) or "ltoir" (nvJitLink 13.4), and returns an
@@ -104,7 +104,7 @@ class Linker:
         target = str(target_type).lower()
         if target not in ("cubin", "ptx", "ltoir"):
             raise ValueError(f"Unsupported target type {target_type!r}: a Linker makes 'cubin', 'ptx' and 'ltoir'")
-        if cache is not None and not isinstance(cache, _core.ProgramCache):
+        if cache is not None and not isinstance(cache, _seam.ProgramCache):
             raise TypeError(f"cache must be a ProgramCache, not {type(cache).__name__}")
         return self._linker.link(target, cache)
 
@@ -162,7 +162,7 @@ _warned = False
 
 def _backend():
     global _warned
-    used, why_not = _core._linker_backend()
+    used, why_not = _seam.linker_backend()
     if used == CompilerBackendType.DRIVER and not _warned:
         _warned = True
         warnings.warn(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Union
 
-from cucore import _core
+from cucore import _seam
 
 Flags = Union[str, Sequence[str]]
 Macro = Union[str, tuple[str, str], Sequence[str | tuple[str, str]]]
@@ -318,7 +318,7 @@ class ProgramOptions:
         if not isinstance(self.name, str):
             raise TypeError(f"name must be a str, not {type(self.name).__name__}")
         _check_extra_sources(self.extra_sources)
-        _core._check_program_options(self)
+        _seam.check_program_options(self)
 
     def __repr__(self):
         return f"ProgramOptions(name={self.name!r}, arch={self.arch!r})"
@@ -339,10 +339,10 @@ class ProgramOptions:
         chosen = str(backend).lower()
         target = "" if target_type is None else str(target_type).lower()
         if chosen == "nvrtc":
-            return _core._nvrtc_flags(self, target)
+            return _seam.nvrtc_flags(self, target)
         if chosen != "nvvm":
             raise ValueError(f"Unknown backend {backend!r}: the backends are 'nvrtc' and 'nvvm'")
-        return _core._nvvm_flags(self, target)
+        return _seam.nvvm_flags(self, target)
 
 
 # The fields that may hold something that can change.

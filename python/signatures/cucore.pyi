@@ -152,8 +152,6 @@ class VirtualMemoryResourceOptions:
     peers: Sequence[Device | int] = ()
 
 class ProgramOptions:
-    time: _Path | bool | None = None
-    fdevice_time_trace: _Path | None = None
     def as_bytes(self, backend: CompilerBackendType | str, target_type: str | None = None) -> list[bytes]: ...
     def snapshot(self) -> ProgramOptions: ...
 
