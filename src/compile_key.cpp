@@ -24,6 +24,7 @@
 #include "src/detail/include_closure.hpp"
 #include "src/detail/key_parts.hpp"
 #include "src/program_flags.hpp"
+#include "src/program_option_table.hpp"
 #include "src/toolkit/library.hpp"
 
 namespace cucore {
@@ -33,16 +34,13 @@ constexpr std::string_view kSchema = "2";
 
 // Options with effects besides the result, or with inputs whose contents are not looked at.
 std::string option_that_cannot_be_keyed(const ProgramOptions& o) {
+  detail::PlacedTexts found;
+  for (const detail::ProgramOptionLine& option : detail::program_option_lines()) {
+    const bool is_one = option.key.way == detail::Column::Way::not_cached && option.line.is_used(o);
+    if (is_one) found.add(option.key, option.line.name);
+  }
   std::string names;
-  const auto note = [&](bool set, const char* name) {
-    if (set) names += (names.empty() ? "" : ", ") + std::string(name);
-  };
-  note(o.time.has_value(), "time");
-  note(o.fdevice_time_trace.has_value(), "fdevice_time_trace");
-  note(o.create_pch.has_value(), "create_pch");
-  note(o.use_pch.has_value(), "use_pch");
-  note(o.pch_dir.has_value(), "pch_dir");
-  note(o.pch.value_or(false), "pch");
+  for (const std::string& name : found.take()) names += (names.empty() ? "" : ", ") + name;
   return names.empty() ? names : "the compile reads or writes other files: " + names;
 }
 

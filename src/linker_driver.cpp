@@ -115,24 +115,6 @@ int driver_target(std::string_view arch) noexcept {
   return parts.number;
 }
 
-std::vector<std::pair<int, std::uintptr_t>> driver_options(const LinkerOptions& o) {
-  std::vector<std::pair<int, std::uintptr_t>> list;
-  const auto number = [&](int name, const std::optional<int>& value) {
-    if (value) list.emplace_back(name, static_cast<std::uintptr_t>(*value));
-  };
-  const auto if_true = [&](int name, const std::optional<bool>& value, std::uintptr_t sent = 1) {
-    if (value.value_or(false)) list.emplace_back(name, sent);
-  };
-  if (o.arch) list.emplace_back(driver::CU_JIT_TARGET, static_cast<std::uintptr_t>(driver_target(*o.arch)));
-  number(driver::CU_JIT_MAX_REGISTERS, o.max_register_count);
-  if_true(driver::CU_JIT_LOG_VERBOSE, o.verbose);
-  number(driver::CU_JIT_OPTIMIZATION_LEVEL, o.optimization_level);
-  if_true(driver::CU_JIT_GENERATE_DEBUG_INFO, o.debug);
-  if_true(driver::CU_JIT_GENERATE_LINE_INFO, o.lineinfo);
-  if_true(driver::CU_JIT_CACHE_MODE, o.no_cache, driver::CU_JIT_CACHE_OPTION_NONE);
-  return list;
-}
-
 std::unique_ptr<LinkSession> driver_session(const std::string& description, const LinkerOptions& options) {
   return std::make_unique<DriverSession>(description, options);
 }

@@ -1,23 +1,70 @@
-// LinkerOptions: what can be judged without linking, and the flags.
+// LinkerOptions: what can be judged without linking, and what becomes of each option, as linker_options.def says.
 #include "cucore/linker.hpp"
 
+#include <span>
+
+#include "src/driver/abi.hpp"
 #include "src/linker_session.hpp"
 #include "src/option_faults.hpp"
-#include "src/option_flags.hpp"
+#include "src/option_table.hpp"
 
 namespace cucore {
+namespace {
+
+using detail::Column;
+using detail::PlacedTexts;
+using Way = Column::Way;
+
+struct LinkerOptionLine {
+  detail::OptionLine<LinkerOptions> line;
+  Column nvjitlink, driver;
+};
+
+constexpr auto kLines = [] {
+  using namespace detail;
+  using namespace detail::columns;
+#define NAME(value, what)
+#define OPTION(member, kind, check, nvjitlink, driver_column, ...) \
+  LinkerOptionLine{option_line<LinkerOptions, kinds::kind, &LinkerOptions::member>(#member), nvjitlink, driver_column},
+  return with_places(std::to_array<LinkerOptionLine>({
+#include "cucore/detail/linker_options.def"
+                     }),
+                     &LinkerOptionLine::nvjitlink, &LinkerOptionLine::driver);
+}();
+
+// Does not compile if a member has no line or stands elsewhere in the struct, or a line has no member.
+[[maybe_unused]] void compare(const LinkerOptions& o) {
+  [[maybe_unused]] const auto& [
+#define NAME(value, what) name
+#define OPTION(member, ...) , member
+#include "cucore/detail/linker_options.def"
+  ] = o;
+  [[maybe_unused]] const LinkerOptions in_order = {
+#define NAME(value, what) .name = value,
+#define OPTION(member, ...) .member = o.member,
+#include "cucore/detail/linker_options.def"
+  };
+}
+
+// What the driver is given for an option that is set.
+std::optional<std::uintptr_t> jit_value(const std::optional<bool>& value, const Column& column) {
+  return value.value_or(false) ? std::optional(column.jit_value) : std::nullopt;
+}
+std::optional<std::uintptr_t> jit_value(const std::optional<int>& value, const Column&) {
+  return value ? std::optional(static_cast<std::uintptr_t>(*value)) : std::nullopt;
+}
+std::optional<std::uintptr_t> jit_value(const std::optional<std::string>& arch, const Column&) {
+  return arch ? std::optional(static_cast<std::uintptr_t>(detail::driver_target(*arch))) : std::nullopt;
+}
+std::optional<std::uintptr_t> jit_value(const std::vector<std::string>&, const Column&) { return std::nullopt; }
+
+}  // namespace
 
 void validate(const LinkerOptions& o) {
   detail::OptionFaults faults("LinkerOptions");
-  faults.text("name", std::string_view(o.name));
-  if (o.arch) faults.architecture(*o.arch);
-  faults.number("max_register_count", o.max_register_count, 0);
-  faults.number("optimization_level", o.optimization_level, 0, 4);
-  faults.number("split_compile", o.split_compile, 0);
-  faults.number("split_compile_extended", o.split_compile_extended, 0);
-  faults.words("kernels_used", o.kernels_used);
-  faults.words("variables_used", o.variables_used);
-  faults.words("ptxas_options", o.ptxas_options);
+#define NAME(value, what) faults.text("name", std::string_view(o.name));
+#define OPTION(member, kind, check, ...) detail::OptionJudge{faults, #member, o.member}.check;
+#include "cucore/detail/linker_options.def"
   if (o.incremental.value_or(false) && o.ptx.value_or(false)) {
     faults.add("incremental", "true", "gives a cubin, so ptx must not be set");
   }
@@ -25,61 +72,39 @@ void validate(const LinkerOptions& o) {
 }
 
 std::vector<std::string> nvjitlink_flags(const LinkerOptions& o) {
-  detail::OptionFlags f;
-  f.if_set("-arch", o.arch);
-  f.if_set("-maxrregcount", o.max_register_count);
-  f.if_true("-time", o.time);
-  f.if_true("-verbose", o.verbose);
-  f.if_true("-lto", o.link_time_optimization);
-  f.if_true("-ptx", o.ptx);
-  if (o.optimization_level) f.add("-O" + std::to_string(*o.optimization_level));
-  f.if_true("-g", o.debug);
-  f.if_true("-lineinfo", o.lineinfo);
-  f.if_set("-ftz", o.ftz);
-  f.if_set("-prec-div", o.prec_div);
-  f.if_set("-prec-sqrt", o.prec_sqrt);
-  f.if_set("-fma", o.fma);
-  f.each("-kernels-used", o.kernels_used);
-  f.each("-variables-used", o.variables_used);
-  f.if_true("-optimize-unused-variables", o.optimize_unused_variables);
-  f.each("-Xptxas", o.ptxas_options);
-  f.if_set("-split-compile", o.split_compile);
-  f.if_set("-split-compile-extended", o.split_compile_extended);
-  f.if_true("-no-cache", o.no_cache);
-  f.if_true("-r", o.incremental);
-  return f.take();
+  PlacedTexts flags;
+  for (const LinkerOptionLine& option : kLines) option.line.add_flags(flags, option.nvjitlink, o);
+  return flags.take();
 }
 
 std::vector<std::string> ignored_options(const LinkerOptions& o, LinkerBackend backend) {
   std::vector<std::string> names;
-  const auto note = [&](bool set, const char* name) {
-    if (set) names.emplace_back(name);
-  };
-  const bool is_driver = backend == LinkerBackend::driver;
-  note(is_driver && o.link_time_optimization.value_or(false), "link_time_optimization");
-  note(is_driver && o.ftz.has_value(), "ftz");
-  note(is_driver && o.prec_div.has_value(), "prec_div");
-  note(is_driver && o.prec_sqrt.has_value(), "prec_sqrt");
-  note(is_driver && o.fma.has_value(), "fma");
-  note(is_driver && !o.kernels_used.empty(), "kernels_used");
-  note(is_driver && !o.variables_used.empty(), "variables_used");
-  note(is_driver && o.optimize_unused_variables.has_value(), "optimize_unused_variables");
-  note(o.numba_debug.value_or(false), "numba_debug");
+  for (const LinkerOptionLine& option : kLines) {
+    const Column& column = backend == LinkerBackend::driver ? option.driver : option.nvjitlink;
+    const bool is_ignored = (column.way == Way::ignored && option.line.is_used(o)) ||
+                            (column.way == Way::ignored_if_set && option.line.use(o) != detail::Use::unset);
+    if (is_ignored) names.emplace_back(option.line.name);
+  }
   return names;
 }
 
 std::vector<std::string> detail::refused_by_driver(const LinkerOptions& o) {
-  std::vector<std::string> names;
-  const auto note = [&](bool set, const char* name) {
-    if (set) names.emplace_back(name);
+  PlacedTexts names;
+  for (const LinkerOptionLine& option : kLines) option.line.add_refusal(names, option.driver, o);
+  return names.take();
+}
+
+std::vector<std::pair<int, std::uintptr_t>> detail::driver_options(const LinkerOptions& o) {
+  using namespace columns;
+  std::vector<std::pair<int, std::uintptr_t>> list;
+  const auto add = [&list](const Column& column, const auto& option) {
+    if (column.way != Way::jit) return;
+    if (const auto value = jit_value(option, column)) list.emplace_back(column.jit_option, *value);
   };
-  note(o.time.has_value(), "time");
-  note(o.ptx.value_or(false), "ptx");
-  note(!o.ptxas_options.empty(), "ptxas_options");
-  note(o.split_compile.has_value(), "split_compile");
-  note(o.split_compile_extended.has_value(), "split_compile_extended");
-  note(o.incremental.value_or(false), "incremental");
-  return names;
+#define NAME(value, what)
+#define OPTION(member, kind, check, nvjitlink, driver_column, ...) add(driver_column, o.member);
+#include "cucore/detail/linker_options.def"
+  return list;
 }
 
 }  // namespace cucore

@@ -45,6 +45,30 @@ class OptionFaults {
   std::string text_ = {};
 };
 
+/// One option and its judgement, in the words of the check column of program_options.def and linker_options.def.
+template <class T>
+struct OptionJudge {
+  OptionFaults& faults;
+  const char* option;
+  const T& value;
+
+  void any() const {}
+  void at_least(int least) const { faults.number(option, value, least); }
+  void each_at_least(int least) const {
+    for (const int number : value) faults.number(option, number, least);
+  }
+  void between(int least, int most) const { faults.number(option, value, least, most); }
+  void text() const { faults.text(option, value); }
+  void words() const { faults.words(option, value); }
+  void path() const { faults.path(option, value); }
+  void one_of(std::initializer_list<std::string_view> choices) const { faults.one_of(option, value, choices); }
+  void architecture() const {
+    if (value) faults.architecture(*value);
+  }
+};
+template <class T>
+OptionJudge(OptionFaults&, const char*, const T&) -> OptionJudge<T>;
+
 /// `text` in quotes, as it is shown in a fault; what is behind a NUL is left out.
 std::string in_quotes(std::string_view text);
 

@@ -9,6 +9,7 @@
 #include "src/detail/ptx_syntax.hpp"
 #include "src/program_cache_folder.hpp"
 #include "src/program_flags.hpp"
+#include "src/program_option_table.hpp"
 #include "src/program_state.hpp"
 #include "src/toolkit/library.hpp"
 
@@ -271,22 +272,7 @@ CompileRecord Program::State::link_ptx(CodeType target, const ProgramOptions& re
 }
 
 CompileRecord Program::State::link_ptx_with_driver(const ProgramOptions& resolved) {
-  LinkerOptions wanted = {.name = resolved.name,
-                          .arch = resolved.arch,
-                          .max_register_count = resolved.max_register_count,
-                          .time = detail::has_times_in_log(resolved) ? std::optional(true) : std::nullopt,
-                          .link_time_optimization = resolved.link_time_optimization,
-                          .debug = resolved.debug,
-                          .lineinfo = resolved.lineinfo,
-                          .ftz = resolved.ftz,
-                          .prec_div = resolved.prec_div,
-                          .prec_sqrt = resolved.prec_sqrt,
-                          .fma = resolved.fma,
-                          .ptxas_options = resolved.ptxas_options,
-                          .split_compile = resolved.split_compile,
-                          .no_cache = resolved.no_cache,
-                          .embed_ptx = resolved.embed_ptx};
-  if (resolved.device_code_optimize.value_or(false)) wanted.optimization_level = 3;
+  LinkerOptions wanted = detail::linker_options(resolved);
   // PTX says itself how it rounds, so these only speak of optimising LTO-IR; what is dropped is told in the log.
   std::vector<std::string> ignored = ignored_options(wanted, LinkerBackend::driver);
   if (resolved.use_fast_math.value_or(false)) ignored.emplace_back("use_fast_math");

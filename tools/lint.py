@@ -15,6 +15,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import make_options
+
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 TIDY = ROOT / ".venv/bin/clang-tidy"  # PyPI's: that of LLVM 19 spends most of its time on what system headers declare
@@ -91,6 +93,12 @@ def check_first_lines(problems):
         text = path.read_text().lstrip()
         if text and not text.startswith(("//", "/*", '"""', "#", 'r"""')):
             problems.append(f"{path.relative_to(ROOT)}: does not begin with what it is for")
+
+
+def check_made(problems):
+    """What is made from a table is what the table says."""
+    for path in make_options.stale():
+        problems.append(f"{path}: is not what the option tables say: run tools/make_options.py")
 
 
 INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTILINE)
@@ -184,7 +192,7 @@ def check_tidy(problems):
 
 def main():
     problems = []
-    checks = [check_rooms, check_sizes, check_first_lines, check_format, check_ruff, check_tidy]
+    checks = [check_rooms, check_sizes, check_first_lines, check_made, check_format, check_ruff, check_tidy]
     for check in checks:
         before = len(problems)
         check(problems)

@@ -41,34 +41,34 @@ namespace cucore {
 enum class LinkerBackend { nvjitlink, driver };
 
 /// How a Linker links. What is not set sends no flag. The flag of nvJitLink is in brackets; options marked (n) are only
-/// nvJitLink's and refused by the driver's linker, those marked (i) are ignored by it (see ignored_options).
+/// nvJitLink's and refused by the driver's linker, those marked (i) are ignored by it (see ignored_options). The
+/// members are made from detail/linker_options.def, by tools/make_options.py.
 struct LinkerOptions {
   std::string name = "<default linker>";  ///< name of the result
-  /// "sm_90", "sm_90a"; "compute_90" for target ptx [-arch]. Not set: the current device's, found when linking.
+  /// [-arch] "sm_90", "sm_90a"; "compute_90" for target ptx. Not set: the current device's, found when linking.
   std::optional<std::string> arch = {};
-  std::optional<int> max_register_count = {};       ///< [-maxrregcount]
-  std::optional<bool> time = {};                    ///< (n) times into the info log [-time]
-  std::optional<bool> verbose = {};                 ///< registers and sizes into the info log [-verbose]
-  std::optional<bool> link_time_optimization = {};  ///< (i) [-lto]; not set: on if an input is LTO-IR
-  std::optional<bool> ptx = {};                     ///< (n) [-ptx]; link("ptx") needs no option
-  std::optional<int> optimization_level = {};       ///< [-O]: nvJitLink 0 or 3, the driver 0 to 4
-  std::optional<bool> debug = {};                   ///< [-g]
-  std::optional<bool> lineinfo = {};                ///< [-lineinfo]
-  std::optional<bool> ftz = {};                  ///< (i) flush denormals [-ftz]; LTO-IR inputs only, as the next three
-  std::optional<bool> prec_div = {};             ///< (i) [-prec-div]
-  std::optional<bool> prec_sqrt = {};            ///< (i) [-prec-sqrt]
-  std::optional<bool> fma = {};                  ///< (i) [-fma]
-  std::vector<std::string> kernels_used = {};    ///< (i) keep only these kernels [-kernels-used], with LTO
-  std::vector<std::string> variables_used = {};  ///< (i) [-variables-used], with LTO
-  std::optional<bool> optimize_unused_variables = {};  ///< (i) [-optimize-unused-variables], with LTO
-  std::vector<std::string> ptxas_options = {};         ///< (n) one [-Xptxas] each
-  std::optional<int> split_compile = {};               ///< (n) threads, 0 = one per CPU [-split-compile]
-  std::optional<int> split_compile_extended = {};      ///< (n) as above, with LTO [-split-compile-extended]
-  std::optional<bool> no_cache = {};                   ///< nvJitLink's and the driver's own caches [-no-cache], 12.5
-  std::optional<bool> numba_debug = {};                ///< (i) by nvJitLink too: no linker has it
-
-  // Beyond the peer's.
-  /// (n) Make a relocatable cubin, in which symbols may stay undefined, as an input for further links [-r].
+  std::optional<int> max_register_count = {};       ///< [-maxrregcount] registers of a thread, at most
+  std::optional<bool> time = {};                    ///< (n) [-time] times into the info log
+  std::optional<bool> verbose = {};                 ///< [-verbose] registers and sizes into the info log
+  std::optional<bool> link_time_optimization = {};  ///< (i) [-lto] not set: on if an input is LTO-IR
+  std::optional<bool> ptx = {};                     ///< (n) [-ptx] make PTX; link("ptx") needs no option
+  std::optional<int> optimization_level = {};       ///< [-O] nvJitLink 0 or 3, the driver 0 to 4
+  std::optional<bool> debug = {};                   ///< [-g] debug information
+  std::optional<bool> lineinfo = {};                ///< [-lineinfo] line numbers
+  std::optional<bool> ftz = {};                  ///< (i) [-ftz] flush denormals; LTO-IR inputs only, as the next three
+  std::optional<bool> prec_div = {};             ///< (i) [-prec-div] IEEE division
+  std::optional<bool> prec_sqrt = {};            ///< (i) [-prec-sqrt] IEEE square root
+  std::optional<bool> fma = {};                  ///< (i) [-fma] contract a*b+c
+  std::vector<std::string> kernels_used = {};    ///< (i) [-kernels-used] keep only these kernels, with LTO
+  std::vector<std::string> variables_used = {};  ///< (i) [-variables-used] keep only these variables, with LTO
+  /// (i) [-optimize-unused-variables] drop variables that nothing uses, with LTO
+  std::optional<bool> optimize_unused_variables = {};
+  std::vector<std::string> ptxas_options = {};     ///< (n) [-Xptxas] for ptxas, one each
+  std::optional<int> split_compile = {};           ///< (n) [-split-compile] threads, 0 = one per CPU
+  std::optional<int> split_compile_extended = {};  ///< (n) [-split-compile-extended] as above, with LTO
+  std::optional<bool> no_cache = {};  ///< [-no-cache] nvJitLink's and the driver's own caches (nvJitLink 12.5 or newer)
+  std::optional<bool> numba_debug = {};  ///< (i) no linker has it
+  /// (n) [-r] Make a relocatable cubin, in which symbols may stay undefined, as an input for further links.
   std::optional<bool> incremental = {};
   std::optional<bool> embed_ptx = {};  ///< false: leave the PTX out of a cubin
 

@@ -21,19 +21,19 @@
 
 namespace cucore {
 
+/// The members are made from detail/program_options.def, by tools/make_options.py.
 struct ProgramOptions {
-  /// Name of the program: the file name in messages, and ObjectCode::name(). A directory part is where quoted includes
-  /// are looked for first; without one that is the current directory (see no_source_include). Empty = the default.
+  /// Name of the program: the file name in messages, and the name of the ObjectCode. A directory part is where quoted
+  /// includes are looked for first; without one that is the current directory (see no_source_include). Empty = the
+  /// default.
   std::string name = "default_program";
   /// "sm_90", "sm_90a", "sm_100f", or "compute_90" (PTX only). Not set: the architecture of the current device, found
   /// when compiling; with no device that is an error then, not here.
   std::optional<std::string> arch = {};
-
   /// Several architectures instead of `arch`, e.g. {"sm_80", "sm_90", "compute_90"}: compile() to cubin (or fatbin)
   /// gives one object, a fat binary, with an image for each and, unless embed_ptx is false, the PTX of each. Not for
   /// NVVM.
   std::vector<std::string> archs = {};
-
   std::optional<bool> relocatable_device_code = {};   ///< code may refer to symbols of other objects
   std::optional<bool> extensible_whole_program = {};  ///< --extensible-whole-program
   std::optional<bool> debug = {};                     ///< --device-debug (PTX: -g)
@@ -45,56 +45,56 @@ struct ProgramOptions {
   std::optional<bool> prec_sqrt = {};                 ///< IEEE square root
   std::optional<bool> prec_div = {};                  ///< IEEE division
   std::optional<bool> fma = {};                       ///< contract a*b+c
-  std::optional<bool> use_fast_math = {};             ///< --use_fast_math
-  std::optional<bool> extra_device_vectorization = {};
-  std::optional<bool> link_time_optimization = {};  ///< --dlink-time-opt; added by itself for target "ltoir"
-  std::optional<bool> gen_opt_lto = {};             ///< --gen-opt-lto
-  std::vector<std::string> define_macro = {};       ///< "NAME" or "NAME=VALUE" each
-  std::vector<std::string> undefine_macro = {};
-  std::vector<std::string> include_path = {};  ///< folders, searched in this order
-  /// The headers of CUDA that NVRTC carries (13.3 or newer) instead of an installed toolkit's; NVRTC writes them once
-  /// into nvrtc-headers-VERSION in the folder of a default ProgramCache.
+  std::optional<bool> use_fast_math = {};             ///< --use_fast_math (PTX: the four above, where they are not set)
+  std::optional<bool> extra_device_vectorization = {};  ///< vectorize more
+  std::optional<bool> link_time_optimization = {};      ///< --dlink-time-opt; added by itself for target "ltoir"
+  std::optional<bool> gen_opt_lto = {};                 ///< --gen-opt-lto
+  std::vector<std::string> define_macro = {};           ///< "NAME" or "NAME=VALUE" each
+  std::vector<std::string> undefine_macro = {};         ///< names of macros, undefined before the source
+  std::vector<std::string> include_path = {};           ///< folders, searched in this order
+  /// The headers of CUDA that NVRTC carries instead of an installed toolkit's; NVRTC writes them once into
+  /// nvrtc-headers-VERSION in the folder of a default ProgramCache (NVRTC 13.3 or newer).
   std::optional<bool> use_bundled_headers = {};
-  std::vector<std::string> pre_include = {};   ///< headers included before the source
-  std::optional<bool> no_source_include = {};  ///< do not search the program's own (or the current) directory
-  std::optional<std::string> std = {};         ///< "c++03", "c++11", "c++14", "c++17", "c++20"
-  std::optional<bool> builtin_move_forward = {};
-  std::optional<bool> builtin_initializer_list = {};
-  std::optional<bool> disable_warnings = {};
-  std::optional<bool> restrict = {};  ///< all kernel pointers are restrict
-  std::optional<bool> device_as_default_execution_space = {};
-  std::optional<bool> device_int128 = {};
-  std::optional<std::string> optimization_info = {};  ///< "inline"
-  std::optional<bool> no_display_error_number = {};
-  std::vector<int> diag_error = {};     ///< diagnostics to make errors
-  std::vector<int> diag_suppress = {};  ///< diagnostics to silence
-  std::vector<int> diag_warn = {};      ///< diagnostics to make warnings
-  std::optional<bool> brief_diagnostics = {};
+  std::vector<std::string> pre_include = {};          ///< headers included before the source
+  std::optional<bool> no_source_include = {};         ///< do not search the program's own (or the current) directory
+  std::optional<std::string> std = {};                ///< "c++03", "c++11", "c++14", "c++17", "c++20"
+  std::optional<bool> builtin_move_forward = {};      ///< std::move and std::forward are built in
+  std::optional<bool> builtin_initializer_list = {};  ///< std::initializer_list is built in
+  std::optional<bool> disable_warnings = {};          ///< no warnings at all
+  std::optional<bool> restrict = {};                  ///< all kernel pointers are restrict
+  std::optional<bool> device_as_default_execution_space = {};  ///< what is not marked is __device__
+  std::optional<bool> device_int128 = {};                      ///< __int128 in device code
+  std::optional<std::string> optimization_info = {};           ///< "inline": remarks on what is inlined
+  std::optional<bool> no_display_error_number = {};            ///< messages without their numbers
+  std::vector<int> diag_error = {};                            ///< diagnostics to make errors
+  std::vector<int> diag_suppress = {};                         ///< diagnostics to silence
+  std::vector<int> diag_warn = {};                             ///< diagnostics to make warnings
+  std::optional<bool> brief_diagnostics = {};                  ///< messages without the source's line
   /// C++ source: CSV file to append compile times to. PTX source: true, for times in the log.
   std::optional<std::variant<bool, std::string>> time = {};
   std::optional<int> split_compile = {};         ///< threads, 0 = one per CPU
   std::optional<bool> fdevice_syntax_only = {};  ///< check only: nothing is generated, so compile() refuses it
-  std::optional<bool> minimal = {};
-  std::optional<bool> no_cache = {};                   ///< the compiler's and linker's own cache, not ProgramCache
+  std::optional<bool> minimal = {};              ///< fewer things built into the language, to compile faster
+  std::optional<bool> no_cache = {};  ///< the compiler's and linker's own cache, not ProgramCache (NVRTC 12.9 or newer)
   std::optional<std::string> fdevice_time_trace = {};  ///< JSON file for a trace of the compile
-  std::optional<bool> device_float128 = {};            ///< needs sm_100 or newer
-  std::optional<std::string> frandom_seed = {};
-  std::optional<std::string> ofast_compile = {};  ///< "0", "min", "mid" or "max"
-  std::optional<bool> pch = {};                   ///< automatic precompiled headers (NVRTC 12.8 or newer)
-  std::optional<std::string> create_pch = {};     ///< file to write
-  std::optional<std::string> use_pch = {};        ///< file to read
-  std::optional<std::string> pch_dir = {};
-  std::optional<bool> pch_verbose = {};
-  std::optional<bool> pch_messages = {};
+  std::optional<bool> device_float128 = {};            ///< __float128 in device code; needs sm_100 or newer
+  std::optional<std::string> frandom_seed = {};        ///< what names that must be unique are made from
+  std::optional<std::string> ofast_compile = {};       ///< "0", "min", "mid" or "max"
+  std::optional<bool> pch = {};                        ///< automatic precompiled headers (NVRTC 12.8 or newer)
+  std::optional<std::string> create_pch = {};          ///< file to write (NVRTC 12.8 or newer)
+  std::optional<std::string> use_pch = {};             ///< file to read (NVRTC 12.8 or newer)
+  std::optional<std::string> pch_dir = {};             ///< folder of precompiled headers (NVRTC 12.8 or newer)
+  std::optional<bool> pch_verbose = {};   ///< say why a precompiled header is not used (NVRTC 12.8 or newer)
+  std::optional<bool> pch_messages = {};  ///< say when one is made or used (NVRTC 12.8 or newer)
+  /// instantiate templates before a precompiled header is written (NVRTC 12.8 or newer)
   std::optional<bool> instantiate_templates_in_pch = {};
-  std::vector<std::pair<std::string, std::string>> extra_sources = {};  ///< (name, source); NVVM source only
-  std::optional<bool> use_libdevice = {};                               ///< NVVM source (C++ always has it)
-  std::optional<bool> numba_debug = {};                                 ///< NVRTC 13.2 or newer
-
-  // Beyond the peer.
+  /// (name, source) of further modules; NVVM source only
+  std::vector<std::pair<std::string, std::string>> extra_sources = {};
+  std::optional<bool> use_libdevice = {};  ///< NVVM source: link with libdevice (C++ always has it)
+  std::optional<bool> numba_debug = {};    ///< debug information for Numba (NVRTC 13.2 or newer)
   std::vector<std::pair<std::string, std::string>> headers = {};  ///< (name, text) to include; no file is needed
   std::optional<bool> toolkit_headers = {};  ///< false: do not add the toolkit's own include folders
-  std::optional<bool> embed_ptx = {};        ///< false: leave the PTX out of a cubin (see ObjectCode::ptx())
+  std::optional<bool> embed_ptx = {};        ///< false: leave the PTX out of a cubin
 
   friend bool operator==(const ProgramOptions&, const ProgramOptions&) = default;
 };

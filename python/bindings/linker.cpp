@@ -14,6 +14,12 @@ class Fields {
  public:
   explicit Fields(nb::handle options) : options_(options) {}
 
+  void read_name(std::string& field) const {
+    std::optional<std::string> name;
+    read("name", name);
+    if (name) field = std::move(*name);
+  }
+
   void read(const char* name, std::optional<bool>& field) const {
     const nb::object value = options_.attr(name);
     if (value.is_none()) return;
@@ -75,34 +81,9 @@ class Fields {
 LinkerOptions linker_options(nb::handle options) {
   LinkerOptions result;
   const Fields fields(options);
-  std::optional<std::string> name;
-  fields.read("name", name);
-  if (name.has_value()) result.name = *name;
-#define READ(field) fields.read(#field, result.field);
-  READ(arch)
-  READ(max_register_count)
-  READ(time)
-  READ(verbose)
-  READ(link_time_optimization)
-  READ(ptx)
-  READ(optimization_level)
-  READ(debug)
-  READ(lineinfo)
-  READ(ftz)
-  READ(prec_div)
-  READ(prec_sqrt)
-  READ(fma)
-  READ(kernels_used)
-  READ(variables_used)
-  READ(optimize_unused_variables)
-  READ(ptxas_options)
-  READ(split_compile)
-  READ(split_compile_extended)
-  READ(no_cache)
-  READ(numba_debug)
-  READ(incremental)
-  READ(embed_ptx)
-#undef READ
+#define NAME(value, what) fields.read_name(result.name);
+#define OPTION(member, ...) fields.read(#member, result.member);
+#include "cucore/detail/linker_options.def"
   return result;
 }
 

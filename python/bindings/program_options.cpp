@@ -11,10 +11,10 @@ namespace {
       (std::string("ProgramOptions.") + name + "=" + nb::repr(value).c_str() + ": must be " + allowed).c_str());
 }
 
-// The fields of one options object that are not None: few of many.
+// The fields of one options object that are not None: few of many. read_... are the kinds of program_options.def.
 class Fields {
  public:
-  explicit Fields(nb::handle options) {
+  Fields(nb::handle options, bool macros) : macros_(macros) {
     const auto all = nb::steal<nb::dict>(PyObject_GenericGetDict(options.ptr(), nullptr));
     if (!all.is_valid()) throw nb::python_error();
     PyObject* key = nullptr;
@@ -28,7 +28,12 @@ class Fields {
     }
   }
 
-  void read(const char* name, std::optional<bool>& field) const {
+  void read_name(std::string& field) const {
+    if (const nb::handle value = find("name"); value.is_valid()) field = text("name", value, "a str or None");
+  }
+
+  void read_toggle(const char* name, std::optional<bool>& field) const { read_boolean(name, field); }
+  void read_boolean(const char* name, std::optional<bool>& field) const {
     const nb::handle value = find(name);
     if (!value.is_valid()) return;
     const int truth = PyObject_IsTrue(value.ptr());
@@ -36,15 +41,16 @@ class Fields {
     field = truth != 0;
   }
 
-  void read(const char* name, std::optional<int>& field) const {
+  void read_number(const char* name, std::optional<int>& field) const {
     if (const nb::handle value = find(name); value.is_valid()) field = number(name, value);
   }
 
-  void read(const char* name, std::optional<std::string>& field) const {
+  void read_path(const char* name, std::optional<std::string>& field) const { read_text(name, field); }
+  void read_text(const char* name, std::optional<std::string>& field) const {
     if (const nb::handle value = find(name); value.is_valid()) field = text(name, value, "a str or None");
   }
 
-  void read(const char* name, std::vector<std::string>& field) const {
+  void read_texts(const char* name, std::vector<std::string>& field) const {
     const nb::handle value = find(name);
     if (!value.is_valid()) return;
     constexpr const char* allowed = "a str, a sequence of str, or None";
@@ -55,7 +61,7 @@ class Fields {
     for (const nb::object& item : items(name, value, allowed)) field.push_back(text(name, item, allowed));
   }
 
-  void read(const char* name, std::vector<int>& field) const {
+  void read_numbers(const char* name, std::vector<int>& field) const {
     const nb::handle value = find(name);
     if (!value.is_valid()) return;
     if (PyLong_Check(value.ptr())) {
@@ -67,30 +73,31 @@ class Fields {
     }
   }
 
-  // A path, or whether times are wanted in the log.
-  void read_time(std::optional<std::variant<bool, std::string>>& field) const {
-    const nb::handle value = find("time");
+  void read_path_or_true(const char* name, std::optional<std::variant<bool, std::string>>& field) const {
+    const nb::handle value = find(name);
     if (!value.is_valid()) return;
     if (PyBool_Check(value.ptr())) {
       field = value.ptr() == Py_True;
     } else {
-      field = text("time", value, "the path of a file, True (PTX source: times in the log), or None");
+      field = text(name, value, "the path of a file, True (PTX source: times in the log), or None");
     }
   }
 
-  // One architecture, or a sequence of them.
-  void read_arch(std::optional<std::string>& one, std::vector<std::string>& several) const {
+  // One architecture; a sequence of them is for the next line of the table.
+  void read_architecture(const char* name, std::optional<std::string>& one) const {
+    if (const nb::handle value = find(name); !value.is_valid() || is_text(value)) read_text(name, one);
+  }
+  void read_architectures(const char*, std::vector<std::string>& several) const {
     const nb::handle value = find("arch");
-    if (!value.is_valid() || is_text(value)) {
-      read("arch", one);
-      return;
-    }
-    read("arch", several);
+    if (!value.is_valid() || is_text(value)) return;
+    read_texts("arch", several);
     if (several.empty()) wrong_type("arch", value, "a str, a sequence with at least one str, or None");
   }
 
-  // Pairs of texts: extra_sources and headers.
-  void read_pairs(const char* name, std::vector<std::pair<std::string, std::string>>& field) const {
+  void read_modules(const char* name, std::vector<std::pair<std::string, std::string>>& field) const {
+    read_headers(name, field);
+  }
+  void read_headers(const char* name, std::vector<std::pair<std::string, std::string>>& field) const {
     auto value = nb::borrow(find(name));
     if (!value.is_valid()) return;
     if (PyDict_Check(value.ptr())) value = nb::borrow<nb::dict>(value).items();
@@ -102,8 +109,8 @@ class Fields {
   }
 
   // "NAME", "NAME=VALUE", (NAME, VALUE), or a sequence of those.
-  void read_macros(std::vector<std::string>& field) const {
-    if (const nb::handle value = find("define_macro"); value.is_valid()) add_macro(value, field);
+  void read_macros(const char* name, std::vector<std::string>& field) const {
+    if (const nb::handle value = find(name); macros_ && value.is_valid()) add_macro(value, field);
   }
 
  private:
@@ -185,6 +192,7 @@ class Fields {
     return {};
   }
 
+  const bool macros_;
   std::vector<std::pair<std::string_view, nb::object>> set_;
 };
 
@@ -192,69 +200,10 @@ class Fields {
 
 ProgramOptions program_options(nb::handle options, bool macros) {
   ProgramOptions result;
-  const Fields fields(options);
-  std::optional<std::string> name;
-  fields.read("name", name);
-  if (name.has_value()) result.name = *name;
-  fields.read_arch(result.arch, result.archs);
-#define READ(field) fields.read(#field, result.field);
-  READ(relocatable_device_code)
-  READ(extensible_whole_program)
-  READ(debug)
-  READ(lineinfo)
-  READ(device_code_optimize)
-  READ(ptxas_options)
-  READ(max_register_count)
-  READ(ftz)
-  READ(prec_sqrt)
-  READ(prec_div)
-  READ(fma)
-  READ(use_fast_math)
-  READ(extra_device_vectorization)
-  READ(link_time_optimization)
-  READ(gen_opt_lto)
-  READ(undefine_macro)
-  READ(include_path)
-  READ(use_bundled_headers)
-  READ(pre_include)
-  READ(no_source_include)
-  READ(std)
-  READ(builtin_move_forward)
-  READ(builtin_initializer_list)
-  READ(disable_warnings)
-  READ(restrict)
-  READ(device_as_default_execution_space)
-  READ(device_int128)
-  READ(optimization_info)
-  READ(no_display_error_number)
-  READ(diag_error)
-  READ(diag_suppress)
-  READ(diag_warn)
-  READ(brief_diagnostics)
-  READ(split_compile)
-  READ(fdevice_syntax_only)
-  READ(minimal)
-  READ(no_cache)
-  READ(fdevice_time_trace)
-  READ(device_float128)
-  READ(frandom_seed)
-  READ(ofast_compile)
-  READ(pch)
-  READ(create_pch)
-  READ(use_pch)
-  READ(pch_dir)
-  READ(pch_verbose)
-  READ(pch_messages)
-  READ(instantiate_templates_in_pch)
-  READ(use_libdevice)
-  READ(numba_debug)
-  READ(toolkit_headers)
-  READ(embed_ptx)
-#undef READ
-  fields.read_time(result.time);
-  fields.read_pairs("extra_sources", result.extra_sources);
-  fields.read_pairs("headers", result.headers);
-  if (macros) fields.read_macros(result.define_macro);
+  const Fields fields(options, macros);
+#define NAME(value, what) fields.read_name(result.name);
+#define OPTION(member, kind, ...) fields.read_##kind(#member, result.member);
+#include "cucore/detail/program_options.def"
   return result;
 }
 

@@ -13,12 +13,36 @@ from cucore.typing import CompilerBackendType
 class LinkerOptions:
     """How ``Linker`` links. None always means: say nothing to the linker, so that its own default holds.
 
-    ``name`` is that of the result; ``arch`` is "sm_90" or "sm_90a", None the current device's, looked up when
-    linking. ``link_time_optimization`` is on by itself where an input is LTO-IR, and ``ptx`` is not needed for
-    ``link("ptx")``. The last two are cucore's own: ``incremental`` (make a relocatable cubin, an input for further
-    links), ``embed_ptx`` (False: leave the PTX out of a cubin). The driver's linker refuses ``time``, ``ptx``,
-    ``ptxas_options``, ``split_compile``, ``split_compile_extended`` and ``incremental``, and ignores with a
-    DeprecationWarning the options for floating point and for unused code.
+    What the driver's linker ignores is told by a DeprecationWarning; what only nvJitLink has, it refuses. The last two
+    are cucore's own.
+
+    The fields of LinkerOptions:
+
+    name: name of the result
+    arch: "sm_90", "sm_90a"; "compute_90" for target ptx. Not set: the current device's, found when linking.
+    max_register_count: registers of a thread, at most
+    time: times into the info log (nvJitLink only)
+    verbose: registers and sizes into the info log
+    link_time_optimization: not set: on if an input is LTO-IR (the driver's linker ignores it)
+    ptx: make PTX; link("ptx") needs no option (nvJitLink only)
+    optimization_level: nvJitLink 0 or 3, the driver 0 to 4
+    debug: debug information
+    lineinfo: line numbers
+    ftz: flush denormals; LTO-IR inputs only, as the next three (the driver's linker ignores it)
+    prec_div: IEEE division (the driver's linker ignores it)
+    prec_sqrt: IEEE square root (the driver's linker ignores it)
+    fma: contract a*b+c (the driver's linker ignores it)
+    kernels_used: keep only these kernels, with LTO (the driver's linker ignores it)
+    variables_used: keep only these variables, with LTO (the driver's linker ignores it)
+    optimize_unused_variables: drop variables that nothing uses, with LTO (the driver's linker ignores it)
+    ptxas_options: for ptxas, one each (nvJitLink only)
+    split_compile: threads, 0 = one per CPU (nvJitLink only)
+    split_compile_extended: as above, with LTO (nvJitLink only)
+    no_cache: nvJitLink's and the driver's own caches (nvJitLink 12.5 or newer)
+    numba_debug: no linker has it
+    incremental: Make a relocatable cubin, in which symbols may stay undefined, as an input for further links (nvJitLink
+        only).
+    embed_ptx: False: leave the PTX out of a cubin
     """
 
     name: str | None = "<default linker>"

@@ -10,13 +10,9 @@ import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Union
+from typing import Any
 
 from cucore import _seam
-
-Flags = Union[str, Sequence[str]]
-Macro = Union[str, tuple[str, str], Sequence[str | tuple[str, str]]]
-Numbers = Union[int, Sequence[int]]
 
 
 def accept(cls, options, what="options"):
@@ -244,13 +240,74 @@ class VirtualMemoryResourceOptions:
 class ProgramOptions:
     """How ``Program`` compiles. None always means: say nothing to the compiler, so that its own default holds.
 
-    Fields stand in the order of the compiler's documentation; each is the compiler's option of the same name. ``arch``
-    is "sm_90", "sm_90a", "compute_80" and the like; None is the architecture of the current device, looked up when the
-    program is compiled; a list of several makes one object (a fatbin) with an image for each. Options that the compiler
-    of the source, or its version, does not have are refused when the Program is made, all in one error. ``time`` is a
-    file for C++ source, and True (times in the log) for PTX source. The last three are cucore's own:
-    ``headers`` (texts by the names that #include finds, no file needed), ``toolkit_headers`` (False: do not add the
-    toolkit's include folders), ``embed_ptx`` (False: leave the PTX out of a cubin).
+    Each field is the compiler's option of the same name, or cucore's own (the last three). ``arch`` may be a list of
+    several: they make one object (a fatbin) with an image for each. Options that the compiler of the source, or its
+    version, does not have are refused when the Program is made, all in one error.
+
+    The fields of ProgramOptions:
+
+    name: Name of the program: the file name in messages, and the name of the ObjectCode. A directory part is where
+        quoted includes are looked for first; without one that is the current directory (see no_source_include). Empty =
+        the default.
+    arch: "sm_90", "sm_90a", "sm_100f", or "compute_90" (PTX only). Not set: the architecture of the current device,
+        found when compiling; with no device that is an error then, not here.
+    relocatable_device_code: code may refer to symbols of other objects
+    extensible_whole_program: --extensible-whole-program
+    debug: --device-debug (PTX: -g)
+    lineinfo: --generate-line-info (PTX: -lineinfo)
+    device_code_optimize: --dopt=on, only useful with debug (PTX: -O3)
+    ptxas_options: one --ptxas-options= each (PTX: -Xptxas=)
+    max_register_count: --maxrregcount=
+    ftz: flush denormals to zero
+    prec_sqrt: IEEE square root
+    prec_div: IEEE division
+    fma: contract a*b+c
+    use_fast_math: --use_fast_math (PTX: the four above, where they are not set)
+    extra_device_vectorization: vectorize more
+    link_time_optimization: --dlink-time-opt; added by itself for target "ltoir"
+    gen_opt_lto: --gen-opt-lto
+    define_macro: "NAME" or "NAME=VALUE" each
+    undefine_macro: names of macros, undefined before the source
+    include_path: folders, searched in this order
+    use_bundled_headers: The headers of CUDA that NVRTC carries instead of an installed toolkit's; NVRTC writes them
+        once into nvrtc-headers-VERSION in the folder of a default ProgramCache (NVRTC 13.3 or newer).
+    pre_include: headers included before the source
+    no_source_include: do not search the program's own (or the current) directory
+    std: "c++03", "c++11", "c++14", "c++17", "c++20"
+    builtin_move_forward: std::move and std::forward are built in
+    builtin_initializer_list: std::initializer_list is built in
+    disable_warnings: no warnings at all
+    restrict: all kernel pointers are restrict
+    device_as_default_execution_space: what is not marked is __device__
+    device_int128: __int128 in device code
+    optimization_info: "inline": remarks on what is inlined
+    no_display_error_number: messages without their numbers
+    diag_error: diagnostics to make errors
+    diag_suppress: diagnostics to silence
+    diag_warn: diagnostics to make warnings
+    brief_diagnostics: messages without the source's line
+    time: C++ source: CSV file to append compile times to. PTX source: True, for times in the log.
+    split_compile: threads, 0 = one per CPU
+    fdevice_syntax_only: check only: nothing is generated, so compile() refuses it
+    minimal: fewer things built into the language, to compile faster
+    no_cache: the compiler's and linker's own cache, not ProgramCache (NVRTC 12.9 or newer)
+    fdevice_time_trace: JSON file for a trace of the compile
+    device_float128: __float128 in device code; needs sm_100 or newer
+    frandom_seed: what names that must be unique are made from
+    ofast_compile: "0", "min", "mid" or "max"
+    pch: automatic precompiled headers (NVRTC 12.8 or newer)
+    create_pch: file to write (NVRTC 12.8 or newer)
+    use_pch: file to read (NVRTC 12.8 or newer)
+    pch_dir: folder of precompiled headers (NVRTC 12.8 or newer)
+    pch_verbose: say why a precompiled header is not used (NVRTC 12.8 or newer)
+    pch_messages: say when one is made or used (NVRTC 12.8 or newer)
+    instantiate_templates_in_pch: instantiate templates before a precompiled header is written (NVRTC 12.8 or newer)
+    extra_sources: (name, source) of further modules; NVVM source only
+    use_libdevice: NVVM source: link with libdevice (C++ always has it)
+    numba_debug: debug information for Numba (NVRTC 13.2 or newer)
+    headers: (name, text) to include; no file is needed
+    toolkit_headers: False: do not add the toolkit's own include folders
+    embed_ptx: False: leave the PTX out of a cubin
     """
 
     name: str | None = "default_program"
@@ -260,7 +317,7 @@ class ProgramOptions:
     debug: bool | None = None
     lineinfo: bool | None = None
     device_code_optimize: bool | None = None
-    ptxas_options: Flags | None = None
+    ptxas_options: str | Sequence[str] | None = None
     max_register_count: int | None = None
     ftz: bool | None = None
     prec_sqrt: bool | None = None
@@ -270,11 +327,11 @@ class ProgramOptions:
     extra_device_vectorization: bool | None = None
     link_time_optimization: bool | None = None
     gen_opt_lto: bool | None = None
-    define_macro: Macro | None = None
-    undefine_macro: Flags | None = None
-    include_path: Flags | None = None
+    define_macro: str | tuple[str, str] | Sequence[str | tuple[str, str]] | None = None
+    undefine_macro: str | Sequence[str] | None = None
+    include_path: str | Sequence[str] | None = None
     use_bundled_headers: bool | None = None
-    pre_include: Flags | None = None
+    pre_include: str | Sequence[str] | None = None
     no_source_include: bool | None = None
     std: str | None = None
     builtin_move_forward: bool | None = None
@@ -285,16 +342,16 @@ class ProgramOptions:
     device_int128: bool | None = None
     optimization_info: str | None = None
     no_display_error_number: bool | None = None
-    diag_error: Numbers | None = None
-    diag_suppress: Numbers | None = None
-    diag_warn: Numbers | None = None
+    diag_error: int | Sequence[int] | None = None
+    diag_suppress: int | Sequence[int] | None = None
+    diag_warn: int | Sequence[int] | None = None
     brief_diagnostics: bool | None = None
-    time: str | PathLike | bool | None = None
+    time: str | PathLike[str] | bool | None = None
     split_compile: int | None = None
     fdevice_syntax_only: bool | None = None
     minimal: bool | None = None
     no_cache: bool | None = None
-    fdevice_time_trace: str | PathLike | None = None
+    fdevice_time_trace: str | PathLike[str] | None = None
     device_float128: bool | None = None
     frandom_seed: str | None = None
     ofast_compile: str | None = None
@@ -328,9 +385,8 @@ class ProgramOptions:
         copy = object.__new__(ProgramOptions)
         fields = copy.__dict__
         fields.update(self.__dict__)
-        for name in _CONTAINERS:
-            value = fields[name]
-            if value is not None and not isinstance(value, str):
+        for name, value in self.__dict__.items():
+            if value is not None and not isinstance(value, (str, int)):
                 fields[name] = _copied(value)
         return copy
 
@@ -343,11 +399,6 @@ class ProgramOptions:
         if chosen != "nvvm":
             raise ValueError(f"Unknown backend {backend!r}: the backends are 'nvrtc' and 'nvvm'")
         return _seam.nvvm_flags(self, target)
-
-
-# The fields that may hold something that can change.
-_CONTAINERS = ("arch", "ptxas_options", "define_macro", "undefine_macro", "include_path", "pre_include", "diag_error",
-               "diag_suppress", "diag_warn", "extra_sources", "headers")  # fmt: skip
 
 
 def _copied(value):

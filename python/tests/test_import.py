@@ -1,6 +1,7 @@
 """Importing creates nothing and costs little."""
 
 import ast
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,12 @@ def test_stubs_name_what_there_is():
         for member in stubs[name].body:
             if isinstance(member, ast.FunctionDef) and not member.name.startswith("__"):
                 assert hasattr(value, member.name), f"{name}.{member.name} is in the stubs only"
+
+
+@pytest.mark.parametrize("options", [cucore.ProgramOptions, cucore.LinkerOptions])
+def test_every_option_is_documented(options):
+    for field in dataclasses.fields(options):
+        assert f"\n    {field.name}: " in options.__doc__, field.name
 
 
 def test_error_classes_form_one_hierarchy():

@@ -19,6 +19,7 @@ set(cucore_toolkit_sources
   option_faults.cpp
   program.cpp
   program_compile.cpp
+  program_option_table.cpp
   program_options.cpp
   program_options_validate.cpp
   diagnostic.cpp

@@ -13,6 +13,7 @@ set(cucore_toolkit_unit_sources
   unit/linker_test.cpp
   unit/object_code_bytes_test.cpp
   unit/nvvm_test.cpp
+  unit/option_keys_test.cpp
   unit/program_options_test.cpp
   unit/ptx_syntax_test.cpp
   unit/several_images_test.cpp
