@@ -14,6 +14,7 @@
 #include "src/detail/context_state.hpp"
 #include "src/detail/create.hpp"
 #include "src/driver/table.hpp"
+#include "src/settings.hpp"
 
 namespace cucore {
 namespace {
@@ -252,8 +253,8 @@ void Device::set_memory_resource(std::shared_ptr<MemoryResource> resource) const
 }
 
 const Stream& Device::default_stream() {
-  const char* text = std::getenv("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM");
-  const bool per_thread = text != nullptr && std::strtol(text, nullptr, 10) != 0;
+  const std::string number = setting(Setting::per_thread_default_stream);
+  const bool per_thread = std::strtol(number.c_str(), nullptr, 10) != 0;
   return per_thread ? Stream::per_thread_default() : Stream::legacy_default();
 }
 

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <future>
 #include <list>
 #include <map>
@@ -17,18 +16,15 @@
 #include "src/detail/object_code_payload.hpp"
 #include "src/detail/sha256.hpp"
 #include "src/program_cache_folder.hpp"
+#include "src/settings.hpp"
 
 namespace cucore {
 
 std::filesystem::path detail::default_cache_path() {
   namespace fs = std::filesystem;
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return fs::path(value != nullptr ? value : "");
-  };
-  if (const fs::path path = variable("CUCORE_CACHE_DIR"); !path.empty()) return path;
-  if (const fs::path path = variable("XDG_CACHE_HOME"); path.is_absolute()) return path / "cucore";
-  if (const fs::path path = variable("HOME"); !path.empty()) return path / ".cache" / "cucore";
+  if (const fs::path path = setting(Setting::cache_dir); !path.empty()) return path;
+  if (const fs::path path = setting(Setting::xdg_cache_home); path.is_absolute()) return path / "cucore";
+  if (const fs::path path = setting(Setting::home); !path.empty()) return path / ".cache" / "cucore";
   throw ValueError({.call = "ProgramCache",
                     .message = "no folder is given, and none of CUCORE_CACHE_DIR, XDG_CACHE_HOME and HOME is set",
                     .hint = "set path, or one of these variables"});

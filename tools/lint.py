@@ -15,6 +15,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import make_environment
 import make_options
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -97,8 +98,29 @@ def check_first_lines(problems):
 
 def check_made(problems):
     """What is made from a table is what the table says."""
-    for path in make_options.stale():
-        problems.append(f"{path}: is not what the option tables say: run tools/make_options.py")
+    for module in (make_options, make_environment):
+        for path in module.stale():
+            problems.append(f"{path}: is not what its tables say: run tools/{module.__name__}.py")
+
+
+# Who may read the environment: the files that read it by the tables of variables, and one with a reason.
+ENVIRONMENT = re.compile(r"\b(?:secure_)?getenv\b|\benviron\b")
+READS_ENVIRONMENT = {
+    "src/settings.cpp",
+    "cpu/runtime/settings.cpp",
+    "python/cucore/utils/_file_stream.py",  # Python alone, and takes a relative XDG_CACHE_HOME, unlike the core
+}
+
+
+def check_environment(problems):
+    """A variable of the product is a line of src/settings.def or cpu/runtime/settings.def."""
+    for path in tracked((*CPP, ".py")):
+        relative = path.relative_to(ROOT)
+        if relative.parts[0] not in ROOMS or "tests" in relative.parts or str(relative) in READS_ENVIRONMENT:
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if ENVIRONMENT.search(line):
+                problems.append(f"{relative}:{number}: reads the environment: make it a line of a settings.def")
 
 
 INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTILINE)
@@ -192,7 +214,16 @@ def check_tidy(problems):
 
 def main():
     problems = []
-    checks = [check_rooms, check_sizes, check_first_lines, check_made, check_format, check_ruff, check_tidy]
+    checks = [
+        check_rooms,
+        check_sizes,
+        check_first_lines,
+        check_made,
+        check_environment,
+        check_format,
+        check_ruff,
+        check_tidy,
+    ]
     for check in checks:
         before = len(problems)
         check(problems)

@@ -11,6 +11,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+import tables
+
 ROOT = Path(__file__).resolve().parent.parent
 TABLES = ROOT / "include/cucore/detail"
 WIDTH = 120
@@ -45,42 +47,12 @@ class Option:
         self.what = what
 
 
-def split(arguments):
-    """What the commas outside brackets and texts separate."""
-    parts, depth, start, quoted, at = [], 0, 0, False, 0
-    while at < len(arguments):
-        char = arguments[at]
-        if quoted and char == "\\":
-            at += 1
-        elif char == '"':
-            quoted = not quoted
-        elif not quoted and char in "([{":
-            depth += 1
-        elif not quoted and char in ")]}":
-            depth -= 1
-        elif not quoted and char == "," and depth == 0:
-            parts.append(arguments[start:at].strip())
-            start = at + 1
-        at += 1
-    return [*parts, arguments[start:].strip()]
-
-
-def text(literals):
-    """Adjacent C strings as one text."""
-    parts = re.findall(r'"((?:[^"\\]|\\.)*)"', literals)
-    return "".join(parts).replace('\\"', '"')
-
-
 def read(name, backends):
     """The name's default and documentation, and the options, of one table."""
-    lines = [line for line in (TABLES / name).read_text().splitlines() if not line.startswith(("//", "#"))]
-    source = "\n".join(lines)
-    calls = re.findall(r"^(NAME|OPTION)\((.*?)\)\n(?=NAME|OPTION|\Z)", source + "\n", re.MULTILINE | re.DOTALL)
     options = []
-    for macro, arguments in calls:
-        parts = split(arguments)
+    for macro, parts in tables.lines(TABLES / name):
         if macro == "NAME":
-            default, what = text(parts[0]), text(parts[1])
+            default, what = tables.text(parts[0]), tables.text(parts[1])
             continue
         member, kind, _check, *columns, since, _key, literals = parts
         if len(columns) != len(backends) or kind not in KINDS:
@@ -92,7 +64,7 @@ def read(name, backends):
                 kind,
                 dict(zip(backends, columns)),
                 f"{version[1]}.{version[2]}" if version else None,
-                text(literals),
+                tables.text(literals),
             )
         )
     return default, what, options

@@ -10,7 +10,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -20,9 +19,12 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/runtime/settings.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
+using cucore::cpu::runtime::is_set_to, cucore::cpu::runtime::Setting, cucore::cpu::runtime::setting;
 
 /// The folder of this library.
 fs::path own_folder() {
@@ -34,8 +36,8 @@ fs::path own_folder() {
 
 std::vector<fs::path> search_path() {
   std::vector<fs::path> folders;
-  const char* const variable = std::getenv("LD_LIBRARY_PATH");
-  std::string_view rest = variable ? variable : "";
+  const std::string listed = setting(Setting::library_path).value_or("");
+  std::string_view rest = listed;
   while (!rest.empty()) {
     const std::size_t end = rest.find_first_of(":;");
     if (end != 0) folders.emplace_back(rest.substr(0, end));
@@ -63,10 +65,10 @@ std::vector<fs::path> package_folders() {
 fs::path find_real(const std::string& name, const fs::path& companions) {
   std::vector<fs::path> folders;
   for (const fs::path& packages : package_folders()) folders.push_back(packages / "nvidia/cu13/lib");
-  for (const char* const variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* const home = std::getenv(variable)) {
-      folders.emplace_back(fs::path(home) / "lib64");
-      folders.emplace_back(fs::path(home) / "lib");
+  for (const Setting toolkit : {Setting::cuda_home, Setting::cuda_path})
+    if (const auto home = setting(toolkit)) {
+      folders.emplace_back(fs::path(*home) / "lib64");
+      folders.emplace_back(fs::path(*home) / "lib");
     }
   for (fs::path& folder : search_path()) folders.push_back(std::move(folder));
   folders.emplace_back("/usr/local/cuda/lib64");
@@ -183,8 +185,7 @@ void load(const std::string& name, const fs::path& companions) {
 
 __attribute__((constructor)) void load_companions() {
   try {
-    const char* const wanted = std::getenv("CUCORE_CPU_COMPANIONS");
-    if (wanted && !std::strcmp(wanted, "0")) return;
+    if (is_set_to(Setting::companions, "0")) return;
     const fs::path folder = own_folder();
     bool is_on_path = false;
     std::error_code error;

@@ -12,6 +12,7 @@
 
 #include "cpu/api/entry.hpp"
 #include "cpu/runtime/device.hpp"
+#include "cpu/runtime/settings.hpp"
 
 using namespace cucore::cpu::api;
 namespace runtime = cucore::cpu::runtime;
@@ -59,8 +60,8 @@ CUdevResource multiprocessors(CUdevice device, unsigned int count, unsigned int 
 unsigned int most_connections() {
   constexpr long kUsual = 8;
   constexpr long kMost = 32;
-  const char* const text = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");
-  const long number = text ? std::strtol(text, nullptr, 10) : kUsual;
+  const auto text = runtime::setting(runtime::Setting::max_connections);
+  const long number = text ? std::strtol(text->c_str(), nullptr, 10) : kUsual;
   return static_cast<unsigned int>(number < 1 ? kUsual : std::min(number, kMost));
 }
 

@@ -14,6 +14,7 @@
 #include "cpu/runtime/fault_reports.hpp"
 #include "cpu/runtime/grid.hpp"
 #include "cpu/runtime/process.hpp"
+#include "cpu/runtime/settings.hpp"
 
 namespace cucore::cpu::runtime::checker {
 
@@ -35,8 +36,8 @@ constexpr std::pair<std::string_view, std::uint32_t> kClasses[] = {
     {"", 0}};
 
 std::uint32_t classes_from_environment() {
-  const char* const text = std::getenv("CUCORE_CPU_CHECK");
-  std::string_view rest = text ? text : "";
+  const std::string text = setting(Setting::check).value_or("");
+  std::string_view rest = text;
   std::uint32_t found = 0;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find(','), rest.size());
@@ -54,24 +55,24 @@ std::uint32_t classes_from_environment() {
   return found;
 }
 
-std::optional<std::uint64_t> number(const char* name) {
-  const char* const text = std::getenv(name);
-  if (!text || !*text) return std::nullopt;
+std::optional<std::uint64_t> number(Setting which) {
+  const std::string text = setting(which).value_or("");
+  if (text.empty()) return std::nullopt;
   char* end = nullptr;
-  const std::uint64_t value = std::strtoull(text, &end, 0);
+  const std::uint64_t value = std::strtoull(text.c_str(), &end, 0);
   if (*end == '\0') return value;
-  std::fprintf(stderr, "cucore CPU device: %s: '%s' is no number\n", name, text);
+  std::fprintf(stderr, "cucore CPU device: %s: '%s' is no number\n", variable_of(which), text.c_str());
   return std::nullopt;
 }
 
 std::uint64_t limit() {
-  static const std::uint64_t most = number("CUCORE_CPU_CHECK_LIMIT").value_or(kDefaultLimit);
+  static const std::uint64_t most = number(Setting::check_limit).value_or(kDefaultLimit);
   return most;
 }
 
 /// CUCORE_CPU_CHECK_CONTINUE=1: the context gets no error.
 bool continues() {
-  static const bool value = number("CUCORE_CPU_CHECK_CONTINUE").value_or(0) != 0;
+  static const bool value = number(Setting::check_continue).value_or(0) != 0;
   return value;
 }
 
@@ -106,7 +107,7 @@ std::uint32_t classes() {
 }
 
 std::optional<std::uint64_t> seed() {
-  static const std::optional<std::uint64_t> value = number("CUCORE_CPU_CHECK_SEED");
+  static const std::optional<std::uint64_t> value = number(Setting::check_seed);
   return value;
 }
 

@@ -2,11 +2,10 @@
 #include "cpu/runtime/code_variants.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
 #include <utility>
 
 #include "cpu/runtime/checker.hpp"
+#include "cpu/runtime/settings.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -21,18 +20,11 @@ constexpr std::uint64_t kFewThreads = 2048;
 constexpr std::uint32_t kSmallBlock = 8;
 
 codegen::FormOfCode form_from_environment() {
-  const char* text = std::getenv("CUCORE_CPU_FORM");
-  const std::string_view form = text ? text : "";
+  const std::string form = setting(Setting::form).value_or("");
   if (form == "vector") return codegen::FormOfCode::Vector;
   if (form == "masked") return codegen::FormOfCode::Masked;
   if (form == "scalar") return codegen::FormOfCode::Scalar;
   return codegen::FormOfCode::Auto;
-}
-
-/// Whether a variable is 1.
-bool is_on(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value != nullptr && std::string_view(value) == "1";
 }
 
 bool is_for(const codegen::CompileOptions& options, const std::uint32_t (&block)[3]) {
@@ -42,14 +34,14 @@ bool is_for(const codegen::CompileOptions& options, const std::uint32_t (&block)
 }  // namespace
 
 std::string march_from_environment() {
-  const char* const text = std::getenv("CUCORE_CPU_MARCH");
-  return text == nullptr || std::string_view(text) == "native" ? "" : text;
+  const std::string march = setting(Setting::march).value_or("");
+  return march == "native" ? "" : march;
 }
 
 codegen::CompileOptions options_for(const std::uint32_t (&block)[3], std::uint64_t threads) {
   static const codegen::FormOfCode form = form_from_environment();
-  static const bool debug = is_on("CUCORE_CPU_DEBUG");
-  static const bool perf_map = is_on("CUCORE_CPU_PERF_MAP");
+  static const bool debug = is_set_to(Setting::debug, "1");
+  static const bool perf_map = is_set_to(Setting::perf_map, "1");
   const bool is_scalar = debug || checker::seed();  // what can have no vectors
   codegen::CompileOptions options{.form = is_scalar ? codegen::FormOfCode::Scalar : form,
                                   .debug = debug,

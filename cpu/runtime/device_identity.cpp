@@ -9,29 +9,24 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <sstream>
+
+#include "cpu/runtime/settings.hpp"
 
 namespace cucore::cpu::runtime {
 
-int number_from_environment(const char* name, int otherwise, int low, int high) {
-  const char* text = std::getenv(name);
-  if (!text || !*text) return otherwise;
-  char* end = nullptr;
-  const long value = std::strtol(text, &end, 10);
-  return *end == '\0' && value >= low && value <= high ? static_cast<int>(value) : otherwise;
-}
-
-int device_count_from_environment() { return number_from_environment("CUCORE_CPU_DEVICES", 1, 0, 64); }
+int device_count_from_environment() { return number_of(Setting::devices, 1, 0, 64); }
 
 std::vector<int> visible_devices() {
   const int count = device_count_from_environment();
-  const char* const listed = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::optional<std::string> listed = setting(Setting::visible_devices);
   std::vector<int> visible;
   if (!listed) {
     for (int index = 0; index < count; ++index) visible.push_back(index);
     return visible;
   }
-  std::istringstream entries(listed);
+  std::istringstream entries(*listed);
   for (std::string entry; std::getline(entries >> std::ws, entry, ',');) {
     std::vector<int> named;
     for (int index = 0; index < count; ++index)
@@ -46,13 +41,11 @@ std::vector<int> visible_devices() {
 
 int compute_capability_from_environment() {
   constexpr int kOwn = 90;
-  const char* text = std::getenv("CUCORE_CPU_COMPUTE_CAPABILITY");
-  if (!text) return kOwn;
   std::string digits;
-  for (const char* c = text; *c; ++c) {
-    if (*c >= '0' && *c <= '9')
-      digits += *c;
-    else if (*c != '.')
+  for (const char c : setting(Setting::compute_capability).value_or("")) {
+    if (c >= '0' && c <= '9')
+      digits += c;
+    else if (c != '.')
       return kOwn;
   }
   if (digits.size() < 2 || digits.size() > 3) return kOwn;

@@ -13,9 +13,6 @@ namespace cucore::cpu::runtime {
 /// The version of CUDA whose driver API this is, whatever headers it was built with.
 inline constexpr int kCudaVersion = 13050;
 
-/// The number in the variable `name` if it lies in [low, high], else `otherwise`.
-int number_from_environment(const char* name, int otherwise, int low, int high);
-
 /// How many devices the host has: CUCORE_CPU_DEVICES, 1 if not set. An index below counts them.
 int device_count_from_environment();
 

@@ -4,9 +4,9 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <string_view>
 
 #include "cpu/codegen/kernel_cache.hpp"
+#include "cpu/runtime/settings.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -15,18 +15,14 @@ namespace {
 std::atomic<std::size_t> compiled_kernels{0};
 std::atomic<std::size_t> loaded_kernels{0};
 
-/// Null for none. A program with more rights than its user takes no code from where the user says.
+/// Null for none.
 codegen::KernelCache* cache_of_environment() {
-  const auto variable = [](const char* name) {
-    const char* const value = secure_getenv(name);
-    return std::string_view(value ? value : "");
-  };
-  const std::string_view wanted = variable("CUCORE_CPU_CACHE");
+  const std::string wanted = setting(Setting::cache).value_or("");
   if (wanted == "0") return nullptr;
   std::filesystem::path folder = wanted;
   if (folder.empty()) {
-    const std::filesystem::path caches = variable("XDG_CACHE_HOME");
-    const std::filesystem::path home = variable("HOME");
+    const std::filesystem::path caches = setting(Setting::xdg_cache_home).value_or("");
+    const std::filesystem::path home = setting(Setting::home).value_or("");
     if (caches.is_absolute()) {
       folder = caches / "cucore" / "cpu-kernels";
     } else if (home.is_absolute()) {

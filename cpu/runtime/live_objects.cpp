@@ -11,12 +11,13 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
+
+#include "cpu/runtime/settings.hpp"
 
 namespace cucore::cpu::runtime::live_objects {
 namespace {
@@ -49,10 +50,7 @@ Registry& registry() {
 std::atomic<Origin> origin{nullptr};
 
 bool places_wanted() {
-  static const bool wanted = [] {
-    const char* text = std::getenv("CUCORE_CPU_REPORT_LEAKS");
-    return text != nullptr && std::strcmp(text, "1") == 0;
-  }();
+  static const bool wanted = is_set_to(Setting::report_leaks, "1");
   return wanted;
 }
 

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
 
 #include "cpu/runtime/checker.hpp"
@@ -17,6 +16,7 @@
 #include "cpu/runtime/faults.hpp"
 #include "cpu/runtime/live_objects.hpp"
 #include "cpu/runtime/logs.hpp"
+#include "cpu/runtime/settings.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -85,7 +85,7 @@ CUresult initialize(unsigned int flags) {
   const int capability = compute_capability_from_environment();
   for (const int index : visible)
     self.devices.push_back(std::make_unique<Device>(static_cast<int>(self.devices.size()), index, capability));
-  self.launches_block = number_from_environment("CUDA_LAUNCH_BLOCKING", 0, 0, 1) == 1;
+  self.launches_block = number_of(Setting::launch_blocking, 0, 0, 1) == 1;
   install_fault_handler();
   pthread_atfork(nullptr, nullptr, on_fork_in_child);
   ::on_exit(end, nullptr);  // not std::atexit, which goes the way of the destructors: api/no_destructors.cpp
@@ -106,8 +106,7 @@ const std::vector<std::unique_ptr<Device>>& devices() { return process().devices
 void report(std::string text) {
   Process& self = process();
   logs::add(text);
-  const char* destination = std::getenv("CUCORE_CPU_REPORT");
-  if (destination && !std::strcmp(destination, "stderr")) std::fprintf(stderr, "cucore CPU device: %s\n", text.c_str());
+  if (is_set_to(Setting::report, "stderr")) std::fprintf(stderr, "cucore CPU device: %s\n", text.c_str());
   const std::lock_guard lock(self.report_mutex);
   self.report = std::move(text);
 }

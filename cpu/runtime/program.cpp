@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -12,6 +11,7 @@
 #include "cpu/runtime/device.hpp"
 #include "cpu/runtime/image_source.hpp"
 #include "cpu/runtime/process.hpp"
+#include "cpu/runtime/settings.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -37,10 +37,7 @@ std::string list(const std::vector<codegen::Unsupported>& instructions, std::str
 
 /// CUCORE_CPU_STRICT=1, read once.
 bool is_strict() {
-  static const bool strict = [] {
-    const char* const value = std::getenv("CUCORE_CPU_STRICT");
-    return value && std::string_view(value) == "1";
-  }();
+  static const bool strict = is_set_to(Setting::strict, "1");
   return strict;
 }
 

@@ -1,7 +1,9 @@
 # Tests of parts of the runtime by themselves; what kernels and the driver's calls show of it is in api.cmake.
 add_executable(runtime_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/runtime_placement_test.cpp
-  ${PROJECT_SOURCE_DIR}/cpu/runtime/placement.cpp)
+  ${PROJECT_SOURCE_DIR}/cpu/tests/runtime_settings_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/runtime/placement.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/runtime/settings.cpp)
 cucore_test(runtime_tests)
 target_link_libraries(runtime_tests PRIVATE GTest::gtest_main)
 add_test(NAME runtime_tests COMMAND runtime_tests)

@@ -234,6 +234,8 @@ void bind_device(nb::module_& module) {
     if (!devices_asked.exchange(true)) tell_cpu_device_origins();
     return ordinal;
   });
+  module.def("_default_stream_is_per_thread",
+             [] { return without_gil([] { return &Device::default_stream() == &Stream::per_thread_default(); }); });
   module.def("_open_driver_version", []() -> std::optional<int> {
     if (!devices_asked) return std::nullopt;
     const DriverInfo info = without_gil([] { return driver_info(); });

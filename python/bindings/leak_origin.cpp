@@ -1,7 +1,7 @@
-// For CUCORE_CPU_REPORT_LEAKS=1 and CUCORE_CPU_CHECK: tells the CPU device the Python line on which an object is made.
+// Tells the CPU device the Python line on which an object is made, which it asks for where it is to report what is
+// alive.
 #include <dlfcn.h>
 
-#include <cstdlib>
 #include <string>
 
 #include "cucore/driver.hpp"
@@ -38,10 +38,6 @@ std::size_t python_place(char* text, std::size_t size) {
 }  // namespace
 
 void tell_cpu_device_origins() {
-  const char* wanted = std::getenv("CUCORE_CPU_REPORT_LEAKS");
-  const char* checked = std::getenv("CUCORE_CPU_CHECK");
-  const bool asks = (wanted != nullptr && std::string_view(wanted) == "1") || (checked != nullptr && *checked != 0);
-  if (!asks) return;
   const DriverInfo info = driver_info();
   if (info.kind != DriverKind::cpu) return;
   void* const library = dlopen(info.path.c_str(), RTLD_NOW | RTLD_NOLOAD);

@@ -1,6 +1,5 @@
 """Device: the devices of the driver in use, one object for each in each thread."""
 
-import os
 from operator import index
 
 from cucore import _seam
@@ -325,10 +324,7 @@ class Device:
         """LEGACY_DEFAULT_STREAM, or PER_THREAD_DEFAULT_STREAM if the environment variable
         CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM begins with a number other than 0.
         """
-        number = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM", "").lstrip()
-        if number.startswith(("-", "+")):
-            number = number[1:]
-        per_thread = number.lstrip("0").startswith(tuple("123456789"))
+        per_thread = _seam.default_stream_is_per_thread()
         return _seam.PER_THREAD_DEFAULT_STREAM if per_thread else _seam.LEGACY_DEFAULT_STREAM
 
     @property

@@ -74,6 +74,7 @@ create_surface_object = _core._create_surface_object
 create_texture_object = _core._create_texture_object
 current_context = _core._current_context
 current_device = _core._current_device
+default_stream_is_per_thread = _core._default_stream_is_per_thread
 device_can_access_peer = _core._device_can_access_peer
 device_compute_capability = _core._device_compute_capability
 device_count = _core._device_count

@@ -3,11 +3,11 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
 #include "cucore/error.hpp"
+#include "src/settings.hpp"
 
 namespace cucore::driver {
 namespace {
@@ -57,8 +57,7 @@ fs::path module_folder() {
 }  // namespace
 
 DeviceChoice device_choice() {
-  const char* text = std::getenv("CUCORE_DEVICE");
-  const std::string choice = text == nullptr ? "" : text;
+  const std::string choice = setting(Setting::device);
   if (choice.empty() || choice == "auto") return DeviceChoice::automatic;
   if (choice == "gpu") return DeviceChoice::gpu;
   if (choice == "cpu") return DeviceChoice::cpu;
@@ -94,7 +93,7 @@ std::vector<std::string> cpu_device_places() {
 }
 
 OpenLibrary open_cpu_device() {
-  if (const char* file = std::getenv("CUCORE_CPU_DRIVER"); file != nullptr && *file != '\0') {
+  if (const std::string file = setting(Setting::cpu_driver); !file.empty()) {
     OpenLibrary library = open_library(file);
     if (library.handle != nullptr && library.kind != DriverKind::cpu) {
       library.handle = nullptr;
@@ -118,9 +117,8 @@ OpenLibrary open_cpu_device() {
 namespace cucore {
 
 std::string cpu_driver_path() {
-  const char* named = std::getenv("CUCORE_CPU_DRIVER");
-  const auto places =
-      named != nullptr && *named != '\0' ? std::vector<std::string>{named} : driver::cpu_device_places();
+  const std::string named = setting(Setting::cpu_driver);
+  const auto places = named.empty() ? driver::cpu_device_places() : std::vector<std::string>{named};
   std::string searched;
   for (const std::string& place : places) {
     std::error_code error;

@@ -21,6 +21,7 @@
 #include "src/detail/demangle.hpp"
 #include "src/driver/trace_file.hpp"
 #include "src/driver/trace_spans.hpp"
+#include "src/settings.hpp"
 
 namespace cucore::driver::trace {
 namespace {
@@ -269,9 +270,9 @@ bool open_file(const char* path) {
 }  // namespace
 
 void attach(Table& table) {
-  const char* path = std::getenv("CUCORE_TRACE");
-  if (path == nullptr || *path == '\0') return;
-  static const bool opened = open_file(path);
+  const std::string path = setting(Setting::trace);
+  if (path.empty()) return;
+  static const bool opened = open_file(path.c_str());
   if (!opened) return;
   trace->driver = table;
 #define DRIVER_FUNCTION(name, version, parameters) attach_one<&Table::name>(table, #name, #parameters);

@@ -137,7 +137,7 @@ struct Nvvm {
 
 const Nvrtc* open_nvrtc(const std::vector<fs::path>& search_paths) {
   auto* nvrtc = new Nvrtc;
-  const std::vector<Place> candidates = places("CUCORE_NVRTC", search_paths);
+  const std::vector<Place> candidates = places(Setting::nvrtc, search_paths);
   Opened opened =
       open_first(candidates, {.stem = "libnvrtc", .names = sonames("libnvrtc", 0), .a_function = "nvrtcVersion"});
 #define NVRTC_FUNCTION(name, version, parameters) resolve(opened.handle, #name, nvrtc->table.name, &missing_##name);
@@ -154,9 +154,9 @@ const Nvrtc* open_nvrtc(const std::vector<fs::path>& search_paths) {
 }
 
 // The places for a library that should come from where NVRTC came from.
-std::vector<Place> places_beside(const ToolkitLibrary& nvrtc, const char* override_variable,
+std::vector<Place> places_beside(const ToolkitLibrary& nvrtc, Setting library,
                                  const std::vector<fs::path>& search_paths) {
-  std::vector<Place> candidates = places(override_variable, search_paths);
+  std::vector<Place> candidates = places(library, search_paths);
   if (!nvrtc.path.empty()) {
     const auto first = candidates.begin() + (candidates.front().file.empty() ? 0 : 1);
     candidates.insert(first, {.rule = "beside NVRTC", .folder = nvrtc.path.parent_path()});
@@ -167,7 +167,7 @@ std::vector<Place> places_beside(const ToolkitLibrary& nvrtc, const char* overri
 const NvJitLink* open_nvjitlink(const std::vector<fs::path>& search_paths, const ToolkitLibrary& nvrtc) {
   auto* link = new NvJitLink;
   Opened opened = open_first(
-      places_beside(nvrtc, "CUCORE_NVJITLINK", search_paths),
+      places_beside(nvrtc, Setting::nvjitlink, search_paths),
       {.stem = "libnvJitLink", .names = sonames("libnvJitLink", nvrtc.major), .a_function = "nvJitLinkCreate"});
 #define NVJITLINK_FUNCTION(name, version, parameters) resolve(opened.handle, #name, link->table.name, &missing_##name);
 #include "src/toolkit/functions.def"
@@ -189,7 +189,7 @@ const NvJitLink* open_nvjitlink(const std::vector<fs::path>& search_paths, const
 const Nvvm* open_nvvm(const std::vector<fs::path>& search_paths, const ToolkitLibrary& nvrtc) {
   auto* found = new Nvvm;
   Opened opened =
-      open_first(places_beside(nvrtc, "CUCORE_NVVM", search_paths),
+      open_first(places_beside(nvrtc, Setting::nvvm, search_paths),
                  {.stem = "libnvvm", .names = {"libnvvm.so.4"}, .a_function = "nvvmVersion", .folders = nvvm_folders});
 #define NVVM_FUNCTION(name, version, parameters) resolve(opened.handle, #name, found->table.name, &missing_##name);
 #include "src/toolkit/functions.def"

@@ -15,11 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const char* environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0' ? value : nullptr;
-}
-
 void add_root(std::vector<Place>& list, const std::string& rule, const fs::path& root) {
   list.push_back({.rule = rule, .folder = root / "lib64"});
   list.push_back({.rule = rule, .folder = root / "lib"});
@@ -80,15 +75,17 @@ int toolkit_version(const std::vector<fs::path>& headers) {
 
 }  // namespace
 
-std::vector<Place> places(const char* override_variable, const std::vector<fs::path>& search_paths) {
+std::vector<Place> places(Setting library, const std::vector<fs::path>& search_paths) {
   std::vector<Place> list;
-  if (const char* file = environment(override_variable)) list.push_back({.rule = override_variable, .file = file});
-  if (const char* root = environment("CUDA_HOME")) add_root(list, "CUDA_HOME", root);
+  if (const std::string file = setting(library); !file.empty()) {
+    list.push_back({.rule = variable_of(library), .file = file});
+  }
+  if (const std::string root = setting(Setting::cuda_home); !root.empty()) add_root(list, "CUDA_HOME", root);
   for (const fs::path& path : search_paths) {
     list.push_back({.rule = "search path", .folder = path});
     add_root(list, "search path", path);
   }
-  if (const char* root = environment("CUCORE_TOOLKIT_DIR")) {
+  if (const std::string root = setting(Setting::toolkit_dir); !root.empty()) {
     list.push_back({.rule = "CUCORE_TOOLKIT_DIR", .folder = root});
     add_root(list, "CUCORE_TOOLKIT_DIR", root);
   }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "src/settings.hpp"
+
 namespace cucore::toolkit {
 
 /// One place to look. A folder holds both libraries under their usual names; a file is one library by itself; neither
@@ -15,9 +17,9 @@ struct Place {
   std::filesystem::path file = {};
 };
 
-/// The places for the library that `override_variable` ("CUCORE_NVRTC", "CUCORE_NVJITLINK" or "CUCORE_NVVM") can name,
-/// as the rules in cucore/toolkit.hpp say.
-std::vector<Place> places(const char* override_variable, const std::vector<std::filesystem::path>& search_paths);
+/// The places for the library that `library` (Setting::nvrtc, nvjitlink or nvvm) can name, as the rules in
+/// cucore/toolkit.hpp say.
+std::vector<Place> places(Setting library, const std::vector<std::filesystem::path>& search_paths);
 
 /// The toolkit's header folders that belong to a library in `library_folder`, in the order to search them.
 std::vector<std::filesystem::path> headers_beside(const std::filesystem::path& library_folder);

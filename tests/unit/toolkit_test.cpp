@@ -38,7 +38,7 @@ TEST(toolkit, places_are_tried_in_the_documented_order) {
   const Variable nvrtc("CUCORE_NVRTC", "/one/libnvrtc.so");
   const Variable home("CUDA_HOME", "/two");
   const Variable root("CUCORE_TOOLKIT_DIR", "/four");
-  const auto places = toolkit::places("CUCORE_NVRTC", {"/three"});
+  const auto places = toolkit::places(Setting::nvrtc, {"/three"});
   ASSERT_GE(places.size(), 10U);
   EXPECT_EQ(places[0].file, "/one/libnvrtc.so");
   EXPECT_EQ(places[1].folder, "/two/lib64");
@@ -52,7 +52,7 @@ TEST(toolkit, unset_and_empty_variables_name_no_place) {
   const Variable nvrtc("CUCORE_NVRTC", "");
   const Variable home("CUDA_HOME", nullptr);
   const Variable root("CUCORE_TOOLKIT_DIR", nullptr);
-  for (const toolkit::Place& place : toolkit::places("CUCORE_NVRTC", {})) {
+  for (const toolkit::Place& place : toolkit::places(Setting::nvrtc, {})) {
     EXPECT_TRUE(place.rule == "toolkit of the build" || place.rule == "dynamic loader") << place.rule;
   }
 }
