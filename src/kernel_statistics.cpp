@@ -17,7 +17,7 @@ namespace cucore {
 namespace {
 
 // The text between the first pair of quotes at or after `at`.
-std::string_view quoted(std::string_view line, std::size_t at) {
+std::string_view quoted_name(std::string_view line, std::size_t at) {
   const std::size_t begin = line.find('\'', at);
   const std::size_t end = begin == std::string_view::npos ? begin : line.find('\'', begin + 1);
   return end == std::string_view::npos ? std::string_view() : line.substr(begin + 1, end - begin - 1);
@@ -54,12 +54,12 @@ class Reader {
     constexpr std::string_view kCompiling = "Compiling entry function '";
     constexpr std::string_view kProperties = "Function properties for ";
     if (const std::size_t at = line.find(kCompiling); at != std::string_view::npos) {
-      const std::string_view name = quoted(line, at);
-      open(name, quoted(line, at + kCompiling.size() + name.size() + 1));
+      const std::string_view name = quoted_name(line, at);
+      open(name, quoted_name(line, at + kCompiling.size() + name.size() + 1));
     } else if (const std::size_t place = line.find(kProperties); place != std::string_view::npos) {
       const std::string_view rest = line.substr(place + kProperties.size());
       if (rest.starts_with('\'')) {
-        open_linked(quoted(rest, 0));
+        open_linked(quoted_name(rest, 0));
       } else if (!current_ || kernels_[*current_].kernel != trimmed(rest)) {
         current_.reset();  // a function's own paragraph
       }

@@ -13,7 +13,7 @@ using toolkit::NvJitLinkHandle;
 using toolkit::NvJitLinkInput;
 using toolkit::NvJitLinkResult;
 
-NvJitLinkInput input_type(CodeType type) {
+NvJitLinkInput nvjitlink_input_type(CodeType type) {
   switch (type.value()) {
     case CodeType::ptx:
       return NvJitLinkInput::ptx;
@@ -88,7 +88,7 @@ class NvJitLinkSession final : public LinkSession {
   void add(const LinkInput& input) override {
     const toolkit::RunningCall running("nvJitLinkAddData");
     const bool ptx = input.type == CodeType(CodeType::ptx);  // a std::string ends with the NUL that PTX needs
-    require(toolkit::nvjitlink().nvJitLinkAddData(handle_, input_type(input.type), input.bytes.c_str(),
+    require(toolkit::nvjitlink().nvJitLinkAddData(handle_, nvjitlink_input_type(input.type), input.bytes.c_str(),
                                                   input.bytes.size() + (ptx ? 1 : 0), input.name.c_str()),
             "nvJitLinkAddData", ": input '" + input.name + "' (" + std::string(input.type.name()) + ")");
   }

@@ -18,7 +18,7 @@ namespace {
 
 bool is_virtual(const std::string& arch) { return arch.starts_with("compute_"); }
 
-[[noreturn]] void refuse(const std::string& message, const std::string& hint) {
+[[noreturn]] void refuse_compile(const std::string& message, const std::string& hint) {
   throw ValueError({.call = "Program::compile", .message = message, .hint = hint});
 }
 
@@ -47,34 +47,34 @@ void check_target(SourceType source, CodeType target, const ProgramOptions& o) {
                          (target == CodeType(CodeType::cubin) && backend.cubin) ||
                          (target == CodeType(CodeType::ltoir) && backend.ltoir);
   if (!supported) {
-    refuse("Unsupported target_type=\"" + word + "\" for " + backend.name,
-           std::string("use one of ") + backend.targets);
+    refuse_compile("Unsupported target_type=\"" + word + "\" for " + backend.name,
+                   std::string("use one of ") + backend.targets);
   }
   const bool lto = o.link_time_optimization.value_or(false);
   if (target == CodeType(CodeType::cubin) && is_virtual(*o.arch)) {
-    refuse("no cubin can be made for arch='" + *o.arch + "', which is a virtual architecture",
-           "use arch='sm_" + o.arch->substr(8) + "', or compile to ptx");
+    refuse_compile("no cubin can be made for arch='" + *o.arch + "', which is a virtual architecture",
+                   "use arch='sm_" + o.arch->substr(8) + "', or compile to ptx");
   }
   const bool from_ptx = source == SourceType(SourceType::ptx);
   if (lto && (from_ptx ? target == CodeType(CodeType::ptx) : target != CodeType(CodeType::ltoir))) {
-    refuse("link_time_optimization=true gives LTO-IR, not " + word,
-           from_ptx ? "compile to cubin" : "compile to ltoir, or leave link_time_optimization unset");
+    refuse_compile("link_time_optimization=true gives LTO-IR, not " + word,
+                   from_ptx ? "compile to cubin" : "compile to ltoir, or leave link_time_optimization unset");
   }
   if (o.fdevice_syntax_only.value_or(false)) {
-    refuse("fdevice_syntax_only=true generates no code, so there is nothing to return",
-           "leave it unset; an NvrtcError tells of syntax errors as well");
+    refuse_compile("fdevice_syntax_only=true generates no code, so there is nothing to return",
+                   "leave it unset; an NvrtcError tells of syntax errors as well");
   }
 }
 
 void check_target_of_several(SourceType source, CodeType target, const ProgramOptions& o) {
   if (target != CodeType(CodeType::cubin) && target != CodeType(CodeType::fatbin)) {
-    refuse("Unsupported target_type=\"" + std::string(target.name()) + "\" for several architectures",
-           "compile to cubin or fatbin, or set one architecture");
+    refuse_compile("Unsupported target_type=\"" + std::string(target.name()) + "\" for several architectures",
+                   "compile to cubin or fatbin, or set one architecture");
   }
   for (const std::string& arch : o.archs) {
     if (source == SourceType(SourceType::ptx) && is_virtual(arch)) {
-      refuse("PTX cannot be compiled for arch='" + arch + "', which is a virtual architecture",
-             "leave it out: the source itself is kept for other devices unless embed_ptx is false");
+      refuse_compile("PTX cannot be compiled for arch='" + arch + "', which is a virtual architecture",
+                     "leave it out: the source itself is kept for other devices unless embed_ptx is false");
     }
     ProgramOptions one = o;
     one.arch = arch;
@@ -157,7 +157,8 @@ const ProgramOptions& Program::State::checked(const char* call, CodeType target,
   }
   for (const std::string& expression : name_expressions) {
     if (expression.empty() || expression.find('\0') != std::string::npos) {
-      refuse("a name expression is empty or has a NUL character", "name a kernel or variable, e.g. 'axpy<float>'");
+      refuse_compile("a name expression is empty or has a NUL character",
+                     "name a kernel or variable, e.g. 'axpy<float>'");
     }
   }
   if (is_source(target)) return options;

@@ -14,33 +14,33 @@
 namespace cucore {
 namespace {
 
-using Numbers = std::vector<std::int64_t>;
+using MapNumbers = std::vector<std::int64_t>;
 
-[[noreturn]] void refuse(const char* call, std::string message, std::string hint = {}) {
+[[noreturn]] void refuse_map(const char* call, std::string message, std::string hint = {}) {
   detail::refuse(std::string("TensorMap::") + call, std::move(message), std::move(hint));
 }
 
 void check_address(const char* call, DevicePointer address) {
   if (address % 16 == 0) return;
-  refuse(call, "the address " + hexadecimal(address) + " is not aligned to 16 bytes");
+  refuse_map(call, "the address " + hexadecimal(address) + " is not aligned to 16 bytes");
 }
 
 // One number for each axis, in a range.
-void check_numbers(const char* call, const char* what, const Numbers& numbers, std::size_t count, std::int64_t least,
+void check_numbers(const char* call, const char* what, const MapNumbers& numbers, std::size_t count, std::int64_t least,
                    std::int64_t most) {
   if (numbers.size() != count) {
-    refuse(call, std::string(what) + " must have " + std::to_string(count) + " elements, not " +
-                     std::to_string(numbers.size()));
+    refuse_map(call, std::string(what) + " must have " + std::to_string(count) + " elements, not " +
+                         std::to_string(numbers.size()));
   }
   for (std::size_t i = 0; i < count; ++i) {
     if (numbers[i] >= least && numbers[i] <= most) continue;
-    refuse(call, std::string(what) + "[" + std::to_string(i) + "] must be from " + std::to_string(least) + " to " +
-                     std::to_string(most) + ", not " + std::to_string(numbers[i]));
+    refuse_map(call, std::string(what) + "[" + std::to_string(i) + "] must be from " + std::to_string(least) + " to " +
+                         std::to_string(most) + ", not " + std::to_string(numbers[i]));
   }
 }
 
 template <class To>
-std::vector<To> reversed(const Numbers& numbers) {
+std::vector<To> reversed(const MapNumbers& numbers) {
   std::vector<To> made(numbers.size());
   std::ranges::transform(numbers.rbegin(), numbers.rend(), made.begin(),
                          [](std::int64_t number) { return static_cast<To>(number); });
@@ -61,11 +61,12 @@ struct Geometry {
            const TensorMapOptions& options, std::size_t least_rank) {
     rank = static_cast<unsigned>(layout.rank());
     if (rank < least_rank || rank > 5) {
-      refuse(call, "the tensor must have " + std::to_string(least_rank) + " to 5 axes, not " + std::to_string(rank));
+      refuse_map(call,
+                 "the tensor must have " + std::to_string(least_rank) + " to 5 axes, not " + std::to_string(rank));
     }
     if (element_bytes(type) != layout.itemsize()) {
-      refuse(call, "elements of " + std::to_string(layout.itemsize()) + " bytes cannot be of a type of " +
-                       std::to_string(element_bytes(type)));
+      refuse_map(call, "elements of " + std::to_string(layout.itemsize()) + " bytes cannot be of a type of " +
+                           std::to_string(element_bytes(type)));
     }
     const DevicePointer start = base + static_cast<DevicePointer>(layout.slice_offset_in_bytes());
     check_address(call, start);
@@ -73,30 +74,30 @@ struct Geometry {
     check_numbers(call, "the shape", layout.shape(), rank, 1, std::int64_t{1} << 32);
     shape = reversed<std::uint64_t>(layout.shape());
     check_strides(call, layout, options.interleave == TensorMapInterleave::bytes_32 ? 32 : 16);
-    Numbers steps = options.element_strides;
+    MapNumbers steps = options.element_strides;
     if (steps.empty()) steps.assign(rank, 1);
     check_numbers(call, "element_strides", steps, rank, 1, 8);
     element_strides = reversed<unsigned>(steps);
     if (options.interleave != TensorMapInterleave::none && rank < 3) {
-      refuse(call, "interleave needs a tensor of 3 axes or more");
+      refuse_map(call, "interleave needs a tensor of 3 axes or more");
     }
     if (options.oob_fill == TensorMapOobFill::nan && !is_floating(type)) {
-      refuse(call, "elements that are whole numbers cannot be filled with NaN");
+      refuse_map(call, "elements that are whole numbers cannot be filled with NaN");
     }
   }
 
   void check_strides(const char* call, const StridedLayout& layout, std::int64_t multiple) {
-    Numbers bytes = layout.strides_in_bytes();
+    MapNumbers bytes = layout.strides_in_bytes();
     if (bytes.back() != layout.itemsize() && layout.shape().back() != 1) {
-      refuse(call, "the innermost axis must have stride 1, not " + std::to_string(layout.strides().back()));
+      refuse_map(call, "the innermost axis must have stride 1, not " + std::to_string(layout.strides().back()));
     }
     bytes.pop_back();
     for (const std::int64_t stride : bytes) {
       if (stride >= 0 && stride % multiple == 0 && stride < std::int64_t{1} << 40) continue;
-      refuse(call,
-             "a stride of " + std::to_string(stride) + " bytes is not a multiple of " + std::to_string(multiple) +
-                 " below 2^40",
-             "pad the rows of the tensor");
+      refuse_map(call,
+                 "a stride of " + std::to_string(stride) + " bytes is not a multiple of " + std::to_string(multiple) +
+                     " below 2^40",
+                 "pad the rows of the tensor");
     }
     strides = reversed<std::uint64_t>(bytes);
   }
@@ -131,12 +132,13 @@ TensorMap TensorMap::tiled(DevicePointer address, const StridedLayout& layout, T
   check_numbers("tiled", "box_dim", box, tensor.rank, 1, 256);
   const std::int64_t line = box.back() * layout.itemsize();
   if (options.interleave == TensorMapInterleave::none && line % 16 != 0) {
-    refuse("tiled", "the innermost axis of the box has " + std::to_string(line) + " bytes, which is no multiple of 16");
+    refuse_map("tiled",
+               "the innermost axis of the box has " + std::to_string(line) + " bytes, which is no multiple of 16");
   }
   const std::int64_t span = 16 << static_cast<int>(options.swizzle);
   if (options.swizzle != TensorMapSwizzle::none && line > span) {
-    refuse("tiled", "the innermost axis of the box has " + std::to_string(line) + " bytes, more than the " +
-                        std::to_string(span) + " that are swizzled");
+    refuse_map("tiled", "the innermost axis of the box has " + std::to_string(line) + " bytes, more than the " +
+                            std::to_string(span) + " that are swizzled");
   }
   const std::vector<unsigned> extents = reversed<unsigned>(box);
   TensorMap made;

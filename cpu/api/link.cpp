@@ -20,7 +20,7 @@ CUresult of_link(CUlinkState handle, F&& call) {
   });
 }
 
-int capability() { return runtime::devices().front()->capability(); }
+int target_capability() { return runtime::devices().front()->capability(); }
 
 }  // namespace
 
@@ -45,7 +45,8 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, size_
 
 CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t size, const char* name,
                           unsigned int, CUjit_option*, void**) {
-  return of_link(state, [&](runtime::LinkState& link) { return link.add(type, data, size, name, capability()); });
+  return of_link(state,
+                 [&](runtime::LinkState& link) { return link.add(type, data, size, name, target_capability()); });
 }
 
 CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned int numOptions,
@@ -60,7 +61,7 @@ CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* pa
     std::ifstream file(path, std::ios::binary);
     const std::string data{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     if (!file.is_open() || file.bad()) return CUDA_ERROR_FILE_NOT_FOUND;
-    return link.add(type, data.data(), data.size(), path, capability());
+    return link.add(type, data.data(), data.size(), path, target_capability());
   });
 }
 

@@ -15,7 +15,7 @@ using runtime::Allocation;
 
 namespace {
 
-std::uintptr_t as_address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+std::uintptr_t address_number(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
 CUresult allocate_host(void** pp, size_t bytesize, unsigned int flags) {
   constexpr unsigned int kKnown = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
@@ -118,26 +118,27 @@ CUresult cuMemAllocHost(void** pp, unsigned int bytesize) { return allocate_host
 CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned int Flags) { return allocate_host(pp, bytesize, Flags); }
 
 CUresult cuMemFreeHost(void* p) {
-  return with_context([&](Context& context) { return runtime::free_host(context, as_address(p)); });
+  return with_context([&](Context& context) { return runtime::free_host(context, address_number(p)); });
 }
 
 CUresult cuMemHostRegister(void* p, size_t bytesize, unsigned int Flags) {
   return cuMemHostRegister_v2(p, bytesize, Flags);
 }
 CUresult cuMemHostRegister_v2(void* p, size_t bytesize, unsigned int Flags) {
-  return in_context([&](Context& context) { return runtime::register_host(context, as_address(p), bytesize, Flags); });
+  return in_context(
+      [&](Context& context) { return runtime::register_host(context, address_number(p), bytesize, Flags); });
 }
 
 CUresult cuMemHostUnregister(void* p) {
-  return with_context([&](Context&) { return runtime::unregister_host(as_address(p)); });
+  return with_context([&](Context&) { return runtime::unregister_host(address_number(p)); });
 }
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* pdptr, void* p, unsigned int Flags) {
   return in_context([&](Context&) {
     if (!pdptr || Flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    const auto allocation = runtime::find_allocation(as_address(p));
+    const auto allocation = runtime::find_allocation(address_number(p));
     if (!allocation || allocation->kind == Allocation::Kind::Device) return CUDA_ERROR_INVALID_VALUE;
-    *pdptr = as_address(p);
+    *pdptr = address_number(p);
     return CUDA_SUCCESS;
   });
 }
@@ -145,7 +146,7 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* pdptr, void* p, unsigned int 
 CUresult cuMemHostGetFlags(unsigned int* pFlags, void* p) {
   return in_context([&](Context&) {
     if (!pFlags) return CUDA_ERROR_INVALID_VALUE;
-    const auto allocation = runtime::find_allocation(as_address(p));
+    const auto allocation = runtime::find_allocation(address_number(p));
     if (!allocation || (allocation->kind != Allocation::Kind::Host && allocation->kind != Allocation::Kind::Registered))
       return CUDA_ERROR_INVALID_VALUE;
     *pFlags = allocation->flags | CU_MEMHOSTALLOC_DEVICEMAP;  // with unified addressing all of it is mapped

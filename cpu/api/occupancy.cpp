@@ -14,7 +14,7 @@ using runtime::Function;
 namespace {
 
 template <class F>
-CUresult of_function(CUfunction handle, F&& call) {
+CUresult of_queried_function(CUfunction handle, F&& call) {
   return in_context([&](Context& context) {
     std::shared_ptr<Function> function;
     const CUresult result = runtime::find_function(context, handle, &function);
@@ -31,7 +31,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* numBlocks, CUfunction 
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlocks, CUfunction func, int blockSize,
                                                               size_t dynamicSMemSize, unsigned int flags) {
-  return of_function(func, [&](Function& function) {
+  return of_queried_function(func, [&](Function& function) {
     if (!numBlocks || blockSize <= 0 || (flags & ~1u) != 0) return CUDA_ERROR_INVALID_VALUE;
     *numBlocks = function.max_active_blocks(static_cast<std::uint32_t>(blockSize), dynamicSMemSize);
     return CUDA_SUCCESS;
@@ -48,7 +48,7 @@ CUresult cuOccupancyMaxPotentialBlockSize(int* minGridSize, int* blockSize, CUfu
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockSize, CUfunction func,
                                                    CUoccupancyB2DSize blockSizeToDynamicSMemSize,
                                                    size_t dynamicSMemSize, int blockSizeLimit, unsigned int flags) {
-  return of_function(func, [&](Function& function) {
+  return of_queried_function(func, [&](Function& function) {
     if (!minGridSize || !blockSize || blockSizeLimit < 0 || (flags & ~1u) != 0) return CUDA_ERROR_INVALID_VALUE;
     int largest = static_cast<int>(function.description().max_threads);
     if (blockSizeLimit != 0) largest = std::min(largest, blockSizeLimit);
@@ -70,7 +70,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockS
 
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunction func, int numBlocks,
                                                  int blockSize) {
-  return of_function(func, [&](Function& function) {
+  return of_queried_function(func, [&](Function& function) {
     if (!dynamicSmemSize || numBlocks <= 0 || blockSize <= 0) return CUDA_ERROR_INVALID_VALUE;
     const auto threads = static_cast<std::uint32_t>(blockSize);
     if (function.max_active_blocks(threads, 0) < numBlocks) return CUDA_ERROR_INVALID_VALUE;
@@ -82,7 +82,7 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunc
 }
 
 CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func, const CUlaunchConfig* config) {
-  return of_function(func, [&](Function& function) {
+  return of_queried_function(func, [&](Function& function) {
     if (!numClusters || !config || (config->numAttrs != 0 && !config->attrs)) return CUDA_ERROR_INVALID_VALUE;
     const runtime::LaunchRequest request = runtime::request_of(*config, nullptr, nullptr);
     std::uint32_t size = 0;
@@ -97,7 +97,7 @@ CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func, const C
 }
 
 CUresult cuOccupancyMaxPotentialClusterSize(int* clusterSize, CUfunction func, const CUlaunchConfig* config) {
-  return of_function(func, [&](Function& function) {
+  return of_queried_function(func, [&](Function& function) {
     if (!clusterSize || !config) return CUDA_ERROR_INVALID_VALUE;
     const int blocks =
         function.max_active_blocks(config->blockDimX * config->blockDimY * config->blockDimZ, config->sharedMemBytes);

@@ -17,7 +17,7 @@ constexpr const char* kFileName = "libcucore-cpu-compiler.so";
 constexpr const char* kEntryPoint = "cucore_cpu_compiler";
 using EntryPoint = const CompilerLibrary* (*)();
 
-const CompilerLibrary* open(std::string& error) {
+const CompilerLibrary* open_library(std::string& error) {
   const std::string& path = compiler_library_path();
   // LLVM's names stay out of everybody's way: the library exports one, and takes none of its own from others.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -42,7 +42,7 @@ const std::string& compiler_library_path() {
   // Never destroyed: a thread may still compile when the process ends.
   static const auto& path = *new std::string([]() -> std::string {
     Dl_info here{};
-    if (dladdr(reinterpret_cast<const void*>(&open), &here) == 0 || here.dli_fname == nullptr) return {};
+    if (dladdr(reinterpret_cast<const void*>(&open_library), &here) == 0 || here.dli_fname == nullptr) return {};
     std::error_code failed;
     const std::filesystem::path file = std::filesystem::canonical(here.dli_fname, failed);
     if (failed) return {};
@@ -55,7 +55,7 @@ const CompilerLibrary* open_compiler_library(std::string& error) {
   static auto& mutex = *new std::mutex;
   static const CompilerLibrary* opened = nullptr;
   const std::lock_guard lock(mutex);
-  if (opened == nullptr) opened = open(error);
+  if (opened == nullptr) opened = open_library(error);
   return opened;
 }
 

@@ -50,7 +50,7 @@ ControlFlow::ControlFlow(const ptx::Function& function) {
   }
 
   for (BlockId id = 0; id + 1 < blocks.size(); ++id) {
-    BasicBlock& block = blocks[id];
+    PtxBlock& block = blocks[id];
     const ptx::Instruction& last = function.body[block.end - 1];
     for (ptx::LabelId label : branch_targets(function, last)) block.successors.push_back(target(function, label));
     if (!is_terminator(last.opcode) || last.guard) block.successors.push_back(id + 1);

@@ -10,7 +10,7 @@ namespace cucore::cpu::codegen {
 
 using BlockId = std::uint32_t;
 
-struct BasicBlock {
+struct PtxBlock {
   std::uint32_t first = 0;  ///< index of its first instruction
   std::uint32_t end = 0;    ///< one past its last
   std::vector<BlockId> successors;
@@ -19,7 +19,7 @@ struct BasicBlock {
 /// Blocks in textual order; block 0 is the entry. The last one is empty and stands for the end of the body, where a
 /// thread returns.
 struct ControlFlow {
-  std::vector<BasicBlock> blocks;
+  std::vector<PtxBlock> blocks;
   std::vector<BlockId> block_at;  ///< by instruction index (body.size() included): the block that holds it
 
   explicit ControlFlow(const ptx::Function& function);

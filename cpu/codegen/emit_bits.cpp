@@ -15,10 +15,10 @@ namespace {
 
 Value* operand(FunctionEmitter& f, const Instruction& i, std::size_t n) { return f.source(i.operands[n], i.type()); }
 
-unsigned width_of(const Value* value) { return value->getType()->getIntegerBitWidth(); }
+unsigned bits_of(const Value* value) { return value->getType()->getIntegerBitWidth(); }
 
 Value* constant_like(FunctionEmitter& f, const Value* value, std::uint64_t number) {
-  return f.b.getInt(llvm::APInt(64, number).zextOrTrunc(width_of(value)));
+  return f.b.getInt(llvm::APInt(64, number).zextOrTrunc(bits_of(value)));
 }
 
 Value* resized(FunctionEmitter& f, Value* value, const Value* like) {
@@ -27,19 +27,19 @@ Value* resized(FunctionEmitter& f, Value* value, const Value* like) {
 
 /// value shifted, where an amount of the width or more shifts everything out.
 Value* shifted_left(FunctionEmitter& f, Value* value, Value* amount) {
-  Value* fits = f.b.CreateICmpULT(amount, constant_like(f, amount, width_of(value)));
+  Value* fits = f.b.CreateICmpULT(amount, constant_like(f, amount, bits_of(value)));
   Value* shifted = f.b.CreateShl(value, resized(f, amount, value));
   return f.b.CreateSelect(fits, shifted, constant_like(f, value, 0));
 }
 
 Value* shifted_right(FunctionEmitter& f, Value* value, Value* amount) {
-  Value* fits = f.b.CreateICmpULT(amount, constant_like(f, amount, width_of(value)));
+  Value* fits = f.b.CreateICmpULT(amount, constant_like(f, amount, bits_of(value)));
   Value* shifted = f.b.CreateLShr(value, resized(f, amount, value));
   return f.b.CreateSelect(fits, shifted, constant_like(f, value, 0));
 }
 
 Value* shifted_right_signed(FunctionEmitter& f, Value* value, Value* amount) {
-  Value* most = constant_like(f, amount, width_of(value) - 1);
+  Value* most = constant_like(f, amount, bits_of(value) - 1);
   Value* limited = f.intrinsic(llvm::Intrinsic::umin, {amount->getType()}, {amount, most});
   return f.b.CreateAShr(value, resized(f, limited, value));
 }
@@ -136,10 +136,10 @@ void emit_brev(FunctionEmitter& f, const Instruction& i) {
 void emit_bfind(FunctionEmitter& f, const Instruction& i) {
   Value* a = operand(f, i, 1);
   if (kind_of(i.type()) == TypeKind::Signed) {
-    a = f.b.CreateXor(a, f.b.CreateAShr(a, width_of(a) - 1));
+    a = f.b.CreateXor(a, f.b.CreateAShr(a, bits_of(a) - 1));
   }
   Value* distance = f.intrinsic(llvm::Intrinsic::ctlz, {a->getType()}, {a, f.b.getFalse()});
-  Value* found = i.has(M::Shiftamt) ? distance : f.b.CreateSub(constant_like(f, a, width_of(a) - 1), distance);
+  Value* found = i.has(M::Shiftamt) ? distance : f.b.CreateSub(constant_like(f, a, bits_of(a) - 1), distance);
   Value* none = f.b.CreateICmpEQ(a, constant_like(f, a, 0));
   Value* result = f.b.CreateSelect(none, f.b.getInt32(~0U), f.b.CreateZExtOrTrunc(found, f.b.getInt32Ty()));
   f.define(i.operands[0], result, Type::U32);
@@ -167,7 +167,7 @@ void emit_bfe(FunctionEmitter& f, const Instruction& i) {
   Value* field = f.b.CreateAnd(shifted_right(f, a, position), mask);
   if (kind_of(i.type()) == TypeKind::Signed) {
     Value* top = f.b.CreateSub(f.b.CreateAdd(position, length), f.b.getInt32(1));
-    top = f.intrinsic(llvm::Intrinsic::umin, {top->getType()}, {top, f.b.getInt32(width_of(a) - 1)});
+    top = f.intrinsic(llvm::Intrinsic::umin, {top->getType()}, {top, f.b.getInt32(bits_of(a) - 1)});
     Value* sign = f.b.CreateTrunc(f.b.CreateLShr(a, resized(f, top, a)), f.b.getInt1Ty());
     // Of the field's bits, those that lie beyond the operand are copies of the sign as well.
     Value* inside = shifted_right(f, llvm::Constant::getAllOnesValue(a->getType()), position);

@@ -139,7 +139,7 @@ void FunctionEmitter::describe_variables() {
 void FunctionEmitter::emit_block(BlockId id) {
   current_ = id;
   b.SetInsertPoint(blocks_[id]);
-  const BasicBlock& block = flow_.blocks[id];
+  const PtxBlock& block = flow_.blocks[id];
   if ((module.checks & check_class::kMemory) != 0)
     check_groups_ = find_check_groups(std::span(function.body).subspan(block.first, block.end - block.first));
   for (std::uint32_t i = block.first; i < block.end; ++i) emit_instruction(function.body[i]);

@@ -87,7 +87,7 @@ std::uint64_t enabled_state() {
   return std::uint64_t{high} << 32 | low;
 }
 
-class Words {
+class IdentityWords {
  public:
   void add(const void* words, std::size_t bytes) { text_.append(static_cast<const char*>(words), bytes); }
 
@@ -107,7 +107,7 @@ class Words {
 const std::string& host_identity() {
   // Never destroyed: a thread may still compile when the process ends.
   static const auto& identity = *new std::string([] {
-    Words words;
+    IdentityWords words;
     words.add_leaf(0, 0);
     words.add_leaf(1, 0, false);
     for (const std::uint32_t part : {0U, 1U, 2U}) words.add_leaf(7, part);

@@ -20,7 +20,7 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;  ///< of one object
 constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
 /// What pages hold decides how they are protected.
-enum Kind : std::size_t { Code, Constants, Data, Kinds };
+enum Kind : std::size_t { kCode, kConstants, kData, kKinds };
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -149,7 +149,7 @@ class LoadedObject::Loader {
     const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
     place_.assign(sections_.size(), kNowhere);
     std::uint64_t end = 0;
-    for (std::size_t kind = Code; kind < Kinds; ++kind) {
+    for (std::size_t kind = kCode; kind < kKinds; ++kind) {
       begin_[kind] = end = round_up(end, page);
       for (std::size_t i = 0; i < sections_.size(); ++i) {
         const Elf64_Shdr& each = sections_[i];
@@ -162,9 +162,9 @@ class LoadedObject::Loader {
         if (each.sh_size > kMostBytes - std::min(kMostBytes, end)) throw Malformed{"it is too large"};
         end += each.sh_size;
       }
-      if (kind == Code) stubs_ = reserve_at(end, stub_bytes_);
-      if (kind == Constants) table_ = reserve_at(end, table_bytes_);
-      if (kind == Code) loaded_.code_bytes_ = end;
+      if (kind == kCode) stubs_ = reserve_at(end, stub_bytes_);
+      if (kind == kConstants) table_ = reserve_at(end, table_bytes_);
+      if (kind == kCode) loaded_.code_bytes_ = end;
     }
     if (end > kMostBytes) throw Malformed{"it is too large"};
     loaded_.bytes_ = std::max(round_up(end, page), page);
@@ -180,8 +180,8 @@ class LoadedObject::Loader {
   }
 
   static Kind kind_of(const Elf64_Shdr& section) {
-    if ((section.sh_flags & SHF_EXECINSTR) != 0) return Code;
-    return (section.sh_flags & SHF_WRITE) != 0 ? Data : Constants;
+    if ((section.sh_flags & SHF_EXECINSTR) != 0) return kCode;
+    return (section.sh_flags & SHF_WRITE) != 0 ? kData : kConstants;
   }
 
   char* at(std::uint64_t offset) const { return static_cast<char*>(loaded_.memory_) + offset; }
@@ -267,8 +267,8 @@ class LoadedObject::Loader {
   }
 
   void protect() const {
-    const bool done = mprotect(at(begin_[Code]), begin_[Constants] - begin_[Code], PROT_READ | PROT_EXEC) == 0 &&
-                      mprotect(at(begin_[Constants]), begin_[Data] - begin_[Constants], PROT_READ) == 0;
+    const bool done = mprotect(at(begin_[kCode]), begin_[kConstants] - begin_[kCode], PROT_READ | PROT_EXEC) == 0 &&
+                      mprotect(at(begin_[kConstants]), begin_[kData] - begin_[kConstants], PROT_READ) == 0;
     if (!done) throw Malformed{"this process may not run code that it has made"};
   }
 
@@ -321,7 +321,7 @@ class LoadedObject::Loader {
   std::vector<Elf64_Shdr> sections_;
   std::vector<Symbol> symbols_;
   std::vector<std::uint64_t> place_;  ///< by section, in the memory
-  std::array<std::uint64_t, Kinds> begin_{};
+  std::array<std::uint64_t, kKinds> begin_{};
   std::uint64_t stub_bytes_ = 0, table_bytes_ = 0;
   std::uint64_t stubs_ = 0, table_ = 0;  ///< where they start in the memory
 };

@@ -18,11 +18,11 @@ namespace cucore::cpu::codegen::matrix_unit {
 
 namespace {
 
-constexpr std::uint32_t lanes_of_warp = 32;
+constexpr std::uint32_t kWarpLanes = 32;
 
 // ---- one product ---------------------------------------------------------------------------------------------------
 
-struct Multiplication {
+struct WarpMultiplication {
   MatrixForm form;
   const void* a;
   const void* b;
@@ -42,9 +42,9 @@ std::int64_t step(const MatrixForm& form, std::int32_t a, std::int32_t b, std::i
 
 /// Which row of B each stored element of a sparse A is multiplied with. Lanes that have ended bring no metadata.
 std::vector<std::uint32_t> rows_of_sparse(void* const* lanes, const MatrixForm& form) {
-  std::uint32_t metadata[lanes_of_warp] = {};
-  for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane)
-    if (lanes[lane] != nullptr) metadata[lane] = static_cast<const Multiplication*>(lanes[lane])->metadata;
+  std::uint32_t metadata[kWarpLanes] = {};
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane)
+    if (lanes[lane] != nullptr) metadata[lane] = static_cast<const WarpMultiplication*>(lanes[lane])->metadata;
   std::vector<std::uint32_t> rows;
   rows.reserve(std::size_t{form.m} * form.stored_k());
   for (std::uint32_t m = 0; m < form.m; ++m)
@@ -84,7 +84,7 @@ const std::vector<std::uint32_t>& places_of(const MatrixForm& form, MatrixRole r
   if (!places.empty()) return places;
   const std::uint32_t count = elements_of(form, role);
   const std::uint32_t columns = role == MatrixRole::A ? form.stored_k() : form.n;
-  for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane) {
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
     for (std::uint32_t index = 0; index < count; ++index) {
       const Place at = place_of(form, role, element, lane, index);
       places.push_back(at.row * columns + at.column);
@@ -99,7 +99,7 @@ void for_each_element(const MatrixForm& form, MatrixRole role, Element element, 
                       const Visit& visit) {
   const std::uint32_t count = elements_of(form, role);
   const std::uint32_t* place = places_of(form, role, element).data();
-  for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane, place += count) {
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane, place += count) {
     if (!chosen(lane)) continue;
     for (std::uint32_t index = 0; index < count; ++index) visit(lane, index, place[index]);
   }
@@ -109,7 +109,7 @@ void for_each_element(const MatrixForm& form, MatrixRole role, Element element, 
 template <typename Number, typename Chosen>
 void multiply_held(void* const* lanes, const MatrixForm& form, const Chosen& chosen) {
   using Sum = std::conditional_t<std::is_same_v<Number, double>, double, std::int64_t>;
-  const auto held = [&](std::uint32_t lane) { return static_cast<const Multiplication*>(lanes[lane]); };
+  const auto held = [&](std::uint32_t lane) { return static_cast<const WarpMultiplication*>(lanes[lane]); };
   const auto is_here = [&](std::uint32_t lane) { return chosen(lane) && lanes[lane] != nullptr; };
   std::vector<Number> a(std::size_t{form.m} * form.stored_k());
   std::vector<Number> b(std::size_t{form.k} * form.n);
@@ -147,11 +147,11 @@ void multiply_all(void* const* lanes, const MatrixForm& form) {
 }
 
 void* any_of(void* const* lanes) {
-  return *std::find_if(lanes, lanes + lanes_of_warp, [](const void* lane) { return lane != nullptr; });
+  return *std::find_if(lanes, lanes + kWarpLanes, [](const void* lane) { return lane != nullptr; });
 }
 
 void multiply_warp(void* const* lanes) {
-  const MatrixForm form = static_cast<const Multiplication*>(any_of(lanes))->form;
+  const MatrixForm form = static_cast<const WarpMultiplication*>(any_of(lanes))->form;
   if (is_integer(form.a())) {
     multiply_all<std::int32_t>(lanes, form);
   } else {
@@ -188,7 +188,7 @@ void for_each_transferred(const Transfer& own, std::uint32_t lane, const Visit& 
 }
 
 void transfer_warp(void* const* lanes) {
-  for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane) {
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
     if (lanes[lane] == nullptr) continue;
     const auto& own = *static_cast<const Transfer*>(lanes[lane]);
     const unsigned bits = bits_of(own.form.element);
@@ -208,7 +208,7 @@ void transfer(ThreadState* thread, Transfer& mine) {
   SelfChecks checks(thread, mine.loads ? check_access::kReads : check_access::kWrites, CheckedSpace::Generic, 1);
   if (checks.are_wanted()) {
     const unsigned bits = bits_of(mine.form.element);
-    for_each_transferred(mine, thread->linear % lanes_of_warp, [&](std::uint32_t, std::uint64_t element) {
+    for_each_transferred(mine, thread->linear % kWarpLanes, [&](std::uint32_t, std::uint64_t element) {
       checks.add(static_cast<const std::byte*>(mine.memory) + element * bits / 8, (bits + 7) / 8);
     });
     if (!checks.may_happen()) {
@@ -233,7 +233,7 @@ struct Rows {
 /// Lane 8 * m + r names row r of matrix m. Register m of lane l holds two neighbours in row l / 4 of matrix m, or in
 /// column l / 4 of it.
 void transfer_rows(void* const* lanes) {
-  for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane) {
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
     if (lanes[lane] == nullptr) continue;
     const auto& own = *static_cast<const Rows*>(lanes[lane]);
     for (std::uint32_t index = 0; index < 2 * own.matrices; ++index) {
@@ -257,7 +257,7 @@ struct Moved {
 };
 
 void transpose_warp(void* const* lanes) {
-  for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane) {
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
     if (lanes[lane] == nullptr) continue;
     auto& own = *static_cast<Moved*>(lanes[lane]);
     for (std::uint32_t index = 0; index < 2; ++index) {
@@ -274,7 +274,7 @@ void transpose_warp(void* const* lanes) {
 
 void multiply(ThreadState* thread, std::uint64_t form, const void* a, const void* b, const void* c, void* d,
               std::uint32_t metadata) {
-  Multiplication mine{std::bit_cast<MatrixForm>(form), a, b, c, d, metadata};
+  WarpMultiplication mine{std::bit_cast<MatrixForm>(form), a, b, c, d, metadata};
   cucpu_warp_together(thread, multiply_warp, &mine, form);
 }
 

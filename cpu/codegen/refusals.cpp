@@ -20,7 +20,7 @@ using T = ptx::Type;
 
 namespace {
 
-bool is_half(Type type) { return type == T::F16 || type == T::Bf16; }
+bool is_half_precision(Type type) { return type == T::F16 || type == T::Bf16; }
 bool is_packed_half(Type type) { return type == T::F16x2 || type == T::Bf16x2; }
 
 bool is_integer(Type type) { return kind_of(type) == TypeKind::Unsigned || kind_of(type) == TypeKind::Signed; }
@@ -121,12 +121,12 @@ const char* conversion(const Instruction& i) {
     return i.has(M::Rn) || i.has(M::Rz) ? nullptr : "needs .rn or .rz";
   }
   if (i.operands.size() != 2) return "operands";
-  if (i.has(M::Relu) && !(is_half(to) && from == T::F32)) return ".relu needs .f32 to a half";
+  if (i.has(M::Relu) && !(is_half_precision(to) && from == T::F32)) return ".relu needs .f32 to a half";
   if (is_integer(to) && is_integer(from)) return rounds || to_nearest_integer ? "rounding between integers" : nullptr;
   if (is_integer(to)) return to_nearest_integer ? nullptr : "needs .rni, .rzi, .rmi or .rpi";
   if (is_integer(from)) return rounds && !to_nearest_integer ? nullptr : "needs .rn, .rz, .rm or .rp";
   if (to == from) return rounds ? "rounding without narrowing" : nullptr;
-  const bool narrows = size_in_bytes(to) < size_in_bytes(from) || (is_half(to) && is_half(from));
+  const bool narrows = size_in_bytes(to) < size_in_bytes(from) || (is_half_precision(to) && is_half_precision(from));
   if (narrows && !rounds) return "needs .rn, .rz, .rm or .rp";
   return to_nearest_integer ? "rounds to an integer between different types" : nullptr;
 }

@@ -13,7 +13,7 @@ using llvm::Value;
 
 namespace {
 
-constexpr unsigned warp_lanes = 32;
+constexpr unsigned lanes_of_warp = 32;
 
 enum ShuffleMode : unsigned { Up, Down, Xor, Index };
 
@@ -66,15 +66,15 @@ void VectorEmitter::emit_meeting(llvm::CallInst& call) {
 void VectorEmitter::emit_shuffle(llvm::CallInst& call) {
   const auto mode = static_cast<unsigned>(llvm::cast<llvm::ConstantInt>(call.getArgOperand(1))->getZExtValue());
   if (!get(call.getArgOperand(5)).shape.is_same_in_chunk()) return refuse("a shuffle whose lanes name different masks");
-  const unsigned parts = warp_lanes / width_.lanes;
+  const unsigned parts = lanes_of_warp / width_.lanes;
   Wide result{Shape::varying(), {}};
-  llvm::Type* warp_type = llvm::FixedVectorType::get(b.getInt32Ty(), warp_lanes);
+  llvm::Type* warp_type = llvm::FixedVectorType::get(b.getInt32Ty(), lanes_of_warp);
   llvm::SmallVector<llvm::Constant*, 32> lanes;
-  for (unsigned lane = 0; lane < warp_lanes; ++lane) lanes.push_back(b.getInt32(lane));
+  for (unsigned lane = 0; lane < lanes_of_warp; ++lane) lanes.push_back(b.getInt32(lane));
   Value* own = llvm::ConstantVector::get(lanes);
   for (unsigned warp = 0; warp < width_.chunks / parts; ++warp) {
     auto whole = [&](Value* operand) -> Value* {
-      if (get(operand).shape.is_uniform()) return b.CreateVectorSplat(warp_lanes, first_lane(operand, 0));
+      if (get(operand).shape.is_uniform()) return b.CreateVectorSplat(lanes_of_warp, first_lane(operand, 0));
       std::vector<Value*> pieces;
       for (unsigned k = 0; k < parts; ++k) pieces.push_back(vector(operand, warp * parts + k));
       return llvm::concatenateVectors(b, pieces);
@@ -85,17 +85,17 @@ void VectorEmitter::emit_shuffle(llvm::CallInst& call) {
     Value* taken = nullptr;
     if (auto* fixed = llvm::dyn_cast<llvm::Constant>(from)) {
       llvm::SmallVector<int, 32> picks;
-      for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+      for (unsigned lane = 0; lane < lanes_of_warp; ++lane) {
         picks.push_back(static_cast<int>(
-            llvm::cast<llvm::ConstantInt>(fixed->getAggregateElement(lane))->getZExtValue() % warp_lanes));
+            llvm::cast<llvm::ConstantInt>(fixed->getAggregateElement(lane))->getZExtValue() % lanes_of_warp));
       }
       taken = b.CreateShuffleVector(values, picks);
     } else {
       auto* array = slot(warp_type, "shuffled");
       b.CreateStore(values, array);
       taken = llvm::PoisonValue::get(warp_type);
-      Value* safe = b.CreateAnd(b.CreateFreeze(from), llvm::ConstantInt::get(warp_type, warp_lanes - 1));
-      for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+      Value* safe = b.CreateAnd(b.CreateFreeze(from), llvm::ConstantInt::get(warp_type, lanes_of_warp - 1));
+      for (unsigned lane = 0; lane < lanes_of_warp; ++lane) {
         Value* at = b.CreateGEP(b.getInt32Ty(), array, b.CreateExtractElement(safe, lane));
         taken = b.CreateInsertElement(taken, b.CreateLoad(b.getInt32Ty(), at), lane);
       }
@@ -110,11 +110,11 @@ void VectorEmitter::emit_shuffle(llvm::CallInst& call) {
         Value* bits = b.CreateZExt(mask_[warp * parts + k], b.getInt32Ty());
         here = b.CreateOr(here, b.CreateShl(bits, k * width_.lanes));
       }
-      Value* bit = b.CreateLShr(b.CreateAnd(b.CreateVectorSplat(warp_lanes, here), members), from);
-      Value* gives = b.CreateTrunc(bit, llvm::FixedVectorType::get(b.getInt1Ty(), warp_lanes));
+      Value* bit = b.CreateLShr(b.CreateAnd(b.CreateVectorSplat(lanes_of_warp, here), members), from);
+      Value* gives = b.CreateTrunc(bit, llvm::FixedVectorType::get(b.getInt1Ty(), lanes_of_warp));
       taken = b.CreateSelect(gives, taken, values);
     }
-    llvm::Type* wide = llvm::FixedVectorType::get(b.getInt64Ty(), warp_lanes);
+    llvm::Type* wide = llvm::FixedVectorType::get(b.getInt64Ty(), lanes_of_warp);
     Value* both = b.CreateOr(b.CreateZExt(taken, wide),
                              b.CreateShl(b.CreateZExt(source.in_range, wide), llvm::ConstantInt::get(wide, 32)));
     for (unsigned k = 0; k < parts; ++k) {
@@ -131,7 +131,7 @@ void VectorEmitter::emit_vote(llvm::CallInst& call) {
   const auto mode = static_cast<unsigned>(llvm::cast<llvm::ConstantInt>(call.getArgOperand(1))->getZExtValue());
   Value* predicate = call.getArgOperand(2);
   if (!get(call.getArgOperand(3)).shape.is_same_in_chunk()) return refuse("a vote whose lanes name different masks");
-  const unsigned parts = warp_lanes / width_.lanes;
+  const unsigned parts = lanes_of_warp / width_.lanes;
   Wide result{shapes().of(&call), {}};
   for (unsigned warp = 0; warp < width_.chunks / parts; ++warp) {
     Value* votes = b.getInt32(0);

@@ -21,7 +21,7 @@ constexpr std::uint32_t threads_of_group = 128;
 constexpr std::uint32_t rows_of_warp = 16;
 
 /// What a thread brings.
-struct Multiplication {
+struct WarpgroupMultiplication {
   WarpgroupForm form;
   void* d;
   const void* a;
@@ -35,18 +35,18 @@ struct Multiplication {
 
 /// A matrix of `size` rows of A or columns of B, which lie in memory with their elements along k behind one another, or
 /// across it.
-SharedMatrix in_shared(const Multiplication& of, std::uint64_t descriptor, Element element, std::uint32_t size,
+SharedMatrix in_shared(const WarpgroupMultiplication& of, std::uint64_t descriptor, Element element, std::uint32_t size,
                        std::uint32_t k, bool across) {
   return {descriptor, of.window, across, bits_of(element), across ? k : size, across ? size : k};
 }
 
-SharedMatrix a_in_shared(const Multiplication& of) {
+SharedMatrix a_in_shared(const WarpgroupMultiplication& of) {
   const WarpgroupForm& form = of.form;
   return in_shared(of, of.a_descriptor, form.a(), WarpgroupForm::m, form.stored_k(),
                    form.has(WarpgroupForm::a_columns));
 }
 
-SharedMatrix b_in_shared(const Multiplication& of) {
+SharedMatrix b_in_shared(const WarpgroupMultiplication& of) {
   const WarpgroupForm& form = of.form;
   return in_shared(of, of.b_descriptor, form.b(), form.n, form.k, form.has(WarpgroupForm::b_rows));
 }
@@ -68,8 +68,8 @@ void for_each_in_shared(const SharedMatrix& matrix, const std::byte* shared, Ele
 
 /// A, row after row, as it is stored.
 template <typename Number>
-std::vector<Number> read_a(const Multiplication* const* threads) {
-  const Multiplication& any = *threads[0];
+std::vector<Number> read_a(const WarpgroupMultiplication* const* threads) {
+  const WarpgroupMultiplication& any = *threads[0];
   const WarpgroupForm& form = any.form;
   const std::uint32_t columns = form.stored_k();
   std::vector<Number> a(std::size_t{WarpgroupForm::m} * columns);
@@ -97,7 +97,7 @@ std::vector<Number> read_a(const Multiplication* const* threads) {
 
 /// B, row after row.
 template <typename Number>
-std::vector<Number> read_b(const Multiplication& any) {
+std::vector<Number> read_b(const WarpgroupMultiplication& any) {
   const WarpgroupForm& form = any.form;
   std::vector<Number> b(std::size_t{form.k} * form.n);
   const bool by_rows = form.has(WarpgroupForm::b_rows);
@@ -111,7 +111,7 @@ std::vector<Number> read_b(const Multiplication& any) {
 }
 
 /// Which row of B each stored element of A is multiplied with, row after row of A.
-std::vector<std::uint32_t> rows_of_b(const Multiplication* const* threads) {
+std::vector<std::uint32_t> rows_of_b(const WarpgroupMultiplication* const* threads) {
   const WarpgroupForm& form = threads[0]->form;
   const MatrixForm of_warp = form.of_warp();
   std::vector<std::uint32_t> rows;
@@ -128,7 +128,7 @@ std::vector<std::uint32_t> rows_of_b(const Multiplication* const* threads) {
 
 /// Calls visit(pattern at the thread's registers, index there, row, column) for every accumulator.
 template <typename Visit>
-void for_each_accumulator(const Multiplication* const* threads, const Visit& visit) {
+void for_each_accumulator(const WarpgroupMultiplication* const* threads, const Visit& visit) {
   const WarpgroupForm& form = threads[0]->form;
   const MatrixForm of_warp = form.of_warp();
   for (std::uint32_t thread = 0; thread < threads_of_group; ++thread) {
@@ -259,7 +259,7 @@ void add_row(const FloatRow& row, bool is_finite) {
 
 // ---- the product ---------------------------------------------------------------------------------------------------
 
-void multiply_floats(const Multiplication* const* threads) {
+void multiply_floats(const WarpgroupMultiplication* const* threads) {
   const WarpgroupForm& form = threads[0]->form;
   const FloatFactor a(form.a(), read_a<double>(threads));
   const FloatFactor b(form.b(), read_b<double>(*threads[0]));
@@ -282,7 +282,7 @@ void multiply_floats(const Multiplication* const* threads) {
   });
 }
 
-void multiply_integers(const Multiplication* const* threads) {
+void multiply_integers(const WarpgroupMultiplication* const* threads) {
   const WarpgroupForm& form = threads[0]->form;
   const std::vector<std::int32_t> a = read_a<std::int32_t>(threads);
   const std::vector<std::int32_t> b = read_b<std::int32_t>(*threads[0]);
@@ -301,9 +301,9 @@ void multiply_integers(const Multiplication* const* threads) {
 }
 
 void multiply_group(void* const* brought) {
-  const Multiplication* threads[threads_of_group];
+  const WarpgroupMultiplication* threads[threads_of_group];
   for (std::uint32_t thread = 0; thread < threads_of_group; ++thread) {
-    threads[thread] = static_cast<const Multiplication*>(brought[thread]);
+    threads[thread] = static_cast<const WarpgroupMultiplication*>(brought[thread]);
     if (!threads[thread]->may_happen) return;  // the checker has reported it; the accumulators stay as they are
   }
   if (is_integer(threads[0]->form.a())) {
@@ -314,7 +314,7 @@ void multiply_group(void* const* brought) {
 }
 
 /// Each thread asks the checker for its share of what the warpgroup reads.
-bool may_read(ThreadState* thread, const Multiplication& mine) {
+bool may_read(ThreadState* thread, const WarpgroupMultiplication& mine) {
   SelfChecks checks(thread, check_access::kReads | check_access::kAsyncProxy, CheckedSpace::Shared, 16);
   if (!checks.are_wanted()) return true;
   const auto add_share = [&](const SharedMatrix& matrix) {
@@ -330,16 +330,16 @@ bool may_read(ThreadState* thread, const Multiplication& mine) {
 
 void multiply(ThreadState* thread, std::uint64_t form, void* d, const void* a, std::uint64_t a_descriptor,
               std::uint64_t b_descriptor, std::uint32_t window, std::uint32_t accumulates, std::uint32_t metadata) {
-  Multiplication mine{.form = std::bit_cast<WarpgroupForm>(form),
-                      .d = d,
-                      .a = a,
-                      .a_descriptor = a_descriptor,
-                      .b_descriptor = b_descriptor,
-                      .shared = thread->block->shared,
-                      .window = window,
-                      .accumulates = accumulates != 0,
-                      .metadata = metadata,
-                      .may_happen = true};
+  WarpgroupMultiplication mine{.form = std::bit_cast<WarpgroupForm>(form),
+                               .d = d,
+                               .a = a,
+                               .a_descriptor = a_descriptor,
+                               .b_descriptor = b_descriptor,
+                               .shared = thread->block->shared,
+                               .window = window,
+                               .accumulates = accumulates != 0,
+                               .metadata = metadata,
+                               .may_happen = true};
   mine.may_happen = may_read(thread, mine);
   cucpu_warpgroup_together(thread, multiply_group, &mine, form);
 }

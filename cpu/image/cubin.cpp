@@ -83,7 +83,7 @@ std::uint32_t architecture_of(std::string_view image, const ByteReader& reader) 
   return image.starts_with(ident) ? *reader.u32(flags_offset) >> 8 & 0xffff : 0;
 }
 
-ImageContents invalid(std::string error) {
+ImageContents invalid_cubin(std::string error) {
   ImageContents contents;
   contents.format = ImageFormat::Cubin;
   contents.error = std::move(error);
@@ -96,19 +96,19 @@ bool is_elf(std::string_view image) { return image.starts_with(elf_magic); }
 
 ImageContents read_cubin(std::string_view image, std::uint32_t architecture) {
   const ByteReader reader(image);
-  if (image.size() < header_size) return invalid("the cubin is truncated: its header does not fit");
+  if (image.size() < header_size) return invalid_cubin("the cubin is truncated: its header does not fit");
   if (image[class_offset] != 2 || image[data_offset] != 1) {
-    return invalid("the ELF image is not a 64-bit little-endian one");
+    return invalid_cubin("the ELF image is not a 64-bit little-endian one");
   }
   if (*reader.u16(machine_offset) != machine_cuda) {
-    return invalid("the ELF image is for machine " + std::to_string(*reader.u16(machine_offset)) +
-                   ", not for CUDA (190): it is no cubin");
+    return invalid_cubin("the ELF image is for machine " + std::to_string(*reader.u16(machine_offset)) +
+                         ", not for CUDA (190): it is no cubin");
   }
   const auto table = read_section_table(reader);
-  if (!table) return invalid("the cubin is truncated or damaged: its section table does not fit");
+  if (!table) return invalid_cubin("the cubin is truncated or damaged: its section table does not fit");
   const auto name_section = read_section(reader, *table, table->names);
   const auto names = name_section ? reader.slice(name_section->offset, name_section->size) : std::nullopt;
-  if (!names) return invalid("the cubin is truncated or damaged: its section names do not fit");
+  if (!names) return invalid_cubin("the cubin is truncated or damaged: its section names do not fit");
 
   ImageContents contents;
   contents.format = ImageFormat::Cubin;
@@ -120,7 +120,7 @@ ImageContents read_cubin(std::string_view image, std::uint32_t architecture) {
     if (rest.substr(0, rest.find('\0')) != ptx_section) continue;
     const auto content =
         section->type == section_without_bytes ? std::nullopt : reader.slice(section->offset, section->size);
-    if (!content) return invalid("the cubin is truncated or damaged: its PTX section does not fit");
+    if (!content) return invalid_cubin("the cubin is truncated or damaged: its PTX section does not fit");
     // One module, or several of a linked cubin, each with its NUL.
     for (std::string_view texts = *content; !texts.empty();) {
       const std::string_view module = texts.substr(0, texts.find('\0'));

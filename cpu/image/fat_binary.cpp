@@ -34,7 +34,7 @@ struct Entry {
   std::string_view payload;
 };
 
-ImageContents invalid(std::string error) {
+ImageContents invalid_fat_binary(std::string error) {
   ImageContents contents;
   contents.format = ImageFormat::FatBinary;
   contents.error = std::move(error);
@@ -120,7 +120,7 @@ std::optional<Decompressed> first_of(const std::vector<Entry>& ptx, Accepts&& ac
 }
 
 ImageContents contents_of(Decompressed ptx, bool fits) {
-  if (!ptx.error.empty()) return invalid(std::move(ptx.error));
+  if (!ptx.error.empty()) return invalid_fat_binary(std::move(ptx.error));
   ImageContents contents;
   contents.status = ImageStatus::Ok;
   contents.format = ImageFormat::FatBinary;
@@ -135,14 +135,15 @@ bool is_fat_binary(std::string_view image) { return ByteReader(image).u32(0) == 
 
 ImageContents read_fat_binary(std::string_view image, std::uint32_t architecture) {
   const ByteReader reader(image);
-  if (image.size() < file_header_size) return invalid("the fat binary is truncated: its header does not fit");
+  if (image.size() < file_header_size)
+    return invalid_fat_binary("the fat binary is truncated: its header does not fit");
   const std::uint64_t header = *reader.u16(6);
   const std::uint64_t size = *reader.u64(8);
   if (header < file_header_size || !reader.slice(header, size)) {
-    return invalid("the fat binary is truncated: its header promises " + std::to_string(size) + " bytes");
+    return invalid_fat_binary("the fat binary is truncated: its header promises " + std::to_string(size) + " bytes");
   }
   const auto entries = read_entries(reader, header, header + size);
-  if (!entries) return invalid("the fat binary is damaged: an entry does not fit");
+  if (!entries) return invalid_fat_binary("the fat binary is damaged: an entry does not fit");
 
   const std::vector<Entry> ptx = candidates(*entries, kind_ptx, architecture);
   auto fitting = first_of(ptx, [&](const Entry& entry, std::string_view text) {
@@ -152,9 +153,10 @@ ImageContents read_fat_binary(std::string_view image, std::uint32_t architecture
   for (const Entry& entry : candidates(*entries, kind_elf, architecture)) {
     const Decompressed payload = read_payload(entry);
     if (!payload.error.empty()) {
-      return invalid("the fat binary's cubin for " + name_of(entry) + " is damaged: " + payload.error);
+      return invalid_fat_binary("the fat binary's cubin for " + name_of(entry) + " is damaged: " + payload.error);
     }
-    if (!is_elf(payload.bytes)) return invalid("the fat binary's cubin for " + name_of(entry) + " is no ELF image");
+    if (!is_elf(payload.bytes))
+      return invalid_fat_binary("the fat binary's cubin for " + name_of(entry) + " is no ELF image");
     ImageContents contents = read_cubin(payload.bytes, architecture);
     contents.format = ImageFormat::FatBinary;
     if (contents.status != ImageStatus::NoPtx) return contents;

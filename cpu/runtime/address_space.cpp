@@ -15,8 +15,8 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
-constexpr std::size_t kGranule = 512;
-constexpr std::size_t kPage = 4096;
+constexpr std::size_t kAddressGranule = 512;
+constexpr std::size_t kAddressPage = 4096;
 constexpr std::size_t kChunk = 2u << 20;
 constexpr std::size_t kSmall = 256 * 1024;
 
@@ -83,24 +83,25 @@ AddressSpace& AddressSpace::instance() {
 }
 
 AddressSpace::AddressSpace() {
-  const auto physical = static_cast<std::size_t>(std::max(1L, sysconf(_SC_PHYS_PAGES))) * kPage;
+  const auto physical = static_cast<std::size_t>(std::max(1L, sysconf(_SC_PHYS_PAGES))) * kAddressPage;
   // Room for fragmentation: four times what the devices report. Less if the system grants less.
   for (std::size_t size = round_up(4 * physical, kChunk) + kChunk; size >= 64 * kChunk; size /= 2) {
     void* const reserved = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserved == MAP_FAILED) continue;
     begin_ = round_up(reinterpret_cast<std::uintptr_t>(reserved), kChunk);
     end_ = (reinterpret_cast<std::uintptr_t>(reserved) + size) / kChunk * kChunk;
-    pages_.add(begin_ + kPage, end_ - begin_ - kPage);  // the first granule is nobody's: see codegen/checks.hpp
+    pages_.add(begin_ + kAddressPage,
+               end_ - begin_ - kAddressPage);  // the first granule is nobody's: see codegen/checks.hpp
     return;
   }
 }
 
 std::size_t AddressSpace::rounded(std::size_t size) {
-  return round_up(std::max<std::size_t>(size, 1), size <= kSmall ? kGranule : kPage);
+  return round_up(std::max<std::size_t>(size, 1), size <= kSmall ? kAddressGranule : kAddressPage);
 }
 
 std::uintptr_t AddressSpace::allocate_pages(std::size_t size) {
-  const std::uintptr_t address = pages_.take(size, size >= kChunk ? kChunk : kPage);
+  const std::uintptr_t address = pages_.take(size, size >= kChunk ? kChunk : kAddressPage);
   if (address == 0) return 0;
   if (mprotect(reinterpret_cast<void*>(address), size, PROT_READ | PROT_WRITE) != 0) {
     pages_.add(address, size);
@@ -116,12 +117,12 @@ std::uintptr_t AddressSpace::allocate(std::size_t size, Heap heap) {
   const std::lock_guard lock(mutex_);
   if (size > kSmall) return allocate_pages(bytes);
   FreeRanges& small = heap == Heap::Host ? small_of_hosts_ : small_;
-  std::uintptr_t address = small.take(bytes, kGranule);
+  std::uintptr_t address = small.take(bytes, kAddressGranule);
   if (address == 0) {
     const std::uintptr_t chunk = allocate_pages(kChunk);
     if (chunk == 0) return 0;
     small.add(chunk, kChunk);
-    address = small.take(bytes, kGranule);
+    address = small.take(bytes, kAddressGranule);
   }
   return address;
 }
@@ -179,7 +180,7 @@ void AddressSpace::reuse(Released released) {
 std::uintptr_t AddressSpace::reserve(std::size_t size, std::size_t alignment, std::uintptr_t hint) {
   const std::lock_guard lock(mutex_);
   if (hint != 0 && hint % alignment == 0 && pages_.take_at(hint, size)) return hint;
-  return pages_.take(size, std::max(alignment, kPage));
+  return pages_.take(size, std::max(alignment, kAddressPage));
 }
 
 void AddressSpace::unreserve(std::uintptr_t address, std::size_t size) {
@@ -195,9 +196,9 @@ bool AddressSpace::map_file(std::uintptr_t address, std::size_t size, int file, 
 }
 
 std::uintptr_t AddressSpace::map_part(int file, std::size_t offset, std::size_t size) {
-  const std::size_t first = offset / kPage * kPage;
-  const std::size_t bytes = round_up(offset + size, kPage) - first;
-  const std::uintptr_t address = reserve(bytes, kPage, 0);
+  const std::size_t first = offset / kAddressPage * kAddressPage;
+  const std::size_t bytes = round_up(offset + size, kAddressPage) - first;
+  const std::uintptr_t address = reserve(bytes, kAddressPage, 0);
   if (address == 0) return 0;
   if (map_file(address, bytes, file, first, true)) return address + (offset - first);
   unreserve(address, bytes);
@@ -205,8 +206,8 @@ std::uintptr_t AddressSpace::map_part(int file, std::size_t offset, std::size_t 
 }
 
 void AddressSpace::unmap_part(std::uintptr_t address, std::size_t size) {
-  const std::uintptr_t first = address / kPage * kPage;
-  unreserve(first, round_up(address + size, kPage) - first);
+  const std::uintptr_t first = address / kAddressPage * kAddressPage;
+  unreserve(first, round_up(address + size, kAddressPage) - first);
 }
 
 void AddressSpace::unmap(std::uintptr_t address, std::size_t size) {

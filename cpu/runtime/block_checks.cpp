@@ -18,7 +18,7 @@ constexpr CheckInterval kNothing{1, 0};
 /// Bytes after the window, whatever its size.
 constexpr std::size_t kRedzone = 1024;
 
-std::uintptr_t number_of(const std::byte* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+std::uintptr_t address_of(const std::byte* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
 }  // namespace
 
@@ -28,7 +28,7 @@ BlockChecks::BlockChecks(Grid& grid, std::byte* window) : CheckedBlock{}, grid_(
     shared_ = reinterpret_cast<std::byte*>(AddressSpace::instance().allocate(own_bytes_));
     if (!shared_) throw std::bad_alloc();
   }
-  const std::uintptr_t base = number_of(shared_);
+  const std::uintptr_t base = address_of(shared_);
   for (const codegen::SharedVariable& variable : grid.code->shared_variables)
     shadow::allow(base + variable.offset, variable.bytes, false);
   shadow::allow(base + (grid.state.total_shared - grid.state.dynamic_shared), grid.state.dynamic_shared, false);
@@ -36,15 +36,15 @@ BlockChecks::BlockChecks(Grid& grid, std::byte* window) : CheckedBlock{}, grid_(
 }
 
 BlockChecks::~BlockChecks() {
-  shadow::forbid(number_of(shared_), grid_.state.total_shared);
-  if (own_bytes_ != 0) AddressSpace::instance().release(number_of(shared_), own_bytes_);
+  shadow::forbid(address_of(shared_), grid_.state.total_shared);
+  if (own_bytes_ != 0) AddressSpace::instance().release(address_of(shared_), own_bytes_);
 }
 
 CheckInterval BlockChecks::interval_at(std::uint64_t address) const {
   const auto of = [&](std::uint64_t begin, std::uint64_t bytes) {
     return address - begin < bytes ? CheckInterval{begin, bytes} : kNothing;
   };
-  const std::uint64_t window = number_of(shared_);
+  const std::uint64_t window = address_of(shared_);
   if (address >= window && address - window < grid_.state.total_shared) {
     for (const codegen::SharedVariable& variable : grid_.code->shared_variables)
       if (const CheckInterval found = of(window + variable.offset, variable.bytes); found.size != 0) return found;
@@ -55,12 +55,12 @@ CheckInterval BlockChecks::interval_at(std::uint64_t address) const {
 }
 
 void BlockChecks::begin(std::uint64_t block) {
-  shadow::mark_unwritten(number_of(shared_), grid_.state.total_shared);
+  shadow::mark_unwritten(address_of(shared_), grid_.state.total_shared);
   if (races_) races_->begin(static_cast<std::uint32_t>(block));
 }
 
 void forget_variables(const FiberStack& stack) {
-  if (shadow::is_open()) shadow::forbid(number_of(stack.low), stack.size);
+  if (shadow::is_open()) shadow::forbid(address_of(stack.low), stack.size);
 }
 
 }  // namespace cucore::cpu::runtime

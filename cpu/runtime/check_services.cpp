@@ -22,7 +22,7 @@ namespace {
 
 namespace bits = check_access;
 
-Grid& grid_of(const ThreadState* thread) { return *static_cast<Grid*>(thread->block->launch->runtime); }
+Grid& checked_grid(const ThreadState* thread) { return *static_cast<Grid*>(thread->block->launch->runtime); }
 
 CheckedSpace space_of(std::uint32_t access) {
   return static_cast<CheckedSpace>(access >> bits::kSpaceShift & bits::kFieldMask);
@@ -116,7 +116,7 @@ void add_memory_finding(const ThreadState* thread, std::uint64_t address, std::u
   checker::Finding finding;
   finding.headline = (is_misaligned ? "Misaligned " : "Invalid ") + spelt(thread, address, bytes, access);
   finding.line = line;
-  if (grid_of(thread).findings.count_another(line, finding.headline)) return;
+  if (checked_grid(thread).findings.count_another(line, finding.headline)) return;
   finding.error = is_misaligned ? CUDA_ERROR_MISALIGNED_ADDRESS : CUDA_ERROR_ILLEGAL_ADDRESS;
   if (is_misaligned) {
     finding.details.push_back("address " + hexadecimal(address) + " is no multiple of " +
@@ -124,7 +124,7 @@ void add_memory_finding(const ThreadState* thread, std::uint64_t address, std::u
   } else {
     finding.details = surroundings(thread, address, bytes, access);
   }
-  checker::add(grid_of(thread), *thread->block, thread, std::move(finding));
+  checker::add(checked_grid(thread), *thread->block, thread, std::move(finding));
 }
 
 /// Memory without a shadow: parameters, words of the launch, registered memory of the host.
@@ -193,7 +193,7 @@ void check_unwritten(ThreadState* thread, std::uint64_t address, std::uint32_t b
   checker::Finding finding;
   finding.headline = "Uninitialized " + spelt(thread, address, bytes, access);
   finding.line = line;
-  if (grid_of(thread).findings.count_another(line, finding.headline)) return;
+  if (checked_grid(thread).findings.count_another(line, finding.headline)) return;
   if (is_own) {
     finding.details.emplace_back("nothing was written there since the thread's variable began to live");
   } else if (const auto [base, size] = shadow::allocation_at(address); size != 0) {
@@ -201,7 +201,7 @@ void check_unwritten(ThreadState* thread, std::uint64_t address, std::uint32_t b
   } else {
     finding.details.push_back("nothing was written at shared address " + shared_place(thread, address));
   }
-  checker::add(grid_of(thread), *thread->block, thread, std::move(finding));
+  checker::add(checked_grid(thread), *thread->block, thread, std::move(finding));
 }
 
 void note_written(std::uint64_t address, std::uint32_t bytes) { shadow::mark_written(address, bytes); }
@@ -243,20 +243,20 @@ void leave(std::uint64_t address, std::uint32_t bytes) { shadow::forbid(address,
 
 std::uint64_t allocate(ThreadState* thread, std::uint64_t bytes, std::uint32_t line) {
   std::uintptr_t address = 0;
-  const Grid& grid = grid_of(thread);
+  const Grid& grid = checked_grid(thread);
   std::string made_at = checker::place_of(grid, line);
   if (bytes == 0 || allocate_heap_memory(*grid.context, bytes, std::move(made_at), &address) != CUDA_SUCCESS) return 0;
   return address;
 }
 
 void release(ThreadState* thread, std::uint64_t block, std::uint32_t line) {
-  if (block == 0 || free_heap_memory(block, checker::place_of(grid_of(thread), line))) return;
+  if (block == 0 || free_heap_memory(block, checker::place_of(checked_grid(thread), line))) return;
   checker::Finding finding;
   finding.headline = "Invalid free";
   finding.line = line;
   finding.error = CUDA_ERROR_ILLEGAL_ADDRESS;
   finding.details = shadow::describe(block, 1);
-  checker::add(grid_of(thread), *thread->block, thread, std::move(finding));
+  checker::add(checked_grid(thread), *thread->block, thread, std::move(finding));
 }
 
 }  // namespace

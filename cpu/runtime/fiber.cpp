@@ -38,7 +38,7 @@ namespace context = boost::context::detail;
 
 namespace {
 
-constexpr std::size_t kPage = 4096;
+constexpr std::size_t kStackPage = 4096;
 /// Stacks kept by one thread for reuse: those of one full block of device threads and some more.
 constexpr std::size_t kMostKept = 2048;
 
@@ -53,7 +53,7 @@ bool are_in_address_space() { return checker::checks(check_class::kMemory | chec
 void* map_stack(std::size_t size) {
   if (!are_in_address_space())
     return mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  auto* const low = reinterpret_cast<void*>(AddressSpace::instance().reserve(size, kPage, 0));
+  auto* const low = reinterpret_cast<void*>(AddressSpace::instance().reserve(size, kStackPage, 0));
   return low && mprotect(low, size, PROT_READ | PROT_WRITE) == 0 ? low : MAP_FAILED;
 }
 
@@ -81,7 +81,7 @@ struct Fiber::Entry {
 
 bool FiberStack::is_in_guard(std::uintptr_t address) const {
   const auto begin = reinterpret_cast<std::uintptr_t>(low);
-  return low && address >= begin && address < begin + kPage;
+  return low && address >= begin && address < begin + kStackPage;
 }
 
 StackPool::~StackPool() {
@@ -89,7 +89,7 @@ StackPool::~StackPool() {
 }
 
 FiberStack StackPool::take(std::size_t usable) {
-  const std::size_t size = (usable + kPage - 1) / kPage * kPage + kPage;
+  const std::size_t size = (usable + kStackPage - 1) / kStackPage * kStackPage + kStackPage;
   while (!free_.empty()) {
     const FiberStack stack = free_.back();
     free_.pop_back();
@@ -99,14 +99,14 @@ FiberStack StackPool::take(std::size_t usable) {
   void* const low = map_stack(size);
   if (low == MAP_FAILED) throw std::bad_alloc();
   // Hosts with many cores may run out of mappings: then the guard is missing, not the stack.
-  (void)mprotect(low, kPage, PROT_NONE);
+  (void)mprotect(low, kStackPage, PROT_NONE);
   return {static_cast<std::byte*>(low), size};
 }
 
 void StackPool::give_back(FiberStack stack) {
   if (!stack.low) return;
 #if defined(CUCORE_ADDRESS_SANITIZER)
-  __asan_unpoison_memory_region(stack.low + kPage, stack.size - kPage);  // frames that never returned
+  __asan_unpoison_memory_region(stack.low + kStackPage, stack.size - kStackPage);  // frames that never returned
 #endif
   if (free_.size() < kMostKept)
     free_.push_back(stack);
@@ -136,8 +136,8 @@ void Fiber::start(FiberStack stack, Body body, void* argument) {
   fault_ = {};
   fake_stack_ = nullptr;
   // Frames of equal depth on page-aligned stacks would share a few cache sets: start each stack at another line.
-  const std::size_t shift = reinterpret_cast<std::uintptr_t>(stack.low) / kPage * kShift % kPage;
-  context_ = context::make_fcontext(stack.low + stack.size - shift, stack.size - shift - kPage, &Entry::run);
+  const std::size_t shift = reinterpret_cast<std::uintptr_t>(stack.low) / kStackPage * kShift % kStackPage;
+  context_ = context::make_fcontext(stack.low + stack.size - shift, stack.size - shift - kStackPage, &Entry::run);
 #if defined(CUCORE_THREAD_SANITIZER)
   race_context_ = __tsan_create_fiber(0);
 #endif
@@ -148,7 +148,7 @@ void Fiber::resume() {
   running = this;
 #if defined(CUCORE_ADDRESS_SANITIZER)
   void* fake_stack = nullptr;
-  __sanitizer_start_switch_fiber(&fake_stack, stack_.low + kPage, stack_.size - kPage);
+  __sanitizer_start_switch_fiber(&fake_stack, stack_.low + kStackPage, stack_.size - kStackPage);
 #endif
 #if defined(CUCORE_THREAD_SANITIZER)
   resumer_race_context_ = __tsan_get_current_fiber();

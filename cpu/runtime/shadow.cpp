@@ -18,8 +18,8 @@ namespace cucore::cpu::runtime::shadow {
 
 namespace {
 
-constexpr std::size_t kGranule = 8;
-constexpr std::size_t kPage = 4096;
+constexpr std::size_t kShadowGranule = 8;
+constexpr std::size_t kShadowPage = 4096;
 constexpr std::size_t kManyPages = std::size_t{1} << 20;
 constexpr std::size_t kFreedRemembered = 4096;
 
@@ -45,7 +45,7 @@ const Memory& memory() {
     const std::uint32_t classes = checker::classes();
     if ((classes & ~check_class::kSync) == 0) return made;
     const AddressSpace& space = AddressSpace::instance();
-    made.accessible = reserve((space.end() - space.begin()) / kGranule);
+    made.accessible = reserve((space.end() - space.begin()) / kShadowGranule);
     if ((classes & check_class::kInit) != 0) made.written = reserve(space.end() - space.begin());
     if (!made.accessible || ((classes & check_class::kInit) != 0 && !made.written)) {
       std::fprintf(stderr, "cucore CPU device: no addresses for the checker's shadow: kernels are not checked\n");
@@ -65,8 +65,8 @@ void set(std::uint8_t* from, std::uint8_t value, std::size_t count) {
   }
   // Whole pages become zero by going back to the system.
   const auto begin = reinterpret_cast<std::uintptr_t>(from);
-  const std::uintptr_t first = (begin + kPage - 1) / kPage * kPage;
-  const std::uintptr_t last = (begin + count) / kPage * kPage;
+  const std::uintptr_t first = (begin + kShadowPage - 1) / kShadowPage * kShadowPage;
+  const std::uintptr_t last = (begin + count) / kShadowPage * kShadowPage;
   std::memset(from, 0, first - begin);
   madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
   std::memset(reinterpret_cast<void*>(last), 0, begin + count - last);
@@ -123,24 +123,24 @@ bool open(CheckTable& table) {
 void allow(std::uintptr_t base, std::size_t bytes, bool written) {
   const Memory& self = memory();
   if (!self.accessible || !self.contains(base, bytes)) return;
-  std::uint8_t* const first = self.accessible + (base - self.begin) / kGranule;
-  set(first, kGranule, bytes / kGranule);
-  if (bytes % kGranule != 0) first[bytes / kGranule] = static_cast<std::uint8_t>(bytes % kGranule);
+  std::uint8_t* const first = self.accessible + (base - self.begin) / kShadowGranule;
+  set(first, kShadowGranule, bytes / kShadowGranule);
+  if (bytes % kShadowGranule != 0) first[bytes / kShadowGranule] = static_cast<std::uint8_t>(bytes % kShadowGranule);
   if (self.written) set(self.written + (base - self.begin), written ? 1 : 0, bytes);
 }
 
 void forbid(std::uintptr_t base, std::size_t bytes) {
   const Memory& self = memory();
   if (!self.accessible || !self.contains(base, bytes)) return;
-  set(self.accessible + (base - self.begin) / kGranule, 0, (bytes + kGranule - 1) / kGranule);
+  set(self.accessible + (base - self.begin) / kShadowGranule, 0, (bytes + kShadowGranule - 1) / kShadowGranule);
 }
 
 bool is_allowed(std::uintptr_t address, std::size_t bytes) {
   const Memory& self = memory();
   if (!self.contains(address, bytes)) return false;
   for (std::size_t offset = address - self.begin, end = offset + bytes; offset < end;) {
-    const std::size_t stop = std::min(end, (offset / kGranule + 1) * kGranule);
-    if (stop - offset / kGranule * kGranule > self.accessible[offset / kGranule]) return false;
+    const std::size_t stop = std::min(end, (offset / kShadowGranule + 1) * kShadowGranule);
+    if (stop - offset / kShadowGranule * kShadowGranule > self.accessible[offset / kShadowGranule]) return false;
     offset = stop;
   }
   return true;

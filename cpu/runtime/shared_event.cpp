@@ -10,17 +10,17 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x746e657665726f63;
+constexpr std::uint64_t kEventMagic = 0x746e657665726f63;
 
 /// What CUipcEventHandle holds.
-struct Handle {
+struct EventHandle {
   std::uint64_t magic;
   SharedFileName name;
 };
-static_assert(sizeof(Handle) <= sizeof(CUipcEventHandle));
+static_assert(sizeof(EventHandle) <= sizeof(CUipcEventHandle));
 
-Handle read(const CUipcEventHandle& handle) {
-  Handle given{};
+EventHandle read(const CUipcEventHandle& handle) {
+  EventHandle given{};
   std::memcpy(&given, &handle, sizeof given);
   return given;
 }
@@ -44,26 +44,26 @@ std::shared_ptr<SharedEvent> SharedEvent::create() {
   if (ftruncate(file, sizeof(State)) != 0) return nullptr;
   event->state_ = map(file);
   if (!event->state_) return nullptr;
-  new (event->state_) State{kMagic, {0}, {0}};
+  new (event->state_) State{kEventMagic, {0}, {0}};
   return event;
 }
 
 bool SharedEvent::is_own(const CUipcEventHandle& handle) {
-  const Handle given = read(handle);
-  return given.magic == kMagic && given.name.is_own();
+  const EventHandle given = read(handle);
+  return given.magic == kEventMagic && given.name.is_own();
 }
 
 std::shared_ptr<SharedEvent> SharedEvent::open(const CUipcEventHandle& handle) {
-  const Handle given = read(handle);
-  if (given.magic != kMagic) return nullptr;
+  const EventHandle given = read(handle);
+  if (given.magic != kEventMagic) return nullptr;
   std::shared_ptr<SharedEvent> event(new SharedEvent(open_shared_file(given.name), given.name));
   if (event->file_.size() < sizeof(State)) return nullptr;
   event->state_ = map(event->file_.number());
-  return event->state_ && event->state_->magic == kMagic ? event : nullptr;
+  return event->state_ && event->state_->magic == kEventMagic ? event : nullptr;
 }
 
 void SharedEvent::write(CUipcEventHandle* handle) const {
-  const Handle made{kMagic, name_};
+  const EventHandle made{kEventMagic, name_};
   *handle = {};
   std::memcpy(handle, &made, sizeof made);
 }

@@ -21,11 +21,11 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x79726f6d656d6375;
-constexpr std::size_t kGranule = 512;
+constexpr std::uint64_t kMemoryMagic = 0x79726f6d656d6375;
+constexpr std::size_t kAllocationGranule = 512;
 
 /// What CUipcMemHandle holds.
-struct Handle {
+struct MemoryHandle {
   std::uint64_t magic;
   SharedFileName file;
   std::uint64_t offset;
@@ -33,11 +33,11 @@ struct Handle {
   std::int32_t device;
   std::int32_t zeros[3];
 };
-static_assert(sizeof(Handle) == sizeof(CUipcMemHandle));
+static_assert(sizeof(MemoryHandle) == sizeof(CUipcMemHandle));
 
-bool is_well_formed(const Handle& handle) {
+bool is_well_formed(const MemoryHandle& handle) {
   const auto& zeros = handle.zeros;
-  return handle.magic == kMagic && find_device(handle.device) &&
+  return handle.magic == kMemoryMagic && find_device(handle.device) &&
          std::all_of(std::begin(zeros), std::end(zeros), [](std::int32_t each) { return each == 0; });
 }
 
@@ -48,7 +48,7 @@ struct Listed {
 };
 
 std::size_t place_of_listed(std::size_t space, std::size_t offset) {
-  return space + offset / kGranule * sizeof(Listed);
+  return space + offset / kAllocationGranule * sizeof(Listed);
 }
 
 bool list(int file, std::size_t offset, const Listed& entry) {
@@ -80,10 +80,10 @@ Opened& opened() {
 }
 
 /// What the handle's file says of the handle's memory; nothing if it is not there any more.
-Listed find_listed(const File& file, const Handle& handle) {
+Listed find_listed(const File& file, const MemoryHandle& handle) {
   Listed entry;
   const std::size_t space = file.size() / 2;
-  if (handle.offset % kGranule != 0 || handle.offset >= space) return {};
+  if (handle.offset % kAllocationGranule != 0 || handle.offset >= space) return {};
   const auto place = static_cast<off_t>(place_of_listed(space, handle.offset));
   if (pread(file.number(), &entry, sizeof entry, place) != static_cast<ssize_t>(sizeof entry)) return {};
   const bool is_it = entry.buffer_id == handle.buffer_id && entry.size != 0 && entry.size <= space - handle.offset;
@@ -107,7 +107,7 @@ CUresult share_memory(std::uintptr_t address, CUipcMemHandle* handle) {
   const std::size_t offset = allocation->base - space.begin();
   if (!list(file, offset, {allocation->buffer_id, allocation->size})) return CUDA_ERROR_OUT_OF_MEMORY;
   change_allocation(allocation->base, [](Allocation& each, const void*) { each.is_shared = true; }, nullptr);
-  const Handle made{kMagic, *name, offset, allocation->buffer_id, allocation->device, {}};
+  const MemoryHandle made{kMemoryMagic, *name, offset, allocation->buffer_id, allocation->device, {}};
   std::memcpy(handle, &made, sizeof made);
   return CUDA_SUCCESS;
 }
@@ -119,7 +119,7 @@ void end_sharing(const Allocation& allocation) {
 }
 
 CUresult open_memory(Context& context, const CUipcMemHandle& handle, std::uintptr_t* address) {
-  Handle given{};
+  MemoryHandle given{};
   std::memcpy(&given, &handle, sizeof given);
   if (!is_well_formed(given)) return CUDA_ERROR_INVALID_VALUE;
   const File file(open_shared_file(given.file));

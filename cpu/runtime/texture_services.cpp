@@ -28,11 +28,11 @@ using runtime::ResourceObject;
 using runtime::TexelFormat;
 using runtime::TexelGrid;
 
-Grid& grid_of(ThreadState* thread) { return *static_cast<Grid*>(thread->block->launch->runtime); }
+Grid& grid_with_textures(ThreadState* thread) { return *static_cast<Grid*>(thread->block->launch->runtime); }
 
 [[noreturn]] void trap(ThreadState* thread, CUresult error, const char* what, std::uint64_t handle) {
   {
-    Grid& grid = grid_of(thread);
+    Grid& grid = grid_with_textures(thread);
     grid.fail(error, runtime::whereabouts(grid, *thread->block, thread) + ": " + what + " (object " +
                          runtime::hexadecimal(handle) + ")");
   }  // the fiber is left for good: nothing may be owned here any more
@@ -51,7 +51,7 @@ void report(ThreadState* thread, CUresult error, const char* headline, std::vect
   finding.line = thread->place & ~kAlignedPlace;
   finding.error = error;
   finding.details = std::move(details);
-  runtime::checker::add(grid_of(thread), *thread->block, thread, std::move(finding));
+  runtime::checker::add(grid_with_textures(thread), *thread->block, thread, std::move(finding));
 }
 
 /// The object of a handle, or null if there is none; the last ones that this thread used in this grid without a
@@ -67,7 +67,7 @@ const ResourceObject* object_of(ThreadState* thread, std::uint64_t handle, bool 
   const std::uint64_t grid_id = thread->block->launch->grid_id;
   Known& entry = known[(handle >> 4) % kKnown];
   if (entry.grid_id == grid_id && entry.handle == handle && entry.object->is_surface == is_surface) return entry.object;
-  const ResourceObject* const object = grid_of(thread).resources.find(handle, is_surface);
+  const ResourceObject* const object = grid_with_textures(thread).resources.find(handle, is_surface);
   if (object == nullptr) {
     if (!reports(thread))
       trap(thread, CUDA_ERROR_ILLEGAL_ADDRESS,

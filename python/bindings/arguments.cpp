@@ -91,10 +91,10 @@ void add_bytes(ArgumentPack& pack, PyObject* argument, std::size_t size, Paramet
   pack.add_value(view.buf, length, kind);
 }
 
-const char* behind_header(PyObject* scalar) { return reinterpret_cast<const char*>(scalar) + sizeof(PyObject); }
+const char* value_behind_header(PyObject* scalar) { return reinterpret_cast<const char*>(scalar) + sizeof(PyObject); }
 
 void add_scalar(ArgumentPack& pack, PyObject* argument, const ScalarType& scalar) {
-  const char* const behind = behind_header(argument);
+  const char* const behind = value_behind_header(argument);
   switch (scalar.storage) {
     case ScalarType::Storage::inlined:
       return pack.add_value(behind, scalar.size, scalar.kind);
@@ -243,9 +243,9 @@ bool put_scalar(const detail::ParameterSlot& slot, std::byte* at, PyObject* argu
       (slot.fitting_kinds >> static_cast<unsigned>(scalar->kind) & 1u) == 0) {
     return false;
   }
-  const void* value = behind_header(argument);
+  const void* value = value_behind_header(argument);
   if (scalar->storage == ScalarType::Storage::pointed) {
-    std::memcpy(&value, behind_header(argument), sizeof(const void*));
+    std::memcpy(&value, value_behind_header(argument), sizeof(const void*));
   } else if (scalar->storage != ScalarType::Storage::inlined) {
     return false;
   }

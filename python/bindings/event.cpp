@@ -42,13 +42,13 @@ nb::object open_ipc(nb::handle type, const nb::bytes& handle, bool blocking) {
   return new_object_of<PyEvent>(type, without_gil([&] { return Event::from_ipc_descriptor(bytes, blocking); }));
 }
 
-PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_without_value)}, {0, nullptr}};
+PyType_Slot event_slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_without_value)}, {0, nullptr}};
 
 }  // namespace
 
 void bind_event(nb::module_& module) {
   auto cls = nb::class_<PyEvent>(
-      module, "Event", nb::type_slots(slots), nb::is_weak_referenceable(), nb::pooled(pooled_objects),
+      module, "Event", nb::type_slots(event_slots), nb::is_weak_referenceable(), nb::pooled(pooled_objects),
       "A mark in a stream, to wait for, to ask about, or to take the time between two. Device.create_event() makes one "
       "that is not recorded; Stream.record() records.");
   forbid_construction<PyEvent>(cls,

@@ -279,19 +279,19 @@ nb::object device_event_pool(int ordinal) {
 }
 
 // The casts are how CPython takes functions of these kinds.
-PyMethodDef methods[] = {
+PyMethodDef event_pool_methods[] = {
     {"get", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(get)), METH_FASTCALL | METH_KEYWORDS,
      get_document},
     {"put", put, METH_O, put_document},
     {nullptr, nullptr, 0, nullptr},
 };
-PyType_Slot slots[] = {{Py_tp_methods, methods}, {0, nullptr}};
+PyType_Slot event_pool_slots[] = {{Py_tp_methods, event_pool_methods}, {0, nullptr}};
 
 }  // namespace
 
 void bind_event_pool(nb::module_& module) {
   auto cls = nb::class_<PyEventPool>(
-      module, "EventPool", nb::is_weak_referenceable(), nb::type_slots(slots),
+      module, "EventPool", nb::is_weak_referenceable(), nb::type_slots(event_pool_slots),
       "Events to use again: get() lends one and put() takes it back. At most `capacity` idle events of each kind are "
       "kept. Any thread may use it. device.event_pool is the device's own.");
   cls.def(

@@ -162,7 +162,7 @@ int clear(PyObject* object) {
   return 0;
 }
 
-PyType_Slot slots[] = {
+PyType_Slot graph_builder_slots[] = {
     {Py_tp_traverse, reinterpret_cast<void*>(traverse)}, {Py_tp_clear, reinterpret_cast<void*>(clear)}, {0, nullptr}};
 
 void bind_conditions(nb::class_<PyGraphBuilder>& cls) {
@@ -238,8 +238,8 @@ nb::object graph_builder_on(nb::handle stream) {
 }
 
 void bind_graph_builder(nb::module_& module) {
-  auto cls = nb::class_<PyGraphBuilder>(module, "GraphBuilder", nb::type_slots(slots), nb::is_weak_referenceable(),
-                                        nb::is_final(),
+  auto cls = nb::class_<PyGraphBuilder>(module, "GraphBuilder", nb::type_slots(graph_builder_slots),
+                                        nb::is_weak_referenceable(), nb::is_final(),
                                         "Builds a graph by capture: what is given to it, wherever a Stream can be "
                                         "given, is recorded instead of run. Device.create_graph_builder() and "
                                         "Stream.create_graph_builder() make one.");

@@ -6,7 +6,7 @@
 namespace cucore::python {
 namespace {
 
-nb::tuple tuple_of(const Dim3& extents) { return nb::make_tuple(extents.x, extents.y, extents.z); }
+nb::tuple tuple_of_extents(const Dim3& extents) { return nb::make_tuple(extents.x, extents.y, extents.z); }
 
 // A keyword that was left out is None.
 template <class Number = std::uint64_t>
@@ -52,10 +52,11 @@ void update_kernel(const PyGraphNode& self, nb::handle config, nb::handle kernel
 void bind_kernel_node(nb::module_& module) {
   node_class<PyNode<KernelNode>>(module, "KernelNode", "A kernel launch.")
       .def_prop_ro(
-          "grid", [](const PyGraphNode& self) { return tuple_of(config_of(self).grid); },
+          "grid", [](const PyGraphNode& self) { return tuple_of_extents(config_of(self).grid); },
           "As in its LaunchConfig: blocks, or clusters if there are clusters.")
       .def_prop_ro(
-          "block", [](const PyGraphNode& self) { return tuple_of(config_of(self).block); }, "Threads of a block.")
+          "block", [](const PyGraphNode& self) { return tuple_of_extents(config_of(self).block); },
+          "Threads of a block.")
       .def_prop_ro(
           "shmem_size", [](const PyGraphNode& self) { return config_of(self).shmem_size; },
           "Bytes of dynamic shared memory.")

@@ -37,7 +37,7 @@ nb::object word_of(const std::optional<Enum>& value, const std::array<const char
 
 constexpr std::array<const char*, 2> domains{"default", "remote"};
 constexpr std::array<const char*, 3> policies{"default", "spread", "load_balancing"};
-constexpr std::array<const char*, 3> properties{"normal", "streaming", "persisting"};
+constexpr std::array<const char*, 3> access_properties{"normal", "streaming", "persisting"};
 
 LaunchEvent event_reference(nb::handle value, const char* field) {
   const PyEvent* event = nullptr;
@@ -160,8 +160,8 @@ std::optional<AccessPolicyWindow> access_policy_window(nb::handle value) {
   const double ratio = PyFloat_AsDouble(nb::object(fields.attr("hit_ratio")).ptr());
   if (ratio == -1.0 && PyErr_Occurred() != nullptr) throw nb::python_error();
   window.hit_ratio = static_cast<float>(ratio);
-  window.hit = by_word<AccessProperty>(fields.attr("hit_prop"), "access_policy_window.hit_prop", properties);
-  window.miss = by_word<AccessProperty>(fields.attr("miss_prop"), "access_policy_window.miss_prop", properties);
+  window.hit = by_word<AccessProperty>(fields.attr("hit_prop"), "access_policy_window.hit_prop", access_properties);
+  window.miss = by_word<AccessProperty>(fields.attr("miss_prop"), "access_policy_window.miss_prop", access_properties);
   return window;
 }
 
@@ -169,8 +169,8 @@ nb::object access_policy_window_object(const LaunchConfig& config) {
   if (!config.access_policy_window) return nb::none();
   const AccessPolicyWindow& window = *config.access_policy_window;
   return from_package(Package::AccessPolicyWindow)(window.base, window.num_bytes, window.hit_ratio,
-                                                   properties[static_cast<std::size_t>(window.hit)],
-                                                   properties[static_cast<std::size_t>(window.miss)]);
+                                                   access_properties[static_cast<std::size_t>(window.hit)],
+                                                   access_properties[static_cast<std::size_t>(window.miss)]);
 }
 
 }  // namespace cucore::python

@@ -114,7 +114,7 @@ Py_hash_t hash_of(const LaunchConfig& config) {
   return nb::hash(nb::tuple(parts));
 }
 
-std::string text_of(const LaunchConfig& config) {
+std::string repr_of_config(const LaunchConfig& config) {
   const auto text = [](const nb::object& value) { return std::string(nb::repr(value).c_str()); };
   std::string all = "LaunchConfig(grid=" + text(tuple_of(config.grid)) +
                     ", cluster=" + text(optional_tuple(config.cluster)) + ", block=" + text(tuple_of(config.block)) +
@@ -216,7 +216,7 @@ void bind_launch_config(nb::module_& module) {
           "__eq__", [](const PyLaunchConfig& self, const PyLaunchConfig& other) { return self.config == other.config; },
           nb::is_operator())
       .def("__hash__", [](const PyLaunchConfig& self) { return hash_of(self.config); })
-      .def("__repr__", [](const PyLaunchConfig& self) { return text_of(self.config); });
+      .def("__repr__", [](const PyLaunchConfig& self) { return repr_of_config(self.config); });
 }
 
 }  // namespace cucore::python

@@ -218,13 +218,13 @@ PyObject* represent(PyObject* object) {
   return PyUnicode_FromFormat("<Launcher of %R with %R>", cast(object).kernel, config.ptr());
 }
 
-PyGetSetDef properties[] = {
+PyGetSetDef launcher_properties[] = {
     {"kernel", get_kernel, nullptr, "The Kernel it launches.", nullptr},
     {"config", get_config, nullptr, "A copy of the LaunchConfig it launches with.", nullptr},
     {"stream", get_stream, nullptr, "The stream it launches on; None: the first argument of each call.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyMethodDef methods[] = {
+PyMethodDef launcher_methods[] = {
     {"batch", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(batch)), METH_FASTCALL,
      "batch($self, /, *stream_and_arguments)\n--\n\n"
      "batch(stream, rows), or batch(rows) with a bound stream: launches once for each tuple of arguments in `rows`, in "
@@ -242,20 +242,20 @@ constexpr const char* launcher_doc =
     "call "
     "it. Errors are those of launch().";
 
-PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(launcher_doc)},
-                       {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-                       {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-                       {Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
-                       {Py_tp_repr, reinterpret_cast<void*>(represent)},
-                       {Py_tp_getset, properties},
-                       {Py_tp_methods, methods},
-                       {Py_tp_members, members},
-                       {0, nullptr}};
+PyType_Slot launcher_slots[] = {{Py_tp_doc, const_cast<char*>(launcher_doc)},
+                                {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                                {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                                {Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
+                                {Py_tp_repr, reinterpret_cast<void*>(represent)},
+                                {Py_tp_getset, launcher_properties},
+                                {Py_tp_methods, launcher_methods},
+                                {Py_tp_members, members},
+                                {0, nullptr}};
 
 PyType_Spec specification{"cucore.Launcher", static_cast<int>(sizeof(PyLauncher)), 0,
                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
                               Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
-                          slots};
+                          launcher_slots};
 
 }  // namespace
 

@@ -6,7 +6,7 @@
 namespace cucore::python {
 namespace {
 
-[[noreturn]] void wrong_type(const char* name, nb::handle value, const char* allowed) {
+[[noreturn]] void wrong_option_type(const char* name, nb::handle value, const char* allowed) {
   throw nb::type_error(
       (std::string("ProgramOptions.") + name + "=" + nb::repr(value).c_str() + ": must be " + allowed).c_str());
 }
@@ -91,7 +91,7 @@ class Fields {
     const nb::handle value = find("arch");
     if (!value.is_valid() || is_text(value)) return;
     read_texts("arch", several);
-    if (several.empty()) wrong_type("arch", value, "a str, a sequence with at least one str, or None");
+    if (several.empty()) wrong_option_type("arch", value, "a str, a sequence with at least one str, or None");
   }
 
   void read_modules(const char* name, std::vector<std::pair<std::string, std::string>>& field) const {
@@ -103,7 +103,7 @@ class Fields {
     if (PyDict_Check(value.ptr())) value = nb::borrow<nb::dict>(value).items();
     constexpr const char* allowed = "(name, text) pairs, or None";
     for (const nb::object& item : items(name, value, allowed)) {
-      if (!PyTuple_Check(item.ptr()) || PyTuple_GET_SIZE(item.ptr()) != 2) wrong_type(name, item, allowed);
+      if (!PyTuple_Check(item.ptr()) || PyTuple_GET_SIZE(item.ptr()) != 2) wrong_option_type(name, item, allowed);
       field.emplace_back(text(name, item[0], allowed), source(name, item[1]));
     }
   }
@@ -118,7 +118,7 @@ class Fields {
 
   static std::string text(const char* name, nb::handle value, const char* allowed) {
     if (PyUnicode_Check(value.ptr())) return text_of(value, name);
-    if (!nb::hasattr(value, "__fspath__")) wrong_type(name, value, allowed);
+    if (!nb::hasattr(value, "__fspath__")) wrong_option_type(name, value, allowed);
     const nb::object path = nb::steal(PyOS_FSPath(value.ptr()));
     if (!path.is_valid()) throw nb::python_error();
     return text_of(path, name);
@@ -135,7 +135,7 @@ class Fields {
     const auto index = nb::steal(PyNumber_Index(value.ptr()));
     if (!index.is_valid()) {
       PyErr_Clear();
-      wrong_type(name, value, "an int");
+      wrong_option_type(name, value, "an int");
     }
     int overflow = 0;
     const long long result = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
@@ -149,7 +149,7 @@ class Fields {
 
   static std::vector<nb::object> items(const char* name, nb::handle value, const char* allowed) {
     if (is_text(value) || PyBytes_Check(value.ptr()) || PySequence_Check(value.ptr()) == 0) {
-      wrong_type(name, value, allowed);
+      wrong_option_type(name, value, allowed);
     }
     const auto sequence = nb::steal<nb::tuple>(PySequence_Tuple(value.ptr()));
     if (!sequence.is_valid()) throw nb::python_error();

@@ -158,7 +158,7 @@ PyObject* record_method(PyObject* self, PyObject* const* arguments, Py_ssize_t c
   });
 }
 
-PyMethodDef methods[] = {
+PyMethodDef stream_methods[] = {
     // The casts are how CPython takes functions of this kind.
     {"record", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(record_method)),
      METH_FASTCALL | METH_KEYWORDS,
@@ -168,11 +168,11 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyType_Slot slots[] = {{Py_tp_methods, methods},
-                       {Py_tp_new, reinterpret_cast<void*>(new_without_value)},
-                       {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-                       {Py_tp_clear, reinterpret_cast<void*>(clear)},
-                       {0, nullptr}};
+PyType_Slot stream_slots[] = {{Py_tp_methods, stream_methods},
+                              {Py_tp_new, reinterpret_cast<void*>(new_without_value)},
+                              {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                              {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                              {0, nullptr}};
 
 }  // namespace
 
@@ -251,7 +251,7 @@ Stream stream_from_protocol(nb::handle object) {
 nb::object legacy_default_stream() { return nb::borrow(legacy_default); }
 
 void bind_stream(nb::module_& module) {
-  auto cls = nb::class_<PyStream>(module, "Stream", nb::type_slots(slots), nb::is_weak_referenceable(),
+  auto cls = nb::class_<PyStream>(module, "Stream", nb::type_slots(stream_slots), nb::is_weak_referenceable(),
                                   nb::dynamic_attr(), nb::pooled(pooled_objects),
                                   "A queue of work on a device, executed in order. Device.create_stream() makes one.");
   forbid_construction<PyStream>(

@@ -10,11 +10,11 @@
 namespace cucore::python {
 namespace {
 
-using Numbers = std::vector<std::int64_t>;
+using MapNumbers = std::vector<std::int64_t>;
 
 // (element_strides, interleave, swizzle, l2_promotion, oob_fill)
 TensorMapOptions options_of(const nb::tuple& options) {
-  return {.element_strides = nb::cast<Numbers>(options[0]),
+  return {.element_strides = nb::cast<MapNumbers>(options[0]),
           .interleave = TensorMapInterleave(nb::cast<int>(options[1])),
           .swizzle = TensorMapSwizzle(nb::cast<int>(options[2])),
           .l2_promotion = TensorMapL2Promotion(nb::cast<int>(options[3])),
@@ -26,12 +26,12 @@ TensorMapOptions options_of(const nb::tuple& options) {
 void bind_tensor_map(nb::module_& module) {
   nb::class_<TensorMap>(module, "_TensorMap", "The 128 bytes that kernels take for a tensor.")
       .def_static("tiled",
-                  [](DevicePointer address, const StridedLayout& layout, int type, const Numbers& box,
+                  [](DevicePointer address, const StridedLayout& layout, int type, const MapNumbers& box,
                      const nb::tuple& options) {
                     return TensorMap::tiled(address, layout, TensorMapDataType(type), box, options_of(options));
                   })
       .def_static("im2col",
-                  [](DevicePointer address, const StridedLayout& layout, int type, Numbers lower, Numbers upper,
+                  [](DevicePointer address, const StridedLayout& layout, int type, MapNumbers lower, MapNumbers upper,
                      std::int64_t channels, std::int64_t pixels, const nb::tuple& options) {
                     const TensorMapPixels taken{.lower_corner = std::move(lower),
                                                 .upper_corner = std::move(upper),

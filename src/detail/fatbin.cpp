@@ -14,7 +14,7 @@
 namespace cucore::detail {
 namespace {
 
-constexpr std::uint32_t kMagic = 0xba55ed50;
+constexpr std::uint32_t kFatbinMagic = 0xba55ed50;
 constexpr std::size_t kFileHeader = 16;
 constexpr std::size_t kEntryHeader = 64;
 constexpr std::size_t kPtxEntryHeader = 80;
@@ -122,7 +122,7 @@ std::string write_fatbin(const std::vector<FatbinImage>& images) {
     out += image.bytes;
     out.resize(out.size() + size - image.bytes.size(), '\0');
   }
-  put<std::uint32_t>(out, 0, kMagic);
+  put<std::uint32_t>(out, 0, kFatbinMagic);
   put<std::uint16_t>(out, 4, 1);
   put<std::uint16_t>(out, 6, kFileHeader);
   put<std::uint64_t>(out, 8, out.size() - kFileHeader);

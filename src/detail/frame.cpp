@@ -10,13 +10,13 @@
 namespace cucore::detail {
 namespace {
 
-constexpr std::string_view kMagic("CUCORE\x1a\n", 8);
+constexpr std::string_view kFrameMagic("CUCORE\x1a\n", 8);
 constexpr std::size_t kHeaderSize = 24;
 constexpr std::size_t kChecksumSize = 8;
 
 static_assert(std::endian::native == std::endian::little, "numbers are copied as they lie in memory");
 
-void put(std::string& out, std::uint64_t value, std::size_t bytes) {
+void put_number(std::string& out, std::uint64_t value, std::size_t bytes) {
   out.append(reinterpret_cast<const char*>(&value), bytes);
 }
 
@@ -36,13 +36,13 @@ void throw_bad_frame(const std::string& fault) {
 
 FrameWriter::FrameWriter(FrameKind kind, std::size_t payload) {
   bytes_.reserve(kHeaderSize + payload + kChecksumSize);
-  bytes_ = kMagic;
-  put(bytes_, kFrameVersion, 4);
-  put(bytes_, static_cast<std::uint32_t>(kind), 4);
-  put(bytes_, 0, 8);
+  bytes_ = kFrameMagic;
+  put_number(bytes_, kFrameVersion, 4);
+  put_number(bytes_, static_cast<std::uint32_t>(kind), 4);
+  put_number(bytes_, 0, 8);
 }
 
-void FrameWriter::number(std::uint64_t value) { put(bytes_, value, 8); }
+void FrameWriter::number(std::uint64_t value) { put_number(bytes_, value, 8); }
 
 void FrameWriter::text(std::string_view value) {
   number(value.size());
@@ -52,7 +52,7 @@ void FrameWriter::text(std::string_view value) {
 std::string FrameWriter::finish(std::optional<std::uint64_t> known) {
   const std::uint64_t size = bytes_.size() - kHeaderSize;
   std::memcpy(bytes_.data() + 16, &size, 8);
-  put(bytes_, known ? *known : checksum(bytes_), kChecksumSize);
+  put_number(bytes_, known ? *known : checksum(bytes_), kChecksumSize);
   return std::move(bytes_);
 }
 
@@ -61,7 +61,7 @@ std::uint64_t checksum_of_frame(std::string_view frame) noexcept {
 }
 
 FrameReader::FrameReader(std::string_view bytes, FrameKind kind) {
-  if (bytes.substr(0, kMagic.size()) != kMagic.substr(0, bytes.size())) {
+  if (bytes.substr(0, kFrameMagic.size()) != kFrameMagic.substr(0, bytes.size())) {
     throw_bad_frame("they do not begin as cucore's do");
   }
   if (bytes.size() < kHeaderSize + kChecksumSize) {

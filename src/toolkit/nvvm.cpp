@@ -11,7 +11,7 @@
 namespace cucore::toolkit {
 namespace {
 
-std::string log_of(NvvmProgram program) {
+std::string log_of_program(NvvmProgram program) {
   std::size_t size = 0;
   if (nvvm().nvvmGetProgramLogSize(program, &size) != NvvmResult::success || size == 0) return {};
   std::string log(size, '\0');
@@ -50,7 +50,7 @@ NvvmNative::NvvmNative(const NvvmInput& input) {
   try {
     const auto add = [&](const std::string& name, const std::string& module) {
       check(table.nvvmAddModuleToProgram(handle_, module.data(), module.size(), name.c_str()), "nvvmAddModuleToProgram",
-            with_name("adding module", name), log_of(handle_), "a module is text or bitcode of NVVM IR");
+            with_name("adding module", name), log_of_program(handle_), "a module is text or bitcode of NVVM IR");
     };
     add(input.name, input.source);
     for (const auto& [name, module] : input.extra_sources) add(name, module);
@@ -73,7 +73,7 @@ NvvmOutput NvvmNative::compile(const NvvmInput& input) {
   for (const std::string& flag : input.flags) flags.push_back(flag.c_str());
   const int count = static_cast<int>(flags.size());
   const auto require = [&](NvvmResult result, const char* call) {
-    if (result != NvvmResult::success) check(result, call, what, log_of(handle_), hint_for(result));
+    if (result != NvvmResult::success) check(result, call, what, log_of_program(handle_), hint_for(result));
   };
   compiled_ = true;
   require(table.nvvmVerifyProgram(handle_, count, flags.data()), "nvvmVerifyProgram");
@@ -94,7 +94,7 @@ NvvmOutput NvvmNative::compile(const NvvmInput& input) {
   require(table.nvvmGetCompiledResult(handle_, output.image.data()), "nvvmGetCompiledResult");
   const bool is_text = output.image.starts_with("//") || output.image.starts_with(".version");
   while (is_text && output.image.ends_with('\0')) output.image.pop_back();
-  output.log = log_of(handle_);
+  output.log = log_of_program(handle_);
   return output;
 }
 
