@@ -40,13 +40,13 @@ function(cucore_test name)
   endif()
 endfunction()
 
-# cucore_join(name [FILE...]): in the builds for sanitizers, which come on top of one of every file by itself, files of a
-# target are compiled several at once, since most of the time goes into the headers they share. All but FILEs: there, what
-# is in an anonymous namespace has a name that another file's has too.
+# cucore_join(name [FILE...]): files of a target are compiled several at once, since most of the time goes into the headers
+# they share. So in a target no two files have the same name for different things in an anonymous namespace. All but FILEs:
+# what these declare under a name is something else in other files.
 function(cucore_join name)
-  if(CUCORE_SANITIZE)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  if(CUCORE_JOIN)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
     set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-    target_compile_options(${name} PRIVATE -Wno-shadow)  # of names in another file
+    target_compile_options(${name} PRIVATE -Wno-shadow)  # of names in another file: clang-tidy has the same check, file by file
   endif()
 endfunction()

@@ -20,6 +20,7 @@ import make_options
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
+APART = BUILD / "lint"  # a configuration in which every file is compiled by itself: what clang-tidy reads
 TIDY = ROOT / ".venv/bin/clang-tidy"  # PyPI's: that of LLVM 19 spends most of its time on what system headers declare
 CPP = (".cpp", ".hpp", ".h")
 MAX_LINES = 500
@@ -129,7 +130,7 @@ INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTILI
 @functools.cache
 def included_by(path):
     """The files of the tree that a file may include: every #include that leads to one, whatever the #if around it."""
-    roots = [path.parent, ROOT, ROOT / "include", BUILD / "cpu/codegen/generated"]
+    roots = [path.parent, ROOT, ROOT / "include", APART / "cpu/codegen/generated"]
     found = set()
     for name in INCLUDE.findall(path.read_bytes()):
         found.update(
@@ -168,14 +169,19 @@ def tidy_key(command, path):
 
 
 def check_tidy(problems):
-    database = BUILD / "compile_commands.json"
-    if not database.exists():
-        problems.append("clang-tidy: no build/compile_commands.json; run `make build` first")
-        return
+    python = f"-DPython_EXECUTABLE={ROOT / '.venv/bin/python'}"
+    for command in (
+        ["cmake", "--preset", "lint", python],
+        ["cmake", "--build", APART, "--target", "cpu_compiler_interface"],
+    ):
+        result = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+        if result.returncode:
+            problems.append(f"clang-tidy: {' '.join(map(str, command))}\n{result.stdout}{result.stderr}")
+            return
     passed_dir = ROOT / ".setup/lint"
     passed_dir.mkdir(parents=True, exist_ok=True)
     work = []
-    for entry in json.loads(database.read_text()):
+    for entry in json.loads((APART / "compile_commands.json").read_text()):
         path = (Path(entry["directory"]) / entry["file"]).resolve()
         if not path.is_relative_to(ROOT) or path.is_relative_to(BUILD):
             continue
@@ -191,7 +197,7 @@ def check_tidy(problems):
             [
                 TIDY,
                 "-p",
-                BUILD,
+                APART,
                 "--quiet",
                 "--extra-arg=-Wno-unknown-warning-option",
                 "--extra-arg=-Wno-error",
