@@ -49,8 +49,14 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 	@$(PYTHON) -m pip install -q -r tools/requirements.txt
 	@touch $@
 
+# What tests, lint and pages need besides: as much again as the rest, and no part of the main job.
+.setup/test-venv: tools/requirements-test.txt .setup/venv | .setup/test-packages
+	@echo "== Python packages of the tests"
+	@$(PYTHON) -m pip install -q -r tools/requirements.txt -r tools/requirements-test.txt
+	@touch $@
+
 setup: .setup/build-packages .setup/venv
-setup-test: .setup/test-packages setup
+setup-test: .setup/test-packages .setup/test-venv setup
 
 # ---- build --------------------------------------------------------------------------------------------------------
 configure: setup
@@ -93,7 +99,7 @@ bench-gpu: build-all
 	@CUCORE_DEVICE=gpu $(PYTHON) bench/turns_bench.py --loops-library build/bench/libbare_loops.so
 
 # ---- pages --------------------------------------------------------------------------------------------------------
-docs: build
+docs: setup-test build
 	@tools/install_packages $(DOCS_PACKAGES)
 	@rm -rf build/docs && mkdir -p build/docs
 	@doxygen docs/Doxyfile
@@ -101,4 +107,4 @@ docs: build
 	@echo "build/docs/cpp/index.html  build/docs/python/index.html"
 
 clean:
-	rm -rf build build-wheel .setup/venv .venv
+	rm -rf build build-wheel .setup/venv .setup/test-venv .venv

@@ -24,6 +24,7 @@ APART = BUILD / "lint"  # a configuration in which every file is compiled by its
 TIDY = ROOT / ".venv/bin/clang-tidy"  # PyPI's: that of LLVM 19 spends most of its time on what system headers declare
 CPP = (".cpp", ".hpp", ".h")
 MAX_LINES = 500
+VERSIONS = ("tools/requirements.txt", "tools/requirements-test.txt", "Makefile", ".clang-tidy")
 
 # room -> prefixes its quoted includes may have. `include` and `src` know only the driver's C ABI; `cpu` only cuda.h;
 # `python` and `cli` only the public headers.
@@ -157,7 +158,7 @@ def sha256(path):
 @functools.cache
 def tidy_version():
     """Of what brings clang-tidy and the headers from outside the tree, and of what it looks for."""
-    return sha256(ROOT / "tools/requirements.txt") + sha256(ROOT / "Makefile") + sha256(ROOT / ".clang-tidy")
+    return b"".join(sha256(ROOT / name) for name in VERSIONS)
 
 
 def tidy_key(command, path):
