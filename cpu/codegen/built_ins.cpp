@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cpu/codegen/kernel_abi.hpp"
+#include "cpu/codegen/lane_operations.hpp"
 #include "cpu/codegen/matrix_unit.hpp"
 #include "cpu/codegen/mbarrier.hpp"
 #include "cpu/codegen/tensor_copy.hpp"
@@ -225,7 +226,7 @@ float sine(float a) { return std::sin(a); }
 float cosine(float a) { return std::cos(a); }
 float tanh(float a) { return std::tanh(a); }
 
-// ---- copies, the heap and warp operations --------------------------------------------------------------------------
+// ---- copies and the heap -------------------------------------------------------------------------------------------
 
 void copy_and_fill(void* to, const void* from, std::uint32_t size, std::uint32_t taken) {
   taken = std::min(taken, size);
@@ -242,55 +243,6 @@ void copy_masked(void* to, const void* from, std::uint32_t size, std::uint32_t m
 
 std::uint64_t allocate(std::uint64_t bytes) { return reinterpret_cast<std::uint64_t>(std::malloc(bytes)); }
 void release(std::uint64_t block) { std::free(reinterpret_cast<void*>(block)); }
-
-/// Calls `visit` with the value that each lane of `mask` brings.
-template <typename Visit>
-void for_each_lane(ThreadState* thread, std::uint32_t value, std::uint32_t mask, const Visit& visit) {
-  constexpr std::uint32_t by_index = 3;
-  constexpr std::uint32_t whole_warp = 31;
-  for (std::uint32_t lane = 0; lane < 32; ++lane) {
-    if ((mask >> lane & 1) == 0) continue;
-    visit(lane, static_cast<std::uint32_t>(cucpu_shuffle(thread, by_index, value, lane, whole_warp, mask)));
-  }
-}
-
-template <auto Operation>
-std::uint32_t redux(ThreadState* thread, std::uint32_t value, std::uint32_t mask) {
-  std::uint32_t result = 0;
-  bool first = true;
-  for_each_lane(thread, value, mask, [&](std::uint32_t, std::uint32_t other) {
-    result = first ? other : Operation(result, other);
-    first = false;
-  });
-  return result;
-}
-
-std::uint32_t match(ThreadState* thread, std::uint64_t value, std::uint32_t mask) {
-  std::uint32_t same = 0;
-  for (std::uint32_t half : {0U, 32U}) {
-    const auto mine = static_cast<std::uint32_t>(value >> half);
-    std::uint32_t equal = 0;
-    for_each_lane(thread, mine, mask, [&](std::uint32_t lane, std::uint32_t other) {
-      if (other == mine) equal |= 1U << lane;
-    });
-    same = half == 0 ? equal : same & equal;
-  }
-  return same;
-}
-
-using Word = std::uint32_t;
-constexpr auto sum_of = [](Word a, Word b) { return a + b; };
-constexpr auto and_of = [](Word a, Word b) { return a & b; };
-constexpr auto or_of = [](Word a, Word b) { return a | b; };
-constexpr auto xor_of = [](Word a, Word b) { return a ^ b; };
-constexpr auto least_unsigned = [](Word a, Word b) { return std::min(a, b); };
-constexpr auto most_unsigned = [](Word a, Word b) { return std::max(a, b); };
-constexpr auto least_signed = [](Word a, Word b) {
-  return static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b) ? a : b;
-};
-constexpr auto most_signed = [](Word a, Word b) {
-  return static_cast<std::int32_t>(a) > static_cast<std::int32_t>(b) ? a : b;
-};
 
 template <typename Result, typename... Arguments>
 void* address_of(Result (*function)(Arguments...)) {
@@ -355,15 +307,17 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_mbarrier_pending_count", address_of(mbarrier::pending_count)},
       {"cucpu_malloc", address_of(allocate)},
       {"cucpu_free", address_of(release)},
-      {"cucpu_redux_add", address_of(redux<sum_of>)},
-      {"cucpu_redux_and", address_of(redux<and_of>)},
-      {"cucpu_redux_or", address_of(redux<or_of>)},
-      {"cucpu_redux_xor", address_of(redux<xor_of>)},
-      {"cucpu_redux_min_u32", address_of(redux<least_unsigned>)},
-      {"cucpu_redux_max_u32", address_of(redux<most_unsigned>)},
-      {"cucpu_redux_min_s32", address_of(redux<least_signed>)},
-      {"cucpu_redux_max_s32", address_of(redux<most_signed>)},
-      {"cucpu_match", address_of(match)},
+      {"cucpu_redux_add", address_of(lane_operations::add)},
+      {"cucpu_redux_and", address_of(lane_operations::bitwise_and)},
+      {"cucpu_redux_or", address_of(lane_operations::bitwise_or)},
+      {"cucpu_redux_xor", address_of(lane_operations::bitwise_xor)},
+      {"cucpu_redux_min_u32", address_of(lane_operations::min_unsigned)},
+      {"cucpu_redux_max_u32", address_of(lane_operations::max_unsigned)},
+      {"cucpu_redux_min_s32", address_of(lane_operations::min_signed)},
+      {"cucpu_redux_max_s32", address_of(lane_operations::max_signed)},
+      {"cucpu_match_any", address_of(lane_operations::match_any)},
+      {"cucpu_match_all", address_of(lane_operations::match_all)},
+      {"cucpu_elect", address_of(lane_operations::elect)},
       {"cucpu_matrix_multiply", address_of(matrix_unit::multiply)},
       {"cucpu_matrix_load", address_of(matrix_unit::load)},
       {"cucpu_matrix_store", address_of(matrix_unit::store)},

@@ -65,7 +65,7 @@ void emit_activemask(FunctionEmitter& f, const Instruction& i) {
            Type::B32);
 }
 
-/// redux.sync d, a, mask: one operation over the values of all named lanes
+/// redux.sync d, a, mask: one operation over the values of the lanes that take part
 void emit_redux(FunctionEmitter& f, const Instruction& i) {
   const bool is_signed = i.type() == Type::S32;
   const std::string operation = i.has(M::Add)   ? "add"
@@ -79,24 +79,22 @@ void emit_redux(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], f.call("cucpu_redux_" + operation, f.b.getInt32Ty(), {f.thread(), value, mask}), i.type());
 }
 
-/// match.any: the lanes that hold the same value; match.all: the whole mask if all do, else 0
+/// match.any: the lanes that hold the same value; match.all: all that take part if all do, else 0
 void emit_match(FunctionEmitter& f, const Instruction& i) {
   Value* value = f.b.CreateZExt(f.source(i.operands[1], i.type()), f.b.getInt64Ty());
   Value* mask = f.source(i.operands[2], Type::B32);
-  Value* same = f.call("cucpu_match", f.b.getInt32Ty(), {f.thread(), value, mask});
+  const char* const operation = i.has(M::All) ? "cucpu_match_all" : "cucpu_match_any";
+  Value* same = f.call(operation, f.b.getInt32Ty(), {f.thread(), value, mask});
   const Operand& to = i.operands[0];
   const bool pair = to.kind == Operand::Kind::RegisterPair;
-  Value* all = f.b.CreateICmpEQ(same, mask);
-  if (i.has(M::All)) same = f.b.CreateSelect(all, mask, f.b.getInt32(0));
   f.define(pair ? to.elements[0] : to, same, Type::B32);
-  if (pair) f.define(to.elements[1], all, Type::Pred);
+  if (pair) f.define(to.elements[1], f.b.CreateIsNotNull(same), Type::Pred);
 }
 
-/// elect.sync d|p, mask: the lowest named lane is the leader
+/// elect.sync d|p, mask: the lowest lane that takes part is the leader
 void emit_elect(FunctionEmitter& f, const Instruction& i) {
   Value* mask = f.source(i.operands[1], Type::B32);
-  f.call("cucpu_warp_sync", f.b.getVoidTy(), {f.thread(), mask});
-  Value* leader = f.intrinsic(llvm::Intrinsic::cttz, {mask->getType()}, {mask, f.b.getFalse()});
+  Value* leader = f.call("cucpu_elect", f.b.getInt32Ty(), {f.thread(), mask});
   Value* lane = f.special({.name = "%laneid", .axis = 0, .index = 0});
   const Operand& to = i.operands[0];
   const bool pair = to.kind == Operand::Kind::RegisterPair;

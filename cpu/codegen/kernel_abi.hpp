@@ -140,10 +140,11 @@ std::uint64_t cucpu_shuffle(ThreadState*, std::uint32_t mode, std::uint32_t valu
 std::uint32_t cucpu_vote(ThreadState*, std::uint32_t mode, std::uint32_t predicate, std::uint32_t mask);
 /// activemask: the lanes of the warp that stand at the same place (line and column) when none can go on.
 std::uint32_t cucpu_activemask(ThreadState*, std::uint32_t place);
-/// An instruction of a whole warp: the last lane to come calls `operation(lanes)`, where lanes[n] is what lane n
-/// brought
-/// (`mine`), or null if it has ended, and then all go on. Lanes meet if their `operation` and `kind` are the same.
-void cucpu_warp_together(ThreadState*, void (*operation)(void* const* lanes), void* mine, std::uint64_t kind);
+/// An instruction that the lanes of `mask` do as one: the last to come calls `operation(lanes)`, where lanes[n] is what
+/// lane n brought (`mine`), or null if it is not named, has ended or never was, and then all go on. Lanes meet if their
+/// `operation`, `kind` and `mask` are the same.
+void cucpu_warp_together(ThreadState*, void (*operation)(void* const* lanes), void* mine, std::uint64_t kind,
+                         std::uint32_t mask);
 /// The same of a whole warpgroup, the four warps from a multiple of four on: `threads` are its 128, none of which has
 /// ended. All of them must come to the same instruction.
 void cucpu_warpgroup_together(ThreadState*, void (*operation)(void* const* threads), void* mine, std::uint64_t kind);

@@ -214,11 +214,11 @@ void transfer(ThreadState* thread, Transfer& mine) {
     if (!checks.may_happen()) {
       if (mine.loads)
         std::memset(mine.registers, 0, mine.form.registers * (mine.form.element == Element::F64 ? 8U : 4U));
-      cucpu_warp_together(thread, transfer_warp, nullptr, mine.form.bits());
+      cucpu_warp_together(thread, transfer_warp, nullptr, mine.form.bits(), ~0U);
       return;
     }
   }
-  cucpu_warp_together(thread, transfer_warp, &mine, mine.form.bits());
+  cucpu_warp_together(thread, transfer_warp, &mine, mine.form.bits(), ~0U);
 }
 
 // ---- 8x8 matrices of 16 bits ---------------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ void transpose_warp(void* const* lanes) {
 void multiply(ThreadState* thread, std::uint64_t form, const void* a, const void* b, const void* c, void* d,
               std::uint32_t metadata) {
   WarpMultiplication mine{std::bit_cast<MatrixForm>(form), a, b, c, d, metadata};
-  cucpu_warp_together(thread, multiply_warp, &mine, form);
+  cucpu_warp_together(thread, multiply_warp, &mine, form, ~0U);
 }
 
 void load(ThreadState* thread, std::uint64_t form, const void* from, std::uint32_t stride, void* registers) {
@@ -291,18 +291,18 @@ void store(ThreadState* thread, std::uint64_t form, void* to, std::uint32_t stri
 void load_rows(ThreadState* thread, std::uint32_t matrices, std::uint32_t transposes, const void* row,
                std::uint32_t* registers) {
   Rows mine{matrices, transposes, const_cast<void*>(row), registers, true};
-  cucpu_warp_together(thread, transfer_rows, &mine, std::uint64_t{transposes} << 8 | matrices);
+  cucpu_warp_together(thread, transfer_rows, &mine, std::uint64_t{transposes} << 8 | matrices, ~0U);
 }
 
 void store_rows(ThreadState* thread, std::uint32_t matrices, std::uint32_t transposes, void* row,
                 const std::uint32_t* registers) {
   Rows mine{matrices, transposes, row, const_cast<std::uint32_t*>(registers), false};
-  cucpu_warp_together(thread, transfer_rows, &mine, std::uint64_t{transposes} << 8 | matrices | 1U << 16);
+  cucpu_warp_together(thread, transfer_rows, &mine, std::uint64_t{transposes} << 8 | matrices | 1U << 16, ~0U);
 }
 
 std::uint32_t transpose(ThreadState* thread, std::uint32_t value) {
   Moved mine{value, 0};
-  cucpu_warp_together(thread, transpose_warp, &mine, 0);
+  cucpu_warp_together(thread, transpose_warp, &mine, 0, ~0U);
   return mine.result;
 }
 

@@ -104,7 +104,7 @@ void VectorEmitter::emit_shuffle(llvm::CallInst& call) {
     Value* members = whole(call.getArgOperand(5));
     const auto* fixed_members = llvm::dyn_cast<llvm::Constant>(members);
     if (is_masked() || fixed_members == nullptr || !fixed_members->isAllOnesValue()) {
-      // A lane that takes no part has no value to give: undefined in PTX, the own value here and in the run-time.
+      // A lane that takes no part has no value to give: undefined in PTX, 0 on GPUs and here.
       Value* here = b.getInt32(0);
       for (unsigned k = 0; k < parts; ++k) {
         Value* bits = b.CreateZExt(mask_[warp * parts + k], b.getInt32Ty());
@@ -112,7 +112,8 @@ void VectorEmitter::emit_shuffle(llvm::CallInst& call) {
       }
       Value* bit = b.CreateLShr(b.CreateAnd(b.CreateVectorSplat(lanes_of_warp, here), members), from);
       Value* gives = b.CreateTrunc(bit, llvm::FixedVectorType::get(b.getInt1Ty(), lanes_of_warp));
-      taken = b.CreateSelect(gives, taken, values);
+      llvm::Constant* nothing = llvm::Constant::getNullValue(warp_type);
+      taken = b.CreateSelect(gives, taken, b.CreateSelect(source.in_range, nothing, values));
     }
     llvm::Type* wide = llvm::FixedVectorType::get(b.getInt64Ty(), lanes_of_warp);
     Value* both = b.CreateOr(b.CreateZExt(taken, wide),

@@ -252,10 +252,12 @@ void Block::complete(std::uint32_t warp, const Meeting& meeting) {
         break;
       default: {
         const int source = source_lane(meeting.operation, static_cast<int>(lane), thread.lane_operand, thread.clamp);
-        // A lane that takes no part has no value to give: undefined in PTX, the own value here.
+        // A lane that takes no part has no value to give: undefined in PTX, 0 on GPUs and here.
         if (source >= 0) check_source_lane(thread, static_cast<std::uint32_t>(source), meeting.arrived);
         const bool given = source >= 0 && (meeting.arrived >> source & 1) != 0;
-        const std::uint64_t value = given ? threads_[first + static_cast<std::uint32_t>(source)].given : thread.given;
+        const std::uint64_t value = given         ? threads_[first + static_cast<std::uint32_t>(source)].given
+                                    : source >= 0 ? 0
+                                                  : thread.given;
         thread.result = value | (static_cast<std::uint64_t>(source >= 0) << 32);
       }
     }
@@ -274,17 +276,18 @@ std::uint64_t Block::meet_warp(DeviceThread& thread, WarpOperation operation, st
   return thread.result;
 }
 
-void Block::meet_whole_warp(DeviceThread& thread, WholeWarp operation, void* mine, std::uint64_t kind) {
+void Block::work_together(DeviceThread& thread, Together operation, void* mine, std::uint64_t kind,
+                          std::uint32_t mask) {
   thread.brought = mine;
   Meeting meeting;
   meeting.operation = WarpOperation::Together;
-  meeting.mask = ~0u;
+  meeting.mask = mask;
   meeting.together = operation;
   meeting.kind = kind;
   join(thread, meeting);
 }
 
-bool Block::meet_warpgroup(DeviceThread& thread, WholeWarp operation, void* mine, std::uint64_t kind) {
+bool Block::meet_warpgroup(DeviceThread& thread, Together operation, void* mine, std::uint64_t kind) {
   const std::uint32_t number = index_of(thread) / kWarpgroupThreads;
   if (number >= warpgroups_.size()) return false;
   Warpgroup& group = warpgroups_[number];

@@ -38,7 +38,7 @@ struct DeviceThread {
   Standing standing = Standing::Ready;
   std::uint32_t place = 0;  ///< barrier number, or member mask
   std::uint64_t given = 0;  ///< what it brought to the rendezvous
-  void* brought = nullptr;  ///< to one of a whole warp
+  void* brought = nullptr;  ///< to work together
   std::uint32_t lane_operand = 0, clamp = 0;
   std::uint64_t result = 0;         ///< what it takes away
   std::uint32_t cluster_phase = 0;  ///< of the cluster's barrier, in which it arrived last
@@ -78,11 +78,12 @@ class Block {
   };
   std::uint64_t meet_warp(DeviceThread& thread, WarpOperation operation, std::uint32_t mask, std::uint32_t value,
                           std::uint32_t lane_operand, std::uint32_t clamp);
-  /// An instruction that the whole warp does as one: see cucpu_warp_together.
-  using WholeWarp = void (*)(void* const* lanes);
-  void meet_whole_warp(DeviceThread& thread, WholeWarp operation, void* mine, std::uint64_t kind);
-  /// The same of four warps; false if there are no four, or if others of their threads came to another instruction.
-  bool meet_warpgroup(DeviceThread& thread, WholeWarp operation, void* mine, std::uint64_t kind);
+  /// An instruction that lanes of a warp do as one: see cucpu_warp_together.
+  using Together = void (*)(void* const* lanes);
+  void work_together(DeviceThread& thread, Together operation, void* mine, std::uint64_t kind, std::uint32_t mask);
+  /// The same of four whole warps; false if there are no four, or if others of their threads came to another
+  /// instruction.
+  bool meet_warpgroup(DeviceThread& thread, Together operation, void* mine, std::uint64_t kind);
   void poll(DeviceThread& thread);
   void wait_at_cluster(DeviceThread& thread);
   void leave_cluster_barrier(DeviceThread& thread);
@@ -110,7 +111,7 @@ class Block {
   struct Meeting {
     WarpOperation operation{};
     std::uint32_t mask = 0;
-    WholeWarp together = nullptr;  ///< of Together, with the kind of instruction
+    Together together = nullptr;  ///< of Together, with the kind of instruction
     std::uint64_t kind = 0;
     std::uint32_t arrived = 0;
 

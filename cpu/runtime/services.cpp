@@ -82,8 +82,10 @@ std::uint32_t cucpu_activemask(ThreadState* thread, std::uint32_t place) {
   return fiber ? fiber->block->converge(*fiber, place) : 1u << (thread->linear % runtime::kLanes);
 }
 
-void cucpu_warp_together(ThreadState* thread, void (*operation)(void* const* lanes), void* mine, std::uint64_t kind) {
-  if (DeviceThread* const fiber = fiber_of(thread)) return fiber->block->meet_whole_warp(*fiber, operation, mine, kind);
+void cucpu_warp_together(ThreadState* thread, void (*operation)(void* const* lanes), void* mine, std::uint64_t kind,
+                         std::uint32_t mask) {
+  if (DeviceThread* const fiber = fiber_of(thread))
+    return fiber->block->work_together(*fiber, operation, mine, kind, mask);
   void* lanes[runtime::kLanes] = {};
   lanes[thread->linear % runtime::kLanes] = mine;
   operation(lanes);

@@ -57,6 +57,17 @@ set_tests_properties(texture_tests_checked PROPERTIES
   ENVIRONMENT "CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache;CUCORE_CPU_CHECK=memory,race,init,sync"
   FAIL_REGULAR_EXPRESSION "SUMMARY: [1-9]")
 
+# What lanes of a warp do together, in every form of code; on a GPU's driver too.
+add_executable(warp_tests ${PROJECT_SOURCE_DIR}/cpu/tests/warp_test.cpp)
+cucore_test(warp_tests)
+target_link_libraries(warp_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
+target_compile_definitions(warp_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
+foreach(setting FORM=auto FORM=scalar FORM=vector FORM=masked CHECK=memory CHECK=memory,race,init,sync CHECK_SEED=7)
+  add_test(NAME warp_tests_${setting} COMMAND warp_tests)
+  set_tests_properties(warp_tests_${setting} PROPERTIES
+    ENVIRONMENT "CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache;CUCORE_CPU_${setting}")
+endforeach()
+
 # What api_cache_test.cpp starts.
 add_executable(launching_program ${PROJECT_SOURCE_DIR}/cpu/tests/launching_program.cpp)
 cucore_target(launching_program)

@@ -58,8 +58,9 @@ struct Scheduler {
   Fiber* running = nullptr;
   std::map<std::uint32_t, Meeting> barriers;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Meeting> warps;
-  std::map<std::uint32_t, std::array<void*, 32>> brought;            ///< by warp, to what it does as one
-  std::map<std::uint32_t, std::array<void*, 128>> brought_to_group;  ///< by warpgroup
+  /// By warp and mask, to what they do as one; by warpgroup.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::array<void*, 32>> brought;
+  std::map<std::uint32_t, std::array<void*, 128>> brought_to_group;
   std::map<std::uint32_t, Meeting> groups;
 
   std::uint32_t exited() const {
@@ -206,9 +207,9 @@ std::uint64_t cucpu_shuffle(ThreadState* thread, std::uint32_t mode, std::uint32
     from = mode == 1 ? lane + by : mode == 2 ? lane ^ by : (lane & segment) | (by & ~segment);
     in_range = from <= most;
   }
-  // A lane that takes no part has no value to give: undefined in PTX, the own value here and in the run-time.
+  // A lane that takes no part has no value to give: undefined in PTX, 0 on GPUs and in the run-time.
   const bool given = in_range && (meeting.present >> (from & 31) & 1) != 0;
-  const std::uint64_t result = given ? meeting.values[from & 31] : value;
+  const std::uint64_t result = given ? meeting.values[from & 31] : in_range ? 0 : value;
   meet_warp(thread, mask);
   return result | std::uint64_t{in_range} << 32;
 }
@@ -235,16 +236,17 @@ std::uint32_t cucpu_vote(ThreadState* thread, std::uint32_t mode, std::uint32_t 
   }
 }
 
-void cucpu_warp_together(ThreadState* thread, void (*operation)(void* const* lanes), void* mine, std::uint64_t) {
-  auto& lanes = scheduler->brought[thread->linear / 32];
+void cucpu_warp_together(ThreadState* thread, void (*operation)(void* const* lanes), void* mine, std::uint64_t,
+                         std::uint32_t mask) {
+  auto& lanes = scheduler->brought[{thread->linear / 32, mask}];
   void*& own = lanes[thread->linear % 32];
   own = mine;
-  meet_warp(thread, ~0U);
+  meet_warp(thread, mask);
   if (own != nullptr) {  // the first to go on works for all
     operation(lanes.data());
     lanes.fill(nullptr);
   }
-  meet_warp(thread, ~0U);
+  meet_warp(thread, mask);
 }
 
 void cucpu_warpgroup_together(ThreadState* thread, void (*operation)(void* const* threads), void* mine, std::uint64_t) {

@@ -27,7 +27,10 @@ AWAITED = HERE / "recorded" / "awaited.txt"
 RECORDINGS = sorted((HERE / "recorded").glob("*.json.gz"))
 TESTS = run_tests.find_tests()
 # The vector form compiles for longer: here a sample, and with CUCORE_CPU_FORM=vector all of them.
-IN_VECTOR_FORM = [t for n, t in enumerate(TESTS) if n % 10 == 0 or t.name.endswith(".subnormal")]
+IN_VECTOR_FORM = [
+    t for n, t in enumerate(TESTS) if n % 10 == 0 or t.name.endswith(".subnormal") or t.name.startswith("exited_lanes/")
+]
+IN_MASKED_FORM = [t for t in TESTS if t.name.startswith("exited_lanes/")]
 
 
 @pytest.fixture(scope="session")
@@ -37,18 +40,32 @@ def workers():
     pool.close()
 
 
-@pytest.fixture(scope="session")
-def vector_workers():
+def workers_of_form(form):
     if "CUCORE_TEST_DRIVER" in os.environ:
         pytest.skip("a form of code is a matter of the CPU device")
-    pool = Workers(str(BUILT), form="vector")
+    pool = Workers(str(BUILT), form=form)
     yield pool
     pool.close()
+
+
+@pytest.fixture(scope="session")
+def vector_workers():
+    yield from workers_of_form("vector")
+
+
+@pytest.fixture(scope="session")
+def masked_workers():
+    yield from workers_of_form("masked")
 
 
 @pytest.mark.parametrize("test", IN_VECTOR_FORM, ids=[test.name for test in IN_VECTOR_FORM])
 def test_vector_form_computes_the_table(test, vector_workers):
     test_instruction_computes_the_table(test, vector_workers)
+
+
+@pytest.mark.parametrize("test", IN_MASKED_FORM, ids=[test.name for test in IN_MASKED_FORM])
+def test_masked_form_computes_the_table(test, masked_workers):
+    test_instruction_computes_the_table(test, masked_workers)
 
 
 @pytest.mark.parametrize("test", TESTS, ids=[test.name for test in TESTS])
