@@ -330,6 +330,7 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_barrier_arrive", address_of(cucpu_barrier_arrive)},
       {"cucpu_barrier_reduce", address_of(cucpu_barrier_reduce)},
       {"cucpu_warp_sync", address_of(cucpu_warp_sync)},
+      {"cucpu_lockstep", address_of(cucpu_lockstep)},
       {"cucpu_shuffle", address_of(cucpu_shuffle)},
       {"cucpu_vote", address_of(cucpu_vote)},
       {"cucpu_activemask", address_of(cucpu_activemask)},

@@ -36,6 +36,7 @@ inline constexpr std::uint32_t kUntilWaited = 1u << 17;     ///< of a copy: goes
 inline constexpr std::uint32_t kUntilDelivered = 1u << 18;  ///< until a wait at the mbarrier that is told of it
 inline constexpr std::uint32_t kCarries = 1u << 16;         ///< of a read: its value goes to other variables only
 inline constexpr std::uint32_t kAsyncProxy = 1u << 19;      ///< of a read of shared memory: not by the generic proxy
+inline constexpr std::uint32_t kInLockstep = 1u << 20;  ///< volatile, of shared memory: for lanes of one warp no order
 inline constexpr std::uint32_t kFieldMask = 15;
 /// An mbarrier is told of an arrival or of bytes.
 inline constexpr std::uint32_t kArrives = kReads | kWrites | kStrong | kReleases | kOwnFence;

@@ -103,7 +103,7 @@ struct Compilation {
     if (std::string error = verify(); !error.empty()) return error;
     target.optimise(*ir, /*checked=*/false);  // one lane's code, before there are many: all that makes it shorter
     KernelInfo info = layout.info;
-    refusal = vectorise(*emitter.kernel(), options, host(), layout.shared_variables, info);
+    refusal = vectorise(*emitter.kernel(), options, host(), layout.shared_variables, !reach.lockstep.empty(), info);
     if (!refusal.empty()) return {};
     if (std::string error = verify(); !error.empty()) return error;
     layout.info = info;

@@ -46,6 +46,7 @@ class AccessChecks {
     word_ = access.flags | static_cast<std::uint32_t>(checked_space(access.space)) << check_access::kSpaceShift |
             static_cast<std::uint32_t>(std::countr_zero(access.alignment)) << check_access::kAlignShift;
     if (only_carries()) word_ |= check_access::kCarries;
+    if (f.is_exchange_in_lockstep(i)) word_ |= check_access::kInLockstep;
   }
 
   /// Goes on where the access may happen; to `refused` where it may not.

@@ -2,6 +2,7 @@
 
 #include <llvm/IR/MDBuilder.h>
 
+#include <algorithm>
 #include <cstddef>
 
 #include "cpu/codegen/checks.hpp"
@@ -26,7 +27,10 @@ FunctionEmitter::FunctionEmitter(ModuleEmitter& owner, ptx::FunctionId id)
       id_(id),
       body_(owner.function(id)),
       flow_(function),
-      waiting_edges_(find_waiting_edges(owner.module, id, owner.reach)) {}
+      waiting_edges_(find_waiting_edges(owner.module, id, owner.reach)) {
+  if ((owner.checks & check_class::kRace) != 0 && !owner.reach.lockstep.empty())
+    waiting_blocks_ = find_waiting_blocks(owner.module, id, owner.reach);
+}
 
 // ---- the body ------------------------------------------------------------------------------------------------------
 
@@ -153,9 +157,10 @@ void FunctionEmitter::emit_block(BlockId id) {
 
 void FunctionEmitter::emit_instruction(const ptx::Instruction& instruction) {
   current_instruction_ = &instruction;
-  const auto number = module.first_number(id_) + static_cast<std::uint32_t>(&instruction - function.body.data());
+  const auto number = module.first_number(id_) + index_of(instruction);
   b.SetCurrentDebugLocation(described_ != nullptr ? module.debug()->place_of(described_, &instruction)
                                                   : InstructionLines::place_of(body_->getSubprogram(), number));
+  emit_lockstep_point(instruction);
   const Generator generate = find_form(instruction).form->generate;
   const auto emit_unguarded = [&] {
     if (module.checks != 0) {
@@ -179,6 +184,21 @@ void FunctionEmitter::emit_instruction(const ptx::Instruction& instruction) {
   emit_unguarded();
   if (b.GetInsertBlock()->getTerminator() == nullptr) b.CreateBr(next);
   b.SetInsertPoint(next);
+}
+
+/// Lanes whose predicate is false come along: they run in step as the others do.
+void FunctionEmitter::emit_lockstep_point(const ptx::Instruction& instruction) {
+  if (module.block_shape != nullptr) return;  // the vector form runs in step anyway
+  const auto points = module.reach.lockstep.find(id_);
+  if (points == module.reach.lockstep.end()) return;
+  if (!std::binary_search(points->second.begin(), points->second.end(), index_of(instruction))) return;
+  const std::uint32_t place = instruction.position.line << 8 | (instruction.position.column & 255);
+  call("cucpu_lockstep", b.getVoidTy(), {thread(), b.getInt32(place)});
+}
+
+bool FunctionEmitter::is_exchange_in_lockstep(const ptx::Instruction& instruction) const {
+  return !module.reach.lockstep.empty() && is_volatile_exchange(instruction) &&
+         !waiting_blocks_.contains(flow_.block_at[index_of(instruction)]);
 }
 
 llvm::BasicBlock* FunctionEmitter::new_block(const llvm::Twine& name) {

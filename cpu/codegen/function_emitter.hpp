@@ -94,6 +94,9 @@ class FunctionEmitter {
   CheckGroup* check_group(const ptx::Instruction& instruction) const;
   /// Of a register, where reads of what nobody wrote are looked for: see copied_values.hpp.
   bool only_carries(const ptx::Operand& value) const;
+  /// A volatile access by which lanes of a warp that run in step exchange values: in a kernel that counts on it, and
+  /// not to wait for one another.
+  bool is_exchange_in_lockstep(const ptx::Instruction& instruction) const;
   llvm::Value* block_state() const { return block_state_; }
   llvm::Value* launch_state() const { return launch_state_; }
 
@@ -107,6 +110,10 @@ class FunctionEmitter {
   void describe_variables();
   void emit_block(BlockId id);
   void emit_instruction(const ptx::Instruction& instruction);
+  void emit_lockstep_point(const ptx::Instruction& instruction);
+  std::uint32_t index_of(const ptx::Instruction& instruction) const {
+    return static_cast<std::uint32_t>(&instruction - function.body.data());
+  }
   llvm::Type* storage_type(ptx::RegisterId id) const;
   const Slot& slot_of(const ptx::Operand& operand);
   llvm::Value* literal(const ptx::Operand& operand, ptx::Type type);
@@ -116,6 +123,7 @@ class FunctionEmitter {
   llvm::Function* body_;
   ControlFlow flow_;
   std::set<Edge> waiting_edges_;
+  std::set<BlockId> waiting_blocks_;  ///< where it matters for checks
   BlockId current_ = 0;
   std::vector<llvm::BasicBlock*> blocks_;
   std::vector<std::vector<Slot>> registers_;        ///< by register, one slot per component

@@ -138,6 +138,9 @@ std::uint64_t cucpu_shuffle(ThreadState*, std::uint32_t mode, std::uint32_t valu
                             std::uint32_t clamp, std::uint32_t mask);
 /// vote.sync: mode 0 all, 1 any, 2 uni, 3 ballot.
 std::uint32_t cucpu_vote(ThreadState*, std::uint32_t mode, std::uint32_t predicate, std::uint32_t mask);
+/// A volatile access of shared memory at `place` (line and column) comes: lanes of a warp that are converged go on to
+/// it together, when none can go on otherwise; of divided ones those at the lowest place first.
+void cucpu_lockstep(ThreadState*, std::uint32_t place);
 /// activemask: the lanes of the warp that stand at the same place (line and column) when none can go on.
 std::uint32_t cucpu_activemask(ThreadState*, std::uint32_t place);
 /// An instruction that the lanes of `mask` do as one: the last to come calls `operation(lanes)`, where lanes[n] is what

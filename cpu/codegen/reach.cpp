@@ -205,6 +205,8 @@ class Reach::Walk {
 Reach::Reach(const ptx::Module& module, FunctionId kernel)
     : may_exit(module.functions.size(), false), observes(module.functions.size(), false) {
   Walk(module, *this).run(kernel);
+  lockstep = find_lockstep_points(module, *this);
+  needs_fibers |= !lockstep.empty();
   for (FunctionId function : functions) {
     if (needs_fibers) break;
     needs_fibers = !find_waiting_edges(module, function, *this).empty();

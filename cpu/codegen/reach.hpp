@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "cpu/codegen/lockstep.hpp"
 #include "cpu/ptx/ast.hpp"
 
 namespace cucore::cpu::codegen {
@@ -26,8 +27,9 @@ struct Reach {
   std::vector<ptx::VariableId> variables;  ///< of the module, in order of first use, and what their initialisers name
   std::vector<bool> may_exit;              ///< by FunctionId: `exit` or `trap` in it or below it
   std::vector<bool> observes;              ///< by FunctionId: reads memory that other threads may be changing, or below
-  bool needs_fibers = false;               ///< a barrier, a warp operation or a waiting loop anywhere
+  bool needs_fibers = false;               ///< a barrier, a warp operation, a waiting loop or a lockstep point anywhere
   bool names_other_blocks = false;         ///< addresses shared memory of other blocks of its cluster
+  LockstepPoints lockstep;                 ///< where lanes of a warp count on running in step
 
   Reach(const ptx::Module& module, ptx::FunctionId kernel);
 

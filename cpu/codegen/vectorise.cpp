@@ -190,9 +190,9 @@ unsigned registers_in_loops(const VectorFlow& flow, const Shapes& shapes) {
   return most;
 }
 
-/// At most `most` threads to a group.
+/// From `least` to `most` threads to a group.
 VectorWidth choose_width(llvm::Function& scalar, const VectorFlow& flow, const CompileOptions& options,
-                         HostFeatures host, unsigned most) {
+                         HostFeatures host, unsigned least, unsigned most) {
   VectorWidth width;
   std::copy_n(options.block, 3, width.block);
   width.lanes = lanes_for(options.block, host.avx512f ? 16 : 8);
@@ -211,7 +211,7 @@ VectorWidth choose_width(llvm::Function& scalar, const VectorFlow& flow, const C
   } else {
     // More than one chunk is work for idle units.
     const bool is_straight = flow.order.size() <= 4;
-    useful = size <= 150 ? warp : is_straight && size <= 400 ? 2 * width.lanes : width.lanes;
+    useful = std::max(least, size <= 150 ? warp : is_straight && size <= 400 ? 2 * width.lanes : width.lanes);
   }
   const unsigned wanted = std::max(warp, std::bit_ceil(width.threads()));
   width.chunks = std::min({most, useful, wanted}) / width.lanes;
@@ -229,9 +229,9 @@ VectorWidth choose_width(llvm::Function& scalar, const VectorFlow& flow, const C
   return width;
 }
 
-/// Lanes of a warp that meet must be in one group; at barriers groups meet.
-unsigned smallest_group(const VectorFlow& flow, const VectorWidth& width) {
-  return flow.has_warp_operations() ? warp : width.lanes;
+/// Lanes of a warp that meet, or run in step, must be in one group; at barriers groups meet.
+unsigned smallest_group(const VectorFlow& flow, bool in_lockstep) {
+  return flow.has_warp_operations() || in_lockstep ? warp : 1;
 }
 
 bool is_too_large(const llvm::Function& group) {
@@ -253,7 +253,7 @@ std::uint32_t frame_bytes(const llvm::Function& scalar, const VectorWidth& width
 }  // namespace
 
 std::string vectorise(llvm::Function& scalar, const CompileOptions& options, HostFeatures host,
-                      const std::vector<SharedVariable>& shared, KernelInfo& info) {
+                      const std::vector<SharedVariable>& shared, bool in_lockstep, KernelInfo& info) {
   if (scalar.getInstructionCount() > largest_kernel) return "its size";
   if (options.checks != 0) {
     VectorWidth width;
@@ -267,10 +267,11 @@ std::string vectorise(llvm::Function& scalar, const CompileOptions& options, Hos
   for (unsigned most = most_threads;;) {
     const VectorFlow flow(scalar);
     if (!flow.refusal.empty()) return flow.refusal;
-    const VectorWidth width = choose_width(scalar, flow, options, host, most);
+    const unsigned least = smallest_group(flow, in_lockstep);
+    const VectorWidth width = choose_width(scalar, flow, options, host, least, most);
     if (std::uint64_t{info.local_bytes} * width.group() > largest_group_frames) return "large local variables";
     const Shapes shapes(flow, scalar, width, false);
-    if (options.form == FormOfCode::Auto) {
+    if (options.form == FormOfCode::Auto && !in_lockstep) {  // which costs the scalar form a fiber for each lane
       if (std::string reason = prefer_scalar_form(flow, shapes); !reason.empty()) return reason;
     }
     if (join_pairs(flow, shapes)) continue;
@@ -281,7 +282,7 @@ std::string vectorise(llvm::Function& scalar, const CompileOptions& options, Hos
     llvm::Function* group = emitter.emit();
     if (group == nullptr) return emitter.refusal();
     if (is_too_large(*group)) {
-      if (width.group() == smallest_group(flow, width)) return "its size in the vector form";
+      if (width.group() == std::max(least, width.lanes)) return "its size in the vector form";
       group->eraseFromParent();
       most = width.group() / 2;
       continue;

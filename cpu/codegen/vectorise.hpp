@@ -11,8 +11,9 @@
 namespace cucore::cpu::codegen {
 
 /// Replaces the kernel's body `scalar` (in SSA, calls inlined) by entry points that run it in the vector form, and says
-/// in `info` which; `shared` are its static shared variables. The text says why not; the module is then of no more use.
+/// in `info` which; `shared` are its static shared variables. `in_lockstep`: all lanes of a warp must run in one group.
+/// The text says why not; the module is then of no more use.
 std::string vectorise(llvm::Function& scalar, const CompileOptions& options, HostFeatures host,
-                      const std::vector<SharedVariable>& shared, KernelInfo& info);
+                      const std::vector<SharedVariable>& shared, bool in_lockstep, KernelInfo& info);
 
 }  // namespace cucore::cpu::codegen

@@ -164,10 +164,13 @@ class Dependence {
   const Reach& reach_;
 };
 
-}  // namespace
+struct WaitingLoop {
+  Edge edge;
+  std::vector<BlockId> blocks;
+};
 
-std::set<Edge> find_waiting_edges(const ptx::Module& module, FunctionId id, const Reach& reach) {
-  std::set<Edge> waiting;
+std::vector<WaitingLoop> find_waiting_loops(const ptx::Module& module, FunctionId id, const Reach& reach) {
+  std::vector<WaitingLoop> waiting;
   if (!reach.observes[id]) return waiting;
   const ptx::Function& function = module.functions[id];
   const ControlFlow flow(function);
@@ -192,9 +195,24 @@ std::set<Edge> find_waiting_edges(const ptx::Module& module, FunctionId id, cons
       }
       return false;
     });
-    if (waits) waiting.insert(edge);
+    if (waits) waiting.push_back({edge, loop});
   }
   return waiting;
+}
+
+}  // namespace
+
+std::set<Edge> find_waiting_edges(const ptx::Module& module, FunctionId id, const Reach& reach) {
+  std::set<Edge> edges;
+  for (const WaitingLoop& loop : find_waiting_loops(module, id, reach)) edges.insert(loop.edge);
+  return edges;
+}
+
+std::set<BlockId> find_waiting_blocks(const ptx::Module& module, FunctionId id, const Reach& reach) {
+  std::set<BlockId> blocks;
+  for (const WaitingLoop& loop : find_waiting_loops(module, id, reach))
+    blocks.insert(loop.blocks.begin(), loop.blocks.end());
+  return blocks;
 }
 
 }  // namespace cucore::cpu::codegen

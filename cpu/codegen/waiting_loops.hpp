@@ -19,4 +19,7 @@ using Edge = std::pair<BlockId, BlockId>;
 /// lock-free, not waiting, and do not count.
 std::set<Edge> find_waiting_edges(const ptx::Module& module, ptx::FunctionId function, const Reach& reach);
 
+/// The blocks of these loops.
+std::set<BlockId> find_waiting_blocks(const ptx::Module& module, ptx::FunctionId function, const Reach& reach);
+
 }  // namespace cucore::cpu::codegen

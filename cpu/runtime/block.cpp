@@ -84,9 +84,15 @@ Block::~Block() {
 }
 
 Block::Outcome Block::run() {
-  while (!ready_.empty() || release_converging()) {
+  while (true) {
+    bool polls = false;
+    if (ready_.empty()) {
+      const Released released = release_stepping();
+      if (released == Released::Nobody && !release_converging()) break;
+      polls = released == Released::WhoPolls && polls_without_progress_ >= ready_.size();
+    }
     if (grid_.is_abandoned()) return Outcome::Failed;
-    if (polls_without_progress_ > ready_.size() && !release_converging()) {
+    if (polls || only_polls()) {
       polls_without_progress_ = 0;
       return Outcome::Polling;
     }
@@ -139,8 +145,54 @@ void Block::leave_cluster_barrier(DeviceThread& thread) {
 
 void Block::poll(DeviceThread& thread) {
   ++polls_without_progress_;
+  ++polls_without_step_;
+  thread.has_polled = true;
   ready_.push_back(index_of(thread));
   Fiber::suspend();
+}
+
+void Block::keep_in_step(DeviceThread& thread, std::uint32_t place) {
+  polls_without_step_ = 0;
+  thread.circles = thread.has_polled && place <= thread.last_step;
+  thread.has_polled = false;
+  thread.last_step = place;
+  stepping_.push_back(index_of(thread));
+  wait(thread, DeviceThread::Standing::InLockstep, place);
+}
+
+Block::Released Block::release_stepping() {
+  Released released = Released::Nobody;
+  std::sort(stepping_.begin(), stepping_.end());
+  std::vector<std::uint32_t> left;
+  for (auto first = stepping_.begin(); first != stepping_.end();) {
+    const auto last =
+        std::find_if(first, stepping_.end(), [&](auto other) { return other / kLanes != *first / kLanes; });
+    const auto turn = [&](std::uint32_t index) {
+      const DeviceThread& thread = threads_[index];
+      // Who polls may wait for any of the others, who then go first; among themselves they are all the same.
+      return std::pair(thread.circles, thread.circles ? 0 : thread.place);
+    };
+    const auto next = turn(*std::min_element(first, last, [&](auto a, auto b) { return turn(a) < turn(b); }));
+    released = std::max(released, next.first ? Released::WhoPolls : Released::Others);
+    for (; first != last; ++first) {
+      if (turn(*first) == next)
+        make_ready(*first);
+      else
+        left.push_back(*first);
+    }
+  }
+  stepping_ = std::move(left);
+  if (released == Released::Others) polls_without_progress_ = 0;
+  return released;
+}
+
+bool Block::only_polls() {
+  if (polls_without_progress_ <= ready_.size()) return false;
+  if (!stepping_.empty()) {
+    if (polls_without_step_ <= ready_.size()) return false;  // they may yet come to where the others wait
+    if (release_stepping() == Released::Others) return false;
+  }
+  return !release_converging();
 }
 
 Block::Barrier& Block::note_arrival(std::uint32_t id, std::uint32_t count) {
@@ -407,6 +459,9 @@ std::string Block::standings() const {
         break;
       case DeviceThread::Standing::Converging:
         text += "at activemask, line " + std::to_string(first.place >> 8);
+        break;
+      case DeviceThread::Standing::InLockstep:
+        text += "at a volatile access, line " + std::to_string(first.place >> 8);
         break;
       case DeviceThread::Standing::AtBarrier: {
         const Barrier& barrier = barriers_[first.place % kBarriers];

@@ -30,7 +30,16 @@ class Block;
 class Cluster;
 
 struct DeviceThread {
-  enum class Standing : std::uint8_t { Ready, AtBarrier, AtWarp, AtWarpgroup, Converging, AtCluster, Ended };
+  enum class Standing : std::uint8_t {
+    Ready,
+    AtBarrier,
+    AtWarp,
+    AtWarpgroup,
+    InLockstep,
+    Converging,
+    AtCluster,
+    Ended
+  };
 
   ThreadState state{};
   Fiber fiber;
@@ -42,6 +51,9 @@ struct DeviceThread {
   std::uint32_t lane_operand = 0, clamp = 0;
   std::uint64_t result = 0;         ///< what it takes away
   std::uint32_t cluster_phase = 0;  ///< of the cluster's barrier, in which it arrived last
+  std::uint32_t last_step = 0;      ///< the lockstep point where it was last
+  bool has_polled = false;          ///< since then
+  bool circles = false;             ///< it polled on its way back to where it was: others go first
 };
 
 class Block {
@@ -56,7 +68,7 @@ class Block {
 
   Outcome run();
   /// Some thread need not wait for other blocks.
-  bool can_run() const { return !ready_.empty() || !converging_.empty(); }
+  bool can_run() const { return !ready_.empty() || !stepping_.empty() || !converging_.empty(); }
 
   // Called by the services, on the fiber of `thread`.
   void wait_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_t count);
@@ -85,6 +97,9 @@ class Block {
   /// instruction.
   bool meet_warpgroup(DeviceThread& thread, Together operation, void* mine, std::uint64_t kind);
   void poll(DeviceThread& thread);
+  /// Waits until nobody in the block can do anything else; then lanes at one `place` go on together, of those of a warp
+  /// the ones at the lowest place. That keeps together who is converged, and who has gone another way catches up.
+  void keep_in_step(DeviceThread& thread, std::uint32_t place);
   void wait_at_cluster(DeviceThread& thread);
   void leave_cluster_barrier(DeviceThread& thread);
   /// The lanes of the thread's warp that come to `place` while nobody in the block can do anything else.
@@ -136,7 +151,11 @@ class Block {
   void join(DeviceThread& thread, const Meeting& meeting);
   void complete(std::uint32_t warp, const Meeting& meeting);
   void thread_ended(DeviceThread& thread);
+  enum class Released { Nobody, WhoPolls, Others };
+  Released release_stepping();
   bool release_converging();
+  /// Whether nothing but polling goes on; who waits to go on until then, does.
+  bool only_polls();
   // For the checker: block_sync_checks.cpp.
   void check_barrier(const Barrier& barrier);
   void check_deadlock(const std::string& standings);
@@ -154,11 +173,13 @@ class Block {
   std::vector<std::vector<Meeting>> meetings_;  ///< by warp
   std::vector<Warpgroup> warpgroups_;           ///< whole ones
   std::vector<std::uint32_t> ended_lanes_;      ///< by warp
+  std::vector<std::uint32_t> stepping_;         ///< threads in keep_in_step()
   std::vector<std::uint32_t> converging_;       ///< threads in converge(), in order of arrival
   std::uint32_t ended_ = 0;                     ///< device threads
   std::uint32_t at_cluster_ = 0;                ///< threads that wait at the cluster's barrier
   SeededDraws draws_;
   std::uint32_t polls_without_progress_ = 0;
+  std::uint32_t polls_without_step_ = 0;
 };
 
 }  // namespace cucore::cpu::runtime

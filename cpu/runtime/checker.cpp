@@ -106,6 +106,11 @@ std::uint32_t classes() {
   return value;
 }
 
+bool reports_lockstep() {
+  static const bool value = number(Setting::check_lockstep).value_or(1) != 0;
+  return value;
+}
+
 std::optional<std::uint64_t> seed() {
   static const std::optional<std::uint64_t> value = number(Setting::check_seed);
   return value;

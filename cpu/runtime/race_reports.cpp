@@ -24,7 +24,8 @@ void BlockRaces::add_race(const ThreadState& thread, std::uint32_t access, std::
   checker::Finding finding;
   finding.headline = std::string("Race in ") + (is_shared ? "__shared__" : "__global__") +
                      " memory: " + (writes ? "write" : "read") + " and " + other_kind +
-                     " by different threads that nothing orders";
+                     (conflict.in_lockstep ? " by lanes of one warp with no __syncwarp() between them"
+                                           : " by different threads that nothing orders");
   finding.line = line;
   if (grid_.findings.count_another(line, finding.headline)) return;
   const RaceEntry& other = conflict.other;
@@ -41,6 +42,8 @@ void BlockRaces::add_race(const ThreadState& thread, std::uint32_t access, std::
                               checker::place_of(grid_, other.line));
   }
   if (!place.empty()) finding.details.push_back(place);
+  if (conflict.in_lockstep)
+    finding.details.push_back("volatile is no barrier between lanes of a warp: right only while they run in step");
   checker::add(grid_, *thread.block, &thread, std::move(finding));
 }
 

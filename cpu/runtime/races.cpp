@@ -126,15 +126,19 @@ bool BlockRaces::is_unfenced(const RaceEntry& write, std::uint8_t bytes) const {
 
 std::optional<BlockRaces::Conflict> BlockRaces::conflict_with(const RaceCell& cell, const RaceEntry& now,
                                                               std::uint32_t access) const {
-  const auto conflicts = [&](const RaceEntry& other) {
-    return other.step != 0 && (other.bytes & now.bytes) != 0 && !(other.is_strong && now.is_strong) &&
-           !knows(now.thread, other);
-  };
   const bool writes = (access & bits::kWrites) != 0;
-  if (conflicts(cell.writer) && !(writes && (access & bits::kUnchanged) != 0)) return Conflict{cell.writer, true};
+  const auto conflict = [&](const RaceEntry& other, bool other_writes) -> std::optional<Conflict> {
+    if (other.step == 0 || (other.bytes & now.bytes) == 0 || knows(now.thread, other)) return std::nullopt;
+    if (!other.is_strong || !now.is_strong) return Conflict{other, other_writes};
+    const bool of_one_warp = other.block == now.block && other.thread / kWarp == now.thread / kWarp;
+    if (!other.in_lockstep || !now.in_lockstep || !of_one_warp || (writes && other_writes)) return std::nullopt;
+    return Conflict{other, other_writes, /*in_lockstep=*/true};
+  };
+  if (!(writes && (access & bits::kUnchanged) != 0))
+    if (const auto found = conflict(cell.writer, true)) return found;
   if (!writes) return std::nullopt;
   for (const RaceEntry& reader : cell.readers)
-    if (conflicts(reader)) return Conflict{reader, false};
+    if (const auto found = conflict(reader, false)) return found;
   return std::nullopt;
 }
 
@@ -206,7 +210,8 @@ void BlockRaces::access(const ThreadState& thread, std::uint64_t address, std::u
                 .thread = static_cast<std::uint16_t>(thread.linear),
                 .bytes = 0,
                 .is_strong = (access & bits::kStrong) != 0,
-                .is_generic = true};
+                .is_generic = true,
+                .in_lockstep = place && (access & bits::kInLockstep) != 0 && checker::reports_lockstep()};
   if (place) {
     access_shared(thread, *place, now, bytes, access);
   } else {

@@ -3,7 +3,8 @@
 //
 // What orders: barriers of the block, named ones too, those of the cluster, and bar.warp.sync; and strong accesses
 // (atomic, volatile, relaxed, acquire, release) of the same word, the first of them after a fence. That a fence follows
-// the second is not asked for.
+// the second is not asked for. Volatile accesses of shared memory by which lanes of one warp exchange values are an
+// exception: what orders them, if nothing else does, is that lanes run in step.
 //
 // A block counts steps. Every sync begins another one; of an access the memory keeps thread and step; and of a thread
 // is known up to which step of which other threads it is ordered after them. The blocks of a cluster run on one OS
@@ -101,6 +102,7 @@ class BlockRaces {
   struct Conflict {
     RaceEntry other;
     bool other_writes = false;
+    bool in_lockstep = false;  ///< both are volatile, by lanes of one warp
   };
   /// Where an address lies in the shared memory of the cluster.
   struct SharedPlace {

@@ -77,6 +77,10 @@ std::uint32_t cucpu_vote(ThreadState* thread, std::uint32_t mode, std::uint32_t 
   return static_cast<std::uint32_t>(meet(thread, kModes[mode & 3], mask, predicate != 0, 0, 0));
 }
 
+void cucpu_lockstep(ThreadState* thread, std::uint32_t place) {
+  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->keep_in_step(*fiber, place);
+}
+
 std::uint32_t cucpu_activemask(ThreadState* thread, std::uint32_t place) {
   DeviceThread* const fiber = fiber_of(thread);
   return fiber ? fiber->block->converge(*fiber, place) : 1u << (thread->linear % runtime::kLanes);

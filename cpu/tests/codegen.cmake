@@ -11,6 +11,7 @@ add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_form_choice_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_forms_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_kernels_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_lockstep_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_vector_groups_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_vector_memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/codegen_vector_rows_test.cpp

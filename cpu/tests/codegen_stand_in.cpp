@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <stdexcept>
 
 #include "cpu/codegen/checks.hpp"
@@ -34,14 +35,6 @@ std::string read_test_file(const std::string& path) {
 
 namespace {
 
-struct Fiber {
-  ucontext_t context;
-  std::vector<std::byte> stack;
-  ThreadState state;
-  RunThread run = nullptr;
-  bool done = false;
-};
-
 struct Meeting {
   std::uint32_t arrived = 0;
   std::uint32_t generation = 0;
@@ -50,6 +43,19 @@ struct Meeting {
   bool is_read = false;       ///< all have come: the next value starts anew
   std::uint32_t popcount = 0;
   std::uint32_t result = 0;
+};
+
+struct Fiber {
+  ucontext_t context;
+  std::vector<std::byte> stack;
+  ThreadState state;
+  RunThread run = nullptr;
+  bool done = false;
+  const Meeting* meeting = nullptr;  ///< where it waits, or waited for this generation
+  std::uint32_t generation = 0;
+  std::optional<std::uint32_t> step;  ///< it waits to go on in step, from this place
+
+  bool waits() const { return step || (meeting != nullptr && meeting->generation == generation); }
 };
 
 struct Scheduler {
@@ -116,10 +122,17 @@ void run_fibers(const BlockState& block, RunThread run) {
   scheduler = nullptr;
 }
 
+/// The running fiber waits from now on until the meeting is over.
+void wait_at(const Meeting& meeting) {
+  scheduler->running->meeting = &meeting;
+  scheduler->running->generation = meeting.generation;
+}
+
 /// Waits until `arrived` of the meeting and the exited threads make `count`.
 void meet(Meeting& meeting, std::uint32_t count) {
   const std::uint32_t generation = meeting.generation;
   ++meeting.arrived;
+  wait_at(meeting);
   while (meeting.generation == generation) {
     if (meeting.arrived + scheduler->exited() >= count) {
       meeting.result = meeting.popcount;
@@ -137,6 +150,7 @@ Meeting& meet_warp(const ThreadState* thread, std::uint32_t mask) {
   Meeting& meeting = scheduler->warps[{thread->linear / 32, mask}];
   const std::uint32_t generation = meeting.generation;
   ++meeting.arrived;
+  wait_at(meeting);
   while (meeting.generation == generation) {
     std::uint32_t live = 0;
     for (const Fiber& fiber : scheduler->fibers) {
@@ -187,6 +201,26 @@ std::uint32_t cucpu_barrier_reduce(ThreadState* thread, std::uint32_t id, std::u
 }
 
 void cucpu_warp_sync(ThreadState* thread, std::uint32_t mask) { meet_warp(thread, mask); }
+
+/// Nobody polls here: the lanes at the lowest place go on when all others wait too.
+void cucpu_lockstep(ThreadState* thread, std::uint32_t place) {
+  if (scheduler == nullptr) return;
+  std::optional<std::uint32_t>& mine = scheduler->running->step;
+  mine = place;
+  while (mine) {
+    const auto is_of_warp = [&](const Fiber& fiber) { return fiber.state.linear / 32 == thread->linear / 32; };
+    std::uint32_t lowest = place;
+    bool all_wait = true;
+    for (const Fiber& fiber : scheduler->fibers) {
+      if (!is_of_warp(fiber) || fiber.done) continue;
+      all_wait &= fiber.waits();
+      if (fiber.step) lowest = std::min(lowest, *fiber.step);
+    }
+    for (Fiber& fiber : scheduler->fibers)
+      if (all_wait && is_of_warp(fiber) && fiber.step == lowest) fiber.step.reset();
+    if (mine) yield();
+  }
+}
 
 std::uint64_t cucpu_shuffle(ThreadState* thread, std::uint32_t mode, std::uint32_t value, std::uint32_t lane_operand,
                             std::uint32_t clamp_operand, std::uint32_t mask) {

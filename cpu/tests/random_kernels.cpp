@@ -380,7 +380,7 @@ class Writer {
   /// Exchanges values between the lanes of a warp or through shared memory.
   void meeting() {
     const std::string t = temporary(), u = temporary(), p = predicate();
-    switch (pick(4)) {
+    switch (pick(6)) {
       case 0:
         line("shl.b32 " + t + ", %lin, 2");
         line("mov.u32 " + u + ", tile");
@@ -401,6 +401,10 @@ class Writer {
         break;
       }
       case 2:
+      case 3:
+        exchange_in_step(pick(2) != 0);
+        break;
+      case 4:
         line("vote.sync.ballot.b32 " + variable() + ", " + condition() + ", 0xffffffff");
         break;
       default: {  // by whole warps only
@@ -416,6 +420,38 @@ class Writer {
       statements(1 + pick(2), 1, false);
       meeting();
     }
+  }
+
+  /// Volatile accesses of shared memory between lanes of a warp that are converged: no barrier stands between them.
+  /// `divides`: some lanes do one more.
+  void exchange_in_step(bool divides) {
+    const std::string t = temporary(), u = temporary();
+    line("shl.b32 " + t + ", %lin, 2");
+    line("mov.u32 " + u + ", tile");
+    line("add.u32 " + t + ", " + t + ", " + u);
+    line("st.volatile.shared.u32 [" + t + "], " + variable());
+    for (unsigned step = 1 + pick(3); step > 0; --step) exchange(t);
+    if (divides) {
+      const std::string skip = label(), p = predicate(), low = temporary();
+      line("and.b32 " + low + ", %lin, " + std::to_string(1 + pick(31)));
+      line("setp.ne.u32 " + p + ", " + low + ", 0");
+      line("@" + p + " bra " + skip);
+      exchange(t);
+      body_ += skip + ":\n";
+    }
+    exchange(t);
+  }
+
+  /// Takes in what another lane has at its place; the own one is at `mine`.
+  void exchange(const std::string& mine) {
+    const std::string other = temporary(), base = temporary(), got = temporary(), value = variable();
+    line("mov.u32 " + base + ", tile");
+    line("xor.b32 " + other + ", %lin, " + std::to_string(1U << pick(5)));
+    line("shl.b32 " + other + ", " + other + ", 2");
+    line("add.u32 " + other + ", " + other + ", " + base);
+    line("ld.volatile.shared.u32 " + got + ", [" + other + "]");
+    line("mad.lo.u32 " + value + ", " + got + ", " + std::to_string(1 + 2 * pick(4)) + ", " + value);
+    line("st.volatile.shared.u32 [" + mine + "], " + value);
   }
 
   std::mt19937 random_;

@@ -1,5 +1,5 @@
 // Kernels of warp_test.cpp; warp_kernels.ptx is this file through nvcc -ptx for compute_90. What an H200 wrote with
-// `members` is in warp_members.txt.
+// `members` is in warp_members.txt; what the others write if lanes run in step, in warp_lockstep.txt.
 using u32 = unsigned;
 using u64 = unsigned long long;
 
@@ -277,5 +277,39 @@ __global__ void polled(const u32* in, u32* out) {
     v += 9;
   }
   out[t] = v;
+}
+
+/// Each lane in turn has the lock, and meanwhile the others of its warp wait for it.
+__global__ void locked(const u32*, u32* out) {
+  __shared__ u32 lock;
+  __shared__ volatile u32 count, twice;
+  if (threadIdx.x == 0) lock = count = twice = 0;
+  __syncthreads();
+  for (bool done = false; !done;) {
+    if (atomicCAS(&lock, 0, 1) != 0) continue;
+    count = count + 1;
+    twice = count * 2;
+    __threadfence_block();
+    atomicExch(&lock, 0);
+    done = true;
+  }
+  __syncthreads();
+  out[threadIdx.x] = count + twice;
+}
+
+/// Blocks wait for later ones, exchanging values meanwhile.
+__global__ void waiting_for_later_blocks(const u32* in, u32* out) {
+  __shared__ volatile u32 w[64];
+  const u32 t = threadIdx.x;
+  volatile u32* flags = out + 1024;
+  w[t] = in[t];
+  if (blockIdx.x + 1 < gridDim.x) {
+    do {
+      w[t] = w[t ^ 1];
+    } while (flags[blockIdx.x + 1] != 1);
+  }
+  __syncthreads();
+  flags[blockIdx.x] = 1;
+  out[blockIdx.x * blockDim.x + t] = blockIdx.x;
 }
 }

@@ -1,9 +1,11 @@
-// Lanes of a warp: who takes part in an operation of several. The kernels are those of warp_kernels.cu; what they must
-// write is in warp_members.txt, as an H200 wrote it. Nothing here knows the CPU device.
+// Lanes of a warp: who takes part in an operation of several, and that lanes which are converged run in step. The
+// kernels are those of warp_kernels.cu; what they must write is in warp_members.txt, as an H200 wrote it, and in
+// warp_lockstep.txt. Nothing here knows the CPU device.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <sstream>
 
 #include "cpu/tests/api_driver.hpp"
 
@@ -129,6 +131,54 @@ TEST_F(Warps, lanes_that_have_exited_or_never_were_take_no_part_in_an_operation)
 
 TEST_F(Warps, lanes_that_have_exited_or_never_were_take_no_part_in_votes_and_shuffles_alone) {
   expect_members("votes_and_shuffles", results_to(36, /*activemask*/ 9));
+}
+
+TEST_F(Warps, lanes_that_are_converged_exchange_values_by_volatile_accesses) {
+  std::ifstream file(CUCORE_TEST_DATA "/warp_lockstep.txt");
+  unsigned int lines = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("#")) continue;
+    ++lines;
+    std::istringstream words(line);
+    std::string name;
+    unsigned int threads = 0;
+    words >> name >> threads;
+    words.ignore(1);
+    Words expected;
+    for (std::uint32_t value = 0; words >> std::hex >> value;) expected.push_back(value);
+    Words written = written_by(name.c_str(), threads, in_, out_);
+    std::erase(written, kUnwritten);
+    EXPECT_EQ(expected, written) << name << " in a block of " << threads;
+  }
+  EXPECT_EQ(17U, lines);
+}
+
+/// Whoever sums 64 ones by halves in one warp: the end of many a reduction.
+TEST_F(Warps, a_reduction_that_ends_in_one_warp_without_a_barrier_gives_the_sum) {
+  std::uint32_t sum = 0;
+  for (std::uint32_t i = 0; i < 256; ++i) sum += input_[i];
+  for (int again = 0; again < 20; ++again) {  // on the CPU device, in what form kernels first run in and then
+    const Words written = written_by("sum", 256, in_, out_);
+    ASSERT_EQ(sum, written[0]);
+    ASSERT_EQ(sum, written[31]);
+  }
+}
+
+TEST_F(Warps, lanes_that_exchange_values_may_wait_for_a_lock_of_their_warp) {
+  for (const unsigned int threads : {32U, 96U}) {
+    const Words written = written_by("locked", threads, in_, out_);
+    for (unsigned int t = 0; t < threads; ++t) ASSERT_EQ(3 * threads, written[t]) << t;
+  }
+}
+
+TEST_F(Warps, lanes_that_exchange_values_may_wait_for_other_blocks) {
+  constexpr unsigned int kBlocks = 16, kThreads = 64;
+  EXPECT_OK(cuMemsetD32(out_, 0, kWords));
+  EXPECT_OK(launch(kernel("waiting_for_later_blocks"), kBlocks, kThreads, nullptr, in_, out_));
+  EXPECT_OK(cuCtxSynchronize());
+  Words written(kWords);
+  EXPECT_OK(cuMemcpyDtoH(written.data(), out_, kWords * 4));
+  for (unsigned int i = 0; i < kBlocks * kThreads; ++i) ASSERT_EQ(i / kThreads, written[i]) << i;
 }
 
 }  // namespace

@@ -194,6 +194,12 @@ KERNEL warp_without_sync(int* a, int n, int zero) {
   a[threadIdx.x] = s[threadIdx.x ^ 1];  // BUG warp_without_sync
 }
 
+KERNEL warp_by_volatile(int* a, int n, int zero) {
+  __shared__ volatile int s[32];
+  s[threadIdx.x] = a[threadIdx.x];
+  a[threadIdx.x] = s[threadIdx.x ^ 1];  // BUG warp_by_volatile
+}
+
 KERNEL counter_read_too_early(int* a, int n, int zero) {
   __shared__ int count;
   if (threadIdx.x == 0) count = 0;
@@ -449,6 +455,18 @@ KERNEL clean_flag(int* a, int n, int zero) {
     __threadfence_block();
     a[0] = data;
   }
+}
+
+KERNEL clean_volatile_in_a_warp(int* a, int n, int zero) {
+  __shared__ volatile int s[32];
+  s[threadIdx.x] = a[threadIdx.x];
+  for (int d = 1; d < 32; d *= 2) {
+    __syncwarp();
+    int other = s[threadIdx.x ^ d];
+    __syncwarp();
+    s[threadIdx.x] += other;
+  }
+  a[threadIdx.x] = s[threadIdx.x];
 }
 
 KERNEL clean_heap(int* a, int n, int zero) {

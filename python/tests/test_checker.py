@@ -147,6 +147,49 @@ def test_only_the_classes_asked_for_are_looked_for():
     assert [name for name, part in said.items() if REPORT.search(part)] == ["shared_two_writers"]
 
 
+def test_race_of_lanes_in_step_is_told_in_words(reports):
+    said = reports["warp_by_volatile"]
+    assert "read and write by lanes of one warp with no __syncwarp() between them" in said
+    assert "volatile is no barrier between lanes of a warp" in said
+
+
+def test_races_of_lanes_in_step_can_be_left_out():
+    said = by_kernel(run(["warp_by_volatile", "warp_without_sync"], "race", CUCORE_CPU_CHECK_LOCKSTEP="0"))
+    assert [name for name, part in said.items() if REPORT.search(part)] == ["warp_without_sync"]
+
+
+FLAG_IN_A_WARP = """
+import sys, cucore
+device = cucore.Device(); device.set_current(); stream = device.create_stream()
+source = '''extern "C" __global__ void wait_in_turn(int* out) {
+  __shared__ volatile int turn;
+  __shared__ int last;
+  if (threadIdx.x == 0) turn = last = 0;
+  __syncthreads();
+  while (turn != threadIdx.x) {
+  }
+  __threadfence_block();
+  out[threadIdx.x] = last;
+  last = threadIdx.x + 100;
+  __threadfence_block();
+  turn = threadIdx.x + 1;
+}'''
+kernel = cucore.Program(source, "c++", {"arch": f"sm_{device.arch}"}).compile("cubin").get_kernel("wait_in_turn")
+memory = cucore.LegacyPinnedMemoryResource().allocate(4 * 32)
+cucore.launch(stream, cucore.LaunchConfig(grid=1, block=32), kernel, int(memory.handle))
+stream.sync()
+print(*memoryview(memory).cast("B").cast("i")[:32])
+"""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_lanes_may_wait_for_each_other_at_a_volatile_flag(form):
+    environment = {"CUCORE_CPU_CHECK": "memory,race,init,sync" if form == "auto" else "", "CUCORE_CPU_FORM": form}
+    done = run_python(FLAG_IN_A_WARP, env=environment)
+    assert done.stdout.split() == [str(n and n + 99) for n in range(32)], done.stderr
+    assert "=========     in kernel" not in done.stderr, done.stderr
+
+
 def test_variables_of_the_threads_are_followed_by_init_alone():
     said = by_kernel(run(["clean_local", "local_of_another_thread", "clean_local_structures"], "init"))
     assert [name for name, part in said.items() if REPORT.search(part)] == ["local_of_another_thread"]
