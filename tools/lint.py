@@ -108,14 +108,14 @@ def check_made(problems):
 # Who may read the environment: the files that read it by the tables of variables, and one with a reason.
 ENVIRONMENT = re.compile(r"\b(?:secure_)?getenv\b|\benviron\b")
 READS_ENVIRONMENT = {
-    "src/settings.cpp",
-    "cpu/runtime/settings.cpp",
+    "src/settings/settings.cpp",
+    "cpu/runtime/process/settings.cpp",
     "python/cucore/utils/_file_stream.py",  # Python alone, and takes a relative XDG_CACHE_HOME, unlike the core
 }
 
 
 def check_environment(problems):
-    """A variable of the product is a line of src/settings.def or cpu/runtime/settings.def."""
+    """A variable of the product is a line of src/settings/settings.def or cpu/runtime/process/settings.def."""
     for path in tracked((*CPP, ".py")):
         relative = path.relative_to(ROOT)
         if relative.parts[0] not in ROOMS or "tests" in relative.parts or str(relative) in READS_ENVIRONMENT:
@@ -131,7 +131,7 @@ INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTILI
 @functools.cache
 def included_by(path):
     """The files of the tree that a file may include: every #include that leads to one, whatever the #if around it."""
-    roots = [path.parent, ROOT, ROOT / "include", APART / "cpu/codegen/generated"]
+    roots = [path.parent, ROOT, ROOT / "include", APART / "cpu/abi/generated"]
     found = set()
     for name in INCLUDE.findall(path.read_bytes()):
         found.update(

@@ -8,8 +8,8 @@ import tables
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/environment.md"
 PARTS = (
-    ("src/settings.def", "The library", "What cucore itself reads, whichever driver it uses."),
-    ("cpu/runtime/settings.def", "The CPU device", "What the CPU device reads, in any program that uses it."),
+    ("src/settings/settings.def", "The library", "What cucore itself reads, whichever driver it uses."),
+    ("cpu/runtime/process/settings.def", "The CPU device", "What the CPU device reads, in any program that uses it."),
 )
 # How a table's moment adds to the words about it.
 MOMENTS = {

@@ -8,10 +8,10 @@
 #include <new>
 #include <utility>
 
-#include "cpu/runtime/capture.hpp"
-#include "cpu/runtime/context.hpp"
-#include "cpu/runtime/process.hpp"
-#include "cpu/runtime/stream.hpp"
+#include "cpu/runtime/graph/capture.hpp"
+#include "cpu/runtime/objects/context.hpp"
+#include "cpu/runtime/objects/stream.hpp"
+#include "cpu/runtime/process/process.hpp"
 
 namespace cucore::cpu::api {
 

@@ -5,7 +5,7 @@
 
 #include "cpu/api/entry.hpp"
 #include "cpu/api/entry_table.hpp"
-#include "cpu/runtime/device_identity.hpp"
+#include "cpu/runtime/process/device_identity.hpp"
 
 using namespace cucore::cpu::api;
 

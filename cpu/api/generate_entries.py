@@ -199,7 +199,7 @@ def main():
         "#include <cuda.h>",
         '#include "cpu/api/cuda_13_5.hpp"',
         '#include "cpu/api/entry_table.hpp"',
-        '#include "cpu/runtime/default_stream.hpp"',
+        '#include "cpu/runtime/process/default_stream.hpp"',
         '#pragma GCC diagnostic ignored "-Wunused-parameter"',
         "#ifndef __clang__",
         '#pragma GCC diagnostic ignored "-Wmissing-attributes"',

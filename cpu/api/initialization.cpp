@@ -1,6 +1,6 @@
 // Initialization, version and profiler chapters.
 #include "cpu/api/entry.hpp"
-#include "cpu/runtime/device_identity.hpp"
+#include "cpu/runtime/process/device_identity.hpp"
 
 using namespace cucore::cpu::api;
 

@@ -1,5 +1,5 @@
 // Error log management chapter. Works before cuInit, whose failure may be what is asked about.
-#include "cpu/runtime/logs.hpp"
+#include "cpu/runtime/process/logs.hpp"
 
 #include <cstdio>
 #include <cstring>

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "cpu/abi/compiler.hpp"
 #include "cpu/api/entry_table.hpp"
-#include "cpu/codegen/compiler.hpp"
-#include "cpu/runtime/kernel_dump.hpp"
-#include "cpu/runtime/kernel_source.hpp"
-#include "cpu/runtime/live_objects.hpp"
-#include "cpu/runtime/process.hpp"
+#include "cpu/runtime/loading/kernel_dump.hpp"
+#include "cpu/runtime/loading/kernel_source.hpp"
+#include "cpu/runtime/process/live_objects.hpp"
+#include "cpu/runtime/process/process.hpp"
 
 using namespace cucore::cpu;
 

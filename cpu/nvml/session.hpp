@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cpu/nvml/abi.hpp"
-#include "cpu/runtime/device_identity.hpp"
+#include "cpu/runtime/process/device_identity.hpp"
 
 /// A device as handles name it. Handles stay valid for the life of the process.
 struct nvmlDevice_st {

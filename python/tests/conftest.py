@@ -69,9 +69,9 @@ def run_check(device, file, call):
     if cucore.driver_info().kind != "cpu" and device.compute_capability < (9, 0):
         pytest.skip("needs compute capability 9.0")
     module = Path(file).stem
-    program = f"import sys; sys.path.insert(0, sys.argv[1]); import {module}; {module}.{call}"
+    program = f"import sys; sys.path[:0] = sys.argv[1:]; import {module}; {module}.{call}"
     environment = {"CUCORE_CPU_COMPUTE_CAPABILITY": "9.0", "CUCORE_CPU_CACHE": "0"}
-    done = run_python(program, Path(file).parent, env=environment)
+    done = run_python(program, Path(file).parent, Path(__file__).parent, env=environment)
     assert done.returncode == 0, done.stderr
 
 
@@ -82,7 +82,7 @@ def build_stand_in(source, library, *options, for_any_driver=False):
         pytest.skip("no C compiler")
     if not for_any_driver and cucore.driver_info().kind != "cpu":
         pytest.skip("stands in for the CPU device")
-    path = Path(__file__).with_name(source)
+    path = Path(__file__).parent / "drivers" / source
     subprocess.run([compiler, "-shared", "-fPIC", *options, "-o", library, path, "-ldl"], check=True)
     return library
 

@@ -1,6 +1,6 @@
 // The facts of the driver's C ABI that cucore uses, under the driver's own names: no cuda.h is needed to build cucore.
 // long because it is one list, in the order of the driver.
-// A test (tests/unit/abi_test.cpp) compares every size, offset and value here with the real cuda.h.
+// A test (tests/unit/driver/abi_test.cpp) compares every size, offset and value here with the real cuda.h.
 #pragma once
 
 #include <cstddef>

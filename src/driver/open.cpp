@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "cucore/error.hpp"
-#include "src/settings.hpp"
+#include "src/settings/settings.hpp"
 
 namespace cucore::driver {
 namespace {

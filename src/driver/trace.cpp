@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
-#include "src/detail/demangle.hpp"
 #include "src/driver/trace_file.hpp"
 #include "src/driver/trace_spans.hpp"
-#include "src/settings.hpp"
+#include "src/formats/demangle.hpp"
+#include "src/settings/settings.hpp"
 
 namespace cucore::driver::trace {
 namespace {

@@ -1,6 +1,6 @@
 // Device-time lanes of a trace: see trace_spans.hpp.
 #include "src/driver/trace_spans.hpp"
-#include "src/detail/hexadecimal.hpp"
+#include "src/error/hexadecimal.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // What this code knows of nvrtc.h, nvJitLink.h and nvvm.h: handle and result types. The values are checked against the
-// real headers by tests/unit/toolkit_abi_test.cpp.
+// real headers by tests/unit/toolkit/toolkit_abi_test.cpp.
 #pragma once
 
 #include <cstddef>

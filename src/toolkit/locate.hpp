@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "src/settings.hpp"
+#include "src/settings/settings.hpp"
 
 namespace cucore::toolkit {
 

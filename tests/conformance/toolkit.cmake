@@ -1,7 +1,6 @@
 # Conformance tests of the compile half: what compiled code does once it meets a driver.
 set(cucore_toolkit_conformance_sources
-  conformance/compile_millions_test.cpp
-  conformance/compiled_code_test.cpp
-  conformance/loading_threads_test.cpp
-  conformance/object_code_test.cpp
-)
+  conformance/code/compile_millions_test.cpp
+  conformance/code/compiled_code_test.cpp
+  conformance/code/loading_threads_test.cpp
+  conformance/code/object_code_test.cpp)

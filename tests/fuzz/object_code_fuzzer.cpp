@@ -7,14 +7,14 @@
 
 #include "cucore/error.hpp"
 #include "cucore/object_code.hpp"
-#include "src/detail/checksum.hpp"
-#include "src/detail/code_symbols.hpp"
-#include "src/detail/device_units.hpp"
-#include "src/detail/elf.hpp"
-#include "src/detail/fatbin.hpp"
-#include "src/detail/frame.hpp"
-#include "src/detail/include_scan.hpp"
-#include "src/detail/object_code_payload.hpp"
+#include "src/code/object_code_payload.hpp"
+#include "src/formats/checksum.hpp"
+#include "src/formats/code_symbols.hpp"
+#include "src/formats/device_units.hpp"
+#include "src/formats/elf.hpp"
+#include "src/formats/fatbin.hpp"
+#include "src/formats/frame.hpp"
+#include "src/formats/include_scan.hpp"
 
 namespace {
 

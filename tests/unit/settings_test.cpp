@@ -1,5 +1,5 @@
 // The environment variables of the core, each read at the moment that its line in settings.def names.
-#include "src/settings.hpp"
+#include "src/settings/settings.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,92 @@
+#include "cpu/analysis/fidelity.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "cpu/analysis/reach.hpp"
+#include "cpu/analysis/unsupported.hpp"
+
+namespace cucore::cpu::codegen {
+
+namespace {
+
+using M = ptx::Modifier;
+using O = ptx::Opcode;
+
+bool is_float_in_few_bits(ptx::Type type) {
+  return ptx::kind_of(type) == ptx::TypeKind::Float && type != ptx::Type::F64;
+}
+
+/// Null for an instruction whose results are a GPU's bit for bit.
+const char* why_approximate(const ptx::Instruction& instruction) {
+  if (instruction.has(M::Approx) || instruction.has(M::Full)) return "within the documented error, in other bits";
+  const bool multiplies = instruction.opcode == O::Mma || (instruction.opcode == O::Wmma && instruction.has(M::Mma)) ||
+                          (instruction.opcode == O::Wgmma && instruction.has(M::Sp));
+  if (multiplies && std::any_of(instruction.types.begin(), instruction.types.end(), is_float_in_few_bits))
+    return "a GPU adds up matrix products with fewer bits";
+  if (instruction.opcode == O::Tex && std::any_of(instruction.types.begin(), instruction.types.end(),
+                                                  [](auto type) { return ptx::kind_of(type) == ptx::TypeKind::Float; }))
+    return "a GPU filters textures with fewer bits (point sampling is exact)";
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<InstructionUse> fidelity_of(const ptx::Module& module, ptx::FunctionId kernel) {
+  std::vector<InstructionUse> uses;
+  for (const ptx::FunctionId id : Reach(module, kernel).functions) {
+    const ptx::Function& function = module.functions[id];
+    std::map<std::pair<std::uint32_t, std::string>, std::string> unsupported;  // by line and spelling
+    for (Unsupported& one : find_unsupported_in(module, function))
+      unsupported.emplace(std::pair(one.line, std::move(one.instruction)), std::move(one.reason));
+    std::map<std::pair<std::string, Fidelity>, std::size_t> known;
+    for (const ptx::Instruction& instruction : function.body) {
+      std::string spelling = ptx::spelling(instruction);
+      const std::uint32_t line = instruction.position.line;
+      Fidelity fidelity = Fidelity::Exact;
+      std::string reason;
+      if (const auto found = unsupported.find({line, spelling}); found != unsupported.end()) {
+        fidelity = Fidelity::Unsupported;
+        reason = found->second;
+      } else if (const char* const why = why_approximate(instruction)) {
+        fidelity = Fidelity::Approximate;
+        reason = why;
+      }
+      const auto [place, is_new] = known.emplace(std::pair(spelling, fidelity), uses.size());
+      if (is_new)
+        uses.push_back({.instruction = std::move(spelling),
+                        .function = std::string(function.name),
+                        .fidelity = fidelity,
+                        .reason = std::move(reason),
+                        .lines = {}});
+      uses[place->second].lines.push_back(line);
+    }
+  }
+  return uses;
+}
+
+std::vector<Unsupported> find_unsupported(const ptx::Module& module, ptx::FunctionId kernel) {
+  std::vector<Unsupported> found;
+  for (const ptx::FunctionId id : Reach(module, kernel).functions) {
+    for (Unsupported& one : find_unsupported_in(module, module.functions[id])) found.push_back(std::move(one));
+  }
+  return found;
+}
+
+std::vector<Unsupported> find_approximate(const ptx::Module& module, ptx::FunctionId kernel) {
+  std::vector<Unsupported> found;
+  for (const ptx::FunctionId id : Reach(module, kernel).functions) {
+    const ptx::Function& function = module.functions[id];
+    for (const ptx::Instruction& instruction : function.body) {
+      if (const char* const why = why_approximate(instruction))
+        found.push_back({.kernel = std::string(function.name),
+                         .instruction = ptx::spelling(instruction),
+                         .line = instruction.position.line,
+                         .reason = why});
+    }
+  }
+  return found;
+}
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,110 @@
+#include "cpu/analysis/layout.hpp"
+
+#include <algorithm>
+
+namespace cucore::cpu::codegen {
+
+using ptx::FunctionId;
+using ptx::Space;
+using ptx::Variable;
+using ptx::VariableId;
+
+namespace {
+
+std::uint64_t align_up(std::uint64_t offset, std::uint64_t alignment) {
+  return (offset + alignment - 1) / alignment * alignment;
+}
+
+/// Dynamic shared memory: all such arrays start at the same place, right after the static ones.
+bool is_dynamic(const Variable& variable) { return variable.size == 0; }
+
+/// Bytes of `.local` variables on the deepest chain of calls from `function`; recursion counts once.
+std::uint64_t deepest_local_bytes(const ptx::Module& module, FunctionId function,
+                                  std::map<FunctionId, std::uint64_t>& known) {
+  if (auto found = known.find(function); found != known.end()) return found->second;
+  known[function] = 0;
+  std::uint64_t own = 0;
+  for (const Variable& variable : module.functions[function].variables) {
+    if (variable.space == Space::Local) own = align_up(own, variable.alignment) + variable.size;
+  }
+  std::uint64_t below = 0;
+  for (const ptx::Instruction& instruction : module.functions[function].body) {
+    if (instruction.opcode != ptx::Opcode::Call) continue;
+    for (const ptx::Operand& operand : instruction.operands) {
+      if (operand.kind != ptx::Operand::Kind::Function) continue;
+      if (const Callee callee = resolve(module, operand.function); callee.function) {
+        below = std::max(below, deepest_local_bytes(module, *callee.function, known));
+      }
+    }
+  }
+  return known[function] = own + below;
+}
+
+}  // namespace
+
+Layout::Layout(const ptx::Module& module, const Reach& reach, std::uint32_t redzone) {
+  std::uint64_t end = 0;
+  std::uint64_t dynamic_alignment = 0;
+  auto place = [&](const Variable& variable) {
+    // A granule of the checker's shadow holds one variable at most.
+    end = align_up(end, redzone != 0 ? std::max(variable.alignment, 8u) : variable.alignment);
+    info.shared_alignment = std::max(info.shared_alignment, variable.alignment);
+    const auto offset = static_cast<std::uint32_t>(end);
+    shared_variables.push_back({offset, static_cast<std::uint32_t>(variable.size)});
+    end += variable.size + redzone;
+    return offset;
+  };
+
+  std::vector<VariableId> dynamic_of_module;
+  std::vector<std::pair<FunctionId, VariableId>> dynamic_of_functions;
+  auto note_dynamic = [&](const Variable& variable) {
+    dynamic_alignment = std::max<std::uint64_t>({dynamic_alignment, variable.alignment, 16});
+  };
+  for (VariableId id : reach.variables) {
+    const Variable& variable = module.variables[id];
+    if (variable.space != Space::Shared) continue;
+    if (is_dynamic(variable)) {
+      note_dynamic(variable);
+      dynamic_of_module.push_back(id);
+    } else {
+      module_shared[id] = place(variable);
+    }
+  }
+  for (FunctionId function : reach.functions) {
+    const auto& variables = module.functions[function].variables;
+    for (VariableId id = 0; id < variables.size(); ++id) {
+      if (variables[id].space != Space::Shared) continue;
+      if (is_dynamic(variables[id])) {
+        note_dynamic(variables[id]);
+        dynamic_of_functions.emplace_back(function, id);
+      } else {
+        function_shared[{function, id}] = place(variables[id]);
+      }
+    }
+  }
+  if (redzone != 0) end = align_up(end, 8);
+  if (dynamic_alignment != 0) {
+    end = align_up(end, dynamic_alignment);
+    info.shared_alignment = std::max(info.shared_alignment, static_cast<std::uint32_t>(dynamic_alignment));
+  }
+  info.static_shared = static_cast<std::uint32_t>(end);
+  for (VariableId id : dynamic_of_module) module_shared[id] = info.static_shared;
+  for (const auto& key : dynamic_of_functions) function_shared[key] = info.static_shared;
+
+  const ptx::Function& kernel = module.functions[reach.functions.front()];
+  std::uint64_t parameters_end = 0;
+  for (VariableId id : kernel.parameters) {
+    const Variable& parameter = kernel.variables[id];
+    parameters_end = align_up(parameters_end, parameter.alignment);
+    kernel_parameters[id] = static_cast<std::uint32_t>(parameters_end);
+    parameters_end += parameter.size;
+  }
+  info.param_bytes = static_cast<std::uint32_t>(parameters_end);
+
+  std::map<FunctionId, std::uint64_t> known;
+  info.local_bytes = static_cast<std::uint32_t>(deepest_local_bytes(module, reach.functions.front(), known));
+  info.registers = static_cast<std::uint32_t>(std::min<std::size_t>(kernel.registers.size(), 255));
+  info.needs_fibers = reach.needs_fibers;
+}
+
+}  // namespace cucore::cpu::codegen

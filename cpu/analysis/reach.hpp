@@ -1,0 +1,57 @@
+// Step one of a compile: which functions a kernel reaches, and what follows from what they contain.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cpu/analysis/lockstep.hpp"
+#include "cpu/ptx/ast.hpp"
+
+namespace cucore::cpu::codegen {
+
+/// Functions of the run-time that device code calls by name.
+enum class DeviceRuntime { Vprintf, Assertfail, Malloc, Free, GraphSetConditional };
+
+/// What a direct call leads to: a function with a body, an entry of the run-time, or (neither set) nothing known.
+struct Callee {
+  std::optional<ptx::FunctionId> function;
+  std::optional<DeviceRuntime> runtime;
+};
+
+/// Follows aliases and forward declarations.
+Callee resolve(const ptx::Module& module, ptx::FunctionId called);
+
+/// Everything one kernel needs, found without LLVM.
+struct Reach {
+  std::vector<ptx::FunctionId> functions;  ///< with bodies, the kernel first, in order of discovery
+  std::vector<ptx::VariableId> variables;  ///< of the module, in order of first use, and what their initialisers name
+  std::vector<bool> may_exit;              ///< by FunctionId: `exit` or `trap` in it or below it
+  std::vector<bool> observes;              ///< by FunctionId: reads memory that other threads may be changing, or below
+  bool needs_fibers = false;               ///< a barrier, a warp operation, a waiting loop or a lockstep point anywhere
+  bool names_other_blocks = false;         ///< addresses shared memory of other blocks of its cluster
+  LockstepPoints lockstep;                 ///< where lanes of a warp count on running in step
+
+  Reach(const ptx::Module& module, ptx::FunctionId kernel);
+
+ private:
+  class Walk;
+};
+
+/// A call through a register.
+bool is_indirect_call(const ptx::Instruction& instruction);
+
+/// Reads a value that another thread may be about to change: volatile, relaxed and acquiring loads, atomics.
+bool is_observation(const ptx::Instruction& instruction);
+
+bool is_fence(ptx::Opcode opcode);
+
+/// Makes or takes apart an address in another block's shared memory, or copies there.
+bool names_other_block(const ptx::Instruction& instruction);
+
+/// Makes the thread wait for other threads of its block or warp.
+bool is_rendezvous(const ptx::Instruction& instruction);
+
+/// An instruction that a warp does as one, on data of all its lanes: matrices.
+bool is_warp_wide(ptx::Opcode opcode);
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,80 @@
+// What can be said of a module without compiling it: the questions of compiler.hpp that need no LLVM.
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "cpu/abi/compiler.hpp"
+#include "cpu/analysis/instruction_table.hpp"
+#include "cpu/analysis/layout.hpp"
+#include "cpu/analysis/reach.hpp"
+#include "cpu/analysis/unsupported.hpp"
+
+namespace cucore::cpu::codegen {
+
+namespace {
+
+/// A call whose spelling is fine but that leads nowhere.
+std::string unresolved_callee(const ptx::Module& module, const ptx::Instruction& instruction) {
+  for (const ptx::Operand& operand : instruction.operands) {
+    if (operand.kind != ptx::Operand::Kind::Function) continue;
+    const Callee callee = resolve(module, operand.function);
+    if (instruction.opcode != ptx::Opcode::Call && !callee.function) return "address of a function without a body";
+    if (!callee.function && !callee.runtime) {
+      return "function " + std::string(module.functions[operand.function].name) + " has no body here";
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Unsupported> find_unsupported_in(const ptx::Module& module, const ptx::Function& function) {
+  std::vector<Unsupported> found;
+  if (function.directives.blocksareclusters) {
+    found.push_back({.kernel = std::string(function.name),
+                     .instruction = ".blocksareclusters",
+                     .line = function.position.line,
+                     .reason = "a grid counted in clusters"});
+  }
+  for (const ptx::Instruction& instruction : function.body) {
+    const Coverage coverage = find_form(instruction);
+    std::string reason = coverage.form == nullptr ? coverage.reason : unresolved_callee(module, instruction);
+    if (reason.empty()) continue;
+    found.push_back({.kernel = std::string(function.name),
+                     .instruction = ptx::spelling(instruction),
+                     .line = instruction.position.line,
+                     .reason = std::move(reason)});
+  }
+  return found;
+}
+
+std::vector<Unsupported> find_unsupported(const ptx::Module& module) {
+  std::vector<Unsupported> found;
+  for (const ptx::Function& function : module.functions) {
+    for (Unsupported& one : find_unsupported_in(module, function)) found.push_back(std::move(one));
+  }
+  return found;
+}
+
+KernelInfo describe(const ptx::Module& module, ptx::FunctionId kernel) {
+  return Layout(module, Reach(module, kernel)).info;
+}
+
+std::vector<std::string_view> known_opcodes() {
+  return {
+#define PTX_OPCODE(enumerator, spelling) spelling,
+#include "cpu/ptx/opcodes.def"
+#undef PTX_OPCODE
+  };
+}
+
+std::vector<std::string_view> covered_opcodes() {
+  std::vector<std::string_view> spellings;
+  for (const Form& form : instruction_table()) {
+    const std::string_view spelling = ptx::spelling(form.opcode);
+    if (std::find(spellings.begin(), spellings.end(), spelling) == spellings.end()) spellings.push_back(spelling);
+  }
+  return spellings;
+}
+
+}  // namespace cucore::cpu::codegen

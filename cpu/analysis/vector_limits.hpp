@@ -1,0 +1,21 @@
+// What keeps a kernel from the vector form, as far as its PTX tells: for compiles, and for the cache, where such a
+// kernel is the scalar one whatever was asked for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cpu/abi/compiler.hpp"
+#include "cpu/analysis/reach.hpp"
+
+namespace cucore::cpu::codegen {
+
+/// Local memory of a group.
+inline constexpr std::uint64_t largest_group_frames = std::uint64_t{512} * 1024;
+
+/// Why a kernel keeps the scalar form; empty if nothing is in the way so far.
+/// `checks` are those of CompileOptions.
+std::string refuse_vector_form(const ptx::Module& module, const Reach& reach, const KernelInfo& info,
+                               std::uint32_t checks);
+
+}  // namespace cucore::cpu::codegen

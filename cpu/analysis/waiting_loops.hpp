@@ -1,0 +1,25 @@
+// Loops in which a thread may wait for another one: `while (flag == 0);`, a lock, a look-back. On a GPU the other
+// thread runs meanwhile; here the waiting thread must let it, so the back edges of such loops yield.
+#pragma once
+
+#include <set>
+#include <utility>
+
+#include "cpu/analysis/control_flow.hpp"
+#include "cpu/analysis/reach.hpp"
+
+namespace cucore::cpu::codegen {
+
+using Edge = std::pair<BlockId, BlockId>;
+
+/// Back edges (from, to) of loops that some branch inside may keep running because of what other threads write.
+///
+/// A branch counts if its guard depends, through registers in any order, on a volatile, relaxed or acquiring load, on
+/// an atomic, or on any load of a loop with a fence. Compare-and-swap loops that retry with the value just seen are
+/// lock-free, not waiting, and do not count.
+std::set<Edge> find_waiting_edges(const ptx::Module& module, ptx::FunctionId function, const Reach& reach);
+
+/// The blocks of these loops.
+std::set<BlockId> find_waiting_blocks(const ptx::Module& module, ptx::FunctionId function, const Reach& reach);
+
+}  // namespace cucore::cpu::codegen

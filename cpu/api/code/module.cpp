@@ -1,0 +1,116 @@
+// Module management chapter.
+#include "cpu/runtime/loading/module.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "cpu/api/entry.hpp"
+#include "cpu/runtime/objects/device.hpp"
+
+using namespace cucore::cpu::api;
+namespace runtime = cucore::cpu::runtime;
+using runtime::JitOptions;
+using runtime::Module;
+using runtime::Program;
+
+namespace {
+
+template <class F>
+CUresult of_module(CUmodule handle, F&& call) {
+  return in_context([&](Context&) {
+    const auto module = runtime::find_module(handle);
+    return module ? call(*module) : CUDA_ERROR_INVALID_HANDLE;
+  });
+}
+
+CUresult load(CUmodule* out, Context& context, std::shared_ptr<const Program> program) {
+  std::shared_ptr<Module> module;
+  const CUresult result = Module::load(context, std::move(program), nullptr, &module);
+  if (result == CUDA_SUCCESS) *out = module->handle();
+  return result;
+}
+
+}  // namespace
+
+CUresult cuModuleLoad(CUmodule* module, const char* fname) {
+  return in_context([&](Context& context) {
+    if (!module || !fname) return CUDA_ERROR_INVALID_VALUE;
+    std::shared_ptr<const Program> program;
+    const CUresult result = runtime::load_program_file(fname, context.device().capability(), {}, &program);
+    return result == CUDA_SUCCESS ? load(module, context, std::move(program)) : result;
+  });
+}
+
+CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+  return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
+}
+
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int numOptions, CUjit_option* options,
+                            void** optionValues) {
+  return in_context([&](Context& context) {
+    if (!module || !image) return CUDA_ERROR_INVALID_VALUE;
+    JitOptions jit;
+    if (const CUresult result = JitOptions::read(numOptions, options, optionValues, &jit); result != CUDA_SUCCESS)
+      return result;
+    std::shared_ptr<const Program> program;
+    const CUresult result = runtime::load_program(image, 0, context.device().capability(), jit, &program);
+    return result == CUDA_SUCCESS ? load(module, context, std::move(program)) : result;
+  });
+}
+
+CUresult cuModuleLoadFatBinary(CUmodule* module, const void* fatCubin) { return cuModuleLoadData(module, fatCubin); }
+
+CUresult cuModuleUnload(CUmodule hmod) {
+  return with_context([&](Context&) {
+    const auto module = runtime::find_module(hmod);
+    if (!module) return CUDA_ERROR_INVALID_HANDLE;
+    if (module->is_of_library()) return CUDA_ERROR_NOT_PERMITTED;
+    module->context().printf_buffer.flush();
+    module->unload();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
+  return initialized([&] {
+    if (!mode) return CUDA_ERROR_INVALID_VALUE;
+    *mode = CU_MODULE_LAZY_LOADING;  // kernels are compiled at their first launch
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, const char* name) {
+  return of_module(hmod, [&](Module& module) {
+    if (!hfunc || !name) return CUDA_ERROR_INVALID_VALUE;
+    runtime::Function* const function = module.find_function(name);
+    if (!function) return CUDA_ERROR_NOT_FOUND;
+    if (const CUresult refused = check_refusal(function->description()); refused != CUDA_SUCCESS) return refused;
+    *hfunc = function->handle();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuModuleGetFunctionCount(unsigned int* count, CUmodule mod) {
+  return of_module(mod, [&](Module& module) {
+    if (!count) return CUDA_ERROR_INVALID_VALUE;
+    *count = static_cast<unsigned int>(module.functions().size());
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int numFunctions, CUmodule mod) {
+  return of_module(mod, [&](Module& module) {
+    if (!functions || numFunctions == 0) return CUDA_ERROR_INVALID_VALUE;
+    const std::size_t count = std::min<std::size_t>(numFunctions, module.functions().size());
+    for (std::size_t i = 0; i < count; ++i) functions[i] = module.functions()[i]->handle();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr* dptr, size_t* bytes, CUmodule hmod, const char* name) {
+  return of_module(hmod, [&](Module& module) {
+    if (!name || (!dptr && !bytes)) return CUDA_ERROR_INVALID_VALUE;
+    return module.find_variable(name, dptr, bytes);
+  });
+}

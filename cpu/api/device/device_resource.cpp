@@ -1,0 +1,267 @@
+// Device resources: see device_resource.hpp.
+#include "cpu/api/device/device_resource.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <list>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "cpu/api/entry.hpp"
+#include "cpu/runtime/objects/device.hpp"
+#include "cpu/runtime/process/settings.hpp"
+
+using namespace cucore::cpu::api;
+namespace runtime = cucore::cpu::runtime;
+
+namespace {
+
+constexpr unsigned int kSmallestPartition = 1;
+constexpr unsigned int kLargestCoscheduled = 32;
+
+/// What a resource carries in its padding: that it is one of ours, and which device it is of.
+constexpr std::uint64_t kMagic = 0x6563727565726f63;
+struct Padding {
+  std::uint64_t magic;
+  CUdevice device;
+};
+
+Resource as_resource(const CUdevResource& resource) {
+  Resource copy{};
+  std::memcpy(&copy, &resource, sizeof copy);
+  return copy;
+}
+
+CUdevResource as_driver_resource(const Resource& resource) {
+  CUdevResource copy{};
+  std::memcpy(&copy, &resource, sizeof copy);
+  return copy;
+}
+
+Resource marked(CUdevice device, int type) {
+  Resource resource{};
+  resource.type = type;
+  const Padding padding{kMagic, device};
+  std::memcpy(resource.padding, &padding, sizeof padding);
+  return resource;
+}
+
+CUdevResource multiprocessors(CUdevice device, unsigned int count, unsigned int alignment = kSmallestPartition,
+                              unsigned int flags = 0) {
+  Resource resource = marked(device, count == 0 ? CU_DEV_RESOURCE_TYPE_INVALID : CU_DEV_RESOURCE_TYPE_SM);
+  resource.sm = {count, kSmallestPartition, alignment, flags};
+  return as_driver_resource(resource);
+}
+
+/// How many streams of a context can have work in flight at once: what CUDA_DEVICE_MAX_CONNECTIONS says, as on a GPU.
+unsigned int most_connections() {
+  constexpr long kUsual = 8;
+  constexpr long kMost = 32;
+  const auto text = runtime::setting(runtime::Setting::max_connections);
+  const long number = text ? std::strtol(text->c_str(), nullptr, 10) : kUsual;
+  return static_cast<unsigned int>(number < 1 ? kUsual : std::min(number, kMost));
+}
+
+CUdevResource workqueues(CUdevice device) {
+  Resource resource = marked(device, kResourceWorkqueueConfig);
+  resource.workqueue = {device, most_connections(), kScopeDeviceContext};
+  return as_driver_resource(resource);
+}
+
+/// False if it is not one of ours.
+bool device_of(const Resource& resource, CUdevice* device) {
+  Padding padding{};
+  std::memcpy(&padding, resource.padding, sizeof padding);
+  *device = padding.device;
+  return padding.magic == kMagic && runtime::find_device(padding.device);
+}
+
+bool read_multiprocessors(const CUdevResource& given, CUdevice* device, unsigned int* count) {
+  const Resource resource = as_resource(given);
+  *count = resource.sm.count;
+  return resource.type == CU_DEV_RESOURCE_TYPE_SM && device_of(resource, device) && *count > 0;
+}
+
+struct Descriptor {
+  CUdevice device;
+  Provision provision;
+};
+
+/// Resources are made from zeroed memory, so that equal ones have equal bytes.
+std::string_view bytes_of(const Provision& provision) {
+  return {reinterpret_cast<const char*>(&provision), sizeof provision};
+}
+
+/// All there are. They live for ever, since the driver has no call that ends one; equal ones are the same.
+class Descriptors {
+ public:
+  static Descriptors& instance() {
+    static auto* const all = new Descriptors;
+    return *all;
+  }
+  const Descriptor* of(CUdevice device, const Provision& provision) {
+    const std::lock_guard lock(mutex_);
+    const auto same = std::find_if(all_.begin(), all_.end(), [&](const Descriptor& one) {
+      return one.device == device && bytes_of(one.provision) == bytes_of(provision);
+    });
+    return same != all_.end() ? &*same : &all_.emplace_back(Descriptor{device, provision});
+  }
+  /// Null: none of ours.
+  const Descriptor* find(CUdevResourceDesc handle) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(all_.begin(), all_.end(), [&](const Descriptor& one) {
+      return &one == reinterpret_cast<const Descriptor*>(handle);
+    });
+    return found == all_.end() ? nullptr : &*found;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::list<Descriptor> all_;
+};
+
+/// Adds one resource to a descriptor's; SMs add up, work queues are configured at most once. Those that there are serve
+/// every context, so to have them again changes nothing.
+CUresult add(const CUdevResource& given, Provision& provision, unsigned int& count, CUdevice& device, bool is_first) {
+  const Resource resource = as_resource(given);
+  CUdevice own = 0;
+  if (resource.type != CU_DEV_RESOURCE_TYPE_SM && resource.type != kResourceWorkqueueConfig &&
+      resource.type != kResourceWorkqueue)
+    return CUDA_ERROR_INVALID_RESOURCE_TYPE;
+  if (!device_of(resource, &own)) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
+  if (!is_first && own != device) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
+  device = own;
+  if (resource.type == CU_DEV_RESOURCE_TYPE_SM) {
+    if (resource.sm.count == 0) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
+    count += resource.sm.count;
+    return CUDA_SUCCESS;
+  }
+  if (resource.type == kResourceWorkqueue) return CUDA_SUCCESS;
+  const auto& queues = resource.workqueue;
+  const bool is_second = as_resource(provision.workqueues).type == kResourceWorkqueueConfig;
+  if (is_second || queues.device != own || queues.concurrency_limit == 0 ||
+      (queues.sharing_scope != kScopeDeviceContext && queues.sharing_scope != kScopeGreenBalanced))
+    return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
+  provision.workqueues = given;
+  return CUDA_SUCCESS;
+}
+
+/// One group of a structured split, from `left` multiprocessors.
+CUresult assign(CU_DEV_SM_RESOURCE_GROUP_PARAMS& group, unsigned int left) {
+  if ((group.flags & ~kGroupBackfill) != 0 || group.coscheduledSmCount > kLargestCoscheduled)
+    return CUDA_ERROR_INVALID_VALUE;
+  const unsigned int together = std::max(group.coscheduledSmCount, kSmallestPartition);
+  const bool is_exact = (group.flags & kGroupBackfill) == 0;
+  if (group.preferredCoscheduledSmCount % together != 0) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
+  if (group.smCount == 0)
+    group.smCount = is_exact ? left / together * together : left;  // discovery
+  else if (is_exact && group.smCount % together != 0)
+    return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
+  return group.smCount > left ? CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION : CUDA_SUCCESS;
+}
+
+}  // namespace
+
+namespace cucore::cpu::api {
+
+Provision whole_device(CUdevice device) {
+  return {multiprocessors(device, runtime::worker_count()), workqueues(device)};
+}
+
+CUresult answer_query(const Provision& provision, CUdevResourceType type, CUdevResource* out) {
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
+  const int asked = static_cast<int>(type);
+  if (asked == kResourceWorkqueue) {
+    *out = as_driver_resource(marked(as_resource(provision.workqueues).workqueue.device, kResourceWorkqueue));
+    return CUDA_SUCCESS;
+  }
+  if (asked != CU_DEV_RESOURCE_TYPE_SM && asked != kResourceWorkqueueConfig) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
+  *out = asked == CU_DEV_RESOURCE_TYPE_SM ? provision.multiprocessors : provision.workqueues;
+  return CUDA_SUCCESS;
+}
+
+std::optional<Provision> provision_of(CUdevResourceDesc descriptor, CUdevice device) {
+  const Descriptor* const described = Descriptors::instance().find(descriptor);
+  if (!described || described->device != device) return std::nullopt;
+  return described->provision;
+}
+
+}  // namespace cucore::cpu::api
+
+CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource* resource, CUdevResourceType type) {
+  return initialized([&] {
+    return runtime::find_device(device) ? answer_query(whole_device(device), type, resource)
+                                        : CUDA_ERROR_INVALID_DEVICE;
+  });
+}
+
+CUresult cuDevSmResourceSplitByCount(CUdevResource* result, unsigned int* nbGroups, const CUdevResource* input,
+                                     CUdevResource* remaining, unsigned int useFlags, unsigned int minCount) {
+  constexpr unsigned int kKnown =
+      CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING | CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE;
+  return initialized([&] {
+    CUdevice device = 0;
+    unsigned int all = 0;
+    if (!nbGroups || !input || (useFlags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (!read_multiprocessors(*input, &device, &all)) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
+    const unsigned int each = std::max(minCount, kSmallestPartition);
+    if (each > all) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
+    const unsigned int most = all / each;
+    if (!result) {  // how many would there be
+      *nbGroups = most;
+      return CUDA_SUCCESS;
+    }
+    if (*nbGroups == 0) return CUDA_ERROR_INVALID_VALUE;
+    *nbGroups = std::min(*nbGroups, most);
+    for (unsigned int i = 0; i < *nbGroups; ++i) result[i] = multiprocessors(device, each);
+    if (remaining) *remaining = multiprocessors(device, all - *nbGroups * each);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDevSmResourceSplit(CUdevResource* result, unsigned int nbGroups, const CUdevResource* input,
+                              CUdevResource* remainder, unsigned int flags,
+                              CU_DEV_SM_RESOURCE_GROUP_PARAMS* groupParams) {
+  return initialized([&] {
+    CUdevice device = 0;
+    unsigned int left = 0;
+    if (!input || !groupParams || nbGroups == 0 || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (!read_multiprocessors(*input, &device, &left)) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
+    std::vector<CU_DEV_SM_RESOURCE_GROUP_PARAMS> groups(groupParams, groupParams + nbGroups);
+    for (auto& group : groups) {
+      if (const CUresult refused = assign(group, left); refused != CUDA_SUCCESS) return refused;
+      if (result && group.smCount == 0) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
+      left -= group.smCount;
+    }
+    for (unsigned int i = 0; i < nbGroups; ++i) {
+      groupParams[i].smCount = groups[i].smCount;
+      if (result)
+        result[i] = multiprocessors(device, groups[i].smCount,
+                                    std::max(groups[i].coscheduledSmCount, kSmallestPartition), groups[i].flags);
+    }
+    if (remainder) *remainder = multiprocessors(device, left);
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* phDesc, CUdevResource* resources, unsigned int nbResources) {
+  return initialized([&] {
+    if (!phDesc || !resources || nbResources == 0) return CUDA_ERROR_INVALID_VALUE;
+    CUdevice device = 0;
+    unsigned int count = 0;
+    Provision provision;
+    for (unsigned int i = 0; i < nbResources; ++i)
+      if (const CUresult refused = add(resources[i], provision, count, device, i == 0); refused != CUDA_SUCCESS)
+        return refused;
+    if (count > runtime::worker_count()) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
+    const Provision all = whole_device(device);
+    provision.multiprocessors = count == 0 ? all.multiprocessors : multiprocessors(device, count);
+    if (as_resource(provision.workqueues).type != kResourceWorkqueueConfig) provision.workqueues = all.workqueues;
+    *phDesc =
+        reinterpret_cast<CUdevResourceDesc>(const_cast<Descriptor*>(Descriptors::instance().of(device, provision)));
+    return CUDA_SUCCESS;
+  });
+}

@@ -1,0 +1,202 @@
+// CUDA arrays and mipmapped arrays, and the copies that name them.
+#include "cpu/runtime/memory/array.hpp"
+
+#include "cpu/api/entry.hpp"
+#include "cpu/runtime/objects/device.hpp"
+
+using namespace cucore::cpu::api;
+namespace runtime = cucore::cpu::runtime;
+using runtime::Array;
+using runtime::MipmappedArray;
+
+namespace {
+
+template <class F>
+CUresult of_array(CUarray handle, F&& call) {
+  return with_context([&](Context&) {
+    const auto array = runtime::find_array(handle);
+    return array ? call(*array) : CUDA_ERROR_INVALID_HANDLE;
+  });
+}
+
+template <class F>
+CUresult of_mipmapped_array(CUmipmappedArray handle, F&& call) {
+  return with_context([&](Context&) {
+    const auto array = runtime::find_mipmapped_array(handle);
+    return array ? call(*array) : CUDA_ERROR_INVALID_HANDLE;
+  });
+}
+
+CUresult memory_of(const Array& array, size_t extra, CUDA_ARRAY_MEMORY_REQUIREMENTS* out) {
+  constexpr size_t kAlignment = 512;
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
+  *out = {};
+  out->size = array.row_bytes() * array.rows() * array.slices() + extra;
+  out->alignment = kAlignment;
+  return CUDA_SUCCESS;
+}
+
+CUDA_MEMCPY3D one_row(size_t bytes) {
+  CUDA_MEMCPY3D request{};
+  request.WidthInBytes = bytes;
+  request.Height = request.Depth = 1;
+  return request;
+}
+
+CUDA_MEMCPY3D into_array(CUarray array, size_t offset, size_t bytes) {
+  CUDA_MEMCPY3D request = one_row(bytes);
+  request.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+  request.dstArray = array;
+  request.dstXInBytes = offset;
+  return request;
+}
+
+CUDA_MEMCPY3D out_of_array(CUarray array, size_t offset, size_t bytes) {
+  CUDA_MEMCPY3D request = one_row(bytes);
+  request.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+  request.srcArray = array;
+  request.srcXInBytes = offset;
+  return request;
+}
+
+}  // namespace
+
+CUresult cuArrayCreate_v2(CUarray* pHandle, const CUDA_ARRAY_DESCRIPTOR* pAllocateArray) {
+  return in_context_outside_capture([&](Context& context) {
+    if (!pHandle || !pAllocateArray) return CUDA_ERROR_INVALID_VALUE;
+    const CUDA_ARRAY3D_DESCRIPTOR descriptor{pAllocateArray->Width,  pAllocateArray->Height,      0,
+                                             pAllocateArray->Format, pAllocateArray->NumChannels, 0};
+    return Array::create(context, descriptor, pHandle);
+  });
+}
+
+CUresult cuArray3DCreate_v2(CUarray* pHandle, const CUDA_ARRAY3D_DESCRIPTOR* pAllocateArray) {
+  return in_context_outside_capture([&](Context& context) {
+    return pHandle && pAllocateArray ? Array::create(context, *pAllocateArray, pHandle) : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR* pArrayDescriptor, CUarray hArray) {
+  return of_array(hArray, [&](Array& array) {
+    if (!pArrayDescriptor) return CUDA_ERROR_INVALID_VALUE;
+    const CUDA_ARRAY3D_DESCRIPTOR& d = array.descriptor();
+    *pArrayDescriptor = {d.Width, d.Height, d.Format, d.NumChannels};
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR* pArrayDescriptor, CUarray hArray) {
+  return of_array(hArray, [&](Array& array) {
+    if (!pArrayDescriptor) return CUDA_ERROR_INVALID_VALUE;
+    *pArrayDescriptor = array.descriptor();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* memoryRequirements, CUarray array,
+                                      CUdevice device) {
+  return of_array(array, [&](Array& found) {
+    return runtime::find_device(device) ? memory_of(found, 0, memoryRequirements) : CUDA_ERROR_INVALID_DEVICE;
+  });
+}
+
+// Neither planes nor sparse arrays can be made here, so no array has any.
+CUresult cuArrayGetPlane(CUarray*, CUarray hArray, unsigned int) {
+  return of_array(hArray, [](Array&) { return CUDA_ERROR_INVALID_VALUE; });
+}
+CUresult cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES*, CUarray array) {
+  return of_array(array, [](Array&) { return CUDA_ERROR_INVALID_VALUE; });
+}
+CUresult cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES*, CUmipmappedArray mipmap) {
+  return of_mipmapped_array(mipmap, [](MipmappedArray&) { return CUDA_ERROR_INVALID_VALUE; });
+}
+
+CUresult cuArrayDestroy(CUarray hArray) {
+  return in_context_outside_capture([&](Context& context) {
+    if (!runtime::find_array(hArray)) return CUDA_ERROR_INVALID_HANDLE;
+    context.home().synchronize();  // work in flight may use it
+    return runtime::destroy_array(hArray);
+  });
+}
+
+CUresult cuMipmappedArrayCreate(CUmipmappedArray* pHandle, const CUDA_ARRAY3D_DESCRIPTOR* pMipmappedArrayDesc,
+                                unsigned int numMipmapLevels) {
+  return in_context_outside_capture([&](Context& context) {
+    if (!pHandle || !pMipmappedArrayDesc) return CUDA_ERROR_INVALID_VALUE;
+    return MipmappedArray::create(context, *pMipmappedArrayDesc, numMipmapLevels, pHandle);
+  });
+}
+
+CUresult cuMipmappedArrayGetLevel(CUarray* pLevelArray, CUmipmappedArray hMipmappedArray, unsigned int level) {
+  return of_mipmapped_array(hMipmappedArray, [&](MipmappedArray& array) {
+    if (!pLevelArray || level >= array.levels().size()) return CUDA_ERROR_INVALID_VALUE;
+    *pLevelArray = array.levels()[level]->handle();
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* memoryRequirements,
+                                               CUmipmappedArray mipmap, CUdevice device) {
+  return of_mipmapped_array(mipmap, [&](MipmappedArray& array) {
+    if (!runtime::find_device(device)) return CUDA_ERROR_INVALID_DEVICE;
+    size_t further = 0;
+    for (size_t i = 1; i < array.levels().size(); ++i) {
+      const Array& level = *array.levels()[i];
+      further += level.row_bytes() * level.rows() * level.slices();
+    }
+    return memory_of(*array.levels().front(), further, memoryRequirements);
+  });
+}
+
+CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray) {
+  return in_context_outside_capture([&](Context& context) {
+    if (!runtime::find_mipmapped_array(hMipmappedArray)) return CUDA_ERROR_INVALID_HANDLE;
+    context.home().synchronize();
+    return runtime::destroy_mipmapped_array(hMipmappedArray);
+  });
+}
+
+CUresult cuMemcpyDtoA_v2(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount) {
+  CUDA_MEMCPY3D request = into_array(dstArray, dstOffset, ByteCount);
+  request.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  request.srcDevice = srcDevice;
+  return cuMemcpy3D_v2(&request);
+}
+CUresult cuMemcpyAtoD_v2(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount) {
+  CUDA_MEMCPY3D request = out_of_array(srcArray, srcOffset, ByteCount);
+  request.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  request.dstDevice = dstDevice;
+  return cuMemcpy3D_v2(&request);
+}
+CUresult cuMemcpyHtoA_v2(CUarray dstArray, size_t dstOffset, const void* srcHost, size_t ByteCount) {
+  CUDA_MEMCPY3D request = into_array(dstArray, dstOffset, ByteCount);
+  request.srcMemoryType = CU_MEMORYTYPE_HOST;
+  request.srcHost = srcHost;
+  return cuMemcpy3D_v2(&request);
+}
+CUresult cuMemcpyAtoH_v2(void* dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount) {
+  CUDA_MEMCPY3D request = out_of_array(srcArray, srcOffset, ByteCount);
+  request.dstMemoryType = CU_MEMORYTYPE_HOST;
+  request.dstHost = dstHost;
+  return cuMemcpy3D_v2(&request);
+}
+CUresult cuMemcpyAtoA_v2(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset, size_t ByteCount) {
+  CUDA_MEMCPY3D request = into_array(dstArray, dstOffset, ByteCount);
+  request.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+  request.srcArray = srcArray;
+  request.srcXInBytes = srcOffset;
+  return cuMemcpy3D_v2(&request);
+}
+CUresult cuMemcpyHtoAAsync_v2(CUarray dstArray, size_t dstOffset, const void* srcHost, size_t ByteCount,
+                              CUstream hStream) {
+  CUDA_MEMCPY3D request = into_array(dstArray, dstOffset, ByteCount);
+  request.srcMemoryType = CU_MEMORYTYPE_HOST;
+  request.srcHost = srcHost;
+  return cuMemcpy3DAsync_v2(&request, hStream);
+}
+CUresult cuMemcpyAtoHAsync_v2(void* dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream hStream) {
+  CUDA_MEMCPY3D request = out_of_array(srcArray, srcOffset, ByteCount);
+  request.dstMemoryType = CU_MEMORYTYPE_HOST;
+  request.dstHost = dstHost;
+  return cuMemcpy3DAsync_v2(&request, hStream);
+}

@@ -1,0 +1,26 @@
+// Checked code: what stands around each instruction that accesses memory or meets other threads, if CompileOptions asks
+// for checks. In what the vector form is made of, marks of accesses (vector/checks.cpp). checks.hpp is the contract
+// with the checker.
+#pragma once
+
+#include "cpu/analysis/instruction_table.hpp"
+#include "cpu/compiler/emitters/function_emitter.hpp"
+
+namespace cucore::cpu::codegen {
+
+/// Emits `instruction` by `generate`, with its checks. An access that is refused does not happen: what it would have
+/// read is zero.
+void emit_checked(FunctionEmitter& f, const ptx::Instruction& instruction, Generator generate);
+
+/// Bytes after each such variable that nothing may access.
+inline constexpr std::uint32_t kLocalRedzone = 32;
+
+/// They begin to live where the emitter stands, or end to.
+void emit_enter(FunctionEmitter& f, llvm::Value* variable, const ptx::Variable& declared);
+void emit_leave(FunctionEmitter& f, llvm::Value* variable, const ptx::Variable& declared);
+
+/// malloc and free of checked code.
+llvm::Value* emit_checked_malloc(FunctionEmitter& f, llvm::Value* bytes, std::uint32_t line);
+void emit_checked_free(FunctionEmitter& f, llvm::Value* block, std::uint32_t line);
+
+}  // namespace cucore::cpu::codegen

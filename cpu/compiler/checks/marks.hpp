@@ -1,0 +1,39 @@
+// What checked code says before its loops are known, in calls of functions that exist in LLVM's eyes only: whether an
+// access lies in what its instruction found last, and from where to where a variable lives. The optimiser moves such
+// marks like any instruction; then they become code, outside of loops where one look can answer for all rounds.
+#pragma once
+
+#include "cpu/compiler/ir/llvm.hpp"
+
+namespace cucore::cpu::codegen {
+
+/// Whether the CheckInterval that is pointed at has the byte at `first`, a multiple of `alignment`, and `beyond` bytes
+/// more.
+llvm::Value* mark_range(llvm::IRBuilder<>& b, llvm::Value* interval, llvm::Value* first, std::uint64_t beyond,
+                        std::uint64_t alignment);
+/// The same, in code, where it is asked seldom.
+llvm::Value* look_at_range(llvm::IRBuilder<>& b, llvm::Value* interval, llvm::Value* first, std::uint64_t beyond,
+                           std::uint64_t alignment);
+
+/// An access of the vector form, whose lanes are looked at together: bytes, flags and line as the service has them.
+struct LaneAccess {
+  llvm::Value* interval;
+  llvm::Value* first;  ///< of what the mark asks for, as in mark_range
+  std::uint64_t beyond;
+  std::uint64_t alignment;
+  llvm::Value* address;
+  llvm::Value* service;  ///< CheckTable::lanes
+  std::uint32_t bytes, word, line;
+};
+
+/// The address of an access, by which only lanes go that may.
+llvm::Value* mark_lanes(llvm::IRBuilder<>& b, const LaneAccess& access);
+
+/// The thread's own `variable` begins, or ends, to live: `service` is told so, once for all threads of a plain loop,
+/// whose variables share a place.
+void mark_life(llvm::IRBuilder<>& b, llvm::Value* service, llvm::Value* variable, std::uint64_t bytes, bool begins);
+
+/// Makes code of all marks, where they stand.
+void expand_check_marks(llvm::Module& ir);
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,32 @@
+// Accesses that are checked together: those of one base register in one basic block, like the neighbours of a stencil.
+// Where the whole span of them lies in what is known to be accessible, none of them is looked at by itself.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+
+#include "cpu/compiler/ir/llvm.hpp"
+#include "cpu/ptx/ast.hpp"
+
+namespace cucore::cpu::codegen {
+
+/// Bytes from `begin` to `end` around the register's value, all at multiples of `alignment` from one another.
+struct CheckGroup {
+  std::int64_t begin = 0, end = 0;
+  std::uint32_t alignment = 1;
+  std::uint32_t members = 0;
+  ptx::Space space = ptx::Space::Generic;
+  // Emitted with the first member:
+  llvm::Value* is_inside = nullptr;  ///< for the scalar form
+  llvm::Value* interval = nullptr;   ///< for the vector form: that of the first member, and the address of `begin`
+  llvm::Value* first = nullptr;
+};
+
+using CheckGroups = std::unordered_map<const ptx::Instruction*, std::shared_ptr<CheckGroup>>;
+
+/// Of the instructions of one basic block: groups of two members and more.
+CheckGroups find_check_groups(std::span<const ptx::Instruction> block);
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,85 @@
+#include "cpu/compiler/emitters/copied_values.hpp"
+
+#include <algorithm>
+
+namespace cucore::cpu::codegen {
+
+namespace {
+
+using ptx::Instruction;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Space;
+
+using Registers = std::vector<bool>;
+
+bool all_of(const Operand& operand, const Registers& registers) {
+  if (operand.kind == Operand::Kind::Register) return registers[operand.reg];
+  return std::all_of(operand.elements.begin(), operand.elements.end(),
+                     [&](const Operand& element) { return all_of(element, registers); });
+}
+
+void clear(const Operand& operand, Registers& registers) {
+  if (operand.kind == Operand::Kind::Register) registers[operand.reg] = false;
+  for (const Operand& element : operand.elements) clear(element, registers);
+}
+
+bool moves_bits(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::Mov:
+    case Opcode::Cvt:
+    case Opcode::Shl:
+    case Opcode::Shr:
+    case Opcode::Shf:
+    case Opcode::And:
+    case Opcode::Or:
+    case Opcode::Lop3:
+    case Opcode::Prmt:
+    case Opcode::Bfe:
+    case Opcode::Bfi:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Goes where a variable of the thread's own may lie. A number that is given to a function, or given back, is used.
+bool stores_a_copy(const ptx::Function& function, const Instruction& i) {
+  if (i.space() != Space::Param) return i.space() == Space::Local || i.space() == Space::Generic;
+  const Operand& base = i.operands[0].elements[0];
+  return base.kind == Operand::Kind::Variable && base.scope == Operand::Scope::Function &&
+         function.variables[base.variable].is_array;
+}
+
+/// Nothing is done with this operand's value here, if only `carriers` are where it goes.
+bool is_carried(const ptx::Function& function, const Instruction& i, std::size_t operand, const Registers& carriers) {
+  switch (i.opcode) {
+    case Opcode::Ld:
+    case Opcode::Ldu:
+      return operand == 0;
+    case Opcode::Selp:
+      return operand <= 2;
+    case Opcode::St:
+      return operand == 1 && stores_a_copy(function, i);
+    default:
+      return moves_bits(i.opcode) && (operand == 0 || all_of(i.operands[0], carriers));
+  }
+}
+
+}  // namespace
+
+std::vector<bool> registers_that_only_carry(const ptx::Function& function) {
+  Registers carriers(function.registers.size(), true);
+  Registers before;
+  do {
+    before = carriers;
+    for (const Instruction& i : function.body) {
+      if (i.guard) carriers[i.guard->reg] = false;
+      for (std::size_t n = 0; n < i.operands.size(); ++n)
+        if (!is_carried(function, i, n, carriers)) clear(i.operands[n], carriers);
+    }
+  } while (before != carriers);
+  return carriers;
+}
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,471 @@
+#include "cpu/compiler/emitters/function_emitter.hpp"
+
+#include <llvm/IR/MDBuilder.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "cpu/abi/checks.hpp"
+#include "cpu/abi/kernel_abi.hpp"
+#include "cpu/analysis/instruction_table.hpp"
+#include "cpu/analysis/memory_accesses.hpp"
+#include "cpu/compiler/checks/emit_checks.hpp"
+#include "cpu/compiler/emitters/copied_values.hpp"
+
+namespace cucore::cpu::codegen {
+
+using llvm::Type;
+using llvm::Value;
+using ptx::Operand;
+using ptx::Space;
+using ptx::TypeKind;
+
+FunctionEmitter::FunctionEmitter(ModuleEmitter& owner, ptx::FunctionId id)
+    : b(owner.context),
+      module(owner),
+      function(owner.module.functions[id]),
+      id_(id),
+      body_(owner.function(id)),
+      flow_(function),
+      waiting_edges_(find_waiting_edges(owner.module, id, owner.reach)) {
+  if ((owner.checks & check_class::kRace) != 0 && !owner.reach.lockstep.empty())
+    waiting_blocks_ = find_waiting_blocks(owner.module, id, owner.reach);
+}
+
+// ---- the body ------------------------------------------------------------------------------------------------------
+
+void FunctionEmitter::emit() {
+  emit_prologue();
+  for (BlockId id = 0; id < flow_.blocks.size(); ++id) blocks_.push_back(new_block("ptx"));
+  b.CreateBr(blocks_[0]);
+  for (BlockId id = 0; id < flow_.blocks.size(); ++id) emit_block(id);
+}
+
+void FunctionEmitter::emit_prologue() {
+  b.SetInsertPoint(llvm::BasicBlock::Create(module.context, "entry", body_));
+  if (module.debug() != nullptr) described_ = module.debug()->describe(function, *body_);
+  // In a plain loop over threads the thread's state is a variable of that loop, so its fields are not invariant.
+  block_state_ = thread_field(b.getPtrTy(), offsetof(ThreadState, block));
+  launch_state_ = invariant_field(b.getPtrTy(), block_state_, offsetof(BlockState, launch));
+  own_shared_ = invariant_field(b.getPtrTy(), block_state_, offsetof(BlockState, shared));
+  shared_base_ = own_shared_;
+  if (module.reach.names_other_blocks)
+    shared_base_ = invariant_field(b.getPtrTy(), block_state_, offsetof(BlockState, cluster_shared));
+
+  // Float or integer slots for untyped registers, by how they are used: saves moves between register files.
+  float_uses_.resize(function.registers.size(), 0);
+  for (const ptx::Instruction& instruction : function.body) {
+    const bool is_float = kind_of(instruction.type()) == TypeKind::Float;
+    if (instruction.opcode == ptx::Opcode::Mov || instruction.opcode == ptx::Opcode::Selp) continue;
+    for (const Operand& operand : instruction.operands) {
+      if (operand.kind == Operand::Kind::Register) float_uses_[operand.reg] += is_float ? 1 : -1;
+    }
+  }
+
+  // Registers start as zero: reading one that was never written is then merely meaningless, not undefined behaviour.
+  for (ptx::RegisterId id = 0; id < function.registers.size(); ++id) {
+    const ptx::Register& reg = function.registers[id];
+    Type* type = storage_type(id);
+    auto& slots = registers_.emplace_back();
+    for (unsigned component = 0; component < reg.vector_width; ++component) {
+      auto* storage = slot(type, llvm::StringRef(reg.name));
+      b.CreateStore(llvm::Constant::getNullValue(type), storage);
+      slots.push_back({storage, type});
+    }
+  }
+
+  variables_.resize(function.variables.size(), nullptr);
+  if (function.is_entry) {
+    Value* block = invariant_field(b.getPtrTy(), launch_state_, offsetof(LaunchState, params));
+    // So that a loop over threads can read parameters once that only some threads need.
+    const auto say = [&](unsigned kind, std::uint64_t number) {
+      auto* const constant = llvm::ConstantAsMetadata::get(b.getInt64(number));
+      llvm::cast<llvm::LoadInst>(block)->setMetadata(kind, llvm::MDNode::get(module.context, constant));
+    };
+    say(llvm::LLVMContext::MD_dereferenceable, module.layout.info.param_bytes);
+    say(llvm::LLVMContext::MD_align, alignof(std::max_align_t));
+    for (auto [id, offset] : module.layout.kernel_parameters) {
+      variables_[id] =
+          b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), block, offset, llvm::StringRef(function.variables[id].name));
+    }
+  } else {
+    unsigned argument = 1;
+    for (ptx::VariableId id : function.returns) variables_[id] = body_->getArg(argument++);
+    for (ptx::VariableId id : function.parameters) variables_[id] = body_->getArg(argument++);
+  }
+  if (described_ != nullptr) describe_variables();
+  for (ptx::VariableId id : function.parameters) {
+    const ptx::Variable& parameter = function.variables[id];
+    if (parameter.space != Space::Reg) continue;
+    const Slot& to = registers_[parameter.reg][0];
+    b.CreateStore(b.CreateLoad(to.type, variables_[id]), to.storage);
+  }
+  for (ptx::VariableId id = 0; id < function.variables.size(); ++id) {
+    const ptx::Variable& declared = function.variables[id];
+    if (variables_[id] != nullptr) continue;
+    if (declared.space == Space::Shared) {
+      variables_[id] = b.CreateConstGEP1_64(b.getInt8Ty(), own_shared_, module.layout.function_shared.at({id_, id}));
+    } else if (declared.space == Space::Local || declared.space == Space::Param) {
+      Type* bytes = llvm::ArrayType::get(b.getInt8Ty(), declared.size + (module.checks != 0 ? kLocalRedzone : 0));
+      variables_[id] = slot(bytes, llvm::StringRef(declared.name), std::max(declared.alignment, 16U));
+    }
+  }
+  if ((module.checks & check_class::kInit) != 0) only_carries_ = registers_that_only_carry(function);
+  if (module.block_shape != nullptr) return;  // the vector form knows them without
+  checked_variables_ = variables_to_follow(function, module.checks);
+  for (ptx::VariableId id : checked_variables_) emit_enter(*this, variables_[id], function.variables[id]);
+}
+
+/// What a debugger is to show of the function. The prologue has no place of its own: breakpoints on the function's name
+/// are then set behind it, where the variables can be read.
+void FunctionEmitter::describe_variables() {
+  DebugInformation& debug = *module.debug();
+  const auto keep = [&](Value* pointer) {
+    auto* const kept = slot(b.getPtrTy(), "kept");
+    b.CreateStore(pointer, kept);
+    return kept;
+  };
+  auto* const state = keep(thread());
+  unsigned number = 1;
+  if (function.is_entry) {
+    for (auto [id, offset] : module.layout.kernel_parameters)
+      debug.declare_kernel_parameter(described_, state, function.variables[id], number++, offset);
+  } else {
+    for (ptx::VariableId id : function.parameters)
+      debug.declare_parameter(described_, keep(variables_[id]), function.variables[id], number++);
+  }
+  debug.declare_built_ins(described_, state);
+  for (ptx::RegisterId id = 0; id < function.registers.size(); ++id)
+    if (registers_[id].size() == 1)
+      debug.declare_register(described_, registers_[id][0].storage, function.registers[id].name);
+}
+
+void FunctionEmitter::emit_block(BlockId id) {
+  current_ = id;
+  b.SetInsertPoint(blocks_[id]);
+  const PtxBlock& block = flow_.blocks[id];
+  if ((module.checks & check_class::kMemory) != 0)
+    check_groups_ = find_check_groups(std::span(function.body).subspan(block.first, block.end - block.first));
+  for (std::uint32_t i = block.first; i < block.end; ++i) emit_instruction(function.body[i]);
+  if (b.GetInsertBlock()->getTerminator() != nullptr) return;
+  if (id + 1 == flow_.blocks.size()) {
+    leave(false);
+  } else {
+    b.CreateBr(edge_to(id + 1));
+  }
+}
+
+void FunctionEmitter::emit_instruction(const ptx::Instruction& instruction) {
+  current_instruction_ = &instruction;
+  const auto number = module.first_number(id_) + index_of(instruction);
+  b.SetCurrentDebugLocation(described_ != nullptr ? module.debug()->place_of(described_, &instruction)
+                                                  : InstructionLines::place_of(body_->getSubprogram(), number));
+  emit_lockstep_point(instruction);
+  const Generator generate = find_form(instruction).form->generate;
+  const auto emit_unguarded = [&] {
+    if (module.checks != 0) {
+      emit_checked(*this, instruction, generate);
+    } else {
+      generate(*this, instruction);
+    }
+  };
+  if (!instruction.guard) {
+    emit_unguarded();
+    return;
+  }
+  Operand guard;
+  guard.kind = Operand::Kind::Register;
+  guard.reg = instruction.guard->reg;
+  guard.negated = instruction.guard->negated;
+  auto* taken = new_block("guarded");
+  auto* next = new_block("next");
+  b.CreateCondBr(predicate(guard), taken, next);
+  b.SetInsertPoint(taken);
+  emit_unguarded();
+  if (b.GetInsertBlock()->getTerminator() == nullptr) b.CreateBr(next);
+  b.SetInsertPoint(next);
+}
+
+/// Lanes whose predicate is false come along: they run in step as the others do.
+void FunctionEmitter::emit_lockstep_point(const ptx::Instruction& instruction) {
+  if (module.block_shape != nullptr) return;  // the vector form runs in step anyway
+  const auto points = module.reach.lockstep.find(id_);
+  if (points == module.reach.lockstep.end()) return;
+  if (!std::binary_search(points->second.begin(), points->second.end(), index_of(instruction))) return;
+  const std::uint32_t place = instruction.position.line << 8 | (instruction.position.column & 255);
+  call("cucpu_lockstep", b.getVoidTy(), {thread(), b.getInt32(place)});
+}
+
+bool FunctionEmitter::is_exchange_in_lockstep(const ptx::Instruction& instruction) const {
+  return !module.reach.lockstep.empty() && is_volatile_exchange(instruction) &&
+         !waiting_blocks_.contains(flow_.block_at[index_of(instruction)]);
+}
+
+llvm::BasicBlock* FunctionEmitter::new_block(const llvm::Twine& name) {
+  return llvm::BasicBlock::Create(module.context, name, body_);
+}
+
+llvm::BasicBlock* FunctionEmitter::edge_to(BlockId target) {
+  if (!waiting_edges_.contains({current_, target})) return blocks_[target];
+  auto* from = b.GetInsertBlock();
+  auto* yields = new_block("yield");
+  b.SetInsertPoint(yields);
+  call("cucpu_yield", b.getVoidTy(), {thread()});
+  b.CreateBr(blocks_[target]);
+  b.SetInsertPoint(from);
+  return yields;
+}
+
+void FunctionEmitter::leave(bool exited) {
+  for (ptx::VariableId id : function.returns) {
+    const ptx::Variable& result = function.variables[id];
+    if (result.space != Space::Reg) continue;
+    const Slot& from = registers_[result.reg][0];
+    b.CreateStore(b.CreateLoad(from.type, from.storage), variables_[id]);
+  }
+  for (ptx::VariableId id : checked_variables_) emit_leave(*this, variables_[id], function.variables[id]);
+  b.CreateRet(b.getInt1(exited));
+}
+
+void FunctionEmitter::leave_if(Value* exited) {
+  auto* ends = new_block("exited");
+  auto* goes_on = new_block("returned");
+  b.CreateCondBr(exited, ends, goes_on);
+  b.SetInsertPoint(ends);
+  leave(true);
+  b.SetInsertPoint(goes_on);
+}
+
+bool FunctionEmitter::only_carries(const Operand& value) const {
+  if (value.kind != Operand::Kind::Register) return value.kind == Operand::Kind::Sink;
+  return !only_carries_.empty() && only_carries_[value.reg];
+}
+
+CheckGroup* FunctionEmitter::check_group(const ptx::Instruction& instruction) const {
+  const auto found = check_groups_.find(&instruction);
+  return found != check_groups_.end() ? found->second.get() : nullptr;
+}
+
+// ---- types and registers -------------------------------------------------------------------------------------------
+
+llvm::IntegerType* FunctionEmitter::bits_of(ptx::Type type) {
+  if (type == ptx::Type::Pred) return b.getInt1Ty();
+  return b.getIntNTy(static_cast<unsigned>(8 * size_in_bytes(type)));
+}
+
+Type* FunctionEmitter::type_of(ptx::Type type) {
+  if (type == ptx::Type::F32) return b.getFloatTy();
+  if (type == ptx::Type::F64) return b.getDoubleTy();
+  return bits_of(type);
+}
+
+Type* FunctionEmitter::storage_type(ptx::RegisterId id) const {
+  const ptx::Type type = function.registers[id].type;
+  llvm::LLVMContext& context = module.context;
+  if (type == ptx::Type::Pred) return Type::getInt1Ty(context);
+  const auto width = static_cast<unsigned>(8 * size_in_bytes(type));
+  const bool is_float = kind_of(type) == TypeKind::Float || (kind_of(type) == TypeKind::Bits && float_uses_[id] > 0);
+  if (is_float && width == 32 && type != ptx::Type::F16x2 && type != ptx::Type::Bf16x2)
+    return Type::getFloatTy(context);
+  if (is_float && width == 64) return Type::getDoubleTy(context);
+  return Type::getIntNTy(context, width);
+}
+
+llvm::AllocaInst* FunctionEmitter::slot(Type* type, const llvm::Twine& name, unsigned alignment) {
+  llvm::IRBuilder<>::InsertPointGuard guard(b);
+  llvm::BasicBlock& entry = body_->getEntryBlock();
+  b.SetInsertPoint(&entry, entry.getFirstInsertionPt());
+  auto* storage = b.CreateAlloca(type, nullptr, name);
+  if (alignment != 0) storage->setAlignment(llvm::Align(alignment));
+  return storage;
+}
+
+llvm::AllocaInst* FunctionEmitter::carry_flag() {
+  if (carry_flag_ == nullptr) {
+    carry_flag_ = slot(b.getInt1Ty(), "cc");
+    llvm::IRBuilder<>::InsertPointGuard guard(b);
+    b.SetInsertPoint(carry_flag_->getNextNode());
+    b.SetCurrentDebugLocation({});
+    b.CreateStore(b.getFalse(), carry_flag_);
+  }
+  return carry_flag_;
+}
+
+const FunctionEmitter::Slot& FunctionEmitter::slot_of(const Operand& operand) {
+  const auto& slots = registers_[operand.reg];
+  const std::size_t component = operand.component < 0 ? 0 : static_cast<std::size_t>(operand.component);
+  return slots[std::min(component, slots.size() - 1)];
+}
+
+// ---- operands ------------------------------------------------------------------------------------------------------
+
+Value* FunctionEmitter::convert_bits(Value* value, Type* to, bool sign_extend) {
+  if (value->getType() == to) return value;
+  const unsigned from_width = value->getType()->getScalarSizeInBits();
+  const unsigned to_width = to->getScalarSizeInBits();
+  value = b.CreateBitCast(value, b.getIntNTy(from_width));
+  if (from_width != to_width) {
+    value = sign_extend ? b.CreateSExtOrTrunc(value, b.getIntNTy(to_width))
+                        : b.CreateZExtOrTrunc(value, b.getIntNTy(to_width));
+  }
+  return b.CreateBitCast(value, to);
+}
+
+Value* FunctionEmitter::literal(const Operand& operand, ptx::Type type) {
+  Type* to = type_of(type);
+  if (operand.kind == Operand::Kind::Integer) {
+    if (type == ptx::Type::Pred) return b.getInt1(operand.integer != 0);
+    return b.CreateBitCast(b.getInt(llvm::APInt(64, operand.integer).zextOrTrunc(to->getScalarSizeInBits())), to);
+  }
+  const llvm::APInt pattern(operand.is_single ? 32 : 64, operand.float_bits);
+  if (kind_of(type) != TypeKind::Float || pattern.getBitWidth() == to->getScalarSizeInBits()) {
+    return b.CreateBitCast(b.getInt(pattern.zextOrTrunc(to->getScalarSizeInBits())), to);
+  }
+  llvm::APFloat number(operand.is_single ? llvm::APFloat::IEEEsingle() : llvm::APFloat::IEEEdouble(), pattern);
+  const llvm::fltSemantics& semantics = type == ptx::Type::F32    ? llvm::APFloat::IEEEsingle()
+                                        : type == ptx::Type::F64  ? llvm::APFloat::IEEEdouble()
+                                        : type == ptx::Type::Bf16 ? llvm::APFloat::BFloat()
+                                                                  : llvm::APFloat::IEEEhalf();
+  bool inexact = false;
+  number.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &inexact);
+  return b.CreateBitCast(b.getInt(number.bitcastToAPInt().zextOrTrunc(to->getScalarSizeInBits())), to);
+}
+
+Value* FunctionEmitter::source(const Operand& operand, ptx::Type type) {
+  Type* to = type_of(type);
+  const bool is_signed = kind_of(type) == TypeKind::Signed;
+  switch (operand.kind) {
+    case Operand::Kind::Register: {
+      const Slot& from = slot_of(operand);
+      Value* value = b.CreateLoad(from.type, from.storage);
+      if (type == ptx::Type::Pred && !from.type->isIntegerTy(1)) {
+        value = b.CreateICmpNE(convert_bits(value, b.getIntNTy(from.type->getScalarSizeInBits()), false),
+                               b.getIntN(from.type->getScalarSizeInBits(), 0));
+      }
+      value = convert_bits(value, to, is_signed);
+      return operand.negated ? b.CreateNot(value) : value;
+    }
+    case Operand::Kind::Special:
+      return convert_bits(special(operand.special), to, is_signed);
+    case Operand::Kind::Integer:
+    case Operand::Kind::Float:
+      return literal(operand, type);
+    case Operand::Kind::Variable: {
+      Value* address = b.CreatePtrToInt(variable_pointer(operand), b.getInt64Ty());
+      if (variable(operand).space == Space::Shared) {
+        address = b.CreateSub(address, b.CreatePtrToInt(shared_base_, b.getInt64Ty()));
+      } else if (size_in_bytes(type) < 8) {
+        module.fail("an address that does not fit the register", *current_instruction_);
+      }
+      return convert_bits(address, to, false);
+    }
+    case Operand::Kind::Function: {
+      const Callee callee = resolve(module.module, operand.function);
+      return convert_bits(b.CreatePtrToInt(module.function(*callee.function), b.getInt64Ty()), to, false);
+    }
+    default:
+      module.fail("an operand that has no value", *current_instruction_);
+      return llvm::Constant::getNullValue(to);
+  }
+}
+
+void FunctionEmitter::define(const Operand& operand, Value* value, ptx::Type type) {
+  if (operand.kind == Operand::Kind::Sink) return;
+  if (operand.kind != Operand::Kind::Register) {
+    module.fail("a result operand that is no register", *current_instruction_);
+    return;
+  }
+  const Slot& to = slot_of(operand);
+  b.CreateStore(convert_bits(value, to.type, kind_of(type) == TypeKind::Signed), to.storage);
+}
+
+std::vector<Operand> FunctionEmitter::elements(const Operand& operand) const {
+  if (operand.kind == Operand::Kind::Vector) return operand.elements;
+  if (operand.kind != Operand::Kind::Register || operand.component >= 0) return {operand};
+  std::vector<Operand> components(function.registers[operand.reg].vector_width, operand);
+  if (components.size() > 1) {
+    for (std::size_t i = 0; i < components.size(); ++i) components[i].component = static_cast<std::int8_t>(i);
+  }
+  return components;
+}
+
+// ---- addresses -----------------------------------------------------------------------------------------------------
+
+const ptx::Variable& FunctionEmitter::variable(const Operand& operand) const {
+  return operand.scope == Operand::Scope::Function ? function.variables[operand.variable]
+                                                   : module.module.variables[operand.variable];
+}
+
+Value* FunctionEmitter::variable_pointer(const Operand& operand) {
+  Value* base = nullptr;
+  if (operand.scope == Operand::Scope::Function) {
+    base = variables_[operand.variable];
+  } else if (variable(operand).space == Space::Shared) {
+    base = b.CreateConstGEP1_64(b.getInt8Ty(), own_shared_, module.layout.module_shared.at(operand.variable));
+  } else {
+    base = module.variable(operand.variable);
+  }
+  if (operand.offset == 0) return base;
+  return b.CreateConstGEP1_64(b.getInt8Ty(), base, static_cast<std::uint64_t>(operand.offset));
+}
+
+Value* FunctionEmitter::pointer(const Operand& address, Space space) {
+  if (checked_pointer_ != nullptr && &address == checked_address_) return checked_pointer_;
+  if (address.kind != Operand::Kind::Address) {
+    module.fail("an operand that is no address", *current_instruction_);
+    return llvm::ConstantPointerNull::get(b.getPtrTy());
+  }
+  const Operand& base = address.elements[0];
+  const auto offset = static_cast<std::uint64_t>(address.offset);
+  if (base.kind == Operand::Kind::Variable) {
+    Operand sum = base;
+    sum.offset += address.offset;
+    return variable_pointer(sum);
+  }
+  // A 32-bit register can only address shared memory, where addresses wrap at 32 bits.
+  const bool narrow = base.kind == Operand::Kind::Register && slot_of(base).type->getScalarSizeInBits() == 32;
+  if (space == Space::Shared) {
+    Value* at =
+        narrow ? b.CreateZExt(b.CreateAdd(source(base, ptx::Type::U32), b.getInt32(static_cast<std::uint32_t>(offset))),
+                              b.getInt64Ty())
+               : b.CreateAdd(source(base, ptx::Type::U64), b.getInt64(offset));
+    // A number is a place in the own window, as it is where addresses carry no rank.
+    return b.CreateGEP(b.getInt8Ty(), base.kind == Operand::Kind::Integer ? own_shared_ : shared_base_, at);
+  }
+  Value* at = b.CreateIntToPtr(source(base, ptx::Type::U64), b.getPtrTy());
+  return offset == 0 ? at : b.CreateConstGEP1_64(b.getInt8Ty(), at, offset);
+}
+
+// ---- calls and state -----------------------------------------------------------------------------------------------
+
+Value* FunctionEmitter::call(std::string_view name, Type* result, llvm::ArrayRef<Value*> arguments) {
+  std::vector<Type*> types;
+  for (Value* argument : arguments) types.push_back(argument->getType());
+  return b.CreateCall(module.external(name, result, types), arguments);
+}
+
+Value* FunctionEmitter::intrinsic(llvm::Intrinsic::ID id, llvm::ArrayRef<Type*> types,
+                                  llvm::ArrayRef<Value*> arguments) {
+  return b.CreateIntrinsic(id, types, arguments);
+}
+
+Value* FunctionEmitter::invariant_field(Type* type, Value* base, std::size_t offset) {
+  auto* load = b.CreateLoad(type, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, offset));
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(module.context, {}));
+  return load;
+}
+
+Value* FunctionEmitter::thread_field(Type* type, std::size_t offset) {
+  return b.CreateLoad(type, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), thread(), offset));
+}
+
+Value* FunctionEmitter::thread_index_field(std::size_t offset, std::uint32_t count) {
+  auto* load = llvm::cast<llvm::LoadInst>(thread_field(b.getInt32Ty(), offset));
+  if (count != 0) {
+    llvm::MDNode* range = llvm::MDBuilder(module.context).createRange(llvm::APInt(32, 0), llvm::APInt(32, count));
+    load->setMetadata(llvm::LLVMContext::MD_range, range);
+  }
+  return load;
+}
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,11 @@
+// Where a generic address points.
+#pragma once
+
+#include "cpu/compiler/emitters/function_emitter.hpp"
+
+namespace cucore::cpu::codegen {
+
+/// Whether a generic address (as an i64) lies in the shared memory of any block of the cluster.
+llvm::Value* is_in_cluster(FunctionEmitter& f, llvm::Value* address);
+
+}  // namespace cucore::cpu::codegen

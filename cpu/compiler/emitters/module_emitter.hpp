@@ -1,0 +1,77 @@
+// Steps three and four: declare everything a kernel reaches in one LLVM module, then emit the bodies and the entry
+// points that the run-time calls.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cpu/abi/symbols.hpp"
+#include "cpu/analysis/layout.hpp"
+#include "cpu/analysis/reach.hpp"
+#include "cpu/compiler/debug/debug_information.hpp"
+#include "cpu/compiler/debug/instruction_lines.hpp"
+#include "cpu/compiler/ir/llvm.hpp"
+
+namespace cucore::cpu::codegen {
+
+/// Instructions of the host that generators use directly.
+struct HostFeatures {
+  bool f16c = false;     ///< conversion of halves
+  bool avx512f = false;  ///< a rounding mode in the instruction
+};
+
+/// Every PTX function becomes `i1 name(ptr thread, ptr result..., ptr parameter...)`: results and parameters are
+/// passed in memory that the caller owns, as PTX has it; the returned bit says that the thread has exited.
+class ModuleEmitter {
+ public:
+  /// `block`: the shape of block that the code is for, or null if it is for any. `checks`: of check_class.
+  ModuleEmitter(const ptx::Module& module, const Reach& reach, const Layout& layout, llvm::LLVMContext& context,
+                llvm::Module& ir, HostFeatures host, const std::uint32_t* block = nullptr, std::uint32_t checks = 0);
+
+  /// Has debug information emitted with the rest, in place of the numbers of instructions; to be called first.
+  void describe_for_debuggers() { debug_ = std::make_unique<DebugInformation>(module, ir); }
+
+  void declare();
+  void emit_bodies();
+  void emit_entry_points(bool by_thread);
+  llvm::Function* kernel() const { return functions_.at(reach.functions.front()); }
+
+  const ptx::Module& module;
+  const Reach& reach;
+  const Layout& layout;
+  llvm::LLVMContext& context;
+  llvm::Module& ir;
+  const HostFeatures host;
+  const std::uint32_t* const block_shape;
+  const std::uint32_t checks;  ///< of check_class, to be emitted
+
+  /// Null if nobody asked for it.
+  DebugInformation* debug() const { return debug_.get(); }
+
+  /// Notes that `instruction` cannot be emitted after all; the first one is the module's error.
+  void fail(std::string_view what, const ptx::Instruction& instruction);
+  const std::string& error() const { return error_; }
+
+  llvm::Function* function(ptx::FunctionId id) const { return functions_.at(id); }
+  /// Of a function's first instruction (instruction_lines.hpp).
+  std::uint32_t first_number(ptx::FunctionId id) const { return first_numbers_.at(id); }
+  llvm::Constant* variable(ptx::VariableId id);
+
+  /// A service or built-in, declared on first use with the types of its arguments.
+  llvm::FunctionCallee external(std::string_view name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> arguments);
+
+ private:
+  void emit_run_thread();
+  void emit_run_block();
+
+  std::map<ptx::FunctionId, llvm::Function*> functions_;
+  std::map<ptx::FunctionId, std::uint32_t> first_numbers_;
+  std::optional<InstructionLines> lines_;  ///< if there is no debug_
+  std::unique_ptr<DebugInformation> debug_;
+  std::string error_;
+};
+
+}  // namespace cucore::cpu::codegen

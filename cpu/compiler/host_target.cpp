@@ -1,0 +1,131 @@
+#include "cpu/compiler/host_target.hpp"
+
+#include <llvm/ADT/StringMap.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/TargetParser/SubtargetFeature.h>
+#include <llvm/TargetParser/X86TargetParser.h>
+
+#include <optional>
+
+namespace cucore::cpu::codegen {
+
+namespace {
+
+const llvm::Target& host() {
+  static const llvm::Target& target = []() -> const llvm::Target& {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    auto& options = llvm::cl::getRegisteredOptions();
+    for (const char* const slow : {
+             "disable-x86-domain-reassignment",  // of masks to mask registers: grows with the square of their number
+             "disable-post-ra",                  // orders instructions once more, for a processor that does so itself
+         }) {
+      if (auto found = options.find(slow); found != options.end())
+        static_cast<llvm::cl::opt<bool>*>(found->second)->setValue(true);
+    }
+    const auto set = [&](const char* name, const char* value) {
+      if (auto found = options.find(name); found != options.end()) found->second->addOccurrence(0, name, value);
+    };
+    // What comes from no PTX instruction says so, instead of counting as part of what stands before it.
+    set("use-unknown-locations", "Enable");
+    // Where variables are is not followed through optimised code, which has none: a tenth of the time of a compile.
+    set("experimental-debug-variable-locations", "false");
+    std::string error;
+    const llvm::Target* found = llvm::TargetRegistry::lookupTarget(llvm::sys::getProcessTriple(), error);
+    if (found == nullptr) llvm::report_fatal_error(llvm::StringRef(error));
+    return *found;
+  }();
+  return target;
+}
+
+std::string emit(llvm::TargetMachine& machine, llvm::Module& ir, llvm::raw_pwrite_stream& to,
+                 llvm::CodeGenFileType kind) {
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, to, nullptr, kind)) return "this host cannot emit code";
+  passes.run(ir);
+  return {};
+}
+
+/// What code is generated for: the processor this runs on, in LLVM's words.
+struct HostProcessor {
+  std::string triple, name;
+  llvm::StringMap<bool> features;
+};
+
+const HostProcessor& host_processor() {
+  // Never destroyed: a thread may still compile when the process ends.
+  static const auto& processor = *new HostProcessor{.triple = llvm::sys::getProcessTriple(),
+                                                    .name = llvm::sys::getHostCPUName().str(),
+                                                    .features = llvm::sys::getHostCPUFeatures()};
+  return processor;
+}
+
+/// What this processor and one called `march` both have, the latter left out if the name is empty. Nothing if there is
+/// no such processor.
+std::optional<std::string> common_features(std::string_view march) {
+  if (!march.empty() && llvm::X86::parseArchX86(march, /*Only64Bit=*/true) == llvm::X86::CK_None) return std::nullopt;
+  llvm::SmallVector<llvm::StringRef> named{"64bit"};  // which LLVM leaves out, as it goes without saying
+  if (!march.empty()) llvm::X86::getFeaturesForCPU(march, named);
+  llvm::StringMap<bool> allowed;
+  for (const llvm::StringRef name : named) {
+    allowed[name] = true;
+    llvm::X86::updateImpliedFeatures(name, true, allowed);
+  }
+  llvm::SubtargetFeatures common;
+  for (const auto& [name, present] : host_processor().features)
+    common.AddFeature(name, present && (march.empty() || allowed.contains(name)));
+  return common.getString();
+}
+
+}  // namespace
+
+HostTarget::HostTarget(bool debug, std::string_view march) {
+  const HostProcessor& processor = host_processor();
+  const std::optional<std::string> features = common_features(march);
+  if (!features) {
+    error_ = "CUCORE_CPU_MARCH is \"" + std::string(march) +
+             "\", which names no 64-bit x86 processor; x86-64-v3, for one, stands for those with AVX2";
+  }
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  machine_.reset(host().createTargetMachine(processor.triple, processor.name, features.value_or(""), options,
+                                            llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                            debug ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default,
+                                            /*JIT=*/true));
+}
+
+HostTarget::~HostTarget() = default;
+
+bool HostTarget::has_feature(const char* name) const {
+  return machine_->getTargetFeatureString().contains("+" + std::string(name));
+}
+
+void HostTarget::prepare(llvm::Module& ir) const {
+  ir.setTargetTriple(machine_->getTargetTriple().str());
+  ir.setDataLayout(machine_->createDataLayout());
+  ir.setPICLevel(llvm::PICLevel::BigPIC);
+}
+
+std::unique_ptr<llvm::MemoryBuffer> HostTarget::assemble(llvm::Module& ir) const {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  emit(*machine_, ir, stream, llvm::CodeGenFileType::ObjectFile);
+  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), ir.getName(), false);
+}
+
+std::string HostTarget::assembly(llvm::Module& ir) const {
+  llvm::SmallVector<char, 0> text;
+  llvm::raw_svector_ostream stream(text);
+  emit(*machine_, ir, stream, llvm::CodeGenFileType::AssemblyFile);
+  return std::string(text.begin(), text.end());
+}
+
+}  // namespace cucore::cpu::codegen

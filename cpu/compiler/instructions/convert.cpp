@@ -1,0 +1,176 @@
+// cvt between integers, f32, f64, f16 and bf16, in every rounding.
+#include "cpu/compiler/emitters/float_values.hpp"
+#include "cpu/compiler/instructions/generators.hpp"
+
+namespace cucore::cpu::codegen {
+
+using llvm::APInt;
+using llvm::Value;
+using ptx::Instruction;
+using ptx::Type;
+using ptx::TypeKind;
+using M = ptx::Modifier;
+
+namespace {
+
+bool is_float(Type type) { return kind_of(type) == TypeKind::Float; }
+bool converts_signed(Type type) { return kind_of(type) == TypeKind::Signed; }
+bool is_half_width(Type type) { return type == Type::F16 || type == Type::Bf16; }
+unsigned width_of(Type type) { return static_cast<unsigned>(8 * size_in_bytes(type)); }
+
+/// Truncates or extends by the sign of the source; .sat clamps to the range of the result instead.
+Value* integer_to_integer(FunctionEmitter& f, const Instruction& i, Value* value) {
+  const Type to = i.types[0];
+  const Type from = i.types[1];
+  if (i.has(M::Sat)) {
+    // Both ranges fit in a signed integer one bit wider than the wider of the two.
+    const unsigned width = std::max(width_of(to), width_of(from)) + 1;
+    llvm::Type* wide = f.b.getIntNTy(width);
+    value = converts_signed(from) ? f.b.CreateSExt(value, wide) : f.b.CreateZExt(value, wide);
+    const unsigned bits = width_of(to);
+    const APInt low = converts_signed(to) ? APInt::getSignedMinValue(bits).sext(width) : APInt(width, 0);
+    const APInt high =
+        converts_signed(to) ? APInt::getSignedMaxValue(bits).sext(width) : APInt::getMaxValue(bits).zext(width);
+    value = f.intrinsic(llvm::Intrinsic::smax, {wide}, {value, f.b.getInt(low)});
+    value = f.intrinsic(llvm::Intrinsic::smin, {wide}, {value, f.b.getInt(high)});
+    return f.b.CreateTrunc(value, f.bits_of(to));
+  }
+  return converts_signed(from) ? f.b.CreateSExtOrTrunc(value, f.bits_of(to))
+                               : f.b.CreateZExtOrTrunc(value, f.bits_of(to));
+}
+
+/// .rni .rzi .rmi .rpi
+Value* to_nearby_integer(FunctionEmitter& f, const Instruction& i, Value* value) {
+  auto id = llvm::Intrinsic::not_intrinsic;
+  if (i.has(M::Rni)) id = llvm::Intrinsic::roundeven;
+  if (i.has(M::Rzi)) id = llvm::Intrinsic::trunc;
+  if (i.has(M::Rmi)) id = llvm::Intrinsic::floor;
+  if (i.has(M::Rpi)) id = llvm::Intrinsic::ceil;
+  return id == llvm::Intrinsic::not_intrinsic ? value : f.intrinsic(id, {value->getType()}, {value});
+}
+
+/// Saturates to the range of the result. NaN gives 0 if neither side has 64 bits, else the top bit.
+Value* float_to_integer(FunctionEmitter& f, const Instruction& i, Value* value) {
+  const Type to = i.types[0];
+  Value* whole = to_nearby_integer(f, i, value);
+  const auto id = converts_signed(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
+  Value* result = f.intrinsic(id, {f.bits_of(to), whole->getType()}, {whole});
+  if (width_of(to) < 64 && width_of(i.types[1]) < 64) return result;
+  Value* top_bit = f.b.getInt(APInt::getSignedMinValue(width_of(to)));
+  return f.b.CreateSelect(f.b.CreateFCmpUNO(value, value), top_bit, result);
+}
+
+Value* integer_to_float(FunctionEmitter& f, const Instruction& i, Value* value) {
+  const Type to = i.types[0];
+  const Type from = i.types[1];
+  const Rounding rounding = rounding_of(i);
+  if (rounding == Rounding::Nearest && !is_half_width(to)) {
+    return converts_signed(from) ? f.b.CreateSIToFP(value, f.type_of(to)) : f.b.CreateUIToFP(value, f.type_of(to));
+  }
+  Value* wide =
+      converts_signed(from) ? f.b.CreateSExt(value, f.b.getInt64Ty()) : f.b.CreateZExt(value, f.b.getInt64Ty());
+  const std::string name =
+      std::string(converts_signed(from) ? "cucpu_s64_to_" : "cucpu_u64_to_") + std::string(spelling(to));
+  return f.call(name, f.type_of(to), {wide, f.b.getInt32(static_cast<std::uint32_t>(rounding))});
+}
+
+/// What .ftz, .sat and .relu do to a floating-point result before it is rounded to a narrower type.
+Value* limited(FunctionEmitter& f, const Instruction& i, Value* value) {
+  if (i.has(M::Sat)) value = saturate(f, value);
+  if (i.has(M::Relu)) value = float_min_max(f, false, value, llvm::ConstantFP::get(value->getType(), 0.0), true);
+  return value;
+}
+
+Value* float_to_float(FunctionEmitter& f, const Instruction& i, Value* value) {
+  const Type to = i.types[0];
+  value = limited(f, i, to_nearby_integer(f, i, value));
+  if (is_half_width(to)) return narrow(f, value, to, rounding_of(i));
+  if (f.type_of(to) == value->getType()) return i.has(M::Ftz) ? flush_subnormal(f.b, value) : value;
+  if (to == Type::F64) return f.b.CreateFPExt(value, f.b.getDoubleTy());
+  const Rounding rounding = rounding_of(i);
+  Value* single = narrow(f, value, to, rounding);
+  if (!i.has(M::Ftz)) return single;
+  return rounding == Rounding::Nearest ? flush_rounded(f, single, value, to) : flush_subnormal(f.b, single);
+}
+
+/// cvt.f16x2.f32 d, a, b: a in the high half
+Value* packed_halves(FunctionEmitter& f, const Instruction& i) {
+  const Type half = i.types[0] == Type::F16x2 ? Type::F16 : Type::Bf16;
+  Value* packed = f.b.getInt32(0);
+  for (std::size_t n : {1U, 2U}) {
+    Value* value = limited(f, i, float_source(f, i, n));
+    Value* bits = f.b.CreateZExt(narrow(f, value, half, rounding_of(i)), f.b.getInt32Ty());
+    packed = f.b.CreateOr(packed, n == 1 ? f.b.CreateShl(bits, 16) : bits);
+  }
+  return packed;
+}
+
+}  // namespace
+
+void emit_cvt(FunctionEmitter& f, const Instruction& i) {
+  const Type to = i.types[0];
+  const Type from = i.types[1];
+  Value* result = nullptr;
+  if (i.operands.size() == 3) {
+    result = packed_halves(f, i);
+  } else if (is_float(from)) {
+    Value* value = float_source(f, i, 1);
+    result = is_float(to) ? float_to_float(f, i, value) : float_to_integer(f, i, value);
+  } else {
+    Value* value = f.source(i.operands[1], from);
+    result = is_float(to) ? integer_to_float(f, i, value) : integer_to_integer(f, i, value);
+    if (is_float(to) && i.has(M::Sat)) {
+      result = is_half_width(to) ? narrow(f, saturate(f, widen_half(f, result, to)), to, Rounding::Nearest)
+                                 : saturate(f, result);
+    }
+  }
+  f.define(i.operands[0], result, to);
+}
+
+/// cvt.rna.tf32.f32: ten fraction bits, halves rounded away from zero; the dropped bits become zero
+void emit_cvt_tf32(FunctionEmitter& f, const Instruction& i) {
+  Value* bits = f.source(i.operands[1], Type::B32);
+  Value* rounded = f.b.CreateAnd(f.b.CreateAdd(bits, f.b.getInt32(0x1000)), f.b.getInt32(~std::uint32_t{0x1fff}));
+  Value* is_finite = f.b.CreateICmpULT(f.b.CreateAnd(bits, 0x7fffffff), f.b.getInt32(0x7f800000));
+  f.define(i.operands[0], f.b.CreateSelect(is_finite, rounded, bits), Type::B32);
+}
+
+namespace {
+
+/// float → .e4m3 or .e5m2 as i8, saturating.
+Value* to_eight_bits(FunctionEmitter& f, const Instruction& i, Value* value) {
+  Value* wide = f.b.CreateFPExt(limited(f, i, value), f.b.getDoubleTy());
+  return f.call(i.types[0] == Type::E4m3x2 ? "cucpu_f64_to_e4m3" : "cucpu_f64_to_e5m2", f.b.getInt8Ty(), {wide});
+}
+
+/// .e4m3 or .e5m2 as i8 → float. The latter is the upper byte of an .f16.
+Value* from_eight_bits(FunctionEmitter& f, Value* bits, Type type) {
+  if (type == Type::E4m3x2) return f.call("cucpu_e4m3_to_f32", f.b.getFloatTy(), {bits});
+  return widen_half(f, f.b.CreateShl(f.b.CreateZExt(bits, f.b.getInt16Ty()), 8), Type::F16);
+}
+
+}  // namespace
+
+/// cvt between .e4m3x2 or .e5m2x2 and two .f32 (the first operand in the high byte) or .f16x2
+void emit_cvt_fp8(FunctionEmitter& f, const Instruction& i) {
+  if (i.types[0] == Type::F16x2) {
+    Value* packed = f.source(i.operands[1], i.types[1]);
+    Value* result = for_each_half(f, Type::F16x2, [&](unsigned lane) {
+      Value* bits = f.b.CreateTrunc(f.b.CreateLShr(packed, 8 * lane), f.b.getInt8Ty());
+      return narrow(f, limited(f, i, from_eight_bits(f, bits, i.types[1])), Type::F16, Rounding::Nearest);
+    });
+    f.define(i.operands[0], result, Type::F16x2);
+    return;
+  }
+  Value* result = f.b.getInt16(0);
+  for (unsigned lane = 0; lane < 2; ++lane) {
+    Value* value = i.types[1] == Type::F32
+                       ? f.source(i.operands[2 - lane], Type::F32)
+                       : widen_half(f, half_element(f, f.source(i.operands[1], Type::F16x2), lane), Type::F16);
+    Value* bits = f.b.CreateZExt(to_eight_bits(f, i, value), f.b.getInt16Ty());
+    result = f.b.CreateOr(result, f.b.CreateShl(bits, 8 * lane));
+  }
+  f.define(i.operands[0], result, i.types[0]);
+}
+
+}  // namespace cucore::cpu::codegen

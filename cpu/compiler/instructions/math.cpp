@@ -1,0 +1,103 @@
+// Functions with a stated error: .approx and .full forms. IEEE operations where there is one; for ex2, which every expf
+// comes to, a polynomial that the vector form runs on whole vectors; else the C library's single-precision functions.
+// All are within what PTX documents, and the bits differ from a GPU's.
+#include "cpu/compiler/emitters/float_values.hpp"
+#include "cpu/compiler/instructions/generators.hpp"
+
+namespace cucore::cpu::codegen {
+
+using llvm::Value;
+using ptx::Instruction;
+using ptx::Opcode;
+using M = ptx::Modifier;
+
+namespace {
+
+Value* square_root(FunctionEmitter& f, Value* a) { return f.intrinsic(llvm::Intrinsic::sqrt, {a->getType()}, {a}); }
+
+Value* reciprocal(FunctionEmitter& f, Value* a) { return f.b.CreateFDiv(llvm::ConstantFP::get(a->getType(), 1.0), a); }
+
+/// Of floats within 2^-23.4: each of the two is rounded, and 2^-22.9 is documented.
+Value* reciprocal_root(FunctionEmitter& f, Value* a) { return reciprocal(f, square_root(f, a)); }
+
+/// div.approx is a * (1 / b), and for |b| > 2^126 its reciprocal is documented to be 0.
+Value* approximate_quotient(FunctionEmitter& f, Value* a, Value* b) {
+  llvm::Type* type = b->getType();
+  Value* magnitude = f.intrinsic(llvm::Intrinsic::fabs, {type}, {b});
+  Value* zero = f.intrinsic(llvm::Intrinsic::copysign, {type}, {llvm::ConstantFP::get(type, 0.0), b});
+  Value* vanishes = f.b.CreateFCmpOGT(magnitude, llvm::ConstantFP::get(type, 0x1p126));
+  return f.b.CreateSelect(vanishes, f.b.CreateFMul(a, zero), f.b.CreateFDiv(a, b));
+}
+
+/// 2^a within 0.9 ulp, exact for whole numbers: 2^fraction by a polynomial, scaled by 2^whole in two steps, so that a
+/// subnormal result is rounded once.
+Value* power_of_two(FunctionEmitter& f, Value* a) {
+  llvm::Type* type = a->getType();
+  auto constant = [&](double number) { return llvm::ConstantFP::get(type, number); };
+  auto integer = [&](Value* number) { return f.b.CreateBitCast(number, f.b.getInt32Ty()); };
+  // Beyond these all results are zero or infinite; what is no number stays.
+  Value* least = constant(-151);
+  Value* most = constant(129);
+  a = f.b.CreateSelect(f.b.CreateFCmpOLT(a, least), least, a);
+  a = f.b.CreateSelect(f.b.CreateFCmpOGT(a, most), most, a);
+  // Where the distance of floats is 1, a sum rounds to a whole number, which then stands in its low bits.
+  Value* unit_distance = constant(0x1.8p23);
+  Value* sum = f.b.CreateFAdd(a, unit_distance);
+  Value* whole = f.b.CreateSub(integer(sum), integer(unit_distance));
+  Value* fraction = f.b.CreateFSub(a, f.b.CreateFSub(sum, unit_distance));
+  // Least relative error on [-1/2, 1/2].
+  Value* power = constant(0x1.416b64p-13);
+  for (const double coefficient :
+       {0x1.5f0830p-10, 0x1.3b2de0p-7, 0x1.c6af7cp-5, 0x1.ebfbdcp-3, 0x1.62e430p-1, 0x1.000000p+0}) {
+    power = f.intrinsic(llvm::Intrinsic::fma, {type}, {power, fraction, constant(coefficient)});
+  }
+  auto times_two_to = [&](Value* value, Value* exponent) {
+    Value* bits = f.b.CreateShl(f.b.CreateAdd(exponent, f.b.getInt32(127)), 23);
+    return f.b.CreateFMul(value, f.b.CreateBitCast(bits, type));
+  };
+  Value* half = f.b.CreateAShr(whole, 1);
+  return times_two_to(times_two_to(power, half), f.b.CreateSub(whole, half));
+}
+
+Value* computed(FunctionEmitter& f, const Instruction& i, const std::vector<Value*>& a) {
+  switch (i.opcode) {
+    case Opcode::Div:
+      return i.has(M::Full) ? f.b.CreateFDiv(a[0], a[1]) : approximate_quotient(f, a[0], a[1]);
+    case Opcode::Rcp:
+      return reciprocal(f, a[0]);
+    case Opcode::Sqrt:
+      return square_root(f, a[0]);
+    case Opcode::Rsqrt:
+      return reciprocal_root(f, a[0]);
+    case Opcode::Ex2:
+      return power_of_two(f, a[0]);
+    default:
+      return f.call("cucpu_" + std::string(ptx::spelling(i.opcode)) + "_f32", a[0]->getType(), {a[0]});
+  }
+}
+
+}  // namespace
+
+void emit_approximate(FunctionEmitter& f, const Instruction& i) {
+  std::vector<Value*> operands;
+  for (std::size_t n = 1; n < i.operands.size(); ++n) operands.push_back(float_source(f, i, n));
+  Value* result = computed(f, i, operands);
+  if (i.has(M::Ftz)) result = flush_subnormal(f.b, result);
+  f.define(i.operands[0], result, i.type());
+}
+
+/// ex2 and tanh of halves: computed in f32.
+void emit_approximate_half(FunctionEmitter& f, const Instruction& i) {
+  const ptx::Type element = element_of(i.type());
+  Value* operand = f.source(i.operands[1], i.type());
+  Value* result = for_each_half(f, i.type(), [&](unsigned lane) {
+    Value* wide = widen_half(f, half_element(f, operand, lane), element);
+    if (i.has(M::Ftz)) wide = flush_subnormal(f.b, wide);
+    Value* computed_wide = computed(f, i, {wide});
+    if (i.has(M::Ftz)) computed_wide = flush_subnormal(f.b, computed_wide);
+    return narrow(f, computed_wide, element, Rounding::Nearest);
+  });
+  f.define(i.operands[0], result, i.type());
+}
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,85 @@
+// The short pipeline: as good as -O2 on kernels at half the time. First each function's stack slots become values, then
+// the kernel's body goes into its entry points, then what the loop over threads makes invariant moves out of it,
+// in checked code the checks too.
+#include <llvm/IR/PassManager.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/GVN.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+
+#include "cpu/compiler/host_target.hpp"
+#include "cpu/compiler/passes/forward_stores.hpp"
+#include "cpu/compiler/passes/hoist_checks.hpp"
+#include "cpu/compiler/passes/mask_lanes.hpp"
+#include "cpu/compiler/passes/narrow_masks.hpp"
+
+namespace cucore::cpu::codegen {
+
+namespace {
+
+/// The analyses that passes ask for.
+struct Analyses {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager call_graph;
+  llvm::ModuleAnalysisManager modules;
+
+  explicit Analyses(llvm::TargetMachine* machine) {
+    llvm::PassBuilder builder(machine);
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(call_graph);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, call_graph, modules);
+  }
+};
+
+llvm::FunctionPassManager slots_to_values() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::InstCombinePass());
+  return passes;
+}
+
+llvm::FunctionPassManager whole_function(bool checked, bool has_mask_registers) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(true));
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(ForwardStoresPass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
+  passes.addPass(llvm::GVNPass());
+  if (checked) {
+    passes.addPass(HoistChecksPass());
+    passes.addPass(llvm::EarlyCSEPass());
+  }
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(NarrowMasksPass());
+  passes.addPass(ForwardStoresPass());
+  if (!has_mask_registers) passes.addPass(MaskLanesPass());
+  return passes;
+}
+
+}  // namespace
+
+void HostTarget::optimise(llvm::Module& ir, bool checked) const {
+  Analyses analyses(machine_.get());
+  llvm::ModulePassManager pipeline;
+  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(slots_to_values()));
+  pipeline.addPass(llvm::AlwaysInlinerPass(false));
+  pipeline.addPass(llvm::GlobalDCEPass());
+  pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(whole_function(checked, has_feature("avx512f"))));
+  pipeline.run(ir, analyses.modules);
+}
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,15 @@
+// The pass that takes checks out of loops: see checks/marks.hpp. Needs LLVM's analyses, unlike what emits the marks.
+#pragma once
+
+#include <llvm/IR/PassManager.h>
+
+namespace cucore::cpu::codegen {
+
+/// Makes code of a function's marks. Where an access moves by equal steps, the place before its loop says once whether
+/// the first and the last round lie in the interval; then no round asks.
+class HoistChecksPass : public llvm::PassInfoMixin<HoistChecksPass> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+};
+
+}  // namespace cucore::cpu::codegen

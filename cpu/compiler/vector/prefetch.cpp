@@ -1,0 +1,144 @@
+// Rows of elements that are fetched ahead in the vector form, where a processor that learns from addresses cannot know
+// what comes: for the next block, and for turns to come of a loop that strides over a grid.
+#include <llvm/IR/Instructions.h>
+
+#include <algorithm>
+
+#include "cpu/compiler/checks/mark_calls.hpp"
+#include "cpu/compiler/checks/marks.hpp"
+#include "cpu/compiler/vector/vector_emitter.hpp"
+
+namespace cucore::cpu::codegen {
+
+using llvm::Instruction;
+using llvm::Value;
+
+namespace {
+
+/// An address before it went through its check, if it did.
+Value* unchecked(Value* address) {
+  const auto* check = llvm::dyn_cast<llvm::CallInst>(address);
+  return check != nullptr && is_mark(*check, lanes_mark) ? LaneMark(*check).address : address;
+}
+
+/// Of two operands the one that changes in the loop, if the other does not.
+Value* changing_operand(const Instruction& operation, const llvm::Loop& loop) {
+  const bool first = loop.isLoopInvariant(operation.getOperand(0));
+  const bool second = loop.isLoopInvariant(operation.getOperand(1));
+  return first == second ? nullptr : operation.getOperand(first ? 1 : 0);
+}
+
+/// What a value at the head of a loop grows by in each turn; null if that changes.
+Value* growth(const llvm::PHINode& phi, const llvm::Loop& loop) {
+  if (phi.getParent() != loop.getHeader() || loop.getLoopLatch() == nullptr) return nullptr;
+  auto* next = llvm::dyn_cast<Instruction>(phi.getIncomingValueForBlock(loop.getLoopLatch()));
+  if (next == nullptr) return nullptr;
+  if (const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(next);
+      address != nullptr && (address->getNumIndices() != 1 || !address->getSourceElementType()->isIntegerTy(8)))
+    return nullptr;
+  if (next->getOpcode() != Instruction::Add && next->getOpcode() != Instruction::GetElementPtr) return nullptr;
+  if (changing_operand(*next, loop) != &phi) return nullptr;
+  return next->getOperand(next->getOperand(0) == &phi ? 1 : 0);
+}
+
+/// From how many turns away a row is fetched: a short loop ends many of them before memory answers.
+std::uint64_t turns_ahead(const llvm::Loop& loop) {
+  constexpr std::uint64_t instructions_meanwhile = 256, most = 24;
+  std::uint64_t instructions = 0;
+  for (const llvm::BasicBlock* block : loop.blocks()) instructions += block->size();
+  return std::clamp<std::uint64_t>(instructions_meanwhile / instructions, 1, most);
+}
+
+}  // namespace
+
+/// What an address grows by in each turn of the innermost loop, if it is the same in all lanes and only the launch
+/// tells how much, as the threads of a grid do: constants are short steps, which processors learn. Else null.
+Value* VectorEmitter::step_of_turn(Value* address) {
+  const llvm::Loop* loop = flow_.loop_of(current_);
+  std::uint64_t scale = 1;
+  for (Value* at = address; loop != nullptr && at != nullptr;) {
+    at = unchecked(at);
+    if (auto* phi = llvm::dyn_cast<llvm::PHINode>(at)) {
+      Value* step = growth(*phi, *loop);
+      if (step == nullptr || llvm::isa<llvm::Constant>(step) || !shapes().of(step).is_uniform()) return nullptr;
+      return b.CreateMul(b.CreateSExtOrTrunc(first_lane(step, 0), b.getInt64Ty()), b.getInt64(scale));
+    }
+    auto* operation = llvm::dyn_cast<Instruction>(at);
+    if (operation == nullptr || !loop->contains(operation)) return nullptr;
+    const auto* number =
+        operation->getNumOperands() == 2 ? llvm::dyn_cast<llvm::ConstantInt>(operation->getOperand(1)) : nullptr;
+    switch (operation->getOpcode()) {
+      case Instruction::SExt:
+      case Instruction::ZExt:
+      case Instruction::IntToPtr:
+      case Instruction::PtrToInt:
+        at = operation->getOperand(0);
+        break;
+      case Instruction::Shl:
+      case Instruction::Mul:
+        if (number == nullptr || number->getBitWidth() > 64) return nullptr;
+        scale = operation->getOpcode() == Instruction::Shl ? scale << (number->getZExtValue() & 63)
+                                                           : scale * number->getZExtValue();
+        at = operation->getOperand(0);
+        break;
+      case Instruction::Add:
+      case Instruction::Or:
+        at = changing_operand(*operation, *loop);
+        break;
+      case Instruction::GetElementPtr: {
+        if (operation->getNumOperands() != 2) return nullptr;
+        at = changing_operand(*operation, *loop);
+        llvm::Type* element = llvm::cast<llvm::GetElementPtrInst>(operation)->getSourceElementType();
+        if (at == operation->getOperand(1)) scale *= scalar_.getDataLayout().getTypeAllocSize(element).getFixedValue();
+        break;
+      }
+      default:
+        return nullptr;
+    }
+  }
+  return nullptr;
+}
+
+/// A block of several rows leaves each of them after a few cache lines, too soon for a processor that learns from
+/// addresses, and it learns for full groups and for those under a mask apart. So the lines of a row that adjacent
+/// threads access are fetched for the next block on x, if its indices are the usual ones. In a loop over a grid a turn
+/// begins a page or more behind the one before, where processors stop to look ahead, and goes on for more instructions
+/// than they hold: there the row is fetched for turns to come, into the second cache, as steps of a power of two leave
+/// rows few places in the first. Once for places that differ by a constant.
+void VectorEmitter::prefetch_ahead_of(Instruction& access) {
+  if (version_ == Masked) return;
+  Value* pointer = llvm::getLoadStorePointerOperand(&access);
+  llvm::Type* type = llvm::getLoadStoreType(&access);
+  const Shape address = shapes().of(pointer);
+  const std::uint64_t size = scalar_.getDataLayout().getTypeStoreSize(type).getFixedValue();
+  if (!address.is_strided() || address.stride != static_cast<std::int64_t>(size)) return;
+  constexpr unsigned to_second_cache = 2, to_all_caches = 3, data = 1;
+  Value* distance = nullptr;
+  unsigned locality = to_all_caches;
+  if (flow_.loop_depth(current_) != 0) {
+    distance = step_of_turn(pointer);
+    if (distance != nullptr) distance = b.CreateMul(distance, b.getInt64(turns_ahead(*flow_.loop_of(current_))));
+    locality = to_second_cache;
+  } else if (width_.has_rows() && !flow_.has_meetings()) {
+    distance = b.getInt64(size * width_.block[0]);
+  }
+  if (distance == nullptr) return;
+  llvm::APInt offset(64, 0);
+  auto base_of = [&](Value* at) {
+    return at->stripAndAccumulateConstantOffsets(scalar_.getDataLayout(), offset, true);
+  };
+  if (!prefetched_.insert(base_of(unchecked(base_of(pointer)))).second) return;
+  constexpr std::uint64_t cache_line = 64;
+  const unsigned writes = llvm::isa<llvm::StoreInst>(access) ? 1 : 0;
+  const unsigned rows = parts_of(address);
+  for (unsigned k = 0; k < rows; ++k) {
+    Value* ahead = b.CreateGEP(b.getInt8Ty(), first_lane(pointer, k), distance);
+    for (std::uint64_t line = 0; line < size * width_.group() / rows; line += cache_line) {
+      b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
+                        {b.CreateConstGEP1_64(b.getInt8Ty(), ahead, line), b.getInt32(writes), b.getInt32(locality),
+                         b.getInt32(data)});
+    }
+  }
+}
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,29 @@
+// redux, match and elect: what the lanes of a warp compute of values that each of them brings. Who takes part is said
+// by cucpu_warp_together alone: the lanes that the member mask names, but for those that have exited or never were.
+#pragma once
+
+#include <cstdint>
+
+#include "cpu/abi/kernel_abi.hpp"
+
+namespace cucore::cpu::codegen::lane_operations {
+
+/// redux.sync of 32 bits, for each lane the same result.
+std::uint32_t add(ThreadState* thread, std::uint32_t value, std::uint32_t mask);
+std::uint32_t bitwise_and(ThreadState* thread, std::uint32_t value, std::uint32_t mask);
+std::uint32_t bitwise_or(ThreadState* thread, std::uint32_t value, std::uint32_t mask);
+std::uint32_t bitwise_xor(ThreadState* thread, std::uint32_t value, std::uint32_t mask);
+std::uint32_t min_unsigned(ThreadState* thread, std::uint32_t value, std::uint32_t mask);
+std::uint32_t max_unsigned(ThreadState* thread, std::uint32_t value, std::uint32_t mask);
+std::uint32_t min_signed(ThreadState* thread, std::uint32_t value, std::uint32_t mask);
+std::uint32_t max_signed(ThreadState* thread, std::uint32_t value, std::uint32_t mask);
+
+/// match.any.sync: the lanes that bring the same value.
+std::uint32_t match_any(ThreadState* thread, std::uint64_t value, std::uint32_t mask);
+/// match.all.sync: all lanes that take part if they bring the same value, else 0.
+std::uint32_t match_all(ThreadState* thread, std::uint64_t value, std::uint32_t mask);
+
+/// elect.sync: the number of the lowest lane that takes part.
+std::uint32_t elect(ThreadState* thread, std::uint32_t mask);
+
+}  // namespace cucore::cpu::codegen::lane_operations

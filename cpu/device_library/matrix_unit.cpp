@@ -1,0 +1,309 @@
+#include "cpu/device_library/matrix_unit.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "cpu/analysis/matrix_form.hpp"
+#include "cpu/device_library/element_values.hpp"
+#include "cpu/device_library/self_checks.hpp"
+
+namespace cucore::cpu::codegen::matrix_unit {
+
+namespace {
+
+constexpr std::uint32_t kWarpLanes = 32;
+
+// ---- one product ---------------------------------------------------------------------------------------------------
+
+struct WarpMultiplication {
+  MatrixForm form;
+  const void* a;
+  const void* b;
+  const void* c;
+  void* d;
+  std::uint32_t metadata;
+};
+
+double step(const MatrixForm& form, double a, double b, double sum) {
+  return form.d() == Element::F64 ? std::fma(a, b, sum) : sum + a * b;
+}
+
+std::int64_t step(const MatrixForm& form, std::int32_t a, std::int32_t b, std::int64_t sum) {
+  const bool differ = form.a() == Element::B1 && !form.has(MatrixForm::ands);
+  return sum + (differ ? std::int64_t{a ^ b} : std::int64_t{a} * b);
+}
+
+/// Which row of B each stored element of a sparse A is multiplied with. Lanes that have ended bring no metadata.
+std::vector<std::uint32_t> rows_of_sparse(void* const* lanes, const MatrixForm& form) {
+  std::uint32_t metadata[kWarpLanes] = {};
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane)
+    if (lanes[lane] != nullptr) metadata[lane] = static_cast<const WarpMultiplication*>(lanes[lane])->metadata;
+  std::vector<std::uint32_t> rows;
+  rows.reserve(std::size_t{form.m} * form.stored_k());
+  for (std::uint32_t m = 0; m < form.m; ++m)
+    for (std::uint32_t k = 0; k < form.stored_k(); ++k) rows.push_back(row_of_sparse(form, m, k, metadata));
+  return rows;
+}
+
+/// Adds the products to the sums; each sum takes its own in order of k. row_of(m, k): the row of B that belongs to
+/// stored element k of row m.
+template <typename Number, typename Sum, typename RowOf>
+void accumulate(const MatrixForm& form, const Number* a, const Number* b, Sum* sums, const RowOf& row_of) {
+  const std::uint32_t stored = form.stored_k();
+  for (unsigned m = 0; m < form.m; ++m) {
+    for (unsigned k = 0; k < stored; ++k) {
+      const Number left = a[m * stored + k];
+      const Number* const right = b + row_of(m, k) * form.n;
+      Sum* const row = sums + m * form.n;
+      for (unsigned n = 0; n < form.n; ++n) row[n] = step(form, left, right[n], row[n]);
+    }
+  }
+}
+
+std::uint64_t result_pattern(const MatrixForm& form, double sum) { return from_real(form.d(), sum); }
+
+std::uint64_t result_pattern(const MatrixForm& form, std::int64_t sum) {
+  using Limits = std::numeric_limits<std::int32_t>;
+  if (form.has(MatrixForm::saturates)) sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
+  return static_cast<std::uint32_t>(sum);
+}
+
+/// Where each lane's elements lie in the matrix, row after row: those of lane 0, of lane 1 ... Made once per thread.
+const std::vector<std::uint32_t>& places_of(const MatrixForm& form, MatrixRole role, Element element) {
+  using Key = std::tuple<std::uint64_t, MatrixRole, Element>;
+  // Never destroyed: threads may still run kernels when the process ends.
+  thread_local auto& made = *new std::map<Key, std::vector<std::uint32_t>>;
+  std::vector<std::uint32_t>& places = made[{form.bits(), role, element}];
+  if (!places.empty()) return places;
+  const std::uint32_t count = elements_of(form, role);
+  const std::uint32_t columns = role == MatrixRole::A ? form.stored_k() : form.n;
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    for (std::uint32_t index = 0; index < count; ++index) {
+      const Place at = place_of(form, role, element, lane, index);
+      places.push_back(at.row * columns + at.column);
+    }
+  }
+  return places;
+}
+
+/// Calls visit(lane, index, place) for every element that the lanes chosen hold of a matrix.
+template <typename Chosen, typename Visit>
+void for_each_element(const MatrixForm& form, MatrixRole role, Element element, const Chosen& chosen,
+                      const Visit& visit) {
+  const std::uint32_t count = elements_of(form, role);
+  const std::uint32_t* place = places_of(form, role, element).data();
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane, place += count) {
+    if (!chosen(lane)) continue;
+    for (std::uint32_t index = 0; index < count; ++index) visit(lane, index, place[index]);
+  }
+}
+
+/// The product of the matrices that the chosen lanes hold. Lanes that have ended hold zeros.
+template <typename Number, typename Chosen>
+void multiply_held(void* const* lanes, const MatrixForm& form, const Chosen& chosen) {
+  using Sum = std::conditional_t<std::is_same_v<Number, double>, double, std::int64_t>;
+  const auto held = [&](std::uint32_t lane) { return static_cast<const WarpMultiplication*>(lanes[lane]); };
+  const auto is_here = [&](std::uint32_t lane) { return chosen(lane) && lanes[lane] != nullptr; };
+  std::vector<Number> a(std::size_t{form.m} * form.stored_k());
+  std::vector<Number> b(std::size_t{form.k} * form.n);
+  // C and D may have their elements in different lanes: all of C is read before any of D is written.
+  std::vector<Sum> sums(std::size_t{form.m} * form.n);
+  using Index = std::uint32_t;
+  for_each_element(form, MatrixRole::A, form.a(), is_here, [&](Index lane, Index index, Index place) {
+    a[place] = value_at<Number>(form.a(), held(lane)->a, index);
+  });
+  for_each_element(form, MatrixRole::B, form.b(), is_here, [&](Index lane, Index index, Index place) {
+    b[place] = value_at<Number>(form.b(), held(lane)->b, index);
+  });
+  for_each_element(form, MatrixRole::Accumulator, form.c(), is_here, [&](Index lane, Index index, Index place) {
+    sums[place] = value_at<Number>(form.c(), held(lane)->c, index);
+  });
+  if (form.has(MatrixForm::is_sparse)) {
+    const std::vector<Index> rows = rows_of_sparse(lanes, form);
+    accumulate(form, a.data(), b.data(), sums.data(), [&](Index m, Index k) { return rows[m * form.stored_k() + k]; });
+  } else {
+    accumulate(form, a.data(), b.data(), sums.data(), [](Index, Index k) { return k; });
+  }
+  for_each_element(form, MatrixRole::Accumulator, form.d(), is_here, [&](Index lane, Index index, Index place) {
+    put_pattern(held(lane)->d, bits_of(form.d()), index, result_pattern(form, sums[place]));
+  });
+}
+
+template <typename Number>
+void multiply_all(void* const* lanes, const MatrixForm& form) {
+  if (!form.has(MatrixForm::by_quads)) {
+    multiply_held<Number>(lanes, form, [](std::uint32_t) { return true; });
+    return;
+  }
+  for (std::uint32_t quad = 0; quad < 4; ++quad)
+    multiply_held<Number>(lanes, form, [quad](std::uint32_t lane) { return lane % 16 / 4 == quad; });
+}
+
+void* any_of(void* const* lanes) {
+  return *std::find_if(lanes, lanes + kWarpLanes, [](const void* lane) { return lane != nullptr; });
+}
+
+void multiply_warp(void* const* lanes) {
+  const MatrixForm form = static_cast<const WarpMultiplication*>(any_of(lanes))->form;
+  if (is_integer(form.a())) {
+    multiply_all<std::int32_t>(lanes, form);
+  } else {
+    multiply_all<double>(lanes, form);
+  }
+}
+
+// ---- matrices in memory --------------------------------------------------------------------------------------------
+
+struct Transfer {
+  FragmentForm form;
+  void* memory;
+  std::uint32_t stride;
+  void* registers;
+  bool loads;
+};
+
+/// Calls visit(index in the lane's registers, number of the element in memory).
+template <typename Visit>
+void for_each_transferred(const Transfer& own, std::uint32_t lane, const Visit& visit) {
+  const FragmentForm& form = own.form;
+  MatrixForm whole;
+  whole.m = form.m;
+  whole.n = form.n;
+  whole.k = form.k;
+  const std::uint32_t distinct = elements_of(whole, form.role);
+  const std::uint32_t held = form.element == Element::F64 ? distinct : form.registers * 32U / bits_of(form.element);
+  for (std::uint32_t index = 0; index < (own.loads ? held : distinct); ++index) {
+    const Place at = place_of(whole, form.role, form.element, lane, index % distinct);
+    const std::uint64_t major = form.is_column_major ? at.column : at.row;
+    const std::uint64_t minor = form.is_column_major ? at.row : at.column;
+    visit(index, major * own.stride + minor);
+  }
+}
+
+void transfer_warp(void* const* lanes) {
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    if (lanes[lane] == nullptr) continue;
+    const auto& own = *static_cast<const Transfer*>(lanes[lane]);
+    const unsigned bits = bits_of(own.form.element);
+    for_each_transferred(own, lane, [&](std::uint32_t index, std::uint64_t element) {
+      if (own.loads) {
+        put_pattern(own.registers, bits, index, pattern_at(own.memory, bits, element));
+      } else {
+        put_pattern(own.memory, bits, element, pattern_at(own.registers, bits, index));
+      }
+    });
+  }
+}
+
+/// With the other lanes of the warp, which all come even where this one's part is refused: then that is zero, or is not
+/// stored.
+void transfer(ThreadState* thread, Transfer& mine) {
+  SelfChecks checks(thread, mine.loads ? check_access::kReads : check_access::kWrites, CheckedSpace::Generic, 1);
+  if (checks.are_wanted()) {
+    const unsigned bits = bits_of(mine.form.element);
+    for_each_transferred(mine, thread->linear % kWarpLanes, [&](std::uint32_t, std::uint64_t element) {
+      checks.add(static_cast<const std::byte*>(mine.memory) + element * bits / 8, (bits + 7) / 8);
+    });
+    if (!checks.may_happen()) {
+      if (mine.loads)
+        std::memset(mine.registers, 0, mine.form.registers * (mine.form.element == Element::F64 ? 8U : 4U));
+      cucpu_warp_together(thread, transfer_warp, nullptr, mine.form.bits(), ~0U);
+      return;
+    }
+  }
+  cucpu_warp_together(thread, transfer_warp, &mine, mine.form.bits(), ~0U);
+}
+
+// ---- 8x8 matrices of 16 bits ---------------------------------------------------------------------------------------
+
+struct Rows {
+  std::uint32_t matrices, transposes;
+  void* row;
+  std::uint32_t* registers;
+  bool loads;
+};
+
+/// Lane 8 * m + r names row r of matrix m. Register m of lane l holds two neighbours in row l / 4 of matrix m, or in
+/// column l / 4 of it.
+void transfer_rows(void* const* lanes) {
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    if (lanes[lane] == nullptr) continue;
+    const auto& own = *static_cast<const Rows*>(lanes[lane]);
+    for (std::uint32_t index = 0; index < 2 * own.matrices; ++index) {
+      std::uint32_t row = lane / 4;
+      std::uint32_t column = 2 * (lane % 4) + index % 2;
+      if (own.transposes != 0) std::swap(row, column);
+      const void* const other = lanes[8 * (index / 2) + row];
+      if (other == nullptr) continue;
+      void* const memory = static_cast<const Rows*>(other)->row;
+      if (own.loads) {
+        put_pattern(own.registers, 16, index, pattern_at(memory, 16, column));
+      } else {
+        put_pattern(memory, 16, column, pattern_at(own.registers, 16, index));
+      }
+    }
+  }
+}
+
+struct Moved {
+  std::uint32_t value, result;
+};
+
+void transpose_warp(void* const* lanes) {
+  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+    if (lanes[lane] == nullptr) continue;
+    auto& own = *static_cast<Moved*>(lanes[lane]);
+    for (std::uint32_t index = 0; index < 2; ++index) {
+      const std::uint32_t row = 2 * (lane % 4) + index;
+      const std::uint32_t column = lane / 4;
+      const void* const other = lanes[4 * row + column / 2];
+      if (other == nullptr) continue;
+      put_pattern(&own.result, 16, index, pattern_at(&static_cast<const Moved*>(other)->value, 16, column % 2));
+    }
+  }
+}
+
+}  // namespace
+
+void multiply(ThreadState* thread, std::uint64_t form, const void* a, const void* b, const void* c, void* d,
+              std::uint32_t metadata) {
+  WarpMultiplication mine{std::bit_cast<MatrixForm>(form), a, b, c, d, metadata};
+  cucpu_warp_together(thread, multiply_warp, &mine, form, ~0U);
+}
+
+void load(ThreadState* thread, std::uint64_t form, const void* from, std::uint32_t stride, void* registers) {
+  Transfer mine{std::bit_cast<FragmentForm>(form), const_cast<void*>(from), stride, registers, true};
+  transfer(thread, mine);
+}
+
+void store(ThreadState* thread, std::uint64_t form, void* to, std::uint32_t stride, const void* registers) {
+  Transfer mine{std::bit_cast<FragmentForm>(form), to, stride, const_cast<void*>(registers), false};
+  transfer(thread, mine);
+}
+
+void load_rows(ThreadState* thread, std::uint32_t matrices, std::uint32_t transposes, const void* row,
+               std::uint32_t* registers) {
+  Rows mine{matrices, transposes, const_cast<void*>(row), registers, true};
+  cucpu_warp_together(thread, transfer_rows, &mine, std::uint64_t{transposes} << 8 | matrices, ~0U);
+}
+
+void store_rows(ThreadState* thread, std::uint32_t matrices, std::uint32_t transposes, void* row,
+                const std::uint32_t* registers) {
+  Rows mine{matrices, transposes, row, const_cast<std::uint32_t*>(registers), false};
+  cucpu_warp_together(thread, transfer_rows, &mine, std::uint64_t{transposes} << 8 | matrices | 1U << 16, ~0U);
+}
+
+std::uint32_t transpose(ThreadState* thread, std::uint32_t value) {
+  Moved mine{value, 0};
+  cucpu_warp_together(thread, transpose_warp, &mine, 0, ~0U);
+  return mine.result;
+}
+
+}  // namespace cucore::cpu::codegen::matrix_unit

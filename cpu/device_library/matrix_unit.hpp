@@ -1,0 +1,29 @@
+// What generated code calls for matrix instructions. Every lane of a warp brings its registers; the last one to come
+// does the work of all.
+#pragma once
+
+#include <cstdint>
+
+#include "cpu/abi/kernel_abi.hpp"
+
+namespace cucore::cpu::codegen::matrix_unit {
+
+/// d = a * b + c in the fragments of `form` (a MatrixForm). Products of floats are exact and summed in binary64, then
+/// rounded once; those of binary64 are fused one after the other, in order of k. `metadata`: this lane's, if A is
+/// sparse.
+void multiply(ThreadState* thread, std::uint64_t form, const void* a, const void* b, const void* c, void* d,
+              std::uint32_t metadata);
+
+/// wmma.load and wmma.store of `form` (a FragmentForm); `stride` in elements.
+void load(ThreadState* thread, std::uint64_t form, const void* from, std::uint32_t stride, void* registers);
+void store(ThreadState* thread, std::uint64_t form, void* to, std::uint32_t stride, const void* registers);
+
+/// ldmatrix and stmatrix of 8x8 matrices of 16 bits: `row` is the address of the row that this lane names.
+void load_rows(ThreadState* thread, std::uint32_t matrices, std::uint32_t transposes, const void* row,
+               std::uint32_t* registers);
+void store_rows(ThreadState* thread, std::uint32_t matrices, std::uint32_t transposes, void* row,
+                const std::uint32_t* registers);
+/// movmatrix.trans
+std::uint32_t transpose(ThreadState* thread, std::uint32_t value);
+
+}  // namespace cucore::cpu::codegen::matrix_unit

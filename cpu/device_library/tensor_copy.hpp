@@ -1,0 +1,29 @@
+// Copies of boxes between a tensor in global memory and shared memory, as a tensor map describes them.
+//
+// What cannot be copied ends the kernel, as on an H200: as an illegal instruction a map that is none of this driver's,
+// has another rank or mode or is interleaved (which is not supported here), a box whose first coordinate is no multiple
+// of 16 bytes, and one to be written that begins before the tensor; as a misaligned address shared memory that does not
+// lie on a multiple of 128 bytes.
+#pragma once
+
+#include <cstdint>
+
+#include "cpu/abi/kernel_abi.hpp"
+
+namespace cucore::cpu::codegen::tensor_copy {
+
+/// Copies the box at `coordinates` (one for each of `rank` dimensions) to shared memory; what lies outside of the
+/// tensor becomes zero, or NaN if the map says so. Returns the bytes of the whole box. With `offsets`, one for each
+/// dimension between the first and the last, the map is an im2col map: its pixels are taken from `coordinates` on, each
+/// so far aside. Elements of TensorFloat-32 are rounded to it.
+std::uint32_t load(ThreadState* thread, void* shared, const void* map, std::uint32_t rank,
+                   const std::int32_t* coordinates, const std::int32_t* offsets);
+/// The other way; what lies outside of the tensor is not written.
+void store(ThreadState* thread, const void* shared, const void* map, std::uint32_t rank,
+           const std::int32_t* coordinates, const std::int32_t* offsets);
+/// As store, but each element is combined with the tensor's (`operation`: a Reduction); one that its type does not have
+/// is an illegal instruction.
+void reduce(ThreadState* thread, const void* shared, const void* map, std::uint32_t rank,
+            const std::int32_t* coordinates, const std::int32_t* offsets, std::uint32_t operation);
+
+}  // namespace cucore::cpu::codegen::tensor_copy

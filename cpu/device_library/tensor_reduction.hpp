@@ -1,0 +1,22 @@
+// What cp.reduce.async.bulk.tensor does with one element: the type of the elements is the tensor map's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cpu/device_library/tensor_map_contents.hpp"
+
+namespace cucore::cpu::codegen {
+
+enum class Reduction : std::uint32_t { Add, Min, Max, Inc, Dec, And, Or, Xor };
+
+/// Whether elements can be combined so, as an H200 does it: floats of 32 and 64 bits are added, halves and bfloats have
+/// Min and Max as well. Integers of 32 and 64 bits have all but Inc and Dec, which are those of unsigned words; signed
+/// ones of 64 bits have Min and Max alone.
+bool can_combine(TensorElement type, Reduction operation);
+
+/// Combines the element at `element` with the one at `operand`, atomically. Every NaN becomes the type's canonical one,
+/// but F64's, where the operand's stays, or else the element's; Min and Max take the number and have -0 below +0.
+void combine(std::byte* element, const std::byte* operand, TensorElement type, Reduction operation);
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,347 @@
+#include "cpu/device_library/warpgroup_unit.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "cpu/analysis/warpgroup_form.hpp"
+#include "cpu/device_library/element_values.hpp"
+#include "cpu/device_library/self_checks.hpp"
+
+namespace cucore::cpu::codegen::warpgroup_unit {
+
+namespace {
+
+constexpr std::uint32_t lanes_of_warp = 32;
+constexpr std::uint32_t threads_of_group = 128;
+constexpr std::uint32_t rows_of_warp = 16;
+
+/// What a thread brings.
+struct WarpgroupMultiplication {
+  WarpgroupForm form;
+  void* d;
+  const void* a;
+  std::uint64_t a_descriptor, b_descriptor;
+  const std::byte* shared;
+  std::uint32_t window;
+  bool accumulates;
+  std::uint32_t metadata;
+  bool may_happen;
+};
+
+/// A matrix of `size` rows of A or columns of B, which lie in memory with their elements along k behind one another, or
+/// across it.
+SharedMatrix in_shared(const WarpgroupMultiplication& of, std::uint64_t descriptor, Element element, std::uint32_t size,
+                       std::uint32_t k, bool across) {
+  return {descriptor, of.window, across, bits_of(element), across ? k : size, across ? size : k};
+}
+
+SharedMatrix a_in_shared(const WarpgroupMultiplication& of) {
+  const WarpgroupForm& form = of.form;
+  return in_shared(of, of.a_descriptor, form.a(), WarpgroupForm::m, form.stored_k(),
+                   form.has(WarpgroupForm::a_columns));
+}
+
+SharedMatrix b_in_shared(const WarpgroupMultiplication& of) {
+  const WarpgroupForm& form = of.form;
+  return in_shared(of, of.b_descriptor, form.b(), form.n, form.k, form.has(WarpgroupForm::b_rows));
+}
+
+// ---- elements ------------------------------------------------------------------------------------------------------
+
+/// Calls visit(across, along, value) for every element of a matrix in shared memory.
+template <typename Number, typename Visit>
+void for_each_in_shared(const SharedMatrix& matrix, const std::byte* shared, Element element, const Visit& visit) {
+  const std::uint32_t in_chunk = 128 / bits_of(element);
+  for (std::uint32_t chunk = 0; chunk < matrix.chunks(); ++chunk) {
+    const std::uint32_t across = chunk / matrix.chunks_along();
+    const std::uint32_t along = chunk % matrix.chunks_along();
+    const std::byte* const bytes = shared + matrix.offset_of(across, along);
+    for (std::uint32_t n = 0; n < in_chunk; ++n)
+      visit(across, along * in_chunk + n, value_at<Number>(element, bytes, n));
+  }
+}
+
+/// A, row after row, as it is stored.
+template <typename Number>
+std::vector<Number> read_a(const WarpgroupMultiplication* const* threads) {
+  const WarpgroupMultiplication& any = *threads[0];
+  const WarpgroupForm& form = any.form;
+  const std::uint32_t columns = form.stored_k();
+  std::vector<Number> a(std::size_t{WarpgroupForm::m} * columns);
+  if (form.has(WarpgroupForm::a_in_shared)) {
+    const bool by_columns = form.has(WarpgroupForm::a_columns);
+    for_each_in_shared<Number>(a_in_shared(any), any.shared, form.a(),
+                               [&](std::uint32_t across, std::uint32_t along, Number value) {
+                                 a[by_columns ? along * columns + across : across * columns + along] = value;
+                               });
+  } else {
+    const MatrixForm of_warp = form.of_warp();
+    const std::uint32_t count = elements_of(of_warp, MatrixRole::A);
+    for (std::uint32_t thread = 0; thread < threads_of_group; ++thread) {
+      for (std::uint32_t index = 0; index < count; ++index) {
+        const Place at = place_of(of_warp, MatrixRole::A, form.a(), thread % lanes_of_warp, index);
+        const std::uint32_t row = thread / lanes_of_warp * rows_of_warp + at.row;
+        a[row * columns + at.column] = value_at<Number>(form.a(), threads[thread]->a, index);
+      }
+    }
+  }
+  if (form.has(WarpgroupForm::negates_a))
+    for (Number& value : a) value = -value;
+  return a;
+}
+
+/// B, row after row.
+template <typename Number>
+std::vector<Number> read_b(const WarpgroupMultiplication& any) {
+  const WarpgroupForm& form = any.form;
+  std::vector<Number> b(std::size_t{form.k} * form.n);
+  const bool by_rows = form.has(WarpgroupForm::b_rows);
+  for_each_in_shared<Number>(b_in_shared(any), any.shared, form.b(),
+                             [&](std::uint32_t across, std::uint32_t along, Number value) {
+                               b[by_rows ? across * form.n + along : along * form.n + across] = value;
+                             });
+  if (form.has(WarpgroupForm::negates_b))
+    for (Number& value : b) value = -value;
+  return b;
+}
+
+/// Which row of B each stored element of A is multiplied with, row after row of A.
+std::vector<std::uint32_t> rows_of_b(const WarpgroupMultiplication* const* threads) {
+  const WarpgroupForm& form = threads[0]->form;
+  const MatrixForm of_warp = form.of_warp();
+  std::vector<std::uint32_t> rows;
+  rows.reserve(std::size_t{WarpgroupForm::m} * form.stored_k());
+  for (std::uint32_t m = 0; m < WarpgroupForm::m; ++m) {
+    std::uint32_t metadata[lanes_of_warp];
+    for (std::uint32_t lane = 0; lane < lanes_of_warp; ++lane)
+      metadata[lane] = threads[m / rows_of_warp * lanes_of_warp + lane]->metadata;
+    for (std::uint32_t k = 0; k < form.stored_k(); ++k)
+      rows.push_back(form.has(WarpgroupForm::is_sparse) ? row_of_sparse(of_warp, m % rows_of_warp, k, metadata) : k);
+  }
+  return rows;
+}
+
+/// Calls visit(pattern at the thread's registers, index there, row, column) for every accumulator.
+template <typename Visit>
+void for_each_accumulator(const WarpgroupMultiplication* const* threads, const Visit& visit) {
+  const WarpgroupForm& form = threads[0]->form;
+  const MatrixForm of_warp = form.of_warp();
+  for (std::uint32_t thread = 0; thread < threads_of_group; ++thread) {
+    for (std::uint32_t index = 0; index < form.n / 2U; ++index) {
+      const Place at = place_of(of_warp, MatrixRole::Accumulator, form.d, thread % lanes_of_warp, index);
+      visit(threads[thread]->d, index, thread / lanes_of_warp * rows_of_warp + at.row, at.column);
+    }
+  }
+}
+
+// ---- integers ------------------------------------------------------------------------------------------------------
+
+std::uint64_t integer_result(const WarpgroupForm& form, std::int64_t sum) {
+  using Limits = std::numeric_limits<std::int32_t>;
+  if (form.has(WarpgroupForm::saturates)) sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
+  return static_cast<std::uint32_t>(sum);
+}
+
+void add_row(const WarpgroupForm& form, const std::int32_t* a, const std::vector<std::int32_t>& b,
+             const std::uint32_t* rows, std::int64_t* sums) {
+  for (std::uint32_t k = 0; k < form.stored_k(); ++k) {
+    const std::int64_t left = a[k];
+    const std::int32_t* const right = b.data() + std::size_t{rows[k]} * form.n;
+    for (std::uint32_t n = 0; n < form.n; ++n) sums[n] += left * right[n];
+  }
+}
+
+// ---- floats --------------------------------------------------------------------------------------------------------
+
+/// Bits below the largest exponent that a sum keeps.
+int kept_bits(Element a) { return bits_of(a) == 8 ? 13 : 25; }
+
+constexpr std::int32_t of_zero = -20000;  ///< below every exponent, and every sum of two
+
+/// The exponent by which an element is aligned: that of a subnormal number is the format's least.
+std::int32_t exponent_of(Element element, double value) {
+  if (value == 0) return of_zero;
+  const int least = element == Element::F16 || element == Element::E5m2 ? -14 : element == Element::E4m3 ? -6 : -126;
+  return std::max(std::ilogb(value), least);
+}
+
+double power_of_two(std::int32_t exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
+/// Cuts a number off below the lowest `bits` bits of the significand.
+double without_low_bits(double value, int bits) {
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) >> bits << bits);
+}
+
+std::uint64_t float_result(const WarpgroupForm& form, double sum) {
+  if (form.d == Element::F16 || !std::isfinite(sum)) return from_real(form.d, sum);
+  constexpr int of_double = 52;
+  if (bits_of(form.a()) == 8) sum = without_low_bits(sum, of_double - kept_bits(form.a()));
+  const auto nearest = static_cast<float>(sum);
+  auto pattern = std::bit_cast<std::uint32_t>(nearest);
+  if (std::fabs(static_cast<double>(nearest)) > std::fabs(sum) && std::fabs(sum) < 0x1p128) --pattern;
+  return (pattern & 0x7fffffff) == 0 ? 0 : pattern;  // what is cut off to nothing has no sign
+}
+
+/// A factor with the exponents by which its elements are aligned.
+struct FloatFactor {
+  std::vector<double> values;
+  std::vector<std::int32_t> exponents;
+  bool is_finite = true;
+
+  FloatFactor(Element element, std::vector<double> from) : values(std::move(from)) {
+    exponents.reserve(values.size());
+    for (const double value : values) {
+      exponents.push_back(exponent_of(element, value));
+      is_finite = is_finite && std::isfinite(value);
+    }
+  }
+};
+
+/// One row of the product: its part of A, all of B, which rows of that its elements belong to, and its sums.
+struct FloatRow {
+  const WarpgroupForm& form;
+  const double* a;
+  const std::int32_t* a_exponents;
+  const FloatFactor& b;
+  const std::uint32_t* rows;
+  double* sums;
+
+  std::size_t place_in_b(std::uint32_t k, std::uint32_t n) const { return std::size_t{rows[k]} * form.n + n; }
+};
+
+/// Adds the products to the sums of some columns, all of which are finite.
+void add_finite(const FloatRow& row, std::uint32_t first, std::uint32_t count) {
+  constexpr std::uint32_t most_columns = 256;
+  const std::uint32_t depth = row.form.stored_k();
+  const int kept = kept_bits(row.form.a());
+  double* const sums = row.sums + first;
+  std::int32_t largest[most_columns];
+  double scales[most_columns];
+  for (std::uint32_t n = 0; n < count; ++n) largest[n] = exponent_of(row.form.d, sums[n]);
+  for (std::uint32_t k = 0; k < depth; ++k) {
+    const std::int32_t* const right = row.b.exponents.data() + row.place_in_b(k, first);
+    for (std::uint32_t n = 0; n < count; ++n) largest[n] = std::max(largest[n], row.a_exponents[k] + right[n]);
+  }
+  // In units of the last bit that is kept everything is an integer that fits 32 bits: the conversion cuts it off.
+  for (std::uint32_t n = 0; n < count; ++n) {
+    if (largest[n] <= of_zero / 2) largest[n] = 0;
+    scales[n] = power_of_two(kept - largest[n]);
+    sums[n] = static_cast<double>(static_cast<std::int32_t>(sums[n] * scales[n]));
+  }
+  for (std::uint32_t k = 0; k < depth; ++k) {
+    const double* const right = row.b.values.data() + row.place_in_b(k, first);
+    for (std::uint32_t n = 0; n < count; ++n)
+      sums[n] += static_cast<double>(static_cast<std::int32_t>(row.a[k] * right[n] * scales[n]));
+  }
+  for (std::uint32_t n = 0; n < count; ++n) sums[n] *= power_of_two(largest[n] - kept);
+}
+
+/// Adds a row of products to its sums; what has no finite sum is infinite or no number as IEEE says.
+void add_row(const FloatRow& row, bool is_finite) {
+  if (is_finite) return add_finite(row, 0, row.form.n);
+  for (std::uint32_t n = 0; n < row.form.n; ++n) {
+    double sum = row.sums[n];
+    for (std::uint32_t k = 0; k < row.form.stored_k(); ++k) sum += row.a[k] * row.b.values[row.place_in_b(k, n)];
+    if (std::isfinite(sum)) {
+      add_finite(row, n, 1);
+    } else {
+      row.sums[n] = sum;
+    }
+  }
+}
+
+// ---- the product ---------------------------------------------------------------------------------------------------
+
+void multiply_floats(const WarpgroupMultiplication* const* threads) {
+  const WarpgroupForm& form = threads[0]->form;
+  const FloatFactor a(form.a(), read_a<double>(threads));
+  const FloatFactor b(form.b(), read_b<double>(*threads[0]));
+  const std::vector<std::uint32_t> rows = rows_of_b(threads);
+  std::vector<double> sums(std::size_t{WarpgroupForm::m} * form.n);
+  bool is_finite = a.is_finite && b.is_finite;
+  if (threads[0]->accumulates) {
+    for_each_accumulator(threads, [&](void* d, std::uint32_t index, std::uint32_t m, std::uint32_t n) {
+      double& sum = sums[m * form.n + n] = value_at<double>(form.d, d, index);
+      is_finite = is_finite && std::isfinite(sum);
+    });
+  }
+  for (std::size_t m = 0; m < WarpgroupForm::m; ++m) {
+    const std::size_t at = m * form.stored_k();
+    add_row({form, a.values.data() + at, a.exponents.data() + at, b, rows.data() + at, sums.data() + m * form.n},
+            is_finite);
+  }
+  for_each_accumulator(threads, [&](void* d, std::uint32_t index, std::uint32_t m, std::uint32_t n) {
+    put_pattern(d, bits_of(form.d), index, float_result(form, sums[m * form.n + n]));
+  });
+}
+
+void multiply_integers(const WarpgroupMultiplication* const* threads) {
+  const WarpgroupForm& form = threads[0]->form;
+  const std::vector<std::int32_t> a = read_a<std::int32_t>(threads);
+  const std::vector<std::int32_t> b = read_b<std::int32_t>(*threads[0]);
+  const std::vector<std::uint32_t> rows = rows_of_b(threads);
+  std::vector<std::int64_t> sums(std::size_t{WarpgroupForm::m} * form.n);
+  if (threads[0]->accumulates) {
+    for_each_accumulator(threads, [&](void* d, std::uint32_t index, std::uint32_t m, std::uint32_t n) {
+      sums[m * form.n + n] = value_at<std::int32_t>(form.d, d, index);
+    });
+  }
+  for (std::size_t m = 0; m < WarpgroupForm::m; ++m)
+    add_row(form, a.data() + m * form.stored_k(), b, rows.data() + m * form.stored_k(), sums.data() + m * form.n);
+  for_each_accumulator(threads, [&](void* d, std::uint32_t index, std::uint32_t m, std::uint32_t n) {
+    put_pattern(d, bits_of(form.d), index, integer_result(form, sums[m * form.n + n]));
+  });
+}
+
+void multiply_group(void* const* brought) {
+  const WarpgroupMultiplication* threads[threads_of_group];
+  for (std::uint32_t thread = 0; thread < threads_of_group; ++thread) {
+    threads[thread] = static_cast<const WarpgroupMultiplication*>(brought[thread]);
+    if (!threads[thread]->may_happen) return;  // the checker has reported it; the accumulators stay as they are
+  }
+  if (is_integer(threads[0]->form.a())) {
+    multiply_integers(threads);
+  } else {
+    multiply_floats(threads);
+  }
+}
+
+/// Each thread asks the checker for its share of what the warpgroup reads.
+bool may_read(ThreadState* thread, const WarpgroupMultiplication& mine) {
+  SelfChecks checks(thread, check_access::kReads | check_access::kAsyncProxy, CheckedSpace::Shared, 16);
+  if (!checks.are_wanted()) return true;
+  const auto add_share = [&](const SharedMatrix& matrix) {
+    for (std::uint32_t n = thread->linear % threads_of_group; n < matrix.chunks(); n += threads_of_group)
+      checks.add(mine.shared + matrix.offset_of(n / matrix.chunks_along(), n % matrix.chunks_along()), 16);
+  };
+  if (mine.form.has(WarpgroupForm::a_in_shared)) add_share(a_in_shared(mine));
+  add_share(b_in_shared(mine));
+  return checks.may_happen();
+}
+
+}  // namespace
+
+void multiply(ThreadState* thread, std::uint64_t form, void* d, const void* a, std::uint64_t a_descriptor,
+              std::uint64_t b_descriptor, std::uint32_t window, std::uint32_t accumulates, std::uint32_t metadata) {
+  WarpgroupMultiplication mine{.form = std::bit_cast<WarpgroupForm>(form),
+                               .d = d,
+                               .a = a,
+                               .a_descriptor = a_descriptor,
+                               .b_descriptor = b_descriptor,
+                               .shared = thread->block->shared,
+                               .window = window,
+                               .accumulates = accumulates != 0,
+                               .metadata = metadata,
+                               .may_happen = true};
+  mine.may_happen = may_read(thread, mine);
+  cucpu_warpgroup_together(thread, multiply_group, &mine, form);
+}
+
+}  // namespace cucore::cpu::codegen::warpgroup_unit

@@ -1,0 +1,62 @@
+#include "cpu/loader/compiler_library.hpp"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <mutex>
+#include <string_view>
+#include <system_error>
+
+#include "compiler_interface.hpp"
+
+namespace cucore::cpu::codegen {
+
+namespace {
+
+constexpr const char* kFileName = "libcucore-cpu-compiler.so";
+constexpr const char* kEntryPoint = "cucore_cpu_compiler";
+using EntryPoint = const CompilerLibrary* (*)();
+
+const CompilerLibrary* open_library(std::string& error) {
+  const std::string& path = compiler_library_path();
+  // LLVM's names stay out of everybody's way: the library exports one, and takes none of its own from others.
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* const why = dlerror();
+    error = "the CPU device's compiler cannot be opened (it lies beside libcuda.so.1: install both): " +
+            std::string(why != nullptr ? why : path);
+    return nullptr;
+  }
+  const auto entry_point = reinterpret_cast<EntryPoint>(dlsym(library, kEntryPoint));
+  const CompilerLibrary* const opened = entry_point != nullptr ? entry_point() : nullptr;
+  if (opened == nullptr || std::string_view(opened->interface) != kCompilerInterface) {
+    error = "the CPU device's compiler " + path + " is of another build than its driver: install both anew";
+    return nullptr;
+  }
+  return opened;
+}
+
+}  // namespace
+
+const std::string& compiler_library_path() {
+  // Never destroyed: a thread may still compile when the process ends.
+  static const auto& path = *new std::string([]() -> std::string {
+    Dl_info here{};
+    if (dladdr(reinterpret_cast<const void*>(&open_library), &here) == 0 || here.dli_fname == nullptr) return {};
+    std::error_code failed;
+    const std::filesystem::path file = std::filesystem::canonical(here.dli_fname, failed);
+    if (failed) return {};
+    return file.parent_path() / kFileName;
+  }());
+  return path;
+}
+
+const CompilerLibrary* open_compiler_library(std::string& error) {
+  static auto& mutex = *new std::mutex;
+  static const CompilerLibrary* opened = nullptr;
+  const std::lock_guard lock(mutex);
+  if (opened == nullptr) opened = open_library(error);
+  return opened;
+}
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,148 @@
+#include "cpu/loader/host_identity.hpp"
+
+#include <cpuid.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace cucore::cpu::codegen {
+
+namespace {
+
+constexpr char kGnuName[] = "GNU";
+constexpr std::string_view kGnu(kGnuName, sizeof kGnuName);  // the zero at the end is part of a note's name
+constexpr std::size_t kMostNotes = 4096;                     ///< bytes
+
+/// The build id among the notes of one segment; empty if there is none.
+std::string build_id_in(std::string_view notes, std::size_t alignment) {
+  const auto round_up = [&](std::size_t size) { return (size + alignment - 1) / alignment * alignment; };
+  ElfW(Nhdr) note;
+  while (notes.size() >= sizeof note) {
+    std::memcpy(&note, notes.data(), sizeof note);
+    const std::size_t id_at = round_up(sizeof note + note.n_namesz);
+    const std::size_t end = id_at + note.n_descsz;
+    if (end > notes.size()) return {};
+    if (note.n_type == NT_GNU_BUILD_ID && notes.substr(sizeof note, note.n_namesz) == kGnu)
+      return std::string(notes.substr(id_at, note.n_descsz));
+    notes.remove_prefix(std::min(round_up(end), notes.size()));
+  }
+  return {};
+}
+
+struct Search {
+  std::uintptr_t inside;  ///< an address in the object that is meant
+  std::string build_id;
+};
+
+/// For dl_iterate_phdr: goes on until the object is found.
+int look_into(dl_phdr_info* object, std::size_t, void* search_) {
+  auto& search = *static_cast<Search*>(search_);
+  const std::span segments(object->dlpi_phdr, object->dlpi_phnum);
+  const bool is_meant = std::any_of(segments.begin(), segments.end(), [&](const ElfW(Phdr) & segment) {
+    return segment.p_type == PT_LOAD && search.inside - (object->dlpi_addr + segment.p_vaddr) < segment.p_memsz;
+  });
+  if (!is_meant) return 0;
+  for (const ElfW(Phdr) & segment : segments) {
+    if (segment.p_type != PT_NOTE || !search.build_id.empty()) continue;
+    const auto* notes = reinterpret_cast<const char*>(object->dlpi_addr + segment.p_vaddr);
+    search.build_id = build_id_in({notes, segment.p_memsz}, segment.p_align == 8 ? 8 : 4);
+  }
+  return 1;
+}
+
+template <typename T>
+bool read_at(int file, std::uint64_t offset, T* to, std::size_t count) {
+  const std::size_t bytes = count * sizeof(T);
+  return pread(file, to, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
+}
+
+std::string build_id_in_file(int file) {
+  ElfW(Ehdr) header;
+  if (!read_at(file, 0, &header, 1) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return {};
+  std::vector<ElfW(Phdr)> segments(header.e_phnum);
+  if (header.e_phentsize != sizeof(ElfW(Phdr)) || !read_at(file, header.e_phoff, segments.data(), segments.size()))
+    return {};
+  for (const ElfW(Phdr) & segment : segments) {
+    if (segment.p_type != PT_NOTE || segment.p_filesz > kMostNotes) continue;
+    std::string notes(segment.p_filesz, '\0');
+    if (!read_at(file, segment.p_offset, notes.data(), notes.size())) return {};
+    if (std::string id = build_id_in(notes, segment.p_align == 8 ? 8 : 4); !id.empty()) return id;
+  }
+  return {};
+}
+
+/// Which registers the system saves: without that the processor's wide vectors cannot be used.
+std::uint64_t enabled_state() {
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return std::uint64_t{high} << 32 | low;
+}
+
+class IdentityWords {
+ public:
+  void add(const void* words, std::size_t bytes) { text_.append(static_cast<const char*>(words), bytes); }
+
+  /// A leaf of what the processor tells of itself; `ebx` of some is of the core that is asked.
+  void add_leaf(std::uint32_t leaf, std::uint32_t part, bool with_ebx = true) {
+    std::uint32_t words[4] = {};
+    __get_cpuid_count(leaf, part, &words[0], &words[1], &words[2], &words[3]);
+    if (!with_ebx) words[1] = 0;
+    add(words, sizeof words);
+  }
+
+  std::string text_;
+};
+
+}  // namespace
+
+const std::string& host_identity() {
+  // Never destroyed: a thread may still compile when the process ends.
+  static const auto& identity = *new std::string([] {
+    IdentityWords words;
+    words.add_leaf(0, 0);
+    words.add_leaf(1, 0, false);
+    for (const std::uint32_t part : {0U, 1U, 2U}) words.add_leaf(7, part);
+    words.add_leaf(0xd, 1, false);
+    words.add_leaf(0x14, 0);
+    words.add_leaf(0x19, 0);
+    words.add_leaf(0x24, 0);
+    words.add_leaf(0x80000001, 0, false);
+    words.add_leaf(0x80000008, 0);
+    std::uint32_t leaf[4] = {};
+    if (__get_cpuid(1, &leaf[0], &leaf[1], &leaf[2], &leaf[3]) != 0 && (leaf[2] & bit_OSXSAVE) != 0) {
+      const std::uint64_t state = enabled_state();
+      words.add(&state, sizeof state);
+    }
+    return words.text_;
+  }());
+  return identity;
+}
+
+const std::string& own_build_id() {
+  // Never destroyed: a thread may still compile when the process ends.
+  static const auto& id = *new std::string([] {
+    Search search{.inside = reinterpret_cast<std::uintptr_t>(&look_into), .build_id = {}};
+    dl_iterate_phdr(look_into, &search);
+    return std::move(search.build_id);
+  }());
+  return id;
+}
+
+std::string build_id_of_file(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  std::string id = build_id_in_file(file);
+  close(file);
+  return id;
+}
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,200 @@
+#include "cpu/loader/kernel_cache.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cucore::cpu::codegen {
+
+namespace {
+
+constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
+constexpr std::string_view kEnding = ".kernel";
+constexpr std::string_view kUnfinished = "unfinished-";
+constexpr std::time_t kUnfinishedFor = 3600;  ///< seconds after which its writer is taken to be gone
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor() { close(); }
+
+  explicit operator bool() const { return number_ >= 0; }
+  int get() const { return number_; }
+  int release() { return std::exchange(number_, -1); }
+  bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
+
+ private:
+  int number_;
+};
+
+/// Whether nobody but this process's user (and root) can have written what has that status.
+bool is_own(const struct stat& status) {
+  return status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/// Opened for each use: a number that is kept could become another file's when the program closes what it knows not.
+Descriptor open_folder(const std::string& path) {
+  Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status{};
+  if (!folder || fstat(folder.get(), &status) != 0 || !is_own(status)) return Descriptor(-1);
+  return folder;
+}
+
+Descriptor make_folder(const std::string& path) {
+  for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1))
+    mkdir(path.substr(0, at).c_str(), S_IRWXU);
+  mkdir(path.c_str(), S_IRWXU);
+  return open_folder(path);
+}
+
+bool read_all(int file, std::string& bytes) {
+  for (std::size_t at = 0; at < bytes.size();) {
+    const ssize_t count = read(file, bytes.data() + at, bytes.size() - at);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    at += static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+bool write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = write(file, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+/// Past a limit on the size of files a write does not fail but ends the process.
+bool may_write(std::size_t size) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur);
+}
+
+/// A name that no other process chooses, on another machine neither. Empty if there is no randomness yet.
+std::string unfinished_name() {
+  std::uint64_t random[2];
+  if (getrandom(random, sizeof random, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof random)) return {};
+  char digits[33];
+  std::snprintf(digits, sizeof digits, "%016llx%016llx", static_cast<unsigned long long>(random[0]),
+                static_cast<unsigned long long>(random[1]));
+  return std::string(kUnfinished) + digits;
+}
+
+bool is_file_name(std::string_view name) {
+  return name.size() == 2 * sizeof(KernelKey::digest) + kEnding.size() && name.ends_with(kEnding) &&
+         name.find_first_not_of("0123456789abcdef") == name.size() - kEnding.size();
+}
+
+}  // namespace
+
+KernelCache::KernelCache(const std::string& folder, std::uint64_t most_bytes) : most_bytes_(most_bytes) {
+  std::error_code ignored;
+  folder_ = std::filesystem::absolute(folder, ignored).lexically_normal().string();
+  // With a slash at its end, the name of a link would mean what the link leads to.
+  while (folder_.size() > 1 && folder_.back() == '/') folder_.pop_back();
+}
+
+std::string KernelCache::file_name(const KernelKey& key) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string name;
+  for (const std::uint8_t byte : key.digest) {
+    name += digits[byte / 16];
+    name += digits[byte % 16];
+  }
+  return name.append(kEnding);
+}
+
+std::optional<KernelRecord> KernelCache::find(const KernelKey& key) const {
+  const Descriptor folder = open_folder(folder_);
+  if (!folder) return std::nullopt;
+  // Not to wait for the other end, should it be a pipe.
+  const Descriptor file(openat(folder.get(), file_name(key).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status{};
+  if (!file || fstat(file.get(), &status) != 0) return std::nullopt;
+  if (!S_ISREG(status.st_mode) || !is_own(status) || std::cmp_greater(status.st_size, kLargestFile))
+    return std::nullopt;
+  std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
+  if (!read_all(file.get(), bytes)) return std::nullopt;
+  std::optional<KernelRecord> record = decode(key, bytes);
+  if (record) futimens(file.get(), nullptr);  // when it was used last
+  return record;
+}
+
+void KernelCache::store(const KernelKey& key, const KernelRecord& record) const {
+  const std::string bytes = encode(key, record);
+  if (bytes.size() > std::min(kLargestFile, most_bytes_) || !may_write(bytes.size())) return;
+  const std::string unfinished = unfinished_name();
+  if (unfinished.empty()) return;
+  const Descriptor folder = make_folder(folder_);
+  if (!folder) return;
+  Descriptor file(openat(folder.get(), unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                         S_IRUSR | S_IWUSR));
+  if (!file) return;
+  const bool is_whole = write_all(file.get(), bytes) && file.close();
+  if (!is_whole || renameat(folder.get(), unfinished.c_str(), folder.get(), file_name(key).c_str()) != 0) {
+    unlinkat(folder.get(), unfinished.c_str(), 0);
+    return;
+  }
+  // Reading the folder takes longer than writing one file: now and then is enough. Digests are as good as dice.
+  if (key.digest[0] % 16 == 0 || bytes.size() > most_bytes_ / 64) evict(folder.get());
+}
+
+void KernelCache::evict(int folder) const {
+  struct Entry {
+    std::string name;
+    std::uint64_t size;
+    timespec used;
+  };
+  const auto close_folder = [](DIR* listing) { closedir(listing); };
+  Descriptor again(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!again) return;
+  const std::unique_ptr<DIR, decltype(close_folder)> listing(fdopendir(again.get()), close_folder);
+  if (!listing) return;
+  again.release();  // closed with the listing
+
+  const std::time_t now = std::time(nullptr);
+  std::vector<Entry> entries;
+  std::uint64_t total = 0;
+  while (const dirent* const item = readdir(listing.get())) {
+    const std::string_view name = item->d_name;
+    const bool is_unfinished = name.starts_with(kUnfinished);
+    struct stat status{};
+    if (!is_unfinished && !is_file_name(name)) continue;  // not ours
+    if (fstatat(folder, item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (is_unfinished) {
+      if (now - status.st_mtime > kUnfinishedFor) unlinkat(folder, item->d_name, 0);
+      continue;
+    }
+    entries.push_back(
+        {.name = std::string(name), .size = static_cast<std::uint64_t>(status.st_size), .used = status.st_mtim});
+    total += entries.back().size;
+  }
+  if (total <= most_bytes_) return;
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
+  });
+  for (const Entry& entry : entries) {
+    if (total <= most_bytes_ - most_bytes_ / 4) break;  // room for some time
+    if (unlinkat(folder, entry.name.c_str(), 0) == 0) total -= entry.size;
+  }
+}
+
+}  // namespace cucore::cpu::codegen

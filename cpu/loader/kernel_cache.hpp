@@ -1,0 +1,36 @@
+// Compiled kernels in a folder, a file each, that processes share: what one has compiled, the next one finds.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cpu/loader/kernel_record.hpp"
+
+namespace cucore::cpu::codegen {
+
+/// Nothing here fails: a file that is not whole, or not what its name says, is not found, and what cannot be written is
+/// not kept. Code is only taken from a folder that belongs to this process's user, that nobody else may write to and
+/// that is no symbolic link, and from files of that user. Files appear whole, by a rename. When they are together more
+/// than the bound, those not used for the longest time go. Thread-safe.
+class KernelCache {
+ public:
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+
+  /// Touches nothing yet. The folder is made, for its user alone, when the first kernel goes into it.
+  explicit KernelCache(const std::string& folder, std::uint64_t most_bytes = kMostBytes);
+
+  std::optional<KernelRecord> find(const KernelKey& key) const;
+  void store(const KernelKey& key, const KernelRecord& record) const;
+
+  /// The file that holds that key.
+  static std::string file_name(const KernelKey& key);
+
+ private:
+  void evict(int folder) const;
+
+  std::string folder_;
+  std::uint64_t most_bytes_;
+};
+
+}  // namespace cucore::cpu::codegen

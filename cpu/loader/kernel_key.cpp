@@ -1,0 +1,68 @@
+#include "cpu/loader/kernel_key.hpp"
+
+#include <algorithm>
+
+#include "cpu/loader/compiler_library.hpp"
+#include "cpu/loader/digest.hpp"
+#include "cpu/loader/host_identity.hpp"
+
+namespace cucore::cpu::codegen {
+
+namespace {
+
+/// Parts with their lengths, so that what moves from one to the next is another key.
+class Parts {
+ public:
+  void add(std::string_view part) {
+    add(std::uint64_t{part.size()});
+    digest_.add(part);
+  }
+  void add(std::uint64_t number) { digest_.add({reinterpret_cast<const char*>(&number), sizeof number}); }
+  KernelKey key() { return {.digest = digest_.finish()}; }
+
+ private:
+  Digest digest_;
+};
+
+/// Checked code names its instructions by their lines.
+std::string lines_of(const ptx::Module& module, const Reach& reach) {
+  std::string lines;
+  for (const ptx::FunctionId id : reach.functions)
+    for (const ptx::Instruction& instruction : module.functions[id].body)
+      lines.append(std::to_string(instruction.position.line)).push_back('\n');
+  return lines;
+}
+
+}  // namespace
+
+KernelKey key_of(const KernelIdentity& identity) {
+  Parts parts;
+  for (const std::string_view part : {identity.driver, identity.compiler, identity.host}) parts.add(part);
+  parts.add(static_cast<std::uint64_t>(identity.form));
+  for (const std::uint32_t extent : identity.block) parts.add(extent);
+  parts.add(identity.checks);
+  parts.add(std::uint64_t{identity.by_thread});
+  parts.add(identity.march);
+  parts.add(identity.ptx);
+  return parts.key();
+}
+
+std::optional<KernelIdentity> identity_of(const ptx::Module& module, const Reach& reach,
+                                          const CompileOptions& options) {
+  // Never destroyed: a thread may still compile when the process ends.
+  static const auto& compiler = *new std::string(build_id_of_file(compiler_library_path()));
+  if (own_build_id().empty() || compiler.empty()) return std::nullopt;
+  KernelIdentity identity{.driver = own_build_id(),
+                          .compiler = compiler,
+                          .host = host_identity(),
+                          .form = options.form,
+                          .checks = options.checks,
+                          .by_thread = options.by_thread,
+                          .march = options.march,
+                          .ptx = kernel_text(module, reach)};
+  if (options.checks != 0) identity.ptx += lines_of(module, reach);
+  if (options.form != FormOfCode::Scalar) std::copy_n(options.block, 3, identity.block);
+  return identity;
+}
+
+}  // namespace cucore::cpu::codegen

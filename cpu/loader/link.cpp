@@ -1,0 +1,146 @@
+#include "cpu/loader/link.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "cpu/abi/symbols.hpp"
+#include "cpu/device_library/built_ins.hpp"
+#include "cpu/loader/faulting_access.hpp"
+#include "cpu/loader/jit_debugger.hpp"
+#include "cpu/loader/loaded_object.hpp"
+#include "cpu/loader/perf_map.hpp"
+
+namespace cucore::cpu::codegen {
+
+namespace {
+
+class LinkedCode final : public Code {
+ public:
+  LinkedCode(std::unique_ptr<LoadedObject> object, const Reach& reach)
+      : object_(std::move(object)), functions_(reach.functions) {}
+
+  PtxPlace place_of(std::uintptr_t address, const ptx::Module& module) const override {
+    if (debugged_) return {};  // its lines are those of CUDA C++
+    const LineTable::Lines found = object_->lines().lines_at(address);
+    PtxPlace place;
+    if (const Numbered at = instruction(found.here, module); at.function != nullptr)
+      return place_of_access(*at.function, at.index);
+    if (const Numbered next = instruction(found.next, module); next.function != nullptr)
+      place.next_line = next.function->body[next.index].position.line;
+    return place;
+  }
+
+  /// False if there is no entry point of the kind that the kernel needs.
+  bool find_entry_point() {
+    run_thread = reinterpret_cast<RunThread>(object_->find(run_thread_symbol));
+    if (run_thread == nullptr && !info.needs_fibers)
+      run_block = reinterpret_cast<RunBlock>(object_->find(run_block_symbol));
+    return run_thread != nullptr || run_block != nullptr;
+  }
+
+  /// To whom the options say: debuggers, perf.
+  void announce(const KernelRecord& record, std::string_view kernel, const CompileOptions& options) {
+    if (options.debug) debugged_.emplace(object_->with_addresses(record.object));
+    if (options.perf_map) add_to_perf_map(*object_, kernel);
+  }
+
+  /// Every kernel of a module has its own copy of a function that initialisers name, and any copy serves them all.
+  /// Returns the name of one that is missing.
+  std::string initialise_function_addresses(const ptx::Module& module, const Reach& reach,
+                                            const ModuleAddresses& addresses) const {
+    for (const ptx::VariableId id : reach.variables) {
+      if (id >= addresses.variables.size() || addresses.variables[id] == nullptr) continue;
+      for (const ptx::Relocation& relocation : module.variables[id].relocations) {
+        if (!relocation.is_function) continue;
+        const Callee callee = resolve(module, relocation.function);
+        if (!callee.function) continue;
+        const std::string symbol = symbol_of(module.functions[*callee.function]);
+        const void* const address = object_->find(symbol);
+        if (address == nullptr) return symbol;
+        const std::uint64_t value =
+            (reinterpret_cast<std::uint64_t>(address) + static_cast<std::uint64_t>(relocation.addend)) >>
+            relocation.shift;
+        std::memcpy(static_cast<char*>(addresses.variables[id]) + relocation.offset, &value,
+                    std::min<std::size_t>(relocation.width, sizeof value));
+      }
+    }
+    return {};
+  }
+
+ private:
+  struct Numbered {
+    const ptx::Function* function = nullptr;  ///< null: there is none
+    std::size_t index = 0;
+  };
+
+  /// As the compiler counts: from 1, through all functions (instruction_lines.hpp).
+  Numbered instruction(std::size_t number, const ptx::Module& module) const {
+    for (const ptx::FunctionId id : functions_) {
+      const ptx::Function& function = module.functions[id];
+      if (number == 0) return {};
+      if (number <= function.body.size()) return {.function = &function, .index = number - 1};
+      number -= function.body.size();
+    }
+    return {};
+  }
+
+  std::unique_ptr<LoadedObject> object_;
+  std::vector<ptx::FunctionId> functions_;    ///< in the order in which their instructions are counted
+  std::optional<KnownToDebuggers> debugged_;  ///< goes before the code does
+};
+
+void* find_callable(std::string_view name) {
+  // Never destroyed: a thread may still compile when the process ends.
+  static const auto& addresses = *new std::unordered_map<std::string_view, void*>([] {
+    std::unordered_map<std::string_view, void*> by_name;
+    for (const Symbol& symbol : callable_symbols()) by_name.emplace(symbol.name, symbol.address);
+    return by_name;
+  }());
+  const auto found = addresses.find(name);
+  return found != addresses.end() ? found->second : nullptr;
+}
+
+/// By symbol, those of the module's variables that the kernel reaches and that have an address of their own.
+std::unordered_map<std::string, void*> variables_by_symbol(const ptx::Module& module, const Reach& reach,
+                                                           const ModuleAddresses& addresses) {
+  std::unordered_map<std::string, void*> by_symbol;
+  for (const ptx::VariableId id : reach.variables) {
+    if (module.variables[id].space == ptx::Space::Shared || id >= addresses.variables.size()) continue;
+    if (addresses.variables[id] != nullptr) by_symbol.emplace(symbol_of(module.variables[id]), addresses.variables[id]);
+  }
+  return by_symbol;
+}
+
+}  // namespace
+
+CompileResult link(const KernelRecord& record, const ptx::Module& module, const Reach& reach,
+                   const ModuleAddresses& addresses, const CompileOptions& options) {
+  CompileResult result;
+  const auto variables = variables_by_symbol(module, reach, addresses);
+  const auto resolve_symbol = [&](std::string_view symbol) {
+    const auto found = variables.find(std::string(symbol));
+    return found != variables.end() ? found->second : find_callable(symbol);
+  };
+  auto object = LoadedObject::load(record.object, resolve_symbol, result.error);
+  if (object == nullptr) return result;
+  auto code = std::make_unique<LinkedCode>(std::move(object), reach);
+  code->info = record.info;
+  if (!code->find_entry_point()) {
+    result.error = "object code cannot be loaded: it has no entry point";
+    return result;
+  }
+  if (const std::string missing = code->initialise_function_addresses(module, reach, addresses); !missing.empty()) {
+    result.error = "object code cannot be loaded: there is no symbol " + missing;
+    return result;
+  }
+  code->announce(record, module.functions[reach.functions.front()].name, options);
+  result.code = std::move(code);
+  result.refusal = record.refusal;
+  return result;
+}
+
+}  // namespace cucore::cpu::codegen

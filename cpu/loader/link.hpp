@@ -1,0 +1,17 @@
+// The last step of a compile, and the only one that code from the cache needs: object code into memory, beside what it
+// calls and the variables it uses.
+#pragma once
+
+#include "cpu/abi/compiler.hpp"
+#include "cpu/analysis/reach.hpp"
+#include "cpu/loader/kernel_record.hpp"
+
+namespace cucore::cpu::codegen {
+
+/// The result keeps the memory. Writes the addresses of functions that initialisers of variables name. Fails, in
+/// `error`, for object code that is not whole or needs what is not there. Tells debuggers and perf if the options say
+/// so.
+CompileResult link(const KernelRecord& record, const ptx::Module& module, const Reach& reach,
+                   const ModuleAddresses& addresses, const CompileOptions& options);
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,406 @@
+// Data races: see races.hpp.
+#include "cpu/runtime/checker/races.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "cpu/abi/checks.hpp"
+#include "cpu/runtime/address_space/shadow.hpp"
+#include "cpu/runtime/grid/checker.hpp"
+#include "cpu/runtime/grid/fault_reports.hpp"
+#include "cpu/runtime/grid/grid.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+namespace bits = check_access;
+
+constexpr std::uint32_t kWarp = 32;
+std::atomic<std::uint64_t> next_serial{1};
+
+void raise(std::map<std::uint32_t, std::uint32_t>& steps, std::uint32_t thread, std::uint32_t step) {
+  std::uint32_t& known = steps[thread];
+  known = std::max(known, step);
+}
+
+/// "8 bytes into 400 bytes at 0x7f00", or nothing
+std::string global_place(std::uint64_t address) {
+  const auto [base, bytes] = shadow::allocation_at(address);
+  if (bytes == 0) return {};
+  return std::to_string(address - base) + " bytes into " + std::to_string(bytes) + " bytes at " + hexadecimal(base);
+}
+
+}  // namespace
+
+// ---- what blocks share ----------------------------------------------------------------------------------------------
+
+LaunchRaces::LaunchRaces() : serial_(next_serial.fetch_add(1)) {}
+
+LaunchRaces::Page& LaunchRaces::page_at(std::uint64_t address) {
+  struct Last {
+    std::uint64_t serial = 0;
+    std::uint64_t number = 0;
+    Page* page = nullptr;
+  };
+  thread_local Last last;
+  const std::uint64_t number = address / kPageBytes;
+  if (last.serial == serial_ && last.number == number) return *last.page;
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<Page>& page = pages_[number];
+  if (!page) page = std::make_unique<Page>();
+  last = {serial_, number, page.get()};
+  return *page;
+}
+
+void LaunchRaces::publish(std::uint64_t word, const View& view) {
+  const std::lock_guard lock(mutex_);
+  published_[word].join(view);
+}
+
+bool LaunchRaces::find_published(std::uint64_t word, View* view) {
+  const std::lock_guard lock(mutex_);
+  const auto found = published_.find(word);
+  if (found == published_.end()) return false;
+  *view = found->second;
+  return true;
+}
+
+// ---- one block ------------------------------------------------------------------------------------------------------
+
+BlockRaces::BlockRaces(Grid& grid)
+    : grid_(grid),
+      launch_(*grid.races),
+      warp_floors_((grid.threads_per_block + kWarp - 1) / kWarp),
+      threads_(grid.threads_per_block),
+      shared_(grid.state.total_shared / kWord + 1) {}
+
+void BlockRaces::begin(std::uint32_t block) {
+  block_ = block;
+  step_ = 1;
+  floor_ = 0;
+  std::fill(warp_floors_.begin(), warp_floors_.end(), 0);
+  if (knows_more_) std::fill(threads_.begin(), threads_.end(), Knowledge{});
+  knows_more_ = false;
+  foreign_ = {};
+  fenced_ = proxy_fenced_ = {};
+  std::fill(shared_.begin(), shared_.end(), RaceCell{});
+  pending_.begin(grid_.threads_per_block, shared_.size());
+  remote_.clear();
+  published_.clear();
+}
+
+void BlockRaces::join_cluster(ClusterRaces* cluster, std::uint32_t rank) {
+  cluster_ = cluster;
+  rank_ = rank;
+}
+
+std::optional<BlockRaces::SharedPlace> BlockRaces::find_shared(const ThreadState& thread, std::uint64_t address) {
+  const BlockState& block = *thread.block;
+  if (const std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(block.shared);
+      offset < grid_.state.total_shared)
+    return SharedPlace{this, rank_, offset};
+  if (cluster_ == nullptr) return std::nullopt;
+  const std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(block.cluster_shared);
+  const std::uint64_t stride = grid_.state.cluster_stride;
+  const auto rank = static_cast<std::uint32_t>(std::min<std::uint64_t>(offset / stride, cluster_->blocks.size()));
+  if (rank == cluster_->blocks.size() || offset % stride >= grid_.state.total_shared) return std::nullopt;
+  return SharedPlace{cluster_->blocks[rank], rank, offset % stride};
+}
+
+bool BlockRaces::knows(std::uint32_t thread, const RaceEntry& entry) const {
+  const Knowledge& more = threads_[thread];
+  if (entry.block == block_ && !entry.is_copy) {
+    if (entry.thread == thread || entry.step <= floor_) return true;
+    if (entry.thread / kWarp == thread / kWarp && entry.step <= warp_floors_[thread / kWarp]) return true;
+    const auto found = more.own.find(entry.thread);
+    if (found != more.own.end() && entry.step <= found->second) return true;
+  }
+  return foreign_.knows(entry) || more.foreign.knows(entry);
+}
+
+bool BlockRaces::is_unfenced(const RaceEntry& write, std::uint8_t bytes) const {
+  return write.step != 0 && write.is_generic && write.block == block_ && (write.bytes & bytes) != 0 &&
+         !proxy_fenced_.knows(write.thread, write.step);
+}
+
+std::optional<BlockRaces::Conflict> BlockRaces::conflict_with(const RaceCell& cell, const RaceEntry& now,
+                                                              std::uint32_t access) const {
+  const bool writes = (access & bits::kWrites) != 0;
+  const auto conflict = [&](const RaceEntry& other, bool other_writes) -> std::optional<Conflict> {
+    if (other.step == 0 || (other.bytes & now.bytes) == 0 || knows(now.thread, other)) return std::nullopt;
+    if (!other.is_strong || !now.is_strong) return Conflict{other, other_writes};
+    const bool of_one_warp = other.block == now.block && other.thread / kWarp == now.thread / kWarp;
+    if (!other.in_lockstep || !now.in_lockstep || !of_one_warp || (writes && other_writes)) return std::nullopt;
+    return Conflict{other, other_writes, /*in_lockstep=*/true};
+  };
+  if (!(writes && (access & bits::kUnchanged) != 0))
+    if (const auto found = conflict(cell.writer, true)) return found;
+  if (!writes) return std::nullopt;
+  for (const RaceEntry& reader : cell.readers)
+    if (const auto found = conflict(reader, false)) return found;
+  return std::nullopt;
+}
+
+void BlockRaces::remember(RaceCell& cell, const RaceEntry& now, std::uint32_t access) {
+  const auto is_same = [&](const RaceEntry& other) {
+    return other.step == now.step && other.thread == now.thread && other.owner() == now.owner();
+  };
+  if ((access & bits::kWrites) != 0) {
+    const std::uint8_t before = is_same(cell.writer) ? cell.writer.bytes : std::uint8_t{0};
+    const bool both_strong = now.is_strong && (before == 0 || cell.writer.is_strong);
+    cell.writer = now;
+    cell.writer.bytes = static_cast<std::uint8_t>(now.bytes | before);
+    cell.writer.is_strong = both_strong;
+  }
+  if ((access & bits::kReads) == 0) return;
+  for (RaceEntry& reader : cell.readers) {
+    const bool mine = reader.block == now.block && reader.thread == now.thread;
+    if (reader.step != 0 && !mine && !knows(now.thread, reader)) continue;
+    const bool joins = is_same(reader);
+    const std::uint8_t before = joins ? reader.bytes : std::uint8_t{0};
+    const bool is_strong = now.is_strong && (!joins || reader.is_strong);
+    reader = now;
+    reader.bytes = static_cast<std::uint8_t>(now.bytes | before);
+    reader.is_strong = is_strong;
+    break;
+  }
+}
+
+template <typename Visit>
+void BlockRaces::for_each_cell(std::uint64_t offset, std::uint32_t bytes, const Visit& visit) {
+  for_each_word(offset, bytes, [&](std::uint64_t word, std::uint8_t covered) {
+    if (word < shared_.size()) visit(word, shared_[word], covered);
+  });
+}
+
+void BlockRaces::access_shared(const ThreadState& thread, const SharedPlace& place, RaceEntry now, std::uint32_t bytes,
+                               std::uint32_t access) {
+  if (place.rank != rank_) access_remote(thread, place, now, access);
+  if (place.owner == nullptr) return;
+  std::optional<Conflict> conflict;
+  const PendingCopies::Cell* copy = nullptr;
+  std::optional<RaceEntry> unfenced;
+  const bool writes = (access & bits::kWrites) != 0;
+  const bool happens_later = (access & (bits::kUntilWaited | bits::kUntilDelivered)) != 0;
+  place.owner->for_each_cell(place.offset, bytes, [&](std::uint64_t word, RaceCell& cell, std::uint8_t covered) {
+    now.bytes = covered;
+    if (copy == nullptr) copy = place.owner->pending_.disturbed(word, covered, writes);
+    if (!conflict) conflict = conflict_with(cell, now, access);
+    if ((access & bits::kAsyncProxy) != 0 && is_unfenced(cell.writer, covered)) unfenced = cell.writer;
+    if (!happens_later) remember(cell, now, access);
+  });
+  if (conflict) add_race(thread, access, now.line, true, *conflict, spelt(place));
+  if (copy != nullptr) add_disturbance(thread, access, now.line, *copy, spelt(place));
+  if (unfenced && !conflict) add_unfenced(thread, now.line, *unfenced, spelt(place));
+  if ((access & bits::kUntilWaited) != 0) pending_.issue(thread.linear, place.offset, bytes, now.line, writes);
+  if ((access & bits::kUntilDelivered) != 0) undelivered_.push_back({place, bytes, now.line});
+}
+
+void BlockRaces::access(const ThreadState& thread, std::uint64_t address, std::uint32_t bytes, std::uint32_t access,
+                        std::uint32_t line) {
+  const std::optional<SharedPlace> place = find_shared(thread, address);
+  if (!place && Fiber::current()) {
+    const auto stack = reinterpret_cast<std::uintptr_t>(Fiber::current()->stack().low);
+    if (address >= stack && address - stack < Fiber::current()->stack().size) return;  // the thread's own
+  }
+  RaceEntry now{.block = block_,
+                .step = step_,
+                .line = line,
+                .thread = static_cast<std::uint16_t>(thread.linear),
+                .bytes = 0,
+                .is_strong = (access & bits::kStrong) != 0,
+                .is_generic = true,
+                .in_lockstep = place && (access & bits::kInLockstep) != 0 && checker::reports_lockstep()};
+  if (place) {
+    access_shared(thread, *place, now, bytes, access);
+  } else {
+    std::optional<Conflict> conflict;
+    for_each_word(address, bytes, [&](std::uint64_t word, std::uint8_t covered) {
+      now.bytes = covered;
+      LaunchRaces::Page& page = launch_.page_at(word * kWord);
+      const std::lock_guard lock(page.mutex);
+      RaceCell& cell = page.cells[word * kWord % LaunchRaces::kPageBytes / kWord];
+      if (!conflict) conflict = conflict_with(cell, now, access);
+      remember(cell, now, access);
+    });
+    if (conflict) add_race(thread, access, line, false, *conflict, global_place(address));
+  }
+  if (!now.is_strong) return;
+  for (std::uint64_t word = address / kWord; word * kWord < address + bytes; ++word) {
+    if ((access & bits::kAcquires) != 0) acquire(thread.linear, word, place.has_value());
+    if ((access & bits::kOwnFence) != 0) fence(thread.linear);
+    if ((access & bits::kReleases) != 0) release(thread.linear, word, place.has_value());
+  }
+  if (place && (access & bits::kReleases) != 0 && (access & bits::kUntilDelivered) == 0)
+    deliver(thread.linear, *place, address / kWord);
+}
+
+void BlockRaces::deliver(std::uint32_t thread, const SharedPlace& barrier, std::uint64_t word) {
+  for (const Undelivered& copy : undelivered_) {
+    if (barrier.owner == nullptr || copy.place.owner == nullptr) continue;
+    RaceEntry now{.block = barrier.owner->block_,
+                  .step = barrier.owner->step_,
+                  .line = copy.line,
+                  .thread = static_cast<std::uint16_t>(barrier.offset / sizeof(std::uint64_t)),
+                  .is_copy = true};
+    copy.place.owner->for_each_cell(copy.place.offset, copy.bytes,
+                                    [&](std::uint64_t, RaceCell& cell, std::uint8_t covered) {
+                                      now.bytes = covered;
+                                      remember(cell, now, bits::kWrites);
+                                    });
+    if (copy.place.owner != this) copy.place.owner->note_remote({now, block_, thread, true});
+    published()[word].blocks[now.owner()].raise(now.thread, now.step);
+  }
+  if (!undelivered_.empty() && barrier.owner != nullptr) ++barrier.owner->step_;
+  undelivered_.clear();
+}
+
+void BlockRaces::access_remote(const ThreadState& thread, const SharedPlace& place, const RaceEntry& now,
+                               std::uint32_t access) {
+  const std::uint32_t other = block_ - rank_ + place.rank;
+  const bool writes = (access & bits::kWrites) != 0;
+  const Knowledge& mine = threads_[thread.linear];
+  if (place.owner == nullptr) return add_remote(*thread.block, thread, now.line, writes, other, /*has_ended=*/true);
+  if (!foreign_.knows_of_block(other) && !mine.foreign.knows_of_block(other))
+    add_remote(*thread.block, thread, now.line, writes, other, /*has_ended=*/false);
+  if ((access & bits::kUntilDelivered) == 0) place.owner->note_remote({now, block_, thread.linear, writes});
+}
+
+void BlockRaces::end() {
+  for (const auto& [who, remote] : remote_) {
+    std::uint32_t thread = 0;
+    while (thread < threads_.size() && !knows(thread, remote.entry)) ++thread;
+    if (thread < threads_.size()) continue;
+    ThreadState by{};
+    BlockState from{};
+    set_thread_id(by, grid_, remote.thread);
+    set_block_id(from, grid_, remote.block);
+    add_remote(from, by, remote.entry.line, remote.writes, block_, /*has_ended=*/true);
+  }
+}
+
+void BlockRaces::refused_access(const ThreadState& thread, std::uint64_t address, std::uint32_t access,
+                                std::uint32_t line) {
+  const std::optional<SharedPlace> place = find_shared(thread, address);
+  if (place && place->owner == nullptr) access_remote(thread, *place, {.line = line}, access);
+}
+
+void BlockRaces::copies(const ThreadState& thread, CopyStep step, std::uint32_t count) {
+  for (const PendingCopies::Copy& copy : pending_.step(thread.linear, step, count)) {
+    RaceEntry now{
+        .block = block_, .step = step_, .line = copy.line, .thread = static_cast<std::uint16_t>(thread.linear)};
+    for_each_cell(copy.offset, copy.bytes, [&](std::uint64_t, RaceCell& cell, std::uint8_t covered) {
+      now.bytes = covered;
+      remember(cell, now, copy.writes ? bits::kWrites : bits::kReads);
+    });
+  }
+}
+
+std::unordered_map<std::uint64_t, View>& BlockRaces::published() {
+  return cluster_ != nullptr ? cluster_->published : published_;
+}
+
+void BlockRaces::fence(std::uint32_t thread, BlockView& makes_visible) {
+  makes_visible.floor = std::max(makes_visible.floor, floor_);
+  for (const auto& [other, step] : threads_[thread].own) makes_visible.raise(other, step);
+  if (const std::uint32_t warp_floor = warp_floors_[thread / kWarp]; warp_floor > floor_) {
+    const std::uint32_t first = thread / kWarp * kWarp;
+    for (std::uint32_t other = first; other < std::min(first + kWarp, grid_.threads_per_block); ++other)
+      makes_visible.raise(other, warp_floor);
+  }
+  makes_visible.threads[thread] = step_++;
+}
+
+void BlockRaces::release(std::uint32_t thread, std::uint64_t word, bool is_shared) {
+  View view = foreign_;
+  view.join(threads_[thread].foreign);
+  BlockView own;
+  own.floor = fenced_.floor;
+  for (const auto& [other, step] : fenced_.threads) {
+    RaceEntry entry{.block = block_, .step = step, .thread = static_cast<std::uint16_t>(other)};
+    if (knows(thread, entry)) own.threads[other] = step;
+  }
+  if (own.is_empty() && view.is_empty() && cluster_ == nullptr)
+    return;  // in a cluster, it says that this block has begun
+  view.blocks[block_].join(own);
+  if (is_shared)
+    published()[word].join(view);
+  else
+    launch_.publish(word, view);
+}
+
+void BlockRaces::acquire(std::uint32_t thread, std::uint64_t word, bool is_shared) {
+  View view;
+  if (!is_shared && !launch_.find_published(word, &view)) return;
+  if (is_shared) {
+    const auto found = published().find(word);
+    if (found == published().end()) return;
+    view = found->second;
+  }
+  Knowledge& mine = threads_[thread];
+  knows_more_ = true;
+  if (const auto own = view.blocks.find(block_); own != view.blocks.end()) {
+    for (const auto& [other, step] : own->second.threads) raise(mine.own, other, step);
+    view.blocks.erase(own);
+  }
+  mine.foreign.join(view);
+}
+
+void BlockRaces::arrive_at_cluster(std::uint32_t thread) {
+  ClusterView& now = cluster_->arriving;
+  std::uint32_t* const steps = &now.steps[rank_ * now.threads_per_block];
+  const auto raise_step = [&](std::uint32_t other, std::uint32_t step) { steps[other] = std::max(steps[other], step); };
+  now.floors[rank_] = std::max(now.floors[rank_], floor_);
+  const std::uint32_t first = thread / kWarp * kWarp;
+  for (std::uint32_t other = first; other < std::min(first + kWarp, now.threads_per_block); ++other)
+    raise_step(other, warp_floors_[thread / kWarp]);
+  for (const auto& [other, step] : threads_[thread].own) raise_step(other, step);
+  raise_step(thread, step_++);
+  cluster_->arriving_more.join(foreign_);
+  cluster_->arriving_more.join(threads_[thread].foreign);
+}
+
+void BlockRaces::leave_cluster(std::uint32_t thread) {
+  threads_[thread].foreign.join(cluster_->released);
+  knows_more_ = true;
+}
+
+void BlockRaces::meet() {
+  floor_ = step_++;
+  if (!knows_more_) return;
+  for (Knowledge& each : threads_) {
+    foreign_.join(each.foreign);
+    each = {};
+  }
+  knows_more_ = false;
+}
+
+void BlockRaces::meet(std::span<const std::uint32_t> threads,
+                      std::span<const std::pair<std::uint32_t, std::uint32_t>> arrivals) {
+  Knowledge all;
+  for (const auto& [thread, step] : arrivals) raise(all.own, thread, step);
+  for (const std::uint32_t thread : threads) {
+    for (const auto& [other, step] : threads_[thread].own) raise(all.own, other, step);
+    all.foreign.join(threads_[thread].foreign);
+    all.own[thread] = step_;
+  }
+  ++step_;
+  for (const std::uint32_t thread : threads) threads_[thread] = all;
+  knows_more_ = true;
+}
+
+void BlockRaces::meet_warp(std::uint32_t first, std::uint32_t lanes) {
+  const std::uint32_t count = std::min(kWarp, grid_.threads_per_block - first);
+  const std::uint32_t whole = count == kWarp ? ~0u : (1u << count) - 1;
+  if ((lanes & whole) == whole && !knows_more_) {
+    warp_floors_[first / kWarp] = step_++;
+    return;
+  }
+  std::vector<std::uint32_t> threads;
+  for (std::uint32_t lane = 0; lane < count; ++lane)
+    if ((lanes >> lane & 1) != 0) threads.push_back(first + lane);
+  meet(threads, {});
+}
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,488 @@
+// One resident block: see block.hpp.
+#include "cpu/runtime/execution/block.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <new>
+#include <numeric>
+
+#include "cpu/runtime/execution/cluster.hpp"
+#include "cpu/runtime/grid/fault_reports.hpp"
+#include "cpu/runtime/grid/grid.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+void run_thread(void* argument) {
+  auto* const thread = static_cast<DeviceThread*>(argument);
+  thread->block->grid().code->run_thread(&thread->state);
+}
+
+/// The lane whose value `thread` gets, or -1 if it is out of range: the PTX ISA's definition of shfl.sync.
+int source_lane(Block::WarpOperation operation, int lane, std::uint32_t lane_operand, std::uint32_t clamp_operand) {
+  const int b = static_cast<int>(lane_operand & 31);
+  const int clamp = static_cast<int>(clamp_operand & 31);
+  const int segment = static_cast<int>((clamp_operand >> 8) & 31);
+  const int highest = (lane & segment) | (clamp & ~segment);
+  const int lowest = lane & segment;
+  switch (operation) {
+    case Block::WarpOperation::ShuffleUp:
+      return lane - b >= highest ? lane - b : -1;
+    case Block::WarpOperation::ShuffleDown:
+      return lane + b <= highest ? lane + b : -1;
+    case Block::WarpOperation::ShuffleXor:
+      return (lane ^ b) <= highest ? lane ^ b : -1;
+    default: {
+      const int source = lowest | (b & ~segment);
+      return source <= highest ? source : -1;
+    }
+  }
+}
+
+}  // namespace
+
+Block::Block(Cluster& cluster, Grid& grid, std::uint64_t index, std::byte* windows, std::uint32_t worker,
+             StackPool& stacks)
+    : cluster_(cluster), grid_(grid), stacks_(stacks) {
+  state_.launch = &grid.state;
+  set_block_id(state_, grid, index);
+  draws_ = SeededDraws(grid, state_);
+  state_.cluster_shared = windows;
+  state_.shared = windows + std::size_t{grid.state.cluster_stride} * state_.cluster_rank;
+  if (grid.state.checks) {
+    checks_ = std::make_unique<BlockChecks>(grid, state_.shared);
+    checks_->begin(index);
+    state_.checks = static_cast<CheckedBlock*>(checks_.get());
+    if (checks_->races()) checks_->races()->join_cluster(cluster.races(), state_.cluster_rank);
+  }
+  state_.worker = worker;
+  state_.runtime = this;
+  const std::uint32_t count = grid.threads_per_block;
+  const std::uint32_t warps = (count + kLanes - 1) / kLanes;
+  meetings_.resize(warps);
+  warpgroups_.resize(count / kWarpgroupThreads);
+  ended_lanes_.resize(warps, 0);
+  if (count % kLanes != 0) ended_lanes_.back() = ~0u << (count % kLanes);  // lanes that never were
+  threads_.resize(count);
+  for (std::uint32_t place = 0; place < threads_.size(); ++place) {
+    DeviceThread& thread = threads_[place];
+    thread.block = this;
+    thread.state.block = &state_;
+    set_thread_id(thread.state, grid, place);
+    thread.state.runtime = &thread;
+    ready_.push_back(place);
+  }
+}
+
+Block::~Block() {
+  for (DeviceThread& thread : threads_) {
+    if (thread.fiber.is_started()) forget_variables(thread.fiber.stack());
+    stacks_.give_back(thread.fiber.drop());
+  }
+}
+
+Block::Outcome Block::run() {
+  while (true) {
+    bool polls = false;
+    if (ready_.empty()) {
+      const Released released = release_stepping();
+      if (released == Released::Nobody && !release_converging()) break;
+      polls = released == Released::WhoPolls && polls_without_progress_ >= ready_.size();
+    }
+    if (grid_.is_abandoned()) return Outcome::Failed;
+    if (polls || only_polls()) {
+      polls_without_progress_ = 0;
+      return Outcome::Polling;
+    }
+    std::swap(ready_.front(), ready_[draws_.below(ready_.size())]);
+    DeviceThread& thread = threads_[ready_.front()];
+    ready_.pop_front();
+    if (!thread.fiber.is_started()) thread.fiber.start(stacks_.take(grid_.stack_bytes), run_thread, &thread);
+    thread.fiber.resume();
+    if (!thread.fiber.is_finished()) continue;
+    if (thread.fiber.fault().signal != 0) {
+      fail_with_fault(grid_, state_, &thread.state, thread.fiber.fault());
+      return Outcome::Failed;
+    }
+    if (grid_.is_abandoned()) forget_variables(thread.fiber.stack());
+    stacks_.give_back(thread.fiber.drop());
+    thread_ended(thread);
+  }
+  if (ended_ == grid_.threads_per_block) return Outcome::Ended;
+  if (at_cluster_ != 0) return Outcome::AtCluster;
+  if (!grid_.is_abandoned()) {
+    check_deadlock(standings());
+    grid_.fail(CUDA_ERROR_LAUNCH_FAILED,
+               whereabouts(grid_, state_) + ": deadlock, no thread can go on:\n" + standings());
+  }
+  return Outcome::Failed;
+}
+
+void Block::make_ready(std::uint32_t index) {
+  threads_[index].standing = DeviceThread::Standing::Ready;
+  ready_.push_back(index);
+}
+
+void Block::wait(DeviceThread& thread, DeviceThread::Standing standing, std::uint32_t place) {
+  thread.standing = standing;
+  thread.place = place;
+  Fiber::suspend();
+}
+
+void Block::wait_at_cluster(DeviceThread& thread) {
+  ++at_cluster_;
+  polls_without_progress_ = 0;
+  wait(thread, DeviceThread::Standing::AtCluster, 0);
+}
+
+void Block::leave_cluster_barrier(DeviceThread& thread) {
+  --at_cluster_;
+  polls_without_progress_ = 0;
+  make_ready(index_of(thread));
+}
+
+void Block::poll(DeviceThread& thread) {
+  ++polls_without_progress_;
+  ++polls_without_step_;
+  thread.has_polled = true;
+  ready_.push_back(index_of(thread));
+  Fiber::suspend();
+}
+
+void Block::keep_in_step(DeviceThread& thread, std::uint32_t place) {
+  polls_without_step_ = 0;
+  thread.circles = thread.has_polled && place <= thread.last_step;
+  thread.has_polled = false;
+  thread.last_step = place;
+  stepping_.push_back(index_of(thread));
+  wait(thread, DeviceThread::Standing::InLockstep, place);
+}
+
+Block::Released Block::release_stepping() {
+  Released released = Released::Nobody;
+  std::sort(stepping_.begin(), stepping_.end());
+  std::vector<std::uint32_t> left;
+  for (auto first = stepping_.begin(); first != stepping_.end();) {
+    const auto last =
+        std::find_if(first, stepping_.end(), [&](auto other) { return other / kLanes != *first / kLanes; });
+    const auto turn = [&](std::uint32_t index) {
+      const DeviceThread& thread = threads_[index];
+      // Who polls may wait for any of the others, who then go first; among themselves they are all the same.
+      return std::pair(thread.circles, thread.circles ? 0 : thread.place);
+    };
+    const auto next = turn(*std::min_element(first, last, [&](auto a, auto b) { return turn(a) < turn(b); }));
+    released = std::max(released, next.first ? Released::WhoPolls : Released::Others);
+    for (; first != last; ++first) {
+      if (turn(*first) == next)
+        make_ready(*first);
+      else
+        left.push_back(*first);
+    }
+  }
+  stepping_ = std::move(left);
+  if (released == Released::Others) polls_without_progress_ = 0;
+  return released;
+}
+
+bool Block::only_polls() {
+  if (polls_without_progress_ <= ready_.size()) return false;
+  if (!stepping_.empty()) {
+    if (polls_without_step_ <= ready_.size()) return false;  // they may yet come to where the others wait
+    if (release_stepping() == Released::Others) return false;
+  }
+  return !release_converging();
+}
+
+Block::Barrier& Block::note_arrival(std::uint32_t id, std::uint32_t count) {
+  Barrier& barrier = barriers_[id % kBarriers];
+  if (barrier.expected == 0) barrier.expected = count == 0 ? grid_.threads_per_block : count;
+  ++barrier.arrived;
+  polls_without_progress_ = 0;
+  return barrier;
+}
+
+bool Block::is_complete(const Barrier& barrier) const {
+  if (barrier.expected == 0) return false;
+  // Ended threads count as arrived at a barrier of the whole block, once; named parts of a block count only who comes.
+  std::uint32_t arrived = barrier.arrived;
+  if (barrier.expected == grid_.threads_per_block && ended_ != 0) {
+    const auto has_ended = [&](const auto& arrival) {
+      return (ended_lanes_[arrival.first / kLanes] >> (arrival.first % kLanes) & 1) != 0;
+    };
+    arrived += ended_;
+    arrived -= static_cast<std::uint32_t>(std::count_if(barrier.arrivals.begin(), barrier.arrivals.end(), has_ended));
+  }
+  return arrived >= barrier.expected;
+}
+
+void Block::release(Barrier& barrier) {
+  check_barrier(barrier);
+  if (BlockRaces* const races = this->races()) {
+    if (barrier.expected == grid_.threads_per_block)
+      races->meet();
+    else
+      races->meet(barrier.waiting, barrier.arrivals);
+  }
+  const std::uint32_t all = barrier.reduced;
+  for (const std::uint32_t index : barrier.waiting) {
+    DeviceThread& thread = threads_[index];
+    const auto operation = static_cast<std::uint32_t>(thread.given);
+    thread.result = operation == 0   ? barrier.true_count
+                    : operation == 1 ? static_cast<std::uint32_t>(barrier.true_count == all)
+                                     : static_cast<std::uint32_t>(barrier.true_count != 0);
+    make_ready(index);
+  }
+  barrier = {};
+}
+
+void Block::arrive_at_barrier(const DeviceThread& thread, std::uint32_t id, std::uint32_t count) {
+  Barrier& barrier = note_arrival(id, count);
+  BlockRaces* const races = this->races();
+  barrier.arrivals.emplace_back(thread.state.linear, races != nullptr ? races->arrive() : 0);
+  if (is_complete(barrier)) release(barrier);
+}
+
+void Block::wait_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_t count) {
+  Barrier& barrier = note_arrival(id, count);
+  barrier.waiting.push_back(index_of(thread));
+  if (is_complete(barrier)) {
+    release(barrier);  // this thread too: it goes on in its turn
+    Fiber::suspend();
+  } else {
+    wait(thread, DeviceThread::Standing::AtBarrier, id);
+  }
+}
+
+std::uint32_t Block::reduce_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_t count,
+                                       std::uint32_t operation, bool predicate) {
+  Barrier& barrier = barriers_[id % kBarriers];
+  barrier.true_count += predicate ? 1 : 0;
+  ++barrier.reduced;
+  thread.given = operation;
+  wait_at_barrier(thread, id, count);
+  return static_cast<std::uint32_t>(thread.result);
+}
+
+void Block::complete(std::uint32_t warp, const Meeting& meeting) {
+  const std::uint32_t first = warp * kLanes;
+  if (meeting.operation == WarpOperation::Together) {
+    std::array<void*, kLanes> lanes{};
+    for (std::uint32_t here = meeting.arrived; here != 0; here &= here - 1) {
+      const auto lane = static_cast<std::uint32_t>(std::countr_zero(here));
+      lanes[lane] = threads_[first + lane].brought;
+    }
+    meeting.together(lanes.data());
+    return;
+  }
+  if (meeting.operation == WarpOperation::Sync && checks_ && checks_->races())
+    checks_->races()->meet_warp(first, meeting.arrived);
+  std::uint32_t votes = 0;
+  for (std::uint32_t lanes = meeting.arrived; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
+    if (threads_[first + lane].given != 0) votes |= 1u << lane;
+  }
+  for (std::uint32_t lanes = meeting.arrived; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
+    DeviceThread& thread = threads_[first + lane];
+    switch (meeting.operation) {
+      case WarpOperation::Sync:
+        thread.result = 0;
+        break;
+      case WarpOperation::All:
+        thread.result = votes == meeting.arrived;
+        break;
+      case WarpOperation::Any:
+        thread.result = votes != 0;
+        break;
+      case WarpOperation::Uniform:
+        thread.result = votes == 0 || votes == meeting.arrived;
+        break;
+      case WarpOperation::Ballot:
+        thread.result = votes;
+        break;
+      default: {
+        const int source = source_lane(meeting.operation, static_cast<int>(lane), thread.lane_operand, thread.clamp);
+        // A lane that takes no part has no value to give: undefined in PTX, 0 on GPUs and here.
+        if (source >= 0) check_source_lane(thread, static_cast<std::uint32_t>(source), meeting.arrived);
+        const bool given = source >= 0 && (meeting.arrived >> source & 1) != 0;
+        const std::uint64_t value = given         ? threads_[first + static_cast<std::uint32_t>(source)].given
+                                    : source >= 0 ? 0
+                                                  : thread.given;
+        thread.result = value | (static_cast<std::uint64_t>(source >= 0) << 32);
+      }
+    }
+  }
+}
+
+std::uint64_t Block::meet_warp(DeviceThread& thread, WarpOperation operation, std::uint32_t mask, std::uint32_t value,
+                               std::uint32_t lane_operand, std::uint32_t clamp) {
+  thread.given = value;
+  thread.lane_operand = lane_operand;
+  thread.clamp = clamp;
+  Meeting meeting;
+  meeting.operation = operation;
+  meeting.mask = mask;
+  join(thread, meeting);
+  return thread.result;
+}
+
+void Block::work_together(DeviceThread& thread, Together operation, void* mine, std::uint64_t kind,
+                          std::uint32_t mask) {
+  thread.brought = mine;
+  Meeting meeting;
+  meeting.operation = WarpOperation::Together;
+  meeting.mask = mask;
+  meeting.together = operation;
+  meeting.kind = kind;
+  join(thread, meeting);
+}
+
+bool Block::meet_warpgroup(DeviceThread& thread, Together operation, void* mine, std::uint64_t kind) {
+  const std::uint32_t number = index_of(thread) / kWarpgroupThreads;
+  if (number >= warpgroups_.size()) return false;
+  Warpgroup& group = warpgroups_[number];
+  if (group.arrived != 0 && group.kind != kind) return false;
+  polls_without_progress_ = 0;
+  thread.brought = mine;
+  group.kind = kind;
+  if (++group.arrived != kWarpgroupThreads) {
+    wait(thread, DeviceThread::Standing::AtWarpgroup, 0);
+    return true;
+  }
+  group.arrived = 0;
+  const std::uint32_t first = number * kWarpgroupThreads;
+  std::array<void*, kWarpgroupThreads> brought{};
+  for (std::uint32_t n = 0; n < kWarpgroupThreads; ++n) brought[n] = threads_[first + n].brought;
+  operation(brought.data());
+  if (BlockRaces* const races = checks_ ? checks_->races() : nullptr) {
+    // One thread may say for all that what they have read can be written.
+    std::array<std::uint32_t, kWarpgroupThreads> group_threads{};
+    std::iota(group_threads.begin(), group_threads.end(), first);
+    races->meet(group_threads, {});
+  }
+  for (std::uint32_t n = 0; n < kWarpgroupThreads; ++n) make_ready(first + n);
+  Fiber::suspend();  // goes on in order
+  return true;
+}
+
+void Block::join(DeviceThread& thread, const Meeting& meeting) {
+  const std::uint32_t warp = thread.state.linear / kLanes;
+  const std::uint32_t bit = 1u << (thread.state.linear % kLanes);
+  polls_without_progress_ = 0;
+  check_mask(thread, meeting.mask);
+  Meeting wanted = meeting;
+  wanted.mask |= bit;
+  std::vector<Meeting>& meetings = meetings_[warp];
+  auto found = std::find_if(meetings.begin(), meetings.end(),
+                            [&](const Meeting& m) { return m.is_same(wanted) && (m.arrived & bit) == 0; });
+  if (found == meetings.end()) found = meetings.insert(meetings.end(), wanted);
+  found->arrived |= bit;
+  const std::uint32_t awaited = found->mask & ~ended_lanes_[warp];
+  if ((awaited & ~found->arrived) != 0) return wait(thread, DeviceThread::Standing::AtWarp, meeting.mask);
+  const Meeting done = *found;
+  meetings.erase(found);
+  complete(warp, done);
+  for (std::uint32_t lanes = done.arrived; lanes != 0; lanes &= lanes - 1)
+    make_ready(warp * kLanes + static_cast<std::uint32_t>(std::countr_zero(lanes)));
+  Fiber::suspend();  // goes on in lane order
+}
+
+std::uint32_t Block::converge(DeviceThread& thread, std::uint32_t place) {
+  polls_without_progress_ = 0;
+  converging_.push_back(thread.state.linear);
+  wait(thread, DeviceThread::Standing::Converging, place);
+  return static_cast<std::uint32_t>(thread.result);
+}
+
+bool Block::release_converging() {
+  if (converging_.empty()) return false;
+  std::sort(converging_.begin(), converging_.end());
+  for (const std::uint32_t linear : converging_) {
+    std::uint32_t together = 0;
+    for (const std::uint32_t other : converging_)
+      if (other / kLanes == linear / kLanes && threads_[other].place == threads_[linear].place)
+        together |= 1u << (other % kLanes);
+    threads_[linear].result = together;
+  }
+  for (const std::uint32_t linear : converging_) make_ready(linear);
+  converging_.clear();
+  polls_without_progress_ = 0;
+  return true;
+}
+
+void Block::thread_ended(DeviceThread& thread) {
+  polls_without_progress_ = 0;
+  thread.standing = DeviceThread::Standing::Ended;
+  ++ended_;
+  cluster_.thread_ended(thread);
+  const std::uint32_t linear = thread.state.linear;
+  const std::uint32_t warp = linear / kLanes;
+  ended_lanes_[warp] |= 1u << (linear % kLanes);
+  for (Barrier& barrier : barriers_)
+    if (is_complete(barrier)) release(barrier);
+  std::vector<Meeting>& meetings = meetings_[warp];
+  for (auto meeting = meetings.begin(); meeting != meetings.end();) {
+    if ((meeting->mask & ~ended_lanes_[warp] & ~meeting->arrived) != 0) {
+      ++meeting;
+      continue;
+    }
+    const Meeting done = *meeting;
+    meeting = meetings.erase(meeting);
+    complete(warp, done);
+    for (std::uint32_t lanes = done.arrived; lanes != 0; lanes &= lanes - 1)
+      make_ready(warp * kLanes + static_cast<std::uint32_t>(std::countr_zero(lanes)));
+  }
+}
+
+std::string Block::standings() const {
+  std::string text;
+  for (std::uint32_t begin = 0; begin < threads_.size();) {
+    const DeviceThread& first = threads_[begin];
+    std::uint32_t end = begin + 1;
+    char line[160];
+    const std::uint32_t warp_end = std::min<std::uint32_t>((begin / kLanes + 1) * kLanes, grid_.threads_per_block);
+    while (end < warp_end && threads_[end].standing == first.standing && threads_[end].place == first.place) ++end;
+    const int length = std::snprintf(line, sizeof line, "  warp %u, lanes %u-%u: ", begin / kLanes, begin % kLanes,
+                                     (end - 1) % kLanes);
+    text.append(line, static_cast<std::size_t>(length));
+    switch (first.standing) {
+      case DeviceThread::Standing::Ended:
+        text += "ended";
+        break;
+      case DeviceThread::Standing::Ready:
+        text += "running";
+        break;
+      case DeviceThread::Standing::AtCluster:
+        text += "at the cluster's barrier";
+        break;
+      case DeviceThread::Standing::Converging:
+        text += "at activemask, line " + std::to_string(first.place >> 8);
+        break;
+      case DeviceThread::Standing::InLockstep:
+        text += "at a volatile access, line " + std::to_string(first.place >> 8);
+        break;
+      case DeviceThread::Standing::AtBarrier: {
+        const Barrier& barrier = barriers_[first.place % kBarriers];
+        text += "at barrier " + std::to_string(first.place) + " (" + std::to_string(barrier.arrived) + " of " +
+                std::to_string(barrier.expected) + " threads arrived)";
+        break;
+      }
+      case DeviceThread::Standing::AtWarpgroup:
+        text += "at wgmma (" + std::to_string(warpgroups_[begin / kWarpgroupThreads].arrived) + " of " +
+                std::to_string(kWarpgroupThreads) + " threads arrived)";
+        break;
+      case DeviceThread::Standing::AtWarp: {
+        std::snprintf(line, sizeof line, "at a warp operation with member mask 0x%08x", first.place);
+        text += line;
+        break;
+      }
+    }
+    text += '\n';
+    begin = end;
+  }
+  return text;
+}
+
+}  // namespace cucore::cpu::runtime

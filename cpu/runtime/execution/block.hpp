@@ -1,0 +1,185 @@
+// One resident block whose threads wait for each other: a fiber per device thread, with barriers and warp rendezvous.
+//
+// Threads run in ascending order until they wait; the run ends when all have ended, when nothing but polling goes on
+// (the participant then looks after other blocks), when the rest waits for other blocks of the cluster, or in a
+// deadlock, which is reported, never waited out.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cpu/abi/kernel_abi.hpp"
+#include "cpu/runtime/checker/block_checks.hpp"
+#include "cpu/runtime/execution/seeded_order.hpp"
+#include "cpu/runtime/threads/fiber.hpp"
+
+namespace cucore::cpu::runtime {
+
+struct Grid;
+
+inline constexpr std::uint32_t kBarriers = 16;
+inline constexpr std::uint32_t kLanes = 32;
+inline constexpr std::uint32_t kWarpgroupThreads = 4 * kLanes;
+
+class Block;
+class Cluster;
+
+struct DeviceThread {
+  enum class Standing : std::uint8_t {
+    Ready,
+    AtBarrier,
+    AtWarp,
+    AtWarpgroup,
+    InLockstep,
+    Converging,
+    AtCluster,
+    Ended
+  };
+
+  ThreadState state{};
+  Fiber fiber;
+  Block* block = nullptr;
+  Standing standing = Standing::Ready;
+  std::uint32_t place = 0;  ///< barrier number, or member mask
+  std::uint64_t given = 0;  ///< what it brought to the rendezvous
+  void* brought = nullptr;  ///< to work together
+  std::uint32_t lane_operand = 0, clamp = 0;
+  std::uint64_t result = 0;         ///< what it takes away
+  std::uint32_t cluster_phase = 0;  ///< of the cluster's barrier, in which it arrived last
+  std::uint32_t last_step = 0;      ///< the lockstep point where it was last
+  bool has_polled = false;          ///< since then
+  bool circles = false;             ///< it polled on its way back to where it was: others go first
+};
+
+class Block {
+ public:
+  enum class Outcome { Ended, Polling, AtCluster, Failed };
+
+  /// `windows`: the shared memory of the cluster's blocks.
+  Block(Cluster& cluster, Grid& grid, std::uint64_t index, std::byte* windows, std::uint32_t worker, StackPool& stacks);
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  Outcome run();
+  /// Some thread need not wait for other blocks.
+  bool can_run() const { return !ready_.empty() || !stepping_.empty() || !converging_.empty(); }
+
+  // Called by the services, on the fiber of `thread`.
+  void wait_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_t count);
+  void arrive_at_barrier(const DeviceThread& thread, std::uint32_t id, std::uint32_t count);
+  /// Operation 0 counts, 1 ands, 2 ors the predicates.
+  std::uint32_t reduce_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_t count, std::uint32_t operation,
+                                  bool predicate);
+  enum class WarpOperation : std::uint8_t {
+    Sync,
+    ShuffleUp,
+    ShuffleDown,
+    ShuffleXor,
+    ShuffleIndex,
+    All,
+    Any,
+    Uniform,
+    Ballot,
+    Together
+  };
+  std::uint64_t meet_warp(DeviceThread& thread, WarpOperation operation, std::uint32_t mask, std::uint32_t value,
+                          std::uint32_t lane_operand, std::uint32_t clamp);
+  /// An instruction that lanes of a warp do as one: see cucpu_warp_together.
+  using Together = void (*)(void* const* lanes);
+  void work_together(DeviceThread& thread, Together operation, void* mine, std::uint64_t kind, std::uint32_t mask);
+  /// The same of four whole warps; false if there are no four, or if others of their threads came to another
+  /// instruction.
+  bool meet_warpgroup(DeviceThread& thread, Together operation, void* mine, std::uint64_t kind);
+  void poll(DeviceThread& thread);
+  /// Waits until nobody in the block can do anything else; then lanes at one `place` go on together, of those of a warp
+  /// the ones at the lowest place. That keeps together who is converged, and who has gone another way catches up.
+  void keep_in_step(DeviceThread& thread, std::uint32_t place);
+  void wait_at_cluster(DeviceThread& thread);
+  void leave_cluster_barrier(DeviceThread& thread);
+  /// The lanes of the thread's warp that come to `place` while nobody in the block can do anything else.
+  std::uint32_t converge(DeviceThread& thread, std::uint32_t place);
+
+  Grid& grid() const { return grid_; }
+  Cluster& cluster() const { return cluster_; }
+  const BlockState& state() const { return state_; }
+  /// Null if they are not looked for.
+  BlockRaces* races() { return checks_ ? checks_->races() : nullptr; }
+  /// Where each thread stands, a line for some that stand together.
+  std::string standings() const;
+
+ private:
+  struct Barrier {
+    std::uint32_t expected = 0;  ///< 0: nobody is here
+    std::uint32_t arrived = 0;
+    std::uint32_t true_count = 0;
+    std::uint32_t reduced = 0;                                      ///< threads that brought a predicate
+    std::vector<std::uint32_t> waiting;                             ///< indices of threads
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> arrivals;  ///< without waiting: thread, and step for races
+  };
+  /// Lanes of one warp that meet for one operation over one member mask.
+  struct Meeting {
+    WarpOperation operation{};
+    std::uint32_t mask = 0;
+    Together together = nullptr;  ///< of Together, with the kind of instruction
+    std::uint64_t kind = 0;
+    std::uint32_t arrived = 0;
+
+    bool is_same(const Meeting& other) const {
+      return operation == other.operation && mask == other.mask && together == other.together && kind == other.kind;
+    }
+  };
+
+  /// Threads of four warps that wait for the rest at an instruction of all.
+  struct Warpgroup {
+    std::uint64_t kind = 0;
+    std::uint32_t arrived = 0;
+  };
+
+  Barrier& note_arrival(std::uint32_t id, std::uint32_t count);
+  std::uint32_t index_of(const DeviceThread& thread) const { return thread.state.linear; }
+  bool is_complete(const Barrier& barrier) const;
+  void release(Barrier& barrier);
+  void wait(DeviceThread& thread, DeviceThread::Standing standing, std::uint32_t place);
+  void make_ready(std::uint32_t index);
+  /// Waits until all lanes of the meeting that have not ended are there, and has it completed.
+  void join(DeviceThread& thread, const Meeting& meeting);
+  void complete(std::uint32_t warp, const Meeting& meeting);
+  void thread_ended(DeviceThread& thread);
+  enum class Released { Nobody, WhoPolls, Others };
+  Released release_stepping();
+  bool release_converging();
+  /// Whether nothing but polling goes on; who waits to go on until then, does.
+  bool only_polls();
+  // For the checker: block_sync_checks.cpp.
+  void check_barrier(const Barrier& barrier);
+  void check_deadlock(const std::string& standings);
+  void check_mask(const DeviceThread& thread, std::uint32_t mask);
+  void check_source_lane(const DeviceThread& thread, std::uint32_t source, std::uint32_t arrived);
+
+  Cluster& cluster_;
+  Grid& grid_;
+  StackPool& stacks_;
+  BlockState state_{};
+  std::unique_ptr<BlockChecks> checks_;  ///< of checked code
+  std::vector<DeviceThread> threads_;    ///< never resized after construction: fibers hold their addresses
+  std::deque<std::uint32_t> ready_;
+  std::array<Barrier, kBarriers> barriers_;
+  std::vector<std::vector<Meeting>> meetings_;  ///< by warp
+  std::vector<Warpgroup> warpgroups_;           ///< whole ones
+  std::vector<std::uint32_t> ended_lanes_;      ///< by warp
+  std::vector<std::uint32_t> stepping_;         ///< threads in keep_in_step()
+  std::vector<std::uint32_t> converging_;       ///< threads in converge(), in order of arrival
+  std::uint32_t ended_ = 0;                     ///< device threads
+  std::uint32_t at_cluster_ = 0;                ///< threads that wait at the cluster's barrier
+  SeededDraws draws_;
+  std::uint32_t polls_without_progress_ = 0;
+  std::uint32_t polls_without_step_ = 0;
+};
+
+}  // namespace cucore::cpu::runtime

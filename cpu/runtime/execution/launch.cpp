@@ -1,0 +1,239 @@
+// From a launch call to a grid on a stream: see launch.hpp.
+#include "cpu/runtime/execution/launch.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <limits>
+
+#include "cpu/runtime/checker/check_services.hpp"
+#include "cpu/runtime/execution/workers.hpp"
+#include "cpu/runtime/grid/grid.hpp"
+#include "cpu/runtime/loading/module.hpp"
+#include "cpu/runtime/objects/context.hpp"
+#include "cpu/runtime/objects/device.hpp"
+#include "cpu/runtime/objects/stream.hpp"
+#include "cpu/runtime/process/process.hpp"
+#include "cpu/runtime/texture/resource_epoch.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+/// What the services and generated code need of a device thread's stack beyond its own variables.
+constexpr std::size_t kStackBase = 64 * 1024;
+/// The shared windows of a cluster's blocks start at multiples of this: bulk copies swizzle within it.
+constexpr std::uint32_t kClusterStep = 1024;
+/// Words of a cooperative grid's barrier workspace.
+constexpr std::size_t kWorkspaceWords = 64;
+
+std::atomic<std::uint64_t> next_grid_id{1};
+
+CUresult check_shape(const KernelDescription& kernel, const LaunchRequest& request) {
+  constexpr std::uint32_t kMaxGrid[3] = {std::numeric_limits<std::int32_t>::max(), 65535, 65535};
+  constexpr std::uint32_t kMaxBlock[3] = {1024, 1024, 64};
+  std::uint64_t threads = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (request.grid[axis] == 0 || request.grid[axis] > kMaxGrid[axis]) return CUDA_ERROR_INVALID_VALUE;
+    if (request.block[axis] == 0 || request.block[axis] > kMaxBlock[axis]) return CUDA_ERROR_INVALID_VALUE;
+    if (kernel.required[axis] != 0 && request.block[axis] != kernel.required[axis]) return CUDA_ERROR_INVALID_VALUE;
+    threads *= request.block[axis];
+  }
+  return threads > std::min<std::uint64_t>(kMaxThreadsPerBlock, kernel.max_threads) ? CUDA_ERROR_INVALID_VALUE
+                                                                                    : CUDA_SUCCESS;
+}
+
+/// `extra`: pairs of a key and a value, up to CU_LAUNCH_PARAM_END.
+CUresult copy_buffer(const KernelDescription& kernel, void** extra, std::byte* out) {
+  const void* buffer = nullptr;
+  const std::size_t* size = nullptr;
+  constexpr int kMostPairs = 8;
+  for (int pair = 0; extra[2 * pair] != CU_LAUNCH_PARAM_END; ++pair) {
+    if (pair == kMostPairs) return CUDA_ERROR_INVALID_VALUE;
+    if (extra[2 * pair] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+      buffer = extra[2 * pair + 1];
+    else if (extra[2 * pair] == CU_LAUNCH_PARAM_BUFFER_SIZE)
+      size = static_cast<const std::size_t*>(extra[2 * pair + 1]);
+    else
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (kernel.parameter_bytes == 0) return CUDA_SUCCESS;
+  if (!buffer || !size || *size < kernel.parameter_bytes) return CUDA_ERROR_INVALID_VALUE;
+  std::memcpy(out, buffer, kernel.parameter_bytes);
+  return CUDA_SUCCESS;
+}
+
+CUresult copy_parameters(const KernelDescription& kernel, const LaunchRequest& request, std::byte* out) {
+  if (request.packed) {
+    std::copy_n(request.packed, kernel.parameter_bytes, out);
+    return CUDA_SUCCESS;
+  }
+  if (request.parameters && request.extra) return CUDA_ERROR_INVALID_VALUE;
+  if (request.extra) return copy_buffer(kernel, request.extra, out);
+  if (kernel.parameters.empty()) return CUDA_SUCCESS;
+  if (!request.parameters) return CUDA_ERROR_INVALID_VALUE;
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const Parameter& parameter = kernel.parameters[i];
+    if (!request.parameters[i]) return CUDA_ERROR_INVALID_VALUE;
+    std::memcpy(out + parameter.offset, request.parameters[i], parameter.size);
+  }
+  return CUDA_SUCCESS;
+}
+
+/// The cluster that a launch has: 1, 1, 1 without one. `is_explicit`: kernel or launch name it.
+CUresult find_cluster(const Function& function, const LaunchRequest& request, std::uint32_t (&cluster)[3],
+                      bool* is_explicit) {
+  const ClusterLimits limits = function.cluster_limits();
+  const bool is_required = limits.required[0] != 0 || limits.required[1] != 0 || limits.required[2] != 0;
+  const bool is_given = request.cluster[0] != 0;
+  if (!is_given && !is_required && limits.must_be_given) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  *is_explicit = is_given || is_required;
+  std::uint64_t size = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (is_given && is_required && request.cluster[axis] != limits.required[axis])
+      return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    cluster[axis] = is_given ? request.cluster[axis] : is_required ? limits.required[axis] : 1;
+    size *= cluster[axis];
+    if (size == 0 || size > limits.largest) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  }
+  if (size > 1 && function.module().context().device().capability() < kLeastForClusters)
+    return CUDA_ERROR_NOT_SUPPORTED;
+  for (int axis = 0; axis < 3; ++axis)
+    if (request.grid[axis] % cluster[axis] != 0) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  return CUDA_SUCCESS;
+}
+
+class Launch final : public Work {
+ public:
+  Launch() : Work(Runner::Anyone) {}
+  void run(CUresult error) override {
+    if (error != CUDA_SUCCESS) return;
+    run_grid(grid);
+    checker::finish(grid);
+  }
+  Grid grid;
+};
+
+/// Everything about a grid that is known before its turn comes.
+CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest& request, Grid& grid) {
+  const KernelDescription& kernel = function->description();
+  if (const CUresult result = check_launch(*function, request); result != CUDA_SUCCESS) return result;
+  std::uint32_t cluster[3];
+  bool is_explicit = false;
+  if (const CUresult result = find_cluster(*function, request, cluster, &is_explicit); result != CUDA_SUCCESS)
+    return result;
+  grid.params.resize((kernel.parameter_bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
+  auto* const params = reinterpret_cast<std::byte*>(grid.params.data());
+  if (const CUresult result = copy_parameters(kernel, request, params); result != CUDA_SUCCESS) return result;
+
+  Context& context = function->module().context();
+  grid.context = &context;
+  grid.kernel = &kernel.name;
+  grid.keeps_alive = function;
+  grid.ptx = function->module().program().ptx.get();
+  grid.threads_per_block = request.block[0] * request.block[1] * request.block[2];
+  grid.block_count = std::uint64_t{request.grid[0]} * request.grid[1] * request.grid[2];
+  grid.most_resident =
+      static_cast<std::uint32_t>(function->max_active_blocks(grid.threads_per_block, request.dynamic_shared));
+  grid.is_cooperative = request.cooperative;
+  grid.pace = &function->pace();
+  if (request.cooperative) grid.workspace.assign(kWorkspaceWords, 0);
+  if (const CUresult result = function->code(request.block, thread_count(request), &grid.code); result != CUDA_SUCCESS)
+    return result;
+  const codegen::KernelInfo& info = grid.code->info;
+  grid.stack_bytes =
+      kStackBase + 2 * std::size_t{info.local_bytes} + std::size_t{info.frame_bytes} + 4 * context.stack_limit();
+
+  LaunchState& state = grid.state;
+  state.params = params;
+  std::memcpy(state.grid, request.grid, sizeof state.grid);
+  std::memcpy(state.block, request.block, sizeof state.block);
+  state.dynamic_shared = request.dynamic_shared;
+  state.total_shared = info.static_shared + request.dynamic_shared;
+  state.grid_id = next_grid_id.fetch_add(1, std::memory_order_relaxed);
+  state.grid_workspace = reinterpret_cast<std::uintptr_t>(grid.workspace.data());
+  state.multiprocessors = worker_count();
+  state.runtime = &grid;
+  std::memcpy(state.cluster, cluster, sizeof state.cluster);
+  state.cluster_size = cluster[0] * cluster[1] * cluster[2];
+  state.cluster_stride = (state.total_shared / kClusterStep + 1) * kClusterStep;
+  state.names_clusters = is_explicit ? 1 : 0;
+  state.checks = check_table();
+  if (checker::checks(check_class::kRace)) grid.races = std::make_unique<LaunchRaces>();
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult check_launch(Function& function, const LaunchRequest& request) {
+  if (const CUresult result = check_shape(function.description(), request); result != CUDA_SUCCESS) return result;
+  if (request.dynamic_shared > function.max_dynamic_shared()) return CUDA_ERROR_INVALID_VALUE;
+  if (!request.cooperative) return CUDA_SUCCESS;
+  const std::uint64_t blocks = std::uint64_t{request.grid[0]} * request.grid[1] * request.grid[2];
+  const int resident =
+      function.max_active_blocks(request.block[0] * request.block[1] * request.block[2], request.dynamic_shared);
+  return blocks > static_cast<std::uint64_t>(resident) * worker_count() ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+                                                                        : CUDA_SUCCESS;
+}
+
+std::uint64_t thread_count(const LaunchRequest& request) {
+  std::uint64_t threads = 1;
+  for (int axis = 0; axis < 3; ++axis) threads *= std::uint64_t{request.grid[axis]} * request.block[axis];
+  return threads;
+}
+
+void apply(const CUlaunchAttribute& attribute, LaunchRequest* request) {
+  if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) request->cooperative = attribute.value.cooperative != 0;
+  if (attribute.id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) return;
+  request->cluster[0] = attribute.value.clusterDim.x;
+  request->cluster[1] = attribute.value.clusterDim.y;
+  request->cluster[2] = attribute.value.clusterDim.z;
+}
+
+LaunchRequest request_of(const CUlaunchConfig& config, void** parameters, void** extra) {
+  LaunchRequest request{{config.gridDimX, config.gridDimY, config.gridDimZ},
+                        {config.blockDimX, config.blockDimY, config.blockDimZ},
+                        config.sharedMemBytes,
+                        false,
+                        parameters,
+                        extra};
+  for (unsigned int i = 0; i < config.numAttrs; ++i) apply(config.attrs[i], &request);
+  return request;
+}
+
+CUresult check_cluster(const Function& function, const LaunchRequest& request, std::uint32_t* size) {
+  std::uint32_t cluster[3] = {};
+  bool is_explicit = false;
+  const CUresult result = find_cluster(function, request, cluster, &is_explicit);
+  if (size) *size = cluster[0] * cluster[1] * cluster[2];
+  return result;
+}
+
+CUresult pack_parameters(const Function& function, const LaunchRequest& request, std::byte* out) {
+  return copy_parameters(function.description(), request, out);
+}
+
+CUresult run_now(const std::shared_ptr<Function>& function, const LaunchRequest& request,
+                 const std::shared_ptr<const ResourceEpoch>& epoch) {
+  Grid grid;
+  grid.resources.epoch = epoch;
+  const CUresult result = prepare(function, request, grid);
+  if (result != CUDA_SUCCESS) return result;
+  run_grid(grid);
+  checker::finish(grid);
+  return result;
+}
+
+CUresult launch(const std::shared_ptr<Function>& function, const LaunchRequest& request, Stream& stream) {
+  if (&function->module().context() != &stream.context().home()) return CUDA_ERROR_INVALID_HANDLE;
+  auto work = std::make_unique<Launch>();
+  work->grid.resources.epoch = ResourceEpoch::current();
+  if (const CUresult result = prepare(function, request, work->grid); result != CUDA_SUCCESS) return result;
+  if (runs_alone(work->grid)) work->runner = Work::Runner::Briefly;
+  const std::uint64_t number = stream.enqueue(std::move(work));
+  if (!launches_block()) return CUDA_SUCCESS;
+  stream.wait_for(number);
+  return stream.context().error();
+}
+
+}  // namespace cucore::cpu::runtime

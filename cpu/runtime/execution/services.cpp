@@ -1,0 +1,167 @@
+// The services that generated code calls (cpu/abi/kernel_abi.hpp), on the fiber of the calling device thread.
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "cpu/abi/kernel_abi.hpp"
+#include "cpu/runtime/execution/block.hpp"
+#include "cpu/runtime/execution/cluster.hpp"
+#include "cpu/runtime/execution/device_printf.hpp"
+#include "cpu/runtime/grid/fault_reports.hpp"
+#include "cpu/runtime/grid/grid.hpp"
+#include "cpu/runtime/objects/context.hpp"
+
+namespace cucore::cpu {
+
+namespace {
+
+using runtime::Block;
+using runtime::DeviceThread;
+using runtime::Fiber;
+using runtime::Grid;
+
+/// Null in a plain loop, where no thread waits for another.
+DeviceThread* fiber_of(ThreadState* thread) { return static_cast<DeviceThread*>(thread->runtime); }
+
+Grid& grid_of(ThreadState* thread) { return *static_cast<Grid*>(thread->block->launch->runtime); }
+
+/// The thread, and the instruction before the one that a service returns to.
+std::string place_of(ThreadState* thread, const void* return_address) {
+  const Grid& grid = grid_of(thread);
+  return runtime::whereabouts(grid, *thread->block, thread) +
+         runtime::place_in_words(grid, reinterpret_cast<std::uintptr_t>(return_address) - 1);
+}
+
+/// A block of one thread in a plain loop meets itself at once.
+std::uint64_t meet(ThreadState* thread, Block::WarpOperation operation, std::uint32_t mask, std::uint32_t value,
+                   std::uint32_t lane, std::uint32_t clamp) {
+  DeviceThread* const fiber = fiber_of(thread);
+  return fiber ? fiber->block->meet_warp(*fiber, operation, mask, value, lane, clamp) : value;
+}
+
+}  // namespace
+
+extern "C" {
+
+void cucpu_barrier(ThreadState* thread, std::uint32_t id, std::uint32_t count) {
+  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->wait_at_barrier(*fiber, id, count);
+}
+
+void cucpu_barrier_arrive(ThreadState* thread, std::uint32_t id, std::uint32_t count) {
+  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->arrive_at_barrier(*fiber, id, count);
+}
+
+std::uint32_t cucpu_barrier_reduce(ThreadState* thread, std::uint32_t id, std::uint32_t count, std::uint32_t op,
+                                   std::uint32_t predicate) {
+  DeviceThread* const fiber = fiber_of(thread);
+  return fiber ? fiber->block->reduce_at_barrier(*fiber, id, count, op, predicate != 0) : (predicate != 0);
+}
+
+void cucpu_warp_sync(ThreadState* thread, std::uint32_t mask) {
+  meet(thread, Block::WarpOperation::Sync, mask, 0, 0, 0);
+}
+
+std::uint64_t cucpu_shuffle(ThreadState* thread, std::uint32_t mode, std::uint32_t value, std::uint32_t lane,
+                            std::uint32_t clamp, std::uint32_t mask) {
+  constexpr Block::WarpOperation kModes[] = {Block::WarpOperation::ShuffleUp, Block::WarpOperation::ShuffleDown,
+                                             Block::WarpOperation::ShuffleXor, Block::WarpOperation::ShuffleIndex};
+  return meet(thread, kModes[mode & 3], mask, value, lane, clamp);
+}
+
+std::uint32_t cucpu_vote(ThreadState* thread, std::uint32_t mode, std::uint32_t predicate, std::uint32_t mask) {
+  constexpr Block::WarpOperation kModes[] = {Block::WarpOperation::All, Block::WarpOperation::Any,
+                                             Block::WarpOperation::Uniform, Block::WarpOperation::Ballot};
+  return static_cast<std::uint32_t>(meet(thread, kModes[mode & 3], mask, predicate != 0, 0, 0));
+}
+
+void cucpu_lockstep(ThreadState* thread, std::uint32_t place) {
+  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->keep_in_step(*fiber, place);
+}
+
+std::uint32_t cucpu_activemask(ThreadState* thread, std::uint32_t place) {
+  DeviceThread* const fiber = fiber_of(thread);
+  return fiber ? fiber->block->converge(*fiber, place) : 1u << (thread->linear % runtime::kLanes);
+}
+
+void cucpu_warp_together(ThreadState* thread, void (*operation)(void* const* lanes), void* mine, std::uint64_t kind,
+                         std::uint32_t mask) {
+  if (DeviceThread* const fiber = fiber_of(thread))
+    return fiber->block->work_together(*fiber, operation, mine, kind, mask);
+  void* lanes[runtime::kLanes] = {};
+  lanes[thread->linear % runtime::kLanes] = mine;
+  operation(lanes);
+}
+
+void cucpu_warpgroup_together(ThreadState* thread, void (*operation)(void* const* threads), void* mine,
+                              std::uint64_t kind) {
+  DeviceThread* const fiber = fiber_of(thread);
+  if (fiber == nullptr || !fiber->block->meet_warpgroup(*fiber, operation, mine, kind))
+    cucpu_fault(thread, KernelFault::IllegalInstruction,
+                "wgmma needs four whole warps, all of whose threads come to the same instruction");
+}
+
+void cucpu_cluster_arrive(ThreadState* thread) {
+  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->cluster().arrive(*fiber);
+}
+
+void cucpu_cluster_wait(ThreadState* thread) {
+  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->cluster().wait(*fiber);
+}
+
+void cucpu_yield(ThreadState* thread) {
+  if (grid_of(thread).is_abandoned()) Fiber::finish();
+  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->poll(*fiber);
+}
+
+void cucpu_nanosleep(ThreadState* thread, std::uint32_t nanoseconds) {
+  // The wait is a hint; others run meanwhile. In a plain loop there are no others.
+  (void)nanoseconds;
+  cucpu_yield(thread);
+}
+
+std::int32_t cucpu_vprintf(ThreadState* thread, const char* format, const void* arguments) {
+  return runtime::device_printf(grid_of(thread).context->printf_buffer, format, arguments);
+}
+
+void cucpu_assertfail(ThreadState* thread, const char* message, const char* file, std::uint32_t line,
+                      const char* function, std::uint64_t char_size) {
+  (void)char_size;  // always 1: wide assertions do not exist on the device
+  const std::uint32_t* const b = thread->block->block_id;
+  const std::uint32_t* const t = thread->thread_id;
+  std::fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+               file ? file : "unknown", line, function ? function : "unknown", b[0], b[1], b[2], t[0], t[1], t[2],
+               message ? message : "");
+  grid_of(thread).fail(CUDA_ERROR_ASSERT, place_of(thread, __builtin_return_address(0)) + ": assertion `" +
+                                              (message ? message : "") + "` failed");
+  Fiber::finish();
+}
+
+void cucpu_trap(ThreadState* thread) {
+  grid_of(thread).fail(CUDA_ERROR_LAUNCH_FAILED, place_of(thread, __builtin_return_address(0)) + ": trap");
+  Fiber::finish();
+}
+
+void cucpu_fault(ThreadState* thread, KernelFault fault, const char* what) {
+  const bool is_illegal = fault == KernelFault::IllegalInstruction;
+  grid_of(thread).fail(is_illegal ? CUDA_ERROR_ILLEGAL_INSTRUCTION : CUDA_ERROR_MISALIGNED_ADDRESS,
+                       place_of(thread, __builtin_return_address(0)) + ": " + what);
+  Fiber::finish();
+}
+
+std::uint64_t cucpu_stack_end() {
+  const runtime::FiberStack& stack = Fiber::current()->stack();
+  return reinterpret_cast<std::uintptr_t>(stack.low + stack.size);
+}
+
+std::uint64_t cucpu_globaltimer() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // extern "C"
+
+}  // namespace cucore::cpu

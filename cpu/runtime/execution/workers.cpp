@@ -1,0 +1,202 @@
+// The pool of threads that run grids: see workers.hpp. Helpers spin briefly between grids, then park.
+#include "cpu/runtime/execution/workers.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <system_error>
+#include <vector>
+
+#include "cpu/runtime/grid/grid.hpp"
+#include "cpu/runtime/objects/device.hpp"
+#include "cpu/runtime/objects/stream.hpp"
+#include "cpu/runtime/threads/faults.hpp"
+#include "cpu/runtime/threads/placement.hpp"
+#include "cpu/runtime/threads/threads.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Picoseconds = std::chrono::duration<std::uint64_t, std::pico>;
+
+/// A grid with at most this many threads in all runs on one thread.
+constexpr std::uint64_t kTinyThreads = 2048;
+
+/// So does a larger one that will be done, as its kernel went last, before a sleeping thread could be of use. One that
+/// turns out to take twice as long gets helpers then.
+constexpr std::chrono::microseconds kBrief{5};
+/// Parts in which such a grid is run: the clock is looked at between them.
+constexpr std::uint64_t kParts = 16;
+
+/// A helper that was woken and has not come after this time waits for the processor of another one of us, most likely.
+constexpr std::chrono::microseconds kLate{60};
+
+struct Helper {
+  pid_t thread;
+  int processor = kNowhere;  ///< where it took up its job; kNowhere while it is parked
+};
+
+struct Job {
+  Grid* grid;
+  int processor;                         ///< of the thread that launched it
+  std::atomic<unsigned int> helpers{0};  ///< inside run_blocks now
+};
+
+struct Pool {
+  std::mutex mutex;
+  std::condition_variable work;
+  std::condition_variable left;
+  std::vector<Job*> jobs;
+  std::vector<Helper*> helpers;
+  std::atomic<std::uint64_t> posted{0};
+  unsigned int started = 0;
+};
+
+Pool& pool() {
+  static auto* instance = new Pool;  // its threads run until the process ends
+  return *instance;
+}
+
+std::uint64_t thread_count(const Grid& grid) { return grid.block_count * grid.threads_per_block; }
+
+bool is_tiny(const Grid& grid) {
+  return grid.block_count == 1 || (thread_count(grid) <= kTinyThreads && !grid.is_cooperative);
+}
+
+bool is_brief(const Grid& grid) {
+  const std::uint64_t pace = grid.pace->load(std::memory_order_relaxed);
+  return pace != 0 && thread_count(grid) <= Picoseconds(kBrief).count() / pace && !grid.is_cooperative &&
+         !grid.code->info.needs_fibers;
+}
+
+/// Consecutive blocks taken at once: few enough to balance, many enough that the counter costs nothing.
+std::uint64_t shared_chunk(const Grid& grid) { return std::clamp<std::uint64_t>(grid.block_count / 64, 1, 256); }
+
+/// Where threads run grids now. With the pool's mutex held.
+ProcessorSet processors_in_use(const Pool& self, const Helper* but = nullptr) {
+  ProcessorSet used;
+  for (const Job* job : self.jobs) used.add(job->processor);
+  for (const Helper* helper : self.helpers)
+    if (helper != but) used.add(helper->processor);
+  return used;
+}
+
+/// The scheduler may queue a woken helper behind the very thread that woke it and leave another processor idle, which
+/// then lasts for many grids.
+void spread_late_helpers(Pool& self) {
+  const std::lock_guard lock(self.mutex);
+  for (const Helper* helper : self.helpers)
+    if (helper->processor == kNowhere) move_off(helper->thread, processors_in_use(self));
+}
+
+/// Runs the caller's share of a grid and notes the kernel's pace. `helpers`: were woken for it.
+void run_share(Grid& grid, std::uint64_t chunk, Clock::time_point begin, Clock::time_point until,
+               Pool* helpers = nullptr) {
+  std::uint64_t taken = 0;
+  if (helpers) {
+    taken = run_blocks(grid, 0, chunk, begin + kLate);
+    if (grid.next_block.load(std::memory_order_relaxed) < grid.block_count) spread_late_helpers(*helpers);
+  }
+  taken += run_blocks(grid, 0, chunk, until);
+  if (taken == 0 || grid.is_abandoned()) return;
+  const Picoseconds time = Clock::now() - begin;
+  grid.pace->store(std::max<std::uint64_t>(1, time.count() / (taken * grid.threads_per_block)),
+                   std::memory_order_relaxed);
+}
+
+Job* unfinished_job(const Pool& self) {
+  for (Job* job : self.jobs)
+    if (job->grid->next_block.load(std::memory_order_relaxed) < job->grid->block_count) return job;
+  return nullptr;
+}
+
+/// For the calling helper, which is about to run: on a processor of its own, if there is one.
+void take_place(const Pool& self, Helper& me) {
+  me.processor = this_processor();
+  const ProcessorSet others = processors_in_use(self, &me);
+  if (!others.has(me.processor)) return;
+  move_off(me.thread, others);
+  me.processor = this_processor();
+}
+
+void help() {
+  const FaultGuardedThread guarded;
+  static std::atomic<std::uint32_t> next_number{1};
+  const std::uint32_t number = next_number.fetch_add(1);
+  Pool& self = pool();
+  Helper me{.thread = this_thread()};
+  std::unique_lock lock(self.mutex);
+  self.helpers.push_back(&me);
+  take_place(self, me);
+  for (;;) {
+    Job* const job = unfinished_job(self);
+    if (!job) {
+      const std::uint64_t seen = self.posted.load();
+      lock.unlock();
+      for (Backoff backoff; self.posted.load(std::memory_order_relaxed) == seen && backoff.pause();) {
+      }
+      lock.lock();
+      me.processor = kNowhere;
+      self.work.wait(lock, [&] { return unfinished_job(self) != nullptr; });
+      take_place(self, me);
+      continue;
+    }
+    ++job->helpers;
+    lock.unlock();
+    run_blocks(*job->grid, number, shared_chunk(*job->grid));
+    lock.lock();
+    if (--job->helpers == 0) self.left.notify_all();
+  }
+}
+
+}  // namespace
+
+bool runs_alone(const Grid& grid) { return is_tiny(grid) || is_brief(grid); }
+
+void run_grid(Grid& grid) {
+  const unsigned int helpers = worker_count() - 1;
+  if (helpers == 0 || checker::seed() || is_tiny(grid)) {
+    run_blocks(grid, 0, grid.block_count);
+    return;
+  }
+  if (is_brief(grid)) {
+    const Clock::time_point now = Clock::now();
+    run_share(grid, (grid.block_count + kParts - 1) / kParts, now, now + 2 * kBrief);
+    if (grid.next_block.load(std::memory_order_relaxed) >= grid.block_count || grid.is_abandoned()) return;
+  }
+  Pool& self = pool();
+  Job job{&grid, this_processor()};
+  {
+    const std::lock_guard lock(self.mutex);
+    try {
+      for (; self.started < helpers; ++self.started) start_thread(help);
+    } catch (const std::system_error&) {
+      // With fewer helpers it takes longer.
+    }
+    self.jobs.push_back(&job);
+    self.posted.fetch_add(1);
+  }
+  const bool needs_all = grid.block_count > helpers;
+  if (needs_all)
+    self.work.notify_all();
+  else
+    for (std::uint64_t i = 1; i < grid.block_count; ++i) self.work.notify_one();
+  run_share(grid, shared_chunk(grid), Clock::now(), Clock::time_point::max(), needs_all ? &self : nullptr);
+  const auto has_no_helpers = [&] { return job.helpers.load() == 0; };
+  {
+    const std::lock_guard lock(self.mutex);
+    std::erase(self.jobs, &job);  // nobody comes now
+  }
+  for (Backoff backoff; !has_no_helpers() && backoff.pause();) {
+  }
+  if (has_no_helpers()) return;
+  std::unique_lock lock(self.mutex);
+  self.left.wait(lock, has_no_helpers);
+}
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,83 @@
+// Stream capture: work given to a capturing stream becomes nodes of a graph. Streams join a capture by waiting for an
+// event recorded in it. Callers hold graph_mutex().
+#pragma once
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "cpu/runtime/graph/graph.hpp"
+
+namespace cucore::cpu::runtime {
+
+class Event;
+class Stream;
+
+class Capture : public std::enable_shared_from_this<Capture> {
+ public:
+  using Nodes = std::vector<std::shared_ptr<GraphNode>>;
+
+  Capture(Stream& origin, CUstreamCaptureMode mode, std::shared_ptr<Graph> graph);
+
+  std::uint64_t id() const { return id_; }
+  Graph& graph() const { return *graph_; }
+  bool is_valid() const { return is_valid_; }
+  void invalidate() { is_valid_ = false; }
+
+  static CUresult begin(Stream& stream, CUstreamCaptureMode mode, std::shared_ptr<Graph> graph,
+                        const Nodes& dependencies);
+  static CUresult end(Stream& stream, CUgraph* graph);
+
+  /// The node becomes what later work of `stream` depends on.
+  CUresult add(Stream& stream, CUgraphNodeParams& parameters, std::span<const CUlaunchAttribute> attributes = {});
+  CUresult record(Stream& stream, Event& event);
+  /// `stream` waits for an event of a capture, which it joins if it captures nothing yet.
+  static CUresult wait(Stream& stream, const Event& event);
+
+  /// What the next node of `stream` will depend on, as arrays that live until that changes.
+  const std::vector<CUgraphNode>& dependencies(Stream& stream);
+  CUresult set_dependencies(Stream& stream, std::span<const CUgraphNode> nodes, bool adds);
+  /// The stream goes away in the middle of it: fatal for the origin, and for others unless the origin waits for them.
+  void abandon(Stream& stream);
+
+ private:
+  void join(Stream& stream, const Nodes& nodes);
+  bool is_joined() const;
+  void finish();
+  friend CUresult check_unsafe_call();
+  friend CUresult check_legacy_use(const Stream& legacy);
+
+  const std::uint64_t id_;
+  Stream* const origin_;
+  const CUstreamCaptureMode mode_;
+  const std::thread::id thread_;
+  const std::shared_ptr<Graph> graph_;
+  bool is_valid_ = true;
+  std::map<Stream*, Nodes> heads_;  ///< what each stream's next node depends on
+  Nodes left_;                      ///< heads of streams that were destroyed meanwhile
+  std::vector<CUgraphNode> listed_;
+};
+
+/// Whether there is any capture at all: one load, for calls that a capture may forbid.
+bool is_anything_capturing();
+/// STREAM_CAPTURE_UNSUPPORTED (and captures it would break are invalid) if this thread may not make a call that could
+/// wait for a capture: cuMemAlloc, for example.
+CUresult check_unsafe_call();
+/// STREAM_CAPTURE_IMPLICIT if the legacy stream is used while a stream that synchronises with it captures.
+CUresult check_legacy_use(const Stream& legacy);
+/// What stands in the way of using a stream now: the legacy rule, or an invalid capture of its own.
+CUresult check_stream_use(const Stream& stream);
+/// The answer to a call that a capturing stream cannot take: STREAM_CAPTURE_UNSUPPORTED, and the capture is invalid.
+CUresult refuse_capture(Stream& stream);
+/// The call becomes a node of the stream's capture.
+CUresult capture_node(Stream& stream, CUgraphNodeParams& parameters,
+                      std::span<const CUlaunchAttribute> attributes = {});
+CUstreamCaptureMode exchange_capture_mode(CUstreamCaptureMode mode);
+
+}  // namespace cucore::cpu::runtime

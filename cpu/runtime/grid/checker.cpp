@@ -1,0 +1,188 @@
+// Settings and reports: see checker.hpp.
+#include "cpu/runtime/grid/checker.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "cpu/ptx/ast.hpp"
+#include "cpu/runtime/grid/fault_reports.hpp"
+#include "cpu/runtime/grid/grid.hpp"
+#include "cpu/runtime/objects/context.hpp"
+#include "cpu/runtime/process/process.hpp"
+#include "cpu/runtime/process/settings.hpp"
+
+namespace cucore::cpu::runtime::checker {
+
+namespace {
+
+constexpr std::uint64_t kDefaultLimit = 100;
+
+std::atomic<std::uint64_t> errors{0};  ///< different ones
+std::atomic<std::uint64_t> printed{0};
+
+/// What CUCORE_CPU_CHECK may name.
+constexpr std::pair<std::string_view, std::uint32_t> kClasses[] = {
+    {"memory", check_class::kMemory},
+    {"race", check_class::kRace},
+    {"init", check_class::kInit},
+    {"sync", check_class::kSync},
+    {"all", check_class::kMemory | check_class::kRace | check_class::kInit | check_class::kSync},
+    {"0", 0},
+    {"", 0}};
+
+std::uint32_t classes_from_environment() {
+  const std::string text = setting(Setting::check).value_or("");
+  std::string_view rest = text;
+  std::uint32_t found = 0;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    const std::string_view word = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const auto* const named =
+        std::find_if(std::begin(kClasses), std::end(kClasses), [&](const auto& known) { return known.first == word; });
+    if (named != std::end(kClasses))
+      found |= named->second;
+    else
+      std::fprintf(stderr,
+                   "cucore CPU device: CUCORE_CPU_CHECK: there is no class '%.*s': memory, race, init, sync, all\n",
+                   static_cast<int>(word.size()), word.data());
+  }
+  return found;
+}
+
+std::optional<std::uint64_t> number(Setting which) {
+  const std::string text = setting(which).value_or("");
+  if (text.empty()) return std::nullopt;
+  char* end = nullptr;
+  const std::uint64_t value = std::strtoull(text.c_str(), &end, 0);
+  if (*end == '\0') return value;
+  std::fprintf(stderr, "cucore CPU device: %s: '%s' is no number\n", variable_of(which), text.c_str());
+  return std::nullopt;
+}
+
+std::uint64_t limit() {
+  static const std::uint64_t most = number(Setting::check_limit).value_or(kDefaultLimit);
+  return most;
+}
+
+/// CUCORE_CPU_CHECK_CONTINUE=1: the context gets no error.
+bool continues() {
+  static const bool value = number(Setting::check_continue).value_or(0) != 0;
+  return value;
+}
+
+const ptx::Instruction* find_instruction(const ptx::Module& module, std::uint32_t line) {
+  for (const ptx::Function& function : module.functions) {
+    const auto found =
+        std::lower_bound(function.body.begin(), function.body.end(), line,
+                         [](const ptx::Instruction& i, std::uint32_t wanted) { return i.position.line < wanted; });
+    if (found != function.body.end() && found->position.line == line) return &*found;
+  }
+  return nullptr;
+}
+
+std::string text_of(const Grid& grid, const Finding& finding) {
+  std::string text = "========= " + finding.headline + "\n";
+  text += "=========     in kernel " + *grid.kernel;
+  if (finding.line != 0) text += " at " + place_of(grid, finding.line);
+  text += "\n=========     by ";
+  if (finding.names_thread) text += "thread " + spelt(finding.thread) + " in ";
+  text += "block " + spelt(finding.block);
+  if (finding.count > 1) text += ", the first of " + std::to_string(finding.count);
+  text += '\n';
+  for (const std::string& detail : finding.details) text += "=========     " + detail + "\n";
+  return text + "=========\n";
+}
+
+}  // namespace
+
+std::uint32_t classes() {
+  static const std::uint32_t value = classes_from_environment();
+  return value;
+}
+
+bool reports_lockstep() {
+  static const bool value = number(Setting::check_lockstep).value_or(1) != 0;
+  return value;
+}
+
+std::optional<std::uint64_t> seed() {
+  static const std::optional<std::uint64_t> value = number(Setting::check_seed);
+  return value;
+}
+
+Finding* Findings::find(std::uint32_t line, std::string_view headline) {
+  const auto found = std::find_if(findings_.begin(), findings_.end(), [&](const Finding& known) {
+    return known.line == line && known.headline == headline;
+  });
+  return found != findings_.end() ? &*found : nullptr;
+}
+
+bool Findings::count_another(std::uint32_t line, std::string_view headline) {
+  const std::lock_guard lock(mutex_);
+  Finding* const known = find(line, headline);
+  if (known) ++known->count;
+  return known != nullptr;
+}
+
+void Findings::add(Finding finding) {
+  const std::lock_guard lock(mutex_);
+  if (Finding* const known = find(finding.line, finding.headline))
+    ++known->count;
+  else
+    findings_.push_back(std::move(finding));
+}
+
+std::vector<Finding> Findings::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(findings_, {});
+}
+
+void add(Grid& grid, const BlockState& block, const ThreadState* thread, Finding finding) {
+  std::copy_n(block.block_id, 3, finding.block);
+  finding.names_thread = thread != nullptr;
+  if (thread) std::copy_n(thread->thread_id, 3, finding.thread);
+  grid.findings.add(std::move(finding));
+}
+
+std::string place_of(const Grid& grid, std::uint32_t line) {
+  std::string text = "PTX line " + std::to_string(line);
+  const ptx::Instruction* const instruction = find_instruction(*grid.ptx, line);
+  if (!instruction) return text;
+  text += ": " + std::string(instruction->spelt);
+  const ptx::SourceLine& source = instruction->source;
+  if (source.file == 0 || source.file >= grid.ptx->files.size()) return text;
+  return grid.ptx->files[source.file] + ":" + std::to_string(source.line) + " (" + text + ")";
+}
+
+void finish(Grid& grid) {
+  if (classes() == 0) return;
+  const std::vector<Finding> findings = grid.findings.take();
+  CUresult error = CUDA_SUCCESS;
+  for (const Finding& finding : findings) {
+    errors.fetch_add(1);
+    const std::string text = text_of(grid, finding);
+    if (printed.fetch_add(1) < limit()) std::fputs(text.c_str(), stderr);
+    if (error == CUDA_SUCCESS && finding.error != CUDA_SUCCESS) {
+      error = finding.error;
+      if (!continues()) grid.fail(error, text);
+    }
+  }
+}
+
+void write_summary() {
+  if (classes() == 0) return;
+  const std::uint64_t all = errors.load();
+  std::fprintf(stderr, "========= CUCORE CPU CHECK SUMMARY: %llu error%s", static_cast<unsigned long long>(all),
+               all == 1 ? "" : "s");
+  if (all > limit())
+    std::fprintf(stderr, ", of which %llu are not shown", static_cast<unsigned long long>(all - limit()));
+  std::fputc('\n', stderr);
+}
+
+}  // namespace cucore::cpu::runtime::checker

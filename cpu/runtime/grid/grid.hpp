@@ -1,0 +1,57 @@
+// One launch while it runs: what its participating threads share. Thread-safe.
+#pragma once
+
+#include <cuda.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cpu/abi/compiler.hpp"
+#include "cpu/abi/kernel_abi.hpp"
+#include "cpu/ptx/ast.hpp"
+#include "cpu/runtime/checker/races.hpp"
+#include "cpu/runtime/grid/checker.hpp"
+#include "cpu/runtime/texture/resources_in_use.hpp"
+
+namespace cucore::cpu::runtime {
+
+class Context;
+
+struct Grid {
+  LaunchState state{};
+  Context* context = nullptr;
+  std::shared_ptr<const codegen::Code> code;
+  std::shared_ptr<void> keeps_alive;     ///< the module whose memory the code uses
+  const std::string* kernel = nullptr;   ///< its name, for reports; the module owns it
+  std::vector<std::max_align_t> params;  ///< the block that state.params points at
+  std::vector<std::uint64_t> workspace;  ///< of grid-wide barriers; empty unless cooperative
+  std::atomic<CUresult> failure{CUDA_SUCCESS};
+  std::uint64_t block_count = 0;
+  std::uint32_t threads_per_block = 0;
+  std::size_t stack_bytes = 0;      ///< of one device thread
+  std::uint32_t most_resident = 1;  ///< blocks that one participant keeps going at once
+  bool is_cooperative = false;
+  std::atomic<std::uint64_t>* pace = nullptr;  ///< Function::pace
+  const ptx::Module* ptx = nullptr;            ///< of the kernel, for reports
+  checker::Findings findings;
+  std::unique_ptr<LaunchRaces> races;  ///< if they are looked for
+  ResourcesInUse resources;
+
+  std::atomic<std::uint64_t> next_block{0};  ///< far from what is read for every block: others write it all the time
+
+  /// The first failure wins; it abandons the grid.
+  void fail(CUresult error, std::string what);
+  bool is_abandoned() const;
+};
+
+/// Runs blocks of `grid` on the calling thread until none is left to start; where threads of a block do not meet, not
+/// long after `until`, and `chunk` blocks are taken at once. `worker` is its %smid. Returns how many blocks it took.
+std::uint64_t run_blocks(Grid& grid, std::uint32_t worker, std::uint64_t chunk,
+                         std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max());
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,43 @@
+// Which form of code kernels get, and the code of one kernel: in the vector form for one shape of block each.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cpu/abi/compiler.hpp"
+
+namespace cucore::cpu::runtime {
+
+/// What a launch with such blocks asks of the compiler, by a kernel that has then run so many threads in all; a compile
+/// also wants `march_from_environment`. CUCORE_CPU_FORM says which form, read once: `scalar`, `vector`, or else the
+/// automatic choice. CUCORE_CPU_DEBUG=1 asks for the scalar one for a debugger; CUCORE_CPU_PERF_MAP=1 has perf told of
+/// it.
+codegen::CompileOptions options_for(const std::uint32_t (&block)[3], std::uint64_t threads);
+
+/// CUCORE_CPU_MARCH, the processor whose instructions are enough. Read for each compile, not for each launch, so that
+/// one process can have code for several processors.
+std::string march_from_environment();
+
+/// The scalar form, which is for all blocks and stays, and the variants of the vector form used last: a kernel that was
+/// refused that form once keeps the scalar one. Not thread-safe.
+class CodeVariants {
+ public:
+  /// Null if there is none.
+  std::shared_ptr<const codegen::Code> find(const codegen::CompileOptions& options);
+  void add(const codegen::CompileOptions& options, std::shared_ptr<const codegen::Code> code);
+
+ private:
+  struct Variant {
+    std::uint32_t block[3];
+    std::shared_ptr<const codegen::Code> code;
+  };
+  /// The last one is used: there is a second one if the scalar form was wanted before the other was refused. Memory may
+  /// hold addresses of functions of either.
+  std::vector<std::shared_ptr<const codegen::Code>> scalar_;
+  bool stays_scalar_ = false;      ///< another form was asked for and refused
+  std::vector<Variant> variants_;  ///< the one used last stands last
+};
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,104 @@
+#include "cpu/runtime/loading/kernel_dump.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "cpu/analysis/fidelity.hpp"
+#include "cpu/image/image.hpp"
+#include "cpu/ptx/parser.hpp"
+#include "cpu/runtime/loading/code_variants.hpp"
+#include "cpu/runtime/loading/image_source.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+using codegen::Fidelity;
+
+constexpr std::size_t kMostLines = 8;
+
+std::string list_of(const std::vector<std::uint32_t>& lines) {
+  std::string text = lines.size() == 1 ? " line " : " lines ";
+  for (std::size_t i = 0; i < std::min(lines.size(), kMostLines); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(lines[i]);
+  return lines.size() > kMostLines ? text + ", ..." : text;
+}
+
+std::string padded(std::string text, std::size_t width) {
+  text.resize(std::max(text.size(), width), ' ');
+  return text;
+}
+
+std::string fidelity_report(const ptx::Module& module, ptx::FunctionId kernel) {
+  constexpr std::array<std::pair<Fidelity, const char*>, 3> kinds{
+      {{Fidelity::Unsupported, "unsupported"}, {Fidelity::Approximate, "approximate"}, {Fidelity::Exact, "exact"}}};
+  const std::string name(module.functions[kernel].name);
+  const std::vector<codegen::InstructionUse> uses = codegen::fidelity_of(module, kernel);
+  std::string counts;
+  std::string rows;
+  for (const auto& [kind, word] : kinds) {
+    std::size_t count = 0;
+    for (const codegen::InstructionUse& use : uses) {
+      if (use.fidelity != kind) continue;
+      count += use.lines.size();
+      rows += "  " + padded(word, 12) + padded(std::to_string(use.lines.size()), 6) + padded(use.instruction, 34);
+      if (kind != Fidelity::Exact) rows += list_of(use.lines) + ": " + use.reason;
+      if (use.function != name) rows += " (in " + use.function + ")";
+      while (rows.back() == ' ') rows.pop_back();
+      rows += '\n';
+    }
+    counts += (counts.empty() ? "" : ", ") + std::to_string(count) + " " + word;
+  }
+  return name + ": " + counts + "\n" + rows;
+}
+
+std::string ptx_of(const ptx::Module& module, const ptx::Function& kernel) {
+  std::string text = ".version " + std::to_string(module.version.major) + "." + std::to_string(module.version.minor) +
+                     "\n.target " + std::string(module.target);
+  for (const std::string_view option : module.target_options) text += ", " + std::string(option);
+  return text + "\n\n.visible .entry " + std::string(kernel.text) + "\n";
+}
+
+}  // namespace
+
+CUresult dump(const void* image, std::size_t size, std::string_view kernel, std::string_view what,
+              const std::uint32_t (&block)[3], std::string* text) {
+  constexpr std::string_view known[] = {"ptx", "ir", "assembly", "fidelity"};
+  if (std::find(std::begin(known), std::end(known), what) == std::end(known)) {
+    *text = "there is no such dump: ptx, ir, assembly and fidelity are";
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  ImageSource source;
+  const CUresult found = ptx_of_image(image, size, static_cast<int>(image::any_architecture), &source, text);
+  if (found != CUDA_SUCCESS) return found;
+  const ptx::ParseResult parsed = ptx::parse(source.ptx);
+  if (!parsed.module) {
+    *text = ptx::format(parsed.diagnostics);
+    return CUDA_ERROR_INVALID_PTX;
+  }
+  const ptx::Module& module = *parsed.module;
+  text->clear();
+  if (kernel.empty() && what == "ptx") {
+    *text = module.text;
+    return CUDA_SUCCESS;
+  }
+  codegen::CompileOptions options = options_for(block, std::numeric_limits<std::uint64_t>::max());
+  options.march = march_from_environment();
+  bool is_found = kernel.empty();
+  for (ptx::FunctionId id = 0; id < module.functions.size(); ++id) {
+    const ptx::Function& function = module.functions[id];
+    if (!function.is_entry || !function.has_body || (!kernel.empty() && function.name != kernel)) continue;
+    is_found = true;
+    if (what == "ptx") *text += ptx_of(module, function);
+    if (what == "fidelity") *text += fidelity_report(module, id);
+    if (what == "ir") *text += codegen::dump_ir(module, id, options);
+    if (what == "assembly") *text += codegen::dump_assembly(module, id, options);
+  }
+  if (is_found) return CUDA_SUCCESS;
+  *text = "there is no kernel " + std::string(kernel) + " in the image";
+  return CUDA_ERROR_NOT_FOUND;
+}
+
+}  // namespace cucore::cpu::runtime

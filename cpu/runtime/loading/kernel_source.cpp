@@ -1,0 +1,51 @@
+// Where the code of kernels comes from: see kernel_source.hpp.
+#include "cpu/runtime/loading/kernel_source.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+
+#include "cpu/loader/kernel_cache.hpp"
+#include "cpu/runtime/process/settings.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+std::atomic<std::size_t> compiled_kernels{0};
+std::atomic<std::size_t> loaded_kernels{0};
+
+/// Null for none.
+codegen::KernelCache* cache_of_environment() {
+  const std::string wanted = setting(Setting::cache).value_or("");
+  if (wanted == "0") return nullptr;
+  std::filesystem::path folder = wanted;
+  if (folder.empty()) {
+    const std::filesystem::path caches = setting(Setting::xdg_cache_home).value_or("");
+    const std::filesystem::path home = setting(Setting::home).value_or("");
+    if (caches.is_absolute()) {
+      folder = caches / "cucore" / "cpu-kernels";
+    } else if (home.is_absolute()) {
+      folder = home / ".cache" / "cucore" / "cpu-kernels";
+    } else {
+      return nullptr;
+    }
+  }
+  return new codegen::KernelCache(folder.string());
+}
+
+}  // namespace
+
+codegen::CompileResult compile_or_load(const ptx::Module& module, ptx::FunctionId kernel,
+                                       const codegen::ModuleAddresses& addresses,
+                                       const codegen::CompileOptions& options) {
+  // Never destroyed: a thread may still compile when the process ends.
+  static codegen::KernelCache* const cache = cache_of_environment();
+  codegen::CompileResult result = codegen::compile(module, kernel, addresses, options, cache);
+  if (result.code) ++(result.was_cached ? loaded_kernels : compiled_kernels);
+  return result;
+}
+
+KernelCounts kernel_counts() { return {.compiled = compiled_kernels.load(), .loaded = loaded_kernels.load()}; }
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,23 @@
+// Where the code of kernels comes from: the compiler, or the folder in which processes leave what they compiled.
+#pragma once
+
+#include <cstddef>
+
+#include "cpu/abi/compiler.hpp"
+
+namespace cucore::cpu::runtime {
+
+/// codegen::compile with the cache that CUCORE_CPU_CACHE names (read once): a folder, or 0 for none. Unset, it is
+/// cucore/cpu-kernels in $XDG_CACHE_HOME or else in ~/.cache. Thread-safe.
+codegen::CompileResult compile_or_load(const ptx::Module& module, ptx::FunctionId kernel,
+                                       const codegen::ModuleAddresses& addresses,
+                                       const codegen::CompileOptions& options);
+
+/// What this process has made so far.
+struct KernelCounts {
+  std::size_t compiled = 0;
+  std::size_t loaded = 0;  ///< from the cache
+};
+KernelCounts kernel_counts();
+
+}  // namespace cucore::cpu::runtime

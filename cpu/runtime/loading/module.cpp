@@ -1,0 +1,285 @@
+// Modules and their functions: see module.hpp.
+#include "cpu/runtime/loading/module.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "cpu/runtime/loading/kernel_source.hpp"
+#include "cpu/runtime/loading/library.hpp"
+#include "cpu/runtime/memory/memory.hpp"
+#include "cpu/runtime/objects/context.hpp"
+#include "cpu/runtime/objects/device.hpp"
+#include "cpu/runtime/process/handle_table.hpp"
+#include "cpu/runtime/process/process.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+// Attributes of functions that came after CUDA 13.0.
+constexpr int kDeviceNodeUpdateSupported = 16;  // CU_FUNC_ATTRIBUTE_DEVICE_NODE_UPDATE_SUPPORTED
+constexpr int kSharedMemoryMode = 17;           // CU_FUNC_ATTRIBUTE_SHARED_MEMORY_MODE
+
+using ModuleTable = HandleTable<Module, HandleKind::Module>;
+ModuleTable& module_table() {
+  static auto* table = new ModuleTable;
+  return *table;
+}
+
+using FunctionTable = HandleTable<Function, HandleKind::Function>;
+FunctionTable& function_table() {
+  static auto* table = new FunctionTable;
+  return *table;
+}
+
+}  // namespace
+
+Function::Function(Module& module, const KernelDescription& description)
+    : module_(module),
+      description_(description),
+      max_dynamic_shared_(kSharedPerBlock - std::min<std::size_t>(kSharedPerBlock, description.info.static_shared)) {
+  for (int axis = 0; axis < 3; ++axis) required_cluster_[axis].store(description.required_cluster[axis]);
+}
+
+CUfunction Function::handle() {
+  const std::lock_guard lock(mutex_);
+  if (!handle_) {
+    // The table's entry keeps the whole module alive.
+    handle_ = reinterpret_cast<CUfunction>(
+        function_table().insert(std::shared_ptr<Function>(module_.shared_from_this(), this)));
+  }
+  return handle_;
+}
+
+CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads,
+                        std::shared_ptr<const codegen::Code>* code) {
+  const std::lock_guard lock(mutex_);
+  threads_ += threads;
+  codegen::CompileOptions options = options_for(block, threads_);
+  *code = code_.find(options);
+  if (*code) return CUDA_SUCCESS;
+  if (is_shutting_down()) return CUDA_ERROR_DEINITIALIZED;
+  if (const CUresult refused = check_refusal(description_); refused != CUDA_SUCCESS) return refused;
+  options.march = march_from_environment();
+  codegen::CompileResult result =
+      compile_or_load(*module_.program().ptx, description_.id, module_.addresses(), options);
+  if (!result.code) {
+    report("kernel " + description_.name + ": " + result.error);
+    return result.lacks_compiler ? CUDA_ERROR_JIT_COMPILER_NOT_FOUND : CUDA_ERROR_INVALID_PTX;
+  }
+  *code = std::move(result.code);
+  code_.add(options, *code);
+  return CUDA_SUCCESS;
+}
+
+PreparedLaunch Function::prepared_launch() {
+  const std::lock_guard lock(mutex_);
+  return prepared_;
+}
+
+CUresult Function::attribute(CUfunction_attribute attribute, int* value) const {
+  const codegen::KernelInfo& info = description_.info;
+  if (attribute == kDeviceNodeUpdateSupported || attribute == kSharedMemoryMode) {
+    *value = 0;  // no; CU_SHARED_MEMORY_MODE_DEFAULT
+    return CUDA_SUCCESS;
+  }
+  switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *value = static_cast<int>(description_.max_threads);
+      break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+      *value = static_cast<int>(info.static_shared);
+      break;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: {
+      std::uint64_t bytes = 0;
+      for (const ptx::Variable& variable : module_.program().ptx->variables)
+        if (variable.space == ptx::Space::Const) bytes += variable.size;
+      *value = static_cast<int>(bytes);
+      break;
+    }
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+      *value = static_cast<int>(info.local_bytes);
+      break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+      // A GPU has no kernel without registers, not even an empty one.
+      *value = static_cast<int>(std::clamp(info.registers, 1u, 255u));
+      break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+      *value = module_.program().target;
+      break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+      *value = module_.context().device().capability();
+      break;
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+      *value = 0;
+      break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      *value = static_cast<int>(max_dynamic_shared());
+      break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      *value = carveout_.load();
+      break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
+      *value = description_.is_for_clusters ? 1 : 0;
+      break;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+      *value = static_cast<int>(required_cluster_[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH].load());
+      break;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+      *value = may_be_large_cluster_.load() ? 1 : 0;
+      break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      *value = cluster_policy_.load();
+      break;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult Function::set_attribute(CUfunction_attribute attribute, int value) {
+  switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      if (value < 0 || static_cast<std::size_t>(value) + description_.info.static_shared > kSharedPerBlockOptIn)
+        return CUDA_ERROR_INVALID_VALUE;
+      max_dynamic_shared_.store(static_cast<std::size_t>(value));
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
+      carveout_.store(value);
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+      if (value != 0 && value != 1) return CUDA_ERROR_INVALID_VALUE;
+      may_be_large_cluster_.store(value != 0);
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      if (value < CU_CLUSTER_SCHEDULING_POLICY_DEFAULT || value > CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING)
+        return CUDA_ERROR_INVALID_VALUE;
+      cluster_policy_.store(value);  // a hint
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+      if (value < 0 || description_.required_cluster[0] != 0) return CUDA_ERROR_INVALID_VALUE;
+      required_cluster_[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH].store(static_cast<std::uint32_t>(value));
+      return CUDA_SUCCESS;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+ClusterLimits Function::cluster_limits() const {
+  ClusterLimits limits{};
+  for (int axis = 0; axis < 3; ++axis) limits.required[axis] = required_cluster_[axis].load();
+  limits.largest = may_be_large_cluster_.load() ? kMaxBlocksPerCluster : kMaxBlocksPerPortableCluster;
+  if (description_.largest_cluster != 0) limits.largest = std::min(limits.largest, description_.largest_cluster);
+  limits.must_be_given = description_.is_for_clusters;
+  return limits;
+}
+
+int Function::max_active_blocks(std::uint32_t threads, std::size_t dynamic_shared) const {
+  if (threads == 0 || threads > description_.max_threads) return 0;
+  const std::size_t shared = description_.info.static_shared + dynamic_shared;
+  if (dynamic_shared > max_dynamic_shared()) return 0;
+  const std::uint32_t rounded = (threads + kWarpSize - 1) / kWarpSize * kWarpSize;
+  const std::size_t by_threads = kMaxThreadsPerMultiprocessor / rounded;
+  const std::size_t by_shared = kSharedPerMultiprocessor / (shared + kSharedReservedPerBlock);
+  return static_cast<int>(std::min({by_threads, by_shared, std::size_t{kMaxBlocksPerMultiprocessor}}));
+}
+
+Module::Module(Context& context, std::shared_ptr<const Program> program, bool of_library)
+    : context_(context), program_(std::move(program)), of_library_(of_library) {
+  for (const KernelDescription& kernel : program_->kernels)
+    functions_.push_back(std::make_unique<Function>(*this, kernel));
+}
+
+Module::~Module() {
+  for (std::size_t i = 0; i < addresses_.variables.size(); ++i)
+    if (void* const variable = addresses_.variables[i]; variable && variable != managed_->address(i))
+      free_module_memory(reinterpret_cast<std::uintptr_t>(variable));
+}
+
+CUresult Module::load(Context& context, std::shared_ptr<const Program> program,
+                      std::shared_ptr<ManagedVariables> managed, std::shared_ptr<Module>* module) {
+  auto made = std::make_shared<Module>(context.home(), std::move(program), managed != nullptr);
+  made->managed_ = std::move(managed);
+  if (const CUresult result = made->allocate_variables(); result != CUDA_SUCCESS) return result;
+  if (const CUresult result = made->initialise_variables(); result != CUDA_SUCCESS) return result;
+  made->handle_ = reinterpret_cast<CUmodule>(module_table().insert(made));
+  *module = std::move(made);
+  return CUDA_SUCCESS;
+}
+
+CUresult Module::allocate_variables() {
+  if (!managed_)
+    if (const CUresult result = ManagedVariables::make(*program_, &managed_); result != CUDA_SUCCESS) return result;
+  const std::vector<ptx::Variable>& variables = program_->ptx->variables;
+  addresses_.variables.resize(variables.size(), nullptr);
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    addresses_.variables[i] = managed_->address(i);
+    if (!has_memory(variables[i]) || variables[i].managed) continue;
+    std::uintptr_t address = 0;
+    const CUresult result =
+        allocate_module_memory(context_, std::max<std::size_t>(variables[i].size, 1), false, &address);
+    if (result != CUDA_SUCCESS) return result;
+    addresses_.variables[i] = reinterpret_cast<void*>(address);
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult Module::initialise_variables() {
+  const std::vector<ptx::Variable>& variables = program_->ptx->variables;
+  const bool is_first = managed_->lack_addresses();
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    auto* const memory = static_cast<std::byte*>(addresses_.variables[i]);
+    const ptx::Variable& variable = variables[i];
+    if (!memory || (variable.managed && !is_first)) continue;
+    if (!variable.managed) write_initial_value(variable, memory);
+    for (const ptx::Relocation& relocation : variable.relocations) {
+      if (relocation.is_function) continue;  // written when a kernel that can reach it is compiled
+      if (relocation.offset + relocation.width > variable.size) return CUDA_ERROR_INVALID_PTX;
+      const auto base = reinterpret_cast<std::uintptr_t>(addresses_.variables[relocation.variable]);
+      const std::uint64_t value = (base + static_cast<std::uint64_t>(relocation.addend)) >> relocation.shift;
+      std::memcpy(memory + relocation.offset, &value, std::min<std::size_t>(relocation.width, sizeof value));
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+Function* Module::find_function(std::string_view name) {
+  const int index = program_->find_kernel(name);
+  return index >= 0 ? functions_[static_cast<std::size_t>(index)].get() : nullptr;
+}
+
+CUresult Module::find_variable(std::string_view name, CUdeviceptr* address, std::size_t* size) const {
+  const auto address_of = [&](std::size_t index) { return addresses_.variables[index]; };
+  return runtime::find_variable(*program_, name, address_of, address, size);
+}
+
+void Module::unload() {
+  for (const auto& function : functions_) function_table().remove(function->handle());
+  module_table().remove(handle_);
+}
+
+std::shared_ptr<Module> find_module(CUmodule handle) { return module_table().find(handle); }
+
+std::shared_ptr<Function> find_function(CUfunction handle) { return function_table().find(handle); }
+
+CUresult find_function(Context& context, CUfunction handle, std::shared_ptr<Function>* function) {
+  if (auto found = function_table().find(handle)) {
+    *function = std::move(found);
+    return CUDA_SUCCESS;
+  }
+  const auto kernel = find_kernel(reinterpret_cast<CUkernel>(handle));
+  return kernel ? kernel->function_in(context, function) : CUDA_ERROR_INVALID_HANDLE;
+}
+
+void remove_modules_of(const Context& context) {
+  forget_modules_of_libraries(context);
+  for (const auto& module : module_table().all())
+    if (&module->context() == &context) module->unload();
+}
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,125 @@
+// Modules and their functions: a program made usable in one context. Its variables have memory here, and each kernel is
+// compiled for them at its first launch, once, however many threads launch it. Thread-safe.
+#pragma once
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "cpu/abi/compiler.hpp"
+#include "cpu/runtime/loading/code_variants.hpp"
+#include "cpu/runtime/loading/program.hpp"
+#include "cpu/runtime/loading/variables.hpp"
+
+namespace cucore::cpu::runtime {
+
+class Context;
+class Module;
+
+/// What a kernel allows and wants of its clusters.
+struct ClusterLimits {
+  std::uint32_t required[3];  ///< blocks; all 0: none required
+  std::uint32_t largest;      ///< blocks in all
+  bool must_be_given;
+};
+
+/// What cuFuncSetBlockShape, cuFuncSetSharedSize and cuParamSet* say of the next cuLaunch.
+struct PreparedLaunch {
+  unsigned int block[3] = {1, 1, 1};
+  unsigned int dynamic_shared = 0;
+  std::vector<std::byte> parameters;
+};
+
+class Function {
+ public:
+  Function(Module& module, const KernelDescription& description);
+
+  Module& module() const { return module_; }
+  const KernelDescription& description() const { return description_; }
+  CUfunction handle();  ///< made at first use
+
+  /// Code for a launch of so many threads in such blocks; compiles where it has none yet. The report says why if it
+  /// fails.
+  CUresult code(const unsigned int (&block)[3], std::uint64_t threads, std::shared_ptr<const codegen::Code>* code);
+
+  CUresult attribute(CUfunction_attribute attribute, int* value) const;
+  CUresult set_attribute(CUfunction_attribute attribute, int value);
+  std::size_t max_dynamic_shared() const { return max_dynamic_shared_.load(); }
+  ClusterLimits cluster_limits() const;
+  PreparedLaunch prepared_launch();
+  /// `change(PreparedLaunch&)`, one at a time.
+  template <class F>
+  void prepare_launch(F&& change) {
+    const std::lock_guard lock(mutex_);
+    std::forward<F>(change)(prepared_);
+  }
+  /// Picoseconds that a device thread took in the last grid of many; 0 if there was none.
+  std::atomic<std::uint64_t>& pace() { return pace_; }
+  /// Blocks of `threads` threads that one worker keeps going at once: what the scheduler really does.
+  int max_active_blocks(std::uint32_t threads, std::size_t dynamic_shared) const;
+
+ private:
+  Module& module_;
+  const KernelDescription& description_;
+  std::mutex mutex_;
+  CUfunction handle_ = nullptr;
+  PreparedLaunch prepared_;
+  CodeVariants code_;
+  std::uint64_t threads_ = 0;  ///< launched so far
+  std::atomic<std::uint64_t> pace_{0};
+  std::atomic<std::size_t> max_dynamic_shared_;
+  std::atomic<int> carveout_{-1};
+  std::atomic<std::uint32_t> required_cluster_[3];
+  std::atomic<bool> may_be_large_cluster_{false};
+  std::atomic<int> cluster_policy_{CU_CLUSTER_SCHEDULING_POLICY_DEFAULT};
+};
+
+class Module : public std::enable_shared_from_this<Module> {
+ public:
+  /// Gives the program's variables memory and values. `managed`: those of the library whose module this is, which is
+  /// unloaded with it only; null for a module of its own.
+  static CUresult load(Context& context, std::shared_ptr<const Program> program,
+                       std::shared_ptr<ManagedVariables> managed, std::shared_ptr<Module>* module);
+  Module(Context& context, std::shared_ptr<const Program> program, bool of_library);
+  ~Module();
+
+  Context& context() const { return context_; }
+  const Program& program() const { return *program_; }
+  CUmodule handle() const { return handle_; }
+  bool is_of_library() const { return of_library_; }
+  const codegen::ModuleAddresses& addresses() const { return addresses_; }
+  std::vector<std::unique_ptr<Function>>& functions() { return functions_; }
+  Function* find_function(std::string_view name);
+  /// NOT_FOUND if there is no such variable.
+  CUresult find_variable(std::string_view name, CUdeviceptr* address, std::size_t* size) const;
+
+  /// Ends the handles of the module and its functions; code and memory last until no launch uses them.
+  void unload();
+
+ private:
+  CUresult allocate_variables();
+  CUresult initialise_variables();
+
+  Context& context_;
+  const std::shared_ptr<const Program> program_;
+  const bool of_library_;
+  CUmodule handle_ = nullptr;
+  std::shared_ptr<ManagedVariables> managed_;
+  codegen::ModuleAddresses addresses_;
+  std::vector<std::unique_ptr<Function>> functions_;
+};
+
+std::shared_ptr<Module> find_module(CUmodule handle);
+/// A function, or a library's kernel, which means its function in `context` (loaded there at first use).
+CUresult find_function(Context& context, CUfunction handle, std::shared_ptr<Function>* function);
+/// A function handle alone, with no context.
+std::shared_ptr<Function> find_function(CUfunction handle);
+void remove_modules_of(const Context& context);
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,170 @@
+// Loading images: see program.hpp.
+#include "cpu/runtime/loading/program.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+
+#include "cpu/analysis/fidelity.hpp"
+#include "cpu/ptx/parser.hpp"
+#include "cpu/runtime/loading/image_source.hpp"
+#include "cpu/runtime/objects/device.hpp"
+#include "cpu/runtime/process/process.hpp"
+#include "cpu/runtime/process/settings.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+struct Failure {
+  CUresult code = CUDA_SUCCESS;
+  std::string log;
+};
+
+/// One line for each of the first instructions, and how many more there are.
+std::string list(const std::vector<codegen::Unsupported>& instructions, std::string_view what_is_wrong) {
+  constexpr std::size_t kMost = 20;
+  std::string log;
+  for (std::size_t i = 0; i < std::min(instructions.size(), kMost); ++i) {
+    const codegen::Unsupported& each = instructions[i];
+    log += "ptx:" + std::to_string(each.line) + ": error: " + each.instruction + " is not " +
+           std::string(what_is_wrong) + " (" + each.reason + "), in " + each.kernel + "\n";
+  }
+  if (instructions.size() > kMost) log += "... and " + std::to_string(instructions.size() - kMost) + " more\n";
+  return log;
+}
+
+/// CUCORE_CPU_STRICT=1, read once.
+bool is_strict() {
+  static const bool strict = is_set_to(Setting::strict, "1");
+  return strict;
+}
+
+/// Why a kernel does not run here, looking at all that it reaches; empty if it does.
+std::string refuse(const ptx::Module& module, ptx::FunctionId kernel) {
+  if (const auto missing = codegen::find_unsupported(module, kernel); !missing.empty())
+    return list(missing, "supported by the CPU device");
+  if (!is_strict()) return {};
+  const auto approximate = codegen::find_approximate(module, kernel);
+  return list(approximate, "exact on the CPU device, as CUCORE_CPU_STRICT asks");
+}
+
+std::size_t round_up(std::size_t value, std::size_t unit) {
+  return unit > 1 ? (value + unit - 1) / unit * unit : value;
+}
+
+std::uint32_t product(const std::optional<std::uint32_t> (&shape)[3]) {
+  return shape[0].value_or(1) * shape[1].value_or(1) * shape[2].value_or(1);
+}
+
+KernelDescription describe(const ptx::Module& module, ptx::FunctionId id) {
+  const ptx::Function& function = module.functions[id];
+  KernelDescription kernel;
+  kernel.id = id;
+  kernel.name = function.name;
+  kernel.info = codegen::describe(module, id);
+  for (const ptx::VariableId variable : function.parameters) {
+    const ptx::Variable& parameter = function.variables[variable];
+    const std::size_t offset = round_up(kernel.parameter_bytes, parameter.alignment);
+    kernel.parameters.push_back({offset, static_cast<std::size_t>(parameter.size)});
+    kernel.parameter_bytes = offset + static_cast<std::size_t>(parameter.size);
+  }
+  kernel.max_threads = kMaxThreadsPerBlock;
+  const ptx::PerformanceDirectives& directives = function.directives;
+  if (directives.maxntid[0]) kernel.max_threads = std::min(kernel.max_threads, product(directives.maxntid));
+  if (directives.reqntid[0]) {
+    kernel.max_threads = std::min(kernel.max_threads, product(directives.reqntid));
+    for (int axis = 0; axis < 3; ++axis) kernel.required[axis] = directives.reqntid[axis].value_or(1);
+  }
+  if (directives.reqnctapercluster[0])
+    for (int axis = 0; axis < 3; ++axis) kernel.required_cluster[axis] = directives.reqnctapercluster[axis].value_or(1);
+  kernel.largest_cluster = directives.maxclusterrank.value_or(0);
+  kernel.is_for_clusters = directives.explicitcluster;
+  return kernel;
+}
+
+Failure make(const ImageSource& source, int capability, Program* program) {
+  ptx::ParseResult parsed = ptx::parse(source.ptx);
+  if (!parsed.module) {
+    const bool too_new = std::any_of(parsed.diagnostics.begin(), parsed.diagnostics.end(), [](const auto& diagnostic) {
+      return diagnostic.kind == ptx::Diagnostic::Kind::UnsupportedVersion;
+    });
+    const bool is_ptx = source.ptx.find(".version") != std::string::npos;
+    return {too_new  ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+            : is_ptx ? CUDA_ERROR_INVALID_PTX
+                     : CUDA_ERROR_INVALID_IMAGE,
+            ptx::format(parsed.diagnostics)};
+  }
+  program->ptx = std::move(parsed.module);
+  if (program->ptx->address_size != 64)
+    return {CUDA_ERROR_INVALID_PTX, "ptx: error: 32-bit addresses (.address_size 32) are not supported"};
+  Failure failure;
+  failure.code = check_target(source, *program->ptx, capability, &failure.log);
+  if (failure.code != CUDA_SUCCESS) return failure;
+  bool specific = false;
+  program->target = target_number(*program->ptx, &specific);
+  // Most images have nothing to refuse, and one look at each function shows it.
+  const bool refuses = !codegen::find_unsupported(*program->ptx).empty() || is_strict();
+  for (ptx::FunctionId id = 0; id < program->ptx->functions.size(); ++id) {
+    const ptx::Function& function = program->ptx->functions[id];
+    if (!function.is_entry || !function.has_body) continue;
+    program->kernels.push_back(describe(*program->ptx, id));
+    if (refuses) program->kernels.back().refusal = refuse(*program->ptx, id);
+  }
+  return {};
+}
+
+std::string describe_kernels(const Program& program) {
+  std::string log =
+      "cucore CPU device: " + std::to_string(program.kernels.size()) + " kernels, each compiled at its first launch";
+  for (const KernelDescription& kernel : program.kernels)
+    if (!kernel.refusal.empty()) log += "\n" + kernel.name + " cannot run:\n" + kernel.refusal;
+  return log;
+}
+
+}  // namespace
+
+int Program::find_kernel(std::string_view name) const {
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    if (kernels[i].name == name) return static_cast<int>(i);
+  return -1;
+}
+
+CUresult load_program(const void* image, std::size_t size, int capability, const JitOptions& options,
+                      std::shared_ptr<const Program>* program) {
+  const auto started = std::chrono::steady_clock::now();
+  Failure failure;
+  ImageSource source;
+  failure.code = ptx_of_image(image, size, capability, &source, &failure.log);
+  auto made = std::make_shared<Program>();
+  if (failure.code == CUDA_SUCCESS) failure = make(source, capability, made.get());
+  const std::chrono::duration<float, std::milli> took = std::chrono::steady_clock::now() - started;
+  options.write_wall_time(took.count());
+  if (failure.code != CUDA_SUCCESS) {
+    options.write_error_log(failure.log);
+    options.write_info_log("");
+    report(std::move(failure.log));
+    return failure.code;
+  }
+  options.write_error_log("");
+  options.write_info_log(describe_kernels(*made));
+  *program = std::move(made);
+  return CUDA_SUCCESS;
+}
+
+CUresult load_program_file(const char* path, int capability, const JitOptions& options,
+                           std::shared_ptr<const Program>* program) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string image{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file.is_open() || file.bad()) return CUDA_ERROR_FILE_NOT_FOUND;
+  return load_program(image.data(), image.size(), capability, options, program);
+}
+
+CUresult check_refusal(const KernelDescription& kernel) {
+  if (kernel.refusal.empty()) return CUDA_SUCCESS;
+  report("kernel " + kernel.name + ":\n" + kernel.refusal);
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,183 @@
+// Links PTX modules: see ptx_link.hpp.
+#include "cpu/runtime/loading/ptx_link.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "cpu/image/cubin.hpp"
+#include "cpu/ptx/parser.hpp"
+#include "cpu/runtime/loading/image_source.hpp"
+#include "cpu/runtime/loading/ptx_symbols.hpp"
+#include "cpu/runtime/process/handle_table.hpp"
+#include "cpu/runtime/process/process.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+using Declaration = PtxSymbols::Declaration;
+using Linkage = PtxSymbols::Linkage;
+
+/// What the device supplies to every module.
+bool is_supplied(std::string_view name) {
+  return name == "vprintf" || name == "__assertfail" || name == "malloc" || name == "free";
+}
+
+using LinkTable = HandleTable<LinkState, HandleKind::LinkState>;
+LinkTable& link_table() {
+  static auto* table = new LinkTable;
+  return *table;
+}
+
+/// Blanks the first directive `name` with its operand (a word, or a line) and returns the operand.
+std::string take_directive(std::string& ptx, std::string_view name, bool whole_line) {
+  const std::size_t at = ptx.find(name);
+  if (at == std::string::npos) return {};
+  std::size_t begin = at + name.size();
+  while (begin < ptx.size() && (ptx[begin] == ' ' || ptx[begin] == '\t')) ++begin;
+  std::size_t end = begin;
+  while (end < ptx.size() && ptx[end] != '\n' && ptx[end] != '\r' &&
+         (whole_line || !std::isspace(static_cast<unsigned char>(ptx[end]))))
+    ++end;
+  std::string operand = ptx.substr(begin, end - begin);
+  std::fill(ptx.begin() + static_cast<std::ptrdiff_t>(at), ptx.begin() + static_cast<std::ptrdiff_t>(end), ' ');
+  return operand;
+}
+
+/// "8.5" → (8, 5); "sm_90a, debug" → (90, 0).
+std::tuple<long, long> numbers(const std::string& text) {
+  const std::size_t first = text.find_first_of("0123456789");
+  if (first == std::string::npos) return {0, 0};
+  char* rest = nullptr;
+  const long major = std::strtol(text.c_str() + first, &rest, 10);
+  return {major, *rest == '.' ? std::strtol(rest + 1, nullptr, 10) : 0};
+}
+
+}  // namespace
+
+void PtxLinker::add(std::string ptx, std::string name) { inputs_.push_back({std::move(ptx), std::move(name)}); }
+
+CUresult PtxLinker::complete(std::string* ptx, std::string* log) const {
+  if (inputs_.empty()) return CUDA_ERROR_INVALID_VALUE;
+  std::vector<PtxSymbols> symbols;
+  for (const Input& input : inputs_) symbols.emplace_back(input.ptx);
+
+  // Who defines what: the first strong definition, else the first weak one, stays.
+  std::map<std::string_view, std::size_t> definer;
+  std::map<std::string_view, bool> is_strong;
+  std::map<std::string_view, std::set<std::size_t>> users;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    for (const Declaration& declaration : symbols[i].declarations()) {
+      users[declaration.name].insert(i);
+      if (!declaration.defines || declaration.linkage == Linkage::Internal) continue;
+      const bool strong = declaration.linkage == Linkage::Visible;
+      const auto [known, fresh] = definer.emplace(declaration.name, i);
+      if (!fresh && strong && is_strong[declaration.name]) {
+        *log += "error   : Multiple definition of '" + std::string(declaration.name) + "' in '" + inputs_[i].name +
+                "', first defined in '" + inputs_[known->second].name + "'\n";
+      }
+      if (strong && !is_strong[declaration.name]) known->second = i;
+      if (strong) is_strong[declaration.name] = true;
+    }
+  }
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    for (const Declaration& declaration : symbols[i].declarations()) {
+      const bool needed = declaration.linkage == Linkage::Extern && !declaration.defines &&
+                          symbols[i].references().contains(declaration.name);
+      if (!needed || definer.contains(declaration.name) || is_supplied(declaration.name)) continue;
+      *log += "error   : Undefined reference to '" + std::string(declaration.name) + "' in '" + inputs_[i].name + "'\n";
+    }
+  }
+  if (!log->empty()) return CUDA_ERROR_INVALID_IMAGE;
+
+  if (inputs_.size() == 1) {
+    *ptx = inputs_.front().ptx;
+    return CUDA_SUCCESS;
+  }
+  std::string version;
+  std::string target;
+  std::string bodies;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    std::map<std::string_view, std::string> renamed;
+    std::set<std::string_view> dropped;
+    for (const Declaration& declaration : symbols[i].declarations()) {
+      if (declaration.linkage == Linkage::Internal) {
+        if (users[declaration.name].size() > 1) {
+          renamed[declaration.name] = std::string(declaration.name) + "$" + std::to_string(i + 1);
+        }
+      } else if (declaration.defines && definer[declaration.name] != i) {
+        dropped.insert(declaration.name);
+      }
+    }
+    std::string body = symbols[i].changed(renamed, dropped);
+    const std::string its_version = take_directive(body, ".version", false);
+    const std::string its_target = take_directive(body, ".target", true);
+    take_directive(body, ".address_size", false);
+    if (version.empty() || numbers(version) < numbers(its_version)) version = its_version;
+    if (target.empty() || numbers(target) < numbers(its_target)) target = its_target;
+    bodies += "// " + inputs_[i].name + "\n" + body + "\n";
+  }
+  *ptx = ".version " + version + "\n.target " + target + "\n.address_size 64\n" + bodies;
+  const ptx::ParseResult parsed = ptx::parse(*ptx);
+  if (parsed.module) return CUDA_SUCCESS;
+  *log = ptx::format(parsed.diagnostics);
+  return CUDA_ERROR_INVALID_PTX;
+}
+
+CUresult LinkState::fail(CUresult code, const std::string& log) const {
+  options_.write_error_log(log);
+  report(log);
+  return code;
+}
+
+CUresult LinkState::add(CUjitInputType type, const void* data, std::size_t size, const char* name, int capability) {
+  if (!data || size == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (type != CU_JIT_INPUT_CUBIN && type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY)
+    return type >= 0 && type < CU_JIT_NUM_INPUT_TYPES
+               ? fail(CUDA_ERROR_NOT_SUPPORTED, "the CPU device links PTX, and cubins and fat binaries that carry it")
+               : CUDA_ERROR_INVALID_VALUE;
+  ImageSource source;
+  std::string log;
+  if (const CUresult result = ptx_of_image(data, size, capability, &source, &log); result != CUDA_SUCCESS)
+    return fail(result, log);
+  const ptx::ParseResult parsed = ptx::parse(source.ptx);
+  if (!parsed.module) return fail(CUDA_ERROR_INVALID_PTX, ptx::format(parsed.diagnostics));
+  if (const CUresult result = check_target(source, *parsed.module, capability, &log); result != CUDA_SUCCESS)
+    return fail(result, log);
+  const std::lock_guard lock(mutex_);
+  if (!image_.empty()) return CUDA_ERROR_INVALID_VALUE;  // already completed
+  capability_ = capability;
+  linker_.add(std::move(source.ptx), name && *name ? name : "<unnamed input>");
+  return CUDA_SUCCESS;
+}
+
+CUresult LinkState::complete(void** image, std::size_t* size) {
+  const std::lock_guard lock(mutex_);
+  if (image_.empty()) {
+    std::string log;
+    std::string ptx;
+    if (const CUresult result = linker_.complete(&ptx, &log); result != CUDA_SUCCESS) return fail(result, log);
+    image_ = image::write_cubin(ptx, static_cast<std::uint32_t>(capability_));
+    options_.write_error_log("");
+    options_.write_info_log("");
+  }
+  *image = image_.data();
+  if (size) *size = image_.size();
+  return CUDA_SUCCESS;
+}
+
+CUlinkState create_link(const JitOptions& options) {
+  return reinterpret_cast<CUlinkState>(link_table().insert(std::make_shared<LinkState>(options)));
+}
+
+std::shared_ptr<LinkState> find_link(CUlinkState handle) { return link_table().find(handle); }
+
+CUresult destroy_link(CUlinkState handle) {
+  return link_table().remove(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+}  // namespace cucore::cpu::runtime

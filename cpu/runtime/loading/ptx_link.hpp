@@ -1,0 +1,58 @@
+// Links PTX modules by putting their texts behind each other under one header: external declarations then meet their
+// definitions in one module. Names that are private to an input and known to another are changed; of several weak
+// definitions one stays; what is defined twice or not at all is an error, as it is for the driver's linker.
+#pragma once
+
+#include <cuda.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cpu/runtime/loading/jit_options.hpp"
+
+namespace cucore::cpu::runtime {
+
+class PtxLinker {
+ public:
+  /// `name` is for messages.
+  void add(std::string ptx, std::string name);
+  /// INVALID_IMAGE with a log if a symbol is defined twice or not at all, INVALID_PTX if the whole does not parse;
+  /// INVALID_VALUE if nothing was added.
+  CUresult complete(std::string* ptx, std::string* log) const;
+
+ private:
+  struct Input {
+    std::string ptx;
+    std::string name;
+  };
+  std::vector<Input> inputs_;
+};
+
+/// What is behind a CUlinkState.
+class LinkState {
+ public:
+  explicit LinkState(const JitOptions& options) : options_(options) {}
+
+  /// Checks the input at once, as the driver does.
+  CUresult add(CUjitInputType type, const void* data, std::size_t size, const char* name, int capability);
+  /// The linked image, a cubin that carries the PTX; it lives as long as this object.
+  CUresult complete(void** image, std::size_t* size);
+
+ private:
+  CUresult fail(CUresult code, const std::string& log) const;
+
+  const JitOptions options_;
+  std::mutex mutex_;
+  PtxLinker linker_;
+  int capability_ = 0;
+  std::string image_;
+};
+
+CUlinkState create_link(const JitOptions& options);
+std::shared_ptr<LinkState> find_link(CUlinkState handle);
+CUresult destroy_link(CUlinkState handle);
+
+}  // namespace cucore::cpu::runtime

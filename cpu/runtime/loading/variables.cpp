@@ -1,0 +1,45 @@
+// Memory of variables: see variables.hpp.
+#include "cpu/runtime/loading/variables.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "cpu/runtime/memory/memory.hpp"
+#include "cpu/runtime/objects/device.hpp"
+#include "cpu/runtime/process/process.hpp"
+
+namespace cucore::cpu::runtime {
+
+bool has_memory(const ptx::Variable& variable) {
+  const bool in_memory = variable.space == ptx::Space::Global || variable.space == ptx::Space::Const;
+  return in_memory && variable.linkage != ptx::Linkage::Extern && ptx::kind_of(variable.type) != ptx::TypeKind::Opaque;
+}
+
+void write_initial_value(const ptx::Variable& variable, void* memory) {
+  std::memset(memory, 0, variable.size);  // memory may have been used before
+  if (!variable.initial.empty())
+    std::memcpy(memory, variable.initial.data(), std::min<std::size_t>(variable.initial.size(), variable.size));
+}
+
+CUresult ManagedVariables::make(const Program& program, std::shared_ptr<ManagedVariables>* made) {
+  auto variables = std::make_shared<ManagedVariables>();
+  for (const ptx::Variable& variable : program.ptx->variables) {
+    std::uintptr_t address = 0;
+    if (variable.managed && has_memory(variable)) {
+      Context& context = devices().front()->primary_context();  // which need not be active
+      const CUresult result = allocate_module_memory(context, std::max<std::size_t>(variable.size, 1), true, &address);
+      if (result != CUDA_SUCCESS) return result;
+      write_initial_value(variable, reinterpret_cast<void*>(address));
+    }
+    variables->addresses_.push_back(reinterpret_cast<void*>(address));
+  }
+  *made = std::move(variables);
+  return CUDA_SUCCESS;
+}
+
+ManagedVariables::~ManagedVariables() {
+  for (void* const address : addresses_)
+    if (address) free_module_memory(reinterpret_cast<std::uintptr_t>(address));
+}
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,129 @@
+// Memory of graphs: see graph_memory.hpp.
+#include "cpu/runtime/memory/graph_memory.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "cpu/runtime/memory/memory.hpp"
+#include "cpu/runtime/objects/device.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+struct Usage {
+  std::uint64_t reserved = 0, reserved_high = 0, used = 0, used_high = 0;
+};
+
+struct GraphMemory {
+  std::mutex mutex;
+  std::map<std::uintptr_t, std::weak_ptr<GraphAllocation>> by_address;
+  std::map<const GraphAllocation*, std::shared_ptr<GraphAllocation>> live;  ///< kept until freed, whoever else goes
+  std::map<int, Usage> usage;
+};
+
+GraphMemory& graph_memory() {
+  static auto* instance = new GraphMemory;
+  return *instance;
+}
+
+}  // namespace
+
+CUresult GraphAllocation::create(const Device& device, int kind_of_memory, std::size_t size,
+                                 std::shared_ptr<GraphAllocation>* made) {
+  const std::shared_ptr<GraphAllocation> allocation(new GraphAllocation(device.ordinal(), size));
+  const auto kind = static_cast<Allocation::Kind>(kind_of_memory);
+  if (const CUresult result = allocate_graph_memory(device, size, kind, &allocation->address_); result != CUDA_SUCCESS)
+    return result;
+  GraphMemory& self = graph_memory();
+  const std::lock_guard lock(self.mutex);
+  self.by_address[allocation->address_] = allocation;
+  *made = allocation;
+  return CUDA_SUCCESS;
+}
+
+GraphAllocation::~GraphAllocation() {
+  if (address_ == 0) return;
+  {
+    GraphMemory& self = graph_memory();
+    const std::lock_guard lock(self.mutex);
+    self.by_address.erase(address_);
+  }
+  free_graph_memory(address_);
+}
+
+bool GraphAllocation::is_live() const {
+  GraphMemory& self = graph_memory();
+  const std::lock_guard lock(self.mutex);
+  return self.live.contains(this);
+}
+
+void GraphAllocation::set_live(bool live) {
+  std::shared_ptr<GraphAllocation> dropped;  // its destructor takes the lock
+  GraphMemory& self = graph_memory();
+  const std::lock_guard lock(self.mutex);
+  Usage& usage = self.usage[device_];
+  const auto found = self.live.find(this);
+  if (live && found == self.live.end()) {
+    if (auto shared = self.by_address[address_].lock()) self.live.emplace(this, std::move(shared));
+    usage.used += size_;
+    usage.used_high = std::max(usage.used_high, usage.used);
+    usage.reserved = std::max(usage.reserved, usage.used);
+    usage.reserved_high = std::max(usage.reserved_high, usage.reserved);
+  } else if (!live && found != self.live.end()) {
+    dropped = std::move(found->second);
+    self.live.erase(found);
+    usage.used -= size_;
+  }
+}
+
+std::shared_ptr<GraphAllocation> find_graph_allocation(std::uintptr_t address) {
+  GraphMemory& self = graph_memory();
+  const std::lock_guard lock(self.mutex);
+  const auto found = self.by_address.find(address);
+  return found == self.by_address.end() ? nullptr : found->second.lock();
+}
+
+CUresult graph_memory_attribute(const Device& device, CUgraphMem_attribute attribute, void* value) {
+  GraphMemory& self = graph_memory();
+  const std::lock_guard lock(self.mutex);
+  const Usage& usage = self.usage[device.ordinal()];
+  auto* const out = static_cast<cuuint64_t*>(value);
+  switch (attribute) {
+    case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
+      *out = usage.used;
+      return CUDA_SUCCESS;
+    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
+      *out = usage.used_high;
+      return CUDA_SUCCESS;
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
+      *out = usage.reserved;
+      return CUDA_SUCCESS;
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
+      *out = usage.reserved_high;
+      return CUDA_SUCCESS;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult set_graph_memory_attribute(const Device& device, CUgraphMem_attribute attribute, const void* value) {
+  GraphMemory& self = graph_memory();
+  const std::lock_guard lock(self.mutex);
+  Usage& usage = self.usage[device.ordinal()];
+  if (!value) {  // cuDeviceGraphMemTrim
+    usage.reserved = usage.used;
+    return CUDA_SUCCESS;
+  }
+  if (*static_cast<const cuuint64_t*>(value) != 0) return CUDA_ERROR_INVALID_VALUE;  // can only be reset
+  if (attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH)
+    usage.used_high = usage.used;
+  else if (attribute == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
+    usage.reserved_high = usage.reserved;
+  else
+    return CUDA_ERROR_INVALID_VALUE;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace cucore::cpu::runtime

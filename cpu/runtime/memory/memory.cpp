@@ -1,0 +1,412 @@
+// Allocations: see memory.hpp.
+#include "cpu/runtime/memory/memory.hpp"
+
+#include <atomic>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cpu/runtime/address_space/shadow.hpp"
+#include "cpu/runtime/memory/graph_memory.hpp"
+#include "cpu/runtime/memory/memory_pool.hpp"
+#include "cpu/runtime/memory/shared_memory.hpp"
+#include "cpu/runtime/objects/context.hpp"
+#include "cpu/runtime/objects/device.hpp"
+#include "cpu/runtime/objects/stream.hpp"
+#include "cpu/runtime/process/live_objects.hpp"
+#include "cpu/runtime/process/process.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+struct Allocations {
+  std::shared_mutex mutex;
+  std::map<std::uintptr_t, Allocation> by_base;
+  std::map<int, std::size_t> used;  ///< by device, Device and Managed kinds
+  std::uint64_t next_buffer_id = 1;
+
+  std::map<std::uintptr_t, Allocation>::iterator find(std::uintptr_t address) {
+    auto after = by_base.upper_bound(address);
+    if (after == by_base.begin()) return by_base.end();
+    const auto candidate = std::prev(after);
+    return address - candidate->first < candidate->second.size ? candidate : by_base.end();
+  }
+};
+
+Allocations& allocations() {
+  static auto* instance = new Allocations;
+  return *instance;
+}
+
+bool counts_as_device_memory(const Allocation& allocation) {
+  return allocation.kind == Allocation::Kind::Device || allocation.kind == Allocation::Kind::Managed;
+}
+
+/// For live_objects; null: not the program's to give back.
+const char* kind_name(const Allocation& allocation) {
+  if (allocation.is_module_memory || allocation.is_freed) return nullptr;
+  if (allocation.is_mapping) return "mapping";
+  if (allocation.is_opened) return "memory of another process";
+  if (allocation.is_external) return "buffer of external memory";
+  switch (allocation.kind) {
+    case Allocation::Kind::Device:
+      return allocation.pool ? "pool memory" : "device memory";
+    case Allocation::Kind::Host:
+      return "host memory";
+    case Allocation::Kind::Managed:
+      return "managed memory";
+    case Allocation::Kind::Registered:
+      return "registered memory";
+  }
+  return nullptr;
+}
+
+/// For the checker: what kernels can reach, and whether it counts as written from the start. Hosts write theirs unseen.
+void show_to_checker(const Allocation& allocation) {
+  if (!shadow::is_open()) return;
+  const bool is_written = allocation.kind != Allocation::Kind::Device ||
+                          (allocation.is_module_memory && !allocation.is_heap && !allocation.is_array) ||
+                          allocation.is_graph_memory || allocation.is_mapping || allocation.is_opened ||
+                          allocation.is_external;
+  shadow::allow(allocation.base, allocation.size, is_written);
+  const char* const kind = kind_name(allocation);
+  shadow::note_allocation(allocation.base, allocation.size,
+                          kind                  ? kind
+                          : allocation.is_heap  ? "the kernel's heap"
+                          : allocation.is_array ? "a CUDA array"
+                                                : "a module's variable",
+                          allocation.is_heap ? allocation.made_at : shadow::caller(), allocation.is_heap);
+}
+
+/// Enters a new allocation into the table.
+void publish(Allocation allocation) {
+  show_to_checker(allocation);
+  if (const char* kind = kind_name(allocation)) live_objects::made(kind, allocation.base);
+  Allocations& self = allocations();
+  const std::unique_lock lock(self.mutex);
+  allocation.buffer_id = self.next_buffer_id++;
+  if (counts_as_device_memory(allocation)) self.used[allocation.device] += allocation.size;
+  self.by_base.insert_or_assign(allocation.base, std::move(allocation));
+}
+
+/// Gives memory back: pool memory to its pool, the rest to the address space. The entry is already gone.
+void give_back(const Allocation& allocation) {
+  if (allocation.kind == Allocation::Kind::Registered) return;
+  if (allocation.is_opened) return unmap_opened_memory(allocation);
+  if (allocation.is_external) return AddressSpace::instance().unmap_part(allocation.base, allocation.size);
+  if (allocation.is_shared) end_sharing(allocation);
+  if (allocation.pool)
+    allocation.pool->give_back(allocation.base, allocation.size);
+  else
+    AddressSpace::instance().release(allocation.base, allocation.size + shadow::redzone(allocation.size),
+                                     allocation.heap());
+}
+
+/// Removes the entry at exactly `base`; nothing if there is none. `freed_at`: shadow::caller() of who freed it.
+std::optional<Allocation> withdraw(std::uintptr_t base, std::string freed_at = {}) {
+  Allocations& self = allocations();
+  const std::unique_lock lock(self.mutex);
+  const auto found = self.by_base.find(base);
+  if (found == self.by_base.end()) return std::nullopt;
+  Allocation allocation = std::move(found->second);
+  self.by_base.erase(found);
+  if (counts_as_device_memory(allocation)) self.used[allocation.device] -= allocation.size;
+  if (const char* kind = kind_name(allocation)) live_objects::gone(kind, base);
+  if (shadow::is_open()) {
+    shadow::forbid(base, allocation.size);
+    shadow::note_free(base, std::move(freed_at));
+  }
+  return allocation;
+}
+
+std::optional<Allocation> find_exact(std::uintptr_t base) {
+  Allocations& self = allocations();
+  const std::shared_lock lock(self.mutex);
+  const auto found = self.by_base.find(base);
+  if (found == self.by_base.end() || found->second.is_freed) return std::nullopt;
+  return found->second;
+}
+
+CUresult allocate_entry(Allocation allocation, std::uintptr_t* address) {
+  const Device& device = *find_device(allocation.device);
+  if (allocation.size > device.total_memory() - std::min(device.total_memory(), used_memory(device)))
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  const std::uintptr_t base =
+      AddressSpace::instance().allocate(allocation.size + shadow::redzone(allocation.size), allocation.heap());
+  if (base == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  allocation.base = base;
+  publish(std::move(allocation));
+  *address = base;
+  return CUDA_SUCCESS;
+}
+
+/// The use of a graph's allocation ends; its address stays the graph's.
+CUresult end_graph_use(std::uintptr_t address) {
+  const auto allocation = find_graph_allocation(address);
+  if (!allocation || !allocation->is_live()) return CUDA_ERROR_INVALID_VALUE;
+  allocation->set_live(false);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+std::optional<Allocation> find_allocation(std::uintptr_t address) {
+  Allocations& self = allocations();
+  const std::shared_lock lock(self.mutex);
+  const auto found = self.find(address);
+  if (found == self.by_base.end() || found->second.is_freed) return std::nullopt;
+  return found->second;
+}
+
+std::optional<Allocation> nearest_allocation(std::uintptr_t address) {
+  constexpr std::uintptr_t far = std::uintptr_t{1} << 20;
+  Allocations& self = allocations();
+  const std::shared_lock lock(self.mutex);
+  const auto after = self.by_base.upper_bound(address);
+  const Allocation* nearest = nullptr;
+  std::uintptr_t distance = far;
+  if (after != self.by_base.end() && after->first - address < distance) {
+    nearest = &after->second;
+    distance = after->first - address;
+  }
+  if (after != self.by_base.begin()) {
+    const Allocation& before = std::prev(after)->second;
+    const std::uintptr_t end = before.base + before.size;
+    if (address >= end && address - end < distance) nearest = &before;
+  }
+  if (nearest == nullptr) return std::nullopt;
+  return *nearest;
+}
+
+bool change_allocation(std::uintptr_t address, void (*change)(Allocation&, const void*), const void* argument) {
+  Allocations& self = allocations();
+  const std::unique_lock lock(self.mutex);
+  const auto found = self.find(address);
+  if (found == self.by_base.end() || found->second.is_freed) return false;
+  change(found->second, argument);
+  return true;
+}
+
+CUresult allocate(Context& context, std::size_t size, Allocation::Kind kind, unsigned int flags,
+                  std::uintptr_t* address) {
+  if (size == 0) return CUDA_ERROR_INVALID_VALUE;
+  Allocation allocation;
+  allocation.size = size;
+  allocation.kind = kind;
+  allocation.context = &context.home();
+  allocation.device = context.device().ordinal();
+  allocation.flags = flags;
+  allocation.sync_memops = kind == Allocation::Kind::Managed;
+  return allocate_entry(std::move(allocation), address);
+}
+
+CUresult allocate_module_memory(Context& context, std::size_t size, bool managed, std::uintptr_t* address) {
+  Allocation allocation;
+  allocation.kind = managed ? Allocation::Kind::Managed : Allocation::Kind::Device;
+  allocation.size = size;
+  allocation.context = &context.home();
+  allocation.device = context.device().ordinal();
+  allocation.is_module_memory = true;
+  return allocate_entry(std::move(allocation), address);
+}
+
+void free_module_memory(std::uintptr_t address) {
+  if (const auto allocation = withdraw(address)) give_back(*allocation);
+}
+
+CUresult allocate_array_memory(Context& context, std::size_t size, std::uintptr_t* address) {
+  Allocation allocation;
+  allocation.size = size;
+  allocation.context = &context.home();
+  allocation.device = context.device().ordinal();
+  allocation.is_module_memory = allocation.is_array = true;
+  return allocate_entry(std::move(allocation), address);
+}
+
+void free_array_memory(std::uintptr_t address, std::string freed_at) {
+  if (const auto allocation = withdraw(address, std::move(freed_at))) give_back(*allocation);
+}
+
+CUresult allocate_heap_memory(Context& context, std::size_t size, std::string made_at, std::uintptr_t* address) {
+  Allocation allocation;
+  allocation.made_at = std::move(made_at);
+  allocation.size = size;
+  allocation.context = &context.home();
+  allocation.device = context.device().ordinal();
+  allocation.is_module_memory = allocation.is_heap = true;
+  return allocate_entry(std::move(allocation), address);
+}
+
+bool free_heap_memory(std::uintptr_t address, std::string freed_at) {
+  const auto allocation = find_exact(address);
+  if (!allocation || !allocation->is_heap) return false;
+  const auto withdrawn = withdraw(address, std::move(freed_at));
+  if (withdrawn) give_back(*withdrawn);
+  return withdrawn.has_value();
+}
+
+CUresult allocate_graph_memory(const Device& device, std::size_t size, Allocation::Kind kind, std::uintptr_t* address) {
+  Allocation allocation;
+  allocation.kind = kind;
+  allocation.size = size;
+  allocation.device = device.ordinal();
+  allocation.is_graph_memory = true;
+  return allocate_entry(std::move(allocation), address);
+}
+
+void free_graph_memory(std::uintptr_t address) { free_module_memory(address); }
+
+void enter_allocation(Allocation allocation) { publish(std::move(allocation)); }
+
+std::optional<Allocation> forget_allocation(std::uintptr_t base) { return withdraw(base); }
+
+CUresult free_device(Context& context, std::uintptr_t address) {
+  if (address == 0) return CUDA_SUCCESS;
+  const auto allocation = find_exact(address);
+  if (!allocation || !counts_as_device_memory(*allocation) || allocation->is_module_memory || allocation->is_mapping ||
+      allocation->is_opened)
+    return CUDA_ERROR_INVALID_VALUE;
+  // Work in flight may still use the memory: wait for the context it belongs to.
+  Context& owner = allocation->context ? *allocation->context : context;
+  if (const CUresult error = owner.synchronize(); error != CUDA_SUCCESS) return error;
+  if (allocation->is_graph_memory) return end_graph_use(address);
+  const auto withdrawn = withdraw(address, shadow::caller());
+  if (!withdrawn) return CUDA_ERROR_INVALID_VALUE;
+  give_back(*withdrawn);
+  return CUDA_SUCCESS;
+}
+
+CUresult free_host(Context& context, std::uintptr_t address) {
+  if (address == 0) return CUDA_SUCCESS;
+  const auto allocation = find_exact(address);
+  if (!allocation || allocation->kind != Allocation::Kind::Host) return CUDA_ERROR_INVALID_VALUE;
+  Context& owner = allocation->context ? *allocation->context : context;
+  owner.synchronize();
+  const auto withdrawn = withdraw(address);
+  if (!withdrawn) return CUDA_ERROR_INVALID_VALUE;
+  give_back(*withdrawn);
+  return CUDA_SUCCESS;
+}
+
+CUresult register_host(Context& context, std::uintptr_t address, std::size_t size, unsigned int flags) {
+  // Not IOMEMORY: no ordinary memory is a device's registers.
+  constexpr unsigned int kKnown =
+      CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY;
+  if (address == 0 || size == 0 || (flags & ~kKnown) != 0 || address + size < address) return CUDA_ERROR_INVALID_VALUE;
+  if (AddressSpace::instance().contains(address)) return CUDA_ERROR_INVALID_VALUE;
+  Allocation allocation;
+  allocation.base = address;
+  allocation.size = size;
+  allocation.kind = Allocation::Kind::Registered;
+  allocation.context = &context.home();
+  allocation.device = context.device().ordinal();
+  allocation.flags = flags;
+  Allocations& self = allocations();
+  std::unique_lock lock(self.mutex);
+  const auto next = self.by_base.lower_bound(address);
+  if ((next != self.by_base.end() && next->first < address + size) || self.find(address) != self.by_base.end())
+    return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  allocation.buffer_id = self.next_buffer_id++;
+  self.by_base.emplace(address, std::move(allocation));
+  lock.unlock();
+  live_objects::made("registered memory", address);
+  return CUDA_SUCCESS;
+}
+
+CUresult unregister_host(std::uintptr_t address) {
+  const auto allocation = find_exact(address);
+  if (!allocation) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+  if (allocation->kind != Allocation::Kind::Registered) return CUDA_ERROR_INVALID_VALUE;
+  if (allocation->context) allocation->context->synchronize();
+  return withdraw(address) ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+}
+
+CUresult allocate_async(Context& context, MemoryPool& pool, std::size_t size, Stream& stream, std::uintptr_t* address) {
+  (void)stream;  // memory is ready at once, which is before the stream can get there
+  *address = 0;
+  if (size == 0) return CUDA_SUCCESS;
+  std::uintptr_t base = 0;
+  if (const CUresult result = pool.take(size, &base); result != CUDA_SUCCESS) return result;
+  Allocation allocation;
+  allocation.base = base;
+  allocation.size = size;
+  allocation.kind = pool.allocation_kind();
+  allocation.sync_memops = allocation.kind == Allocation::Kind::Managed;
+  allocation.device = pool.device_ordinal() >= 0 ? pool.device_ordinal() : context.device().ordinal();
+  allocation.pool = pool.shared_from_this();
+  publish(std::move(allocation));
+  *address = base;
+  return CUDA_SUCCESS;
+}
+
+CUresult free_async(std::uintptr_t address, Stream& stream) {
+  if (address == 0) return CUDA_SUCCESS;
+  if (const auto graph_memory = find_graph_allocation(address)) {
+    if (!graph_memory->is_live()) return CUDA_ERROR_INVALID_VALUE;
+    graph_memory->set_live(false);  // the memory stays the graph's: nobody else gets it meanwhile
+    return CUDA_SUCCESS;
+  }
+  {
+    Allocations& self = allocations();
+    const std::unique_lock lock(self.mutex);
+    const auto found = self.by_base.find(address);
+    if (found == self.by_base.end() || found->second.is_freed || found->second.is_module_memory ||
+        found->second.is_mapping || found->second.is_opened ||
+        !(counts_as_device_memory(found->second) || found->second.pool))
+      return CUDA_ERROR_INVALID_VALUE;
+    if (const char* kind = kind_name(found->second)) live_objects::gone(kind, address);
+    found->second.is_freed = true;
+  }
+  const auto release = [address, freed_at = shadow::caller()] {
+    if (const auto allocation = withdraw(address, freed_at)) give_back(*allocation);
+  };
+  if (!stream.run_if_ready(release))
+    stream.enqueue(make_work([release](CUresult) { release(); }, Work::Runner::Briefly));
+  return CUDA_SUCCESS;
+}
+
+std::size_t used_memory(const Device& device) {
+  Allocations& self = allocations();
+  const std::shared_lock lock(self.mutex);
+  const auto found = self.used.find(device.ordinal());
+  return found == self.used.end() ? 0 : found->second;
+}
+
+bool is_device_range(std::uintptr_t address, std::size_t size) {
+  auto allocation = find_allocation(address);
+  while (allocation && allocation->is_mapping && size > allocation->size - (address - allocation->base)) {
+    const std::size_t here = allocation->size - (address - allocation->base);
+    address += here;
+    size -= here;
+    allocation = find_allocation(address);
+    if (allocation && (!allocation->is_mapping || allocation->base != address)) return false;
+  }
+  return allocation && size <= allocation->size - (address - allocation->base);
+}
+
+bool is_any_range(std::uintptr_t address, std::size_t size) {
+  if (const auto allocation = find_allocation(address)) {
+    // Registered memory is a window on ordinary memory, which may well go on behind it.
+    return allocation->kind == Allocation::Kind::Registered || is_device_range(address, size);
+  }
+  return address != 0 && !AddressSpace::instance().contains(address);
+}
+
+void free_memory_of(const Context& context) {
+  std::vector<std::uintptr_t> owned;
+  {
+    Allocations& self = allocations();
+    const std::shared_lock lock(self.mutex);
+    for (const auto& [base, allocation] : self.by_base)
+      if (allocation.context == &context && !allocation.is_module_memory) owned.push_back(base);
+  }
+  for (const std::uintptr_t base : owned)
+    if (const auto allocation = withdraw(base)) give_back(*allocation);
+}
+
+}  // namespace cucore::cpu::runtime

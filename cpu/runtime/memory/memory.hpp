@@ -1,0 +1,98 @@
+// Allocations of every kind, and the look-up from any address inside one. Thread-safe.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "cpu/runtime/address_space/address_space.hpp"
+
+namespace cucore::cpu::runtime {
+
+class Context;
+class Device;
+class MemoryPool;
+class Stream;
+
+struct Allocation {
+  enum class Kind { Device, Host, Managed, Registered };
+
+  std::uintptr_t base = 0;
+  std::size_t size = 0;
+  Kind kind = Kind::Device;
+  Context* context = nullptr;  ///< null for pool memory, which belongs to its device
+  int device = 0;
+  unsigned int flags = 0;            ///< of cuMemHostAlloc, cuMemHostRegister, cuMemAllocManaged
+  std::shared_ptr<MemoryPool> pool;  ///< of stream-ordered memory
+  std::uint64_t buffer_id = 0;
+  bool is_module_memory = false;  ///< a module's variable: not for cuMemFree
+  bool is_array = false;          ///< of a CUDA array: module memory too
+  bool is_heap = false;           ///< malloc in a kernel, if that is checked: module memory too
+  std::string made_at;            ///< of the heap: where in the kernel
+  bool is_graph_memory = false;   ///< of a graph's allocation node: freeing ends its use, not the address
+  bool is_mapping = false;        ///< mapped with cuMemMap: several may follow each other
+  bool is_shared = false;         ///< cuIpcGetMemHandle was called
+  bool is_external = false;       ///< a buffer of cuExternalMemoryGetMappedBuffer
+  bool is_opened = false;         ///< another process's, until cuIpcCloseMemHandle
+  bool is_freed = false;          ///< cuMemFreeAsync was called; memory stays until the stream gets there
+  int sync_memops = 0;
+  CUmemLocation preferred{CU_MEM_LOCATION_TYPE_INVALID, 0};
+  CUmemLocation last_prefetch{CU_MEM_LOCATION_TYPE_INVALID, 0};
+  bool read_mostly = false;
+  std::set<int> accessed_by;  ///< device ordinals, CU_DEVICE_CPU
+
+  bool is_pool_memory() const { return pool != nullptr; }
+  Heap heap() const { return kind == Kind::Device ? Heap::Device : Heap::Host; }
+};
+
+/// The allocation that contains `address` (a freed one no longer does).
+std::optional<Allocation> find_allocation(std::uintptr_t address);
+/// The one that ends or begins next to an address in none, if any does within a MiB.
+std::optional<Allocation> nearest_allocation(std::uintptr_t address);
+/// Changes it in place under the lock: `change(Allocation&)`. False if there is none.
+bool change_allocation(std::uintptr_t address, void (*change)(Allocation&, const void*), const void* argument);
+
+CUresult allocate(Context& context, std::size_t size, Allocation::Kind kind, unsigned int flags,
+                  std::uintptr_t* address);
+/// Memory of a module's variable. Never cached, freed with the module.
+CUresult allocate_module_memory(Context& context, std::size_t size, bool managed, std::uintptr_t* address);
+void free_module_memory(std::uintptr_t address);
+/// Memory of a CUDA array. `freed_at`: shadow::caller() of who destroyed it.
+CUresult allocate_array_memory(Context& context, std::size_t size, std::uintptr_t* address);
+void free_array_memory(std::uintptr_t address, std::string freed_at);
+/// malloc and free of checked kernels, and where in the kernel. False: `address` is not such memory.
+CUresult allocate_heap_memory(Context& context, std::size_t size, std::string made_at, std::uintptr_t* address);
+bool free_heap_memory(std::uintptr_t address, std::string freed_at);
+/// Memory of a graph's allocation node, for graph_memory alone.
+CUresult allocate_graph_memory(const Device& device, std::size_t size, Allocation::Kind kind, std::uintptr_t* address);
+void free_graph_memory(std::uintptr_t address);
+/// Memory that others look after (mappings, imports): known from `enter` to `forget`, and never given back here.
+void enter_allocation(Allocation allocation);
+std::optional<Allocation> forget_allocation(std::uintptr_t base);
+/// cuMemFree: waits for the context's work. Null is success.
+CUresult free_device(Context& context, std::uintptr_t address);
+CUresult free_host(Context& context, std::uintptr_t address);
+
+CUresult register_host(Context& context, std::uintptr_t address, std::size_t size, unsigned int flags);
+CUresult unregister_host(std::uintptr_t address);
+
+/// Stream-ordered. Size 0 gives address 0, and freeing 0 is success.
+CUresult allocate_async(Context& context, MemoryPool& pool, std::size_t size, Stream& stream, std::uintptr_t* address);
+CUresult free_async(std::uintptr_t address, Stream& stream);
+
+/// Bytes in use on a device, and whether `size` more may be had.
+std::size_t used_memory(const Device& device);
+
+/// True if [address, address + size) lies in one allocation of ours that devices can use.
+bool is_device_range(std::uintptr_t address, std::size_t size);
+/// True if the range is not ours at all (ordinary host memory), or lies within one allocation.
+bool is_any_range(std::uintptr_t address, std::size_t size);
+
+void free_memory_of(const Context& context);
+
+}  // namespace cucore::cpu::runtime

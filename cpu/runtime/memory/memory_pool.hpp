@@ -1,0 +1,94 @@
+// Pools of stream-ordered memory: freed blocks stay here for reuse until a synchronisation finds more than the release
+// threshold, or cuMemPoolTrimTo. Thread-safe.
+#pragma once
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "cpu/runtime/memory/memory.hpp"
+
+namespace cucore::cpu::runtime {
+
+class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
+ public:
+  /// A default pool (of a device) cannot be destroyed. `properties` must have been checked.
+  static std::shared_ptr<MemoryPool> create(const CUmemPoolProps& properties, bool is_default);
+  static CUresult check(const CUmemPoolProps& properties);
+  MemoryPool(const CUmemPoolProps& properties, bool is_default);
+  ~MemoryPool();
+
+  CUmemoryPool handle() const { return handle_; }
+  const CUmemPoolProps& properties() const { return properties_; }
+  bool is_default() const { return is_default_; }
+  Allocation::Kind allocation_kind() const;
+  int device_ordinal() const;  ///< -1: host
+
+  /// A file descriptor of the pool's memory, for another process; the caller closes it. NOT_SUPPORTED unless the pool
+  /// was made for that.
+  CUresult export_file(int* file) const;
+  /// Importing a pool again gives the same handle, which is then to be destroyed once more.
+  static CUresult import_file(int file, CUmemoryPool* handle);
+  bool is_imported() const { return is_imported_; }
+  /// INVALID_VALUE before the pool itself was exported, as with drivers of GPUs.
+  CUresult export_pointer(std::uintptr_t address, CUmemPoolPtrExportData* data) const;
+  /// What is mapped already is not mapped again: the same address, which one free unmaps.
+  CUresult import_pointer(const CUmemPoolPtrExportData& data, std::uintptr_t* address);
+  /// Destroys an imported pool as often as it was imported: true with the last. INVALID_VALUE while memory is mapped.
+  CUresult end_import(bool* was_last);
+
+  CUresult take(std::size_t size, std::uintptr_t* address);
+  void give_back(std::uintptr_t address, std::size_t size);
+  /// Releases cached blocks until at most `keep` bytes are reserved, or no cached one is left.
+  void trim(std::size_t keep);
+  std::uint64_t release_threshold() const;
+
+  CUresult attribute(CUmemPool_attribute attribute, void* value) const;
+  CUresult set_attribute(CUmemPool_attribute attribute, const void* value);
+  CUmemAccess_flags access(const CUmemLocation& location) const;
+  CUresult set_access(const CUmemAccessDesc* descriptions, std::size_t count);
+
+ private:
+  void enter();  ///< into the table of handles
+  /// Of an imported pool: the addresses at which its memory is mapped and not freed, and where in the file that is.
+  std::map<std::uintptr_t, std::size_t> mappings() const;
+  /// What it was made with, as an attribute.
+  CUresult property(int attribute, void* value) const;
+  std::size_t rounded_size(std::size_t size) const;
+  std::size_t most() const;  ///< of a pool with a largest size
+  std::uintptr_t obtain(std::size_t rounded);
+  void release(std::uintptr_t address, std::size_t rounded);
+  Heap heap() const;
+
+  const CUmemPoolProps properties_;
+  const bool is_default_;
+  CUmemoryPool handle_ = nullptr;
+  mutable std::atomic<bool> is_exported_ = false;
+  mutable std::mutex mutex_;
+  std::multimap<std::size_t, std::uintptr_t> cached_;  ///< by rounded size
+  std::uint64_t reserved_ = 0, reserved_high_ = 0, used_ = 0, used_high_ = 0;
+  std::uint64_t threshold_ = 0;
+  int reuse_[3] = {1, 1, 1};
+  int file_ = -1;  ///< of a pool that can be shared: its memory
+  bool is_imported_ = false;
+  std::size_t imports_ = 0;  ///< handles of an imported pool that were not destroyed yet
+  std::size_t next_offset_ = 0;
+  std::uint64_t last_number_ = 0;                  ///< of an allocation, in the file
+  std::map<std::uintptr_t, std::size_t> offsets_;  ///< where in the file an address lies
+  std::map<int, CUmemAccess_flags> granted_;       ///< by device ordinal; absent: the pool's own default
+};
+
+std::shared_ptr<MemoryPool> find_pool(CUmemoryPool handle);
+/// Ends the handle; memory still in use keeps the pool alive. INVALID_VALUE for a default pool.
+CUresult destroy_pool(CUmemoryPool handle);
+/// After a synchronisation: every pool gives back what exceeds its release threshold.
+void release_unused_pool_memory();
+/// The process-wide pool for memory that is not a device's: host or managed.
+std::shared_ptr<MemoryPool> default_pool_for(const CUmemLocation& location, CUmemAllocationType type);
+
+}  // namespace cucore::cpu::runtime

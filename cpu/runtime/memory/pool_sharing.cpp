@@ -1,0 +1,176 @@
+// Pools between processes: as a file, and pointers into it. See memory_pool.hpp, pool_file.hpp.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "cpu/runtime/address_space/address_space.hpp"
+#include "cpu/runtime/memory/memory_pool.hpp"
+#include "cpu/runtime/memory/pool_file.hpp"
+
+namespace cucore::cpu::runtime {
+namespace pool_file {
+namespace {
+
+off_t number_of(std::size_t offset) { return static_cast<off_t>(kLargest + offset / kPage * sizeof(std::uint64_t)); }
+
+}  // namespace
+
+bool write_number(int file, std::size_t offset, std::uint64_t number) {
+  return pwrite(file, &number, sizeof number, number_of(offset)) == sizeof number;
+}
+
+std::uint64_t read_number(int file, std::size_t offset) {
+  std::uint64_t number = 0;
+  return pread(file, &number, sizeof number, number_of(offset)) == sizeof number ? number : 0;
+}
+
+int make(const CUmemPoolProps& properties) {
+  const int file = memfd_create("cucore memory pool", MFD_CLOEXEC);
+  const Header header{kMagic, properties};
+  if (file < 0) throw std::bad_alloc();
+  if (ftruncate(file, static_cast<off_t>(kLargest + kNumbers)) != 0 || pwrite(file, &header, sizeof header, 0) < 0) {
+    close(file);
+    throw std::bad_alloc();
+  }
+  return file;
+}
+
+}  // namespace pool_file
+
+namespace {
+
+/// What CUmemPoolPtrExportData holds.
+struct PointerData {
+  std::uint64_t magic;
+  std::uint64_t file;  ///< its number, the same in every process: of which pool this is
+  std::uint64_t offset;
+  std::uint64_t size;
+  std::uint64_t number;
+};
+static_assert(sizeof(PointerData) <= sizeof(CUmemPoolPtrExportData));
+
+/// The pools of other processes, by the number of their file.
+struct ImportedPools {
+  std::mutex mutex;  ///< for importing and ending imports, one at a time
+  std::map<ino_t, std::weak_ptr<MemoryPool>> by_file;
+};
+ImportedPools& imported_pools() {
+  static auto* pools = new ImportedPools;
+  return *pools;
+}
+
+}  // namespace
+
+CUresult MemoryPool::export_file(int* file) const {
+  if (file_ < 0) return CUDA_ERROR_NOT_SUPPORTED;
+  *file = fcntl(file_, F_DUPFD_CLOEXEC, 0);
+  if (*file < 0) return CUDA_ERROR_OPERATING_SYSTEM;
+  is_exported_ = true;
+  return CUDA_SUCCESS;
+}
+
+CUresult MemoryPool::import_file(int file, CUmemoryPool* handle) {
+  pool_file::Header header{};
+  if (pread(file, &header, sizeof header, 0) != sizeof header || header.magic != pool_file::kMagic)
+    return CUDA_ERROR_INVALID_VALUE;
+  header.properties.win32SecurityAttributes = nullptr;
+  if (const CUresult result = check(header.properties); result != CUDA_SUCCESS) return result;
+  struct stat status{};
+  if (fstat(file, &status) != 0) return CUDA_ERROR_OPERATING_SYSTEM;
+  ImportedPools& imported = imported_pools();
+  const std::lock_guard lock(imported.mutex);
+  std::weak_ptr<MemoryPool>& known = imported.by_file[status.st_ino];
+  std::shared_ptr<MemoryPool> pool = known.lock();
+  if (!pool || pool->imports_ == 0) {
+    pool = std::make_shared<MemoryPool>(header.properties, false);
+    pool->file_ = fcntl(file, F_DUPFD_CLOEXEC, 0);
+    if (pool->file_ < 0) return CUDA_ERROR_OPERATING_SYSTEM;
+    pool->is_imported_ = true;
+    pool->enter();
+    known = pool;
+  }
+  ++pool->imports_;
+  *handle = pool->handle_;
+  return CUDA_SUCCESS;
+}
+
+std::map<std::uintptr_t, std::size_t> MemoryPool::mappings() const {
+  std::map<std::uintptr_t, std::size_t> found;
+  {
+    const std::lock_guard lock(mutex_);
+    found = offsets_;
+  }
+  std::erase_if(found, [](const auto& mapping) { return !find_allocation(mapping.first); });
+  return found;
+}
+
+CUresult MemoryPool::end_import(bool* was_last) {
+  ImportedPools& imported = imported_pools();
+  const std::lock_guard lock(imported.mutex);
+  if (imports_ == 0 || !mappings().empty()) return CUDA_ERROR_INVALID_VALUE;
+  *was_last = --imports_ == 0;
+  if (*was_last) std::erase_if(imported.by_file, [](const auto& known) { return known.second.expired(); });
+  return CUDA_SUCCESS;
+}
+
+CUresult MemoryPool::export_pointer(std::uintptr_t address, CUmemPoolPtrExportData* data) const {
+  const auto allocation = find_allocation(address);
+  const std::lock_guard lock(mutex_);
+  const auto found = offsets_.find(address);
+  if (!is_exported_ || !allocation || found == offsets_.end()) return CUDA_ERROR_INVALID_VALUE;
+  struct stat status{};
+  if (fstat(file_, &status) != 0) return CUDA_ERROR_OPERATING_SYSTEM;
+  const PointerData exported{pool_file::kMagic, status.st_ino, found->second, allocation->size,
+                             pool_file::read_number(file_, found->second)};
+  *data = {};
+  std::memcpy(data, &exported, sizeof exported);
+  return CUDA_SUCCESS;
+}
+
+CUresult MemoryPool::import_pointer(const CUmemPoolPtrExportData& data, std::uintptr_t* address) {
+  PointerData exported{};
+  std::memcpy(&exported, &data, sizeof exported);
+  struct stat status{};
+  if (!is_imported_ || exported.magic != pool_file::kMagic || fstat(file_, &status) != 0 ||
+      exported.file != status.st_ino)
+    return CUDA_ERROR_INVALID_VALUE;
+  const std::size_t rounded = pool_file::whole_pages(exported.size);
+  if (exported.size == 0 || exported.offset % pool_file::kPage != 0 || exported.offset < pool_file::kPage ||
+      rounded > pool_file::kLargest || exported.offset > pool_file::kLargest - rounded)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (exported.number == 0 || exported.number != pool_file::read_number(file_, exported.offset))
+    return CUDA_ERROR_INVALID_VALUE;  // its process has freed it
+  const std::lock_guard importing(imported_pools().mutex);
+  for (const auto& [mapped, offset] : mappings()) {
+    if (offset != exported.offset) continue;
+    *address = mapped;
+    return CUDA_SUCCESS;
+  }
+  const std::uintptr_t base = AddressSpace::instance().reserve(rounded, pool_file::kPage, 0);
+  if (base == 0 || !AddressSpace::map_file(base, rounded, file_, exported.offset, true)) {
+    if (base != 0) AddressSpace::instance().unreserve(base, rounded);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    offsets_[base] = exported.offset;
+    used_ += rounded;
+    reserved_ += rounded;
+  }
+  Allocation allocation;
+  allocation.base = base;
+  allocation.size = exported.size;
+  allocation.kind = allocation_kind();
+  allocation.device = std::max(0, device_ordinal());
+  allocation.pool = shared_from_this();
+  enter_allocation(std::move(allocation));
+  *address = base;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace cucore::cpu::runtime

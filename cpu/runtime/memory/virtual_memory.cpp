@@ -1,0 +1,321 @@
+// Virtual memory management: see virtual_memory.hpp.
+#include "cpu/runtime/memory/virtual_memory.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "cpu/runtime/address_space/address_space.hpp"
+#include "cpu/runtime/memory/memory.hpp"
+#include "cpu/runtime/objects/device.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+struct Physical {
+  Physical(int descriptor, std::size_t bytes, const CUmemAllocationProp& given)
+      : file(descriptor), size(bytes), properties(given) {}
+  ~Physical() { close(file); }
+  Physical(const Physical&) = delete;
+  Physical& operator=(const Physical&) = delete;
+
+  const int file;
+  const std::size_t size;
+  const CUmemAllocationProp properties;
+};
+
+struct Reference {
+  std::shared_ptr<Physical> memory;
+  unsigned int count = 1;
+};
+
+struct Mapping {
+  std::size_t size = 0;
+  std::shared_ptr<Physical> memory;
+  CUmemGenericAllocationHandle handle = 0;
+  std::map<std::pair<int, int>, CUmemAccess_flags> access;  ///< by type and id of a location
+};
+
+struct VirtualMemory {
+  std::mutex mutex;
+  CUmemGenericAllocationHandle next_handle = 0x2200000010;
+  std::map<CUmemGenericAllocationHandle, Reference> physical;
+  std::map<std::uintptr_t, std::size_t> reservations;
+  std::map<std::uintptr_t, Mapping> mappings;
+};
+
+VirtualMemory& self() {
+  static auto* instance = new VirtualMemory;
+  return *instance;
+}
+
+bool is_multiple(std::size_t value) { return value % kVirtualMemoryGranularity == 0; }
+
+/// Whether a reservation, or several that follow each other, hold the whole range.
+bool is_reserved(const VirtualMemory& memory, std::uintptr_t address, std::size_t size) {
+  auto each = memory.reservations.upper_bound(address);
+  if (each == memory.reservations.begin()) return false;
+  --each;
+  if (address - each->first >= each->second) return false;
+  for (std::size_t held = each->second - (address - each->first); held < size; held += each->second) {
+    ++each;
+    if (each == memory.reservations.end() || each->first != address + held) return false;
+  }
+  return true;
+}
+
+/// The mappings that make up exactly this range; empty if they do not.
+std::vector<std::uintptr_t> mappings_of(const VirtualMemory& memory, std::uintptr_t address, std::size_t size) {
+  std::vector<std::uintptr_t> found;
+  std::uintptr_t next = address;
+  for (auto each = memory.mappings.find(address); each != memory.mappings.end() && next < address + size; ++each) {
+    if (each->first != next) return {};
+    found.push_back(next);
+    next += each->second.size;
+  }
+  return next == address + size ? found : std::vector<std::uintptr_t>{};
+}
+
+bool is_host(CUmemLocationType type) {
+  return type == CU_MEM_LOCATION_TYPE_HOST || type == CU_MEM_LOCATION_TYPE_HOST_NUMA ||
+         type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+}
+
+Allocation describe(std::uintptr_t address, const Mapping& mapping) {
+  Allocation allocation;
+  allocation.base = address;
+  allocation.size = mapping.size;
+  const CUmemLocation& location = mapping.memory->properties.location;
+  allocation.kind = is_host(location.type) ? Allocation::Kind::Host : Allocation::Kind::Device;
+  allocation.device = location.type == CU_MEM_LOCATION_TYPE_DEVICE ? location.id : 0;
+  allocation.is_mapping = true;
+  return allocation;
+}
+
+int protection_of(const Mapping& mapping) {
+  int protection = PROT_NONE;
+  for (const auto& [location, flags] : mapping.access) {
+    if (flags == CU_MEM_ACCESS_FLAGS_PROT_READ) protection |= PROT_READ;
+    if (flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE) protection |= PROT_READ | PROT_WRITE;
+  }
+  return protection;
+}
+
+CUmemGenericAllocationHandle insert(VirtualMemory& memory, std::shared_ptr<Physical> physical) {
+  const CUmemGenericAllocationHandle handle = memory.next_handle;
+  memory.next_handle += 16;
+  memory.physical[handle] = {std::move(physical), 1};
+  return handle;
+}
+
+}  // namespace
+
+CUresult check_allocation_properties(const CUmemAllocationProp& properties) {
+  if (properties.type != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
+  if ((properties.requestedHandleTypes & (CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT)) != 0)
+    return CUDA_ERROR_INVALID_VALUE;  // of another operating system
+  if (properties.requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE &&
+      properties.requestedHandleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+    return CUDA_ERROR_NOT_SUPPORTED;
+  const CUmemLocation& location = properties.location;
+  switch (location.type) {
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+      return find_device(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    case CU_MEM_LOCATION_TYPE_HOST:  // memory of the host as a whole cannot be shared, that of a NUMA node can
+      return properties.requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+      return location.id == kHostNode ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+CUresult create_physical_memory(const CUmemAllocationProp& properties, std::size_t size,
+                                CUmemGenericAllocationHandle* handle) {
+  if (size == 0 || !is_multiple(size)) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult result = check_allocation_properties(properties); result != CUDA_SUCCESS) return result;
+  const Device& device =
+      *find_device(properties.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? properties.location.id : 0);
+  if (size > device.total_memory()) return CUDA_ERROR_OUT_OF_MEMORY;
+  const int file = memfd_create("cucore memory", MFD_CLOEXEC);
+  if (file < 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (ftruncate(file, static_cast<off_t>(size)) != 0) {
+    close(file);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  auto physical = std::make_shared<Physical>(file, size, properties);
+  const std::lock_guard lock(self().mutex);
+  *handle = insert(self(), std::move(physical));
+  return CUDA_SUCCESS;
+}
+
+CUresult release_physical_memory(CUmemGenericAllocationHandle handle) {
+  const std::lock_guard lock(self().mutex);
+  const auto found = self().physical.find(handle);
+  if (found == self().physical.end()) return CUDA_ERROR_INVALID_VALUE;
+  if (--found->second.count == 0) self().physical.erase(found);
+  return CUDA_SUCCESS;
+}
+
+CUresult properties_of_physical_memory(CUmemGenericAllocationHandle handle, CUmemAllocationProp* properties) {
+  const std::lock_guard lock(self().mutex);
+  const auto found = self().physical.find(handle);
+  if (found == self().physical.end()) return CUDA_ERROR_INVALID_VALUE;
+  *properties = found->second.memory->properties;
+  return CUDA_SUCCESS;
+}
+
+CUresult export_physical_memory(CUmemGenericAllocationHandle handle, int* file) {
+  const std::lock_guard lock(self().mutex);
+  const auto found = self().physical.find(handle);
+  if (found == self().physical.end()) return CUDA_ERROR_INVALID_VALUE;
+  const Physical& memory = *found->second.memory;
+  if (memory.properties.requestedHandleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+    return CUDA_ERROR_INVALID_VALUE;
+  *file = fcntl(memory.file, F_DUPFD_CLOEXEC, 0);
+  return *file >= 0 ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
+}
+
+CUresult import_physical_memory(int file, CUmemGenericAllocationHandle* handle) {
+  struct stat status{};
+  if (fstat(file, &status) != 0 || status.st_size <= 0 || !is_multiple(static_cast<std::size_t>(status.st_size)))
+    return CUDA_ERROR_INVALID_VALUE;
+  const int own = fcntl(file, F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return CUDA_ERROR_OPERATING_SYSTEM;
+  CUmemAllocationProp properties{};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  auto physical = std::make_shared<Physical>(own, static_cast<std::size_t>(status.st_size), properties);
+  const std::lock_guard lock(self().mutex);
+  *handle = insert(self(), std::move(physical));
+  return CUDA_SUCCESS;
+}
+
+CUresult reserve_addresses(std::size_t size, std::size_t alignment, std::uintptr_t hint, std::uintptr_t* address) {
+  constexpr std::uintptr_t kPage = 4096;
+  if (size == 0 || !is_multiple(size) || (alignment & (alignment - 1)) != 0 || hint % kPage != 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  const std::uintptr_t base =
+      AddressSpace::instance().reserve(size, std::max(alignment, kVirtualMemoryGranularity), hint);
+  if (base == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  const std::lock_guard lock(self().mutex);
+  self().reservations[base] = size;
+  *address = base;
+  return CUDA_SUCCESS;
+}
+
+CUresult free_addresses(std::uintptr_t address, std::size_t size) {
+  const std::lock_guard lock(self().mutex);
+  // One reservation, or several that follow each other: programs grow by reserving behind what they have.
+  std::uintptr_t next = address;
+  auto end = self().reservations.find(address);
+  for (; end != self().reservations.end() && end->first == next && next < address + size; ++end) next += end->second;
+  if (size == 0 || next != address + size) return CUDA_ERROR_INVALID_VALUE;
+  const auto mapped = self().mappings.lower_bound(address);
+  if (mapped != self().mappings.end() && mapped->first < address + size) return CUDA_ERROR_INVALID_VALUE;
+  self().reservations.erase(self().reservations.find(address), end);
+  AddressSpace::instance().unreserve(address, size);
+  return CUDA_SUCCESS;
+}
+
+CUresult map_memory(std::uintptr_t address, std::size_t size, std::size_t offset, CUmemGenericAllocationHandle handle) {
+  if (size == 0 || !is_multiple(size) || !is_multiple(offset) || !is_multiple(address)) return CUDA_ERROR_INVALID_VALUE;
+  const std::lock_guard lock(self().mutex);
+  const auto found = self().physical.find(handle);
+  if (found == self().physical.end() || !is_reserved(self(), address, size)) return CUDA_ERROR_INVALID_VALUE;
+  const std::shared_ptr<Physical> memory = found->second.memory;
+  if (offset > memory->size || size > memory->size - offset) return CUDA_ERROR_INVALID_VALUE;
+  auto next = self().mappings.lower_bound(address);
+  if (next != self().mappings.end() && next->first < address + size) return CUDA_ERROR_INVALID_VALUE;
+  if (next != self().mappings.begin() && std::prev(next)->first + std::prev(next)->second.size > address)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (!AddressSpace::map_file(address, size, memory->file, offset, false)) return CUDA_ERROR_OUT_OF_MEMORY;
+  Mapping& mapping = self().mappings[address];
+  mapping = {size, memory, handle, {}};
+  enter_allocation(describe(address, mapping));
+  return CUDA_SUCCESS;
+}
+
+CUresult unmap_memory(std::uintptr_t address, std::size_t size) {
+  const std::lock_guard lock(self().mutex);
+  if (size == 0 || address + size < address || !is_reserved(self(), address, 1)) return CUDA_ERROR_INVALID_VALUE;
+  // Whole mappings only; where nothing is mapped there is nothing to do.
+  const auto first = self().mappings.lower_bound(address);
+  const auto end = self().mappings.lower_bound(address + size);
+  if (first != self().mappings.begin() && std::prev(first)->first + std::prev(first)->second.size > address)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (first != end && std::prev(end)->first + std::prev(end)->second.size > address + size)
+    return CUDA_ERROR_INVALID_VALUE;
+  for (auto each = first; each != end; ++each) {
+    forget_allocation(each->first);
+    AddressSpace::unmap(each->first, each->second.size);
+  }
+  self().mappings.erase(first, end);
+  return CUDA_SUCCESS;
+}
+
+CUresult set_memory_access(std::uintptr_t address, std::size_t size, const CUmemAccessDesc* descriptions,
+                           std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const CUmemAccessDesc& each = descriptions[i];
+    if (each.location.type == CU_MEM_LOCATION_TYPE_DEVICE && !find_device(each.location.id))
+      return CUDA_ERROR_INVALID_VALUE;
+    if ((each.location.type != CU_MEM_LOCATION_TYPE_DEVICE && each.location.type != CU_MEM_LOCATION_TYPE_HOST &&
+         each.location.type != CU_MEM_LOCATION_TYPE_HOST_NUMA) ||
+        (each.flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && each.flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
+         each.flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE))
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  const std::lock_guard lock(self().mutex);
+  const std::vector<std::uintptr_t> found = mappings_of(self(), address, size);
+  if (found.empty()) return CUDA_ERROR_INVALID_VALUE;
+  const bool is_for_host =
+      std::any_of(descriptions, descriptions + count, [](const auto& each) { return is_host(each.location.type); });
+  for (const std::uintptr_t base : found) {
+    Mapping& mapping = self().mappings[base];
+    if (is_for_host && !is_host(mapping.memory->properties.location.type)) return CUDA_ERROR_NOT_SUPPORTED;
+    for (std::size_t i = 0; i < count; ++i)
+      mapping.access[{descriptions[i].location.type, descriptions[i].location.id}] = descriptions[i].flags;
+    if (mprotect(reinterpret_cast<void*>(base), mapping.size, protection_of(mapping)) != 0)
+      return CUDA_ERROR_OPERATING_SYSTEM;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult memory_access(std::uintptr_t address, const CUmemLocation& location, unsigned long long* flags) {
+  if (!is_host(location.type) && (location.type != CU_MEM_LOCATION_TYPE_DEVICE || !find_device(location.id)))
+    return CUDA_ERROR_INVALID_DEVICE;
+  const std::lock_guard lock(self().mutex);
+  auto after = self().mappings.upper_bound(address);
+  if (after == self().mappings.begin()) return CUDA_ERROR_INVALID_VALUE;
+  const auto& [base, mapping] = *std::prev(after);
+  if (address - base >= mapping.size) return CUDA_ERROR_INVALID_VALUE;
+  const auto found = mapping.access.find({location.type, location.id});
+  *flags = found == mapping.access.end() ? CU_MEM_ACCESS_FLAGS_PROT_NONE : found->second;
+  return CUDA_SUCCESS;
+}
+
+CUresult retain_physical_memory(std::uintptr_t address, CUmemGenericAllocationHandle* handle) {
+  const std::lock_guard lock(self().mutex);
+  auto after = self().mappings.upper_bound(address);
+  if (after == self().mappings.begin()) return CUDA_ERROR_INVALID_VALUE;
+  const auto& [base, mapping] = *std::prev(after);
+  if (address - base >= mapping.size) return CUDA_ERROR_INVALID_VALUE;
+  const auto known = self().physical.find(mapping.handle);
+  if (known != self().physical.end())
+    ++known->second.count;
+  else
+    self().physical[mapping.handle] = {mapping.memory, 1};  // released, but alive as long as it is mapped
+  *handle = mapping.handle;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace cucore::cpu::runtime

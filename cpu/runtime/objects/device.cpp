@@ -1,0 +1,82 @@
+// Identity, primary context and pools of a device: see device.hpp. The attribute table is in device_attributes.cpp.
+#include "cpu/runtime/objects/device.hpp"
+
+#include <cstdio>
+
+#include "cpu/runtime/memory/memory_pool.hpp"
+#include "cpu/runtime/objects/context.hpp"
+#include "cpu/runtime/process/device_identity.hpp"
+#include "cpu/runtime/process/process.hpp"
+
+namespace cucore::cpu::runtime {
+
+Device::Device(int ordinal, int index, int capability)
+    : ordinal_(ordinal),
+      index_(index),
+      capability_(capability),
+      name_(device_name()),
+      uuid_(device_uuid(index)),
+      total_memory_(host_memory()),
+      primary_(Context::make_primary(*this)) {
+  CUmemPoolProps properties{};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, ordinal};
+  default_pool_ = MemoryPool::create(properties, true);
+  current_pool_ = default_pool_;
+}
+
+Device::~Device() = default;
+
+std::string Device::pci_bus_id() const {
+  char text[16];
+  std::snprintf(text, sizeof text, "0000:%02x:00.0", pci_bus());
+  return text;
+}
+
+CUresult Device::retain_primary(CUcontext* context) {
+  const std::lock_guard lock(mutex_);
+  if (retain_count_++ == 0) primary_->activate();
+  *context = primary_->handle();
+  return CUDA_SUCCESS;
+}
+
+CUresult Device::release_primary() {
+  const std::lock_guard lock(mutex_);
+  if (retain_count_ == 0) return CUDA_ERROR_INVALID_CONTEXT;
+  if (--retain_count_ == 0) primary_->tear_down();
+  return CUDA_SUCCESS;
+}
+
+CUresult Device::reset_primary() {
+  // Resets the context's contents and its error; the references to it stay.
+  const std::lock_guard lock(mutex_);
+  primary_->tear_down();
+  if (retain_count_ > 0) primary_->activate();
+  return CUDA_SUCCESS;
+}
+
+CUresult Device::set_primary_flags(unsigned int flags) { return primary_->set_flags(flags); }
+
+void Device::primary_state(unsigned int* flags, bool* active) const {
+  const std::lock_guard lock(mutex_);
+  *flags = primary_->flags();
+  *active = retain_count_ > 0;
+}
+
+std::shared_ptr<MemoryPool> Device::current_pool() const {
+  const std::lock_guard lock(mutex_);
+  return current_pool_;
+}
+
+void Device::set_current_pool(std::shared_ptr<MemoryPool> pool) {
+  const std::lock_guard lock(mutex_);
+  current_pool_ = std::move(pool);
+}
+
+Device* find_device(CUdevice device) {
+  const auto& all = devices();
+  return device >= 0 && static_cast<std::size_t>(device) < all.size() ? all[static_cast<std::size_t>(device)].get()
+                                                                      : nullptr;
+}
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,82 @@
+// A CPU device: what cuDeviceGet* reports and the primary context. One per ordinal, made by initialize, never
+// destroyed.
+#pragma once
+
+#include <cuda.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "cpu/runtime/process/device_identity.hpp"
+
+namespace cucore::cpu::runtime {
+
+class Context;
+class MemoryPool;
+
+/// Limits that the scheduler and the launch checks share with the attribute table.
+inline constexpr unsigned int kWarpSize = 32;
+inline constexpr unsigned int kMaxThreadsPerBlock = 1024;
+inline constexpr unsigned int kMaxThreadsPerMultiprocessor = 2048;
+inline constexpr unsigned int kMaxBlocksPerMultiprocessor = 32;
+inline constexpr std::size_t kSharedPerBlock = 48 * 1024;
+inline constexpr std::size_t kSharedPerBlockOptIn = 227 * 1024;
+inline constexpr std::size_t kSharedPerMultiprocessor = 228 * 1024;
+inline constexpr std::size_t kSharedReservedPerBlock = 1024;
+/// Compute capability from which on there are clusters and tensor maps.
+inline constexpr int kLeastForClusters = 90;
+inline constexpr unsigned int kMaxBlocksPerPortableCluster = 8;
+inline constexpr unsigned int kMaxBlocksPerCluster = 16;
+inline constexpr unsigned int kRegistersPerBlock = 65536;
+inline constexpr std::size_t kMaxParameterBytes = 32764;
+inline constexpr int kHostNode = 0;  ///< the NUMA node of the host; there is no other, as the device says of itself
+
+class Device {
+ public:
+  /// `ordinal` counts the devices that the driver shows, `index` those of the host. `capability` is 10 * major + minor.
+  Device(int ordinal, int index, int capability);
+  ~Device();
+
+  int ordinal() const { return ordinal_; }
+  int capability() const { return capability_; }
+  const std::string& name() const { return name_; }
+  const CUuuid& uuid() const { return uuid_; }
+  unsigned int pci_bus() const { return runtime::pci_bus(index_); }
+  std::string pci_bus_id() const;
+  std::size_t total_memory() const { return total_memory_; }
+
+  /// CUDA_ERROR_INVALID_VALUE for a number that is no attribute.
+  CUresult attribute(CUdevice_attribute attribute, int* value) const;
+
+  Context& primary_context() const { return *primary_; }
+  CUresult retain_primary(CUcontext* context);
+  CUresult release_primary();
+  CUresult reset_primary();
+  CUresult set_primary_flags(unsigned int flags);
+  void primary_state(unsigned int* flags, bool* active) const;
+
+  const std::shared_ptr<MemoryPool>& default_pool() const { return default_pool_; }
+  std::shared_ptr<MemoryPool> current_pool() const;
+  void set_current_pool(std::shared_ptr<MemoryPool> pool);
+
+ private:
+  int ordinal_;
+  int index_;
+  int capability_;
+  std::string name_;
+  CUuuid uuid_{};
+  std::size_t total_memory_;
+  std::unique_ptr<Context> primary_;
+  mutable std::mutex mutex_;
+  int retain_count_ = 0;
+  std::shared_ptr<MemoryPool> default_pool_;
+  std::shared_ptr<MemoryPool> current_pool_;
+};
+
+/// Null if there is no such device.
+Device* find_device(CUdevice device);
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,270 @@
+// Streams: see stream.hpp.
+#include "cpu/runtime/objects/stream.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "cpu/runtime/graph/capture.hpp"
+#include "cpu/runtime/objects/context.hpp"
+#include "cpu/runtime/objects/drainers.hpp"
+#include "cpu/runtime/process/default_stream.hpp"
+#include "cpu/runtime/process/process.hpp"
+#include "cpu/runtime/threads/faults.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+/// Brief items that may pile up before a drainer is called.
+constexpr std::size_t kMostPutOff = 32;
+
+std::atomic<std::uint64_t> next_stream_id{1};
+
+using StreamTable = HandleTable<Stream, HandleKind::Stream>;
+StreamTable& stream_table() {
+  static auto* table = new StreamTable;
+  return *table;
+}
+
+}  // namespace
+
+bool Backoff::pause() {
+  constexpr int kSpins = 10;
+  if (rounds_ < kSpins) return spin();
+  if (rounds_ >= kRounds) return false;
+  ++rounds_;
+  sched_yield();  // who is awaited may be on this very processor
+  return true;
+}
+
+bool Backoff::spin() {
+  if (rounds_ >= kRounds) return false;
+  ++rounds_;
+#if defined(__x86_64__)
+  for (int i = 0; i < 8; ++i) __builtin_ia32_pause();  // which takes some 50 ns on new processors
+#endif
+  return true;
+}
+
+Stream::Stream(Context& context, Kind kind, unsigned int flags, int priority)
+    : context_(context), kind_(kind), flags_(flags), priority_(priority), id_(next_stream_id.fetch_add(1)) {}
+
+std::shared_ptr<Stream> Stream::make_default(Context& context) {
+  auto stream = std::make_shared<Stream>(context, Kind::Legacy, CU_STREAM_DEFAULT, 0);
+  stream->handle_ = CU_STREAM_LEGACY;
+  return stream;
+}
+
+std::shared_ptr<Stream> Stream::make_per_thread(Context& context) {
+  auto stream = std::make_shared<Stream>(context, Kind::PerThread, CU_STREAM_DEFAULT, 0);
+  stream->handle_ = CU_STREAM_PER_THREAD;
+  return stream;
+}
+
+CUresult Stream::create(Context& context, unsigned int flags, int priority, CUstream* handle) {
+  if ((flags & ~static_cast<unsigned int>(CU_STREAM_NON_BLOCKING)) != 0) return CUDA_ERROR_INVALID_VALUE;
+  auto stream = std::make_shared<Stream>(context, Kind::Created, flags, priority);
+  context.add_stream(stream);
+  stream->handle_ = reinterpret_cast<CUstream>(stream_table().insert(stream));
+  *handle = stream->handle_;
+  return CUDA_SUCCESS;
+}
+
+std::uint64_t Stream::append(std::unique_ptr<Work> work) {
+  const bool is_brief = work->runner == Work::Runner::Briefly;
+  std::uint64_t number;
+  bool call = false;
+  bool watch = false;
+  {
+    const std::lock_guard lock(mutex_);
+    number = enqueued_.load(std::memory_order_relaxed) + 1;
+    enqueued_.store(number, std::memory_order_release);
+    queue_.push_back(std::move(work));
+    if (is_run_ || is_called_) return number;
+    if (!is_brief || queue_.size() > kMostPutOff) {
+      call = is_called_ = true;
+    } else {
+      is_put_off_.store(true, std::memory_order_relaxed);
+      watch = !std::exchange(is_watched_, true);
+      if (watch) seen_ = completed_.load();
+    }
+  }
+  if (watch) watch_over(shared_from_this());
+  if (call) call_drainer();
+  return number;
+}
+
+void Stream::call_drainer() {
+  try {
+    drain_on_a_thread(shared_from_this());
+  } catch (const std::system_error&) {
+    drain();  // no thread to be had: late, but done
+  }
+}
+
+bool Stream::look_after() {
+  const std::uint64_t completed = completed_.load();
+  if (std::exchange(seen_, completed) != completed) return true;  // who waits for it runs it
+  {
+    const std::lock_guard lock(mutex_);
+    is_watched_ = false;
+    if (queue_.empty() || is_run_ || is_called_) return false;
+    is_called_ = true;
+  }
+  call_drainer();
+  return false;
+}
+
+void Stream::hasten_this() {
+  if (!is_put_off_.load(std::memory_order_relaxed)) return;  // who polls takes no lock from who works
+  {
+    const std::lock_guard lock(mutex_);
+    if (queue_.empty() || is_run_ || is_called_) return;
+    is_called_ = true;
+  }
+  call_drainer();
+}
+
+void Stream::hasten() {
+  hasten_this();
+  if (synchronises_with_legacy()) context_.legacy_stream().hasten_this();
+  if (kind_ != Kind::Legacy) return;
+  for (const auto& stream : context_.streams())
+    if (stream->synchronises_with_legacy()) stream->hasten_this();
+}
+
+void Stream::enqueue_dependencies() {
+  // The legacy stream waits for all blocking streams, and they wait for it. Waits only ever name work enqueued before
+  // them, so they cannot form a cycle.
+  const auto follow = [this](std::shared_ptr<Stream> other) {
+    const std::uint64_t number = other->last();
+    if (!other->is_done(number))
+      append(make_work([other = std::move(other), number](CUresult) { other->wait_for(number); }));
+  };
+  if (synchronises_with_legacy()) {
+    Stream& legacy = context_.legacy_stream();
+    if (!legacy.is_idle()) follow(context_.legacy_stream_shared());
+  } else if (kind_ == Kind::Legacy) {
+    for (auto& stream : context_.streams())
+      if (stream.get() != this && stream->synchronises_with_legacy()) follow(std::move(stream));
+  }
+}
+
+std::uint64_t Stream::enqueue(std::unique_ptr<Work> work) {
+  enqueue_dependencies();
+  return append(std::move(work));
+}
+
+bool Stream::is_ready() const {
+  if (!is_idle()) return false;
+  if (synchronises_with_legacy()) return context_.legacy_stream().is_idle();
+  if (kind_ != Kind::Legacy) return true;
+  const auto streams = context_.streams();
+  return std::all_of(streams.begin(), streams.end(),
+                     [](const auto& stream) { return !stream->synchronises_with_legacy() || stream->is_idle(); });
+}
+
+void Stream::wait_for(std::uint64_t number) {
+  if (is_done(number)) return;
+  help(number);
+  for (Backoff backoff; !is_done(number);) {
+    if (backoff.pause()) continue;
+    std::unique_lock lock(mutex_);
+    ++waiters_;
+    done_.wait(lock, [&] { return is_done(number); });
+    --waiters_;
+    return;
+  }
+}
+
+void Stream::help(std::uint64_t number) {
+  {
+    std::unique_lock lock(mutex_);
+    const auto is_wanted = [&](const Work& work) { return !is_done(number) && work.runner != Work::Runner::Drainer; };
+    if (is_run_ || queue_.empty() || !is_wanted(*queue_.front()) || !can_run_device_code()) return;
+    const DeviceFloatingPoint here;
+    run_items(lock, is_wanted);
+    if (queue_.empty() || is_called_) return;
+    is_called_ = true;
+  }
+  call_drainer();
+}
+
+void Stream::wait_until_done() {
+  wait_for(last());
+  if (kind_ != Kind::Legacy) return;
+  for (const auto& stream : context_.streams())
+    if (stream->synchronises_with_legacy()) stream->wait_for(stream->last());
+}
+
+template <class F>
+void Stream::run_items(std::unique_lock<std::mutex>& lock, F&& may_run) {
+  is_run_ = true;
+  is_put_off_.store(false, std::memory_order_relaxed);
+  while (!queue_.empty() && may_run(*queue_.front())) {
+    std::unique_ptr<Work> work = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    if (!is_shutting_down()) work->run(context_.error());
+    work.reset();
+    lock.lock();
+    completed_.fetch_add(1);
+    if (waiters_ > 0) done_.notify_all();
+  }
+  is_run_ = false;
+}
+
+void Stream::drain() {
+  std::unique_lock lock(mutex_);
+  while (!is_run_ && !queue_.empty()) {
+    run_items(lock, [](const Work&) { return true; });
+    lock.unlock();
+    linger();
+    lock.lock();
+  }
+  is_called_ = false;
+}
+
+void Stream::linger() const {
+  constexpr int kPatience = 3;
+  std::uint64_t before = completed_.load();
+  int rounds = 0;
+  // Once there is work this keeps the processor: to yield it to who polls takes longer than the work.
+  for (Backoff backoff; rounds < kPatience && (is_idle() ? backoff.pause() : backoff.spin());) {
+    const std::uint64_t completed = completed_.load();
+    rounds = completed == before && !is_idle() ? rounds + 1 : 0;
+    before = completed;
+  }
+}
+
+void Stream::set_capture(std::shared_ptr<Capture> capture) {
+  capture_ = std::move(capture);
+  is_capturing_.store(capture_ != nullptr, std::memory_order_release);
+}
+
+std::shared_ptr<Stream> find_stream(Context& context, CUstream handle) {
+  if (handle == nullptr)
+    return PerThreadDefaultStream::requested() ? context.per_thread_stream() : context.legacy_stream_shared();
+  if (handle == CU_STREAM_LEGACY) return context.legacy_stream_shared();
+  if (handle == CU_STREAM_PER_THREAD) return context.per_thread_stream();
+  return stream_table().find(handle);
+}
+
+CUresult destroy_stream(CUstream handle) {
+  const auto stream = stream_table().remove(handle);
+  if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+  if (stream->is_capturing()) {
+    const std::lock_guard lock(graph_mutex());
+    if (const auto capture = stream->capture()) capture->abandon(*stream);
+  }
+  return CUDA_SUCCESS;
+}
+
+void remove_streams_of(const Context& context) {
+  for (const auto& stream : stream_table().all())
+    if (&stream->context() == &context) destroy_stream(stream->handle());
+}
+
+}  // namespace cucore::cpu::runtime

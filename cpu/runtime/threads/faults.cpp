@@ -1,0 +1,130 @@
+// Faults in generated code: see faults.hpp. The handler only changes the interrupted registers: the thread goes on in
+// Fiber::finish_with_fault on the fiber's stack, which switches back to the block's scheduler.
+#include "cpu/runtime/threads/faults.hpp"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <iterator>
+#include <mutex>
+
+#include "cpu/runtime/threads/fiber.hpp"
+#include "cpu/runtime/threads/moving_pages.hpp"
+#include "cpu/runtime/threads/threads.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+constexpr std::size_t kSignalStack = 64 * 1024;
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+struct sigaction earlier[NSIG];
+
+void hand_on(int signal, siginfo_t* info, void* registers) {
+  const struct sigaction& before = earlier[signal];
+  if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction) {
+    before.sa_sigaction(signal, info, registers);
+  } else if (before.sa_handler == SIG_IGN) {
+    return;
+  } else if (before.sa_handler != SIG_DFL && before.sa_handler) {
+    before.sa_handler(signal);
+  } else {
+    // The default action, at the same instruction.
+    ::signal(signal, SIG_DFL);
+  }
+}
+
+void on_fault(int signal, siginfo_t* info, void* registers) {
+  if (signal == SIGSEGV && info->si_code == SEGV_ACCERR && was_moving(reinterpret_cast<std::uintptr_t>(info->si_addr)))
+    return;  // to the same instruction
+  Fiber* const fiber = Fiber::current();
+  // Signals sent by kill() are not faults of ours.
+  if (!fiber || info->si_code <= 0) {
+    hand_on(signal, info, registers);
+    return;
+  }
+  Fault fault;
+  fault.signal = signal;
+  fault.address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  fault.names_address = info->si_code != SI_KERNEL;  // which comes without one
+  fault.is_stack_overflow = signal == SIGSEGV && fiber->stack().is_in_guard(fault.address);
+#if defined(__x86_64__)
+  auto* const state = static_cast<ucontext_t*>(registers);
+  fault.instruction = static_cast<std::uintptr_t>(state->uc_mcontext.gregs[REG_RIP]);
+  constexpr greg_t kPageFault = 14, kWrites = 2;  // x86's exception, and a bit of its error code
+  if (state->uc_mcontext.gregs[REG_TRAPNO] == kPageFault)
+    fault.access = (state->uc_mcontext.gregs[REG_ERR] & kWrites) != 0 ? Fault::Access::Write : Fault::Access::Read;
+#else
+#error "the fault handler knows x86-64 only"
+#endif
+  fiber->note_fault(fault);
+  // The abandoned frames are not needed, so the landing starts at the top of the stack: right after an overflow too.
+  const auto top = reinterpret_cast<std::uintptr_t>(fiber->stack().low + fiber->stack().size) & ~std::uintptr_t{15};
+  state->uc_mcontext.gregs[REG_RDI] = static_cast<greg_t>(reinterpret_cast<std::uintptr_t>(fiber));
+  state->uc_mcontext.gregs[REG_RSP] = static_cast<greg_t>(top - 64 - 8);  // as after a call
+  state->uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(reinterpret_cast<std::uintptr_t>(&Fiber::finish_with_fault));
+}
+
+}  // namespace
+
+void install_fault_handler() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    struct sigaction action{};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    for (const int signal : kSignals) sigaction(signal, &action, &earlier[signal]);
+  });
+}
+
+FaultGuardedThread::FaultGuardedThread()
+    : stack_(mmap(nullptr, kSignalStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+  if (stack_ == MAP_FAILED) return;
+  stack_t alternate{};
+  alternate.ss_sp = stack_;
+  alternate.ss_size = kSignalStack;
+  sigaltstack(&alternate, nullptr);
+}
+
+FaultGuardedThread::~FaultGuardedThread() {
+  if (stack_ == MAP_FAILED) return;
+  stack_t none{};
+  none.ss_flags = SS_DISABLE;
+  sigaltstack(&none, nullptr);
+  munmap(stack_, kSignalStack);
+}
+
+bool can_run_device_code() {
+  enum class Answer : std::uint8_t { Unknown, Yes, No };
+  thread_local Answer answer = Answer::Unknown;
+  if (answer != Answer::Unknown) return answer == Answer::Yes;
+  sigset_t blocked;
+  stack_t alternate{};
+  const bool is_known = pthread_sigmask(SIG_BLOCK, nullptr, &blocked) == 0 && sigaltstack(nullptr, &alternate) == 0;
+  // A fault whose signal is blocked ends the process.
+  const bool takes_faults = is_known && std::none_of(std::begin(kSignals), std::end(kSignals),
+                                                     [&](int signal) { return sigismember(&blocked, signal) != 0; });
+  if (takes_faults && (alternate.ss_flags & SS_DISABLE) != 0) of_this_thread<FaultGuardedThread>();
+  answer = takes_faults ? Answer::Yes : Answer::No;
+  return takes_faults;
+}
+
+#if defined(__x86_64__)
+DeviceFloatingPoint::DeviceFloatingPoint() : before_(_mm_getcsr()) {
+  constexpr unsigned int kDefault = 0x1f80;  // to nearest, nothing trapped, nothing flushed to zero
+  _mm_setcsr(kDefault);
+}
+
+DeviceFloatingPoint::~DeviceFloatingPoint() { _mm_setcsr(before_); }
+#endif
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,217 @@
+// Stackful fibers: see fiber.hpp.
+#include "cpu/runtime/threads/fiber.hpp"
+
+#include <sys/mman.h>
+
+#include <boost/context/detail/fcontext.hpp>
+#include <new>
+
+#include "cpu/runtime/address_space/address_space.hpp"
+#include "cpu/runtime/grid/checker.hpp"
+#include "cpu/runtime/threads/threads.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define CUCORE_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CUCORE_ADDRESS_SANITIZER 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define CUCORE_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CUCORE_THREAD_SANITIZER 1
+#endif
+#endif
+#if defined(CUCORE_ADDRESS_SANITIZER)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(CUCORE_THREAD_SANITIZER)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace cucore::cpu::runtime {
+
+namespace context = boost::context::detail;
+
+namespace {
+
+constexpr std::size_t kStackPage = 4096;
+/// Stacks kept by one thread for reuse: those of one full block of device threads and some more.
+constexpr std::size_t kMostKept = 2048;
+
+/// Distance between the starts of neighbouring stacks within a page: a few cache lines, coprime with their number.
+constexpr std::size_t kShift = 5 * 64;
+
+thread_local Fiber* running = nullptr;
+
+/// Checked code has its variables in memory that the checker knows.
+bool are_in_address_space() { return checker::checks(check_class::kMemory | check_class::kInit); }
+
+void* map_stack(std::size_t size) {
+  if (!are_in_address_space())
+    return mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  auto* const low = reinterpret_cast<void*>(AddressSpace::instance().reserve(size, kStackPage, 0));
+  return low && mprotect(low, size, PROT_READ | PROT_WRITE) == 0 ? low : MAP_FAILED;
+}
+
+void unmap_stack(const FiberStack& stack) {
+  if (are_in_address_space())
+    AddressSpace::instance().unreserve(reinterpret_cast<std::uintptr_t>(stack.low), stack.size);
+  else
+    munmap(stack.low, stack.size);
+}
+
+}  // namespace
+
+/// The first frame of every fiber.
+struct Fiber::Entry {
+  static void run(context::transfer_t transfer) {
+    Fiber* const self = static_cast<Fiber*>(transfer.data);
+    self->resumer_ = transfer.fctx;
+#if defined(CUCORE_ADDRESS_SANITIZER)
+    __sanitizer_finish_switch_fiber(nullptr, &self->resumer_low_, &self->resumer_size_);
+#endif
+    self->body_(self->argument_);
+    finish();
+  }
+};
+
+bool FiberStack::is_in_guard(std::uintptr_t address) const {
+  const auto begin = reinterpret_cast<std::uintptr_t>(low);
+  return low && address >= begin && address < begin + kStackPage;
+}
+
+StackPool::~StackPool() {
+  for (const FiberStack& stack : free_) unmap_stack(stack);
+}
+
+FiberStack StackPool::take(std::size_t usable) {
+  const std::size_t size = (usable + kStackPage - 1) / kStackPage * kStackPage + kStackPage;
+  while (!free_.empty()) {
+    const FiberStack stack = free_.back();
+    free_.pop_back();
+    if (stack.size >= size) return stack;
+    unmap_stack(stack);  // kernels with a smaller need came first
+  }
+  void* const low = map_stack(size);
+  if (low == MAP_FAILED) throw std::bad_alloc();
+  // Hosts with many cores may run out of mappings: then the guard is missing, not the stack.
+  (void)mprotect(low, kStackPage, PROT_NONE);
+  return {static_cast<std::byte*>(low), size};
+}
+
+void StackPool::give_back(FiberStack stack) {
+  if (!stack.low) return;
+#if defined(CUCORE_ADDRESS_SANITIZER)
+  __asan_unpoison_memory_region(stack.low + kStackPage, stack.size - kStackPage);  // frames that never returned
+#endif
+  if (free_.size() < kMostKept)
+    free_.push_back(stack);
+  else
+    unmap_stack(stack);
+}
+
+Fiber& Fiber::operator=(Fiber&& other) noexcept {
+  if (this == &other) return *this;
+  drop();
+  context_ = std::exchange(other.context_, nullptr);
+  stack_ = std::exchange(other.stack_, {});
+  body_ = other.body_;
+  argument_ = other.argument_;
+  finished_ = other.finished_;
+  fault_ = other.fault_;
+  fake_stack_ = std::exchange(other.fake_stack_, nullptr);
+  race_context_ = std::exchange(other.race_context_, nullptr);
+  return *this;
+}
+
+void Fiber::start(FiberStack stack, Body body, void* argument) {
+  stack_ = stack;
+  body_ = body;
+  argument_ = argument;
+  finished_ = false;
+  fault_ = {};
+  fake_stack_ = nullptr;
+  // Frames of equal depth on page-aligned stacks would share a few cache sets: start each stack at another line.
+  const std::size_t shift = reinterpret_cast<std::uintptr_t>(stack.low) / kStackPage * kShift % kStackPage;
+  context_ = context::make_fcontext(stack.low + stack.size - shift, stack.size - shift - kStackPage, &Entry::run);
+#if defined(CUCORE_THREAD_SANITIZER)
+  race_context_ = __tsan_create_fiber(0);
+#endif
+}
+
+void Fiber::resume() {
+  outer_ = running;
+  running = this;
+#if defined(CUCORE_ADDRESS_SANITIZER)
+  void* fake_stack = nullptr;
+  __sanitizer_start_switch_fiber(&fake_stack, stack_.low + kStackPage, stack_.size - kStackPage);
+#endif
+#if defined(CUCORE_THREAD_SANITIZER)
+  resumer_race_context_ = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(race_context_, 0);
+#endif
+  const context::transfer_t back = context::jump_fcontext(context_, this);
+  context_ = back.fctx;
+#if defined(CUCORE_ADDRESS_SANITIZER)
+  __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
+#endif
+  running = outer_;
+}
+
+void Fiber::leave(bool for_good) {
+#if defined(CUCORE_ADDRESS_SANITIZER)
+  __sanitizer_start_switch_fiber(for_good ? nullptr : &fake_stack_, resumer_low_, resumer_size_);
+#endif
+#if defined(CUCORE_THREAD_SANITIZER)
+  __tsan_switch_to_fiber(resumer_race_context_, 0);
+#endif
+  (void)for_good;
+  const context::transfer_t again = context::jump_fcontext(resumer_, this);
+  resumer_ = again.fctx;
+#if defined(CUCORE_ADDRESS_SANITIZER)
+  __sanitizer_finish_switch_fiber(fake_stack_, &resumer_low_, &resumer_size_);
+#endif
+}
+
+FiberStack Fiber::drop() {
+#if defined(CUCORE_THREAD_SANITIZER)
+  if (race_context_) __tsan_destroy_fiber(race_context_);
+#endif
+  race_context_ = nullptr;
+  context_ = nullptr;
+  return std::exchange(stack_, {});
+}
+
+Fiber* Fiber::current() { return running; }
+
+void Fiber::suspend() { running->leave(false); }
+
+void Fiber::finish() {
+  running->finished_ = true;
+  running->leave(true);
+  __builtin_unreachable();
+}
+
+void Fiber::finish_with_fault(Fiber* fiber) {
+  fiber->finished_ = true;
+  fiber->leave(true);
+  __builtin_unreachable();
+}
+
+StackPool& stack_pool() { return of_this_thread<StackPool>(); }
+
+Fault call_guarded(Fiber::Body body, void* argument) {
+  constexpr std::size_t kStack = 64 * 1024;
+  Fiber fiber;
+  fiber.start(stack_pool().take(kStack), body, argument);
+  fiber.resume();
+  const Fault fault = fiber.fault();
+  stack_pool().give_back(fiber.drop());
+  return fault;
+}
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,91 @@
+// Which kernels count on lanes of a warp running in step (lockstep.hpp), and that they get it in both forms.
+#include <gtest/gtest.h>
+
+#include "cpu/analysis/lockstep.hpp"
+#include "cpu/analysis/reach.hpp"
+#include "cpu/ptx/parser.hpp"
+#include "cpu/tests/compiler/stand_in.hpp"
+
+namespace cucore::cpu {
+
+namespace {
+
+/// A kernel that has shared memory, `%w` the thread's own place there and `%g` a generic address.
+std::string kernel_of(const std::string& body) {
+  return ".version 8.0\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 cells[4096];\n"
+         ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
+         "  .reg .u32 %t, %w, %v, %x, %y;\n  .reg .u64 %g, %out, %a;\n  .reg .pred %p;\n"
+         "  ld.param.u64 %g, [in];\n  ld.param.u64 %out, [out];\n  mov.u32 %t, %tid.x;\n  mov.u32 %w, cells;\n"
+         "  mad.lo.u32 %w, %t, 4, %w;\n  mul.wide.u32 %a, %t, 4;\n  add.u64 %out, %out, %a;\n  mov.u32 %v, %t;\n" +
+         body + "  st.global.u32 [%out], %v;\n  ret;\n}\n";
+}
+
+/// Lines of the body before which lanes wait for each other, from 1 on.
+std::vector<std::uint32_t> points_in(const std::string& body) {
+  const std::string text = kernel_of(body);
+  const ptx::ParseResult parsed = ptx::parse(text);
+  EXPECT_NE(nullptr, parsed.module) << ptx::format(parsed.diagnostics);
+  const codegen::Reach reach(*parsed.module, 0);
+  std::vector<std::uint32_t> lines;
+  for (const auto& [function, points] : reach.lockstep)
+    for (const std::uint32_t point : points)
+      lines.push_back(parsed.module->functions[function].body[point].position.line - 17);
+  EXPECT_TRUE(lines.empty() || reach.needs_fibers);
+  return lines;
+}
+
+using Lines = std::vector<std::uint32_t>;
+
+constexpr const char* exchange =
+    "  st.volatile.shared.u32 [%w], %v;\n"
+    "  ld.volatile.shared.u32 %x, [%w+4];\n"
+    "  ld.volatile.shared.u32 %y, [%w+8];\n"
+    "  add.u32 %v, %x, %y;\n"
+    "  st.volatile.shared.u32 [%w], %v;\n";
+
+TEST(Lockstep, is_before_each_volatile_access_that_another_lanes_may_disturb) {
+  EXPECT_EQ((Lines{2, 5}), points_in(exchange));  // loads after loads need no more
+}
+
+TEST(Lockstep, is_not_where_a_barrier_stands_between_the_accesses) {
+  for (const std::string barrier : {"  bar.sync 0;\n", "  bar.warp.sync -1;\n"}) {
+    EXPECT_EQ(Lines{},
+              points_in("  st.volatile.shared.u32 [%w], %v;\n" + barrier + "  ld.volatile.shared.u32 %x, [%w+4];\n" +
+                        barrier + "  st.volatile.shared.u32 [%w], %x;\n"));
+  }
+}
+
+TEST(Lockstep, is_not_for_plain_accesses_or_other_memory) {
+  EXPECT_EQ(Lines{}, points_in("  st.shared.u32 [%w], %v;\n  ld.shared.u32 %x, [%w+4];\n  st.shared.u32 [%w], %x;\n"));
+  EXPECT_EQ(Lines{}, points_in("  st.volatile.global.u32 [%out], %v;\n  ld.volatile.global.u32 %x, [%out+4];\n"));
+}
+
+TEST(Lockstep, is_for_generic_addresses_too_but_not_for_loads_that_only_wait) {
+  EXPECT_EQ((Lines{2}), points_in("  st.volatile.u32 [%g], %v;\n  ld.volatile.u32 %x, [%g+4];\n"));
+  EXPECT_EQ(Lines{}, points_in("  st.volatile.u32 [%g], %v;\n"
+                               "AGAIN:\n  ld.volatile.u32 %x, [%g+4];\n  setp.eq.u32 %p, %x, 0;\n  @%p bra AGAIN;\n"));
+}
+
+TEST(Lockstep, is_in_loops_where_the_last_turns_store_precedes_the_load) {
+  EXPECT_EQ((Lines{2, 3}), points_in("AGAIN:\n"
+                                     "  ld.volatile.shared.u32 %x, [%w+4];\n"
+                                     "  st.volatile.shared.u32 [%w], %x;\n"
+                                     "  sub.u32 %v, %v, 1;\n"
+                                     "  setp.gt.s32 %p, %v, 0;\n"
+                                     "  @%p bra AGAIN;\n"));
+}
+
+TEST(Lockstep, gives_every_form_the_values_of_lanes_in_step) {
+  for (const auto form : {codegen::FormOfCode::Scalar, codegen::FormOfCode::Vector, codegen::FormOfCode::Masked}) {
+    TestModule module(kernel_of("  bar.sync 0;\n" + std::string(exchange) + "  ld.volatile.shared.u32 %v, [%w+4];\n"),
+                      form);
+    std::vector<std::uint32_t> out(64, 0);
+    module.launch("k", {1}, {64}, nullptr, out.data());
+    EXPECT_EQ("", module.refusal);
+    for (std::uint32_t t = 0; t < 28; ++t) EXPECT_EQ((t + 2) + (t + 3), out[t]) << t;
+  }
+}
+
+}  // namespace
+
+}  // namespace cucore::cpu

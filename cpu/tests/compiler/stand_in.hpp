@@ -1,0 +1,94 @@
+// What the tests of the code generator run kernels on: one host thread, one block after the other, and the services of
+// kernel_abi.hpp on plain fibers. Simple rather than fast; the run-time proper has its own tests.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "cpu/abi/compiler.hpp"
+#include "cpu/ptx/ast.hpp"
+
+namespace cucore::cpu {
+
+struct CheckTable;
+
+struct Extent {
+  std::uint32_t x = 1, y = 1, z = 1;
+};
+
+/// What kernels left behind besides memory.
+struct Observations {
+  std::string printed;
+  std::string assertion;
+  int traps = 0;
+  int yields = 0;
+};
+Observations& observations();
+
+/// The form that tests run kernels in if they name none: CUCORE_CPU_FORM, else the scalar one.
+codegen::FormOfCode form_under_test();
+
+/// One parsed module and the memory of its variables; kernels compile on first launch. Fails the running test, with the
+/// text of the error, if the PTX does not parse or compile.
+class TestModule {
+ public:
+  explicit TestModule(std::string_view text, codegen::FormOfCode form_ = form_under_test());
+  ~TestModule();
+
+  /// Runs every block of a grid. `parameters` is the kernel's parameter block.
+  void launch_block_of_bytes(std::string_view kernel, Extent grid, Extent block, std::uint32_t dynamic_shared,
+                             const std::vector<std::byte>& parameters);
+
+  template <typename... Parameters>
+  void launch(std::string_view kernel, Extent grid, Extent block, Parameters... parameters) {
+    launch_with_shared(kernel, grid, block, 0, parameters...);
+  }
+  template <typename... Parameters>
+  void launch_with_shared(std::string_view kernel, Extent grid, Extent block, std::uint32_t dynamic_shared,
+                          Parameters... parameters) {
+    std::vector<std::byte> bytes;
+    (append(bytes, parameters), ...);
+    launch_block_of_bytes(kernel, grid, block, dynamic_shared, bytes);
+  }
+
+  const codegen::Code* compile(std::string_view kernel, Extent block = {});
+  const codegen::FormOfCode form;
+  std::string refusal;      ///< of the vector form, by the kernel compiled last
+  bool was_cached = false;  ///< the kernel compiled last
+  codegen::KernelCache* cache = nullptr;
+  std::uint32_t checks = 0;                 ///< of CompileOptions
+  const CheckTable* check_table = nullptr;  ///< what checked code needs to run
+  std::string march;  ///< of CompileOptions: what CUCORE_CPU_MARCH says, until the test says otherwise
+  const ptx::Module& module() const { return *module_; }
+  void* variable(std::string_view name) const;
+
+ private:
+  template <typename Parameter>
+  static void append(std::vector<std::byte>& bytes, const Parameter& parameter) {
+    static_assert(std::is_trivially_copyable_v<Parameter>);
+    const std::size_t at = (bytes.size() + alignof(Parameter) - 1) / alignof(Parameter) * alignof(Parameter);
+    bytes.resize(at + sizeof(Parameter));
+    std::memcpy(bytes.data() + at, &parameter, sizeof(Parameter));
+  }
+
+  std::unique_ptr<ptx::Module> module_;
+  std::vector<std::vector<std::uint64_t>> storage_;
+  codegen::ModuleAddresses addresses_;
+  struct Variant {
+    std::string kernel;
+    Extent block;
+    std::unique_ptr<codegen::Code> code;
+  };
+  std::vector<Variant> compiled_;
+};
+
+/// The contents of a file under cpu/tests.
+std::string read_test_file(const std::string& path);
+
+}  // namespace cucore::cpu

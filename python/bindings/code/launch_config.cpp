@@ -1,0 +1,222 @@
+// LaunchConfig.
+#include "python/bindings/code/launch_config.hpp"
+
+#include <array>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "cucore/device.hpp"
+#include "python/bindings/code/code.hpp"
+#include "python/bindings/code/launch_attributes.hpp"
+
+namespace cucore::python {
+namespace {
+
+unsigned extent(nb::handle value, const char* field) {
+  const auto number = nb::steal(PyNumber_Index(value.ptr()));
+  if (!number.is_valid()) {
+    PyErr_Clear();
+    throw nb::value_error(
+        (std::string(field) + " must be an int or up to three ints, not " + nb::repr(value).c_str()).c_str());
+  }
+  int overflow = 0;
+  const long long extent = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow < 0 || extent < 1) {
+    throw nb::value_error(
+        (std::string(field) + " must be >= 1 in every dimension, not " + nb::repr(value).c_str()).c_str());
+  }
+  if (overflow > 0 || extent > std::numeric_limits<unsigned>::max()) {
+    throw nb::value_error((std::string(field) + " must be below 2**32, not " + nb::repr(value).c_str()).c_str());
+  }
+  return static_cast<unsigned>(extent);
+}
+
+Dim3 dimensions(nb::handle value, const char* field) {
+  if (value.is_none()) throw nb::value_error((std::string(field) + " is required").c_str());
+  const bool sequence = PyTuple_Check(value.ptr()) || PyList_Check(value.ptr());
+  if (!sequence) return {.x = extent(value, field)};
+  const auto tuple = nb::steal<nb::tuple>(PySequence_Tuple(value.ptr()));
+  if (tuple.size() > 3) {
+    throw nb::value_error(
+        (std::string(field) + " has at most three dimensions, not " + std::to_string(tuple.size())).c_str());
+  }
+  std::array<unsigned, 3> extents{1, 1, 1};
+  for (std::size_t i = 0; i < tuple.size(); ++i) extents[i] = extent(tuple[i], field);
+  return {extents[0], extents[1], extents[2]};
+}
+
+std::optional<Dim3> optional_dimensions(nb::handle value, const char* field) {
+  if (value.is_none()) return std::nullopt;
+  return dimensions(value, field);
+}
+
+std::size_t shared_bytes(nb::handle value) {
+  if (value.is_none()) return 0;
+  const auto number = nb::steal(PyNumber_Index(value.ptr()));
+  if (!number.is_valid()) throw nb::python_error();
+  int overflow = 0;
+  const long long bytes = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow != 0 || bytes < 0) {
+    throw nb::value_error(
+        (std::string("shmem_size must be a number of bytes, not ") + nb::repr(value).c_str()).c_str());
+  }
+  return static_cast<std::size_t>(bytes);
+}
+
+bool truth(nb::handle value) {
+  const int result = PyObject_IsTrue(value.ptr());
+  if (result < 0) throw nb::python_error();
+  return result != 0;
+}
+
+nb::object tuple_of(const Dim3& extents) { return nb::make_tuple(extents.x, extents.y, extents.z); }
+
+nb::object optional_tuple(const std::optional<Dim3>& extents) {
+  return extents ? tuple_of(*extents) : nb::object(nb::none());
+}
+
+struct Field {
+  const char* name;
+  nb::object value;
+};
+
+// The fields that the peer does not have, where they are set.
+std::vector<Field> further_fields(const LaunchConfig& config) {
+  std::vector<Field> fields;
+  const auto add = [&](const char* name, nb::object value) {
+    if (!value.is_none()) fields.push_back({name, std::move(value)});
+  };
+  if (config.programmatic_stream_serialization) add("programmatic_stream_serialization", nb::bool_(true));
+  add("priority", optional_object(config.priority));
+  add("preferred_cluster", optional_tuple(config.preferred_cluster));
+  add("cluster_scheduling_policy", cluster_scheduling_policy_object(config));
+  add("programmatic_event", programmatic_event_object(config));
+  add("launch_completion_event", launch_completion_event_object(config));
+  add("memory_sync_domain", memory_sync_domain_object(config));
+  add("memory_sync_domain_map", memory_sync_domain_map_object(config));
+  add("preferred_shared_memory_carveout", optional_object(config.preferred_shared_memory_carveout));
+  add("access_policy_window", access_policy_window_object(config));
+  return fields;
+}
+
+Py_hash_t hash_of(const LaunchConfig& config) {
+  nb::list parts;
+  parts.append(tuple_of(config.grid));
+  parts.append(optional_tuple(config.cluster));
+  parts.append(tuple_of(config.block));
+  parts.append(config.shmem_size);
+  parts.append(config.is_cooperative);
+  for (const Field& field : further_fields(config)) {
+    parts.append(field.name);
+    parts.append(field.value);
+  }
+  return nb::hash(nb::tuple(parts));
+}
+
+std::string repr_of_config(const LaunchConfig& config) {
+  const auto text = [](const nb::object& value) { return std::string(nb::repr(value).c_str()); };
+  std::string all = "LaunchConfig(grid=" + text(tuple_of(config.grid)) +
+                    ", cluster=" + text(optional_tuple(config.cluster)) + ", block=" + text(tuple_of(config.block)) +
+                    ", shmem_size=" + std::to_string(config.shmem_size) +
+                    ", is_cooperative=" + (config.is_cooperative ? "True" : "False");
+  for (const Field& field : further_fields(config)) all += std::string(", ") + field.name + "=" + text(field.value);
+  return all + ")";
+}
+
+PyLaunchConfig for_kernel(nb::handle kernel, std::uint64_t n, std::uint64_t shmem_size, int block_size_limit,
+                          nb::handle device) {
+  const PyKernel* wrapped = nullptr;
+  if (!nb::try_cast<const PyKernel*>(kernel, wrapped) || wrapped == nullptr) {
+    throw nb::type_error((std::string("kernel must be a Kernel, not ") + Py_TYPE(kernel.ptr())->tp_name).c_str());
+  }
+  const std::optional<int> ordinal = device.is_none() ? std::nullopt : std::optional(device_ordinal(device));
+  return PyLaunchConfig(without_gil([&] {
+    return LaunchConfig::for_kernel(*wrapped->kernel, ordinal ? Device(*ordinal) : Device::current(), n, shmem_size,
+                                    block_size_limit);
+  }));
+}
+
+}  // namespace
+
+void bind_launch_config(nb::module_& module) {
+  auto cls = nb::class_<PyLaunchConfig>(
+      module, "LaunchConfig", nb::is_weak_referenceable(),
+      "How to launch a kernel. With a cluster, `grid` counts clusters. What depends on the device is checked by "
+      "launch(). Fields that are None leave the driver's default alone.");
+  cls.def(
+      "__init__",
+      [](PyLaunchConfig* self, nb::handle grid, nb::handle cluster, nb::handle block, nb::handle shmem_size,
+         nb::handle is_cooperative, nb::handle serialization, nb::handle priority, nb::handle preferred_cluster,
+         nb::handle scheduling_policy, nb::handle event, nb::handle completion_event, nb::handle domain,
+         nb::handle domain_map, nb::handle carveout, nb::handle window) {
+        const LaunchConfig config{
+            .grid = dimensions(grid, "grid"),
+            .block = dimensions(block, "block"),
+            .cluster = optional_dimensions(cluster, "cluster"),
+            .shmem_size = shared_bytes(shmem_size),
+            .is_cooperative = truth(is_cooperative),
+            .programmatic_stream_serialization = truth(serialization),
+            .priority = optional_int(priority, "priority"),
+            .preferred_cluster = optional_dimensions(preferred_cluster, "preferred_cluster"),
+            .cluster_scheduling_policy = cluster_scheduling_policy(scheduling_policy),
+            .programmatic_event = programmatic_event(event),
+            .launch_completion_event = launch_completion_event(completion_event),
+            .memory_sync_domain = memory_sync_domain(domain),
+            .memory_sync_domain_map = memory_sync_domain_map(domain_map),
+            .preferred_shared_memory_carveout = optional_int(carveout, "preferred_shared_memory_carveout"),
+            .access_policy_window = access_policy_window(window)};
+        new (self) PyLaunchConfig(config);
+      },
+      nb::arg("grid") = nb::none(), nb::arg("cluster") = nb::none(), nb::arg("block") = nb::none(),
+      nb::arg("shmem_size") = nb::none(), nb::arg("is_cooperative") = false,
+      nb::arg("programmatic_stream_serialization") = false, nb::kw_only(), nb::arg("priority") = nb::none(),
+      nb::arg("preferred_cluster") = nb::none(), nb::arg("cluster_scheduling_policy") = nb::none(),
+      nb::arg("programmatic_event") = nb::none(), nb::arg("launch_completion_event") = nb::none(),
+      nb::arg("memory_sync_domain") = nb::none(), nb::arg("memory_sync_domain_map") = nb::none(),
+      nb::arg("preferred_shared_memory_carveout") = nb::none(), nb::arg("access_policy_window") = nb::none());
+  // A field is what `read` gives and `write` takes; a new value is checked with the others before it stands.
+#define FIELD(name, read, write)                     \
+  cls.def_prop_rw(                                   \
+      #name,                                         \
+      [](const PyLaunchConfig& self) -> nb::object { \
+        const LaunchConfig& config = self.config;    \
+        return read;                                 \
+      },                                             \
+      [](PyLaunchConfig& self, nb::handle value) {   \
+        LaunchConfig config = self.config;           \
+        config.name = write;                         \
+        self = PyLaunchConfig(config);               \
+      },                                             \
+      nb::for_setter(nb::arg("value").none()), nb::lock_self());
+  FIELD(grid, tuple_of(config.grid), dimensions(value, "grid"))
+  FIELD(block, tuple_of(config.block), dimensions(value, "block"))
+  FIELD(cluster, optional_tuple(config.cluster), optional_dimensions(value, "cluster"))
+  FIELD(shmem_size, nb::int_(config.shmem_size), shared_bytes(value))
+  FIELD(is_cooperative, nb::bool_(config.is_cooperative), truth(value))
+  FIELD(programmatic_stream_serialization, nb::bool_(config.programmatic_stream_serialization), truth(value))
+  FIELD(priority, optional_object(config.priority), optional_int(value, "priority"))
+  FIELD(preferred_cluster, optional_tuple(config.preferred_cluster), optional_dimensions(value, "preferred_cluster"))
+  FIELD(cluster_scheduling_policy, cluster_scheduling_policy_object(config), cluster_scheduling_policy(value))
+  FIELD(programmatic_event, programmatic_event_object(config), programmatic_event(value))
+  FIELD(launch_completion_event, launch_completion_event_object(config), launch_completion_event(value))
+  FIELD(memory_sync_domain, memory_sync_domain_object(config), memory_sync_domain(value))
+  FIELD(memory_sync_domain_map, memory_sync_domain_map_object(config), memory_sync_domain_map(value))
+  FIELD(preferred_shared_memory_carveout, optional_object(config.preferred_shared_memory_carveout),
+        optional_int(value, "preferred_shared_memory_carveout"))
+  FIELD(access_policy_window, access_policy_window_object(config), access_policy_window(value))
+#undef FIELD
+  cls.def_static(
+         "for_kernel", for_kernel, nb::arg("kernel"), nb::arg("n"), nb::arg("shmem_size") = 0,
+         nb::arg("block_size_limit") = 0, nb::arg("device") = nb::none(),
+         "A config with at least `n` threads in one dimension, in blocks of the size that fills the device best "
+         "with this kernel (cuOccupancyMaxPotentialBlockSize). `block_size_limit` 0: none. The kernel has to "
+         "check its index against n. Without `device`: for the current one.")
+      .def(
+          "__eq__", [](const PyLaunchConfig& self, const PyLaunchConfig& other) { return self.config == other.config; },
+          nb::is_operator())
+      .def("__hash__", [](const PyLaunchConfig& self) { return hash_of(self.config); })
+      .def("__repr__", [](const PyLaunchConfig& self) { return repr_of_config(self.config); });
+}
+
+}  // namespace cucore::python

@@ -1,0 +1,139 @@
+// Linker, as the Python face wraps it (cucore/_linker.py).
+#include "cucore/linker.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/bindings/code/code.hpp"
+
+namespace cucore::python {
+namespace {
+
+// The fields of a Python LinkerOptions, read one at a time.
+class Fields {
+ public:
+  explicit Fields(nb::handle options) : options_(options) {}
+
+  void read_name(std::string& field) const {
+    std::optional<std::string> name;
+    read("name", name);
+    if (name) field = std::move(*name);
+  }
+
+  void read(const char* name, std::optional<bool>& field) const {
+    const nb::object value = options_.attr(name);
+    if (value.is_none()) return;
+    const int truth = PyObject_IsTrue(value.ptr());
+    if (truth < 0) throw nb::python_error();
+    field = truth != 0;
+  }
+
+  void read(const char* name, std::optional<int>& field) const {
+    const nb::object value = options_.attr(name);
+    if (value.is_none()) return;
+    const auto index = nb::steal(PyNumber_Index(value.ptr()));
+    if (!index.is_valid()) {
+      PyErr_Clear();
+      wrong_type(name, value, "an int or None");
+    }
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+    if (overflow != 0 || number != static_cast<int>(number)) {
+      throw nb::value_error(
+          (std::string("LinkerOptions.") + name + "=" + nb::repr(value).c_str() + ": does not fit into 32 bits")
+              .c_str());
+    }
+    field = static_cast<int>(number);
+  }
+
+  void read(const char* name, std::optional<std::string>& field) const {
+    const nb::object value = options_.attr(name);
+    if (value.is_none()) return;
+    if (!PyUnicode_Check(value.ptr())) wrong_type(name, value, "a str or None");
+    field = text_of(value, name);
+  }
+
+  // A str is one element.
+  void read(const char* name, std::vector<std::string>& field) const {
+    const nb::object value = options_.attr(name);
+    if (value.is_none()) return;
+    constexpr const char* allowed = "a str, a sequence of str, or None";
+    if (PyUnicode_Check(value.ptr())) {
+      field.push_back(text_of(value, name));
+      return;
+    }
+    if (PyBytes_Check(value.ptr()) || PySequence_Check(value.ptr()) == 0) wrong_type(name, value, allowed);
+    for (const nb::handle item : nb::iter(value)) {
+      if (!PyUnicode_Check(item.ptr())) wrong_type(name, item, allowed);
+      field.push_back(text_of(item, name));
+    }
+  }
+
+ private:
+  [[noreturn]] static void wrong_type(const char* name, nb::handle value, const char* allowed) {
+    throw nb::type_error(
+        (std::string("LinkerOptions.") + name + "=" + nb::repr(value).c_str() + ": must be " + allowed).c_str());
+  }
+
+  nb::handle options_;
+};
+
+LinkerOptions linker_options(nb::handle options) {
+  LinkerOptions result;
+  const Fields fields(options);
+#define NAME(value, what) fields.read_name(result.name);
+#define OPTION(member, ...) fields.read(#member, result.member);
+#include "cucore/detail/linker_options.def"
+  return result;
+}
+
+// (ObjectCode, what the cache said).
+nb::object link(const Linker& linker, const std::string& target, ProgramCache* cache) {
+  CompileReport report;
+  ObjectCode code = without_gil([&] { return linker.link(CodeType(target), {.cache = cache, .report = &report}); });
+  return nb::cast(new_object_code(std::move(code)));
+}
+
+const char* word(LinkerBackend backend) { return backend == LinkerBackend::nvjitlink ? "nvJitLink" : "driver"; }
+
+}  // namespace
+
+void bind_linker(nb::module_& module) {
+  nb::class_<Linker>(module, "_Linker")
+      .def("__init__",
+           [](Linker* self, const nb::list& codes, nb::handle options) {
+             std::vector<ObjectCode> inputs;
+             for (const nb::handle code : codes) inputs.push_back(*nb::cast<const PyObjectCode&>(code).code);
+             LinkerOptions wanted = linker_options(options);
+             without_gil([&] { new (self) Linker(inputs, std::move(wanted)); });
+           })
+      .def("link", link, nb::arg("target"), nb::arg("cache").none())
+      .def("kernel_statistics", [](const Linker& self) { return statistics_list(self.kernel_statistics()); })
+      .def("error_log", [](const Linker& self) { return text_object(self.error_log()); })
+      .def("info_log", [](const Linker& self) { return text_object(self.info_log()); })
+      .def("handle",
+           [](const Linker& self) {
+             return static_cast<std::uint64_t>(
+                 reinterpret_cast<std::uintptr_t>(without_gil([&] { return self.handle(); })));
+           })
+      .def("close", [](Linker& self) { without_gil([&] { self.close(); }); })
+      .def("__bool__", [](const Linker& self) { return static_cast<bool>(self); });
+  module.def("_check_linker_options", [](nb::handle options) { validate(linker_options(options)); });
+  module.def("_linker_flags", [](nb::handle options) {
+    LinkerOptions wanted = linker_options(options);
+    if (!wanted.arch.has_value()) wanted.arch = without_gil([] { return resolve_arch({}); });
+    nb::list result;
+    for (const std::string& flag : nvjitlink_flags(wanted)) result.append(nb::bytes(flag.data(), flag.size()));
+    return result;
+  });
+  module.def("_ignored_linker_options", [](nb::handle options) {
+    return ignored_options(linker_options(options), without_gil([] { return Linker::which_backend(); }));
+  });
+  // Which linker there is, and why it is not nvJitLink.
+  module.def("_linker_backend", [] {
+    return without_gil(
+        [] { return std::pair(std::string(word(Linker::which_backend())), Linker::why_not_nvjitlink()); });
+  });
+}
+
+}  // namespace cucore::python

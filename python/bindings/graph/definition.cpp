@@ -1,0 +1,192 @@
+// GraphDefinition and GraphCondition.
+#include "python/bindings/graph/graph.hpp"
+
+namespace cucore::python {
+namespace {
+
+nb::object view_of(const PyGraphDefinition& self, std::vector<GraphNode> (GraphDefinition::*read)() const) {
+  return node_list(self.use([&](const GraphView& graph) { return (graph.*read)(); }));
+}
+
+nb::object edges(const PyGraphDefinition& self) {
+  const auto found = self.use([](const GraphView& graph) { return graph.edges(); });
+  nb::set pairs;
+  for (const auto& [from, to] : found) pairs.add(nb::make_tuple(node_object(from), node_object(to)));
+  return pairs;
+}
+
+nb::object create_condition(const PyGraphDefinition& self, std::optional<unsigned> default_value) {
+  return condition_object(self.use([&](const GraphView& graph) { return graph.create_condition(default_value); }));
+}
+
+nb::object instantiate(const PyGraphDefinition& self, nb::handle options) {
+  return with_complete_options(options, [&](const GraphCompleteOptions& wanted) {
+    return self.use([&](const GraphView& graph) { return graph.instantiate(wanted); });
+  });
+}
+
+void debug_dot_print(const PyGraphDefinition& self, nb::handle path, nb::handle options) {
+  const std::string file = path_of(path);
+  const GraphDebugPrintOptions wanted = debug_print_options(options);
+  self.use([&](const GraphView& graph) { graph.debug_dot_print(file, wanted); });
+}
+
+bool contains(const PyGraphDefinition& self, nb::handle object) {
+  const PyGraphNode* node = nullptr;
+  if (!nb::try_cast<const PyGraphNode*>(object, node) || node == nullptr) return false;
+  return self.use([&](const GraphView& graph) { return graph.contains(*node->node); });
+}
+
+void bind_condition(nb::module_& module) {
+  auto cls =
+      nb::class_<PyGraphCondition>(module, "GraphCondition", nb::is_weak_referenceable(),
+                                   "A value that kernels set and conditional nodes read. It is passed to a kernel "
+                                   "as an argument (cudaGraphConditionalHandle).");
+  forbid_construction<PyGraphCondition>(
+      cls, "GraphCondition cannot be instantiated directly: use GraphDefinition.create_condition()");
+  cls.def_prop_ro(
+         "handle", [](const PyGraphCondition& self) { return self.condition.handle(); }, "The driver's number of it.")
+      .def("__kernel_argument__", [](const PyGraphCondition& self) { return self.condition.handle(); })
+      .def(
+          "__eq__",
+          [](const PyGraphCondition& self, const PyGraphCondition& other) { return self.condition == other.condition; },
+          nb::is_operator())
+      .def("__hash__", [](const PyGraphCondition& self) { return nb::hash(nb::int_(self.condition.handle())); })
+      .def("__repr__",
+           [](const PyGraphCondition& self) { return "<GraphCondition handle=" + hex(self.condition.handle()) + ">"; })
+      .def("__reduce__", refuse_pickling);
+}
+
+}  // namespace
+
+nb::object refuse_pickling(nb::handle self) {
+  throw nb::type_error((std::string("a ") + nb::str(self.type().attr("__name__")).c_str() +
+                        " is driver state of this process: pickle cannot save it")
+                           .c_str());
+}
+
+nb::object definition_object(GraphDefinition definition) {
+  return new_object<PyGraphDefinition>(std::move(definition));
+}
+
+nb::object condition_object(GraphCondition condition) { return new_object<PyGraphCondition>(condition); }
+
+const PyGraphDefinition& required_definition(nb::handle object, const char* what) {
+  const PyGraphDefinition* definition = nullptr;
+  if (nb::try_cast<const PyGraphDefinition*>(object, definition) && definition != nullptr) return *definition;
+  throw nb::type_error(
+      (std::string(what) + " must be a GraphDefinition, not " + Py_TYPE(object.ptr())->tp_name).c_str());
+}
+
+GraphCondition required_condition(nb::handle object) {
+  const PyGraphCondition* condition = nullptr;
+  if (nb::try_cast<const PyGraphCondition*>(object, condition) && condition != nullptr) return condition->condition;
+  throw nb::type_error(
+      (std::string("condition must be a GraphCondition, not ") + Py_TYPE(object.ptr())->tp_name).c_str());
+}
+
+nb::object with_complete_options(nb::handle options, const std::function<Graph(const GraphCompleteOptions&)>& call) {
+  const nb::object given = from_package(Package::complete_options)(options);
+  GraphCompleteOptions wanted{.auto_free_on_launch = nb::cast<bool>(nb::bool_(given.attr("auto_free_on_launch"))),
+                              .device_launch = nb::cast<bool>(nb::bool_(given.attr("device_launch"))),
+                              .use_node_priority = nb::cast<bool>(nb::bool_(given.attr("use_node_priority")))};
+  const nb::object stream = given.attr("upload_stream");
+  if (stream.is_none()) return graph_object(call(wanted));
+  const Stream upload = required_stream(stream).share();
+  wanted.upload_stream = &upload;
+  return graph_object(call(wanted));
+}
+
+GraphDebugPrintOptions debug_print_options(nb::handle options) {
+  const nb::object given = from_package(Package::debug_print_options)(options);
+  GraphDebugPrintOptions wanted;
+#define FLAG(name) wanted.name = nb::cast<bool>(nb::bool_(given.attr(#name)));
+  FLAG(verbose)
+  FLAG(runtime_types)
+  FLAG(kernel_node_params)
+  FLAG(memcpy_node_params)
+  FLAG(memset_node_params)
+  FLAG(host_node_params)
+  FLAG(event_node_params)
+  FLAG(ext_semas_signal_node_params)
+  FLAG(ext_semas_wait_node_params)
+  FLAG(kernel_node_attributes)
+  FLAG(handles)
+  FLAG(mem_alloc_node_params)
+  FLAG(mem_free_node_params)
+  FLAG(batch_mem_op_node_params)
+  FLAG(extra_topo_info)
+  FLAG(conditional_node_params)
+#undef FLAG
+  return wanted;
+}
+
+std::string path_of(nb::handle path) {
+  const auto plain = nb::steal(PyOS_FSPath(path.ptr()));
+  if (!plain.is_valid()) throw nb::python_error();
+  PyObject* bytes = nullptr;
+  if (PyUnicode_FSConverter(plain.ptr(), &bytes) == 0) throw nb::python_error();
+  return text_of(nb::steal(bytes), "path");
+}
+
+void bind_graph_definition(nb::module_& module) {
+  bind_condition(module);
+  auto cls = nb::class_<PyGraphDefinition, PyGraphPoint>(module, "GraphDefinition", nb::is_weak_referenceable(),
+                                                         "Operations and the order between them, to be instantiated as "
+                                                         "a Graph and launched as one. Iterates over its nodes "
+                                                         "in an order in which they could run.");
+  bind_owner<PyGraphDefinition>(cls);
+  cls.def("__init__",
+          [](PyGraphDefinition* self) { new (self) PyGraphDefinition(without_gil([] { return GraphDefinition(); })); })
+      .def_prop_ro(
+          "handle",
+          [](const PyGraphDefinition& self) { return handle_object(Package::CUgraph, self.value().handle()); },
+          "The driver's handle (CUgraph); 0 when closed, or when the node that owned the graph was destroyed.")
+      .def_prop_ro(
+          "is_valid", [](const PyGraphDefinition& self) { return self.value().handle() != nullptr; },
+          "Whether the graph is there: neither closed nor gone with the node that owned it.")
+      .def(
+          "empty",
+          [](const PyGraphDefinition& self) {
+            return node_object(self.use([](const GraphView& graph) { return graph.empty(); }));
+          },
+          "Adds an EmptyNode that depends on nothing.")
+      .def("create_condition", create_condition, nb::arg("default_value") = nb::none(),
+           "A GraphCondition for conditional nodes of this graph; with a default it is set to that at each launch.")
+      .def(
+          "nodes", [](const PyGraphDefinition& self) { return nb::set(view_of(self, &GraphDefinition::nodes)); },
+          "The set of all nodes: the objects that were made, as long as somebody has them.")
+      .def("edges", edges, "The set of all pairs (from, to).")
+      .def_prop_ro(
+          "root_nodes",
+          [](const PyGraphDefinition& self) { return nb::set(view_of(self, &GraphDefinition::root_nodes)); },
+          "The nodes that depend on nothing.")
+      .def_prop_ro(
+          "leaf_nodes",
+          [](const PyGraphDefinition& self) { return nb::set(view_of(self, &GraphDefinition::leaf_nodes)); },
+          "The nodes that nothing depends on.")
+      .def("__iter__",
+           [](const PyGraphDefinition& self) { return nb::iter(view_of(self, &GraphDefinition::sorted_nodes)); })
+      .def("__len__",
+           [](const PyGraphDefinition& self) { return self.use([](const GraphView& graph) { return graph.size(); }); })
+      .def("__contains__", contains, nb::arg("node").none())
+      .def("instantiate", instantiate, nb::arg("options") = nb::none(),
+           "A Graph, independent of this definition from then on. `options` are GraphCompleteOptions.")
+      .def("debug_dot_print", debug_dot_print, nb::arg("path").none(), nb::arg("options") = nb::none(),
+           "Writes the graph in the DOT language. `options` are GraphDebugPrintOptions.")
+      .def(
+          "clone",
+          [](const PyGraphDefinition& self) {
+            return definition_object(self.use([](const GraphView& graph) { return graph.clone(); }));
+          },
+          "A definition of its own with the same nodes, edges and what they keep alive.")
+      .def("close", &PyGraphDefinition::close_value,
+           "Drops this view; the graph goes with the last view or node of its hierarchy. Closing twice is allowed.")
+      .def("__repr__",
+           [](const PyGraphDefinition& self) {
+             return "<GraphDefinition handle=" + hex(self.value().handle()) + (self.is_open() ? ">" : " closed>");
+           })
+      .def("__reduce__", refuse_pickling);
+}
+
+}  // namespace cucore::python

@@ -1,0 +1,127 @@
+// GraphNode: identity, edges and the end of a node.
+#include <algorithm>
+
+#include "python/bindings/graph/graph.hpp"
+
+namespace cucore::python {
+namespace {
+
+// Weak references to the objects of nodes, by the core's identity: an object keeps its node's state, so that no other
+// node has that identity meanwhile. Made at import and never given back.
+PyObject* known_nodes = nullptr;
+
+nb::list neighbours(const PyGraphNode& self, std::vector<GraphNode> (GraphNode::*read)() const) {
+  return node_list(without_gil([&] { return ((*self.node).*read)(); }));
+}
+
+// Removes and adds edges; what was removed is put back if adding fails.
+void change_edges(const PyGraphNode& self, bool incoming, nb::handle removed, nb::handle added) {
+  const std::vector<GraphNode> out = required_nodes(removed);
+  const std::vector<GraphNode> in = required_nodes(added);
+  without_gil([&] {
+    const GraphNode& node = *self.node;
+    if (in.empty() || out.empty()) {
+      if (!out.empty()) incoming ? node.remove_pred(out) : node.remove_succ(out);
+      if (!in.empty()) incoming ? node.add_pred(in) : node.add_succ(in);
+      return;
+    }
+    std::vector<GraphNode> wanted = in;
+    for (const GraphNode& old : incoming ? node.pred() : node.succ()) {
+      if (std::find(out.begin(), out.end(), old) == out.end()) wanted.push_back(old);
+    }
+    incoming ? node.set_pred(wanted) : node.set_succ(wanted);
+  });
+}
+
+nb::object adjacency(nb::handle self, bool incoming) { return from_package(Package::AdjacencySet)(self, incoming); }
+
+void assign(nb::handle self, bool incoming, nb::handle nodes) {
+  from_package(Package::assign_neighbours)(self, incoming, nodes);
+}
+
+}  // namespace
+
+nb::object node_object(GraphNode node) {
+  const nb::int_ key(address(node.identity()));
+  nb::object known = nb::handle(known_nodes).attr("get")(key);
+  if (!known.is_none()) return known;
+  // The first to enter one wins; all objects of nodes are alike to C++.
+  return nb::handle(known_nodes).attr("setdefault")(key, new_node_object(std::move(node)));
+}
+
+nb::list node_list(std::vector<GraphNode> nodes) {
+  nb::list objects;
+  for (GraphNode& node : nodes) objects.append(node_object(std::move(node)));
+  return objects;
+}
+
+const GraphNode& required_node(nb::handle object) {
+  const PyGraphNode* node = nullptr;
+  if (nb::try_cast<const PyGraphNode*>(object, node) && node != nullptr) return *node->node;
+  throw nb::type_error((std::string("expected a GraphNode, not ") + Py_TYPE(object.ptr())->tp_name).c_str());
+}
+
+std::vector<GraphNode> required_nodes(nb::handle nodes) {
+  std::vector<GraphNode> all;
+  for (const nb::handle node : nb::iter(nodes)) all.push_back(required_node(node));
+  return all;
+}
+
+void bind_graph_node(nb::module_& module) {
+  known_nodes = nb::module_::import_("weakref").attr("WeakValueDictionary")().release().ptr();
+  auto cls = nb::class_<PyGraphNode, PyGraphPoint>(
+      module, "GraphNode", nb::is_weak_referenceable(),
+      "An operation in a graph. Methods that add nodes add ones that depend on this one.");
+  forbid_construction<PyGraphNode>(
+      cls, "a node cannot be instantiated directly: use the methods of GraphDefinition and GraphNode");
+  cls.def_prop_ro(
+         "type",
+         [](const PyGraphNode& self) -> nb::object {
+           if (!without_gil([&] { return self.node->is_valid(); })) return nb::none();
+           return from_package(Package::CUgraphNodeType)(static_cast<int>(self.node->type()));
+         },
+         "What it does, as the driver's CUgraphNodeType; None once it is destroyed.")
+      .def_prop_ro(
+          "graph",
+          [](const PyGraphNode& self) { return definition_object(without_gil([&] { return self.node->graph(); })); },
+          "The GraphDefinition it is, or was, in.")
+      .def_prop_ro(
+          "handle",
+          [](const PyGraphNode& self) -> nb::object {
+            const GraphNodeHandle handle = without_gil([&] { return self.node->handle(); });
+            return handle == nullptr ? nb::none() : handle_object(Package::CUgraphNode, handle);
+          },
+          "The driver's handle (CUgraphNode); None once it is destroyed.")
+      .def_prop_ro(
+          "is_valid", [](const PyGraphNode& self) { return without_gil([&] { return self.node->is_valid(); }); },
+          "False once it was destroyed, by itself or with a node above it.")
+      .def(
+          "destroy", [](const PyGraphNode& self) { without_gil([&] { self.node->destroy(); }); },
+          "Removes the node and its edges. Twice is allowed.")
+      .def_prop_rw(
+          "pred", [](nb::handle self) { return adjacency(self, true); },
+          [](nb::handle self, nb::handle nodes) { assign(self, true, nodes); }, nb::for_setter(nb::arg("nodes").none()),
+          "The nodes it depends on: a set that can be changed, and assigned.")
+      .def_prop_rw(
+          "succ", [](nb::handle self) { return adjacency(self, false); },
+          [](nb::handle self, nb::handle nodes) { assign(self, false, nodes); },
+          nb::for_setter(nb::arg("nodes").none()),
+          "The nodes that depend on it: a set that can be changed, and assigned.")
+      .def("_pred", [](const PyGraphNode& self) { return neighbours(self, &GraphNode::pred); })
+      .def("_succ", [](const PyGraphNode& self) { return neighbours(self, &GraphNode::succ); })
+      .def("_change_edges", change_edges)
+      .def(
+          "__eq__", [](const PyGraphNode& self, const PyGraphNode& other) { return *self.node == *other.node; },
+          nb::is_operator())
+      .def("__hash__", [](const PyGraphNode& self) { return static_cast<Py_hash_t>(self.identity() >> 4); })
+      .def("__repr__",
+           [](nb::handle self) {
+             const GraphNodeHandle handle = without_gil([&] { return self_as<PyGraphNode>(self).node->handle(); });
+             return std::string("<") + nb::str(self.type().attr("__name__")).c_str() + " handle=" + hex(handle) +
+                    nb::cast<std::string>(self.attr("_details")()) + ">";
+           })
+      .def("_details", [](const PyGraphNode&) { return ""; })
+      .def("__reduce__", refuse_pickling);
+}
+
+}  // namespace cucore::python

@@ -1,0 +1,218 @@
+// Nodes that run kernels and touch memory: what they tell, and how a definition's parameters are changed.
+#include "python/bindings/code/code.hpp"
+#include "python/bindings/code/launch.hpp"
+#include "python/bindings/graph/nodes.hpp"
+
+namespace cucore::python {
+namespace {
+
+nb::tuple tuple_of_extents(const Dim3& extents) { return nb::make_tuple(extents.x, extents.y, extents.z); }
+
+// A keyword that was left out is None.
+template <class Number = std::uint64_t>
+std::optional<Number> optional_number(nb::handle value, const char* name) {
+  if (value.is_none()) return std::nullopt;
+  return unsigned_number(value, name);
+}
+
+std::optional<MemoryOperand> optional_operand(nb::handle operand, nb::handle owner, const char* name) {
+  if (!operand.is_none()) return memory_operand(operand, owner, name);
+  if (owner.is_none()) return std::nullopt;
+  throw nb::value_error((std::string(name) + "_owner goes with an address: give " + name + " too").c_str());
+}
+
+void require_valid(const PyGraphNode& self) {
+  if (without_gil([&] { return self.node->is_valid(); })) return;
+  throw std::runtime_error("the node has been destroyed: it cannot be updated");
+}
+
+// KernelNode.
+
+LaunchConfig config_of(const PyGraphNode& self) {
+  return use<KernelNode>(self, [](const KernelNode& node) { return node.config(); });
+}
+
+void update_kernel(const PyGraphNode& self, nb::handle config, nb::handle kernel, nb::handle arguments) {
+  require_valid(self);
+  KernelNodeUpdate changes;
+  if (!config.is_none()) changes.config = nb::inst_ptr<PyLaunchConfig>(config_object(config.ptr()))->config;
+  if (!kernel.is_none()) changes.kernel = required_kernel(kernel);
+  if (arguments.is_none()) {
+    if (changes.kernel.has_value()) throw nb::value_error("another kernel needs its arguments: give args too");
+    return use<KernelNode>(self, [&](const KernelNode& node) { node.update(changes); });
+  }
+  const Kernel packed_for =
+      changes.kernel ? *changes.kernel : use<KernelNode>(self, [](const KernelNode& node) { return node.kernel(); });
+  with_arguments(packed_for, arguments, [&](const ArgumentPack& pack, std::shared_ptr<const void> owner) {
+    changes.arguments = KernelArguments{pack.values(), std::move(owner)};
+    use<KernelNode>(self, [&](const KernelNode& node) { node.update(changes); });
+  });
+}
+
+void bind_kernel_node(nb::module_& module) {
+  node_class<PyNode<KernelNode>>(module, "KernelNode", "A kernel launch.")
+      .def_prop_ro(
+          "grid", [](const PyGraphNode& self) { return tuple_of_extents(config_of(self).grid); },
+          "As in its LaunchConfig: blocks, or clusters if there are clusters.")
+      .def_prop_ro(
+          "block", [](const PyGraphNode& self) { return tuple_of_extents(config_of(self).block); },
+          "Threads of a block.")
+      .def_prop_ro(
+          "shmem_size", [](const PyGraphNode& self) { return config_of(self).shmem_size; },
+          "Bytes of dynamic shared memory.")
+      .def_prop_ro(
+          "config", [](const PyGraphNode& self) { return PyLaunchConfig(config_of(self)); }, "All of its LaunchConfig.")
+      .def_prop_ro(
+          "kernel",
+          [](const PyGraphNode& self) {
+            return nb::cast(new PyKernel(use<KernelNode>(self, [](const KernelNode& node) { return node.kernel(); })),
+                            nb::rv_policy::take_ownership);
+          },
+          "The Kernel.")
+      .def("update", update_kernel, nb::kw_only(), nb::arg("config") = nb::none(), nb::arg("kernel") = nb::none(),
+           nb::arg("args") = nb::none(),
+           "Changes what is given, for graphs instantiated from now on. Another kernel needs `args`.")
+      .def("_details", [](const PyGraphNode& self) {
+        return " kernel=" + hex(use<KernelNode>(self, [](const KernelNode& node) { return node.kernel(); }).handle());
+      });
+}
+
+// Memory.
+
+void update_memcpy(const PyGraphNode& self, nb::handle dst, nb::handle src, nb::handle size, nb::handle dst_owner,
+                   nb::handle src_owner) {
+  const MemcpyNodeUpdate changes{.dst = optional_operand(dst, dst_owner, "dst"),
+                                 .src = optional_operand(src, src_owner, "src"),
+                                 .size = optional_number(size, "size")};
+  require_valid(self);
+  if (!use<MemcpyNode>(self, [](const MemcpyNode& node) { return node.is_linear(); })) {
+    PyErr_SetString(PyExc_NotImplementedError,
+                    "the copy has rows, offsets or arrays: only copies of one run of bytes can be updated");
+    throw nb::python_error();
+  }
+  use<MemcpyNode>(self, [&](const MemcpyNode& node) { node.update(changes); });
+}
+
+void bind_memcpy_node(nb::module_& module) {
+  node_class<PyNode<MemcpyNode>>(module, "MemcpyNode", "A copy.")
+      .def_prop_ro(
+          "dst",
+          [](const PyGraphNode& self) { return use<MemcpyNode>(self, [](const MemcpyNode& n) { return n.dst(); }); },
+          "The address.")
+      .def_prop_ro(
+          "src",
+          [](const PyGraphNode& self) { return use<MemcpyNode>(self, [](const MemcpyNode& n) { return n.src(); }); },
+          "The address.")
+      .def_prop_ro(
+          "size",
+          [](const PyGraphNode& self) { return use<MemcpyNode>(self, [](const MemcpyNode& n) { return n.size(); }); },
+          "Bytes.")
+      .def("update", update_memcpy, nb::kw_only(), nb::arg("dst") = nb::none(), nb::arg("src") = nb::none(),
+           nb::arg("size") = nb::none(), nb::arg("dst_owner") = nb::none(), nb::arg("src_owner") = nb::none(),
+           "Changes what is given, for graphs instantiated from now on; the rest stays, with what keeps it alive.")
+      .def("_details", [](const PyGraphNode& self) {
+        return use<MemcpyNode>(self, [](const MemcpyNode& n) {
+          return " dst=" + hex(n.dst()) + (n.is_dst_host() ? "(H)" : "(D)") + " src=" + hex(n.src()) +
+                 (n.is_src_host() ? "(H)" : "(D)") + " size=" + std::to_string(n.size());
+        });
+      });
+}
+
+void update_memset(const PyGraphNode& self, nb::handle dst, nb::handle value, nb::handle width, nb::handle height,
+                   nb::handle pitch, nb::handle dst_owner) {
+  MemsetNodeUpdate changes{.dst = optional_operand(dst, dst_owner, "dst"),
+                           .width = optional_number(width, "width"),
+                           .height = optional_number(height, "height"),
+                           .pitch = optional_number(pitch, "pitch")};
+  if (!value.is_none()) changes.value = FillPattern::from_bytes(FillElement(value).bytes());
+  require_valid(self);
+  use<MemsetNode>(self, [&](const MemsetNode& node) { node.update(changes); });
+}
+
+void bind_memset_node(nb::module_& module) {
+  auto cls = node_class<PyNode<MemsetNode>>(module, "MemsetNode", "A fill.");
+#define FIELD(name, read, doc)                                                                     \
+  cls.def_prop_ro(                                                                                 \
+      name,                                                                                        \
+      [](const PyGraphNode& self) {                                                                \
+        return use<MemsetNode>(self, [](const MemsetNode& n) -> std::uint64_t { return n.read; }); \
+      },                                                                                           \
+      doc);
+  FIELD("dptr", dst(), "The address.")
+  FIELD("value", value(), "What it fills with, as a number of `element_size` bytes.")
+  FIELD("element_size", element_size(), "1, 2 or 4.")
+  FIELD("width", width(), "Elements in a row.")
+  FIELD("height", height(), "Rows.")
+  FIELD("pitch", pitch(), "Bytes from row to row.")
+#undef FIELD
+  cls.def("update", update_memset, nb::kw_only(), nb::arg("dst") = nb::none(), nb::arg("value") = nb::none(),
+          nb::arg("width") = nb::none(), nb::arg("height") = nb::none(), nb::arg("pitch") = nb::none(),
+          nb::arg("dst_owner") = nb::none(),
+          "Changes what is given, for graphs instantiated from now on; the rest stays, with what keeps it alive.")
+      .def("_details", [](const PyGraphNode& self) {
+        return use<MemsetNode>(
+            self, [](const MemsetNode& n) { return " dptr=" + hex(n.dst()) + " value=" + std::to_string(n.value()); });
+      });
+}
+
+const char* name_of(GraphMemoryType type) {
+  return type == GraphMemoryType::host ? "host" : type == GraphMemoryType::managed ? "managed" : "device";
+}
+
+void bind_allocation_nodes(nb::module_& module) {
+  node_class<PyNode<AllocNode>>(module, "AllocNode", "An allocation, whose address is known from the start.")
+      .def_prop_ro(
+          "dptr",
+          [](const PyGraphNode& self) { return use<AllocNode>(self, [](const AllocNode& n) { return n.dptr(); }); },
+          "The address.")
+      .def_prop_ro(
+          "bytesize",
+          [](const PyGraphNode& self) { return use<AllocNode>(self, [](const AllocNode& n) { return n.bytesize(); }); },
+          "How many bytes there are.")
+      .def_prop_ro(
+          "device_id",
+          [](const PyGraphNode& self) {
+            return use<AllocNode>(self, [](const AllocNode& n) { return n.device_id(); });
+          },
+          "The ordinal of the device whose memory it is.")
+      .def_prop_ro(
+          "memory_type",
+          [](const PyGraphNode& self) {
+            return name_of(use<AllocNode>(self, [](const AllocNode& n) { return n.memory_type(); }));
+          },
+          "\"device\", \"host\" or \"managed\".")
+      .def_prop_ro(
+          "peer_access",
+          [](const PyGraphNode& self) {
+            nb::list peers;
+            for (const int peer : use<AllocNode>(self, [](const AllocNode& n) { return n.peer_access(); })) {
+              peers.append(peer);
+            }
+            return nb::tuple(peers);
+          },
+          "The ordinals of further devices that may use it.")
+      .def("_details", [](const PyGraphNode& self) {
+        return use<AllocNode>(self, [](const AllocNode& n) {
+          return " dptr=" + hex(n.dptr()) + " size=" + std::to_string(n.bytesize());
+        });
+      });
+  node_class<PyNode<FreeNode>>(module, "FreeNode", "The end of an allocation.")
+      .def_prop_ro(
+          "dptr",
+          [](const PyGraphNode& self) { return use<FreeNode>(self, [](const FreeNode& n) { return n.dptr(); }); },
+          "The address that is freed.")
+      .def("_details", [](const PyGraphNode& self) {
+        return " dptr=" + hex(use<FreeNode>(self, [](const FreeNode& n) { return n.dptr(); }));
+      });
+}
+
+}  // namespace
+
+void bind_operation_nodes(nb::module_& module) {
+  bind_kernel_node(module);
+  bind_memcpy_node(module);
+  bind_memset_node(module);
+  bind_allocation_nodes(module);
+}
+
+}  // namespace cucore::python

@@ -1,0 +1,305 @@
+// Buffer.
+#include "cucore/buffer.hpp"
+
+#include <cstring>
+
+#include "python/bindings/memory/memory.hpp"
+
+namespace cucore::python {
+namespace {
+
+// The options of a copy are those of a batch of one.
+void copy_with_options(nb::handle source, nb::handle destination, nb::handle stream, nb::handle options) {
+  nb::list from, to;
+  from.append(source);
+  to.append(destination);
+  from_package(Package::copy_batch)(stream, from, to, nb::arg("options") = options);
+}
+
+nb::object copy_to(nb::handle self, nb::handle destination, nb::handle stream, nb::handle options) {
+  const PyBuffer& source = nb::cast<const PyBuffer&>(self);
+  const PyStream& on = required_stream(stream);
+  nb::object target = nb::borrow(destination);
+  if (destination.is_none()) {
+    const nb::object resource = source.resource_object();
+    if (resource.is_none()) {
+      throw nb::value_error("copy_to needs a destination: this buffer has no memory resource to allocate one from");
+    }
+    target = resource.attr("allocate")(source.value().size(), nb::arg("stream") = stream);
+  }
+  const PyBuffer* wrapped = nullptr;
+  if (!nb::try_cast<const PyBuffer*>(target, wrapped) || wrapped == nullptr) {
+    throw nb::type_error((std::string("dst must be a Buffer, not ") + Py_TYPE(target.ptr())->tp_name).c_str());
+  }
+  if (!options.is_none()) {
+    copy_with_options(self, target, stream, options);
+    return target;
+  }
+  Stream order = on.share();
+  Buffer to = wrapped->share();
+  source.use([&](const Buffer& from) { from.copy_to(to, order); });
+  return target;
+}
+
+void copy_from(nb::handle object, nb::handle other, nb::handle stream, nb::handle options) {
+  const PyBuffer& self = nb::cast<const PyBuffer&>(object);
+  const PyBuffer* wrapped = nullptr;
+  if (!nb::try_cast<const PyBuffer*>(other, wrapped) || wrapped == nullptr) {
+    throw nb::type_error((std::string("src must be a Buffer, not ") + Py_TYPE(other.ptr())->tp_name).c_str());
+  }
+  const PyBuffer& source = *wrapped;
+  if (!options.is_none()) return copy_with_options(other, object, stream, options);
+  Stream order = required_stream(stream).share();
+  Buffer from = source.share();
+  self.use([&](const Buffer& to) { to.copy_from(from, order); });
+}
+
+void fill(const PyBuffer& self, nb::handle value, nb::handle stream) {
+  Stream order = required_stream(stream).share();
+  const FillElement element(value);
+  self.use([&](const Buffer& buffer) { buffer.fill_bytes(element.bytes(), order); });
+}
+
+// With the object locked: no other thread closes it in between.
+void close(PyBuffer& self, nb::handle stream) {
+  if (!stream.is_none()) {
+    const Stream on = required_stream(stream).share();
+    if (self.is_open()) self.share().set_deallocation_stream(on);
+  }
+  Buffer closed = self.take();
+  const WithoutGil released;
+  closed.close();
+}
+
+nb::object accessible(const PyBuffer& self, const char* attribute, bool (Buffer::*ask)() const) {
+  const nb::object resource = self.resource_object();
+  if (!resource.is_none()) return nb::borrow(resource.attr(attribute));
+  return nb::bool_(self.use([&](const Buffer& buffer) { return (buffer.*ask)(); }));
+}
+
+// The object behind the stream that the open buffer is freed on, if that is somebody else's and nobody but this buffer
+// has the reference.
+PyObject* foreign_order(const PyBuffer& self) {
+  const Stream order = self.buffer->deallocation_stream();
+  if (self.buffer->state().use_count() != 1 || order.state().use_count() != 2) return nullptr;  // `order` is one
+  return static_cast<PyObject*>(const_cast<void*>(order.owner().get()));
+}
+
+// The garbage collector must see what the core keeps alive: the resource written in Python, the owner, and the object
+// behind the stream.
+int traverse(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  if (const int stop = visit_attributes(object, visit, arg); stop != 0) return stop;
+  if (!nb::inst_ready(object)) return 0;
+  PyBuffer* self = nb::inst_ptr<PyBuffer>(object);
+  Py_VISIT(self->resource.ptr());
+  if (!self->is_open()) return 0;
+  Py_VISIT(self->owner());
+  Py_VISIT(foreign_order(*self));
+  if (!self->resource.is_valid()) {
+    if (const auto* resource = dynamic_cast<const PythonResource*>(self->buffer->memory_resource().get())) {
+      Py_VISIT(resource->object());
+    }
+  }
+  return 0;
+}
+
+// In a garbage cycle the buffer is given back to a resource written in Python, and in the order of somebody else's
+// stream, before the collector empties those objects.
+void finalize(PyObject* object) {
+  if (!nb::inst_ready(object)) return;
+  PyBuffer* self = nb::inst_ptr<PyBuffer>(object);
+  if (!self->is_open() || self->buffer->memory_resource() == nullptr) return;
+  if (self->resource.is_valid() && foreign_order(*self) == nullptr) return;
+  const nb::error_scope handled;
+  const WithoutGil released;
+  *self->buffer = Buffer();
+}
+
+int clear(PyObject* object) {
+  clear_attributes(object);
+  PyBuffer* self = nb::inst_ptr<PyBuffer>(object);
+  {
+    const WithoutGil released;
+    *self->buffer = Buffer();
+  }
+  self->resource.reset();
+  return 0;
+}
+
+}  // namespace
+
+PyBuffer buffer_from_handle(nb::handle ptr, std::uint64_t size, nb::handle resource, nb::handle owner,
+                            nb::handle stream) {
+  const auto number = nb::steal(PyNumber_Long(ptr.is_none() ? nb::int_(0).ptr() : ptr.ptr()));
+  if (!number.is_valid()) throw nb::python_error();
+  const std::uint64_t address = unsigned_number(number, "ptr");
+  if (!resource.is_none() && !owner.is_none()) {
+    throw nb::value_error("a buffer has a memory resource (mr) or an owner, not both");
+  }
+  if (resource.is_none()) {
+    return PyBuffer(Buffer::from_handle(address, size, owner.is_none() ? nullptr : keep_alive(owner)));
+  }
+  if (!nb::isinstance<PyMemoryResource>(resource)) {
+    throw nb::type_error((std::string("mr must be a MemoryResource, not ") + Py_TYPE(resource.ptr())->tp_name).c_str());
+  }
+  // A class derived in Python need not call __init__ of the base, which then has nothing of the core's either.
+  const PyMemoryResource* wrapped = nb::inst_ready(resource) ? nb::inst_ptr<PyMemoryResource>(resource) : nullptr;
+  const bool in_python = wrapped == nullptr || wrapped->resource == nullptr;
+  std::shared_ptr<MemoryResource> core = in_python ? std::make_shared<PythonResource>(resource) : wrapped->resource;
+  PyBuffer buffer(stream.is_none()
+                      ? Buffer::adopt(address, size, std::move(core))
+                      : Buffer::adopt(address, size, std::move(core), kept_stream(required_stream(stream))));
+  if (!in_python) buffer.resource = nb::borrow(resource);
+  return buffer;
+}
+
+nb::object PyBuffer::resource_object() const {
+  if (!is_open()) return nb::none();
+  if (resource.is_valid()) return resource;
+  const auto core = value().memory_resource();
+  const auto* in_python = dynamic_cast<const PythonResource*>(core.get());
+  return in_python == nullptr ? nb::none() : nb::borrow(nb::handle(in_python->object()));
+}
+
+PyObject* PyBuffer::owner() const noexcept { return static_cast<PyObject*>(const_cast<void*>(buffer->owner().get())); }
+
+FillElement::FillElement(nb::handle value) {
+  if (PyLong_Check(value.ptr())) {
+    const long byte = PyLong_AsLong(value.ptr());
+    if ((byte == -1 && PyErr_Occurred() != nullptr) || byte < 0 || byte > 255) {
+      PyErr_Clear();
+      PyErr_SetString(PyExc_OverflowError, "an int fill value is one byte: it must be in 0..255");
+      throw nb::python_error();
+    }
+    bytes_[0] = static_cast<std::byte>(byte);
+    width_ = 1;
+    return;
+  }
+  Py_buffer view;
+  if (PyObject_GetBuffer(value.ptr(), &view, PyBUF_SIMPLE) < 0) {
+    if (PyErr_ExceptionMatches(PyExc_BufferError) != 0) throw nb::python_error();
+    PyErr_Clear();
+    throw nb::type_error((std::string("a fill value must be an int or have 1, 2 or 4 bytes; ") +
+                          Py_TYPE(value.ptr())->tp_name + " has none")
+                             .c_str());
+  }
+  width_ = static_cast<std::size_t>(view.len);
+  const bool fits = width_ == 1 || width_ == 2 || width_ == 4;
+  if (fits) std::memcpy(bytes_.data(), view.buf, width_);
+  PyBuffer_Release(&view);
+  if (!fits) throw nb::value_error(("a fill value must have 1, 2 or 4 bytes, not " + std::to_string(width_)).c_str());
+}
+
+PyType_Slot* buffer_type_slots() noexcept {
+  static PyType_Slot slots[] = {
+      {Py_tp_traverse, reinterpret_cast<void*>(traverse)}, {Py_tp_clear, reinterpret_cast<void*>(clear)},
+      {Py_tp_finalize, reinterpret_cast<void*>(finalize)}, {Py_bf_getbuffer, buffer_slots[0].pfunc},
+      {Py_bf_releasebuffer, buffer_slots[1].pfunc},        {0, nullptr}};
+  return slots;
+}
+
+void bind_buffer(nb::module_& module) {
+  auto cls = nb::class_<PyBuffer>(module, "Buffer", nb::type_slots(buffer_type_slots()), nb::is_weak_referenceable(),
+                                  nb::dynamic_attr(),
+                                  "A range of memory and what keeps it alive. Device.allocate(), a MemoryResource's "
+                                  "allocate() and Buffer.from_handle() make one.");
+  forbid_construction<PyBuffer>(
+      cls,
+      "Buffer cannot be instantiated directly: use Device.allocate(), MemoryResource.allocate() or "
+      "Buffer.from_handle()");
+  cls.def_static(
+         "from_handle",
+         [](nb::handle ptr, Unsigned size, nb::handle mr, nb::handle owner, nb::handle stream) {
+           return new PyBuffer(buffer_from_handle(ptr, size, mr, owner, stream));
+         },
+         nb::arg("ptr").none(), nb::arg("size"), nb::arg("mr") = nb::none(), nb::arg("owner") = nb::none(),
+         nb::kw_only(), nb::arg("stream") = nb::none(),
+         "Wraps an address. With `mr` the buffer owns the memory, which mr.deallocate() takes back, in the "
+         "order of `stream`; `owner` is only kept alive.")
+      .def_prop_ro(
+          "handle", [](const PyBuffer& self) { return self.value().handle(); }, "The address; 0 when closed.")
+      .def_prop_ro(
+          "size", [](const PyBuffer& self) { return self.value().size(); }, "Bytes; 0 when closed.")
+      .def_prop_ro(
+          "memory_resource", [](const PyBuffer& self) { return self.resource_object(); },
+          "What takes the memory back, or None.")
+      .def_prop_ro(
+          "owner",
+          [](const PyBuffer& self) -> nb::object {
+            const auto owner = self.value().owner();
+            if (owner == nullptr) return nb::none();
+            return nb::borrow(static_cast<PyObject*>(const_cast<void*>(owner.get())));
+          },
+          "What is kept alive, or None.")
+      .def_prop_ro(
+          "device_id",
+          [](const PyBuffer& self) -> nb::object {
+            const nb::object resource = self.resource_object();
+            if (!resource.is_none()) return nb::borrow(resource.attr("device_id"));
+            return nb::int_(self.use([](const Buffer& buffer) { return buffer.device_id(); }));
+          },
+          "The device whose memory it is, or -1.")
+      .def_prop_ro(
+          "is_device_accessible",
+          [](const PyBuffer& self) { return accessible(self, "is_device_accessible", &Buffer::is_device_accessible); },
+          "Whether devices can access it.")
+      .def_prop_ro(
+          "is_host_accessible",
+          [](const PyBuffer& self) { return accessible(self, "is_host_accessible", &Buffer::is_host_accessible); },
+          "Whether the host can access it.")
+      .def_prop_ro(
+          "is_managed",
+          [](const PyBuffer& self) {
+            const nb::object resource = self.resource_object();
+            if (!resource.is_none() && nb::cast<bool>(resource.attr("is_managed"))) return true;
+            return self.use([](const Buffer& buffer) { return buffer.is_managed(); });
+          },
+          "Whether it is managed memory.")
+      .def_prop_ro(
+          "is_mapped", [](const PyBuffer& self) { return self.value().is_mapped(); },
+          "Whether another process allocated it.")
+      .def_prop_ro(
+          "ipc_descriptor", [](nb::handle self) { return from_package(Package::buffer_descriptor)(self); },
+          "What other processes open it with, together with its pool: an IPCBufferDescriptor.")
+      .def_prop_ro(
+          "is_closed", [](const PyBuffer& self) { return !self.is_open(); }, "Whether it has been closed.")
+      .def("__bool__", [](const PyBuffer& self) { return self.is_open(); })
+      .def("copy_to", copy_to, nb::arg("dst") = nb::none(), nb::kw_only(), nb::arg("stream").none(),
+           nb::arg("options") = nb::none(),
+           "Copies all of it to `dst` (without one: to a new buffer of the same resource) and returns that.")
+      .def("copy_from", copy_from, nb::arg("src"), nb::kw_only(), nb::arg("stream").none(),
+           nb::arg("options") = nb::none(), "Copies all of `src` into it.")
+      .def("fill", fill, nb::arg("value").none(), nb::kw_only(), nb::arg("stream").none(),
+           "Fills it with a byte (an int), or with a value of 1, 2 or 4 bytes.")
+      .def(
+          "set_deallocation_stream",
+          [](PyBuffer& self, nb::handle stream) {
+            self.share().set_deallocation_stream(kept_stream(required_stream(stream)));
+          },
+          nb::arg("stream").none(), nb::lock_self(), "Frees in the order of `stream` instead of the recorded one.")
+      .def("close", close, nb::arg("stream") = nb::none(), nb::lock_self(),
+           "Frees the memory, in the order of `stream` or of the recorded stream. Closing twice is allowed.")
+      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__exit__", [](nb::handle self, const nb::args&) { self.attr("close")(); })
+      .def(
+          "__eq__",
+          [](const PyBuffer& self, const PyBuffer& other) {
+            return &self == &other || (self.is_open() && other.is_open() && self.value() == other.value());
+          },
+          nb::is_operator())
+      .def(
+          "__hash__", [](const PyBuffer& self) { return nb::hash(nb::int_(self.address)); },
+          "Of the address, also when it has been closed: it stays findable in a set.")
+      .def("__repr__",
+           [](nb::handle object) {
+             const PyBuffer& self = self_as<PyBuffer>(object);
+             return std::string("<") + nb::str(object.type().attr("__name__")).c_str() +
+                    " ptr=" + hex(self.value().handle()) + " size=" + std::to_string(self.value().size()) +
+                    (self.value().is_mapped() ? " is_mapped=True>" : ">");
+           })
+      .def("__reduce__", [](nb::handle self) { return from_package(Package::reduce_buffer)(self); });
+  bind_buffer_exports(cls);
+}
+
+}  // namespace cucore::python

@@ -1,0 +1,161 @@
+// DLPack tensors of any shape: taken from the capsules of other libraries, and exported for StridedMemoryView.
+#include "python/bindings/memory/dlpack.hpp"
+
+#include <nanobind/stl/pair.h>
+
+#include <memory>
+#include <utility>
+
+#include "cucore/strided_layout.hpp"
+
+namespace cucore::python {
+namespace dlpack {
+
+void raise_buffer_error(const char* message) {
+  PyErr_SetString(PyExc_BufferError, message);
+  throw nb::python_error();
+}
+
+bool wants_version_1(nb::handle max_version) {
+  if (max_version.is_none()) return false;
+  if (!PyTuple_Check(max_version.ptr()) || PyTuple_GET_SIZE(max_version.ptr()) != 2) {
+    raise_buffer_error("max_version must be a pair (major, minor)");
+  }
+  int major = 0;
+  if (!nb::try_cast<int>(max_version[0], major)) raise_buffer_error("max_version must be a pair of ints");
+  return major >= 1;
+}
+
+}  // namespace dlpack
+
+namespace {
+
+using Numbers = StridedLayout::Numbers;
+
+// A tensor of another library, which is given back when this goes.
+class TakenTensor {
+ public:
+  explicit TakenTensor(nb::handle capsule) {
+    if (!take<dlpack::ManagedTensorVersioned>(capsule) && !take<dlpack::ManagedTensor>(capsule)) {
+      dlpack::raise_buffer_error("__dlpack__() returned no DLPack capsule, or one that was consumed already");
+    }
+  }
+  const dlpack::Tensor& tensor() const noexcept { return *tensor_; }
+  bool readonly() const noexcept { return readonly_; }
+  Numbers shape() const { return numbers(tensor_->shape); }
+  Numbers strides() const { return numbers(tensor_->strides); }
+
+ private:
+  template <class Managed>
+  bool take(nb::handle capsule) {
+    using Kind = dlpack::Capsule<Managed>;
+    if (PyCapsule_IsValid(capsule.ptr(), Kind::name) == 0) return false;
+    auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), Kind::name));
+    if constexpr (requires { managed->version; }) {
+      // Of another major version only the version itself may be read: the capsule keeps it.
+      if (managed->version.major != dlpack::newest_version.major) {
+        dlpack::raise_buffer_error("the DLPack capsule is of a major version other than 1");
+      }
+      readonly_ = (managed->flags & dlpack::read_only) != 0;
+    }
+    if (PyCapsule_SetName(capsule.ptr(), Kind::used_name) != 0) throw nb::python_error();
+    tensor_ = &managed->tensor;
+    owner_ = std::shared_ptr<void>(managed, [](void* taken) {
+      auto* tensor = static_cast<Managed*>(taken);
+      if (tensor->deleter != nullptr) tensor->deleter(tensor);
+    });
+    return true;
+  }
+
+  Numbers numbers(const std::int64_t* from) const {
+    return from == nullptr ? Numbers() : Numbers(from, from + tensor_->ndim);
+  }
+
+  std::shared_ptr<void> owner_;
+  const dlpack::Tensor* tensor_ = nullptr;
+  bool readonly_ = false;
+};
+
+StridedLayout layout_of(const TakenTensor& taken) {
+  const dlpack::DataType type = taken.tensor().dtype;
+  const int bits = type.bits * type.lanes;
+  if (bits % 8 != 0) throw nb::value_error("a DLPack tensor of elements that are no whole bytes is not supported");
+  if (taken.tensor().strides == nullptr) return StridedLayout(taken.shape(), bits / 8);
+  return StridedLayout(taken.shape(), taken.strides(), bits / 8);
+}
+
+// One exported tensor, what it points to, and the Python object that keeps the memory.
+template <class Managed>
+struct Export {
+  Managed managed{};
+  Numbers shape;
+  Numbers strides;
+  PyObject* owner = nullptr;
+
+  static void release(Managed* managed) {
+    const std::unique_ptr<Export> self(static_cast<Export*>(managed->manager));
+    drop_reference(self->owner);
+  }
+};
+
+template <class Managed>
+nb::object capsule_of(nb::handle owner, const dlpack::Tensor& described, const StridedLayout& layout, bool readonly) {
+  auto exported = std::make_unique<Export<Managed>>();
+  exported->shape = layout.shape();
+  exported->strides = layout.strides();
+  exported->managed.tensor = described;
+  exported->managed.tensor.shape = exported->shape.data();
+  exported->managed.tensor.strides = exported->strides.data();
+  exported->managed.manager = exported.get();
+  exported->managed.deleter = Export<Managed>::release;
+  if constexpr (requires { exported->managed.version; }) {
+    exported->managed.version = dlpack::newest_version;
+    exported->managed.flags = readonly ? dlpack::read_only : 0;
+  }
+  nb::object capsule = dlpack::make_capsule(&exported->managed);
+  exported.release()->owner = owner.inc_ref().ptr();
+  return capsule;
+}
+
+nb::object export_tensor(nb::handle owner, std::uint64_t address, const StridedLayout& layout,
+                         std::pair<int, int> device, std::pair<int, int> type, bool readonly, nb::handle max_version) {
+  const dlpack::Tensor described{
+      .data = layout.volume() == 0 ? nullptr : reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)),
+      .device = {device.first, device.second},
+      .ndim = static_cast<std::int32_t>(layout.rank()),
+      .dtype = {.code = static_cast<std::uint8_t>(type.first),
+                .bits = static_cast<std::uint8_t>(type.second),
+                .lanes = 1},
+      .shape = nullptr,
+      .strides = nullptr,
+      .byte_offset = 0};
+  return dlpack::wants_version_1(max_version)
+             ? capsule_of<dlpack::ManagedTensorVersioned>(owner, described, layout, readonly)
+             : capsule_of<dlpack::ManagedTensor>(owner, described, layout, readonly);
+}
+
+}  // namespace
+
+void bind_dlpack(nb::module_& module) {
+  nb::class_<TakenTensor>(module, "_DLPackTensor", "A DLPack tensor; its producer gets it back when this goes.")
+      .def(nb::init<nb::handle>(), nb::arg("capsule"))
+      .def_prop_ro("address",
+                   [](const TakenTensor& self) {
+                     return reinterpret_cast<std::uintptr_t>(self.tensor().data) + self.tensor().byte_offset;
+                   })
+      .def_prop_ro(
+          "device",
+          [](const TakenTensor& self) { return nb::make_tuple(self.tensor().device.type, self.tensor().device.id); })
+      .def_prop_ro("dtype",
+                   [](const TakenTensor& self) {
+                     const dlpack::DataType type = self.tensor().dtype;
+                     return nb::make_tuple(int{type.code}, int{type.bits}, int{type.lanes});
+                   })
+      .def_prop_ro("layout", layout_of)
+      .def_prop_ro("readonly", &TakenTensor::readonly);
+  module.def("_export_dlpack", export_tensor, nb::arg("owner"), nb::arg("address"), nb::arg("layout"),
+             nb::arg("device"), nb::arg("type"), nb::arg("readonly"), nb::arg("max_version").none(),
+             "A capsule; `device` is (type, id) and `type` (code, bits), as DLPack numbers them. It keeps `owner`.");
+}
+
+}  // namespace cucore::python

@@ -1,0 +1,109 @@
+// VirtualMemoryResource, and its options between Python and the core.
+#include "cucore/virtual_memory.hpp"
+
+#include "cucore/device.hpp"
+#include "python/bindings/memory/core_resources.hpp"
+
+namespace cucore::python {
+namespace {
+
+struct PyVirtualMemoryResource : PyMemoryResource {
+  nb::object config;
+  VirtualMemoryResource& core() const { return static_cast<VirtualMemoryResource&>(*resource); }
+};
+
+bool is(nb::handle config, const char* field, const char* value) {
+  return nb::cast<bool>(nb::bool_(config.attr(field).equal(nb::str(value))));
+}
+
+VirtualMemoryAccess access_of(nb::handle config, const char* field) {
+  if (config.attr(field).is_none()) return VirtualMemoryAccess::none;
+  return is(config, field, "r") ? VirtualMemoryAccess::read : VirtualMemoryAccess::read_write;
+}
+
+VirtualMemoryHandle handle_type(nb::handle config) {
+  if (config.attr("handle_type").is_none()) return VirtualMemoryHandle::none;
+  if (is(config, "handle_type", "win32_kmt")) return VirtualMemoryHandle::win32_kmt;
+  return is(config, "handle_type", "fabric") ? VirtualMemoryHandle::fabric : VirtualMemoryHandle::posix_fd;
+}
+
+VirtualMemoryResourceOptions options_of(nb::handle config, int device) {
+  VirtualMemoryResourceOptions options;
+  if (is(config, "allocation_type", "managed")) options.allocation_type = VirtualMemoryAllocation::managed;
+  options.location = memory_location(config.attr("_location")(device_object(device)));
+  options.handle_type = handle_type(config);
+  if (is(config, "granularity", "minimum")) options.granularity = VirtualMemoryGranularity::minimum;
+  options.gpu_direct_rdma = nb::cast<bool>(nb::bool_(config.attr("gpu_direct_rdma")));
+  const nb::object hint = config.attr("addr_hint");
+  const nb::object align = config.attr("addr_align");
+  if (!hint.is_none()) options.addr_hint = unsigned_number(hint, "addr_hint");
+  if (!align.is_none()) options.addr_align = unsigned_number(align, "addr_align");
+  for (const nb::handle peer : config.attr("peers")) options.peers.push_back(device_ordinal(peer));
+  options.self_access = access_of(config, "self_access");
+  options.peer_access = access_of(config, "peer_access");
+  return options;
+}
+
+void make(PyVirtualMemoryResource* self, nb::handle device_id, nb::handle config) {
+  const int ordinal = device_ordinal(device_id);
+  const nb::object accepted = accept_options(Package::VirtualMemoryResourceOptions, config);
+  const VirtualMemoryResourceOptions options = options_of(accepted, ordinal);
+  auto made = without_gil([&] { return VirtualMemoryResource::create(Device(ordinal), options); });
+  new (self) PyVirtualMemoryResource{{std::move(made)}, accepted};
+}
+
+// The same object where the address stays; otherwise a new one, and the old one is empty.
+nb::object modify_allocation(nb::handle self, nb::handle object, Unsigned new_size, nb::handle config) {
+  const auto& resource = nb::cast<const PyVirtualMemoryResource&>(self);
+  PyBuffer* wrapped = nullptr;
+  if (!nb::try_cast<PyBuffer*>(object, wrapped) || wrapped == nullptr) {
+    throw nb::type_error((std::string("buf must be a Buffer, not ") + Py_TYPE(object.ptr())->tp_name).c_str());
+  }
+  VirtualMemoryResourceOptions options = resource.core().options();
+  if (!config.is_none()) {
+    options =
+        options_of(accept_options(Package::VirtualMemoryResourceOptions, config), device_ordinal(self.attr("device")));
+  }
+  const std::shared_ptr<MemoryResource> kept = resource.resource;
+  Buffer buffer = wrapped->share();
+  without_gil([&] { static_cast<VirtualMemoryResource&>(*kept).modify_allocation(buffer, new_size, options); });
+  if (buffer.handle() == wrapped->address) {
+    const WithoutGil released;
+    buffer = Buffer();
+    return nb::borrow(object);
+  }
+  auto moved = std::make_unique<PyBuffer>(std::move(buffer));
+  moved->resource = nb::borrow(self);
+  {
+    Buffer old = wrapped->take();
+    const WithoutGil released;
+    old = Buffer();
+  }
+  return nb::cast(moved.release(), nb::rv_policy::take_ownership);
+}
+
+}  // namespace
+
+void bind_virtual_memory(nb::module_& module) {
+  auto cls = nb::class_<PyVirtualMemoryResource, PyMemoryResource>(
+      module, "VirtualMemoryResource", nb::is_weak_referenceable(), nb::dynamic_attr(),
+      "Memory that is mapped piece by piece, so that its buffers can grow (modify_allocation).");
+  bind_at_once<PyVirtualMemoryResource>(cls);
+  cls.def("__init__", make, nb::arg("device_id").none(), nb::arg("config") = nb::none())
+      .def_prop_ro(
+          "device", [](const PyVirtualMemoryResource& self) { return device_object(self.core().device()); },
+          "The Device it was made for.")
+      .def_prop_ro(
+          "config", [](const PyVirtualMemoryResource& self) { return self.config; },
+          "The VirtualMemoryResourceOptions it was made with.")
+      .def("modify_allocation", modify_allocation, nb::arg("buf").none(), nb::arg("new_size"),
+           nb::arg("config") = nb::none(),
+           "Makes `buf` at least `new_size` bytes long and keeps what is in it. Returns `buf`, or where it had to move "
+           "to other addresses a new Buffer, and closes `buf`. One that is as long already only gets the access rights "
+           "anew. `config`, if given, is for this call.")
+      .def("__repr__", [](const PyVirtualMemoryResource& self) {
+        return "<VirtualMemoryResource device=" + std::to_string(self.core().device()) + ">";
+      });
+}
+
+}  // namespace cucore::python

@@ -1,0 +1,228 @@
+// Primary contexts, context look-up, and the scopes that switch contexts.
+#include "src/device/context_state.hpp"
+
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <vector>
+
+#include "src/error/hexadecimal.hpp"
+#include "src/handles/context_scope.hpp"
+#include "src/handles/release_report.hpp"
+
+namespace cucore::detail {
+namespace {
+
+struct Primaries {
+  std::mutex mutex;
+  std::vector<DeviceHandle> devices;  // by ordinal
+  // Null until retained, and never destroyed: references to them have nothing to count.
+  std::vector<std::shared_ptr<const ContextState>> by_ordinal;
+  // The handles of by_ordinal once more, to be read without the mutex; allocated with `devices`, never freed.
+  std::atomic<std::atomic<ContextHandle>*> handles{nullptr};
+  std::atomic<int> count{0};
+};
+
+// Never destroyed, so that the contexts outlive every object in them.
+Primaries& primaries() {
+  static Primaries* const instance = new Primaries;
+  return *instance;
+}
+
+// With the mutex held.
+void list_devices(Primaries& all) {
+  if (all.handles.load(std::memory_order_relaxed) != nullptr) return;
+  const driver::Table& table = driver::table();
+  int count = 0;
+  driver::check(table.cuDeviceGetCount(&count), "cuDeviceGetCount", "the driver");
+  std::vector<DeviceHandle> devices(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    driver::check(table.cuDeviceGet(&devices[static_cast<std::size_t>(i)], i), "cuDeviceGet",
+                  [&] { return describe_device(i); });
+  }
+  all.by_ordinal.resize(devices.size());
+  all.devices = std::move(devices);
+  all.count.store(count, std::memory_order_relaxed);
+  all.handles.store(new std::atomic<ContextHandle>[static_cast<std::size_t>(count)] {}, std::memory_order_release);
+}
+
+ContextHandle current_handle() {
+  ContextHandle current = nullptr;
+  driver::check(driver::table().cuCtxGetCurrent(&current), "cuCtxGetCurrent", "the calling thread");
+  return current;
+}
+
+// The green context that is current; null if the current one is none, or the driver knows none.
+GreenContextHandle current_green_context() {
+  GreenContextHandle green = nullptr;
+  const driver::CUresult code = driver::table().cuStreamGetGreenCtx(driver::CU_STREAM_LEGACY, &green);
+  return code == driver::CUDA_SUCCESS ? green : nullptr;
+}
+
+}  // namespace
+
+ContextState::~ContextState() {
+  if (owned.get() != nullptr && driver::table_for_release() != nullptr) {
+    HandleRegistry<ContextState>::instance().remove(this);
+  }
+}
+
+std::string describe(const ContextState& context) {
+  return (context.green == nullptr ? "Context " : "green Context ") + hexadecimal(context.handle) + " of " +
+         describe_device(context.device);
+}
+
+std::string describe_device(int ordinal) { return "Device " + std::to_string(ordinal); }
+
+int device_count() {
+  Primaries& all = primaries();
+  if (all.handles.load(std::memory_order_acquire) != nullptr) {
+    driver::table();  // refuses in a forked child and at exit
+    return all.count.load(std::memory_order_relaxed);
+  }
+  const std::scoped_lock lock(all.mutex);
+  list_devices(all);
+  return static_cast<int>(all.devices.size());
+}
+
+DeviceHandle device_handle(int ordinal) {
+  Primaries& all = primaries();
+  const std::scoped_lock lock(all.mutex);
+  list_devices(all);
+  return all.devices.at(static_cast<std::size_t>(ordinal));
+}
+
+int device_ordinal(DeviceHandle handle) {
+  Primaries& all = primaries();
+  const std::scoped_lock lock(all.mutex);
+  list_devices(all);
+  for (std::size_t i = 0; i < all.devices.size(); ++i) {
+    if (all.devices[i] == handle) return static_cast<int>(i);
+  }
+  return handle;
+}
+
+std::shared_ptr<const ContextState> primary_context(int device) {
+  const DeviceHandle handle = device_handle(device);
+  Primaries& all = primaries();
+  const std::scoped_lock lock(all.mutex);
+  auto& slot = all.by_ordinal.at(static_cast<std::size_t>(device));
+  if (slot == nullptr) {
+    const RelaxedCaptureScope relaxed;
+    auto state = std::make_unique<ContextState>();
+    state->device = device;
+    state->is_primary = true;
+    driver::check(driver::table().cuDevicePrimaryCtxRetain(&state->handle, handle), "cuDevicePrimaryCtxRetain",
+                  [&] { return describe_device(device); });
+    slot = std::shared_ptr<const ContextState>(std::shared_ptr<void>(), state.release());
+    all.handles.load(std::memory_order_relaxed)[device].store(slot->handle, std::memory_order_release);
+  }
+  return slot;
+}
+
+std::shared_ptr<const ContextState> context_of(ContextHandle handle) {
+  {
+    Primaries& all = primaries();
+    const std::scoped_lock lock(all.mutex);
+    for (const auto& primary : all.by_ordinal) {
+      if (primary != nullptr && primary->handle == handle) return primary;
+    }
+  }
+  if (auto known = HandleRegistry<ContextState>::instance().find(handle)) return known;
+  DeviceHandle device = 0;
+  GreenContextHandle green = nullptr;
+  {
+    ContextScope scope(handle);
+    driver::check(driver::table().cuCtxGetDevice(&device), "cuCtxGetDevice",
+                  [&] { return "Context " + hexadecimal(handle); });
+    green = current_green_context();
+    scope.restore();
+  }
+  const int ordinal = device_ordinal(device);
+  // Somebody else's primary context is the one we would retain.
+  if (auto primary = primary_context(ordinal); primary->handle == handle) return primary;
+  auto state = std::make_shared<ContextState>();
+  state->handle = handle;
+  state->device = ordinal;
+  state->green = green;
+  return state;
+}
+
+int current_device() {
+  const ContextHandle current = current_handle();
+  Primaries& all = primaries();
+  if (const auto* handles = all.handles.load(std::memory_order_acquire)) {
+    const int count = all.count.load(std::memory_order_relaxed);
+    if (current == nullptr && count > 0) return 0;
+    for (int i = 0; i < count; ++i) {
+      if (handles[i].load(std::memory_order_acquire) == current) return i;
+    }
+  }
+  return current == nullptr ? 0 : context_of(current)->device;
+}
+
+std::shared_ptr<const ContextState> current_context() {
+  const ContextHandle current = current_handle();
+  return current == nullptr ? nullptr : context_of(current);
+}
+
+ContextScope::ContextScope(ContextHandle context) {
+  if (context == nullptr) return;
+  previous_ = current_handle();
+  if (previous_ == context) return;
+  driver::check(driver::table().cuCtxSetCurrent(context), "cuCtxSetCurrent",
+                [&] { return "Context " + hexadecimal(context); });
+  switched_ = true;
+}
+
+void ContextScope::restore() {
+  if (!switched_) return;
+  switched_ = false;
+  const driver::CUresult code = driver::table().cuCtxSetCurrent(previous_);
+  if (code == driver::CUDA_SUCCESS) return;
+  driver::CUcontext current = nullptr;
+  driver::table().cuCtxGetCurrent(&current);
+  driver::fail(code, "cuCtxSetCurrent", "the caller's Context " + hexadecimal(previous_),
+               "the thread's current context is now " + hexadecimal(current) + "; call set_current() again");
+}
+
+ContextScope::~ContextScope() {
+  if (!switched_) return;
+  const driver::Table* table = driver::table_for_release();
+  if (table == nullptr) return;
+  const driver::CUresult code = table->cuCtxSetCurrent(previous_);
+  if (code != driver::CUDA_SUCCESS && code != driver::CUDA_ERROR_DEINITIALIZED) {
+    report_release_failure(code, "cuCtxSetCurrent", previous_);
+  }
+}
+
+ReleaseScope::ReleaseScope(const driver::Table& table, ContextHandle context) noexcept
+    : table_(table), capture_mode_(driver::CU_STREAM_CAPTURE_MODE_RELAXED) {
+  exchanged_ = table_.cuThreadExchangeStreamCaptureMode(&capture_mode_) == driver::CUDA_SUCCESS;
+  if (context == nullptr) return;
+  if (table_.cuCtxGetCurrent(&previous_) != driver::CUDA_SUCCESS || previous_ == context) return;
+  switched_ = table_.cuCtxSetCurrent(context) == driver::CUDA_SUCCESS;
+}
+
+ReleaseScope::~ReleaseScope() {
+  if (switched_) {
+    const driver::CUresult code = table_.cuCtxSetCurrent(previous_);
+    if (code != driver::CUDA_SUCCESS && code != driver::CUDA_ERROR_DEINITIALIZED) {
+      report_release_failure(code, "cuCtxSetCurrent", previous_);
+    }
+  }
+  if (exchanged_) table_.cuThreadExchangeStreamCaptureMode(&capture_mode_);
+}
+
+RelaxedCaptureScope::RelaxedCaptureScope() noexcept : mode_(driver::CU_STREAM_CAPTURE_MODE_RELAXED) {
+  if (const driver::Table* table = driver::table_for_release()) {
+    exchanged_ = table->cuThreadExchangeStreamCaptureMode(&mode_) == driver::CUDA_SUCCESS;
+  }
+}
+
+RelaxedCaptureScope::~RelaxedCaptureScope() {
+  const driver::Table* table = driver::table_for_release();
+  if (exchanged_ && table != nullptr) table->cuThreadExchangeStreamCaptureMode(&mode_);
+}
+
+}  // namespace cucore::detail

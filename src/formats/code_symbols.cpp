@@ -1,0 +1,182 @@
+// Reading symbols. PTX is read as statements at the top level: words up to ';', or up to the '{' of a body.
+#include "src/formats/code_symbols.hpp"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <set>
+
+#include "src/formats/elf.hpp"
+
+namespace cucore::detail {
+namespace {
+
+// What the driver supplies to every module.
+constexpr std::array<std::string_view, 4> kSupplied = {
+    "vprintf",
+    "malloc",
+    "free",
+    "__assertfail",
+};
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+         c == '%' || c == '.';
+}
+
+class Statements {
+ public:
+  explicit Statements(std::string_view text) : text_(text) {}
+
+  struct Statement {
+    std::vector<std::string_view> words;  // punctuation is a word of one character
+    bool has_body = false;
+  };
+
+  std::optional<Statement> next() {
+    Statement statement;
+    for (std::string_view word = next_word(); !word.empty(); word = next_word()) {
+      if (word == ";") return statement;
+      if (word == "{") {
+        skip_body();
+        const bool is_initialiser =
+            std::find(statement.words.begin(), statement.words.end(), "=") != statement.words.end();
+        if (is_initialiser) continue;  // up to its ';'
+        statement.has_body = true;
+        return statement;
+      }
+      statement.words.push_back(word);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::string_view next_word() {
+    skip_blank();
+    if (at_ >= text_.size()) return {};
+    const std::size_t begin = at_++;
+    if (text_[begin] == '"') {
+      while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
+      at_ = std::min(at_ + 1, text_.size());
+    } else if (is_word(text_[begin])) {
+      while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+    }
+    return text_.substr(begin, at_ - begin);
+  }
+
+  void skip_blank() {
+    while (at_ < text_.size()) {
+      if (std::strchr(" \t\n\r\f\v", text_[at_]) != nullptr) {
+        ++at_;
+      } else if (text_.substr(at_, 2) == "//") {
+        at_ = std::min(text_.find('\n', at_), text_.size());
+      } else if (text_.substr(at_, 2) == "/*") {
+        const std::size_t end = text_.find("*/", at_ + 2);
+        at_ = end == std::string_view::npos ? text_.size() : end + 2;
+      } else {
+        return;
+      }
+    }
+  }
+
+  void skip_body() {
+    int depth = 1;
+    for (std::string_view word = next_word(); !word.empty() && depth != 0; word = next_word()) {
+      if (word == "{") ++depth;
+      if (word == "}" && --depth == 0) return;
+    }
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+bool has(const std::vector<std::string_view>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// The name after .func or .entry, past the return value in parentheses.
+std::string_view function_name(const std::vector<std::string_view>& words, std::string_view directive) {
+  auto word = std::find(words.begin(), words.end(), directive) + 1;
+  if (word != words.end() && *word == "(") {
+    word = std::find(word, words.end(), ")");
+    if (word != words.end()) ++word;
+  }
+  while (word != words.end() && word->starts_with('.')) ++word;  // .noreturn and the like
+  return word != words.end() ? *word : std::string_view();
+}
+
+// The name of a variable: the word before its dimensions, its value, or the end.
+std::string_view variable_name(const std::vector<std::string_view>& words) {
+  std::string_view name;
+  for (const std::string_view word : words) {
+    if (word == "[" || word == "=" || word == ",") break;
+    name = word;
+  }
+  return name;
+}
+
+}  // namespace
+
+std::vector<CodeSymbol> ptx_symbols(std::string_view ptx) {
+  std::vector<CodeSymbol> symbols;
+  Statements statements(ptx);
+  while (const auto statement = statements.next()) {
+    const std::vector<std::string_view>& words = statement->words;
+    const bool is_kernel = has(words, ".entry");
+    const bool is_function = is_kernel || has(words, ".func");
+    const bool is_variable = !is_function && (has(words, ".global") || has(words, ".const"));
+    if (!is_function && !is_variable) continue;
+    const bool is_extern = has(words, ".extern");
+    const bool is_weak = has(words, ".weak") || has(words, ".common");
+    const bool is_visible = has(words, ".visible") || is_kernel;
+    if (!is_extern && !is_weak && !is_visible) continue;
+    const std::string_view name =
+        is_function ? function_name(words, is_kernel ? ".entry" : ".func") : variable_name(words);
+    if (name.empty() || name.starts_with('.')) continue;
+    const bool defines = !is_extern && (is_variable || statement->has_body);
+    const CodeSymbol::Kind kind = !defines ? CodeSymbol::undefined : is_weak ? CodeSymbol::weak : CodeSymbol::strong;
+    symbols.push_back({.name = std::string(name), .kind = kind, .is_kernel = is_kernel, .is_variable = is_variable});
+  }
+  return symbols;
+}
+
+std::vector<CodeSymbol> cubin_symbols(std::string_view cubin) {
+  constexpr unsigned char kEntry = 0x10;  // in st_other: a kernel
+  const auto table = elf_section(cubin, ".symtab");
+  const auto names = elf_section(cubin, ".strtab");
+  std::vector<CodeSymbol> symbols;
+  if (!table || !names) return symbols;
+  for (std::size_t at = sizeof(Elf64_Sym); at + sizeof(Elf64_Sym) <= table->size(); at += sizeof(Elf64_Sym)) {
+    Elf64_Sym symbol;
+    std::memcpy(&symbol, table->data() + at, sizeof symbol);
+    const unsigned binding = ELF64_ST_BIND(symbol.st_info);
+    if ((binding != STB_GLOBAL && binding != STB_WEAK) || symbol.st_name >= names->size()) continue;
+    const std::string_view rest = names->substr(symbol.st_name);
+    const std::string_view name = rest.substr(0, rest.find('\0'));
+    if (name.empty()) continue;
+    const CodeSymbol::Kind kind = symbol.st_shndx == SHN_UNDEF ? CodeSymbol::undefined
+                                  : binding == STB_WEAK        ? CodeSymbol::weak
+                                                               : CodeSymbol::strong;
+    symbols.push_back({.name = std::string(name), .kind = kind, .is_kernel = (symbol.st_other & kEntry) != 0});
+  }
+  return symbols;
+}
+
+std::vector<std::string> undefined_in(const std::vector<std::string_view>& ptx_modules) {
+  std::set<std::string> defined(kSupplied.begin(), kSupplied.end());
+  std::set<std::string> needed;
+  for (const std::string_view module : ptx_modules) {
+    for (CodeSymbol& symbol : ptx_symbols(module)) {
+      (symbol.kind == CodeSymbol::undefined ? needed : defined).insert(std::move(symbol.name));
+    }
+  }
+  std::vector<std::string> missing;
+  std::set_difference(needed.begin(), needed.end(), defined.begin(), defined.end(), std::back_inserter(missing));
+  return missing;
+}
+
+}  // namespace cucore::detail

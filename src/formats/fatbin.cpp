@@ -1,0 +1,191 @@
+// Writing and reading fat binaries, and choosing from them.
+#include "src/formats/fatbin.hpp"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <tuple>
+
+#include "src/formats/elf.hpp"
+
+namespace cucore::detail {
+namespace {
+
+constexpr std::uint32_t kFatbinMagic = 0xba55ed50;
+constexpr std::size_t kFileHeader = 16;
+constexpr std::size_t kEntryHeader = 64;
+constexpr std::size_t kPtxEntryHeader = 80;
+constexpr std::uint16_t kKindPtx = 1;
+constexpr std::uint16_t kKindElf = 2;
+constexpr std::uint16_t kKindLtoir = 8;
+// Bits of an entry's flags.
+constexpr std::uint64_t k64Bit = 0x1;
+constexpr std::uint64_t kLinux = 0x10;
+constexpr std::uint64_t kLz4 = 0x2000;
+constexpr std::uint64_t kZstd = 0x8000;
+constexpr std::uint64_t kSuffixA = 0x100000;
+constexpr std::uint64_t kSuffixF = 0x200000;
+// The version of a cubin's ABI from which the architecture is in bits 8 to 15 of the header's flags
+// instead of 0 to 7.
+constexpr unsigned char kAbiOfShiftedArchitecture = 8;
+
+template <class Number>
+void put(std::string& out, std::size_t offset, Number value) {
+  std::memcpy(out.data() + offset, &value, sizeof value);
+}
+
+template <class Number>
+Number get(std::string_view bytes, std::size_t offset) noexcept {
+  Number value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+// The operand of a directive at the start of a line, e.g. "9.0" of ".version 9.0".
+std::string_view operand_of(std::string_view ptx, std::string_view directive) {
+  for (std::size_t at = ptx.find(directive); at != std::string_view::npos; at = ptx.find(directive, at + 1)) {
+    const std::size_t line = ptx.rfind('\n', at) + 1;                                              // npos + 1 is 0
+    if (ptx.substr(line, at - line).find_first_not_of(" \t") != std::string_view::npos) continue;  // in a comment
+    const std::size_t begin = ptx.find_first_not_of(" \t", at + directive.size());
+    if (begin == std::string_view::npos) return {};
+    return ptx.substr(begin, ptx.find_first_of(" \t\r\n,", begin) - begin);
+  }
+  return {};
+}
+
+// "9.0" as minor in the lower and major in the upper half.
+std::uint32_t version_of_ptx(std::string_view ptx) {
+  const std::string_view version = operand_of(ptx, ".version");
+  std::uint32_t major = 0;
+  std::uint32_t minor = 0;
+  const char* end = version.data() + version.size();
+  const auto [rest, error] = std::from_chars(version.data(), end, major);
+  if (error == std::errc() && rest != end) std::from_chars(rest + 1, end, minor);
+  return major << 16 | (minor & 0xffff);
+}
+
+}  // namespace
+
+Architecture parse_architecture(std::string_view arch) noexcept {
+  Architecture result;
+  const std::size_t digits = arch.find_first_of("0123456789");
+  if (digits == std::string_view::npos) return result;
+  const char* end = arch.data() + arch.size();
+  const auto [rest, error] = std::from_chars(arch.data() + digits, end, result.number);
+  if (error == std::errc() && rest != end && (*rest == 'a' || *rest == 'f')) result.suffix = *rest;
+  return result;
+}
+
+std::string architecture_of_ptx(std::string_view ptx) {
+  const std::string_view target = operand_of(ptx, ".target");
+  return target.starts_with("sm_") ? "compute_" + std::string(target.substr(3)) : std::string();
+}
+
+std::string architecture_of_cubin(std::string_view image) {
+  if (image.size() < sizeof(Elf64_Ehdr) || !image.starts_with(ELFMAG)) return {};
+  const auto header = get<Elf64_Ehdr>(image, 0);
+  if (header.e_machine != kMachineCuda) return {};
+  const bool shifted = header.e_ident[EI_ABIVERSION] >= kAbiOfShiftedArchitecture;
+  std::string arch = "sm_" + std::to_string((shifted ? header.e_flags >> 8 : header.e_flags) & 0xff);
+  if (const auto ptx = embedded_ptx(image)) {
+    const char suffix = parse_architecture(architecture_of_ptx(*ptx)).suffix;
+    if (suffix != '\0') arch += suffix;
+  }
+  return arch;
+}
+
+std::string write_fatbin(const std::vector<FatbinImage>& images) {
+  std::string out(kFileHeader, '\0');
+  for (const FatbinImage& image : images) {
+    const bool ptx = image.type == CodeType(CodeType::ptx);
+    const Architecture arch = parse_architecture(image.arch);
+    const std::size_t size = (image.bytes.size() + (ptx ? 1 : 0) + 7) / 8 * 8;
+    std::uint64_t flags = k64Bit | kLinux;
+    if (arch.suffix == 'a') flags |= kSuffixA;
+    if (arch.suffix == 'f') flags |= kSuffixF;
+    std::string header(ptx ? kPtxEntryHeader : kEntryHeader, '\0');
+    put<std::uint16_t>(header, 0, ptx ? kKindPtx : kKindElf);
+    put<std::uint16_t>(header, 2, 0x0101);
+    put(header, 4, static_cast<std::uint32_t>(header.size()));
+    if (ptx) {  // the compiler's options: where they are told of, and there where they are; none
+      put<std::uint32_t>(header, 20, 64);
+      put<std::uint64_t>(header, 64, 72);
+    }
+    put<std::uint64_t>(header, 8, size);
+    put<std::uint32_t>(header, 24, ptx ? version_of_ptx(image.bytes) : 0x00010008);
+    put<std::uint32_t>(header, 28, static_cast<std::uint32_t>(arch.number));
+    put<std::uint64_t>(header, 40, flags);
+    out += header;
+    out += image.bytes;
+    out.resize(out.size() + size - image.bytes.size(), '\0');
+  }
+  put<std::uint32_t>(out, 0, kFatbinMagic);
+  put<std::uint16_t>(out, 4, 1);
+  put<std::uint16_t>(out, 6, kFileHeader);
+  put<std::uint64_t>(out, 8, out.size() - kFileHeader);
+  return out;
+}
+
+std::optional<std::vector<FatbinImage>> read_fatbin(std::string_view bytes, bool with_ltoir) {
+  if (!is_fatbin(bytes) || fatbin_fault(bytes) != nullptr) return std::nullopt;
+  const std::size_t begin = get<std::uint16_t>(bytes, 6);
+  std::string_view rest = bytes.substr(begin, get<std::uint64_t>(bytes, 8));
+  std::vector<FatbinImage> images;
+  while (rest.size() >= kEntryHeader) {
+    const auto kind = get<std::uint16_t>(rest, 0);
+    const std::uint64_t header = get<std::uint32_t>(rest, 4);
+    const auto size = get<std::uint64_t>(rest, 8);
+    if (header < kEntryHeader || header > rest.size() || size > rest.size() - header) return std::nullopt;
+    const auto number = get<std::uint32_t>(rest, 28);
+    const auto flags = get<std::uint64_t>(rest, 40);
+    if (kind == kKindPtx || kind == kKindElf || (with_ltoir && kind == kKindLtoir)) {
+      FatbinImage image{.type = kind == kKindPtx   ? CodeType::ptx
+                                : kind == kKindElf ? CodeType::cubin
+                                                   : CodeType::ltoir,
+                        .arch = (kind == kKindElf ? "sm_" : "compute_") + std::to_string(number),
+                        .bytes = rest.substr(header, size),
+                        .is_compressed = (flags & (kLz4 | kZstd)) != 0,
+                        .is_zstd = (flags & kZstd) != 0,
+                        .full_size = get<std::uint64_t>(rest, 56)};
+      if (image.is_compressed) {
+        const auto compressed = get<std::uint32_t>(rest, 16);
+        if (compressed > size) return std::nullopt;
+        image.bytes = image.bytes.substr(0, compressed);
+      }
+      if ((flags & kSuffixA) != 0) image.arch += 'a';
+      if ((flags & kSuffixF) != 0) image.arch += 'f';
+      if (kind == kKindPtx && !image.is_compressed) image.bytes = image.bytes.substr(0, image.bytes.find('\0'));
+      images.push_back(std::move(image));
+    }
+    rest.remove_prefix(header + size);
+  }
+  return images;
+}
+
+bool can_use(CodeType type, std::string_view arch, int capability) noexcept {
+  const Architecture wanted = parse_architecture(arch);
+  const bool same_major = wanted.number / 10 == capability / 10;
+  if (wanted.suffix == 'a') return wanted.number == capability;
+  if (wanted.number > capability) return false;
+  return same_major || (type != CodeType(CodeType::cubin) && wanted.suffix == '\0');
+}
+
+std::vector<std::size_t> usable_images(const std::vector<FatbinImage>& images, int capability) {
+  std::vector<std::size_t> usable;
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    if (can_use(images[i].type, images[i].arch, capability)) usable.push_back(i);
+  }
+  const auto rank = [&](std::size_t i) {
+    const Architecture arch = parse_architecture(images[i].arch);
+    const int exact = arch.suffix == 'a' ? 2 : arch.suffix == 'f' ? 1 : 0;
+    return std::tuple(images[i].type == CodeType(CodeType::ptx) ? 0 : 1, arch.number, exact);
+  };
+  std::sort(usable.begin(), usable.end(),
+            [&](std::size_t a, std::size_t b) { return rank(a) != rank(b) ? rank(a) > rank(b) : a < b; });
+  return usable;
+}
+
+}  // namespace cucore::detail

@@ -1,0 +1,110 @@
+// GraphMemoryResource.
+#include "cucore/graph_memory.hpp"
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "cucore/device.hpp"
+#include "cucore/error.hpp"
+#include "src/device/stream_state.hpp"
+#include "src/driver/table.hpp"
+#include "src/error/hexadecimal.hpp"
+#include "src/handles/context_scope.hpp"
+#include "src/memory/buffer_state.hpp"
+
+namespace cucore {
+namespace {
+
+// None of these calls records anything, so a capture that is going on need not forbid them.
+std::uint64_t attribute(int device, int which) {
+  std::uint64_t value = 0;
+  const detail::RelaxedCaptureScope relaxed;
+  driver::check(driver::table().cuDeviceGetGraphMemAttribute(Device(device).handle(), which, &value),
+                "cuDeviceGetGraphMemAttribute", [&] { return detail::describe_device(device); });
+  return value;
+}
+
+void reset(int device, int which) {
+  std::uint64_t zero = 0;
+  const detail::RelaxedCaptureScope relaxed;
+  driver::check(driver::table().cuDeviceSetGraphMemAttribute(Device(device).handle(), which, &zero),
+                "cuDeviceSetGraphMemAttribute", [&] { return detail::describe_device(device); });
+}
+
+void require_capture(const detail::StreamState& stream) {
+  int status = driver::CU_STREAM_CAPTURE_STATUS_NONE;
+  driver::check(driver::table().cuStreamIsCapturing(stream.handle, &status), "cuStreamIsCapturing",
+                [&] { return describe(stream); });
+  if (status == driver::CU_STREAM_CAPTURE_STATUS_NONE) {
+    throw StateError({.call = "GraphMemoryResource::allocate",
+                      .message = describe(stream) + " is a non-capturing stream; memory of graphs is allocated while " +
+                                 "one is captured",
+                      .hint = "begin a capture first, or allocate from a DeviceMemoryResource"});
+  }
+  if (status == driver::CU_STREAM_CAPTURE_STATUS_INVALIDATED) {
+    throw StateError({.call = "GraphMemoryResource::allocate",
+                      .message = "the capture in " + describe(stream) + " was invalidated by an earlier error",
+                      .hint = "end the capture and begin anew"});
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<GraphMemoryResource> GraphMemoryResource::of(const Device& device) {
+  // Never destroyed: buffers in static storage may go later than anything else.
+  static auto& all = *new std::map<int, std::shared_ptr<GraphMemoryResource>>;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  auto& known = all[device.ordinal()];
+  if (known == nullptr) known = std::shared_ptr<GraphMemoryResource>(new GraphMemoryResource(device.ordinal()));
+  return known;
+}
+
+Buffer GraphMemoryResource::allocate(std::size_t size, const Stream& stream) {
+  const detail::StreamState& order = detail::open_stream(stream.state(), "allocate");
+  const auto context = detail::allocation_context(order, device_id_);
+  if (context->device != device_id_) {
+    throw ValueError({.call = "GraphMemoryResource::allocate",
+                      .message = describe(order) + " is not of " + detail::describe_device(device_id_),
+                      .hint = "use the GraphMemoryResource of the stream's device"});
+  }
+  detail::ContextScope scope(context->handle);
+  require_capture(order);
+  DevicePointer address = 0;
+  if (size > 0) {
+    driver::check(driver::table().cuMemAllocAsync(&address, size, order.handle), "cuMemAllocAsync",
+                  [&] { return std::to_string(size) + " bytes for a graph, captured in " + describe(order); });
+  }
+  auto state = detail::own_memory(address, size, shared_from_this(), stream.state(), context);
+  scope.restore();
+  return Buffer(std::move(state));
+}
+
+void GraphMemoryResource::deallocate(DevicePointer address, std::size_t size, const Stream& stream) {
+  if (address == 0) return;
+  const detail::StreamState& order = detail::open_stream(stream.state(), "deallocate");
+  driver::check(
+      driver::table().cuMemFreeAsync(address, order.handle), "cuMemFreeAsync",
+      [&] { return std::to_string(size) + " bytes of a graph at " + hexadecimal(address) + " in " + describe(order); },
+      "close the buffer while its graph is captured, or after the graph has been launched");
+}
+
+GraphMemoryAttributes GraphMemoryResource::attributes() const {
+  return {.reserved_mem_current = attribute(device_id_, driver::CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT),
+          .reserved_mem_high = attribute(device_id_, driver::CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH),
+          .used_mem_current = attribute(device_id_, driver::CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT),
+          .used_mem_high = attribute(device_id_, driver::CU_GRAPH_MEM_ATTR_USED_MEM_HIGH)};
+}
+
+void GraphMemoryResource::reset_reserved_mem_high() { reset(device_id_, driver::CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH); }
+
+void GraphMemoryResource::reset_used_mem_high() { reset(device_id_, driver::CU_GRAPH_MEM_ATTR_USED_MEM_HIGH); }
+
+void GraphMemoryResource::trim() {
+  const detail::RelaxedCaptureScope relaxed;
+  driver::check(driver::table().cuDeviceGraphMemTrim(Device(device_id_).handle()), "cuDeviceGraphMemTrim",
+                [&] { return detail::describe_device(device_id_); });
+}
+
+}  // namespace cucore
