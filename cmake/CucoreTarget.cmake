@@ -42,13 +42,28 @@ function(cucore_test name)
   endif()
 endfunction()
 
-# cucore_join(name [FILE...]): files of a target are compiled several at once, since most of the time goes into the headers
-# they share. So in a target no two files have the same name for different things in an anonymous namespace. All but FILEs:
-# what these declare under a name is something else in other files.
+# cucore_join(name [FILE...]): up to eight files of a target that lie in one folder are compiled at once, since most of the
+# time goes into the headers they share. So in a folder no two files have the same name for different things in an anonymous
+# namespace. All but FILEs, which stay by themselves. To be called when the target has its sources.
 function(cucore_join name)
-  if(CUCORE_JOIN)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-    target_compile_options(${name} PRIVATE -Wno-shadow)  # of names in another file: clang-tidy has the same check, file by file
+  if(NOT CUCORE_JOIN)
+    return()
   endif()
+  set(most 8)
+  get_target_property(sources ${name} SOURCES)
+  foreach(source IN LISTS sources)
+    if(source IN_LIST ARGN OR NOT source MATCHES "[.]cpp$" OR source MATCHES "^\\$<")
+      continue()
+    endif()
+    cmake_path(GET source PARENT_PATH folder)
+    string(MAKE_C_IDENTIFIER "in_${folder}" folder)
+    if(NOT DEFINED count_${folder})
+      set(count_${folder} 0)
+    endif()
+    math(EXPR batch "${count_${folder}} / ${most}")
+    math(EXPR count_${folder} "${count_${folder}} + 1")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP "${folder}_${batch}")
+  endforeach()
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  target_compile_options(${name} PRIVATE -Wno-shadow)  # of names in another file: clang-tidy has the same check, file by file
 endfunction()

@@ -23,7 +23,7 @@ std::string_view quoted_name(std::string_view line, std::size_t at) {
   return end == std::string_view::npos ? std::string_view() : line.substr(begin + 1, end - begin - 1);
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view statement_of(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r.:");
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
@@ -35,7 +35,7 @@ bool take_fact(KernelStatistics& kernel, std::string_view fact) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(fact.data(), fact.data() + fact.size(), number);
   if (error != std::errc()) return false;
-  const std::string_view unit = trimmed(fact.substr(static_cast<std::size_t>(end - fact.data())));
+  const std::string_view unit = statement_of(fact.substr(static_cast<std::size_t>(end - fact.data())));
   const auto as_int = static_cast<int>(std::min<std::uint64_t>(number, std::numeric_limits<int>::max()));
   if (unit == "registers") kernel.registers = as_int;
   if (unit == "barriers") kernel.barriers = as_int;
@@ -60,7 +60,7 @@ class Reader {
       const std::string_view rest = line.substr(place + kProperties.size());
       if (rest.starts_with('\'')) {
         open_linked(quoted_name(rest, 0));
-      } else if (!current_ || kernels_[*current_].kernel != trimmed(rest)) {
+      } else if (!current_ || kernels_[*current_].kernel != statement_of(rest)) {
         current_.reset();  // a function's own paragraph
       }
     } else if (current_) {
@@ -91,14 +91,14 @@ class Reader {
 
   void read_facts(std::string_view line) {
     const std::size_t colon = line.find(": ");
-    std::string_view facts = trimmed(line.substr(colon == std::string_view::npos ? 0 : colon + 2));
-    if (facts.starts_with("ptxas")) facts = trimmed(facts.substr(5));
+    std::string_view facts = statement_of(line.substr(colon == std::string_view::npos ? 0 : colon + 2));
+    if (facts.starts_with("ptxas")) facts = statement_of(facts.substr(5));
     const bool is_last = facts.starts_with("Used ") || facts.starts_with("used ");
     if (is_last) facts.remove_prefix(5);
     KernelStatistics& kernel = kernels_[*current_];
     for (bool goes_on = true; goes_on && !facts.empty();) {
       const std::size_t end = std::min(facts.find(','), facts.size());
-      goes_on = take_fact(kernel, trimmed(facts.substr(0, end)));
+      goes_on = take_fact(kernel, statement_of(facts.substr(0, end)));
       facts.remove_prefix(std::min(end + 1, facts.size()));
     }
     if (is_last) current_.reset();

@@ -148,21 +148,21 @@ void check_device(const char* call, const ResourceState& resource, const Context
                   : resource.kind == ResourceKind::mipmapped_array ? resource.mipmapped_array.state()->context->device
                                                                    : context.device;
   if (own == context.device) return;
-  refuse_texture(call, describe(resource) + " cannot be used on " + describe_device(context.device),
-                 "make the array and what reads it on one device");
+  refuse(call, describe(resource) + " cannot be used on " + describe_device(context.device),
+         "make the array and what reads it on one device");
 }
 
 void check_texture(const ResourceState& resource, const TextureObjectOptions& options) {
   constexpr const char* call = "create_texture_object";
   if (options.address_mode.empty() || options.address_mode.size() > 3) {
-    refuse_texture(
-        call, "address_mode has 1 to 3 modes, one for each axis, not " + std::to_string(options.address_mode.size()));
+    refuse(call,
+           "address_mode has 1 to 3 modes, one for each axis, not " + std::to_string(options.address_mode.size()));
   }
   if (options.srgb && resource.format != ArrayFormat::uint8) {
-    refuse_texture(call, "srgb converts elements of uint8; those of " + describe(resource) + " have another format");
+    refuse(call, "srgb converts elements of uint8; those of " + describe(resource) + " have another format");
   }
   if (options.seamless_cubemap) {
-    refuse_texture(call, "seamless_cubemap is for cubemaps, and " + describe(resource) + " is none");
+    refuse(call, "seamless_cubemap is for cubemaps, and " + describe(resource) + " is none");
   }
 }
 
@@ -177,7 +177,7 @@ using detail::ContextScope;
 using detail::describe;
 using detail::open_surface;
 using detail::open_texture;
-using detail::refuse_texture;
+using detail::refuse;
 using detail::ResourceState;
 using detail::SurfaceState;
 using detail::TextureState;
@@ -208,11 +208,11 @@ ResourceDescriptor ResourceDescriptor::from_linear(const Buffer& buffer, const L
   const std::size_t element = format_bytes(layout.format) * layout.num_channels;
   const std::size_t size = layout.size_bytes.value_or(buffer.size());
   const std::string given = "size_bytes is " + std::to_string(size) + ", ";
-  if (size < element) refuse_texture(call, given + "less than an element of " + std::to_string(element) + " bytes");
+  if (size < element) refuse(call, given + "less than an element of " + std::to_string(element) + " bytes");
   if (size % element != 0) {
-    refuse_texture(call, given + "not a multiple of an element of " + std::to_string(element) + " bytes");
+    refuse(call, given + "not a multiple of an element of " + std::to_string(element) + " bytes");
   }
-  if (size > buffer.size()) refuse_texture(call, given + "more than " + describe(*buffer.state()) + " has");
+  if (size > buffer.size()) refuse(call, given + "more than " + describe(*buffer.state()) + " has");
   state->size_bytes = size;
   return ResourceDescriptor(std::move(state));
 }
@@ -222,17 +222,17 @@ ResourceDescriptor ResourceDescriptor::from_pitch2d(const Buffer& buffer, const 
   auto state = detail::of_buffer(call, buffer, ResourceKind::pitch2d, layout.format, layout.num_channels);
   const std::size_t element = format_bytes(layout.format) * layout.num_channels;
   if (layout.width == 0 || layout.height == 0) {
-    refuse_texture(call, "width and height must be at least 1; they are " + std::to_string(layout.width) + " and " +
-                             std::to_string(layout.height));
+    refuse(call, "width and height must be at least 1; they are " + std::to_string(layout.width) + " and " +
+                     std::to_string(layout.height));
   }
   const std::string pitch = "a pitch of " + std::to_string(layout.pitch_bytes) + " bytes ";
   if (layout.width > layout.pitch_bytes / element) {
-    refuse_texture(call, pitch + "is less than a row of " + std::to_string(layout.width) + " elements of " +
-                             std::to_string(element) + " bytes");
+    refuse(call, pitch + "is less than a row of " + std::to_string(layout.width) + " elements of " +
+                     std::to_string(element) + " bytes");
   }
   if (layout.height > buffer.size() / layout.pitch_bytes) {
-    refuse_texture(call, std::to_string(layout.height) + " rows with " + pitch + "are more than " +
-                             describe(*buffer.state()) + " has");
+    refuse(call, std::to_string(layout.height) + " rows with " + pitch + "are more than " + describe(*buffer.state()) +
+                     " has");
   }
   state->width = layout.width;
   state->height = layout.height;
@@ -328,12 +328,12 @@ SurfaceObject Context::create_surface_object(const ResourceDescriptor& resource)
   if (state_ == nullptr) detail::refuse_closed("Context", call);
   const ResourceState& memory = *resource.state();
   if (memory.kind != ResourceKind::array) {
-    refuse_texture(call, "a surface is of an OpaqueArray, which " + describe(memory) + " is not",
-                   "a level of a MipmappedArray is one: get_level()");
+    refuse(call, "a surface is of an OpaqueArray, which " + describe(memory) + " is not",
+           "a level of a MipmappedArray is one: get_level()");
   }
   if (!memory.array.is_surface_load_store()) {
-    refuse_texture(call, describe(memory) + " was made without is_surface_load_store",
-                   "set it in the options of create_opaque_array()");
+    refuse(call, describe(memory) + " was made without is_surface_load_store",
+           "set it in the options of create_opaque_array()");
   }
   detail::check_device(call, memory, *state_);
   const driver::CUDA_RESOURCE_DESC what = detail::native(memory);

@@ -14,7 +14,6 @@
 
 namespace cucore::cpu::codegen {
 
-using llvm::Type;
 using llvm::Value;
 using ptx::Operand;
 using ptx::Space;
@@ -65,7 +64,7 @@ void FunctionEmitter::emit_prologue() {
   // Registers start as zero: reading one that was never written is then merely meaningless, not undefined behaviour.
   for (ptx::RegisterId id = 0; id < function.registers.size(); ++id) {
     const ptx::Register& reg = function.registers[id];
-    Type* type = storage_type(id);
+    llvm::Type* type = storage_type(id);
     auto& slots = registers_.emplace_back();
     for (unsigned component = 0; component < reg.vector_width; ++component) {
       auto* storage = slot(type, llvm::StringRef(reg.name));
@@ -106,7 +105,7 @@ void FunctionEmitter::emit_prologue() {
     if (declared.space == Space::Shared) {
       variables_[id] = b.CreateConstGEP1_64(b.getInt8Ty(), own_shared_, module.layout.function_shared.at({id_, id}));
     } else if (declared.space == Space::Local || declared.space == Space::Param) {
-      Type* bytes = llvm::ArrayType::get(b.getInt8Ty(), declared.size + (module.checks != 0 ? kLocalRedzone : 0));
+      llvm::Type* bytes = llvm::ArrayType::get(b.getInt8Ty(), declared.size + (module.checks != 0 ? kLocalRedzone : 0));
       variables_[id] = slot(bytes, llvm::StringRef(declared.name), std::max(declared.alignment, 16U));
     }
   }
@@ -253,25 +252,25 @@ llvm::IntegerType* FunctionEmitter::bits_of(ptx::Type type) {
   return b.getIntNTy(static_cast<unsigned>(8 * size_in_bytes(type)));
 }
 
-Type* FunctionEmitter::type_of(ptx::Type type) {
+llvm::Type* FunctionEmitter::type_of(ptx::Type type) {
   if (type == ptx::Type::F32) return b.getFloatTy();
   if (type == ptx::Type::F64) return b.getDoubleTy();
   return bits_of(type);
 }
 
-Type* FunctionEmitter::storage_type(ptx::RegisterId id) const {
+llvm::Type* FunctionEmitter::storage_type(ptx::RegisterId id) const {
   const ptx::Type type = function.registers[id].type;
   llvm::LLVMContext& context = module.context;
-  if (type == ptx::Type::Pred) return Type::getInt1Ty(context);
+  if (type == ptx::Type::Pred) return llvm::Type::getInt1Ty(context);
   const auto width = static_cast<unsigned>(8 * size_in_bytes(type));
   const bool is_float = kind_of(type) == TypeKind::Float || (kind_of(type) == TypeKind::Bits && float_uses_[id] > 0);
   if (is_float && width == 32 && type != ptx::Type::F16x2 && type != ptx::Type::Bf16x2)
-    return Type::getFloatTy(context);
-  if (is_float && width == 64) return Type::getDoubleTy(context);
-  return Type::getIntNTy(context, width);
+    return llvm::Type::getFloatTy(context);
+  if (is_float && width == 64) return llvm::Type::getDoubleTy(context);
+  return llvm::Type::getIntNTy(context, width);
 }
 
-llvm::AllocaInst* FunctionEmitter::slot(Type* type, const llvm::Twine& name, unsigned alignment) {
+llvm::AllocaInst* FunctionEmitter::slot(llvm::Type* type, const llvm::Twine& name, unsigned alignment) {
   llvm::IRBuilder<>::InsertPointGuard guard(b);
   llvm::BasicBlock& entry = body_->getEntryBlock();
   b.SetInsertPoint(&entry, entry.getFirstInsertionPt());
@@ -299,7 +298,7 @@ const FunctionEmitter::Slot& FunctionEmitter::slot_of(const Operand& operand) {
 
 // ---- operands ------------------------------------------------------------------------------------------------------
 
-Value* FunctionEmitter::convert_bits(Value* value, Type* to, bool sign_extend) {
+Value* FunctionEmitter::convert_bits(Value* value, llvm::Type* to, bool sign_extend) {
   if (value->getType() == to) return value;
   const unsigned from_width = value->getType()->getScalarSizeInBits();
   const unsigned to_width = to->getScalarSizeInBits();
@@ -312,7 +311,7 @@ Value* FunctionEmitter::convert_bits(Value* value, Type* to, bool sign_extend) {
 }
 
 Value* FunctionEmitter::literal(const Operand& operand, ptx::Type type) {
-  Type* to = type_of(type);
+  llvm::Type* to = type_of(type);
   if (operand.kind == Operand::Kind::Integer) {
     if (type == ptx::Type::Pred) return b.getInt1(operand.integer != 0);
     return b.CreateBitCast(b.getInt(llvm::APInt(64, operand.integer).zextOrTrunc(to->getScalarSizeInBits())), to);
@@ -332,7 +331,7 @@ Value* FunctionEmitter::literal(const Operand& operand, ptx::Type type) {
 }
 
 Value* FunctionEmitter::source(const Operand& operand, ptx::Type type) {
-  Type* to = type_of(type);
+  llvm::Type* to = type_of(type);
   const bool is_signed = kind_of(type) == TypeKind::Signed;
   switch (operand.kind) {
     case Operand::Kind::Register: {
@@ -438,24 +437,24 @@ Value* FunctionEmitter::pointer(const Operand& address, Space space) {
 
 // ---- calls and state -----------------------------------------------------------------------------------------------
 
-Value* FunctionEmitter::call(std::string_view name, Type* result, llvm::ArrayRef<Value*> arguments) {
-  std::vector<Type*> types;
+Value* FunctionEmitter::call(std::string_view name, llvm::Type* result, llvm::ArrayRef<Value*> arguments) {
+  std::vector<llvm::Type*> types;
   for (Value* argument : arguments) types.push_back(argument->getType());
   return b.CreateCall(module.external(name, result, types), arguments);
 }
 
-Value* FunctionEmitter::intrinsic(llvm::Intrinsic::ID id, llvm::ArrayRef<Type*> types,
+Value* FunctionEmitter::intrinsic(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Type*> types,
                                   llvm::ArrayRef<Value*> arguments) {
   return b.CreateIntrinsic(id, types, arguments);
 }
 
-Value* FunctionEmitter::invariant_field(Type* type, Value* base, std::size_t offset) {
+Value* FunctionEmitter::invariant_field(llvm::Type* type, Value* base, std::size_t offset) {
   auto* load = b.CreateLoad(type, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, offset));
   load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(module.context, {}));
   return load;
 }
 
-Value* FunctionEmitter::thread_field(Type* type, std::size_t offset) {
+Value* FunctionEmitter::thread_field(llvm::Type* type, std::size_t offset) {
   return b.CreateLoad(type, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), thread(), offset));
 }
 

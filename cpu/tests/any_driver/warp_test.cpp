@@ -18,7 +18,7 @@ constexpr unsigned int kResults = 64;  ///< words of each thread of `members`
 
 /// Lines of a file, behind each title; lines that begin with # are for readers.
 std::map<std::string, std::vector<std::string>> sections_of(const std::string& file) {
-  std::ifstream text(std::string(CUCORE_TEST_DATA "/") + file);
+  std::ifstream text(std::string(CUCORE_TEST_DATA "/any_driver/") + file);
   std::map<std::string, std::vector<std::string>> sections;
   std::vector<std::string>* section = nullptr;
   for (std::string line; std::getline(text, line);) {
@@ -46,7 +46,7 @@ class Warps : public DriverTest {
  protected:
   void SetUp() override {
     DriverTest::SetUp();
-    std::ifstream file(CUCORE_TEST_DATA "/warp_kernels.ptx");
+    std::ifstream file(CUCORE_TEST_DATA "/any_driver/warp_kernels.ptx");
     const std::string ptx((std::istreambuf_iterator<char>(file)), {});
     ASSERT_OK(cuModuleLoadData(&module, ptx.c_str()));
     ASSERT_OK(cuMemAlloc(&in_, kWords * 4));
@@ -134,7 +134,7 @@ TEST_F(Warps, lanes_that_have_exited_or_never_were_take_no_part_in_votes_and_shu
 }
 
 TEST_F(Warps, lanes_that_are_converged_exchange_values_by_volatile_accesses) {
-  std::ifstream file(CUCORE_TEST_DATA "/warp_lockstep.txt");
+  std::ifstream file(CUCORE_TEST_DATA "/any_driver/warp_lockstep.txt");
   unsigned int lines = 0;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("#")) continue;

@@ -10,9 +10,9 @@ namespace cucore::python {
 namespace {
 
 // The fields of a Python LinkerOptions, read one at a time.
-class Fields {
+class LinkerFields {
  public:
-  explicit Fields(nb::handle options) : options_(options) {}
+  explicit LinkerFields(nb::handle options) : options_(options) {}
 
   void read_name(std::string& field) const {
     std::optional<std::string> name;
@@ -80,7 +80,7 @@ class Fields {
 
 LinkerOptions linker_options(nb::handle options) {
   LinkerOptions result;
-  const Fields fields(options);
+  const LinkerFields fields(options);
 #define NAME(value, what) fields.read_name(result.name);
 #define OPTION(member, ...) fields.read(#member, result.member);
 #include "cucore/detail/linker_options.def"
