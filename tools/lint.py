@@ -1,5 +1,7 @@
 """`make lint`: clang-format, ruff, clang-tidy and the house rules (who may include whom, how long a file may be).
 
+`--graph` prints the picture of which folder includes which (rooms.py has the table), `--draw` puts it into the docs.
+
 clang-tidy looks at the files of which anything has changed since it last passed: their content, that of a header they
 include, directly or not, the compile command, the configuration or clang-tidy itself (a record in .setup/lint, which
 outlives build/). So a second run costs nothing, and an edit what it touches.
@@ -17,36 +19,15 @@ from pathlib import Path
 
 import make_environment
 import make_options
+import rooms
+from rooms import ROOT, tracked
 
-ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 APART = BUILD / "lint"  # a configuration in which every file is compiled by itself: what clang-tidy reads
 TIDY = ROOT / ".venv/bin/clang-tidy"  # PyPI's: that of LLVM 19 spends most of its time on what system headers declare
 CPP = (".cpp", ".hpp", ".h")
 MAX_LINES = 500
 VERSIONS = ("tools/requirements.txt", "tools/requirements-test.txt", "Makefile", ".clang-tidy")
-
-# room -> prefixes its quoted includes may have. `include` and `src` know only the driver's C ABI; `cpu` only cuda.h;
-# `python` and `cli` only the public headers.
-ROOMS = {
-    "include": ("cucore/",),
-    "src": ("cucore/", "src/"),
-    "cpu": ("cpu/",),
-    "python": ("cucore/", "python/"),
-    "cli": ("cucore/", "cli/", "cpu/api/cucore_cpu.h"),
-    "examples": ("cucore/", "examples/"),
-}
-
-
-def tracked(suffixes):
-    names = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
-    return [ROOT / name for name in names if name.endswith(suffixes) and (ROOT / name).is_file()]
 
 
 def check_format(problems):
@@ -65,23 +46,6 @@ def check_ruff(problems):
             problems.append(f"ruff {command[0]}:\n{result.stdout}{result.stderr}")
 
 
-def check_rooms(problems):
-    include = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
-    for path in tracked(CPP):
-        relative = path.relative_to(ROOT)
-        room = relative.parts[0]
-        allowed = ROOMS.get(room)
-        if allowed is None or "tests" in relative.parts:
-            continue
-        for number, line in enumerate(path.read_text().splitlines(), 1):
-            match = include.match(line)
-            if match and "/" in match[1] and not match[1].startswith(allowed):
-                problems.append(f"{relative}:{number}: the room `{room}` may not include {match[1]}")
-        text = path.read_text()
-        if room in ("include", "src") and re.search(r"#\s*include\s+<cuda\.h>", text):
-            problems.append(f"{relative}: `{room}` builds without CUDA headers, it may not include cuda.h")
-
-
 def check_sizes(problems):
     """Over 500 lines needs a reason at the top of the file: a comment with the words `long because`."""
     for path in tracked((*CPP, ".py")):
@@ -93,8 +57,10 @@ def check_sizes(problems):
 def check_first_lines(problems):
     """A file says what it is for before anything else."""
     for path in tracked((*CPP, ".py")):
-        text = path.read_text().lstrip()
-        if text and not text.startswith(("//", "/*", '"""', "#", 'r"""')):
+        text = path.read_text()
+        if text.startswith("#!"):
+            text = text.partition("\n")[2]
+        if text and not text.startswith(('"""', 'r"""', "# ") if path.suffix == ".py" else ("// ", "/* ")):
             problems.append(f"{path.relative_to(ROOT)}: does not begin with what it is for")
 
 
@@ -220,9 +186,18 @@ def check_tidy(problems):
 
 
 def main():
+    if "--graph" in sys.argv:
+        print(rooms.picture())
+        return 0
+    if "--draw" in sys.argv:
+        rooms.draw()
+        return 0
     problems = []
     checks = [
-        check_rooms,
+        rooms.check_rooms,
+        rooms.check_python_circles,
+        rooms.check_readmes,
+        rooms.check_picture,
         check_sizes,
         check_first_lines,
         check_made,
@@ -235,6 +210,7 @@ def main():
         before = len(problems)
         check(problems)
         print(f"{check.__name__.removeprefix('check_')}: {'ok' if len(problems) == before else 'FAILED'}", flush=True)
+    print(rooms.largest())
     for problem in problems:
         print(problem)
     return 1 if problems else 0

@@ -1,3 +1,4 @@
+// Cuts the body of a function into basic blocks: see control_flow.hpp.
 #include "cpu/analysis/control_flow.hpp"
 
 namespace cucore::cpu::codegen {

@@ -1,3 +1,4 @@
+// Which instructions of a kernel are exact, and which are not: see fidelity.hpp.
 #include "cpu/analysis/fidelity.hpp"
 
 #include <algorithm>

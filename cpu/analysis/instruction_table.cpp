@@ -1,3 +1,4 @@
+// The table itself: for every opcode, the spellings that have a generator. What it does not list is refused.
 #include "cpu/analysis/instruction_table.hpp"
 
 #include <algorithm>

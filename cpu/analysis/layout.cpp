@@ -1,3 +1,4 @@
+// Offsets of shared, local and parameter variables, and the sizes of frames: see layout.hpp.
 #include "cpu/analysis/layout.hpp"
 
 #include <algorithm>

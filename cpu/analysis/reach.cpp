@@ -1,3 +1,4 @@
+// Walks calls and references from a kernel: see reach.hpp.
 #include "cpu/analysis/reach.hpp"
 
 #include <algorithm>

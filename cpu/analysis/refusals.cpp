@@ -1,3 +1,4 @@
+// What generators cannot do although their row of the table accepts it, one function a family of instructions.
 #include "cpu/analysis/refusals.hpp"
 
 #include <algorithm>

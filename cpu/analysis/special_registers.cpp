@@ -1,3 +1,4 @@
+// The rows of special registers: see special_registers.hpp.
 #include "cpu/analysis/special_registers.hpp"
 
 #include <array>

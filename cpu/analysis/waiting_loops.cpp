@@ -1,3 +1,4 @@
+// Finds loops that wait for other threads: see waiting_loops.hpp.
 #include "cpu/analysis/waiting_loops.hpp"
 
 #include <algorithm>

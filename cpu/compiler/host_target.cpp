@@ -1,3 +1,4 @@
+// The processor that code is made for, and LLVM's machine for it: see host_target.hpp.
 #include "cpu/compiler/host_target.hpp"
 
 #include <llvm/ADT/StringMap.h>

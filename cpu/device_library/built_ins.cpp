@@ -1,3 +1,4 @@
+// Arithmetic that generated code calls, and the list of all that it may call: see built_ins.hpp.
 #include "cpu/device_library/built_ins.hpp"
 #include "cpu/device_library/cluster_copy.hpp"
 

@@ -1,3 +1,4 @@
+// Products of matrix fragments held by a warp's threads: see matrix_unit.hpp.
 #include "cpu/device_library/matrix_unit.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The phases and counts of mbarrier objects, in the eight bytes that a program gives them: see mbarrier.hpp.
 #include "cpu/device_library/mbarrier.hpp"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// Copies boxes between tensors in global memory and shared memory, as a tensor map says: see tensor_copy.hpp.
 #include "cpu/device_library/tensor_copy.hpp"
 
 #include <algorithm>

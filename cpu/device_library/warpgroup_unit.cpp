@@ -1,3 +1,4 @@
+// Products of matrices in shared memory by four warps (wgmma): see warpgroup_unit.hpp.
 #include "cpu/device_library/warpgroup_unit.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads the sections of a cubin (ELF) without trusting any offset in it: see cubin.hpp.
 #include "cpu/image/cubin.hpp"
 
 #include <algorithm>

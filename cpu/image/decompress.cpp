@@ -1,3 +1,4 @@
+// LZ4 and Zstandard blocks of fat binaries: see decompress.hpp.
 #include "cpu/image/decompress.hpp"
 
 #include <lz4.h>

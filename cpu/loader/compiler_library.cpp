@@ -1,3 +1,4 @@
+// Finds and opens the compiler beside this library, once: see compiler_library.hpp.
 #include "cpu/loader/compiler_library.hpp"
 
 #include <dlfcn.h>

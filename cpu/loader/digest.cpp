@@ -1,3 +1,4 @@
+// The rounds of BLAKE2b: see digest.hpp.
 #include "cpu/loader/digest.hpp"
 
 #include <algorithm>

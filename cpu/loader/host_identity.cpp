@@ -1,3 +1,4 @@
+// The build ids of both libraries and the processor's features: see host_identity.hpp.
 #include "cpu/loader/host_identity.hpp"
 
 #include <cpuid.h>

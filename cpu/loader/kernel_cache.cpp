@@ -1,3 +1,4 @@
+// Files of compiled kernels, which appear whole or not at all: see kernel_cache.hpp.
 #include "cpu/loader/kernel_cache.hpp"
 
 #include <dirent.h>

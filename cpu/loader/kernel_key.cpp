@@ -1,3 +1,4 @@
+// Digests all that object code depends on: see kernel_key.hpp.
 #include "cpu/loader/kernel_key.hpp"
 
 #include <algorithm>

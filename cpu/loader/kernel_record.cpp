@@ -1,3 +1,4 @@
+// Writes and reads the bytes of a compiled kernel's file: see kernel_record.hpp.
 #include "cpu/loader/kernel_record.hpp"
 
 #include <algorithm>

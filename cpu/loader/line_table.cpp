@@ -1,3 +1,4 @@
+// Reads a DWARF line table of object code: see line_table.hpp.
 #include "cpu/loader/line_table.hpp"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// Loads object code, beside what it calls and the variables it uses: see link.hpp.
 #include "cpu/loader/link.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Appends the functions of loaded code to the file in which perf looks for names: see perf_map.hpp.
 #include "cpu/loader/perf_map.hpp"
 
 #include <cxxabi.h>

@@ -1,3 +1,4 @@
+// The rules of instruction_rules.def as data: see instruction_rules.hpp.
 #include "cpu/ptx/instruction_rules.hpp"
 
 #include <optional>

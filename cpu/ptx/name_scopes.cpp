@@ -1,3 +1,4 @@
+// Names of registers, variables and labels by block: see name_scopes.hpp.
 #include "cpu/ptx/name_scopes.hpp"
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// Source lines, functions and variables as LLVM has them for debuggers: see debug_information.hpp.
 #include "cpu/compiler/debug/debug_information.hpp"
 
 #include <llvm/BinaryFormat/Dwarf.h>

@@ -1,3 +1,4 @@
+// The line table from host instructions to PTX instructions: see instruction_lines.hpp.
 #include "cpu/compiler/debug/instruction_lines.hpp"
 
 #include <llvm/BinaryFormat/Dwarf.h>

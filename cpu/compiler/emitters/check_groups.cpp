@@ -1,3 +1,4 @@
+// Collects the accesses of a basic block that one look can answer for: see check_groups.hpp.
 #include "cpu/compiler/emitters/check_groups.hpp"
 
 #include <algorithm>

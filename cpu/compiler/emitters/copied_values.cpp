@@ -1,3 +1,4 @@
+// Follows registers from moves to moves: see copied_values.hpp.
 #include "cpu/compiler/emitters/copied_values.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Flushing, saturation, rounding and the 16-bit formats as IR: see float_values.hpp.
 #include "cpu/compiler/emitters/float_values.hpp"
 
 #include <llvm/IR/IntrinsicsX86.h>

@@ -1,3 +1,4 @@
+// The scalar form of one function: its registers, blocks, addresses and operands, instruction by instruction.
 #include "cpu/compiler/emitters/function_emitter.hpp"
 
 #include <llvm/IR/MDBuilder.h>

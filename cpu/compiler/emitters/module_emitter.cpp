@@ -1,3 +1,4 @@
+// Declares what a kernel reaches, and has every function emitted: see module_emitter.hpp.
 #include "cpu/compiler/emitters/module_emitter.hpp"
 
 #include <cstddef>

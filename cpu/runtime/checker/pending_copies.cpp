@@ -1,3 +1,4 @@
+// Asynchronous copies that a thread has issued and nobody has waited for: see pending_copies.hpp.
 #include "cpu/runtime/checker/pending_copies.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Who knows of which steps of whom: see race_views.hpp.
 #include "cpu/runtime/checker/race_views.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Texts about the kernels in an image: see kernel_dump.hpp.
 #include "cpu/runtime/loading/kernel_dump.hpp"
 
 #include <algorithm>

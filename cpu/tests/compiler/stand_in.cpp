@@ -1,3 +1,4 @@
+// The stand-in for the run-time: memory, services and launches on one thread.
 #include "cpu/tests/compiler/stand_in.hpp"
 
 #include <gtest/gtest.h>

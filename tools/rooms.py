@@ -1,0 +1,441 @@
+"""Which folder may include which: the table, its checks, and its picture in docs/architecture.md (for lint.py)."""
+
+import ast
+import functools
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURE = ROOT / "docs/architecture.md"
+CPP = (".cpp", ".hpp", ".h", ".def")
+
+# Folder -> the folders whose files it includes. All of them stand above it here, so nothing goes round in a circle. An
+# edge that is not here is an error, and so is one that no file has any more.
+ROOMS = {
+    "include/cucore/detail": "",
+    "include/cucore": "include/cucore/detail",
+    # The library. A public header belongs to the folder that implements it, and is included from there downwards only.
+    "src/error": "include/cucore",
+    "src/formats": "include/cucore",
+    "src/driver": "include/cucore src/formats",
+    "src/handles": "include/cucore/detail include/cucore src/driver",
+    "src/toolkit": "include/cucore src/formats",
+    "src/device": "include/cucore src/error src/driver src/handles",
+    "src/memory": "include/cucore src/error src/driver src/handles src/device",
+    "src/code": "include/cucore src/formats src/driver src/handles src/toolkit src/device",
+    "src/compile": "include/cucore src/formats src/driver src/handles src/toolkit src/device src/code",
+    "src/graph": "include/cucore src/error src/driver src/handles src/device src/memory src/code",
+    # The CPU device: from PTX to host code
+    "cpu/ptx": "",
+    "cpu/image": "",
+    "cpu/abi": "cpu/ptx",
+    "cpu/analysis": "cpu/ptx cpu/abi",
+    "cpu/compiler/ir": "",
+    "cpu/compiler/debug": "cpu/ptx cpu/abi cpu/compiler/ir",
+    "cpu/compiler/emitters": "cpu/ptx cpu/abi cpu/analysis cpu/compiler/ir cpu/compiler/debug",
+    "cpu/compiler/checks": "cpu/abi cpu/analysis cpu/compiler/ir cpu/compiler/emitters",
+    "cpu/device_library": "cpu/abi cpu/analysis",
+    "cpu/compiler/instructions": "cpu/abi cpu/analysis cpu/compiler/ir cpu/compiler/emitters cpu/compiler/checks",
+    "cpu/compiler/passes": "cpu/abi cpu/compiler/checks",
+    "cpu/compiler/vector": "cpu/abi cpu/analysis cpu/compiler/ir cpu/compiler/debug cpu/compiler/emitters "
+    "cpu/compiler/checks",
+    "cpu/loader": "cpu/ptx cpu/abi cpu/analysis cpu/device_library",
+    "cpu/compiler": "cpu/analysis cpu/compiler/emitters cpu/compiler/checks cpu/compiler/instructions "
+    "cpu/compiler/passes cpu/compiler/vector",
+    # and running it
+    "cpu/runtime/process": "",
+    "cpu/runtime/threads": "",
+    "cpu/runtime/address_space": "cpu/abi cpu/runtime/process cpu/runtime/threads",
+    "cpu/runtime/objects": "cpu/runtime/process cpu/runtime/threads",
+    "cpu/runtime/memory": "cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space cpu/runtime/objects",
+    "cpu/runtime/texture": "cpu/abi cpu/device_library cpu/runtime/process cpu/runtime/address_space "
+    "cpu/runtime/memory",
+    "cpu/runtime/loading": "cpu/ptx cpu/image cpu/abi cpu/analysis cpu/loader cpu/runtime/process cpu/runtime/objects "
+    "cpu/runtime/memory",
+    "cpu/runtime/grid": "cpu/ptx cpu/abi cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space "
+    "cpu/runtime/objects cpu/runtime/memory cpu/runtime/texture",
+    "cpu/runtime/checker": "cpu/abi cpu/runtime/threads cpu/runtime/address_space cpu/runtime/objects "
+    "cpu/runtime/memory "
+    "cpu/runtime/grid",
+    "cpu/runtime/execution": "cpu/abi cpu/device_library cpu/runtime/process cpu/runtime/threads "
+    "cpu/runtime/address_space "
+    "cpu/runtime/objects cpu/runtime/texture cpu/runtime/loading cpu/runtime/grid "
+    "cpu/runtime/checker",
+    "cpu/runtime/graph": "cpu/runtime/process cpu/runtime/objects cpu/runtime/memory cpu/runtime/loading "
+    "cpu/runtime/execution",
+    "cpu/api": "cpu/abi cpu/runtime/process cpu/runtime/objects cpu/runtime/loading cpu/runtime/graph",
+    "cpu/api/export_tables": "cpu/runtime/process cpu/runtime/objects cpu/api",
+    "cpu/api/device": "cpu/runtime/process cpu/runtime/objects cpu/runtime/memory cpu/api",
+    "cpu/api/memory": "cpu/runtime/objects cpu/runtime/memory cpu/runtime/texture cpu/api",
+    "cpu/api/code": "cpu/runtime/objects cpu/runtime/loading cpu/runtime/execution cpu/api",
+    "cpu/api/graph": "cpu/runtime/objects cpu/runtime/memory cpu/runtime/loading cpu/runtime/graph cpu/api",
+    "cpu/nvml": "cpu/runtime/process",
+    "cpu/toolkit_shims": "cpu/image",
+    "cpu/fuzz": "cpu/ptx cpu/image",
+    # What stands on the public headers
+    "python/bindings": "include/cucore",
+    "python/bindings/memory": "include/cucore python/bindings",
+    "python/bindings/code": "include/cucore python/bindings python/bindings/memory",
+    "python/bindings/compile": "include/cucore python/bindings python/bindings/code",
+    "python/bindings/graph": "include/cucore python/bindings python/bindings/memory python/bindings/code",
+    "python/bindings/device": "include/cucore python/bindings python/bindings/memory python/bindings/graph",
+    "cli": "include/cucore cpu/api",
+    "examples/image_pipeline": "include/cucore",
+}
+
+# (file, what it includes) -> why it may go against the table.
+EXCEPTIONS = {
+    (
+        "cpu/analysis/instruction_table.cpp",
+        "cpu/compiler/instructions/generators.hpp",
+    ): "rows name their generators, which are null in the driver",
+    (
+        "cpu/compiler/emitters/function_emitter.cpp",
+        "cpu/compiler/checks/emit_checks.hpp",
+    ): "has instructions emitted with their checks",
+    (
+        "cpu/compiler/emitters/module_emitter.cpp",
+        "cpu/compiler/vector/flow.hpp",
+    ): "has branches of the scalar form marked for the vector form",
+    (
+        "cpu/compiler/compilation.cpp",
+        "cpu/loader/compiler_library.hpp",
+    ): "implements the interface that is declared there",
+    (
+        "cpu/compiler/instructions/async.cpp",
+        "cpu/device_library/tensor_reduction.hpp",
+    ): "the codes of operations, which both sides know",
+    ("cpu/runtime/address_space/shadow.cpp", "cpu/runtime/grid/checker.hpp"): "settings of the checker",
+    ("cpu/runtime/address_space/shadow.cpp", "cpu/runtime/grid/fault_reports.hpp"): "a number in hexadecimal",
+    ("cpu/runtime/loading/code_variants.cpp", "cpu/runtime/grid/checker.hpp"): "settings of the checker",
+    ("cpu/runtime/texture/texture.cpp", "cpu/runtime/grid/checker.hpp"): "settings of the checker",
+    ("cpu/runtime/texture/texture.cpp", "cpu/runtime/grid/fault_reports.hpp"): "a number in hexadecimal",
+    ("cpu/runtime/threads/fiber.cpp", "cpu/runtime/grid/checker.hpp"): "settings of the checker",
+    (
+        "cpu/runtime/threads/fiber.cpp",
+        "cpu/runtime/address_space/address_space.hpp",
+    ): "stacks of checked code have a shadow",
+    ("cpu/runtime/grid/grid.hpp", "cpu/runtime/checker/races.hpp"): "a grid owns what is known of its races",
+    ("cpu/runtime/process/process.cpp", "cpu/runtime/grid/checker.hpp"): "cuInit makes everything",
+    ("cpu/runtime/process/process.cpp", "cpu/runtime/objects/device.hpp"): "cuInit makes everything",
+    ("cpu/runtime/process/process.cpp", "cpu/runtime/threads/faults.hpp"): "cuInit makes everything",
+    (
+        "cpu/runtime/objects/context.cpp",
+        "cpu/runtime/loading/module.hpp",
+    ): "the end of a context is the end of its modules",
+    (
+        "cpu/runtime/objects/context.cpp",
+        "cpu/runtime/memory/memory.hpp",
+    ): "the end of a context is the end of its memory",
+    ("cpu/runtime/objects/device.cpp", "cpu/runtime/memory/memory_pool.hpp"): "a device is made with its default pool",
+    ("cpu/runtime/objects/stream.cpp", "cpu/runtime/graph/capture.hpp"): "who destroys a stream ends its capture",
+    (
+        "src/code/object_code_load.cpp",
+        "src/compile/linker_session.hpp",
+    ): "PTX that is newer than the driver is linked before it is loaded",
+    ("src/device/process.cpp", "src/memory/buffer_state.hpp"): "counts buffers too",
+    ("src/formats/demangle.hpp", "include/cucore/kernel.hpp"): "fills in parameter tables",
+    ("src/toolkit/nvrtc.hpp", "include/cucore/program.hpp"): "PchStatus is public",
+    (
+        "include/cucore/device.hpp",
+        "include/cucore/buffer.hpp",
+    ): "Device allocates: a convenience that users know from cuda.core",
+    (
+        "include/cucore/device.hpp",
+        "include/cucore/memory.hpp",
+    ): "Device allocates: a convenience that users know from cuda.core",
+}
+
+# (Python module, what it imports) -> why it may, when a function is called, although that leads round in a circle.
+LATER = {
+    ("cucore._pickling", "cucore._device"): "pickles name its function, which makes the device",
+    ("cucore.system._device", "cucore"): "Device of either package gives that of the other",
+    ("cucore.system._events", "cucore.system._device"): "an event gives its device, which gives events",
+}
+
+# The folders of headers from outside: who may include them.
+OUTSIDE = {
+    "llvm/": ("cpu/compiler",),
+    "cuda.h": ("cpu/api", "cpu/nvml", "cpu/runtime"),
+    "boost/": ("cpu/runtime/threads",),
+    "lz4.h": ("cpu/image",),
+    "zstd.h": ("cpu/image",),
+    "nanobind/": ("python/bindings",),
+    "Python.h": ("python/bindings",),
+}
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
+PRODUCT = ("src/", "include/", "cpu/", "python/bindings/", "cli/", "examples/")
+
+
+def tracked(suffixes):
+    names = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    return [ROOT / name for name in names if name.endswith(suffixes) and (ROOT / name).is_file()]
+
+
+@functools.cache
+def product_files():
+    """The product's C++ files, by their paths from the root."""
+    names = [str(path.relative_to(ROOT)) for path in tracked(CPP)]
+    return [name for name in names if name.startswith(PRODUCT) and not name.startswith("cpu/tests/")]
+
+
+def folder_of(name):
+    return str(Path(name).parent)
+
+
+@functools.cache
+def includes():
+    """(file, the file of the tree or header from outside that it includes) of every #include in the product."""
+    found = []
+    for name in product_files():
+        for quote, written in INCLUDE.findall((ROOT / name).read_text()):
+            inside = next((p for p in (written, f"include/{written}") if (ROOT / p).is_file()), None)
+            found.append((name, inside or written, inside is not None, quote))
+    return found
+
+
+@functools.cache
+def home_of(header):
+    """The folder of src that implements a public header; None for those that are nobody's."""
+    stem = Path(header).stem
+    for folder in ROOMS:
+        if folder.startswith("src/"):
+            names = [stem, stem.removeprefix(Path(folder).name + "_")]
+            if any((ROOT / folder / f"{name}.cpp").is_file() for name in names):
+                return folder
+    return None
+
+
+def below(folder, other):
+    order = list(ROOMS)
+    return order.index(other) < order.index(folder)
+
+
+def is_in(folder, rooms):
+    return any(folder == room or folder.startswith(room + "/") for room in rooms)
+
+
+def check_rooms(problems):
+    allowed = {folder: line.split() for folder, line in ROOMS.items()}
+    for folder, others in allowed.items():
+        for other in others:
+            if other not in ROOMS or not below(folder, other):
+                problems.append(f"tools/rooms.py: {folder} may include {other} only if that stands above it")
+    used, excused, unknown = set(), set(), set()
+    for name, target, is_ours, _ in includes():
+        folder = folder_of(name)
+        if folder not in ROOMS:
+            unknown.add(folder)
+            continue
+        if not is_ours:
+            rooms = next((rooms for key, rooms in OUTSIDE.items() if target == key or target.startswith(key)), None)
+            if rooms is not None and not is_in(folder, rooms):
+                problems.append(f"{name}: {target} may be included in {' and '.join(rooms)} only")
+            continue
+        other = folder_of(target)
+        is_upward = other != folder and other not in allowed[folder]
+        if other == "include/cucore":
+            # A header stands where it is implemented.
+            at, home = (home_of(name) if folder == "include/cucore" else folder), home_of(target)
+            is_upward |= bool(home and at and at.startswith("src/") and below(home, at))
+        if is_upward and (name, target) in EXCEPTIONS:
+            excused.add((name, target))
+        elif is_upward:
+            problems.append(f"{name}: `{folder}` may not include {target} (tools/rooms.py)")
+        elif other != folder:
+            used.add((folder, other))
+    problems += [f"{folder}: the table in tools/rooms.py does not know it" for folder in sorted(unknown)]
+    for folder, others in allowed.items():
+        for other in others:
+            if (folder, other) not in used:
+                problems.append(f"tools/rooms.py: no file of {folder} includes one of {other} any more")
+    for edge in EXCEPTIONS.keys() - excused:
+        problems.append(f"tools/rooms.py: there is no longer a reason for the exception {edge}")
+
+
+SAID_ABOVE = {
+    "include/cucore",
+    "include/cucore/detail",
+    "examples/image_pipeline",
+}  # their parents' READMEs speak for them
+MAY_INCLUDE = "- May include: "
+
+
+def may_include(folder):
+    """The line of a folder's README."""
+    inside = [f"`{other}`" for other in ROOMS[folder].split()]
+    outside = [f"`{key.rstrip('/')}`" for key, rooms in OUTSIDE.items() if is_in(folder, rooms)]
+    return MAY_INCLUDE + ", ".join([*inside, *outside, "the standard library"]) + ".\n"
+
+
+def check_readmes(problems):
+    """A folder says what comes in, what goes out, and what it may include, in at most ten lines."""
+    for folder in ROOMS.keys() - SAID_ABOVE:
+        path = ROOT / folder / "README.md"
+        lines = path.read_text().splitlines(keepends=True) if path.is_file() else []
+        if not lines:
+            problems.append(f"{folder}: no README.md")
+        elif len(lines) > 10:
+            problems.append(f"{folder}/README.md: {len(lines)} lines, more than ten")
+        if may_include(folder) not in lines:
+            problems.append(
+                f"{folder}/README.md: not what the table says it may include; tools/lint.py --draw mends it"
+            )
+
+
+# ---- Python -------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def python_modules():
+    root = ROOT / "python"
+    modules = {}
+    for path in tracked((".py",)):
+        if path.is_relative_to(root / "cucore"):
+            name = ".".join(path.relative_to(root).with_suffix("").parts)
+            modules[name.removesuffix(".__init__")] = path
+    return modules
+
+
+def without_types(node):
+    """A tree's nodes, but for what only type checkers run."""
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from without_types(child)
+
+
+def python_imports(module, path):
+    """The modules of the package that a module imports, at its top or later."""
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for node in without_types(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parts = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join(parts + ([node.module] if node.module else []))
+            for alias in node.names:
+                name = f"{base}.{alias.name}"
+                yield name if name in python_modules() or name == "cucore._core" else base
+
+
+def check_python_circles(problems):
+    modules = python_modules()
+    graph = {
+        name: {other for other in python_imports(name, path) if other in modules} for name, path in modules.items()
+    }
+    for module, other in LATER:
+        if other not in graph.get(module, ()):
+            problems.append(f"tools/rooms.py: {module} does not import {other} any more")
+        graph.get(module, set()).discard(other)
+    finished, path = set(), []
+
+    def visit(module):
+        if module in path:
+            problems.append("python: a circle of imports: " + " → ".join([*path[path.index(module) :], module]))
+        elif module not in finished:
+            path.append(module)
+            for other in sorted(graph[module] - {module}):
+                visit(other)
+            finished.add(path.pop())
+
+    for module in sorted(modules):
+        visit(module)
+
+
+# ---- the picture --------------------------------------------------------------------------------------------------
+
+AREAS = {"src": "include/cucore", "cpu": "", "python": "include/cucore"}
+
+
+def arrows(area):
+    """The table's edges in an area, but those that others lead to anyway."""
+    allowed = {a: set(line.split()) for a, line in ROOMS.items() if a.startswith(area + "/")}
+
+    def reached(folder):
+        return {x for b in allowed.get(folder, ()) for x in {b, *reached(b)}}
+
+    for folder, others in allowed.items():
+        others = {b for b in others if b.startswith(area + "/")}
+        implied = set().union(*(reached(b) for b in others))
+        for other in sorted(others - implied):
+            yield folder, other
+
+
+def picture():
+    lines = []
+    for area in AREAS:
+        lines += ["```mermaid", "graph TD"]
+        prefix = f"{area}/" if area != "python" else "python/bindings"
+        for folder, other in arrows(area):
+            a, b = (name.removeprefix(prefix).strip("/") or "bindings" for name in (folder, other))
+            lines.append(f"  {area}.{a.replace('/', '.')}[{a}] --> {area}.{b.replace('/', '.')}[{b}]")
+        lines += ["```", ""]
+    return "\n".join(lines)
+
+
+BEGIN, END = "<!-- tools/lint.py --graph -->\n", "<!-- end -->"
+
+
+def check_picture(problems):
+    text = PICTURE.read_text()
+    if BEGIN not in text or text.partition(BEGIN)[2].partition(END)[0] != picture():
+        problems.append(
+            f"{PICTURE.relative_to(ROOT)}: the picture is not that of the table; tools/lint.py --draw puts it there"
+        )
+
+
+def draw():
+    """Writes what the table says into the documents."""
+    for folder in ROOMS.keys() - SAID_ABOVE:
+        path = ROOT / folder / "README.md"
+        if path.is_file():
+            lines = [line for line in path.read_text().splitlines(True) if not line.startswith(MAY_INCLUDE)]
+            blank = "" if lines[-1].startswith(("- ", "  ")) else "\n"
+            path.write_text("".join(lines) + blank + may_include(folder))
+    head, _, rest = PICTURE.read_text().partition(BEGIN)
+    PICTURE.write_text(head + BEGIN + picture() + END + rest.partition(END)[2])
+
+
+# ---- how large things are -----------------------------------------------------------------------------------------
+
+CLASS = re.compile(
+    r"^(?:template .*\n)?(?:class|struct) (?:CUCORE_API )?(\w+)[^;{]*\{\n(.*?)^\};", re.MULTILINE | re.DOTALL
+)
+
+
+def members_of(body):
+    """How many members a class declares, by the lines that a declaration begins on: as deep as the class's own."""
+    return len(re.findall(r"^  (?! )(?!//|public:|private:|protected:|friend|using|\}|#)[^\n]*", body, re.MULTILINE))
+
+
+def largest():
+    """The fullest folder, the longest file and the widest interface."""
+    names = product_files()
+    folders = [folder_of(name) for name in names]
+    folder = max(set(folders), key=folders.count)
+    length = {name: (ROOT / name).read_text().count("\n") for name in names}
+    longest = max(length, key=length.get)
+    classes = [
+        (members_of(body), found, name)
+        for name in names
+        if name.endswith(".hpp")
+        for found, body in CLASS.findall((ROOT / name).read_text())
+    ]
+    members, widest, header = max(classes)
+    return (
+        f"fullest folder: {folder} ({folders.count(folder)} files)\n"
+        f"longest file: {longest} ({length[longest]} lines)\n"
+        f"widest interface: {widest} in {header} ({members} members)"
+    )
