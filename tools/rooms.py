@@ -44,8 +44,8 @@ ROOMS = {
     "cpu/compiler": "cpu/analysis cpu/compiler/emitters cpu/compiler/checks cpu/compiler/instructions "
     "cpu/compiler/passes cpu/compiler/vector",
     # and running it
-    "cpu/runtime/process": "",
-    "cpu/runtime/threads": "",
+    "cpu/runtime/process": "cpu/abi",
+    "cpu/runtime/threads": "cpu/runtime/process",
     "cpu/runtime/address_space": "cpu/abi cpu/runtime/process cpu/runtime/threads",
     "cpu/runtime/objects": "cpu/runtime/process cpu/runtime/threads",
     "cpu/runtime/memory": "cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space cpu/runtime/objects",
@@ -55,9 +55,9 @@ ROOMS = {
     "cpu/runtime/memory",
     "cpu/runtime/grid": "cpu/ptx cpu/abi cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space "
     "cpu/runtime/objects cpu/runtime/memory cpu/runtime/texture",
-    "cpu/runtime/checker": "cpu/abi cpu/runtime/threads cpu/runtime/address_space cpu/runtime/objects "
-    "cpu/runtime/memory "
-    "cpu/runtime/grid",
+    "cpu/runtime/checker": "cpu/abi cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space "
+    "cpu/runtime/objects "
+    "cpu/runtime/memory cpu/runtime/grid",
     "cpu/runtime/execution": "cpu/abi cpu/device_library cpu/runtime/process cpu/runtime/threads "
     "cpu/runtime/address_space "
     "cpu/runtime/objects cpu/runtime/texture cpu/runtime/loading cpu/runtime/grid "
@@ -95,23 +95,9 @@ EXCEPTIONS = {
         "cpu/compiler/checks/emit_checks.hpp",
     ): "has instructions emitted with their checks",
     (
-        "cpu/compiler/emitters/module_emitter.cpp",
-        "cpu/compiler/vector/flow.hpp",
-    ): "has branches of the scalar form marked for the vector form",
-    (
         "cpu/compiler/compilation.cpp",
         "cpu/loader/compiler_library.hpp",
     ): "implements the interface that is declared there",
-    (
-        "cpu/compiler/instructions/async.cpp",
-        "cpu/device_library/tensor_reduction.hpp",
-    ): "the codes of operations, which both sides know",
-    ("cpu/runtime/address_space/shadow.cpp", "cpu/runtime/grid/checker.hpp"): "settings of the checker",
-    ("cpu/runtime/address_space/shadow.cpp", "cpu/runtime/grid/fault_reports.hpp"): "a number in hexadecimal",
-    ("cpu/runtime/loading/code_variants.cpp", "cpu/runtime/grid/checker.hpp"): "settings of the checker",
-    ("cpu/runtime/texture/texture.cpp", "cpu/runtime/grid/checker.hpp"): "settings of the checker",
-    ("cpu/runtime/texture/texture.cpp", "cpu/runtime/grid/fault_reports.hpp"): "a number in hexadecimal",
-    ("cpu/runtime/threads/fiber.cpp", "cpu/runtime/grid/checker.hpp"): "settings of the checker",
     (
         "cpu/runtime/threads/fiber.cpp",
         "cpu/runtime/address_space/address_space.hpp",
@@ -401,9 +387,10 @@ def draw():
     for folder in ROOMS.keys() - SAID_ABOVE:
         path = ROOT / folder / "README.md"
         if path.is_file():
-            lines = [line for line in path.read_text().splitlines(True) if not line.startswith(MAY_INCLUDE)]
-            blank = "" if lines[-1].startswith(("- ", "  ")) else "\n"
-            path.write_text("".join(lines) + blank + may_include(folder))
+            lines = [line for line in path.read_text().splitlines() if not line.startswith(MAY_INCLUDE)]
+            text = "\n".join(lines).rstrip()
+            is_list = text.rpartition("\n")[2].startswith(("- ", "  "))
+            path.write_text(f"{text}\n" + ("" if is_list else "\n") + may_include(folder))
     head, _, rest = PICTURE.read_text().partition(BEGIN)
     PICTURE.write_text(head + BEGIN + picture() + END + rest.partition(END)[2])
 

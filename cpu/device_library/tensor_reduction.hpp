@@ -2,13 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
+#include "cpu/abi/reduction.hpp"
 #include "cpu/device_library/tensor_map_contents.hpp"
 
 namespace cucore::cpu::codegen {
-
-enum class Reduction : std::uint32_t { Add, Min, Max, Inc, Dec, And, Or, Xor };
 
 /// Whether elements can be combined so, as an H200 does it: floats of 32 and 64 bits are added, halves and bfloats have
 /// Min and Max as well. Integers of 32 and 64 bits have all but Inc and Dec, which are those of unsigned words; signed

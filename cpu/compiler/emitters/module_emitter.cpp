@@ -5,7 +5,7 @@
 
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/compiler/emitters/function_emitter.hpp"
-#include "cpu/compiler/vector/flow.hpp"
+#include "cpu/compiler/ir/convergent_calls.hpp"
 
 namespace cucore::cpu::codegen {
 

@@ -5,10 +5,10 @@
 #include <iterator>
 #include <utility>
 
+#include "cpu/abi/reduction.hpp"
 #include "cpu/compiler/emitters/function_emitter.hpp"
 #include "cpu/compiler/instructions/bulk_reduction.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
-#include "cpu/device_library/tensor_reduction.hpp"
 
 namespace cucore::cpu::codegen {
 

@@ -13,21 +13,6 @@ namespace cucore::cpu::codegen {
 using llvm::BasicBlock;
 using llvm::Instruction;
 
-bool is_meeting(llvm::StringRef built_in) {
-  return built_in == "cucpu_barrier" || built_in == "cucpu_warp_sync" || built_in == "cucpu_shuffle" ||
-         built_in == "cucpu_vote";
-}
-
-bool is_meeting(const Instruction& instruction) {
-  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  return call != nullptr && call->getCalledFunction() != nullptr && is_meeting(call->getCalledFunction()->getName());
-}
-
-bool is_block_barrier(const Instruction& instruction) {
-  return is_meeting(instruction) &&
-         llvm::cast<llvm::CallInst>(instruction).getCalledFunction()->getName() == "cucpu_barrier";
-}
-
 VectorFlow::VectorFlow(llvm::Function& scalar) : dominators_(scalar), loops_(dominators_) {
   const llvm::ReversePostOrderTraversal<llvm::Function*> traversal(&scalar);
   const Blocks sorted(traversal.begin(), traversal.end());

@@ -10,16 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "cpu/compiler/ir/convergent_calls.hpp"
 #include "cpu/compiler/ir/llvm.hpp"
 
 namespace cucore::cpu::codegen {
 
 using Blocks = std::vector<llvm::BasicBlock*>;
-
-/// A call in which lanes of a block or warp meet. The vector form gives each a block of its own.
-bool is_meeting(const llvm::Instruction& instruction);
-bool is_meeting(llvm::StringRef built_in);
-bool is_block_barrier(const llvm::Instruction& instruction);
 
 class VectorFlow {
  public:

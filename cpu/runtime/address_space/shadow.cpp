@@ -10,8 +10,8 @@
 #include <mutex>
 
 #include "cpu/runtime/address_space/address_space.hpp"
-#include "cpu/runtime/grid/checker.hpp"
-#include "cpu/runtime/grid/fault_reports.hpp"
+#include "cpu/runtime/process/check_settings.hpp"
+#include "cpu/runtime/process/hexadecimal.hpp"
 #include "cpu/runtime/process/live_objects.hpp"
 
 namespace cucore::cpu::runtime::shadow {

@@ -1,5 +1,7 @@
 // What checked code calls: see check_services.hpp. On the fiber of the device thread.
 #include "cpu/runtime/checker/check_services.hpp"
+#include "cpu/runtime/process/check_settings.hpp"
+#include "cpu/runtime/process/hexadecimal.hpp"
 
 #include <bit>
 #include <string>

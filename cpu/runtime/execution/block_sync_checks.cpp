@@ -7,6 +7,7 @@
 #include "cpu/runtime/execution/block.hpp"
 #include "cpu/runtime/grid/checker.hpp"
 #include "cpu/runtime/grid/grid.hpp"
+#include "cpu/runtime/process/check_settings.hpp"
 
 namespace cucore::cpu::runtime {
 

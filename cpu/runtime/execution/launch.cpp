@@ -1,5 +1,6 @@
 // From a launch call to a grid on a stream: see launch.hpp.
 #include "cpu/runtime/execution/launch.hpp"
+#include "cpu/runtime/process/check_settings.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -12,6 +12,7 @@
 #include "cpu/runtime/execution/seeded_order.hpp"
 #include "cpu/runtime/grid/fault_reports.hpp"
 #include "cpu/runtime/grid/grid.hpp"
+#include "cpu/runtime/process/check_settings.hpp"
 #include "cpu/runtime/threads/threads.hpp"
 
 namespace cucore::cpu::runtime {

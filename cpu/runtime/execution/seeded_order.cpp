@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
-#include "cpu/runtime/grid/checker.hpp"
 #include "cpu/runtime/grid/grid.hpp"
+#include "cpu/runtime/process/check_settings.hpp"
 
 namespace cucore::cpu::runtime {
 

@@ -14,6 +14,8 @@
 #include "cpu/runtime/grid/checker.hpp"
 #include "cpu/runtime/grid/fault_reports.hpp"
 #include "cpu/runtime/grid/grid.hpp"
+#include "cpu/runtime/process/check_settings.hpp"
+#include "cpu/runtime/process/hexadecimal.hpp"
 #include "cpu/runtime/texture/sampler.hpp"
 #include "cpu/runtime/texture/surface.hpp"
 #include "cpu/runtime/texture/texture.hpp"

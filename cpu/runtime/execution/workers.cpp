@@ -1,5 +1,6 @@
 // The pool of threads that run grids: see workers.hpp. Helpers spin briefly between grids, then park.
 #include "cpu/runtime/execution/workers.hpp"
+#include "cpu/runtime/process/check_settings.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,10 +1,9 @@
-// Settings and reports: see checker.hpp.
+// Findings of launches, and their reports: see checker.hpp.
 #include "cpu/runtime/grid/checker.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "cpu/runtime/grid/fault_reports.hpp"
 #include "cpu/runtime/grid/grid.hpp"
 #include "cpu/runtime/objects/context.hpp"
+#include "cpu/runtime/process/check_settings.hpp"
 #include "cpu/runtime/process/process.hpp"
 #include "cpu/runtime/process/settings.hpp"
 
@@ -20,61 +20,8 @@ namespace cucore::cpu::runtime::checker {
 
 namespace {
 
-constexpr std::uint64_t kDefaultLimit = 100;
-
 std::atomic<std::uint64_t> errors{0};  ///< different ones
 std::atomic<std::uint64_t> printed{0};
-
-/// What CUCORE_CPU_CHECK may name.
-constexpr std::pair<std::string_view, std::uint32_t> kClasses[] = {
-    {"memory", check_class::kMemory},
-    {"race", check_class::kRace},
-    {"init", check_class::kInit},
-    {"sync", check_class::kSync},
-    {"all", check_class::kMemory | check_class::kRace | check_class::kInit | check_class::kSync},
-    {"0", 0},
-    {"", 0}};
-
-std::uint32_t classes_from_environment() {
-  const std::string text = setting(Setting::check).value_or("");
-  std::string_view rest = text;
-  std::uint32_t found = 0;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(','), rest.size());
-    const std::string_view word = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const auto* const named =
-        std::find_if(std::begin(kClasses), std::end(kClasses), [&](const auto& known) { return known.first == word; });
-    if (named != std::end(kClasses))
-      found |= named->second;
-    else
-      std::fprintf(stderr,
-                   "cucore CPU device: CUCORE_CPU_CHECK: there is no class '%.*s': memory, race, init, sync, all\n",
-                   static_cast<int>(word.size()), word.data());
-  }
-  return found;
-}
-
-std::optional<std::uint64_t> number(Setting which) {
-  const std::string text = setting(which).value_or("");
-  if (text.empty()) return std::nullopt;
-  char* end = nullptr;
-  const std::uint64_t value = std::strtoull(text.c_str(), &end, 0);
-  if (*end == '\0') return value;
-  std::fprintf(stderr, "cucore CPU device: %s: '%s' is no number\n", variable_of(which), text.c_str());
-  return std::nullopt;
-}
-
-std::uint64_t limit() {
-  static const std::uint64_t most = number(Setting::check_limit).value_or(kDefaultLimit);
-  return most;
-}
-
-/// CUCORE_CPU_CHECK_CONTINUE=1: the context gets no error.
-bool continues() {
-  static const bool value = number(Setting::check_continue).value_or(0) != 0;
-  return value;
-}
 
 const ptx::Instruction* find_instruction(const ptx::Module& module, std::uint32_t line) {
   for (const ptx::Function& function : module.functions) {
@@ -100,21 +47,6 @@ std::string text_of(const Grid& grid, const Finding& finding) {
 }
 
 }  // namespace
-
-std::uint32_t classes() {
-  static const std::uint32_t value = classes_from_environment();
-  return value;
-}
-
-bool reports_lockstep() {
-  static const bool value = number(Setting::check_lockstep).value_or(1) != 0;
-  return value;
-}
-
-std::optional<std::uint64_t> seed() {
-  static const std::optional<std::uint64_t> value = number(Setting::check_seed);
-  return value;
-}
 
 Finding* Findings::find(std::uint32_t line, std::string_view headline) {
   const auto found = std::find_if(findings_.begin(), findings_.end(), [&](const Finding& known) {

@@ -1,12 +1,10 @@
-// The checker's settings and its reports. CUCORE_CPU_CHECK names the classes of checks; with none, nothing here costs
-// anything. Thread-safe.
+// What the checker found in a launch, and its reports. Thread-safe.
 #pragma once
 
 #include <cuda.h>
 
 #include <cstdint>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,17 +17,6 @@ namespace cucore::cpu::runtime {
 struct Grid;
 
 namespace checker {
-
-/// Bits of check_class, from CUCORE_CPU_CHECK, read once.
-std::uint32_t classes();
-inline bool checks(std::uint32_t some_class) { return (classes() & some_class) != 0; }
-
-/// CUCORE_CPU_CHECK_LOCKSTEP, on unless it is 0: whether volatile accesses that count on lanes of a warp running in
-/// step are races.
-bool reports_lockstep();
-
-/// CUCORE_CPU_CHECK_SEED: of the order in which blocks, warps and lanes run. Works without checks too.
-std::optional<std::uint64_t> seed();
 
 /// One finding. The first of its headline, kernel and line is kept, the others are counted.
 struct Finding {

@@ -3,7 +3,6 @@
 
 #include <signal.h>
 
-#include <cstdio>
 #include <optional>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "cpu/runtime/grid/grid.hpp"
 #include "cpu/runtime/memory/memory.hpp"
 #include "cpu/runtime/objects/context.hpp"
+#include "cpu/runtime/process/hexadecimal.hpp"
 #include "cpu/runtime/process/process.hpp"
 
 namespace cucore::cpu::runtime {
@@ -68,12 +68,6 @@ void advance_block_id(BlockState& block, const Grid& grid) {
 std::string spelt(const std::uint32_t (&coordinates)[3]) {
   return "(" + std::to_string(coordinates[0]) + "," + std::to_string(coordinates[1]) + "," +
          std::to_string(coordinates[2]) + ")";
-}
-
-std::string hexadecimal(std::uint64_t value) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
 }
 
 std::string whereabouts(const Grid& grid, const BlockState& block, const ThreadState* thread) {

@@ -27,8 +27,6 @@ void advance_block_id(BlockState& block, const Grid& grid);
 
 /// "(x,y,z)"
 std::string spelt(const std::uint32_t (&coordinates)[3]);
-/// "0x7f00"
-std::string hexadecimal(std::uint64_t value);
 /// "kernel scale, block (x,y,z), thread (x,y,z)", without the thread if there is none.
 std::string whereabouts(const Grid& grid, const BlockState& block, const ThreadState* thread = nullptr);
 

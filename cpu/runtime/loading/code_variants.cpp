@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cpu/runtime/grid/checker.hpp"
+#include "cpu/runtime/process/check_settings.hpp"
 #include "cpu/runtime/process/settings.hpp"
 
 namespace cucore::cpu::runtime {

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "cpu/runtime/address_space/shadow.hpp"
-#include "cpu/runtime/grid/checker.hpp"
-#include "cpu/runtime/grid/fault_reports.hpp"
 #include "cpu/runtime/memory/array.hpp"
 #include "cpu/runtime/memory/memory.hpp"
+#include "cpu/runtime/process/check_settings.hpp"
 #include "cpu/runtime/process/handle_table.hpp"
+#include "cpu/runtime/process/hexadecimal.hpp"
 #include "cpu/runtime/texture/resource_epoch.hpp"
 
 namespace cucore::cpu::runtime {

@@ -7,7 +7,7 @@
 #include <new>
 
 #include "cpu/runtime/address_space/address_space.hpp"
-#include "cpu/runtime/grid/checker.hpp"
+#include "cpu/runtime/process/check_settings.hpp"
 #include "cpu/runtime/threads/threads.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)

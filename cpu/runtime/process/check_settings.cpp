@@ -1,0 +1,87 @@
+// What the environment says to the checker: see check_settings.hpp.
+#include "cpu/runtime/process/check_settings.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "cpu/runtime/process/settings.hpp"
+
+namespace cucore::cpu::runtime::checker {
+
+namespace {
+
+constexpr std::uint64_t kDefaultLimit = 100;
+
+/// What CUCORE_CPU_CHECK may name.
+constexpr std::pair<std::string_view, std::uint32_t> kClasses[] = {
+    {"memory", check_class::kMemory},
+    {"race", check_class::kRace},
+    {"init", check_class::kInit},
+    {"sync", check_class::kSync},
+    {"all", check_class::kMemory | check_class::kRace | check_class::kInit | check_class::kSync},
+    {"0", 0},
+    {"", 0}};
+
+std::uint32_t classes_from_environment() {
+  const std::string text = setting(Setting::check).value_or("");
+  std::string_view rest = text;
+  std::uint32_t found = 0;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    const std::string_view word = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const auto* const named =
+        std::find_if(std::begin(kClasses), std::end(kClasses), [&](const auto& known) { return known.first == word; });
+    if (named != std::end(kClasses))
+      found |= named->second;
+    else
+      std::fprintf(stderr,
+                   "cucore CPU device: CUCORE_CPU_CHECK: there is no class '%.*s': memory, race, init, sync, all\n",
+                   static_cast<int>(word.size()), word.data());
+  }
+  return found;
+}
+
+std::optional<std::uint64_t> number(Setting which) {
+  const std::string text = setting(which).value_or("");
+  if (text.empty()) return std::nullopt;
+  char* end = nullptr;
+  const std::uint64_t value = std::strtoull(text.c_str(), &end, 0);
+  if (*end == '\0') return value;
+  std::fprintf(stderr, "cucore CPU device: %s: '%s' is no number\n", variable_of(which), text.c_str());
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::uint32_t classes() {
+  static const std::uint32_t value = classes_from_environment();
+  return value;
+}
+
+std::optional<std::uint64_t> seed() {
+  static const std::optional<std::uint64_t> value = number(Setting::check_seed);
+  return value;
+}
+
+bool reports_lockstep() {
+  static const bool value = number(Setting::check_lockstep).value_or(1) != 0;
+  return value;
+}
+
+std::uint64_t limit() {
+  static const std::uint64_t most = number(Setting::check_limit).value_or(kDefaultLimit);
+  return most;
+}
+
+bool continues() {
+  static const bool value = number(Setting::check_continue).value_or(0) != 0;
+  return value;
+}
+
+}  // namespace cucore::cpu::runtime::checker
