@@ -120,9 +120,6 @@ EXCEPTIONS = {
         "src/code/object_code_load.cpp",
         "src/compile/linker_session.hpp",
     ): "PTX that is newer than the driver is linked before it is loaded",
-    ("src/device/process.cpp", "src/memory/buffer_state.hpp"): "counts buffers too",
-    ("src/formats/demangle.hpp", "include/cucore/kernel.hpp"): "fills in parameter tables",
-    ("src/toolkit/nvrtc.hpp", "include/cucore/program.hpp"): "PchStatus is public",
     (
         "include/cucore/device.hpp",
         "include/cucore/buffer.hpp",

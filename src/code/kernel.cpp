@@ -7,6 +7,7 @@
 #include "cucore/error.hpp"
 #include "src/code/kernel_state.hpp"
 #include "src/code/parameter_check.hpp"
+#include "src/code/parameter_names.hpp"
 #include "src/code/ptx_entry.hpp"
 #include "src/device/context_state.hpp"
 #include "src/error/hexadecimal.hpp"

@@ -4,6 +4,7 @@
 
 #include "cucore/error.hpp"
 #include "src/code/object_code_state.hpp"
+#include "src/formats/architecture.hpp"
 #include "src/formats/elf.hpp"
 #include "src/formats/fatbin.hpp"
 #include "src/formats/files.hpp"

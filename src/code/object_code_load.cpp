@@ -9,9 +9,11 @@
 #include "cucore/error.hpp"
 #include "src/code/object_code_state.hpp"
 #include "src/compile/linker_session.hpp"
+#include "src/formats/architecture.hpp"
 #include "src/formats/elf.hpp"
 #include "src/formats/fatbin.hpp"
 #include "src/formats/files.hpp"
+#include "src/formats/ptx_syntax.hpp"
 
 namespace cucore::detail {
 namespace {
@@ -57,12 +59,9 @@ LoadRequest request_for(const std::string& description, std::string_view image, 
   return request;
 }
 
-// "9.0" of ".version 9.0".
 std::string version_of(std::string_view ptx) {
-  const std::size_t at = ptx.find(".version");
-  const std::size_t begin = at == std::string_view::npos ? at : ptx.find_first_of("0123456789", at);
-  if (begin == std::string_view::npos) return "unknown";
-  return std::string(ptx.substr(begin, ptx.find_first_not_of("0123456789.", begin) - begin));
+  const std::string_view version = ptx_directive(ptx, ".version");
+  return version.empty() ? "unknown" : std::string(version);
 }
 
 // PTX that is newer than what the driver can compile, compiled by nvJitLink instead. The cubin carries the PTX.

@@ -8,7 +8,7 @@
 #include "src/compile/linker_session.hpp"
 #include "src/device/context_state.hpp"
 #include "src/driver/table.hpp"
-#include "src/formats/fatbin.hpp"
+#include "src/formats/architecture.hpp"
 #include "src/handles/context_scope.hpp"
 
 namespace cucore::detail {

@@ -1,5 +1,6 @@
 // Reading and checking the inputs of a link.
 #include "src/compile/linker_inputs.hpp"
+#include "src/formats/architecture.hpp"
 
 #include <algorithm>
 #include <map>

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/compile/linker_inputs.hpp"
+#include "src/formats/architecture.hpp"
 #include "src/formats/code_symbols.hpp"
 #include "src/formats/device_units.hpp"
 #include "src/formats/elf.hpp"

@@ -6,6 +6,7 @@
 
 #include "cucore/error.hpp"
 #include "src/compile/linker_inputs.hpp"
+#include "src/formats/architecture.hpp"
 #include "src/formats/code_symbols.hpp"
 #include "src/formats/device_units.hpp"
 #include "src/formats/elf.hpp"

@@ -8,13 +8,18 @@
 #include "src/compile/program_flags.hpp"
 #include "src/compile/program_option_table.hpp"
 #include "src/compile/program_state.hpp"
+#include "src/formats/architecture.hpp"
 #include "src/formats/elf.hpp"
-#include "src/formats/fatbin.hpp"
 #include "src/formats/ptx_syntax.hpp"
 #include "src/toolkit/library.hpp"
 
 namespace cucore {
 namespace {
+
+PchStatus pch_status_of(toolkit::NvrtcResult result) {
+  if (result == toolkit::NvrtcResult::success) return PchStatus::created;
+  return result == toolkit::NvrtcResult::no_pch_create_attempted ? PchStatus::not_attempted : PchStatus::failed;
+}
 
 bool is_virtual(const std::string& arch) { return arch.starts_with("compute_"); }
 
@@ -209,7 +214,7 @@ CompileRecord Program::State::compile_cxx(CodeType target, const ProgramOptions&
        .arch = *resolved.arch,
        .cancellation = &cancellation},
       nvrtc);
-  pch = output.pch;
+  pch = output.pch ? std::optional(pch_status_of(*output.pch)) : std::nullopt;
   refuse_empty(output.image, target, resolved, output.log);
   if (want_ptx && !output.ptx.empty()) output.image = with_ptx(output.image, std::move(output.ptx));
   SymbolMapping mapping;

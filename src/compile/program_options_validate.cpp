@@ -10,7 +10,7 @@
 #include "src/compile/option_faults.hpp"
 #include "src/compile/program_flags.hpp"
 #include "src/compile/program_option_table.hpp"
-#include "src/formats/fatbin.hpp"
+#include "src/formats/architecture.hpp"
 #include "src/toolkit/library.hpp"
 
 namespace cucore {

@@ -2,8 +2,8 @@
 #include "cucore/process.hpp"
 
 #include "src/driver/table.hpp"
+#include "src/handles/live_buffers.hpp"
 #include "src/handles/owning_handle.hpp"
-#include "src/memory/buffer_state.hpp"
 
 namespace cucore {
 

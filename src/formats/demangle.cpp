@@ -1,4 +1,4 @@
-// Parameter types from mangled names, by the C++ library's demangler.
+// Names by the C++ library's demangler, and the parameter lists in them: see demangle.hpp.
 #include "src/formats/demangle.hpp"
 
 #include <cxxabi.h>
@@ -7,45 +7,6 @@
 #include <memory>
 
 namespace cucore::detail {
-namespace {
-
-struct CxxType {
-  std::string_view name;
-  std::size_t size;
-  ParameterKind kind;
-};
-
-constexpr CxxType types[] = {
-    {"bool", 1, ParameterKind::boolean},
-    {"char", 1, ParameterKind::signed_integer},
-    {"signed char", 1, ParameterKind::signed_integer},
-    {"unsigned char", 1, ParameterKind::unsigned_integer},
-    {"short", 2, ParameterKind::signed_integer},
-    {"unsigned short", 2, ParameterKind::unsigned_integer},
-    {"int", 4, ParameterKind::signed_integer},
-    {"unsigned int", 4, ParameterKind::unsigned_integer},
-    {"long", 8, ParameterKind::signed_integer},
-    {"unsigned long", 8, ParameterKind::unsigned_integer},
-    {"long long", 8, ParameterKind::signed_integer},
-    {"unsigned long long", 8, ParameterKind::unsigned_integer},
-    {"float", 4, ParameterKind::floating},
-    {"double", 8, ParameterKind::floating},
-    {"__half", 2, ParameterKind::floating},
-    {"__nv_bfloat16", 2, ParameterKind::bfloat16},
-};
-
-// Size 0: a type whose size the name does not tell.
-CxxType classify(std::string_view type) {
-  for (const CxxType& known : types) {
-    if (known.name == type) return known;
-  }
-  if (type.ends_with('*') || type.ends_with('&') || type.find("(*)") != std::string_view::npos) {
-    return {type, 8, ParameterKind::pointer};
-  }
-  return {type, 0, ParameterKind::unknown};
-}
-
-}  // namespace
 
 std::string demangled(const std::string& name) {
   if (!name.starts_with("_Z")) return name;
@@ -81,21 +42,6 @@ std::optional<std::vector<std::string>> parameter_types(std::string_view name) {
     begin = i + 1;
   }
   return parameters;
-}
-
-void refine_by_name(std::vector<Parameter>& parameters, const std::string& name) {
-  if (!name.starts_with("_Z")) return;
-  const auto named = parameter_types(demangled(name));
-  if (!named || named->size() != parameters.size()) return;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const CxxType type = classify((*named)[i]);
-    if (type.size != 0 && type.size != parameters[i].size) return;
-  }
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const CxxType type = classify((*named)[i]);
-    parameters[i].type_name = (*named)[i];
-    if (type.size != 0) parameters[i].kind = type.kind;
-  }
 }
 
 }  // namespace cucore::detail

@@ -1,12 +1,10 @@
-// What a mangled C++ name says about a kernel: its name in the source, and the types of its parameters.
+// What a mangled C++ name says of a function: its name in the source, and the types of its parameters.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "cucore/kernel.hpp"
 
 namespace cucore::detail {
 
@@ -15,9 +13,5 @@ std::string demangled(const std::string& name);
 
 /// The types in the parameter list of a demangled function, as written there; none if it has no list.
 std::optional<std::vector<std::string>> parameter_types(std::string_view demangled_name);
-
-/// Adds to `parameters` what the kernel's mangled name tells: type names, signedness, pointers. Left alone if the name
-/// is not mangled, or its list does not match in number and sizes.
-void refine_by_name(std::vector<Parameter>& parameters, const std::string& name);
 
 }  // namespace cucore::detail

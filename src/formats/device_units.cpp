@@ -1,5 +1,6 @@
 // Finding fat binaries in host objects (ELF) and those in static libraries (ar).
 #include "src/formats/device_units.hpp"
+#include "src/formats/architecture.hpp"
 
 #include <elf.h>
 

@@ -168,20 +168,6 @@ const char* elf_fault(std::string_view image) noexcept {
   return nullptr;
 }
 
-// A fat binary: u32 magic, u16 version, u16 size of this header, u64 size of what follows it.
-bool is_fatbin(std::string_view image) noexcept { return image.starts_with("\x50\xed\x55\xba"); }
-
-const char* fatbin_fault(std::string_view image) noexcept {
-  constexpr std::size_t kHeaderSize = 16;
-  if (image.size() < kHeaderSize) return "too short for the header of a fat binary";
-  std::uint16_t header_size;
-  std::uint64_t size;
-  std::memcpy(&header_size, image.data() + 6, sizeof header_size);
-  std::memcpy(&size, image.data() + 8, sizeof size);
-  if (header_size < kHeaderSize || !inside(image, header_size, size)) return "the fat binary is cut off";
-  return nullptr;
-}
-
 std::vector<std::string_view> embedded_ptx_modules(std::string_view image) {
   std::vector<std::string_view> modules;
   std::string_view rest = elf_section(image, kPtxSection).value_or(std::string_view());

@@ -1,4 +1,4 @@
-// A named section in an ELF64 image: add, read, strip. A cubin carries its PTX in one (`.cucore.ptx`). And the checks
+// A named section in an ELF64 image: add, read, strip. A cubin carries its PTX in one (`.cucore.ptx`). And the check
 // that an image is whole before it is given to code that believes it.
 //
 // The images may come from anywhere: nothing in them is believed before it is checked against their size.
@@ -32,10 +32,6 @@ std::string elf_strip_section(std::string_view image, std::string_view name);
 
 /// Why `image` is no well-formed ELF64 image whose tables and sections lie inside it; nullptr if it is one.
 const char* elf_fault(std::string_view image) noexcept;
-
-/// Whether `image` begins as a fat binary does, and why it is not a whole one; nullptr if it is.
-bool is_fatbin(std::string_view image) noexcept;
-const char* fatbin_fault(std::string_view image) noexcept;
 
 /// The PTX modules an image carries, without their NULs; a linked cubin carries one for each input.
 std::vector<std::string_view> embedded_ptx_modules(std::string_view image);

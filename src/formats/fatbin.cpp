@@ -1,15 +1,14 @@
 // Writing and reading fat binaries, and choosing from them.
 #include "src/formats/fatbin.hpp"
 
-#include <elf.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <tuple>
 
-#include "src/formats/elf.hpp"
+#include "src/formats/architecture.hpp"
+#include "src/formats/ptx_syntax.hpp"
 
 namespace cucore::detail {
 namespace {
@@ -28,9 +27,6 @@ constexpr std::uint64_t kLz4 = 0x2000;
 constexpr std::uint64_t kZstd = 0x8000;
 constexpr std::uint64_t kSuffixA = 0x100000;
 constexpr std::uint64_t kSuffixF = 0x200000;
-// The version of a cubin's ABI from which the architecture is in bits 8 to 15 of the header's flags
-// instead of 0 to 7.
-constexpr unsigned char kAbiOfShiftedArchitecture = 8;
 
 template <class Number>
 void put(std::string& out, std::size_t offset, Number value) {
@@ -44,21 +40,9 @@ Number get(std::string_view bytes, std::size_t offset) noexcept {
   return value;
 }
 
-// The operand of a directive at the start of a line, e.g. "9.0" of ".version 9.0".
-std::string_view operand_of(std::string_view ptx, std::string_view directive) {
-  for (std::size_t at = ptx.find(directive); at != std::string_view::npos; at = ptx.find(directive, at + 1)) {
-    const std::size_t line = ptx.rfind('\n', at) + 1;                                              // npos + 1 is 0
-    if (ptx.substr(line, at - line).find_first_not_of(" \t") != std::string_view::npos) continue;  // in a comment
-    const std::size_t begin = ptx.find_first_not_of(" \t", at + directive.size());
-    if (begin == std::string_view::npos) return {};
-    return ptx.substr(begin, ptx.find_first_of(" \t\r\n,", begin) - begin);
-  }
-  return {};
-}
-
 // "9.0" as minor in the lower and major in the upper half.
 std::uint32_t version_of_ptx(std::string_view ptx) {
-  const std::string_view version = operand_of(ptx, ".version");
+  const std::string_view version = ptx_directive(ptx, ".version");
   std::uint32_t major = 0;
   std::uint32_t minor = 0;
   const char* end = version.data() + version.size();
@@ -69,32 +53,15 @@ std::uint32_t version_of_ptx(std::string_view ptx) {
 
 }  // namespace
 
-Architecture parse_architecture(std::string_view arch) noexcept {
-  Architecture result;
-  const std::size_t digits = arch.find_first_of("0123456789");
-  if (digits == std::string_view::npos) return result;
-  const char* end = arch.data() + arch.size();
-  const auto [rest, error] = std::from_chars(arch.data() + digits, end, result.number);
-  if (error == std::errc() && rest != end && (*rest == 'a' || *rest == 'f')) result.suffix = *rest;
-  return result;
-}
+// A fat binary: u32 magic, u16 version, u16 size of this header, u64 size of what follows it.
+bool is_fatbin(std::string_view image) noexcept { return image.starts_with("\x50\xed\x55\xba"); }
 
-std::string architecture_of_ptx(std::string_view ptx) {
-  const std::string_view target = operand_of(ptx, ".target");
-  return target.starts_with("sm_") ? "compute_" + std::string(target.substr(3)) : std::string();
-}
-
-std::string architecture_of_cubin(std::string_view image) {
-  if (image.size() < sizeof(Elf64_Ehdr) || !image.starts_with(ELFMAG)) return {};
-  const auto header = get<Elf64_Ehdr>(image, 0);
-  if (header.e_machine != kMachineCuda) return {};
-  const bool shifted = header.e_ident[EI_ABIVERSION] >= kAbiOfShiftedArchitecture;
-  std::string arch = "sm_" + std::to_string((shifted ? header.e_flags >> 8 : header.e_flags) & 0xff);
-  if (const auto ptx = embedded_ptx(image)) {
-    const char suffix = parse_architecture(architecture_of_ptx(*ptx)).suffix;
-    if (suffix != '\0') arch += suffix;
-  }
-  return arch;
+const char* fatbin_fault(std::string_view image) noexcept {
+  if (image.size() < kFileHeader) return "too short for the header of a fat binary";
+  const auto header = get<std::uint16_t>(image, 6);
+  const auto size = get<std::uint64_t>(image, 8);
+  if (header < kFileHeader || header > image.size() || size > image.size() - header) return "the fat binary is cut off";
+  return nullptr;
 }
 
 std::string write_fatbin(const std::vector<FatbinImage>& images) {
@@ -163,14 +130,6 @@ std::optional<std::vector<FatbinImage>> read_fatbin(std::string_view bytes, bool
     rest.remove_prefix(header + size);
   }
   return images;
-}
-
-bool can_use(CodeType type, std::string_view arch, int capability) noexcept {
-  const Architecture wanted = parse_architecture(arch);
-  const bool same_major = wanted.number / 10 == capability / 10;
-  if (wanted.suffix == 'a') return wanted.number == capability;
-  if (wanted.number > capability) return false;
-  return same_major || (type != CodeType(CodeType::cubin) && wanted.suffix == '\0');
 }
 
 std::vector<std::size_t> usable_images(const std::vector<FatbinImage>& images, int capability) {

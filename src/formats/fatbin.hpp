@@ -21,6 +21,10 @@
 
 namespace cucore::detail {
 
+/// Whether `image` begins as a fat binary does, and why it is not a whole one; nullptr if it is.
+bool is_fatbin(std::string_view image) noexcept;
+const char* fatbin_fault(std::string_view image) noexcept;
+
 struct FatbinImage {
   CodeType type = CodeType::cubin;  ///< cubin or ptx; ltoir where it was asked for
   std::string arch = {};            ///< "sm_90a" for a cubin, "compute_90a" for PTX and LTO-IR
@@ -44,23 +48,6 @@ std::string write_fatbin(const std::vector<FatbinImage>& images);
 /// The images of a fat binary: cubins and PTX, LTO-IR if that is wanted; other kinds are left out. Nothing if `bytes`
 /// are no whole fat binary.
 std::optional<std::vector<FatbinImage>> read_fatbin(std::string_view bytes, bool with_ltoir = false);
-
-/// "sm_90a" taken apart: 90 and 'a'. 0 for what has no number.
-struct Architecture {
-  int number = 0;
-  char suffix = '\0';  ///< 'a', 'f' or none
-};
-Architecture parse_architecture(std::string_view arch) noexcept;
-
-/// The architecture of a cubin from its ELF header, e.g. "sm_90"; empty if `image` is no cubin. A suffix is not in the
-/// header, so it is that of the PTX the cubin carries, if it carries any.
-std::string architecture_of_cubin(std::string_view image);
-/// "compute_90a" from the .target line; empty if there is none.
-std::string architecture_of_ptx(std::string_view ptx);
-
-/// Whether a device of compute capability `capability` (90 for 9.0) can use an image for `arch`: a cubin within its
-/// major version, PTX of its version or an older one; 'a' on exactly its version, 'f' within the major version.
-bool can_use(CodeType type, std::string_view arch, int capability) noexcept;
 
 /// Indices of the images such a device can use, compressed ones too, the best first: cubins before PTX, newer
 /// architectures and those with a suffix before others.

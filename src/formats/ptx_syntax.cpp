@@ -226,4 +226,15 @@ class Glance {
 
 bool looks_like_ptx(std::string_view text) { return Glance(text).is_ptx(); }
 
+std::string_view ptx_directive(std::string_view ptx, std::string_view directive) {
+  for (std::size_t at = ptx.find(directive); at != std::string_view::npos; at = ptx.find(directive, at + 1)) {
+    const std::size_t line = ptx.rfind('\n', at) + 1;                                              // npos + 1 is 0
+    if (ptx.substr(line, at - line).find_first_not_of(" \t") != std::string_view::npos) continue;  // in a comment
+    const std::size_t begin = ptx.find_first_not_of(" \t", at + directive.size());
+    if (begin == std::string_view::npos) return {};
+    return ptx.substr(begin, ptx.find_first_of(" \t\r\n,", begin) - begin);
+  }
+  return {};
+}
+
 }  // namespace cucore::detail

@@ -10,4 +10,7 @@ namespace cucore::detail {
 /// promises nothing; false may also be said of PTX that is newer than what is known here. Linear in the text.
 bool looks_like_ptx(std::string_view text);
 
+/// The operand of a directive at the start of a line, e.g. "9.0" of ".version 9.0"; empty if there is none.
+std::string_view ptx_directive(std::string_view ptx, std::string_view directive);
+
 }  // namespace cucore::detail

@@ -1,7 +1,6 @@
 // BufferState: memory as the references to it share it, and the recipe for freeing it.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -9,15 +8,13 @@
 #include "cucore/driver_types.hpp"
 #include "src/device/context_state.hpp"
 #include "src/device/stream_state.hpp"
+#include "src/handles/live_buffers.hpp"
 
 namespace cucore {
 class MemoryResource;
 }
 
 namespace cucore::detail {
-
-/// Those with a resource: the allocations that are to be freed.
-inline std::atomic<std::size_t> live_buffers{0};
 
 struct BufferState {
   DevicePointer address = 0;

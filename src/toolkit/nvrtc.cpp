@@ -133,11 +133,6 @@ NvrtcOutput collect(NvrtcNative& program, const NvrtcInput& input, const std::st
   return output;
 }
 
-PchStatus as_status(NvrtcResult result) {
-  if (result == NvrtcResult::success) return PchStatus::created;
-  return result == NvrtcResult::no_pch_create_attempted ? PchStatus::not_attempted : PchStatus::failed;
-}
-
 }  // namespace
 
 NvrtcNative::NvrtcNative(const NvrtcInput& input) {
@@ -170,7 +165,7 @@ NvrtcOutput compile_with_nvrtc(const NvrtcInput& input, std::unique_ptr<NvrtcNat
   if (pch == NvrtcResult::missing_function) check(pch, "nvrtcGetPCHCreateStatus", what);
   if (pch != NvrtcResult::pch_create_heap_exhausted) {
     NvrtcOutput output = collect(*native, input, what, result);
-    output.pch = as_status(pch);
+    output.pch = pch;
     return output;
   }
   // The header did not fit: give the process-wide heap the size NVRTC asks for and compile once more.
@@ -179,7 +174,7 @@ NvrtcOutput compile_with_nvrtc(const NvrtcInput& input, std::unique_ptr<NvrtcNat
   check(nvrtc().nvrtcSetPCHHeapSize(required), "nvrtcSetPCHHeapSize", what);
   native = std::make_unique<NvrtcNative>(input);
   NvrtcOutput output = collect(*native, input, what, compile(*native, input, what));
-  output.pch = as_status(nvrtc().nvrtcGetPCHCreateStatus(native->get()));
+  output.pch = nvrtc().nvrtcGetPCHCreateStatus(native->get());
   return output;
 }
 

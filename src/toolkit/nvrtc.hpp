@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "cucore/code_type.hpp"
-#include "cucore/program.hpp"
 #include "src/toolkit/abi.hpp"
 
 namespace cucore::toolkit {
@@ -46,7 +45,7 @@ struct NvrtcOutput {
   std::string ptx;                         ///< with want_ptx
   std::vector<std::string> lowered_names;  ///< one per name expression
   std::string log;
-  std::optional<PchStatus> pch;
+  std::optional<NvrtcResult> pch;  ///< what became of the precompiled header, if one was made or looked for
 };
 
 /// A program of NVRTC with its source. Throws NvrtcError, UnavailableError.

@@ -8,6 +8,7 @@
 #include "cucore/error.hpp"
 #include "cucore/object_code.hpp"
 #include "src/code/object_code_payload.hpp"
+#include "src/formats/architecture.hpp"
 #include "src/formats/checksum.hpp"
 #include "src/formats/code_symbols.hpp"
 #include "src/formats/device_units.hpp"

@@ -9,6 +9,7 @@
 #include "cpu/runtime/grid/checker.hpp"
 #include "cpu/runtime/grid/fault_reports.hpp"
 #include "cpu/runtime/grid/grid.hpp"
+#include "cpu/runtime/process/check_settings.hpp"
 #include "cpu/runtime/process/hexadecimal.hpp"
 
 namespace cucore::cpu::runtime {

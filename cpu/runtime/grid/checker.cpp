@@ -14,7 +14,6 @@
 #include "cpu/runtime/objects/context.hpp"
 #include "cpu/runtime/process/check_settings.hpp"
 #include "cpu/runtime/process/process.hpp"
-#include "cpu/runtime/process/settings.hpp"
 
 namespace cucore::cpu::runtime::checker {
 

@@ -1,6 +1,7 @@
 // Parameter tables from PTX text.
 #include <gtest/gtest.h>
 
+#include "src/code/parameter_names.hpp"
 #include "src/code/ptx_entry.hpp"
 #include "src/formats/demangle.hpp"
 

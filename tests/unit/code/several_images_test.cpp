@@ -7,6 +7,7 @@
 #include "cucore/error.hpp"
 #include "cucore/object_code.hpp"
 #include "cucore/program.hpp"
+#include "src/formats/architecture.hpp"
 #include "src/formats/fatbin.hpp"
 #include "tests/unit/temporary_folder.hpp"
 

@@ -10,6 +10,7 @@
 #include "cucore/error.hpp"
 #include "cucore/program.hpp"
 #include "src/formats/elf.hpp"
+#include "src/formats/fatbin.hpp"
 
 namespace cucore::detail {
 namespace {
