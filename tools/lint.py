@@ -27,6 +27,7 @@ APART = BUILD / "lint"  # a configuration in which every file is compiled by its
 TIDY = ROOT / ".venv/bin/clang-tidy"  # PyPI's: that of LLVM 19 spends most of its time on what system headers declare
 CPP = (".cpp", ".hpp", ".h")
 MAX_LINES = 500
+PRODUCT = ("include", "src", "cpu", "python", "cli", "examples")  # what users get
 VERSIONS = ("tools/requirements.txt", "tools/requirements-test.txt", "Makefile", ".clang-tidy")
 
 
@@ -84,7 +85,7 @@ def check_environment(problems):
     """A variable of the product is a line of src/settings/settings.def or cpu/runtime/process/settings.def."""
     for path in tracked((*CPP, ".py")):
         relative = path.relative_to(ROOT)
-        if relative.parts[0] not in ROOMS or "tests" in relative.parts or str(relative) in READS_ENVIRONMENT:
+        if relative.parts[0] not in PRODUCT or "tests" in relative.parts or str(relative) in READS_ENVIRONMENT:
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if ENVIRONMENT.search(line):
