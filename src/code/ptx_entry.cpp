@@ -60,7 +60,7 @@ struct PtxType {
 };
 
 // PTX does not keep signedness: compilers write .u32 for int and unsigned alike. Only .s types are certain.
-constexpr PtxType types[] = {
+constexpr PtxType ptx_types[] = {
     {".u8", 1, ParameterKind::integer},         {".s8", 1, ParameterKind::signed_integer},
     {".b8", 1, ParameterKind::unknown},         {".u16", 2, ParameterKind::integer},
     {".s16", 2, ParameterKind::signed_integer}, {".b16", 2, ParameterKind::unknown},
@@ -74,7 +74,7 @@ constexpr PtxType types[] = {
 };
 
 const PtxType* find_type(std::string_view word) {
-  for (const PtxType& type : types) {
+  for (const PtxType& type : ptx_types) {
     if (type.name == word) return &type;
   }
   return nullptr;
