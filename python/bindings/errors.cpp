@@ -222,7 +222,12 @@ WithGil::WithGil() noexcept {
   }
 }
 
-WithGil::~WithGil() { PyGILState_Release(state_); }
+WithGil::~WithGil() {
+  // Python code that was run may have given the GIL up and have asked for it again while the interpreter finalizes:
+  // then CPython unwinds the thread through here (see restore_thread()).
+  if (finalizing() && PyGILState_Check() == 0) sleep_for_ever();
+  PyGILState_Release(state_);
+}
 
 nb::object handle_object(Package handle_class, std::uint64_t value) {
   if (finalizing()) return nb::none();
