@@ -62,18 +62,18 @@ TEST(launch_config, brings_every_attribute_into_the_drivers_form) {
   config.access_policy_window = AccessPolicyWindow{0x1000, 64, 0.5f, AccessProperty::streaming, AccessProperty::normal};
   const ResolvedConfig resolved(config);
   const detail::DriverLaunchConfig& form = resolved.native();
+  const auto find = [&](int attribute) { return detail::find_attribute(form.native, attribute); };
   EXPECT_EQ(form.native.numAttrs, 10u);
-  EXPECT_EQ(form.find(driver::CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION)->preferredClusterDim.x, 4u);
-  EXPECT_EQ(
-      form.find(driver::CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)->clusterSchedulingPolicyPreference,
-      2);
-  EXPECT_EQ(form.find(driver::CU_LAUNCH_ATTRIBUTE_COOPERATIVE)->cooperative, 1);
-  EXPECT_EQ(form.find(driver::CU_LAUNCH_ATTRIBUTE_PRIORITY)->priority, -2);
-  EXPECT_EQ(form.find(driver::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN)->memSyncDomain, 1);
-  EXPECT_EQ(form.find(driver::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP)->memSyncDomainMap.default_, 3);
-  EXPECT_EQ(form.find(driver::CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)->sharedMemCarveout, 25u);
-  EXPECT_EQ(form.find(driver::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW)->accessPolicyWindow.num_bytes, 64u);
-  EXPECT_EQ(form.find(driver::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT), nullptr);
+  EXPECT_EQ(find(driver::CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION)->preferredClusterDim.x, 4u);
+  EXPECT_EQ(find(driver::CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)->clusterSchedulingPolicyPreference,
+            2);
+  EXPECT_EQ(find(driver::CU_LAUNCH_ATTRIBUTE_COOPERATIVE)->cooperative, 1);
+  EXPECT_EQ(find(driver::CU_LAUNCH_ATTRIBUTE_PRIORITY)->priority, -2);
+  EXPECT_EQ(find(driver::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN)->memSyncDomain, 1);
+  EXPECT_EQ(find(driver::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP)->memSyncDomainMap.default_, 3);
+  EXPECT_EQ(find(driver::CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)->sharedMemCarveout, 25u);
+  EXPECT_EQ(find(driver::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW)->accessPolicyWindow.num_bytes, 64u);
+  EXPECT_EQ(find(driver::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT), nullptr);
 }
 
 TEST(launch_config, of_nothing_or_too_much_is_refused_by_name) {
