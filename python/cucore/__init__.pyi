@@ -698,12 +698,36 @@ class Linker:
 class LinkerOptions:
     """How ``Linker`` links. None always means: say nothing to the linker, so that its own default holds.
 
-    ``name`` is that of the result; ``arch`` is "sm_90" or "sm_90a", None the current device's, looked up when
-    linking. ``link_time_optimization`` is on by itself where an input is LTO-IR, and ``ptx`` is not needed for
-    ``link("ptx")``. The last two are cucore's own: ``incremental`` (make a relocatable cubin, an input for further
-    links), ``embed_ptx`` (False: leave the PTX out of a cubin). The driver's linker refuses ``time``, ``ptx``,
-    ``ptxas_options``, ``split_compile``, ``split_compile_extended`` and ``incremental``, and ignores with a
-    DeprecationWarning the options for floating point and for unused code.
+    What the driver's linker ignores is told by a DeprecationWarning; what only nvJitLink has, it refuses. The last two
+    are cucore's own.
+
+    The fields of LinkerOptions:
+
+    name: name of the result
+    arch: "sm_90", "sm_90a"; "compute_90" for target ptx. Not set: the current device's, found when linking.
+    max_register_count: registers of a thread, at most
+    time: times into the info log (nvJitLink only)
+    verbose: registers and sizes into the info log
+    link_time_optimization: not set: on if an input is LTO-IR (the driver's linker ignores it)
+    ptx: make PTX; link("ptx") needs no option (nvJitLink only)
+    optimization_level: nvJitLink 0 or 3, the driver 0 to 4
+    debug: debug information
+    lineinfo: line numbers
+    ftz: flush denormals; LTO-IR inputs only, as the next three (the driver's linker ignores it)
+    prec_div: IEEE division (the driver's linker ignores it)
+    prec_sqrt: IEEE square root (the driver's linker ignores it)
+    fma: contract a*b+c (the driver's linker ignores it)
+    kernels_used: keep only these kernels, with LTO (the driver's linker ignores it)
+    variables_used: keep only these variables, with LTO (the driver's linker ignores it)
+    optimize_unused_variables: drop variables that nothing uses, with LTO (the driver's linker ignores it)
+    ptxas_options: for ptxas, one each (nvJitLink only)
+    split_compile: threads, 0 = one per CPU (nvJitLink only)
+    split_compile_extended: as above, with LTO (nvJitLink only)
+    no_cache: nvJitLink's and the driver's own caches (nvJitLink 12.5 or newer)
+    numba_debug: no linker has it
+    incremental: Make a relocatable cubin, in which symbols may stay undefined, as an input for further links (nvJitLink
+        only).
+    embed_ptx: False: leave the PTX out of a cubin
     """
 
     name: str | None = "<default linker>"
@@ -997,13 +1021,74 @@ class ProgramCache:
 class ProgramOptions:
     """How ``Program`` compiles. None always means: say nothing to the compiler, so that its own default holds.
 
-    Fields stand in the order of the compiler's documentation; each is the compiler's option of the same name. ``arch``
-    is "sm_90", "sm_90a", "compute_80" and the like; None is the architecture of the current device, looked up when the
-    program is compiled; a list of several makes one object (a fatbin) with an image for each. Options that the compiler
-    of the source, or its version, does not have are refused when the Program is made, all in one error. ``time`` is a
-    file for C++ source, and True (times in the log) for PTX source. The last three are cucore's own:
-    ``headers`` (texts by the names that #include finds, no file needed), ``toolkit_headers`` (False: do not add the
-    toolkit's include folders), ``embed_ptx`` (False: leave the PTX out of a cubin).
+    Each field is the compiler's option of the same name, or cucore's own (the last three). ``arch`` may be a list of
+    several: they make one object (a fatbin) with an image for each. Options that the compiler of the source, or its
+    version, does not have are refused when the Program is made, all in one error.
+
+    The fields of ProgramOptions:
+
+    name: Name of the program: the file name in messages, and the name of the ObjectCode. A directory part is where
+        quoted includes are looked for first; without one that is the current directory (see no_source_include). Empty =
+        the default.
+    arch: "sm_90", "sm_90a", "sm_100f", or "compute_90" (PTX only). Not set: the architecture of the current device,
+        found when compiling; with no device that is an error then, not here.
+    relocatable_device_code: code may refer to symbols of other objects
+    extensible_whole_program: --extensible-whole-program
+    debug: --device-debug (PTX: -g)
+    lineinfo: --generate-line-info (PTX: -lineinfo)
+    device_code_optimize: --dopt=on, only useful with debug (PTX: -O3)
+    ptxas_options: one --ptxas-options= each (PTX: -Xptxas=)
+    max_register_count: --maxrregcount=
+    ftz: flush denormals to zero
+    prec_sqrt: IEEE square root
+    prec_div: IEEE division
+    fma: contract a*b+c
+    use_fast_math: --use_fast_math (PTX: the four above, where they are not set)
+    extra_device_vectorization: vectorize more
+    link_time_optimization: --dlink-time-opt; added by itself for target "ltoir"
+    gen_opt_lto: --gen-opt-lto
+    define_macro: "NAME" or "NAME=VALUE" each
+    undefine_macro: names of macros, undefined before the source
+    include_path: folders, searched in this order
+    use_bundled_headers: The headers of CUDA that NVRTC carries instead of an installed toolkit's; NVRTC writes them
+        once into nvrtc-headers-VERSION in the folder of a default ProgramCache (NVRTC 13.3 or newer).
+    pre_include: headers included before the source
+    no_source_include: do not search the program's own (or the current) directory
+    std: "c++03", "c++11", "c++14", "c++17", "c++20"
+    builtin_move_forward: std::move and std::forward are built in
+    builtin_initializer_list: std::initializer_list is built in
+    disable_warnings: no warnings at all
+    restrict: all kernel pointers are restrict
+    device_as_default_execution_space: what is not marked is __device__
+    device_int128: __int128 in device code
+    optimization_info: "inline": remarks on what is inlined
+    no_display_error_number: messages without their numbers
+    diag_error: diagnostics to make errors
+    diag_suppress: diagnostics to silence
+    diag_warn: diagnostics to make warnings
+    brief_diagnostics: messages without the source's line
+    time: C++ source: CSV file to append compile times to. PTX source: True, for times in the log.
+    split_compile: threads, 0 = one per CPU
+    fdevice_syntax_only: check only: nothing is generated, so compile() refuses it
+    minimal: fewer things built into the language, to compile faster
+    no_cache: the compiler's and linker's own cache, not ProgramCache (NVRTC 12.9 or newer)
+    fdevice_time_trace: JSON file for a trace of the compile
+    device_float128: __float128 in device code; needs sm_100 or newer
+    frandom_seed: what names that must be unique are made from
+    ofast_compile: "0", "min", "mid" or "max"
+    pch: automatic precompiled headers (NVRTC 12.8 or newer)
+    create_pch: file to write (NVRTC 12.8 or newer)
+    use_pch: file to read (NVRTC 12.8 or newer)
+    pch_dir: folder of precompiled headers (NVRTC 12.8 or newer)
+    pch_verbose: say why a precompiled header is not used (NVRTC 12.8 or newer)
+    pch_messages: say when one is made or used (NVRTC 12.8 or newer)
+    instantiate_templates_in_pch: instantiate templates before a precompiled header is written (NVRTC 12.8 or newer)
+    extra_sources: (name, source) of further modules; NVVM source only
+    use_libdevice: NVVM source: link with libdevice (C++ always has it)
+    numba_debug: debug information for Numba (NVRTC 13.2 or newer)
+    headers: (name, text) to include; no file is needed
+    toolkit_headers: False: do not add the toolkit's own include folders
+    embed_ptx: False: leave the PTX out of a cubin
     """
 
     name: str | None = "default_program"
@@ -1042,12 +1127,12 @@ class ProgramOptions:
     diag_suppress: int | Sequence[int] | None = None
     diag_warn: int | Sequence[int] | None = None
     brief_diagnostics: bool | None = None
-    time: str | PathLike | bool | None = None
+    time: str | PathLike[str] | bool | None = None
     split_compile: int | None = None
     fdevice_syntax_only: bool | None = None
     minimal: bool | None = None
     no_cache: bool | None = None
-    fdevice_time_trace: str | PathLike | None = None
+    fdevice_time_trace: str | PathLike[str] | None = None
     device_float128: bool | None = None
     frandom_seed: str | None = None
     ofast_compile: str | None = None
