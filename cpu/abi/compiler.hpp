@@ -47,6 +47,7 @@ struct KernelInfo {
   std::uint32_t registers = 0;          ///< an estimate, as attributes report it
   bool needs_fibers = false;            ///< which of the two entry points of Code there is
   bool runs_rows = false;               ///< `run_block` runs several blocks, see RunBlock
+  bool counts_laps = false;             ///< it may call cucpu_lap, and so be set aside
   FormOfCode form = FormOfCode::Scalar;
   std::uint32_t frame_bytes = 0;  ///< stack wanted beyond local variables by the vector form and by code for debuggers
   std::uint32_t waiting_bytes = 0;  ///< of that: what the threads of a block keep across barriers

@@ -38,7 +38,7 @@ struct BlockState {
   std::byte* shared;            ///< base of the block's shared window: a `.shared` address is an offset from here
   std::uint32_t block_id[3];    ///< %ctaid
   std::uint32_t worker;         ///< %smid
-  void* runtime;                ///< the scheduler of this block
+  void* runtime;                ///< the run-time's own resident, in which the block runs
   std::byte* cluster_shared;    ///< base of the cluster's shared windows, by rank: in kernels that name other blocks, a
                                 ///< `.shared` address is an offset from here
   std::uint32_t cluster_id[3];  ///< %clusterid
@@ -158,6 +158,9 @@ void cucpu_cluster_arrive(ThreadState*);
 void cucpu_cluster_wait(ThreadState*);
 /// Lets other threads of the block run: back edges of waiting loops, nanosleep.
 void cucpu_yield(ThreadState*);
+/// Lets other blocks run from time to time: a lap of a loop that ends when memory says so, in which the threads of the
+/// block wait for each other at a barrier. Once for each of them, or for some that run in lockstep.
+void cucpu_lap(const BlockState*);
 void cucpu_nanosleep(ThreadState*, std::uint32_t nanoseconds);
 /// vprintf(format, arguments): arguments packed as CUDA packs them.
 std::int32_t cucpu_vprintf(ThreadState*, const char* format, const void* arguments);

@@ -106,6 +106,7 @@ Layout::Layout(const ptx::Module& module, const Reach& reach, std::uint32_t redz
   info.local_bytes = static_cast<std::uint32_t>(deepest_local_bytes(module, reach.functions.front(), known));
   info.registers = static_cast<std::uint32_t>(std::min<std::size_t>(kernel.registers.size(), 255));
   info.needs_fibers = reach.needs_fibers;
+  info.counts_laps = reach.counts_laps;
 }
 
 }  // namespace cucore::cpu::codegen

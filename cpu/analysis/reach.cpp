@@ -79,6 +79,11 @@ bool names_other_block(const ptx::Instruction& instruction) {
 
 bool is_fence(Opcode opcode) { return opcode == Opcode::Membar || opcode == Opcode::Fence; }
 
+bool is_block_barrier(const ptx::Instruction& instruction) {
+  return (instruction.opcode == Opcode::Bar || instruction.opcode == Opcode::Barrier) &&
+         !instruction.has(Modifier::Warp);
+}
+
 bool is_rendezvous(const ptx::Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::Bar:
@@ -142,6 +147,7 @@ class Reach::Walk {
     for (std::size_t next = 0; next < reach_.functions.size(); ++next) visit_body(reach_.functions[next]);
     spread_to_callers(calls_, reach_.may_exit);
     spread_to_callers(calls_, reach_.observes);
+    spread_to_callers(calls_, reach_.meets);
   }
 
  private:
@@ -153,10 +159,11 @@ class Reach::Walk {
       }
       if (is_observation(instruction) || is_fence(instruction.opcode)) reach_.observes[id] = true;
       if (is_rendezvous(instruction)) reach_.needs_fibers = true;
+      if (is_block_barrier(instruction)) reach_.meets[id] = true;
       // Those blocks must be there, whether or not this one waits for them.
       if (names_other_block(instruction)) reach_.names_other_blocks = reach_.needs_fibers = true;
       if (is_indirect_call(instruction)) {
-        reach_.may_exit[id] = reach_.observes[id] = true;
+        reach_.may_exit[id] = reach_.observes[id] = reach_.meets[id] = true;
         for (FunctionId taken : address_taken()) visit_call(id, taken);
       }
       for_each_operand(instruction.operands, [&](const Operand& operand) {
@@ -204,13 +211,16 @@ class Reach::Walk {
 };
 
 Reach::Reach(const ptx::Module& module, FunctionId kernel)
-    : may_exit(module.functions.size(), false), observes(module.functions.size(), false) {
+    : may_exit(module.functions.size(), false),
+      observes(module.functions.size(), false),
+      meets(module.functions.size(), false) {
   Walk(module, *this).run(kernel);
   lockstep = find_lockstep_points(module, *this);
   needs_fibers |= !lockstep.empty();
   for (FunctionId function : functions) {
-    if (needs_fibers) break;
-    needs_fibers = !find_waiting_edges(module, function, *this).empty();
+    const WaitingEdges edges = find_waiting_edges(module, function, *this);
+    needs_fibers |= !edges.yielding.empty();
+    counts_laps |= !edges.lapping.empty();
   }
 }
 

@@ -27,7 +27,9 @@ struct Reach {
   std::vector<ptx::VariableId> variables;  ///< of the module, in order of first use, and what their initialisers name
   std::vector<bool> may_exit;              ///< by FunctionId: `exit` or `trap` in it or below it
   std::vector<bool> observes;              ///< by FunctionId: reads memory that other threads may be changing, or below
+  std::vector<bool> meets;                 ///< by FunctionId: a barrier of the block in it or below it
   bool needs_fibers = false;               ///< a barrier, a warp operation, a waiting loop or a lockstep point anywhere
+  bool counts_laps = false;                ///< a loop with a lapping edge anywhere (waiting_loops.hpp)
   bool names_other_blocks = false;         ///< addresses shared memory of other blocks of its cluster
   LockstepPoints lockstep;                 ///< where lanes of a warp count on running in step
 
@@ -47,6 +49,9 @@ bool is_fence(ptx::Opcode opcode);
 
 /// Makes or takes apart an address in another block's shared memory, or copies there.
 bool names_other_block(const ptx::Instruction& instruction);
+
+/// A barrier of a block, of some of its threads, or of a cluster.
+bool is_block_barrier(const ptx::Instruction& instruction);
 
 /// Makes the thread wait for other threads of its block or warp.
 bool is_rendezvous(const ptx::Instruction& instruction);

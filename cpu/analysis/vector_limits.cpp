@@ -42,7 +42,7 @@ std::string refuse_vector_form(const ptx::Module& module, const Reach& reach, co
     if (checks != 0) {
       if (std::string reason = refuse_checks(function, reach.functions.size() > 1); !reason.empty()) return reason;
     }
-    if (!find_waiting_edges(module, id, reach).empty()) return "a loop that waits for other threads";
+    if (!find_waiting_edges(module, id, reach).yielding.empty()) return "a loop that waits for other threads";
     for (const ptx::Instruction& instruction : function.body) {
       switch (instruction.opcode) {
         case ptx::Opcode::Redux:

@@ -338,6 +338,7 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_cluster_arrive", address_of(cucpu_cluster_arrive)},
       {"cucpu_cluster_wait", address_of(cucpu_cluster_wait)},
       {"cucpu_yield", address_of(cucpu_yield)},
+      {"cucpu_lap", address_of(cucpu_lap)},
       {"cucpu_nanosleep", address_of(cucpu_nanosleep)},
       {"cucpu_vprintf", address_of(cucpu_vprintf)},
       {"cucpu_assertfail", address_of(cucpu_assertfail)},

@@ -11,15 +11,16 @@ namespace cucore::cpu::codegen {
 namespace {
 
 /// The last byte is the layout's version.
-constexpr std::string_view kMark("cucpuk\n\x03", 8);
+constexpr std::string_view kMark("cucpuk\n\x04", 8);
 constexpr std::size_t kDigestBytes = sizeof(Digest::Bytes);
 
 static_assert(sizeof(KernelInfo) == 32, "write the new field, read it back, and give the layout a new version");
 
 /// The fixed part of a record, as it stands in memory: files do not leave the machine's kind of processor.
 struct Fixed {
-  std::uint32_t static_shared, shared_alignment, local_bytes, param_bytes, registers, needs_fibers, runs_rows, form,
-      frame_bytes, waiting_bytes;
+  std::uint32_t static_shared, shared_alignment, local_bytes, param_bytes, registers;
+  std::uint16_t needs_fibers, counts_laps;
+  std::uint32_t runs_rows, form, frame_bytes, waiting_bytes;
   std::uint64_t refusal_bytes, object_bytes;
 };
 static_assert(sizeof(Fixed) == 56, "padding would have no value");
@@ -48,6 +49,7 @@ std::string encode(const KernelKey& key, const KernelRecord& record) {
                     .param_bytes = info.param_bytes,
                     .registers = info.registers,
                     .needs_fibers = info.needs_fibers,
+                    .counts_laps = info.counts_laps,
                     .runs_rows = info.runs_rows,
                     .form = static_cast<std::uint32_t>(info.form),
                     .frame_bytes = info.frame_bytes,
@@ -82,6 +84,7 @@ std::optional<KernelRecord> decode(const KernelKey& key, std::string_view bytes)
                                .registers = fixed.registers,
                                .needs_fibers = fixed.needs_fibers != 0,
                                .runs_rows = fixed.runs_rows != 0,
+                               .counts_laps = fixed.counts_laps != 0,
                                .form = fixed.form == 0 ? FormOfCode::Scalar : FormOfCode::Vector,
                                .frame_bytes = fixed.frame_bytes,
                                .waiting_bytes = fixed.waiting_bytes},

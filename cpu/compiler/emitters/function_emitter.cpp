@@ -206,14 +206,18 @@ llvm::BasicBlock* FunctionEmitter::new_block(const llvm::Twine& name) {
 }
 
 llvm::BasicBlock* FunctionEmitter::edge_to(BlockId target) {
-  if (!waiting_edges_.contains({current_, target})) return blocks_[target];
+  const bool yields = waiting_edges_.yielding.contains({current_, target});
+  if (!yields && !waiting_edges_.lapping.contains({current_, target})) return blocks_[target];
   auto* from = b.GetInsertBlock();
-  auto* yields = new_block("yield");
-  b.SetInsertPoint(yields);
-  call("cucpu_yield", b.getVoidTy(), {thread()});
+  auto* edge = new_block(yields ? "yield" : "lap");
+  b.SetInsertPoint(edge);
+  if (yields)
+    call("cucpu_yield", b.getVoidTy(), {thread()});
+  else
+    call("cucpu_lap", b.getVoidTy(), {block_state_});
   b.CreateBr(blocks_[target]);
   b.SetInsertPoint(from);
-  return yields;
+  return edge;
 }
 
 void FunctionEmitter::leave(bool exited) {

@@ -122,7 +122,7 @@ class FunctionEmitter {
   ptx::FunctionId id_;
   llvm::Function* body_;
   ControlFlow flow_;
-  std::set<Edge> waiting_edges_;
+  WaitingEdges waiting_edges_;
   std::set<BlockId> waiting_blocks_;  ///< where it matters for checks
   BlockId current_ = 0;
   std::vector<llvm::BasicBlock*> blocks_;

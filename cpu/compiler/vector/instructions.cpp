@@ -257,6 +257,12 @@ void VectorEmitter::emit_call(llvm::CallInst& call) {
     const bool reads_clock = callee->getIntrinsicID() == llvm::Intrinsic::readcyclecounter;
     if (!reads_clock && call.mayReadOrWriteMemory()) return refuse("the intrinsic " + name.str());
   }
+  if (name == "cucpu_lap") {
+    flush_checks();
+    can_restart_ = false;
+    b.CreateCall(callee, {group_->getArg(0)});
+    return;
+  }
   if (call.arg_size() > 0 && call.getArgOperand(0) == scalar_.getArg(0)) {
     if (name != "cucpu_vprintf" && name != "cucpu_assertfail" && name != "cucpu_trap")
       return refuse("a call of " + name.str());

@@ -58,7 +58,7 @@ Block::Block(Cluster& cluster, Grid& grid, std::uint64_t index, std::byte* windo
     if (checks_->races()) checks_->races()->join_cluster(cluster.races(), state_.cluster_rank);
   }
   state_.worker = worker;
-  state_.runtime = this;
+  state_.runtime = static_cast<Resident*>(this);
   const std::uint32_t count = grid.threads_per_block;
   const std::uint32_t warps = (count + kLanes - 1) / kLanes;
   meetings_.resize(warps);
@@ -83,32 +83,56 @@ Block::~Block() {
   }
 }
 
-Block::Outcome Block::run() {
-  while (true) {
-    bool polls = false;
-    if (ready_.empty()) {
-      const Released released = release_stepping();
-      if (released == Released::Nobody && !release_converging()) break;
-      polls = released == Released::WhoPolls && polls_without_progress_ >= ready_.size();
-    }
-    if (grid_.is_abandoned()) return Outcome::Failed;
-    if (polls || only_polls()) {
-      polls_without_progress_ = 0;
-      return Outcome::Polling;
-    }
-    std::swap(ready_.front(), ready_[draws_.below(ready_.size())]);
+void Block::begin_turn() {
+  has_polled_ = false;
+  switches_ = 0;
+}
+
+bool Block::run_round() {
+  has_progressed_ = false;
+  has_stepped_ = false;
+  for (std::size_t left = ready_.size(); left != 0; --left) {
+    if (grid_.is_abandoned()) return false;
+    std::swap(ready_.front(), ready_[draws_.below(left)]);
     DeviceThread& thread = threads_[ready_.front()];
     ready_.pop_front();
     if (!thread.fiber.is_started()) thread.fiber.start(stacks_.take(grid_.stack_bytes), run_thread, &thread);
+    running_ = &thread;
+    laps_ = 0;
+    ++switches_;
     thread.fiber.resume();
     if (!thread.fiber.is_finished()) continue;
     if (thread.fiber.fault().signal != 0) {
       fail_with_fault(grid_, state_, &thread.state, thread.fiber.fault());
-      return Outcome::Failed;
+      return false;
     }
     if (grid_.is_abandoned()) forget_variables(thread.fiber.stack());
     stacks_.give_back(thread.fiber.drop());
     thread_ended(thread);
+  }
+  return true;
+}
+
+Block::Outcome Block::run() {
+  // Where races are looked for, each poll costs more than what a turn would save.
+  const std::uint32_t turn = races() ? 0 : std::min(kTurnSwitches, kTurnOfThread * grid_.threads_per_block);
+  std::size_t polls_in_vain = 0;
+  // Who waits for lanes that may yet come goes on when nothing but polling is left. False: there is nobody, or only
+  // lanes that poll themselves.
+  const auto release_waiting = [&] {
+    const bool released = release_stepping() == Released::Others || release_converging();
+    if (released) polls_in_vain = 0;
+    return released;
+  };
+  while (!ready_.empty() || release_waiting() || !ready_.empty()) {
+    if (!run_round()) return Outcome::Failed;
+    if (has_progressed_)
+      polls_in_vain = 0;
+    else if (!has_stepped_ && !release_waiting() && (polls_in_vain += ready_.size()) >= kPollsInVain)
+      return Outcome::Polling;
+    if (ready_.empty() || !has_polled_ || switches_ < turn) continue;
+    release_waiting();  // those that they wait for may poll for ever
+    return Outcome::TurnOver;
   }
   if (ended_ == grid_.threads_per_block) return Outcome::Ended;
   if (at_cluster_ != 0) return Outcome::AtCluster;
@@ -133,26 +157,32 @@ void Block::wait(DeviceThread& thread, DeviceThread::Standing standing, std::uin
 
 void Block::wait_at_cluster(DeviceThread& thread) {
   ++at_cluster_;
-  polls_without_progress_ = 0;
+  has_progressed_ = true;
   wait(thread, DeviceThread::Standing::AtCluster, 0);
 }
 
 void Block::leave_cluster_barrier(DeviceThread& thread) {
   --at_cluster_;
-  polls_without_progress_ = 0;
+  has_progressed_ = true;
   make_ready(index_of(thread));
 }
 
 void Block::poll(DeviceThread& thread) {
-  ++polls_without_progress_;
-  ++polls_without_step_;
   thread.has_polled = true;
+  has_polled_ = true;
   ready_.push_back(index_of(thread));
   Fiber::suspend();
 }
 
+void Block::lap() {
+  has_polled_ = true;
+  if (++laps_ < kTurnLaps) return;
+  if (grid_.is_abandoned()) Fiber::finish();
+  poll(*running_);
+}
+
 void Block::keep_in_step(DeviceThread& thread, std::uint32_t place) {
-  polls_without_step_ = 0;
+  has_stepped_ = true;
   thread.circles = thread.has_polled && place <= thread.last_step;
   thread.has_polled = false;
   thread.last_step = place;
@@ -182,24 +212,14 @@ Block::Released Block::release_stepping() {
     }
   }
   stepping_ = std::move(left);
-  if (released == Released::Others) polls_without_progress_ = 0;
   return released;
-}
-
-bool Block::only_polls() {
-  if (polls_without_progress_ <= ready_.size()) return false;
-  if (!stepping_.empty()) {
-    if (polls_without_step_ <= ready_.size()) return false;  // they may yet come to where the others wait
-    if (release_stepping() == Released::Others) return false;
-  }
-  return !release_converging();
 }
 
 Block::Barrier& Block::note_arrival(std::uint32_t id, std::uint32_t count) {
   Barrier& barrier = barriers_[id % kBarriers];
   if (barrier.expected == 0) barrier.expected = count == 0 ? grid_.threads_per_block : count;
   ++barrier.arrived;
-  polls_without_progress_ = 0;
+  has_progressed_ = true;
   return barrier;
 }
 
@@ -344,7 +364,7 @@ bool Block::meet_warpgroup(DeviceThread& thread, Together operation, void* mine,
   if (number >= warpgroups_.size()) return false;
   Warpgroup& group = warpgroups_[number];
   if (group.arrived != 0 && group.kind != kind) return false;
-  polls_without_progress_ = 0;
+  has_progressed_ = true;
   thread.brought = mine;
   group.kind = kind;
   if (++group.arrived != kWarpgroupThreads) {
@@ -370,7 +390,7 @@ bool Block::meet_warpgroup(DeviceThread& thread, Together operation, void* mine,
 void Block::join(DeviceThread& thread, const Meeting& meeting) {
   const std::uint32_t warp = thread.state.linear / kLanes;
   const std::uint32_t bit = 1u << (thread.state.linear % kLanes);
-  polls_without_progress_ = 0;
+  has_progressed_ = true;
   check_mask(thread, meeting.mask);
   Meeting wanted = meeting;
   wanted.mask |= bit;
@@ -390,7 +410,7 @@ void Block::join(DeviceThread& thread, const Meeting& meeting) {
 }
 
 std::uint32_t Block::converge(DeviceThread& thread, std::uint32_t place) {
-  polls_without_progress_ = 0;
+  has_progressed_ = true;
   converging_.push_back(thread.state.linear);
   wait(thread, DeviceThread::Standing::Converging, place);
   return static_cast<std::uint32_t>(thread.result);
@@ -408,12 +428,12 @@ bool Block::release_converging() {
   }
   for (const std::uint32_t linear : converging_) make_ready(linear);
   converging_.clear();
-  polls_without_progress_ = 0;
+  has_progressed_ = true;
   return true;
 }
 
 void Block::thread_ended(DeviceThread& thread) {
-  polls_without_progress_ = 0;
+  has_progressed_ = true;
   thread.standing = DeviceThread::Standing::Ended;
   ++ended_;
   cluster_.thread_ended(thread);

@@ -1,8 +1,9 @@
 // One resident block whose threads wait for each other: a fiber per device thread, with barriers and warp rendezvous.
 //
-// Threads run in ascending order until they wait; the run ends when all have ended, when nothing but polling goes on
-// (the participant then looks after other blocks), when the rest waits for other blocks of the cluster, or in a
-// deadlock, which is reported, never waited out.
+// Threads run in rounds: each that is ready when a round begins runs once in it, until it waits, polls or ends. The run
+// ends when all have ended, when a round was nothing but polling, when the block has had its turn (run_blocks.cpp says
+// how long that is; the participant then looks after other blocks), when the rest waits for other blocks of the
+// cluster, or in a deadlock, which is reported, never waited out.
 #pragma once
 
 #include <array>
@@ -15,6 +16,7 @@
 
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/runtime/checker/block_checks.hpp"
+#include "cpu/runtime/execution/resident.hpp"
 #include "cpu/runtime/execution/seeded_order.hpp"
 #include "cpu/runtime/threads/fiber.hpp"
 
@@ -56,9 +58,9 @@ struct DeviceThread {
   bool circles = false;             ///< it polled on its way back to where it was: others go first
 };
 
-class Block {
+class Block final : public Resident {
  public:
-  enum class Outcome { Ended, Polling, AtCluster, Failed };
+  enum class Outcome { Ended, Polling, TurnOver, AtCluster, Failed };
 
   /// `windows`: the shared memory of the cluster's blocks.
   Block(Cluster& cluster, Grid& grid, std::uint64_t index, std::byte* windows, std::uint32_t worker, StackPool& stacks);
@@ -67,6 +69,8 @@ class Block {
   Block& operator=(const Block&) = delete;
 
   Outcome run();
+  /// What it does from now on counts towards a new turn.
+  void begin_turn();
   /// Some thread need not wait for other blocks.
   bool can_run() const { return !ready_.empty() || !stepping_.empty() || !converging_.empty(); }
 
@@ -100,6 +104,7 @@ class Block {
   /// Waits until nobody in the block can do anything else; then lanes at one `place` go on together, of those of a warp
   /// the ones at the lowest place. That keeps together who is converged, and who has gone another way catches up.
   void keep_in_step(DeviceThread& thread, std::uint32_t place);
+  void lap() override;
   void wait_at_cluster(DeviceThread& thread);
   void leave_cluster_barrier(DeviceThread& thread);
   /// The lanes of the thread's warp that come to `place` while nobody in the block can do anything else.
@@ -153,9 +158,9 @@ class Block {
   void thread_ended(DeviceThread& thread);
   enum class Released { Nobody, WhoPolls, Others };
   Released release_stepping();
+  /// False if the grid has failed.
+  bool run_round();
   bool release_converging();
-  /// Whether nothing but polling goes on; who waits to go on until then, does.
-  bool only_polls();
   // For the checker: block_sync_checks.cpp.
   void check_barrier(const Barrier& barrier);
   void check_deadlock(const std::string& standings);
@@ -178,8 +183,12 @@ class Block {
   std::uint32_t ended_ = 0;                     ///< device threads
   std::uint32_t at_cluster_ = 0;                ///< threads that wait at the cluster's barrier
   SeededDraws draws_;
-  std::uint32_t polls_without_progress_ = 0;
-  std::uint32_t polls_without_step_ = 0;
+  bool has_stepped_ = false;  ///< in this round: some thread came to where lanes are kept in step
+  DeviceThread* running_ = nullptr;
+  bool has_progressed_ = false;  ///< in this round: some thread did not poll
+  bool has_polled_ = false;      ///< in this turn
+  std::uint32_t switches_ = 0;   ///< to threads, in this turn
+  std::uint32_t laps_ = 0;       ///< of the running thread, since it was switched to
 };
 
 }  // namespace cucore::cpu::runtime

@@ -39,10 +39,13 @@ Cluster::~Cluster() {
 }
 
 Cluster::Outcome Cluster::run() {
+  for (auto& block : blocks_)
+    if (block) block->begin_turn();
   for (;;) {
     bool has_blocks = false;
     bool is_polling = false;
     bool has_moved = false;
+    bool is_over = false;
     for (auto& block : blocks_) {
       if (!block) continue;
       has_blocks = true;
@@ -64,9 +67,13 @@ Cluster::Outcome Cluster::run() {
         case Block::Outcome::Polling:
           is_polling = true;
           break;
+        case Block::Outcome::TurnOver:
+          is_over = true;
+          break;
       }
     }
     if (!has_blocks) return Outcome::Ended;
+    if (is_over) return Outcome::TurnOver;
     if (has_moved) continue;
     if (is_polling) return Outcome::Polling;
     if (!grid_.is_abandoned()) report_deadlock();

@@ -14,7 +14,7 @@ namespace cucore::cpu::runtime {
 
 class Cluster {
  public:
-  enum class Outcome { Ended, Polling, Failed };
+  enum class Outcome { Ended, Polling, TurnOver, Failed };
 
   /// The cluster whose first block is number `first` of the grid.
   Cluster(Grid& grid, std::uint64_t first, std::uint32_t worker, StackPool& stacks);
@@ -22,7 +22,7 @@ class Cluster {
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
-  /// Runs its blocks until all have ended or all that can run only poll.
+  /// Runs its blocks until all have ended, all that can run only poll, or one of them has had its turn.
   Outcome run();
 
   // Called by the blocks, on the fiber of `thread` where there is one.

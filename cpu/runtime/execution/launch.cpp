@@ -134,8 +134,6 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
   grid.ptx = function->module().program().ptx.get();
   grid.threads_per_block = request.block[0] * request.block[1] * request.block[2];
   grid.block_count = std::uint64_t{request.grid[0]} * request.grid[1] * request.grid[2];
-  grid.most_resident =
-      static_cast<std::uint32_t>(function->max_active_blocks(grid.threads_per_block, request.dynamic_shared));
   grid.is_cooperative = request.cooperative;
   grid.pace = &function->pace();
   if (request.cooperative) grid.workspace.assign(kWorkspaceWords, 0);
@@ -157,6 +155,9 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
   state.runtime = &grid;
   std::memcpy(state.cluster, cluster, sizeof state.cluster);
   state.cluster_size = cluster[0] * cluster[1] * cluster[2];
+  const int blocks = function->max_active_blocks(grid.threads_per_block, request.dynamic_shared);
+  grid.usual_residents = std::max(1u, static_cast<std::uint32_t>(blocks) / state.cluster_size);
+  grid.most_resident = grid.usual_residents * worker_count();
   state.cluster_stride = (state.total_shared / kClusterStep + 1) * kClusterStep;
   state.names_clusters = is_explicit ? 1 : 0;
   state.checks = check_table();

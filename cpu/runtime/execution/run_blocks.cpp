@@ -1,5 +1,21 @@
 // How one thread of the pool runs its share of a grid: a plain loop where threads of a block do not meet, else resident
-// clusters of blocks of fibers, one at a time as long as it progresses, more when all of them poll.
+// clusters of blocks of fibers.
+//
+// Who runs when. A GPU runs all resident blocks at once, so a program may have any of them wait for any other. Here
+// each participant has some residents (clusters on fibers, or plain loops) and gives them turns, one after the other:
+//
+// - The turn of a resident ends when it has ended; when it polled and had its turn, kTurnSwitches or kTurnLaps (a block
+//   then goes on to the end of a round of its threads: see block.hpp); and before that when all that can run in it only
+//   poll. What else it does, such as arriving at barriers, makes no difference: a loop through barriers may wait.
+// - To poll is to pass the back edge of a loop that may wait for other threads (cucpu_yield), or for other blocks where
+//   the threads of the block wait for each other in it (cucpu_lap): see cpu/analysis/waiting_loops.hpp.
+// - A resident that does not poll is not disturbed: it waits for nobody outside it and ends by itself. So kernels
+//   without such loops run one block to its end before the next, in caches that are warm.
+// - Each time that no turn has ended a resident, one is started, until there are as many as the occupancy functions
+//   promise of the whole grid: at first up to the participant's share, later those too that nobody else has come for.
+//
+// So between two turns of a resident there is one turn of each other one at most, each of them bounded by what its
+// threads do from one poll to the next; and every block that can be resident becomes so.
 #include <sched.h>
 
 #include <algorithm>
@@ -9,6 +25,7 @@
 
 #include "cpu/runtime/checker/block_checks.hpp"
 #include "cpu/runtime/execution/cluster.hpp"
+#include "cpu/runtime/execution/resident.hpp"
 #include "cpu/runtime/execution/seeded_order.hpp"
 #include "cpu/runtime/grid/fault_reports.hpp"
 #include "cpu/runtime/grid/grid.hpp"
@@ -27,12 +44,32 @@ constexpr std::uint64_t kLongestRow = 128;
 
 using Clock = std::chrono::steady_clock;
 
-struct PlainLoop {
-  Grid& grid;
-  std::uint64_t chunk;
-  Clock::time_point until;
-  std::uint64_t taken = 0;
-  BlockState block{};
+/// When the calling participant starts one resident more.
+class Room {
+ public:
+  explicit Room(Grid& grid) : grid_(grid) {}
+  /// After one turn of each resident.
+  void note(bool some_ended) { turns_in_vain_ = some_ended ? 0 : turns_in_vain_ + 1; }
+  /// For one more than `residents`. If so, it is counted as one; leave() then takes it back.
+  bool enter(std::size_t residents) {
+    if (grid_.next_block.load(std::memory_order_relaxed) >= grid_.block_count) return false;
+    if (residents == 0) {
+      ++grid_.resident;
+      return true;
+    }
+    if (turns_in_vain_ == 0 || (residents >= grid_.usual_residents && turns_in_vain_ < kPatience)) return false;
+    if (++grid_.resident <= grid_.most_resident || grid_.is_cooperative) return true;
+    leave();
+    return false;
+  }
+  void leave() { --grid_.resident; }
+
+ private:
+  /// Turns in which other participants may come for their shares.
+  static constexpr int kPatience = 16;
+
+  Grid& grid_;
+  int turns_in_vain_ = 0;
 };
 
 /// Thread by thread, in the order of the checker's seed.
@@ -45,92 +82,158 @@ void run_block_by_thread(Grid& grid, BlockState& block) {
   }
 }
 
-void run_plain_loop(void* argument) {
-  auto& [grid, chunk, until, taken, block] = *static_cast<PlainLoop*>(argument);
-  const RunBlock run_block = grid.code->run_block;
-  const bool is_in_order = !checker::seed() && grid.state.cluster_size == 1;
-  const bool runs_rows = grid.code->info.runs_rows && is_in_order;
-  while (until == Clock::time_point::max() || Clock::now() < until) {
-    const std::uint64_t first = grid.next_block.fetch_add(chunk, std::memory_order_relaxed);
-    if (first >= grid.block_count) return;
-    const std::uint64_t last = std::min(first + chunk, grid.block_count);
-    taken += last - first;
-    for (std::uint64_t index = first; index < last; index += block.row_blocks) {
-      if (grid.is_abandoned()) return;
-      const std::uint64_t number = is_in_order ? index : shuffled_block(grid, index);
+/// Takes blocks of the grid, one after the other, until there are no more, or until the time has come.
+class PlainLoop final : public Resident {
+ public:
+  PlainLoop(Grid& grid, std::uint32_t worker, std::uint64_t chunk, Clock::time_point until, std::byte* shared)
+      : grid_(grid), chunk_(chunk), until_(until) {
+    block_.launch = &grid.state;
+    block_.worker = worker;
+    block_.runtime = static_cast<Resident*>(this);
+    if (grid.state.checks) {
+      checks_ = std::make_unique<BlockChecks>(grid);
+      block_.checks = static_cast<CheckedBlock*>(checks_.get());
+      shared = checks_->shared();
+    } else if (!shared) {
+      own_shared_.resize(grid.state.total_shared + kSharedAlignment);
+      shared = aligned_shared(own_shared_.data());
+    }
+    block_.shared = block_.cluster_shared = shared;  // kernels that name other blocks run on fibers
+    fiber_.start(stack_pool().take(std::max(grid.stack_bytes, kSmallestStack)), run_blocks, this);
+  }
+  ~PlainLoop() {
+    if (grid_.is_abandoned()) forget_variables(fiber_.stack());
+    stack_pool().give_back(fiber_.drop());
+  }
+  PlainLoop(const PlainLoop&) = delete;
+  PlainLoop& operator=(const PlainLoop&) = delete;
+
+  /// For a turn; true if it has ended.
+  bool run() {
+    fiber_.resume();
+    if (fiber_.fault().signal != 0) fail_with_fault(grid_, block_, nullptr, fiber_.fault());
+    return fiber_.is_finished();
+  }
+  void lap() override {
+    if (++laps_ < kTurnLaps) return;
+    laps_ = 0;
+    if (grid_.is_abandoned()) Fiber::finish();
+    Fiber::suspend();
+  }
+  std::uint64_t taken() const { return taken_; }  ///< blocks
+
+ private:
+  static void run_blocks(void* self) { static_cast<PlainLoop*>(self)->run_blocks(); }
+  void run_blocks();
+
+  Grid& grid_;
+  std::uint64_t chunk_;
+  Clock::time_point until_;
+  std::uint64_t taken_ = 0;
+  std::uint32_t laps_ = 0;
+  BlockState block_{};
+  std::unique_ptr<BlockChecks> checks_;
+  std::vector<std::byte> own_shared_;
+  Fiber fiber_;
+};
+
+void PlainLoop::run_blocks() {
+  const RunBlock run_block = grid_.code->run_block;
+  const bool is_in_order = !checker::seed() && grid_.state.cluster_size == 1;
+  const bool runs_rows = grid_.code->info.runs_rows && is_in_order;
+  while (until_ == Clock::time_point::max() || Clock::now() < until_) {
+    const std::uint64_t first = grid_.next_block.fetch_add(chunk_, std::memory_order_relaxed);
+    if (first >= grid_.block_count) return;
+    const std::uint64_t last = std::min(first + chunk_, grid_.block_count);
+    taken_ += last - first;
+    for (std::uint64_t index = first; index < last; index += block_.row_blocks) {
+      if (grid_.is_abandoned()) return;
+      const std::uint64_t number = is_in_order ? index : shuffled_block(grid_, index);
       if (is_in_order && index != first)
-        advance_block_id(block, grid);
+        advance_block_id(block_, grid_);
       else
-        set_block_id(block, grid, number);
-      if (block.checks) BlockChecks::of(block).begin(number);
-      const std::uint64_t left_of_row = std::min<std::uint64_t>(last - index, grid.state.grid[0] - block.block_id[0]);
-      block.row_blocks = runs_rows ? static_cast<std::uint32_t>(std::min(left_of_row, kLongestRow)) : 1;
+        set_block_id(block_, grid_, number);
+      if (checks_) checks_->begin(number);
+      const std::uint64_t left_of_row = std::min<std::uint64_t>(last - index, grid_.state.grid[0] - block_.block_id[0]);
+      block_.row_blocks = runs_rows ? static_cast<std::uint32_t>(std::min(left_of_row, kLongestRow)) : 1;
       if (run_block)
-        run_block(&block);
+        run_block(&block_);
       else
-        run_block_by_thread(grid, block);
+        run_block_by_thread(grid_, block_);
     }
   }
 }
 
+/// Reused from launch to launch: a fresh buffer would be cleared for nothing.
+std::byte* shared_of_this_thread(const Grid& grid) {
+  auto& shared = of_this_thread<std::vector<std::byte>>();
+  if (shared.size() < grid.state.total_shared + kSharedAlignment)
+    shared.resize(grid.state.total_shared + kSharedAlignment);
+  return aligned_shared(shared.data());
+}
+
 std::uint64_t run_plain(Grid& grid, std::uint32_t worker, std::uint64_t chunk, Clock::time_point until) {
-  PlainLoop loop{.grid = grid, .chunk = chunk, .until = until};
-  std::unique_ptr<BlockChecks> checks;
-  loop.block.launch = &grid.state;
-  if (grid.state.checks) {
-    checks = std::make_unique<BlockChecks>(grid);
-    loop.block.checks = static_cast<CheckedBlock*>(checks.get());
-    loop.block.shared = checks->shared();
-  } else {
-    // Reused from launch to launch: a fresh buffer would be cleared for nothing.
-    auto& shared = of_this_thread<std::vector<std::byte>>();
-    if (shared.size() < grid.state.total_shared + kSharedAlignment)
-      shared.resize(grid.state.total_shared + kSharedAlignment);
-    loop.block.shared = aligned_shared(shared.data());
+  PlainLoop loop(grid, worker, chunk, until, grid.state.checks ? nullptr : shared_of_this_thread(grid));
+  loop.run();
+  return loop.taken();
+}
+
+/// Plain loops of code that may have to wait for other blocks. Each takes one block after the other until there are no
+/// more, since who takes several has those wait that others may wait for.
+std::uint64_t run_plain_in_turns(Grid& grid, std::uint32_t worker) {
+  std::uint64_t taken = 0;
+  std::vector<std::unique_ptr<PlainLoop>> residents;
+  for (Room room(grid);;) {
+    if (room.enter(residents.size()))
+      residents.push_back(std::make_unique<PlainLoop>(grid, worker, 1, Clock::time_point::max(), nullptr));
+    if (residents.empty() || grid.is_abandoned()) return taken;
+    bool some_ended = false;
+    for (auto& loop : residents) {
+      if (!loop->run()) continue;
+      taken += loop->taken();
+      loop.reset();
+      room.leave();
+      some_ended = true;
+    }
+    std::erase(residents, nullptr);
+    room.note(some_ended);
   }
-  loop.block.cluster_shared = loop.block.shared;  // kernels that name other blocks run on fibers
-  loop.block.worker = worker;
-  Fiber fiber;
-  fiber.start(stack_pool().take(std::max(grid.stack_bytes, kSmallestStack)), run_plain_loop, &loop);
-  fiber.resume();
-  if (fiber.fault().signal != 0) fail_with_fault(grid, loop.block, nullptr, fiber.fault());
-  if (grid.is_abandoned()) forget_variables(fiber.stack());
-  stack_pool().give_back(fiber.drop());
-  return loop.taken;
 }
 
 std::uint64_t run_fibers(Grid& grid, std::uint32_t worker) {
   std::uint64_t taken = 0;
   const std::uint32_t size = grid.state.cluster_size;
   std::vector<std::unique_ptr<Cluster>> residents;
-  bool progressed = true;
+  Room room(grid);
   int idle_rounds = 0;
   for (;;) {
     if (grid.is_abandoned()) return taken;
-    const bool room = residents.empty() ||
-                      (!progressed && (grid.is_cooperative || (residents.size() + 1) * size <= grid.most_resident));
-    bool started = false;
-    if (room) {
-      const std::uint64_t index =
-          grid.next_block.load() < grid.block_count ? grid.next_block.fetch_add(size) : grid.block_count;
+    bool is_idle = true;
+    if (room.enter(residents.size())) {
+      const std::uint64_t index = grid.next_block.fetch_add(size);
       if (index < grid.block_count) {
         const std::uint64_t first = size == 1 ? shuffled_block(grid, index) : index;
         residents.push_back(std::make_unique<Cluster>(grid, first, worker, stack_pool()));
-        started = true;
+        is_idle = false;
         taken += size;
+      } else {
+        room.leave();
       }
     }
     if (residents.empty()) return taken;
-    progressed = false;
+    bool some_ended = false;
     for (auto& cluster : residents) {
       const Cluster::Outcome outcome = cluster->run();
       if (outcome == Cluster::Outcome::Failed) return taken;
-      if (outcome == Cluster::Outcome::Polling) continue;
+      is_idle &= outcome == Cluster::Outcome::Polling;
+      if (outcome != Cluster::Outcome::Ended) continue;
       cluster.reset();
-      progressed = true;
+      room.leave();
+      some_ended = true;
     }
     std::erase(residents, nullptr);
-    if (progressed || started) {
+    room.note(some_ended);
+    if (!is_idle) {
       idle_rounds = 0;
       continue;
     }
@@ -146,7 +249,9 @@ std::uint64_t run_fibers(Grid& grid, std::uint32_t worker) {
 
 std::uint64_t run_blocks(Grid& grid, std::uint32_t worker, std::uint64_t chunk, Clock::time_point until) {
   try {
-    return grid.code->info.needs_fibers ? run_fibers(grid, worker) : run_plain(grid, worker, chunk, until);
+    if (grid.code->info.needs_fibers) return run_fibers(grid, worker);
+    if (grid.code->info.counts_laps) return run_plain_in_turns(grid, worker);
+    return run_plain(grid, worker, chunk, until);
   } catch (const std::bad_alloc&) {
     grid.fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
               "kernel " + *grid.kernel + ": no memory for the stacks of its threads");

@@ -10,6 +10,7 @@
 #include "cpu/runtime/execution/block.hpp"
 #include "cpu/runtime/execution/cluster.hpp"
 #include "cpu/runtime/execution/device_printf.hpp"
+#include "cpu/runtime/execution/resident.hpp"
 #include "cpu/runtime/grid/fault_reports.hpp"
 #include "cpu/runtime/grid/grid.hpp"
 #include "cpu/runtime/objects/context.hpp"
@@ -115,6 +116,8 @@ void cucpu_yield(ThreadState* thread) {
   if (grid_of(thread).is_abandoned()) Fiber::finish();
   if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->poll(*fiber);
 }
+
+void cucpu_lap(const BlockState* block) { static_cast<runtime::Resident*>(block->runtime)->lap(); }
 
 void cucpu_nanosleep(ThreadState* thread, std::uint32_t nanoseconds) {
   // The wait is a hint; others run meanwhile. In a plain loop there are no others.

@@ -72,7 +72,7 @@ bool is_tiny(const Grid& grid) {
 bool is_brief(const Grid& grid) {
   const std::uint64_t pace = grid.pace->load(std::memory_order_relaxed);
   return pace != 0 && thread_count(grid) <= Picoseconds(kBrief).count() / pace && !grid.is_cooperative &&
-         !grid.code->info.needs_fibers;
+         !grid.code->info.needs_fibers && !grid.code->info.counts_laps;
 }
 
 /// Consecutive blocks taken at once: few enough to balance, many enough that the counter costs nothing.

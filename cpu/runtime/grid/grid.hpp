@@ -33,14 +33,17 @@ struct Grid {
   std::atomic<CUresult> failure{CUDA_SUCCESS};
   std::uint64_t block_count = 0;
   std::uint32_t threads_per_block = 0;
-  std::size_t stack_bytes = 0;      ///< of one device thread
-  std::uint32_t most_resident = 1;  ///< blocks that one participant keeps going at once
+  std::size_t stack_bytes = 0;        ///< of one device thread
+  std::uint32_t usual_residents = 1;  ///< clusters that one participant keeps going at once, and
+  std::uint32_t most_resident = 1;    ///< that all of them do together, as occupancy promises
   bool is_cooperative = false;
   std::atomic<std::uint64_t>* pace = nullptr;  ///< Function::pace
   const ptx::Module* ptx = nullptr;            ///< of the kernel, for reports
   checker::Findings findings;
   std::unique_ptr<LaunchRaces> races;  ///< if they are looked for
   ResourcesInUse resources;
+
+  std::atomic<std::uint64_t> resident{0};  ///< clusters that are going now, where blocks may wait for each other
 
   std::atomic<std::uint64_t> next_block{0};  ///< far from what is read for every block: others write it all the time
 

@@ -311,6 +311,8 @@ void cucpu_yield(ThreadState*) {
   yield();
 }
 
+void cucpu_lap(const BlockState*) { ++observations().laps; }
+
 void cucpu_nanosleep(ThreadState*, std::uint32_t) { yield(); }
 
 /// Understands %d, %u, %f and %s: what the tests print.

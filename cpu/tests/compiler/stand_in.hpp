@@ -28,6 +28,7 @@ struct Observations {
   std::string assertion;
   int traps = 0;
   int yields = 0;
+  int laps = 0;
 };
 Observations& observations();
 

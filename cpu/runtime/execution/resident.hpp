@@ -1,0 +1,25 @@
+// What a participant of a grid goes back to: a block on fibers, or a plain loop. BlockState::runtime points at it.
+#pragma once
+
+#include <cstdint>
+
+namespace cucore::cpu::runtime {
+
+/// A turn: for how long a resident that polls runs on while others wait for theirs (run_blocks.cpp). Long enough that
+/// bringing its data back into the caches costs little.
+inline constexpr std::uint32_t kTurnSwitches = 4096;  ///< of a block on fibers: from one of its threads to another,
+inline constexpr std::uint32_t kTurnOfThread = 64;    ///< or for each of them, if it has few
+inline constexpr std::uint32_t kPollsInVain = 8;  ///< of a block that does nothing else: a chain of them may be work
+inline constexpr std::uint32_t kTurnLaps = 1024;  ///< of a plain loop, or of one thread on a fiber
+
+class Resident {
+ public:
+  /// Called by the code of its block: see cucpu_lap.
+  virtual void lap() = 0;
+
+ protected:
+  Resident() = default;
+  ~Resident() = default;
+};
+
+}  // namespace cucore::cpu::runtime
