@@ -7,3 +7,22 @@ add_executable(runtime_tests
 cucore_test(runtime_tests)
 target_link_libraries(runtime_tests PRIVATE GTest::gtest_main)
 add_test(NAME runtime_tests COMMAND runtime_tests)
+
+# Blocks that wait for each other: by default, on one core, in each form, in the orders of a seed, and checked, since they
+# do nothing wrong (but a poll that races are looked for in takes long).
+add_executable(waiting_tests
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api/waiting_blocks_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api/waiting_kernels.cpp)
+cucore_test(waiting_tests)
+target_link_libraries(waiting_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
+foreach(_run "waiting_tests" "waiting_tests_on_one_core CUCORE_TEST_CORES=1"
+    "waiting_tests_scalar CUCORE_CPU_FORM=scalar" "waiting_tests_vector CUCORE_CPU_FORM=vector"
+    "waiting_tests_masked CUCORE_CPU_FORM=masked"
+    "waiting_tests_seeded CUCORE_CPU_CHECK_SEED=1" "waiting_tests_checked CUCORE_CPU_CHECK=memory,init,sync"
+    "waiting_tests_raced CUCORE_CPU_CHECK=race CUCORE_RANDOM_BLOCKS=6 CUCORE_RANDOM_STRONG=1")
+  separate_arguments(_run)
+  list(POP_FRONT _run _name)
+  add_test(NAME ${_name} COMMAND waiting_tests)
+  set_tests_properties(${_name} PROPERTIES FAIL_REGULAR_EXPRESSION "SUMMARY: [1-9]"
+    ENVIRONMENT "CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache;${_run}")
+endforeach()
