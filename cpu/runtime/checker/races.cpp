@@ -57,14 +57,17 @@ LaunchRaces::Page& LaunchRaces::page_at(std::uint64_t address) {
 
 void LaunchRaces::publish(std::uint64_t word, const View& view) {
   const std::lock_guard lock(mutex_);
-  published_[word].join(view);
+  Published& published = published_[word];
+  published.view.join(view);
+  ++published.times;
 }
 
-bool LaunchRaces::find_published(std::uint64_t word, View* view) {
+bool LaunchRaces::find_published(std::uint64_t word, std::uint64_t* known, View* view) {
   const std::lock_guard lock(mutex_);
   const auto found = published_.find(word);
-  if (found == published_.end()) return false;
-  *view = found->second;
+  if (found == published_.end() || found->second.times == *known) return false;
+  *known = found->second.times;
+  *view = found->second.view;
   return true;
 }
 
@@ -75,6 +78,7 @@ BlockRaces::BlockRaces(Grid& grid)
       launch_(*grid.races),
       warp_floors_((grid.threads_per_block + kWarp - 1) / kWarp),
       threads_(grid.threads_per_block),
+      acquired_(grid.threads_per_block),
       shared_(grid.state.total_shared / kWord + 1) {}
 
 void BlockRaces::begin(std::uint32_t block) {
@@ -84,6 +88,7 @@ void BlockRaces::begin(std::uint32_t block) {
   std::fill(warp_floors_.begin(), warp_floors_.end(), 0);
   if (knows_more_) std::fill(threads_.begin(), threads_.end(), Knowledge{});
   knows_more_ = false;
+  std::fill(acquired_.begin(), acquired_.end(), Acquired{});
   foreign_ = {};
   fenced_ = proxy_fenced_ = {};
   std::fill(shared_.begin(), shared_.end(), RaceCell{});
@@ -334,8 +339,11 @@ void BlockRaces::release(std::uint32_t thread, std::uint64_t word, bool is_share
 
 void BlockRaces::acquire(std::uint32_t thread, std::uint64_t word, bool is_shared) {
   View view;
-  if (!is_shared && !launch_.find_published(word, &view)) return;
-  if (is_shared) {
+  if (!is_shared) {
+    Acquired& last = acquired_[thread];
+    if (last.word != word) last = {word, 0};
+    if (!launch_.find_published(word, &last.times, &view)) return;
+  } else {
     const auto found = published().find(word);
     if (found == published().end()) return;
     view = found->second;

@@ -56,13 +56,18 @@ class LaunchRaces {
   static constexpr std::uint64_t kPageBytes = 4096;
 
   void publish(std::uint64_t word, const View& view);
-  bool find_published(std::uint64_t word, View* view);
+  /// What was published at the word after its `known`-th time, if anything: sets both.
+  bool find_published(std::uint64_t word, std::uint64_t* known, View* view);
 
  private:
   const std::uint64_t serial_;
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
-  std::unordered_map<std::uint64_t, View> published_;
+  struct Published {
+    View view;
+    std::uint64_t times = 0;
+  };
+  std::unordered_map<std::uint64_t, Published> published_;
 };
 
 /// One block's.
@@ -98,6 +103,11 @@ class BlockRaces {
   struct Knowledge {
     std::map<std::uint32_t, std::uint32_t> own;  ///< of the same block's threads
     View foreign;
+  };
+  /// What a thread acquired last, which it never forgets: who polls a word acquires what is new there.
+  struct Acquired {
+    std::uint64_t word = 0;
+    std::uint64_t times = 0;
   };
   struct Conflict {
     RaceEntry other;
@@ -163,10 +173,11 @@ class BlockRaces {
   std::uint32_t floor_ = 0;
   std::vector<std::uint32_t> warp_floors_;
   std::vector<Knowledge> threads_;
-  bool knows_more_ = false;  ///< some thread, than the floors
-  View foreign_;             ///< of all threads
-  BlockView fenced_;         ///< of the own block, what fences have made visible
-  BlockView proxy_fenced_;   ///< what proxy fences have, to the asynchronous proxy
+  std::vector<Acquired> acquired_;  ///< by thread
+  bool knows_more_ = false;         ///< some thread, than the floors
+  View foreign_;                    ///< of all threads
+  BlockView fenced_;                ///< of the own block, what fences have made visible
+  BlockView proxy_fenced_;          ///< what proxy fences have, to the asynchronous proxy
   std::vector<RaceCell> shared_;
   PendingCopies pending_;
   std::vector<Undelivered> undelivered_;
