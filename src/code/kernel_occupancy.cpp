@@ -91,11 +91,11 @@ std::size_t KernelOccupancy::available_dynamic_shared_memory_per_block(int num_b
 }
 
 int KernelOccupancy::max_potential_cluster_size(const LaunchConfig& config, const Stream& stream) const {
-  const detail::StreamState& order = detail::open_stream(stream.state(), "max_potential_cluster_size");
+  const detail::StreamState& stream_state = detail::open_stream(stream.state(), "max_potential_cluster_size");
   LaunchConfig without = config;
   without.cluster = std::nullopt;
   detail::DriverLaunchConfig native(without);
-  native.native.hStream = order.handle;
+  native.native.hStream = stream_state.handle;
   int size = 0;
   ContextScope scope(detail::primary_context(device_)->handle);
   driver::check(driver::table().cuOccupancyMaxPotentialClusterSize(&size, function_of(*kernel_), &native.native),
@@ -105,9 +105,9 @@ int KernelOccupancy::max_potential_cluster_size(const LaunchConfig& config, cons
 }
 
 int KernelOccupancy::max_active_clusters(const LaunchConfig& config, const Stream& stream) const {
-  const detail::StreamState& order = detail::open_stream(stream.state(), "max_active_clusters");
+  const detail::StreamState& stream_state = detail::open_stream(stream.state(), "max_active_clusters");
   detail::DriverLaunchConfig native(config);
-  native.native.hStream = order.handle;
+  native.native.hStream = stream_state.handle;
   int clusters = 0;
   ContextScope scope(detail::primary_context(device_)->handle);
   driver::check(driver::table().cuOccupancyMaxActiveClusters(&clusters, function_of(*kernel_), &native.native),

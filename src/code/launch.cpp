@@ -122,20 +122,20 @@ int launch_block(const NativeConfig& config, KernelHandle kernel, void* block, s
 
 void launch_refused(int code, const Stream& stream, const NativeConfig& config, const Kernel& kernel,
                     void* const* values) {
-  const StreamState& order = open_stream(stream.state(), "launch");
+  const StreamState& stream_state = open_stream(stream.state(), "launch");
   open_kernel(kernel.state(), "launch");
   auto native = std::bit_cast<driver::CUlaunchConfig>(config);
-  native.hStream = order.handle;
+  native.hStream = stream_state.handle;
   // Nobody asked the device before that call, and without a table there was none: this one opens the driver, or says
   // why none may be called.
   const bool is_plain = native.sharedMemBytes == 0 && native.numAttrs == 0;
-  if (native.sharedMemBytes != 0) allow_shared(order, native, kernel);
-  if (native.numAttrs != 0) ask_device(order, native, kernel, nullptr);
+  if (native.sharedMemBytes != 0) allow_shared(stream_state, native, kernel);
+  if (native.numAttrs != 0) ask_device(stream_state, native, kernel, nullptr);
   if (!is_plain || code == driver::CUDA_ERROR_DEINITIALIZED) {
     code = driver::table().cuLaunchKernelEx(&native, function_of(*kernel.state()), const_cast<void**>(values), nullptr);
     if (code == driver::CUDA_SUCCESS) return;
   }
-  retry_or_fail(code, order, native, kernel, values);
+  retry_or_fail(code, stream_state, native, kernel, values);
 }
 
 }  // namespace detail
@@ -146,21 +146,21 @@ void check_arguments(const Kernel& kernel, std::span<const Argument> arguments) 
 
 void launch_arguments(const Stream& stream, const LaunchConfig& config, const Kernel& kernel, void* const* values,
                       std::span<const Argument> arguments) {
-  const detail::StreamState& order = detail::open_stream(stream.state(), "launch");
+  const detail::StreamState& stream_state = detail::open_stream(stream.state(), "launch");
   detail::check(detail::open_kernel(kernel.state(), "launch"), arguments);
-  detail::launch_now(order, detail::DriverLaunchConfig(config), kernel, values);
+  detail::launch_now(stream_state, detail::DriverLaunchConfig(config), kernel, values);
 }
 
 void launch_unchecked(const Stream& stream, const LaunchConfig& config, const Kernel& kernel, void* const* values) {
-  const detail::StreamState& order = detail::open_stream(stream.state(), "launch");
+  const detail::StreamState& stream_state = detail::open_stream(stream.state(), "launch");
   detail::open_kernel(kernel.state(), "launch");
-  detail::launch_now(order, detail::DriverLaunchConfig(config), kernel, values);
+  detail::launch_now(stream_state, detail::DriverLaunchConfig(config), kernel, values);
 }
 
 void launch_unchecked(const Stream& stream, const ResolvedConfig& config, const Kernel& kernel, void* const* values) {
-  const detail::StreamState& order = detail::open_stream(stream.state(), "launch");
+  const detail::StreamState& stream_state = detail::open_stream(stream.state(), "launch");
   detail::open_kernel(kernel.state(), "launch");
-  detail::launch_now(order, config.native(), kernel, values);
+  detail::launch_now(stream_state, config.native(), kernel, values);
 }
 
 struct Launcher::State {

@@ -241,8 +241,8 @@ GraphBuilder& GraphBuilder::join(std::span<GraphBuilder* const> builders) {
 template <class Add>
 auto GraphBuilder::add(const char* call, Add&& add_node) {
   const CaptureState& capture = capturing(call);
-  const detail::StreamState& order = *stream_.state();
-  detail::ContextScope scope(context_handle(order));  // nodes are made for the current context
+  const detail::StreamState& stream_state = *stream_.state();
+  detail::ContextScope scope(context_handle(stream_state));  // nodes are made for the current context
   const detail::CaptureInfo info = detail::capture_info(stream_, call);
   const GraphDefinition graph = definition_of(capture);
   std::vector<GraphNode> dependencies;
@@ -256,9 +256,9 @@ auto GraphBuilder::add(const char* call, Add&& add_node) {
                                    : add_node(static_cast<const GraphPoint&>(dependencies.front()));
   if (dependencies.size() > 1) node.add_pred(std::span<const GraphNode>(dependencies).subspan(1));
   driver::CUgraphNode handle = node.handle();
-  driver::check(driver::table().cuStreamUpdateCaptureDependencies(order.handle, &handle, nullptr, 1,
+  driver::check(driver::table().cuStreamUpdateCaptureDependencies(stream_state.handle, &handle, nullptr, 1,
                                                                   driver::CU_STREAM_SET_CAPTURE_DEPENDENCIES),
-                "cuStreamUpdateCaptureDependencies", [&] { return describe(order); });
+                "cuStreamUpdateCaptureDependencies", [&] { return describe(stream_state); });
   scope.restore();
   return node;
 }

@@ -64,16 +64,16 @@ CaptureInfo capture_info(const Stream& stream, const char* call) {
 }
 
 void CaptureState::begin(int mode) {
-  const StreamState& order = *stream.state();
-  ContextScope scope(context_handle(order));
+  const StreamState& stream_state = *stream.state();
+  ContextScope scope(context_handle(stream_state));
   if (is_body) {
-    driver::check(driver::table().cuStreamBeginCaptureToGraph(order.handle, graph->handle, nullptr, nullptr, 0, mode),
-                  "cuStreamBeginCaptureToGraph",
-                  [&] { return describe(order) + " into the body of a conditional node"; });
+    driver::check(
+        driver::table().cuStreamBeginCaptureToGraph(stream_state.handle, graph->handle, nullptr, nullptr, 0, mode),
+        "cuStreamBeginCaptureToGraph", [&] { return describe(stream_state) + " into the body of a conditional node"; });
     phase = Phase::capturing;
   } else {
-    driver::check(driver::table().cuStreamBeginCapture(order.handle, mode), "cuStreamBeginCapture",
-                  [&] { return describe(order); });
+    driver::check(driver::table().cuStreamBeginCapture(stream_state.handle, mode), "cuStreamBeginCapture",
+                  [&] { return describe(stream_state); });
     phase = Phase::capturing;  // before what may fail: whatever happens now, the capture is to be ended
     hierarchy = hierarchy_of(capture_info(stream, "GraphBuilder::begin_building").graph);
     graph = hierarchy->root;
@@ -93,8 +93,8 @@ const CaptureState* CaptureState::spoiled_body() const {
 
 void CaptureState::end() {
   constexpr const char* call = "GraphBuilder::end_building";
-  const StreamState& order = *stream.state();
-  ContextScope scope(context_handle(order));
+  const StreamState& stream_state = *stream.state();
+  ContextScope scope(context_handle(stream_state));
   // Drivers may crash when such a capture is ended: what is in it refers to a graph that is gone.
   if (spoiled_body() != nullptr) {
     throw StateError({.call = call,
@@ -112,14 +112,14 @@ void CaptureState::end() {
   }
   const driver::Table& table = driver::table();
   driver::CUgraph made = nullptr;
-  const driver::CUresult code = table.cuStreamEndCapture(order.handle, &made);
+  const driver::CUresult code = table.cuStreamEndCapture(stream_state.handle, &made);
   if (code != driver::CUDA_SUCCESS) {
-    if (!is_going_on(table, order.handle)) {
+    if (!is_going_on(table, stream_state.handle)) {
       phase = Phase::ended;
       is_spoiled = true;
       drop_graph();
     }
-    driver::fail(code, "cuStreamEndCapture", "the capture in " + describe(order),
+    driver::fail(code, "cuStreamEndCapture", "the capture in " + describe(stream_state),
                  phase == Phase::ended ? "the capture is over and left no graph: begin with a new builder"
                                        : "the capture goes on: end it in the thread that began it");
   }
@@ -166,11 +166,11 @@ driver::CUresult CaptureState::abort() noexcept {
     leave_alone();
     return driver::CUDA_SUCCESS;
   }
-  const StreamState& order = *stream.state();
-  const ReleaseScope scope(*table, order.context == nullptr ? nullptr : order.context->handle);
+  const StreamState& stream_state = *stream.state();
+  const ReleaseScope scope(*table, stream_state.context == nullptr ? nullptr : stream_state.context->handle);
   driver::CUgraph made = nullptr;
-  const driver::CUresult code = table->cuStreamEndCapture(order.handle, &made);
-  if (code != driver::CUDA_SUCCESS && is_going_on(*table, order.handle)) return code;
+  const driver::CUresult code = table->cuStreamEndCapture(stream_state.handle, &made);
+  if (code != driver::CUDA_SUCCESS && is_going_on(*table, stream_state.handle)) return code;
   phase = Phase::ended;
   is_spoiled = code != driver::CUDA_SUCCESS;
   drop_graph();

@@ -139,12 +139,12 @@ GraphExecHandle Graph::handle() const noexcept { return state_ == nullptr ? null
 
 void Graph::launch(const Stream& stream) const {
   const GraphExecState& graph = open_exec(state_, "launch");
-  const detail::StreamState& order = detail::open_stream(stream.state(), "launch");
+  const detail::StreamState& stream_state = detail::open_stream(stream.state(), "launch");
   detail::safe_point();
-  ContextScope scope(detail::context_handle(order));
-  const driver::CUresult code = driver::table().cuGraphLaunch(graph.handle, order.handle);
+  ContextScope scope(detail::context_handle(stream_state));
+  const driver::CUresult code = driver::table().cuGraphLaunch(graph.handle, stream_state.handle);
   driver::check(
-      code, "cuGraphLaunch", [&] { return describe(graph) + " in " + describe(order); },
+      code, "cuGraphLaunch", [&] { return describe(graph) + " in " + describe(stream_state); },
       code == driver::CUDA_ERROR_INVALID_VALUE
           ? "memory that an earlier launch allocated and nobody freed is in the way, unless auto_free_on_launch is set"
           : "");
@@ -153,10 +153,10 @@ void Graph::launch(const Stream& stream) const {
 
 void Graph::upload(const Stream& stream) const {
   const GraphExecState& graph = open_exec(state_, "upload");
-  const detail::StreamState& order = detail::open_stream(stream.state(), "upload");
-  ContextScope scope(detail::context_handle(order));
-  driver::check(driver::table().cuGraphUpload(graph.handle, order.handle), "cuGraphUpload",
-                [&] { return describe(graph) + " in " + describe(order); });
+  const detail::StreamState& stream_state = detail::open_stream(stream.state(), "upload");
+  ContextScope scope(detail::context_handle(stream_state));
+  driver::check(driver::table().cuGraphUpload(graph.handle, stream_state.handle), "cuGraphUpload",
+                [&] { return describe(graph) + " in " + describe(stream_state); });
   scope.restore();
 }
 

@@ -62,19 +62,19 @@ std::shared_ptr<GraphMemoryResource> GraphMemoryResource::of(const Device& devic
 }
 
 Buffer GraphMemoryResource::allocate(std::size_t size, const Stream& stream) {
-  const detail::StreamState& order = detail::open_stream(stream.state(), "allocate");
-  const auto context = detail::allocation_context(order, device_id_);
+  const detail::StreamState& stream_state = detail::open_stream(stream.state(), "allocate");
+  const auto context = detail::allocation_context(stream_state, device_id_);
   if (context->device != device_id_) {
     throw ValueError({.call = "GraphMemoryResource::allocate",
-                      .message = describe(order) + " is not of " + detail::describe_device(device_id_),
+                      .message = describe(stream_state) + " is not of " + detail::describe_device(device_id_),
                       .hint = "use the GraphMemoryResource of the stream's device"});
   }
   detail::ContextScope scope(context->handle);
-  require_capture(order);
+  require_capture(stream_state);
   DevicePointer address = 0;
   if (size > 0) {
-    driver::check(driver::table().cuMemAllocAsync(&address, size, order.handle), "cuMemAllocAsync",
-                  [&] { return std::to_string(size) + " bytes for a graph, captured in " + describe(order); });
+    driver::check(driver::table().cuMemAllocAsync(&address, size, stream_state.handle), "cuMemAllocAsync",
+                  [&] { return std::to_string(size) + " bytes for a graph, captured in " + describe(stream_state); });
   }
   auto state = detail::own_memory(address, size, shared_from_this(), stream.state(), context);
   scope.restore();
@@ -83,10 +83,12 @@ Buffer GraphMemoryResource::allocate(std::size_t size, const Stream& stream) {
 
 void GraphMemoryResource::deallocate(DevicePointer address, std::size_t size, const Stream& stream) {
   if (address == 0) return;
-  const detail::StreamState& order = detail::open_stream(stream.state(), "deallocate");
+  const detail::StreamState& stream_state = detail::open_stream(stream.state(), "deallocate");
   driver::check(
-      driver::table().cuMemFreeAsync(address, order.handle), "cuMemFreeAsync",
-      [&] { return std::to_string(size) + " bytes of a graph at " + hexadecimal(address) + " in " + describe(order); },
+      driver::table().cuMemFreeAsync(address, stream_state.handle), "cuMemFreeAsync",
+      [&] {
+        return std::to_string(size) + " bytes of a graph at " + hexadecimal(address) + " in " + describe(stream_state);
+      },
       "close the buffer while its graph is captured, or after the graph has been launched");
 }
 

@@ -89,8 +89,8 @@ struct Ranges {
   }
 };
 
-std::string ranges_in(std::size_t count, const detail::StreamState& order) {
-  return std::to_string(count) + " buffers in " + describe(order);
+std::string ranges_in(std::size_t count, const detail::StreamState& stream) {
+  return std::to_string(count) + " buffers in " + describe(stream);
 }
 
 driver::CUmemcpyAttributes attributes_of(const CopyOptions& options) {
@@ -165,11 +165,12 @@ void copy_batch(const Stream& stream, std::span<const Buffer* const> sources,
     sizes.push_back(sources[i]->size());
   }
   if (sizes.empty()) return;
-  const detail::StreamState& order = *stream.state();
-  detail::ContextScope scope(context_handle(order));
-  driver::check(driver::table().cuMemcpyBatchAsync(to.data(), from.data(), sizes.data(), sizes.size(),
-                                                   attributes.data(), first_at.data(), attributes.size(), order.handle),
-                "cuMemcpyBatchAsync", [&] { return ranges_in(sizes.size(), order); });
+  const detail::StreamState& stream_state = *stream.state();
+  detail::ContextScope scope(context_handle(stream_state));
+  driver::check(
+      driver::table().cuMemcpyBatchAsync(to.data(), from.data(), sizes.data(), sizes.size(), attributes.data(),
+                                         first_at.data(), attributes.size(), stream_state.handle),
+      "cuMemcpyBatchAsync", [&] { return ranges_in(sizes.size(), stream_state); });
   scope.restore();
 }
 
@@ -178,8 +179,8 @@ void prefetch_batch(const Stream& stream, std::span<const Buffer* const> buffers
   constexpr const char* call = "prefetch_batch";
   check_managed(buffers, call);
   check_number(locations, buffers.size(), "locations", call);
-  const detail::StreamState& order = detail::open_stream(stream.state(), call);
-  if (is_legacy(order) || driver_info().version < first_driver_with_batches) {
+  const detail::StreamState& stream_state = detail::open_stream(stream.state(), call);
+  if (is_legacy(stream_state) || driver_info().version < first_driver_with_batches) {
     for (std::size_t i = 0; i < buffers.size(); ++i) {
       ManagedBuffer(buffers[i]->share()).prefetch(locations[locations.size() == 1 ? 0 : i], stream);
     }
@@ -187,11 +188,11 @@ void prefetch_batch(const Stream& stream, std::span<const Buffer* const> buffers
   }
   Ranges all(buffers, locations);
   if (all.sizes.empty()) return;
-  detail::ContextScope scope(context_handle(order));
+  detail::ContextScope scope(context_handle(stream_state));
   driver::check(driver::table().cuMemPrefetchBatchAsync(all.addresses.data(), all.sizes.data(), all.sizes.size(),
                                                         all.locations.data(), all.first_at.data(), all.locations.size(),
-                                                        0, order.handle),
-                "cuMemPrefetchBatchAsync", [&] { return ranges_in(all.sizes.size(), order); });
+                                                        0, stream_state.handle),
+                "cuMemPrefetchBatchAsync", [&] { return ranges_in(all.sizes.size(), stream_state); });
   scope.restore();
 }
 
@@ -202,11 +203,11 @@ void discard_batch(const Stream& stream, std::span<const Buffer* const> buffers)
   require_batches(call);
   Ranges all(buffers, {});
   if (all.sizes.empty()) return;
-  const detail::StreamState& order = *stream.state();
-  detail::ContextScope scope(context_handle(order));
-  driver::check(
-      driver::table().cuMemDiscardBatchAsync(all.addresses.data(), all.sizes.data(), all.sizes.size(), 0, order.handle),
-      "cuMemDiscardBatchAsync", [&] { return ranges_in(all.sizes.size(), order); });
+  const detail::StreamState& stream_state = *stream.state();
+  detail::ContextScope scope(context_handle(stream_state));
+  driver::check(driver::table().cuMemDiscardBatchAsync(all.addresses.data(), all.sizes.data(), all.sizes.size(), 0,
+                                                       stream_state.handle),
+                "cuMemDiscardBatchAsync", [&] { return ranges_in(all.sizes.size(), stream_state); });
   scope.restore();
 }
 
@@ -219,12 +220,12 @@ void discard_prefetch_batch(const Stream& stream, std::span<const Buffer* const>
   require_batches(call);
   Ranges all(buffers, locations);
   if (all.sizes.empty()) return;
-  const detail::StreamState& order = *stream.state();
-  detail::ContextScope scope(context_handle(order));
+  const detail::StreamState& stream_state = *stream.state();
+  detail::ContextScope scope(context_handle(stream_state));
   driver::check(driver::table().cuMemDiscardAndPrefetchBatchAsync(
                     all.addresses.data(), all.sizes.data(), all.sizes.size(), all.locations.data(), all.first_at.data(),
-                    all.locations.size(), 0, order.handle),
-                "cuMemDiscardAndPrefetchBatchAsync", [&] { return ranges_in(all.sizes.size(), order); });
+                    all.locations.size(), 0, stream_state.handle),
+                "cuMemDiscardAndPrefetchBatchAsync", [&] { return ranges_in(all.sizes.size(), stream_state); });
   scope.restore();
 }
 

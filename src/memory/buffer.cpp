@@ -239,14 +239,14 @@ void Buffer::copy_to(const Buffer& destination, const Stream& stream) const {
 
 Buffer Buffer::copy_to(const Stream& stream) const {
   const BufferState& source = open_buffer(state_, "copy_to");
-  const detail::StreamState& order = open_stream(stream.state(), "copy_to");
+  const detail::StreamState& stream_state = open_stream(stream.state(), "copy_to");
   if (source.resource == nullptr) {
     throw ValueError({.call = "Buffer::copy_to",
                       .message = detail::describe(source) + " has no memory resource to allocate a copy from",
                       .hint = "pass the destination"});
   }
   Buffer destination = source.resource->allocate(source.size, stream);
-  detail::copy(open_buffer(destination.state(), "copy_to"), source, order);
+  detail::copy(open_buffer(destination.state(), "copy_to"), source, stream_state);
   return destination;
 }
 
@@ -257,7 +257,7 @@ void Buffer::copy_from(const Buffer& source, const Stream& stream) const {
 
 void Buffer::fill_bytes(std::span<const std::byte> element, const Stream& stream) const {
   const BufferState& state = open_buffer(state_, "fill");
-  const detail::StreamState& order = open_stream(stream.state(), "fill");
+  const detail::StreamState& stream_state = open_stream(stream.state(), "fill");
   const std::size_t width = element.size();
   if (width != 1 && width != 2 && width != 4) {
     throw ValueError({.call = "Buffer::fill",
@@ -271,23 +271,24 @@ void Buffer::fill_bytes(std::span<const std::byte> element, const Stream& stream
   }
   if (state.size == 0) return;
   const driver::Table& table = driver::table();
-  detail::ContextScope scope(detail::context_handle(order));
-  const auto on = [&] { return detail::describe(state) + " in " + describe(order); };
+  detail::ContextScope scope(detail::context_handle(stream_state));
+  const auto on = [&] { return detail::describe(state) + " in " + describe(stream_state); };
   const std::string_view hint =
       "host memory must be page-locked and granted to the device; the address must be aligned to the value";
   if (width == 1) {
     const auto value = static_cast<unsigned char>(element[0]);
-    driver::check(table.cuMemsetD8Async(state.address, value, state.size, order.handle), "cuMemsetD8Async", on, hint);
+    driver::check(table.cuMemsetD8Async(state.address, value, state.size, stream_state.handle), "cuMemsetD8Async", on,
+                  hint);
   } else if (width == 2) {
     std::uint16_t value = 0;
     std::memcpy(&value, element.data(), sizeof value);
-    driver::check(table.cuMemsetD16Async(state.address, value, state.size / 2, order.handle), "cuMemsetD16Async", on,
-                  hint);
+    driver::check(table.cuMemsetD16Async(state.address, value, state.size / 2, stream_state.handle), "cuMemsetD16Async",
+                  on, hint);
   } else {
     std::uint32_t value = 0;
     std::memcpy(&value, element.data(), sizeof value);
-    driver::check(table.cuMemsetD32Async(state.address, value, state.size / 4, order.handle), "cuMemsetD32Async", on,
-                  hint);
+    driver::check(table.cuMemsetD32Async(state.address, value, state.size / 4, stream_state.handle), "cuMemsetD32Async",
+                  on, hint);
   }
   scope.restore();
 }

@@ -136,16 +136,16 @@ std::shared_ptr<const GraphicsState> registered(const char* call, bool is_image,
 std::shared_ptr<GraphicsMapping> mapped(const std::shared_ptr<const GraphicsState>& state, const Stream& stream,
                                         const char* call) {
   const GraphicsState& resource = open_resource(state, call);
-  const StreamState& order = open_stream(stream.state(), call);
+  const StreamState& stream_state = open_stream(stream.state(), call);
   if (const auto mapping = resource.mapping.lock(); mapping != nullptr && mapping->is_mapped()) {
     throw StateError({.call = std::string("GraphicsResource::") + call,
                       .message = describe(resource) + " is already mapped",
                       .hint = "close what was mapped, or call unmap(), first"});
   }
-  auto context = order.follows_current_context() ? current_context() : order.context;
+  auto context = stream_state.follows_current_context() ? current_context() : stream_state.context;
   driver::CUgraphicsResource handle = resource.handle;
-  driver::check(driver::table().cuGraphicsMapResources(1, &handle, order.handle), "cuGraphicsMapResources",
-                [&] { return describe(resource) + " in " + detail::describe(order); });
+  driver::check(driver::table().cuGraphicsMapResources(1, &handle, stream_state.handle), "cuGraphicsMapResources",
+                [&] { return describe(resource) + " in " + detail::describe(stream_state); });
   return std::make_shared<GraphicsMapping>(state, stream, std::move(context));
 }
 

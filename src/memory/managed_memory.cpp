@@ -200,8 +200,8 @@ std::shared_ptr<ManagedMemoryResource> ManagedMemoryResource::create(const Manag
 Buffer ManagedMemoryResource::allocate(std::size_t size, const Stream& stream) {
   if (pooled_) return PoolMemoryResource::allocate(size, stream);
   if (is_closed()) detail::refuse_closed("memory resource", "allocate");
-  const detail::StreamState& order = detail::open_stream(stream.state(), "allocate");
-  const auto context = detail::allocation_context(order, std::max(device_id(), 0));
+  const detail::StreamState& stream_state = detail::open_stream(stream.state(), "allocate");
+  const auto context = detail::allocation_context(stream_state, std::max(device_id(), 0));
   detail::ContextScope scope(context->handle);
   DevicePointer address = 0;
   if (size > 0) {
@@ -217,9 +217,9 @@ Buffer ManagedMemoryResource::allocate(std::size_t size, const Stream& stream) {
 void ManagedMemoryResource::deallocate(DevicePointer address, std::size_t size, const Stream& stream) {
   if (pooled_) return PoolMemoryResource::deallocate(address, size, stream);
   if (address == 0) return;
-  const detail::StreamState& order = detail::open_stream(stream.state(), "deallocate");
-  driver::check(driver::table().cuStreamSynchronize(order.handle), "cuStreamSynchronize",
-                [&] { return describe(order); });
+  const detail::StreamState& stream_state = detail::open_stream(stream.state(), "deallocate");
+  driver::check(driver::table().cuStreamSynchronize(stream_state.handle), "cuStreamSynchronize",
+                [&] { return describe(stream_state); });
   driver::check(driver::table().cuMemFree(address), "cuMemFree",
                 [&] { return std::to_string(size) + " bytes of managed memory at " + hexadecimal(address); });
 }
@@ -294,13 +294,14 @@ std::optional<MemoryLocation> ManagedBuffer::last_prefetch_location() const {
 
 void ManagedBuffer::prefetch(const MemoryLocation& location, const Stream& stream) const {
   const auto& state = open_managed(*this, "prefetch");
-  const detail::StreamState& order = detail::open_stream(stream.state(), "prefetch");
+  const detail::StreamState& stream_state = detail::open_stream(stream.state(), "prefetch");
   if (state.size == 0) return;
-  detail::ContextScope scope(context_handle(order));
-  driver::check(
-      driver::table().cuMemPrefetchAsync(state.address, state.size, detail::location_of(location), 0, order.handle),
-      "cuMemPrefetchAsync",
-      [&] { return describe(state) + " to " + detail::describe(location) + " in " + describe(order); });
+  detail::ContextScope scope(context_handle(stream_state));
+  driver::check(driver::table().cuMemPrefetchAsync(state.address, state.size, detail::location_of(location), 0,
+                                                   stream_state.handle),
+                "cuMemPrefetchAsync", [&] {
+                  return describe(state) + " to " + detail::describe(location) + " in " + describe(stream_state);
+                });
   scope.restore();
 }
 

@@ -34,9 +34,9 @@ std::shared_ptr<LegacyPinnedMemoryResource> LegacyPinnedMemoryResource::create()
 }
 
 Buffer LegacyPinnedMemoryResource::allocate(std::size_t size, const Stream& stream) {
-  const detail::StreamState& order = open_stream(stream.state(), "allocate");
+  const detail::StreamState& stream_state = open_stream(stream.state(), "allocate");
   void* address = nullptr;
-  const auto context = detail::allocation_context(order, 0);
+  const auto context = detail::allocation_context(stream_state, 0);
   ContextScope scope(context->handle);
   if (size > 0) {
     driver::check(driver::table().cuMemAllocHost(&address, size), "cuMemAllocHost",
@@ -50,8 +50,8 @@ Buffer LegacyPinnedMemoryResource::allocate(std::size_t size, const Stream& stre
 
 void LegacyPinnedMemoryResource::deallocate(DevicePointer address, std::size_t size, const Stream& stream) {
   if (address == 0) return;
-  const detail::StreamState& order = open_stream(stream.state(), "deallocate");
-  wait_for(order);
+  const detail::StreamState& stream_state = open_stream(stream.state(), "deallocate");
+  wait_for(stream_state);
   driver::check(driver::table().cuMemFreeHost(reinterpret_cast<void*>(address)), "cuMemFreeHost",
                 [&] { return bytes_of(size, "LegacyPinnedMemoryResource") + " at " + hexadecimal(address); });
 }
@@ -61,7 +61,7 @@ std::shared_ptr<SynchronousMemoryResource> SynchronousMemoryResource::create(con
 }
 
 Buffer SynchronousMemoryResource::allocate(std::size_t size, const Stream& stream) {
-  const detail::StreamState& order = open_stream(stream.state(), "allocate");
+  const detail::StreamState& stream_state = open_stream(stream.state(), "allocate");
   DevicePointer address = 0;
   {
     // In this device's context: the memory is to be there whatever the stream's device is.
@@ -73,13 +73,13 @@ Buffer SynchronousMemoryResource::allocate(std::size_t size, const Stream& strea
     scope.restore();
   }
   return Buffer(detail::own_memory(address, size, shared_from_this(), stream.state(),
-                                   detail::allocation_context(order, device_id_)));
+                                   detail::allocation_context(stream_state, device_id_)));
 }
 
 void SynchronousMemoryResource::deallocate(DevicePointer address, std::size_t size, const Stream& stream) {
   if (address == 0) return;
-  const detail::StreamState& order = open_stream(stream.state(), "deallocate");
-  wait_for(order);
+  const detail::StreamState& stream_state = open_stream(stream.state(), "deallocate");
+  wait_for(stream_state);
   ContextScope scope(detail::primary_context(device_id_)->handle);
   driver::check(driver::table().cuMemFree(address), "cuMemFree",
                 [&] { return bytes_of(size, "SynchronousMemoryResource") + " at " + hexadecimal(address); });

@@ -79,7 +79,7 @@ IpcBufferDescriptor PoolMemoryResource::descriptor_of(DevicePointer address, std
 
 Buffer PoolMemoryResource::open_buffer(const IpcBufferDescriptor& descriptor, const Stream& stream) {
   const auto pool = open_pool("from_ipc_descriptor");
-  const detail::StreamState& order = detail::open_stream(stream.state(), "from_ipc_descriptor");
+  const detail::StreamState& stream_state = detail::open_stream(stream.state(), "from_ipc_descriptor");
   if (!is_ipc_enabled()) {
     throw StateError({.call = "Buffer::from_ipc_descriptor",
                       .message = describe(*pool) + " is not IPC-enabled",
@@ -98,7 +98,7 @@ Buffer PoolMemoryResource::open_buffer(const IpcBufferDescriptor& descriptor, co
                       "from its allocation_handle()");
     return address;
   };
-  const auto context = detail::allocation_context(order, std::max(0, pool->device()));
+  const auto context = detail::allocation_context(stream_state, std::max(0, pool->device()));
   detail::ContextScope scope(context == nullptr ? nullptr : context->handle);
   const DevicePointer address = mapped_ == nullptr ? import() : mapped_->open(descriptor.payload, import);
   auto state = detail::own_memory(address, descriptor.size, shared_from_this(), stream.state(), context);

@@ -63,22 +63,23 @@ Buffer PoolMemoryResource::allocate(std::size_t size, const Stream& stream) {
                      .message = describe(*pool) + " is mapped from another process, which alone allocates from it",
                      .hint = "allocate there and send the buffer, or make a memory resource of your own"});
   }
-  const detail::StreamState& order = open_stream(stream.state(), "allocate");
-  const auto context = detail::allocation_context(order, pool->device());
+  const detail::StreamState& stream_state = open_stream(stream.state(), "allocate");
+  const auto context = detail::allocation_context(stream_state, pool->device());
   const driver::Table& table = driver::table();
   detail::ContextScope scope(context == nullptr ? nullptr : context->handle);
   int capture = driver::CU_STREAM_CAPTURE_STATUS_NONE;
-  driver::check(table.cuStreamIsCapturing(order.handle, &capture), "cuStreamIsCapturing",
-                [&] { return describe(order); });
+  driver::check(table.cuStreamIsCapturing(stream_state.handle, &capture), "cuStreamIsCapturing",
+                [&] { return describe(stream_state); });
   if (capture != driver::CU_STREAM_CAPTURE_STATUS_NONE) {
     throw StateError({.call = "MemoryResource::allocate",
-                      .message = describe(order) + " is capturing into a graph; a pool cannot allocate there",
+                      .message = describe(stream_state) + " is capturing into a graph; a pool cannot allocate there",
                       .hint = "allocate before the capture begins, or use a GraphMemoryResource"});
   }
   DevicePointer address = 0;
   if (size > 0) {
-    driver::check(table.cuMemAllocFromPoolAsync(&address, size, pool->handle, order.handle), "cuMemAllocFromPoolAsync",
-                  [&] { return std::to_string(size) + " bytes from " + describe(*pool) + " in " + describe(order); });
+    driver::check(
+        table.cuMemAllocFromPoolAsync(&address, size, pool->handle, stream_state.handle), "cuMemAllocFromPoolAsync",
+        [&] { return std::to_string(size) + " bytes from " + describe(*pool) + " in " + describe(stream_state); });
   }
   auto state = detail::own_memory(address, size, shared_from_this(), stream.state(), context);
   if (address != 0 && pool->is_owned()) {
@@ -91,10 +92,10 @@ Buffer PoolMemoryResource::allocate(std::size_t size, const Stream& stream) {
 
 void PoolMemoryResource::deallocate(DevicePointer address, std::size_t size, const Stream& stream) {
   if (address == 0) return;
-  const detail::StreamState& order = open_stream(stream.state(), "deallocate");
+  const detail::StreamState& stream_state = open_stream(stream.state(), "deallocate");
   const auto free = [&] {
-    driver::check(driver::table().cuMemFreeAsync(address, order.handle), "cuMemFreeAsync", [&] {
-      return std::to_string(size) + " bytes at " + hexadecimal(address) + " in " + describe(order);
+    driver::check(driver::table().cuMemFreeAsync(address, stream_state.handle), "cuMemFreeAsync", [&] {
+      return std::to_string(size) + " bytes at " + hexadecimal(address) + " in " + describe(stream_state);
     });
   };
   return mapped_ == nullptr ? free() : mapped_->close(address, free);

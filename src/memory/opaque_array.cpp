@@ -112,8 +112,8 @@ constexpr const char* extents_hint =
     "maximum_surface2d_width and the like";
 
 // A default stream is that of the current context, or, when there is none, of the array's.
-ContextHandle copying_context(const StreamState& order, const ArrayState& array) {
-  if (!order.follows_current_context()) return context_handle(order);
+ContextHandle copying_context(const StreamState& stream, const ArrayState& array) {
+  if (!stream.follows_current_context()) return context_handle(stream);
   return current_context() == nullptr ? array.context->handle : nullptr;
 }
 
@@ -162,7 +162,7 @@ enum class Direction { into_array, out_of_array };
 
 void copy(const ArrayState& array, const Linear& linear, const Stream& stream, Direction direction, const char* call,
           const std::shared_ptr<const void>& owner = nullptr) {
-  const StreamState& order = open_stream(stream.state(), call);
+  const StreamState& stream_state = open_stream(stream.state(), call);
   check_size(array, linear, call);
   const std::vector<std::size_t>& shape = array.made_with.shape;
   driver::CUDA_MEMCPY3D request{};
@@ -188,10 +188,10 @@ void copy(const ArrayState& array, const Linear& linear, const Stream& stream, D
     request.dstPitch = request.WidthInBytes;
     request.dstHeight = request.Height;
   }
-  ContextScope scope(copying_context(order, array));
-  driver::check(driver::table().cuMemcpy3DAsync(&request, order.handle), "cuMemcpy3DAsync", [&] {
+  ContextScope scope(copying_context(stream_state, array));
+  driver::check(driver::table().cuMemcpy3DAsync(&request, stream_state.handle), "cuMemcpy3DAsync", [&] {
     return describe(array) + (direction == Direction::into_array ? " from " : " to ") + linear.what + " in " +
-           describe(order);
+           describe(stream_state);
   });
   keep_until_passed(stream, owner);
   scope.restore();

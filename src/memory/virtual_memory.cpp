@@ -260,8 +260,8 @@ int VirtualMemoryResource::device_id() const noexcept { return options_.location
 std::size_t VirtualMemoryResource::granularity() const { return detail::granularity_of(options_); }
 
 Buffer VirtualMemoryResource::allocate(std::size_t size, const Stream& stream) {
-  const detail::StreamState& order = detail::open_stream(stream.state(), "allocate");
-  const auto context = detail::allocation_context(order, device_);
+  const detail::StreamState& stream_state = detail::open_stream(stream.state(), "allocate");
+  const auto context = detail::allocation_context(stream_state, device_);
   detail::ContextScope scope(context->handle);
   if (size == 0) {
     Buffer empty(detail::own_memory(0, 0, shared_from_this(), stream.state(), context));
@@ -287,15 +287,15 @@ Buffer VirtualMemoryResource::allocate(std::size_t size, const Stream& stream) {
 
 void VirtualMemoryResource::deallocate(DevicePointer address, std::size_t size, const Stream& stream) {
   if (address == 0) return;
-  const detail::StreamState& order = detail::open_stream(stream.state(), "deallocate");
+  const detail::StreamState& stream_state = detail::open_stream(stream.state(), "deallocate");
   const std::lock_guard lock(allocations_->mutex);
   const auto found = allocations_->by_address.find(address);
   if (found == allocations_->by_address.end()) {
     throw ValueError({.call = "VirtualMemoryResource::deallocate",
                       .message = detail::range_of({address, size}) + " is not of this resource"});
   }
-  driver::check(driver::table().cuStreamSynchronize(order.handle), "cuStreamSynchronize",
-                [&] { return describe(order); });
+  driver::check(driver::table().cuStreamSynchronize(stream_state.handle), "cuStreamSynchronize",
+                [&] { return describe(stream_state); });
   Undone old(std::move(found->second));
   allocations_->by_address.erase(found);
   old.now();

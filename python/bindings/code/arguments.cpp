@@ -131,7 +131,7 @@ nb::object item(PyObject* dict, const char* key) {
 }
 
 // __cuda_array_interface__: the data pointer, and the stream the data is written on if it names one.
-bool add_cuda_array(ArgumentPack& pack, PyObject* argument, LaunchOrder& order) {
+bool add_cuda_array(ArgumentPack& pack, PyObject* argument, LaunchDependencies& dependencies) {
   const nb::object interface = optional_attribute(argument, "__cuda_array_interface__");
   if (!interface.is_valid()) return false;
   if (!PyDict_Check(interface.ptr())) refuse_type(pack, argument, " (its __cuda_array_interface__ is not a dict)");
@@ -146,13 +146,13 @@ bool add_cuda_array(ArgumentPack& pack, PyObject* argument, LaunchOrder& order) 
   if (stream.is_valid() && !stream.is_none()) {
     const auto producer =
         reinterpret_cast<StreamHandle>(static_cast<std::uintptr_t>(unsigned_number(stream, "the stream")));
-    if (producer != order.stream) order.producers.push_back(producer);
+    if (producer != dependencies.stream) dependencies.producers.push_back(producer);
   }
   return true;
 }
 
 // DLPack: the producer orders its work before the launch's stream itself. Memory that only the host has is refused.
-bool add_dlpack(ArgumentPack& pack, PyObject* argument, const LaunchOrder& order) {
+bool add_dlpack(ArgumentPack& pack, PyObject* argument, const LaunchDependencies& dependencies) {
   const nb::object tell_device = optional_attribute(argument, "__dlpack_device__");
   if (!tell_device.is_valid()) return false;
   const nb::object place = required(PyObject_CallNoArgs(tell_device.ptr()));
@@ -165,7 +165,7 @@ bool add_dlpack(ArgumentPack& pack, PyObject* argument, const LaunchOrder& order
   nb::dict keywords;
   if (type != dlpack::cuda_host) {
     // 0 is not allowed there: the legacy default stream is 1.
-    keywords["stream"] = order.stream == nullptr ? 1 : reinterpret_cast<std::uintptr_t>(order.stream);
+    keywords["stream"] = dependencies.stream == nullptr ? 1 : reinterpret_cast<std::uintptr_t>(dependencies.stream);
   }
   const nb::object capsule = nb::handle(argument).attr("__dlpack__")(**keywords);
   auto* const tensor = static_cast<dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
@@ -181,7 +181,7 @@ bool is_foreign_handle(PyTypeObject* type) {
          type->tp_as_number->nb_int != nullptr;
 }
 
-[[gnu::noinline]] void add_other(ArgumentPack& pack, PyObject* argument, LaunchOrder& order,
+[[gnu::noinline]] void add_other(ArgumentPack& pack, PyObject* argument, LaunchDependencies& dependencies,
                                  bool may_stand_for_another) {
   PyTypeObject* const type = Py_TYPE(argument);
   if (PyLong_Check(argument)) return add_int(pack, argument);
@@ -204,29 +204,29 @@ bool is_foreign_handle(PyTypeObject* type) {
       }
       if (value.is_none()) return pack.add_pointer(0);
       if (PyBool_Check(value.ptr())) return pack.add_bool(value.is(Py_True));
-      return add_other(pack, value.ptr(), order, false);
+      return add_other(pack, value.ptr(), dependencies, false);
     }
   }
-  if (add_cuda_array(pack, argument, order) || add_dlpack(pack, argument, order)) return;
+  if (add_cuda_array(pack, argument, dependencies) || add_dlpack(pack, argument, dependencies)) return;
   refuse_type(pack, argument);
 }
 
-inline void add_argument(ArgumentPack& pack, PyObject* argument, LaunchOrder& order) {
+inline void add_argument(ArgumentPack& pack, PyObject* argument, LaunchDependencies& dependencies) {
   PyTypeObject* const type = Py_TYPE(argument);
   if (type == launch_types.buffer) return add_buffer(pack, *nb::inst_ptr<PyBuffer>(argument));
   if (type == &PyLong_Type) return add_int(pack, argument);
   if (type == &PyFloat_Type) return pack.add_float(PyFloat_AS_DOUBLE(argument));
   if (type == &PyBool_Type) return pack.add_bool(argument == Py_True);
   if (argument == Py_None) return pack.add_pointer(0);
-  add_other(pack, argument, order, true);
+  add_other(pack, argument, dependencies, true);
 }
 
 }  // namespace
 
-void add_arguments(ArgumentPack& pack, PyObject* const* arguments, Py_ssize_t count, LaunchOrder& order) {
+void add_arguments(ArgumentPack& pack, PyObject* const* arguments, Py_ssize_t count, LaunchDependencies& dependencies) {
   Py_ssize_t i = 0;
   try {
-    for (; i < count; ++i) add_argument(pack, arguments[i], order);
+    for (; i < count; ++i) add_argument(pack, arguments[i], dependencies);
   } catch (const ValueError& error) {
     refuse(PyExc_OverflowError, error.what());
   } catch (const TypeError& error) {

@@ -41,13 +41,13 @@ void launch(PyObject* const* arguments, Py_ssize_t count) {
   }
   const PyKernel* const wrapped = instance_of<PyKernel>(arguments[2], launch_types.kernel);
   if (wrapped == nullptr) wrong_type("kernel", "a Kernel", arguments[2]);
-  LaunchOrder order{.stream = stream.handle(), .producers = {}};
+  LaunchDependencies dependencies{.stream = stream.handle(), .producers = {}};
   ArgumentPack pack(*wrapped->kernel);
-  add_arguments(pack, arguments + 3, count - 3, order);
+  add_arguments(pack, arguments + 3, count - 3, dependencies);
   const ResolvedConfig resolved(config->config);
   void* const* const values = pack.values();
   const WithoutGil released{WithoutGil::held};
-  if (!order.producers.empty()) wait_for_producers(stream, order);
+  if (!dependencies.producers.empty()) wait_for_producers(stream, dependencies);
   launch_unchecked(stream, resolved, *wrapped->kernel, values);
 }
 
@@ -156,8 +156,8 @@ nb::object config_object(PyObject* object) {
   return made;
 }
 
-void wait_for_producers(const Stream& stream, const LaunchOrder& order) {
-  for (const StreamHandle producer : order.producers) stream.wait(Stream::from_handle(producer));
+void wait_for_producers(const Stream& stream, const LaunchDependencies& dependencies) {
+  for (const StreamHandle producer : dependencies.producers) stream.wait(Stream::from_handle(producer));
 }
 
 void bind_launch(nb::module_& module) {

@@ -37,7 +37,7 @@ inline Stream stream_reference(PyObject* object) {
 nb::object config_object(PyObject* object);
 
 /// Makes the stream wait for the producers of arrays among the arguments. Called without the GIL.
-void wait_for_producers(const Stream& stream, const LaunchOrder& order);
+void wait_for_producers(const Stream& stream, const LaunchDependencies& dependencies);
 
 /// A new Launcher; `stream` may be null.
 nb::object new_launcher(nb::handle kernel, const LaunchConfig& config, PyObject* stream);

@@ -48,13 +48,13 @@ PyObject* take_stream(const PyLauncher& self, PyObject* const*& arguments, Py_ss
       throw nb::type_error("a launcher takes no keyword arguments");
     }
     const Stream stream = stream_reference(take_stream(self, arguments, count));
-    LaunchOrder order{.stream = stream.handle(), .producers = {}};
+    LaunchDependencies dependencies{.stream = stream.handle(), .producers = {}};
     const Launcher& launcher = *self.launcher;
     ArgumentPack pack(launcher.kernel());
-    add_arguments(pack, arguments, count, order);
+    add_arguments(pack, arguments, count, dependencies);
     void* const* const values = pack.values();
     const WithoutGil released{WithoutGil::held};
-    if (!order.producers.empty()) wait_for_producers(stream, order);
+    if (!dependencies.producers.empty()) wait_for_producers(stream, dependencies);
     launcher.launch_unchecked(stream, values);
   });
 }
@@ -88,14 +88,14 @@ class Batch {
     values_.resize(launches * signature_->size());
   }
 
-  void add(PyObject* const* arguments, Py_ssize_t count, LaunchOrder& order) {
+  void add(PyObject* const* arguments, Py_ssize_t count, LaunchDependencies& dependencies) {
     if (signature_ == nullptr) {  // nobody knows their sizes: each has a block of its own
       packs_.push_back(std::make_unique<ArgumentPack>(kernel_));
-      add_arguments(*packs_.back(), arguments, count, order);
+      add_arguments(*packs_.back(), arguments, count, dependencies);
     } else {
       ArgumentPack pack(kernel_, {block_.get() + size_ * stride_, stride_},
                         {values_.data() + size_ * signature_->size(), signature_->size()});
-      add_arguments(pack, arguments, count, order);
+      add_arguments(pack, arguments, count, dependencies);
       pack.values();  // complains about missing ones
     }
     ++size_;
@@ -149,7 +149,7 @@ PyObject* batch(PyObject* object, PyObject* const* arguments, Py_ssize_t count) 
     if (count != 1) throw nb::type_error("batch() takes one sequence, with a tuple of arguments for each launch");
     const nb::object rows =
         sequence(arguments[0], "batch() takes a sequence with a tuple of arguments for each launch");
-    LaunchOrder order{.stream = stream.handle(), .producers = {}};
+    LaunchDependencies dependencies{.stream = stream.handle(), .producers = {}};
     const auto launches = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(rows.ptr()));
     Batch packed(self.launcher->kernel(), launches);
     while (packed.size() < static_cast<std::size_t>(PySequence_Fast_GET_SIZE(rows.ptr())) && packed.size() < launches) {
@@ -159,13 +159,13 @@ PyObject* batch(PyObject* object, PyObject* const* arguments, Py_ssize_t count) 
       const nb::object fixed = nb::steal(PySequence_Tuple(row.ptr()));
       if (!fixed.is_valid()) throw nb::python_error();
       try {
-        packed.add(reinterpret_cast<PyTupleObject*>(fixed.ptr())->ob_item, PyTuple_GET_SIZE(fixed.ptr()), order);
+        packed.add(reinterpret_cast<PyTupleObject*>(fixed.ptr())->ob_item, PyTuple_GET_SIZE(fixed.ptr()), dependencies);
       } catch (const TypeError& error) {
         refuse_row(packed.size(), error);
       }
     }
     const WithoutGil released{WithoutGil::held};
-    if (!order.producers.empty()) wait_for_producers(stream, order);
+    if (!dependencies.producers.empty()) wait_for_producers(stream, dependencies);
     packed.launch(*self.launcher, stream);
   });
 }

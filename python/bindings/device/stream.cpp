@@ -115,13 +115,13 @@ PyObject* record_directly(PyObject* self, PyObject* event) {
   const PyStream& stream = *nb::inst_ptr<PyStream>(self);
   const PyEvent& mark = *nb::inst_ptr<PyEvent>(event);
   if (!stream.is_open() || !mark.is_open() || !mark.is_recordable) return nullptr;
-  PyStream::Use order(stream);
+  PyStream::Use stream_use(stream);
   PyEvent::Use recorded(mark);
-  if (!order.is_open() || !recorded.is_open()) return nullptr;
+  if (!stream_use.is_open() || !recorded.is_open()) return nullptr;
   PyThreadState* const thread = PyEval_SaveThread();
   const int code = detail::record_native(reinterpret_cast<EventHandle>(mark.identity()),
                                          reinterpret_cast<StreamHandle>(stream.identity()));
-  order.end_without_gil();
+  stream_use.end_without_gil();
   recorded.end_without_gil();
   restore_thread(thread);
   return code == 0 ? Py_NewRef(event) : nullptr;

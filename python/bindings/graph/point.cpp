@@ -115,12 +115,12 @@ void with_arguments(const Kernel& kernel, nb::handle arguments,
                     const std::function<void(const ArgumentPack&, std::shared_ptr<const void>)>& call) {
   const auto tuple = nb::steal<nb::tuple>(PySequence_Tuple(arguments.ptr()));
   if (!tuple.is_valid()) throw nb::python_error();
-  LaunchOrder order;
+  LaunchDependencies dependencies;
   ArgumentPack pack(kernel);
-  add_arguments(pack, PySequence_Fast_ITEMS(tuple.ptr()), PyTuple_GET_SIZE(tuple.ptr()), order);
+  add_arguments(pack, PySequence_Fast_ITEMS(tuple.ptr()), PyTuple_GET_SIZE(tuple.ptr()), dependencies);
   // A graph knows no streams to wait for: what its arrays are waiting for has to be done now.
   without_gil([&] {
-    for (const StreamHandle producer : order.producers) Stream::from_handle(producer).sync();
+    for (const StreamHandle producer : dependencies.producers) Stream::from_handle(producer).sync();
   });
   call(pack, arguments_owner(tuple));
 }

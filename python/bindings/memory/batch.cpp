@@ -71,20 +71,20 @@ CopyOptions copy_options(nb::handle options) {
 }
 
 void copy(nb::handle stream, nb::handle sources, nb::handle destinations, const nb::list& options) {
-  const Stream order = required_stream(stream).share();
+  const Stream core_stream = required_stream(stream).share();
   const Buffers from(sources, "srcs");
   const Buffers to(destinations, "dsts");
   std::vector<CopyOptions> wanted;
   for (const nb::handle one : options) wanted.push_back(copy_options(one));
-  without_gil([&] { copy_batch(order, from.all(), to.all(), wanted); });
+  without_gil([&] { copy_batch(core_stream, from.all(), to.all(), wanted); });
 }
 
 template <class Call>
 void with_locations(nb::handle stream, nb::handle buffers, nb::handle locations, Call&& call) {
-  const Stream order = required_stream(stream).share();
+  const Stream core_stream = required_stream(stream).share();
   const Buffers all(buffers, "buffers");
   const std::vector<MemoryLocation> places = locations_of(locations, all.all().size());
-  if_implemented([&] { without_gil([&] { call(order, all.all(), places); }); });
+  if_implemented([&] { without_gil([&] { call(core_stream, all.all(), places); }); });
 }
 
 }  // namespace
@@ -95,25 +95,26 @@ void bind_batch(nb::module_& module) {
   module.def(
       "prefetch_batch",
       [](nb::handle stream, nb::handle buffers, nb::handle locations) {
-        with_locations(stream, buffers, locations,
-                       [](const Stream& order, auto all, const auto& places) { prefetch_batch(order, all, places); });
+        with_locations(stream, buffers, locations, [](const Stream& core_stream, auto all, const auto& places) {
+          prefetch_batch(core_stream, all, places);
+        });
       },
       nb::arg("stream").none(), nb::arg("buffers").none(), nb::arg("locations").none(),
       "Brings managed buffers to a Device or a Host, or each to its own of a sequence, in one call of the driver.");
   module.def(
       "discard_batch",
       [](nb::handle stream, nb::handle buffers) {
-        const Stream order = required_stream(stream).share();
+        const Stream core_stream = required_stream(stream).share();
         const Buffers all(buffers, "buffers");
-        if_implemented([&] { without_gil([&] { discard_batch(order, all.all()); }); });
+        if_implemented([&] { without_gil([&] { discard_batch(core_stream, all.all()); }); });
       },
       nb::arg("stream").none(), nb::arg("buffers").none(),
       "Says that what is in the managed buffers is not needed any more, in one call of the driver.");
   module.def(
       "discard_prefetch_batch",
       [](nb::handle stream, nb::handle buffers, nb::handle locations) {
-        with_locations(stream, buffers, locations, [](const Stream& order, auto all, const auto& places) {
-          discard_prefetch_batch(order, all, places);
+        with_locations(stream, buffers, locations, [](const Stream& core_stream, auto all, const auto& places) {
+          discard_prefetch_batch(core_stream, all, places);
         });
       },
       nb::arg("stream").none(), nb::arg("buffers").none(), nb::arg("locations").none(),

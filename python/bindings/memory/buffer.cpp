@@ -35,9 +35,9 @@ nb::object copy_to(nb::handle self, nb::handle destination, nb::handle stream, n
     copy_with_options(self, target, stream, options);
     return target;
   }
-  Stream order = on.share();
+  Stream core_stream = on.share();
   Buffer to = wrapped->share();
-  source.use([&](const Buffer& from) { from.copy_to(to, order); });
+  source.use([&](const Buffer& from) { from.copy_to(to, core_stream); });
   return target;
 }
 
@@ -49,15 +49,15 @@ void copy_from(nb::handle object, nb::handle other, nb::handle stream, nb::handl
   }
   const PyBuffer& source = *wrapped;
   if (!options.is_none()) return copy_with_options(other, object, stream, options);
-  Stream order = required_stream(stream).share();
+  Stream core_stream = required_stream(stream).share();
   Buffer from = source.share();
-  self.use([&](const Buffer& to) { to.copy_from(from, order); });
+  self.use([&](const Buffer& to) { to.copy_from(from, core_stream); });
 }
 
 void fill(const PyBuffer& self, nb::handle value, nb::handle stream) {
-  Stream order = required_stream(stream).share();
+  Stream core_stream = required_stream(stream).share();
   const FillElement element(value);
-  self.use([&](const Buffer& buffer) { buffer.fill_bytes(element.bytes(), order); });
+  self.use([&](const Buffer& buffer) { buffer.fill_bytes(element.bytes(), core_stream); });
 }
 
 // With the object locked: no other thread closes it in between.
@@ -79,10 +79,10 @@ nb::object accessible(const PyBuffer& self, const char* attribute, bool (Buffer:
 
 // The object behind the stream that the open buffer is freed on, if that is somebody else's and nobody but this buffer
 // has the reference.
-PyObject* foreign_order(const PyBuffer& self) {
-  const Stream order = self.buffer->deallocation_stream();
-  if (self.buffer->state().use_count() != 1 || order.state().use_count() != 2) return nullptr;  // `order` is one
-  return static_cast<PyObject*>(const_cast<void*>(order.owner().get()));
+PyObject* foreign_stream(const PyBuffer& self) {
+  const Stream core_stream = self.buffer->deallocation_stream();
+  if (self.buffer->state().use_count() != 1 || core_stream.state().use_count() != 2) return nullptr;
+  return static_cast<PyObject*>(const_cast<void*>(core_stream.owner().get()));
 }
 
 // The garbage collector must see what the core keeps alive: the resource written in Python, the owner, and the object
@@ -95,7 +95,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(self->resource.ptr());
   if (!self->is_open()) return 0;
   Py_VISIT(self->owner());
-  Py_VISIT(foreign_order(*self));
+  Py_VISIT(foreign_stream(*self));
   if (!self->resource.is_valid()) {
     if (const auto* resource = dynamic_cast<const PythonResource*>(self->buffer->memory_resource().get())) {
       Py_VISIT(resource->object());
@@ -110,7 +110,7 @@ void finalize(PyObject* object) {
   if (!nb::inst_ready(object)) return;
   PyBuffer* self = nb::inst_ptr<PyBuffer>(object);
   if (!self->is_open() || self->buffer->memory_resource() == nullptr) return;
-  if (self->resource.is_valid() && foreign_order(*self) == nullptr) return;
+  if (self->resource.is_valid() && foreign_stream(*self) == nullptr) return;
   const nb::error_scope handled;
   const WithoutGil released;
   *self->buffer = Buffer();

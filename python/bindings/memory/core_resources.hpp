@@ -10,7 +10,7 @@ PyBuffer* allocate(nb::handle self, Unsigned size, nb::handle stream) {
   MemoryResource& resource = *nb::cast<T&>(self).resource;
   const std::shared_ptr<MemoryResource> kept = resource.shared_from_this();
   const PyStream& on = required_stream(stream);
-  const auto from = [&](const Stream& order) { return kept->allocate(size, order); };
+  const auto from = [&](const Stream& core_stream) { return kept->allocate(size, core_stream); };
   auto buffer =
       std::make_unique<PyBuffer>(on.value().owner() == nullptr ? on.use(from) : PyStream(kept_stream(on)).use(from));
   buffer->resource = nb::borrow(self);

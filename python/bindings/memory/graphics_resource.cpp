@@ -16,19 +16,19 @@ GraphicsRegisterFlags flags_of(unsigned flags) { return static_cast<GraphicsRegi
 
 // A Buffer of a GL buffer, an OpaqueArray of a GL image.
 nb::object map(const PyGraphicsResource& self, nb::handle stream) {
-  const Stream order = kept_stream(required_stream(stream));
+  const Stream core_stream = kept_stream(required_stream(stream));
   if (self.value().is_image()) {
-    OpaqueArray array = self.use([&](const GraphicsResource& resource) { return resource.map_array(order); });
+    OpaqueArray array = self.use([&](const GraphicsResource& resource) { return resource.map_array(core_stream); });
     return nb::cast(new PyOpaqueArray(std::move(array)), nb::rv_policy::take_ownership);
   }
-  Buffer buffer = self.use([&](const GraphicsResource& resource) { return resource.map(order); });
+  Buffer buffer = self.use([&](const GraphicsResource& resource) { return resource.map(core_stream); });
   return nb::cast(new PyBuffer(std::move(buffer)), nb::rv_policy::take_ownership);
 }
 
 void unmap(const PyGraphicsResource& self, nb::handle stream) {
   if (stream.is_none()) return self.use([](const GraphicsResource& resource) { resource.unmap(); });
-  const Stream order = required_stream(stream).share();
-  self.use([&](const GraphicsResource& resource) { resource.unmap(order); });
+  const Stream core_stream = required_stream(stream).share();
+  self.use([&](const GraphicsResource& resource) { resource.unmap(core_stream); });
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ void make_resource(PyManagedMemoryResource* self, nb::handle options) {
 
 PyManagedBuffer* allocate(nb::handle self, Unsigned size, nb::handle stream) {
   const std::shared_ptr<MemoryResource> kept = nb::cast<PyManagedMemoryResource&>(self).resource;
-  Stream order = kept_stream(required_stream(stream));
-  PyBuffer buffer(without_gil([&] { return kept->allocate(size, order); }));
+  Stream core_stream = kept_stream(required_stream(stream));
+  PyBuffer buffer(without_gil([&] { return kept->allocate(size, core_stream); }));
   buffer.resource = nb::borrow(self);
   return new PyManagedBuffer(std::move(buffer));
 }
@@ -76,19 +76,20 @@ void set_preferred_location(const PyManagedBuffer& self, nb::handle location) {
 
 void prefetch(const PyManagedBuffer& self, nb::handle location, nb::handle stream) {
   const MemoryLocation to = required_location(location);
-  const Stream order = required_stream(stream).share();
-  self.use_managed([&](const ManagedBuffer& buffer) { buffer.prefetch(to, order); });
+  const Stream core_stream = required_stream(stream).share();
+  self.use_managed([&](const ManagedBuffer& buffer) { buffer.prefetch(to, core_stream); });
 }
 
 void discard(const PyManagedBuffer& self, nb::handle stream) {
-  const Stream order = required_stream(stream).share();
-  if_implemented([&] { self.use_managed([&](const ManagedBuffer& buffer) { buffer.discard(order); }); });
+  const Stream core_stream = required_stream(stream).share();
+  if_implemented([&] { self.use_managed([&](const ManagedBuffer& buffer) { buffer.discard(core_stream); }); });
 }
 
 void discard_prefetch(const PyManagedBuffer& self, nb::handle location, nb::handle stream) {
   const MemoryLocation to = required_location(location);
-  const Stream order = required_stream(stream).share();
-  if_implemented([&] { self.use_managed([&](const ManagedBuffer& buffer) { buffer.discard_prefetch(to, order); }); });
+  const Stream core_stream = required_stream(stream).share();
+  if_implemented(
+      [&] { self.use_managed([&](const ManagedBuffer& buffer) { buffer.discard_prefetch(to, core_stream); }); });
 }
 
 void bind_managed_buffer(nb::module_& module) {

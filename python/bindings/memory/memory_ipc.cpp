@@ -22,8 +22,8 @@ nb::object open_buffer(nb::handle type, nb::handle resource, const nb::bytes& pa
   }
   std::memcpy(descriptor.payload.data(), payload.data(), payload.size());
   const auto pool = std::static_pointer_cast<PoolMemoryResource>(nb::cast<PyPoolMemoryResource&>(resource).resource);
-  const Stream order = kept_stream(required_stream(stream));
-  Buffer opened = without_gil([&] { return Buffer::from_ipc_descriptor(pool, descriptor, order); });
+  const Stream core_stream = kept_stream(required_stream(stream));
+  Buffer opened = without_gil([&] { return Buffer::from_ipc_descriptor(pool, descriptor, core_stream); });
   nb::object made = new_object_of<PyBuffer>(type, PyBuffer(std::move(opened)));
   nb::inst_ptr<PyBuffer>(made)->resource = nb::borrow(resource);
   return made;

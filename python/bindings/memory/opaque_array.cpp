@@ -107,25 +107,25 @@ std::shared_ptr<const void> keep_until_copied(nb::handle object) {
 }
 
 void copy_from(const PyOpaqueArray& self, nb::handle source, nb::handle stream) {
-  Stream order = required_stream(stream).share();
+  Stream core_stream = required_stream(stream).share();
   if (const PyBuffer* const buffer = as_buffer(source)) {
     Buffer from = buffer->share();
-    return self.use([&](const OpaqueArray& array) { array.copy_from(from, order); });
+    return self.use([&](const OpaqueArray& array) { array.copy_from(from, core_stream); });
   }
   const nb::object view = memory_view(source, "src", false);
   const auto kept = keep_until_copied(view);
-  self.use([&](const OpaqueArray& array) { array.copy_from(bytes_of(view), order, kept); });
+  self.use([&](const OpaqueArray& array) { array.copy_from(bytes_of(view), core_stream, kept); });
 }
 
 nb::object copy_to(const PyOpaqueArray& self, nb::handle destination, nb::handle stream) {
-  Stream order = required_stream(stream).share();
+  Stream core_stream = required_stream(stream).share();
   if (const PyBuffer* const buffer = as_buffer(destination)) {
     Buffer to = buffer->share();
-    self.use([&](const OpaqueArray& array) { array.copy_to(to, order); });
+    self.use([&](const OpaqueArray& array) { array.copy_to(to, core_stream); });
   } else {
     const nb::object view = memory_view(destination, "dst", true);
     const auto kept = keep_until_copied(view);
-    self.use([&](const OpaqueArray& array) { array.copy_to(bytes_of(view), order, kept); });
+    self.use([&](const OpaqueArray& array) { array.copy_to(bytes_of(view), core_stream, kept); });
   }
   return nb::borrow(destination);
 }
