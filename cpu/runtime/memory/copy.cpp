@@ -107,7 +107,7 @@ CUresult run(Stream& stream, std::size_t bytes, bool wait, F function) {
 /// the driver).
 bool may_fill(const Context& context, std::uintptr_t address) {
   const auto allocation = find_allocation(address);
-  if (!allocation || (!allocation->pool && !allocation->is_mapping)) return true;
+  if (!allocation || (!allocation->pool && allocation->origin != Allocation::Origin::Mapping)) return true;
   const CUmemLocation here{CU_MEM_LOCATION_TYPE_DEVICE, context.device().ordinal()};
   if (allocation->pool) return allocation->pool->access(here) == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
   unsigned long long access = CU_MEM_ACCESS_FLAGS_PROT_NONE;

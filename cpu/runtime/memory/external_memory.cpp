@@ -67,7 +67,7 @@ CUresult map_external_buffer(Context& context, CUexternalMemory handle, std::siz
   allocation.size = size;
   allocation.context = &context.home();
   allocation.device = context.device().ordinal();
-  allocation.is_external = true;
+  allocation.origin = Allocation::Origin::External;
   enter_allocation(std::move(allocation));
   *address = base;
   return CUDA_SUCCESS;

@@ -24,6 +24,8 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
+using Origin = Allocation::Origin;
+
 struct Allocations {
   std::shared_mutex mutex;
   std::map<std::uintptr_t, Allocation> by_base;
@@ -47,12 +49,18 @@ bool counts_as_device_memory(const Allocation& allocation) {
   return allocation.kind == Allocation::Kind::Device || allocation.kind == Allocation::Kind::Managed;
 }
 
+/// By cuMemFree and cuMemFreeAsync.
+bool may_be_freed(const Allocation& allocation) {
+  return !allocation.is_module_memory() && allocation.origin != Origin::Mapping &&
+         allocation.origin != Origin::OtherProcess;
+}
+
 /// For live_objects; null: not the program's to give back.
 const char* kind_name(const Allocation& allocation) {
-  if (allocation.is_module_memory || allocation.is_freed) return nullptr;
-  if (allocation.is_mapping) return "mapping";
-  if (allocation.is_opened) return "memory of another process";
-  if (allocation.is_external) return "buffer of external memory";
+  if (allocation.is_module_memory() || allocation.is_freed) return nullptr;
+  if (allocation.origin == Origin::Mapping) return "mapping";
+  if (allocation.origin == Origin::OtherProcess) return "memory of another process";
+  if (allocation.origin == Origin::External) return "buffer of external memory";
   switch (allocation.kind) {
     case Allocation::Kind::Device:
       return allocation.pool ? "pool memory" : "device memory";
@@ -69,18 +77,17 @@ const char* kind_name(const Allocation& allocation) {
 /// For the checker: what kernels can reach, and whether it counts as written from the start. Hosts write theirs unseen.
 void show_to_checker(const Allocation& allocation) {
   if (!shadow::is_open()) return;
-  const bool is_written = allocation.kind != Allocation::Kind::Device ||
-                          (allocation.is_module_memory && !allocation.is_heap && !allocation.is_array) ||
-                          allocation.is_graph_memory || allocation.is_mapping || allocation.is_opened ||
-                          allocation.is_external;
-  shadow::allow(allocation.base, allocation.size, is_written);
+  const Origin origin = allocation.origin;
+  const bool is_fresh = origin == Origin::Call || origin == Origin::Array || origin == Origin::KernelHeap;
+  shadow::allow(allocation.base, allocation.size, allocation.kind != Allocation::Kind::Device || !is_fresh);
   const char* const kind = kind_name(allocation);
+  const bool is_heap = origin == Origin::KernelHeap;
   shadow::note_allocation(allocation.base, allocation.size,
-                          kind                  ? kind
-                          : allocation.is_heap  ? "the kernel's heap"
-                          : allocation.is_array ? "a CUDA array"
-                                                : "a module's variable",
-                          allocation.is_heap ? allocation.made_at : shadow::caller(), allocation.is_heap);
+                          kind                      ? kind
+                          : is_heap                 ? "the kernel's heap"
+                          : origin == Origin::Array ? "a CUDA array"
+                                                    : "a module's variable",
+                          is_heap ? allocation.made_at : shadow::caller(), is_heap);
 }
 
 /// Enters a new allocation into the table.
@@ -97,8 +104,9 @@ void publish(Allocation allocation) {
 /// Gives memory back: pool memory to its pool, the rest to the address space. The entry is already gone.
 void give_back(const Allocation& allocation) {
   if (allocation.kind == Allocation::Kind::Registered) return;
-  if (allocation.is_opened) return unmap_opened_memory(allocation);
-  if (allocation.is_external) return AddressSpace::instance().unmap_part(allocation.base, allocation.size);
+  if (allocation.origin == Origin::OtherProcess) return unmap_opened_memory(allocation);
+  if (allocation.origin == Origin::External)
+    return AddressSpace::instance().unmap_part(allocation.base, allocation.size);
   if (allocation.is_shared) end_sharing(allocation);
   if (allocation.pool)
     allocation.pool->give_back(allocation.base, allocation.size);
@@ -211,7 +219,7 @@ CUresult allocate_module_memory(Context& context, std::size_t size, bool managed
   allocation.size = size;
   allocation.context = &context.home();
   allocation.device = context.device().ordinal();
-  allocation.is_module_memory = true;
+  allocation.origin = Origin::Variable;
   return allocate_entry(std::move(allocation), address);
 }
 
@@ -224,7 +232,7 @@ CUresult allocate_array_memory(Context& context, std::size_t size, std::uintptr_
   allocation.size = size;
   allocation.context = &context.home();
   allocation.device = context.device().ordinal();
-  allocation.is_module_memory = allocation.is_array = true;
+  allocation.origin = Origin::Array;
   return allocate_entry(std::move(allocation), address);
 }
 
@@ -238,13 +246,13 @@ CUresult allocate_heap_memory(Context& context, std::size_t size, std::string ma
   allocation.size = size;
   allocation.context = &context.home();
   allocation.device = context.device().ordinal();
-  allocation.is_module_memory = allocation.is_heap = true;
+  allocation.origin = Origin::KernelHeap;
   return allocate_entry(std::move(allocation), address);
 }
 
 bool free_heap_memory(std::uintptr_t address, std::string freed_at) {
   const auto allocation = find_exact(address);
-  if (!allocation || !allocation->is_heap) return false;
+  if (!allocation || allocation->origin != Origin::KernelHeap) return false;
   const auto withdrawn = withdraw(address, std::move(freed_at));
   if (withdrawn) give_back(*withdrawn);
   return withdrawn.has_value();
@@ -255,7 +263,7 @@ CUresult allocate_graph_memory(const Device& device, std::size_t size, Allocatio
   allocation.kind = kind;
   allocation.size = size;
   allocation.device = device.ordinal();
-  allocation.is_graph_memory = true;
+  allocation.origin = Origin::GraphNode;
   return allocate_entry(std::move(allocation), address);
 }
 
@@ -268,13 +276,12 @@ std::optional<Allocation> forget_allocation(std::uintptr_t base) { return withdr
 CUresult free_device(Context& context, std::uintptr_t address) {
   if (address == 0) return CUDA_SUCCESS;
   const auto allocation = find_exact(address);
-  if (!allocation || !counts_as_device_memory(*allocation) || allocation->is_module_memory || allocation->is_mapping ||
-      allocation->is_opened)
+  if (!allocation || !counts_as_device_memory(*allocation) || !may_be_freed(*allocation))
     return CUDA_ERROR_INVALID_VALUE;
   // Work in flight may still use the memory: wait for the context it belongs to.
   Context& owner = allocation->context ? *allocation->context : context;
   if (const CUresult error = owner.synchronize(); error != CUDA_SUCCESS) return error;
-  if (allocation->is_graph_memory) return end_graph_use(address);
+  if (allocation->origin == Origin::GraphNode) return end_graph_use(address);
   const auto withdrawn = withdraw(address, shadow::caller());
   if (!withdrawn) return CUDA_ERROR_INVALID_VALUE;
   give_back(*withdrawn);
@@ -355,8 +362,7 @@ CUresult free_async(std::uintptr_t address, Stream& stream) {
     Allocations& self = allocations();
     const std::unique_lock lock(self.mutex);
     const auto found = self.by_base.find(address);
-    if (found == self.by_base.end() || found->second.is_freed || found->second.is_module_memory ||
-        found->second.is_mapping || found->second.is_opened ||
+    if (found == self.by_base.end() || found->second.is_freed || !may_be_freed(found->second) ||
         !(counts_as_device_memory(found->second) || found->second.pool))
       return CUDA_ERROR_INVALID_VALUE;
     if (const char* kind = kind_name(found->second)) live_objects::gone(kind, address);
@@ -379,12 +385,13 @@ std::size_t used_memory(const Device& device) {
 
 bool is_device_range(std::uintptr_t address, std::size_t size) {
   auto allocation = find_allocation(address);
-  while (allocation && allocation->is_mapping && size > allocation->size - (address - allocation->base)) {
+  while (allocation && allocation->origin == Origin::Mapping &&
+         size > allocation->size - (address - allocation->base)) {
     const std::size_t here = allocation->size - (address - allocation->base);
     address += here;
     size -= here;
     allocation = find_allocation(address);
-    if (allocation && (!allocation->is_mapping || allocation->base != address)) return false;
+    if (allocation && (allocation->origin != Origin::Mapping || allocation->base != address)) return false;
   }
   return allocation && size <= allocation->size - (address - allocation->base);
 }
@@ -403,7 +410,7 @@ void free_memory_of(const Context& context) {
     Allocations& self = allocations();
     const std::shared_lock lock(self.mutex);
     for (const auto& [base, allocation] : self.by_base)
-      if (allocation.context == &context && !allocation.is_module_memory) owned.push_back(base);
+      if (allocation.context == &context && !allocation.is_module_memory()) owned.push_back(base);
   }
   for (const std::uintptr_t base : owned)
     if (const auto allocation = withdraw(base)) give_back(*allocation);

@@ -21,25 +21,30 @@ class Stream;
 
 struct Allocation {
   enum class Kind { Device, Host, Managed, Registered };
+  /// Where it came from. Of the first three is module memory, which the program does not give back itself.
+  enum class Origin : std::uint8_t {
+    Variable,      ///< a module's
+    Array,         ///< of cuArrayCreate and the like
+    KernelHeap,    ///< malloc in a kernel, if that is checked
+    Call,          ///< a call that allocates or registers: cuMemAlloc and its relatives, from a pool too
+    GraphNode,     ///< a graph's allocation node: freeing ends its use, not the address
+    Mapping,       ///< cuMemMap: several may follow each other
+    External,      ///< cuExternalMemoryGetMappedBuffer
+    OtherProcess,  ///< cuIpcOpenMemHandle, until cuIpcCloseMemHandle
+  };
 
   std::uintptr_t base = 0;
   std::size_t size = 0;
   Kind kind = Kind::Device;
+  Origin origin = Origin::Call;
   Context* context = nullptr;  ///< null for pool memory, which belongs to its device
   int device = 0;
   unsigned int flags = 0;            ///< of cuMemHostAlloc, cuMemHostRegister, cuMemAllocManaged
   std::shared_ptr<MemoryPool> pool;  ///< of stream-ordered memory
   std::uint64_t buffer_id = 0;
-  bool is_module_memory = false;  ///< a module's variable: not for cuMemFree
-  bool is_array = false;          ///< of a CUDA array: module memory too
-  bool is_heap = false;           ///< malloc in a kernel, if that is checked: module memory too
-  std::string made_at;            ///< of the heap: where in the kernel
-  bool is_graph_memory = false;   ///< of a graph's allocation node: freeing ends its use, not the address
-  bool is_mapping = false;        ///< mapped with cuMemMap: several may follow each other
-  bool is_shared = false;         ///< cuIpcGetMemHandle was called
-  bool is_external = false;       ///< a buffer of cuExternalMemoryGetMappedBuffer
-  bool is_opened = false;         ///< another process's, until cuIpcCloseMemHandle
-  bool is_freed = false;          ///< cuMemFreeAsync was called; memory stays until the stream gets there
+  std::string made_at;     ///< of the heap: where in the kernel
+  bool is_shared = false;  ///< cuIpcGetMemHandle was called
+  bool is_freed = false;   ///< cuMemFreeAsync was called; memory stays until the stream gets there
   int sync_memops = 0;
   CUmemLocation preferred{CU_MEM_LOCATION_TYPE_INVALID, 0};
   CUmemLocation last_prefetch{CU_MEM_LOCATION_TYPE_INVALID, 0};
@@ -47,6 +52,7 @@ struct Allocation {
   std::set<int> accessed_by;  ///< device ordinals, CU_DEVICE_CPU
 
   bool is_pool_memory() const { return pool != nullptr; }
+  bool is_module_memory() const { return origin <= Origin::KernelHeap; }
   Heap heap() const { return kind == Kind::Device ? Heap::Device : Heap::Host; }
 };
 

@@ -93,8 +93,8 @@ Listed find_listed(const File& file, const MemoryHandle& handle) {
 }  // namespace
 
 bool is_shareable(const Allocation& allocation) {
-  return allocation.kind == Allocation::Kind::Device && !allocation.pool && !allocation.is_module_memory &&
-         !allocation.is_graph_memory && !allocation.is_mapping && !allocation.is_opened && !allocation.is_external;
+  return allocation.kind == Allocation::Kind::Device && !allocation.pool &&
+         allocation.origin == Allocation::Origin::Call;
 }
 
 CUresult share_memory(std::uintptr_t address, CUipcMemHandle* handle) {
@@ -141,7 +141,7 @@ CUresult open_memory(Context& context, const CUipcMemHandle& handle, std::uintpt
   allocation.size = entry.size;
   allocation.context = &context.home();
   allocation.device = given.device;
-  allocation.is_opened = true;
+  allocation.origin = Allocation::Origin::OtherProcess;
   *address = allocation.base;
   opened().addresses[key] = allocation.base;
   opened().uses[allocation.base] = {key, 1};
@@ -151,7 +151,8 @@ CUresult open_memory(Context& context, const CUipcMemHandle& handle, std::uintpt
 
 CUresult close_memory(std::uintptr_t address) {
   const auto allocation = find_allocation(address);
-  if (!allocation || !allocation->is_opened || allocation->base != address) return CUDA_ERROR_INVALID_VALUE;
+  if (!allocation || allocation->origin != Allocation::Origin::OtherProcess || allocation->base != address)
+    return CUDA_ERROR_INVALID_VALUE;
   // Work in flight may still use the memory.
   if (const CUresult error = allocation->context->synchronize(); error != CUDA_SUCCESS) return error;
   {

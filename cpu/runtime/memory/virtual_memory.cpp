@@ -95,7 +95,7 @@ Allocation describe(std::uintptr_t address, const Mapping& mapping) {
   const CUmemLocation& location = mapping.memory->properties.location;
   allocation.kind = is_host(location.type) ? Allocation::Kind::Host : Allocation::Kind::Device;
   allocation.device = location.type == CU_MEM_LOCATION_TYPE_DEVICE ? location.id : 0;
-  allocation.is_mapping = true;
+  allocation.origin = Allocation::Origin::Mapping;
   return allocation;
 }
 
