@@ -199,6 +199,7 @@ def main():
         rooms.check_python_circles,
         rooms.check_readmes,
         rooms.check_picture,
+        rooms.check_fullness,
         check_sizes,
         check_first_lines,
         check_made,

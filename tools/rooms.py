@@ -152,6 +152,10 @@ OUTSIDE = {
     "Python.h": ("python/bindings",),
 }
 
+# A folder holds what a person can hold; those that hold more, and why.
+MOST_FILES = 32
+FULLER = {"include/cucore": "one header per noun, which programs include by these paths"}
+
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
 PRODUCT = ("src/", "include/", "cpu/", "python/bindings/", "cli/", "examples/")
 
@@ -406,6 +410,16 @@ CLASS = re.compile(
 def members_of(body):
     """How many members a class declares, by the lines that a declaration begins on: as deep as the class's own."""
     return len(re.findall(r"^  (?! )(?!//|public:|private:|protected:|friend|using|\}|#)[^\n]*", body, re.MULTILINE))
+
+
+def check_fullness(problems):
+    folders = [folder_of(name) for name in product_files()]
+    for folder in sorted(set(folders)):
+        count = folders.count(folder)
+        if count > MOST_FILES and folder not in FULLER:
+            problems.append(f"{folder}: {count} files, more than {MOST_FILES}: make folders of it")
+        elif count <= MOST_FILES and folder in FULLER:
+            problems.append(f"tools/rooms.py: there is no longer a reason for {folder} in FULLER")
 
 
 def largest():
