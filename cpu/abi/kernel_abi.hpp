@@ -1,7 +1,7 @@
 // The contract between generated code and the run-time that executes it: plain structures whose field offsets the
 // code generator bakes in, and the services that generated code calls. Change it on both sides at once.
 //
-// Execution model of the reference form ("stage 0"): one device thread = one call of a function. A kernel without
+// Execution model of the scalar form: one device thread = one call of a function. A kernel without
 // barriers, warp operations and waiting loops runs as a plain loop over the threads of a block; any other runs each
 // device thread on a fiber of its own, and the services below switch fibers.
 #pragma once

@@ -29,8 +29,8 @@ Done kind_of_access(const Instruction& i) {
 }
 
 /// All lanes that go on have come this far.
-bool meets_others(const Instruction& i) {
-  return is_rendezvous(i) && !i.guard && i.opcode != Opcode::Activemask && i.opcode != Opcode::Mbarrier &&
+bool waits_for_lanes(const Instruction& i) {
+  return is_convergent(i) && !i.guard && i.opcode != Opcode::Activemask && i.opcode != Opcode::Mbarrier &&
          !i.has(Modifier::Arrive);
 }
 
@@ -78,7 +78,7 @@ class Search {
   }
 
   unsigned after(const Instruction& i, unsigned done, bool counts) const {
-    if (meets_others(i)) return nothing;
+    if (waits_for_lanes(i)) return nothing;
     if (!counts) return done;
     if (i.opcode == Opcode::Call) return done | (reach_.functions.size() > 1 ? anywhere_ : 0U);
     return done | kind_of_access(i);

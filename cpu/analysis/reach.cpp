@@ -84,7 +84,7 @@ bool is_block_barrier(const ptx::Instruction& instruction) {
          !instruction.has(Modifier::Warp);
 }
 
-bool is_rendezvous(const ptx::Instruction& instruction) {
+bool is_convergent(const ptx::Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::Bar:
     case Opcode::Barrier:
@@ -158,7 +158,7 @@ class Reach::Walk {
         reach_.may_exit[id] = true;
       }
       if (is_observation(instruction) || is_fence(instruction.opcode)) reach_.observes[id] = true;
-      if (is_rendezvous(instruction)) reach_.needs_fibers = true;
+      if (is_convergent(instruction)) reach_.needs_fibers = true;
       if (is_block_barrier(instruction)) reach_.meets[id] = true;
       // Those blocks must be there, whether or not this one waits for them.
       if (names_other_block(instruction)) reach_.names_other_blocks = reach_.needs_fibers = true;

@@ -54,7 +54,7 @@ bool names_other_block(const ptx::Instruction& instruction);
 bool is_block_barrier(const ptx::Instruction& instruction);
 
 /// Makes the thread wait for other threads of its block or warp.
-bool is_rendezvous(const ptx::Instruction& instruction);
+bool is_convergent(const ptx::Instruction& instruction);
 
 /// An instruction that a warp does as one, on data of all its lanes: matrices.
 bool is_warp_wide(ptx::Opcode opcode);

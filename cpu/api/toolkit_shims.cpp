@@ -1,7 +1,7 @@
-// Loads the compiler companions (cpu/toolkit_shims): when this library was found through LD_LIBRARY_PATH, by a program
-// that may well compile its own kernels. The next one that asks for libnvrtc.so.13 by its name then gets the companion,
+// Loads the toolkit shims (cpu/toolkit_shims): when this library was found through LD_LIBRARY_PATH, by a program
+// that may well compile its own kernels. The next one that asks for libnvrtc.so.13 by its name then gets the shim,
 // which forwards to the real one found here. If the program has loaded NVIDIA's compilers already, what its modules
-// keep of their functions is led to the companions, and so are the symbols by which it looks them up later.
+// keep of their functions is led to the shims, and so are the symbols by which it looks them up later.
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -62,7 +62,7 @@ std::vector<fs::path> package_folders() {
 }
 
 /// The real library: where a Python package, the variable CUDA_HOME or the loader's path has it. Empty if nowhere.
-fs::path find_real(const std::string& name, const fs::path& companions) {
+fs::path find_real(const std::string& name, const fs::path& shims) {
   std::vector<fs::path> folders;
   for (const fs::path& packages : package_folders()) folders.push_back(packages / "nvidia/cu13/lib");
   for (const Setting toolkit : {Setting::cuda_home, Setting::cuda_path})
@@ -74,12 +74,12 @@ fs::path find_real(const std::string& name, const fs::path& companions) {
   folders.emplace_back("/usr/local/cuda/lib64");
   std::error_code error;
   for (const fs::path& folder : folders)
-    if (const fs::path file = folder / name; fs::exists(file, error) && !fs::equivalent(file, companions / name, error))
+    if (const fs::path file = folder / name; fs::exists(file, error) && !fs::equivalent(file, shims / name, error))
       return file;
   return {};
 }
 
-/// The functions in which a companion does more than to forward.
+/// The functions in which a shim does more than to forward.
 constexpr std::array kReplaced{
     "nvrtcGetCUBINSize",      "nvrtcGetCUBIN",    "nvJitLinkCreate",   "nvJitLinkDestroy",
     "nvJitLinkAddData",       "nvJitLinkAddFile", "nvJitLinkComplete", "nvJitLinkGetLinkedCubinSize",
@@ -99,7 +99,7 @@ std::vector<std::string> replaced_names() {
 }
 
 struct Redirection {
-  std::string real, companion;  ///< paths, whose own pointers stay as they are
+  std::string real, shim;  ///< paths, whose own pointers stay as they are
   std::vector<std::pair<std::uintptr_t, std::uintptr_t>> functions;
 };
 
@@ -108,11 +108,11 @@ std::string path_of(void* library) {
   return dlinfo(library, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map ? map->l_name : "";
 }
 
-/// Leads the pointers in a module's variables that name a replaced function to the companion's. A word with the address
+/// Leads the pointers in a module's variables that name a replaced function to the shim's. A word with the address
 /// of such a function is nothing else. Memory that is read-only by now (bindings made at the start) stays.
 int redirect_module(dl_phdr_info* module, std::size_t /*size*/, void* argument) {
   const auto& wanted = *static_cast<const Redirection*>(argument);
-  if (wanted.real == module->dlpi_name || wanted.companion == module->dlpi_name) return 0;
+  if (wanted.real == module->dlpi_name || wanted.shim == module->dlpi_name) return 0;
   const std::span headers(module->dlpi_phdr, module->dlpi_phnum);
   std::uintptr_t fixed = 0;
   std::uintptr_t fixed_end = 0;
@@ -155,14 +155,14 @@ void redirect_symbol(void* library, const char* name, std::uintptr_t from, std::
 }
 
 /// For a real library that the program has loaded; both stay until the process ends.
-void redirect(void* real, void* companion) {
-  auto* const keep = reinterpret_cast<void (*)(const char*, void*)>(dlsym(companion, "cucore_companion_keep"));
+void redirect(void* real, void* shim) {
+  auto* const keep = reinterpret_cast<void (*)(const char*, void*)>(dlsym(shim, "cucore_shim_keep"));
   if (!keep) return;
-  Redirection wanted{path_of(real), path_of(companion), {}};
+  Redirection wanted{path_of(real), path_of(shim), {}};
   const std::vector<std::string> names = replaced_names();
   for (const std::string& name : names) {
     void* const from = dlsym(real, name.c_str());
-    void* const to = dlsym(companion, name.c_str());
+    void* const to = dlsym(shim, name.c_str());
     if (!from || !to) continue;
     keep(name.c_str(), from);
     wanted.functions.emplace_back(reinterpret_cast<std::uintptr_t>(from), reinterpret_cast<std::uintptr_t>(to));
@@ -171,21 +171,21 @@ void redirect(void* real, void* companion) {
   dl_iterate_phdr(redirect_module, &wanted);
 }
 
-void load(const std::string& name, const fs::path& companions) {
+void load(const std::string& name, const fs::path& shims) {
   void* const loaded = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-  const std::string real = loaded ? path_of(loaded) : find_real(name, companions).string();
+  const std::string real = loaded ? path_of(loaded) : find_real(name, shims).string();
   std::error_code error;
-  if (real.empty() || !fs::exists(companions / name, error) || fs::equivalent(real, companions / name, error)) return;
-  void* const companion = dlopen((companions / name).c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (!companion) return;
-  if (void* const symbol = dlsym(companion, "cucore_companion_forward_to"))
+  if (real.empty() || !fs::exists(shims / name, error) || fs::equivalent(real, shims / name, error)) return;
+  void* const shim = dlopen((shims / name).c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (!shim) return;
+  if (void* const symbol = dlsym(shim, "cucore_shim_forward_to"))
     reinterpret_cast<void (*)(const char*)>(symbol)(real.c_str());
-  if (loaded) redirect(loaded, companion);
+  if (loaded) redirect(loaded, shim);
 }
 
-__attribute__((constructor)) void load_companions() {
+__attribute__((constructor)) void load_shims() {
   try {
-    if (is_set_to(Setting::companions, "0")) return;
+    if (is_set_to(Setting::toolkit_shims, "0")) return;
     const fs::path folder = own_folder();
     bool is_on_path = false;
     std::error_code error;

@@ -7,7 +7,7 @@
 
 #include "cpu/image/image.hpp"
 
-namespace cucore::cpu::companions {
+namespace cucore::cpu::toolkit_shims {
 
 namespace {
 
@@ -98,4 +98,4 @@ std::string without_ptx(std::string_view cubin) {
   return with_table(std::string(cubin), table.header, table.sections);
 }
 
-}  // namespace cucore::cpu::companions
+}  // namespace cucore::cpu::toolkit_shims

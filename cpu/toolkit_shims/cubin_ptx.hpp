@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cucore::cpu::companions {
+namespace cucore::cpu::toolkit_shims {
 
 /// `cubin` with one more section for each of `ptx`.
 std::string with_ptx(std::string_view cubin, const std::vector<std::string>& ptx);
@@ -17,4 +17,4 @@ std::vector<std::string> ptx_of(std::string_view cubin);
 /// `cubin` as it was before with_ptx: NVIDIA's linker drops what it does not know, but reads it first.
 std::string without_ptx(std::string_view cubin);
 
-}  // namespace cucore::cpu::companions
+}  // namespace cucore::cpu::toolkit_shims

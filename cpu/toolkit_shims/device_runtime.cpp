@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace cucore::cpu::companions {
+namespace cucore::cpu::toolkit_shims {
 
 namespace {
 
@@ -87,4 +87,4 @@ std::string device_runtime_for(const std::vector<std::string>& ptx) {
   return std::any_of(ptx.begin(), ptx.end(), calls) ? kGridBarrier : std::string();
 }
 
-}  // namespace cucore::cpu::companions
+}  // namespace cucore::cpu::toolkit_shims

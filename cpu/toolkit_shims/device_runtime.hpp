@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace cucore::cpu::companions {
+namespace cucore::cpu::toolkit_shims {
 
 /// What has to be linked with `ptx` so that its calls find them; empty if it makes none.
 std::string device_runtime_for(const std::vector<std::string>& ptx);
 
-}  // namespace cucore::cpu::companions
+}  // namespace cucore::cpu::toolkit_shims

@@ -1,4 +1,4 @@
-// libnvJitLink.so.13 as a companion: forwards every call; a linked cubin comes out with the PTX of what was linked, a
+// libnvJitLink.so.13 as a shim: forwards every call; a linked cubin comes out with the PTX of what was linked, a
 // section for each PTX input (the CPU device links them when it loads the cubin) and one for all LTO-IR inputs.
 #include <cstdint>
 #include <fstream>
@@ -13,11 +13,11 @@
 #include "cpu/toolkit_shims/device_runtime.hpp"
 #include "cpu/toolkit_shims/real_library.hpp"
 
-using cucore::cpu::companions::device_runtime_for;
-using cucore::cpu::companions::ptx_of;
-using cucore::cpu::companions::real;
-using cucore::cpu::companions::with_ptx;
-using cucore::cpu::companions::without_ptx;
+using cucore::cpu::toolkit_shims::device_runtime_for;
+using cucore::cpu::toolkit_shims::ptx_of;
+using cucore::cpu::toolkit_shims::real;
+using cucore::cpu::toolkit_shims::with_ptx;
+using cucore::cpu::toolkit_shims::without_ptx;
 
 namespace {
 

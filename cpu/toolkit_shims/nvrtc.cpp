@@ -1,10 +1,10 @@
-// libnvrtc.so.13 as a companion: forwards every call; cubins come out with their PTX.
+// libnvrtc.so.13 as a shim: forwards every call; cubins come out with their PTX.
 #include <string>
 
 #include "cpu/toolkit_shims/cubin_ptx.hpp"
 #include "cpu/toolkit_shims/real_library.hpp"
 
-using cucore::cpu::companions::real;
+using cucore::cpu::toolkit_shims::real;
 
 namespace {
 
@@ -28,7 +28,7 @@ int cubin_of(void* program, std::string* out) {
   std::size_t length = 0;
   if (ptx_size && get_ptx && ptx_size(program, &length) == 0 && length > 1) {
     std::string ptx(length, '\0');
-    if (get_ptx(program, ptx.data()) == 0) cubin = cucore::cpu::companions::with_ptx(cubin, {ptx});
+    if (get_ptx(program, ptx.data()) == 0) cubin = cucore::cpu::toolkit_shims::with_ptx(cubin, {ptx});
   }
   *out = std::move(cubin);
   return 0;

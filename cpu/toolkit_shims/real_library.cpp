@@ -1,4 +1,4 @@
-// The library that a companion stands in front of: see real_library.hpp.
+// The library that a shim stands in front of: see real_library.hpp.
 #include "cpu/toolkit_shims/real_library.hpp"
 
 #include <dlfcn.h>
@@ -39,11 +39,11 @@ void* open_library(const std::string& library) {
 }  // namespace
 
 #pragma GCC visibility push(default)
-void cucore_companion_forward_to(const char* library) { path() = library; }
-void cucore_companion_keep(const char* name, void* function) { originals()[name] = function; }
+void cucore_shim_forward_to(const char* library) { path() = library; }
+void cucore_shim_keep(const char* name, void* function) { originals()[name] = function; }
 #pragma GCC visibility pop
 
-namespace cucore::cpu::companions {
+namespace cucore::cpu::toolkit_shims {
 
 void* real_symbol(const char* name) {
   if (const auto kept = originals().find(std::string_view(name)); kept != originals().end()) return kept->second;
@@ -51,4 +51,4 @@ void* real_symbol(const char* name) {
   return library ? dlsym(library, name) : nullptr;
 }
 
-}  // namespace cucore::cpu::companions
+}  // namespace cucore::cpu::toolkit_shims

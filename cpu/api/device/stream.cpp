@@ -99,7 +99,7 @@ CUresult cuStreamDestroy_v2(CUstream hStream) {
 CUresult cuStreamQuery(CUstream hStream) {
   return on_stream(hStream, [](Context&, Stream& stream) {
     if (stream.is_ready()) return CUDA_SUCCESS;
-    stream.hasten();
+    stream.flush();
     return CUDA_ERROR_NOT_READY;
   });
 }

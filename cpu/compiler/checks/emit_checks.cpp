@@ -423,7 +423,7 @@ bool is_aligned_barrier(const Instruction& i) { return i.opcode == Opcode::Bar |
 
 void emit_checked(FunctionEmitter& f, const Instruction& i, Generator generate) {
   if (f.module.block_shape != nullptr) return emit_checked_lanes(f, i, generate);
-  if (is_rendezvous(i) || accesses_by_itself(i)) {
+  if (is_convergent(i) || accesses_by_itself(i)) {
     const std::uint32_t place = i.position.line | (is_aligned_barrier(i) ? kAlignedPlace : 0);
     f.b.CreateStore(f.b.getInt32(place),
                     f.b.CreateConstInBoundsGEP1_64(f.b.getInt8Ty(), f.thread(), offsetof(ThreadState, place)));

@@ -376,7 +376,7 @@ void BlockRaces::leave_cluster(std::uint32_t thread) {
   knows_more_ = true;
 }
 
-void BlockRaces::meet() {
+void BlockRaces::synchronize() {
   floor_ = step_++;
   if (!knows_more_) return;
   for (Knowledge& each : threads_) {
@@ -386,8 +386,8 @@ void BlockRaces::meet() {
   knows_more_ = false;
 }
 
-void BlockRaces::meet(std::span<const std::uint32_t> threads,
-                      std::span<const std::pair<std::uint32_t, std::uint32_t>> arrivals) {
+void BlockRaces::synchronize(std::span<const std::uint32_t> threads,
+                             std::span<const std::pair<std::uint32_t, std::uint32_t>> arrivals) {
   Knowledge all;
   for (const auto& [thread, step] : arrivals) raise(all.own, thread, step);
   for (const std::uint32_t thread : threads) {
@@ -400,7 +400,7 @@ void BlockRaces::meet(std::span<const std::uint32_t> threads,
   knows_more_ = true;
 }
 
-void BlockRaces::meet_warp(std::uint32_t first, std::uint32_t lanes) {
+void BlockRaces::synchronize_warp(std::uint32_t first, std::uint32_t lanes) {
   const std::uint32_t count = std::min(kWarp, grid_.threads_per_block - first);
   const std::uint32_t whole = count == kWarp ? ~0u : (1u << count) - 1;
   if ((lanes & whole) == whole && !knows_more_) {
@@ -410,7 +410,7 @@ void BlockRaces::meet_warp(std::uint32_t first, std::uint32_t lanes) {
   std::vector<std::uint32_t> threads;
   for (std::uint32_t lane = 0; lane < count; ++lane)
     if ((lanes >> lane & 1) != 0) threads.push_back(first + lane);
-  meet(threads, {});
+  synchronize(threads, {});
 }
 
 }  // namespace cucore::cpu::runtime

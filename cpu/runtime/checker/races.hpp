@@ -87,10 +87,11 @@ class BlockRaces {
   /// What a thread says of the copies that it issued.
   void copies(const ThreadState& thread, CopyStep step, std::uint32_t count);
   /// All threads of the block have met.
-  void meet();
+  void synchronize();
   /// These have, and these had arrived, at those steps.
-  void meet(std::span<const std::uint32_t> threads, std::span<const std::pair<std::uint32_t, std::uint32_t>> arrivals);
-  void meet_warp(std::uint32_t first, std::uint32_t lanes);
+  void synchronize(std::span<const std::uint32_t> threads,
+                   std::span<const std::pair<std::uint32_t, std::uint32_t>> arrivals);
+  void synchronize_warp(std::uint32_t first, std::uint32_t lanes);
   /// A thread arrives without waiting: the step.
   std::uint32_t arrive() { return step_++; }
   /// A thread arrives at the barrier of the cluster, and goes on after its wait there.

@@ -61,7 +61,7 @@ Block::Block(Cluster& cluster, Grid& grid, std::uint64_t index, std::byte* windo
   state_.runtime = static_cast<Resident*>(this);
   const std::uint32_t count = grid.threads_per_block;
   const std::uint32_t warps = (count + kLanes - 1) / kLanes;
-  meetings_.resize(warps);
+  convergent_.resize(warps);
   warpgroups_.resize(count / kWarpgroupThreads);
   ended_lanes_.resize(warps, 0);
   if (count % kLanes != 0) ended_lanes_.back() = ~0u << (count % kLanes);  // lanes that never were
@@ -241,9 +241,9 @@ void Block::release(Barrier& barrier) {
   check_barrier(barrier);
   if (BlockRaces* const races = this->races()) {
     if (barrier.expected == grid_.threads_per_block)
-      races->meet();
+      races->synchronize();
     else
-      races->meet(barrier.waiting, barrier.arrivals);
+      races->synchronize(barrier.waiting, barrier.arrivals);
   }
   const std::uint32_t all = barrier.reduced;
   for (const std::uint32_t index : barrier.waiting) {
@@ -285,48 +285,48 @@ std::uint32_t Block::reduce_at_barrier(DeviceThread& thread, std::uint32_t id, s
   return static_cast<std::uint32_t>(thread.result);
 }
 
-void Block::complete(std::uint32_t warp, const Meeting& meeting) {
+void Block::complete(std::uint32_t warp, const ConvergentOperation& convergent) {
   const std::uint32_t first = warp * kLanes;
-  if (meeting.operation == WarpOperation::Together) {
+  if (convergent.operation == WarpOperation::Together) {
     std::array<void*, kLanes> lanes{};
-    for (std::uint32_t here = meeting.arrived; here != 0; here &= here - 1) {
+    for (std::uint32_t here = convergent.arrived; here != 0; here &= here - 1) {
       const auto lane = static_cast<std::uint32_t>(std::countr_zero(here));
       lanes[lane] = threads_[first + lane].brought;
     }
-    meeting.together(lanes.data());
+    convergent.together(lanes.data());
     return;
   }
-  if (meeting.operation == WarpOperation::Sync && checks_ && checks_->races())
-    checks_->races()->meet_warp(first, meeting.arrived);
+  if (convergent.operation == WarpOperation::Sync && checks_ && checks_->races())
+    checks_->races()->synchronize_warp(first, convergent.arrived);
   std::uint32_t votes = 0;
-  for (std::uint32_t lanes = meeting.arrived; lanes != 0; lanes &= lanes - 1) {
+  for (std::uint32_t lanes = convergent.arrived; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
     if (threads_[first + lane].given != 0) votes |= 1u << lane;
   }
-  for (std::uint32_t lanes = meeting.arrived; lanes != 0; lanes &= lanes - 1) {
+  for (std::uint32_t lanes = convergent.arrived; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
     DeviceThread& thread = threads_[first + lane];
-    switch (meeting.operation) {
+    switch (convergent.operation) {
       case WarpOperation::Sync:
         thread.result = 0;
         break;
       case WarpOperation::All:
-        thread.result = votes == meeting.arrived;
+        thread.result = votes == convergent.arrived;
         break;
       case WarpOperation::Any:
         thread.result = votes != 0;
         break;
       case WarpOperation::Uniform:
-        thread.result = votes == 0 || votes == meeting.arrived;
+        thread.result = votes == 0 || votes == convergent.arrived;
         break;
       case WarpOperation::Ballot:
         thread.result = votes;
         break;
       default: {
-        const int source = source_lane(meeting.operation, static_cast<int>(lane), thread.lane_operand, thread.clamp);
+        const int source = source_lane(convergent.operation, static_cast<int>(lane), thread.lane_operand, thread.clamp);
         // A lane that takes no part has no value to give: undefined in PTX, 0 on GPUs and here.
-        if (source >= 0) check_source_lane(thread, static_cast<std::uint32_t>(source), meeting.arrived);
-        const bool given = source >= 0 && (meeting.arrived >> source & 1) != 0;
+        if (source >= 0) check_source_lane(thread, static_cast<std::uint32_t>(source), convergent.arrived);
+        const bool given = source >= 0 && (convergent.arrived >> source & 1) != 0;
         const std::uint64_t value = given         ? threads_[first + static_cast<std::uint32_t>(source)].given
                                     : source >= 0 ? 0
                                                   : thread.given;
@@ -336,30 +336,30 @@ void Block::complete(std::uint32_t warp, const Meeting& meeting) {
   }
 }
 
-std::uint64_t Block::meet_warp(DeviceThread& thread, WarpOperation operation, std::uint32_t mask, std::uint32_t value,
-                               std::uint32_t lane_operand, std::uint32_t clamp) {
+std::uint64_t Block::converge_warp(DeviceThread& thread, WarpOperation operation, std::uint32_t mask,
+                                   std::uint32_t value, std::uint32_t lane_operand, std::uint32_t clamp) {
   thread.given = value;
   thread.lane_operand = lane_operand;
   thread.clamp = clamp;
-  Meeting meeting;
-  meeting.operation = operation;
-  meeting.mask = mask;
-  join(thread, meeting);
+  ConvergentOperation convergent;
+  convergent.operation = operation;
+  convergent.mask = mask;
+  join(thread, convergent);
   return thread.result;
 }
 
 void Block::work_together(DeviceThread& thread, Together operation, void* mine, std::uint64_t kind,
                           std::uint32_t mask) {
   thread.brought = mine;
-  Meeting meeting;
-  meeting.operation = WarpOperation::Together;
-  meeting.mask = mask;
-  meeting.together = operation;
-  meeting.kind = kind;
-  join(thread, meeting);
+  ConvergentOperation convergent;
+  convergent.operation = WarpOperation::Together;
+  convergent.mask = mask;
+  convergent.together = operation;
+  convergent.kind = kind;
+  join(thread, convergent);
 }
 
-bool Block::meet_warpgroup(DeviceThread& thread, Together operation, void* mine, std::uint64_t kind) {
+bool Block::converge_warpgroup(DeviceThread& thread, Together operation, void* mine, std::uint64_t kind) {
   const std::uint32_t number = index_of(thread) / kWarpgroupThreads;
   if (number >= warpgroups_.size()) return false;
   Warpgroup& group = warpgroups_[number];
@@ -380,29 +380,29 @@ bool Block::meet_warpgroup(DeviceThread& thread, Together operation, void* mine,
     // One thread may say for all that what they have read can be written.
     std::array<std::uint32_t, kWarpgroupThreads> group_threads{};
     std::iota(group_threads.begin(), group_threads.end(), first);
-    races->meet(group_threads, {});
+    races->synchronize(group_threads, {});
   }
   for (std::uint32_t n = 0; n < kWarpgroupThreads; ++n) make_ready(first + n);
   Fiber::suspend();  // goes on in order
   return true;
 }
 
-void Block::join(DeviceThread& thread, const Meeting& meeting) {
+void Block::join(DeviceThread& thread, const ConvergentOperation& convergent) {
   const std::uint32_t warp = thread.state.linear / kLanes;
   const std::uint32_t bit = 1u << (thread.state.linear % kLanes);
   has_progressed_ = true;
-  check_mask(thread, meeting.mask);
-  Meeting wanted = meeting;
+  check_mask(thread, convergent.mask);
+  ConvergentOperation wanted = convergent;
   wanted.mask |= bit;
-  std::vector<Meeting>& meetings = meetings_[warp];
-  auto found = std::find_if(meetings.begin(), meetings.end(),
-                            [&](const Meeting& m) { return m.is_same(wanted) && (m.arrived & bit) == 0; });
-  if (found == meetings.end()) found = meetings.insert(meetings.end(), wanted);
+  std::vector<ConvergentOperation>& waiting = convergent_[warp];
+  auto found = std::find_if(waiting.begin(), waiting.end(),
+                            [&](const ConvergentOperation& m) { return m.is_same(wanted) && (m.arrived & bit) == 0; });
+  if (found == waiting.end()) found = waiting.insert(waiting.end(), wanted);
   found->arrived |= bit;
   const std::uint32_t awaited = found->mask & ~ended_lanes_[warp];
-  if ((awaited & ~found->arrived) != 0) return wait(thread, DeviceThread::Standing::AtWarp, meeting.mask);
-  const Meeting done = *found;
-  meetings.erase(found);
+  if ((awaited & ~found->arrived) != 0) return wait(thread, DeviceThread::Standing::AtWarp, convergent.mask);
+  const ConvergentOperation done = *found;
+  waiting.erase(found);
   complete(warp, done);
   for (std::uint32_t lanes = done.arrived; lanes != 0; lanes &= lanes - 1)
     make_ready(warp * kLanes + static_cast<std::uint32_t>(std::countr_zero(lanes)));
@@ -442,14 +442,14 @@ void Block::thread_ended(DeviceThread& thread) {
   ended_lanes_[warp] |= 1u << (linear % kLanes);
   for (Barrier& barrier : barriers_)
     if (is_complete(barrier)) release(barrier);
-  std::vector<Meeting>& meetings = meetings_[warp];
-  for (auto meeting = meetings.begin(); meeting != meetings.end();) {
-    if ((meeting->mask & ~ended_lanes_[warp] & ~meeting->arrived) != 0) {
-      ++meeting;
+  std::vector<ConvergentOperation>& waiting = convergent_[warp];
+  for (auto convergent = waiting.begin(); convergent != waiting.end();) {
+    if ((convergent->mask & ~ended_lanes_[warp] & ~convergent->arrived) != 0) {
+      ++convergent;
       continue;
     }
-    const Meeting done = *meeting;
-    meeting = meetings.erase(meeting);
+    const ConvergentOperation done = *convergent;
+    convergent = waiting.erase(convergent);
     complete(warp, done);
     for (std::uint32_t lanes = done.arrived; lanes != 0; lanes &= lanes - 1)
       make_ready(warp * kLanes + static_cast<std::uint32_t>(std::countr_zero(lanes)));

@@ -1,4 +1,5 @@
-// One resident block whose threads wait for each other: a fiber per device thread, with barriers and warp rendezvous.
+// One resident block whose threads wait for each other: a fiber per device thread, with barriers and convergent
+// operations.
 //
 // Threads run in rounds: each that is ready when a round begins runs once in it, until it waits, polls or ends. The run
 // ends when all have ended, when a round was nothing but polling, when the block has had its turn (run_blocks.cpp says
@@ -48,10 +49,10 @@ struct DeviceThread {
   Block* block = nullptr;
   Standing standing = Standing::Ready;
   std::uint32_t place = 0;  ///< barrier number, or member mask
-  std::uint64_t given = 0;  ///< what it brought to the rendezvous
-  void* brought = nullptr;  ///< to work together
+  std::uint64_t given = 0;  ///< its operand of the convergent operation
+  void* brought = nullptr;  ///< the same, of work_together()
   std::uint32_t lane_operand = 0, clamp = 0;
-  std::uint64_t result = 0;         ///< what it takes away
+  std::uint64_t result = 0;         ///< of the convergent operation
   std::uint32_t cluster_phase = 0;  ///< of the cluster's barrier, in which it arrived last
   std::uint32_t last_step = 0;      ///< the lockstep point where it was last
   bool has_polled = false;          ///< since then
@@ -92,14 +93,14 @@ class Block final : public Resident {
     Ballot,
     Together
   };
-  std::uint64_t meet_warp(DeviceThread& thread, WarpOperation operation, std::uint32_t mask, std::uint32_t value,
-                          std::uint32_t lane_operand, std::uint32_t clamp);
+  std::uint64_t converge_warp(DeviceThread& thread, WarpOperation operation, std::uint32_t mask, std::uint32_t value,
+                              std::uint32_t lane_operand, std::uint32_t clamp);
   /// An instruction that lanes of a warp do as one: see cucpu_warp_together.
   using Together = void (*)(void* const* lanes);
   void work_together(DeviceThread& thread, Together operation, void* mine, std::uint64_t kind, std::uint32_t mask);
   /// The same of four whole warps; false if there are no four, or if others of their threads came to another
   /// instruction.
-  bool meet_warpgroup(DeviceThread& thread, Together operation, void* mine, std::uint64_t kind);
+  bool converge_warpgroup(DeviceThread& thread, Together operation, void* mine, std::uint64_t kind);
   void poll(DeviceThread& thread);
   /// Waits until nobody in the block can do anything else; then lanes at one `place` go on together, of those of a warp
   /// the ones at the lowest place. That keeps together who is converged, and who has gone another way catches up.
@@ -127,15 +128,15 @@ class Block final : public Resident {
     std::vector<std::uint32_t> waiting;                             ///< indices of threads
     std::vector<std::pair<std::uint32_t, std::uint32_t>> arrivals;  ///< without waiting: thread, and step for races
   };
-  /// Lanes of one warp that meet for one operation over one member mask.
-  struct Meeting {
+  /// A convergent operation that lanes of one warp wait for: one operation over one member mask.
+  struct ConvergentOperation {
     WarpOperation operation{};
     std::uint32_t mask = 0;
     Together together = nullptr;  ///< of Together, with the kind of instruction
     std::uint64_t kind = 0;
     std::uint32_t arrived = 0;
 
-    bool is_same(const Meeting& other) const {
+    bool is_same(const ConvergentOperation& other) const {
       return operation == other.operation && mask == other.mask && together == other.together && kind == other.kind;
     }
   };
@@ -152,9 +153,9 @@ class Block final : public Resident {
   void release(Barrier& barrier);
   void wait(DeviceThread& thread, DeviceThread::Standing standing, std::uint32_t place);
   void make_ready(std::uint32_t index);
-  /// Waits until all lanes of the meeting that have not ended are there, and has it completed.
-  void join(DeviceThread& thread, const Meeting& meeting);
-  void complete(std::uint32_t warp, const Meeting& meeting);
+  /// Waits until all its lanes that have not ended are there, and has it completed.
+  void join(DeviceThread& thread, const ConvergentOperation& convergent);
+  void complete(std::uint32_t warp, const ConvergentOperation& convergent);
   void thread_ended(DeviceThread& thread);
   enum class Released { Nobody, WhoPolls, Others };
   Released release_stepping();
@@ -175,13 +176,13 @@ class Block final : public Resident {
   std::vector<DeviceThread> threads_;    ///< never resized after construction: fibers hold their addresses
   std::deque<std::uint32_t> ready_;
   std::array<Barrier, kBarriers> barriers_;
-  std::vector<std::vector<Meeting>> meetings_;  ///< by warp
-  std::vector<Warpgroup> warpgroups_;           ///< whole ones
-  std::vector<std::uint32_t> ended_lanes_;      ///< by warp
-  std::vector<std::uint32_t> stepping_;         ///< threads in keep_in_step()
-  std::vector<std::uint32_t> converging_;       ///< threads in converge(), in order of arrival
-  std::uint32_t ended_ = 0;                     ///< device threads
-  std::uint32_t at_cluster_ = 0;                ///< threads that wait at the cluster's barrier
+  std::vector<std::vector<ConvergentOperation>> convergent_;  ///< by warp
+  std::vector<Warpgroup> warpgroups_;                         ///< whole ones
+  std::vector<std::uint32_t> ended_lanes_;                    ///< by warp
+  std::vector<std::uint32_t> stepping_;                       ///< threads in keep_in_step()
+  std::vector<std::uint32_t> converging_;                     ///< threads in converge(), in order of arrival
+  std::uint32_t ended_ = 0;                                   ///< device threads
+  std::uint32_t at_cluster_ = 0;                              ///< threads that wait at the cluster's barrier
   SeededDraws draws_;
   bool has_stepped_ = false;  ///< in this round: some thread came to where lanes are kept in step
   DeviceThread* running_ = nullptr;

@@ -1,4 +1,5 @@
-// What the checker says of threads that meet: from the scheduler's own state, when a barrier or a rendezvous completes.
+// What the checker says of threads that wait for each other: from the scheduler's own state, when a barrier or a
+// convergent operation completes.
 #include <algorithm>
 #include <cstdio>
 #include <string>

@@ -36,11 +36,11 @@ std::string place_of(ThreadState* thread, const void* return_address) {
          runtime::place_in_words(grid, reinterpret_cast<std::uintptr_t>(return_address) - 1);
 }
 
-/// A block of one thread in a plain loop meets itself at once.
-std::uint64_t meet(ThreadState* thread, Block::WarpOperation operation, std::uint32_t mask, std::uint32_t value,
-                   std::uint32_t lane, std::uint32_t clamp) {
+/// A block of one thread in a plain loop waits for nobody.
+std::uint64_t converge(ThreadState* thread, Block::WarpOperation operation, std::uint32_t mask, std::uint32_t value,
+                       std::uint32_t lane, std::uint32_t clamp) {
   DeviceThread* const fiber = fiber_of(thread);
-  return fiber ? fiber->block->meet_warp(*fiber, operation, mask, value, lane, clamp) : value;
+  return fiber ? fiber->block->converge_warp(*fiber, operation, mask, value, lane, clamp) : value;
 }
 
 }  // namespace
@@ -62,20 +62,20 @@ std::uint32_t cucpu_barrier_reduce(ThreadState* thread, std::uint32_t id, std::u
 }
 
 void cucpu_warp_sync(ThreadState* thread, std::uint32_t mask) {
-  meet(thread, Block::WarpOperation::Sync, mask, 0, 0, 0);
+  converge(thread, Block::WarpOperation::Sync, mask, 0, 0, 0);
 }
 
 std::uint64_t cucpu_shuffle(ThreadState* thread, std::uint32_t mode, std::uint32_t value, std::uint32_t lane,
                             std::uint32_t clamp, std::uint32_t mask) {
   constexpr Block::WarpOperation kModes[] = {Block::WarpOperation::ShuffleUp, Block::WarpOperation::ShuffleDown,
                                              Block::WarpOperation::ShuffleXor, Block::WarpOperation::ShuffleIndex};
-  return meet(thread, kModes[mode & 3], mask, value, lane, clamp);
+  return converge(thread, kModes[mode & 3], mask, value, lane, clamp);
 }
 
 std::uint32_t cucpu_vote(ThreadState* thread, std::uint32_t mode, std::uint32_t predicate, std::uint32_t mask) {
   constexpr Block::WarpOperation kModes[] = {Block::WarpOperation::All, Block::WarpOperation::Any,
                                              Block::WarpOperation::Uniform, Block::WarpOperation::Ballot};
-  return static_cast<std::uint32_t>(meet(thread, kModes[mode & 3], mask, predicate != 0, 0, 0));
+  return static_cast<std::uint32_t>(converge(thread, kModes[mode & 3], mask, predicate != 0, 0, 0));
 }
 
 void cucpu_lockstep(ThreadState* thread, std::uint32_t place) {
@@ -99,7 +99,7 @@ void cucpu_warp_together(ThreadState* thread, void (*operation)(void* const* lan
 void cucpu_warpgroup_together(ThreadState* thread, void (*operation)(void* const* threads), void* mine,
                               std::uint64_t kind) {
   DeviceThread* const fiber = fiber_of(thread);
-  if (fiber == nullptr || !fiber->block->meet_warpgroup(*fiber, operation, mine, kind))
+  if (fiber == nullptr || !fiber->block->converge_warpgroup(*fiber, operation, mine, kind))
     cucpu_fault(thread, KernelFault::IllegalInstruction,
                 "wgmma needs four whole warps, all of whose threads come to the same instruction");
 }

@@ -52,8 +52,9 @@ struct Grid {
   bool is_abandoned() const;
 };
 
-/// Runs blocks of `grid` on the calling thread until none is left to start; where threads of a block do not meet, not
-/// long after `until`, and `chunk` blocks are taken at once. `worker` is its %smid. Returns how many blocks it took.
+/// Runs blocks of `grid` on the calling thread until none is left to start; where threads of a block do not wait for
+/// each other, not long after `until`, and `chunk` blocks are taken at once. `worker` is its %smid. Returns how many
+/// blocks it took.
 std::uint64_t run_blocks(Grid& grid, std::uint32_t worker, std::uint64_t chunk,
                          std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max());
 

@@ -121,7 +121,7 @@ CUresult Event::query() const {
   if (shared_) return shared_->is_reached(shared_->latest()) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   const auto point = latest();
   if (!point || point->is_done()) return CUDA_SUCCESS;
-  point->stream->hasten();
+  point->stream->flush();
   return CUDA_ERROR_NOT_READY;
 }
 

@@ -8,7 +8,7 @@
 
 #include "cpu/runtime/graph/capture.hpp"
 #include "cpu/runtime/objects/context.hpp"
-#include "cpu/runtime/objects/drainers.hpp"
+#include "cpu/runtime/objects/stream_workers.hpp"
 #include "cpu/runtime/process/default_stream.hpp"
 #include "cpu/runtime/process/process.hpp"
 #include "cpu/runtime/threads/faults.hpp"
@@ -17,8 +17,8 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
-/// Brief items that may pile up before a drainer is called.
-constexpr std::size_t kMostPutOff = 32;
+/// Brief items that may be queued before a stream worker is called.
+constexpr std::size_t kMostDeferred = 32;
 
 std::atomic<std::uint64_t> next_stream_id{1};
 
@@ -76,63 +76,63 @@ std::uint64_t Stream::append(std::unique_ptr<Work> work) {
   const bool is_brief = work->runner == Work::Runner::Briefly;
   std::uint64_t number;
   bool call = false;
-  bool watch = false;
+  bool time_it = false;
   {
     const std::lock_guard lock(mutex_);
     number = enqueued_.load(std::memory_order_relaxed) + 1;
     enqueued_.store(number, std::memory_order_release);
     queue_.push_back(std::move(work));
-    if (is_run_ || is_called_) return number;
-    if (!is_brief || queue_.size() > kMostPutOff) {
+    if (is_running_ || is_called_) return number;
+    if (!is_brief || queue_.size() > kMostDeferred) {
       call = is_called_ = true;
     } else {
-      is_put_off_.store(true, std::memory_order_relaxed);
-      watch = !std::exchange(is_watched_, true);
-      if (watch) seen_ = completed_.load();
+      is_deferred_.store(true, std::memory_order_relaxed);
+      time_it = !std::exchange(is_timed_, true);
+      if (time_it) checked_at_ = completed_.load();
     }
   }
-  if (watch) watch_over(shared_from_this());
-  if (call) call_drainer();
+  if (time_it) start_deferred_work_timer(shared_from_this());
+  if (call) call_worker();
   return number;
 }
 
-void Stream::call_drainer() {
+void Stream::call_worker() {
   try {
-    drain_on_a_thread(shared_from_this());
+    run_on_stream_worker(shared_from_this());
   } catch (const std::system_error&) {
     drain();  // no thread to be had: late, but done
   }
 }
 
-bool Stream::look_after() {
+bool Stream::check_deferred_work() {
   const std::uint64_t completed = completed_.load();
-  if (std::exchange(seen_, completed) != completed) return true;  // who waits for it runs it
+  if (std::exchange(checked_at_, completed) != completed) return true;  // who waits for it runs it
   {
     const std::lock_guard lock(mutex_);
-    is_watched_ = false;
-    if (queue_.empty() || is_run_ || is_called_) return false;
+    is_timed_ = false;
+    if (queue_.empty() || is_running_ || is_called_) return false;
     is_called_ = true;
   }
-  call_drainer();
+  call_worker();
   return false;
 }
 
-void Stream::hasten_this() {
-  if (!is_put_off_.load(std::memory_order_relaxed)) return;  // who polls takes no lock from who works
+void Stream::flush_this() {
+  if (!is_deferred_.load(std::memory_order_relaxed)) return;  // who polls takes no lock from who works
   {
     const std::lock_guard lock(mutex_);
-    if (queue_.empty() || is_run_ || is_called_) return;
+    if (queue_.empty() || is_running_ || is_called_) return;
     is_called_ = true;
   }
-  call_drainer();
+  call_worker();
 }
 
-void Stream::hasten() {
-  hasten_this();
-  if (synchronises_with_legacy()) context_.legacy_stream().hasten_this();
+void Stream::flush() {
+  flush_this();
+  if (synchronises_with_legacy()) context_.legacy_stream().flush_this();
   if (kind_ != Kind::Legacy) return;
   for (const auto& stream : context_.streams())
-    if (stream->synchronises_with_legacy()) stream->hasten_this();
+    if (stream->synchronises_with_legacy()) stream->flush_this();
 }
 
 void Stream::enqueue_dependencies() {
@@ -182,14 +182,16 @@ void Stream::wait_for(std::uint64_t number) {
 void Stream::help(std::uint64_t number) {
   {
     std::unique_lock lock(mutex_);
-    const auto is_wanted = [&](const Work& work) { return !is_done(number) && work.runner != Work::Runner::Drainer; };
-    if (is_run_ || queue_.empty() || !is_wanted(*queue_.front()) || !can_run_device_code()) return;
+    const auto is_wanted = [&](const Work& work) {
+      return !is_done(number) && work.runner != Work::Runner::StreamWorker;
+    };
+    if (is_running_ || queue_.empty() || !is_wanted(*queue_.front()) || !can_run_device_code()) return;
     const DeviceFloatingPoint here;
     run_items(lock, is_wanted);
     if (queue_.empty() || is_called_) return;
     is_called_ = true;
   }
-  call_drainer();
+  call_worker();
 }
 
 void Stream::wait_until_done() {
@@ -201,8 +203,8 @@ void Stream::wait_until_done() {
 
 template <class F>
 void Stream::run_items(std::unique_lock<std::mutex>& lock, F&& may_run) {
-  is_run_ = true;
-  is_put_off_.store(false, std::memory_order_relaxed);
+  is_running_ = true;
+  is_deferred_.store(false, std::memory_order_relaxed);
   while (!queue_.empty() && may_run(*queue_.front())) {
     std::unique_ptr<Work> work = std::move(queue_.front());
     queue_.pop_front();
@@ -213,26 +215,26 @@ void Stream::run_items(std::unique_lock<std::mutex>& lock, F&& may_run) {
     completed_.fetch_add(1);
     if (waiters_ > 0) done_.notify_all();
   }
-  is_run_ = false;
+  is_running_ = false;
 }
 
 void Stream::drain() {
   std::unique_lock lock(mutex_);
-  while (!is_run_ && !queue_.empty()) {
+  while (!is_running_ && !queue_.empty()) {
     run_items(lock, [](const Work&) { return true; });
     lock.unlock();
-    linger();
+    spin_for_work();
     lock.lock();
   }
   is_called_ = false;
 }
 
-void Stream::linger() const {
-  constexpr int kPatience = 3;
+void Stream::spin_for_work() const {
+  constexpr int kRounds = 3;
   std::uint64_t before = completed_.load();
   int rounds = 0;
   // Once there is work this keeps the processor: to yield it to who polls takes longer than the work.
-  for (Backoff backoff; rounds < kPatience && (is_idle() ? backoff.pause() : backoff.spin());) {
+  for (Backoff backoff; rounds < kRounds && (is_idle() ? backoff.pause() : backoff.spin());) {
     const std::uint64_t completed = completed_.load();
     rounds = completed == before && !is_idle() ? rounds + 1 : 0;
     before = completed;

@@ -1,10 +1,11 @@
 // Streams: FIFO queues of work, each run by one thread at a time while it has any. A work item may block (wait for
 // another stream, a host function, a kernel that waits for a flag) without holding up other streams.
 //
-// Who runs it: a thread that waits for the work, if nobody has begun and it may; else a drainer, which is called when
-// work is queued. For brief work calling one would take longer than the work, and a program mostly waits for it at
-// once: then a drainer is called only if somebody polls, or if the work has not been begun a moment later (the watch).
-// So while anything is queued, somebody runs the stream, a drainer is called, or the stream is watched.
+// Who runs it: a thread that waits for the work, if nobody has begun and it may; else a stream worker, a thread that is
+// called when work is queued. For brief work a call would take longer than the work, and a program mostly waits for it
+// at once: it is deferred work, for which a worker is called only if somebody polls (flush), or if it has not been
+// begun when the deferred-work timer comes round. So while anything is queued, somebody runs the stream, a worker is
+// called, or the stream is timed.
 #pragma once
 
 #include <cuda.h>
@@ -31,12 +32,12 @@ class Context;
 class Work {
  public:
   enum class Runner {
-    Drainer,  ///< a thread of ours alone
-    Anyone,   ///< also a thread of the program that waits for it
-    Briefly   ///< the same, and it takes no longer than to wake a thread
+    StreamWorker,  ///< a thread of ours alone
+    Anyone,        ///< also a thread of the program that waits for it
+    Briefly        ///< the same, and it takes no longer than to wake a thread
   };
 
-  explicit Work(Runner runner_ = Runner::Drainer) : runner(runner_) {}
+  explicit Work(Runner runner_ = Runner::StreamWorker) : runner(runner_) {}
   virtual ~Work() = default;
   virtual void run(CUresult error) = 0;
 
@@ -44,7 +45,7 @@ class Work {
 };
 
 template <class F>
-std::unique_ptr<Work> make_work(F function, Work::Runner runner = Work::Runner::Drainer) {
+std::unique_ptr<Work> make_work(F function, Work::Runner runner = Work::Runner::StreamWorker) {
   struct Item final : Work {
     Item(F f, Runner who) : Work(who), call(std::move(f)) {}
     void run(CUresult error) override { call(error); }
@@ -101,23 +102,24 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<int> sync_policy{-1};
   std::atomic<CUlaunchMemSyncDomain> mem_sync_domain{CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT};
 
-  /// For who polls instead of waiting: work of the stream, and of those it synchronises with, is not put off any more.
-  void hasten();
+  /// For who polls instead of waiting: work of the stream, and of those it synchronises with, is deferred no longer.
+  void flush();
 
-  /// Called by a drainer: runs items until none is left.
+  /// Called by a stream worker: runs items until none is left.
   void drain();
-  /// Called by the watch, now and then: calls a drainer if nobody has done anything since. False: watch it no more.
-  bool look_after();
+  /// Called by the deferred-work timer: calls a worker if nobody has done anything since the last time. False: it need
+  /// not be called again.
+  bool check_deferred_work();
 
  private:
   void enqueue_dependencies();
   std::uint64_t append(std::unique_ptr<Work> work);
-  void call_drainer();
-  void hasten_this();
+  void call_worker();
+  void flush_this();
   void help(std::uint64_t number);
-  /// What a drainer does before it goes, for a program that asked for its work without waiting mostly does so again:
+  /// What a worker does before it goes, for a program that asked for its work without waiting mostly does so again:
   /// returns when there is work that nobody begins, who waits for it being quicker, or when there was none for a while.
-  void linger() const;
+  void spin_for_work() const;
   /// Runs items as long as `may_run(item)`. Nobody else does meanwhile; `lock` is held except while one runs.
   template <class F>
   void run_items(std::unique_lock<std::mutex>& lock, F&& may_run);
@@ -131,14 +133,14 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::mutex mutex_;
   std::condition_variable done_;
   std::deque<std::unique_ptr<Work>> queue_;
-  bool is_run_ = false;                  ///< a thread runs items
-  bool is_called_ = false;               ///< a drainer is on its way, or has not gone yet
-  bool is_watched_ = false;              ///< the watch looks after it
-  std::atomic<bool> is_put_off_{false};  ///< brief work was queued since anybody ran any: changed under the lock
-  int waiters_ = 0;                      ///< threads that sleep until work is done
+  bool is_running_ = false;               ///< a thread runs items
+  bool is_called_ = false;                ///< a worker is on its way, or has not gone yet
+  bool is_timed_ = false;                 ///< the deferred-work timer has it
+  std::atomic<bool> is_deferred_{false};  ///< brief work was queued since anybody ran any: changed under the lock
+  int waiters_ = 0;                       ///< threads that sleep until work is done
   std::atomic<std::uint64_t> enqueued_{0};
   std::atomic<std::uint64_t> completed_{0};
-  std::uint64_t seen_ = 0;  ///< completed_ when the watch looked last; the watch's own while is_watched_
+  std::uint64_t checked_at_ = 0;  ///< completed_ at the timer's last check; the timer's own while is_timed_
   std::atomic<bool> is_capturing_{false};
   std::shared_ptr<Capture> capture_;
 };

@@ -71,7 +71,7 @@ TEST(ChoiceOfForm, is_vectors_where_neighbours_lie_side_by_side) {
   EXPECT_EQ(chosen(kernel("ld.global.u32 %r1, [%a1];\nadd.u32 %r1, %r1, 1;\n"), 64), FormOfCode::Vector);
 }
 
-TEST(ChoiceOfForm, is_vectors_where_lanes_meet_whatever_they_access) {
+TEST(ChoiceOfForm, is_vectors_where_lanes_converge_whatever_they_access) {
   std::string text = wandering_loop(0);
   text.insert(text.find("L0:"), "bar.sync 0;\n");
   EXPECT_EQ(chosen(text, 64), FormOfCode::Vector);

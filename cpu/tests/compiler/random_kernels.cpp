@@ -28,10 +28,10 @@ class Writer {
       : random_(seed), is_wild_(kind == RandomKind::Wild), searches_(kind == RandomKind::Searching) {}
 
   std::string kernel() {
-    meets_ = pick(3) == 0;
+    converges_ = pick(3) == 0;
     statements(searches_ ? 1 : 3 + pick(4), 0, false);
     if (searches_) search(0);
-    if (meets_) meeting();
+    if (converges_) convergent_operation();
     statements(2 + pick(3), 0, false);
     std::string text =
         ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -278,7 +278,7 @@ class Writer {
         if (in_loop) line("bra " + (is_wild_ ? way_out() : breaks_.back()));
         break;
       case 1:
-        if ((!in_loop || is_wild_) && !meets_) {
+        if ((!in_loop || is_wild_) && !converges_) {
           line("st.global.u32 [%out+28], " + variable());
           line("ret");
         }
@@ -302,27 +302,28 @@ class Writer {
     const std::string head = label(), leave = label(), turn = label();
     const std::string counter = "%t" + std::to_string(395 + depth);
     const std::string p = predicate();
-    const bool meets = is_wild_ && meets_ && depth == 0 && pick(3) == 0;  // in each turn, so all lanes have as many
-    if (!meets && pick(2) != 0) {
+    const bool converges =
+        is_wild_ && converges_ && depth == 0 && pick(3) == 0;  // in each turn, so all lanes have as many
+    if (!converges && pick(2) != 0) {
       line("and.b32 " + counter + ", " + variable() + ", " + std::to_string(1 + 2 * pick(3)));
     } else {
       line("mov.u32 " + counter + ", " + std::to_string(1 + pick(4)));
     }
-    if (!meets) {
+    if (!converges) {
       breaks_.push_back(leave);
       turns_.push_back(turn);
     }
     body_ += head + ":\n";
-    statements(1 + pick(3), depth + 1, !meets);
+    statements(1 + pick(3), depth + 1, !converges);
     body_ += turn + ":\n";
     line("add.u32 %v" + std::to_string(pick(variables)) + ", " + counter + ", " + operand());
-    if (meets) meeting();
+    if (converges) convergent_operation();
     line("setp.eq.u32 " + p + ", " + counter + ", 0");
     line("@" + p + " bra " + leave);
     line("sub.u32 " + counter + ", " + counter + ", 1");
     line("bra " + head);
     body_ += leave + ":\n";
-    if (meets) return;
+    if (converges) return;
     breaks_.pop_back();
     turns_.pop_back();
   }
@@ -378,7 +379,7 @@ class Writer {
   }
 
   /// Exchanges values between the lanes of a warp or through shared memory.
-  void meeting() {
+  void convergent_operation() {
     const std::string t = temporary(), u = temporary(), p = predicate();
     switch (pick(6)) {
       case 0:
@@ -418,7 +419,7 @@ class Writer {
     }
     if (pick(2) != 0) {
       statements(1 + pick(2), 1, false);
-      meeting();
+      convergent_operation();
     }
   }
 
@@ -460,7 +461,7 @@ class Writer {
   std::vector<std::string> turns_;
   bool is_wild_;
   bool searches_;
-  bool meets_ = false;
+  bool converges_ = false;
   unsigned temporaries_ = 0, addresses_ = 0, predicates_ = 0, labels_ = 0;
 };
 

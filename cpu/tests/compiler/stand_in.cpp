@@ -36,7 +36,7 @@ std::string read_test_file(const std::string& path) {
 
 namespace {
 
-struct Meeting {
+struct ConvergentOperation {
   std::uint32_t arrived = 0;
   std::uint32_t generation = 0;
   std::uint32_t values[32] = {};
@@ -52,23 +52,23 @@ struct Fiber {
   ThreadState state;
   RunThread run = nullptr;
   bool done = false;
-  const Meeting* meeting = nullptr;  ///< where it waits, or waited for this generation
+  const ConvergentOperation* convergent = nullptr;  ///< where it waits, or waited for this generation
   std::uint32_t generation = 0;
   std::optional<std::uint32_t> step;  ///< it waits to go on in step, from this place
 
-  bool waits() const { return step || (meeting != nullptr && meeting->generation == generation); }
+  bool waits() const { return step || (convergent != nullptr && convergent->generation == generation); }
 };
 
 struct Scheduler {
   ucontext_t context;
   std::vector<Fiber> fibers;
   Fiber* running = nullptr;
-  std::map<std::uint32_t, Meeting> barriers;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Meeting> warps;
+  std::map<std::uint32_t, ConvergentOperation> barriers;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, ConvergentOperation> warps;
   /// By warp and mask, to what they do as one; by warpgroup.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::array<void*, 32>> brought;
   std::map<std::uint32_t, std::array<void*, 128>> brought_to_group;
-  std::map<std::uint32_t, Meeting> groups;
+  std::map<std::uint32_t, ConvergentOperation> groups;
 
   std::uint32_t exited() const {
     return static_cast<std::uint32_t>(
@@ -123,57 +123,57 @@ void run_fibers(const BlockState& block, RunThread run) {
   scheduler = nullptr;
 }
 
-/// The running fiber waits from now on until the meeting is over.
-void wait_at(const Meeting& meeting) {
-  scheduler->running->meeting = &meeting;
-  scheduler->running->generation = meeting.generation;
+/// The running fiber waits from now on until the operation is over.
+void wait_at(const ConvergentOperation& convergent) {
+  scheduler->running->convergent = &convergent;
+  scheduler->running->generation = convergent.generation;
 }
 
-/// Waits until `arrived` of the meeting and the exited threads make `count`.
-void meet(Meeting& meeting, std::uint32_t count) {
-  const std::uint32_t generation = meeting.generation;
-  ++meeting.arrived;
-  wait_at(meeting);
-  while (meeting.generation == generation) {
-    if (meeting.arrived + scheduler->exited() >= count) {
-      meeting.result = meeting.popcount;
-      meeting.popcount = 0;
-      meeting.arrived = 0;
-      ++meeting.generation;
+/// Waits until `arrived` of the operation and the exited threads make `count`.
+void converge(ConvergentOperation& convergent, std::uint32_t count) {
+  const std::uint32_t generation = convergent.generation;
+  ++convergent.arrived;
+  wait_at(convergent);
+  while (convergent.generation == generation) {
+    if (convergent.arrived + scheduler->exited() >= count) {
+      convergent.result = convergent.popcount;
+      convergent.popcount = 0;
+      convergent.arrived = 0;
+      ++convergent.generation;
       return;
     }
     yield();
   }
 }
 
-/// All lanes of `mask` that still run meet.
-Meeting& meet_warp(const ThreadState* thread, std::uint32_t mask) {
-  Meeting& meeting = scheduler->warps[{thread->linear / 32, mask}];
-  const std::uint32_t generation = meeting.generation;
-  ++meeting.arrived;
-  wait_at(meeting);
-  while (meeting.generation == generation) {
+/// All lanes of `mask` that still run converge.
+ConvergentOperation& converge_warp(const ThreadState* thread, std::uint32_t mask) {
+  ConvergentOperation& convergent = scheduler->warps[{thread->linear / 32, mask}];
+  const std::uint32_t generation = convergent.generation;
+  ++convergent.arrived;
+  wait_at(convergent);
+  while (convergent.generation == generation) {
     std::uint32_t live = 0;
     for (const Fiber& fiber : scheduler->fibers) {
       const bool named = fiber.state.linear / 32 == thread->linear / 32 && (mask >> fiber.state.linear % 32 & 1) != 0;
       if (named && !fiber.done) ++live;
     }
-    if (meeting.arrived >= live) {
-      meeting.arrived = 0;
-      ++meeting.generation;
+    if (convergent.arrived >= live) {
+      convergent.arrived = 0;
+      ++convergent.generation;
       break;
     }
     yield();
   }
-  return meeting;
+  return convergent;
 }
 
 void bring(const ThreadState* thread, std::uint32_t mask, std::uint32_t value) {
-  Meeting& meeting = scheduler->warps[{thread->linear / 32, mask}];
-  if (meeting.is_read) meeting.present = 0;
-  meeting.is_read = false;
-  meeting.values[thread->linear % 32] = value;
-  meeting.present |= 1U << thread->linear % 32;
+  ConvergentOperation& convergent = scheduler->warps[{thread->linear / 32, mask}];
+  if (convergent.is_read) convergent.present = 0;
+  convergent.is_read = false;
+  convergent.values[thread->linear % 32] = value;
+  convergent.present |= 1U << thread->linear % 32;
 }
 
 std::uint32_t threads_of(const ThreadState* thread, std::uint32_t count) {
@@ -187,21 +187,21 @@ std::uint32_t threads_of(const ThreadState* thread, std::uint32_t count) {
 extern "C" {
 
 void cucpu_barrier(ThreadState* thread, std::uint32_t id, std::uint32_t count) {
-  meet(scheduler->barriers[id], threads_of(thread, count));
+  converge(scheduler->barriers[id], threads_of(thread, count));
 }
 
 void cucpu_barrier_arrive(ThreadState*, std::uint32_t id, std::uint32_t) { ++scheduler->barriers[id].arrived; }
 
 std::uint32_t cucpu_barrier_reduce(ThreadState* thread, std::uint32_t id, std::uint32_t count, std::uint32_t op,
                                    std::uint32_t predicate) {
-  Meeting& meeting = scheduler->barriers[id];
-  meeting.popcount += predicate;
+  ConvergentOperation& convergent = scheduler->barriers[id];
+  convergent.popcount += predicate;
   const std::uint32_t all = threads_of(thread, count);
-  meet(meeting, all);
-  return op == 0 ? meeting.result : op == 1 ? meeting.result == all : meeting.result != 0;
+  converge(convergent, all);
+  return op == 0 ? convergent.result : op == 1 ? convergent.result == all : convergent.result != 0;
 }
 
-void cucpu_warp_sync(ThreadState* thread, std::uint32_t mask) { meet_warp(thread, mask); }
+void cucpu_warp_sync(ThreadState* thread, std::uint32_t mask) { converge_warp(thread, mask); }
 
 /// Nobody polls here: the lanes at the lowest place go on when all others wait too.
 void cucpu_lockstep(ThreadState* thread, std::uint32_t place) {
@@ -227,8 +227,8 @@ std::uint64_t cucpu_shuffle(ThreadState* thread, std::uint32_t mode, std::uint32
                             std::uint32_t clamp_operand, std::uint32_t mask) {
   const std::uint32_t lane = thread->linear % 32;
   bring(thread, mask, value);
-  Meeting& meeting = meet_warp(thread, mask);
-  meeting.is_read = true;
+  ConvergentOperation& convergent = converge_warp(thread, mask);
+  convergent.is_read = true;
   const std::uint32_t by = lane_operand & 31;
   const std::uint32_t segment = clamp_operand >> 8 & 31;
   const std::uint32_t clamp = clamp_operand & 31;
@@ -243,22 +243,22 @@ std::uint64_t cucpu_shuffle(ThreadState* thread, std::uint32_t mode, std::uint32
     in_range = from <= most;
   }
   // A lane that takes no part has no value to give: undefined in PTX, 0 on GPUs and in the run-time.
-  const bool given = in_range && (meeting.present >> (from & 31) & 1) != 0;
-  const std::uint64_t result = given ? meeting.values[from & 31] : in_range ? 0 : value;
-  meet_warp(thread, mask);
+  const bool given = in_range && (convergent.present >> (from & 31) & 1) != 0;
+  const std::uint64_t result = given ? convergent.values[from & 31] : in_range ? 0 : value;
+  converge_warp(thread, mask);
   return result | std::uint64_t{in_range} << 32;
 }
 
 std::uint32_t cucpu_vote(ThreadState* thread, std::uint32_t mode, std::uint32_t predicate, std::uint32_t mask) {
   bring(thread, mask, predicate);
-  Meeting& meeting = meet_warp(thread, mask);
-  meeting.is_read = true;
+  ConvergentOperation& convergent = converge_warp(thread, mask);
+  convergent.is_read = true;
   std::uint32_t ballot = 0;
   for (std::uint32_t l = 0; l < 32; ++l) {
-    if ((meeting.present >> l & 1) != 0 && meeting.values[l] != 0) ballot |= 1U << l;
+    if ((convergent.present >> l & 1) != 0 && convergent.values[l] != 0) ballot |= 1U << l;
   }
-  const std::uint32_t present = meeting.present;
-  meet_warp(thread, mask);
+  const std::uint32_t present = convergent.present;
+  converge_warp(thread, mask);
   switch (mode) {
     case 0:
       return ballot == present;
@@ -276,26 +276,26 @@ void cucpu_warp_together(ThreadState* thread, void (*operation)(void* const* lan
   auto& lanes = scheduler->brought[{thread->linear / 32, mask}];
   void*& own = lanes[thread->linear % 32];
   own = mine;
-  meet_warp(thread, mask);
+  converge_warp(thread, mask);
   if (own != nullptr) {  // the first to go on works for all
     operation(lanes.data());
     lanes.fill(nullptr);
   }
-  meet_warp(thread, mask);
+  converge_warp(thread, mask);
 }
 
 void cucpu_warpgroup_together(ThreadState* thread, void (*operation)(void* const* threads), void* mine, std::uint64_t) {
   constexpr std::uint32_t size = 128;
-  Meeting& meeting = scheduler->groups[thread->linear / size];
+  ConvergentOperation& convergent = scheduler->groups[thread->linear / size];
   auto& threads = scheduler->brought_to_group[thread->linear / size];
   void*& own = threads[thread->linear % size];
   own = mine;
-  meet(meeting, size);
+  converge(convergent, size);
   if (own != nullptr) {  // the first to go on works for all
     operation(threads.data());
     threads.fill(nullptr);
   }
-  meet(meeting, size);
+  converge(convergent, size);
 }
 
 std::uint32_t cucpu_activemask(ThreadState* thread, std::uint32_t) { return 1U << (thread->linear % 32); }

@@ -1,6 +1,6 @@
 """Runs a program one thread at a time, in exact arithmetic: a second opinion that shares nothing with a compiler.
 
-All threads go through the statements of the outermost level together, since only there lanes meet.
+All threads go through the statements of the outermost level together, since only there lanes converge.
 """
 
 import struct
@@ -258,7 +258,7 @@ class Run:
 
 
 def warp_results(s, variables, lanes):
-    """For each of the lanes, which meet, the tuple of its results."""
+    """For each of the lanes, which converge, the tuple of its results."""
     values = {lane: variables[lane][s.operands[0]] for lane in lanes}
     mask = sum(1 << lane for lane in lanes)
     family, _, what = s.operation.partition(".")

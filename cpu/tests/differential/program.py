@@ -1,7 +1,8 @@
 """Random programs as trees: what the writers of PTX and CUDA C++ print and the interpreter runs.
 
-A program is well defined by construction. Lanes meet (barriers, warp operations) only in statements of the outermost
-level, where all threads of the block are; atomic operations whose order could show return nothing; indexes are masked.
+A program is well defined by construction. Lanes converge (barriers, warp operations) only in statements of the
+outermost level, where all threads of the block are; atomic operations whose order could show return nothing; indexes
+are masked.
 """
 
 import random
@@ -92,17 +93,17 @@ class Maker:
         self.functions = []
         self.kinds = "".join(KINDS)
         self.in_function = False
-        self.meets = False
+        self.converges = False
 
     def program(self):
-        self.meets = self.random.random() < 0.6
-        block = self.random.choice(BLOCKS if self.meets or self.random.random() < 0.6 else RAGGED)
+        self.converges = self.random.random() < 0.6
+        block = self.random.choice(BLOCKS if self.converges or self.random.random() < 0.6 else RAGGED)
         grid = self.random.choice([1, 1, 2, 3])
         for _ in range(self.random.choice([0, 0, 1, 2])):
             self.functions.append(self.function())
         body = self.statements(self.random.randint(4, 9), 0, False)
-        for _ in range(self.random.randint(1, 3) if self.meets else 0):
-            body += [*self.meeting(), *self.statements(self.random.randint(1, 4), 0, False)]
+        for _ in range(self.random.randint(1, 3) if self.converges else 0):
+            body += [*self.convergent_operation(), *self.statements(self.random.randint(1, 4), 0, False)]
         for statements in (body, *(function.body for function in self.functions)):
             leave_out(statements)
         return Program(self.seed, self.language, block, grid, self.functions, body)
@@ -226,7 +227,7 @@ class Maker:
         roll = self.random.random()
         if in_loop and roll < 0.3:
             then.append(Leave(self.random.choice(["break", "continue"])))
-        elif not self.in_function and not self.meets and roll < 0.1:
+        elif not self.in_function and not self.converges and roll < 0.1:
             then.append(Leave("return"))
         otherwise = self.statements(self.random.randint(1, 2), depth + 1, in_loop) if self.random.random() < 0.5 else []
         return [*before, If(predicate, self.random.random() < 0.5, then, otherwise)]
@@ -245,7 +246,7 @@ class Maker:
             results.append(self.random.choice([name for name in choices if name not in results]))
         return Call(index, results, [self.pick(p[0]) for p in function.parameters])
 
-    def meeting(self, nested=False):
+    def convergent_operation(self, nested=False):
         roll = self.random.random()
         if roll < 0.2:
             how = self.random.choice(["rotate", "xor", "byte", "variable", "wide"])
@@ -255,7 +256,7 @@ class Maker:
             operation = self.random.choice(SHARED_ATOMICS)
             return [SharedAtomic(self.pick("r"), operation, self.pick("r"), self.pick("r"), initial)]
         if roll < 0.45 and not nested:
-            inside = [s for _ in range(2) for s in (*self.meeting(True), *self.operate(1))]
+            inside = [s for _ in range(2) for s in (*self.convergent_operation(True), *self.operate(1))]
             return [Repeat(self.random.randint(2, 4), inside, self.pick("r"))]
         return self.warp()
 

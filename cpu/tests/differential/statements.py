@@ -134,7 +134,7 @@ class Warp:
 
 @dataclass
 class Repeat:
-    """A loop of the same number of rounds for all, in which lanes may meet."""
+    """A loop of the same number of rounds for all, in which lanes may converge."""
 
     rounds: int
     body: list

@@ -165,7 +165,7 @@ TEST(VectorForm, lets_the_halves_of_a_warp_meet_among_themselves) {
   const std::string halves =
       "and.b32 %r2, %r0, 31;\nsetp.lt.u32 %p0, %r2, 16;\nselp.b32 %r3, 0xffff, 0xffff0000, %p0;\n"
       "and.b32 %r4, %r0, 5;\nsetp.ne.u32 %p1, %r4, 0;\n";
-  for (const std::string& meeting : {
+  for (const std::string& operation : {
            std::string("vote.sync.ballot.b32 %r1, %p1, %r3;\n"),
            std::string("setp.lt.u32 %p1, %r2, 16;\nvote.sync.all.pred %p2, %p1, %r3;\nselp.b32 %r1, 1, 0, %p2;\n"),
            std::string("setp.lt.u32 %p1, %r2, 16;\nvote.sync.any.pred %p2, %p1, %r3;\nselp.b32 %r1, 1, 0, %p2;\n"),
@@ -173,8 +173,8 @@ TEST(VectorForm, lets_the_halves_of_a_warp_meet_among_themselves) {
            std::string("shfl.sync.bfly.b32 %r1, %r0, %r4, 31, %r3;\n"),
        }) {
     for (const unsigned threads : {32U, 64U, 100U}) {
-      const std::string text = kernel(halves + meeting);
-      EXPECT_EQ(run_form(text, FormOfCode::Vector, threads), run_form(text, FormOfCode::Scalar, threads)) << meeting;
+      const std::string text = kernel(halves + operation);
+      EXPECT_EQ(run_form(text, FormOfCode::Vector, threads), run_form(text, FormOfCode::Scalar, threads)) << operation;
     }
   }
 }

@@ -60,7 +60,7 @@ def of_previous(blocks):
     return of_next(blocks, -1)
 
 
-def meeting(name, says, body, *, blocks=2, clusters=2, model=None, outputs="d:b32", inputs="a:b32", **target):
+def cluster_case(name, says, body, *, blocks=2, clusters=2, model=None, outputs="d:b32", inputs="a:b32", **target):
     """Clusters of blocks of 32 threads in a row, a row of the table for each thread."""
     rng = random.Random("cucore " + name)
     return Case(
@@ -150,13 +150,13 @@ mov.pred %named, %is_explicit_cluster;""",
 def addresses():
     store = "\nst.shared.b32 [%mine], %a;"
     for blocks in (2, 3, 8):
-        yield meeting(
+        yield cluster_case(
             f"mapa.shared::cluster.u32.{blocks}_blocks",
             "what the next block of the cluster stored",
             store + MEET + "\nld.shared::cluster.b32 %d, [%other];",
             blocks=blocks,
         )
-    yield meeting(
+    yield cluster_case(
         "mapa.u64",
         "the same by a generic address",
         store
@@ -167,7 +167,7 @@ cvta.shared.u64 %from, %from;
 mapa.u64 %to, %from, %next;
 ld.b32 %d, [%to];""",
     )
-    yield meeting(
+    yield cluster_case(
         "mapa.shared::cluster.u32.variable",
         "a place given by its name",
         """
@@ -178,7 +178,7 @@ mapa.shared::cluster.u32 %other, cells, %next;
 ld.shared::cluster.b32 %d, [%other];""",
         model=lambda rows: [rows[neighbour(i, 2) // BLOCK * BLOCK][0] for i in range(len(rows))],
     )
-    yield meeting(
+    yield cluster_case(
         "mapa.shared::cluster.u32.of_mapped",
         "an address of the block after the next, made from one of the next",
         store
@@ -192,7 +192,7 @@ mapa.shared::cluster.u32 %other, %other, %next;"""
         clusters=1,
         model=of_next(4, 2),
     )
-    yield meeting(
+    yield cluster_case(
         "getctarank.shared::cluster.u32",
         "whose memory an address is in: the own block's, the next one's, and that by a generic address",
         """
@@ -206,7 +206,7 @@ getctarank.u64 %generic, %from;""",
         outputs="own:u32 far:u32 generic:u32",
         model=lambda rows: [(i // BLOCK % 3, (i // BLOCK + 1) % 3, (i // BLOCK + 1) % 3) for i in range(len(rows))],
     )
-    yield meeting(
+    yield cluster_case(
         "isspacep.shared::cluster",
         "what spaces the own memory, another block's and global memory are in",
         "".join(
@@ -230,14 +230,14 @@ isspacep.global %global{n}, %from;"""
 
 def accesses():
     load = "\nld.shared.b32 %d, [%mine];"
-    yield meeting(
+    yield cluster_case(
         "st.shared::cluster.b32",
         "what the block before stored here",
         MEET + "\nst.shared::cluster.b32 [%other], %a;" + MEET + load,
         blocks=3,
         model=of_previous(3),
     )
-    yield meeting(
+    yield cluster_case(
         "st.shared::cluster.v2.b32",
         "a vector stored to the next block and loaded again",
         MEET
@@ -249,7 +249,7 @@ st.shared::cluster.v2.b32 [%other], {%lane, %a};"""
         + "\nld.shared.v2.b32 {%next, %d}, [%mine];",
         model=of_previous(2),
     )
-    yield meeting(
+    yield cluster_case(
         "atom.shared::cluster.add.u32",
         "all threads of all blocks add to a cell of the first; the old value of the last, which is the sum of the others",
         CELL_OF_FIRST
@@ -265,7 +265,7 @@ atom.relaxed.cluster.shared::cluster.add.u32 %next, [%other], %a;"""
             for i in range(len(rows))
         ],
     )
-    yield meeting(
+    yield cluster_case(
         "red.shared::cluster.max.u32",
         "the greatest value that any block brings",
         CELL_OF_FIRST
@@ -291,19 +291,19 @@ def barriers():
         ("arrive.relaxed", "wait"),
     ):
         fence = "\nfence.acq_rel.cluster;" if "relaxed" in arrive else ""
-        yield meeting(
+        yield cluster_case(
             f"barrier.cluster.{arrive}",
             f"values that cross barrier.cluster.{arrive} and .{wait}",
             f"{store}{fence}\nbarrier.cluster.{arrive};\nbarrier.cluster.{wait};{fence}{load}",
         )
-    yield meeting(
+    yield cluster_case(
         "barrier.cluster.phases",
         "values that go round the cluster, a block further in each phase",
         "\nmov.b32 %d, %a;" + 5 * f"\nst.shared.b32 [%mine], %d;{MEET}\nld.shared::cluster.b32 %d, [%other];{MEET}",
         blocks=4,
         model=of_next(4, 5),
     )
-    yield meeting(
+    yield cluster_case(
         "barrier.cluster.between_arrive_and_wait",
         "what a thread does between its arrival and its wait, another barrier too",
         store
@@ -314,7 +314,7 @@ mov.b32 %d, 1;
 barrier.cluster.wait;"""
         + load,
     )
-    yield meeting(
+    yield cluster_case(
         "barrier.cluster.exited_threads",
         "threads that have exited are not waited for",
         f"{store}{MEET}{load}"
@@ -342,7 +342,7 @@ mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %done, [barrier], 0;
             f"\n@%first fence.mbarrier_init.release.cluster;{expect}" + MEET
         )
 
-    yield meeting(
+    yield cluster_case(
         "mbarrier.arrive.shared::cluster.b64",
         "threads store to the next block and arrive at its barrier",
         ready(BLOCK)
@@ -353,7 +353,7 @@ mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%there];"""
         + load,
         model=of_previous(2),
     )
-    yield meeting(
+    yield cluster_case(
         "mbarrier.arrive.shared::cluster.b64.count",
         "an arrival that counts for many",
         ready(BLOCK * 3)
@@ -364,7 +364,7 @@ mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%there], 3;"""
         + load,
         model=of_previous(2),
     )
-    yield meeting(
+    yield cluster_case(
         "mbarrier.arrive.expect_tx.shared::cluster.b64",
         "what a block expects is told by another one",
         ready(1)
@@ -375,7 +375,7 @@ st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%other], %a, [%t
         + load,
         model=of_previous(2),
     )
-    yield meeting(
+    yield cluster_case(
         "st.async.shared::cluster.b32.remote",
         "stores to the next block that report to its barrier",
         ready(1, 4 * BLOCK)
@@ -385,7 +385,7 @@ st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%other], %a, [%t
         blocks=3,
         model=of_previous(3),
     )
-    yield meeting(
+    yield cluster_case(
         "st.async.shared::cluster.v2.b32.remote",
         "the same of vectors",
         ready(1, 8 * BLOCK)
@@ -403,7 +403,7 @@ st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%other], {%la
         ("xor.b32", lambda old, new: old ^ new),
         ("inc.u32", lambda old, new: 0 if old >= new else old + 1),
     ):
-        yield meeting(
+        yield cluster_case(
             f"red.async.shared::cluster.{operation}.remote",
             "what the block before adds to a cell that holds 5",
             ready(1, 4 * BLOCK).replace("\nbarrier", "\nst.shared.b32 [%mine], 5;\nbarrier", 1)
@@ -413,7 +413,7 @@ red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.{operatio
             + load,
             model=lambda rows, of_two=of_two: [of_two(5, v) for v in of_previous(2)(rows)],
         )
-    yield meeting(
+    yield cluster_case(
         "cp.async.bulk.shared::cluster.shared::cta.remote",
         "one thread copies its block's cells to the next block",
         f"""
@@ -428,7 +428,7 @@ add.u32 %cells, %cells, {4 * BLOCK};
         blocks=3,
         model=of_previous(3),
     )
-    yield meeting(
+    yield cluster_case(
         "cp.reduce.async.bulk.shared::cluster.shared::cta.remote",
         "one thread adds its block's cells to those of the next, which hold their lanes",
         f"""
@@ -443,7 +443,7 @@ add.u32 %cells, %cells, {4 * BLOCK};
         + load,
         model=lambda rows: [(v + i % BLOCK) & mask(32) for i, v in enumerate(of_previous(2)(rows))],
     )
-    yield meeting(
+    yield cluster_case(
         "cp.async.bulk.multicast::cluster",
         "the first block copies from global memory to all but the second",
         ready(1)

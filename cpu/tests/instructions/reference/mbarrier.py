@@ -35,7 +35,7 @@ def reversed_rows(rows):
     return [rows[len(rows) - 1 - i][0] for i in range(len(rows))]
 
 
-def meeting(name, says, body, *, count=THREADS, model=reversed_rows, inputs="a:b32", **target):
+def mbarrier_case(name, says, body, *, count=THREADS, model=reversed_rows, inputs="a:b32", **target):
     """64 threads with a cell of 4 bytes each; the model gives each the value of the opposite one."""
     rng = random.Random("cucore " + name)
     return Case(
@@ -53,12 +53,12 @@ def meeting(name, says, body, *, count=THREADS, model=reversed_rows, inputs="a:b
     )
 
 
-def meetings():
+def mbarrier_cases():
     store = "\nst.shared.b32 [%mine], %a;"
     load = "\nld.shared.b32 %d, [%other];"
     for test in ("test_wait", "try_wait"):
         target = NINE if test == "try_wait" else {}
-        yield meeting(
+        yield mbarrier_case(
             f"mbarrier.{test}.shared.b64",
             "threads arrive, then wait for the end of the phase in which they did",
             f"""{store}
@@ -68,7 +68,7 @@ mbarrier.{test}.shared.b64 %done, [barrier], %state;
 @!%done bra again;{load}""",
             **target,
         )
-    yield meeting(
+    yield mbarrier_case(
         "mbarrier.try_wait.parity.three_phases",
         "the opposite value after three phases",
         f"""
@@ -85,7 +85,7 @@ mbarrier.arrive.shared::cta.b64 _, [barrier];{WAIT.format(n=2 * n + 1, parity=1)
         }""",
         **NINE,
     )
-    yield meeting(
+    yield mbarrier_case(
         "mbarrier.generic_address",
         "a barrier named by its generic address, and a wait with a time limit",
         f"""{store}
@@ -97,7 +97,7 @@ mbarrier.try_wait.b64 %done, [%from], %state, 1000;
 @!%done bra again;{load}""",
         **NINE,
     )
-    yield meeting(
+    yield mbarrier_case(
         "cp.async.mbarrier.arrive.noinc.shared.b64",
         "copies are there when the phase ends that they arrive in",
         f"""
@@ -107,7 +107,7 @@ again:
 mbarrier.test_wait.parity.shared.b64 %done, [barrier], 0;
 @!%done bra again;{load}""",
     )
-    yield meeting(
+    yield mbarrier_case(
         "cp.async.mbarrier.arrive.shared.b64",
         "copies count themselves, and threads arrive as well",
         f"""
@@ -118,7 +118,7 @@ again:
 mbarrier.test_wait.shared.b64 %done, [barrier], %state;
 @!%done bra again;{load}""",
     )
-    yield meeting(
+    yield mbarrier_case(
         "mbarrier.arrive_drop.shared.b64",
         "half of the threads leave in the first phase; the others meet once more",
         f"""{store}
@@ -143,7 +143,7 @@ def transactions():
     load = "\nld.shared.b32 %d, [%other];"
     expect = """
 @%first mbarrier.arrive.expect_tx.shared.b64 %state, [barrier], 256;"""
-    yield meeting(
+    yield mbarrier_case(
         "cp.async.bulk.shared::cluster.global",
         "one thread copies what all wait for",
         f"""
@@ -156,7 +156,7 @@ wait:{WAIT.format(n=0, parity=0)}{load}""",
         model=lambda rows: [0 if i % 4 != 3 else rows[(63 - i) // 4][0] for i in range(THREADS)],
         **NINE,
     )
-    yield meeting(
+    yield mbarrier_case(
         "mbarrier.expect_tx.after_the_copy",
         "bytes that come before they are expected count too",
         f"""
@@ -169,7 +169,7 @@ wait:{WAIT.format(n=0, parity=0)}{load}""",
         model=lambda rows: [0 if i % 4 != 3 else rows[(63 - i) // 4][0] for i in range(THREADS)],
         **NINE,
     )
-    yield meeting(
+    yield mbarrier_case(
         "cp.async.bulk.shared::cluster.shared::cta",
         "a copy within shared memory",
         f"""
@@ -182,7 +182,7 @@ add.s32 %mine, %cells, 256;
         count=1,
         **CLUSTER,
     )
-    yield meeting(
+    yield mbarrier_case(
         "cp.async.bulk.global.shared::cta",
         "a copy to global memory, in a group",
         """
@@ -204,7 +204,7 @@ add.s64 %from, %from, %state;
 ld.global.b32 %d, [%from];""",
         **NINE,
     )
-    yield meeting(
+    yield mbarrier_case(
         "st.async.shared::cluster",
         "every thread stores to the opposite one's cell",
         f"""{expect}
@@ -215,7 +215,7 @@ ld.shared.b32 %d, [%mine];""",
         count=1,
         **CLUSTER,
     )
-    yield meeting(
+    yield mbarrier_case(
         "red.async.shared::cluster.add.u32",
         "all threads add to their opposite's cell, which is not zero",
         f"""
@@ -352,7 +352,7 @@ ld.global.L2::cache_hint.b32 %d, [%in], %policy;""",
 
 
 def cases():
-    yield from meetings()
+    yield from mbarrier_cases()
     yield from transactions()
     yield from alone()
     yield from others()

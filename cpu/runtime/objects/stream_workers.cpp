@@ -1,5 +1,5 @@
-// The threads that drain streams: see drainers.hpp.
-#include "cpu/runtime/objects/drainers.hpp"
+// Stream workers and the deferred-work timer: see stream_workers.hpp.
+#include "cpu/runtime/objects/stream_workers.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -18,21 +18,21 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
-struct Drainers {
+struct StreamWorkers {
   std::mutex mutex;
   std::condition_variable available;
   std::deque<std::shared_ptr<Stream>> waiting;  ///< given to threads already counted out of `idle`
   std::size_t idle = 0;
 };
 
-Drainers& drainers() {
-  static auto* instance = new Drainers;  // its threads run until the process ends
+StreamWorkers& stream_workers() {
+  static auto* instance = new StreamWorkers;  // its threads run until the process ends
   return *instance;
 }
 
-void run() {
+void run_worker() {
   const FaultGuardedThread guarded;
-  Drainers& self = drainers();
+  StreamWorkers& self = stream_workers();
   for (;;) {
     std::shared_ptr<Stream> stream;
     {
@@ -48,44 +48,43 @@ void run() {
   }
 }
 
-/// How long brief work may lie before the watch looks again: long beside a launch and its wait, since each look costs
-/// the watch a wake.
-constexpr std::chrono::microseconds kLook{100};
+/// How long deferred work may wait for a check: long beside a launch and its wait, since each check wakes the timer.
+constexpr std::chrono::microseconds kPeriod{100};
 
-struct Watch {
+struct DeferredWorkTimer {
   std::mutex mutex;
   std::condition_variable work;
   std::vector<std::shared_ptr<Stream>> streams;
   bool is_started = false;
 };
 
-Watch& watch() {
-  static auto* instance = new Watch;  // its thread runs until the process ends
+DeferredWorkTimer& deferred_work_timer() {
+  static auto* instance = new DeferredWorkTimer;  // its thread runs until the process ends
   return *instance;
 }
 
-void keep_watch() {
-  Watch& self = watch();
-  std::vector<std::shared_ptr<Stream>> watched;
+void run_timer() {
+  DeferredWorkTimer& self = deferred_work_timer();
+  std::vector<std::shared_ptr<Stream>> timed;
   for (;;) {
     {
       std::unique_lock lock(self.mutex);
-      if (watched.empty()) self.work.wait(lock, [&] { return !self.streams.empty(); });
-      for (auto& stream : std::exchange(self.streams, {})) watched.push_back(std::move(stream));
+      if (timed.empty()) self.work.wait(lock, [&] { return !self.streams.empty(); });
+      for (auto& stream : std::exchange(self.streams, {})) timed.push_back(std::move(stream));
     }
-    std::this_thread::sleep_for(kLook);
-    std::erase_if(watched, [](const auto& stream) { return !stream->look_after(); });
+    std::this_thread::sleep_for(kPeriod);
+    std::erase_if(timed, [](const auto& stream) { return !stream->check_deferred_work(); });
   }
 }
 
 }  // namespace
 
-void watch_over(std::shared_ptr<Stream> stream) {
-  Watch& self = watch();
+void start_deferred_work_timer(std::shared_ptr<Stream> stream) {
+  DeferredWorkTimer& self = deferred_work_timer();
   {
     const std::lock_guard lock(self.mutex);
     try {
-      if (!std::exchange(self.is_started, true)) start_thread(keep_watch);
+      if (!std::exchange(self.is_started, true)) start_thread(run_timer);
     } catch (const std::system_error&) {
       self.is_started = false;
     }
@@ -95,18 +94,18 @@ void watch_over(std::shared_ptr<Stream> stream) {
       return;
     }
   }
-  while (stream->look_after()) {  // no thread to be had: done here
+  while (stream->check_deferred_work()) {  // no thread to be had: done here
   }
 }
 
-void drain_on_a_thread(std::shared_ptr<Stream> stream) {
-  Drainers& self = drainers();
+void run_on_stream_worker(std::shared_ptr<Stream> stream) {
+  StreamWorkers& self = stream_workers();
   const std::lock_guard lock(self.mutex);
   if (self.idle > 0) {
     --self.idle;
     self.available.notify_one();
   } else {
-    start_thread(run);  // if it throws, nothing is promised yet
+    start_thread(run_worker);  // if it throws, nothing is promised yet
   }
   self.waiting.push_back(std::move(stream));
 }

@@ -1,0 +1,18 @@
+// Stream workers: the threads that run streams, as many as there are streams with work, kept for reuse. And the
+// deferred-work timer: one thread that checks streams with deferred work now and then.
+#pragma once
+
+#include <memory>
+
+namespace cucore::cpu::runtime {
+
+class Stream;
+
+/// Hands `stream` to an idle thread (or a new one), which calls its drain(). Throws
+/// std::system_error if there is neither.
+void run_on_stream_worker(std::shared_ptr<Stream> stream);
+
+/// From now on has the timer call the stream's check_deferred_work(), until that says false.
+void start_deferred_work_timer(std::shared_ptr<Stream> stream);
+
+}  // namespace cucore::cpu::runtime
