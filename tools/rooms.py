@@ -30,8 +30,9 @@ ROOMS = {
     "src/toolkit src/device src/code",
     "src/graph": "include/cucore src/error src/driver src/handles src/device src/memory src/code",
     # The CPU device: from PTX to host code
+    "cpu/error": "",
     "cpu/ptx": "",
-    "cpu/image": "",
+    "cpu/image": "cpu/error",
     "cpu/abi": "cpu/ptx",
     "cpu/analysis": "cpu/ptx cpu/abi",
     "cpu/compiler/ir": "",
@@ -47,15 +48,15 @@ ROOMS = {
     "cpu/compiler": "cpu/analysis cpu/compiler/emitters cpu/compiler/checks cpu/compiler/instructions "
     "cpu/compiler/passes cpu/compiler/vector",
     # and running it
-    "cpu/runtime/process": "cpu/abi",
+    "cpu/runtime/process": "cpu/error cpu/abi",
     "cpu/runtime/threads": "cpu/runtime/process",
     "cpu/runtime/address_space": "cpu/abi cpu/runtime/process cpu/runtime/threads",
     "cpu/runtime/objects": "cpu/runtime/process cpu/runtime/threads",
     "cpu/runtime/memory": "cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space cpu/runtime/objects",
     "cpu/runtime/texture": "cpu/abi cpu/device_library cpu/runtime/process cpu/runtime/address_space "
     "cpu/runtime/memory",
-    "cpu/runtime/loading": "cpu/ptx cpu/image cpu/abi cpu/analysis cpu/loader cpu/runtime/process cpu/runtime/objects "
-    "cpu/runtime/memory",
+    "cpu/runtime/loading": "cpu/error cpu/ptx cpu/image cpu/abi cpu/analysis cpu/loader cpu/runtime/process "
+    "cpu/runtime/objects cpu/runtime/memory",
     "cpu/runtime/grid": "cpu/ptx cpu/abi cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space "
     "cpu/runtime/objects cpu/runtime/memory cpu/runtime/texture",
     "cpu/runtime/checker": "cpu/abi cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space "

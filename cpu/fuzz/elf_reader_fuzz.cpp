@@ -7,7 +7,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace cucore::cpu::image;
-  const ImageContents contents = read_image({reinterpret_cast<const char*>(data), size}, 80);
-  if (contents.error.empty() != (contents.status == ImageStatus::Ok)) std::abort();
+  const auto contents = read_image({reinterpret_cast<const char*>(data), size}, 80);
+  if (!contents && contents.failure().sentence().empty()) std::abort();
   return 0;
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "cpu/image/byte_reader.hpp"
 
@@ -84,18 +85,13 @@ std::uint32_t architecture_of(std::string_view image, const ByteReader& reader) 
   return image.starts_with(ident) ? *reader.u32(flags_offset) >> 8 & 0xffff : 0;
 }
 
-ImageContents invalid_cubin(std::string error) {
-  ImageContents contents;
-  contents.format = ImageFormat::Cubin;
-  contents.error = std::move(error);
-  return contents;
-}
+Failure invalid_cubin(std::string what) { return Failure(ErrorCode::InvalidImage, std::move(what)); }
 
 }  // namespace
 
 bool is_elf(std::string_view image) { return image.starts_with(elf_magic); }
 
-ImageContents read_cubin(std::string_view image, std::uint32_t architecture) {
+Result<ImageContents> read_cubin(std::string_view image, std::uint32_t architecture) {
   const ByteReader reader(image);
   if (image.size() < header_size) return invalid_cubin("the cubin is truncated: its header does not fit");
   if (image[class_offset] != 2 || image[data_offset] != 1) {
@@ -135,14 +131,12 @@ ImageContents read_cubin(std::string_view image, std::uint32_t architecture) {
       }
     }
   }
-  contents.is_for_this_device = architecture_of(image, reader) == architecture;
-  contents.status = found ? ImageStatus::Ok : ImageStatus::NoPtx;
   if (!found) {
-    contents.error =
-        "the cubin carries no PTX, and the CPU device cannot run machine code; compile it with cucore (which embeds "
-        "the "
-        "PTX), or load PTX or a fat binary with PTX instead";
+    return Failure(ErrorCode::NoBinaryForGpu,
+                   "the cubin carries no PTX, and the CPU device cannot run machine code; compile it with cucore "
+                   "(which embeds the PTX), or load PTX or a fat binary with PTX instead");
   }
+  contents.is_for_this_device = architecture_of(image, reader) == architecture;
   return contents;
 }
 

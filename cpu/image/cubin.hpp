@@ -13,7 +13,7 @@ namespace cucore::cpu::image {
 bool is_elf(std::string_view image);
 
 /// `architecture`: the device's, or any_architecture.
-ImageContents read_cubin(std::string_view image, std::uint32_t architecture);
+Result<ImageContents> read_cubin(std::string_view image, std::uint32_t architecture);
 
 /// A cubin without machine code, for the architecture `architecture` (80 for sm_80), that carries this PTX.
 std::string write_cubin(std::string_view ptx, std::uint32_t architecture);

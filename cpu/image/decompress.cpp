@@ -5,12 +5,13 @@
 #include <zstd.h>
 
 #include <memory>
+#include <utility>
 
 namespace cucore::cpu::image {
 
 namespace {
 
-Decompressed failure(std::string error) { return {"", std::move(error)}; }
+Failure damaged(std::string what) { return Failure(ErrorCode::InvalidImage, std::move(what)); }
 
 std::string too_large(std::uint64_t size) {
   return "it would decompress to " + std::to_string(size) + " bytes, more than the limit of " +
@@ -19,38 +20,38 @@ std::string too_large(std::uint64_t size) {
 
 }  // namespace
 
-Decompressed decompress_lz4(std::string_view compressed, std::uint64_t size) {
-  if (size > max_decompressed_size) return failure(too_large(size));
+Result<std::string> decompress_lz4(std::string_view compressed, std::uint64_t size) {
+  if (size > max_decompressed_size) return damaged(too_large(size));
   // A byte of an LZ4 block gives 255 bytes at the most, so a larger promise is false.
   constexpr std::uint64_t best_ratio = 255;
-  if (size / best_ratio > compressed.size()) return failure("its decompressed size cannot be true");
-  Decompressed result;
-  result.bytes.resize(static_cast<std::size_t>(size));
-  const int produced = LZ4_decompress_safe(compressed.data(), result.bytes.data(), static_cast<int>(compressed.size()),
+  if (size / best_ratio > compressed.size()) return damaged("its decompressed size cannot be true");
+  std::string result;
+  result.resize(static_cast<std::size_t>(size));
+  const int produced = LZ4_decompress_safe(compressed.data(), result.data(), static_cast<int>(compressed.size()),
                                            static_cast<int>(size));
-  if (produced < 0 || static_cast<std::uint64_t>(produced) != size) return failure("its LZ4 data is malformed");
+  if (produced < 0 || static_cast<std::uint64_t>(produced) != size) return damaged("its LZ4 data is malformed");
   return result;
 }
 
-Decompressed decompress_zstd(std::string_view compressed, std::uint64_t size) {
-  if (size > max_decompressed_size) return failure(too_large(size));
+Result<std::string> decompress_zstd(std::string_view compressed, std::uint64_t size) {
+  if (size > max_decompressed_size) return damaged(too_large(size));
   const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(), &ZSTD_freeDStream);
-  if (stream == nullptr) return failure("there is no memory to decompress it");
+  if (stream == nullptr) return damaged("there is no memory to decompress it");
   ZSTD_inBuffer input = {compressed.data(), compressed.size(), 0};
-  Decompressed result;
+  std::string result;
   const std::size_t chunk = ZSTD_DStreamOutSize();
   for (std::size_t left = 1; left != 0;) {
-    const std::size_t have = result.bytes.size();
-    if (have > size) return failure("it decompresses to more than its header says");
-    result.bytes.resize(have + chunk);
-    ZSTD_outBuffer output = {result.bytes.data() + have, chunk, 0};
+    const std::size_t have = result.size();
+    if (have > size) return damaged("it decompresses to more than its header says");
+    result.resize(have + chunk);
+    ZSTD_outBuffer output = {result.data() + have, chunk, 0};
     left = ZSTD_decompressStream(stream.get(), &output, &input);
-    result.bytes.resize(have + output.pos);
+    result.resize(have + output.pos);
     if (ZSTD_isError(left) != 0)
-      return failure(std::string("its Zstandard data is malformed: ") + ZSTD_getErrorName(left));
-    if (left != 0 && output.pos == 0 && input.pos == input.size) return failure("its Zstandard data is truncated");
+      return damaged(std::string("its Zstandard data is malformed: ") + ZSTD_getErrorName(left));
+    if (left != 0 && output.pos == 0 && input.pos == input.size) return damaged("its Zstandard data is truncated");
   }
-  if (result.bytes.size() != size) return failure("it does not decompress to what its header says");
+  if (result.size() != size) return damaged("it does not decompress to what its header says");
   return result;
 }
 

@@ -34,12 +34,7 @@ struct Entry {
   std::string_view payload;
 };
 
-ImageContents invalid_fat_binary(std::string error) {
-  ImageContents contents;
-  contents.format = ImageFormat::FatBinary;
-  contents.error = std::move(error);
-  return contents;
-}
+Failure invalid_fat_binary(std::string what) { return Failure(ErrorCode::InvalidImage, std::move(what)); }
 
 /// None if an entry does not fit.
 std::optional<std::vector<Entry>> read_entries(const ByteReader& reader, std::uint64_t start, std::uint64_t end) {
@@ -61,10 +56,10 @@ std::optional<std::vector<Entry>> read_entries(const ByteReader& reader, std::ui
   return entries;
 }
 
-Decompressed read_payload(const Entry& entry) {
+Result<std::string> read_payload(const Entry& entry) {
   const bool lz4 = (entry.flags & flag_lz4) != 0;
-  if (!lz4 && (entry.flags & flag_zstd) == 0) return {std::string(entry.payload), ""};
-  if (entry.compressed_size > entry.payload.size()) return {"", "its compressed data does not fit"};
+  if (!lz4 && (entry.flags & flag_zstd) == 0) return std::string(entry.payload);
+  if (entry.compressed_size > entry.payload.size()) return invalid_fat_binary("its compressed data does not fit");
   const std::string_view compressed = entry.payload.substr(0, entry.compressed_size);
   return lz4 ? decompress_lz4(compressed, entry.decompressed_size)
              : decompress_zstd(compressed, entry.decompressed_size);
@@ -106,26 +101,26 @@ std::string describe(const std::vector<Entry>& entries, std::uint32_t architectu
          ",code=compute_" + std::to_string(architecture);
 }
 
-/// The first of `ptx` that is accepted, as text; or else an error if one before it cannot be read. None: there is none.
+/// The first of `ptx` that is accepted, as text; none if there is none. Fails if one before it cannot be read.
 template <class Accepts>
-std::optional<Decompressed> first_of(const std::vector<Entry>& ptx, Accepts&& accepts) {
+Result<std::optional<std::string>> first_of(const std::vector<Entry>& ptx, Accepts&& accepts) {
   for (const Entry& entry : ptx) {
-    Decompressed payload = read_payload(entry);
-    if (!payload.error.empty())
-      return Decompressed{"", "the fat binary's PTX for " + name_of(entry) + " is damaged: " + payload.error};
-    payload.bytes.resize(std::min(payload.bytes.size(), payload.bytes.find('\0')));
-    if (accepts(entry, std::string_view(payload.bytes))) return payload;
+    Result<std::string> payload = read_payload(entry);
+    if (!payload) {
+      return invalid_fat_binary("the fat binary's PTX for " + name_of(entry) +
+                                " is damaged: " + payload.failure().sentence());
+    }
+    payload->resize(std::min(payload->size(), payload->find('\0')));
+    if (accepts(entry, std::string_view(*payload))) return std::optional(*std::move(payload));
   }
-  return std::nullopt;
+  return std::optional<std::string>();
 }
 
-ImageContents contents_of(Decompressed ptx, bool fits) {
-  if (!ptx.error.empty()) return invalid_fat_binary(std::move(ptx.error));
+ImageContents contents_of(std::string ptx, bool fits) {
   ImageContents contents;
-  contents.status = ImageStatus::Ok;
   contents.format = ImageFormat::FatBinary;
   contents.is_for_this_device = !fits;
-  contents.ptx = std::move(ptx.bytes);
+  contents.ptx = std::move(ptx);
   return contents;
 }
 
@@ -133,7 +128,7 @@ ImageContents contents_of(Decompressed ptx, bool fits) {
 
 bool is_fat_binary(std::string_view image) { return ByteReader(image).u32(0) == magic; }
 
-ImageContents read_fat_binary(std::string_view image, std::uint32_t architecture) {
+Result<ImageContents> read_fat_binary(std::string_view image, std::uint32_t architecture) {
   const ByteReader reader(image);
   if (image.size() < file_header_size)
     return invalid_fat_binary("the fat binary is truncated: its header does not fit");
@@ -146,31 +141,30 @@ ImageContents read_fat_binary(std::string_view image, std::uint32_t architecture
   if (!entries) return invalid_fat_binary("the fat binary is damaged: an entry does not fit");
 
   const std::vector<Entry> ptx = candidates(*entries, kind_ptx, architecture);
-  auto fitting = first_of(ptx, [&](const Entry& entry, std::string_view text) {
+  Result<std::optional<std::string>> fitting = first_of(ptx, [&](const Entry& entry, std::string_view text) {
     return architecture == any_architecture || entry.architecture == architecture || !is_specific(text);
   });
-  if (fitting) return contents_of(std::move(*fitting), true);
+  if (!fitting) return std::move(fitting).failure();
+  if (*fitting) return contents_of(**std::move(fitting), true);
   for (const Entry& entry : candidates(*entries, kind_elf, architecture)) {
-    const Decompressed payload = read_payload(entry);
-    if (!payload.error.empty()) {
-      return invalid_fat_binary("the fat binary's cubin for " + name_of(entry) + " is damaged: " + payload.error);
+    const Result<std::string> payload = read_payload(entry);
+    if (!payload) {
+      return invalid_fat_binary("the fat binary's cubin for " + name_of(entry) +
+                                " is damaged: " + payload.failure().sentence());
     }
-    if (!is_elf(payload.bytes))
+    if (!is_elf(*payload))
       return invalid_fat_binary("the fat binary's cubin for " + name_of(entry) + " is no ELF image");
-    ImageContents contents = read_cubin(payload.bytes, architecture);
-    contents.format = ImageFormat::FatBinary;
-    if (contents.status != ImageStatus::NoPtx) return contents;
+    Result<ImageContents> contents = read_cubin(*payload, architecture);
+    if (contents) contents->format = ImageFormat::FatBinary;
+    if (contents || contents.failure().code() != ErrorCode::NoBinaryForGpu) return contents;
   }
   // PTX for one architecture alone uses what others lack.
   const std::vector<Entry> other = candidates(*entries, kind_ptx, any_architecture);
   auto newest = first_of(other, [](const Entry&, std::string_view text) { return !is_specific(text); });
-  if (!newest) newest = first_of(other, [](const Entry&, std::string_view) { return true; });
-  if (newest) return contents_of(std::move(*newest), false);
-  ImageContents contents;
-  contents.status = ImageStatus::NoPtx;
-  contents.format = ImageFormat::FatBinary;
-  contents.error = describe(*entries, architecture);
-  return contents;
+  if (newest && !*newest) newest = first_of(other, [](const Entry&, std::string_view) { return true; });
+  if (!newest) return std::move(newest).failure();
+  if (*newest) return contents_of(**std::move(newest), false);
+  return Failure(ErrorCode::NoBinaryForGpu, describe(*entries, architecture));
 }
 
 std::size_t fat_binary_extent(const char* bytes) {

@@ -11,7 +11,7 @@ namespace cucore::cpu::image {
 
 bool is_fat_binary(std::string_view image);
 
-ImageContents read_fat_binary(std::string_view image, std::uint32_t architecture);
+Result<ImageContents> read_fat_binary(std::string_view image, std::uint32_t architecture);
 
 /// Bytes of the fat binary at `bytes`, as its header says.
 std::size_t fat_binary_extent(const char* bytes);

@@ -36,15 +36,11 @@ bool looks_like_text(std::string_view image) {
   return true;
 }
 
-ImageContents invalid(std::string error) {
-  ImageContents contents;
-  contents.error = std::move(error);
-  return contents;
-}
+Failure invalid(std::string what) { return Failure(ErrorCode::InvalidImage, std::move(what)); }
 
 }  // namespace
 
-ImageContents read_image(std::string_view image, std::uint32_t architecture) {
+Result<ImageContents> read_image(std::string_view image, std::uint32_t architecture) {
   if (image.empty()) return invalid("the image is empty");
   if (is_elf(image)) return read_cubin(image, architecture);
   if (is_fat_binary(image)) return read_fat_binary(image, architecture);
@@ -55,7 +51,6 @@ ImageContents read_image(std::string_view image, std::uint32_t architecture) {
   }
   if (!looks_like_text(image)) return invalid("the image is neither PTX, nor a cubin, nor a fat binary");
   ImageContents contents;
-  contents.status = ImageStatus::Ok;
   contents.format = ImageFormat::Ptx;
   contents.ptx = image.substr(0, image.find('\0'));
   return contents;

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cpu/error/result.hpp"
+
 namespace cucore::cpu::image {
 
 /// The section of a cubin that holds its PTX, one or several modules, each NUL-terminated. Not allocated, so a GPU
@@ -17,19 +19,11 @@ inline constexpr std::string_view ptx_section = ".cucore.ptx";
 
 enum class ImageFormat : std::uint8_t { Unknown, Ptx, Cubin, FatBinary };
 
-enum class ImageStatus : std::uint8_t {
-  Ok,
-  NoPtx,   ///< well-formed, but without PTX this device can use: CUDA_ERROR_NO_BINARY_FOR_GPU
-  Invalid  ///< not an image, or a damaged one: CUDA_ERROR_INVALID_IMAGE
-};
-
 struct ImageContents {
-  ImageStatus status = ImageStatus::Invalid;
   ImageFormat format = ImageFormat::Unknown;
   bool is_for_this_device = false;       ///< whatever the PTX's target: the image says so, or has nothing that fits
   std::string ptx;                       ///< without its NUL
   std::vector<std::string> further_ptx;  ///< of a cubin with several PTX modules: the second and later ones
-  std::string error;                     ///< unless Ok: what is wrong, in a sentence, with what to do if that is known
 };
 
 /// Any device's, for read_image.
@@ -37,8 +31,9 @@ inline constexpr std::uint32_t any_architecture = 1000;
 
 /// Reads an image of known size. `architecture` is the device's compute capability as in sm_80: a fat binary gives its
 /// PTX for the highest architecture that fits, or else the PTX that such a cubin in it carries, or else its newest PTX:
-/// what the device runs does not depend on the capability that it reports.
-ImageContents read_image(std::string_view image, std::uint32_t architecture);
+/// what the device runs does not depend on the capability that it reports. Fails with NoBinaryForGpu if the image is
+/// well-formed but has no PTX, with InvalidImage if it is none or damaged.
+Result<ImageContents> read_image(std::string_view image, std::uint32_t architecture);
 
 /// Where the image at `address` lies: the driver's load functions are given no size. PTX ends at its NUL, a cubin and a
 /// fat binary where their headers say; a fat binary wrapper (the descriptor that compilers embed) is followed to its

@@ -4,8 +4,10 @@
 #include <string_view>
 #include <utility>
 
+#include "cpu/error/result.hpp"
 #include "cpu/image/image.hpp"
 #include "cpu/runtime/loading/ptx_link.hpp"
+#include "cpu/runtime/process/driver_result.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -17,14 +19,15 @@ CUresult link_parts(const void* image, std::uint32_t architecture, ImageSource* 
   PtxLinker linker;
   std::size_t linked = 0;
   for (const std::string_view part : image::locate_parts(image)) {
-    image::ImageContents contents = image::read_image(part, architecture);
-    if (contents.status == image::ImageStatus::NoPtx) continue;  // what is missing then, the linker names
-    if (contents.status != image::ImageStatus::Ok) {
-      *log = std::move(contents.error);
-      return CUDA_ERROR_INVALID_IMAGE;
+    Result<image::ImageContents> contents = image::read_image(part, architecture);
+    if (!contents) {
+      const ErrorCode code = contents.failure().code();
+      if (code == ErrorCode::NoBinaryForGpu) continue;  // what is missing then, the linker names
+      *log = std::move(contents).failure().sentence();
+      return driver_result(code);
     }
-    source->is_for_this_device = source->is_for_this_device || contents.is_for_this_device;
-    linker.add(std::move(contents.ptx), "part " + std::to_string(++linked));
+    source->is_for_this_device = source->is_for_this_device || contents->is_for_this_device;
+    linker.add(std::move(contents->ptx), "part " + std::to_string(++linked));
   }
   if (linked == 0) return CUDA_ERROR_NO_BINARY_FOR_GPU;
   log->clear();
@@ -37,17 +40,14 @@ CUresult ptx_of_image(const void* image, std::size_t size, int capability, Image
   const std::string_view bytes =
       size != 0 ? std::string_view(static_cast<const char*>(image), size) : image::locate_image(image);
   const auto architecture = static_cast<std::uint32_t>(capability);
-  image::ImageContents contents = image::read_image(bytes, architecture);
-  switch (contents.status) {
-    case image::ImageStatus::Ok:
-      break;
-    case image::ImageStatus::NoPtx:
-      *log = std::move(contents.error);
-      return size == 0 ? link_parts(image, architecture, source, log) : CUDA_ERROR_NO_BINARY_FOR_GPU;
-    case image::ImageStatus::Invalid:
-      *log = std::move(contents.error);
-      return CUDA_ERROR_INVALID_IMAGE;
+  Result<image::ImageContents> read = image::read_image(bytes, architecture);
+  if (!read) {
+    const ErrorCode code = read.failure().code();
+    *log = std::move(read).failure().sentence();
+    const bool may_have_parts = code == ErrorCode::NoBinaryForGpu && size == 0;
+    return may_have_parts ? link_parts(image, architecture, source, log) : driver_result(code);
   }
+  image::ImageContents& contents = *read;
   source->is_cubin = contents.format == image::ImageFormat::Cubin;
   source->is_for_this_device = contents.is_for_this_device;
   if (contents.further_ptx.empty()) {

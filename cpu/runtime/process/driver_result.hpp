@@ -1,0 +1,33 @@
+// Failures as the driver API says them, and back: the one place where a code becomes a CUresult.
+#pragma once
+
+#include <cuda.h>
+
+#include "cpu/error/result.hpp"
+
+namespace cucore::cpu::runtime {
+
+#define ERROR_CODE(name, number, of_driver) static_assert((of_driver) == (number));
+#include "cpu/error/codes.def"
+#undef ERROR_CODE
+
+inline CUresult driver_result(ErrorCode code) { return static_cast<CUresult>(code); }
+
+/// Of a Result<void>; with a value, `store(T&&)` is called with it first.
+inline CUresult driver_result(const Result<void>& result) {
+  return result ? CUDA_SUCCESS : driver_result(result.failure().code());
+}
+template <class T, class Store>
+CUresult driver_result(Result<T>&& result, Store&& store) {
+  if (!result) return driver_result(result.failure().code());
+  store(*std::move(result));
+  return CUDA_SUCCESS;
+}
+
+/// Of what still answers a CUresult.
+inline Result<void> result_of(CUresult code) {
+  if (code == CUDA_SUCCESS) return {};
+  return static_cast<ErrorCode>(code);
+}
+
+}  // namespace cucore::cpu::runtime
