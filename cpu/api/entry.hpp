@@ -11,11 +11,13 @@
 #include "cpu/runtime/graph/capture.hpp"
 #include "cpu/runtime/objects/context.hpp"
 #include "cpu/runtime/objects/stream.hpp"
+#include "cpu/runtime/process/driver_result.hpp"
 #include "cpu/runtime/process/process.hpp"
 
 namespace cucore::cpu::api {
 
 using runtime::Context;
+using runtime::driver_result;
 using runtime::Stream;
 
 template <class F>

@@ -10,6 +10,7 @@
 #include "cpu/api/entry_table.hpp"
 #include "cpu/runtime/loading/kernel_dump.hpp"
 #include "cpu/runtime/loading/kernel_source.hpp"
+#include "cpu/runtime/process/driver_result.hpp"
 #include "cpu/runtime/process/live_objects.hpp"
 #include "cpu/runtime/process/process.hpp"
 
@@ -87,10 +88,10 @@ int cucore_cpu_dump(const void* image, size_t size, const char* kernel, const ch
   if (!image || !what || !write) return CUDA_ERROR_INVALID_VALUE;
   std::uint32_t shape[3] = {256, 1, 1};
   if (block) std::copy_n(block, 3, shape);
-  std::string text;
-  const CUresult result = runtime::dump(image, size, kernel ? kernel : "", what, shape, &text);
+  const Result<std::string> dumped = runtime::dump(image, size, kernel ? kernel : "", what, shape);
+  const std::string text = dumped ? *dumped : dumped.failure().sentence();
   write(context, text.data(), text.size());
-  return result;
+  return dumped ? CUDA_SUCCESS : runtime::driver_result(dumped.failure());
 }
 
 size_t cucore_cpu_last_report(char* text, size_t size) { return hand_out(runtime::last_report(), text, size); }

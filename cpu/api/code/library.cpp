@@ -9,6 +9,8 @@
 
 using namespace cucore::cpu::api;
 namespace runtime = cucore::cpu::runtime;
+using cucore::cpu::ErrorCode;
+using cucore::cpu::Result;
 using runtime::JitOptions;
 using runtime::Kernel;
 using runtime::Library;
@@ -69,14 +71,11 @@ CUresult load(CUlibrary* library, CUjit_option* jitOptions, void** jitOptionsVal
   return initialized([&] {
     if (!library) return CUDA_ERROR_INVALID_VALUE;
     if (const CUresult result = check(libraryOptions, numLibraryOptions); result != CUDA_SUCCESS) return result;
-    JitOptions jit;
-    if (const CUresult result = JitOptions::read(numJitOptions, jitOptions, jitOptionsValues, &jit);
-        result != CUDA_SUCCESS)
-      return result;
-    std::shared_ptr<const Program> program;
-    const CUresult result = read_program(jit, &program);
-    if (result == CUDA_ERROR_FILE_NOT_FOUND) return result;
-    *library = result == CUDA_SUCCESS ? Library::create(std::move(program)) : Library::create_bad(result);
+    const Result<JitOptions> jit = JitOptions::read(numJitOptions, jitOptions, jitOptionsValues);
+    if (!jit) return driver_result(jit.failure());
+    Result<std::shared_ptr<const Program>> program = read_program(*jit);
+    if (!program && program.failure().code() == ErrorCode::FileNotFound) return CUDA_ERROR_FILE_NOT_FOUND;
+    *library = program ? Library::create(*std::move(program)) : Library::create_bad(driver_result(program.failure()));
     return CUDA_SUCCESS;
   });
 }
@@ -88,9 +87,7 @@ CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* j
                            unsigned int numLibraryOptions) {
   if (!code) return initialized([] { return CUDA_ERROR_INVALID_VALUE; });
   return load(library, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, numLibraryOptions,
-              [&](const JitOptions& jit, std::shared_ptr<const Program>* program) {
-                return runtime::load_program(code, 0, capability(), jit, program);
-              });
+              [&](const JitOptions& jit) { return runtime::load_program(code, 0, capability(), jit); });
 }
 
 CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName, CUjit_option* jitOptions,
@@ -98,9 +95,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName, CUjit_o
                                void**, unsigned int numLibraryOptions) {
   if (!fileName) return initialized([] { return CUDA_ERROR_INVALID_VALUE; });
   return load(library, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, numLibraryOptions,
-              [&](const JitOptions& jit, std::shared_ptr<const Program>* program) {
-                return runtime::load_program_file(fileName, capability(), jit, program);
-              });
+              [&](const JitOptions& jit) { return runtime::load_program_file(fileName, capability(), jit); });
 }
 
 CUresult cuLibraryUnload(CUlibrary library) {
@@ -116,7 +111,7 @@ CUresult cuLibraryGetKernel(CUkernel* pKernel, CUlibrary library, const char* na
     const int index = found.program().find_kernel(name);
     if (index < 0) return CUDA_ERROR_NOT_FOUND;
     const runtime::KernelDescription& kernel = found.program().kernels[static_cast<std::size_t>(index)];
-    if (const CUresult refused = check_refusal(kernel); refused != CUDA_SUCCESS) return refused;
+    if (const Result<void> refused = check_refusal(kernel); !refused) return driver_result(refused);
     *pKernel = found.kernels()[static_cast<std::size_t>(index)]->handle();
     return CUDA_SUCCESS;
   });

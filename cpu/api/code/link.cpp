@@ -2,6 +2,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 
 #include "cpu/api/entry.hpp"
 #include "cpu/runtime/loading/ptx_link.hpp"
@@ -31,10 +32,8 @@ CUresult cuLinkCreate(unsigned int numOptions, CUjit_option* options, void** opt
 CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option* options, void** optionValues, CUlinkState* stateOut) {
   return in_context([&](Context&) {
     if (!stateOut) return CUDA_ERROR_INVALID_VALUE;
-    runtime::JitOptions jit;
-    const CUresult result = runtime::JitOptions::read(numOptions, options, optionValues, &jit);
-    if (result == CUDA_SUCCESS) *stateOut = runtime::create_link(jit);
-    return result;
+    return driver_result(runtime::JitOptions::read(numOptions, options, optionValues),
+                         [&](const runtime::JitOptions& jit) { *stateOut = runtime::create_link(jit); });
   });
 }
 
@@ -45,8 +44,9 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, size_
 
 CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t size, const char* name,
                           unsigned int, CUjit_option*, void**) {
-  return of_link(state,
-                 [&](runtime::LinkState& link) { return link.add(type, data, size, name, target_capability()); });
+  return of_link(state, [&](runtime::LinkState& link) {
+    return driver_result(link.add(type, data, size, name, target_capability()));
+  });
 }
 
 CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned int numOptions,
@@ -61,16 +61,20 @@ CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* pa
     std::ifstream file(path, std::ios::binary);
     const std::string data{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     if (!file.is_open() || file.bad()) return CUDA_ERROR_FILE_NOT_FOUND;
-    return link.add(type, data.data(), data.size(), path, target_capability());
+    return driver_result(link.add(type, data.data(), data.size(), path, target_capability()));
   });
 }
 
 CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* sizeOut) {
   return of_link(state, [&](runtime::LinkState& link) {
-    return cubinOut ? link.complete(cubinOut, sizeOut) : CUDA_ERROR_INVALID_VALUE;
+    if (!cubinOut) return CUDA_ERROR_INVALID_VALUE;
+    return driver_result(link.complete(), [&](std::string_view image) {
+      *cubinOut = const_cast<char*>(image.data());
+      if (sizeOut) *sizeOut = image.size();
+    });
   });
 }
 
 CUresult cuLinkDestroy(CUlinkState state) {
-  return initialized([&] { return runtime::destroy_link(state); });
+  return initialized([&] { return driver_result(runtime::destroy_link(state)); });
 }

@@ -10,6 +10,7 @@
 
 using namespace cucore::cpu::api;
 namespace runtime = cucore::cpu::runtime;
+using cucore::cpu::Result;
 using runtime::JitOptions;
 using runtime::Module;
 using runtime::Program;
@@ -24,9 +25,10 @@ CUresult of_module(CUmodule handle, F&& call) {
   });
 }
 
-CUresult load(CUmodule* out, Context& context, std::shared_ptr<const Program> program) {
+CUresult load(CUmodule* out, Context& context, Result<std::shared_ptr<const Program>> program) {
+  if (!program) return driver_result(program.failure());
   std::shared_ptr<Module> module;
-  const CUresult result = Module::load(context, std::move(program), nullptr, &module);
+  const CUresult result = Module::load(context, *std::move(program), nullptr, &module);
   if (result == CUDA_SUCCESS) *out = module->handle();
   return result;
 }
@@ -36,9 +38,7 @@ CUresult load(CUmodule* out, Context& context, std::shared_ptr<const Program> pr
 CUresult cuModuleLoad(CUmodule* module, const char* fname) {
   return in_context([&](Context& context) {
     if (!module || !fname) return CUDA_ERROR_INVALID_VALUE;
-    std::shared_ptr<const Program> program;
-    const CUresult result = runtime::load_program_file(fname, context.device().capability(), {}, &program);
-    return result == CUDA_SUCCESS ? load(module, context, std::move(program)) : result;
+    return load(module, context, runtime::load_program_file(fname, context.device().capability(), {}));
   });
 }
 
@@ -50,12 +50,9 @@ CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned int nu
                             void** optionValues) {
   return in_context([&](Context& context) {
     if (!module || !image) return CUDA_ERROR_INVALID_VALUE;
-    JitOptions jit;
-    if (const CUresult result = JitOptions::read(numOptions, options, optionValues, &jit); result != CUDA_SUCCESS)
-      return result;
-    std::shared_ptr<const Program> program;
-    const CUresult result = runtime::load_program(image, 0, context.device().capability(), jit, &program);
-    return result == CUDA_SUCCESS ? load(module, context, std::move(program)) : result;
+    const Result<JitOptions> jit = JitOptions::read(numOptions, options, optionValues);
+    if (!jit) return driver_result(jit.failure());
+    return load(module, context, runtime::load_program(image, 0, context.device().capability(), *jit));
   });
 }
 
@@ -85,7 +82,7 @@ CUresult cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, const char* name)
     if (!hfunc || !name) return CUDA_ERROR_INVALID_VALUE;
     runtime::Function* const function = module.find_function(name);
     if (!function) return CUDA_ERROR_NOT_FOUND;
-    if (const CUresult refused = check_refusal(function->description()); refused != CUDA_SUCCESS) return refused;
+    if (const Result<void> refused = check_refusal(function->description()); !refused) return driver_result(refused);
     *hfunc = function->handle();
     return CUDA_SUCCESS;
   });

@@ -4,60 +4,60 @@
 #include <string_view>
 #include <utility>
 
-#include "cpu/error/result.hpp"
 #include "cpu/image/image.hpp"
 #include "cpu/runtime/loading/ptx_link.hpp"
-#include "cpu/runtime/process/driver_result.hpp"
 
 namespace cucore::cpu::runtime {
 
 namespace {
 
-/// Links the PTX that an image linked ahead of time was made from. NO_BINARY_FOR_GPU if there is none; `log` then
-/// stays.
-CUresult link_parts(const void* image, std::uint32_t architecture, ImageSource* source, std::string* log) {
+/// Links the PTX that an image linked ahead of time was made from. NoBinaryForGpu if there is none.
+Result<ImageSource> link_parts(const void* image, std::uint32_t architecture) {
   PtxLinker linker;
+  ImageSource source;
   std::size_t linked = 0;
   for (const std::string_view part : image::locate_parts(image)) {
     Result<image::ImageContents> contents = image::read_image(part, architecture);
     if (!contents) {
-      const ErrorCode code = contents.failure().code();
-      if (code == ErrorCode::NoBinaryForGpu) continue;  // what is missing then, the linker names
-      *log = std::move(contents).failure().sentence();
-      return driver_result(code);
+      if (contents.failure().code() == ErrorCode::NoBinaryForGpu) continue;  // what is missing then, the linker names
+      return std::move(contents).failure();
     }
-    source->is_for_this_device = source->is_for_this_device || contents->is_for_this_device;
+    source.is_for_this_device = source.is_for_this_device || contents->is_for_this_device;
     linker.add(std::move(contents->ptx), "part " + std::to_string(++linked));
   }
-  if (linked == 0) return CUDA_ERROR_NO_BINARY_FOR_GPU;
-  log->clear();
-  return linker.complete(&source->ptx, log);
+  if (linked == 0) return ErrorCode::NoBinaryForGpu;
+  Result<std::string> ptx = linker.complete();
+  if (!ptx) return std::move(ptx).failure();
+  source.ptx = *std::move(ptx);
+  return source;
 }
 
 }  // namespace
 
-CUresult ptx_of_image(const void* image, std::size_t size, int capability, ImageSource* source, std::string* log) {
+Result<ImageSource> ptx_of_image(const void* image, std::size_t size, int capability) {
   const std::string_view bytes =
       size != 0 ? std::string_view(static_cast<const char*>(image), size) : image::locate_image(image);
   const auto architecture = static_cast<std::uint32_t>(capability);
-  Result<image::ImageContents> read = image::read_image(bytes, architecture);
-  if (!read) {
-    const ErrorCode code = read.failure().code();
-    *log = std::move(read).failure().sentence();
-    const bool may_have_parts = code == ErrorCode::NoBinaryForGpu && size == 0;
-    return may_have_parts ? link_parts(image, architecture, source, log) : driver_result(code);
+  Result<image::ImageContents> contents = image::read_image(bytes, architecture);
+  if (!contents) {
+    const auto has_no_ptx = [](const auto& result) {
+      return !result && result.failure().code() == ErrorCode::NoBinaryForGpu;
+    };
+    if (size == 0 && has_no_ptx(contents))
+      if (Result<ImageSource> linked = link_parts(image, architecture); !has_no_ptx(linked)) return linked;
+    return std::move(contents).failure();
   }
-  image::ImageContents& contents = *read;
-  source->is_cubin = contents.format == image::ImageFormat::Cubin;
-  source->is_for_this_device = contents.is_for_this_device;
-  if (contents.further_ptx.empty()) {
-    source->ptx = std::move(contents.ptx);
-    return CUDA_SUCCESS;
-  }
+  ImageSource source{.ptx = std::move(contents->ptx),
+                     .is_cubin = contents->format == image::ImageFormat::Cubin,
+                     .is_for_this_device = contents->is_for_this_device};
+  if (contents->further_ptx.empty()) return source;
   PtxLinker linker;
-  linker.add(std::move(contents.ptx), "first part");
-  for (std::string& part : contents.further_ptx) linker.add(std::move(part), "further part");
-  return linker.complete(&source->ptx, log);
+  linker.add(std::move(source.ptx), "first part");
+  for (std::string& part : contents->further_ptx) linker.add(std::move(part), "further part");
+  Result<std::string> ptx = linker.complete();
+  if (!ptx) return std::move(ptx).failure();
+  source.ptx = *std::move(ptx);
+  return source;
 }
 
 int target_number(const ptx::Module& module, bool* specific) {
@@ -73,14 +73,14 @@ int target_number(const ptx::Module& module, bool* specific) {
   return number;
 }
 
-CUresult check_target(const ImageSource& source, const ptx::Module& module, int capability, std::string* log) {
+Result<void> check_target(const ImageSource& source, const ptx::Module& module, int capability) {
   bool specific = false;
   const int target = target_number(module, &specific);
-  if (source.is_for_this_device || (specific ? target == capability : target <= capability)) return CUDA_SUCCESS;
-  *log = "ptx: error: SM version specified by .target (" + std::string(module.target) +
-         ") is higher than the version of this device (sm_" + std::to_string(capability) +
-         "); compile for it, or set CUCORE_CPU_COMPUTE_CAPABILITY";
-  return source.is_cubin ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_ERROR_INVALID_PTX;
+  if (source.is_for_this_device || (specific ? target == capability : target <= capability)) return {};
+  return Failure(source.is_cubin ? ErrorCode::NoBinaryForGpu : ErrorCode::InvalidPtx,
+                 "ptx: error: SM version specified by .target (" + std::string(module.target) +
+                     ") is higher than the version of this device (sm_" + std::to_string(capability) +
+                     "); compile for it, or set CUCORE_CPU_COMPUTE_CAPABILITY");
 }
 
 }  // namespace cucore::cpu::runtime

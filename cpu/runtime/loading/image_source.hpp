@@ -1,11 +1,10 @@
 // From an image as the driver API passes it to the PTX in it.
 #pragma once
 
-#include <cuda.h>
-
 #include <cstddef>
 #include <string>
 
+#include "cpu/error/result.hpp"
 #include "cpu/ptx/ast.hpp"
 
 namespace cucore::cpu::runtime {
@@ -16,12 +15,12 @@ struct ImageSource {
   bool is_for_this_device = false;  ///< whatever its target: image::ImageContents
 };
 
-/// `size` 0: the image says itself where it ends. On failure `log` says what was found and what to do.
-CUresult ptx_of_image(const void* image, std::size_t size, int capability, ImageSource* source, std::string* log);
+/// `size` 0: the image says itself where it ends. A failure says what was found and what to do.
+Result<ImageSource> ptx_of_image(const void* image, std::size_t size, int capability);
 
-/// Whether a device of `capability` takes the parsed PTX of `source`: else NO_BINARY_FOR_GPU for a cubin, whose PTX
-/// stands for its machine code, and INVALID_PTX for PTX, which would have to be compiled.
-CUresult check_target(const ImageSource& source, const ptx::Module& module, int capability, std::string* log);
+/// Whether a device of `capability` takes the parsed PTX of `source`: else NoBinaryForGpu for a cubin, whose PTX stands
+/// for its machine code, and InvalidPtx for PTX, which would have to be compiled.
+Result<void> check_target(const ImageSource& source, const ptx::Module& module, int capability);
 
 /// `.target sm_90a` → 90; 0 if it is not of that form. `specific`: has a letter, so fits one architecture only.
 int target_number(const ptx::Module& module, bool* specific);

@@ -7,40 +7,40 @@
 
 namespace cucore::cpu::runtime {
 
-CUresult JitOptions::read(unsigned int count, CUjit_option* options, void** values, JitOptions* out) {
-  *out = {};
-  if (count == 0) return CUDA_SUCCESS;
-  if (!options || !values) return CUDA_ERROR_INVALID_VALUE;
-  out->values_ = values;
+Result<JitOptions> JitOptions::read(unsigned int count, CUjit_option* options, void** values) {
+  JitOptions read;
+  if (count == 0) return read;
+  if (!options || !values) return ErrorCode::InvalidValue;
+  read.values_ = values;
   for (unsigned int i = 0; i < count; ++i) {
     const auto number = static_cast<unsigned int>(reinterpret_cast<std::uintptr_t>(values[i]));
     switch (options[i]) {
       case CU_JIT_ERROR_LOG_BUFFER:
-        out->error_buffer_ = static_cast<char*>(values[i]);
+        read.error_buffer_ = static_cast<char*>(values[i]);
         break;
       case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
-        out->error_size_ = number;
-        out->error_index_ = static_cast<int>(i);
+        read.error_size_ = number;
+        read.error_index_ = static_cast<int>(i);
         break;
       case CU_JIT_INFO_LOG_BUFFER:
-        out->info_buffer_ = static_cast<char*>(values[i]);
+        read.info_buffer_ = static_cast<char*>(values[i]);
         break;
       case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
-        out->info_size_ = number;
-        out->info_index_ = static_cast<int>(i);
+        read.info_size_ = number;
+        read.info_index_ = static_cast<int>(i);
         break;
       case CU_JIT_WALL_TIME:
-        out->time_index_ = static_cast<int>(i);
+        read.time_index_ = static_cast<int>(i);
         break;
       case CU_JIT_OPTIMIZATION_LEVEL:
-        if (number > 4) return CUDA_ERROR_INVALID_VALUE;
+        if (number > 4) return ErrorCode::InvalidValue;
         break;
       default:
         // The others steer a GPU's assembler; they are checked for being options and change nothing here.
-        if (options[i] < 0 || options[i] >= CU_JIT_NUM_OPTIONS) return CUDA_ERROR_INVALID_VALUE;
+        if (options[i] < 0 || options[i] >= CU_JIT_NUM_OPTIONS) return ErrorCode::InvalidValue;
     }
   }
-  return CUDA_SUCCESS;
+  return read;
 }
 
 void JitOptions::write(char* buffer, unsigned int size, int index, std::string_view text) const {

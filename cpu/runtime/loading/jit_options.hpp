@@ -5,12 +5,14 @@
 
 #include <string_view>
 
+#include "cpu/error/result.hpp"
+
 namespace cucore::cpu::runtime {
 
 class JitOptions {
  public:
-  /// Reads the caller's arrays, which must outlive this object. INVALID_VALUE for an unknown option or a null array.
-  static CUresult read(unsigned int count, CUjit_option* options, void** values, JitOptions* out);
+  /// Reads the caller's arrays, which must outlive this object. InvalidValue for an unknown option or a null array.
+  static Result<JitOptions> read(unsigned int count, CUjit_option* options, void** values);
 
   /// Writes to the caller's buffer (cut to its size, closed with a zero) and stores the length back into the size
   /// option, as the driver does. Nothing happens if there is no buffer.

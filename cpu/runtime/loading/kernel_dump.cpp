@@ -64,27 +64,18 @@ std::string ptx_of(const ptx::Module& module, const ptx::Function& kernel) {
 
 }  // namespace
 
-CUresult dump(const void* image, std::size_t size, std::string_view kernel, std::string_view what,
-              const std::uint32_t (&block)[3], std::string* text) {
+Result<std::string> dump(const void* image, std::size_t size, std::string_view kernel, std::string_view what,
+                         const std::uint32_t (&block)[3]) {
   constexpr std::string_view known[] = {"ptx", "ir", "assembly", "fidelity"};
-  if (std::find(std::begin(known), std::end(known), what) == std::end(known)) {
-    *text = "there is no such dump: ptx, ir, assembly and fidelity are";
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-  ImageSource source;
-  const CUresult found = ptx_of_image(image, size, static_cast<int>(image::any_architecture), &source, text);
-  if (found != CUDA_SUCCESS) return found;
-  const ptx::ParseResult parsed = ptx::parse(source.ptx);
-  if (!parsed.module) {
-    *text = ptx::format(parsed.diagnostics);
-    return CUDA_ERROR_INVALID_PTX;
-  }
+  if (std::find(std::begin(known), std::end(known), what) == std::end(known))
+    return Failure(ErrorCode::InvalidValue, "there is no such dump: ptx, ir, assembly and fidelity are");
+  Result<ImageSource> source = ptx_of_image(image, size, static_cast<int>(image::any_architecture));
+  if (!source) return std::move(source).failure();
+  const ptx::ParseResult parsed = ptx::parse(source->ptx);
+  if (!parsed.module) return Failure(ErrorCode::InvalidPtx, ptx::format(parsed.diagnostics));
   const ptx::Module& module = *parsed.module;
-  text->clear();
-  if (kernel.empty() && what == "ptx") {
-    *text = module.text;
-    return CUDA_SUCCESS;
-  }
+  if (kernel.empty() && what == "ptx") return std::string(module.text);
+  std::string text;
   codegen::CompileOptions options = options_for(block, std::numeric_limits<std::uint64_t>::max());
   options.march = march_from_environment();
   bool is_found = kernel.empty();
@@ -92,14 +83,13 @@ CUresult dump(const void* image, std::size_t size, std::string_view kernel, std:
     const ptx::Function& function = module.functions[id];
     if (!function.is_entry || !function.has_body || (!kernel.empty() && function.name != kernel)) continue;
     is_found = true;
-    if (what == "ptx") *text += ptx_of(module, function);
-    if (what == "fidelity") *text += fidelity_report(module, id);
-    if (what == "ir") *text += codegen::dump_ir(module, id, options);
-    if (what == "assembly") *text += codegen::dump_assembly(module, id, options);
+    if (what == "ptx") text += ptx_of(module, function);
+    if (what == "fidelity") text += fidelity_report(module, id);
+    if (what == "ir") text += codegen::dump_ir(module, id, options);
+    if (what == "assembly") text += codegen::dump_assembly(module, id, options);
   }
-  if (is_found) return CUDA_SUCCESS;
-  *text = "there is no kernel " + std::string(kernel) + " in the image";
-  return CUDA_ERROR_NOT_FOUND;
+  if (!is_found) return Failure(ErrorCode::NotFound, "there is no kernel " + std::string(kernel) + " in the image");
+  return text;
 }
 
 }  // namespace cucore::cpu::runtime

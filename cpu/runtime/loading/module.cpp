@@ -9,6 +9,7 @@
 #include "cpu/runtime/memory/memory.hpp"
 #include "cpu/runtime/objects/context.hpp"
 #include "cpu/runtime/objects/device.hpp"
+#include "cpu/runtime/process/driver_result.hpp"
 #include "cpu/runtime/process/handle_table.hpp"
 #include "cpu/runtime/process/process.hpp"
 
@@ -59,7 +60,7 @@ CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads,
   *code = code_.find(options);
   if (*code) return CUDA_SUCCESS;
   if (is_shutting_down()) return CUDA_ERROR_DEINITIALIZED;
-  if (const CUresult refused = check_refusal(description_); refused != CUDA_SUCCESS) return refused;
+  if (const Result<void> refused = check_refusal(description_); !refused) return driver_result(refused);
   options.march = march_from_environment();
   codegen::CompileResult result =
       compile_or_load(*module_.program().ptx, description_.id, module_.addresses(), options);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "cpu/analysis/fidelity.hpp"
 #include "cpu/ptx/parser.hpp"
@@ -16,11 +17,6 @@
 namespace cucore::cpu::runtime {
 
 namespace {
-
-struct Failure {
-  CUresult code = CUDA_SUCCESS;
-  std::string log;
-};
 
 /// One line for each of the first instructions, and how many more there are.
 std::string list(const std::vector<codegen::Unsupported>& instructions, std::string_view what_is_wrong) {
@@ -84,24 +80,23 @@ KernelDescription describe(const ptx::Module& module, ptx::FunctionId id) {
   return kernel;
 }
 
-Failure make(const ImageSource& source, int capability, Program* program) {
+Result<std::shared_ptr<Program>> make(const ImageSource& source, int capability) {
   ptx::ParseResult parsed = ptx::parse(source.ptx);
   if (!parsed.module) {
     const bool too_new = std::any_of(parsed.diagnostics.begin(), parsed.diagnostics.end(), [](const auto& diagnostic) {
       return diagnostic.kind == ptx::Diagnostic::Kind::UnsupportedVersion;
     });
     const bool is_ptx = source.ptx.find(".version") != std::string::npos;
-    return {too_new  ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION
-            : is_ptx ? CUDA_ERROR_INVALID_PTX
-                     : CUDA_ERROR_INVALID_IMAGE,
-            ptx::format(parsed.diagnostics)};
+    return Failure(too_new  ? ErrorCode::UnsupportedPtxVersion
+                   : is_ptx ? ErrorCode::InvalidPtx
+                            : ErrorCode::InvalidImage,
+                   ptx::format(parsed.diagnostics));
   }
+  auto program = std::make_shared<Program>();
   program->ptx = std::move(parsed.module);
   if (program->ptx->address_size != 64)
-    return {CUDA_ERROR_INVALID_PTX, "ptx: error: 32-bit addresses (.address_size 32) are not supported"};
-  Failure failure;
-  failure.code = check_target(source, *program->ptx, capability, &failure.log);
-  if (failure.code != CUDA_SUCCESS) return failure;
+    return Failure(ErrorCode::InvalidPtx, "ptx: error: 32-bit addresses (.address_size 32) are not supported");
+  if (Result<void> fits = check_target(source, *program->ptx, capability); !fits) return std::move(fits).failure();
   bool specific = false;
   program->target = target_number(*program->ptx, &specific);
   // Most images have nothing to refuse, and one look at each function shows it.
@@ -112,7 +107,7 @@ Failure make(const ImageSource& source, int capability, Program* program) {
     program->kernels.push_back(describe(*program->ptx, id));
     if (refuses) program->kernels.back().refusal = refuse(*program->ptx, id);
   }
-  return {};
+  return program;
 }
 
 std::string describe_kernels(const Program& program) {
@@ -131,40 +126,36 @@ int Program::find_kernel(std::string_view name) const {
   return -1;
 }
 
-CUresult load_program(const void* image, std::size_t size, int capability, const JitOptions& options,
-                      std::shared_ptr<const Program>* program) {
+Result<std::shared_ptr<const Program>> load_program(const void* image, std::size_t size, int capability,
+                                                    const JitOptions& options) {
   const auto started = std::chrono::steady_clock::now();
-  Failure failure;
-  ImageSource source;
-  failure.code = ptx_of_image(image, size, capability, &source, &failure.log);
-  auto made = std::make_shared<Program>();
-  if (failure.code == CUDA_SUCCESS) failure = make(source, capability, made.get());
+  Result<ImageSource> source = ptx_of_image(image, size, capability);
+  Result<std::shared_ptr<Program>> made = source ? make(*source, capability) : std::move(source).failure();
   const std::chrono::duration<float, std::milli> took = std::chrono::steady_clock::now() - started;
   options.write_wall_time(took.count());
-  if (failure.code != CUDA_SUCCESS) {
-    options.write_error_log(failure.log);
+  if (!made) {
+    options.write_error_log(made.failure().sentence());
     options.write_info_log("");
-    report(std::move(failure.log));
-    return failure.code;
+    report(made.failure().sentence());
+    return std::move(made).failure();
   }
   options.write_error_log("");
-  options.write_info_log(describe_kernels(*made));
-  *program = std::move(made);
-  return CUDA_SUCCESS;
+  options.write_info_log(describe_kernels(**made));
+  return *std::move(made);
 }
 
-CUresult load_program_file(const char* path, int capability, const JitOptions& options,
-                           std::shared_ptr<const Program>* program) {
+Result<std::shared_ptr<const Program>> load_program_file(const char* path, int capability, const JitOptions& options) {
   std::ifstream file(path, std::ios::binary);
   const std::string image{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.is_open() || file.bad()) return CUDA_ERROR_FILE_NOT_FOUND;
-  return load_program(image.data(), image.size(), capability, options, program);
+  if (!file.is_open() || file.bad()) return ErrorCode::FileNotFound;
+  return load_program(image.data(), image.size(), capability, options);
 }
 
-CUresult check_refusal(const KernelDescription& kernel) {
-  if (kernel.refusal.empty()) return CUDA_SUCCESS;
-  report("kernel " + kernel.name + ":\n" + kernel.refusal);
-  return CUDA_ERROR_NOT_SUPPORTED;
+Result<void> check_refusal(const KernelDescription& kernel) {
+  if (kernel.refusal.empty()) return {};
+  std::string refused = "kernel " + kernel.name + ":\n" + kernel.refusal;
+  report(refused);
+  return Failure(ErrorCode::NotSupported, std::move(refused));
 }
 
 }  // namespace cucore::cpu::runtime

@@ -2,8 +2,6 @@
 // and shared by the modules made from it.
 #pragma once
 
-#include <cuda.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "cpu/abi/compiler.hpp"
+#include "cpu/error/result.hpp"
 #include "cpu/ptx/ast.hpp"
 #include "cpu/runtime/loading/jit_options.hpp"
 
@@ -46,17 +45,16 @@ struct Program {
 };
 
 /// Loads an image (PTX text, cubin or fat binary with PTX; `size` 0 if unknown) for a device of `capability`.
-/// Failures, with a log that says what and where: INVALID_PTX, UNSUPPORTED_PTX_VERSION, NO_BINARY_FOR_GPU and
-/// INVALID_IMAGE. Kernels that reach an instruction without a generator or, with CUCORE_CPU_STRICT=1, one that is not
-/// exact have a refusal, which the information log tells of; the others of the image are not concerned.
-CUresult load_program(const void* image, std::size_t size, int capability, const JitOptions& options,
-                      std::shared_ptr<const Program>* program);
+/// Failures, which say what and where and are logged and reported: InvalidPtx, UnsupportedPtxVersion, NoBinaryForGpu
+/// and InvalidImage. Kernels that reach an instruction without a generator or, with CUCORE_CPU_STRICT=1, one that is
+/// not exact have a refusal, which the information log tells of; the others of the image are not concerned.
+Result<std::shared_ptr<const Program>> load_program(const void* image, std::size_t size, int capability,
+                                                    const JitOptions& options);
 
-/// The same for a file: FILE_NOT_FOUND if it cannot be read.
-CUresult load_program_file(const char* path, int capability, const JitOptions& options,
-                           std::shared_ptr<const Program>* program);
+/// The same for a file: FileNotFound if it cannot be read.
+Result<std::shared_ptr<const Program>> load_program_file(const char* path, int capability, const JitOptions& options);
 
-/// For whoever fetches or launches it: NOT_SUPPORTED, and a report that says why, if the kernel is refused.
-CUresult check_refusal(const KernelDescription& kernel);
+/// For whoever fetches or launches it: NotSupported, which is reported, if the kernel is refused.
+Result<void> check_refusal(const KernelDescription& kernel);
 
 }  // namespace cucore::cpu::runtime

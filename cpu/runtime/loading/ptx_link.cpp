@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "cpu/image/cubin.hpp"
 #include "cpu/ptx/parser.hpp"
@@ -61,8 +62,9 @@ std::tuple<long, long> numbers(const std::string& text) {
 
 void PtxLinker::add(std::string ptx, std::string name) { inputs_.push_back({std::move(ptx), std::move(name)}); }
 
-CUresult PtxLinker::complete(std::string* ptx, std::string* log) const {
-  if (inputs_.empty()) return CUDA_ERROR_INVALID_VALUE;
+Result<std::string> PtxLinker::complete() const {
+  if (inputs_.empty()) return ErrorCode::InvalidValue;
+  std::string log;
   std::vector<PtxSymbols> symbols;
   for (const Input& input : inputs_) symbols.emplace_back(input.ptx);
 
@@ -77,8 +79,8 @@ CUresult PtxLinker::complete(std::string* ptx, std::string* log) const {
       const bool strong = declaration.linkage == Linkage::Visible;
       const auto [known, fresh] = definer.emplace(declaration.name, i);
       if (!fresh && strong && is_strong[declaration.name]) {
-        *log += "error   : Multiple definition of '" + std::string(declaration.name) + "' in '" + inputs_[i].name +
-                "', first defined in '" + inputs_[known->second].name + "'\n";
+        log += "error   : Multiple definition of '" + std::string(declaration.name) + "' in '" + inputs_[i].name +
+               "', first defined in '" + inputs_[known->second].name + "'\n";
       }
       if (strong && !is_strong[declaration.name]) known->second = i;
       if (strong) is_strong[declaration.name] = true;
@@ -89,15 +91,12 @@ CUresult PtxLinker::complete(std::string* ptx, std::string* log) const {
       const bool needed = declaration.linkage == Linkage::Extern && !declaration.defines &&
                           symbols[i].references().contains(declaration.name);
       if (!needed || definer.contains(declaration.name) || is_supplied(declaration.name)) continue;
-      *log += "error   : Undefined reference to '" + std::string(declaration.name) + "' in '" + inputs_[i].name + "'\n";
+      log += "error   : Undefined reference to '" + std::string(declaration.name) + "' in '" + inputs_[i].name + "'\n";
     }
   }
-  if (!log->empty()) return CUDA_ERROR_INVALID_IMAGE;
+  if (!log.empty()) return Failure(ErrorCode::InvalidImage, std::move(log));
 
-  if (inputs_.size() == 1) {
-    *ptx = inputs_.front().ptx;
-    return CUDA_SUCCESS;
-  }
+  if (inputs_.size() == 1) return inputs_.front().ptx;
   std::string version;
   std::string target;
   std::string bodies;
@@ -121,53 +120,48 @@ CUresult PtxLinker::complete(std::string* ptx, std::string* log) const {
     if (target.empty() || numbers(target) < numbers(its_target)) target = its_target;
     bodies += "// " + inputs_[i].name + "\n" + body + "\n";
   }
-  *ptx = ".version " + version + "\n.target " + target + "\n.address_size 64\n" + bodies;
-  const ptx::ParseResult parsed = ptx::parse(*ptx);
-  if (parsed.module) return CUDA_SUCCESS;
-  *log = ptx::format(parsed.diagnostics);
-  return CUDA_ERROR_INVALID_PTX;
+  std::string ptx = ".version " + version + "\n.target " + target + "\n.address_size 64\n" + bodies;
+  const ptx::ParseResult parsed = ptx::parse(ptx);
+  if (!parsed.module) return Failure(ErrorCode::InvalidPtx, ptx::format(parsed.diagnostics));
+  return ptx;
 }
 
-CUresult LinkState::fail(CUresult code, const std::string& log) const {
-  options_.write_error_log(log);
-  report(log);
-  return code;
+Failure LinkState::logged(Failure failure) const {
+  options_.write_error_log(failure.sentence());
+  report(failure.sentence());
+  return failure;
 }
 
-CUresult LinkState::add(CUjitInputType type, const void* data, std::size_t size, const char* name, int capability) {
-  if (!data || size == 0) return CUDA_ERROR_INVALID_VALUE;
-  if (type != CU_JIT_INPUT_CUBIN && type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY)
-    return type >= 0 && type < CU_JIT_NUM_INPUT_TYPES
-               ? fail(CUDA_ERROR_NOT_SUPPORTED, "the CPU device links PTX, and cubins and fat binaries that carry it")
-               : CUDA_ERROR_INVALID_VALUE;
-  ImageSource source;
-  std::string log;
-  if (const CUresult result = ptx_of_image(data, size, capability, &source, &log); result != CUDA_SUCCESS)
-    return fail(result, log);
-  const ptx::ParseResult parsed = ptx::parse(source.ptx);
-  if (!parsed.module) return fail(CUDA_ERROR_INVALID_PTX, ptx::format(parsed.diagnostics));
-  if (const CUresult result = check_target(source, *parsed.module, capability, &log); result != CUDA_SUCCESS)
-    return fail(result, log);
+Result<void> LinkState::add(CUjitInputType type, const void* data, std::size_t size, const char* name, int capability) {
+  if (!data || size == 0) return ErrorCode::InvalidValue;
+  if (type < 0 || type >= CU_JIT_NUM_INPUT_TYPES) return ErrorCode::InvalidValue;
+  if (type != CU_JIT_INPUT_CUBIN && type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY) {
+    constexpr const char* refused = "the CPU device links PTX, and cubins and fat binaries that carry it";
+    return logged(Failure(ErrorCode::NotSupported, refused));
+  }
+  Result<ImageSource> source = ptx_of_image(data, size, capability);
+  if (!source) return logged(std::move(source).failure());
+  const ptx::ParseResult parsed = ptx::parse(source->ptx);
+  if (!parsed.module) return logged(Failure(ErrorCode::InvalidPtx, ptx::format(parsed.diagnostics)));
+  if (Result<void> fits = check_target(*source, *parsed.module, capability); !fits)
+    return logged(std::move(fits).failure());
   const std::lock_guard lock(mutex_);
-  if (!image_.empty()) return CUDA_ERROR_INVALID_VALUE;  // already completed
+  if (!image_.empty()) return ErrorCode::InvalidValue;  // already completed
   capability_ = capability;
-  linker_.add(std::move(source.ptx), name && *name ? name : "<unnamed input>");
-  return CUDA_SUCCESS;
+  linker_.add(std::move(source->ptx), name && *name ? name : "<unnamed input>");
+  return {};
 }
 
-CUresult LinkState::complete(void** image, std::size_t* size) {
+Result<std::string_view> LinkState::complete() {
   const std::lock_guard lock(mutex_);
   if (image_.empty()) {
-    std::string log;
-    std::string ptx;
-    if (const CUresult result = linker_.complete(&ptx, &log); result != CUDA_SUCCESS) return fail(result, log);
-    image_ = image::write_cubin(ptx, static_cast<std::uint32_t>(capability_));
+    Result<std::string> ptx = linker_.complete();
+    if (!ptx) return logged(std::move(ptx).failure());
+    image_ = image::write_cubin(*ptx, static_cast<std::uint32_t>(capability_));
     options_.write_error_log("");
     options_.write_info_log("");
   }
-  *image = image_.data();
-  if (size) *size = image_.size();
-  return CUDA_SUCCESS;
+  return std::string_view(image_);
 }
 
 CUlinkState create_link(const JitOptions& options) {
@@ -176,8 +170,9 @@ CUlinkState create_link(const JitOptions& options) {
 
 std::shared_ptr<LinkState> find_link(CUlinkState handle) { return link_table().find(handle); }
 
-CUresult destroy_link(CUlinkState handle) {
-  return link_table().remove(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+Result<void> destroy_link(CUlinkState handle) {
+  if (!link_table().remove(handle)) return ErrorCode::InvalidHandle;
+  return {};
 }
 
 }  // namespace cucore::cpu::runtime

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cpu/error/result.hpp"
 #include "cpu/runtime/loading/jit_options.hpp"
 
 namespace cucore::cpu::runtime {
@@ -19,9 +20,9 @@ class PtxLinker {
  public:
   /// `name` is for messages.
   void add(std::string ptx, std::string name);
-  /// INVALID_IMAGE with a log if a symbol is defined twice or not at all, INVALID_PTX if the whole does not parse;
-  /// INVALID_VALUE if nothing was added.
-  CUresult complete(std::string* ptx, std::string* log) const;
+  /// The linked PTX. InvalidImage if a symbol is defined twice or not at all, InvalidPtx if the whole does not parse;
+  /// InvalidValue if nothing was added.
+  Result<std::string> complete() const;
 
  private:
   struct Input {
@@ -37,12 +38,13 @@ class LinkState {
   explicit LinkState(const JitOptions& options) : options_(options) {}
 
   /// Checks the input at once, as the driver does.
-  CUresult add(CUjitInputType type, const void* data, std::size_t size, const char* name, int capability);
+  Result<void> add(CUjitInputType type, const void* data, std::size_t size, const char* name, int capability);
   /// The linked image, a cubin that carries the PTX; it lives as long as this object.
-  CUresult complete(void** image, std::size_t* size);
+  Result<std::string_view> complete();
 
  private:
-  CUresult fail(CUresult code, const std::string& log) const;
+  /// Puts what `failure` says into the caller's log, and reports it.
+  Failure logged(Failure failure) const;
 
   const JitOptions options_;
   std::mutex mutex_;
@@ -53,6 +55,6 @@ class LinkState {
 
 CUlinkState create_link(const JitOptions& options);
 std::shared_ptr<LinkState> find_link(CUlinkState handle);
-CUresult destroy_link(CUlinkState handle);
+Result<void> destroy_link(CUlinkState handle);
 
 }  // namespace cucore::cpu::runtime

@@ -12,14 +12,15 @@ namespace cucore::cpu::runtime {
 #undef ERROR_CODE
 
 inline CUresult driver_result(ErrorCode code) { return static_cast<CUresult>(code); }
-
-/// Of a Result<void>; with a value, `store(T&&)` is called with it first.
+inline CUresult driver_result(const Failure& failure) { return driver_result(failure.code()); }
 inline CUresult driver_result(const Result<void>& result) {
-  return result ? CUDA_SUCCESS : driver_result(result.failure().code());
+  return result ? CUDA_SUCCESS : driver_result(result.failure());
 }
+
+/// `store(T&&)` is called with the value.
 template <class T, class Store>
 CUresult driver_result(Result<T>&& result, Store&& store) {
-  if (!result) return driver_result(result.failure().code());
+  if (!result) return driver_result(result.failure());
   store(*std::move(result));
   return CUDA_SUCCESS;
 }
