@@ -149,12 +149,13 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** ker
 }
 
 CUresult cuFuncGetAttribute(int* pi, CUfunction_attribute attrib, CUfunction hfunc) {
-  return of_function(
-      hfunc, [&](Function& function) { return pi ? function.attribute(attrib, pi) : CUDA_ERROR_INVALID_VALUE; });
+  return of_function(hfunc, [&](Function& function) {
+    return pi ? driver_result(function.attribute(attrib), [&](int value) { *pi = value; }) : CUDA_ERROR_INVALID_VALUE;
+  });
 }
 
 CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value) {
-  return of_function(hfunc, [&](Function& function) { return function.set_attribute(attrib, value); });
+  return of_function(hfunc, [&](Function& function) { return driver_result(function.set_attribute(attrib, value)); });
 }
 
 CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config) {

@@ -30,7 +30,7 @@ CUresult of_library(CUlibrary handle, F&& call) {
 template <class F>
 CUresult look_up(CUlibrary handle, F&& call) {
   return of_library(
-      handle, [&](Library& library) { return library.failure() == CUDA_SUCCESS ? call(library) : library.failure(); });
+      handle, [&](Library& library) { return library.is_good() ? call(library) : driver_result(library.is_good()); });
 }
 
 /// As look_up, plus the current context's module of it.
@@ -39,7 +39,7 @@ CUresult of_library_module(CUlibrary handle, F&& call) {
   return in_context([&](Context& context) {
     const auto library = runtime::find_library(handle);
     if (!library) return CUDA_ERROR_INVALID_HANDLE;
-    if (library->failure() != CUDA_SUCCESS) return library->failure();
+    if (!library->is_good()) return driver_result(library->is_good());
     std::shared_ptr<runtime::Module> module;
     const CUresult result = library->module_in(context, &module);
     return result == CUDA_SUCCESS ? call(*module) : result;
@@ -75,7 +75,7 @@ CUresult load(CUlibrary* library, CUjit_option* jitOptions, void** jitOptionsVal
     if (!jit) return driver_result(jit.failure());
     Result<std::shared_ptr<const Program>> program = read_program(*jit);
     if (!program && program.failure().code() == ErrorCode::FileNotFound) return CUDA_ERROR_FILE_NOT_FOUND;
-    *library = program ? Library::create(*std::move(program)) : Library::create_bad(driver_result(program.failure()));
+    *library = program ? Library::create(*std::move(program)) : Library::create_bad(std::move(program).failure());
     return CUDA_SUCCESS;
   });
 }
@@ -145,14 +145,14 @@ CUresult cuLibraryGetModule(CUmodule* pMod, CUlibrary library) {
 CUresult cuLibraryGetGlobal(CUdeviceptr* dptr, size_t* bytes, CUlibrary library, const char* name) {
   return of_library_module(library, [&](runtime::Module& module) {
     if (!name || (!dptr && !bytes)) return CUDA_ERROR_INVALID_VALUE;
-    return module.find_variable(name, dptr, bytes);
+    return runtime::hand_out(module.find_variable(name), dptr, bytes);
   });
 }
 
 CUresult cuLibraryGetManaged(CUdeviceptr* dptr, size_t* bytes, CUlibrary library, const char* name) {
   return look_up(library, [&](Library& found) {
     if (!name || (!dptr && !bytes)) return CUDA_ERROR_INVALID_VALUE;
-    return found.find_managed_variable(name, dptr, bytes);
+    return runtime::hand_out(found.find_managed_variable(name), dptr, bytes);
   });
 }
 
@@ -211,12 +211,13 @@ CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t* paramO
 }
 
 CUresult cuKernelGetAttribute(int* pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev) {
-  return of_kernel(kernel,
-                   [&](Kernel& found) { return pi ? found.attribute(attrib, dev, pi) : CUDA_ERROR_INVALID_VALUE; });
+  return of_kernel(kernel, [&](Kernel& found) {
+    return pi ? driver_result(found.attribute(attrib, dev), [&](int value) { *pi = value; }) : CUDA_ERROR_INVALID_VALUE;
+  });
 }
 
 CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev) {
-  return of_kernel(kernel, [&](Kernel& found) { return found.set_attribute(attrib, val, dev); });
+  return of_kernel(kernel, [&](Kernel& found) { return driver_result(found.set_attribute(attrib, val, dev)); });
 }
 
 CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev) {

@@ -27,10 +27,8 @@ CUresult of_module(CUmodule handle, F&& call) {
 
 CUresult load(CUmodule* out, Context& context, Result<std::shared_ptr<const Program>> program) {
   if (!program) return driver_result(program.failure());
-  std::shared_ptr<Module> module;
-  const CUresult result = Module::load(context, *std::move(program), nullptr, &module);
-  if (result == CUDA_SUCCESS) *out = module->handle();
-  return result;
+  return driver_result(Module::load(context, *std::move(program), nullptr),
+                       [&](const std::shared_ptr<Module>& module) { *out = module->handle(); });
 }
 
 }  // namespace
@@ -108,6 +106,6 @@ CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int numFunct
 CUresult cuModuleGetGlobal_v2(CUdeviceptr* dptr, size_t* bytes, CUmodule hmod, const char* name) {
   return of_module(hmod, [&](Module& module) {
     if (!name || (!dptr && !bytes)) return CUDA_ERROR_INVALID_VALUE;
-    return module.find_variable(name, dptr, bytes);
+    return runtime::hand_out(module.find_variable(name), dptr, bytes);
   });
 }

@@ -1,8 +1,11 @@
 // Libraries: see library.hpp.
 #include "cpu/runtime/loading/library.hpp"
 
+#include <utility>
+
 #include "cpu/runtime/objects/context.hpp"
 #include "cpu/runtime/objects/device.hpp"
+#include "cpu/runtime/process/driver_result.hpp"
 #include "cpu/runtime/process/handle_table.hpp"
 
 namespace cucore::cpu::runtime {
@@ -41,34 +44,33 @@ CUresult Kernel::function_in(Context& context, std::shared_ptr<Function>* functi
   return CUDA_SUCCESS;
 }
 
-CUresult Kernel::attribute(CUfunction_attribute attribute, CUdevice device, int* value) {
+Result<int> Kernel::attribute(CUfunction_attribute attribute, CUdevice device) {
   Device* const found = find_device(device);
-  if (!found) return CUDA_ERROR_INVALID_DEVICE;
+  if (!found) return ErrorCode::InvalidDevice;
   // Any module of the device knows; without one, a module that is never published does.
   for (const auto& module : library_.modules())
-    if (module->context().device().ordinal() == device) return module->functions()[index_]->attribute(attribute, value);
+    if (module->context().device().ordinal() == device) return module->functions()[index_]->attribute(attribute);
   auto unpublished = std::make_shared<Module>(found->primary_context(), library_.program_, true);
   Function& function = *unpublished->functions()[index_];
   {
     const std::lock_guard lock(library_.mutex_);
     for (const auto& setting : library_.settings_)
       if (setting.kernel == index_ && setting.device == device)
-        function.set_attribute(setting.attribute, setting.value);
+        (void)function.set_attribute(setting.attribute, setting.value);  // as it was set before
   }
-  return function.attribute(attribute, value);
+  return function.attribute(attribute);
 }
 
-CUresult Kernel::set_attribute(CUfunction_attribute attribute, int value, CUdevice device) {
+Result<void> Kernel::set_attribute(CUfunction_attribute attribute, int value, CUdevice device) {
   Device* const found = find_device(device);
-  if (!found) return CUDA_ERROR_INVALID_DEVICE;
+  if (!found) return ErrorCode::InvalidDevice;
   auto unpublished = std::make_shared<Module>(found->primary_context(), library_.program_, true);
-  if (const CUresult result = unpublished->functions()[index_]->set_attribute(attribute, value); result != CUDA_SUCCESS)
-    return result;
+  if (Result<void> set = unpublished->functions()[index_]->set_attribute(attribute, value); !set) return set;
   const std::lock_guard lock(library_.mutex_);
   library_.settings_.push_back({index_, device, attribute, value});
   for (const auto& [context, module] : library_.modules_)
-    if (context->device().ordinal() == device) module->functions()[index_]->set_attribute(attribute, value);
-  return CUDA_SUCCESS;
+    if (context->device().ordinal() == device) (void)module->functions()[index_]->set_attribute(attribute, value);
+  return {};
 }
 
 CUlibrary Library::enter(const std::shared_ptr<Library>& library) {
@@ -77,42 +79,51 @@ CUlibrary Library::enter(const std::shared_ptr<Library>& library) {
 }
 
 CUlibrary Library::create(std::shared_ptr<const Program> program) {
-  return enter(std::make_shared<Library>(std::move(program), CUDA_SUCCESS));
+  return enter(std::make_shared<Library>(std::move(program), Result<void>()));
 }
 
-CUlibrary Library::create_bad(CUresult failure) {
-  return enter(std::make_shared<Library>(std::make_shared<const Program>(), failure));
+CUlibrary Library::create_bad(Failure failure) {
+  return enter(std::make_shared<Library>(std::make_shared<const Program>(), std::move(failure)));
 }
 
-Library::Library(std::shared_ptr<const Program> program, CUresult failure)
-    : program_(std::move(program)), failure_(failure) {
+Library::Library(std::shared_ptr<const Program> program, Result<void> is_good)
+    : program_(std::move(program)), is_good_(std::move(is_good)) {
   for (std::size_t i = 0; i < program_->kernels.size(); ++i) kernels_.push_back(std::make_unique<Kernel>(*this, i));
 }
 
 CUresult Library::module_in(Context& context, std::shared_ptr<Module>* module) {
   const std::lock_guard lock(mutex_);
-  if (const CUresult result = make_managed(); result != CUDA_SUCCESS) return result;
+  if (!managed_)
+    if (const Result<void> made = make_managed(); !made) return driver_result(made);
   std::shared_ptr<Module>& known = modules_[&context.home()];
   if (!known) {
-    if (const CUresult result = Module::load(context, program_, managed_, &known); result != CUDA_SUCCESS) {
+    Result<std::shared_ptr<Module>> loaded = Module::load(context, program_, managed_);
+    if (!loaded) {
       modules_.erase(&context.home());
-      return result;
+      return driver_result(loaded.failure());
     }
+    known = *std::move(loaded);
     for (const Setting& setting : settings_)
       if (setting.device == context.device().ordinal())
-        known->functions()[setting.kernel]->set_attribute(setting.attribute, setting.value);
+        (void)known->functions()[setting.kernel]->set_attribute(setting.attribute, setting.value);
   }
   *module = known;
   return CUDA_SUCCESS;
 }
 
-CUresult Library::make_managed() { return managed_ ? CUDA_SUCCESS : ManagedVariables::make(*program_, &managed_); }
+Result<void> Library::make_managed() {
+  Result<std::shared_ptr<ManagedVariables>> made = ManagedVariables::make(*program_);
+  if (!made) return std::move(made).failure();
+  managed_ = *std::move(made);
+  return {};
+}
 
-CUresult Library::find_managed_variable(std::string_view name, CUdeviceptr* address, std::size_t* size) {
+Result<VariableMemory> Library::find_managed_variable(std::string_view name) {
   const std::lock_guard lock(mutex_);
-  if (const CUresult result = make_managed(); result != CUDA_SUCCESS) return result;
+  if (!managed_)
+    if (Result<void> made = make_managed(); !made) return std::move(made).failure();
   const auto address_of = [&](std::size_t index) { return managed_->address(index); };
-  return find_variable(*program_, name, address_of, address, size);
+  return find_variable(*program_, name, address_of);
 }
 
 std::vector<std::shared_ptr<Module>> Library::modules() const {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cpu/error/result.hpp"
 #include "cpu/runtime/loading/module.hpp"
 #include "cpu/runtime/loading/program.hpp"
 #include "cpu/runtime/loading/variables.hpp"
@@ -26,9 +27,9 @@ class Kernel {
   CUkernel handle();  ///< made at first use
   CUresult function_in(Context& context, std::shared_ptr<Function>* function);
 
-  CUresult attribute(CUfunction_attribute attribute, CUdevice device, int* value);
+  Result<int> attribute(CUfunction_attribute attribute, CUdevice device);
   /// For every context of the device, present and future.
-  CUresult set_attribute(CUfunction_attribute attribute, int value, CUdevice device);
+  Result<void> set_attribute(CUfunction_attribute attribute, int value, CUdevice device);
 
  private:
   Library& library_;
@@ -40,17 +41,18 @@ class Kernel {
 class Library : public std::enable_shared_from_this<Library> {
  public:
   static CUlibrary create(std::shared_ptr<const Program> program);
-  /// Of an image that could not be read: it has nothing but the error.
-  static CUlibrary create_bad(CUresult failure);
-  Library(std::shared_ptr<const Program> program, CUresult failure);
+  /// Of an image that could not be read: it has nothing but the failure.
+  static CUlibrary create_bad(Failure failure);
+  Library(std::shared_ptr<const Program> program, Result<void> is_good);
 
   CUlibrary handle() const { return handle_; }
-  CUresult failure() const { return failure_; }
+  /// The failure, if its image could not be read.
+  const Result<void>& is_good() const { return is_good_; }
   const Program& program() const { return *program_; }
   std::vector<std::unique_ptr<Kernel>>& kernels() { return kernels_; }
   CUresult module_in(Context& context, std::shared_ptr<Module>* module);
-  /// NOT_FOUND if there is no such variable. No context is needed.
-  CUresult find_managed_variable(std::string_view name, CUdeviceptr* address, std::size_t* size);
+  /// NotFound if there is no such variable. No context is needed.
+  Result<VariableMemory> find_managed_variable(std::string_view name);
   std::vector<std::shared_ptr<Module>> modules() const;
   void forget(const Context& context);
   void unload();
@@ -65,10 +67,10 @@ class Library : public std::enable_shared_from_this<Library> {
   };
 
   static CUlibrary enter(const std::shared_ptr<Library>& library);
-  CUresult make_managed();  ///< at the first need, with the mutex held
+  Result<void> make_managed();  ///< at the first need, with the mutex held
 
   const std::shared_ptr<const Program> program_;
-  const CUresult failure_;
+  const Result<void> is_good_;
   CUlibrary handle_ = nullptr;
   std::vector<std::unique_ptr<Kernel>> kernels_;
   mutable std::mutex mutex_;

@@ -78,96 +78,79 @@ PreparedLaunch Function::prepared_launch() {
   return prepared_;
 }
 
-CUresult Function::attribute(CUfunction_attribute attribute, int* value) const {
+Result<int> Function::attribute(CUfunction_attribute attribute) const {
   const codegen::KernelInfo& info = description_.info;
-  if (attribute == kDeviceNodeUpdateSupported || attribute == kSharedMemoryMode) {
-    *value = 0;  // no; CU_SHARED_MEMORY_MODE_DEFAULT
-    return CUDA_SUCCESS;
-  }
+  if (attribute == kDeviceNodeUpdateSupported || attribute == kSharedMemoryMode)
+    return 0;  // no; CU_SHARED_MEMORY_MODE_DEFAULT
   switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-      *value = static_cast<int>(description_.max_threads);
-      break;
+      return static_cast<int>(description_.max_threads);
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-      *value = static_cast<int>(info.static_shared);
-      break;
+      return static_cast<int>(info.static_shared);
     case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: {
       std::uint64_t bytes = 0;
       for (const ptx::Variable& variable : module_.program().ptx->variables)
         if (variable.space == ptx::Space::Const) bytes += variable.size;
-      *value = static_cast<int>(bytes);
-      break;
+      return static_cast<int>(bytes);
     }
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-      *value = static_cast<int>(info.local_bytes);
-      break;
+      return static_cast<int>(info.local_bytes);
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
       // A GPU has no kernel without registers, not even an empty one.
-      *value = static_cast<int>(std::clamp(info.registers, 1u, 255u));
-      break;
+      return static_cast<int>(std::clamp(info.registers, 1u, 255u));
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-      *value = module_.program().target;
-      break;
+      return module_.program().target;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-      *value = module_.context().device().capability();
-      break;
+      return module_.context().device().capability();
     case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
-      *value = 0;
-      break;
+      return 0;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-      *value = static_cast<int>(max_dynamic_shared());
-      break;
+      return static_cast<int>(max_dynamic_shared());
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-      *value = carveout_.load();
-      break;
+      return carveout_.load();
     case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
-      *value = description_.is_for_clusters ? 1 : 0;
-      break;
+      return description_.is_for_clusters ? 1 : 0;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-      *value = static_cast<int>(required_cluster_[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH].load());
-      break;
+      return static_cast<int>(required_cluster_[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH].load());
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-      *value = may_be_large_cluster_.load() ? 1 : 0;
-      break;
+      return may_be_large_cluster_.load() ? 1 : 0;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-      *value = cluster_policy_.load();
-      break;
+      return cluster_policy_.load();
     default:
-      return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
   }
-  return CUDA_SUCCESS;
 }
 
-CUresult Function::set_attribute(CUfunction_attribute attribute, int value) {
+Result<void> Function::set_attribute(CUfunction_attribute attribute, int value) {
   switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
       if (value < 0 || static_cast<std::size_t>(value) + description_.info.static_shared > kSharedPerBlockOptIn)
-        return CUDA_ERROR_INVALID_VALUE;
+        return ErrorCode::InvalidValue;
       max_dynamic_shared_.store(static_cast<std::size_t>(value));
-      return CUDA_SUCCESS;
+      return {};
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-      if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
+      if (value < -1 || value > 100) return ErrorCode::InvalidValue;
       carveout_.store(value);
-      return CUDA_SUCCESS;
+      return {};
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-      if (value != 0 && value != 1) return CUDA_ERROR_INVALID_VALUE;
+      if (value != 0 && value != 1) return ErrorCode::InvalidValue;
       may_be_large_cluster_.store(value != 0);
-      return CUDA_SUCCESS;
+      return {};
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
       if (value < CU_CLUSTER_SCHEDULING_POLICY_DEFAULT || value > CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING)
-        return CUDA_ERROR_INVALID_VALUE;
+        return ErrorCode::InvalidValue;
       cluster_policy_.store(value);  // a hint
-      return CUDA_SUCCESS;
+      return {};
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-      if (value < 0 || description_.required_cluster[0] != 0) return CUDA_ERROR_INVALID_VALUE;
+      if (value < 0 || description_.required_cluster[0] != 0) return ErrorCode::InvalidValue;
       required_cluster_[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH].store(static_cast<std::uint32_t>(value));
-      return CUDA_SUCCESS;
+      return {};
     default:
-      return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
   }
 }
 
@@ -202,35 +185,37 @@ Module::~Module() {
       free_module_memory(reinterpret_cast<std::uintptr_t>(variable));
 }
 
-CUresult Module::load(Context& context, std::shared_ptr<const Program> program,
-                      std::shared_ptr<ManagedVariables> managed, std::shared_ptr<Module>* module) {
+Result<std::shared_ptr<Module>> Module::load(Context& context, std::shared_ptr<const Program> program,
+                                             std::shared_ptr<ManagedVariables> managed) {
   auto made = std::make_shared<Module>(context.home(), std::move(program), managed != nullptr);
   made->managed_ = std::move(managed);
-  if (const CUresult result = made->allocate_variables(); result != CUDA_SUCCESS) return result;
-  if (const CUresult result = made->initialise_variables(); result != CUDA_SUCCESS) return result;
+  if (Result<void> allocated = made->allocate_variables(); !allocated) return std::move(allocated).failure();
+  if (Result<void> initialised = made->initialise_variables(); !initialised) return std::move(initialised).failure();
   made->handle_ = reinterpret_cast<CUmodule>(module_table().insert(made));
-  *module = std::move(made);
-  return CUDA_SUCCESS;
+  return made;
 }
 
-CUresult Module::allocate_variables() {
-  if (!managed_)
-    if (const CUresult result = ManagedVariables::make(*program_, &managed_); result != CUDA_SUCCESS) return result;
+Result<void> Module::allocate_variables() {
+  if (!managed_) {
+    Result<std::shared_ptr<ManagedVariables>> made = ManagedVariables::make(*program_);
+    if (!made) return std::move(made).failure();
+    managed_ = *std::move(made);
+  }
   const std::vector<ptx::Variable>& variables = program_->ptx->variables;
   addresses_.variables.resize(variables.size(), nullptr);
   for (std::size_t i = 0; i < variables.size(); ++i) {
     addresses_.variables[i] = managed_->address(i);
     if (!has_memory(variables[i]) || variables[i].managed) continue;
     std::uintptr_t address = 0;
-    const CUresult result =
-        allocate_module_memory(context_, std::max<std::size_t>(variables[i].size, 1), false, &address);
-    if (result != CUDA_SUCCESS) return result;
+    const std::size_t bytes = std::max<std::size_t>(variables[i].size, 1);
+    if (Result<void> allocated = result_of(allocate_module_memory(context_, bytes, false, &address)); !allocated)
+      return allocated;
     addresses_.variables[i] = reinterpret_cast<void*>(address);
   }
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult Module::initialise_variables() {
+Result<void> Module::initialise_variables() {
   const std::vector<ptx::Variable>& variables = program_->ptx->variables;
   const bool is_first = managed_->lack_addresses();
   for (std::size_t i = 0; i < variables.size(); ++i) {
@@ -240,13 +225,13 @@ CUresult Module::initialise_variables() {
     if (!variable.managed) write_initial_value(variable, memory);
     for (const ptx::Relocation& relocation : variable.relocations) {
       if (relocation.is_function) continue;  // written when a kernel that can reach it is compiled
-      if (relocation.offset + relocation.width > variable.size) return CUDA_ERROR_INVALID_PTX;
+      if (relocation.offset + relocation.width > variable.size) return ErrorCode::InvalidPtx;
       const auto base = reinterpret_cast<std::uintptr_t>(addresses_.variables[relocation.variable]);
       const std::uint64_t value = (base + static_cast<std::uint64_t>(relocation.addend)) >> relocation.shift;
       std::memcpy(memory + relocation.offset, &value, std::min<std::size_t>(relocation.width, sizeof value));
     }
   }
-  return CUDA_SUCCESS;
+  return {};
 }
 
 Function* Module::find_function(std::string_view name) {
@@ -254,9 +239,9 @@ Function* Module::find_function(std::string_view name) {
   return index >= 0 ? functions_[static_cast<std::size_t>(index)].get() : nullptr;
 }
 
-CUresult Module::find_variable(std::string_view name, CUdeviceptr* address, std::size_t* size) const {
+Result<VariableMemory> Module::find_variable(std::string_view name) const {
   const auto address_of = [&](std::size_t index) { return addresses_.variables[index]; };
-  return runtime::find_variable(*program_, name, address_of, address, size);
+  return runtime::find_variable(*program_, name, address_of);
 }
 
 void Module::unload() {

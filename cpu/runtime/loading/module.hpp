@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cpu/abi/compiler.hpp"
+#include "cpu/error/result.hpp"
 #include "cpu/runtime/loading/code_variants.hpp"
 #include "cpu/runtime/loading/program.hpp"
 #include "cpu/runtime/loading/variables.hpp"
@@ -48,8 +49,8 @@ class Function {
   /// fails.
   CUresult code(const unsigned int (&block)[3], std::uint64_t threads, std::shared_ptr<const codegen::Code>* code);
 
-  CUresult attribute(CUfunction_attribute attribute, int* value) const;
-  CUresult set_attribute(CUfunction_attribute attribute, int value);
+  Result<int> attribute(CUfunction_attribute attribute) const;
+  Result<void> set_attribute(CUfunction_attribute attribute, int value);
   std::size_t max_dynamic_shared() const { return max_dynamic_shared_.load(); }
   ClusterLimits cluster_limits() const;
   PreparedLaunch prepared_launch();
@@ -84,8 +85,8 @@ class Module : public std::enable_shared_from_this<Module> {
  public:
   /// Gives the program's variables memory and values. `managed`: those of the library whose module this is, which is
   /// unloaded with it only; null for a module of its own.
-  static CUresult load(Context& context, std::shared_ptr<const Program> program,
-                       std::shared_ptr<ManagedVariables> managed, std::shared_ptr<Module>* module);
+  static Result<std::shared_ptr<Module>> load(Context& context, std::shared_ptr<const Program> program,
+                                              std::shared_ptr<ManagedVariables> managed);
   Module(Context& context, std::shared_ptr<const Program> program, bool of_library);
   ~Module();
 
@@ -96,15 +97,15 @@ class Module : public std::enable_shared_from_this<Module> {
   const codegen::ModuleAddresses& addresses() const { return addresses_; }
   std::vector<std::unique_ptr<Function>>& functions() { return functions_; }
   Function* find_function(std::string_view name);
-  /// NOT_FOUND if there is no such variable.
-  CUresult find_variable(std::string_view name, CUdeviceptr* address, std::size_t* size) const;
+  /// NotFound if there is no such variable.
+  Result<VariableMemory> find_variable(std::string_view name) const;
 
   /// Ends the handles of the module and its functions; code and memory last until no launch uses them.
   void unload();
 
  private:
-  CUresult allocate_variables();
-  CUresult initialise_variables();
+  Result<void> allocate_variables();
+  Result<void> initialise_variables();
 
   Context& context_;
   const std::shared_ptr<const Program> program_;

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "cpu/runtime/memory/memory.hpp"
 #include "cpu/runtime/objects/device.hpp"
+#include "cpu/runtime/process/driver_result.hpp"
 #include "cpu/runtime/process/process.hpp"
 
 namespace cucore::cpu::runtime {
@@ -21,20 +23,20 @@ void write_initial_value(const ptx::Variable& variable, void* memory) {
     std::memcpy(memory, variable.initial.data(), std::min<std::size_t>(variable.initial.size(), variable.size));
 }
 
-CUresult ManagedVariables::make(const Program& program, std::shared_ptr<ManagedVariables>* made) {
+Result<std::shared_ptr<ManagedVariables>> ManagedVariables::make(const Program& program) {
   auto variables = std::make_shared<ManagedVariables>();
   for (const ptx::Variable& variable : program.ptx->variables) {
     std::uintptr_t address = 0;
     if (variable.managed && has_memory(variable)) {
       Context& context = devices().front()->primary_context();  // which need not be active
-      const CUresult result = allocate_module_memory(context, std::max<std::size_t>(variable.size, 1), true, &address);
-      if (result != CUDA_SUCCESS) return result;
+      const std::size_t bytes = std::max<std::size_t>(variable.size, 1);
+      if (Result<void> allocated = result_of(allocate_module_memory(context, bytes, true, &address)); !allocated)
+        return std::move(allocated).failure();
       write_initial_value(variable, reinterpret_cast<void*>(address));
     }
     variables->addresses_.push_back(reinterpret_cast<void*>(address));
   }
-  *made = std::move(variables);
-  return CUDA_SUCCESS;
+  return variables;
 }
 
 ManagedVariables::~ManagedVariables() {

@@ -10,7 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "cpu/error/result.hpp"
 #include "cpu/runtime/loading/program.hpp"
+#include "cpu/runtime/process/driver_result.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -21,7 +23,7 @@ void write_initial_value(const ptx::Variable& variable, void* memory);
 
 class ManagedVariables {
  public:
-  static CUresult make(const Program& program, std::shared_ptr<ManagedVariables>* made);
+  static Result<std::shared_ptr<ManagedVariables>> make(const Program& program);
   ManagedVariables() = default;
   ~ManagedVariables();
   ManagedVariables(const ManagedVariables&) = delete;
@@ -37,18 +39,28 @@ class ManagedVariables {
   std::atomic<bool> lack_addresses_{true};
 };
 
-/// NOT_FOUND if no variable of that name has an address.
+struct VariableMemory {
+  CUdeviceptr address = 0;
+  std::size_t size = 0;
+};
+
+/// NotFound if no variable of that name has an address.
 template <class AddressOf>
-CUresult find_variable(const Program& program, std::string_view name, AddressOf&& address_of, CUdeviceptr* address,
-                       std::size_t* size) {
+Result<VariableMemory> find_variable(const Program& program, std::string_view name, AddressOf&& address_of) {
   const std::vector<ptx::Variable>& variables = program.ptx->variables;
   for (std::size_t i = 0; i < variables.size(); ++i) {
     if (variables[i].name != name || !address_of(i)) continue;
-    if (address) *address = reinterpret_cast<CUdeviceptr>(address_of(i));
-    if (size) *size = static_cast<std::size_t>(variables[i].size);
-    return CUDA_SUCCESS;
+    return VariableMemory{reinterpret_cast<CUdeviceptr>(address_of(i)), static_cast<std::size_t>(variables[i].size)};
   }
-  return CUDA_ERROR_NOT_FOUND;
+  return ErrorCode::NotFound;
+}
+
+/// To a caller who may want either.
+inline CUresult hand_out(const Result<VariableMemory>& found, CUdeviceptr* address, std::size_t* size) {
+  if (!found) return driver_result(found.failure());
+  if (address) *address = found->address;
+  if (size) *size = found->size;
+  return CUDA_SUCCESS;
 }
 
 }  // namespace cucore::cpu::runtime
