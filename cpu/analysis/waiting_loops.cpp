@@ -107,7 +107,7 @@ bool retries_with_value_seen(const ptx::Function& function, const ControlFlow& f
     return false;
   const auto is_inside = [&](BlockId block) { return std::find(loop.begin(), loop.end(), block) != loop.end(); };
   return std::any_of(loop.begin(), loop.end(), [&](BlockId id) {
-    const BasicBlock& block = flow.blocks[id];
+    const PtxBlock& block = flow.blocks[id];
     if (block.end == block.first) return false;
     const Instruction& branch = function.body[block.end - 1];
     if (!is_terminator(branch.opcode) || branch.opcode == Opcode::Brx || !branch.guard) return false;

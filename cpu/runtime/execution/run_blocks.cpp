@@ -1,5 +1,5 @@
-// How one thread of the pool runs its share of a grid: a plain loop where threads of a block do not wait for each other, else resident
-// clusters of blocks of fibers.
+// How one thread of the pool runs its share of a grid: a plain loop where threads of a block do not wait for each
+// other, else resident clusters of blocks of fibers.
 //
 // Who runs when. A GPU runs all resident blocks at once, so a program may have any of them wait for any other. Here
 // each participant has some residents (clusters on fibers, or plain loops) and gives them turns, one after the other:

@@ -14,6 +14,7 @@ from test_async_copies import headers
 import cucore
 
 SCRIPT = Path(__file__).with_name("planted_bugs.py")
+FOLDERS = (SCRIPT.parent, SCRIPT.parent.parent)  # of what programs import
 REPORT = re.compile(
     r"^========= ([A-Z].*)\n=========     in kernel (\w+)(?: at (\S+):(\d+) \(PTX line (\d+)|)", re.MULTILINE
 )
@@ -223,15 +224,15 @@ t.check_reversal(); t.check_sums("stages", 128); t.check_sums("produce_and_consu
 @pytest.mark.skipif(not headers(), reason="no C++ headers of CUDA")
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_clean_program_gives_no_alarm(program):
-    source = "import sys; sys.path.insert(0, sys.argv[1])\n" + program
-    done = run_python(source, SCRIPT.parent, env={"CUCORE_CPU_CHECK": "memory,race,init,sync"})
+    source = "import sys; sys.path[:0] = sys.argv[1:]\n" + program
+    done = run_python(source, *FOLDERS, env={"CUCORE_CPU_CHECK": "memory,race,init,sync"})
     assert done.returncode == 0, done.stderr
     assert "SUMMARY: 0 errors" in done.stderr, done.stderr
 
 
 BOX_OF_FREED_TENSOR = """
 import ctypes, sys
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = sys.argv[1:3]
 import numpy as np
 import cucore, test_tensor_maps as t
 device = cucore.Device(); device.set_current(); stream = device.create_stream()
@@ -246,7 +247,7 @@ both = b"".join(t.encode(driver, int(each.handle), 0, 0) for each in (tensor, ta
 np.frombuffer(memoryview(on_host), np.uint8)[:256] = np.frombuffer(both, np.uint8)
 maps.copy_from(on_host, stream=stream)
 stream.sync()
-if sys.argv[2] == "freed":
+if sys.argv[3] == "freed":
     tensor.close(stream)
     stream.sync()
 place = int(maps.handle)
@@ -259,7 +260,7 @@ stream.sync()
 @pytest.mark.parametrize("state", ["alive", "freed"])
 def test_box_of_a_tensor_that_was_freed_is_found(state):
     environment = {"CUCORE_CPU_CHECK": "memory,race,init,sync", "CUCORE_CPU_CHECK_CONTINUE": "1"}
-    done = run_python(BOX_OF_FREED_TENSOR, SCRIPT.parent, state, env=environment)
+    done = run_python(BOX_OF_FREED_TENSOR, *FOLDERS, state, env=environment)
     assert done.returncode == 0, done.stderr
     if state == "alive":
         assert "SUMMARY: 0 errors" in done.stderr, done.stderr
