@@ -53,7 +53,7 @@ ROOMS = {
     "cpu/runtime/address_space": "cpu/abi cpu/runtime/process cpu/runtime/threads",
     "cpu/runtime/objects": "cpu/runtime/process cpu/runtime/threads",
     "cpu/runtime/memory": "cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space cpu/runtime/objects",
-    "cpu/runtime/texture": "cpu/abi cpu/device_library cpu/runtime/process cpu/runtime/address_space "
+    "cpu/runtime/texture": "cpu/error cpu/abi cpu/device_library cpu/runtime/process cpu/runtime/address_space "
     "cpu/runtime/memory",
     "cpu/runtime/loading": "cpu/error cpu/ptx cpu/image cpu/abi cpu/analysis cpu/loader cpu/runtime/process "
     "cpu/runtime/objects cpu/runtime/memory",

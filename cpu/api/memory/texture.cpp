@@ -23,7 +23,8 @@ CUresult of_object(unsigned long long handle, bool is_surface, F&& call) {
 template <class F>
 CUresult for_tensor_map(F&& call) {
   return initialized([&] {
-    return runtime::devices().front()->capability() < 90 ? CUDA_ERROR_NOT_SUPPORTED : std::forward<F>(call)();
+    return runtime::devices().front()->capability() < 90 ? CUDA_ERROR_NOT_SUPPORTED
+                                                         : driver_result(std::forward<F>(call)());
   });
 }
 
@@ -33,13 +34,15 @@ CUresult cuTexObjectCreate(CUtexObject* pTexObject, const CUDA_RESOURCE_DESC* pR
                            const CUDA_TEXTURE_DESC* pTexDesc, const CUDA_RESOURCE_VIEW_DESC* pResViewDesc) {
   return in_context([&](Context&) {
     if (!pTexObject || !pResDesc || !pTexDesc) return CUDA_ERROR_INVALID_VALUE;
-    return runtime::create_texture_object(*pResDesc, *pTexDesc, pResViewDesc, pTexObject);
+    return driver_result(runtime::create_texture_object(*pResDesc, *pTexDesc, pResViewDesc),
+                         [&](CUtexObject handle) { *pTexObject = handle; });
   });
 }
 
 CUresult cuTexObjectDestroy(CUtexObject texObject) {
-  return with_context(
-      [&](Context&) { return texObject == 0 ? CUDA_SUCCESS : runtime::destroy_resource_object(texObject, false); });
+  return with_context([&](Context&) {
+    return texObject == 0 ? CUDA_SUCCESS : driver_result(runtime::destroy_resource_object(texObject, false));
+  });
 }
 
 CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC* pResDesc, CUtexObject texObject) {
@@ -68,13 +71,16 @@ CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC* pResViewDesc, C
 
 CUresult cuSurfObjectCreate(CUsurfObject* pSurfObject, const CUDA_RESOURCE_DESC* pResDesc) {
   return in_context([&](Context&) {
-    return pSurfObject && pResDesc ? runtime::create_surface_object(*pResDesc, pSurfObject) : CUDA_ERROR_INVALID_VALUE;
+    if (!pSurfObject || !pResDesc) return CUDA_ERROR_INVALID_VALUE;
+    return driver_result(runtime::create_surface_object(*pResDesc),
+                         [&](CUsurfObject handle) { *pSurfObject = handle; });
   });
 }
 
 CUresult cuSurfObjectDestroy(CUsurfObject surfObject) {
-  return with_context(
-      [&](Context&) { return surfObject == 0 ? CUDA_SUCCESS : runtime::destroy_resource_object(surfObject, true); });
+  return with_context([&](Context&) {
+    return surfObject == 0 ? CUDA_SUCCESS : driver_result(runtime::destroy_resource_object(surfObject, true));
+  });
 }
 
 CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC* pResDesc, CUsurfObject surfObject) {

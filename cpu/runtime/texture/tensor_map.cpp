@@ -117,23 +117,23 @@ Encoded encode(const MappedTensor& tensor) {
 }
 
 /// `map` may lie anywhere: cuda.core 1.2 has its maps in objects of Python's allocator, which divide by 16 alone.
-CUresult put(CUtensorMap* map, const Encoded& encoded) {
+void put(CUtensorMap* map, const Encoded& encoded) {
   std::memset(static_cast<void*>(map), 0, sizeof *map);
   std::memcpy(static_cast<void*>(map), &encoded, sizeof encoded);
-  return CUDA_SUCCESS;
 }
 
 }  // namespace
 
-CUresult encode_tiled(CUtensorMap* map, const MappedTensor& tensor, const cuuint32_t* box) {
-  if (!map || !is_valid(tensor) || !is_valid(tensor, box)) return CUDA_ERROR_INVALID_VALUE;
+Result<void> encode_tiled(CUtensorMap* map, const MappedTensor& tensor, const cuuint32_t* box) {
+  if (!map || !is_valid(tensor) || !is_valid(tensor, box)) return ErrorCode::InvalidValue;
   Encoded encoded = encode(tensor);
   for (cuuint32_t i = 0; i < tensor.rank; ++i) encoded.box[i] = static_cast<std::uint16_t>(box[i]);
-  return put(map, encoded);
+  put(map, encoded);
+  return {};
 }
 
-CUresult encode_im2col(CUtensorMap* map, const MappedTensor& tensor, const PixelBox& box) {
-  if (!map || !is_valid(tensor) || !is_valid(tensor, box)) return CUDA_ERROR_INVALID_VALUE;
+Result<void> encode_im2col(CUtensorMap* map, const MappedTensor& tensor, const PixelBox& box) {
+  if (!map || !is_valid(tensor) || !is_valid(tensor, box)) return ErrorCode::InvalidValue;
   Encoded encoded = encode(tensor);
   encoded.is_im2col = 1;
   encoded.box[0] = static_cast<std::uint16_t>(box.channels);
@@ -142,19 +142,20 @@ CUresult encode_im2col(CUtensorMap* map, const MappedTensor& tensor, const Pixel
     encoded.lower[i] = static_cast<std::int16_t>(box.lower[i]);
     encoded.upper[i] = static_cast<std::int16_t>(box.upper[i]);
   }
-  return put(map, encoded);
+  put(map, encoded);
+  return {};
 }
 
-CUresult replace_address(CUtensorMap* map, void* address) {
-  if (!map || !address) return CUDA_ERROR_INVALID_VALUE;
+Result<void> replace_address(CUtensorMap* map, void* address) {
+  if (!map || !address) return ErrorCode::InvalidValue;
   Encoded encoded{};
   std::memcpy(&encoded, map, sizeof encoded);
   const std::uintptr_t unit = encoded.interleave == CU_TENSOR_MAP_INTERLEAVE_32B ? 32 : 16;
   if (encoded.magic != Encoded::expected_magic || reinterpret_cast<std::uintptr_t>(address) % unit != 0)
-    return CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
   encoded.address = reinterpret_cast<std::uintptr_t>(address);
   std::memcpy(map, &encoded, sizeof encoded);
-  return CUDA_SUCCESS;
+  return {};
 }
 
 }  // namespace cucore::cpu::runtime

@@ -4,6 +4,8 @@
 
 #include <cuda.h>
 
+#include "cpu/error/result.hpp"
+
 namespace cucore::cpu::runtime {
 
 /// What both kinds of maps say of the tensor.
@@ -28,10 +30,10 @@ struct PixelBox {
   cuuint32_t pixels;    ///< per column
 };
 
-/// INVALID_VALUE for everything that the documentation of cuTensorMapEncodeTiled forbids.
-CUresult encode_tiled(CUtensorMap* map, const MappedTensor& tensor, const cuuint32_t* box);
+/// InvalidValue for everything that the documentation of cuTensorMapEncodeTiled forbids.
+Result<void> encode_tiled(CUtensorMap* map, const MappedTensor& tensor, const cuuint32_t* box);
 /// The same for cuTensorMapEncodeIm2col.
-CUresult encode_im2col(CUtensorMap* map, const MappedTensor& tensor, const PixelBox& box);
-CUresult replace_address(CUtensorMap* map, void* address);
+Result<void> encode_im2col(CUtensorMap* map, const MappedTensor& tensor, const PixelBox& box);
+Result<void> replace_address(CUtensorMap* map, void* address);
 
 }  // namespace cucore::cpu::runtime

@@ -85,51 +85,51 @@ void keep(std::shared_ptr<const void> array, ResourceObject* object) {
   if (!checker::checks(check_class::kMemory)) object->kept_array = std::move(array);
 }
 
-CUresult bind(const CUDA_RESOURCE_DESC& resource, ResourceObject* object) {
-  if (resource.flags != 0) return CUDA_ERROR_INVALID_VALUE;
+Result<void> bind(const CUDA_RESOURCE_DESC& resource, ResourceObject* object) {
+  if (resource.flags != 0) return ErrorCode::InvalidValue;
   object->resource = resource;
   const auto& linear = resource.res.linear;
   const auto& pitched = resource.res.pitch2D;
   switch (resource.resType) {
     case CU_RESOURCE_TYPE_ARRAY: {
       const auto array = find_array(resource.res.array.hArray);
-      if (!array) return CUDA_ERROR_INVALID_HANDLE;
+      if (!array) return ErrorCode::InvalidHandle;
       set_array_levels({array}, object);
       keep(array, object);
-      return CUDA_SUCCESS;
+      return {};
     }
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: {
       const auto array = find_mipmapped_array(resource.res.mipmap.hMipmappedArray);
-      if (!array) return CUDA_ERROR_INVALID_HANDLE;
+      if (!array) return ErrorCode::InvalidHandle;
       set_array_levels(array->levels(), object);
       keep(array, object);
-      return CUDA_SUCCESS;
+      return {};
     }
     case CU_RESOURCE_TYPE_LINEAR: {
       const auto format = texel_format(linear.format, linear.numChannels);
-      if (!format || linear.devPtr % kAlignment != 0) return CUDA_ERROR_INVALID_VALUE;
+      if (!format || linear.devPtr % kAlignment != 0) return ErrorCode::InvalidValue;
       const std::size_t elements = linear.sizeInBytes / format->bytes();
       if (elements == 0 || elements > kMostLinear || !is_device_range(linear.devPtr, linear.sizeInBytes))
-        return CUDA_ERROR_INVALID_VALUE;
+        return ErrorCode::InvalidValue;
       object->format = *format;
       set_memory_level(linear.devPtr, elements, 0, linear.sizeInBytes, object);
-      return CUDA_SUCCESS;
+      return {};
     }
     case CU_RESOURCE_TYPE_PITCH2D: {
       const auto format = texel_format(pitched.format, pitched.numChannels);
       if (!format || pitched.width == 0 || pitched.height == 0 || pitched.width > kMostPitched ||
           pitched.height > kMostPitched || pitched.devPtr % kAlignment != 0 ||
           pitched.pitchInBytes % kPitchAlignment != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+        return ErrorCode::InvalidValue;
       const std::size_t row = format->bytes() * pitched.width;
       const std::size_t bytes = pitched.pitchInBytes * (pitched.height - 1) + row;
-      if (row > pitched.pitchInBytes || !is_device_range(pitched.devPtr, bytes)) return CUDA_ERROR_INVALID_VALUE;
+      if (row > pitched.pitchInBytes || !is_device_range(pitched.devPtr, bytes)) return ErrorCode::InvalidValue;
       object->format = *format;
       set_memory_level(pitched.devPtr, pitched.width, pitched.height, pitched.pitchInBytes, object);
-      return CUDA_SUCCESS;
+      return {};
     }
     default:
-      return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
   }
 }
 
@@ -143,34 +143,34 @@ std::size_t block_bytes(CUresourceViewFormat format) {
 
 /// Narrows the object to the levels and layers of the view, and reads it in the view's format. What is refused, and
 /// that a last level or layer that the array lacks is not, is as an H200's driver has it.
-CUresult apply(const CUDA_RESOURCE_VIEW_DESC& view, ResourceObject* object) {
+Result<void> apply(const CUDA_RESOURCE_VIEW_DESC& view, ResourceObject* object) {
   if (const std::size_t bytes = block_bytes(view.format); bytes != 0 && bytes == object->format.bytes())
-    return CUDA_ERROR_NOT_SUPPORTED;
+    return ErrorCode::NotSupported;
   const auto format = texel_format(view.format);
-  if (!format || format->bytes() != object->format.bytes()) return CUDA_ERROR_INVALID_VALUE;
+  if (!format || format->bytes() != object->format.bytes()) return ErrorCode::InvalidValue;
   object->format = *format;
   const TexelGrid& first = object->levels.front();
   const bool has_slices = object->is_layered || object->is_cubemap;
-  if (view.width != static_cast<std::size_t>(first.width)) return CUDA_ERROR_INVALID_VALUE;
+  if (view.width != static_cast<std::size_t>(first.width)) return ErrorCode::InvalidValue;
   if (object->dimensions > 1 ? view.height != static_cast<std::size_t>(first.height) : view.height > 1)
-    return CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
   const bool has_depth = has_slices || object->dimensions > 2;
-  if (view.depth != (has_depth ? static_cast<std::size_t>(first.depth) : 0)) return CUDA_ERROR_INVALID_VALUE;
-  if (view.firstMipmapLevel > view.lastMipmapLevel || view.firstLayer > view.lastLayer) return CUDA_ERROR_INVALID_VALUE;
-  if (!has_slices && view.lastLayer > 0) return CUDA_ERROR_INVALID_VALUE;
+  if (view.depth != (has_depth ? static_cast<std::size_t>(first.depth) : 0)) return ErrorCode::InvalidValue;
+  if (view.firstMipmapLevel > view.lastMipmapLevel || view.firstLayer > view.lastLayer) return ErrorCode::InvalidValue;
+  if (!has_slices && view.lastLayer > 0) return ErrorCode::InvalidValue;
   const std::size_t last_level = object->levels.size() - 1;
   object->levels.resize(std::min<std::size_t>(view.lastMipmapLevel, last_level) + 1);
   object->levels.erase(
       object->levels.begin(),
       object->levels.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(view.firstMipmapLevel, last_level)));
-  if (!has_slices || view.lastLayer == 0) return CUDA_SUCCESS;  // 0 to 0: all of them
+  if (!has_slices || view.lastLayer == 0) return {};  // 0 to 0: all of them
   const std::int64_t last_layer = first.depth - 1;
   const std::int64_t from = std::min<std::int64_t>(view.firstLayer, last_layer);
   for (TexelGrid& level : object->levels) {
     level.base += level.slice_bytes * static_cast<std::size_t>(from);
     level.depth = std::min<std::int64_t>(view.lastLayer, last_layer) - from + 1;
   }
-  return CUDA_SUCCESS;
+  return {};
 }
 
 bool is_valid(const CUDA_TEXTURE_DESC& texture) {
@@ -191,32 +191,30 @@ bool reads_integers(const ResourceObject& object) {
          (object.format.channel_bytes == 4 || (object.texture.flags & CU_TRSF_READ_AS_INTEGER) != 0);
 }
 
-CUresult create_texture_object(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DESC& texture,
-                               const CUDA_RESOURCE_VIEW_DESC* view, CUtexObject* handle) {
+Result<CUtexObject> create_texture_object(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DESC& texture,
+                                          const CUDA_RESOURCE_VIEW_DESC* view) {
   auto object = std::make_shared<ResourceObject>();
   object->made_at = shadow::caller();
-  if (const CUresult result = bind(resource, object.get()); result != CUDA_SUCCESS) return result;
+  if (Result<void> bound = bind(resource, object.get()); !bound) return std::move(bound).failure();
   object->texture = texture;
-  if (!is_valid(texture) || (view && object->array.expired())) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_valid(texture) || (view && object->array.expired())) return ErrorCode::InvalidValue;
   if (view) {
     object->view = *view;
-    if (const CUresult result = apply(*view, object.get()); result != CUDA_SUCCESS) return result;
+    if (Result<void> applied = apply(*view, object.get()); !applied) return std::move(applied).failure();
   }
-  if ((texture.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0 && !object->is_cubemap) return CUDA_ERROR_INVALID_VALUE;
+  if ((texture.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0 && !object->is_cubemap) return ErrorCode::InvalidValue;
   ResourceEpoch::count_object();
-  *handle = object_table().insert(std::move(object));
-  return CUDA_SUCCESS;
+  return CUtexObject{object_table().insert(std::move(object))};
 }
 
-CUresult create_surface_object(const CUDA_RESOURCE_DESC& resource, CUsurfObject* handle) {
+Result<CUsurfObject> create_surface_object(const CUDA_RESOURCE_DESC& resource) {
   auto object = std::make_shared<ResourceObject>();
   object->made_at = shadow::caller();
-  if (resource.resType != CU_RESOURCE_TYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult result = bind(resource, object.get()); result != CUDA_SUCCESS) return result;
+  if (resource.resType != CU_RESOURCE_TYPE_ARRAY) return ErrorCode::InvalidValue;
+  if (Result<void> bound = bind(resource, object.get()); !bound) return std::move(bound).failure();
   object->is_surface = true;
   ResourceEpoch::count_object();
-  *handle = object_table().insert(std::move(object));
-  return CUDA_SUCCESS;
+  return CUsurfObject{object_table().insert(std::move(object))};
 }
 
 std::shared_ptr<ResourceObject> find_resource_object(unsigned long long handle, bool is_surface) {
@@ -224,21 +222,21 @@ std::shared_ptr<ResourceObject> find_resource_object(unsigned long long handle, 
   return object && object->is_surface == is_surface ? object : nullptr;
 }
 
-CUresult destroy_resource_object(unsigned long long handle, bool is_surface) {
+Result<void> destroy_resource_object(unsigned long long handle, bool is_surface) {
   static auto* const mutex = new std::mutex;  // an object is destroyed once
   std::unique_lock once(*mutex);
   const auto object = find_resource_object(handle, is_surface);
-  if (!object) return CUDA_ERROR_INVALID_HANDLE;
+  if (!object) return ErrorCode::InvalidHandle;
   ResourceEpoch::end(handle, object);  // before it leaves the table, so that running grids find it in one of the two
   object_table().remove(as_handle(handle));
   once.unlock();
-  if (!checker::checks(check_class::kMemory)) return CUDA_SUCCESS;
+  if (!checker::checks(check_class::kMemory)) return {};
   DestroyedObject destroyed{handle, kind_of(*object), object->made_at, shadow::caller()};
   DestroyedObjects& self = destroyed_objects();
   const std::lock_guard lock(self.mutex);
   self.latest.push_front(std::move(destroyed));
   if (self.latest.size() > kDestroyedRemembered) self.latest.pop_back();
-  return CUDA_SUCCESS;
+  return {};
 }
 
 std::vector<std::string> describe_missing_object(unsigned long long handle) {

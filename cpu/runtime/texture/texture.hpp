@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/error/result.hpp"
 #include "cpu/runtime/memory/texel_format.hpp"
 
 namespace cucore::cpu::runtime {
@@ -43,12 +44,12 @@ struct ResourceObject {
 /// The texels are read as integers, not as numbers between them.
 bool reads_integers(const ResourceObject& object);
 
-/// INVALID_VALUE for what the driver refuses: bad modes, a resource of a kind or an alignment that cannot be bound.
-CUresult create_texture_object(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DESC& texture,
-                               const CUDA_RESOURCE_VIEW_DESC* view, CUtexObject* handle);
-CUresult create_surface_object(const CUDA_RESOURCE_DESC& resource, CUsurfObject* handle);
+/// InvalidValue for what the driver refuses: bad modes, a resource of a kind or an alignment that cannot be bound.
+Result<CUtexObject> create_texture_object(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DESC& texture,
+                                          const CUDA_RESOURCE_VIEW_DESC* view);
+Result<CUsurfObject> create_surface_object(const CUDA_RESOURCE_DESC& resource);
 std::shared_ptr<ResourceObject> find_resource_object(unsigned long long handle, bool is_surface);
-CUresult destroy_resource_object(unsigned long long handle, bool is_surface);
+Result<void> destroy_resource_object(unsigned long long handle, bool is_surface);
 /// For the checker: lines that say what became of an object that is none.
 std::vector<std::string> describe_missing_object(unsigned long long handle);
 
