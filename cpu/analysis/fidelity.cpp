@@ -36,7 +36,7 @@ const char* why_approximate(const ptx::Instruction& instruction) {
 
 std::vector<InstructionUse> fidelity_of(const ptx::Module& module, ptx::FunctionId kernel) {
   std::vector<InstructionUse> uses;
-  for (const ptx::FunctionId id : Reach(module, kernel).functions) {
+  for (const ptx::FunctionId id : find_reach(module, kernel).functions) {
     const ptx::Function& function = module.functions[id];
     std::map<std::pair<std::uint32_t, std::string>, std::string> unsupported;  // by line and spelling
     for (Unsupported& one : find_unsupported_in(module, function))
@@ -69,7 +69,7 @@ std::vector<InstructionUse> fidelity_of(const ptx::Module& module, ptx::Function
 
 std::vector<Unsupported> find_unsupported(const ptx::Module& module, ptx::FunctionId kernel) {
   std::vector<Unsupported> found;
-  for (const ptx::FunctionId id : Reach(module, kernel).functions) {
+  for (const ptx::FunctionId id : find_reach(module, kernel).functions) {
     for (Unsupported& one : find_unsupported_in(module, module.functions[id])) found.push_back(std::move(one));
   }
   return found;
@@ -77,7 +77,7 @@ std::vector<Unsupported> find_unsupported(const ptx::Module& module, ptx::Functi
 
 std::vector<Unsupported> find_approximate(const ptx::Module& module, ptx::FunctionId kernel) {
   std::vector<Unsupported> found;
-  for (const ptx::FunctionId id : Reach(module, kernel).functions) {
+  for (const ptx::FunctionId id : find_reach(module, kernel).functions) {
     const ptx::Function& function = module.functions[id];
     for (const ptx::Instruction& instruction : function.body) {
       if (const char* const why = why_approximate(instruction))

@@ -43,7 +43,9 @@ std::uint64_t deepest_local_bytes(const ptx::Module& module, FunctionId function
 
 }  // namespace
 
-Layout::Layout(const ptx::Module& module, const Reach& reach, std::uint32_t redzone) {
+Layout lay_out(const ptx::Module& module, const Reach& reach, std::uint32_t redzone) {
+  Layout layout;
+  KernelInfo& info = layout.info;
   std::uint64_t end = 0;
   std::uint64_t dynamic_alignment = 0;
   auto place = [&](const Variable& variable) {
@@ -51,7 +53,7 @@ Layout::Layout(const ptx::Module& module, const Reach& reach, std::uint32_t redz
     end = align_up(end, redzone != 0 ? std::max(variable.alignment, 8u) : variable.alignment);
     info.shared_alignment = std::max(info.shared_alignment, variable.alignment);
     const auto offset = static_cast<std::uint32_t>(end);
-    shared_variables.push_back({offset, static_cast<std::uint32_t>(variable.size)});
+    layout.shared_variables.push_back({offset, static_cast<std::uint32_t>(variable.size)});
     end += variable.size + redzone;
     return offset;
   };
@@ -68,7 +70,7 @@ Layout::Layout(const ptx::Module& module, const Reach& reach, std::uint32_t redz
       note_dynamic(variable);
       dynamic_of_module.push_back(id);
     } else {
-      module_shared[id] = place(variable);
+      layout.module_shared[id] = place(variable);
     }
   }
   for (FunctionId function : reach.functions) {
@@ -79,7 +81,7 @@ Layout::Layout(const ptx::Module& module, const Reach& reach, std::uint32_t redz
         note_dynamic(variables[id]);
         dynamic_of_functions.emplace_back(function, id);
       } else {
-        function_shared[{function, id}] = place(variables[id]);
+        layout.function_shared[{function, id}] = place(variables[id]);
       }
     }
   }
@@ -89,15 +91,15 @@ Layout::Layout(const ptx::Module& module, const Reach& reach, std::uint32_t redz
     info.shared_alignment = std::max(info.shared_alignment, static_cast<std::uint32_t>(dynamic_alignment));
   }
   info.static_shared = static_cast<std::uint32_t>(end);
-  for (VariableId id : dynamic_of_module) module_shared[id] = info.static_shared;
-  for (const auto& key : dynamic_of_functions) function_shared[key] = info.static_shared;
+  for (VariableId id : dynamic_of_module) layout.module_shared[id] = info.static_shared;
+  for (const auto& key : dynamic_of_functions) layout.function_shared[key] = info.static_shared;
 
   const ptx::Function& kernel = module.functions[reach.functions.front()];
   std::uint64_t parameters_end = 0;
   for (VariableId id : kernel.parameters) {
     const Variable& parameter = kernel.variables[id];
     parameters_end = align_up(parameters_end, parameter.alignment);
-    kernel_parameters[id] = static_cast<std::uint32_t>(parameters_end);
+    layout.kernel_parameters[id] = static_cast<std::uint32_t>(parameters_end);
     parameters_end += parameter.size;
   }
   info.param_bytes = static_cast<std::uint32_t>(parameters_end);
@@ -107,6 +109,7 @@ Layout::Layout(const ptx::Module& module, const Reach& reach, std::uint32_t redz
   info.registers = static_cast<std::uint32_t>(std::min<std::size_t>(kernel.registers.size(), 255));
   info.needs_fibers = reach.needs_fibers;
   info.counts_laps = reach.counts_laps;
+  return layout;
 }
 
 }  // namespace cucore::cpu::codegen

@@ -10,6 +10,7 @@
 
 namespace cucore::cpu::codegen {
 
+/// What lay_out returns.
 struct Layout {
   /// Offset of every reached `.shared` variable from the base of the block's shared window.
   std::map<ptx::VariableId, std::uint32_t> module_shared;
@@ -18,9 +19,9 @@ struct Layout {
   KernelInfo info;
 
   std::vector<SharedVariable> shared_variables;  ///< the static ones
-
-  /// `redzone`: bytes between shared variables that nobody may access.
-  Layout(const ptx::Module& module, const Reach& reach, std::uint32_t redzone = 0);
 };
+
+/// `redzone`: bytes between shared variables that nobody may access.
+Layout lay_out(const ptx::Module& module, const Reach& reach, std::uint32_t redzone = 0);
 
 }  // namespace cucore::cpu::codegen

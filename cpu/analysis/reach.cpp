@@ -135,10 +135,12 @@ bool is_indirect_call(const ptx::Instruction& instruction) {
                       [](const Operand& o) { return o.kind == Operand::Kind::Function; });
 }
 
+namespace {
+
 /// The walk over a kernel's functions and what they name.
-class Reach::Walk {
+class ReachWalk {
  public:
-  Walk(const ptx::Module& module, Reach& reach)
+  ReachWalk(const ptx::Module& module, Reach& reach)
       : module_(module), reach_(reach), seen_(module.functions.size()), seen_variables_(module.variables.size()) {}
 
   void run(FunctionId kernel) {
@@ -210,18 +212,22 @@ class Reach::Walk {
   std::optional<std::vector<FunctionId>> address_taken_;
 };
 
-Reach::Reach(const ptx::Module& module, FunctionId kernel)
-    : may_exit(module.functions.size(), false),
-      observes(module.functions.size(), false),
-      meets(module.functions.size(), false) {
-  Walk(module, *this).run(kernel);
-  lockstep = find_lockstep_points(module, *this);
-  needs_fibers |= !lockstep.empty();
-  for (FunctionId function : functions) {
-    const WaitingEdges edges = find_waiting_edges(module, function, *this);
-    needs_fibers |= !edges.yielding.empty();
-    counts_laps |= !edges.lapping.empty();
+}  // namespace
+
+Reach find_reach(const ptx::Module& module, FunctionId kernel) {
+  Reach reach;
+  reach.may_exit.resize(module.functions.size(), false);
+  reach.observes.resize(module.functions.size(), false);
+  reach.meets.resize(module.functions.size(), false);
+  ReachWalk(module, reach).run(kernel);
+  reach.lockstep = find_lockstep_points(module, reach);
+  reach.needs_fibers |= !reach.lockstep.empty();
+  for (FunctionId function : reach.functions) {
+    const WaitingEdges edges = find_waiting_edges(module, function, reach);
+    reach.needs_fibers |= !edges.yielding.empty();
+    reach.counts_laps |= !edges.lapping.empty();
   }
+  return reach;
 }
 
 }  // namespace cucore::cpu::codegen

@@ -21,7 +21,7 @@ struct Callee {
 /// Follows aliases and forward declarations.
 Callee resolve(const ptx::Module& module, ptx::FunctionId called);
 
-/// Everything one kernel needs, found without LLVM.
+/// Everything one kernel needs, found without LLVM: what find_reach returns.
 struct Reach {
   std::vector<ptx::FunctionId> functions;  ///< with bodies, the kernel first, in order of discovery
   std::vector<ptx::VariableId> variables;  ///< of the module, in order of first use, and what their initialisers name
@@ -32,12 +32,9 @@ struct Reach {
   bool counts_laps = false;                ///< a loop with a lapping edge anywhere (waiting_loops.hpp)
   bool names_other_blocks = false;         ///< addresses shared memory of other blocks of its cluster
   LockstepPoints lockstep;                 ///< where lanes of a warp count on running in step
-
-  Reach(const ptx::Module& module, ptx::FunctionId kernel);
-
- private:
-  class Walk;
 };
+
+Reach find_reach(const ptx::Module& module, ptx::FunctionId kernel);
 
 /// A call through a register.
 bool is_indirect_call(const ptx::Instruction& instruction);

@@ -57,7 +57,7 @@ std::vector<Unsupported> find_unsupported(const ptx::Module& module) {
 }
 
 KernelInfo describe(const ptx::Module& module, ptx::FunctionId kernel) {
-  return Layout(module, Reach(module, kernel)).info;
+  return lay_out(module, find_reach(module, kernel)).info;
 }
 
 std::vector<std::string_view> known_opcodes() {

@@ -1,9 +1,14 @@
-// A compile, step by step: reach → lay out → declare → emit → optimise → assemble. The compiler library's one entry.
+// A compile, step by step: reach → lay out → declare → emit → (vectorise →) optimise → assemble. make_kernel and the
+// two functions above it name the steps, a line each. The compiler library's one entry.
 #include "cpu/loader/compiler_library.hpp"
 
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "compiler_interface.hpp"
 #include "cpu/analysis/layout.hpp"
@@ -20,140 +25,160 @@ namespace cucore::cpu::codegen {
 
 namespace {
 
-/// One kernel on its way through the steps.
-struct Compilation {
+/// What the steps read: a kernel and all that was found out about it before there is code.
+struct Analysed {
   const ptx::Module& module;
-  Reach reach;
-  Layout layout;
-  HostTarget target;
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> ir;
-
-  CompileOptions options;
-  std::string refusal;  ///< of the vector form
-
-  Compilation(const ptx::Module& module_, ptx::FunctionId kernel, const CompileOptions& options_)
-      : module(module_),
-        reach(module, kernel),
-        layout(module, reach, options_.checks != 0 ? kSharedRedzone : 0),
-        target(options_.debug, options_.march),
-        ir(std::make_unique<llvm::Module>(llvm::StringRef(module.functions[kernel].name), context)),
-        options(options_) {}
-
-  /// Emits and optimises; a sentence says what went wrong.
-  std::string run() {
-    std::string error = emit();
-    if (error.empty()) expand_flushing_adds(*ir);
-    return error;
-  }
-
-  KernelRecord record() {
-    return {.info = layout.info, .refusal = refusal, .object = target.assemble(*ir)->getBuffer().str()};
-  }
-
- private:
-  std::string emit() {
-    if (!target.error().empty()) return kernel_name() + ": " + target.error();
-    if (std::string error = refuse_unsupported(); !error.empty()) return error;
-    if (options.form != FormOfCode::Scalar && !options.debug) {
-      refusal = refuse_vector_form(module, reach, layout.info, options.checks);
-      if (refusal.empty()) {
-        if (std::string error = emit_vector_form(); !error.empty() || refusal.empty()) return error;
-        ir = std::make_unique<llvm::Module>(ir->getName(), context);
-      }
-    }
-    return emit_scalar_form();
-  }
-
-  HostFeatures host() const { return {.f16c = target.has_feature("f16c"), .avx512f = target.has_feature("avx512f")}; }
-
-  std::string emit_scalar_form() {
-    target.prepare(*ir);
-    ModuleEmitter emitter(module, reach, layout, context, *ir, host(), nullptr, options.checks);
-    if (options.debug) emitter.describe_for_debuggers();
-    emitter.declare();
-    emitter.emit_bodies();
-    emitter.emit_entry_points(reach.needs_fibers || options.by_thread);
-    if (!emitter.error().empty()) return kernel_name() + ": " + emitter.error();
-    if (std::string error = verify(); !error.empty()) return error;
-    if (options.debug) {
-      layout.info.frame_bytes = unoptimised_frame_bytes();
-      expand_check_marks(*ir);
-    } else {
-      target.optimise(*ir, options.checks != 0);
-    }
-    return {};
-  }
-
-  /// An upper bound for all frames of a thread that does not recurse: every register and result has its place there.
-  std::uint32_t unoptimised_frame_bytes() const {
-    std::size_t bytes = 0;
-    for (ptx::FunctionId id : reach.functions)
-      bytes += 512 + 16 * module.functions[id].registers.size() + 64 * module.functions[id].body.size();
-    return static_cast<std::uint32_t>(std::min<std::size_t>(bytes, std::size_t{16} << 20));
-  }
-
-  /// Sets `refusal` if the kernel keeps the scalar form.
-  std::string emit_vector_form() {
-    target.prepare(*ir);
-    ModuleEmitter emitter(module, reach, layout, context, *ir, host(), options.block, options.checks);
-    emitter.declare();
-    emitter.emit_bodies();
-    if (!emitter.error().empty()) return kernel_name() + ": " + emitter.error();
-    if (std::string error = verify(); !error.empty()) return error;
-    target.optimise(*ir, /*checked=*/false);  // one lane's code, before there are many: all that makes it shorter
-    KernelInfo info = layout.info;
-    refusal = vectorise(*emitter.kernel(), options, host(), layout.shared_variables, !reach.lockstep.empty(), info);
-    if (!refusal.empty()) return {};
-    if (std::string error = verify(); !error.empty()) return error;
-    layout.info = info;
-    target.optimise(*ir, options.checks != 0);
-    return {};
-  }
+  const Reach& reach;
+  const Layout& layout;
+  const CompileOptions& options;
+  const HostTarget& target;
+  llvm::LLVMContext& context;
 
   std::string kernel_name() const { return std::string(module.functions[reach.functions.front()].name); }
-
-  std::string refuse_unsupported() const {
-    for (ptx::FunctionId id : reach.functions) {
-      const ptx::Function& function = module.functions[id];
-      for (const Unsupported& found : find_unsupported_in(module, function)) {
-        return kernel_name() + " needs " + found.instruction + " (line " + std::to_string(found.line) + ", in " +
-               found.kernel + "), which the CPU device does not support: " + found.reason;
-      }
-    }
-    return {};
-  }
-
-  /// A generator that made ill-formed IR is a defect here; it must not become a crash of the optimiser.
-  std::string verify() const {
-    std::string complaint;
-    llvm::raw_string_ostream stream(complaint);
-    if (!llvm::verifyModule(*ir, &stream)) return {};
-    return kernel_name() + ": generated code is ill-formed: " + complaint;
-  }
+  HostFeatures host() const { return {.f16c = target.has_feature("f16c"), .avx512f = target.has_feature("avx512f")}; }
 };
+
+/// A kernel that waits to be assembled. Without `ir`, `error` says in a sentence why there is none, or `refusal` why
+/// there is none in the vector form.
+struct OptimisedKernel {
+  std::unique_ptr<llvm::Module> ir = {};
+  KernelInfo info = {};
+  std::string refusal = {};
+  std::string error = {};
+};
+
+std::unique_ptr<llvm::Module> new_module(const Analysed& kernel) {
+  auto ir = std::make_unique<llvm::Module>(kernel.kernel_name(), kernel.context);
+  kernel.target.prepare(*ir);
+  return ir;
+}
+
+/// The sentence about the first instruction that has no generator; empty if all have one.
+std::string refuse_unsupported(const Analysed& kernel) {
+  for (ptx::FunctionId id : kernel.reach.functions) {
+    for (const Unsupported& found : find_unsupported_in(kernel.module, kernel.module.functions[id])) {
+      return kernel.kernel_name() + " needs " + found.instruction + " (line " + std::to_string(found.line) + ", in " +
+             found.kernel + "), which the CPU device does not support: " + found.reason;
+    }
+  }
+  return {};
+}
+
+/// A generator that made ill-formed IR is a defect here; it must not become a crash of the optimiser.
+std::string verify(const Analysed& kernel, const llvm::Module& ir) {
+  std::string complaint;
+  llvm::raw_string_ostream stream(complaint);
+  if (!llvm::verifyModule(ir, &stream)) return {};
+  return kernel.kernel_name() + ": generated code is ill-formed: " + complaint;
+}
+
+/// What went wrong while the code was emitted; empty if it may go to the optimiser.
+std::string error_of(const Analysed& kernel, const ModuleEmitter& emitter, const llvm::Module& ir) {
+  if (!emitter.error().empty()) return kernel.kernel_name() + ": " + emitter.error();
+  return verify(kernel, ir);
+}
+
+/// An upper bound for all frames of a thread that does not recurse: every register and result has its place there.
+std::uint32_t unoptimised_frame_bytes(const Analysed& kernel) {
+  std::size_t bytes = 0;
+  for (ptx::FunctionId id : kernel.reach.functions) {
+    const ptx::Function& function = kernel.module.functions[id];
+    bytes += 512 + 16 * function.registers.size() + 64 * function.body.size();
+  }
+  return static_cast<std::uint32_t>(std::min<std::size_t>(bytes, std::size_t{16} << 20));
+}
+
+/// Declare → emit → optimise.
+OptimisedKernel make_scalar_form(const Analysed& kernel) {
+  const auto& [module, reach, layout, options, target, context] = kernel;
+  std::unique_ptr<llvm::Module> ir = new_module(kernel);
+  ModuleEmitter emitter(module, reach, layout, context, *ir, kernel.host(), nullptr, options.checks);
+  if (options.debug) emitter.describe_for_debuggers();
+  emitter.declare();
+  emitter.emit_bodies();
+  emitter.emit_entry_points(reach.needs_fibers || options.by_thread);
+  if (std::string error = error_of(kernel, emitter, *ir); !error.empty()) return {.error = error};
+  if (!options.debug) {
+    target.optimise(*ir, options.checks != 0);
+    return {.ir = std::move(ir), .info = layout.info};
+  }
+  expand_check_marks(*ir);
+  KernelInfo info = layout.info;
+  info.frame_bytes = unoptimised_frame_bytes(kernel);
+  return {.ir = std::move(ir), .info = info};
+}
+
+/// Declare → emit → optimise one lane's code, before there are many → vectorise → optimise.
+OptimisedKernel make_vector_form(const Analysed& kernel) {
+  const auto& [module, reach, layout, options, target, context] = kernel;
+  if (std::string why = refuse_vector_form(module, reach, layout.info, options.checks); !why.empty())
+    return {.refusal = why};
+  std::unique_ptr<llvm::Module> ir = new_module(kernel);
+  ModuleEmitter emitter(module, reach, layout, context, *ir, kernel.host(), options.block, options.checks);
+  emitter.declare();
+  emitter.emit_bodies();
+  if (std::string error = error_of(kernel, emitter, *ir); !error.empty()) return {.error = error};
+  target.optimise(*ir, /*checked=*/false);
+  KernelInfo info = layout.info;
+  if (std::string why =
+          vectorise(*emitter.kernel(), options, kernel.host(), layout.shared_variables, !reach.lockstep.empty(), info);
+      !why.empty())
+    return {.refusal = why};
+  if (std::string error = verify(kernel, *ir); !error.empty()) return {.error = error};
+  target.optimise(*ir, options.checks != 0);
+  return {.ir = std::move(ir), .info = info};
+}
+
+bool wants_vector_form(const CompileOptions& options) {
+  return options.form != FormOfCode::Scalar && !options.debug;  // debuggers follow one thread
+}
+
+/// The pipeline, but for assembling.
+OptimisedKernel make_kernel(const ptx::Module& module, ptx::FunctionId id, const CompileOptions& options,
+                            const HostTarget& target, llvm::LLVMContext& context) {
+  const Reach reach = find_reach(module, id);
+  const Layout layout = lay_out(module, reach, options.checks != 0 ? kSharedRedzone : 0);
+  const Analysed kernel{module, reach, layout, options, target, context};
+  if (!target.error().empty()) return {.error = kernel.kernel_name() + ": " + target.error()};
+  if (std::string error = refuse_unsupported(kernel); !error.empty()) return {.error = error};
+  OptimisedKernel made;
+  if (wants_vector_form(options)) made = make_vector_form(kernel);
+  if (made.ir == nullptr && made.error.empty()) {
+    std::string refusal = std::move(made.refusal);
+    made = make_scalar_form(kernel);
+    made.refusal = std::move(refusal);
+  }
+  if (made.ir != nullptr) expand_flushing_adds(*made.ir);
+  return made;
+}
 
 bool compile_kernel(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options,
                     KernelRecord& record, std::string& error) {
-  Compilation compilation(module, kernel, options);
-  error = compilation.run();
-  if (error.empty()) record = compilation.record();
-  return error.empty();
+  const HostTarget target(options.debug, options.march);
+  llvm::LLVMContext context;
+  const OptimisedKernel made = make_kernel(module, kernel, options, target, context);
+  error = made.error;
+  if (made.ir == nullptr) return false;
+  record = {.info = made.info, .refusal = made.refusal, .object = target.assemble(*made.ir)->getBuffer().str()};
+  return true;
 }
 
 void print_ir(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options, std::string& text) {
-  Compilation compilation(module, kernel, options);
-  text = compilation.run();
-  if (!text.empty()) return;
+  const HostTarget target(options.debug, options.march);
+  llvm::LLVMContext context;
+  const OptimisedKernel made = make_kernel(module, kernel, options, target, context);
+  text = made.error;
+  if (made.ir == nullptr) return;
   llvm::raw_string_ostream stream(text);
-  compilation.ir->print(stream, nullptr);
+  made.ir->print(stream, nullptr);
 }
 
 void print_assembly(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options,
                     std::string& text) {
-  Compilation compilation(module, kernel, options);
-  text = compilation.run();
-  if (text.empty()) text = compilation.target.assembly(*compilation.ir);
+  const HostTarget target(options.debug, options.march);
+  llvm::LLVMContext context;
+  const OptimisedKernel made = make_kernel(module, kernel, options, target, context);
+  text = made.ir == nullptr ? made.error : target.assembly(*made.ir);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace cucore::cpu::codegen {
 namespace {
 
 void note_shared_variables(Code& code, const ptx::Module& module, const Reach& reach, const CompileOptions& options) {
-  if (options.checks != 0) code.shared_variables = Layout(module, reach, kSharedRedzone).shared_variables;
+  if (options.checks != 0) code.shared_variables = lay_out(module, reach, kSharedRedzone).shared_variables;
 }
 
 /// In the form of `options`, which may still turn out to be refused.
@@ -51,10 +51,10 @@ CompileResult compile_form(const ptx::Module& module, ptx::FunctionId kernel, co
 
 CompileResult compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses,
                       const CompileOptions& wanted, KernelCache* cache) {
-  const Reach reach(module, kernel);
+  const Reach reach = find_reach(module, kernel);
   std::string refusal;
   if (wanted.form != FormOfCode::Scalar)
-    refusal = refuse_vector_form(module, reach, Layout(module, reach).info, wanted.checks);
+    refusal = refuse_vector_form(module, reach, lay_out(module, reach).info, wanted.checks);
   CompileOptions options = wanted;
   if (!refusal.empty()) options.form = FormOfCode::Scalar;
   CompileResult result = compile_form(module, kernel, reach, addresses, options, cache);

@@ -25,7 +25,7 @@ std::vector<std::uint32_t> points_in(const std::string& body) {
   const std::string text = kernel_of(body);
   const ptx::ParseResult parsed = ptx::parse(text);
   EXPECT_NE(nullptr, parsed.module) << ptx::format(parsed.diagnostics);
-  const codegen::Reach reach(*parsed.module, 0);
+  const codegen::Reach reach = codegen::find_reach(*parsed.module, 0);
   std::vector<std::uint32_t> lines;
   for (const auto& [function, points] : reach.lockstep)
     for (const std::uint32_t point : points)

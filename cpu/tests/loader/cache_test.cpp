@@ -171,7 +171,7 @@ TEST_F(CodegenCache, everything_that_code_depends_on_is_in_its_key) {
 
 TEST_F(CodegenCache, the_identity_of_a_compile_names_builds_and_host) {
   const TestModule module(read_test_file("compiler/kernels.ptx"));
-  const codegen::Reach reach(module.module(), 3);
+  const codegen::Reach reach = codegen::find_reach(module.module(), 3);
   const auto scalar = codegen::identity_of(module.module(), reach, {.block = {8, 8, 8}});
   ASSERT_TRUE(scalar.has_value()) << "no build id";
   EXPECT_GE(scalar->driver.size(), 16U);

@@ -71,7 +71,7 @@ std::string text_of_kernel(const std::string& source) {
   }
   const ptx::Function* const kernel = parsed.module->find_function("kernel");
   const auto id = static_cast<ptx::FunctionId>(kernel - parsed.module->functions.data());
-  return codegen::kernel_text(*parsed.module, codegen::Reach(*parsed.module, id));
+  return codegen::kernel_text(*parsed.module, codegen::find_reach(*parsed.module, id));
 }
 
 std::string with(std::string_view from, std::string_view to, std::string source = std::string(kModule)) {
