@@ -6,20 +6,9 @@
 #include <algorithm>
 
 #include "cpu/compiler/vector/checks.hpp"
+#include "cpu/compiler/vector/cost_model.hpp"
 
 namespace cucore::cpu::codegen {
-
-namespace {
-
-/// What a block counts for each loop around it.
-constexpr double rounds_of_a_loop = 8;
-constexpr unsigned deepest_loop = 4;
-
-/// An access of each lane elsewhere, against an operation of the scalar form.
-constexpr double cost_of_scattered_access = 5.5;
-constexpr double cost_of_vector_operation = 0.15;
-
-}  // namespace
 
 std::string prefer_scalar_form(const VectorFlow& flow, const Shapes& shapes) {
   if (flow.has_meetings()) return {};  // lanes that meet cost the scalar form a fiber each
@@ -27,14 +16,14 @@ std::string prefer_scalar_form(const VectorFlow& flow, const Shapes& shapes) {
   double vector = 0;
   for (const llvm::BasicBlock* block : flow.order) {
     double weight = 1;
-    for (unsigned depth = std::min(flow.loop_depth(block), deepest_loop); depth > 0; --depth)
-      weight *= rounds_of_a_loop;
+    for (unsigned depth = std::min(flow.loop_depth(block), cost_model::deepest_loop); depth > 0; --depth)
+      weight *= cost_model::rounds_of_a_loop;
     for (const llvm::Instruction& instruction : *block) {
       if (is_for_checks(instruction)) continue;  // the same choice with checks and without
       const llvm::Value* const address = llvm::getLoadStorePointerOperand(&instruction);
       const bool is_scattered = (address != nullptr && shapes.of(address).is_varying()) || instruction.isAtomic();
       scalar += weight;
-      vector += weight * (is_scattered ? cost_of_scattered_access : cost_of_vector_operation);
+      vector += weight * (is_scattered ? cost_model::cost_of_scattered_access : cost_model::cost_of_vector_operation);
     }
   }
   return vector > scalar ? "its scattered accesses" : "";

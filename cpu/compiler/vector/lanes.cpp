@@ -6,6 +6,7 @@
 
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/compiler/emitters/module_emitter.hpp"
+#include "cpu/compiler/vector/cost_model.hpp"
 #include "cpu/compiler/vector/vector_emitter.hpp"
 
 namespace cucore::cpu::codegen {
@@ -32,12 +33,6 @@ unsigned bits_of(const Value* value) {
   const llvm::Type* type = value->getType();
   return type->isPointerTy() ? 64 : static_cast<unsigned>(type->getPrimitiveSizeInBits().getFixedValue());
 }
-
-/// Lanes that take turns in a loop without branches, as a loop costs as much as a brief body.
-constexpr unsigned lanes_in_turn = 4;
-
-/// Operations that are made again for each lane rather than their result stored and loaded.
-constexpr std::size_t most_operations = 4;
 
 }  // namespace
 
@@ -73,7 +68,7 @@ Wide VectorEmitter::updated(Instruction& instruction) {
     if (results.size() == 1) return {made};
     return {b.CreateExtractValue(made, 0), b.CreateExtractValue(made, 1)};
   };
-  std::vector<Wide> wides = for_each_lane(inputs, results, body, is_plain ? lanes_in_turn : 1);
+  std::vector<Wide> wides = for_each_lane(inputs, results, body, is_plain ? cost_model::lanes_in_iteration : 1);
   if (wides.empty()) return {};
   Wide whole = wides[0];
   if (wides.size() == 2) whole.parts.append(wides[1].parts.begin(), wides[1].parts.end());
@@ -85,7 +80,7 @@ Wide VectorEmitter::updated(Instruction& instruction) {
 VectorEmitter::LaneInput VectorEmitter::lane_input(Value* input) {
   LaneInput best{input, {}};
   llvm::SmallVector<Instruction*, 4> operations;
-  for (Value* at = input; operations.size() < most_operations;) {
+  for (Value* at = input; operations.size() < cost_model::most_lane_operations;) {
     auto* operation = llvm::dyn_cast<Instruction>(at);
     if (operation == nullptr || operation->getParent() != current_ || shapes().checks(operation)) break;
     if (!llvm::isa<llvm::BinaryOperator, llvm::CastInst, llvm::GetElementPtrInst>(operation)) break;

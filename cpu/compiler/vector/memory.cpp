@@ -7,6 +7,7 @@
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/compiler/checks/mark_calls.hpp"
 #include "cpu/compiler/emitters/module_emitter.hpp"
+#include "cpu/compiler/vector/cost_model.hpp"
 #include "cpu/compiler/vector/pairs.hpp"
 #include "cpu/compiler/vector/vector_emitter.hpp"
 
@@ -18,9 +19,6 @@ using llvm::Value;
 namespace {
 
 std::int64_t bytes_of(const llvm::Type* type) { return static_cast<std::int64_t>(type->getScalarSizeInBits() / 8); }
-
-/// Elements that lie at most this many elements apart are fetched with what is between them.
-constexpr std::int64_t widest_step = 4;
 
 bool is_element(const llvm::Type* type) {
   return (type->isIntegerTy() && type->getScalarSizeInBits() % 8 == 0) || type->isFloatTy() || type->isDoubleTy() ||
@@ -124,7 +122,7 @@ Value* VectorEmitter::load_elements(llvm::LoadInst& load, const Shape& address, 
     return b.CreateMaskedLoad(vector_type, first, load.getAlign(), mask_vector(chunk));
   }
   const std::int64_t step = address.is_strided() && address.stride % size == 0 ? address.stride / size : 0;
-  if (!is_masked() && step > 1 && step <= widest_step) {
+  if (!is_masked() && step > 1 && step <= cost_model::widest_gap) {
     const unsigned count = static_cast<unsigned>(step) * (width_.lanes - 1) + 1;
     Value* row =
         b.CreateAlignedLoad(llvm::FixedVectorType::get(type, count), first_lane(pointer, chunk), load.getAlign());

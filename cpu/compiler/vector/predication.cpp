@@ -8,6 +8,7 @@
 #include "cpu/compiler/checks/mark_calls.hpp"
 
 #include "cpu/compiler/vector/checks.hpp"
+#include "cpu/compiler/vector/cost_model.hpp"
 #include "cpu/compiler/vector/vector_emitter.hpp"
 
 namespace cucore::cpu::codegen {
@@ -17,9 +18,6 @@ using llvm::Instruction;
 using llvm::Value;
 
 namespace {
-
-/// Instructions that are worth a third copy.
-constexpr std::size_t longest_side = 80;
 
 bool may_be_predicated(const Instruction& instruction) {
   if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
@@ -39,7 +37,7 @@ BasicBlock* VectorEmitter::predicated_side(const llvm::BranchInst& branch) const
     BasicBlock* meet = branch.getSuccessor(1 - n);
     const bool has_form = side != meet && side->getSinglePredecessor() != nullptr &&
                           side->getSingleSuccessor() == meet && flow_.index(meet) > flow_.index(side) &&
-                          size_without_checks(*side) <= longest_side;
+                          size_without_checks(*side) <= cost_model::longest_side;
     if (!has_form || !std::all_of(side->begin(), side->end(), may_be_predicated)) continue;
     const auto phis = meet->phis();
     if (std::all_of(phis.begin(), phis.end(), [&](const llvm::PHINode& phi) {

@@ -6,6 +6,7 @@
 
 #include "cpu/compiler/checks/mark_calls.hpp"
 #include "cpu/compiler/checks/marks.hpp"
+#include "cpu/compiler/vector/cost_model.hpp"
 #include "cpu/compiler/vector/vector_emitter.hpp"
 
 namespace cucore::cpu::codegen {
@@ -43,10 +44,10 @@ Value* growth(const llvm::PHINode& phi, const llvm::Loop& loop) {
 
 /// From how many turns away a row is fetched: a short loop ends many of them before memory answers.
 std::uint64_t turns_ahead(const llvm::Loop& loop) {
-  constexpr std::uint64_t instructions_meanwhile = 256, most = 24;
   std::uint64_t instructions = 0;
   for (const llvm::BasicBlock* block : loop.blocks()) instructions += block->size();
-  return std::clamp<std::uint64_t>(instructions_meanwhile / instructions, 1, most);
+  return std::clamp<std::uint64_t>(cost_model::instructions_meanwhile / instructions, 1,
+                                   cost_model::most_iterations_ahead);
 }
 
 }  // namespace

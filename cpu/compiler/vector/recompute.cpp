@@ -8,6 +8,8 @@
 
 #include <optional>
 
+#include "cpu/compiler/vector/cost_model.hpp"
+
 namespace cucore::cpu::codegen {
 
 using llvm::BasicBlock;
@@ -15,9 +17,6 @@ using llvm::Instruction;
 using llvm::Value;
 
 namespace {
-
-/// Operations that take about as long as storing and loading their result.
-constexpr unsigned most_remade_operations = 6;
 
 class Recomputation {
  public:
@@ -28,7 +27,7 @@ class Recomputation {
     for (BasicBlock* block : flow_.order) {
       if (!is_block_barrier(block->front())) continue;
       for (Instruction* value : flow_.live_in().lookup(block->getSingleSuccessor())) {
-        if (price(value, most_remade_operations)) kept.insert(value);
+        if (price(value, cost_model::most_remade_operations)) kept.insert(value);
       }
     }
     bool changed = false;

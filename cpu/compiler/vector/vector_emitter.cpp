@@ -8,6 +8,7 @@
 
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/compiler/emitters/module_emitter.hpp"
+#include "cpu/compiler/vector/cost_model.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -340,14 +341,13 @@ void VectorEmitter::bail_out(BasicBlock* block) {
 /// At a point where parted lanes meet: on in the full version if all are here and what is live has the shape that it
 /// has there.
 void VectorEmitter::return_to_full_version(BasicBlock* block) {
-  constexpr unsigned most_tests = 12;
   std::vector<Instruction*> live = flow_.live_in().lookup(block);
   for (llvm::PHINode& phi : block->phis()) live.push_back(&phi);
   std::erase_if(live, [](Instruction* value) { return llvm::isa<llvm::AllocaInst>(value); });
   const auto is_tested = [&](Instruction* value) {
     return masked_shapes_.of(value).kind != full_shapes_.of(value).kind;
   };
-  if (std::count_if(live.begin(), live.end(), is_tested) > most_tests) return;
+  if (std::count_if(live.begin(), live.end(), is_tested) > cost_model::most_tests) return;
   // Packed halves are not compared.
   if (std::any_of(live.begin(), live.end(),
                   [&](Instruction* value) { return value->getType()->isVectorTy() && is_tested(value); }))

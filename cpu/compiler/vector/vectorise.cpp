@@ -20,6 +20,7 @@
 #include "cpu/analysis/vector_limits.hpp"
 #include "cpu/compiler/checks/mark_calls.hpp"
 #include "cpu/compiler/vector/checks.hpp"
+#include "cpu/compiler/vector/cost_model.hpp"
 #include "cpu/compiler/vector/entry.hpp"
 #include "cpu/compiler/vector/form_choice.hpp"
 #include "cpu/compiler/vector/pairs.hpp"
@@ -31,20 +32,6 @@ namespace cucore::cpu::codegen {
 using llvm::Instruction;
 
 namespace {
-
-/// Scalar instructions from which on code for several chunks takes too long to compile.
-constexpr unsigned largest_kernel = 4000;
-/// The same of the vector form before it is optimised, as a whole and in one block: LLVM schedules a block in time that
-/// grows faster than its length.
-constexpr unsigned largest_group = 30000;
-constexpr std::size_t largest_block = 5000;
-/// Of a kernel without a masked version, operations for all chunks of a group.
-constexpr unsigned largest_straight_code = 6000;
-/// What all groups of a block keep across barriers.
-constexpr std::uint64_t largest_waiting_bytes = std::uint64_t{4} << 20;
-
-/// Instructions on the way to a test that all lanes may run rather than part before it.
-constexpr int cheap_test = 16;
 
 /// Simplified loops in closed form, branches only, one return: what VectorFlow asks for.
 void normalise(llvm::Function& scalar) {
@@ -60,7 +47,7 @@ void normalise(llvm::Function& scalar) {
   builder.crossRegisterProxies(loops, functions, call_graph, modules);
   llvm::FunctionPassManager passes;
   // Tests one after the other, as of an index on several axes, become one branch.
-  passes.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().bonusInstThreshold(cheap_test)));
+  passes.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().bonusInstThreshold(cost_model::cheap_test)));
   passes.addPass(llvm::LowerSwitchPass());
   passes.addPass(llvm::UnifyFunctionExitNodesPass());
   passes.addPass(llvm::LoopSimplifyPass());
@@ -165,7 +152,6 @@ unsigned lanes_for(const std::uint32_t* block, unsigned native) {
 }
 
 constexpr unsigned warp = 32;
-constexpr unsigned most_chunks = 16;          // that take turns where code is not straight
 constexpr unsigned most_threads = 32 * warp;  // of a block
 
 /// Vector registers that a chunk takes for what lives through the innermost loops; none if there are no loops.
@@ -197,12 +183,16 @@ VectorWidth choose_width(llvm::Function& scalar, const VectorFlow& flow, const C
   std::copy_n(options.block, 3, width.block);
   width.lanes = lanes_for(options.block, host.avx512f ? 16 : 8);
   // Every block costs a choice of what runs next, and all of it for each chunk.
-  const auto size = size_without_checks(scalar) + 10 * static_cast<unsigned>(flow.order.size());
+  const auto size =
+      size_without_checks(scalar) + cost_model::size_of_a_block * static_cast<unsigned>(flow.order.size());
   unsigned useful = 0;
   if (flow.has_meetings()) {
     // Lanes that meet want the whole block in one group: barriers are then nothing. But all chunks take turns in each
     // loop, and what lives through it had better stay in registers.
-    useful = std::min(size > 800 ? warp : size > 400 ? 4 * warp : 8 * warp, most_chunks * width.lanes);
+    const unsigned warps = size > cost_model::large_convergent_kernel    ? 1
+                           : size > cost_model::middle_convergent_kernel ? cost_model::warps_of_middle_kernel
+                                                                         : cost_model::warps_of_small_kernel;
+    useful = std::min(warps * warp, cost_model::most_chunks * width.lanes);
     const unsigned registers = registers_in_loops(flow, Shapes(flow, scalar, width, false));
     if (registers != 0) {
       const unsigned chunks = std::bit_floor((host.avx512f ? 32 : 16) / registers);
@@ -210,8 +200,9 @@ VectorWidth choose_width(llvm::Function& scalar, const VectorFlow& flow, const C
     }
   } else {
     // More than one chunk is work for idle units.
-    const bool is_straight = flow.order.size() <= 4;
-    useful = std::max(least, size <= 150 ? warp : is_straight && size <= 400 ? 2 * width.lanes : width.lanes);
+    const bool is_straight = flow.order.size() <= cost_model::most_blocks_of_straight_kernel;
+    const bool has_two = is_straight && size <= cost_model::largest_kernel_of_two_chunks;
+    useful = std::max(least, size <= cost_model::small_kernel ? warp : has_two ? 2 * width.lanes : width.lanes);
   }
   const unsigned wanted = std::max(warp, std::bit_ceil(width.threads()));
   width.chunks = std::min({most, useful, wanted}) / width.lanes;
@@ -223,9 +214,10 @@ VectorWidth choose_width(llvm::Function& scalar, const VectorFlow& flow, const C
   };
   // A whole block has no barriers left, which is worth as much code for narrow vectors as for wide ones.
   const unsigned all = width.threads() / width.lanes;
-  if (all > width.chunks && std::has_single_bit(all) && may_be_straight(all, largest_straight_code * 16 / width.lanes))
+  if (all > width.chunks && std::has_single_bit(all) &&
+      may_be_straight(all, cost_model::largest_straight_code * 16 / width.lanes))
     width.chunks = all;
-  while (may_be_straight(2 * width.chunks, largest_straight_code)) width.chunks *= 2;
+  while (may_be_straight(2 * width.chunks, cost_model::largest_straight_code)) width.chunks *= 2;
   return width;
 }
 
@@ -235,9 +227,9 @@ unsigned smallest_group(const VectorFlow& flow, bool in_lockstep) {
 }
 
 bool is_too_large(const llvm::Function& group) {
-  return group.getInstructionCount() > largest_group ||
+  return group.getInstructionCount() > cost_model::largest_group ||
          std::any_of(group.begin(), group.end(),
-                     [](const llvm::BasicBlock& block) { return block.size() > largest_block; });
+                     [](const llvm::BasicBlock& block) { return block.size() > cost_model::largest_block; });
 }
 
 /// Values that are not in registers: at most one vector of 64 bits a lane for each result and operand of an instruction
@@ -254,7 +246,7 @@ std::uint32_t frame_bytes(const llvm::Function& scalar, const VectorWidth& width
 
 std::string vectorise(llvm::Function& scalar, const CompileOptions& options, HostFeatures host,
                       const std::vector<SharedVariable>& shared, bool in_lockstep, KernelInfo& info) {
-  if (scalar.getInstructionCount() > largest_kernel) return "its size";
+  if (scalar.getInstructionCount() > cost_model::largest_kernel) return "its size";
   if (options.checks != 0) {
     VectorWidth width;
     std::copy_n(options.block, 3, width.block);
@@ -288,7 +280,7 @@ std::string vectorise(llvm::Function& scalar, const CompileOptions& options, Hos
       continue;
     }
     const std::uint64_t waiting_bytes = emitter.frame_bytes() * width.groups();
-    if (waiting_bytes > largest_waiting_bytes) return "what its groups keep across barriers";
+    if (waiting_bytes > cost_model::largest_waiting_bytes) return "what its groups keep across barriers";
     info.needs_fibers = false;
     info.runs_rows = options.checks == 0 && may_run_rows(scalar, flow, shapes, width);
     info.waiting_bytes = static_cast<std::uint32_t>(waiting_bytes);

@@ -1,0 +1,82 @@
+// Every number by which the vector form chooses: whether there is one, how wide it is and how it does what can be done
+// in several ways. Each with its unit and the bench that set it, if its commit names one: `cpu_device/run.py` under
+// bench/, with its results in bench/results/cpu-device.txt. "Not measured by a committed bench": no result there says
+// why it is this number. Two things that look alike are not here: limits of correctness (as how far apart lanes may be
+// before an address overflows) stand where they are needed, and `largest_group_frames` is in
+// cpu/analysis/vector_limits.hpp, since the driver asks for it too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cucore::cpu::codegen::cost_model {
+
+// Whether a kernel has a vector form: time of a compile.
+
+/// Instructions of the scalar form, from which on a compile takes too long. Not measured by a committed bench.
+inline constexpr unsigned largest_kernel = 4000;
+/// Instructions of the vector form before it is optimised, as a whole and in one block: LLVM schedules a block in time
+/// that grows faster than its length. Not measured by a committed bench.
+inline constexpr unsigned largest_group = 30000;
+inline constexpr std::size_t largest_block = 5000;
+/// Bytes that all groups of a block keep across barriers. Not measured by a committed bench.
+inline constexpr std::uint64_t largest_waiting_bytes = std::uint64_t{4} << 20;
+
+// Which form is worth more: the automatic choice. Not measured by a committed bench.
+
+/// Times that a block counts for each loop around it, and the most loops that count.
+inline constexpr double rounds_of_a_loop = 8;
+inline constexpr unsigned deepest_loop = 4;
+/// An access of each lane elsewhere, and any other operation for one lane: in operations of the scalar form.
+inline constexpr double cost_of_scattered_access = 5.5;
+inline constexpr double cost_of_vector_operation = 0.15;
+
+// How wide a group is. Sizes are in instructions of the scalar form, those for checks left out.
+
+/// That a block counts besides its own, since each costs a choice of what runs next. Not measured by a committed bench.
+inline constexpr unsigned size_of_a_block = 10;
+/// With convergent operations: kernels above the first size have groups of one warp, above the second of a few, others
+/// of more. Not measured by a committed bench.
+inline constexpr unsigned large_convergent_kernel = 800;
+inline constexpr unsigned middle_convergent_kernel = 400;
+inline constexpr unsigned warps_of_middle_kernel = 4;
+inline constexpr unsigned warps_of_small_kernel = 8;
+/// Chunks that follow each other where code is not straight. Not measured by a committed bench.
+inline constexpr unsigned most_chunks = 16;
+/// Without: kernels up to the first size have groups of a warp, straight ones up to the second two chunks, others
+/// one. Not measured by a committed bench.
+inline constexpr unsigned small_kernel = 150;
+inline constexpr unsigned largest_kernel_of_two_chunks = 400;
+/// Blocks up to which a kernel counts as straight. Not measured by a committed bench.
+inline constexpr std::size_t most_blocks_of_straight_kernel = 4;
+/// Operations for all chunks of a group, of a kernel without a masked version, with 16 lanes to a chunk. Not
+/// measured by a committed bench.
+inline constexpr unsigned largest_straight_code = 6000;
+
+// How it does what it does.
+
+/// Instructions on the way to a test that all lanes may run rather than part before it. Set by a stencil in
+/// three dimensions, as heat in cpu_device/run.py.
+inline constexpr int cheap_test = 16;
+/// Instructions of a side of a branch that are worth a third copy, under a mask. Set with it.
+inline constexpr std::size_t longest_side = 80;
+/// Values that are compared before lanes go back to the full version. Not measured by a committed bench.
+inline constexpr unsigned most_tests = 12;
+/// Operations that take about as long as storing and loading their result, across a barrier. Not measured by a
+/// committed bench.
+inline constexpr unsigned most_remade_operations = 6;
+/// Elements from one lane to the next, up to which all are fetched with what is between them. Not measured by a
+/// committed bench.
+inline constexpr std::int64_t widest_gap = 4;
+/// Lanes to an iteration of a loop without branches, which costs as much as a brief body. Set by histogram in
+/// cpu_device/run.py.
+inline constexpr unsigned lanes_in_iteration = 4;
+/// Operations that are made again for each lane rather than their result stored and loaded. Not measured by a committed
+/// bench.
+inline constexpr std::size_t most_lane_operations = 4;
+/// Instructions that a loop runs before memory answers, and the most iterations that a row is fetched ahead. Set by
+/// warp_sum in cpu_device/run.py.
+inline constexpr std::uint64_t instructions_meanwhile = 256;
+inline constexpr std::uint64_t most_iterations_ahead = 24;
+
+}  // namespace cucore::cpu::codegen::cost_model
