@@ -126,10 +126,12 @@ Block::Outcome Block::run() {
   };
   while (!ready_.empty() || release_waiting() || !ready_.empty()) {
     if (!run_round()) return Outcome::Failed;
-    if (has_progressed_)
+    if (has_progressed_) {
       polls_in_vain = 0;
-    else if (!has_stepped_ && !release_waiting() && (polls_in_vain += ready_.size()) >= kPollsInVain)
-      return Outcome::Polling;
+    } else if (!has_stepped_ && !release_waiting()) {
+      polls_in_vain += ready_.size();
+      if (polls_in_vain >= kPollsInVain) return Outcome::Polling;
+    }
     if (ready_.empty() || !has_polled_ || switches_ < turn) continue;
     release_waiting();  // those that they wait for may poll for ever
     return Outcome::TurnOver;

@@ -271,7 +271,8 @@ Kernel teller_of(const std::string& special_register, const char* target) {
       .get_kernel("tell");
 }
 
-// What `tell` writes in a launch that the driver refuses at first, in a thread that has no context.
+// What `tell` writes in a launch that the driver may refuse at first, in a thread that has no context: a GPU's launches
+// at once where the stream tells the context, and refuses what nobody has allowed the kernel.
 std::uint32_t told_after_refusal(const Kernel& tell, const LaunchConfig& config) {
   const Stream stream = device().create_stream();
   const Buffer out = device().allocate(4, stream);
@@ -282,8 +283,7 @@ std::uint32_t told_after_refusal(const Kernel& tell, const LaunchConfig& config)
   void* values[] = {&address};
   std::thread([&] {
     const int code = detail::launch_native(native, tell.handle(), values);
-    ASSERT_NE(code, 0);
-    detail::launch_refused(code, stream, native, tell, values);
+    if (code != 0) detail::launch_refused(code, stream, native, tell, values);
   }).join();
   return read<std::uint32_t>(out, stream)[0];
 }
