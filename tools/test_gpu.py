@@ -27,9 +27,10 @@ def suite_commands(python, build):
             yield f"C++ {binary.name}", [binary]
     yield "Python", [python, "-m", "pytest", "-q", *WITH_STACKS, ROOT / "python/tests"]
     yield "PTX instructions", [python, ROOT / "cpu/tests/instructions/run_tests.py", "--driver", "libcuda.so.1"]
-    textures = build / "cpu/tests/texture_tests"  # linked to the CPU device, which the GPU's driver goes before
-    if textures.exists():
-        yield "textures", ["env", "LD_PRELOAD=libcuda.so.1", f"CUCORE_TEST_DATA={ROOT / 'cpu/tests'}", textures]
+    for name in ("texture_tests", "warp_tests", "waiting_tests"):
+        binary = build / "cpu/tests" / name  # linked to the CPU device, which the GPU's driver goes before
+        if binary.exists():
+            yield name, ["env", "LD_PRELOAD=libcuda.so.1", f"CUCORE_TEST_DATA={ROOT / 'cpu/tests'}", binary]
     random_programs = ROOT / "cpu/tests/differential"
     digests = random_programs / "digests/cpu.txt.gz"
     options = ["--driver", "gpu", "--seeds", "0:10000", "--expect", digests]
