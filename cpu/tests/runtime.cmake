@@ -15,11 +15,14 @@ add_executable(waiting_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/waiting_kernels.cpp)
 cucore_test(waiting_tests)
 target_link_libraries(waiting_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
-foreach(_run "waiting_tests" "waiting_tests_on_one_core CUCORE_TEST_CORES=1"
+set(_runs "waiting_tests" "waiting_tests_raced CUCORE_CPU_CHECK=race CUCORE_RANDOM_BLOCKS=6 CUCORE_RANDOM_STRONG=1")
+if(NOT CUCORE_SANITIZE STREQUAL "thread")  # where each takes minutes, and has the same threads
+  list(APPEND _runs "waiting_tests_on_one_core CUCORE_TEST_CORES=1"
     "waiting_tests_scalar CUCORE_CPU_FORM=scalar" "waiting_tests_vector CUCORE_CPU_FORM=vector"
     "waiting_tests_masked CUCORE_CPU_FORM=masked"
-    "waiting_tests_seeded CUCORE_CPU_CHECK_SEED=1" "waiting_tests_checked CUCORE_CPU_CHECK=memory,init,sync"
-    "waiting_tests_raced CUCORE_CPU_CHECK=race CUCORE_RANDOM_BLOCKS=6 CUCORE_RANDOM_STRONG=1")
+    "waiting_tests_seeded CUCORE_CPU_CHECK_SEED=1" "waiting_tests_checked CUCORE_CPU_CHECK=memory,init,sync")
+endif()
+foreach(_run IN LISTS _runs)
   separate_arguments(_run)
   list(POP_FRONT _run _name)
   add_test(NAME ${_name} COMMAND waiting_tests)

@@ -22,7 +22,11 @@ namespace cucore::cpu::runtime {
 namespace {
 
 /// What the services and generated code need of a device thread's stack beyond its own variables.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t kStackBase = 256 * 1024;  // frames are several times as large
+#else
 constexpr std::size_t kStackBase = 64 * 1024;
+#endif
 /// The shared windows of a cluster's blocks start at multiples of this: bulk copies swizzle within it.
 constexpr std::uint32_t kClusterStep = 1024;
 /// Words of a cooperative grid's barrier workspace.
