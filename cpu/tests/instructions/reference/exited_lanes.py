@@ -170,7 +170,7 @@ def match_cases(rng, count):
         )
 
 
-def convergent_cases(rng, count):
+def meeting_cases(rng, count):
     yield exited(
         "elect.sync",
         "d = the elected one, p = this lane is it",
@@ -222,5 +222,5 @@ ld.shared.u32 %d, [%other];""",
 
 def cases():
     count = len(stays())
-    for chapter in (vote_cases, shuffle_cases, reduction_cases, match_cases, convergent_cases):
+    for chapter in (vote_cases, shuffle_cases, reduction_cases, match_cases, meeting_cases):
         yield from chapter(random.Random(f"exited lanes {chapter.__name__}"), count)
