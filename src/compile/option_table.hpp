@@ -2,9 +2,9 @@
 // does with an option. A table made of them is plain data; what is judged, sent or refused is read from it.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -141,9 +141,8 @@ inline std::vector<std::string> in_flag(const std::vector<int>& values) {
 /// Flags, or names of options, in the order of their places whatever the order in which they come.
 class PlacedTexts {
  public:
-  void add(const Column& column, std::string text) { texts_.emplace_back(column.place, std::move(text)); }
+  void add(const Column& column, std::string text) { texts_.emplace(column.place, std::move(text)); }
   std::vector<std::string> take() {
-    std::stable_sort(texts_.begin(), texts_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::string> result;
     result.reserve(texts_.size());
     for (auto& [place, text] : texts_) result.push_back(std::move(text));
@@ -151,7 +150,7 @@ class PlacedTexts {
   }
 
  private:
-  std::vector<std::pair<std::size_t, std::string>> texts_;
+  std::multimap<std::size_t, std::string> texts_;  // those of one place in the order in which they came
 };
 
 /// A line of a table, as far as both have it.

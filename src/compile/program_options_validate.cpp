@@ -1,6 +1,7 @@
 // Judging options: all faults of one ProgramOptions in one error. Of what depends on the version of the compiler, only
 // whole options are judged here; else the compiler's message names the flag.
 #include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -77,15 +78,14 @@ struct ProgramOptionJudge : detail::OptionJudge<T> {
 // Options that the NVRTC in use is too old for, the oldest first. It would name one of them, and not what has it.
 std::string too_new_in_words(const ProgramOptions& o) {
   using Version = std::pair<int, int>;
-  std::vector<std::pair<Version, const char*>> needs;
+  std::multimap<Version, const char*> needs;  // those of one version in the order of the table
   for (const detail::ProgramOptionLine& option : detail::program_option_lines()) {
     const Version since(option.since.major, option.since.minor);
-    if (since > Version() && option.line.is_used(o)) needs.emplace_back(since, option.line.name);
+    if (since > Version() && option.line.is_used(o)) needs.emplace(since, option.line.name);
   }
   if (needs.empty()) return {};
   const ToolkitLibrary& nvrtc = toolkit::nvrtc_library();
   if (!nvrtc.available) return {};  // the compile says why
-  std::ranges::stable_sort(needs, {}, &decltype(needs)::value_type::first);
   std::string names;
   for (const auto& [since, name] : needs) {
     if (Version(nvrtc.major, nvrtc.minor) >= since) continue;
