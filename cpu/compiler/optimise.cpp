@@ -19,6 +19,7 @@
 #include "cpu/compiler/passes/hoist_checks.hpp"
 #include "cpu/compiler/passes/mask_lanes.hpp"
 #include "cpu/compiler/passes/narrow_masks.hpp"
+#include "cpu/compiler/passes/opaque_masks.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -67,6 +68,7 @@ llvm::FunctionPassManager whole_function(bool checked, bool has_mask_registers) 
   passes.addPass(NarrowMasksPass());
   passes.addPass(ForwardStoresPass());
   if (!has_mask_registers) passes.addPass(MaskLanesPass());
+  passes.addPass(OpaqueMasksPass(has_mask_registers));
   return passes;
 }
 

@@ -1,5 +1,6 @@
 # Tests of the code generator alone: parsed PTX runs on a single-threaded stand-in for the run-time.
 add_executable(codegen_tests
+  ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/bias_gradients_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/checks_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/form_choice_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/forms_test.cpp

@@ -1,0 +1,98 @@
+// Masks that instruction selection must not look through: see opaque_masks.hpp.
+#include "cpu/compiler/passes/opaque_masks.hpp"
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+
+namespace cucore::cpu::codegen {
+
+using llvm::Instruction;
+using llvm::Value;
+
+namespace {
+
+/// Ways through combined lanes that selection goes in no time: 2^18 take it five seconds.
+constexpr unsigned most_ways = 64;
+
+/// Conversions that selection looks through, from lanes to the bits that are combined.
+constexpr unsigned most_conversions = 4;
+
+/// The number of lanes of a mask that fits an integer of the host; 0 if it is none.
+unsigned mask_lanes_of(const llvm::Type* type) {
+  const auto* lanes = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  if (lanes == nullptr || !lanes->getElementType()->isIntegerTy(1)) return 0;
+  const unsigned count = lanes->getNumElements();
+  return count == 8 || count == 16 || count == 32 || count == 64 ? count : 0;
+}
+
+bool is_combined(const Value* bits, unsigned conversions = 0) {
+  const auto* instruction = llvm::dyn_cast<Instruction>(bits);
+  if (instruction == nullptr || conversions == most_conversions) return false;
+  if (instruction->isBitwiseLogicOp()) return true;
+  const bool is_conversion =
+      llvm::isa<llvm::TruncInst, llvm::ZExtInst, llvm::FreezeInst>(instruction) || instruction->isShift();
+  return is_conversion && is_combined(instruction->getOperand(0), conversions + 1);
+}
+
+/// The same number, of which nothing is known: it comes out of an empty piece of assembly.
+Value* hidden(llvm::IRBuilder<>& b, Value* number) {
+  auto* type = llvm::FunctionType::get(number->getType(), {number->getType()}, false);
+  auto* copy = b.CreateCall(type, llvm::InlineAsm::get(type, "", "=r,0", /*hasSideEffects=*/false), {number});
+  copy->setDoesNotAccessMemory();
+  copy->setDoesNotThrow();
+  return copy;
+}
+
+bool hide_combined_bits(llvm::Function& function) {
+  llvm::SmallVector<llvm::BitCastInst*, 32> casts;
+  for (Instruction& each : llvm::instructions(function)) {
+    auto* cast = llvm::dyn_cast<llvm::BitCastInst>(&each);
+    if (cast != nullptr && mask_lanes_of(cast->getType()) != 0 && is_combined(cast->getOperand(0)))
+      casts.push_back(cast);
+  }
+  for (llvm::BitCastInst* cast : casts) {
+    llvm::IRBuilder<> b(cast);
+    cast->setOperand(0, hidden(b, cast->getOperand(0)));
+  }
+  return !casts.empty();
+}
+
+bool cut_ways(llvm::BasicBlock& block) {
+  llvm::DenseMap<const Value*, unsigned> ways;
+  bool changed = false;
+  for (Instruction& each : llvm::make_early_inc_range(block)) {
+    const unsigned lanes = mask_lanes_of(each.getType());
+    if (lanes == 0) continue;
+    if (!each.isBitwiseLogicOp() && !llvm::isa<llvm::SelectInst, llvm::FreezeInst>(each)) continue;
+    unsigned total = 0;
+    for (const Value* operand : each.operands()) {
+      const auto found = ways.find(operand);
+      total += found != ways.end() ? found->second : 1;
+    }
+    ways[&each] = total;
+    if (total <= most_ways) continue;
+    llvm::IRBuilder<> b(each.getNextNode());
+    Value* const bits = b.CreateBitCast(&each, b.getIntNTy(lanes));
+    Value* const again = b.CreateBitCast(hidden(b, bits), each.getType());
+    each.replaceUsesWithIf(again, [&](const llvm::Use& use) { return use.getUser() != bits; });
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+llvm::PreservedAnalyses OpaqueMasksPass::run(llvm::Function& function, llvm::FunctionAnalysisManager&) const {
+  bool changed = false;
+  if (has_mask_registers_) {
+    changed = hide_combined_bits(function);
+  } else {
+    for (llvm::BasicBlock& block : function) changed |= cut_ways(block);
+  }
+  return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+}
+
+}  // namespace cucore::cpu::codegen
