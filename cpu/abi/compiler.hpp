@@ -99,12 +99,18 @@ class Code {
 };
 
 struct CompileResult {
-  std::unique_ptr<Code> code;   ///< null on failure
-  std::string error;            ///< what failed, in a sentence, naming kernel and line
-  std::string refusal;          ///< why the vector form was asked for, or open, and is not there; empty if it is
+  std::unique_ptr<Code> code;  ///< null on failure
+  std::string error;           ///< what failed, in a sentence, naming kernel and line
+  /// Why the vector form was asked for, or open, and is not there, and why the scalar form is not optimised as others
+  /// are; empty if nothing is missing.
+  std::string refusal;
   bool was_cached = false;      ///< the object code came from the cache
   bool lacks_compiler = false;  ///< the compiler library is not there: `error` says so
 };
+
+inline std::string join_refusals(const std::string& first, const std::string& second) {
+  return first.empty() || second.empty() ? first + second : first + ", and " + second;
+}
 
 class KernelCache;
 
@@ -112,7 +118,7 @@ class KernelCache;
 KernelInfo describe(const ptx::Module& module, ptx::FunctionId kernel);
 
 /// Compiles one kernel and everything it calls for the host CPU, unless `cache` has its object code; what was compiled
-/// goes there. Thread-safe; takes milliseconds.
+/// goes there. Thread-safe; takes milliseconds, five seconds at most.
 CompileResult compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses,
                       const CompileOptions& options = {}, KernelCache* cache = nullptr);
 

@@ -16,6 +16,7 @@
 #include "cpu/analysis/unsupported.hpp"
 #include "cpu/analysis/vector_limits.hpp"
 #include "cpu/compiler/checks/marks.hpp"
+#include "cpu/compiler/compile_budget.hpp"
 #include "cpu/compiler/emitters/module_emitter.hpp"
 #include "cpu/compiler/host_target.hpp"
 #include "cpu/compiler/instructions/flushing_adds.hpp"
@@ -39,7 +40,7 @@ struct Analysed {
 };
 
 /// A kernel that waits to be assembled. Without `ir`, `error` says in a sentence why there is none, or `refusal` why
-/// there is none in the vector form.
+/// there is none in the vector form; with it, that of CompileResult.
 struct OptimisedKernel {
   std::unique_ptr<llvm::Module> ir = {};
   KernelInfo info = {};
@@ -78,6 +79,8 @@ std::string error_of(const Analysed& kernel, const ModuleEmitter& emitter, const
   return verify(kernel, ir);
 }
 
+constexpr std::size_t most_frame_bytes = std::size_t{16} << 20;
+
 /// An upper bound for all frames of a thread that does not recurse: every register and result has its place there.
 std::uint32_t unoptimised_frame_bytes(const Analysed& kernel) {
   std::size_t bytes = 0;
@@ -85,7 +88,14 @@ std::uint32_t unoptimised_frame_bytes(const Analysed& kernel) {
     const ptx::Function& function = kernel.module.functions[id];
     bytes += 512 + 16 * function.registers.size() + 64 * function.body.size();
   }
-  return static_cast<std::uint32_t>(std::min<std::size_t>(bytes, std::size_t{16} << 20));
+  return static_cast<std::uint32_t>(std::min(bytes, most_frame_bytes));
+}
+
+/// The same where values are those of optimised IR.
+std::uint32_t unoptimised_frame_bytes(const Analysed& kernel, const llvm::Module& ir) {
+  constexpr std::size_t bytes_of_value = 16;
+  const std::size_t bytes = bytes_of_value * ir.getInstructionCount();
+  return std::max(unoptimised_frame_bytes(kernel), static_cast<std::uint32_t>(std::min(bytes, most_frame_bytes)));
 }
 
 /// Declare → emit → optimise.
@@ -98,14 +108,18 @@ OptimisedKernel make_scalar_form(const Analysed& kernel) {
   emitter.emit_bodies();
   emitter.emit_entry_points(reach.needs_fibers || options.by_thread);
   if (std::string error = error_of(kernel, emitter, *ir); !error.empty()) return {.error = error};
-  if (!options.debug) {
-    target.optimise(*ir, options.checks != 0);
-    return {.ir = std::move(ir), .info = layout.info};
-  }
-  expand_check_marks(*ir);
   KernelInfo info = layout.info;
-  info.frame_bytes = unoptimised_frame_bytes(kernel);
-  return {.ir = std::move(ir), .info = info};
+  if (options.debug) {
+    expand_check_marks(*ir);
+    info.frame_bytes = unoptimised_frame_bytes(kernel);
+    return {.ir = std::move(ir), .info = info};
+  }
+  const CompileTime time;
+  target.optimise(*ir, options.checks != 0, time);
+  if (!time.is_not_enough_for(*ir)) return {.ir = std::move(ir), .info = info};
+  target.spare_effort();
+  info.frame_bytes = unoptimised_frame_bytes(kernel, *ir);
+  return {.ir = std::move(ir), .info = info, .refusal = scalar_form_too_long};
 }
 
 /// Declare → emit → optimise one lane's code, before there are many → vectorise → optimise.
@@ -118,14 +132,17 @@ OptimisedKernel make_vector_form(const Analysed& kernel) {
   emitter.declare();
   emitter.emit_bodies();
   if (std::string error = error_of(kernel, emitter, *ir); !error.empty()) return {.error = error};
-  target.optimise(*ir, /*checked=*/false);
+  const CompileTime time;
+  target.optimise(*ir, /*checked=*/false, time);
+  if (time.is_up()) return {.refusal = vector_form_too_long};
   KernelInfo info = layout.info;
   if (std::string why =
           vectorise(*emitter.kernel(), options, kernel.host(), layout.shared_variables, !reach.lockstep.empty(), info);
       !why.empty())
     return {.refusal = why};
   if (std::string error = verify(kernel, *ir); !error.empty()) return {.error = error};
-  target.optimise(*ir, options.checks != 0);
+  target.optimise(*ir, options.checks != 0, time);
+  if (time.is_not_enough_for(*ir)) return {.refusal = vector_form_too_long};
   return {.ir = std::move(ir), .info = info};
 }
 
@@ -144,9 +161,9 @@ OptimisedKernel make_kernel(const ptx::Module& module, ptx::FunctionId id, const
   OptimisedKernel made;
   if (wants_vector_form(options)) made = make_vector_form(kernel);
   if (made.ir == nullptr && made.error.empty()) {
-    std::string refusal = std::move(made.refusal);
+    const std::string refusal = std::move(made.refusal);
     made = make_scalar_form(kernel);
-    made.refusal = std::move(refusal);
+    made.refusal = join_refusals(refusal, made.refusal);
   }
   if (made.ir != nullptr) expand_flushing_adds(*made.ir);
   return made;

@@ -109,6 +109,11 @@ bool HostTarget::has_feature(const char* name) const {
   return machine_->getTargetFeatureString().contains("+" + std::string(name));
 }
 
+void HostTarget::spare_effort() const {
+  machine_->setOptLevel(llvm::CodeGenOptLevel::None);
+  machine_->setFastISel(true);  // as a machine that begins without effort has it
+}
+
 void HostTarget::prepare(llvm::Module& ir) const {
   ir.setTargetTriple(machine_->getTargetTriple().str());
   ir.setDataLayout(machine_->createDataLayout());

@@ -13,6 +13,8 @@ class MemoryBuffer;
 
 namespace cucore::cpu::codegen {
 
+class CompileTime;
+
 /// Code generation for the processor this runs on. One per compile: not shared between threads.
 class HostTarget {
  public:
@@ -22,8 +24,10 @@ class HostTarget {
 
   const std::string& error() const { return error_; }  ///< of `march`, in a sentence; else empty
   bool has_feature(const char* name) const;
-  void prepare(llvm::Module& ir) const;                 ///< sets triple and data layout
-  void optimise(llvm::Module& ir, bool checked) const;  ///< optimise.cpp; `checked`: it may have marks of checks
+  void prepare(llvm::Module& ir) const;  ///< sets triple and data layout
+  /// optimise.cpp; `checked`: it may have marks of checks. When the time is up, what need not be done is left out.
+  void optimise(llvm::Module& ir, bool checked, const CompileTime& time) const;
+  void spare_effort() const;  ///< code from here on is quick to make instead of quick to run
   std::unique_ptr<llvm::MemoryBuffer> assemble(llvm::Module& ir) const;  ///< object code
   std::string assembly(llvm::Module& ir) const;
 

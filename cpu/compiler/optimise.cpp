@@ -1,6 +1,7 @@
 // The short pipeline: as good as -O2 on kernels at half the time. First each function's stack slots become values, then
 // the kernel's body goes into its entry points, then what the loop over threads makes invariant moves out of it,
 // in checked code the checks too.
+#include <llvm/IR/PassInstrumentation.h>
 #include <llvm/IR/PassManager.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/TargetMachine.h>
@@ -14,6 +15,9 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
+#include <optional>
+
+#include "cpu/compiler/compile_budget.hpp"
 #include "cpu/compiler/host_target.hpp"
 #include "cpu/compiler/passes/forward_stores.hpp"
 #include "cpu/compiler/passes/hoist_checks.hpp"
@@ -32,8 +36,8 @@ struct Analyses {
   llvm::CGSCCAnalysisManager call_graph;
   llvm::ModuleAnalysisManager modules;
 
-  explicit Analyses(llvm::TargetMachine* machine) {
-    llvm::PassBuilder builder(machine);
+  Analyses(llvm::TargetMachine* machine, llvm::PassInstrumentationCallbacks& callbacks) {
+    llvm::PassBuilder builder(machine, llvm::PipelineTuningOptions(), std::nullopt, &callbacks);
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(call_graph);
     builder.registerFunctionAnalyses(functions);
@@ -74,8 +78,10 @@ llvm::FunctionPassManager whole_function(bool checked, bool has_mask_registers) 
 
 }  // namespace
 
-void HostTarget::optimise(llvm::Module& ir, bool checked) const {
-  Analyses analyses(machine_.get());
+void HostTarget::optimise(llvm::Module& ir, bool checked, const CompileTime& time) const {
+  llvm::PassInstrumentationCallbacks callbacks;
+  callbacks.registerShouldRunOptionalPassCallback([&](llvm::StringRef, const llvm::Any&) { return !time.is_up(); });
+  Analyses analyses(machine_.get(), callbacks);
   llvm::ModulePassManager pipeline;
   pipeline.addPass(llvm::createModuleToFunctionPassAdaptor(slots_to_values()));
   pipeline.addPass(llvm::AlwaysInlinerPass(false));

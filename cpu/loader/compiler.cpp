@@ -58,7 +58,7 @@ CompileResult compile(const ptx::Module& module, ptx::FunctionId kernel, const M
   CompileOptions options = wanted;
   if (!refusal.empty()) options.form = FormOfCode::Scalar;
   CompileResult result = compile_form(module, kernel, reach, addresses, options, cache);
-  if (!refusal.empty()) result.refusal = refusal;
+  result.refusal = join_refusals(refusal, result.refusal);
   return result;
 }
 

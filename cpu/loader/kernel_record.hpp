@@ -21,7 +21,7 @@ struct KernelKey {
 
 struct KernelRecord {
   KernelInfo info;
-  std::string refusal;  ///< of the vector form, as CompileResult has it
+  std::string refusal;  ///< as CompileResult has it
   std::string object;   ///< relocatable: variables, services and built-ins are symbols
 };
 

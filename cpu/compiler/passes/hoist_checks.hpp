@@ -10,6 +10,7 @@ namespace cucore::cpu::codegen {
 class HoistChecksPass : public llvm::PassInfoMixin<HoistChecksPass> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+  static bool isRequired() { return true; }  // or marks stay that nothing else makes code of
 };
 
 }  // namespace cucore::cpu::codegen

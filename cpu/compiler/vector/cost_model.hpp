@@ -11,7 +11,8 @@
 
 namespace cucore::cpu::codegen::cost_model {
 
-// Whether a kernel has a vector form: time of a compile.
+// Whether a kernel has a vector form: time of a compile. What the back end would take for it in the end is counted
+// later, by cpu/compiler/compile_budget.cpp.
 
 /// Instructions of the scalar form, from which on a compile takes too long. Not measured by a committed bench.
 inline constexpr unsigned largest_kernel = 4000;

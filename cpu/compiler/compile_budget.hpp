@@ -1,0 +1,27 @@
+// What a compile may cost. LLVM's back end cannot be stopped, so what it has to do is counted before it runs; passes
+// before it end when the time is up. Past the budget a kernel gets the next simpler form: the scalar one, and that one
+// not optimised by the back end.
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+namespace cucore::cpu::codegen {
+
+/// Why a kernel gets a simpler form, in the words of CompileResult::refusal.
+inline constexpr const char* vector_form_too_long = "the time that its vector form takes to compile";
+inline constexpr const char* scalar_form_too_long = "the time that its scalar form takes to optimise";
+
+/// Processor time of the thread that makes one form of a kernel, from here on.
+class CompileTime {
+ public:
+  CompileTime();
+  bool is_up() const;
+
+  /// Whether the back end would take too long for what was made of a kernel, or making that already did.
+  bool is_not_enough_for(const llvm::Module& ir) const;
+
+ private:
+  double since_;
+};
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,117 @@
+// Kernels that would take too long to compile: they get a simpler form, are told why, and compute what they should.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "cpu/loader/kernel_cache.hpp"
+#include "cpu/tests/api/own_folder.hpp"
+#include "cpu/tests/compiler/stand_in.hpp"
+#include "cpu/tests/compiler/vector/kernels.hpp"
+
+namespace cucore::cpu {
+
+namespace {
+
+using codegen::FormOfCode;
+
+constexpr unsigned threads = 32;
+
+/// Straight code of `steps` operations on words that stay below 2^32 one by one, and what a thread computes with it.
+std::string long_straight_kernel(unsigned steps) {
+  std::string body = "mov.u32 %r1, %r0;\nmov.u32 %r2, 1;\n";
+  for (unsigned n = 0; n < steps; ++n) {
+    const std::string number = std::to_string(n);
+    body += n % 2 == 0 ? "mad.lo.u32 %r1, %r1, %r2, " + number + ";\n" : "xor.b32 %r2, %r2, %r1;\n";
+  }
+  return kernel(body);
+}
+
+Words results_of_long_straight_kernel(unsigned steps) {
+  Words results;
+  for (std::uint32_t thread = 0; thread < threads; ++thread) {
+    std::uint32_t a = thread, b = 1;
+    for (std::uint32_t n = 0; n < steps; ++n) {
+      if (n % 2 == 0) {
+        a = a * b + n;
+      } else {
+        b ^= a;
+      }
+    }
+    results.push_back(a);
+  }
+  return results;
+}
+
+/// Loads of lanes that lie apart become many instructions of the vector form, all in one block once barriers of a warp
+/// are nothing: few enough for each block before that.
+std::string kernel_of_scattered_loads(unsigned loads) {
+  std::string body = "mov.u32 %r1, %r0;\n";
+  for (unsigned n = 0; n < loads; ++n) {
+    body += "xor.b32 %r2, %r1, " + std::to_string(n % threads) +
+            ";\nand.b32 %r2, %r2, 31;\nmul.wide.u32 %a2, %r2, 4;\n" +
+            "add.u64 %a2, %a0, %a2;\nld.global.u32 %r3, [%a2];\nadd.u32 %r1, %r1, %r3;\n";
+    if (n % 24 == 0) body += "bar.warp.sync 0xffffffff;\n";
+  }
+  return kernel(body + "bar.warp.sync 0xffffffff;\n");
+}
+
+Words results_of_scattered_loads(unsigned loads) {
+  Words results;
+  for (std::uint32_t thread = 0; thread < threads; ++thread) {
+    std::uint32_t value = thread;
+    for (std::uint32_t n = 0; n < loads; ++n) value += 3 * ((value ^ (n % threads)) & 31) + 1;
+    results.push_back(value);
+  }
+  return results;
+}
+
+Words run_on_table(TestModule& module) {
+  Words table;
+  for (std::uint32_t n = 0; n < threads; ++n) table.push_back(3 * n + 1);
+  module.launch("k", {1, 1, 1}, {threads, 1, 1}, table.data());
+  return table;
+}
+
+constexpr unsigned too_many_loads = 210;
+constexpr unsigned too_many_steps = 30000;
+
+class CompileBudget : public OwnFolder {};
+
+}  // namespace
+
+TEST_F(CompileBudget, a_vector_form_that_takes_too_long_gives_way_to_the_scalar_one_and_is_not_tried_again) {
+  const codegen::KernelCache cache(folder.string());
+  for (const bool comes_from_cache : {false, true}) {
+    TestModule module(kernel_of_scattered_loads(too_many_loads), FormOfCode::Vector);
+    module.march = "x86-64-v3";  // loads lanes one by one
+    codegen::KernelCache kept = cache;
+    module.cache = &kept;
+    EXPECT_EQ(run_on_table(module), results_of_scattered_loads(too_many_loads));
+    EXPECT_EQ(module.refusal, "the time that its vector form takes to compile");
+    EXPECT_EQ(module.compile("k", {threads})->info.form, FormOfCode::Scalar);
+    EXPECT_EQ(module.was_cached, comes_from_cache);
+  }
+}
+
+TEST_F(CompileBudget, a_shorter_kernel_of_the_same_kind_has_its_vector_form) {
+  TestModule module(kernel_of_scattered_loads(25), FormOfCode::Vector);
+  module.march = "x86-64-v3";
+  EXPECT_EQ(run_on_table(module), results_of_scattered_loads(25));
+  EXPECT_EQ(module.refusal, "");
+}
+
+TEST_F(CompileBudget, a_scalar_form_that_takes_too_long_is_not_optimised_and_not_tried_again) {
+  for (const bool comes_from_cache : {false, true}) {
+    TestModule module(long_straight_kernel(too_many_steps), FormOfCode::Auto);
+    codegen::KernelCache kept(folder.string());
+    module.cache = &kept;
+    EXPECT_EQ(run_on_table(module), results_of_long_straight_kernel(too_many_steps));
+    EXPECT_EQ(module.refusal, "its size, and the time that its scalar form takes to optimise");
+    EXPECT_EQ(module.was_cached, comes_from_cache);
+  }
+  TestModule scalar(long_straight_kernel(too_many_steps), FormOfCode::Scalar);
+  EXPECT_EQ(run_on_table(scalar), results_of_long_straight_kernel(too_many_steps));
+  EXPECT_EQ(scalar.refusal, "the time that its scalar form takes to optimise");
+}
+
+}  // namespace cucore::cpu
