@@ -92,14 +92,6 @@ ROOMS = {
 # (file, what it includes) -> why it may go against the table.
 EXCEPTIONS = {
     (
-        "cpu/analysis/instruction_table.cpp",
-        "cpu/compiler/instructions/generators.hpp",
-    ): "rows name their generators, which are null in the driver",
-    (
-        "cpu/compiler/emitters/function_emitter.cpp",
-        "cpu/compiler/checks/emit_checks.hpp",
-    ): "has instructions emitted with their checks",
-    (
         "cpu/compiler/compilation.cpp",
         "cpu/loader/compiler_library.hpp",
     ): "implements the interface that is declared there",

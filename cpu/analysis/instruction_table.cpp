@@ -5,7 +5,6 @@
 
 #include "cpu/analysis/refusals.hpp"
 #include "cpu/analysis/special_registers.hpp"
-#include "cpu/compiler/instructions/generators.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -90,6 +89,7 @@ constexpr ModifierSet matrix_rows{M::Sync, M::Aligned, M::M8n8, M::X1, M::X2, M:
 }  // namespace
 
 const std::vector<Form>& instruction_table() {
+  using enum Generator;
   // Never destroyed: a thread may still compile when the process ends.
   // clang-format off
   static const auto& table = *new std::vector<Form>{

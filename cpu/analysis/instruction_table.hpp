@@ -13,8 +13,6 @@
 
 namespace cucore::cpu::codegen {
 
-class FunctionEmitter;
-
 /// A constant set of enumerators.
 template <typename Enum, std::size_t Capacity>
 class EnumSet {
@@ -42,7 +40,12 @@ class EnumSet {
 using TypeSet = EnumSet<ptx::Type, 128>;
 using ModifierSet = EnumSet<ptx::Modifier, 1024>;
 
-using Generator = void (*)(FunctionEmitter&, const ptx::Instruction&);
+/// The function of the compiler that emits a family of instructions, by its name.
+enum class Generator : std::uint8_t {
+#define CUCPU_GENERATOR(name) name,
+#include "cpu/analysis/generators.def"
+#undef CUCPU_GENERATOR
+};
 
 /// Says what an otherwise acceptable instruction has that its generator cannot do; null: nothing.
 using Refusal = const char* (*)(const ptx::Instruction&);
@@ -50,7 +53,7 @@ using Refusal = const char* (*)(const ptx::Instruction&);
 /// One row: a family of spellings that one generator emits.
 struct Form {
   ptx::Opcode opcode;
-  Generator generate;
+  Generator generator;
   std::uint8_t least_operands;
   std::uint8_t most_operands;
   TypeSet types;          ///< each type of the instruction must be one of these

@@ -19,6 +19,7 @@
 #include "cpu/compiler/compile_budget.hpp"
 #include "cpu/compiler/emitters/module_emitter.hpp"
 #include "cpu/compiler/host_target.hpp"
+#include "cpu/compiler/instructions/body_steps.hpp"
 #include "cpu/compiler/instructions/flushing_adds.hpp"
 #include "cpu/compiler/vector/vectorise.hpp"
 
@@ -105,7 +106,7 @@ OptimisedKernel make_scalar_form(const Analysed& kernel) {
   ModuleEmitter emitter(module, reach, layout, context, *ir, kernel.host(), nullptr, options.checks);
   if (options.debug) emitter.describe_for_debuggers();
   emitter.declare();
-  emitter.emit_bodies();
+  emitter.emit_bodies(body_steps);
   emitter.emit_entry_points(reach.needs_fibers || options.by_thread);
   if (std::string error = error_of(kernel, emitter, *ir); !error.empty()) return {.error = error};
   KernelInfo info = layout.info;
@@ -130,7 +131,7 @@ OptimisedKernel make_vector_form(const Analysed& kernel) {
   std::unique_ptr<llvm::Module> ir = new_module(kernel);
   ModuleEmitter emitter(module, reach, layout, context, *ir, kernel.host(), options.block, options.checks);
   emitter.declare();
-  emitter.emit_bodies();
+  emitter.emit_bodies(body_steps);
   if (std::string error = error_of(kernel, emitter, *ir); !error.empty()) return {.error = error};
   const CompileTime time;
   target.optimise(*ir, /*checked=*/false, time);

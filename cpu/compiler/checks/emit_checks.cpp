@@ -403,7 +403,7 @@ void emit_copy_step(FunctionEmitter& f, const Instruction& i) {
 }
 
 /// What the vector form knows how to check is one access, and a part of its address.
-void emit_checked_lanes(FunctionEmitter& f, const Instruction& i, Generator generate) {
+void emit_checked_lanes(FunctionEmitter& f, const Instruction& i, Generate generate) {
   const std::vector<MemoryAccess> accesses = memory_accesses_of(i);
   if (!accesses.empty()) f.set_checked_pointer(accesses[0].address, AccessChecks(f, i, accesses[0]).address_of_lanes());
   generate(f, i);
@@ -421,7 +421,7 @@ bool is_aligned_barrier(const Instruction& i) { return i.opcode == Opcode::Bar |
 
 }  // namespace
 
-void emit_checked(FunctionEmitter& f, const Instruction& i, Generator generate) {
+void emit_checked(FunctionEmitter& f, const Instruction& i, Generate generate) {
   if (f.module.block_shape != nullptr) return emit_checked_lanes(f, i, generate);
   if (is_convergent(i) || accesses_by_itself(i)) {
     const std::uint32_t place = i.position.line | (is_aligned_barrier(i) ? kAlignedPlace : 0);

@@ -3,19 +3,15 @@
 // with the checker.
 #pragma once
 
-#include "cpu/analysis/instruction_table.hpp"
 #include "cpu/compiler/emitters/function_emitter.hpp"
 
 namespace cucore::cpu::codegen {
 
 /// Emits `instruction` by `generate`, with its checks. An access that is refused does not happen: what it would have
 /// read is zero.
-void emit_checked(FunctionEmitter& f, const ptx::Instruction& instruction, Generator generate);
+void emit_checked(FunctionEmitter& f, const ptx::Instruction& instruction, Generate generate);
 
-/// Bytes after each such variable that nothing may access.
-inline constexpr std::uint32_t kLocalRedzone = 32;
-
-/// They begin to live where the emitter stands, or end to.
+/// A variable of the thread's own begins to live where the emitter stands, or ends to.
 void emit_enter(FunctionEmitter& f, llvm::Value* variable, const ptx::Variable& declared);
 void emit_leave(FunctionEmitter& f, llvm::Value* variable, const ptx::Variable& declared);
 

@@ -8,9 +8,7 @@
 
 #include "cpu/abi/checks.hpp"
 #include "cpu/abi/kernel_abi.hpp"
-#include "cpu/analysis/instruction_table.hpp"
 #include "cpu/analysis/memory_accesses.hpp"
-#include "cpu/compiler/checks/emit_checks.hpp"
 #include "cpu/compiler/emitters/copied_values.hpp"
 
 namespace cucore::cpu::codegen {
@@ -20,11 +18,19 @@ using ptx::Operand;
 using ptx::Space;
 using ptx::TypeKind;
 
-FunctionEmitter::FunctionEmitter(ModuleEmitter& owner, ptx::FunctionId id)
+namespace {
+
+// In checked code, bytes after a thread's own variable, which nothing may access.
+constexpr std::uint32_t local_redzone = 32;
+
+}  // namespace
+
+FunctionEmitter::FunctionEmitter(ModuleEmitter& owner, ptx::FunctionId id, const BodySteps& steps)
     : b(owner.context),
       module(owner),
       function(owner.module.functions[id]),
       id_(id),
+      steps_(steps),
       body_(owner.function(id)),
       flow_(function),
       waiting_edges_(find_waiting_edges(owner.module, id, owner.reach)) {
@@ -106,14 +112,14 @@ void FunctionEmitter::emit_prologue() {
     if (declared.space == Space::Shared) {
       variables_[id] = b.CreateConstGEP1_64(b.getInt8Ty(), own_shared_, module.layout.function_shared.at({id_, id}));
     } else if (declared.space == Space::Local || declared.space == Space::Param) {
-      llvm::Type* bytes = llvm::ArrayType::get(b.getInt8Ty(), declared.size + (module.checks != 0 ? kLocalRedzone : 0));
+      llvm::Type* bytes = llvm::ArrayType::get(b.getInt8Ty(), declared.size + (module.checks != 0 ? local_redzone : 0));
       variables_[id] = slot(bytes, llvm::StringRef(declared.name), std::max(declared.alignment, 16U));
     }
   }
   if ((module.checks & check_class::kInit) != 0) only_carries_ = registers_that_only_carry(function);
   if (module.block_shape != nullptr) return;  // the vector form knows them without
   checked_variables_ = variables_to_follow(function, module.checks);
-  for (ptx::VariableId id : checked_variables_) emit_enter(*this, variables_[id], function.variables[id]);
+  for (ptx::VariableId id : checked_variables_) steps_.emit_enter(*this, variables_[id], function.variables[id]);
 }
 
 /// What a debugger is to show of the function. The prologue has no place of its own: breakpoints on the function's name
@@ -161,16 +167,8 @@ void FunctionEmitter::emit_instruction(const ptx::Instruction& instruction) {
   b.SetCurrentDebugLocation(described_ != nullptr ? module.debug()->place_of(described_, &instruction)
                                                   : InstructionLines::place_of(body_->getSubprogram(), number));
   emit_lockstep_point(instruction);
-  const Generator generate = find_form(instruction).form->generate;
-  const auto emit_unguarded = [&] {
-    if (module.checks != 0) {
-      emit_checked(*this, instruction, generate);
-    } else {
-      generate(*this, instruction);
-    }
-  };
   if (!instruction.guard) {
-    emit_unguarded();
+    steps_.emit_instruction(*this, instruction);
     return;
   }
   Operand guard;
@@ -181,7 +179,7 @@ void FunctionEmitter::emit_instruction(const ptx::Instruction& instruction) {
   auto* next = new_block("next");
   b.CreateCondBr(predicate(guard), taken, next);
   b.SetInsertPoint(taken);
-  emit_unguarded();
+  steps_.emit_instruction(*this, instruction);
   if (b.GetInsertBlock()->getTerminator() == nullptr) b.CreateBr(next);
   b.SetInsertPoint(next);
 }
@@ -227,7 +225,7 @@ void FunctionEmitter::leave(bool exited) {
     const Slot& from = registers_[result.reg][0];
     b.CreateStore(b.CreateLoad(from.type, from.storage), variables_[id]);
   }
-  for (ptx::VariableId id : checked_variables_) emit_leave(*this, variables_[id], function.variables[id]);
+  for (ptx::VariableId id : checked_variables_) steps_.emit_leave(*this, variables_[id], function.variables[id]);
   b.CreateRet(b.getInt1(exited));
 }
 

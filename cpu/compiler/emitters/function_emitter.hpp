@@ -19,9 +19,22 @@
 
 namespace cucore::cpu::codegen {
 
+class FunctionEmitter;
+
+/// A generator: emits one instruction where the emitter stands.
+using Generate = void (*)(FunctionEmitter&, const ptx::Instruction&);
+
+/// What a body is made of that rooms above this one know: an instruction, by its generator and with its checks; and in
+/// checked code, where a variable of the thread's own begins to live and ends to.
+struct BodySteps {
+  Generate emit_instruction;
+  void (*emit_enter)(FunctionEmitter& f, llvm::Value* variable, const ptx::Variable& declared);
+  void (*emit_leave)(FunctionEmitter& f, llvm::Value* variable, const ptx::Variable& declared);
+};
+
 class FunctionEmitter {
  public:
-  FunctionEmitter(ModuleEmitter& module, ptx::FunctionId id);
+  FunctionEmitter(ModuleEmitter& module, ptx::FunctionId id, const BodySteps& steps);
 
   void emit();
 
@@ -120,6 +133,7 @@ class FunctionEmitter {
   llvm::Value* convert_bits(llvm::Value* value, llvm::Type* to, bool sign_extend);
 
   ptx::FunctionId id_;
+  const BodySteps& steps_;
   llvm::Function* body_;
   ControlFlow flow_;
   WaitingEdges waiting_edges_;

@@ -80,8 +80,8 @@ llvm::FunctionCallee ModuleEmitter::external(std::string_view name, llvm::Type* 
   return callee;
 }
 
-void ModuleEmitter::emit_bodies() {
-  for (ptx::FunctionId id : reach.functions) FunctionEmitter(*this, id).emit();
+void ModuleEmitter::emit_bodies(const BodySteps& steps) {
+  for (ptx::FunctionId id : reach.functions) FunctionEmitter(*this, id, steps).emit();
   if (debug_ != nullptr) debug_->finish();
 }
 

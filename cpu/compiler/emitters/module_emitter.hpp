@@ -17,6 +17,8 @@
 
 namespace cucore::cpu::codegen {
 
+struct BodySteps;
+
 /// Instructions of the host that generators use directly.
 struct HostFeatures {
   bool f16c = false;     ///< conversion of halves
@@ -35,7 +37,7 @@ class ModuleEmitter {
   void describe_for_debuggers() { debug_ = std::make_unique<DebugInformation>(module, ir); }
 
   void declare();
-  void emit_bodies();
+  void emit_bodies(const BodySteps& steps);
   void emit_entry_points(bool by_thread);
   llvm::Function* kernel() const { return functions_.at(reach.functions.front()); }
 
