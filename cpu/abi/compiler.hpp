@@ -1,37 +1,18 @@
-// One PTX kernel in, callable code out: the only header of this room that others include. LLVM stays behind it.
+// What the driver asks of its compiler, a library of its own, and what comes of it: one PTX kernel in, object code out,
+// of which the loader makes code that can be called. No LLVM types here.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/ptx/ast.hpp"
 
 namespace cucore::cpu::codegen {
-
-/// An instruction that parses but has no generator (yet).
-struct Unsupported {
-  std::string kernel;       ///< function it stands in
-  std::string instruction;  ///< full spelling
-  std::uint32_t line = 0;   ///< PTX line
-  std::string reason;       ///< which part: opcode, type, modifier, operand
-};
-
-/// Every instruction of `module` that cannot be compiled. Cheap: a table look-up per instruction, no LLVM.
-std::vector<Unsupported> find_unsupported(const ptx::Module& module);
-
-/// Addresses of module-scope variables (.global, .const) of `module`, by index into Module::variables; null for shared
-/// ones. The memory must outlive the code. Where an initialiser names a function, compiling a kernel that can reach it
-/// writes the address of the compiled function.
-struct ModuleAddresses {
-  std::vector<void*> variables;
-};
 
 /// Scalar: one device thread after the other, the reference. Vector: threads in lockstep in SIMD lanes, for one shape
 /// of block; a kernel that cannot have it gets the scalar form as a whole. Auto asks for whichever of the two is worth
@@ -72,6 +53,26 @@ struct CompileOptions {
   std::string march = {};    ///< a processor as compilers' -march names it: code uses what both it and this one have
 };
 
+/// A compiled kernel: object code with no address of any process in it, and what the run-time must know of it.
+struct KernelRecord {
+  KernelInfo info;
+  std::string refusal;  ///< as CompileResult has it
+  std::string object;   ///< relocatable: variables, services and built-ins are symbols
+};
+
+/// What the compiler's library gives: one exported function, cucore_cpu_compiler, returns it. Both sides are of one
+/// build and pass C++ objects; `interface` tells whether they are.
+struct CompilerLibrary {
+  const char* interface;
+  /// False, and `error` in a sentence, if the kernel cannot be compiled.
+  bool (*compile)(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options,
+                  KernelRecord& record, std::string& error);
+  /// The text, or what prevents it.
+  void (*print_ir)(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options, std::string& text);
+  void (*print_assembly)(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options,
+                         std::string& text);
+};
+
 /// The PTX instruction that a host instruction was made for.
 struct PtxPlace {
   std::uint32_t line = 0;  ///< 0: not known
@@ -98,36 +99,8 @@ class Code {
   std::vector<SharedVariable> shared_variables;  ///< of checked code: what may be accessed of its static shared memory
 };
 
-struct CompileResult {
-  std::unique_ptr<Code> code;  ///< null on failure
-  std::string error;           ///< what failed, in a sentence, naming kernel and line
-  /// Why the vector form was asked for, or open, and is not there, and why the scalar form is not optimised as others
-  /// are; empty if nothing is missing.
-  std::string refusal;
-  bool was_cached = false;      ///< the object code came from the cache
-  bool lacks_compiler = false;  ///< the compiler library is not there: `error` says so
-};
-
 inline std::string join_refusals(const std::string& first, const std::string& second) {
   return first.empty() || second.empty() ? first + second : first + ", and " + second;
 }
-
-class KernelCache;
-
-/// What can be said of a kernel without compiling it (attributes must not cost a compile).
-KernelInfo describe(const ptx::Module& module, ptx::FunctionId kernel);
-
-/// Compiles one kernel and everything it calls for the host CPU, unless `cache` has its object code; what was compiled
-/// goes there. Thread-safe; takes milliseconds, five seconds at most.
-CompileResult compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses,
-                      const CompileOptions& options = {}, KernelCache* cache = nullptr);
-
-/// Text forms for `cucore dump` and tests: LLVM IR after optimisation, host assembly.
-std::string dump_ir(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options = {});
-std::string dump_assembly(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options = {});
-
-/// For `cucore driver-status`: PTX opcodes with at least one generator, and all opcodes of the ISA known here.
-std::vector<std::string_view> covered_opcodes();
-std::vector<std::string_view> known_opcodes();
 
 }  // namespace cucore::cpu::codegen

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cpu/abi/compiler.hpp"
+#include "cpu/analysis/unsupported.hpp"
 #include "cpu/ptx/ast.hpp"
 
 namespace cucore::cpu::codegen {

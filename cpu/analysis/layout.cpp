@@ -112,4 +112,8 @@ Layout lay_out(const ptx::Module& module, const Reach& reach, std::uint32_t redz
   return layout;
 }
 
+KernelInfo describe(const ptx::Module& module, ptx::FunctionId kernel) {
+  return lay_out(module, find_reach(module, kernel)).info;
+}
+
 }  // namespace cucore::cpu::codegen

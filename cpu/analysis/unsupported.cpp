@@ -1,13 +1,12 @@
-// What can be said of a module without compiling it: the questions of compiler.hpp that need no LLVM.
+// Instructions without a row in the table, and calls that lead nowhere: see unsupported.hpp.
+#include "cpu/analysis/unsupported.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <vector>
 
-#include "cpu/abi/compiler.hpp"
 #include "cpu/analysis/instruction_table.hpp"
-#include "cpu/analysis/layout.hpp"
 #include "cpu/analysis/reach.hpp"
-#include "cpu/analysis/unsupported.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -54,10 +53,6 @@ std::vector<Unsupported> find_unsupported(const ptx::Module& module) {
     for (Unsupported& one : find_unsupported_in(module, function)) found.push_back(std::move(one));
   }
   return found;
-}
-
-KernelInfo describe(const ptx::Module& module, ptx::FunctionId kernel) {
-  return lay_out(module, find_reach(module, kernel)).info;
 }
 
 std::vector<std::string_view> known_opcodes() {

@@ -1,12 +1,30 @@
-// The instructions of one function that have no generator.
+// Which instructions of a module cannot be compiled, and which opcodes can.
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "cpu/abi/compiler.hpp"
+#include "cpu/ptx/ast.hpp"
 
 namespace cucore::cpu::codegen {
 
+/// An instruction that parses but has no generator (yet).
+struct Unsupported {
+  std::string kernel;       ///< function it stands in
+  std::string instruction;  ///< full spelling
+  std::uint32_t line = 0;   ///< PTX line
+  std::string reason;       ///< which part: opcode, type, modifier, operand
+};
+
+/// Every instruction of `module` that cannot be compiled. Cheap: a table look-up per instruction, no LLVM.
+std::vector<Unsupported> find_unsupported(const ptx::Module& module);
+/// Those of one function.
 std::vector<Unsupported> find_unsupported_in(const ptx::Module& module, const ptx::Function& function);
+
+/// For `cucore driver-status`: PTX opcodes with at least one generator, and all opcodes of the ISA known here.
+std::vector<std::string_view> covered_opcodes();
+std::vector<std::string_view> known_opcodes();
 
 }  // namespace cucore::cpu::codegen

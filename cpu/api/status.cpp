@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cpu/abi/compiler.hpp"
+#include "cpu/analysis/unsupported.hpp"
 #include "cpu/api/entry_table.hpp"
 #include "cpu/runtime/loading/kernel_dump.hpp"
 #include "cpu/runtime/loading/kernel_source.hpp"

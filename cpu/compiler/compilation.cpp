@@ -1,7 +1,5 @@
 // A compile, step by step: reach → lay out → declare → emit → (vectorise →) optimise → assemble. make_kernel and the
 // two functions above it name the steps, a line each. The compiler library's one entry.
-#include "cpu/loader/compiler_library.hpp"
-
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "compiler_interface.hpp"
+#include "cpu/abi/compiler.hpp"
 #include "cpu/analysis/layout.hpp"
 #include "cpu/analysis/reach.hpp"
 #include "cpu/analysis/unsupported.hpp"

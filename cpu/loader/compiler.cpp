@@ -1,5 +1,5 @@
 // From a kernel to code that can be called: the cache's object code, or else what the compiler library makes.
-#include "cpu/abi/compiler.hpp"
+#include "cpu/loader/compiler.hpp"
 
 #include <optional>
 #include <utility>

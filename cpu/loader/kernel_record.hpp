@@ -1,5 +1,4 @@
-// A compiled kernel as it stands in a file: object code with no address of any process in it, and what the run-time
-// must know of it. No LLVM types here.
+// A compiled kernel as it stands in a file.
 #pragma once
 
 #include <array>
@@ -17,12 +16,6 @@ struct KernelKey {
   std::array<std::uint8_t, 32> digest;
 
   friend bool operator==(const KernelKey&, const KernelKey&) = default;
-};
-
-struct KernelRecord {
-  KernelInfo info;
-  std::string refusal;  ///< as CompileResult has it
-  std::string object;   ///< relocatable: variables, services and built-ins are symbols
 };
 
 /// The bytes of a file: a mark with the layout's version, the key, the record, a digest of all that.

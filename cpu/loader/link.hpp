@@ -2,9 +2,8 @@
 // calls and the variables it uses.
 #pragma once
 
-#include "cpu/abi/compiler.hpp"
 #include "cpu/analysis/reach.hpp"
-#include "cpu/loader/kernel_record.hpp"
+#include "cpu/loader/compiler.hpp"
 
 namespace cucore::cpu::codegen {
 

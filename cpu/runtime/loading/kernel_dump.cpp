@@ -8,6 +8,7 @@
 
 #include "cpu/analysis/fidelity.hpp"
 #include "cpu/image/image.hpp"
+#include "cpu/loader/compiler.hpp"
 #include "cpu/ptx/parser.hpp"
 #include "cpu/runtime/loading/code_variants.hpp"
 #include "cpu/runtime/loading/image_source.hpp"

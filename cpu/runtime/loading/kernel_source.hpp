@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "cpu/abi/compiler.hpp"
+#include "cpu/loader/compiler.hpp"
 
 namespace cucore::cpu::runtime {
 

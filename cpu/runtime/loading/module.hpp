@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cpu/abi/compiler.hpp"
 #include "cpu/error/result.hpp"
+#include "cpu/loader/compiler.hpp"
 #include "cpu/runtime/loading/code_variants.hpp"
 #include "cpu/runtime/loading/program.hpp"
 #include "cpu/runtime/loading/variables.hpp"

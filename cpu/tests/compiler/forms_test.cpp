@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/analysis/unsupported.hpp"
 #include "cpu/tests/compiler/stand_in.hpp"
 
 namespace cucore::cpu {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/analysis/unsupported.hpp"
 #include "cpu/ptx/parser.hpp"
 #include "cpu/tests/compiler/stand_in.hpp"
 

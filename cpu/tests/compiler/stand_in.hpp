@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "cpu/abi/compiler.hpp"
+#include "cpu/loader/compiler.hpp"
 #include "cpu/ptx/ast.hpp"
 
 namespace cucore::cpu {

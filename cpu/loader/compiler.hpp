@@ -1,0 +1,40 @@
+// One PTX kernel in, callable code out: from the cache, or from the compiler's library.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cpu/abi/compiler.hpp"
+
+namespace cucore::cpu::codegen {
+
+/// Addresses of module-scope variables (.global, .const) of `module`, by index into Module::variables; null for shared
+/// ones. The memory must outlive the code. Where an initialiser names a function, compiling a kernel that can reach it
+/// writes the address of the compiled function.
+struct ModuleAddresses {
+  std::vector<void*> variables;
+};
+
+struct CompileResult {
+  std::unique_ptr<Code> code;  ///< null on failure
+  std::string error;           ///< what failed, in a sentence, naming kernel and line
+  /// Why the vector form was asked for, or open, and is not there, and why the scalar form is not optimised as others
+  /// are; empty if nothing is missing.
+  std::string refusal;
+  bool was_cached = false;      ///< the object code came from the cache
+  bool lacks_compiler = false;  ///< the compiler library is not there: `error` says so
+};
+
+class KernelCache;
+
+/// Compiles one kernel and everything it calls for the host CPU, unless `cache` has its object code; what was compiled
+/// goes there. Thread-safe; takes milliseconds, five seconds at most.
+CompileResult compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses,
+                      const CompileOptions& options = {}, KernelCache* cache = nullptr);
+
+/// Text forms for `cucore dump` and tests: LLVM IR after optimisation, host assembly.
+std::string dump_ir(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options = {});
+std::string dump_assembly(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options = {});
+
+}  // namespace cucore::cpu::codegen
