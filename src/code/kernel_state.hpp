@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "cucore/detail/fast_path.hpp"
+#include "cucore/bindings/fast_path.hpp"
 #include "cucore/kernel.hpp"
 #include "cucore/launch_config.hpp"
 #include "src/code/library_state.hpp"

@@ -5,7 +5,7 @@
 #include <bit>
 #include <string>
 
-#include "cucore/detail/fast_path.hpp"
+#include "cucore/bindings/fast_path.hpp"
 #include "cucore/device.hpp"
 #include "cucore/error.hpp"
 #include "src/code/kernel_state.hpp"

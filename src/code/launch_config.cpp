@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "cucore/detail/fast_path.hpp"
+#include "cucore/bindings/fast_path.hpp"
 #include "cucore/error.hpp"
 #include "src/code/launch_config.hpp"
 #include "src/device/event_state.hpp"

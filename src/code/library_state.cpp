@@ -56,7 +56,7 @@ struct LibraryState::Jit {
   std::vector<int> options;
   std::vector<void*> values;
 
-  explicit Jit(const std::vector<JitOption>& more) {
+  Jit() {
     const auto add = [this](int option, void* value) {
       options.push_back(option);
       values.push_back(value);
@@ -65,7 +65,6 @@ struct LibraryState::Jit {
     add(driver::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, reinterpret_cast<void*>(info_log.size()));
     add(driver::CU_JIT_ERROR_LOG_BUFFER, error_log.data());
     add(driver::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, reinterpret_cast<void*>(error_log.size()));
-    for (const JitOption& option : more) add(option.option, option.value);
   }
 
   static std::string text(const std::array<char, 8192>& log) {
@@ -74,35 +73,27 @@ struct LibraryState::Jit {
 };
 
 LibraryState::LibraryState(const LoadRequest& request)
-    : description_(request.description),
-      ptx_(request.ptx),
-      used_(request.used),
-      jit_(std::make_unique<Jit>(request.jit_options)) {}
+    : description_(request.description), ptx_(request.ptx), used_(request.used), jit_(std::make_unique<Jit>()) {}
 
 LibraryState::~LibraryState() = default;
 
 std::shared_ptr<LibraryState> LibraryState::open(const LoadRequest& request) {
   const driver::Table& table = driver::table();
-  const char* const call = request.file.empty() ? "cuLibraryLoadData" : "cuLibraryLoadFromFile";
-  const toolkit::RunningLoad running(call, !request.file.empty() || is_text(request.image));
+  const char* const call = "cuLibraryLoadData";
+  const toolkit::RunningLoad running(call, is_text(request.image));
   const std::shared_ptr<LibraryState> state(new LibraryState(request));
   Jit& jit = *state->jit_;
   const auto count = static_cast<unsigned>(jit.options.size());
   LibraryHandle handle = nullptr;
-  driver::CUresult code = driver::CUDA_SUCCESS;
-  if (!request.file.empty()) {
-    code = table.cuLibraryLoadFromFile(&handle, request.file.c_str(), jit.options.data(), jit.values.data(), count,
-                                       nullptr, nullptr, 0);
-  } else {
-    // PTX is taken as a C string; the driver reads the other formats to the size they state themselves.
-    std::string text;
-    const void* image = request.image.data();
-    if (is_text(request.image)) {
-      text.assign(reinterpret_cast<const char*>(request.image.data()), request.image.size());
-      image = text.c_str();
-    }
-    code = table.cuLibraryLoadData(&handle, image, jit.options.data(), jit.values.data(), count, nullptr, nullptr, 0);
+  // PTX is taken as a C string; the driver reads the other formats to the size they state themselves.
+  std::string text;
+  const void* image = request.image.data();
+  if (is_text(request.image)) {
+    text.assign(reinterpret_cast<const char*>(request.image.data()), request.image.size());
+    image = text.c_str();
   }
+  driver::CUresult code =
+      table.cuLibraryLoadData(&handle, image, jit.options.data(), jit.values.data(), count, nullptr, nullptr, 0);
   if (code == driver::CUDA_SUCCESS) {
     state->handle_ = OwningHandle<LibraryTraits>(handle);
     // GPU drivers (seen with 580) compile here, fill the log, answer success whatever came of it, and tell at the first

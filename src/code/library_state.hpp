@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,17 +22,9 @@
 
 namespace cucore::detail {
 
-/// One CU_JIT_ option and its value, as cuLibraryLoadData takes them.
-struct JitOption {
-  int option;
-  void* value;
-};
-
 struct LoadRequest {
   /// PTX text, cubin or fat binary. Need not be NUL-terminated: PTX is copied and terminated.
   std::span<const std::byte> image;
-  /// Instead of `image`: a file the driver reads (cuLibraryLoadFromFile).
-  std::filesystem::path file;
   /// What is being loaded, for errors: "ObjectCode 'saxpy' (cubin)".
   std::string description;
   /// The PTX of the same code where it is known; parameter tables are read from it. May be null.
@@ -42,7 +33,6 @@ struct LoadRequest {
   std::optional<CodeImage> used;
   /// Advice for the error, if the caller knows more than the code tells.
   std::string hint;
-  std::vector<JitOption> jit_options;
 };
 
 struct KernelState;

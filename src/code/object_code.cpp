@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cucore/detail/fast_path.hpp"
+#include "cucore/bindings/fast_path.hpp"
 #include "cucore/error.hpp"
 #include "cucore/kernel.hpp"
 #include "src/code/object_code_state.hpp"

@@ -8,12 +8,13 @@
 #include "cucore/driver.hpp"
 #include "cucore/error.hpp"
 #include "src/code/object_code_state.hpp"
-#include "src/compile/linker_session.hpp"
 #include "src/formats/architecture.hpp"
 #include "src/formats/elf.hpp"
 #include "src/formats/fatbin.hpp"
 #include "src/formats/files.hpp"
 #include "src/formats/ptx_syntax.hpp"
+#include "src/link/link_session.hpp"
+#include "src/toolkit/library.hpp"
 
 namespace cucore::detail {
 namespace {
@@ -80,8 +81,8 @@ std::shared_ptr<LibraryState> load_newer_ptx(const std::string& description, std
                        .hint = "compile with an older NVRTC or to a cubin for " + arch +
                                ", update the driver, or install the nvJitLink of the toolkit that made the PTX"});
   };
-  if (Linker::which_backend() != LinkerBackend::nvjitlink) {
-    refuse("nvJitLink, which could, is not at hand: " + Linker::why_not_nvjitlink(), {});
+  if (!links_with_nvjitlink()) {
+    refuse("nvJitLink, which could, is not at hand: " + toolkit::nvjitlink_library().why_not, {});
   }
   std::string cubin;
   try {

@@ -13,10 +13,11 @@
 #include "cucore/program_cache.hpp"
 #include "src/compile/key_parts.hpp"
 #include "src/compile/linker_inputs.hpp"
-#include "src/compile/linker_session.hpp"
+#include "src/compile/linker_options.hpp"
 #include "src/error/refuse.hpp"
 #include "src/formats/code_symbols.hpp"
 #include "src/formats/elf.hpp"
+#include "src/link/link_session.hpp"
 #include "src/toolkit/library.hpp"
 
 namespace cucore {
@@ -110,7 +111,7 @@ struct Linker::State {
       if (target != CodeType(CodeType::cubin)) wanted.incremental.reset();
       opened = detail::nvjitlink_session(description(), nvjitlink_flags(wanted), target);
     } else {
-      opened = detail::driver_session(description(), resolved);
+      opened = detail::driver_session(description(), detail::driver_options(resolved));
       strip = driver_info().kind != DriverKind::cpu;  // the CPU device links nothing but that PTX
     }
     for (const detail::LinkInput& input : what) {
@@ -345,13 +346,7 @@ std::string Linker::error_log() const {
 std::vector<KernelStatistics> Linker::kernel_statistics() const { return parse_kernel_statistics(info_log()); }
 
 LinkerBackend Linker::which_backend() {
-  const ToolkitLibrary& found = toolkit::nvjitlink_library();
-  if (found.is_broken) {
-    throw UnavailableError({.call = "nvJitLinkVersion",
-                            .message = "nvJitLink is there but cannot be loaded: " + found.why_not,
-                            .hint = "install it again, or remove it, so that the driver links instead"});
-  }
-  return found.available ? LinkerBackend::nvjitlink : LinkerBackend::driver;
+  return detail::links_with_nvjitlink() ? LinkerBackend::nvjitlink : LinkerBackend::driver;
 }
 
 std::string Linker::why_not_nvjitlink() { return toolkit::nvjitlink_library().why_not; }

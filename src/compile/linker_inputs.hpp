@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "src/compile/linker_session.hpp"
+#include "cucore/object_code.hpp"
+#include "src/link/link_session.hpp"
 
 namespace cucore::detail {
 

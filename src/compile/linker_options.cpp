@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "src/compile/linker_session.hpp"
+#include "src/compile/linker_options.hpp"
 #include "src/compile/option_faults.hpp"
 #include "src/compile/option_table.hpp"
 #include "src/driver/abi.hpp"
@@ -94,9 +94,9 @@ std::vector<std::string> detail::refused_by_driver(const LinkerOptions& o) {
   return names.take();
 }
 
-std::vector<std::pair<int, std::uintptr_t>> detail::driver_options(const LinkerOptions& o) {
+std::vector<detail::JitOption> detail::driver_options(const LinkerOptions& o) {
   using namespace columns;
-  std::vector<std::pair<int, std::uintptr_t>> list;
+  std::vector<detail::JitOption> list;
   const auto add = [&list](const Column& column, const auto& option) {
     if (column.way != Way::jit) return;
     if (const auto value = jit_value(option, column)) list.emplace_back(column.jit_option, *value);

@@ -3,8 +3,8 @@
 
 #include <cstring>
 
+#include "cucore/bindings/fast_path.hpp"
 #include "cucore/context.hpp"
-#include "cucore/detail/fast_path.hpp"
 #include "cucore/device.hpp"
 #include "cucore/error.hpp"
 #include "cucore/stream.hpp"

@@ -1,7 +1,7 @@
 // Compiled code and kernels as Python objects.
 #pragma once
 
-#include "cucore/detail/fast_path.hpp"
+#include "cucore/bindings/fast_path.hpp"
 #include "cucore/kernel.hpp"
 #include "cucore/kernel_statistics.hpp"
 #include "cucore/object_code.hpp"

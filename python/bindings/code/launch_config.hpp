@@ -1,7 +1,7 @@
 // LaunchConfig as a Python object: the core's, behind checked properties, and as the driver takes it.
 #pragma once
 
-#include "cucore/detail/fast_path.hpp"
+#include "cucore/bindings/fast_path.hpp"
 #include "cucore/launch.hpp"
 #include "python/bindings/python.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "cucore/detail/fast_path.hpp"
+#include "cucore/bindings/fast_path.hpp"
 #include "cucore/device.hpp"
 #include "python/bindings/graph/builder.hpp"
 #include "python/bindings/memory/memory.hpp"

@@ -6,7 +6,7 @@
 #include <limits>
 #include <thread>
 
-#include "cucore/detail/fast_path.hpp"
+#include "cucore/bindings/fast_path.hpp"
 #include "src/code/launch_config.hpp"
 #include "tests/conformance/test_kernels.hpp"
 

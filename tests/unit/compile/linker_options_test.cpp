@@ -9,7 +9,7 @@
 
 #include "cucore/error.hpp"
 #include "cucore/linker.hpp"
-#include "src/compile/linker_session.hpp"
+#include "src/compile/linker_options.hpp"
 #include "src/driver/abi.hpp"
 
 namespace cucore {

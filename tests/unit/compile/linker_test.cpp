@@ -6,7 +6,7 @@
 
 #include "cucore/error.hpp"
 #include "cucore/program.hpp"
-#include "src/compile/linker_session.hpp"
+#include "src/compile/linker_options.hpp"
 #include "src/formats/code_symbols.hpp"
 
 namespace {

@@ -1,4 +1,5 @@
-// One link with one of the backends: a native linker object that is given inputs, completes once, and is destroyed.
+// One link by nvJitLink or by the driver: a native linker object that is given inputs, completes once, and is
+// destroyed.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "cucore/linker.hpp"
+#include "cucore/code_type.hpp"
 
 namespace cucore::detail {
 
-/// An input as a backend gets it: its bytes, without what cucore put in, and a name that messages can use.
+/// An input as a linker gets it: its bytes, without what cucore put in, and a name that messages can use.
 struct LinkInput {
   CodeType type = CodeType::cubin;
   std::string name = {};
@@ -31,22 +32,22 @@ class LinkSession {
   virtual void* handle() const noexcept = 0;
 };
 
+/// Whether nvJitLink links in this process, or the driver; opens nvJitLink. @throws UnavailableError if that is there
+/// and cannot be loaded, which is no reason to link otherwise
+bool links_with_nvjitlink();
+
 /// `description` is "linking 'name'", for errors; `target` what image() gives.
 std::unique_ptr<LinkSession> nvjitlink_session(const std::string& description, const std::vector<std::string>& flags,
                                                CodeType target);
-/// `options` as far as the driver knows them.
-std::unique_ptr<LinkSession> driver_session(const std::string& description, const LinkerOptions& options);
+
+/// CU_JIT_... and its value.
+using JitOption = std::pair<int, std::uintptr_t>;
+std::unique_ptr<LinkSession> driver_session(const std::string& description, const std::vector<JitOption>& options);
 
 /// "sm_90a" as the driver's CU_JIT_TARGET.
 int driver_target(std::string_view arch) noexcept;
 
-/// Names of options that are set and that the driver's linker cannot follow.
-std::vector<std::string> refused_by_driver(const LinkerOptions& options);
-
-/// CU_JIT_... and value for each option that is set and that the driver knows, in the order of LinkerOptions.
-std::vector<std::pair<int, std::uintptr_t>> driver_options(const LinkerOptions& options);
-
-/// A cubin for `arch` of PTX modules that need each other, by whichever backend there is.
+/// A cubin for `arch` of PTX modules that need each other, by whichever linker there is.
 std::string link_ptx_modules(const std::vector<std::string_view>& modules, const std::string& arch);
 
 }  // namespace cucore::detail

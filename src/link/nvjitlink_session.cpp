@@ -2,7 +2,7 @@
 // add reports success: every step is checked.
 #include <utility>
 
-#include "src/compile/linker_session.hpp"
+#include "src/link/link_session.hpp"
 #include "src/toolkit/library.hpp"
 #include "src/toolkit/running_call.hpp"
 
@@ -161,18 +161,6 @@ class NvJitLinkSession final : public LinkSession {
 std::unique_ptr<LinkSession> nvjitlink_session(const std::string& description, const std::vector<std::string>& flags,
                                                CodeType target) {
   return std::make_unique<NvJitLinkSession>(description, flags, target);
-}
-
-std::string link_ptx_modules(const std::vector<std::string_view>& modules, const std::string& arch) {
-  const std::string description = "linking the PTX of a linked cubin for " + arch;
-  const std::unique_ptr<LinkSession> session = Linker::which_backend() == LinkerBackend::nvjitlink
-                                                   ? nvjitlink_session(description, {"-arch=" + arch}, CodeType::cubin)
-                                                   : driver_session(description, {.arch = arch});
-  for (std::size_t i = 0; i < modules.size(); ++i) {
-    session->add({.type = CodeType::ptx, .name = "module " + std::to_string(i + 1), .bytes = std::string(modules[i])});
-  }
-  session->complete();
-  return session->image();
 }
 
 }  // namespace cucore::detail

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "cucore/error.hpp"
-#include "src/compile/linker_session.hpp"
 #include "src/device/context_state.hpp"
 #include "src/driver/table.hpp"
 #include "src/formats/architecture.hpp"
 #include "src/handles/context_scope.hpp"
+#include "src/link/link_session.hpp"
 
 namespace cucore::detail {
 namespace {
@@ -40,7 +40,7 @@ class LinkContext {
 
 class DriverSession final : public LinkSession {
  public:
-  DriverSession(std::string description, const LinkerOptions& o)
+  DriverSession(std::string description, const std::vector<JitOption>& options)
       : description_(std::move(description)), info_(kLogSize), error_(kLogSize) {
     const auto option = [this](int name, std::uintptr_t value) {
       names_.push_back(name);
@@ -50,7 +50,7 @@ class DriverSession final : public LinkSession {
     option(driver::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, kLogSize);
     option(driver::CU_JIT_ERROR_LOG_BUFFER, reinterpret_cast<std::uintptr_t>(error_.data()));
     option(driver::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, kLogSize);
-    for (const auto& [name, value] : driver_options(o)) option(name, value);
+    for (const auto& [name, value] : options) option(name, value);
     const LinkContext context;
     require(driver::table().cuLinkCreate(static_cast<unsigned>(names_.size()), names_.data(), values_.data(), &state_),
             "cuLinkCreate", "");
@@ -115,7 +115,7 @@ int driver_target(std::string_view arch) noexcept {
   return parts.number;
 }
 
-std::unique_ptr<LinkSession> driver_session(const std::string& description, const LinkerOptions& options) {
+std::unique_ptr<LinkSession> driver_session(const std::string& description, const std::vector<JitOption>& options) {
   return std::make_unique<DriverSession>(description, options);
 }
 

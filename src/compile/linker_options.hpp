@@ -1,0 +1,18 @@
+// What the driver's linker makes of a Linker's options.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cucore/linker.hpp"
+#include "src/link/link_session.hpp"
+
+namespace cucore::detail {
+
+/// Names of options that are set and that the driver's linker cannot follow.
+std::vector<std::string> refused_by_driver(const LinkerOptions& options);
+
+/// CU_JIT_... and value for each option that is set and that the driver knows, in the order of LinkerOptions.
+std::vector<JitOption> driver_options(const LinkerOptions& options);
+
+}  // namespace cucore::detail
