@@ -20,16 +20,17 @@ ROOMS = {
     "src/settings": "",
     "src/error": "include/cucore",
     "src/formats": "include/cucore",
+    "src/files": "include/cucore src/formats",
     "src/driver": "include/cucore src/settings src/error src/formats",
     "src/handles": "include/cucore/detail include/cucore src/driver",
-    "src/toolkit": "include/cucore src/settings src/formats",
+    "src/toolkit": "include/cucore src/settings src/files",
     "src/device": "include/cucore include/cucore/bindings src/settings src/error src/driver src/handles",
     "src/memory": "include/cucore src/error src/driver src/handles src/device",
     "src/link": "include/cucore src/formats src/driver src/handles src/toolkit src/device",
-    "src/code": "include/cucore include/cucore/bindings src/error src/formats src/driver src/handles src/toolkit "
-    "src/device src/link",
-    "src/compile": "include/cucore/detail include/cucore src/settings src/error src/formats src/driver src/toolkit "
-    "src/link src/code",
+    "src/code": "include/cucore include/cucore/bindings src/error src/formats src/files src/driver src/handles "
+    "src/toolkit src/device src/link",
+    "src/compile": "include/cucore/detail include/cucore src/settings src/error src/formats src/files src/driver "
+    "src/toolkit src/link src/code",
     "src/graph": "include/cucore src/error src/driver src/handles src/device src/memory src/code",
     # The CPU device: from PTX to host code
     "cpu/error": "",

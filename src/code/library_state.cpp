@@ -12,6 +12,8 @@
 #include "src/device/context_state.hpp"
 #include "src/formats/code_symbols.hpp"
 #include "src/formats/demangle.hpp"
+#include "src/formats/elf.hpp"
+#include "src/formats/fatbin.hpp"
 #include "src/toolkit/running_call.hpp"
 
 namespace cucore::detail {
@@ -34,17 +36,8 @@ std::string several_hint(const std::vector<std::string>& symbols) {
   return hint;
 }
 
-bool is_text(std::span<const std::byte> image) {
-  // ELF and fat binaries begin with bytes that no PTX begins with.
-  constexpr std::array<unsigned char, 4> elf{0x7f, 'E', 'L', 'F'};
-  constexpr std::array<unsigned char, 4> fatbin{0x50, 0xed, 0x55, 0xba};
-  if (image.size() < 4) return true;
-  const auto starts_with = [&](const std::array<unsigned char, 4>& magic) {
-    return std::equal(magic.begin(), magic.end(), image.begin(),
-                      [](unsigned char a, std::byte b) { return a == static_cast<unsigned char>(b); });
-  };
-  return !starts_with(elf) && !starts_with(fatbin);
-}
+// PTX: what begins as no other format does.
+bool is_text(std::string_view image) { return !is_elf(image) && !is_fatbin(image); }
 
 }  // namespace
 
@@ -80,18 +73,15 @@ LibraryState::~LibraryState() = default;
 std::shared_ptr<LibraryState> LibraryState::open(const LoadRequest& request) {
   const driver::Table& table = driver::table();
   const char* const call = "cuLibraryLoadData";
-  const toolkit::RunningLoad running(call, is_text(request.image));
+  const bool is_ptx = is_text(request.image);
+  const toolkit::RunningLoad running(call, is_ptx);
   const std::shared_ptr<LibraryState> state(new LibraryState(request));
   Jit& jit = *state->jit_;
   const auto count = static_cast<unsigned>(jit.options.size());
   LibraryHandle handle = nullptr;
   // PTX is taken as a C string; the driver reads the other formats to the size they state themselves.
-  std::string text;
-  const void* image = request.image.data();
-  if (is_text(request.image)) {
-    text.assign(reinterpret_cast<const char*>(request.image.data()), request.image.size());
-    image = text.c_str();
-  }
+  const std::string text(is_ptx ? request.image : std::string_view());
+  const void* const image = is_ptx ? text.c_str() : request.image.data();
   driver::CUresult code =
       table.cuLibraryLoadData(&handle, image, jit.options.data(), jit.values.data(), count, nullptr, nullptr, 0);
   if (code == driver::CUDA_SUCCESS) {

@@ -5,12 +5,10 @@
 // called concurrently; making sure that one object opens its image only once is the caller's business.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +22,7 @@ namespace cucore::detail {
 
 struct LoadRequest {
   /// PTX text, cubin or fat binary. Need not be NUL-terminated: PTX is copied and terminated.
-  std::span<const std::byte> image;
+  std::string_view image;
   /// What is being loaded, for errors: "ObjectCode 'saxpy' (cubin)".
   std::string description;
   /// The PTX of the same code where it is known; parameter tables are read from it. May be null.

@@ -7,12 +7,11 @@
 #include "cucore/bindings/fast_path.hpp"
 #include "cucore/error.hpp"
 #include "cucore/kernel.hpp"
+#include "src/code/object_code_load.hpp"
 #include "src/code/object_code_state.hpp"
 #include "src/code/ptx_entry.hpp"
 #include "src/formats/code_symbols.hpp"
-#include "src/formats/elf.hpp"
-#include "src/formats/fatbin.hpp"
-#include "src/formats/files.hpp"
+#include "src/formats/loadable_code.hpp"
 
 namespace cucore {
 namespace detail {
@@ -139,14 +138,12 @@ std::vector<std::string> ObjectCode::kernel_names() const {
     return names;
   }
   const std::string bytes = read();
-  std::string_view cubin = bytes;
-  if (const auto images = detail::read_fatbin(bytes)) {
-    const auto first = std::find_if(images->begin(), images->end(), [](const detail::FatbinImage& image) {
-      return image.type == CodeType(CodeType::cubin) && !image.is_compressed;
-    });
-    cubin = first == images->end() ? std::string_view() : first->bytes;
-  }
-  for (detail::CodeSymbol& symbol : detail::cubin_symbols(cubin)) {
+  const std::vector<detail::FatbinImage> images = detail::read_loadable_code(code_type(), bytes).images;
+  const auto cubin = std::find_if(images.begin(), images.end(), [](const detail::FatbinImage& image) {
+    return image.type == CodeType(CodeType::cubin) && !image.is_compressed;
+  });
+  if (cubin == images.end()) return names;
+  for (detail::CodeSymbol& symbol : detail::cubin_symbols(cubin->bytes)) {
     if (symbol.is_kernel && symbol.kind != detail::CodeSymbol::undefined) names.push_back(std::move(symbol.name));
   }
   return names;

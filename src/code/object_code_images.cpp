@@ -1,13 +1,15 @@
 // ObjectCode with several images: putting one together, and saying what is in code.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "cucore/error.hpp"
 #include "src/code/object_code_state.hpp"
+#include "src/files/files.hpp"
 #include "src/formats/architecture.hpp"
+#include "src/formats/cubin.hpp"
 #include "src/formats/elf.hpp"
-#include "src/formats/fatbin.hpp"
-#include "src/formats/files.hpp"
+#include "src/formats/loadable_code.hpp"
 
 namespace cucore {
 namespace {
@@ -58,13 +60,12 @@ void add_part(Images& images, const ArchitectureCode& part) {
     refuse_part(what + " is neither a cubin nor PTX", "link it to a cubin first");
   }
   const std::string cubin = code.read();
-  const std::string told = detail::architecture_of_cubin(cubin);
+  const auto& [told, modules] = detail::read_cubin(cubin);
   if (told.empty() || detail::elf_fault(cubin) != nullptr) refuse_part(what + " is no cubin", "compile it again");
   if (given.number != 0 && detail::parse_architecture(told).number != given.number) {
     refuse_part(what + " was compiled for " + told, "give the architecture it was compiled for, or none");
   }
   std::string arch = number.empty() ? told : "sm_" + number;
-  const std::vector<std::string_view> modules = detail::embedded_ptx_modules(cubin);
   images.add(CodeType::cubin, arch, detail::elf_strip_section(cubin, detail::kPtxSection));
   // Modules that would have to be linked again cannot be an image.
   if (modules.size() == 1) images.add(CodeType::ptx, "compute_" + arch.substr(3), std::string(modules.front()));
@@ -97,36 +98,28 @@ std::vector<CodeImage> ObjectCode::images() const {
   const std::string from_file = path().empty() ? std::string() : read();
   const std::string_view bytes = path().empty() ? code() : from_file;
   std::vector<CodeImage> result;
-  if (code_type() == CodeType(CodeType::ptx)) {
-    result.push_back({.type = CodeType::ptx, .arch = detail::architecture_of_ptx(bytes)});
-  } else if (const auto images = detail::read_fatbin(bytes)) {
-    for (const detail::FatbinImage& image : *images) result.push_back({.type = image.type, .arch = image.arch});
-  } else {
-    result.push_back({.type = CodeType::cubin, .arch = detail::architecture_of_cubin(bytes)});
-    for (const std::string_view module : detail::embedded_ptx_modules(bytes)) {
-      result.push_back({.type = CodeType::ptx, .arch = detail::architecture_of_ptx(module)});
-    }
-  }
+  for (const detail::FatbinImage& image : detail::read_loadable_code(code_type(), bytes).images)
+    result.push_back({.type = image.type, .arch = image.arch});
   return result;
 }
 
 std::optional<std::string> ObjectCode::ptx() const {
   const std::string from_file = path().empty() ? std::string() : read();
   const std::string_view bytes = path().empty() ? code() : from_file;
-  if (code_type() == CodeType(CodeType::ptx)) return std::string(bytes);
-  if (const auto images = detail::read_fatbin(bytes)) {
-    const detail::FatbinImage* newest = nullptr;
-    for (const detail::FatbinImage& image : *images) {
-      if (image.type != CodeType(CodeType::ptx) || image.is_compressed) continue;
-      if (newest == nullptr ||
-          detail::parse_architecture(image.arch).number > detail::parse_architecture(newest->arch).number) {
-        newest = &image;
-      }
-    }
-    return newest == nullptr ? std::nullopt : std::optional<std::string>(newest->bytes);
+  const detail::LoadableCode code = detail::read_loadable_code(code_type(), bytes);
+  std::vector<const detail::FatbinImage*> ptx;
+  for (const detail::FatbinImage& image : code.images)
+    if (image.type == CodeType(CodeType::ptx) && !image.is_compressed) ptx.push_back(&image);
+  if (ptx.empty()) return std::nullopt;
+  if (code.type == CodeType(CodeType::fatbin)) {
+    const auto newest = std::max_element(ptx.begin(), ptx.end(), [](const auto* a, const auto* b) {
+      return detail::parse_architecture(a->arch).number < detail::parse_architecture(b->arch).number;
+    });
+    return std::string((*newest)->bytes);
   }
-  const std::vector<std::string_view> modules = detail::embedded_ptx_modules(bytes);
-  return modules.empty() ? std::nullopt : std::optional<std::string>(detail::joined_ptx(modules));
+  std::vector<std::string_view> modules;
+  for (const detail::FatbinImage* image : ptx) modules.push_back(image->bytes);
+  return detail::joined_ptx(modules);
 }
 
 std::optional<CodeImage> ObjectCode::loaded_image() const {

@@ -9,30 +9,12 @@
 #include <string>
 
 #include "cucore/object_code.hpp"
+#include "src/code/code_file.hpp"
 #include "src/code/library_state.hpp"
 
 namespace cucore {
 
 namespace detail {
-
-/// What the system says of a file, to notice that it is another one by now.
-struct FileStamp {
-  bool exists = false;
-  std::uint64_t size = 0;
-  std::uint64_t inode = 0;
-  std::int64_t seconds = 0;
-  std::int64_t nanoseconds = 0;
-  friend bool operator==(const FileStamp&, const FileStamp&) = default;
-};
-FileStamp stamp_of(const std::filesystem::path& path) noexcept;
-
-/// The bytes of code in a file, PTX without its NUL. Throws ValueError if it cannot be read, or has changed since
-/// `made`.
-std::string read_code_file(CodeType type, const std::filesystem::path& path, const FileStamp& made,
-                           const std::string& description);
-
-/// Loads code: once, now. @throws as ObjectCode::load
-std::shared_ptr<LibraryState> load_code(CodeType type, const std::string& description, std::string_view bytes);
 
 /// "ObjectCode 'saxpy' (cubin)", with the path if there is one.
 std::string describe(CodeType type, const std::string& name, const std::filesystem::path& path);

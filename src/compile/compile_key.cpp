@@ -23,8 +23,8 @@
 #include "src/compile/key_parts.hpp"
 #include "src/compile/program_flags.hpp"
 #include "src/compile/program_option_table.hpp"
-#include "src/formats/files.hpp"
-#include "src/formats/include_closure.hpp"
+#include "src/files/files.hpp"
+#include "src/files/include_closure.hpp"
 #include "src/toolkit/library.hpp"
 
 namespace cucore {

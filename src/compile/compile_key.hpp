@@ -10,7 +10,7 @@
 
 #include "cucore/program_cache.hpp"
 #include "cucore/program_options.hpp"
-#include "src/formats/file_snapshot.hpp"
+#include "src/files/file_snapshot.hpp"
 
 namespace cucore::detail {
 

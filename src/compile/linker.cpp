@@ -16,6 +16,7 @@
 #include "src/compile/linker_options.hpp"
 #include "src/error/refuse.hpp"
 #include "src/formats/code_symbols.hpp"
+#include "src/formats/cubin.hpp"
 #include "src/formats/elf.hpp"
 #include "src/link/link_session.hpp"
 #include "src/toolkit/library.hpp"

@@ -7,6 +7,7 @@
 
 #include "cucore/error.hpp"
 #include "src/error/refuse.hpp"
+#include "src/formats/cubin.hpp"
 #include "src/formats/device_units.hpp"
 #include "src/formats/elf.hpp"
 #include "src/formats/fatbin.hpp"

@@ -6,8 +6,8 @@
 #include "src/compile/linker_inputs.hpp"
 #include "src/formats/architecture.hpp"
 #include "src/formats/code_symbols.hpp"
+#include "src/formats/cubin.hpp"
 #include "src/formats/device_units.hpp"
-#include "src/formats/elf.hpp"
 
 namespace cucore::detail {
 namespace {

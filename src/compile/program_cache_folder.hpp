@@ -17,8 +17,8 @@
 #include <string>
 #include <string_view>
 
-#include "src/formats/file_snapshot.hpp"
-#include "src/formats/files.hpp"
+#include "src/files/file_snapshot.hpp"
+#include "src/files/files.hpp"
 
 namespace cucore::detail {
 

@@ -9,6 +9,7 @@
 #include "src/compile/program_option_table.hpp"
 #include "src/compile/program_state.hpp"
 #include "src/formats/architecture.hpp"
+#include "src/formats/cubin.hpp"
 #include "src/formats/elf.hpp"
 #include "src/formats/ptx_syntax.hpp"
 #include "src/toolkit/library.hpp"

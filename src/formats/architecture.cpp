@@ -1,22 +1,11 @@
-// Architectures in names, in the headers of cubins and in PTX: see architecture.hpp.
+// Architectures in names and in PTX: see architecture.hpp.
 #include "src/formats/architecture.hpp"
 
-#include <elf.h>
-
 #include <charconv>
-#include <cstring>
 
-#include "src/formats/elf.hpp"
 #include "src/formats/ptx_syntax.hpp"
 
 namespace cucore::detail {
-namespace {
-
-// The version of a cubin's ABI from which the architecture is in bits 8 to 15 of the header's flags
-// instead of 0 to 7.
-constexpr unsigned char kAbiOfShiftedArchitecture = 8;
-
-}  // namespace
 
 Architecture parse_architecture(std::string_view arch) noexcept {
   Architecture result;
@@ -31,20 +20,6 @@ Architecture parse_architecture(std::string_view arch) noexcept {
 std::string architecture_of_ptx(std::string_view ptx) {
   const std::string_view target = ptx_directive(ptx, ".target");
   return target.starts_with("sm_") ? "compute_" + std::string(target.substr(3)) : std::string();
-}
-
-std::string architecture_of_cubin(std::string_view image) {
-  if (image.size() < sizeof(Elf64_Ehdr) || !image.starts_with(ELFMAG)) return {};
-  Elf64_Ehdr header;
-  std::memcpy(&header, image.data(), sizeof header);
-  if (header.e_machine != kMachineCuda) return {};
-  const bool shifted = header.e_ident[EI_ABIVERSION] >= kAbiOfShiftedArchitecture;
-  std::string arch = "sm_" + std::to_string((shifted ? header.e_flags >> 8 : header.e_flags) & 0xff);
-  if (const auto ptx = embedded_ptx(image)) {
-    const char suffix = parse_architecture(architecture_of_ptx(*ptx)).suffix;
-    if (suffix != '\0') arch += suffix;
-  }
-  return arch;
 }
 
 bool can_use(CodeType type, std::string_view arch, int capability) noexcept {

@@ -1,4 +1,4 @@
-// Architectures: their names, where images say theirs, and which device can use which.
+// Architectures: their names, where PTX says its own, and which device can use which.
 #pragma once
 
 #include <string>
@@ -15,9 +15,6 @@ struct Architecture {
 };
 Architecture parse_architecture(std::string_view arch) noexcept;
 
-/// The architecture of a cubin from its ELF header, e.g. "sm_90"; empty if `image` is no cubin. A suffix is not in the
-/// header, so it is that of the PTX the cubin carries, if it carries any.
-std::string architecture_of_cubin(std::string_view image);
 /// "compute_90a" from the .target line; empty if there is none.
 std::string architecture_of_ptx(std::string_view ptx);
 

@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "src/formats/cubin.hpp"
 #include "src/formats/elf.hpp"
 
 namespace cucore::detail {

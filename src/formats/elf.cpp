@@ -145,6 +145,8 @@ std::string elf_strip_section(std::string_view image, std::string_view name) {
   return out;
 }
 
+bool is_elf(std::string_view image) noexcept { return image.starts_with(ELFMAG); }
+
 const char* elf_fault(std::string_view image) noexcept {
   Sections sections;
   if (const char* fault = read_sections(image, sections)) return fault;
@@ -166,36 +168,6 @@ const char* elf_fault(std::string_view image) noexcept {
     if (!inside(image, segment.p_offset, segment.p_filesz)) return "a segment lies outside the image";
   }
   return nullptr;
-}
-
-std::vector<std::string_view> embedded_ptx_modules(std::string_view image) {
-  std::vector<std::string_view> modules;
-  std::string_view rest = elf_section(image, kPtxSection).value_or(std::string_view());
-  for (std::size_t end = rest.find('\0'); end != std::string_view::npos; end = rest.find('\0')) {
-    if (end != 0) modules.push_back(rest.substr(0, end));
-    rest.remove_prefix(end + 1);
-  }
-  return modules;
-}
-
-std::string with_ptx_modules(std::string_view image, const std::vector<std::string_view>& modules) {
-  std::string content;
-  for (const std::string_view module : modules) (content += module) += '\0';
-  return elf_add_section(image, kPtxSection, content);
-}
-
-std::string joined_ptx(const std::vector<std::string_view>& modules) {
-  std::string text;
-  for (const std::string_view module : modules) (text += module) += modules.size() == 1 ? "" : "\n";
-  return text;
-}
-
-std::optional<std::string_view> embedded_ptx(std::string_view image) noexcept {
-  const std::optional<std::string_view> content = elf_section(image, kPtxSection);
-  if (!content || content->empty()) return std::nullopt;
-  const std::size_t end = content->find('\0');
-  if (end == std::string_view::npos || end == 0) return std::nullopt;
-  return content->substr(0, end);
 }
 
 }  // namespace cucore::detail

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "cucore/error.hpp"
-#include "src/formats/files.hpp"
+#include "src/files/files.hpp"
 #include "src/toolkit/library.hpp"
 #include "src/toolkit/running_call.hpp"
 

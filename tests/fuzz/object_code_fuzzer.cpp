@@ -8,14 +8,15 @@
 #include "cucore/error.hpp"
 #include "cucore/object_code.hpp"
 #include "src/code/object_code_payload.hpp"
+#include "src/files/include_scan.hpp"
 #include "src/formats/architecture.hpp"
 #include "src/formats/checksum.hpp"
 #include "src/formats/code_symbols.hpp"
+#include "src/formats/cubin.hpp"
 #include "src/formats/device_units.hpp"
 #include "src/formats/elf.hpp"
 #include "src/formats/fatbin.hpp"
 #include "src/formats/frame.hpp"
-#include "src/formats/include_scan.hpp"
 
 namespace {
 

@@ -15,8 +15,8 @@ set(cucore_toolkit_unit_sources
   unit/compile/program_test.cpp
   unit/formats/code_type_test.cpp
   unit/formats/elf_section_test.cpp
-  unit/formats/file_snapshot_test.cpp
-  unit/formats/include_scan_test.cpp
+  unit/files/file_snapshot_test.cpp
+  unit/files/include_scan_test.cpp
   unit/formats/ptx_syntax_test.cpp
   unit/toolkit/nvvm_test.cpp
   unit/toolkit/toolkit_abi_test.cpp

@@ -17,7 +17,7 @@
 
 #include "cucore/error.hpp"
 #include "cucore/program.hpp"
-#include "src/formats/files.hpp"
+#include "src/files/files.hpp"
 
 namespace {
 

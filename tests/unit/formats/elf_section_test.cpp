@@ -9,6 +9,7 @@
 
 #include "cucore/error.hpp"
 #include "cucore/program.hpp"
+#include "src/formats/cubin.hpp"
 #include "src/formats/elf.hpp"
 #include "src/formats/fatbin.hpp"
 

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/formats/include_closure.hpp"
-#include "src/formats/include_scan.hpp"
+#include "src/files/include_closure.hpp"
+#include "src/files/include_scan.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
 namespace cucore::detail {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/formats/file_snapshot.hpp"
+#include "src/files/file_snapshot.hpp"
 
 namespace cucore::detail {
 

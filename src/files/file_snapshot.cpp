@@ -1,5 +1,5 @@
 // Names that are absent are watched through the folders they would be in: thousands of names, a few folders.
-#include "src/formats/file_snapshot.hpp"
+#include "src/files/file_snapshot.hpp"
 
 #include <ctime>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // Finds directives by their first character. Lines are spliced and comments inside a directive are skipped as a
 // preprocessor would; comments and strings around a directive are not recognised, which can only add names.
-#include "src/formats/include_scan.hpp"
+#include "src/files/include_scan.hpp"
 
 #include <algorithm>
 #include <array>

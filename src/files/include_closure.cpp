@@ -1,7 +1,7 @@
 // The closure is found by walking names: each name is looked for in the folder of the text that names it, the program's
 // folder and the whole search path, and every file found counts. So the order in which the compiler searches does not
 // matter, and a header that appears or goes anywhere on the path changes the result.
-#include "src/formats/include_closure.hpp"
+#include "src/files/include_closure.hpp"
 
 #include <sys/stat.h>
 
@@ -11,8 +11,8 @@
 #include <set>
 #include <system_error>
 
-#include "src/formats/files.hpp"
-#include "src/formats/include_scan.hpp"
+#include "src/files/files.hpp"
+#include "src/files/include_scan.hpp"
 #include "src/formats/sha256.hpp"
 
 namespace cucore::detail {

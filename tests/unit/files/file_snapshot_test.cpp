@@ -1,5 +1,5 @@
 // Seeing that files have changed without reading them.
-#include "src/formats/file_snapshot.hpp"
+#include "src/files/file_snapshot.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // POSIX files.
-#include "src/formats/files.hpp"
+#include "src/files/files.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
