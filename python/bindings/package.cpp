@@ -53,6 +53,10 @@ nb::handle find_first(Package name) {
   return first;
 }
 
+nb::object accept_options(Package options_class, nb::handle options) {
+  return from_package(Package::accept_options)(from_package(options_class), options);
+}
+
 void bind_package(nb::module_& module) {
   module.def("_connect", connect, nb::arg("find"), nb::arg("names"));
   // What must be there when nothing can be imported any more.

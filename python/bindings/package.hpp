@@ -36,4 +36,7 @@ inline nanobind::handle from_package(Package name) {
   return known != nullptr ? nanobind::handle(known) : find_first(name);
 }
 
+/// The package's class of options applied to `options` (an instance, a dict or None).
+nanobind::object accept_options(Package options_class, nanobind::handle options);
+
 }  // namespace cucore::python

@@ -6,6 +6,9 @@
 
 namespace cucore::detail {
 
+/// The calling thread's context; null if it has none. @throws DriverError
+ContextHandle current_handle();
+
 /// Makes `context` current if it is not, for the life of the scope. Null: leaves the current context alone.
 /// A creating call ends with restore(), so that a failure to restore is thrown while what was made can still be
 /// destroyed; without it the destructor restores and reports a failure to the release failure handler.

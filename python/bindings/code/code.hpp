@@ -3,7 +3,6 @@
 
 #include "cucore/bindings/fast_path.hpp"
 #include "cucore/kernel.hpp"
-#include "cucore/kernel_statistics.hpp"
 #include "cucore/object_code.hpp"
 #include "python/bindings/wrappers.hpp"
 
@@ -28,9 +27,6 @@ struct PyKernel {
   const detail::KernelPlan* plan;  ///< the kernel's
   Owned<Kernel> kernel;
 };
-
-/// As Python's list of named tuples.
-nb::list statistics_list(const std::vector<KernelStatistics>& kernels);
 
 /// An ObjectCode of what Python gives: bytes, bytearray, or the path of a file; a dict or None.
 PyObjectCode object_code(CodeType type, nb::handle module, const std::string& name, nb::handle symbol_mapping);

@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "python/bindings/code/code.hpp"
+#include "python/bindings/compile/kernel_statistics.hpp"
 
 namespace cucore::python {
 namespace {

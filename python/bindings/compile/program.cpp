@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "python/bindings/code/code.hpp"
+#include "python/bindings/compile/kernel_statistics.hpp"
 #include "python/bindings/compile/program_options.hpp"
 
 namespace cucore::python {
@@ -58,16 +59,6 @@ nb::object pch_status(const Program& program) {
 }
 
 }  // namespace
-
-nb::list statistics_list(const std::vector<KernelStatistics>& kernels) {
-  nb::list result;
-  const nb::handle make = from_package(Package::KernelStatistics);
-  for (const KernelStatistics& k : kernels) {
-    result.append(make(text_object(k.kernel), text_object(k.arch), k.registers, k.barriers, k.stack_bytes,
-                       k.spill_store_bytes, k.spill_load_bytes, k.shared_bytes, k.constant_bytes, k.local_bytes));
-  }
-  return result;
-}
 
 void bind_program(nb::module_& module) {
   nb::class_<Program>(module, "_Program")

@@ -208,10 +208,6 @@ int device_ordinal(nb::handle device) {
   return static_cast<int>(ordinal);
 }
 
-nb::object accept_options(Package options_class, nb::handle options) {
-  return from_package(Package::accept_options)(from_package(options_class), options);
-}
-
 void bind_device(nb::module_& module) {
   bind_properties(module);
   devices_key = PyUnicode_InternFromString("cucore.devices");

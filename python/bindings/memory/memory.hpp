@@ -134,9 +134,6 @@ decltype(auto) if_implemented(Call&& call) {
 /// Keeps a Python object alive from C++. Released on any thread; leaked on purpose once the interpreter finalizes.
 std::shared_ptr<const void> keep_alive(nb::handle object);
 
-/// The Python options class `name` applied to `options` (an instance, a dict or None).
-nb::object accept_options(Package options_class, nb::handle options);
-
 /// A fill value: an int of one byte, or an object with 1, 2 or 4 bytes. Throws OverflowError, ValueError, TypeError.
 class FillElement {
  public:
