@@ -15,9 +15,7 @@ namespace {
 using M = ptx::Modifier;
 using O = ptx::Opcode;
 
-bool is_float_in_few_bits(ptx::Type type) {
-  return ptx::kind_of(type) == ptx::TypeKind::Float && type != ptx::Type::F64;
-}
+bool is_float_in_few_bits(ptx::Type type) { return ptx::is_float(type) && type != ptx::Type::F64; }
 
 /// Null for an instruction whose results are a GPU's bit for bit.
 const char* why_approximate(const ptx::Instruction& instruction) {
@@ -26,8 +24,8 @@ const char* why_approximate(const ptx::Instruction& instruction) {
                           (instruction.opcode == O::Wgmma && instruction.has(M::Sp));
   if (multiplies && std::any_of(instruction.types.begin(), instruction.types.end(), is_float_in_few_bits))
     return "a GPU adds up matrix products with fewer bits";
-  if (instruction.opcode == O::Tex && std::any_of(instruction.types.begin(), instruction.types.end(),
-                                                  [](auto type) { return ptx::kind_of(type) == ptx::TypeKind::Float; }))
+  if (instruction.opcode == O::Tex &&
+      std::any_of(instruction.types.begin(), instruction.types.end(), [](auto type) { return ptx::is_float(type); }))
     return "a GPU filters textures with fewer bits (point sampling is exact)";
   return nullptr;
 }

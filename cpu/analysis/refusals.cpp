@@ -14,17 +14,11 @@ using ptx::Instruction;
 using ptx::Operand;
 using ptx::Space;
 using ptx::Type;
-using ptx::TypeKind;
 using M = ptx::Modifier;
 using O = ptx::Opcode;
 using T = ptx::Type;
 
 namespace {
-
-bool is_half_precision(Type type) { return type == T::F16 || type == T::Bf16; }
-bool is_packed_half(Type type) { return type == T::F16x2 || type == T::Bf16x2; }
-
-bool is_integer(Type type) { return kind_of(type) == TypeKind::Unsigned || kind_of(type) == TypeKind::Signed; }
 
 const char* spaces_one_of(const Instruction& i, std::initializer_list<Space> allowed) {
   for (Space space : i.spaces) {
@@ -122,12 +116,12 @@ const char* conversion(const Instruction& i) {
     return i.has(M::Rn) || i.has(M::Rz) ? nullptr : "needs .rn or .rz";
   }
   if (i.operands.size() != 2) return "operands";
-  if (i.has(M::Relu) && !(is_half_precision(to) && from == T::F32)) return ".relu needs .f32 to a half";
+  if (i.has(M::Relu) && !(is_half(to) && from == T::F32)) return ".relu needs .f32 to a half";
   if (is_integer(to) && is_integer(from)) return rounds || to_nearest_integer ? "rounding between integers" : nullptr;
   if (is_integer(to)) return to_nearest_integer ? nullptr : "needs .rni, .rzi, .rmi or .rpi";
   if (is_integer(from)) return rounds && !to_nearest_integer ? nullptr : "needs .rn, .rz, .rm or .rp";
   if (to == from) return rounds ? "rounding without narrowing" : nullptr;
-  const bool narrows = size_in_bytes(to) < size_in_bytes(from) || (is_half_precision(to) && is_half_precision(from));
+  const bool narrows = size_in_bytes(to) < size_in_bytes(from) || (is_half(to) && is_half(from));
   if (narrows && !rounds) return "needs .rn, .rz, .rm or .rp";
   return to_nearest_integer ? "rounds to an integer between different types" : nullptr;
 }
@@ -179,7 +173,7 @@ const char* atomic(const Instruction& i) {
   const Type type = i.type();
   if (i.vector_width != 1 && (type != T::F32 || !i.has(M::Add) || i.vector_width > 4 || i.space() == Space::Shared))
     return "vector";
-  const bool is_bits = kind_of(type) == TypeKind::Bits;
+  const bool is_untyped = is_bits(type);
   const bool cas = i.has(M::Cas);
   const bool exchange = i.has(M::Exch);
   if (type == T::B16 && !cas) return "type .b16";
@@ -187,10 +181,10 @@ const char* atomic(const Instruction& i) {
   if (i.has(M::Inc) || i.has(M::Dec)) {
     if (type != T::U32) return "type";
   } else if (i.has(M::Add)) {
-    if (is_bits || (type == T::S64)) return "type";
+    if (is_untyped || type == T::S64) return "type";
   } else if (i.has(M::Min) || i.has(M::Max)) {
     if (!is_integer(type)) return "type";
-  } else if (!is_bits) {
+  } else if (!is_untyped) {
     return "type";
   }
   if (i.opcode == O::Red && (cas || exchange)) return "operation of red";
@@ -313,7 +307,7 @@ const char* surface_access(const Instruction& i) {
     const bool logical = i.has(M::And) || i.has(M::Or);
     if (!logical && !i.has(M::Add) && !i.has(M::Min) && !i.has(M::Max)) return "operation";
     // .p takes plain bits, and the texels say what they mean.
-    if ((logical || i.has(M::P)) != (kind_of(i.type()) == TypeKind::Bits)) return "type";
+    if ((logical || i.has(M::P)) != is_bits(i.type())) return "type";
   }
   if (const char* why = vector_access(i)) return why;
   return texel_object(i, i.opcode == O::Suld ? 1 : 0, 2);
@@ -389,7 +383,7 @@ const char* tensor_copy(const Instruction& i, std::size_t n) {
 
 /// The element that cp.reduce.async.bulk combines, as red would.
 const char* reduced_element(const Instruction& i) {
-  if (i.type() == T::F16 || i.type() == T::Bf16)
+  if (is_half(i.type()))
     return i.has(M::Add) == i.has(M::Noftz) && (i.has(M::Add) || i.has(M::Min) || i.has(M::Max))
                ? nullptr
                : "operation of a half";

@@ -1,4 +1,4 @@
-// Spellings, sizes and look-ups of the module tree.
+// Spellings and look-ups of the module tree.
 #include "cpu/ptx/ast.hpp"
 
 #include <algorithm>
@@ -19,23 +19,10 @@ constexpr std::string_view modifier_spellings[] = {
 #undef PTX_MODIFIER
 };
 
-struct TypeRow {
-  std::string_view spelling;
-  std::size_t bytes;
-  TypeKind kind;
-};
-
-constexpr TypeRow types[] = {
-#define PTX_TYPE(enumerator, spelling, bytes, kind) {spelling, bytes, TypeKind::kind},
-#include "cpu/ptx/types.def"
-#undef PTX_TYPE
-};
-
 }  // namespace
 
 std::string_view spelling(Opcode opcode) { return opcode_spellings[static_cast<std::size_t>(opcode)]; }
 std::string_view spelling(Modifier modifier) { return modifier_spellings[static_cast<std::size_t>(modifier)]; }
-std::string_view spelling(Type type) { return types[static_cast<std::size_t>(type)].spelling; }
 
 std::string_view spelling(Space space) {
   switch (space) {
@@ -60,9 +47,6 @@ std::string_view spelling(Space space) {
   }
   return "";
 }
-
-std::size_t size_in_bytes(Type type) { return types[static_cast<std::size_t>(type)].bytes; }
-TypeKind kind_of(Type type) { return types[static_cast<std::size_t>(type)].kind; }
 
 bool Instruction::has(Modifier modifier) const {
   return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();

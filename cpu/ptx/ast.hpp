@@ -4,7 +4,7 @@
 // spelling to look up again. Scopes (`{ }`) are flattened; every declaration in an inner scope gets its own index.
 // All std::string_view members point into Module::text, so a tree lives exactly as long as its Module.
 //
-// No LLVM here, and nothing of the driver: this room depends on the standard library only.
+// No LLVM here, and nothing of the driver.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "cpu/ptx/types.hpp"
 
 namespace cucore::cpu::ptx {
 
@@ -32,15 +34,6 @@ enum class Modifier : std::uint16_t {
 #undef PTX_MODIFIER
 };
 
-/// Fundamental, packed and opaque types: types.def gives spelling, size in bytes and kind.
-enum class Type : std::uint8_t {
-#define PTX_TYPE(enumerator, spelling, bytes, kind) enumerator,
-#include "cpu/ptx/types.def"
-#undef PTX_TYPE
-};
-
-enum class TypeKind : std::uint8_t { None, Predicate, Bits, Unsigned, Signed, Float, Opaque };
-
 enum class Space : std::uint8_t { Generic, Reg, Sreg, Const, Global, Local, Param, Shared, Tex };
 
 /// Where a shared or param address lives, as spelt: `.shared::cta`, `.shared::cluster`, `.param::entry`,
@@ -49,10 +42,7 @@ enum class SubSpace : std::uint8_t { None, Cta, Cluster, Entry, Func };
 
 std::string_view spelling(Opcode opcode);
 std::string_view spelling(Modifier modifier);
-std::string_view spelling(Type type);
 std::string_view spelling(Space space);
-std::size_t size_in_bytes(Type type);  ///< 0 for opaque types and predicates
-TypeKind kind_of(Type type);
 
 using RegisterId = std::uint32_t;  ///< index into Function::registers
 using VariableId = std::uint32_t;  ///< index into Module::variables or Function::variables (Operand says which)

@@ -150,11 +150,11 @@ void ModuleParser::check_variable(const Variable& variable, bool in_function) {
     report(variable.position, "predicate variable " + name + " must be a register");
     return;
   }
-  if (kind_of(variable.type) == TypeKind::Opaque && variable.space != Space::Global && variable.space != Space::Param) {
+  if (is_opaque(variable.type) && variable.space != Space::Global && variable.space != Space::Param) {
     report(variable.position, "variable " + name + " of opaque type must be in '.global' or '.param' space");
     return;
   }
-  const bool open = variable.size == 0 && kind_of(variable.type) != TypeKind::Opaque;
+  const bool open = variable.size == 0 && !is_opaque(variable.type);
   if (open && variable.linkage != Linkage::Extern && variable.space != Space::Param) {
     report(variable.position, "array " + name + " has no length and is not '.extern'");
   }
@@ -223,7 +223,7 @@ void ModuleParser::parse_variables(Linkage linkage, const Variable& attributes) 
 void ModuleParser::parse_registers() {
   const DeclarationHead head = parse_declaration_head(Space::Reg, false);
   const Type type = head.variable.type;
-  if (kind_of(type) == TypeKind::Opaque) report(head.position, "a register cannot be of opaque type");
+  if (is_opaque(type)) report(head.position, "a register cannot be of opaque type");
   do {
     const Token name = expect_kind(TokenKind::Identifier, "the name of a register");
     if (name.text == "WARP_SZ") fail(name.position, "'WARP_SZ' is a constant and cannot be declared");

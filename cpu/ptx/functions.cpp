@@ -95,8 +95,8 @@ bool ModuleParser::same_signature(const Function& a, const Function& b) const {
       const Variable& p = a.variables[x[i]];
       const Variable& q = b.variables[y[i]];
       const bool same_bits = size_in_bytes(p.type) == size_in_bytes(q.type);
-      const bool both_float = (kind_of(p.type) == TypeKind::Float) == (kind_of(q.type) == TypeKind::Float);
-      const bool bits = kind_of(p.type) == TypeKind::Bits || kind_of(q.type) == TypeKind::Bits;
+      const bool both_float = (is_float(p.type)) == (is_float(q.type));
+      const bool bits = is_bits(p.type) || is_bits(q.type);
       if (p.space != q.space || p.size != q.size || !same_bits || !(both_float || bits)) return false;
     }
     return true;

@@ -29,7 +29,7 @@ std::uint8_t* ModuleParser::reserve_initial(Variable& variable, std::uint64_t en
 }
 
 void ModuleParser::parse_initialiser(Variable& variable) {
-  if (kind_of(variable.type) == TypeKind::Opaque) {
+  if (is_opaque(variable.type)) {
     parse_sampler_attributes(variable);
     return;
   }
@@ -119,9 +119,9 @@ void ModuleParser::store_constant(Variable& variable, std::uint64_t offset, cons
   std::uint8_t* bytes = reserve_initial(variable, offset + width);
   if (bytes == nullptr) return;
   std::uint64_t value = constant.bits;
-  const bool is_float = kind_of(variable.type) == TypeKind::Float;
-  if (constant.is_integer() ? is_float
-                            : kind_of(variable.type) != TypeKind::Float && kind_of(variable.type) != TypeKind::Bits) {
+  const bool takes_floats = is_float(variable.type);
+  const bool fits = constant.is_integer() ? !takes_floats : takes_floats || is_bits(variable.type);
+  if (!fits) {
     report(position, "initial value of " + quote(variable.name) + " does not match type '." +
                          std::string(spelling(variable.type)) + "'");
     return;
@@ -191,8 +191,7 @@ bool ModuleParser::parse_address_element(Variable& variable, std::uint64_t offse
            quote(name.text) + " in an initialiser is neither a function nor a '.global' or '.const' variable");
     return true;
   }
-  const TypeKind kind = kind_of(variable.type);
-  if (kind == TypeKind::Float || (masked ? relocation.width != 1 : relocation.width < 4)) {
+  if (is_float(variable.type) || (masked ? relocation.width != 1 : relocation.width < 4)) {
     report(position, "initial value of " + quote(variable.name) + " does not match type '." +
                          std::string(spelling(variable.type)) + "'");
     return true;

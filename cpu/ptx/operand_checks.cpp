@@ -13,36 +13,14 @@ enum class Width : std::uint8_t { Exact, AtLeast };
 
 std::string dotted(Type type) { return "'." + std::string(spelling(type)) + "'"; }
 
-bool is_plain_integer(Type type) {
-  switch (type) {
-    case Type::U8:
-    case Type::U16:
-    case Type::U32:
-    case Type::U64:
-    case Type::S8:
-    case Type::S16:
-    case Type::S32:
-    case Type::S64:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool is_half(Type type) {
-  return type == Type::F16 || type == Type::F16x2 || type == Type::Bf16 || type == Type::Bf16x2;
-}
-
-bool is_packed_integer(Type type) { return type == Type::U16x2 || type == Type::S16x2; }
-
 bool fits(Type declared, Type needed, Width width) {
   if (needed == Type::Pred || declared == Type::Pred) return needed == declared;
   const std::size_t have = size_in_bytes(declared);
   const std::size_t want = size_in_bytes(needed);
   if (width == Width::Exact ? have != want : have < want) return false;
   // ptxas takes an .f16x2 register for an untyped one.
-  if (kind_of(declared) == TypeKind::Bits || kind_of(needed) == TypeKind::Bits || declared == Type::F16x2) return true;
-  if (is_plain_integer(needed)) return is_plain_integer(declared);
+  if (is_bits(declared) || is_bits(needed) || declared == Type::F16x2) return true;
+  if (is_integer(needed)) return is_integer(declared);
   return declared == needed;
 }
 
@@ -57,13 +35,13 @@ std::string check_register(const Function& function, const Operand& operand, Typ
 
 std::string check_constant(const Operand& operand, Type needed) {
   const bool integer = operand.kind == Operand::Kind::Integer;
-  if (is_half(needed) || is_packed_integer(needed) || needed == Type::F32x2) {
+  if (is_half(needed) || is_packed_half(needed) || is_packed_integer(needed) || needed == Type::F32x2) {
     return "a constant cannot be of type " + dotted(needed);
   }
   if (integer && (needed == Type::F32 || needed == Type::F64)) {
     return "an integer constant does not match type " + dotted(needed);
   }
-  if (!integer && (is_plain_integer(needed) || needed == Type::Pred)) {
+  if (!integer && (is_integer(needed) || needed == Type::Pred)) {
     return "a floating-point constant does not match type " + dotted(needed);
   }
   return "";
@@ -200,8 +178,8 @@ std::string check_address(const Function& function, const Operand& operand) {
   if (operand.kind != Operand::Kind::Address) return not_allowed(operand);
   const Operand& base = operand.elements.front();
   if (base.kind == Operand::Kind::Register) {
-    const TypeKind kind = kind_of(function.registers[base.reg].type);
-    if (kind == TypeKind::Float || kind == TypeKind::Predicate) return "an address must be in an integer register";
+    const Type type = function.registers[base.reg].type;
+    if (is_float(type) || type == Type::Pred) return "an address must be in an integer register";
   }
   return "";
 }
@@ -253,7 +231,7 @@ std::string check_atomic(const Function& function, const Instruction& instructio
     index = 1;
   }
   problem = at_operand(index, check_address(function, instruction.operands[index]));
-  if (!problem.empty() || is_half(instruction.type())) return problem;
+  if (!problem.empty() || is_half(instruction.type()) || is_packed_half(instruction.type())) return problem;
   ++index;
   return at_operand(index, check_data(function, instruction, instruction.operands[index], false, Width::Exact));
 }
@@ -280,7 +258,7 @@ std::string check_move(const Function& function, const Instruction& instruction)
     switch (operand.kind) {
       case Operand::Kind::Vector: {
         const std::size_t bytes = vector_bytes(function, operand);
-        if (kind_of(type) != TypeKind::Bits || (bytes != 0 && bytes != size_in_bytes(type))) {
+        if (!is_bits(type) || (bytes != 0 && bytes != size_in_bytes(type))) {
           problem = "a vector of these registers does not match type " + dotted(type);
         }
         break;
@@ -290,7 +268,7 @@ std::string check_move(const Function& function, const Instruction& instruction)
         break;
       case Operand::Kind::Variable:
       case Operand::Kind::Function:
-        if (i == 0 || kind_of(type) == TypeKind::Float || type == Type::Pred) problem = not_allowed(operand);
+        if (i == 0 || is_float(type) || type == Type::Pred) problem = not_allowed(operand);
         break;
       default:
         problem = i == 0 ? check_destination(function, operand, type, Width::Exact)

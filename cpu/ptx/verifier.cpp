@@ -45,15 +45,13 @@ bool has_rounding(const Instruction& instruction) {
 
 /// What the ISA says must be spelt and is not; empty if nothing is missing.
 std::string_view missing_modifier(const Instruction& instruction) {
-  const TypeKind kind = kind_of(instruction.type());
-  const bool integer = kind == TypeKind::Signed || kind == TypeKind::Unsigned;
   switch (instruction.opcode) {
     case Opcode::Set:
     case Opcode::Setp:
       return has_comparison(instruction) ? "" : "a comparison such as '.eq'";
     case Opcode::Mul:
     case Opcode::Mad:
-      if (integer && !instruction.has(Modifier::Lo) && !instruction.has(Modifier::Hi) &&
+      if (is_integer(instruction.type()) && !instruction.has(Modifier::Lo) && !instruction.has(Modifier::Hi) &&
           !instruction.has(Modifier::Wide)) {
         return "'.lo', '.hi' or '.wide'";
       }

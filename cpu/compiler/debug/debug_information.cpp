@@ -150,9 +150,9 @@ llvm::DIType* DebugInformation::type_of(const ptx::Variable& variable) {
   llvm::DIType* element = nullptr;
   if (variable.is_pointer) {
     element = builder_.createPointerType(nullptr, 64);
-  } else if (ptx::kind_of(variable.type) == ptx::TypeKind::Float && bits >= 32) {
+  } else if (ptx::is_float(variable.type) && bits >= 32) {
     element = number(bits == 32 ? "float" : "double", bits, dwarf::DW_ATE_float);
-  } else if (ptx::kind_of(variable.type) == ptx::TypeKind::Signed) {
+  } else if (ptx::is_signed(variable.type)) {
     element = number(std::string(ptx::spelling(variable.type)).c_str(), bits, dwarf::DW_ATE_signed);
   } else {
     element = number(std::string(ptx::spelling(variable.type)).c_str(), std::max<std::uint64_t>(bits, 8),

@@ -17,8 +17,6 @@ Rounding rounding_of(const Instruction& instruction) {
   return Rounding::Nearest;
 }
 
-bool is_packed_half(Type type) { return type == Type::F16x2 || type == Type::Bf16x2; }
-
 Type element_of(Type type) { return type == Type::F16 || type == Type::F16x2 ? Type::F16 : Type::Bf16; }
 
 Value* half_element(FunctionEmitter& f, Value* packed, unsigned lane) {
@@ -108,7 +106,7 @@ Value* float_min_max(FunctionEmitter& f, bool is_min, Value* a, Value* b, bool p
 Value* float_source(FunctionEmitter& f, const Instruction& instruction, std::size_t operand) {
   const Type type = instruction.type();
   Value* value = f.source(instruction.operands[operand], type);
-  if (type == Type::F16 || type == Type::Bf16) return widen_half(f, value, type);
+  if (is_half(type)) return widen_half(f, value, type);
   return instruction.has(M::Ftz) ? flush_subnormal(f.b, value) : value;
 }
 

@@ -39,7 +39,6 @@ llvm::Value* narrow(FunctionEmitter& f, llvm::Value* value, ptx::Type to, Roundi
 /// min or max of two floats or doubles: the number if one is NaN, and -0 < +0.
 llvm::Value* float_min_max(FunctionEmitter& f, bool is_min, llvm::Value* a, llvm::Value* b, bool propagate_nan);
 
-bool is_packed_half(ptx::Type type);
 /// .f16 or .bf16 of a scalar or packed half.
 ptx::Type element_of(ptx::Type type);
 

@@ -16,7 +16,6 @@ namespace cucore::cpu::codegen {
 using llvm::Value;
 using ptx::Operand;
 using ptx::Space;
-using ptx::TypeKind;
 
 namespace {
 
@@ -61,7 +60,7 @@ void FunctionEmitter::emit_prologue() {
   // Float or integer slots for untyped registers, by how they are used: saves moves between register files.
   float_uses_.resize(function.registers.size(), 0);
   for (const ptx::Instruction& instruction : function.body) {
-    const bool is_float = kind_of(instruction.type()) == TypeKind::Float;
+    const bool is_float = ptx::is_float(instruction.type());
     if (instruction.opcode == ptx::Opcode::Mov || instruction.opcode == ptx::Opcode::Selp) continue;
     for (const Operand& operand : instruction.operands) {
       if (operand.kind == Operand::Kind::Register) float_uses_[operand.reg] += is_float ? 1 : -1;
@@ -266,9 +265,8 @@ llvm::Type* FunctionEmitter::storage_type(ptx::RegisterId id) const {
   llvm::LLVMContext& context = module.context;
   if (type == ptx::Type::Pred) return llvm::Type::getInt1Ty(context);
   const auto width = static_cast<unsigned>(8 * size_in_bytes(type));
-  const bool is_float = kind_of(type) == TypeKind::Float || (kind_of(type) == TypeKind::Bits && float_uses_[id] > 0);
-  if (is_float && width == 32 && type != ptx::Type::F16x2 && type != ptx::Type::Bf16x2)
-    return llvm::Type::getFloatTy(context);
+  const bool is_float = ptx::is_float(type) || (is_bits(type) && float_uses_[id] > 0);
+  if (is_float && width == 32 && !is_packed_half(type)) return llvm::Type::getFloatTy(context);
   if (is_float && width == 64) return llvm::Type::getDoubleTy(context);
   return llvm::Type::getIntNTy(context, width);
 }
@@ -320,7 +318,7 @@ Value* FunctionEmitter::literal(const Operand& operand, ptx::Type type) {
     return b.CreateBitCast(b.getInt(llvm::APInt(64, operand.integer).zextOrTrunc(to->getScalarSizeInBits())), to);
   }
   const llvm::APInt pattern(operand.is_single ? 32 : 64, operand.float_bits);
-  if (kind_of(type) != TypeKind::Float || pattern.getBitWidth() == to->getScalarSizeInBits()) {
+  if (!is_float(type) || pattern.getBitWidth() == to->getScalarSizeInBits()) {
     return b.CreateBitCast(b.getInt(pattern.zextOrTrunc(to->getScalarSizeInBits())), to);
   }
   llvm::APFloat number(operand.is_single ? llvm::APFloat::IEEEsingle() : llvm::APFloat::IEEEdouble(), pattern);
@@ -335,7 +333,7 @@ Value* FunctionEmitter::literal(const Operand& operand, ptx::Type type) {
 
 Value* FunctionEmitter::source(const Operand& operand, ptx::Type type) {
   llvm::Type* to = type_of(type);
-  const bool is_signed = kind_of(type) == TypeKind::Signed;
+  const bool is_signed = ptx::is_signed(type);
   switch (operand.kind) {
     case Operand::Kind::Register: {
       const Slot& from = slot_of(operand);
@@ -378,7 +376,7 @@ void FunctionEmitter::define(const Operand& operand, Value* value, ptx::Type typ
     return;
   }
   const Slot& to = slot_of(operand);
-  b.CreateStore(convert_bits(value, to.type, kind_of(type) == TypeKind::Signed), to.storage);
+  b.CreateStore(convert_bits(value, to.type, is_signed(type)), to.storage);
 }
 
 std::vector<Operand> FunctionEmitter::elements(const Operand& operand) const {

@@ -15,15 +15,13 @@ using ptx::Instruction;
 using ptx::Opcode;
 using ptx::Space;
 using ptx::Type;
-using ptx::TypeKind;
 using M = ptx::Modifier;
 
 namespace {
 
 AtomicRMWInst::BinOp operation_of(const Instruction& i) {
-  const TypeKind kind = kind_of(i.type());
-  const bool is_signed = kind == TypeKind::Signed;
-  if (i.has(M::Add)) return kind == TypeKind::Float ? AtomicRMWInst::FAdd : AtomicRMWInst::Add;
+  const bool is_signed = ptx::is_signed(i.type());
+  if (i.has(M::Add)) return is_float(i.type()) ? AtomicRMWInst::FAdd : AtomicRMWInst::Add;
   if (i.has(M::Min)) return is_signed ? AtomicRMWInst::Min : AtomicRMWInst::UMin;
   if (i.has(M::Max)) return is_signed ? AtomicRMWInst::Max : AtomicRMWInst::UMax;
   if (i.has(M::Inc)) return AtomicRMWInst::UIncWrap;
@@ -214,7 +212,7 @@ void emit_atomic_half(FunctionEmitter& f, const Instruction& i) {
 
 void emit_bulk_reduction(FunctionEmitter& f, const Instruction& i, Value* to, Value* from, Value* bytes) {
   const std::size_t size = size_in_bytes(i.type());
-  const bool is_half = i.type() == Type::F16 || i.type() == Type::Bf16;
+  const bool is_half = ptx::is_half(i.type());
   auto at = [&](Value* base, Value* offset) { return f.b.CreateGEP(f.b.getInt8Ty(), base, offset); };
   auto* before = f.b.GetInsertBlock();
   auto* element = f.new_block("element");

@@ -8,7 +8,6 @@ using llvm::Value;
 using ptx::Instruction;
 using ptx::Opcode;
 using ptx::Type;
-using ptx::TypeKind;
 using M = ptx::Modifier;
 
 namespace {
@@ -101,7 +100,7 @@ void emit_shift(FunctionEmitter& f, const Instruction& i) {
   Value* result = nullptr;
   if (i.opcode == Opcode::Shl) {
     result = shifted_left(f, value, amount);
-  } else if (kind_of(i.type()) == TypeKind::Signed) {
+  } else if (is_signed(i.type())) {
     result = shifted_right_signed(f, value, amount);
   } else {
     result = shifted_right(f, value, amount);
@@ -135,7 +134,7 @@ void emit_brev(FunctionEmitter& f, const Instruction& i) {
 /// bfind: the highest bit that is set, or differs from the sign; .shiftamt: how far it is from the top. -1: none
 void emit_bfind(FunctionEmitter& f, const Instruction& i) {
   Value* a = operand(f, i, 1);
-  if (kind_of(i.type()) == TypeKind::Signed) {
+  if (is_signed(i.type())) {
     a = f.b.CreateXor(a, f.b.CreateAShr(a, bits_of(a) - 1));
   }
   Value* distance = f.intrinsic(llvm::Intrinsic::ctlz, {a->getType()}, {a, f.b.getFalse()});
@@ -165,7 +164,7 @@ void emit_bfe(FunctionEmitter& f, const Instruction& i) {
   Value* length = field_bound(f, i, 3);
   Value* mask = low_bits(f, length, a);
   Value* field = f.b.CreateAnd(shifted_right(f, a, position), mask);
-  if (kind_of(i.type()) == TypeKind::Signed) {
+  if (is_signed(i.type())) {
     Value* top = f.b.CreateSub(f.b.CreateAdd(position, length), f.b.getInt32(1));
     top = f.intrinsic(llvm::Intrinsic::umin, {top->getType()}, {top, f.b.getInt32(bits_of(a) - 1)});
     Value* sign = f.b.CreateTrunc(f.b.CreateLShr(a, resized(f, top, a)), f.b.getInt1Ty());
@@ -202,8 +201,7 @@ void emit_szext(FunctionEmitter& f, const Instruction& i) {
   Value* kept = wrapped_or_clamped(f, i, f.source(i.operands[2], Type::U32));
   Value* dropped = f.b.CreateSub(f.b.getInt32(32), kept);
   Value* at_top = shifted_left(f, a, dropped);
-  Value* result = kind_of(i.type()) == TypeKind::Signed ? shifted_right_signed(f, at_top, dropped)
-                                                        : shifted_right(f, at_top, dropped);
+  Value* result = is_signed(i.type()) ? shifted_right_signed(f, at_top, dropped) : shifted_right(f, at_top, dropped);
   f.define(i.operands[0], result, i.type());
 }
 

@@ -7,7 +7,6 @@ namespace cucore::cpu::codegen {
 using llvm::Value;
 using ptx::Instruction;
 using ptx::Opcode;
-using ptx::TypeKind;
 using M = ptx::Modifier;
 
 namespace {
@@ -50,8 +49,7 @@ void emit_mad_carry(FunctionEmitter& f, const Instruction& i) {
   const unsigned width = f.bits_of(i.type())->getBitWidth();
   auto factor = [&](std::size_t n) {
     Value* value = f.source(i.operands[n], i.type());
-    return kind_of(i.type()) == TypeKind::Signed ? f.b.CreateSExt(value, wider(f, i))
-                                                 : f.b.CreateZExt(value, wider(f, i));
+    return is_signed(i.type()) ? f.b.CreateSExt(value, wider(f, i)) : f.b.CreateZExt(value, wider(f, i));
   };
   Value* product = f.b.CreateMul(factor(1), factor(2));
   if (i.has(M::Hi)) product = f.b.CreateLShr(product, width);

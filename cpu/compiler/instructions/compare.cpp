@@ -78,8 +78,8 @@ Value* compare(FunctionEmitter& f, const Instruction& i) {
     f.module.fail("a comparison that its type does not have", i);
     return f.b.getFalse();
   }
-  if (i.type() == Type::F16 || i.type() == Type::Bf16) return compare_halves(f, i, 0);
-  if (kind_of(i.type()) == TypeKind::Float) {
+  if (is_half(i.type())) return compare_halves(f, i, 0);
+  if (is_float(i.type())) {
     return f.b.CreateFCmp(predicate, float_source(f, i, 1), float_source(f, i, 2));
   }
   return f.b.CreateICmp(predicate, f.source(i.operands[1], i.type()), f.source(i.operands[2], i.type()));
@@ -130,7 +130,7 @@ void emit_setp_packed(FunctionEmitter& f, const Instruction& i) {
 /// set on halves: 1.0 or 0.0 in a half, all ones or 0 in an integer
 void emit_set_half(FunctionEmitter& f, const Instruction& i) {
   const Type type = i.types[0];
-  if (kind_of(type) != TypeKind::Float) {
+  if (!is_float(type)) {
     f.define(i.operands[0], f.b.CreateSExt(combine(f, i, compare_halves(f, i, 0)), f.bits_of(type)), type);
     return;
   }

@@ -8,14 +8,10 @@ using llvm::APInt;
 using llvm::Value;
 using ptx::Instruction;
 using ptx::Type;
-using ptx::TypeKind;
 using M = ptx::Modifier;
 
 namespace {
 
-bool is_float(Type type) { return kind_of(type) == TypeKind::Float; }
-bool converts_signed(Type type) { return kind_of(type) == TypeKind::Signed; }
-bool is_half_width(Type type) { return type == Type::F16 || type == Type::Bf16; }
 unsigned width_of(Type type) { return static_cast<unsigned>(8 * size_in_bytes(type)); }
 
 /// Truncates or extends by the sign of the source; .sat clamps to the range of the result instead.
@@ -26,17 +22,16 @@ Value* integer_to_integer(FunctionEmitter& f, const Instruction& i, Value* value
     // Both ranges fit in a signed integer one bit wider than the wider of the two.
     const unsigned width = std::max(width_of(to), width_of(from)) + 1;
     llvm::Type* wide = f.b.getIntNTy(width);
-    value = converts_signed(from) ? f.b.CreateSExt(value, wide) : f.b.CreateZExt(value, wide);
+    value = is_signed(from) ? f.b.CreateSExt(value, wide) : f.b.CreateZExt(value, wide);
     const unsigned bits = width_of(to);
-    const APInt low = converts_signed(to) ? APInt::getSignedMinValue(bits).sext(width) : APInt(width, 0);
+    const APInt low = is_signed(to) ? APInt::getSignedMinValue(bits).sext(width) : APInt(width, 0);
     const APInt high =
-        converts_signed(to) ? APInt::getSignedMaxValue(bits).sext(width) : APInt::getMaxValue(bits).zext(width);
+        is_signed(to) ? APInt::getSignedMaxValue(bits).sext(width) : APInt::getMaxValue(bits).zext(width);
     value = f.intrinsic(llvm::Intrinsic::smax, {wide}, {value, f.b.getInt(low)});
     value = f.intrinsic(llvm::Intrinsic::smin, {wide}, {value, f.b.getInt(high)});
     return f.b.CreateTrunc(value, f.bits_of(to));
   }
-  return converts_signed(from) ? f.b.CreateSExtOrTrunc(value, f.bits_of(to))
-                               : f.b.CreateZExtOrTrunc(value, f.bits_of(to));
+  return is_signed(from) ? f.b.CreateSExtOrTrunc(value, f.bits_of(to)) : f.b.CreateZExtOrTrunc(value, f.bits_of(to));
 }
 
 /// .rni .rzi .rmi .rpi
@@ -53,7 +48,7 @@ Value* to_nearby_integer(FunctionEmitter& f, const Instruction& i, Value* value)
 Value* float_to_integer(FunctionEmitter& f, const Instruction& i, Value* value) {
   const Type to = i.types[0];
   Value* whole = to_nearby_integer(f, i, value);
-  const auto id = converts_signed(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
+  const auto id = is_signed(to) ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
   Value* result = f.intrinsic(id, {f.bits_of(to), whole->getType()}, {whole});
   if (width_of(to) < 64 && width_of(i.types[1]) < 64) return result;
   Value* top_bit = f.b.getInt(APInt::getSignedMinValue(width_of(to)));
@@ -64,13 +59,11 @@ Value* integer_to_float(FunctionEmitter& f, const Instruction& i, Value* value) 
   const Type to = i.types[0];
   const Type from = i.types[1];
   const Rounding rounding = rounding_of(i);
-  if (rounding == Rounding::Nearest && !is_half_width(to)) {
-    return converts_signed(from) ? f.b.CreateSIToFP(value, f.type_of(to)) : f.b.CreateUIToFP(value, f.type_of(to));
+  if (rounding == Rounding::Nearest && !is_half(to)) {
+    return is_signed(from) ? f.b.CreateSIToFP(value, f.type_of(to)) : f.b.CreateUIToFP(value, f.type_of(to));
   }
-  Value* wide =
-      converts_signed(from) ? f.b.CreateSExt(value, f.b.getInt64Ty()) : f.b.CreateZExt(value, f.b.getInt64Ty());
-  const std::string name =
-      std::string(converts_signed(from) ? "cucpu_s64_to_" : "cucpu_u64_to_") + std::string(spelling(to));
+  Value* wide = is_signed(from) ? f.b.CreateSExt(value, f.b.getInt64Ty()) : f.b.CreateZExt(value, f.b.getInt64Ty());
+  const std::string name = std::string(is_signed(from) ? "cucpu_s64_to_" : "cucpu_u64_to_") + std::string(spelling(to));
   return f.call(name, f.type_of(to), {wide, f.b.getInt32(static_cast<std::uint32_t>(rounding))});
 }
 
@@ -84,7 +77,7 @@ Value* limited(FunctionEmitter& f, const Instruction& i, Value* value) {
 Value* float_to_float(FunctionEmitter& f, const Instruction& i, Value* value) {
   const Type to = i.types[0];
   value = limited(f, i, to_nearby_integer(f, i, value));
-  if (is_half_width(to)) return narrow(f, value, to, rounding_of(i));
+  if (is_half(to)) return narrow(f, value, to, rounding_of(i));
   if (f.type_of(to) == value->getType()) return i.has(M::Ftz) ? flush_subnormal(f.b, value) : value;
   if (to == Type::F64) return f.b.CreateFPExt(value, f.b.getDoubleTy());
   const Rounding rounding = rounding_of(i);
@@ -120,8 +113,8 @@ void emit_cvt(FunctionEmitter& f, const Instruction& i) {
     Value* value = f.source(i.operands[1], from);
     result = is_float(to) ? integer_to_float(f, i, value) : integer_to_integer(f, i, value);
     if (is_float(to) && i.has(M::Sat)) {
-      result = is_half_width(to) ? narrow(f, saturate(f, widen_half(f, result, to)), to, Rounding::Nearest)
-                                 : saturate(f, result);
+      result =
+          is_half(to) ? narrow(f, saturate(f, widen_half(f, result, to)), to, Rounding::Nearest) : saturate(f, result);
     }
   }
   f.define(i.operands[0], result, to);

@@ -8,13 +8,9 @@ using llvm::Value;
 using ptx::Instruction;
 using ptx::Opcode;
 using ptx::Type;
-using ptx::TypeKind;
 using M = ptx::Modifier;
 
 namespace {
-
-bool is_signed(Type type) { return kind_of(type) == TypeKind::Signed; }
-bool is_packed(Type type) { return type == Type::U16x2 || type == Type::S16x2; }
 
 /// The type that holds a .wide product.
 Type doubled(Type type) {
@@ -35,7 +31,8 @@ Value* operand(FunctionEmitter& f, const Instruction& i, std::size_t n) { return
 /// Packed operands as vectors, so that one operation works on both halves.
 Value* lanes(FunctionEmitter& f, const Instruction& i, std::size_t n) {
   Value* value = operand(f, i, n);
-  return is_packed(i.type()) ? f.b.CreateBitCast(value, llvm::FixedVectorType::get(f.b.getInt16Ty(), 2)) : value;
+  return is_packed_integer(i.type()) ? f.b.CreateBitCast(value, llvm::FixedVectorType::get(f.b.getInt16Ty(), 2))
+                                     : value;
 }
 
 void define_lanes(FunctionEmitter& f, const Instruction& i, Value* value) {

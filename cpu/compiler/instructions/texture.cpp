@@ -137,7 +137,7 @@ void emit_surface_access(FunctionEmitter& f, const Instruction& i) {
   if (i.opcode == O::Sured) {
     const std::uint32_t reduction = i.has(M::Add) ? 0 : i.has(M::Min) ? 1 : i.has(M::Max) ? 2 : i.has(M::And) ? 3 : 4;
     operation |= op::kReduce | reduction << op::kReductionShift;
-    if (kind_of(i.type()) == ptx::TypeKind::Signed) operation |= op::kSigned;
+    if (is_signed(i.type())) operation |= op::kSigned;
   }
   const auto element = [&](std::size_t e) {
     return f.b.CreateConstGEP1_64(f.b.getInt8Ty(), buffer.address(), bytes * e);

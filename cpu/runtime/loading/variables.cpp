@@ -14,7 +14,7 @@ namespace cucore::cpu::runtime {
 
 bool has_memory(const ptx::Variable& variable) {
   const bool in_memory = variable.space == ptx::Space::Global || variable.space == ptx::Space::Const;
-  return in_memory && variable.linkage != ptx::Linkage::Extern && ptx::kind_of(variable.type) != ptx::TypeKind::Opaque;
+  return in_memory && variable.linkage != ptx::Linkage::Extern && !ptx::is_opaque(variable.type);
 }
 
 void write_initial_value(const ptx::Variable& variable, void* memory) {
