@@ -34,7 +34,7 @@ ROOMS = {
     "src/graph": "include/cucore src/error src/driver src/handles src/device src/memory src/code",
     # The CPU device: from PTX to host code
     "cpu/error": "",
-    "cpu/ptx": "",
+    "cpu/ptx": "cpu/error",
     "cpu/image": "cpu/error",
     "cpu/abi": "cpu/ptx",
     "cpu/analysis": "cpu/ptx cpu/abi",

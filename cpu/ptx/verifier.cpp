@@ -43,23 +43,25 @@ bool has_rounding(const Instruction& instruction) {
          instruction.has(Modifier::Rp);
 }
 
-/// What the ISA says must be spelt and is not; empty if nothing is missing.
-std::string_view missing_modifier(const Instruction& instruction) {
+/// What the ISA says must be spelt.
+Result<void> check_modifiers(const Instruction& instruction) {
   switch (instruction.opcode) {
     case Opcode::Set:
     case Opcode::Setp:
-      return has_comparison(instruction) ? "" : "a comparison such as '.eq'";
+      if (!has_comparison(instruction)) return invalid("needs a comparison such as '.eq'");
+      return {};
     case Opcode::Mul:
     case Opcode::Mad:
       if (is_integer(instruction.type()) && !instruction.has(Modifier::Lo) && !instruction.has(Modifier::Hi) &&
           !instruction.has(Modifier::Wide)) {
-        return "'.lo', '.hi' or '.wide'";
+        return invalid("needs '.lo', '.hi' or '.wide'");
       }
-      return "";
+      return {};
     case Opcode::Fma:
-      return has_rounding(instruction) ? "" : "a rounding such as '.rn'";
+      if (!has_rounding(instruction)) return invalid("needs a rounding such as '.rn'");
+      return {};
     default:
-      return "";
+      return {};
   }
 }
 
@@ -76,53 +78,51 @@ class ModuleVerifier {
     for (const Function& function : module_.functions) {
       for (const Instruction& instruction : function.body) {
         if (diagnostics_.size() >= max_diagnostics) return;
-        std::string problem = check(function, instruction);
-        if (problem.empty()) continue;
+        const Result<void> checked = check(function, instruction);
+        if (checked) continue;
         diagnostics_.push_back({Diagnostic::Kind::Semantic, instruction.position,
-                                "instruction '" + spelling(instruction) + "' " + std::move(problem)});
+                                "instruction '" + spelling(instruction) + "' " + checked.failure().sentence()});
       }
     }
   }
 
  private:
-  /// What is wrong with the instruction; empty: nothing.
-  std::string check(const Function& function, const Instruction& instruction) const {
+  /// What is wrong is said in words that follow the instruction's name.
+  Result<void> check(const Function& function, const Instruction& instruction) const {
     if (const InstructionRule* rule = find_rule(instruction.opcode)) return check_rule(*rule, function, instruction);
     return check_operands(module_, function, instruction);
   }
 
-  std::string check_rule(const InstructionRule& rule, const Function& function, const Instruction& instruction) const {
+  Result<void> check_rule(const InstructionRule& rule, const Function& function, const Instruction& instruction) const {
     if (std::pair(module_.version.major, module_.version.minor) <=
         std::pair(rules_version.major, rules_version.minor)) {
       for (const Modifier modifier : instruction.modifiers) {
-        if (!rule.allows(modifier)) return "cannot have modifier '." + std::string(spelling(modifier)) + "'";
+        if (!rule.allows(modifier)) return invalid("cannot have modifier '." + std::string(spelling(modifier)) + "'");
       }
       for (const Type type : instruction.types) {
-        if (!rule.allows(type)) return "cannot have type '." + std::string(spelling(type)) + "'";
+        if (!rule.allows(type)) return invalid("cannot have type '." + std::string(spelling(type)) + "'");
       }
-      if (instruction.types.empty() && (rule.any_type || rule.types.any())) return "needs a type";
+      if (instruction.types.empty() && (rule.any_type || rule.types.any())) return invalid("needs a type");
     }
-    if (const std::string_view missing = missing_modifier(instruction); !missing.empty()) {
-      return "needs " + std::string(missing);
-    }
+    if (Result<void> spelt = check_modifiers(instruction); !spelt) return spelt;
     const std::string_view* pattern = find_pattern(rule, instruction.operands.size());
     if (pattern == nullptr) {
-      return "takes " + count_of(rule) + ", not " + std::to_string(instruction.operands.size());
+      return invalid("takes " + count_of(rule) + ", not " + std::to_string(instruction.operands.size()));
     }
     const bool compares = instruction.opcode == Opcode::Setp || instruction.opcode == Opcode::Set;
     if (compares && instruction.operands.size() == 4 && !has_boolean(instruction)) {
-      return "needs '.and', '.or' or '.xor' for its fourth operand";
+      return invalid("needs '.and', '.or' or '.xor' for its fourth operand");
     }
     // `add.f32.f16` and the like mix two types in ways of their own.
     const bool mixed =
         instruction.types.size() > 1 &&
         (instruction.opcode == Opcode::Add || instruction.opcode == Opcode::Sub || instruction.opcode == Opcode::Fma);
-    if (mixed) return "";
+    if (mixed) return {};
     for (std::size_t i = 0; i < pattern->size(); ++i) {
-      std::string problem = check_operand(function, instruction, instruction.operands[i], (*pattern)[i]);
-      if (!problem.empty()) return "has a bad operand " + std::to_string(i + 1) + ": " + problem;
+      Result<void> operand = check_operand(function, instruction, instruction.operands[i], (*pattern)[i]);
+      if (!operand) return at_operand(i, std::move(operand));
     }
-    return "";
+    return {};
   }
 
   const Module& module_;
