@@ -36,19 +36,19 @@ ROOMS = {
     "cpu/error": "",
     "cpu/ptx": "cpu/error",
     "cpu/image": "cpu/error",
-    "cpu/abi": "cpu/ptx",
-    "cpu/analysis": "cpu/ptx cpu/abi",
+    "cpu/abi": "cpu/error cpu/ptx",
+    "cpu/analysis": "cpu/error cpu/ptx cpu/abi",
     "cpu/compiler/ir": "",
     "cpu/compiler/debug": "cpu/ptx cpu/abi cpu/compiler/ir",
-    "cpu/compiler/emitters": "cpu/ptx cpu/abi cpu/analysis cpu/compiler/ir cpu/compiler/debug",
+    "cpu/compiler/emitters": "cpu/error cpu/ptx cpu/abi cpu/analysis cpu/compiler/ir cpu/compiler/debug",
     "cpu/compiler/checks": "cpu/abi cpu/analysis cpu/compiler/ir cpu/compiler/emitters",
     "cpu/device_library": "cpu/abi cpu/analysis",
     "cpu/compiler/instructions": "cpu/abi cpu/analysis cpu/compiler/ir cpu/compiler/emitters cpu/compiler/checks",
     "cpu/compiler/passes": "cpu/abi cpu/compiler/checks",
     "cpu/compiler/vector": "cpu/abi cpu/analysis cpu/compiler/ir cpu/compiler/debug cpu/compiler/emitters "
     "cpu/compiler/checks",
-    "cpu/loader": "cpu/ptx cpu/abi cpu/analysis cpu/device_library",
-    "cpu/compiler": "cpu/abi cpu/analysis cpu/compiler/emitters cpu/compiler/checks cpu/compiler/instructions "
+    "cpu/loader": "cpu/error cpu/ptx cpu/abi cpu/analysis cpu/device_library",
+    "cpu/compiler": "cpu/error cpu/abi cpu/analysis cpu/compiler/emitters cpu/compiler/checks cpu/compiler/instructions "
     "cpu/compiler/passes cpu/compiler/vector",
     # and running it
     "cpu/runtime/process": "cpu/error cpu/abi",

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cpu/abi/kernel_abi.hpp"
+#include "cpu/error/result.hpp"
 #include "cpu/ptx/ast.hpp"
 
 namespace cucore::cpu::codegen {
@@ -56,7 +57,7 @@ struct CompileOptions {
 /// A compiled kernel: object code with no address of any process in it, and what the run-time must know of it.
 struct KernelRecord {
   KernelInfo info;
-  std::string refusal;  ///< as CompileResult has it
+  std::string refusal;  ///< as CompiledKernel (cpu/loader) has it
   std::string object;   ///< relocatable: variables, services and built-ins are symbols
 };
 
@@ -64,13 +65,11 @@ struct KernelRecord {
 /// build and pass C++ objects; `interface` tells whether they are.
 struct CompilerLibrary {
   const char* interface;
-  /// False, and `error` in a sentence, if the kernel cannot be compiled.
-  bool (*compile)(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options,
-                  KernelRecord& record, std::string& error);
-  /// The text, or what prevents it.
-  void (*print_ir)(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options, std::string& text);
-  void (*print_assembly)(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options,
-                         std::string& text);
+  /// InvalidPtx, and why, if the kernel cannot be compiled; the others likewise.
+  Result<KernelRecord> (*compile)(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options);
+  Result<std::string> (*print_ir)(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options);
+  Result<std::string> (*print_assembly)(const ptx::Module& module, ptx::FunctionId kernel,
+                                        const CompileOptions& options);
 };
 
 /// The PTX instruction that a host instruction was made for.

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "cpu/analysis/not_supported.hpp"
 #include "cpu/analysis/reach.hpp"
 #include "cpu/analysis/unsupported.hpp"
 
@@ -17,17 +18,18 @@ using O = ptx::Opcode;
 
 bool is_float_in_few_bits(ptx::Type type) { return ptx::is_float(type) && type != ptx::Type::F64; }
 
-/// Null for an instruction whose results are a GPU's bit for bit.
-const char* why_approximate(const ptx::Instruction& instruction) {
-  if (instruction.has(M::Approx) || instruction.has(M::Full)) return "within the documented error, in other bits";
+/// Whether its results are a GPU's bit for bit, or what is different.
+Result<void> check_exact(const ptx::Instruction& instruction) {
+  if (instruction.has(M::Approx) || instruction.has(M::Full))
+    return not_supported("within the documented error, in other bits");
   const bool multiplies = instruction.opcode == O::Mma || (instruction.opcode == O::Wmma && instruction.has(M::Mma)) ||
                           (instruction.opcode == O::Wgmma && instruction.has(M::Sp));
   if (multiplies && std::any_of(instruction.types.begin(), instruction.types.end(), is_float_in_few_bits))
-    return "a GPU adds up matrix products with fewer bits";
+    return not_supported("a GPU adds up matrix products with fewer bits");
   if (instruction.opcode == O::Tex &&
       std::any_of(instruction.types.begin(), instruction.types.end(), [](auto type) { return ptx::is_float(type); }))
-    return "a GPU filters textures with fewer bits (point sampling is exact)";
-  return nullptr;
+    return not_supported("a GPU filters textures with fewer bits (point sampling is exact)");
+  return {};
 }
 
 }  // namespace
@@ -48,9 +50,9 @@ std::vector<InstructionUse> fidelity_of(const ptx::Module& module, ptx::Function
       if (const auto found = unsupported.find({line, spelling}); found != unsupported.end()) {
         fidelity = Fidelity::Unsupported;
         reason = found->second;
-      } else if (const char* const why = why_approximate(instruction)) {
+      } else if (const Result<void> exact = check_exact(instruction); !exact) {
         fidelity = Fidelity::Approximate;
-        reason = why;
+        reason = exact.failure().sentence();
       }
       const auto [place, is_new] = known.emplace(std::pair(spelling, fidelity), uses.size());
       if (is_new)
@@ -78,11 +80,11 @@ std::vector<Unsupported> find_approximate(const ptx::Module& module, ptx::Functi
   for (const ptx::FunctionId id : find_reach(module, kernel).functions) {
     const ptx::Function& function = module.functions[id];
     for (const ptx::Instruction& instruction : function.body) {
-      if (const char* const why = why_approximate(instruction))
+      if (const Result<void> exact = check_exact(instruction); !exact)
         found.push_back({.kernel = std::string(function.name),
                          .instruction = ptx::spelling(instruction),
                          .line = instruction.position.line,
-                         .reason = why});
+                         .reason = exact.failure().sentence()});
     }
   }
   return found;

@@ -2,8 +2,12 @@
 #include "cpu/analysis/instruction_table.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
 
-#include "cpu/analysis/refusals.hpp"
+#include "cpu/analysis/not_supported.hpp"
+#include "cpu/analysis/requirements.hpp"
 #include "cpu/analysis/special_registers.hpp"
 
 namespace cucore::cpu::codegen {
@@ -94,43 +98,43 @@ const std::vector<Form>& instruction_table() {
   // clang-format off
   static const auto& table = *new std::vector<Form>{
       // integer arithmetic
-      {O::Add, emit_integer_add, 3, 3, integers | packed16, {M::Sat}, refusals::saturating_add},
-      {O::Sub, emit_integer_sub, 3, 3, integers, {M::Sat}, refusals::saturating_add},
-      {O::Mul, emit_integer_mul, 3, 3, integers, {M::Lo, M::Hi, M::Wide}, refusals::integer_multiply},
-      {O::Mad, emit_integer_mad, 4, 4, integers, {M::Lo, M::Hi, M::Wide, M::Sat}, refusals::integer_multiply},
-      {O::Mul24, emit_mul24, 3, 3, int32, {M::Lo, M::Hi}, refusals::lacks_half},
-      {O::Mad24, emit_mul24, 4, 4, int32, {M::Lo, M::Hi}, refusals::lacks_half},
+      {O::Add, emit_integer_add, 3, 3, integers | packed16, {M::Sat}, requirements::saturating_add},
+      {O::Sub, emit_integer_sub, 3, 3, integers, {M::Sat}, requirements::saturating_add},
+      {O::Mul, emit_integer_mul, 3, 3, integers, {M::Lo, M::Hi, M::Wide}, requirements::integer_multiply},
+      {O::Mad, emit_integer_mad, 4, 4, integers, {M::Lo, M::Hi, M::Wide, M::Sat}, requirements::integer_multiply},
+      {O::Mul24, emit_mul24, 3, 3, int32, {M::Lo, M::Hi}, requirements::names_half},
+      {O::Mad24, emit_mul24, 4, 4, int32, {M::Lo, M::Hi}, requirements::names_half},
       {O::Div, emit_integer_div, 3, 3, integers, plain},
       {O::Rem, emit_integer_rem, 3, 3, integers, plain},
       {O::Abs, emit_integer_abs, 2, 2, signed_integers, plain},
       {O::Neg, emit_integer_neg, 2, 2, signed_integers, plain},
-      {O::Min, emit_integer_min_max, 3, 3, integers | packed16, {M::Relu}, refusals::relu_min_max},
-      {O::Max, emit_integer_min_max, 3, 3, integers | packed16, {M::Relu}, refusals::relu_min_max},
+      {O::Min, emit_integer_min_max, 3, 3, integers | packed16, {M::Relu}, requirements::relu_min_max},
+      {O::Max, emit_integer_min_max, 3, 3, integers | packed16, {M::Relu}, requirements::relu_min_max},
       {O::Sad, emit_sad, 4, 4, integers, plain},
-      {O::Dp4a, emit_dot_product, 4, 4, int32, plain, refusals::two_types},
-      {O::Dp2a, emit_dot_product, 4, 4, int32, {M::Lo, M::Hi}, refusals::two_types},
+      {O::Dp4a, emit_dot_product, 4, 4, int32, plain, requirements::two_types},
+      {O::Dp2a, emit_dot_product, 4, 4, int32, {M::Lo, M::Hi}, requirements::two_types},
 
       // carry chains
       {O::Add, emit_add_carry, 3, 3, int32 | int64, {M::Cc}},
       {O::Addc, emit_add_carry, 3, 3, int32 | int64, {M::Cc}},
       {O::Sub, emit_sub_borrow, 3, 3, int32 | int64, {M::Cc}},
       {O::Subc, emit_sub_borrow, 3, 3, int32 | int64, {M::Cc}},
-      {O::Mad, emit_mad_carry, 4, 4, int32 | int64, {M::Lo, M::Hi, M::Cc}, refusals::lacks_half},
-      {O::Madc, emit_mad_carry, 4, 4, int32 | int64, {M::Lo, M::Hi, M::Cc}, refusals::lacks_half},
+      {O::Mad, emit_mad_carry, 4, 4, int32 | int64, {M::Lo, M::Hi, M::Cc}, requirements::names_half},
+      {O::Madc, emit_mad_carry, 4, 4, int32 | int64, {M::Lo, M::Hi, M::Cc}, requirements::names_half},
 
       // floating point
-      {O::Add, emit_float_arithmetic, 3, 3, floats, rounding | ftz_sat, refusals::single_precision_modifiers},
-      {O::Sub, emit_float_arithmetic, 3, 3, floats, rounding | ftz_sat, refusals::single_precision_modifiers},
-      {O::Mul, emit_float_arithmetic, 3, 3, floats, rounding | ftz_sat, refusals::single_precision_modifiers},
-      {O::Fma, emit_float_arithmetic, 4, 4, floats, rounding | ftz_sat, refusals::rounded},
-      {O::Mad, emit_float_arithmetic, 4, 4, floats, rounding | ftz_sat, refusals::rounded},
-      {O::Div, emit_float_arithmetic, 3, 3, floats, rounding | ModifierSet{M::Ftz}, refusals::rounded},
-      {O::Rcp, emit_float_arithmetic, 2, 2, floats, rounding | ModifierSet{M::Ftz}, refusals::rounded},
-      {O::Sqrt, emit_float_arithmetic, 2, 2, floats, rounding | ModifierSet{M::Ftz}, refusals::rounded},
-      {O::Abs, emit_float_abs, 2, 2, floats, {M::Ftz}, refusals::single_precision_modifiers},
-      {O::Neg, emit_float_neg, 2, 2, floats, {M::Ftz}, refusals::single_precision_modifiers},
-      {O::Min, emit_float_min_max, 3, 4, floats, {M::Ftz, M::NaN, M::Xorsign, M::Abs}, refusals::float_min_max},
-      {O::Max, emit_float_min_max, 3, 4, floats, {M::Ftz, M::NaN, M::Xorsign, M::Abs}, refusals::float_min_max},
+      {O::Add, emit_float_arithmetic, 3, 3, floats, rounding | ftz_sat, requirements::single_precision_modifiers},
+      {O::Sub, emit_float_arithmetic, 3, 3, floats, rounding | ftz_sat, requirements::single_precision_modifiers},
+      {O::Mul, emit_float_arithmetic, 3, 3, floats, rounding | ftz_sat, requirements::single_precision_modifiers},
+      {O::Fma, emit_float_arithmetic, 4, 4, floats, rounding | ftz_sat, requirements::rounded},
+      {O::Mad, emit_float_arithmetic, 4, 4, floats, rounding | ftz_sat, requirements::rounded},
+      {O::Div, emit_float_arithmetic, 3, 3, floats, rounding | ModifierSet{M::Ftz}, requirements::rounded},
+      {O::Rcp, emit_float_arithmetic, 2, 2, floats, rounding | ModifierSet{M::Ftz}, requirements::rounded},
+      {O::Sqrt, emit_float_arithmetic, 2, 2, floats, rounding | ModifierSet{M::Ftz}, requirements::rounded},
+      {O::Abs, emit_float_abs, 2, 2, floats, {M::Ftz}, requirements::single_precision_modifiers},
+      {O::Neg, emit_float_neg, 2, 2, floats, {M::Ftz}, requirements::single_precision_modifiers},
+      {O::Min, emit_float_min_max, 3, 4, floats, {M::Ftz, M::NaN, M::Xorsign, M::Abs}, requirements::float_min_max},
+      {O::Max, emit_float_min_max, 3, 4, floats, {M::Ftz, M::NaN, M::Xorsign, M::Abs}, requirements::float_min_max},
       {O::Copysign, emit_copysign, 3, 3, floats, plain},
       {O::Testp, emit_testp, 2, 2, floats, {M::Finite, M::Infinite, M::Number, M::Notanumber, M::Normal, M::Subnormal}},
 
@@ -145,27 +149,27 @@ const std::vector<Form>& instruction_table() {
       {O::Max, emit_half_arithmetic, 3, 3, halves, {M::Ftz, M::NaN}},
 
       // functions with a stated error
-      {O::Div, emit_approximate, 3, 3, floats, {M::Approx, M::Full, M::Ftz}, refusals::approximate},
-      {O::Rcp, emit_approximate, 2, 2, floats, {M::Approx, M::Ftz}, refusals::approximate},
-      {O::Sqrt, emit_approximate, 2, 2, floats, {M::Approx, M::Ftz}, refusals::approximate},
-      {O::Rsqrt, emit_approximate, 2, 2, floats, {M::Approx, M::Ftz}, refusals::approximate},
-      {O::Ex2, emit_approximate, 2, 2, floats, {M::Approx, M::Ftz}, refusals::approximate},
-      {O::Lg2, emit_approximate, 2, 2, floats, {M::Approx, M::Ftz}, refusals::approximate},
-      {O::Sin, emit_approximate, 2, 2, floats, {M::Approx, M::Ftz}, refusals::approximate},
-      {O::Cos, emit_approximate, 2, 2, floats, {M::Approx, M::Ftz}, refusals::approximate},
-      {O::Tanh, emit_approximate, 2, 2, floats, {M::Approx, M::Ftz}, refusals::approximate},
+      {O::Div, emit_approximate, 3, 3, floats, {M::Approx, M::Full, M::Ftz}, requirements::approximate},
+      {O::Rcp, emit_approximate, 2, 2, floats, {M::Approx, M::Ftz}, requirements::approximate},
+      {O::Sqrt, emit_approximate, 2, 2, floats, {M::Approx, M::Ftz}, requirements::approximate},
+      {O::Rsqrt, emit_approximate, 2, 2, floats, {M::Approx, M::Ftz}, requirements::approximate},
+      {O::Ex2, emit_approximate, 2, 2, floats, {M::Approx, M::Ftz}, requirements::approximate},
+      {O::Lg2, emit_approximate, 2, 2, floats, {M::Approx, M::Ftz}, requirements::approximate},
+      {O::Sin, emit_approximate, 2, 2, floats, {M::Approx, M::Ftz}, requirements::approximate},
+      {O::Cos, emit_approximate, 2, 2, floats, {M::Approx, M::Ftz}, requirements::approximate},
+      {O::Tanh, emit_approximate, 2, 2, floats, {M::Approx, M::Ftz}, requirements::approximate},
       {O::Ex2, emit_approximate_half, 2, 2, halves, {M::Approx, M::Ftz}},
       {O::Tanh, emit_approximate_half, 2, 2, halves, {M::Approx}},
 
       // comparison and selection
       {O::Setp, emit_setp, 3, 4, integers | bits | floats | TypeSet{T::F16, T::Bf16},
-       comparison | combination | ModifierSet{M::Ftz}, refusals::unpredicated_compare},
+       comparison | combination | ModifierSet{M::Ftz}, requirements::unpredicated_compare},
       {O::Setp, emit_setp_packed, 3, 4, {T::F16x2, T::Bf16x2}, comparison | combination | ModifierSet{M::Ftz},
-       refusals::unpredicated_compare},
-      {O::Set, emit_set, 3, 4, integers | bits | floats, comparison | combination | ModifierSet{M::Ftz}, refusals::set_types},
-      {O::Set, emit_set_half, 3, 4, int32 | halves, comparison | combination | ModifierSet{M::Ftz}, refusals::half_set},
+       requirements::unpredicated_compare},
+      {O::Set, emit_set, 3, 4, integers | bits | floats, comparison | combination | ModifierSet{M::Ftz}, requirements::set_types},
+      {O::Set, emit_set_half, 3, 4, int32 | halves, comparison | combination | ModifierSet{M::Ftz}, requirements::half_set},
       {O::Selp, emit_selp, 4, 4, integers | bits | floats, plain},
-      {O::Slct, emit_slct, 4, 4, integers | bits | floats, {M::Ftz}, refusals::slct_types},
+      {O::Slct, emit_slct, 4, 4, integers | bits | floats, {M::Ftz}, requirements::slct_types},
 
       // bits
       {O::And, emit_logic, 3, 3, bits | predicate, plain},
@@ -188,90 +192,90 @@ const std::vector<Form>& instruction_table() {
       {O::Prmt, emit_prmt, 4, 4, {T::B32}, {M::F4e, M::B4e, M::Rc8, M::Ecl, M::Ecr, M::Rc16}},
 
       // data movement and conversion
-      {O::Mov, emit_mov, 2, 2, integers | bits | floats | predicate | TypeSet{T::B128}, plain, refusals::move},
+      {O::Mov, emit_mov, 2, 2, integers | bits | floats | predicate | TypeSet{T::B128}, plain, requirements::move},
       {O::Cvt, emit_cvt, 2, 3, integers | TypeSet{T::U8, T::S8} | floats | halves,
-       rounding | ModifierSet{M::Rni, M::Rzi, M::Rmi, M::Rpi, M::Ftz, M::Sat, M::Relu}, refusals::conversion},
-      {O::Cvt, emit_cvt_tf32, 2, 2, {T::Tf32, T::F32}, {M::Rna}, refusals::two_types},
+       rounding | ModifierSet{M::Rni, M::Rzi, M::Rmi, M::Rpi, M::Ftz, M::Sat, M::Relu}, requirements::conversion},
+      {O::Cvt, emit_cvt_tf32, 2, 2, {T::Tf32, T::F32}, {M::Rna}, requirements::two_types},
       {O::Cvt, emit_cvt_fp8, 2, 3, {T::E4m3x2, T::E5m2x2, T::F32, T::F16x2}, {M::Rn, M::Satfinite, M::Relu},
-       refusals::eight_bit_conversion},
-      {O::Cvta, emit_cvta, 2, 2, {T::U64}, {M::To}, refusals::address_conversion, true},
-      {O::Isspacep, emit_isspacep, 2, 2, none, plain, refusals::space_test, true},
+       requirements::eight_bit_conversion},
+      {O::Cvta, emit_cvta, 2, 2, {T::U64}, {M::To}, requirements::address_conversion, true},
+      {O::Isspacep, emit_isspacep, 2, 2, none, plain, requirements::space_test, true},
 
       // memory
-      {O::Ld, emit_ld, 2, 3, in_memory, load_order | cache_hints | scopes, refusals::load, true},
-      {O::Ldu, emit_ld, 2, 2, in_memory, plain, refusals::load, true},
-      {O::St, emit_st, 2, 3, in_memory, store_order | cache_hints | scopes, refusals::store, true},
+      {O::Ld, emit_ld, 2, 3, in_memory, load_order | cache_hints | scopes, requirements::load, true},
+      {O::Ldu, emit_ld, 2, 2, in_memory, plain, requirements::load, true},
+      {O::St, emit_st, 2, 3, in_memory, store_order | cache_hints | scopes, requirements::store, true},
       {O::Cp, emit_cp_async, 0, 5, none,
-       cache_hints | ModifierSet{M::Async, M::CommitGroup, M::WaitGroup, M::WaitAll}, refusals::asynchronous_copy, true},
+       cache_hints | ModifierSet{M::Async, M::CommitGroup, M::WaitGroup, M::WaitAll}, requirements::asynchronous_copy, true},
       {O::Cp, emit_cp_async_arrive, 1, 1, {T::B64}, {M::Async, M::Mbarrier, M::Arrive, M::Noinc},
-       refusals::copies_arrive, true},
+       requirements::copies_arrive, true},
       {O::Cp, emit_cp_async_bulk, 0, 6, none,
        cache_hints | ModifierSet{M::Async, M::Bulk, M::MbarrierCompleteTxBytes, M::BulkGroup, M::CommitGroup,
                                  M::WaitGroup, M::Read, M::Prefetch, M::L2, M::CpMask, M::Tensor, M::Tile,
                                  M::Im2col, M::Im2colNoOffs, M::MulticastCluster,
                                  M::D1, M::D2, M::D3, M::D4, M::D5},
-       refusals::bulk_copy, true},
+       requirements::bulk_copy, true},
       {O::Cp, emit_cp_async_bulk, 3, 5, int32 | int64 | bits32 | floats | TypeSet{T::F16, T::Bf16},
        cache_hints | atomic_operation |
            ModifierSet{M::Reduce, M::Async, M::Bulk, M::BulkGroup, M::MbarrierCompleteTxBytes, M::Noftz},
-       refusals::bulk_copy, true},
+       requirements::bulk_copy, true},
       {O::Cp, emit_cp_async_bulk, 2, 3, none,
        cache_hints | tensor_reduction |
            ModifierSet{M::Reduce, M::Async, M::Bulk, M::BulkGroup, M::Tensor, M::Tile, M::Im2colNoOffs,
                        M::D1, M::D2, M::D3, M::D4, M::D5},
-       refusals::bulk_copy, true},
+       requirements::bulk_copy, true},
       {O::Mbarrier, emit_mbarrier, 1, 4, {T::B64},
        scopes | ModifierSet{M::Init, M::Inval, M::ExpectTx, M::CompleteTx, M::Arrive, M::ArriveDrop, M::NoComplete,
                             M::TestWait, M::TryWait, M::Parity, M::PendingCount, M::Acquire, M::Release, M::Relaxed},
-       refusals::barrier_object, true},
+       requirements::barrier_object, true},
       {O::St, emit_async_store, 3, 3, {T::B32, T::B64, T::U32, T::U64, T::S32, T::S64, T::F32, T::F64},
-       {M::Async, M::Weak, M::MbarrierCompleteTxBytes}, refusals::async_store, true},
+       {M::Async, M::Weak, M::MbarrierCompleteTxBytes}, requirements::async_store, true},
       {O::Red, emit_async_store, 3, 3, {T::B32, T::U32, T::S32, T::U64},
        atomic_operation | ModifierSet{M::Async, M::Relaxed, M::Cluster, M::MbarrierCompleteTxBytes},
-       refusals::async_store, true},
+       requirements::async_store, true},
       {O::Createpolicy, emit_createpolicy, 2, 5, {T::B64},
-       cache_hints | ModifierSet{M::Fractional, M::Range, M::Cvt, M::L2}, refusals::any_space, true},
+       cache_hints | ModifierSet{M::Fractional, M::Range, M::Cvt, M::L2}, requirements::any_space, true},
       {O::Membar, emit_fence, 0, 0, none, {M::Cta, M::Gl, M::Sys}},
       {O::Fence, emit_fence, 0, 0, none, scopes | ModifierSet{M::Sc, M::AcqRel, M::Acquire, M::Release}},
       {O::Fence, emit_fence, 0, 2, none,
        scopes | ModifierSet{M::Proxy, M::Alias, M::Async, M::AsyncGeneric, M::TensormapGeneric, M::MbarrierInit,
                             M::Acquire, M::Release, M::SyncRestrictSharedCta, M::SyncRestrictSharedCluster},
-       refusals::memory_barrier, true},
-      {O::Prefetch, emit_nothing, 1, 1, none, cache_hints | ModifierSet{M::L1, M::L2, M::Tensormap}, refusals::any_space, true},
-      {O::Prefetchu, emit_nothing, 1, 1, none, {M::L1}, refusals::any_space, true},
-      {O::Applypriority, emit_nothing, 2, 2, none, cache_hints, refusals::any_space, true},
-      {O::Discard, emit_nothing, 2, 2, none, {M::L2}, refusals::any_space, true},
+       requirements::memory_barrier, true},
+      {O::Prefetch, emit_nothing, 1, 1, none, cache_hints | ModifierSet{M::L1, M::L2, M::Tensormap}, requirements::any_space, true},
+      {O::Prefetchu, emit_nothing, 1, 1, none, {M::L1}, requirements::any_space, true},
+      {O::Applypriority, emit_nothing, 2, 2, none, cache_hints, requirements::any_space, true},
+      {O::Discard, emit_nothing, 2, 2, none, {M::L2}, requirements::any_space, true},
       {O::Atom, emit_atomic, 3, 5, integers | bits | floats | TypeSet{T::B128}, atomic_order | scopes | atomic_operation | cache_hints,
-       refusals::atomic, true},
+       requirements::atomic, true},
       {O::Red, emit_atomic, 2, 3, integers | bits | floats, atomic_order | scopes | atomic_operation | cache_hints,
-       refusals::atomic, true},
+       requirements::atomic, true},
       {O::Atom, emit_atomic_half, 3, 4, halves, atomic_order | scopes | cache_hints | ModifierSet{M::Add, M::Noftz},
-       refusals::half_atomic, true},
+       requirements::half_atomic, true},
       {O::Red, emit_atomic_half, 2, 3, halves, atomic_order | scopes | cache_hints | ModifierSet{M::Add, M::Noftz},
-       refusals::half_atomic, true},
+       requirements::half_atomic, true},
 
       // textures and surfaces
       {O::Tex, emit_texture_fetch, 2, 5, int32 | TypeSet{T::F32, T::F16, T::F16x2},
-       geometry | ModifierSet{M::Base, M::Level, M::Grad}, refusals::texture_fetch, true},
+       geometry | ModifierSet{M::Base, M::Level, M::Grad}, requirements::texture_fetch, true},
       {O::Tld4, emit_texture_fetch, 2, 3, int32 | TypeSet{T::F32, T::F16, T::F16x2},
-       geometry | ModifierSet{M::R, M::G, M::B, M::A}, refusals::texture_fetch, true},
+       geometry | ModifierSet{M::R, M::G, M::B, M::A}, requirements::texture_fetch, true},
       {O::Txq, emit_texel_query, 2, 3, {T::B32},
        extents | ModifierSet{M::NormalizedCoords, M::NumMipmapLevels, M::NumSamples, M::ForceUnnormalizedCoords,
                              M::FilterMode, M::AddrMode0, M::AddrMode1, M::AddrMode2, M::Level},
-       refusals::texel_query, true},
-      {O::Suq, emit_texel_query, 2, 2, {T::B32}, extents | ModifierSet{M::MemoryLayout}, refusals::texel_query, true},
+       requirements::texel_query, true},
+      {O::Suq, emit_texel_query, 2, 2, {T::B32}, extents | ModifierSet{M::MemoryLayout}, requirements::texel_query, true},
       {O::Suld, emit_surface_access, 2, 2, {T::B8, T::B16, T::B32, T::B64},
-       geometry | out_of_bounds | cache_hints | ModifierSet{M::B}, refusals::surface_access, true},
+       geometry | out_of_bounds | cache_hints | ModifierSet{M::B}, requirements::surface_access, true},
       {O::Sust, emit_surface_access, 2, 2, {T::B8, T::B16, T::B32, T::B64},
-       geometry | out_of_bounds | cache_hints | ModifierSet{M::B, M::P}, refusals::surface_access, true},
+       geometry | out_of_bounds | cache_hints | ModifierSet{M::B, M::P}, requirements::surface_access, true},
       {O::Sured, emit_surface_access, 2, 2, {T::U32, T::S32, T::U64, T::S64, T::B32, T::B64},
        geometry | out_of_bounds | ModifierSet{M::B, M::P, M::Add, M::Min, M::Max, M::And, M::Or},
-       refusals::surface_access, true},
+       requirements::surface_access, true},
 
       // control flow
       {O::Bra, emit_bra, 1, 1, none, {M::Uni}},
       {O::Brx, emit_brx, 2, 2, none, {M::Idx, M::Uni}},
-      {O::Call, emit_call, 1, 4, none, {M::Uni}, refusals::call},
+      {O::Call, emit_call, 1, 4, none, {M::Uni}, requirements::call},
       {O::Ret, emit_ret, 0, 0, none, {M::Uni}},
       {O::Exit, emit_exit, 0, 0, none, plain},
       {O::Trap, emit_trap, 0, 0, none, plain},
@@ -283,39 +287,39 @@ const std::vector<Form>& instruction_table() {
 
       // blocks and warps
       {O::Bar, emit_barrier, 1, 4, {T::U32, T::Pred},
-       {M::Cta, M::Warp, M::Sync, M::Arrive, M::Red, M::Popc, M::And, M::Or}, refusals::barrier},
+       {M::Cta, M::Warp, M::Sync, M::Arrive, M::Red, M::Popc, M::And, M::Or}, requirements::barrier},
       {O::Barrier, emit_barrier, 1, 4, {T::U32, T::Pred},
-       {M::Cta, M::Sync, M::Aligned, M::Arrive, M::Red, M::Popc, M::And, M::Or}, refusals::barrier},
+       {M::Cta, M::Sync, M::Aligned, M::Arrive, M::Red, M::Popc, M::And, M::Or}, requirements::barrier},
       {O::Barrier, emit_cluster_barrier, 0, 0, none,
-       {M::Cluster, M::Arrive, M::Wait, M::Acquire, M::Release, M::Relaxed, M::Aligned}, refusals::cluster_barrier},
-      {O::Mapa, emit_mapa, 3, 3, {T::U32, T::U64}, plain, refusals::cluster_address, true},
-      {O::Getctarank, emit_getctarank, 2, 2, {T::U32, T::U64}, plain, refusals::cluster_address, true},
-      {O::Shfl, emit_shfl, 5, 5, {T::B32}, {M::Sync, M::Up, M::Down, M::Bfly, M::Idx}, refusals::shuffle},
-      {O::Vote, emit_vote, 3, 3, {T::B32, T::Pred}, {M::Sync, M::All, M::Any, M::Uni, M::Ballot}, refusals::vote},
+       {M::Cluster, M::Arrive, M::Wait, M::Acquire, M::Release, M::Relaxed, M::Aligned}, requirements::cluster_barrier},
+      {O::Mapa, emit_mapa, 3, 3, {T::U32, T::U64}, plain, requirements::cluster_address, true},
+      {O::Getctarank, emit_getctarank, 2, 2, {T::U32, T::U64}, plain, requirements::cluster_address, true},
+      {O::Shfl, emit_shfl, 5, 5, {T::B32}, {M::Sync, M::Up, M::Down, M::Bfly, M::Idx}, requirements::shuffle},
+      {O::Vote, emit_vote, 3, 3, {T::B32, T::Pred}, {M::Sync, M::All, M::Any, M::Uni, M::Ballot}, requirements::vote},
       {O::Activemask, emit_activemask, 1, 1, {T::B32}, plain},
       {O::Redux, emit_redux, 3, 3, int32 | TypeSet{T::B32},
-       {M::Sync, M::Add, M::Min, M::Max, M::And, M::Or, M::Xor}, refusals::reduction},
-      {O::Match, emit_match, 3, 3, bits32, {M::Sync, M::Any, M::All}, refusals::shuffle},
-      {O::Elect, emit_elect, 2, 2, none, {M::Sync}, refusals::shuffle},
+       {M::Sync, M::Add, M::Min, M::Max, M::And, M::Or, M::Xor}, requirements::reduction},
+      {O::Match, emit_match, 3, 3, bits32, {M::Sync, M::Any, M::All}, requirements::shuffle},
+      {O::Elect, emit_elect, 2, 2, none, {M::Sync}, requirements::shuffle},
 
       // matrices
       {O::Mma, emit_mma, 4, 6, factors | accumulators,
-       matrix_shapes | matrix_product | ModifierSet{M::Sp, M::SpOrderedMetadata}, refusals::matrix_multiply},
+       matrix_shapes | matrix_product | ModifierSet{M::Sp, M::SpOrderedMetadata}, requirements::matrix_multiply},
       {O::Wgmma, emit_wgmma, 4, 10, factors | accumulators,
        warpgroup_shapes | ModifierSet{M::MmaAsync, M::Sync, M::Aligned, M::Sp, M::Satfinite, M::And, M::Popc},
-       refusals::warpgroup_multiply},
-      {O::Wgmma, emit_nothing, 0, 0, none, {M::Fence, M::CommitGroup, M::Sync, M::Aligned}, refusals::warpgroup_order},
-      {O::Wgmma, emit_nothing, 1, 1, none, {M::WaitGroup, M::Sync, M::Aligned}, refusals::warpgroup_order},
+       requirements::warpgroup_multiply},
+      {O::Wgmma, emit_nothing, 0, 0, none, {M::Fence, M::CommitGroup, M::Sync, M::Aligned}, requirements::warpgroup_order},
+      {O::Wgmma, emit_nothing, 1, 1, none, {M::WaitGroup, M::Sync, M::Aligned}, requirements::warpgroup_order},
       {O::Wmma, emit_mma, 4, 4, factors | accumulators, matrix_shapes | matrix_product | ModifierSet{M::Mma},
-       refusals::matrix_multiply},
+       requirements::matrix_multiply},
       {O::Wmma, emit_wmma_load, 2, 3, factors | accumulators,
        matrix_shapes | ModifierSet{M::Load, M::A, M::B, M::C, M::Sync, M::Aligned, M::Row, M::Col},
-       refusals::matrix_transfer, true},
+       requirements::matrix_transfer, true},
       {O::Wmma, emit_wmma_store, 2, 3, accumulators,
-       matrix_shapes | ModifierSet{M::Store, M::D, M::Sync, M::Aligned, M::Row, M::Col}, refusals::matrix_transfer, true},
-      {O::Ldmatrix, emit_ldmatrix, 2, 2, {T::B16}, matrix_rows, refusals::matrix_rows, true},
-      {O::Stmatrix, emit_stmatrix, 2, 2, {T::B16}, matrix_rows, refusals::matrix_rows, true},
-      {O::Movmatrix, emit_movmatrix, 2, 2, {T::B16}, {M::Sync, M::Aligned, M::M8n8, M::Trans}, refusals::matrix_move},
+       matrix_shapes | ModifierSet{M::Store, M::D, M::Sync, M::Aligned, M::Row, M::Col}, requirements::matrix_transfer, true},
+      {O::Ldmatrix, emit_ldmatrix, 2, 2, {T::B16}, matrix_rows, requirements::matrix_rows, true},
+      {O::Stmatrix, emit_stmatrix, 2, 2, {T::B16}, matrix_rows, requirements::matrix_rows, true},
+      {O::Movmatrix, emit_movmatrix, 2, 2, {T::B16}, {M::Sync, M::Aligned, M::M8n8, M::Trans}, requirements::matrix_move},
   };
   // clang-format on
   return table;
@@ -360,40 +364,46 @@ std::size_t types_of(O opcode) {
   return two ? 2 : 1;
 }
 
-/// Why `form` does not accept `instruction`; empty if it does. `rank` grows with how far the check came, so that the
-/// best of several refusals is reported.
-std::string why_not(const Form& form, const Instruction& instruction, int& rank) {
-  rank = 0;
-  for (Type type : instruction.types) {
-    if (!form.types.contains(type)) return "type ." + std::string(ptx::spelling(type));
-  }
-  rank = 1;
-  for (M modifier : instruction.modifiers) {
-    if (!form.modifiers.contains(modifier)) return "modifier ." + std::string(ptx::spelling(modifier));
-  }
-  if (has_conflict(instruction)) return "modifiers that exclude each other";
-  const bool barrier = form.opcode == O::Bar || form.opcode == O::Barrier;
-  if (instruction.types.size() > types_of(form.opcode)) return "number of types";
-  if (instruction.types.empty() && !form.types.empty() && !barrier) return "no type";
-  rank = 2;
-  const std::size_t operands = instruction.operands.size();
-  if (operands < form.least_operands || operands > form.most_operands) return "number of operands";
-  if (!form.accesses_memory) {
-    if (!instruction.spaces.empty()) return "state space";
-    if (instruction.vector_width != 1) return "vector width";
-  }
-  if (form.refusal != nullptr) {
-    if (const char* why = form.refusal(instruction)) return why;
-  }
-  return {};
+bool takes_types(const Form& form, const Instruction& instruction) {
+  return std::all_of(instruction.types.begin(), instruction.types.end(),
+                     [&](Type type) { return form.types.contains(type); });
 }
 
-std::string unreadable_operand(const std::vector<Operand>& operands) {
+/// Of a row that does not take the types.
+Failure other_type(const Form& form, const Instruction& instruction) {
+  const auto type = std::find_if(instruction.types.begin(), instruction.types.end(),
+                                 [&](Type each) { return !form.types.contains(each); });
+  return not_supported("type ." + std::string(ptx::spelling(*type)));
+}
+
+/// Of a row that takes the types: what else there is to a mnemonic.
+Result<void> check_spelling(const Form& form, const Instruction& instruction) {
+  for (M modifier : instruction.modifiers) {
+    if (!form.modifiers.contains(modifier)) return not_supported("modifier ." + std::string(ptx::spelling(modifier)));
+  }
+  if (has_conflict(instruction)) return not_supported("modifiers that exclude each other");
+  const bool barrier = form.opcode == O::Bar || form.opcode == O::Barrier;
+  if (instruction.types.size() > types_of(form.opcode)) return not_supported("number of types");
+  return require(!instruction.types.empty() || form.types.empty() || barrier, "no type");
+}
+
+/// Of a row that takes the spelling: what the instruction works on.
+Result<void> check_use(const Form& form, const Instruction& instruction) {
+  const std::size_t operands = instruction.operands.size();
+  if (operands < form.least_operands || operands > form.most_operands) return not_supported("number of operands");
+  if (!form.accesses_memory) {
+    if (!instruction.spaces.empty()) return not_supported("state space");
+    if (instruction.vector_width != 1) return not_supported("vector width");
+  }
+  if (form.requirement == nullptr) return {};
+  return form.requirement(instruction);
+}
+
+Result<void> check_special_registers(const std::vector<Operand>& operands) {
   for (const Operand& operand : operands) {
-    if (operand.kind == Operand::Kind::Special && !find_special(operand.special)) {
-      return "special register " + std::string(operand.special.name);
-    }
-    if (std::string why = unreadable_operand(operand.elements); !why.empty()) return why;
+    if (operand.kind == Operand::Kind::Special && !find_special(operand.special))
+      return not_supported("special register " + std::string(operand.special.name));
+    if (Result<void> known = check_special_registers(operand.elements); !known) return known;
   }
   return {};
 }
@@ -414,26 +424,27 @@ const std::vector<std::vector<const Form*>>& forms_by_opcode() {
 
 }  // namespace
 
-Coverage find_form(const Instruction& instruction) {
+Result<const Form*> find_form(const Instruction& instruction) {
   const auto opcode = static_cast<std::size_t>(instruction.opcode);
   const auto& index = forms_by_opcode();
-  if (opcode >= index.size() || index[opcode].empty()) return {.form = nullptr, .reason = "opcode"};
-  Coverage best;
-  int best_rank = -1;
+  if (opcode >= index.size() || index[opcode].empty()) return not_supported("opcode");
+  // The first of the rows that come equally close tells what is in the way.
+  std::optional<Failure> of_spelling;
+  std::optional<Failure> of_use;
   for (const Form* form : index[opcode]) {
-    int rank = 0;
-    std::string why = why_not(*form, instruction, rank);
-    if (why.empty()) {
-      why = unreadable_operand(instruction.operands);
-      if (why.empty()) return {.form = form, .reason = {}};
-      return {.form = nullptr, .reason = std::move(why)};
-    }
-    if (rank > best_rank) {
-      best_rank = rank;
-      best.reason = std::move(why);
+    if (!takes_types(*form, instruction)) continue;
+    if (Result<void> spelling = check_spelling(*form, instruction); !spelling) {
+      if (!of_spelling) of_spelling = std::move(spelling).failure();
+    } else if (Result<void> use = check_use(*form, instruction); !use) {
+      if (!of_use) of_use = std::move(use).failure();
+    } else {
+      if (Result<void> known = check_special_registers(instruction.operands); !known) return std::move(known).failure();
+      return form;
     }
   }
-  return best;
+  if (of_use) return *std::move(of_use);
+  if (of_spelling) return *std::move(of_spelling);
+  return other_type(*index[opcode].front(), instruction);
 }
 
 }  // namespace cucore::cpu::codegen

@@ -5,10 +5,9 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
-#include <string>
-#include <string_view>
 #include <vector>
 
+#include "cpu/error/result.hpp"
 #include "cpu/ptx/ast.hpp"
 
 namespace cucore::cpu::codegen {
@@ -47,8 +46,8 @@ enum class Generator : std::uint8_t {
 #undef CUCPU_GENERATOR
 };
 
-/// Says what an otherwise acceptable instruction has that its generator cannot do; null: nothing.
-using Refusal = const char* (*)(const ptx::Instruction&);
+/// What a generator asks of an otherwise acceptable instruction (requirements.hpp).
+using Requirement = Result<void> (*)(const ptx::Instruction&);
 
 /// One row: a family of spellings that one generator emits.
 struct Form {
@@ -58,16 +57,12 @@ struct Form {
   std::uint8_t most_operands;
   TypeSet types;          ///< each type of the instruction must be one of these
   ModifierSet modifiers;  ///< each modifier too
-  Refusal refusal = nullptr;
-  bool accesses_memory = false;  ///< may name state spaces and a vector width (the refusal checks which)
+  Requirement requirement = nullptr;
+  bool accesses_memory = false;  ///< may name state spaces and a vector width (the requirement says which)
 };
 
-/// The row that emits an instruction, or why there is none.
-struct Coverage {
-  const Form* form = nullptr;
-  std::string reason;
-};
-Coverage find_form(const ptx::Instruction& instruction);
+/// The row that emits an instruction. A failure names what is in the way of the row that comes closest.
+Result<const Form*> find_form(const ptx::Instruction& instruction);
 
 /// Every row, grouped by opcode.
 const std::vector<Form>& instruction_table();

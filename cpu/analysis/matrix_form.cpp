@@ -5,7 +5,10 @@
 #include <array>
 #include <initializer_list>
 #include <optional>
+#include <utility>
 #include <vector>
+
+#include "cpu/analysis/not_supported.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -172,19 +175,16 @@ std::uint8_t two(Element low, Element high) {
   return static_cast<std::uint8_t>(static_cast<unsigned>(low) | static_cast<unsigned>(high) << 4);
 }
 
-/// The layouts of A and B: `.row.col` for all but wmma and m8n8k4 of halves.
-const char* read_layouts(const Instruction& i, bool is_free, MatrixForm& form) {
+/// The layouts of A and B: `.row.col` for all but wmma and m8n8k4 of halves. As flags of `form`.
+Result<std::uint8_t> read_layouts(const Instruction& i, bool is_free, const MatrixForm& form) {
   std::vector<bool> is_row;
   for (M modifier : i.modifiers) {
     if (modifier == M::Row || modifier == M::Col) is_row.push_back(modifier == M::Row);
   }
-  if (is_row.size() != 2) return "needs two layouts";
-  if (!is_free && (!is_row[0] || is_row[1])) return "layouts other than .row.col";
-  if (form.has(MatrixForm::by_quads)) {
-    if (!is_row[0]) form.flags |= MatrixForm::a_columns;
-    if (is_row[1]) form.flags |= MatrixForm::b_rows;
-  }
-  return nullptr;
+  if (is_row.size() != 2) return not_supported("needs two layouts");
+  if (!is_free && (!is_row[0] || is_row[1])) return not_supported("layouts other than .row.col");
+  if (!form.has(MatrixForm::by_quads)) return std::uint8_t{0};
+  return static_cast<std::uint8_t>((is_row[0] ? 0 : MatrixForm::a_columns) | (is_row[1] ? MatrixForm::b_rows : 0));
 }
 
 }  // namespace
@@ -263,25 +263,26 @@ std::uint32_t row_of_sparse(const MatrixForm& form, std::uint32_t row, std::uint
   }
 }
 
-const char* read_matrix_form(const Instruction& i, MatrixForm& form) {
-  form = {};
+Result<MatrixForm> read_matrix_form(const Instruction& i) {
+  MatrixForm form;
   const bool is_wmma = i.opcode == ptx::Opcode::Wmma;
-  if (!i.has(M::Sync) || !i.has(M::Aligned)) return "needs .sync.aligned";
+  if (!i.has(M::Sync) || !i.has(M::Aligned)) return not_supported("needs .sync.aligned");
   const bool is_sparse = i.has(M::Sp) || i.has(M::SpOrderedMetadata);
   const auto shape = shape_of(i);
-  if (!shape) return "shape";
+  if (!shape) return not_supported("shape");
   const bool types_of_accumulators_alone = is_wmma && i.types.size() == 2;
-  if (!types_of_accumulators_alone && i.types.size() != 4) return "number of types";
+  if (!types_of_accumulators_alone && i.types.size() != 4) return not_supported("number of types");
   const Element d = matrix_element(i.types.front());
   const Element c = matrix_element(i.types.back());
   const Element a = types_of_accumulators_alone ? Element::F16 : matrix_element(i.types[1]);
   const Element b = types_of_accumulators_alone ? Element::F16 : matrix_element(i.types[2]);
-  if (a == Element::None || a == Element::S32 || a == Element::F32) return "type of A";
+  if (a == Element::None || a == Element::S32 || a == Element::F32) return not_supported("type of A");
   const Factors factors = factors_of(a);
-  if (factors_of(b) != factors || b == Element::S32 || b == Element::None) return "types of A and B together";
+  if (factors_of(b) != factors || b == Element::S32 || b == Element::None)
+    return not_supported("types of A and B together");
   const Family family = is_wmma ? Family::Wmma : is_sparse ? Family::Sparse : Family::Mma;
-  if (!is_known(family, factors, *shape)) return "shape with these types";
-  if (!accumulates_in(factors, is_wmma, c, d)) return "type of the accumulators";
+  if (!is_known(family, factors, *shape)) return not_supported("shape with these types");
+  if (!accumulates_in(factors, is_wmma, c, d)) return not_supported("type of the accumulators");
 
   form.m = shape->m;
   form.n = shape->n;
@@ -291,44 +292,48 @@ const char* read_matrix_form(const Instruction& i, MatrixForm& form) {
   if (is_sparse) form.flags |= MatrixForm::is_sparse;
   const bool by_quads = !is_wmma && factors == Factors::Half && *shape == Shape{8, 8, 4};
   if (by_quads) form.flags |= MatrixForm::by_quads;
-  if (!is_wmma && !by_quads && factors == Factors::Half && c != d) return "accumulators of different types";
+  if (!is_wmma && !by_quads && factors == Factors::Half && c != d)
+    return not_supported("accumulators of different types");
   const bool counts = i.has(M::Popc);
-  if (counts != (factors == Factors::Bits) || (counts && i.has(M::Xor) == i.has(M::And))) return "operation";
+  if (counts != (factors == Factors::Bits) || (counts && i.has(M::Xor) == i.has(M::And)))
+    return not_supported("operation");
   if (i.has(M::And)) form.flags |= MatrixForm::ands;
   if (i.has(M::Satfinite)) {
-    if (factors != Factors::Bytes && factors != Factors::Nibbles) return ".satfinite with these types";
+    if (factors != Factors::Bytes && factors != Factors::Nibbles) return not_supported(".satfinite with these types");
     form.flags |= MatrixForm::saturates;
   }
-  if (const char* why = read_layouts(i, by_quads || (is_wmma && bits_of(a) >= 8), form)) return why;
+  Result<std::uint8_t> layouts = read_layouts(i, by_quads || (is_wmma && bits_of(a) >= 8), form);
+  if (!layouts) return std::move(layouts).failure();
+  form.flags |= *layouts;
 
-  if (i.operands.size() != (is_sparse ? 6U : 4U)) return "operands";
+  if (i.operands.size() != (is_sparse ? 6U : 4U)) return not_supported("operands");
   if (is_sparse) {
     const Operand& selector = i.operands[5];
     if (selector.kind != Operand::Kind::Integer || selector.integer >= 4 / lanes_with_metadata(form))
-      return "sparsity selector";
+      return not_supported("sparsity selector");
     form.selector = static_cast<std::uint8_t>(selector.integer);
   }
   const std::array<std::uint32_t, 4> expected{
       registers_of(form, MatrixRole::Accumulator, d, is_wmma), registers_of(form, MatrixRole::A, a, is_wmma),
       registers_of(form, MatrixRole::B, b, is_wmma), registers_of(form, MatrixRole::Accumulator, c, is_wmma)};
   for (std::size_t n = 0; n < expected.size(); ++n) {
-    if (registers_in(i.operands[n]) != expected[n]) return "number of registers";
+    if (registers_in(i.operands[n]) != expected[n]) return not_supported("number of registers");
   }
-  return nullptr;
+  return form;
 }
 
-const char* read_fragment_form(const Instruction& i, FragmentForm& form) {
-  form = {};
+Result<FragmentForm> read_fragment_form(const Instruction& i) {
+  FragmentForm form;
   const bool loads = i.has(M::Load);
-  if (!i.has(M::Sync) || !i.has(M::Aligned)) return "needs .sync.aligned";
+  if (!i.has(M::Sync) || !i.has(M::Aligned)) return not_supported("needs .sync.aligned");
   const auto shape = shape_of(i);
-  if (!shape) return "shape";
-  if (i.types.size() != 1) return "number of types";
-  if (i.has(M::Row) == i.has(M::Col)) return "needs one layout";
-  if (i.vector_width != 1) return "vector width";
+  if (!shape) return not_supported("shape");
+  if (i.types.size() != 1) return not_supported("number of types");
+  if (i.has(M::Row) == i.has(M::Col)) return not_supported("needs one layout");
+  if (i.vector_width != 1) return not_supported("vector width");
   for (ptx::Space space : i.spaces) {
     if (space != ptx::Space::Generic && space != ptx::Space::Global && space != ptx::Space::Shared)
-      return "state space";
+      return not_supported("state space");
   }
   form.m = shape->m;
   form.n = shape->n;
@@ -342,31 +347,32 @@ const char* read_fragment_form(const Instruction& i, FragmentForm& form) {
   } else if (i.has(loads ? M::C : M::D)) {
     form.role = MatrixRole::Accumulator;
   } else {
-    return "form";
+    return not_supported("form");
   }
 
   const Element element = form.element;
-  if (element == Element::None) return "type";
+  if (element == Element::None) return not_supported("type");
   if (form.role != MatrixRole::Accumulator) {
     if (element == Element::S32 || element == Element::F32 || !is_known(Family::Wmma, factors_of(element), *shape))
-      return "shape with this type";
-    if (bits_of(element) < 8 && (form.role == MatrixRole::A) == (form.is_column_major != 0)) return "layout";
+      return not_supported("shape with this type");
+    if (bits_of(element) < 8 && (form.role == MatrixRole::A) == (form.is_column_major != 0))
+      return not_supported("layout");
   } else {
     static constexpr Factors all[] = {Factors::Half,  Factors::Brain,   Factors::Tensor, Factors::Double,
                                       Factors::Bytes, Factors::Nibbles, Factors::Bits};
     if (std::none_of(std::begin(all), std::end(all), [&](Factors factors) {
           return is_known(Family::Wmma, factors, *shape) && accumulates_in(factors, true, element, element);
         }))
-      return "shape with this type";
+      return not_supported("shape with this type");
   }
   MatrixForm whole;
   whole.m = form.m;
   whole.n = form.n;
   whole.k = form.k;
   form.registers = static_cast<std::uint8_t>(registers_of(whole, form.role, element, true));
-  if (i.operands.size() != 2 && i.operands.size() != 3) return "operands";
-  if (registers_in(i.operands[loads ? 0 : 1]) != form.registers) return "number of registers";
-  return nullptr;
+  if (i.operands.size() != 2 && i.operands.size() != 3) return not_supported("operands");
+  if (registers_in(i.operands[loads ? 0 : 1]) != form.registers) return not_supported("number of registers");
+  return form;
 }
 
 }  // namespace cucore::cpu::codegen

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "cpu/error/result.hpp"
 #include "cpu/ptx/ast.hpp"
 
 namespace cucore::cpu::codegen {
@@ -96,9 +97,9 @@ Place place_of(const MatrixForm& form, MatrixRole role, Element element, std::ui
 std::uint32_t row_of_sparse(const MatrixForm& form, std::uint32_t row, std::uint32_t column,
                             const std::uint32_t* metadata);
 
-/// Reads an mma or wmma.mma; returns null, or why there is none such.
-const char* read_matrix_form(const ptx::Instruction& i, MatrixForm& form);
-/// Reads a wmma.load or wmma.store, likewise.
-const char* read_fragment_form(const ptx::Instruction& i, FragmentForm& form);
+/// Of an mma or wmma.mma. A failure names what is in the way of there being one such.
+Result<MatrixForm> read_matrix_form(const ptx::Instruction& i);
+/// Of a wmma.load or wmma.store, likewise.
+Result<FragmentForm> read_fragment_form(const ptx::Instruction& i);
 
 }  // namespace cucore::cpu::codegen

@@ -3,26 +3,35 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 #include "cpu/analysis/instruction_table.hpp"
+#include "cpu/analysis/layout.hpp"
+#include "cpu/analysis/not_supported.hpp"
 #include "cpu/analysis/reach.hpp"
 
 namespace cucore::cpu::codegen {
 
 namespace {
 
-/// A call whose spelling is fine but that leads nowhere.
-std::string unresolved_callee(const ptx::Module& module, const ptx::Instruction& instruction) {
+/// Of an instruction whose spelling is fine: a call must lead somewhere.
+Result<void> check_callees(const ptx::Module& module, const ptx::Instruction& instruction) {
   for (const ptx::Operand& operand : instruction.operands) {
     if (operand.kind != ptx::Operand::Kind::Function) continue;
     const Callee callee = resolve(module, operand.function);
-    if (instruction.opcode != ptx::Opcode::Call && !callee.function) return "address of a function without a body";
+    if (instruction.opcode != ptx::Opcode::Call && !callee.function)
+      return not_supported("address of a function without a body");
     if (!callee.function && !callee.runtime) {
-      return "function " + std::string(module.functions[operand.function].name) + " has no body here";
+      return not_supported("function " + std::string(module.functions[operand.function].name) + " has no body here");
     }
   }
   return {};
+}
+
+Result<void> check_compiles(const ptx::Module& module, const ptx::Instruction& instruction) {
+  if (Result<const Form*> form = find_form(instruction); !form) return std::move(form).failure();
+  return check_callees(module, instruction);
 }
 
 }  // namespace
@@ -36,13 +45,12 @@ std::vector<Unsupported> find_unsupported_in(const ptx::Module& module, const pt
                      .reason = "a grid counted in clusters"});
   }
   for (const ptx::Instruction& instruction : function.body) {
-    const Coverage coverage = find_form(instruction);
-    std::string reason = coverage.form == nullptr ? coverage.reason : unresolved_callee(module, instruction);
-    if (reason.empty()) continue;
+    const Result<void> compiles = check_compiles(module, instruction);
+    if (compiles) continue;
     found.push_back({.kernel = std::string(function.name),
                      .instruction = ptx::spelling(instruction),
                      .line = instruction.position.line,
-                     .reason = std::move(reason)});
+                     .reason = compiles.failure().sentence()});
   }
   return found;
 }

@@ -2,9 +2,11 @@
 #include "cpu/analysis/vector_limits.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "cpu/abi/checks.hpp"
 #include "cpu/analysis/memory_accesses.hpp"
+#include "cpu/analysis/not_supported.hpp"
 #include "cpu/analysis/waiting_loops.hpp"
 
 namespace cucore::cpu::codegen {
@@ -13,12 +15,12 @@ namespace {
 
 /// The vector form knows the memory check of one access of at most 16 bytes for each instruction, and of variables of
 /// threads the kernel's only one, by its own address: none that begin and end to live.
-std::string refuse_checks(const ptx::Function& function, bool calls_others) {
+Result<void> check_accesses(const ptx::Function& function, bool calls_others) {
   for (const ptx::VariableId id : variables_to_follow(function, check_class::kMemory))
-    if (calls_others || only_local_variable(function) != id) return "checks of local variables";
+    if (calls_others || only_local_variable(function) != id) return not_supported("checks of local variables");
   for (const ptx::Instruction& instruction : function.body) {
     const bool makes_generic = instruction.opcode == ptx::Opcode::Cvta && !instruction.has(ptx::Modifier::To);
-    if (makes_generic && instruction.space() == ptx::Space::Local) return "checks of local variables";
+    if (makes_generic && instruction.space() == ptx::Space::Local) return not_supported("checks of local variables");
     const std::vector<MemoryAccess> accesses = memory_accesses_of(instruction);
     const auto is_known = [](const MemoryAccess& access) {
       return access.extent == MemoryAccess::Extent::Fixed && access.bytes <= 16 &&
@@ -26,23 +28,24 @@ std::string refuse_checks(const ptx::Function& function, bool calls_others) {
     };
     if (accesses_by_itself(instruction) || accesses.size() > 1 ||
         !std::all_of(accesses.begin(), accesses.end(), is_known))
-      return "checks of " + std::string(ptx::spelling(instruction));
+      return not_supported("checks of " + std::string(ptx::spelling(instruction)));
   }
   return {};
 }
 
 }  // namespace
 
-std::string refuse_vector_form(const ptx::Module& module, const Reach& reach, const KernelInfo& info,
+Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, const KernelInfo& info,
                                std::uint32_t checks) {
-  if ((checks & ~check_class::kMemory) != 0) return "checks other than of memory";
-  if (reach.names_other_blocks) return "shared memory of other blocks";
+  if ((checks & ~check_class::kMemory) != 0) return not_supported("checks other than of memory");
+  if (reach.names_other_blocks) return not_supported("shared memory of other blocks");
   for (ptx::FunctionId id : reach.functions) {
     const ptx::Function& function = module.functions[id];
     if (checks != 0) {
-      if (std::string reason = refuse_checks(function, reach.functions.size() > 1); !reason.empty()) return reason;
+      if (Result<void> known = check_accesses(function, reach.functions.size() > 1); !known) return known;
     }
-    if (!find_waiting_edges(module, id, reach).yielding.empty()) return "a loop that waits for other threads";
+    if (!find_waiting_edges(module, id, reach).yielding.empty())
+      return not_supported("a loop that waits for other threads");
     for (const ptx::Instruction& instruction : function.body) {
       switch (instruction.opcode) {
         case ptx::Opcode::Redux:
@@ -51,27 +54,28 @@ std::string refuse_vector_form(const ptx::Module& module, const Reach& reach, co
         case ptx::Opcode::Activemask:
         case ptx::Opcode::Nanosleep:
         case ptx::Opcode::Mbarrier:
-          return std::string(ptx::spelling(instruction.opcode));
+          return not_supported(std::string(ptx::spelling(instruction.opcode)));
         default:
           break;
       }
       if (instruction.has(ptx::Modifier::Bulk) || instruction.has(ptx::Modifier::Mbarrier) ||
           instruction.has(ptx::Modifier::MbarrierCompleteTxBytes) || instruction.type() == ptx::Type::B128)
-        return std::string(ptx::spelling(instruction));
-      if (is_warp_wide(instruction.opcode)) return std::string(ptx::spelling(instruction.opcode));
-      if (is_indirect_call(instruction)) return "a call through a pointer";
+        return not_supported(std::string(ptx::spelling(instruction)));
+      if (is_warp_wide(instruction.opcode)) return not_supported(std::string(ptx::spelling(instruction.opcode)));
+      if (is_indirect_call(instruction)) return not_supported("a call through a pointer");
       if ((instruction.opcode == ptx::Opcode::Bar || instruction.opcode == ptx::Opcode::Barrier) &&
           !instruction.has(ptx::Modifier::Warp) &&
           (!instruction.has(ptx::Modifier::Sync) || instruction.operands.size() > 1))
-        return "a barrier of part of a block";
+        return not_supported("a barrier of part of a block");
     }
   }
   for (ptx::VariableId id : reach.variables) {
     for (const ptx::Relocation& relocation : module.variables[id].relocations) {
-      if (relocation.is_function) return "a table of functions";  // which must stay when this shape of block has gone
+      if (relocation.is_function)
+        return not_supported("a table of functions");  // which must stay when this shape of block has gone
     }
   }
-  if (std::uint64_t{info.local_bytes} * 32 > largest_group_frames) return "large local variables";
+  if (std::uint64_t{info.local_bytes} * 32 > largest_group_frames) return not_supported("large local variables");
   return {};
 }
 

@@ -3,19 +3,18 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "cpu/abi/compiler.hpp"
 #include "cpu/analysis/reach.hpp"
+#include "cpu/error/result.hpp"
 
 namespace cucore::cpu::codegen {
 
 /// Local memory of a group.
 inline constexpr std::uint64_t largest_group_frames = std::uint64_t{512} * 1024;
 
-/// Why a kernel keeps the scalar form; empty if nothing is in the way so far.
-/// `checks` are those of CompileOptions.
-std::string refuse_vector_form(const ptx::Module& module, const Reach& reach, const KernelInfo& info,
+/// Whether nothing keeps a kernel in the scalar form so far. `checks` are those of CompileOptions.
+Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, const KernelInfo& info,
                                std::uint32_t checks);
 
 }  // namespace cucore::cpu::codegen

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "cpu/analysis/not_supported.hpp"
+
 namespace cucore::cpu::codegen {
 
 using ptx::Instruction;
@@ -67,35 +69,36 @@ MatrixForm WarpgroupForm::of_warp() const {
   return form;
 }
 
-const char* read_warpgroup_form(const Instruction& i, WarpgroupForm& form) {
-  form = {};
-  if (!i.has(M::Sync) || !i.has(M::Aligned)) return "needs .sync.aligned";
-  if (!read_shape(i, form)) return "shape";
-  if (i.types.size() != 3) return "number of types";
+Result<WarpgroupForm> read_warpgroup_form(const Instruction& i) {
+  WarpgroupForm form;
+  if (!i.has(M::Sync) || !i.has(M::Aligned)) return not_supported("needs .sync.aligned");
+  if (!read_shape(i, form)) return not_supported("shape");
+  if (i.types.size() != 3) return not_supported("number of types");
   const Element a = matrix_element(i.types[1]);
   const Element b = matrix_element(i.types[2]);
   form.d = matrix_element(i.types[0]);
   form.factors = static_cast<std::uint8_t>(static_cast<unsigned>(a) | static_cast<unsigned>(b) << 4);
-  if (!can_be_multiplied(a, b)) return "types of A and B together";
-  if (!accumulates_in(a, form.d)) return "type of the accumulators";
+  if (!can_be_multiplied(a, b)) return not_supported("types of A and B together");
+  if (!accumulates_in(a, form.d)) return not_supported("type of the accumulators");
   const bool is_sparse = i.has(M::Sp);
   if (is_sparse) form.flags |= WarpgroupForm::is_sparse;
-  if (form.stored_k() * bits_of(a) != 256 || (is_sparse && a == Element::B1)) return "shape with these types";
-  if (is_integer(a) && form.n > 24 && form.n % 16 != 0) return "shape with these types";
-  if ((a == Element::B1) != (i.has(M::And) && i.has(M::Popc))) return "operation";
+  if (form.stored_k() * bits_of(a) != 256 || (is_sparse && a == Element::B1))
+    return not_supported("shape with these types");
+  if (is_integer(a) && form.n > 24 && form.n % 16 != 0) return not_supported("shape with these types");
+  if ((a == Element::B1) != (i.has(M::And) && i.has(M::Popc))) return not_supported("operation");
   if (i.has(M::Satfinite)) {
-    if (!is_byte(a)) return ".satfinite with these types";
+    if (!is_byte(a)) return not_supported(".satfinite with these types");
     form.flags |= WarpgroupForm::saturates;
   }
 
   std::size_t at = 3;
-  if (i.operands.size() < 4) return "operands";
+  if (i.operands.size() < 4) return not_supported("operands");
   if (i.operands[1].kind != Operand::Kind::Vector) form.flags |= WarpgroupForm::a_in_shared;
   if (is_sparse) {
     const Operand* const selector = i.operands.size() > 5 ? &i.operands[4] : nullptr;
     const std::uint64_t selectors = bits_of(a) == 8 ? 1 : 2;
     if (selector == nullptr || selector->kind != Operand::Kind::Integer || selector->integer >= selectors)
-      return "sparsity selector";
+      return not_supported("sparsity selector");
     form.selector = static_cast<std::uint8_t>(selector->integer);
     at = 5;
   }
@@ -103,17 +106,20 @@ const char* read_warpgroup_form(const Instruction& i, WarpgroupForm& form) {
   const bool can_be_transposed = bits_of(a) == 16;
   const bool names_a = can_be_transposed && form.has(WarpgroupForm::a_in_shared);
   const std::size_t choices = (is_integer(a) ? 0U : 2U) + (can_be_transposed ? 1U : 0U) + (names_a ? 1U : 0U);
-  if (i.operands.size() != at + choices) return "operands";
+  if (i.operands.size() != at + choices) return not_supported("operands");
   constexpr std::uint64_t minus = ~std::uint64_t{0};
   if (!is_integer(a) && (!read_choice(i.operands[at], 1, minus, WarpgroupForm::negates_a, form) ||
                          !read_choice(i.operands[at + 1], 1, minus, WarpgroupForm::negates_b, form)))
-    return "scale of A or B";
-  if (names_a && !read_choice(i.operands[at + 2], 0, 1, WarpgroupForm::a_columns, form)) return "transposition of A";
+    return not_supported("scale of A or B");
+  if (names_a && !read_choice(i.operands[at + 2], 0, 1, WarpgroupForm::a_columns, form))
+    return not_supported("transposition of A");
   if (can_be_transposed && !read_choice(i.operands.back(), 0, 1, WarpgroupForm::b_rows, form))
-    return "transposition of B";
-  if (registers_in(i.operands[0]) != form.n / (form.d == Element::F16 ? 4U : 2U)) return "number of registers";
-  if (!form.has(WarpgroupForm::a_in_shared) && registers_in(i.operands[1]) != 4) return "number of registers";
-  return nullptr;
+    return not_supported("transposition of B");
+  if (registers_in(i.operands[0]) != form.n / (form.d == Element::F16 ? 4U : 2U))
+    return not_supported("number of registers");
+  if (!form.has(WarpgroupForm::a_in_shared) && registers_in(i.operands[1]) != 4)
+    return not_supported("number of registers");
+  return form;
 }
 
 namespace {

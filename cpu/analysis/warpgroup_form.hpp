@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "cpu/analysis/matrix_form.hpp"
+#include "cpu/error/result.hpp"
 #include "cpu/ptx/ast.hpp"
 
 namespace cucore::cpu::codegen {
@@ -39,8 +40,8 @@ struct WarpgroupForm {
 };
 static_assert(sizeof(WarpgroupForm) == 8);
 
-/// Reads a wgmma.mma_async; returns null, or why there is none such.
-const char* read_warpgroup_form(const ptx::Instruction& i, WarpgroupForm& form);
+/// Of a wgmma.mma_async. A failure names what is in the way of there being one such.
+Result<WarpgroupForm> read_warpgroup_form(const ptx::Instruction& i);
 
 /// A matrix in shared memory, by its 64-bit descriptor, in chunks of 16 bytes.
 ///

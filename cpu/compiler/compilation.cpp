@@ -1,7 +1,6 @@
 // A compile, step by step: reach → lay out → declare → emit → (vectorise →) optimise → assemble. make_kernel and the
 // two functions above it name the steps, a line each. The compiler library's one entry.
 #include <llvm/IR/Verifier.h>
-#include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
@@ -39,14 +38,21 @@ struct Analysed {
   HostFeatures host() const { return {.f16c = target.has_feature("f16c"), .avx512f = target.has_feature("avx512f")}; }
 };
 
-/// A kernel that waits to be assembled. Without `ir`, `error` says in a sentence why there is none, or `refusal` why
-/// there is none in the vector form; with it, that of CompileResult.
+/// A kernel that waits to be assembled.
 struct OptimisedKernel {
-  std::unique_ptr<llvm::Module> ir = {};
-  KernelInfo info = {};
-  std::string refusal = {};
-  std::string error = {};
+  std::unique_ptr<llvm::Module> ir;
+  KernelInfo info;
+  std::string refusal = {};  ///< that of CompiledKernel
 };
+
+/// In no form.
+Failure cannot_compile(const std::string& kernel_name, const std::string& what) {
+  return Failure(ErrorCode::InvalidPtx, kernel_name + what);
+}
+
+/// In the vector form, but perhaps in the scalar one.
+Failure refuse_form(std::string refusal) { return Failure(ErrorCode::NotSupported, std::move(refusal)); }
+bool is_refusal(const Failure& failure) { return failure.code() == ErrorCode::NotSupported; }
 
 std::unique_ptr<llvm::Module> new_module(const Analysed& kernel) {
   auto ir = std::make_unique<llvm::Module>(kernel.kernel_name(), kernel.context);
@@ -54,29 +60,24 @@ std::unique_ptr<llvm::Module> new_module(const Analysed& kernel) {
   return ir;
 }
 
-/// The sentence about the first instruction that has no generator; empty if all have one.
-std::string refuse_unsupported(const Analysed& kernel) {
+/// Whether all instructions have a generator.
+Result<void> check_instructions(const Analysed& kernel) {
   for (ptx::FunctionId id : kernel.reach.functions) {
     for (const Unsupported& found : find_unsupported_in(kernel.module, kernel.module.functions[id])) {
-      return kernel.kernel_name() + " needs " + found.instruction + " (line " + std::to_string(found.line) + ", in " +
-             found.kernel + "), which the CPU device does not support: " + found.reason;
+      return cannot_compile(kernel.kernel_name(), " needs " + found.instruction + " (line " +
+                                                      std::to_string(found.line) + ", in " + found.kernel +
+                                                      "), which the CPU device does not support: " + found.reason);
     }
   }
   return {};
 }
 
 /// A generator that made ill-formed IR is a defect here; it must not become a crash of the optimiser.
-std::string verify(const Analysed& kernel, const llvm::Module& ir) {
-  std::string complaint;
-  llvm::raw_string_ostream stream(complaint);
+Result<void> verify(const Analysed& kernel, const llvm::Module& ir) {
+  std::string found;
+  llvm::raw_string_ostream stream(found);
   if (!llvm::verifyModule(ir, &stream)) return {};
-  return kernel.kernel_name() + ": generated code is ill-formed: " + complaint;
-}
-
-/// What went wrong while the code was emitted; empty if it may go to the optimiser.
-std::string error_of(const Analysed& kernel, const ModuleEmitter& emitter, const llvm::Module& ir) {
-  if (!emitter.error().empty()) return kernel.kernel_name() + ": " + emitter.error();
-  return verify(kernel, ir);
+  return cannot_compile(kernel.kernel_name(), ": generated code is ill-formed: " + found);
 }
 
 constexpr std::size_t most_frame_bytes = std::size_t{16} << 20;
@@ -99,103 +100,108 @@ std::uint32_t unoptimised_frame_bytes(const Analysed& kernel, const llvm::Module
 }
 
 /// Declare → emit → optimise.
-OptimisedKernel make_scalar_form(const Analysed& kernel) {
+Result<OptimisedKernel> make_scalar_form(const Analysed& kernel) {
   const auto& [module, reach, layout, options, target, context] = kernel;
   std::unique_ptr<llvm::Module> ir = new_module(kernel);
   ModuleEmitter emitter(module, reach, layout, context, *ir, kernel.host(), nullptr, options.checks);
   if (options.debug) emitter.describe_for_debuggers();
   emitter.declare();
-  emitter.emit_bodies(body_steps);
+  if (Result<void> emitted = emitter.emit_bodies(body_steps); !emitted)
+    return cannot_compile(kernel.kernel_name(), ": " + emitted.failure().sentence());
   emitter.emit_entry_points(reach.needs_fibers || options.by_thread);
-  if (std::string error = error_of(kernel, emitter, *ir); !error.empty()) return {.error = error};
+  if (Result<void> verified = verify(kernel, *ir); !verified) return std::move(verified).failure();
   KernelInfo info = layout.info;
   if (options.debug) {
     expand_check_marks(*ir);
     info.frame_bytes = unoptimised_frame_bytes(kernel);
-    return {.ir = std::move(ir), .info = info};
+    return OptimisedKernel{.ir = std::move(ir), .info = info};
   }
   const CompileTime time;
   target.optimise(*ir, options.checks != 0, time);
-  if (!time.is_not_enough_for(*ir)) return {.ir = std::move(ir), .info = info};
+  if (!time.is_not_enough_for(*ir)) return OptimisedKernel{.ir = std::move(ir), .info = info};
   target.spare_effort();
   info.frame_bytes = unoptimised_frame_bytes(kernel, *ir);
-  return {.ir = std::move(ir), .info = info, .refusal = scalar_form_too_long};
+  return OptimisedKernel{.ir = std::move(ir), .info = info, .refusal = scalar_form_too_long};
 }
 
 /// Declare → emit → optimise one lane's code, before there are many → vectorise → optimise.
-OptimisedKernel make_vector_form(const Analysed& kernel) {
+Result<OptimisedKernel> make_vector_form(const Analysed& kernel) {
   const auto& [module, reach, layout, options, target, context] = kernel;
-  if (std::string why = refuse_vector_form(module, reach, layout.info, options.checks); !why.empty())
-    return {.refusal = why};
+  if (Result<void> allowed = check_vector_form(module, reach, layout.info, options.checks); !allowed)
+    return std::move(allowed).failure();
   std::unique_ptr<llvm::Module> ir = new_module(kernel);
   ModuleEmitter emitter(module, reach, layout, context, *ir, kernel.host(), options.block, options.checks);
   emitter.declare();
-  emitter.emit_bodies(body_steps);
-  if (std::string error = error_of(kernel, emitter, *ir); !error.empty()) return {.error = error};
+  if (Result<void> emitted = emitter.emit_bodies(body_steps); !emitted)
+    return cannot_compile(kernel.kernel_name(), ": " + emitted.failure().sentence());
+  if (Result<void> verified = verify(kernel, *ir); !verified) return std::move(verified).failure();
   const CompileTime time;
   target.optimise(*ir, /*checked=*/false, time);
-  if (time.is_up()) return {.refusal = vector_form_too_long};
+  if (time.is_up()) return refuse_form(vector_form_too_long);
   KernelInfo info = layout.info;
   if (std::string why =
           vectorise(*emitter.kernel(), options, kernel.host(), layout.shared_variables, !reach.lockstep.empty(), info);
       !why.empty())
-    return {.refusal = why};
-  if (std::string error = verify(kernel, *ir); !error.empty()) return {.error = error};
+    return refuse_form(why);
+  if (Result<void> verified = verify(kernel, *ir); !verified) return std::move(verified).failure();
   target.optimise(*ir, options.checks != 0, time);
-  if (time.is_not_enough_for(*ir)) return {.refusal = vector_form_too_long};
-  return {.ir = std::move(ir), .info = info};
+  if (time.is_not_enough_for(*ir)) return refuse_form(vector_form_too_long);
+  return OptimisedKernel{.ir = std::move(ir), .info = info};
 }
 
 bool wants_vector_form(const CompileOptions& options) {
   return options.form != FormOfCode::Scalar && !options.debug;  // debuggers follow one thread
 }
 
-/// The pipeline, but for assembling.
-OptimisedKernel make_kernel(const ptx::Module& module, ptx::FunctionId id, const CompileOptions& options,
-                            const HostTarget& target, llvm::LLVMContext& context) {
+/// In the form that is asked for, or else in the scalar one.
+Result<OptimisedKernel> make_form(const Analysed& kernel) {
+  if (!wants_vector_form(kernel.options)) return make_scalar_form(kernel);
+  Result<OptimisedKernel> vector = make_vector_form(kernel);
+  if (vector || !is_refusal(vector.failure())) return vector;
+  Result<OptimisedKernel> scalar = make_scalar_form(kernel);
+  if (scalar) scalar->refusal = join_refusals(vector.failure().sentence(), scalar->refusal);
+  return scalar;
+}
+
+/// The pipeline. `finish(target, optimised)` assembles.
+template <typename Finish>
+auto make_kernel(const ptx::Module& module, ptx::FunctionId id, const CompileOptions& options, const Finish& finish)
+    -> decltype(finish(std::declval<const HostTarget&>(), std::declval<const OptimisedKernel&>())) {
   const Reach reach = find_reach(module, id);
   const Layout layout = lay_out(module, reach, options.checks != 0 ? kSharedRedzone : 0);
-  const Analysed kernel{module, reach, layout, options, target, context};
-  if (!target.error().empty()) return {.error = kernel.kernel_name() + ": " + target.error()};
-  if (std::string error = refuse_unsupported(kernel); !error.empty()) return {.error = error};
-  OptimisedKernel made;
-  if (wants_vector_form(options)) made = make_vector_form(kernel);
-  if (made.ir == nullptr && made.error.empty()) {
-    const std::string refusal = std::move(made.refusal);
-    made = make_scalar_form(kernel);
-    made.refusal = join_refusals(refusal, made.refusal);
-  }
-  if (made.ir != nullptr) expand_flushing_adds(*made.ir);
-  return made;
+  Result<HostTarget> target = HostTarget::create(options.debug, options.march);
+  llvm::LLVMContext context;
+  if (!target) return cannot_compile(std::string(module.functions[id].name), ": " + target.failure().sentence());
+  const Analysed kernel{module, reach, layout, options, *target, context};
+  if (Result<void> supported = check_instructions(kernel); !supported) return std::move(supported).failure();
+  Result<OptimisedKernel> made = make_form(kernel);
+  if (!made) return std::move(made).failure();
+  expand_flushing_adds(*made->ir);
+  return finish(*target, *made);
 }
 
-bool compile_kernel(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options,
-                    KernelRecord& record, std::string& error) {
-  const HostTarget target(options.debug, options.march);
-  llvm::LLVMContext context;
-  const OptimisedKernel made = make_kernel(module, kernel, options, target, context);
-  error = made.error;
-  if (made.ir == nullptr) return false;
-  record = {.info = made.info, .refusal = made.refusal, .object = target.assemble(*made.ir)->getBuffer().str()};
-  return true;
+Result<KernelRecord> compile_kernel(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options) {
+  return make_kernel(module, kernel, options,
+                     [](const HostTarget& target, const OptimisedKernel& made) -> Result<KernelRecord> {
+                       Result<std::string> object = target.assemble(*made.ir);
+                       if (!object) return std::move(object).failure();
+                       return KernelRecord{.info = made.info, .refusal = made.refusal, .object = *std::move(object)};
+                     });
 }
 
-void print_ir(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options, std::string& text) {
-  const HostTarget target(options.debug, options.march);
-  llvm::LLVMContext context;
-  const OptimisedKernel made = make_kernel(module, kernel, options, target, context);
-  text = made.error;
-  if (made.ir == nullptr) return;
-  llvm::raw_string_ostream stream(text);
-  made.ir->print(stream, nullptr);
+Result<std::string> print_ir(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options) {
+  return make_kernel(module, kernel, options,
+                     [](const HostTarget&, const OptimisedKernel& made) -> Result<std::string> {
+                       std::string text;
+                       llvm::raw_string_ostream stream(text);
+                       made.ir->print(stream, nullptr);
+                       return text;
+                     });
 }
 
-void print_assembly(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options,
-                    std::string& text) {
-  const HostTarget target(options.debug, options.march);
-  llvm::LLVMContext context;
-  const OptimisedKernel made = make_kernel(module, kernel, options, target, context);
-  text = made.ir == nullptr ? made.error : target.assembly(*made.ir);
+Result<std::string> print_assembly(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options) {
+  return make_kernel(module, kernel, options,
+                     [](const HostTarget& target, const OptimisedKernel& made) { return target.assembly(*made.ir); });
 }
 
 }  // namespace

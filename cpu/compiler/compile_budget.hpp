@@ -7,7 +7,7 @@
 
 namespace cucore::cpu::codegen {
 
-/// Why a kernel gets a simpler form, in the words of CompileResult::refusal.
+/// Why a kernel gets a simpler form, in the words of CompiledKernel::refusal.
 inline constexpr const char* vector_form_too_long = "the time that its vector form takes to compile";
 inline constexpr const char* scalar_form_too_long = "the time that its scalar form takes to optimise";
 

@@ -6,7 +6,6 @@
 #include <llvm/IR/Module.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/CommandLine.h>
-#include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
@@ -15,6 +14,7 @@
 #include <llvm/TargetParser/X86TargetParser.h>
 
 #include <optional>
+#include <utility>
 
 namespace cucore::cpu::codegen {
 
@@ -47,12 +47,14 @@ const llvm::Target& host() {
   return target;
 }
 
-std::string emit(llvm::TargetMachine& machine, llvm::Module& ir, llvm::raw_pwrite_stream& to,
-                 llvm::CodeGenFileType kind) {
+Result<std::string> emit(llvm::TargetMachine& machine, llvm::Module& ir, llvm::CodeGenFileType kind) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, to, nullptr, kind)) return "this host cannot emit code";
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, kind))
+    return Failure(ErrorCode::NotSupported, "this host cannot emit code");
   passes.run(ir);
-  return {};
+  return std::string(bytes.begin(), bytes.end());
 }
 
 /// What code is generated for: the processor this runs on, in LLVM's words.
@@ -88,21 +90,24 @@ std::optional<std::string> common_features(std::string_view march) {
 
 }  // namespace
 
-HostTarget::HostTarget(bool debug, std::string_view march) {
+Result<HostTarget> HostTarget::create(bool debug, std::string_view march) {
   const HostProcessor& processor = host_processor();
   const std::optional<std::string> features = common_features(march);
   if (!features) {
-    error_ = "CUCORE_CPU_MARCH is \"" + std::string(march) +
-             "\", which names no 64-bit x86 processor; x86-64-v3, for one, stands for those with AVX2";
+    return Failure(ErrorCode::InvalidValue,
+                   "CUCORE_CPU_MARCH is \"" + std::string(march) +
+                       "\", which names no 64-bit x86 processor; x86-64-v3, for one, stands for those with AVX2");
   }
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  machine_.reset(host().createTargetMachine(processor.triple, processor.name, features.value_or(""), options,
-                                            llvm::Reloc::PIC_, llvm::CodeModel::Small,
-                                            debug ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default,
-                                            /*JIT=*/true));
+  const auto effort = debug ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default;
+  return HostTarget(std::unique_ptr<llvm::TargetMachine>(
+      host().createTargetMachine(processor.triple, processor.name, *features, options, llvm::Reloc::PIC_,
+                                 llvm::CodeModel::Small, effort, /*JIT=*/true)));
 }
 
+HostTarget::HostTarget(std::unique_ptr<llvm::TargetMachine> machine) : machine_(std::move(machine)) {}
+HostTarget::HostTarget(HostTarget&&) noexcept = default;
 HostTarget::~HostTarget() = default;
 
 bool HostTarget::has_feature(const char* name) const {
@@ -120,18 +125,12 @@ void HostTarget::prepare(llvm::Module& ir) const {
   ir.setPICLevel(llvm::PICLevel::BigPIC);
 }
 
-std::unique_ptr<llvm::MemoryBuffer> HostTarget::assemble(llvm::Module& ir) const {
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  emit(*machine_, ir, stream, llvm::CodeGenFileType::ObjectFile);
-  return std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), ir.getName(), false);
+Result<std::string> HostTarget::assemble(llvm::Module& ir) const {
+  return emit(*machine_, ir, llvm::CodeGenFileType::ObjectFile);
 }
 
-std::string HostTarget::assembly(llvm::Module& ir) const {
-  llvm::SmallVector<char, 0> text;
-  llvm::raw_svector_ostream stream(text);
-  emit(*machine_, ir, stream, llvm::CodeGenFileType::AssemblyFile);
-  return std::string(text.begin(), text.end());
+Result<std::string> HostTarget::assembly(llvm::Module& ir) const {
+  return emit(*machine_, ir, llvm::CodeGenFileType::AssemblyFile);
 }
 
 }  // namespace cucore::cpu::codegen

@@ -5,10 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include "cpu/error/result.hpp"
+
 namespace llvm {
 class Module;
 class TargetMachine;
-class MemoryBuffer;
 }  // namespace llvm
 
 namespace cucore::cpu::codegen {
@@ -18,22 +19,24 @@ class CompileTime;
 /// Code generation for the processor this runs on. One per compile: not shared between threads.
 class HostTarget {
  public:
-  /// `debug`: quick to make and easy to step through, instead of quick to run. `march`: that of CompileOptions.
-  HostTarget(bool debug, std::string_view march);
+  /// `debug`: quick to make and easy to step through, instead of quick to run. `march`: that of CompileOptions;
+  /// InvalidValue if there is no such processor.
+  static Result<HostTarget> create(bool debug, std::string_view march);
+  HostTarget(HostTarget&&) noexcept;
   ~HostTarget();
 
-  const std::string& error() const { return error_; }  ///< of `march`, in a sentence; else empty
   bool has_feature(const char* name) const;
   void prepare(llvm::Module& ir) const;  ///< sets triple and data layout
   /// optimise.cpp; `checked`: it may have marks of checks. When the time is up, what need not be done is left out.
   void optimise(llvm::Module& ir, bool checked, const CompileTime& time) const;
-  void spare_effort() const;  ///< code from here on is quick to make instead of quick to run
-  std::unique_ptr<llvm::MemoryBuffer> assemble(llvm::Module& ir) const;  ///< object code
-  std::string assembly(llvm::Module& ir) const;
+  void spare_effort() const;                             ///< code from here on is quick to make instead of quick to run
+  Result<std::string> assemble(llvm::Module& ir) const;  ///< object code
+  Result<std::string> assembly(llvm::Module& ir) const;
 
  private:
+  explicit HostTarget(std::unique_ptr<llvm::TargetMachine> machine);
+
   std::unique_ptr<llvm::TargetMachine> machine_;
-  std::string error_;
 };
 
 }  // namespace cucore::cpu::codegen

@@ -2,6 +2,7 @@
 #include "cpu/loader/compiler.hpp"
 
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "cpu/analysis/layout.hpp"
@@ -16,64 +17,70 @@ namespace cucore::cpu::codegen {
 
 namespace {
 
-void note_shared_variables(Code& code, const ptx::Module& module, const Reach& reach, const CompileOptions& options) {
-  if (options.checks != 0) code.shared_variables = lay_out(module, reach, kSharedRedzone).shared_variables;
+/// By the compiler library, and into the cache where there is a key.
+Result<CompiledKernel> compile_anew(const ptx::Module& module, ptx::FunctionId kernel, const Reach& reach,
+                                    const ModuleAddresses& addresses, const CompileOptions& options, KernelCache* cache,
+                                    const std::optional<KernelKey>& key) {
+  Result<const CompilerLibrary*> compiler = open_compiler_library();
+  if (!compiler) return std::move(compiler).failure();
+  Result<KernelRecord> record = (*compiler)->compile(module, kernel, options);
+  if (!record) return std::move(record).failure();
+  Result<CompiledKernel> linked = link(*record, module, reach, addresses, options);
+  if (!linked)
+    return Failure(ErrorCode::InvalidPtx,
+                   std::string(module.functions[kernel].name) + ": " + linked.failure().sentence());
+  if (key) cache->store(*key, *record);
+  return linked;
 }
 
 /// In the form of `options`, which may still turn out to be refused.
-CompileResult compile_form(const ptx::Module& module, ptx::FunctionId kernel, const Reach& reach,
-                           const ModuleAddresses& addresses, const CompileOptions& options, KernelCache* cache) {
+Result<CompiledKernel> compile_form(const ptx::Module& module, ptx::FunctionId kernel, const Reach& reach,
+                                    const ModuleAddresses& addresses, const CompileOptions& options,
+                                    KernelCache* cache) {
   std::optional<KernelKey> key;
   if (cache != nullptr && !options.debug) {  // the key knows nothing of source lines
     if (const auto identity = identity_of(module, reach, options)) key = key_of(*identity);
   }
   if (const auto cached = key ? cache->find(*key) : std::nullopt) {
-    CompileResult result = link(*cached, module, reach, addresses, options);
-    result.was_cached = true;
-    if (result.code != nullptr) {
-      note_shared_variables(*result.code, module, reach, options);
-      return result;
+    if (Result<CompiledKernel> linked = link(*cached, module, reach, addresses, options)) {
+      linked->was_cached = true;
+      return linked;
     }
   }
-  CompileResult result;
-  const CompilerLibrary* const compiler = open_compiler_library(result.error);
-  result.lacks_compiler = compiler == nullptr;
-  KernelRecord record;
-  if (compiler == nullptr || !compiler->compile(module, kernel, options, record, result.error)) return result;
-  result = link(record, module, reach, addresses, options);
-  if (result.code == nullptr) result.error = std::string(module.functions[kernel].name) + ": " + result.error;
-  if (result.code != nullptr) note_shared_variables(*result.code, module, reach, options);
-  if (key && result.code != nullptr) cache->store(*key, record);
-  return result;
+  return compile_anew(module, kernel, reach, addresses, options, cache, key);
 }
 
 }  // namespace
 
-CompileResult compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses,
-                      const CompileOptions& wanted, KernelCache* cache) {
+Result<CompiledKernel> compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses,
+                               const CompileOptions& wanted, KernelCache* cache) {
   const Reach reach = find_reach(module, kernel);
-  std::string refusal;
-  if (wanted.form != FormOfCode::Scalar)
-    refusal = refuse_vector_form(module, reach, lay_out(module, reach).info, wanted.checks);
   CompileOptions options = wanted;
-  if (!refusal.empty()) options.form = FormOfCode::Scalar;
-  CompileResult result = compile_form(module, kernel, reach, addresses, options, cache);
-  result.refusal = join_refusals(refusal, result.refusal);
-  return result;
+  std::string refusal;
+  if (wanted.form != FormOfCode::Scalar) {
+    const KernelInfo info = lay_out(module, reach).info;
+    if (const Result<void> allowed = check_vector_form(module, reach, info, wanted.checks); !allowed) {
+      refusal = allowed.failure().sentence();
+      options.form = FormOfCode::Scalar;
+    }
+  }
+  Result<CompiledKernel> compiled = compile_form(module, kernel, reach, addresses, options, cache);
+  if (!compiled) return compiled;
+  compiled->refusal = join_refusals(refusal, compiled->refusal);
+  if (options.checks != 0) compiled->code->shared_variables = lay_out(module, reach, kSharedRedzone).shared_variables;
+  return compiled;
 }
 
-std::string dump_ir(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options) {
-  std::string text;
-  if (const CompilerLibrary* const compiler = open_compiler_library(text))
-    compiler->print_ir(module, kernel, options, text);
-  return text;
+Result<std::string> dump_ir(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options) {
+  Result<const CompilerLibrary*> compiler = open_compiler_library();
+  if (!compiler) return std::move(compiler).failure();
+  return (*compiler)->print_ir(module, kernel, options);
 }
 
-std::string dump_assembly(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options) {
-  std::string text;
-  if (const CompilerLibrary* const compiler = open_compiler_library(text))
-    compiler->print_assembly(module, kernel, options, text);
-  return text;
+Result<std::string> dump_assembly(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options) {
+  Result<const CompilerLibrary*> compiler = open_compiler_library();
+  if (!compiler) return std::move(compiler).failure();
+  return (*compiler)->print_assembly(module, kernel, options);
 }
 
 }  // namespace cucore::cpu::codegen

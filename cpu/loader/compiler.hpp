@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cpu/abi/compiler.hpp"
+#include "cpu/error/result.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -16,25 +17,25 @@ struct ModuleAddresses {
   std::vector<void*> variables;
 };
 
-struct CompileResult {
-  std::unique_ptr<Code> code;  ///< null on failure
-  std::string error;           ///< what failed, in a sentence, naming kernel and line
+/// A kernel that can run, and how it came about.
+struct CompiledKernel {
+  std::unique_ptr<Code> code;
   /// Why the vector form was asked for, or open, and is not there, and why the scalar form is not optimised as others
   /// are; empty if nothing is missing.
   std::string refusal;
-  bool was_cached = false;      ///< the object code came from the cache
-  bool lacks_compiler = false;  ///< the compiler library is not there: `error` says so
+  bool was_cached = false;  ///< the object code came from the cache
 };
 
 class KernelCache;
 
 /// Compiles one kernel and everything it calls for the host CPU, unless `cache` has its object code; what was compiled
-/// goes there. Thread-safe; takes milliseconds, five seconds at most.
-CompileResult compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses,
+/// goes there. Thread-safe; takes milliseconds, five seconds at most. Failures name kernel and line: InvalidPtx, or
+/// JitCompilerNotFound if the compiler library is not there.
+Result<CompiledKernel> compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses,
                       const CompileOptions& options = {}, KernelCache* cache = nullptr);
 
-/// Text forms for `cucore dump` and tests: LLVM IR after optimisation, host assembly.
-std::string dump_ir(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options = {});
-std::string dump_assembly(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options = {});
+/// Text forms for `cucore dump` and tests: LLVM IR after optimisation, host assembly. They fail as compile does.
+Result<std::string> dump_ir(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options = {});
+Result<std::string> dump_assembly(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options = {});
 
 }  // namespace cucore::cpu::codegen

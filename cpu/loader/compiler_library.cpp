@@ -18,21 +18,21 @@ constexpr const char* kFileName = "libcucore-cpu-compiler.so";
 constexpr const char* kEntryPoint = "cucore_cpu_compiler";
 using EntryPoint = const CompilerLibrary* (*)();
 
-const CompilerLibrary* open_library(std::string& error) {
+Result<const CompilerLibrary*> open_library() {
   const std::string& path = compiler_library_path();
   // LLVM's names stay out of everybody's way: the library exports one, and takes none of its own from others.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    const char* const why = dlerror();
-    error = "the CPU device's compiler cannot be opened (it lies beside libcuda.so.1: install both): " +
-            std::string(why != nullptr ? why : path);
-    return nullptr;
+    const char* const reason = dlerror();
+    return Failure(ErrorCode::JitCompilerNotFound,
+                   "the CPU device's compiler cannot be opened (it lies beside libcuda.so.1: install both): " +
+                       std::string(reason != nullptr ? reason : path));
   }
   const auto entry_point = reinterpret_cast<EntryPoint>(dlsym(library, kEntryPoint));
   const CompilerLibrary* const opened = entry_point != nullptr ? entry_point() : nullptr;
   if (opened == nullptr || std::string_view(opened->interface) != kCompilerInterface) {
-    error = "the CPU device's compiler " + path + " is of another build than its driver: install both anew";
-    return nullptr;
+    return Failure(ErrorCode::JitCompilerNotFound,
+                   "the CPU device's compiler " + path + " is of another build than its driver: install both anew");
   }
   return opened;
 }
@@ -52,11 +52,15 @@ const std::string& compiler_library_path() {
   return path;
 }
 
-const CompilerLibrary* open_compiler_library(std::string& error) {
+Result<const CompilerLibrary*> open_compiler_library() {
   static auto& mutex = *new std::mutex;
   static const CompilerLibrary* opened = nullptr;
   const std::lock_guard lock(mutex);
-  if (opened == nullptr) opened = open_library(error);
+  if (opened == nullptr) {
+    Result<const CompilerLibrary*> library = open_library();
+    if (!library) return library;
+    opened = *library;
+  }
   return opened;
 }
 

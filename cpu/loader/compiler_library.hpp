@@ -5,14 +5,15 @@
 #include <string>
 
 #include "cpu/abi/compiler.hpp"
+#include "cpu/error/result.hpp"
 
 namespace cucore::cpu::codegen {
 
 /// Where it is expected; empty if the system does not say where this code is.
 const std::string& compiler_library_path();
 
-/// Opened at the first call that succeeds and kept for good. Null, and `error` in a sentence, if that fails; a later
-/// call tries again. Thread-safe.
-const CompilerLibrary* open_compiler_library(std::string& error);
+/// Opened at the first call that succeeds and kept for good. JitCompilerNotFound, and why, if that fails; a later call
+/// tries again. Thread-safe.
+Result<const CompilerLibrary*> open_compiler_library();
 
 }  // namespace cucore::cpu::codegen

@@ -35,12 +35,13 @@ class LinkedCode final : public Code {
     return place;
   }
 
-  /// False if there is no entry point of the kind that the kernel needs.
-  bool find_entry_point() {
+  /// Of the kind that the kernel needs.
+  Result<void> find_entry_point() {
     run_thread = reinterpret_cast<RunThread>(object_->find(run_thread_symbol));
     if (run_thread == nullptr && !info.needs_fibers)
       run_block = reinterpret_cast<RunBlock>(object_->find(run_block_symbol));
-    return run_thread != nullptr || run_block != nullptr;
+    if (run_thread == nullptr && run_block == nullptr) return not_loadable("it has no entry point");
+    return {};
   }
 
   /// To whom the options say: debuggers, perf.
@@ -50,9 +51,8 @@ class LinkedCode final : public Code {
   }
 
   /// Every kernel of a module has its own copy of a function that initialisers name, and any copy serves them all.
-  /// Returns the name of one that is missing.
-  std::string initialise_function_addresses(const ptx::Module& module, const Reach& reach,
-                                            const ModuleAddresses& addresses) const {
+  Result<void> initialise_function_addresses(const ptx::Module& module, const Reach& reach,
+                                             const ModuleAddresses& addresses) const {
     for (const ptx::VariableId id : reach.variables) {
       if (id >= addresses.variables.size() || addresses.variables[id] == nullptr) continue;
       for (const ptx::Relocation& relocation : module.variables[id].relocations) {
@@ -61,7 +61,7 @@ class LinkedCode final : public Code {
         if (!callee.function) continue;
         const std::string symbol = symbol_of(module.functions[*callee.function]);
         const void* const address = object_->find(symbol);
-        if (address == nullptr) return symbol;
+        if (address == nullptr) return not_loadable("there is no symbol " + symbol);
         const std::uint64_t value =
             (reinterpret_cast<std::uint64_t>(address) + static_cast<std::uint64_t>(relocation.addend)) >>
             relocation.shift;
@@ -118,30 +118,22 @@ std::unordered_map<std::string, void*> variables_by_symbol(const ptx::Module& mo
 
 }  // namespace
 
-CompileResult link(const KernelRecord& record, const ptx::Module& module, const Reach& reach,
-                   const ModuleAddresses& addresses, const CompileOptions& options) {
-  CompileResult result;
+Result<CompiledKernel> link(const KernelRecord& record, const ptx::Module& module, const Reach& reach,
+                            const ModuleAddresses& addresses, const CompileOptions& options) {
   const auto variables = variables_by_symbol(module, reach, addresses);
   const auto resolve_symbol = [&](std::string_view symbol) {
     const auto found = variables.find(std::string(symbol));
     return found != variables.end() ? found->second : find_callable(symbol);
   };
-  auto object = LoadedObject::load(record.object, resolve_symbol, result.error);
-  if (object == nullptr) return result;
-  auto code = std::make_unique<LinkedCode>(std::move(object), reach);
+  Result<std::unique_ptr<LoadedObject>> object = LoadedObject::load(record.object, resolve_symbol);
+  if (!object) return std::move(object).failure();
+  auto code = std::make_unique<LinkedCode>(*std::move(object), reach);
   code->info = record.info;
-  if (!code->find_entry_point()) {
-    result.error = "object code cannot be loaded: it has no entry point";
-    return result;
-  }
-  if (const std::string missing = code->initialise_function_addresses(module, reach, addresses); !missing.empty()) {
-    result.error = "object code cannot be loaded: there is no symbol " + missing;
-    return result;
-  }
+  if (Result<void> found = code->find_entry_point(); !found) return std::move(found).failure();
+  if (Result<void> written = code->initialise_function_addresses(module, reach, addresses); !written)
+    return std::move(written).failure();
   code->announce(record, module.functions[reach.functions.front()].name, options);
-  result.code = std::move(code);
-  result.refusal = record.refusal;
-  return result;
+  return CompiledKernel{.code = std::move(code), .refusal = record.refusal};
 }
 
 }  // namespace cucore::cpu::codegen

@@ -3,14 +3,15 @@
 #pragma once
 
 #include "cpu/analysis/reach.hpp"
+#include "cpu/error/result.hpp"
 #include "cpu/loader/compiler.hpp"
 
 namespace cucore::cpu::codegen {
 
-/// The result keeps the memory. Writes the addresses of functions that initialisers of variables name. Fails, in
-/// `error`, for object code that is not whole or needs what is not there. Tells debuggers and perf if the options say
+/// The result keeps the memory. Writes the addresses of functions that initialisers of variables name. InvalidImage,
+/// and why, for object code that is not whole or needs what is not there. Tells debuggers and perf if the options say
 /// so.
-CompileResult link(const KernelRecord& record, const ptx::Module& module, const Reach& reach,
-                   const ModuleAddresses& addresses, const CompileOptions& options);
+Result<CompiledKernel> link(const KernelRecord& record, const ptx::Module& module, const Reach& reach,
+                            const ModuleAddresses& addresses, const CompileOptions& options);
 
 }  // namespace cucore::cpu::codegen

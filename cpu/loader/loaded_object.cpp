@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -24,29 +25,24 @@ enum Kind : std::size_t { kCode, kConstants, kData, kKinds };
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-/// What to say of bytes that no assembler wrote.
-struct Malformed {
-  std::string why;
-};
-
 }  // namespace
+
+Failure not_loadable(const std::string& what) {
+  return Failure(ErrorCode::InvalidImage, "object code cannot be loaded: " + what);
+}
 
 class LoadedObject::Loader {
  public:
   Loader(std::string_view object, const Resolve& resolve, LoadedObject& loaded)
       : object_(object), resolve_(resolve), loaded_(loaded) {}
 
-  void run() {
-    read_sections();
-    read_symbols();
-    for (const Elf64_Shdr& section : sections_) for_each_relocation(section, [&](const auto& at) { reserve(at); });
-    place();
-    copy();
-    for (const Elf64_Shdr& section : sections_) for_each_relocation(section, [&](const auto& at) { relocate(at); });
-    fill_slots();
-    protect();
-    publish();
-    keep_lines();
+  Result<void> run() {
+    for (const auto step :
+         {&Loader::read_sections, &Loader::read_symbols, &Loader::reserve, &Loader::place, &Loader::copy,
+          &Loader::relocate, &Loader::fill_slots, &Loader::protect, &Loader::publish, &Loader::keep_lines}) {
+      if (Result<void> done = (this->*step)(); !done) return done;
+    }
+    return {};
   }
 
  private:
@@ -63,89 +59,119 @@ class LoadedObject::Loader {
   };
 
   template <typename T>
-  T read(std::uint64_t at) const {
-    if (at > object_.size() || object_.size() - at < sizeof(T)) throw Malformed{"it is cut off"};
+  Result<T> read(std::uint64_t at) const {
+    if (at > object_.size() || object_.size() - at < sizeof(T)) return not_loadable("it is cut off");
     T value;
     std::memcpy(&value, object_.data() + at, sizeof value);
     return value;
   }
 
-  std::string_view bytes_of(const Elf64_Shdr& section) const {
+  Result<std::string_view> bytes_of(const Elf64_Shdr& section) const {
     if (section.sh_offset > object_.size() || section.sh_size > object_.size() - section.sh_offset)
-      throw Malformed{"a section is cut off"};
+      return not_loadable("a section is cut off");
     return object_.substr(section.sh_offset, section.sh_size);
   }
 
-  const Elf64_Shdr& section(std::uint64_t index) const {
-    if (index >= sections_.size()) throw Malformed{"there is no section " + std::to_string(index)};
-    return sections_[index];
+  Result<const Elf64_Shdr*> section(std::uint64_t index) const {
+    if (index >= sections_.size()) return not_loadable("there is no section " + std::to_string(index));
+    return &sections_[index];
   }
 
-  void read_sections() {
-    const auto header = read<Elf64_Ehdr>(0);
+  Result<std::string_view> bytes_of_section(std::uint64_t index) const {
+    Result<const Elf64_Shdr*> found = section(index);
+    if (!found) return std::move(found).failure();
+    return bytes_of(**found);
+  }
+
+  Result<void> read_sections() {
+    Result<Elf64_Ehdr> header = read<Elf64_Ehdr>(0);
+    if (!header) return std::move(header).failure();
     constexpr unsigned char mark[] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB};
-    if (std::memcmp(header.e_ident, mark, sizeof mark) != 0 || header.e_type != ET_REL ||
-        header.e_machine != EM_X86_64 || header.e_shentsize != sizeof(Elf64_Shdr))
-      throw Malformed{"it is no x86-64 object"};
-    for (std::uint64_t i = 0; i < header.e_shnum; ++i)
-      sections_.push_back(read<Elf64_Shdr>(header.e_shoff + i * sizeof(Elf64_Shdr)));
+    if (std::memcmp(header->e_ident, mark, sizeof mark) != 0 || header->e_type != ET_REL ||
+        header->e_machine != EM_X86_64 || header->e_shentsize != sizeof(Elf64_Shdr))
+      return not_loadable("it is no x86-64 object");
+    names_ = header->e_shstrndx;
+    for (std::uint64_t i = 0; i < header->e_shnum; ++i) {
+      Result<Elf64_Shdr> next = read<Elf64_Shdr>(header->e_shoff + i * sizeof(Elf64_Shdr));
+      if (!next) return std::move(next).failure();
+      sections_.push_back(*next);
+    }
+    return {};
   }
 
-  void read_symbols() {
+  Result<void> read_symbols() {
+    const auto table = std::find_if(sections_.begin(), sections_.end(),
+                                    [](const Elf64_Shdr& each) { return each.sh_type == SHT_SYMTAB; });
+    if (table == sections_.end()) return {};
+    Result<std::string_view> entries = bytes_of(*table);
+    if (!entries) return std::move(entries).failure();
+    Result<std::string_view> names = bytes_of_section(table->sh_link);
+    if (!names) return std::move(names).failure();
+    for (std::size_t at = 0; entries->size() - at >= sizeof(Elf64_Sym); at += sizeof(Elf64_Sym)) {
+      Symbol symbol;
+      std::memcpy(&symbol.entry, entries->data() + at, sizeof symbol.entry);
+      symbol.name = name_at(*names, symbol.entry.st_name);
+      symbols_.push_back(symbol);
+    }
+    return {};
+  }
+
+  static std::string_view name_at(std::string_view names, std::size_t at) {
+    const std::string_view rest = names.substr(std::min(at, names.size()));
+    return rest.substr(0, rest.find('\0'));
+  }
+
+  /// Of what is loaded; others, of debug information, do not matter. `visit` may fail.
+  template <typename Visit>
+  Result<void> for_each_relocation(const Visit& visit) const {
     for (const Elf64_Shdr& table : sections_) {
-      if (table.sh_type != SHT_SYMTAB) continue;
-      const std::string_view entries = bytes_of(table);
-      const std::string_view names = bytes_of(section(table.sh_link));
-      for (std::size_t at = 0; entries.size() - at >= sizeof(Elf64_Sym); at += sizeof(Elf64_Sym)) {
-        Symbol symbol;
-        std::memcpy(&symbol.entry, entries.data() + at, sizeof symbol.entry);
-        const std::string_view rest = names.substr(std::min<std::size_t>(symbol.entry.st_name, names.size()));
-        symbol.name = rest.substr(0, rest.find('\0'));
-        symbols_.push_back(symbol);
-      }
-      return;
+      if (table.sh_type == SHT_REL) return not_loadable("its relocations are of another kind");
+      if (table.sh_type != SHT_RELA) continue;
+      Result<const Elf64_Shdr*> target = section(table.sh_info);
+      if (!target) return std::move(target).failure();
+      if (((*target)->sh_flags & SHF_ALLOC) == 0) continue;
+      if (Result<void> visited = for_each_entry(table, visit); !visited) return visited;
     }
-  }
-
-  /// Of what is loaded; others, of debug information, do not matter.
-  template <typename Visit>
-  void for_each_relocation(const Elf64_Shdr& table, const Visit& visit) {
-    if (table.sh_type == SHT_REL) throw Malformed{"its relocations are of another kind"};
-    if (table.sh_type == SHT_RELA && (section(table.sh_info).sh_flags & SHF_ALLOC) != 0) for_each_entry(table, visit);
+    return {};
   }
 
   template <typename Visit>
-  void for_each_entry(const Elf64_Shdr& table, const Visit& visit) {
-    const std::string_view entries = bytes_of(table);
-    for (std::size_t at = 0; entries.size() - at >= sizeof(Elf64_Rela); at += sizeof(Elf64_Rela)) {
+  Result<void> for_each_entry(const Elf64_Shdr& table, const Visit& visit) const {
+    Result<std::string_view> entries = bytes_of(table);
+    if (!entries) return std::move(entries).failure();
+    for (std::size_t at = 0; entries->size() - at >= sizeof(Elf64_Rela); at += sizeof(Elf64_Rela)) {
       Relocation relocation{.entry = {}, .section = table.sh_info, .symbol = 0};
-      std::memcpy(&relocation.entry, entries.data() + at, sizeof relocation.entry);
+      std::memcpy(&relocation.entry, entries->data() + at, sizeof relocation.entry);
       relocation.symbol = ELF64_R_SYM(relocation.entry.r_info);
-      if (relocation.symbol >= symbols_.size()) throw Malformed{"a relocation has no symbol"};
-      visit(relocation);
+      if (relocation.symbol >= symbols_.size()) return not_loadable("a relocation has no symbol");
+      if (Result<void> visited = visit(relocation); !visited) return visited;
     }
+    return {};
   }
 
   static bool uses_table(std::uint64_t type) {
     return type == R_X86_64_GOTPCREL || type == R_X86_64_GOTPCRELX || type == R_X86_64_REX_GOTPCRELX;
   }
 
-  /// Room for what the relocation needs beside the sections: functions elsewhere may be too far for a call.
-  void reserve(const Relocation& relocation) {
-    Symbol& symbol = symbols_[relocation.symbol];
-    const auto type = ELF64_R_TYPE(relocation.entry.r_info);
-    const bool calls = type == R_X86_64_PLT32 && symbol.entry.st_shndx == SHN_UNDEF;
-    if (calls && symbol.stub == kNowhere) {
-      symbol.stub = stub_bytes_;
-      stub_bytes_ += kStub;
-    }
-    if ((calls || uses_table(type)) && symbol.slot == kNowhere) {
-      symbol.slot = table_bytes_;
-      table_bytes_ += sizeof(void*);
-    }
+  /// Room for what relocations need beside the sections: functions elsewhere may be too far for a call.
+  Result<void> reserve() {
+    return for_each_relocation([&](const Relocation& relocation) -> Result<void> {
+      Symbol& symbol = symbols_[relocation.symbol];
+      const auto type = ELF64_R_TYPE(relocation.entry.r_info);
+      const bool calls = type == R_X86_64_PLT32 && symbol.entry.st_shndx == SHN_UNDEF;
+      if (calls && symbol.stub == kNowhere) {
+        symbol.stub = stub_bytes_;
+        stub_bytes_ += kStub;
+      }
+      if ((calls || uses_table(type)) && symbol.slot == kNowhere) {
+        symbol.slot = table_bytes_;
+        table_bytes_ += sizeof(void*);
+      }
+      return {};
+    });
   }
 
-  void place() {
+  Result<void> place() {
     const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
     place_.assign(sections_.size(), kNowhere);
     std::uint64_t end = 0;
@@ -156,21 +182,22 @@ class LoadedObject::Loader {
         if ((each.sh_flags & SHF_ALLOC) == 0 || kind_of(each) != kind) continue;
         const std::uint64_t alignment = std::max<std::uint64_t>(each.sh_addralign, 1);
         if ((each.sh_flags & SHF_TLS) != 0 || alignment > page || (alignment & (alignment - 1)) != 0)
-          throw Malformed{"a section cannot be placed"};
+          return not_loadable("a section cannot be placed");
         end = round_up(end, alignment);
         place_[i] = end;
-        if (each.sh_size > kMostBytes - std::min(kMostBytes, end)) throw Malformed{"it is too large"};
+        if (each.sh_size > kMostBytes - std::min(kMostBytes, end)) return not_loadable("it is too large");
         end += each.sh_size;
       }
       if (kind == kCode) stubs_ = reserve_at(end, stub_bytes_);
       if (kind == kConstants) table_ = reserve_at(end, table_bytes_);
       if (kind == kCode) loaded_.code_bytes_ = end;
     }
-    if (end > kMostBytes) throw Malformed{"it is too large"};
+    if (end > kMostBytes) return not_loadable("it is too large");
     loaded_.bytes_ = std::max(round_up(end, page), page);
     void* const memory = mmap(nullptr, loaded_.bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw Malformed{"there is no memory for it"};
+    if (memory == MAP_FAILED) return not_loadable("there is no memory for it");
     loaded_.memory_ = memory;
+    return {};
   }
 
   static std::uint64_t reserve_at(std::uint64_t& end, std::uint64_t bytes) {
@@ -187,75 +214,85 @@ class LoadedObject::Loader {
   char* at(std::uint64_t offset) const { return static_cast<char*>(loaded_.memory_) + offset; }
   static std::uint64_t address(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
-  void copy() {
+  Result<void> copy() {
     for (std::size_t i = 0; i < sections_.size(); ++i) {
       if (place_[i] == kNowhere || sections_[i].sh_type == SHT_NOBITS) continue;
-      const std::string_view bytes = bytes_of(sections_[i]);
-      std::memcpy(at(place_[i]), bytes.data(), bytes.size());
+      Result<std::string_view> bytes = bytes_of(sections_[i]);
+      if (!bytes) return std::move(bytes).failure();
+      std::memcpy(at(place_[i]), bytes->data(), bytes->size());
     }
+    return {};
   }
 
-  std::uint64_t address_of(const Symbol& symbol) const {
+  Result<std::uint64_t> address_of(const Symbol& symbol) const {
     const Elf64_Sym& entry = symbol.entry;
     if (entry.st_shndx == SHN_ABS) return entry.st_value;
     if (entry.st_shndx == SHN_UNDEF) {
       if (void* const found = symbol.name.empty() ? nullptr : resolve_(symbol.name)) return address(found);
-      throw Malformed{"there is no symbol " + std::string(symbol.name)};
+      return not_loadable("there is no symbol " + std::string(symbol.name));
     }
-    const Elf64_Shdr& in = section(entry.st_shndx);
-    if (place_[entry.st_shndx] == kNowhere || entry.st_value > in.sh_size)
-      throw Malformed{"symbol " + std::string(symbol.name) + " is nowhere"};
+    Result<const Elf64_Shdr*> in = section(entry.st_shndx);
+    if (!in) return std::move(in).failure();
+    if (place_[entry.st_shndx] == kNowhere || entry.st_value > (*in)->sh_size)
+      return not_loadable("symbol " + std::string(symbol.name) + " is nowhere");
     return address(at(place_[entry.st_shndx] + entry.st_value));
   }
 
   template <typename Word>
-  static Word narrow(std::uint64_t value) {
-    const auto narrowed = static_cast<Word>(value);
-    if (static_cast<std::uint64_t>(static_cast<std::int64_t>(narrowed)) != value)
-      throw Malformed{"code is too far away"};
-    return narrowed;
-  }
-
-  template <typename Word>
-  void write(const Relocation& relocation, Word word) const {
+  Result<void> write(const Relocation& relocation, Word word) const {
     const std::uint64_t size = sections_[relocation.section].sh_size;
     const std::uint64_t offset = relocation.entry.r_offset;
     if (offset > size || size - offset < sizeof word || sections_[relocation.section].sh_type == SHT_NOBITS)
-      throw Malformed{"a relocation is outside its section"};
+      return not_loadable("a relocation is outside its section");
     std::memcpy(at(place_[relocation.section] + offset), &word, sizeof word);
+    return {};
   }
 
-  void relocate(const Relocation& relocation) const {
-    const Symbol& symbol = symbols_[relocation.symbol];
-    const auto addend = static_cast<std::uint64_t>(relocation.entry.r_addend);
-    const std::uint64_t here = address(loaded_.memory_) + place_[relocation.section] + relocation.entry.r_offset;
-    switch (const auto type = ELF64_R_TYPE(relocation.entry.r_info)) {
-      case R_X86_64_NONE:
-        return;
+  Result<void> write_near(const Relocation& relocation, std::uint64_t distance) const {
+    const auto narrowed = static_cast<std::int32_t>(distance);
+    if (static_cast<std::uint64_t>(std::int64_t{narrowed}) != distance) return not_loadable("code is too far away");
+    return write(relocation, narrowed);
+  }
+
+  /// What a relocation leads to: the symbol, or what stands for it near the code.
+  Result<std::uint64_t> target_of(const Symbol& symbol, std::uint64_t type) const {
+    switch (type) {
       case R_X86_64_64:
-        return write(relocation, address_of(symbol) + addend);
       case R_X86_64_PC64:
-        return write(relocation, address_of(symbol) + addend - here);
       case R_X86_64_PC32:
-        return write(relocation, narrow<std::int32_t>(address_of(symbol) + addend - here));
-      case R_X86_64_PLT32: {
-        const std::uint64_t to = symbol.stub != kNowhere ? address(at(stubs_ + symbol.stub)) : address_of(symbol);
-        return write(relocation, narrow<std::int32_t>(to + addend - here));
-      }
+        return address_of(symbol);
+      case R_X86_64_PLT32:
+        if (symbol.stub == kNowhere) return address_of(symbol);
+        return address(at(stubs_ + symbol.stub));
       case R_X86_64_GOTPCREL:
       case R_X86_64_GOTPCRELX:
       case R_X86_64_REX_GOTPCRELX:
-        return write(relocation, narrow<std::int32_t>(address(at(table_ + symbol.slot)) + addend - here));
+        return address(at(table_ + symbol.slot));
       default:
-        throw Malformed{"relocation " + std::to_string(type) + " is not known here"};
+        return not_loadable("relocation " + std::to_string(type) + " is not known here");
     }
   }
 
-  void fill_slots() const {
+  Result<void> relocate() {
+    return for_each_relocation([&](const Relocation& relocation) -> Result<void> {
+      const std::uint64_t type = ELF64_R_TYPE(relocation.entry.r_info);
+      if (type == R_X86_64_NONE) return {};
+      Result<std::uint64_t> target = target_of(symbols_[relocation.symbol], type);
+      if (!target) return std::move(target).failure();
+      const std::uint64_t value = *target + static_cast<std::uint64_t>(relocation.entry.r_addend);
+      const std::uint64_t here = address(loaded_.memory_) + place_[relocation.section] + relocation.entry.r_offset;
+      if (type == R_X86_64_64) return write(relocation, value);
+      if (type == R_X86_64_PC64) return write(relocation, value - here);
+      return write_near(relocation, value - here);
+    });
+  }
+
+  Result<void> fill_slots() {
     for (const Symbol& symbol : symbols_) {
       if (symbol.slot == kNowhere) continue;
-      const std::uint64_t value = address_of(symbol);
-      std::memcpy(at(table_ + symbol.slot), &value, sizeof value);
+      Result<std::uint64_t> value = address_of(symbol);
+      if (!value) return std::move(value).failure();
+      std::memcpy(at(table_ + symbol.slot), &*value, sizeof *value);
       if (symbol.stub == kNowhere) continue;
       // jmp *offset(%rip)
       const std::uint64_t stub = stubs_ + symbol.stub;
@@ -264,53 +301,65 @@ class LoadedObject::Loader {
       std::memcpy(at(stub), jump.data(), jump.size());
       std::memcpy(at(stub + jump.size()), &offset, sizeof offset);
     }
+    return {};
   }
 
-  void protect() const {
+  Result<void> protect() {
     const bool done = mprotect(at(begin_[kCode]), begin_[kConstants] - begin_[kCode], PROT_READ | PROT_EXEC) == 0 &&
                       mprotect(at(begin_[kConstants]), begin_[kData] - begin_[kConstants], PROT_READ) == 0;
-    if (!done) throw Malformed{"this process may not run code that it has made"};
+    if (!done) return not_loadable("this process may not run code that it has made");
+    return {};
   }
 
-  void publish() {
+  Result<void> publish() {
     for (const std::uint64_t place : place_) loaded_.sections_.push_back(place != kNowhere ? at(place) : nullptr);
     for (const Symbol& symbol : symbols_) {
-      if (ELF64_ST_TYPE(symbol.entry.st_info) == STT_FUNC && symbol.entry.st_shndx != SHN_UNDEF) {
-        const auto* const begin = reinterpret_cast<const void*>(address_of(symbol));
-        loaded_.functions_.push_back({std::string(symbol.name), begin, symbol.entry.st_size});
-      }
-      const bool is_global = ELF64_ST_BIND(symbol.entry.st_info) != STB_LOCAL;
-      if (!is_global || symbol.entry.st_shndx == SHN_UNDEF || symbol.entry.st_shndx >= SHN_LORESERVE) continue;
-      loaded_.symbols_.emplace(symbol.name, reinterpret_cast<void*>(address_of(symbol)));
+      const bool is_defined = symbol.entry.st_shndx != SHN_UNDEF;
+      const bool is_function = ELF64_ST_TYPE(symbol.entry.st_info) == STT_FUNC && is_defined;
+      const bool is_for_others =
+          ELF64_ST_BIND(symbol.entry.st_info) != STB_LOCAL && is_defined && symbol.entry.st_shndx < SHN_LORESERVE;
+      if (!is_function && !is_for_others) continue;
+      Result<std::uint64_t> found = address_of(symbol);
+      if (!found) return std::move(found).failure();
+      void* const begin = reinterpret_cast<void*>(*found);
+      if (is_function) loaded_.functions_.push_back({std::string(symbol.name), begin, symbol.entry.st_size});
+      if (is_for_others) loaded_.symbols_.emplace(symbol.name, begin);
     }
+    return {};
   }
 
   /// The line table is not part of what runs. Its addresses are those of code, all else in it stays.
-  void keep_lines() {
-    const auto header = read<Elf64_Ehdr>(0);
-    const std::string_view names = bytes_of(section(header.e_shstrndx));
-    const auto name_of = [&](const Elf64_Shdr& each) {
-      const std::string_view rest = names.substr(std::min<std::size_t>(each.sh_name, names.size()));
-      return rest.substr(0, rest.find('\0'));
-    };
-    for (std::size_t i = 0; i < sections_.size(); ++i) {
-      if (name_of(sections_[i]) != ".debug_line") continue;
-      std::string table(bytes_of(sections_[i]));
-      for (const Elf64_Shdr& relocations : sections_) {
-        if (relocations.sh_type != SHT_RELA || relocations.sh_info != i) continue;
-        for_each_entry(relocations, [&](const Relocation& relocation) {
-          if (ELF64_R_TYPE(relocation.entry.r_info) != R_X86_64_64) return;
-          const std::uint64_t value =
-              address_of(symbols_[relocation.symbol]) + static_cast<std::uint64_t>(relocation.entry.r_addend);
-          const std::uint64_t offset = relocation.entry.r_offset;
-          if (offset > table.size() || table.size() - offset < sizeof value)
-            throw Malformed{"a relocation is outside its section"};
-          std::memcpy(table.data() + offset, &value, sizeof value);
-        });
-      }
-      loaded_.lines_ = LineTable(std::move(table));
-      return;
+  Result<void> keep_lines() {
+    Result<std::string_view> names = bytes_of_section(names_);
+    if (!names) return std::move(names).failure();
+    const auto found = std::find_if(sections_.begin(), sections_.end(), [&](const Elf64_Shdr& each) {
+      return name_at(*names, each.sh_name) == ".debug_line";
+    });
+    if (found == sections_.end()) return {};
+    Result<std::string_view> bytes = bytes_of(*found);
+    if (!bytes) return std::move(bytes).failure();
+    std::string table(*bytes);
+    const auto index = static_cast<std::size_t>(found - sections_.begin());
+    for (const Elf64_Shdr& relocations : sections_) {
+      if (relocations.sh_type != SHT_RELA || relocations.sh_info != index) continue;
+      Result<void> relocated =
+          for_each_entry(relocations, [&](const Relocation& each) { return relocate_line(each, table); });
+      if (!relocated) return relocated;
     }
+    loaded_.lines_ = LineTable(std::move(table));
+    return {};
+  }
+
+  Result<void> relocate_line(const Relocation& relocation, std::string& table) const {
+    if (ELF64_R_TYPE(relocation.entry.r_info) != R_X86_64_64) return {};
+    Result<std::uint64_t> line = address_of(symbols_[relocation.symbol]);
+    if (!line) return std::move(line).failure();
+    const std::uint64_t value = *line + static_cast<std::uint64_t>(relocation.entry.r_addend);
+    const std::uint64_t offset = relocation.entry.r_offset;
+    if (offset > table.size() || table.size() - offset < sizeof value)
+      return not_loadable("a relocation is outside its section");
+    std::memcpy(table.data() + offset, &value, sizeof value);
+    return {};
   }
 
   static constexpr std::uint64_t kStub = 8;
@@ -319,6 +368,7 @@ class LoadedObject::Loader {
   const Resolve& resolve_;
   LoadedObject& loaded_;
   std::vector<Elf64_Shdr> sections_;
+  std::uint64_t names_ = 0;  ///< the section with the names of sections
   std::vector<Symbol> symbols_;
   std::vector<std::uint64_t> place_;  ///< by section, in the memory
   std::array<std::uint64_t, kKinds> begin_{};
@@ -326,14 +376,9 @@ class LoadedObject::Loader {
   std::uint64_t stubs_ = 0, table_ = 0;  ///< where they start in the memory
 };
 
-std::unique_ptr<LoadedObject> LoadedObject::load(std::string_view object, const Resolve& resolve, std::string& error) {
+Result<std::unique_ptr<LoadedObject>> LoadedObject::load(std::string_view object, const Resolve& resolve) {
   std::unique_ptr<LoadedObject> loaded(new LoadedObject);
-  try {
-    Loader(object, resolve, *loaded).run();
-  } catch (const Malformed& malformed) {
-    error = "object code cannot be loaded: " + malformed.why;
-    return nullptr;
-  }
+  if (Result<void> done = Loader(object, resolve, *loaded).run(); !done) return std::move(done).failure();
   return loaded;
 }
 

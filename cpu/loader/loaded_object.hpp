@@ -9,9 +9,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cpu/error/result.hpp"
 #include "cpu/loader/line_table.hpp"
 
 namespace cucore::cpu::codegen {
+
+/// InvalidImage, with what it is about the object code.
+Failure not_loadable(const std::string& what);
 
 /// Owns the memory that the code runs in. Immutable once loaded.
 class LoadedObject {
@@ -19,9 +23,9 @@ class LoadedObject {
   /// The address of a symbol that the object uses and does not define; null if there is none.
   using Resolve = std::function<void*(std::string_view symbol)>;
 
-  /// Null, and `error` in words, for what is not such an object or uses what cannot be resolved. Any bytes may come:
-  /// nothing is read or written outside them and the memory made for them.
-  static std::unique_ptr<LoadedObject> load(std::string_view object, const Resolve& resolve, std::string& error);
+  /// Fails (not_loadable) for what is not such an object or uses what cannot be resolved. Any bytes may come: nothing
+  /// is read or written outside them and the memory made for them.
+  static Result<std::unique_ptr<LoadedObject>> load(std::string_view object, const Resolve& resolve);
 
   ~LoadedObject();
   LoadedObject(const LoadedObject&) = delete;

@@ -40,9 +40,8 @@ CUresult of_library_module(CUlibrary handle, F&& call) {
     const auto library = runtime::find_library(handle);
     if (!library) return CUDA_ERROR_INVALID_HANDLE;
     if (!library->is_good()) return driver_result(library->is_good());
-    std::shared_ptr<runtime::Module> module;
-    const CUresult result = library->module_in(context, &module);
-    return result == CUDA_SUCCESS ? call(*module) : result;
+    const auto module = library->module_in(context);
+    return module ? call(**module) : driver_result(module.failure());
   });
 }
 
@@ -111,7 +110,7 @@ CUresult cuLibraryGetKernel(CUkernel* pKernel, CUlibrary library, const char* na
     const int index = found.program().find_kernel(name);
     if (index < 0) return CUDA_ERROR_NOT_FOUND;
     const runtime::KernelDescription& kernel = found.program().kernels[static_cast<std::size_t>(index)];
-    if (const Result<void> refused = check_refusal(kernel); !refused) return driver_result(refused);
+    if (const Result<void> supported = check_supported(kernel); !supported) return driver_result(supported);
     *pKernel = found.kernels()[static_cast<std::size_t>(index)]->handle();
     return CUDA_SUCCESS;
   });
@@ -167,10 +166,7 @@ CUresult cuKernelGetFunction(CUfunction* pFunc, CUkernel kernel) {
     const auto found = runtime::find_kernel(kernel);
     if (!found) return CUDA_ERROR_INVALID_HANDLE;
     if (!pFunc) return CUDA_ERROR_INVALID_VALUE;
-    std::shared_ptr<runtime::Function> function;
-    const CUresult result = found->function_in(context, &function);
-    if (result == CUDA_SUCCESS) *pFunc = function->handle();
-    return result;
+    return driver_result(found->function_in(context), [&](const auto& function) { *pFunc = function->handle(); });
   });
 }
 

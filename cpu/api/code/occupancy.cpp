@@ -16,9 +16,8 @@ namespace {
 template <class F>
 CUresult of_queried_function(CUfunction handle, F&& call) {
   return in_context([&](Context& context) {
-    std::shared_ptr<Function> function;
-    const CUresult result = runtime::find_function(context, handle, &function);
-    return result == CUDA_SUCCESS ? call(*function) : result;
+    const auto function = runtime::find_function(context, handle);
+    return function ? call(**function) : driver_result(function.failure());
   });
 }
 

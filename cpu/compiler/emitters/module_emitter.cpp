@@ -2,6 +2,7 @@
 #include "cpu/compiler/emitters/module_emitter.hpp"
 
 #include <cstddef>
+#include <utility>
 
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/compiler/emitters/function_emitter.hpp"
@@ -22,9 +23,9 @@ ModuleEmitter::ModuleEmitter(const ptx::Module& module_, const Reach& reach_, co
       checks(checks_) {}
 
 void ModuleEmitter::fail(std::string_view what, const ptx::Instruction& instruction) {
-  if (!error_.empty()) return;
-  error_ = "line " + std::to_string(instruction.position.line) + ": " + ptx::spelling(instruction) + " has " +
-           std::string(what);
+  if (!emitted_) return;
+  emitted_ = Failure(ErrorCode::InvalidPtx, "line " + std::to_string(instruction.position.line) + ": " +
+                                                ptx::spelling(instruction) + " has " + std::string(what));
 }
 
 void ModuleEmitter::declare() {
@@ -80,9 +81,10 @@ llvm::FunctionCallee ModuleEmitter::external(std::string_view name, llvm::Type* 
   return callee;
 }
 
-void ModuleEmitter::emit_bodies(const BodySteps& steps) {
+Result<void> ModuleEmitter::emit_bodies(const BodySteps& steps) {
   for (ptx::FunctionId id : reach.functions) FunctionEmitter(*this, id, steps).emit();
   if (debug_ != nullptr) debug_->finish();
+  return std::move(emitted_);
 }
 
 void ModuleEmitter::emit_entry_points(bool by_thread) {

@@ -14,6 +14,7 @@
 #include "cpu/compiler/debug/debug_information.hpp"
 #include "cpu/compiler/debug/instruction_lines.hpp"
 #include "cpu/compiler/ir/llvm.hpp"
+#include "cpu/error/result.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -37,7 +38,8 @@ class ModuleEmitter {
   void describe_for_debuggers() { debug_ = std::make_unique<DebugInformation>(module, ir); }
 
   void declare();
-  void emit_bodies(const BodySteps& steps);
+  /// InvalidPtx, with the line, for the first instruction that turns out to have no meaning.
+  Result<void> emit_bodies(const BodySteps& steps);
   void emit_entry_points(bool by_thread);
   llvm::Function* kernel() const { return functions_.at(reach.functions.front()); }
 
@@ -53,9 +55,8 @@ class ModuleEmitter {
   /// Null if nobody asked for it.
   DebugInformation* debug() const { return debug_.get(); }
 
-  /// Notes that `instruction` cannot be emitted after all; the first one is the module's error.
+  /// Notes that `instruction` cannot be emitted after all.
   void fail(std::string_view what, const ptx::Instruction& instruction);
-  const std::string& error() const { return error_; }
 
   llvm::Function* function(ptx::FunctionId id) const { return functions_.at(id); }
   /// Of a function's first instruction (instruction_lines.hpp).
@@ -73,7 +74,7 @@ class ModuleEmitter {
   std::map<ptx::FunctionId, std::uint32_t> first_numbers_;
   std::optional<InstructionLines> lines_;  ///< if there is no debug_
   std::unique_ptr<DebugInformation> debug_;
-  std::string error_;
+  Result<void> emitted_;  ///< or the first failure
 };
 
 }  // namespace cucore::cpu::codegen

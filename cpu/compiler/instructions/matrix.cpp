@@ -54,8 +54,7 @@ std::uint32_t matrices_of(const Instruction& i) { return i.has(M::X1) ? 1 : i.ha
 
 /// mma and wmma.mma d, a, b, c and, if A is sparse, metadata and which lanes bring it
 void emit_mma(FunctionEmitter& f, const Instruction& i) {
-  MatrixForm form;
-  read_matrix_form(i, form);
+  const MatrixForm form = *read_matrix_form(i);
   Value* a = put_registers(f, i.operands[1], register_type(form.a()));
   Value* b = put_registers(f, i.operands[2], register_type(form.b()));
   Value* c = put_registers(f, i.operands[3], register_type(form.c()));
@@ -69,8 +68,7 @@ void emit_mma(FunctionEmitter& f, const Instruction& i) {
 
 /// wgmma.mma_async d, a, b and, if A is sparse, metadata and which lanes bring it, and whether d counts before
 void emit_wgmma(FunctionEmitter& f, const Instruction& i) {
-  WarpgroupForm form;
-  read_warpgroup_form(i, form);
+  const WarpgroupForm form = *read_warpgroup_form(i);
   const bool is_sparse = form.has(WarpgroupForm::is_sparse);
   const bool has_descriptor = form.has(WarpgroupForm::a_in_shared);
   const std::vector<Operand> results = f.elements(i.operands[0]);
@@ -94,8 +92,7 @@ void emit_wgmma(FunctionEmitter& f, const Instruction& i) {
 
 /// wmma.load r, [p], stride
 void emit_wmma_load(FunctionEmitter& f, const Instruction& i) {
-  FragmentForm form;
-  read_fragment_form(i, form);
+  const FragmentForm form = *read_fragment_form(i);
   const std::vector<Operand> results = f.elements(i.operands[0]);
   const Type type = register_type(form.element);
   llvm::AllocaInst* room = room_for(f, results, type);
@@ -107,8 +104,7 @@ void emit_wmma_load(FunctionEmitter& f, const Instruction& i) {
 
 /// wmma.store [p], r, stride
 void emit_wmma_store(FunctionEmitter& f, const Instruction& i) {
-  FragmentForm form;
-  read_fragment_form(i, form);
+  const FragmentForm form = *read_fragment_form(i);
   Value* to = f.pointer(i.operands[0], i.space());
   Value* registers = put_registers(f, i.operands[1], register_type(form.element));
   f.call("cucpu_matrix_store", f.b.getVoidTy(),

@@ -141,8 +141,9 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
   grid.is_cooperative = request.cooperative;
   grid.pace = &function->pace();
   if (request.cooperative) grid.workspace.assign(kWorkspaceWords, 0);
-  if (const CUresult result = function->code(request.block, thread_count(request), &grid.code); result != CUDA_SUCCESS)
-    return result;
+  Result<std::shared_ptr<const codegen::Code>> code = function->code(request.block, thread_count(request));
+  if (!code) return driver_result(code.failure());
+  grid.code = *std::move(code);
   const codegen::KernelInfo& info = grid.code->info;
   grid.stack_bytes =
       kStackBase + 2 * std::size_t{info.local_bytes} + std::size_t{info.frame_bytes} + 4 * context.stack_limit();

@@ -33,8 +33,8 @@ struct Failure {
 CUresult prepare(const Payload& payload) {
   const auto* const kernel = std::get_if<KernelPayload>(&payload);
   if (!kernel) return CUDA_SUCCESS;
-  std::shared_ptr<const codegen::Code> code;
-  return kernel->function->code(kernel->request.block, thread_count(kernel->request), &code);
+  const auto code = kernel->function->code(kernel->request.block, thread_count(kernel->request));
+  return code ? CUDA_SUCCESS : driver_result(code.failure());
 }
 
 bool runs_from_device(const Payload& payload) {

@@ -33,7 +33,9 @@ CUresult read(Context& current, const CUDA_KERNEL_NODE_PARAMS_v3& given, std::sh
   if (const CUresult result = named_context(given.ctx, current, &context); result != CUDA_SUCCESS) return result;
   KernelPayload payload;
   const CUfunction handle = given.kern ? reinterpret_cast<CUfunction>(given.kern) : given.func;
-  if (const CUresult result = find_function(*context, handle, &payload.function); result != CUDA_SUCCESS) return result;
+  const Result<std::shared_ptr<Function>> function = find_function(*context, handle);
+  if (!function) return driver_result(function.failure());
+  payload.function = *function;
   payload.func = payload.function->handle();
   if (find_kernel(reinterpret_cast<CUkernel>(handle))) payload.kern = reinterpret_cast<CUkernel>(handle);
   payload.context = payload.function->module().context().handle();

@@ -56,6 +56,11 @@ std::string fidelity_report(const ptx::Module& module, ptx::FunctionId kernel) {
   return name + ": " + counts + "\n" + rows;
 }
 
+/// One kernel that cannot be compiled keeps none of the others out of the dump.
+std::string text_or_sentence(Result<std::string> text) {
+  return text ? *std::move(text) : std::move(text).failure().sentence();
+}
+
 std::string ptx_of(const ptx::Module& module, const ptx::Function& kernel) {
   std::string text = ".version " + std::to_string(module.version.major) + "." + std::to_string(module.version.minor) +
                      "\n.target " + std::string(module.target);
@@ -86,8 +91,8 @@ Result<std::string> dump(const void* image, std::size_t size, std::string_view k
     is_found = true;
     if (what == "ptx") text += ptx_of(module, function);
     if (what == "fidelity") text += fidelity_report(module, id);
-    if (what == "ir") text += codegen::dump_ir(module, id, options);
-    if (what == "assembly") text += codegen::dump_assembly(module, id, options);
+    if (what == "ir") text += text_or_sentence(codegen::dump_ir(module, id, options));
+    if (what == "assembly") text += text_or_sentence(codegen::dump_assembly(module, id, options));
   }
   if (!is_found) return Failure(ErrorCode::NotFound, "there is no kernel " + std::string(kernel) + " in the image");
   return text;

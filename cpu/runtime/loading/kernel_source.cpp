@@ -36,14 +36,14 @@ codegen::KernelCache* cache_of_environment() {
 
 }  // namespace
 
-codegen::CompileResult compile_or_load(const ptx::Module& module, ptx::FunctionId kernel,
-                                       const codegen::ModuleAddresses& addresses,
-                                       const codegen::CompileOptions& options) {
+Result<codegen::CompiledKernel> compile_or_load(const ptx::Module& module, ptx::FunctionId kernel,
+                                                const codegen::ModuleAddresses& addresses,
+                                                const codegen::CompileOptions& options) {
   // Never destroyed: a thread may still compile when the process ends.
   static codegen::KernelCache* const cache = cache_of_environment();
-  codegen::CompileResult result = codegen::compile(module, kernel, addresses, options, cache);
-  if (result.code) ++(result.was_cached ? loaded_kernels : compiled_kernels);
-  return result;
+  Result<codegen::CompiledKernel> compiled = codegen::compile(module, kernel, addresses, options, cache);
+  if (compiled) ++(compiled->was_cached ? loaded_kernels : compiled_kernels);
+  return compiled;
 }
 
 KernelCounts kernel_counts() { return {.compiled = compiled_kernels.load(), .loaded = loaded_kernels.load()}; }

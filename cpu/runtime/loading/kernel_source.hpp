@@ -3,15 +3,16 @@
 
 #include <cstddef>
 
+#include "cpu/error/result.hpp"
 #include "cpu/loader/compiler.hpp"
 
 namespace cucore::cpu::runtime {
 
 /// codegen::compile with the cache that CUCORE_CPU_CACHE names (read once): a folder, or 0 for none. Unset, it is
 /// cucore/cpu-kernels in $XDG_CACHE_HOME or else in ~/.cache. Thread-safe.
-codegen::CompileResult compile_or_load(const ptx::Module& module, ptx::FunctionId kernel,
-                                       const codegen::ModuleAddresses& addresses,
-                                       const codegen::CompileOptions& options);
+Result<codegen::CompiledKernel> compile_or_load(const ptx::Module& module, ptx::FunctionId kernel,
+                                                const codegen::ModuleAddresses& addresses,
+                                                const codegen::CompileOptions& options);
 
 /// What this process has made so far.
 struct KernelCounts {

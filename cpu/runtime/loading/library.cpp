@@ -37,11 +37,10 @@ CUkernel Kernel::handle() {
   return handle_;
 }
 
-CUresult Kernel::function_in(Context& context, std::shared_ptr<Function>* function) {
-  std::shared_ptr<Module> module;
-  if (const CUresult result = library_.module_in(context, &module); result != CUDA_SUCCESS) return result;
-  *function = std::shared_ptr<Function>(module, module->functions()[index_].get());
-  return CUDA_SUCCESS;
+Result<std::shared_ptr<Function>> Kernel::function_in(Context& context) {
+  Result<std::shared_ptr<Module>> module = library_.module_in(context);
+  if (!module) return std::move(module).failure();
+  return std::shared_ptr<Function>(*module, (*module)->functions()[index_].get());
 }
 
 Result<int> Kernel::attribute(CUfunction_attribute attribute, CUdevice device) {
@@ -91,24 +90,23 @@ Library::Library(std::shared_ptr<const Program> program, Result<void> is_good)
   for (std::size_t i = 0; i < program_->kernels.size(); ++i) kernels_.push_back(std::make_unique<Kernel>(*this, i));
 }
 
-CUresult Library::module_in(Context& context, std::shared_ptr<Module>* module) {
+Result<std::shared_ptr<Module>> Library::module_in(Context& context) {
   const std::lock_guard lock(mutex_);
   if (!managed_)
-    if (const Result<void> made = make_managed(); !made) return driver_result(made);
+    if (Result<void> made = make_managed(); !made) return std::move(made).failure();
   std::shared_ptr<Module>& known = modules_[&context.home()];
   if (!known) {
     Result<std::shared_ptr<Module>> loaded = Module::load(context, program_, managed_);
     if (!loaded) {
       modules_.erase(&context.home());
-      return driver_result(loaded.failure());
+      return loaded;
     }
     known = *std::move(loaded);
     for (const Setting& setting : settings_)
       if (setting.device == context.device().ordinal())
         (void)known->functions()[setting.kernel]->set_attribute(setting.attribute, setting.value);
   }
-  *module = known;
-  return CUDA_SUCCESS;
+  return known;
 }
 
 Result<void> Library::make_managed() {

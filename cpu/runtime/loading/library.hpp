@@ -25,7 +25,7 @@ class Kernel {
   Library& library() const { return library_; }
   const KernelDescription& description() const;
   CUkernel handle();  ///< made at first use
-  CUresult function_in(Context& context, std::shared_ptr<Function>* function);
+  Result<std::shared_ptr<Function>> function_in(Context& context);
 
   Result<int> attribute(CUfunction_attribute attribute, CUdevice device);
   /// For every context of the device, present and future.
@@ -50,7 +50,7 @@ class Library : public std::enable_shared_from_this<Library> {
   const Result<void>& is_good() const { return is_good_; }
   const Program& program() const { return *program_; }
   std::vector<std::unique_ptr<Kernel>>& kernels() { return kernels_; }
-  CUresult module_in(Context& context, std::shared_ptr<Module>* module);
+  Result<std::shared_ptr<Module>> module_in(Context& context);
   /// NotFound if there is no such variable. No context is needed.
   Result<VariableMemory> find_managed_variable(std::string_view name);
   std::vector<std::shared_ptr<Module>> modules() const;

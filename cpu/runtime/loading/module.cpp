@@ -52,25 +52,23 @@ CUfunction Function::handle() {
   return handle_;
 }
 
-CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads,
-                        std::shared_ptr<const codegen::Code>* code) {
+Result<std::shared_ptr<const codegen::Code>> Function::code(const unsigned int (&block)[3], std::uint64_t threads) {
   const std::lock_guard lock(mutex_);
   threads_ += threads;
   codegen::CompileOptions options = options_for(block, threads_);
-  *code = code_.find(options);
-  if (*code) return CUDA_SUCCESS;
-  if (is_shutting_down()) return CUDA_ERROR_DEINITIALIZED;
-  if (const Result<void> refused = check_refusal(description_); !refused) return driver_result(refused);
+  if (std::shared_ptr<const codegen::Code> known = code_.find(options)) return known;
+  if (is_shutting_down()) return ErrorCode::Deinitialized;
+  if (Result<void> supported = check_supported(description_); !supported) return std::move(supported).failure();
   options.march = march_from_environment();
-  codegen::CompileResult result =
+  Result<codegen::CompiledKernel> compiled =
       compile_or_load(*module_.program().ptx, description_.id, module_.addresses(), options);
-  if (!result.code) {
-    report("kernel " + description_.name + ": " + result.error);
-    return result.lacks_compiler ? CUDA_ERROR_JIT_COMPILER_NOT_FOUND : CUDA_ERROR_INVALID_PTX;
+  if (!compiled) {
+    report("kernel " + description_.name + ": " + compiled.failure().sentence());
+    return std::move(compiled).failure();
   }
-  *code = std::move(result.code);
-  code_.add(options, *code);
-  return CUDA_SUCCESS;
+  const std::shared_ptr<const codegen::Code> code = std::move(compiled->code);
+  code_.add(options, code);
+  return code;
 }
 
 PreparedLaunch Function::prepared_launch() {
@@ -253,13 +251,10 @@ std::shared_ptr<Module> find_module(CUmodule handle) { return module_table().fin
 
 std::shared_ptr<Function> find_function(CUfunction handle) { return function_table().find(handle); }
 
-CUresult find_function(Context& context, CUfunction handle, std::shared_ptr<Function>* function) {
-  if (auto found = function_table().find(handle)) {
-    *function = std::move(found);
-    return CUDA_SUCCESS;
-  }
-  const auto kernel = find_kernel(reinterpret_cast<CUkernel>(handle));
-  return kernel ? kernel->function_in(context, function) : CUDA_ERROR_INVALID_HANDLE;
+Result<std::shared_ptr<Function>> find_function(Context& context, CUfunction handle) {
+  if (auto found = function_table().find(handle)) return found;
+  if (const auto kernel = find_kernel(reinterpret_cast<CUkernel>(handle))) return kernel->function_in(context);
+  return ErrorCode::InvalidHandle;
 }
 
 void remove_modules_of(const Context& context) {

@@ -47,7 +47,7 @@ class Function {
 
   /// Code for a launch of so many threads in such blocks; compiles where it has none yet. The report says why if it
   /// fails.
-  CUresult code(const unsigned int (&block)[3], std::uint64_t threads, std::shared_ptr<const codegen::Code>* code);
+  Result<std::shared_ptr<const codegen::Code>> code(const unsigned int (&block)[3], std::uint64_t threads);
 
   Result<int> attribute(CUfunction_attribute attribute) const;
   Result<void> set_attribute(CUfunction_attribute attribute, int value);
@@ -118,7 +118,7 @@ class Module : public std::enable_shared_from_this<Module> {
 
 std::shared_ptr<Module> find_module(CUmodule handle);
 /// A function, or a library's kernel, which means its function in `context` (loaded there at first use).
-CUresult find_function(Context& context, CUfunction handle, std::shared_ptr<Function>* function);
+Result<std::shared_ptr<Function>> find_function(Context& context, CUfunction handle);
 /// A function handle alone, with no context.
 std::shared_ptr<Function> find_function(CUfunction handle);
 void remove_modules_of(const Context& context);

@@ -38,13 +38,14 @@ bool is_strict() {
   return strict;
 }
 
-/// Why a kernel does not run here, looking at all that it reaches; empty if it does.
-std::string refuse(const ptx::Module& module, ptx::FunctionId kernel) {
+/// Whether a kernel runs here, looking at all that it reaches.
+Result<void> check_instructions(const ptx::Module& module, ptx::FunctionId kernel) {
   if (const auto missing = codegen::find_unsupported(module, kernel); !missing.empty())
-    return list(missing, "supported by the CPU device");
+    return Failure(ErrorCode::NotSupported, list(missing, "supported by the CPU device"));
   if (!is_strict()) return {};
-  const auto approximate = codegen::find_approximate(module, kernel);
-  return list(approximate, "exact on the CPU device, as CUCORE_CPU_STRICT asks");
+  if (const auto approximate = codegen::find_approximate(module, kernel); !approximate.empty())
+    return Failure(ErrorCode::NotSupported, list(approximate, "exact on the CPU device, as CUCORE_CPU_STRICT asks"));
+  return {};
 }
 
 std::size_t round_up(std::size_t value, std::size_t unit) {
@@ -100,13 +101,13 @@ Result<std::shared_ptr<Program>> make(const ImageSource& source, int capability)
   if (Result<void> fits = check_target(source, *program->ptx, capability); !fits) return std::move(fits).failure();
   bool specific = false;
   program->target = target_number(*program->ptx, &specific);
-  // Most images have nothing to refuse, and one look at each function shows it.
-  const bool refuses = !codegen::find_unsupported(*program->ptx).empty() || is_strict();
+  // Most images have nothing that is not supported, and one look at each function shows it.
+  const bool must_look = !codegen::find_unsupported(*program->ptx).empty() || is_strict();
   for (ptx::FunctionId id = 0; id < program->ptx->functions.size(); ++id) {
     const ptx::Function& function = program->ptx->functions[id];
     if (!function.is_entry || !function.has_body) continue;
     program->kernels.push_back(describe(*program->ptx, id));
-    if (refuses) program->kernels.back().refusal = refuse(*program->ptx, id);
+    if (must_look) program->kernels.back().supported = check_instructions(*program->ptx, id);
   }
   return program;
 }
@@ -115,7 +116,7 @@ std::string describe_kernels(const Program& program) {
   std::string log =
       "cucore CPU device: " + std::to_string(program.kernels.size()) + " kernels, each compiled at its first launch";
   for (const KernelDescription& kernel : program.kernels)
-    if (!kernel.refusal.empty()) log += "\n" + kernel.name + " cannot run:\n" + kernel.refusal;
+    if (!kernel.supported) log += "\n" + kernel.name + " cannot run:\n" + kernel.supported.failure().sentence();
   return log;
 }
 
@@ -152,11 +153,11 @@ Result<std::shared_ptr<const Program>> load_program_file(const char* path, int c
   return load_program(image.data(), image.size(), capability, options);
 }
 
-Result<void> check_refusal(const KernelDescription& kernel) {
-  if (kernel.refusal.empty()) return {};
-  std::string refused = "kernel " + kernel.name + ":\n" + kernel.refusal;
-  report(refused);
-  return Failure(ErrorCode::NotSupported, std::move(refused));
+Result<void> check_supported(const KernelDescription& kernel) {
+  if (kernel.supported) return {};
+  std::string sentence = "kernel " + kernel.name + ":\n" + kernel.supported.failure().sentence();
+  report(sentence);
+  return Failure(ErrorCode::NotSupported, std::move(sentence));
 }
 
 }  // namespace cucore::cpu::runtime

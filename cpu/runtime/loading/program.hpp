@@ -32,7 +32,7 @@ struct KernelDescription {
   std::uint32_t required_cluster[3] = {};  ///< .reqnctapercluster; 0: any
   std::uint32_t largest_cluster = 0;       ///< .maxclusterrank; 0: not said
   bool is_for_clusters = false;            ///< .explicitcluster
-  std::string refusal;  ///< a line for each instruction that keeps it from running; empty if none does
+  Result<void> supported;  ///< NotSupported, with a line for each instruction that keeps it from running
 };
 
 struct Program {
@@ -47,14 +47,14 @@ struct Program {
 /// Loads an image (PTX text, cubin or fat binary with PTX; `size` 0 if unknown) for a device of `capability`.
 /// Failures, which say what and where and are logged and reported: InvalidPtx, UnsupportedPtxVersion, NoBinaryForGpu
 /// and InvalidImage. Kernels that reach an instruction without a generator or, with CUCORE_CPU_STRICT=1, one that is
-/// not exact have a refusal, which the information log tells of; the others of the image are not concerned.
+/// not exact are not supported, which the information log tells of; the others of the image are not concerned.
 Result<std::shared_ptr<const Program>> load_program(const void* image, std::size_t size, int capability,
                                                     const JitOptions& options);
 
 /// The same for a file: FileNotFound if it cannot be read.
 Result<std::shared_ptr<const Program>> load_program_file(const char* path, int capability, const JitOptions& options);
 
-/// For whoever fetches or launches it: NotSupported, which is reported, if the kernel is refused.
-Result<void> check_refusal(const KernelDescription& kernel);
+/// For whoever fetches or launches it: NotSupported, which is reported, if the kernel is not supported.
+Result<void> check_supported(const KernelDescription& kernel);
 
 }  // namespace cucore::cpu::runtime

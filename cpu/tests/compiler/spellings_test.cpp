@@ -149,8 +149,8 @@ TEST(CodegenSpellings, an_instruction_without_a_generator_is_reported_with_its_p
   EXPECT_EQ(unsupported[0].line, 13U);
   EXPECT_EQ(unsupported[0].reason, "opcode");
   const auto failed = codegen::compile(*parsed.module, 1, {});
-  EXPECT_EQ(failed.code, nullptr);
-  EXPECT_NE(failed.error.find("fns.b32 (line 13"), std::string::npos) << failed.error;
+  ASSERT_FALSE(failed);
+  EXPECT_NE(failed.failure().sentence().find("fns.b32 (line 13"), std::string::npos) << failed.failure().sentence();
 }
 
 TEST(CodegenSpellings, an_operand_that_should_be_an_address_is_an_error) {
@@ -170,8 +170,8 @@ TEST(CodegenSpellings, an_operand_that_should_be_an_address_is_an_error) {
     const ptx::ParseResult parsed = ptx::parse(kernel_around(text));
     ASSERT_NE(parsed.module, nullptr) << ptx::format(parsed.diagnostics);
     const auto failed = codegen::compile(*parsed.module, 1, {});
-    EXPECT_EQ(failed.code, nullptr) << text;
-    EXPECT_NE(failed.error.find("operand"), std::string::npos) << failed.error;
+    ASSERT_FALSE(failed) << text;
+    EXPECT_NE(failed.failure().sentence().find("operand"), std::string::npos) << failed.failure().sentence();
   }
 }
 

@@ -427,11 +427,10 @@ const codegen::Code* TestModule::compile(std::string_view kernel, Extent block) 
   const auto id = static_cast<ptx::FunctionId>(function - module_->functions.data());
   const codegen::CompileOptions options{
       .form = form, .block = {block.x, block.y, block.z}, .checks = checks, .march = march};
-  codegen::CompileResult result = codegen::compile(*module_, id, addresses_, options, cache);
-  if (result.code == nullptr) throw std::runtime_error(result.error);
-  refusal = result.refusal;
-  was_cached = result.was_cached;
-  return compiled_.emplace_back(Variant{std::string(kernel), block, std::move(result.code)}).code.get();
+  codegen::CompiledKernel compiled = value_of(codegen::compile(*module_, id, addresses_, options, cache));
+  refusal = compiled.refusal;
+  was_cached = compiled.was_cached;
+  return compiled_.emplace_back(Variant{std::string(kernel), block, std::move(compiled.code)}).code.get();
 }
 
 void TestModule::launch_block_of_bytes(std::string_view kernel, Extent grid, Extent block, std::uint32_t dynamic_shared,

@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "cpu/error/result.hpp"
 #include "cpu/loader/compiler.hpp"
 #include "cpu/ptx/ast.hpp"
 
@@ -88,6 +91,13 @@ class TestModule {
   };
   std::vector<Variant> compiled_;
 };
+
+/// The value, or an exception with the sentence of the failure.
+template <typename T>
+T value_of(Result<T> result) {
+  if (!result) throw std::runtime_error(result.failure().sentence());
+  return *std::move(result);
+}
 
 /// The contents of a file under cpu/tests.
 std::string read_test_file(const std::string& path);

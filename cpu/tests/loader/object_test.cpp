@@ -21,11 +21,7 @@ std::string compiled_object(std::string_view kernel) {
   const TestModule module(read_test_file("compiler/kernels.ptx"));
   const ptx::Function* const function = module.module().find_function(kernel);
   const auto id = static_cast<ptx::FunctionId>(function - module.module().functions.data());
-  std::string error;
-  const codegen::CompilerLibrary* const compiler = codegen::open_compiler_library(error);
-  codegen::KernelRecord record;
-  EXPECT_TRUE(compiler != nullptr && compiler->compile(module.module(), id, {}, record, error)) << error;
-  return record.object;
+  return value_of(value_of(codegen::open_compiler_library())->compile(module.module(), id, {})).object;
 }
 
 /// Looks up every place of the code; whatever the table says, it says something.
@@ -40,18 +36,14 @@ void* resolve_all(std::string_view) { return anything; }
 
 TEST(CodegenObject, what_the_compiler_makes_is_loaded_with_its_entry_point) {
   for (const char* const kernel : {"module_variables", "function_table", "block_sum", "matmul", "lock"}) {
-    std::string error;
-    const auto loaded = LoadedObject::load(compiled_object(kernel), resolve_all, error);
-    ASSERT_NE(loaded, nullptr) << error;
+    const auto loaded = value_of(LoadedObject::load(compiled_object(kernel), resolve_all));
     EXPECT_TRUE(loaded->find("cucpu_run_thread") != nullptr || loaded->find("cucpu_run_block") != nullptr) << kernel;
     EXPECT_EQ(loaded->find("no_such"), nullptr);
   }
 }
 
 TEST(CodegenObject, code_knows_which_instructions_it_was_made_for) {
-  std::string error;
-  const auto loaded = LoadedObject::load(compiled_object("block_sum"), resolve_all, error);
-  ASSERT_NE(loaded, nullptr) << error;
+  const auto loaded = value_of(LoadedObject::load(compiled_object("block_sum"), resolve_all));
   const auto begin = reinterpret_cast<std::uint64_t>(loaded->code().data());
   std::set<std::uint32_t> numbers;
   for (std::uint64_t offset = 0; offset < loaded->code().size(); ++offset)
@@ -65,19 +57,20 @@ TEST(CodegenObject, code_knows_which_instructions_it_was_made_for) {
 }
 
 TEST(CodegenObject, a_symbol_that_nobody_has_is_named) {
-  std::string error;
-  EXPECT_EQ(LoadedObject::load(compiled_object("module_variables"), [](auto) { return nullptr; }, error), nullptr);
+  const auto loaded = LoadedObject::load(compiled_object("module_variables"), [](auto) { return nullptr; });
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.failure().code(), ErrorCode::InvalidImage);
+  const std::string error = loaded.failure().sentence();
   EXPECT_NE(error.find("there is no symbol ptx."), std::string::npos) << error;
 }
 
 TEST(CodegenObject, an_object_cut_off_anywhere_is_an_error_or_loads) {
   const std::string object = compiled_object("function_table");
   for (std::size_t size = 0; size < object.size(); ++size) {
-    std::string error;
     const std::string part = object.substr(0, size);  // of its own size: a sanitizer sees a read beyond it
-    const auto loaded = LoadedObject::load(part, resolve_all, error);
-    EXPECT_EQ(loaded == nullptr, !error.empty()) << size;
-    if (loaded != nullptr) look_up_lines(*loaded);
+    const auto loaded = LoadedObject::load(part, resolve_all);
+    EXPECT_EQ(!loaded, !loaded.failure().sentence().empty()) << size;
+    if (loaded) look_up_lines(**loaded);
   }
 }
 
@@ -92,12 +85,11 @@ TEST(CodegenObject, damaged_objects_are_errors_or_load) {
       const std::size_t at = random() % damaged.size();
       damaged[at] = static_cast<char>(round % 3 == 0 ? 0xff : random());
     }
-    std::string error;
-    const auto loaded = LoadedObject::load(damaged, resolve_all, error);
-    if (loaded == nullptr)
+    const auto loaded = LoadedObject::load(damaged, resolve_all);
+    if (!loaded)
       ++refused;
     else
-      look_up_lines(*loaded);
+      look_up_lines(**loaded);
   }
   EXPECT_GT(refused, 0);
 }
@@ -115,9 +107,8 @@ TEST(CodegenObject, sections_that_claim_too_much_are_refused) {
     for (const std::uint64_t size : {std::uint64_t{1} << 31, std::uint64_t{1} << 40, ~std::uint64_t{0} - 7}) {
       std::string damaged = object;
       std::memcpy(damaged.data() + section_headers + i * 64U + 0x20, &size, sizeof size);
-      std::string error;
-      const auto loaded = LoadedObject::load(damaged, resolve_all, error);
-      EXPECT_EQ(loaded == nullptr, !error.empty()) << i;
+      const auto loaded = LoadedObject::load(damaged, resolve_all);
+      EXPECT_EQ(!loaded, !loaded.failure().sentence().empty()) << i;
     }
   }
 }

@@ -63,8 +63,8 @@ TEST(VectorForm, accesses_no_more_than_the_first_lanes_where_only_they_do) {
       module.launch("k", {1, 1, 1}, {32, 1, 1}, out.data());
       EXPECT_EQ(module.refusal, "");
       EXPECT_EQ(out, run_form(text, FormOfCode::Scalar, 32)) << number << march;
-      const std::string ir =
-          codegen::dump_ir(module.module(), 0, {.form = FormOfCode::Vector, .block = {32, 1, 1}, .march = march});
+      const std::string ir = value_of(
+          codegen::dump_ir(module.module(), 0, {.form = FormOfCode::Vector, .block = {32, 1, 1}, .march = march}));
       if (first > 1 && std::has_single_bit(first)) {  // whether one lane is alone turns out as the code runs
         EXPECT_EQ(ir.find("call void @llvm.masked.store"), std::string::npos) << number;
       }

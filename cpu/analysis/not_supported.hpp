@@ -1,0 +1,19 @@
+// How this room says that something does not run here: NotSupported, and which part of it is in the way.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "cpu/error/result.hpp"
+
+namespace cucore::cpu::codegen {
+
+inline Failure not_supported(std::string what) { return Failure(ErrorCode::NotSupported, std::move(what)); }
+
+/// Success if it `holds`.
+inline Result<void> require(bool holds, const char* else_what) {
+  if (holds) return {};
+  return not_supported(else_what);
+}
+
+}  // namespace cucore::cpu::codegen
