@@ -257,7 +257,9 @@ void ModuleParser::parse_call(Instruction& instruction) {
   }
   Operand callee = parse_name_as_operand(expect_kind(TokenKind::Identifier, "the function to call"));
   if (callee.kind != Operand::Kind::Function && callee.kind != Operand::Kind::Register) {
-    if (callee.kind != Operand::Kind::Sink) report(last_.position, quote(last_.text) + " cannot be called");
+    // An undefined name has been reported.
+    if (callee.kind != Operand::Kind::Sink || last_.text == "_")
+      report(last_.position, quote(last_.text) + " cannot be called");
     callee.kind = Operand::Kind::Function;
   }
   std::optional<Operand> signature;
@@ -268,7 +270,7 @@ void ModuleParser::parse_call(Instruction& instruction) {
       const Token name = expect_kind(TokenKind::Identifier, "a call prototype or a list of call targets");
       signature = parse_name_as_operand(name);
       if (signature->kind != Operand::Kind::Prototype && signature->kind != Operand::Kind::TargetList) {
-        if (signature->kind != Operand::Kind::Sink) {
+        if (signature->kind != Operand::Kind::Sink || name.text == "_") {
           report(name.position, quote(name.text) + " is neither a call prototype nor a list of call targets");
         }
         signature->kind = Operand::Kind::Prototype;

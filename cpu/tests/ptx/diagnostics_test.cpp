@@ -150,6 +150,8 @@ TEST(PtxDiagnostics, mistakes_in_statements_are_named) {
       {"call p;", "'p' cannot be called"},
       {"call %rd1;", "needs a call prototype"},
       {"call %rd1, k;", "neither a call prototype nor"},
+      {"call _;", "'_' cannot be called"},
+      {"call %rd1, _;", "'_' is neither a call prototype nor"},
       {"P: .callprototype _; P: .callprototype _;", "redefinition of 'P'"},
       {".loc 1 2 3, wrong 4", "'function_name' or 'inlined_at'"},
   };
