@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cpu/api/code/variable_memory.hpp"
 #include "cpu/api/cuda_13_5.hpp"
 #include "cpu/api/entry.hpp"
 #include "cpu/runtime/objects/device.hpp"
@@ -144,14 +145,14 @@ CUresult cuLibraryGetModule(CUmodule* pMod, CUlibrary library) {
 CUresult cuLibraryGetGlobal(CUdeviceptr* dptr, size_t* bytes, CUlibrary library, const char* name) {
   return of_library_module(library, [&](runtime::Module& module) {
     if (!name || (!dptr && !bytes)) return CUDA_ERROR_INVALID_VALUE;
-    return runtime::hand_out(module.find_variable(name), dptr, bytes);
+    return hand_out(module.find_variable(name), dptr, bytes);
   });
 }
 
 CUresult cuLibraryGetManaged(CUdeviceptr* dptr, size_t* bytes, CUlibrary library, const char* name) {
   return look_up(library, [&](Library& found) {
     if (!name || (!dptr && !bytes)) return CUDA_ERROR_INVALID_VALUE;
-    return runtime::hand_out(found.find_managed_variable(name), dptr, bytes);
+    return hand_out(found.find_managed_variable(name), dptr, bytes);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "cpu/api/code/variable_memory.hpp"
 #include "cpu/api/entry.hpp"
 #include "cpu/runtime/objects/device.hpp"
 
@@ -107,6 +108,6 @@ CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned int numFunct
 CUresult cuModuleGetGlobal_v2(CUdeviceptr* dptr, size_t* bytes, CUmodule hmod, const char* name) {
   return of_module(hmod, [&](Module& module) {
     if (!name || (!dptr && !bytes)) return CUDA_ERROR_INVALID_VALUE;
-    return runtime::hand_out(module.find_variable(name), dptr, bytes);
+    return hand_out(module.find_variable(name), dptr, bytes);
   });
 }

@@ -14,6 +14,7 @@
 #include "cpu/runtime/objects/context.hpp"
 #include "cpu/runtime/objects/device.hpp"
 #include "cpu/runtime/objects/stream.hpp"
+#include "cpu/runtime/process/driver_result.hpp"
 #include "cpu/runtime/process/process.hpp"
 #include "cpu/runtime/texture/resource_epoch.hpp"
 

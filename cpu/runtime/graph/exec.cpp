@@ -11,6 +11,7 @@
 #include "cpu/runtime/memory/memory.hpp"
 #include "cpu/runtime/objects/context.hpp"
 #include "cpu/runtime/objects/event.hpp"
+#include "cpu/runtime/process/driver_result.hpp"
 #include "cpu/runtime/process/handle_table.hpp"
 #include "cpu/runtime/texture/resource_epoch.hpp"
 

@@ -11,6 +11,7 @@
 #include "cpu/runtime/objects/context.hpp"
 #include "cpu/runtime/objects/device.hpp"
 #include "cpu/runtime/objects/event.hpp"
+#include "cpu/runtime/process/driver_result.hpp"
 
 namespace cucore::cpu::runtime {
 

@@ -12,7 +12,6 @@
 
 #include "cpu/error/result.hpp"
 #include "cpu/runtime/loading/program.hpp"
-#include "cpu/runtime/process/driver_result.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -53,14 +52,6 @@ Result<VariableMemory> find_variable(const Program& program, std::string_view na
     return VariableMemory{reinterpret_cast<CUdeviceptr>(address_of(i)), static_cast<std::size_t>(variables[i].size)};
   }
   return ErrorCode::NotFound;
-}
-
-/// To a caller who may want either.
-inline CUresult hand_out(const Result<VariableMemory>& found, CUdeviceptr* address, std::size_t* size) {
-  if (!found) return driver_result(found.failure());
-  if (address) *address = found->address;
-  if (size) *size = found->size;
-  return CUDA_SUCCESS;
 }
 
 }  // namespace cucore::cpu::runtime
