@@ -142,9 +142,8 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
   grid.is_cooperative = request.cooperative;
   grid.pace = &function->pace();
   if (request.cooperative) grid.workspace.assign(kWorkspaceWords, 0);
-  Result<std::shared_ptr<const codegen::Code>> code = function->code(request.block, thread_count(request));
-  if (!code) return driver_result(code.failure());
-  grid.code = *std::move(code);
+  if (const CUresult result = function->code(request.block, thread_count(request), &grid.code); result != CUDA_SUCCESS)
+    return result;
   const codegen::KernelInfo& info = grid.code->info;
   grid.stack_bytes =
       kStackBase + 2 * std::size_t{info.local_bytes} + std::size_t{info.frame_bytes} + 4 * context.stack_limit();
@@ -157,13 +156,14 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
   state.total_shared = info.static_shared + request.dynamic_shared;
   state.grid_id = next_grid_id.fetch_add(1, std::memory_order_relaxed);
   state.grid_workspace = reinterpret_cast<std::uintptr_t>(grid.workspace.data());
-  state.multiprocessors = worker_count();
+  const unsigned int workers = worker_count();
+  state.multiprocessors = workers;
   state.runtime = &grid;
   std::memcpy(state.cluster, cluster, sizeof state.cluster);
   state.cluster_size = cluster[0] * cluster[1] * cluster[2];
   const int blocks = function->max_active_blocks(grid.threads_per_block, request.dynamic_shared);
   grid.usual_residents = std::max(1u, static_cast<std::uint32_t>(blocks) / state.cluster_size);
-  grid.most_resident = grid.usual_residents * worker_count();
+  grid.most_resident = grid.usual_residents * workers;
   state.cluster_stride = (state.total_shared / kClusterStep + 1) * kClusterStep;
   state.names_clusters = is_explicit ? 1 : 0;
   state.checks = check_table();

@@ -34,8 +34,8 @@ struct Failure {
 CUresult prepare(const Payload& payload) {
   const auto* const kernel = std::get_if<KernelPayload>(&payload);
   if (!kernel) return CUDA_SUCCESS;
-  const auto code = kernel->function->code(kernel->request.block, thread_count(kernel->request));
-  return code ? CUDA_SUCCESS : driver_result(code.failure());
+  std::shared_ptr<const codegen::Code> code;
+  return kernel->function->code(kernel->request.block, thread_count(kernel->request), &code);
 }
 
 bool runs_from_device(const Payload& payload) {
@@ -364,7 +364,7 @@ CUresult GraphExec::launch(Stream& stream) {
     point->number = last_number_;
     event.event->publish(point);
   }
-  last_stream_ = stream.shared_from_this();
+  if (last_stream_.get() != &stream) last_stream_ = stream.shared_from_this();
   return CUDA_SUCCESS;
 }
 

@@ -19,6 +19,13 @@ constexpr std::uint64_t kFewThreads = 2048;
 /// Blocks of fewer threads leave most lanes of a vector idle.
 constexpr std::uint32_t kSmallBlock = 8;
 
+/// What the environment asks of all code, read once.
+struct Asked {
+  codegen::FormOfCode form;
+  bool debug;
+  bool perf_map;
+};
+
 codegen::FormOfCode form_from_environment() {
   const std::string form = setting(Setting::form).value_or("");
   if (form == "vector") return codegen::FormOfCode::Vector;
@@ -27,37 +34,42 @@ codegen::FormOfCode form_from_environment() {
   return codegen::FormOfCode::Auto;
 }
 
-bool is_for(const codegen::CompileOptions& options, const std::uint32_t (&block)[3]) {
-  return std::equal(std::begin(block), std::end(block), std::begin(options.block));
+const Asked& asked() {
+  static const Asked answer{form_from_environment(), is_set_to(Setting::debug, "1"), is_set_to(Setting::perf_map, "1")};
+  return answer;
 }
 
-}  // namespace
-
+/// The processor whose instructions are enough.
 std::string march_from_environment() {
   const std::string march = setting(Setting::march).value_or("");
   return march == "native" ? "" : march;
 }
 
-codegen::CompileOptions options_for(const std::uint32_t (&block)[3], std::uint64_t threads) {
-  static const codegen::FormOfCode form = form_from_environment();
-  static const bool debug = is_set_to(Setting::debug, "1");
-  static const bool perf_map = is_set_to(Setting::perf_map, "1");
-  const bool is_scalar = debug || checker::seed();  // what can have no vectors
-  codegen::CompileOptions options{.form = is_scalar ? codegen::FormOfCode::Scalar : form,
-                                  .debug = debug,
-                                  .perf_map = perf_map,
+}  // namespace
+
+codegen::FormOfCode form_for(const std::uint32_t (&block)[3], std::uint64_t threads) {
+  const Asked& all = asked();
+  if (all.debug || checker::seed()) return codegen::FormOfCode::Scalar;  // what can have no vectors
+  const bool is_worth_vectors = threads >= kFewThreads && block[0] * block[1] * block[2] >= kSmallBlock;
+  return all.form == codegen::FormOfCode::Auto && !is_worth_vectors ? codegen::FormOfCode::Scalar : all.form;
+}
+
+codegen::CompileOptions options_for(codegen::FormOfCode form, const std::uint32_t (&block)[3]) {
+  codegen::CompileOptions options{.form = form,
+                                  .debug = asked().debug,
+                                  .perf_map = asked().perf_map,
                                   .checks = checker::classes(),
                                   .by_thread = checker::seed().has_value()};
-  const bool is_worth_vectors = threads >= kFewThreads && block[0] * block[1] * block[2] >= kSmallBlock;
-  if (options.form == codegen::FormOfCode::Auto && !is_worth_vectors) options.form = codegen::FormOfCode::Scalar;
-  if (options.form != codegen::FormOfCode::Scalar) std::copy_n(block, 3, options.block);
+  if (form != codegen::FormOfCode::Scalar) std::copy_n(block, 3, options.block);
+  options.march = march_from_environment();
   return options;
 }
 
-std::shared_ptr<const codegen::Code> CodeVariants::find(const codegen::CompileOptions& options) {
-  if (stays_scalar_ || options.form == codegen::FormOfCode::Scalar) return scalar_.empty() ? nullptr : scalar_.back();
-  const auto found = std::find_if(variants_.begin(), variants_.end(),
-                                  [&](const Variant& variant) { return is_for(options, variant.block); });
+std::shared_ptr<const codegen::Code> CodeVariants::find(codegen::FormOfCode form, const std::uint32_t (&block)[3]) {
+  if (stays_scalar_ || form == codegen::FormOfCode::Scalar) return scalar_.empty() ? nullptr : scalar_.back();
+  const auto found = std::find_if(variants_.begin(), variants_.end(), [&](const Variant& variant) {
+    return std::equal(std::begin(block), std::end(block), std::begin(variant.block));
+  });
   if (found == variants_.end()) return nullptr;
   std::rotate(found, found + 1, variants_.end());
   return variants_.back().code;

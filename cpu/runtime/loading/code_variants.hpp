@@ -3,29 +3,28 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "cpu/abi/compiler.hpp"
 
 namespace cucore::cpu::runtime {
 
-/// What a launch with such blocks asks of the compiler, by a kernel that has then run so many threads in all; a compile
-/// also wants `march_from_environment`. CUCORE_CPU_FORM says which form, read once: `scalar`, `vector`, or else the
-/// automatic choice. CUCORE_CPU_DEBUG=1 asks for the scalar one for a debugger; CUCORE_CPU_PERF_MAP=1 has perf told of
-/// it.
-codegen::CompileOptions options_for(const std::uint32_t (&block)[3], std::uint64_t threads);
+/// The form that a launch with such blocks asks for, by a kernel that has then run so many threads in all.
+/// CUCORE_CPU_FORM says which, read once: `scalar`, `vector`, or else the automatic choice. CUCORE_CPU_DEBUG=1 asks for
+/// the scalar one.
+codegen::FormOfCode form_for(const std::uint32_t (&block)[3], std::uint64_t threads);
 
-/// CUCORE_CPU_MARCH, the processor whose instructions are enough. Read for each compile, not for each launch, so that
-/// one process can have code for several processors.
-std::string march_from_environment();
+/// What is asked of the compiler for that. CUCORE_CPU_DEBUG=1 wants code for a debugger; CUCORE_CPU_PERF_MAP=1 has perf
+/// told of it. CUCORE_CPU_MARCH, the processor whose instructions are enough, is read for each compile, so that one
+/// process can have code for several processors.
+codegen::CompileOptions options_for(codegen::FormOfCode form, const std::uint32_t (&block)[3]);
 
 /// The scalar form, which is for all blocks and stays, and the variants of the vector form used last: a kernel that was
 /// refused that form once keeps the scalar one. Not thread-safe.
 class CodeVariants {
  public:
   /// Null if there is none.
-  std::shared_ptr<const codegen::Code> find(const codegen::CompileOptions& options);
+  std::shared_ptr<const codegen::Code> find(codegen::FormOfCode form, const std::uint32_t (&block)[3]);
   void add(const codegen::CompileOptions& options, std::shared_ptr<const codegen::Code> code);
 
  private:

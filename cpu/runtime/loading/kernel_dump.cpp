@@ -82,8 +82,8 @@ Result<std::string> dump(const void* image, std::size_t size, std::string_view k
   const ptx::Module& module = *parsed.module;
   if (kernel.empty() && what == "ptx") return std::string(module.text);
   std::string text;
-  codegen::CompileOptions options = options_for(block, std::numeric_limits<std::uint64_t>::max());
-  options.march = march_from_environment();
+  const codegen::FormOfCode form = form_for(block, std::numeric_limits<std::uint64_t>::max());
+  const codegen::CompileOptions options = options_for(form, block);
   bool is_found = kernel.empty();
   for (ptx::FunctionId id = 0; id < module.functions.size(); ++id) {
     const ptx::Function& function = module.functions[id];

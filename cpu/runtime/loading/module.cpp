@@ -52,23 +52,25 @@ CUfunction Function::handle() {
   return handle_;
 }
 
-Result<std::shared_ptr<const codegen::Code>> Function::code(const unsigned int (&block)[3], std::uint64_t threads) {
+CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads,
+                        std::shared_ptr<const codegen::Code>* code) {
   const std::lock_guard lock(mutex_);
   threads_ += threads;
-  codegen::CompileOptions options = options_for(block, threads_);
-  if (std::shared_ptr<const codegen::Code> known = code_.find(options)) return known;
-  if (is_shutting_down()) return ErrorCode::Deinitialized;
-  if (Result<void> supported = check_supported(description_); !supported) return std::move(supported).failure();
-  options.march = march_from_environment();
+  const codegen::FormOfCode form = form_for(block, threads_);
+  *code = code_.find(form, block);
+  if (*code) return CUDA_SUCCESS;
+  if (is_shutting_down()) return CUDA_ERROR_DEINITIALIZED;
+  if (const Result<void> supported = check_supported(description_); !supported) return driver_result(supported);
+  const codegen::CompileOptions options = options_for(form, block);
   Result<codegen::CompiledKernel> compiled =
       compile_or_load(*module_.program().ptx, description_.id, module_.addresses(), options);
   if (!compiled) {
     report("kernel " + description_.name + ": " + compiled.failure().sentence());
-    return std::move(compiled).failure();
+    return driver_result(compiled.failure());
   }
-  const std::shared_ptr<const codegen::Code> code = std::move(compiled->code);
-  code_.add(options, code);
-  return code;
+  *code = std::move(compiled->code);
+  code_.add(options, *code);
+  return CUDA_SUCCESS;
 }
 
 PreparedLaunch Function::prepared_launch() {

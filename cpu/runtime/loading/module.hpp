@@ -46,8 +46,8 @@ class Function {
   CUfunction handle();  ///< made at first use
 
   /// Code for a launch of so many threads in such blocks; compiles where it has none yet. The report says why if it
-  /// fails.
-  Result<std::shared_ptr<const codegen::Code>> code(const unsigned int (&block)[3], std::uint64_t threads);
+  /// fails. Every launch asks, and a Result would take its value through memory once more.
+  CUresult code(const unsigned int (&block)[3], std::uint64_t threads, std::shared_ptr<const codegen::Code>* code);
 
   Result<int> attribute(CUfunction_attribute attribute) const;
   Result<void> set_attribute(CUfunction_attribute attribute, int value);

@@ -38,6 +38,11 @@ struct Allocations {
     const auto candidate = std::prev(after);
     return address - candidate->first < candidate->second.size ? candidate : by_base.end();
   }
+  /// Null if it is freed too.
+  const Allocation* live(std::uintptr_t address) {
+    const auto found = find(address);
+    return found == by_base.end() || found->second.is_freed ? nullptr : &found->second;
+  }
 };
 
 Allocations& allocations() {
@@ -166,9 +171,8 @@ CUresult end_graph_use(std::uintptr_t address) {
 std::optional<Allocation> find_allocation(std::uintptr_t address) {
   Allocations& self = allocations();
   const std::shared_lock lock(self.mutex);
-  const auto found = self.find(address);
-  if (found == self.by_base.end() || found->second.is_freed) return std::nullopt;
-  return found->second;
+  const Allocation* const found = self.live(address);
+  return found ? std::optional(*found) : std::nullopt;
 }
 
 std::optional<Allocation> nearest_allocation(std::uintptr_t address) {
@@ -384,13 +388,15 @@ std::size_t used_memory(const Device& device) {
 }
 
 bool is_device_range(std::uintptr_t address, std::size_t size) {
-  auto allocation = find_allocation(address);
+  Allocations& self = allocations();
+  const std::shared_lock lock(self.mutex);
+  const Allocation* allocation = self.live(address);
   while (allocation && allocation->origin == Origin::Mapping &&
          size > allocation->size - (address - allocation->base)) {
     const std::size_t here = allocation->size - (address - allocation->base);
     address += here;
     size -= here;
-    allocation = find_allocation(address);
+    allocation = self.live(address);
     if (allocation && (allocation->origin != Origin::Mapping || allocation->base != address)) return false;
   }
   return allocation && size <= allocation->size - (address - allocation->base);

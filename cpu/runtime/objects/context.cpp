@@ -242,7 +242,9 @@ void Context::add_stream(const std::shared_ptr<Stream>& stream) {
 
 std::vector<std::shared_ptr<Stream>> Context::streams() const {
   const std::lock_guard lock(mutex_);
-  std::vector<std::shared_ptr<Stream>> live{legacy_};
+  std::vector<std::shared_ptr<Stream>> live;
+  live.reserve(streams_.size() + 1);
+  live.push_back(legacy_);
   for (const auto& entry : streams_)
     if (auto stream = entry.lock()) live.push_back(std::move(stream));
   return live;

@@ -17,13 +17,11 @@ void PrintfBuffer::append(std::string text) {
 }
 
 void PrintfBuffer::flush() {
-  std::deque<std::string> lines;
-  {
-    const std::lock_guard lock(mutex_);
-    lines.swap(lines_);
-    bytes_ = 0;
-  }
-  if (lines.empty()) return;
+  std::unique_lock lock(mutex_);
+  if (lines_.empty()) return;
+  const std::deque<std::string> lines = std::exchange(lines_, {});
+  bytes_ = 0;
+  lock.unlock();
   for (const std::string& line : lines) std::fwrite(line.data(), 1, line.size(), stdout);
   std::fflush(stdout);
 }

@@ -1,8 +1,6 @@
 // Epochs of texture and surface objects: see resource_epoch.hpp.
 #include "cpu/runtime/texture/resource_epoch.hpp"
 
-#include <atomic>
-#include <cstdint>
 #include <mutex>
 #include <utility>
 
@@ -13,7 +11,6 @@ namespace cucore::cpu::runtime {
 namespace {
 
 struct Epochs {
-  std::atomic<std::uint64_t> objects{0};
   std::mutex mutex;  ///< also for what is written when an epoch ends
   std::shared_ptr<ResourceEpoch> current = std::make_shared<ResourceEpoch>();
 };
@@ -33,11 +30,10 @@ ResourceEpoch::~ResourceEpoch() {
   }
 }
 
-void ResourceEpoch::count_object() { epochs().objects.fetch_add(1, std::memory_order_relaxed); }
+void ResourceEpoch::count_object() { objects_.fetch_add(1, std::memory_order_relaxed); }
 
-std::shared_ptr<const ResourceEpoch> ResourceEpoch::current() {
+std::shared_ptr<const ResourceEpoch> ResourceEpoch::current_of_objects() {
   Epochs& self = epochs();
-  if (self.objects.load(std::memory_order_relaxed) == 0) return nullptr;
   const std::lock_guard lock(self.mutex);
   return self.current;
 }
@@ -47,7 +43,7 @@ void ResourceEpoch::end(unsigned long long handle, std::shared_ptr<const Resourc
   auto next = std::make_shared<ResourceEpoch>();
   std::shared_ptr<ResourceEpoch> ended;  // goes after the lock, if nobody holds it
   const std::lock_guard lock(self.mutex);
-  self.objects.fetch_sub(1, std::memory_order_relaxed);
+  objects_.fetch_sub(1, std::memory_order_relaxed);
   ended = std::exchange(self.current, next);
   ended->handle_ = handle;
   ended->destroyed_ = std::move(destroyed);

@@ -4,6 +4,8 @@
 // object whose destruction ended it, and the epoch that follows. Thread-safe.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 
 namespace cucore::cpu::runtime {
@@ -20,7 +22,9 @@ class ResourceEpoch {
   /// An object was made.
   static void count_object();
   /// For work that is queued now; null, without a lock, while there are no objects that could be destroyed.
-  static std::shared_ptr<const ResourceEpoch> current();
+  static std::shared_ptr<const ResourceEpoch> current() {
+    return objects_.load(std::memory_order_relaxed) == 0 ? nullptr : current_of_objects();
+  }
   /// Ends the current epoch with the destruction of this object.
   static void end(unsigned long long handle, std::shared_ptr<const ResourceObject> destroyed);
 
@@ -28,6 +32,9 @@ class ResourceEpoch {
   std::shared_ptr<const ResourceObject> find(unsigned long long handle) const;
 
  private:
+  static std::shared_ptr<const ResourceEpoch> current_of_objects();
+
+  static inline std::atomic<std::uint64_t> objects_{0};
   // Written once, when the epoch ends.
   unsigned long long handle_ = 0;
   std::shared_ptr<const ResourceObject> destroyed_;
