@@ -1,11 +1,12 @@
 // Initialization, version and profiler chapters.
 #include "cpu/api/entry.hpp"
 #include "cpu/runtime/process/device_identity.hpp"
+#include "cpu/runtime/start/start.hpp"
 
 using namespace cucore::cpu::api;
 
 CUresult cuInit(unsigned int Flags) {
-  return guarded([&] { return cucore::cpu::runtime::initialize(Flags); });
+  return guarded([&] { return driver_result(cucore::cpu::runtime::initialize(Flags)); });
 }
 
 CUresult cuDriverGetVersion(int* driverVersion) {  // answers before cuInit too

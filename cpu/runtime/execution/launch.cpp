@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "cpu/runtime/checker/check_services.hpp"
+#include "cpu/runtime/checker/races.hpp"
 #include "cpu/runtime/execution/workers.hpp"
 #include "cpu/runtime/grid/grid.hpp"
 #include "cpu/runtime/loading/module.hpp"
@@ -167,7 +168,7 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
   state.cluster_stride = (state.total_shared / kClusterStep + 1) * kClusterStep;
   state.names_clusters = is_explicit ? 1 : 0;
   state.checks = check_table();
-  if (checker::checks(check_class::kRace)) grid.races = std::make_unique<LaunchRaces>();
+  if (checker::checks(check_class::kRace)) grid.races = std::make_shared<LaunchRaces>();
   return CUDA_SUCCESS;
 }
 

@@ -177,7 +177,11 @@ CUresult Capture::set_dependencies(Stream& stream, std::span<const CUgraphNode> 
 }
 
 void Capture::abandon(Stream& stream) {
-  const auto keep = shared_from_this();
+  const std::lock_guard lock(graph_mutex());
+  if (const auto capture = stream.capture()) capture->leave(stream);
+}
+
+void Capture::leave(Stream& stream) {
   if (&stream == origin_) {
     invalidate();
     if (!graph_->is_owned()) graph_->end_handles();

@@ -43,10 +43,12 @@ class Capture : public std::enable_shared_from_this<Capture> {
   /// What the next node of `stream` will depend on, as arrays that live until that changes.
   const std::vector<CUgraphNode>& dependencies(Stream& stream);
   CUresult set_dependencies(Stream& stream, std::span<const CUgraphNode> nodes, bool adds);
-  /// The stream goes away in the middle of it: fatal for the origin, and for others unless the origin waits for them.
-  void abandon(Stream& stream);
+  /// For the end of a stream in the middle of its capture: fatal for the origin, and for others unless the origin waits
+  /// for them. Takes graph_mutex() itself.
+  static void abandon(Stream& stream);
 
  private:
+  void leave(Stream& stream);
   void join(Stream& stream, const Nodes& nodes);
   bool is_joined() const;
   void finish();

@@ -14,13 +14,13 @@
 #include "cpu/abi/compiler.hpp"
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/ptx/ast.hpp"
-#include "cpu/runtime/checker/races.hpp"
 #include "cpu/runtime/grid/checker.hpp"
 #include "cpu/runtime/texture/resources_in_use.hpp"
 
 namespace cucore::cpu::runtime {
 
 class Context;
+class LaunchRaces;
 
 struct Grid {
   LaunchState state{};
@@ -40,7 +40,7 @@ struct Grid {
   std::atomic<std::uint64_t>* pace = nullptr;  ///< Function::pace
   const ptx::Module* ptx = nullptr;            ///< of the kernel, for reports
   checker::Findings findings;
-  std::unique_ptr<LaunchRaces> races;  ///< if they are looked for
+  std::shared_ptr<LaunchRaces> races;  ///< if they are looked for; nobody else's
   ResourcesInUse resources;
 
   std::atomic<std::uint64_t> resident{0};  ///< clusters that are going now, where blocks may wait for each other

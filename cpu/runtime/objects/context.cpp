@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "cpu/runtime/loading/module.hpp"
-#include "cpu/runtime/memory/memory.hpp"
 #include "cpu/runtime/objects/device.hpp"
 #include "cpu/runtime/objects/event.hpp"
 #include "cpu/runtime/objects/stream.hpp"
@@ -36,6 +34,12 @@ using ContextTable = HandleTable<Context, HandleKind::Context>;
 ContextTable& contexts() {
   static auto* table = new ContextTable;
   return *table;
+}
+
+using EndOfContext = void (*)(const Context&);
+std::vector<EndOfContext>& ends_of_contexts() {
+  static auto* all = new std::vector<EndOfContext>;
+  return *all;
 }
 
 /// Shares nothing: contexts are never freed by the table.
@@ -106,10 +110,8 @@ void Context::tear_down() {
   active_.store(false, std::memory_order_release);
   remove_streams_of(*this);
   remove_events_of(*this);
-  if (!is_green()) {
-    remove_modules_of(*this);
-    free_memory_of(*this);
-  }
+  if (!is_green())
+    for (const EndOfContext end : ends_of_contexts()) end(*this);
   {
     const std::lock_guard lock(mutex_);
     streams_.clear();
@@ -272,6 +274,8 @@ CUresult Context::disable_peer(Context& peer) {
   const std::lock_guard lock(mutex_);
   return peers_.erase(&peer) ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
 }
+
+void at_end_of_contexts(EndOfContext end) { ends_of_contexts().push_back(end); }
 
 Context* find_context(CUcontext handle) { return contexts().find(handle).get(); }
 

@@ -98,6 +98,10 @@ class Context {
   std::set<Context*> green_;  ///< the live green contexts of a primary one
 };
 
+/// `end` is called at the end of every context that has memory and code of its own, which is not a green one, when its
+/// work is done and its streams and events are gone. Before there are contexts; several run in the order given here.
+void at_end_of_contexts(void (*end)(const Context&));
+
 /// The live context behind a handle; null for anything else. A destroyed primary context is still found: its handle
 /// comes back to life at the next retain.
 Context* find_context(CUcontext handle);

@@ -2,28 +2,32 @@
 #include "cpu/runtime/objects/device.hpp"
 
 #include <cstdio>
+#include <utility>
 
-#include "cpu/runtime/memory/memory_pool.hpp"
 #include "cpu/runtime/objects/context.hpp"
 #include "cpu/runtime/process/device_identity.hpp"
-#include "cpu/runtime/process/process.hpp"
 
 namespace cucore::cpu::runtime {
 
-Device::Device(int ordinal, int index, int capability)
+namespace {
+
+std::vector<std::unique_ptr<Device>>& all_devices() {
+  static auto* all = new std::vector<std::unique_ptr<Device>>;
+  return *all;
+}
+
+}  // namespace
+
+Device::Device(int ordinal, int index, int capability, std::shared_ptr<MemoryPool> default_pool)
     : ordinal_(ordinal),
       index_(index),
       capability_(capability),
       name_(device_name()),
       uuid_(device_uuid(index)),
       total_memory_(host_memory()),
-      primary_(Context::make_primary(*this)) {
-  CUmemPoolProps properties{};
-  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, ordinal};
-  default_pool_ = MemoryPool::create(properties, true);
-  current_pool_ = default_pool_;
-}
+      primary_(Context::make_primary(*this)),
+      default_pool_(std::move(default_pool)),
+      current_pool_(default_pool_) {}
 
 Device::~Device() = default;
 
@@ -72,6 +76,10 @@ void Device::set_current_pool(std::shared_ptr<MemoryPool> pool) {
   const std::lock_guard lock(mutex_);
   current_pool_ = std::move(pool);
 }
+
+const std::vector<std::unique_ptr<Device>>& devices() { return all_devices(); }
+
+void add_device(std::unique_ptr<Device> device) { all_devices().push_back(std::move(device)); }
 
 Device* find_device(CUdevice device) {
   const auto& all = devices();

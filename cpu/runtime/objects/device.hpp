@@ -1,5 +1,5 @@
-// A CPU device: what cuDeviceGet* reports and the primary context. One per ordinal, made by initialize, never
-// destroyed.
+// A CPU device: what cuDeviceGet* reports, its primary context and its pools of memory. One per ordinal, made by
+// initialize, never destroyed.
 #pragma once
 
 #include <cuda.h>
@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "cpu/runtime/process/device_identity.hpp"
 
@@ -37,7 +38,7 @@ inline constexpr int kHostNode = 0;  ///< the NUMA node of the host; there is no
 class Device {
  public:
   /// `ordinal` counts the devices that the driver shows, `index` those of the host. `capability` is 10 * major + minor.
-  Device(int ordinal, int index, int capability);
+  Device(int ordinal, int index, int capability, std::shared_ptr<MemoryPool> default_pool);
   ~Device();
 
   int ordinal() const { return ordinal_; }
@@ -75,6 +76,11 @@ class Device {
   std::shared_ptr<MemoryPool> default_pool_;
   std::shared_ptr<MemoryPool> current_pool_;
 };
+
+/// In ordinal order; none before initialize.
+const std::vector<std::unique_ptr<Device>>& devices();
+/// For initialize.
+void add_device(std::unique_ptr<Device> device);
 
 /// Null if there is no such device.
 Device* find_device(CUdevice device);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <system_error>
 
-#include "cpu/runtime/graph/capture.hpp"
 #include "cpu/runtime/objects/context.hpp"
 #include "cpu/runtime/objects/stream_workers.hpp"
 #include "cpu/runtime/process/default_stream.hpp"
@@ -27,6 +26,9 @@ StreamTable& stream_table() {
   static auto* table = new StreamTable;
   return *table;
 }
+
+using EndOfStream = void (*)(Stream&);
+constinit EndOfStream end_of_capturing_stream = nullptr;
 
 }  // namespace
 
@@ -257,12 +259,11 @@ std::shared_ptr<Stream> find_stream(Context& context, CUstream handle) {
 CUresult destroy_stream(CUstream handle) {
   const auto stream = stream_table().remove(handle);
   if (!stream) return CUDA_ERROR_INVALID_HANDLE;
-  if (stream->is_capturing()) {
-    const std::lock_guard lock(graph_mutex());
-    if (const auto capture = stream->capture()) capture->abandon(*stream);
-  }
+  if (stream->is_capturing()) end_of_capturing_stream(*stream);
   return CUDA_SUCCESS;
 }
+
+void at_end_of_capturing_streams(EndOfStream end) { end_of_capturing_stream = end; }
 
 void remove_streams_of(const Context& context) {
   for (const auto& stream : stream_table().all())

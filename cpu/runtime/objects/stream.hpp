@@ -152,6 +152,8 @@ std::shared_ptr<Stream> find_stream(Context& context, CUstream handle);
 /// Ends a created stream's handle; its pending work still completes. INVALID_HANDLE for the default streams.
 CUresult destroy_stream(CUstream handle);
 void remove_streams_of(const Context& context);
+/// `end` is called for each capturing stream that is destroyed. Before there are streams.
+void at_end_of_capturing_streams(void (*end)(Stream&));
 
 /// Spins a little, then lets others have the processor in between: for short waits of threads that expect to go on
 /// soon.

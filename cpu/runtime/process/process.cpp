@@ -8,15 +8,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <string>
+#include <utility>
 
-#include "cpu/runtime/grid/checker.hpp"
-#include "cpu/runtime/objects/device.hpp"
 #include "cpu/runtime/process/default_stream.hpp"
-#include "cpu/runtime/process/device_identity.hpp"
-#include "cpu/runtime/process/live_objects.hpp"
 #include "cpu/runtime/process/logs.hpp"
 #include "cpu/runtime/process/settings.hpp"
-#include "cpu/runtime/threads/faults.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -28,8 +25,8 @@ enum class Phase { Fresh, Ready, Exiting, Forked };
 
 struct Process {
   std::mutex mutex;
-  std::vector<std::unique_ptr<Device>> devices;
   bool launches_block = false;
+  void (*at_exit)() = nullptr;
   std::mutex report_mutex;
   std::string report;
 };
@@ -44,10 +41,7 @@ Process& process() {
 
 void end(int, void*) {
   Phase ready = Phase::Ready;
-  if (phase.compare_exchange_strong(ready, Phase::Exiting)) {
-    checker::write_summary();
-    live_objects::report_at_exit();
-  }
+  if (phase.compare_exchange_strong(ready, Phase::Exiting)) process().at_exit();
 }
 
 void on_fork_in_child() {
@@ -71,26 +65,21 @@ CUresult process_state() {
   }
 }
 
-CUresult initialize(unsigned int flags) {
-  if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+Result<void> start_process(Result<void> (*start)(), void (*at_exit)()) {
   const Phase now = phase.load(std::memory_order_acquire);
-  if (now == Phase::Ready) return CUDA_SUCCESS;
-  if (now == Phase::Exiting) return CUDA_ERROR_DEINITIALIZED;
-  if (now == Phase::Forked) return CUDA_ERROR_NOT_INITIALIZED;
+  if (now == Phase::Ready) return {};
+  if (now == Phase::Exiting) return ErrorCode::Deinitialized;
+  if (now == Phase::Forked) return ErrorCode::NotInitialized;
   Process& self = process();
   const std::lock_guard lock(self.mutex);
-  if (phase.load(std::memory_order_acquire) == Phase::Ready) return CUDA_SUCCESS;
-  const std::vector<int> visible = visible_devices();
-  if (visible.empty()) return CUDA_ERROR_NO_DEVICE;
-  const int capability = compute_capability_from_environment();
-  for (const int index : visible)
-    self.devices.push_back(std::make_unique<Device>(static_cast<int>(self.devices.size()), index, capability));
+  if (phase.load(std::memory_order_acquire) == Phase::Ready) return {};
+  if (Result<void> started = start(); !started) return started;
   self.launches_block = number_of(Setting::launch_blocking, 0, 0, 1) == 1;
-  install_fault_handler();
+  self.at_exit = at_exit;
   pthread_atfork(nullptr, nullptr, on_fork_in_child);
   ::on_exit(end, nullptr);  // not std::atexit, which goes the way of the destructors: api/no_destructors.cpp
   phase.store(Phase::Ready, std::memory_order_release);
-  return CUDA_SUCCESS;
+  return {};
 }
 
 HostFunctionScope::HostFunctionScope() { in_host_function = true; }
@@ -100,8 +89,6 @@ HostFunctionScope::~HostFunctionScope() { in_host_function = false; }
 bool is_shutting_down() { return phase.load(std::memory_order_relaxed) != Phase::Ready; }
 
 bool launches_block() { return process().launches_block; }
-
-const std::vector<std::unique_ptr<Device>>& devices() { return process().devices; }
 
 void report(std::string text) {
   Process& self = process();

@@ -5,21 +5,20 @@
 
 #include <cuda.h>
 
-#include <memory>
 #include <string>
-#include <vector>
+
+#include "cpu/error/result.hpp"
 
 namespace cucore::cpu::runtime {
 
-class Device;
-
 /// CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED (before cuInit, and in a child forked after it: its threads are gone)
 /// or CUDA_ERROR_DEINITIALIZED; CUDA_ERROR_NOT_PERMITTED inside a host function, which could wait for itself. Every
-/// entry asks this first.
+/// entry asks this first, those that launch too, for which a Result would be dearer: it is handed over in memory.
 CUresult process_state();
 
-/// cuInit. Reads CUCORE_CPU_DEVICES, CUCORE_CPU_COMPUTE_CAPABILITY and CUDA_LAUNCH_BLOCKING once.
-CUresult initialize(unsigned int flags);
+/// From now on the process is ready: `start`, which makes all that calls need, is called the first time, and `at_exit`
+/// when the process ends. A failure is that of `start`, or says that the process has ended or is a forked child.
+Result<void> start_process(Result<void> (*start)(), void (*at_exit)());
 
 /// Stands while a stream's host function runs on this thread.
 class HostFunctionScope {
@@ -33,11 +32,8 @@ class HostFunctionScope {
 /// True once exit has begun or this is a forked child: running kernels are abandoned at their next block or wait.
 bool is_shutting_down();
 
-/// CUDA_LAUNCH_BLOCKING=1: every launch is waited for.
+/// CUDA_LAUNCH_BLOCKING=1: every launch is waited for. Read once, when the process starts.
 bool launches_block();
-
-/// Devices in ordinal order; empty before initialize.
-const std::vector<std::unique_ptr<Device>>& devices();
 
 /// The last fault, deadlock or load failure in words, for cucore_cpu_last_report; also for `logs`, and written to
 /// standard error when CUCORE_CPU_REPORT=stderr. Thread-safe.

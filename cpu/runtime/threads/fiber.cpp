@@ -6,8 +6,6 @@
 #include <boost/context/detail/fcontext.hpp>
 #include <new>
 
-#include "cpu/runtime/address_space/address_space.hpp"
-#include "cpu/runtime/process/check_settings.hpp"
 #include "cpu/runtime/threads/threads.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -47,24 +45,18 @@ constexpr std::size_t kShift = 5 * 64;
 
 thread_local Fiber* running = nullptr;
 
-/// Checked code has its variables in memory that the checker knows.
-bool are_in_address_space() { return checker::checks(check_class::kMemory | check_class::kInit); }
-
-void* map_stack(std::size_t size) {
-  if (!are_in_address_space())
-    return mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  auto* const low = reinterpret_cast<void*>(AddressSpace::instance().reserve(size, kStackPage, 0));
-  return low && mprotect(low, size, PROT_READ | PROT_WRITE) == 0 ? low : MAP_FAILED;
+void* map_anonymous(std::size_t size) {
+  void* const low = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return low == MAP_FAILED ? nullptr : low;
 }
 
-void unmap_stack(const FiberStack& stack) {
-  if (are_in_address_space())
-    AddressSpace::instance().unreserve(reinterpret_cast<std::uintptr_t>(stack.low), stack.size);
-  else
-    munmap(stack.low, stack.size);
-}
+void unmap_anonymous(void* low, std::size_t size) { munmap(low, size); }
+
+constinit StackMemory stack_memory{map_anonymous, unmap_anonymous};
 
 }  // namespace
+
+void set_stack_memory(const StackMemory& memory) { stack_memory = memory; }
 
 /// The first frame of every fiber.
 struct Fiber::Entry {
@@ -85,7 +77,7 @@ bool FiberStack::is_in_guard(std::uintptr_t address) const {
 }
 
 StackPool::~StackPool() {
-  for (const FiberStack& stack : free_) unmap_stack(stack);
+  for (const FiberStack& stack : free_) stack_memory.unmap(stack.low, stack.size);
 }
 
 FiberStack StackPool::take(std::size_t usable) {
@@ -94,10 +86,10 @@ FiberStack StackPool::take(std::size_t usable) {
     const FiberStack stack = free_.back();
     free_.pop_back();
     if (stack.size >= size) return stack;
-    unmap_stack(stack);  // kernels with a smaller need came first
+    stack_memory.unmap(stack.low, stack.size);  // kernels with a smaller need came first
   }
-  void* const low = map_stack(size);
-  if (low == MAP_FAILED) throw std::bad_alloc();
+  void* const low = stack_memory.map(size);
+  if (!low) throw std::bad_alloc();
   // Hosts with many cores may run out of mappings: then the guard is missing, not the stack.
   (void)mprotect(low, kStackPage, PROT_NONE);
   return {static_cast<std::byte*>(low), size};
@@ -111,7 +103,7 @@ void StackPool::give_back(FiberStack stack) {
   if (free_.size() < kMostKept)
     free_.push_back(stack);
   else
-    unmap_stack(stack);
+    stack_memory.unmap(stack.low, stack.size);
 }
 
 Fiber& Fiber::operator=(Fiber&& other) noexcept {

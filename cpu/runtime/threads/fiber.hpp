@@ -20,6 +20,14 @@ struct FiberStack {
   bool is_in_guard(std::uintptr_t address) const;
 };
 
+/// Where stacks come from.
+struct StackMemory {
+  void* (*map)(std::size_t size);  ///< whole pages, which may be read and written; null if there are none
+  void (*unmap)(void* low, std::size_t size);
+};
+/// Before the first fiber; without it, they are anonymous memory of the process.
+void set_stack_memory(const StackMemory& memory);
+
 /// Stacks, reused for all that need no more. Not thread-safe: each thread has its own.
 class StackPool {
  public:
