@@ -16,6 +16,7 @@
 
 namespace cucore::cpu::api {
 
+using cpu::Result;
 using runtime::Context;
 using runtime::driver_result;
 using runtime::Stream;
@@ -56,7 +57,7 @@ CUresult with_context(F&& call) {
 template <class F>
 CUresult in_context(F&& call) {
   return with_context([&](Context& context) {
-    if (const CUresult error = context.error(); error != CUDA_SUCCESS) return error;
+    if (const Result<void> error = context.error(); !error) return driver_result(error);
     return call(context);
   });
 }
@@ -65,7 +66,7 @@ CUresult in_context(F&& call) {
 template <class F>
 CUresult in_context_outside_capture(F&& call) {
   return in_context([&](Context& context) {
-    if (const CUresult result = runtime::check_unsafe_call(); result != CUDA_SUCCESS) return result;
+    if (const CUresult result = driver_result(runtime::check_unsafe_call()); result != CUDA_SUCCESS) return result;
     return call(context);
   });
 }
@@ -77,7 +78,8 @@ CUresult in_stream_order(CUstream handle, F&& call) {
     const auto stream = runtime::find_stream(context, handle);
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
     if (runtime::is_anything_capturing())
-      if (const CUresult result = runtime::check_stream_use(*stream); result != CUDA_SUCCESS) return result;
+      if (const CUresult result = driver_result(runtime::check_stream_use(*stream)); result != CUDA_SUCCESS)
+        return result;
     return call(context, *stream);
   });
 }
@@ -86,7 +88,7 @@ CUresult in_stream_order(CUstream handle, F&& call) {
 template <class F>
 CUresult on_stream(CUstream handle, F&& call) {
   return in_stream_order(handle, [&](Context& context, Stream& stream) {
-    return stream.is_capturing() ? runtime::refuse_capture(stream) : call(context, stream);
+    return stream.is_capturing() ? driver_result(runtime::refuse_capture(stream)) : call(context, stream);
   });
 }
 

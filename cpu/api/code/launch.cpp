@@ -22,8 +22,9 @@ namespace {
 template <class F>
 CUresult of_function(CUfunction handle, F&& call) {
   return with_context([&](Context& context) {
-    const auto function = runtime::find_function(context, handle);
-    return function ? call(**function) : driver_result(function.failure());
+    std::shared_ptr<Function> function;
+    const CUresult result = runtime::find_function(context, handle, &function);
+    return result == CUDA_SUCCESS ? call(*function) : result;
   });
 }
 
@@ -44,16 +45,17 @@ CUresult capture_launch(Stream& stream, CUfunction f, const LaunchRequest& reque
                  request.extra,
                  nullptr,
                  stream.context().handle()};
-  return runtime::capture_node(stream, node, attributes);
+  return driver_result(runtime::capture_node(stream, node, attributes));
 }
 
 CUresult launch_on(CUstream handle, CUfunction f, const LaunchRequest& request,
                    std::span<const CUlaunchAttribute> attributes = {}) {
   return in_stream_order(handle, [&](Context&, Stream& stream) {
     if (stream.is_capturing()) return capture_launch(stream, f, request, attributes);
+    std::shared_ptr<Function> function;
     // A library's kernel runs in the stream's context.
-    const auto function = runtime::find_function(stream.context(), f);
-    return function ? runtime::launch(*function, request, stream) : driver_result(function.failure());
+    const CUresult result = runtime::find_function(stream.context(), f, &function);
+    return result == CUDA_SUCCESS ? runtime::launch(function, request, stream) : result;
   });
 }
 

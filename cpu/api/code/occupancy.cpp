@@ -16,8 +16,9 @@ namespace {
 template <class F>
 CUresult of_queried_function(CUfunction handle, F&& call) {
   return in_context([&](Context& context) {
-    const auto function = runtime::find_function(context, handle);
-    return function ? call(**function) : driver_result(function.failure());
+    std::shared_ptr<Function> function;
+    const CUresult result = runtime::find_function(context, handle, &function);
+    return result == CUDA_SUCCESS ? call(*function) : result;
   });
 }
 
@@ -84,12 +85,12 @@ CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func, const C
   return of_queried_function(func, [&](Function& function) {
     if (!numClusters || !config || (config->numAttrs != 0 && !config->attrs)) return CUDA_ERROR_INVALID_VALUE;
     const runtime::LaunchRequest request = runtime::request_of(*config, nullptr, nullptr);
-    std::uint32_t size = 0;
-    if (const CUresult result = runtime::check_cluster(function, request, &size); result != CUDA_SUCCESS) return result;
+    const auto size = runtime::cluster_size(function, request);
+    if (!size) return driver_result(size.failure());
     const int blocks =
         function.max_active_blocks(request.block[0] * request.block[1] * request.block[2], request.dynamic_shared);
     // One worker runs all blocks of a cluster, be they more than it would take otherwise.
-    const int clusters = blocks == 0 ? 0 : std::max(1, blocks / static_cast<int>(size));
+    const int clusters = blocks == 0 ? 0 : std::max(1, blocks / static_cast<int>(*size));
     *numClusters = clusters * static_cast<int>(runtime::worker_count());
     return CUDA_SUCCESS;
   });

@@ -18,10 +18,11 @@ constexpr std::size_t kMostParameterBytes = 32764;
 template <class F>
 CUresult prepare(CUfunction handle, bool is_valid, F&& change) {
   return in_context([&](Context& context) {
-    const auto function = runtime::find_function(context, handle);
-    if (!function) return driver_result(function.failure());
+    std::shared_ptr<Function> function;
+    if (const CUresult result = runtime::find_function(context, handle, &function); result != CUDA_SUCCESS)
+      return result;
     if (!is_valid) return CUDA_ERROR_INVALID_VALUE;
-    (*function)->prepare_launch(change);
+    function->prepare_launch(change);
     return CUDA_SUCCESS;
   });
 }
@@ -38,10 +39,10 @@ CUresult set_parameter(CUfunction handle, int offset, const void* value, std::si
 CUresult launch(CUfunction handle, int width, int height, CUstream stream) {
   PreparedLaunch prepared;
   const CUresult result = in_context([&](Context& context) {
-    const auto function = runtime::find_function(context, handle);
-    if (!function) return driver_result(function.failure());
-    prepared = (*function)->prepared_launch();
-    return width <= 0 || height <= 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    std::shared_ptr<Function> function;
+    const CUresult found = runtime::find_function(context, handle, &function);
+    if (found == CUDA_SUCCESS) prepared = function->prepared_launch();
+    return found == CUDA_SUCCESS && (width <= 0 || height <= 0) ? CUDA_ERROR_INVALID_VALUE : found;
   });
   if (result != CUDA_SUCCESS) return result;
   std::size_t size = prepared.parameters.size();

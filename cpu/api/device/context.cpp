@@ -27,7 +27,7 @@ CUresult create(CUcontext* pctx, unsigned int flags, CUdevice dev) {
   return initialized([&] {
     if (!pctx) return CUDA_ERROR_INVALID_VALUE;
     runtime::Device* const device = runtime::find_device(dev);
-    return device ? Context::create(*device, flags, pctx) : CUDA_ERROR_INVALID_DEVICE;
+    return device ? driver_result(Context::create(*device, flags), pctx) : CUDA_ERROR_INVALID_DEVICE;
   });
 }
 
@@ -54,7 +54,7 @@ CUresult cuCtxDestroy_v2(CUcontext ctx) {
   return initialized([&] {
     if (!ctx) return CUDA_ERROR_INVALID_VALUE;
     Context* const context = runtime::find_context(ctx);
-    return context ? context->destroy() : CUDA_ERROR_INVALID_CONTEXT;
+    return context ? driver_result(context->destroy()) : CUDA_ERROR_INVALID_CONTEXT;
   });
 }
 
@@ -63,17 +63,17 @@ CUresult cuCtxPushCurrent_v2(CUcontext ctx) {
   return initialized([&] {
     if (!ctx) return CUDA_ERROR_INVALID_VALUE;
     Context* const context = runtime::find_context(ctx);
-    return context ? runtime::push_current(*context) : CUDA_ERROR_INVALID_CONTEXT;
+    return context ? driver_result(runtime::push_current(*context)) : CUDA_ERROR_INVALID_CONTEXT;
   });
 }
 
 CUresult cuCtxPopCurrent(CUcontext* pctx) { return cuCtxPopCurrent_v2(pctx); }
 CUresult cuCtxPopCurrent_v2(CUcontext* pctx) {
   return initialized([&] {
-    Context* popped = nullptr;
-    const CUresult result = runtime::pop_current(&popped);
-    if (pctx) *pctx = popped ? popped->handle() : nullptr;
-    return result;
+    if (pctx) *pctx = nullptr;
+    return driver_result(runtime::pop_current(), [&](Context* popped) {
+      if (pctx) *pctx = popped->handle();
+    });
   });
 }
 
@@ -81,7 +81,7 @@ CUresult cuCtxSetCurrent(CUcontext ctx) {
   return initialized([&] {
     Context* const context = ctx ? runtime::find_context(ctx) : nullptr;
     if (ctx && !context) return CUDA_ERROR_INVALID_CONTEXT;
-    return runtime::set_current(context);
+    return driver_result(runtime::set_current(context));
   });
 }
 
@@ -114,7 +114,7 @@ CUresult cuCtxGetFlags(unsigned int* flags) {
 }
 
 CUresult cuCtxSetFlags(unsigned int flags) {
-  return with_context([&](Context& context) { return context.set_flags(flags); });
+  return with_context([&](Context& context) { return driver_result(context.set_flags(flags)); });
 }
 
 CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) {
@@ -128,20 +128,21 @@ CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) {
 CUresult cuCtxSynchronize() { return cuCtxSynchronize_v2(nullptr); }
 CUresult cuCtxSynchronize_v2(CUcontext ctx) {
   return of_context(ctx, [](Context& context) {
-    if (const CUresult unsafe = runtime::check_unsafe_call(); unsafe != CUDA_SUCCESS) return unsafe;
-    const CUresult result = context.synchronize();
+    if (const CUresult unsafe = driver_result(runtime::check_unsafe_call()); unsafe != CUDA_SUCCESS) return unsafe;
+    const CUresult result = driver_result(context.synchronize());
     runtime::release_unused_pool_memory();
     return result;
   });
 }
 
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
-  return with_context([&](Context& context) { return context.set_limit(limit, value); });
+  return with_context([&](Context& context) { return driver_result(context.set_limit(limit, value)); });
 }
 
 CUresult cuCtxGetLimit(size_t* pvalue, CUlimit limit) {
-  return with_context(
-      [&](Context& context) { return pvalue ? context.limit(limit, pvalue) : CUDA_ERROR_INVALID_VALUE; });
+  return with_context([&](Context& context) {
+    return pvalue ? driver_result(context.limit(limit), pvalue) : CUDA_ERROR_INVALID_VALUE;
+  });
 }
 
 CUresult cuCtxGetCacheConfig(CUfunc_cache* pconfig) {
@@ -224,13 +225,13 @@ CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags) {
   return in_context([&](Context& context) {
     if (Flags != 0) return CUDA_ERROR_INVALID_VALUE;
     Context* const peer = peerContext ? runtime::find_context(peerContext) : nullptr;
-    return peer ? context.enable_peer(*peer) : CUDA_ERROR_INVALID_CONTEXT;
+    return peer ? driver_result(context.enable_peer(*peer)) : CUDA_ERROR_INVALID_CONTEXT;
   });
 }
 
 CUresult cuCtxDisablePeerAccess(CUcontext peerContext) {
   return in_context([&](Context& context) {
     Context* const peer = peerContext ? runtime::find_context(peerContext) : nullptr;
-    return peer ? context.disable_peer(*peer) : CUDA_ERROR_INVALID_CONTEXT;
+    return peer ? driver_result(context.disable_peer(*peer)) : CUDA_ERROR_INVALID_CONTEXT;
   });
 }

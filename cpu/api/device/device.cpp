@@ -155,7 +155,8 @@ CUresult cuDeviceTotalMem(unsigned int* bytes, CUdevice dev) {
 }
 
 CUresult cuDeviceGetAttribute(int* pi, CUdevice_attribute attrib, CUdevice dev) {
-  return of_device(dev, [&](Device& device) { return pi ? device.attribute(attrib, pi) : CUDA_ERROR_INVALID_VALUE; });
+  return of_device(
+      dev, [&](Device& device) { return pi ? driver_result(device.attribute(attrib), pi) : CUDA_ERROR_INVALID_VALUE; });
 }
 
 CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice dev) {
@@ -170,11 +171,7 @@ CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice dev) {
 CUresult cuDeviceGetProperties(CUdevprop* prop, CUdevice dev) {
   return of_device(dev, [&](Device& device) {
     if (!prop) return CUDA_ERROR_INVALID_VALUE;
-    const auto get = [&](CUdevice_attribute attribute) {
-      int value = 0;
-      device.attribute(attribute, &value);
-      return value;
-    };
+    const auto get = [&](CUdevice_attribute attribute) { return *device.attribute(attribute); };
     prop->maxThreadsPerBlock = get(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     prop->maxThreadsDim[0] = get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X);
     prop->maxThreadsDim[1] = get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y);
@@ -220,9 +217,7 @@ CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t* maxWidthInElements, CUarray_
   return of_device(dev, [&](Device& device) {
     if (!maxWidthInElements || (numChannels != 1 && numChannels != 2 && numChannels != 4))
       return CUDA_ERROR_INVALID_VALUE;
-    int width = 0;
-    device.attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, &width);
-    *maxWidthInElements = static_cast<size_t>(width);
+    *maxWidthInElements = static_cast<size_t>(*device.attribute(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH));
     return CUDA_SUCCESS;
   });
 }
@@ -306,24 +301,31 @@ CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* pctx, CUdevice dev) {
-  return of_device(dev, [&](Device& device) { return pctx ? device.retain_primary(pctx) : CUDA_ERROR_INVALID_VALUE; });
+  return of_device(dev, [&](Device& device) {
+    if (!pctx) return CUDA_ERROR_INVALID_VALUE;
+    *pctx = device.retain_primary();
+    return CUDA_SUCCESS;
+  });
 }
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice dev) { return cuDevicePrimaryCtxRelease_v2(dev); }
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev) {
-  return of_device(dev, [](Device& device) { return device.release_primary(); });
+  return of_device(dev, [](Device& device) { return driver_result(device.release_primary()); });
 }
 
 CUresult cuDevicePrimaryCtxReset(CUdevice dev) { return cuDevicePrimaryCtxReset_v2(dev); }
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev) {
-  return of_device(dev, [](Device& device) { return device.reset_primary(); });
+  return of_device(dev, [](Device& device) {
+    device.reset_primary();
+    return CUDA_SUCCESS;
+  });
 }
 
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags) {
   return cuDevicePrimaryCtxSetFlags_v2(dev, flags);
 }
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags) {
-  return of_device(dev, [&](Device& device) { return device.set_primary_flags(flags); });
+  return of_device(dev, [&](Device& device) { return driver_result(device.set_primary_flags(flags)); });
 }
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int* flags, int* active) {

@@ -22,13 +22,14 @@ CUresult of_event(CUevent handle, F&& call) {
 }  // namespace
 
 CUresult cuEventCreate(CUevent* phEvent, unsigned int Flags) {
-  return in_context(
-      [&](Context& context) { return phEvent ? Event::create(context, Flags, phEvent) : CUDA_ERROR_INVALID_VALUE; });
+  return in_context([&](Context& context) {
+    return phEvent ? driver_result(Event::create(context, Flags), phEvent) : CUDA_ERROR_INVALID_VALUE;
+  });
 }
 
 CUresult cuEventDestroy(CUevent hEvent) { return cuEventDestroy_v2(hEvent); }
 CUresult cuEventDestroy_v2(CUevent hEvent) {
-  return initialized([&] { return runtime::destroy_event(hEvent); });
+  return initialized([&] { return driver_result(runtime::destroy_event(hEvent)); });
 }
 
 CUresult cuEventRecord(CUevent hEvent, CUstream hStream) { return cuEventRecordWithFlags(hEvent, hStream, 0); }
@@ -43,12 +44,12 @@ CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
       CUgraphNodeParams node{};
       node.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD;
       node.eventRecord.event = hEvent;
-      return runtime::capture_node(stream, node);
+      return driver_result(runtime::capture_node(stream, node));
     }
     if (stream.is_capturing()) {
       const std::lock_guard lock(runtime::graph_mutex());
       const auto capture = stream.capture();
-      return capture ? capture->record(stream, *event) : CUDA_ERROR_ILLEGAL_STATE;
+      return capture ? driver_result(capture->record(stream, *event)) : CUDA_ERROR_ILLEGAL_STATE;
     }
     event->record(stream);
     return CUDA_SUCCESS;
@@ -56,12 +57,12 @@ CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
 }
 
 CUresult cuEventQuery(CUevent hEvent) {
-  return of_event(hEvent, [](Event& event) { return event.query(); });
+  return of_event(hEvent, [](Event& event) { return driver_result(event.query()); });
 }
 
 CUresult cuEventSynchronize(CUevent hEvent) {
   return of_event(hEvent, [](Event& event) {
-    const CUresult result = event.synchronize();
+    const CUresult result = driver_result(event.synchronize());
     runtime::release_unused_pool_memory();
     return result;
   });
@@ -75,15 +76,17 @@ CUresult cuEventElapsedTime_v2(float* pMilliseconds, CUevent hStart, CUevent hEn
   return of_event(hStart, [&](Event& start) {
     const auto end = runtime::find_event(hEnd);
     if (!end) return CUDA_ERROR_INVALID_HANDLE;
-    return pMilliseconds ? Event::elapsed(start, *end, pMilliseconds) : CUDA_ERROR_INVALID_VALUE;
+    return pMilliseconds ? driver_result(Event::elapsed(start, *end), pMilliseconds) : CUDA_ERROR_INVALID_VALUE;
   });
 }
 
 CUresult cuIpcGetEventHandle(CUipcEventHandle* pHandle, CUevent event) {
-  return of_event(event, [&](Event& found) { return pHandle ? found.share(pHandle) : CUDA_ERROR_INVALID_VALUE; });
+  return of_event(
+      event, [&](Event& found) { return pHandle ? driver_result(found.share(), pHandle) : CUDA_ERROR_INVALID_VALUE; });
 }
 
 CUresult cuIpcOpenEventHandle(CUevent* phEvent, CUipcEventHandle handle) {
-  return in_context(
-      [&](Context& context) { return phEvent ? Event::open(context, handle, phEvent) : CUDA_ERROR_INVALID_VALUE; });
+  return in_context([&](Context& context) {
+    return phEvent ? driver_result(Event::open(context, handle), phEvent) : CUDA_ERROR_INVALID_VALUE;
+  });
 }

@@ -66,7 +66,9 @@ CUresult cuGreenCtxCreate(CUgreenCtx* phCtx, CUdevResourceDesc desc, CUdevice de
     if (!provision) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
     auto green = std::make_shared<GreenContext>();
     green->provision = *provision;
-    if (const CUresult result = Context::create_green(*device, &green->context); result != CUDA_SUCCESS) return result;
+    Result<CUcontext> context = Context::create_green(*device);
+    if (!context) return driver_result(context.failure());
+    green->context = *context;
     green->handle = reinterpret_cast<CUgreenCtx>(green_contexts().insert(green));
     *phCtx = green->handle;
     return CUDA_SUCCESS;
@@ -78,7 +80,7 @@ CUresult cuGreenCtxDestroy(CUgreenCtx hCtx) {
     const auto green = green_contexts().remove(hCtx);
     if (!green) return CUDA_ERROR_INVALID_CONTEXT;
     Context* const context = runtime::find_context(green->context);
-    return context ? context->destroy() : CUDA_SUCCESS;
+    return context ? driver_result(context->destroy()) : CUDA_SUCCESS;
   });
 }
 
@@ -98,7 +100,7 @@ CUresult cuGreenCtxStreamCreate(CUstream* phStream, CUgreenCtx greenCtx, unsigne
   return of_green(greenCtx, [&](GreenContext& green) {
     Context* const context = runtime::find_context(green.context);
     if (!phStream || flags != CU_STREAM_NON_BLOCKING || !context) return CUDA_ERROR_INVALID_VALUE;
-    return Stream::create(*context, flags, std::clamp(priority, -5, 0), phStream);
+    return driver_result(Stream::create(*context, flags, std::clamp(priority, -5, 0)), phStream);
   });
 }
 
@@ -140,7 +142,8 @@ CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
     Stream& legacy = context->legacy_stream();
     for (const auto& stream : context->streams())
       if (stream.get() != &legacy)
-        legacy.enqueue(runtime::make_work([stream, number = stream->last()](CUresult) { stream->wait_for(number); }));
+        legacy.enqueue(
+            runtime::make_work([stream, number = stream->last()](const Result<void>&) { stream->wait_for(number); }));
     event->record(legacy);
     return CUDA_SUCCESS;
   });

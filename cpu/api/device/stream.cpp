@@ -35,16 +35,17 @@ CUresult query_stream(CUstream handle, F&& call) {
 CUresult memory_operations(CUstream handle, std::vector<CUstreamBatchMemOpParams> operations) {
   return in_stream_order(handle, [&](Context&, Stream& stream) {
     for (const CUstreamBatchMemOpParams& each : operations)
-      if (const CUresult result = runtime::check_memory_operation(each); result != CUDA_SUCCESS) return result;
+      if (const CUresult result = driver_result(runtime::check_memory_operation(each)); result != CUDA_SUCCESS)
+        return result;
     if (stream.is_capturing()) {
       CUgraphNodeParams node{};
       node.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
       node.memOp.count = static_cast<unsigned int>(operations.size());
       node.memOp.paramArray = operations.data();
-      return runtime::capture_node(stream, node);
+      return driver_result(runtime::capture_node(stream, node));
     }
-    stream.enqueue(runtime::make_work([taken = std::move(operations)](CUresult error) {
-      if (error != CUDA_SUCCESS) return;
+    stream.enqueue(runtime::make_work([taken = std::move(operations)](const Result<void>& context) {
+      if (!context) return;
       for (const CUstreamBatchMemOpParams& each : taken) runtime::run_memory_operation(each);
     }));
     return CUDA_SUCCESS;
@@ -87,13 +88,14 @@ CUresult cuStreamCreate(CUstream* phStream, unsigned int Flags) {
 CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int flags, int priority) {
   return in_context([&](Context& context) {
     if (!phStream) return CUDA_ERROR_INVALID_VALUE;
-    return Stream::create(context, flags, std::clamp(priority, kGreatestPriority, kLeastPriority), phStream);
+    return driver_result(Stream::create(context, flags, std::clamp(priority, kGreatestPriority, kLeastPriority)),
+                         phStream);
   });
 }
 
 CUresult cuStreamDestroy(CUstream hStream) { return cuStreamDestroy_v2(hStream); }
 CUresult cuStreamDestroy_v2(CUstream hStream) {
-  return initialized([&] { return runtime::destroy_stream(hStream); });
+  return initialized([&] { return driver_result(runtime::destroy_stream(hStream)); });
 }
 
 CUresult cuStreamQuery(CUstream hStream) {
@@ -109,7 +111,7 @@ CUresult cuStreamSynchronize(CUstream hStream) {
     stream.wait_until_done();
     stream.context().home().printf_buffer.flush();
     runtime::release_unused_pool_memory();
-    return stream.context().error();
+    return driver_result(stream.context().error());
   });
 }
 
@@ -123,11 +125,11 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
       CUgraphNodeParams node{};
       node.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT;
       node.eventWait.event = hEvent;
-      return runtime::capture_node(stream, node);
+      return driver_result(runtime::capture_node(stream, node));
     }
     if (stream.is_capturing() || event->captured()) {
       const std::lock_guard lock(runtime::graph_mutex());
-      return runtime::Capture::wait(stream, *event);
+      return driver_result(runtime::Capture::wait(stream, *event));
     }
     event->make_wait(stream);
     return CUDA_SUCCESS;
@@ -137,9 +139,9 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
 CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* userData, unsigned int flags) {
   return on_stream(hStream, [&](Context&, Stream& stream) {
     if (!callback || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    stream.enqueue(runtime::make_work([hStream, callback, userData](CUresult error) {
+    stream.enqueue(runtime::make_work([hStream, callback, userData](const Result<void>& context) {
       const runtime::HostFunctionScope scope;
-      callback(hStream, error, userData);
+      callback(hStream, driver_result(context), userData);
     }));
     return CUDA_SUCCESS;
   });
@@ -152,11 +154,11 @@ CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
       CUgraphNodeParams node{};
       node.type = CU_GRAPH_NODE_TYPE_HOST;
       node.host = {fn, userData};
-      return runtime::capture_node(stream, node);
+      return driver_result(runtime::capture_node(stream, node));
     }
-    stream.enqueue(runtime::make_work([fn, userData](CUresult error) {
+    stream.enqueue(runtime::make_work([fn, userData](const Result<void>& context) {
       const runtime::HostFunctionScope scope;
-      if (error == CUDA_SUCCESS) fn(userData);
+      if (context) fn(userData);
     }));
     return CUDA_SUCCESS;
   });

@@ -45,10 +45,9 @@ std::array<std::uint64_t, 2> integrity_answer(std::uint32_t version, std::uint64
                     seconds};
   digest.add(&asked, sizeof asked);
   for (const auto& device : runtime::devices()) {
-    AskedDevice one{device->uuid(), 0, 0, 0};
-    device->attribute(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, &one.pci_domain);
-    device->attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, &one.pci_bus);
-    device->attribute(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, &one.pci_device);
+    const AskedDevice one{device->uuid(), *device->attribute(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+                          *device->attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
+                          *device->attribute(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)};
     digest.add(&one, sizeof one);
   }
   const Md2::Digest bytes = digest.digest();

@@ -32,7 +32,8 @@ CUresult capture_info(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t
   return of_stream(handle, [&](Stream& stream) {
     if (!status) return CUDA_ERROR_INVALID_VALUE;
     if (stream.kind() == Stream::Kind::Legacy && runtime::is_anything_capturing())
-      if (const CUresult result = runtime::check_legacy_use(stream); result != CUDA_SUCCESS) return result;
+      if (const CUresult result = driver_result(runtime::check_legacy_use(stream)); result != CUDA_SUCCESS)
+        return result;
     *status = status_of(stream);
     const auto capture = stream.capture();
     if (*status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_SUCCESS;
@@ -60,7 +61,7 @@ CUresult cuStreamBeginCapture(CUstream hStream) {
 CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode) {
   return of_stream(hStream, [&](Stream& stream) {
     auto graph = Graph::create();
-    const CUresult result = Capture::begin(stream, mode, graph, {});
+    const CUresult result = driver_result(Capture::begin(stream, mode, graph, {}));
     if (result != CUDA_SUCCESS) graph->end_handles();
     return result;
   });
@@ -77,12 +78,17 @@ CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const CUg
       if (!node || node->graph != graph.get()) return CUDA_ERROR_INVALID_VALUE;
       nodes.push_back(std::move(node));
     }
-    return Capture::begin(stream, mode, std::move(graph), nodes);
+    return driver_result(Capture::begin(stream, mode, std::move(graph), nodes));
   });
 }
 
 CUresult cuStreamEndCapture(CUstream hStream, CUgraph* phGraph) {
-  return of_stream(hStream, [&](Stream& stream) { return Capture::end(stream, phGraph); });
+  return of_stream(hStream, [&](Stream& stream) {
+    if (phGraph) *phGraph = nullptr;
+    return driver_result(Capture::end(stream), [&](CUgraph graph) {
+      if (phGraph) *phGraph = graph;
+    });
+  });
 }
 
 CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus* captureStatus) {
@@ -115,8 +121,8 @@ CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode* dep
     if (!capture || !capture->is_valid()) return CUDA_ERROR_ILLEGAL_STATE;
     if ((numDependencies != 0 && !dependencies) || flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES)
       return CUDA_ERROR_INVALID_VALUE;
-    return capture->set_dependencies(stream, std::span(dependencies, numDependencies),
-                                     flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES);
+    return driver_result(capture->set_dependencies(stream, std::span(dependencies, numDependencies),
+                                                   flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
   });
 }
 

@@ -14,7 +14,7 @@ CUresult instantiate(CUgraphExec* out, CUgraph graph, cuuint64_t flags, CUgraphI
     const std::lock_guard lock(runtime::graph_mutex());
     const auto found = runtime::find_graph(graph);
     if (!found || !out) return CUDA_ERROR_INVALID_VALUE;
-    return GraphExec::instantiate(*found, flags, reason, error_node, out);
+    return driver_result(GraphExec::instantiate(*found, flags, reason, error_node), out);
   });
 }
 
@@ -51,14 +51,14 @@ CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t* flags) {
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {
-  return with_graphs([&] { return runtime::destroy_graph_exec(hGraphExec); });
+  return with_graphs([&] { return driver_result(runtime::destroy_graph_exec(hGraphExec)); });
 }
 
 CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
   return on_stream(hStream, [&](Context&, Stream& stream) {
     const std::lock_guard lock(runtime::graph_mutex());
     const auto exec = runtime::find_graph_exec(hGraphExec);
-    return exec ? exec->launch(stream) : CUDA_ERROR_INVALID_VALUE;
+    return exec ? driver_result(exec->launch(stream)) : CUDA_ERROR_INVALID_VALUE;
   });
 }
 
@@ -81,14 +81,14 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExe
   return of_exec(hGraphExec, [&](GraphExec& exec) {
     const auto graph = runtime::find_graph(hGraph);
     if (!graph || !resultInfo) return CUDA_ERROR_INVALID_VALUE;
-    return exec.update(*graph, resultInfo);
+    return driver_result(exec.update(*graph, resultInfo));
   });
 }
 
 CUresult cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled) {
   return of_exec(hGraphExec, [&](GraphExec& exec) {
     const auto node = runtime::find_graph_node(hNode);
-    return node ? exec.set_enabled(node->id, isEnabled != 0) : CUDA_ERROR_INVALID_VALUE;
+    return node ? driver_result(exec.set_enabled(node->id, isEnabled != 0)) : CUDA_ERROR_INVALID_VALUE;
   });
 }
 

@@ -73,7 +73,7 @@ CUresult cuGraphCreate(CUgraph* phGraph, unsigned int flags) {
 }
 
 CUresult cuGraphDestroy(CUgraph hGraph) {
-  return with_graphs([&] { return runtime::destroy_graph(hGraph); });
+  return with_graphs([&] { return driver_result(runtime::destroy_graph(hGraph)); });
 }
 
 CUresult cuGraphClone(CUgraph* phGraphClone, CUgraph originalGraph) {
@@ -184,7 +184,7 @@ CUresult cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode* from, const C
 CUresult cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode* from, const CUgraphNode* to,
                                    const CUgraphEdgeData* edgeData, size_t numDependencies) {
   return for_pairs(hGraph, from, to, numDependencies, [&](Graph& graph, GraphNode& first, GraphNode& second, size_t i) {
-    return graph.connect(first, second, edgeData ? edgeData + i : nullptr);
+    return driver_result(graph.connect(first, second, edgeData ? edgeData + i : nullptr));
   });
 }
 
@@ -195,12 +195,12 @@ CUresult cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode* from, cons
 CUresult cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode* from, const CUgraphNode* to,
                                       const CUgraphEdgeData*, size_t numDependencies) {
   return for_pairs(hGraph, from, to, numDependencies, [](Graph& graph, GraphNode& first, GraphNode& second, size_t) {
-    return graph.has_memory_nodes() ? CUDA_ERROR_NOT_SUPPORTED : graph.disconnect(first, second);
+    return graph.has_memory_nodes() ? CUDA_ERROR_NOT_SUPPORTED : driver_result(graph.disconnect(first, second));
   });
 }
 
 CUresult cuGraphDestroyNode(CUgraphNode hNode) {
-  return of_node(hNode, [](GraphNode& node) { return node.graph->remove(node); });
+  return of_node(hNode, [](GraphNode& node) { return driver_result(node.graph->remove(node)); });
 }
 
 CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* pHandle_out, CUgraph hGraph, CUcontext ctx,
@@ -227,16 +227,17 @@ CUresult cuGraphDebugDotPrint(CUgraph hGraph, const char* path, unsigned int fla
 CUresult cuUserObjectCreate(CUuserObject* object_out, void* ptr, CUhostFn destroy, unsigned int initialRefcount,
                             unsigned int flags) {
   return initialized([&] {
-    return object_out ? UserObject::create(ptr, destroy, initialRefcount, flags, object_out) : CUDA_ERROR_INVALID_VALUE;
+    return object_out ? driver_result(UserObject::create(ptr, destroy, initialRefcount, flags), object_out)
+                      : CUDA_ERROR_INVALID_VALUE;
   });
 }
 
 CUresult cuUserObjectRetain(CUuserObject object, unsigned int count) {
-  return of_user_object(object, [&](const auto& found) { return found->retain(count); });
+  return of_user_object(object, [&](const auto& found) { return driver_result(found->retain(count)); });
 }
 
 CUresult cuUserObjectRelease(CUuserObject object, unsigned int count) {
-  return of_user_object(object, [&](const auto& found) { return found->release(count); });
+  return of_user_object(object, [&](const auto& found) { return driver_result(found->release(count)); });
 }
 
 CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags) {
@@ -245,7 +246,7 @@ CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned in
     if (!owned || count == 0 || (flags & ~static_cast<unsigned int>(CU_GRAPH_USER_OBJECT_MOVE)) != 0)
       return CUDA_ERROR_INVALID_VALUE;
     if (flags != CU_GRAPH_USER_OBJECT_MOVE)
-      if (const CUresult result = owned->retain(count); result != CUDA_SUCCESS) return result;
+      if (const CUresult result = driver_result(owned->retain(count)); result != CUDA_SUCCESS) return result;
     found.user_objects.adopt(owned, count);
     return CUDA_SUCCESS;
   });
@@ -254,6 +255,6 @@ CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned in
 CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count) {
   return of_graph(graph, [&](Graph& found) {
     const auto owned = runtime::find_user_object(object);
-    return owned ? found.user_objects.release(*owned, count) : CUDA_ERROR_INVALID_VALUE;
+    return owned ? driver_result(found.user_objects.release(*owned, count)) : CUDA_ERROR_INVALID_VALUE;
   });
 }

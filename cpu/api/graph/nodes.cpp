@@ -42,13 +42,10 @@ CUresult add_node(CUgraphNode* out, CUgraph graph, const CUgraphNode* dependenci
     const std::lock_guard lock(runtime::graph_mutex());
     const auto found = runtime::find_graph(graph);
     if (!found || !out || (count != 0 && !dependencies)) return CUDA_ERROR_INVALID_VALUE;
-    std::shared_ptr<const runtime::Payload> payload;
-    CUresult result = runtime::read_parameters(context, *found, parameters, &payload);
-    if (result != CUDA_SUCCESS) return result;
-    std::shared_ptr<GraphNode> node;
-    result = found->add(std::move(payload), std::span(dependencies, count), data, &node);
-    if (result == CUDA_SUCCESS) *out = node->handle;
-    return result;
+    auto payload = runtime::read_parameters(context, *found, parameters);
+    if (!payload) return driver_result(payload.failure());
+    return driver_result(found->add(*std::move(payload), std::span(dependencies, count), data),
+                         [&](const std::shared_ptr<GraphNode>& node) { *out = node->handle; });
   });
 }
 
@@ -58,9 +55,9 @@ CUresult set_node(CUgraphNode node, CUgraphNodeParams& parameters) {
     const auto found = runtime::find_graph_node(node);
     if (!found || runtime::type_of(*found->payload) != parameters.type || !is_changeable(parameters.type))
       return CUDA_ERROR_INVALID_VALUE;
-    std::shared_ptr<const runtime::Payload> payload;
-    const CUresult result = runtime::read_parameters(context, *found->graph, parameters, &payload);
-    if (result != CUDA_SUCCESS) return result;
+    auto read = runtime::read_parameters(context, *found->graph, parameters);
+    if (!read) return driver_result(read.failure());
+    std::shared_ptr<const runtime::Payload> payload = *std::move(read);
     keep_attributes(*found->payload, &payload);
     if (const auto* const child = std::get_if<runtime::ChildPayload>(found->payload.get())) child->graph->end_handles();
     found->payload = std::move(payload);
@@ -77,13 +74,13 @@ CUresult set_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& pa
     const runtime::ExecNode* const present = executable->find(found->id);
     if (!present || runtime::type_of(*present->payload) != parameters.type || !is_changeable(parameters.type))
       return CUDA_ERROR_INVALID_VALUE;
-    std::shared_ptr<const runtime::Payload> payload;
-    const CUresult result = runtime::read_parameters(context, *found->graph, parameters, &payload);
-    if (result != CUDA_SUCCESS) return result;
+    auto read = runtime::read_parameters(context, *found->graph, parameters);
+    if (!read) return driver_result(read.failure());
+    std::shared_ptr<const runtime::Payload> payload = *std::move(read);
     keep_attributes(*present->payload, &payload);
     const auto* const child = std::get_if<runtime::ChildPayload>(payload.get());
     if (child) child->graph->end_handles();  // nobody is told this clone's
-    return executable->set_payload(found->id, std::move(payload));
+    return driver_result(executable->set_payload(found->id, std::move(payload)));
   });
 }
 
@@ -163,9 +160,11 @@ CUresult set_attribute(GraphNode& node, const runtime::KernelPayload& old, const
   std::erase_if(kernel.attributes, [&](const auto& each) { return each.id == attribute.id; });
   kernel.attributes.push_back(attribute);
   runtime::apply(attribute, &kernel.request);
-  if (const CUresult result = runtime::check_launch(*kernel.function, kernel.request); result != CUDA_SUCCESS)
+  if (const CUresult result = driver_result(runtime::check_launch(*kernel.function, kernel.request));
+      result != CUDA_SUCCESS)
     return result;
-  if (const CUresult result = runtime::check_cluster(*kernel.function, kernel.request); result != CUDA_SUCCESS)
+  if (const CUresult result = driver_result(runtime::check_cluster(*kernel.function, kernel.request));
+      result != CUDA_SUCCESS)
     return result;
   kernel.rebase();
   node.payload = std::make_shared<runtime::Payload>(std::move(kernel));
@@ -391,16 +390,17 @@ CUresult of_graph_memory(CUdevice device, F&& call) {
 
 CUresult cuDeviceGraphMemTrim(CUdevice device) {
   return of_graph_memory(device, [](const runtime::Device& found) {
-    return runtime::set_graph_memory_attribute(found, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, nullptr);
+    return driver_result(runtime::set_graph_memory_attribute(found, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, nullptr));
   });
 }
 CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void* value) {
   return of_graph_memory(device, [&](const runtime::Device& found) {
-    return value ? runtime::graph_memory_attribute(found, attr, value) : CUDA_ERROR_INVALID_VALUE;
+    return value ? driver_result(runtime::graph_memory_attribute(found, attr), static_cast<cuuint64_t*>(value))
+                 : CUDA_ERROR_INVALID_VALUE;
   });
 }
 CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void* value) {
   return of_graph_memory(device, [&](const runtime::Device& found) {
-    return value ? runtime::set_graph_memory_attribute(found, attr, value) : CUDA_ERROR_INVALID_VALUE;
+    return value ? driver_result(runtime::set_graph_memory_attribute(found, attr, value)) : CUDA_ERROR_INVALID_VALUE;
   });
 }

@@ -66,13 +66,14 @@ CUresult cuArrayCreate_v2(CUarray* pHandle, const CUDA_ARRAY_DESCRIPTOR* pAlloca
     if (!pHandle || !pAllocateArray) return CUDA_ERROR_INVALID_VALUE;
     const CUDA_ARRAY3D_DESCRIPTOR descriptor{pAllocateArray->Width,  pAllocateArray->Height,      0,
                                              pAllocateArray->Format, pAllocateArray->NumChannels, 0};
-    return Array::create(context, descriptor, pHandle);
+    return driver_result(Array::create(context, descriptor), pHandle);
   });
 }
 
 CUresult cuArray3DCreate_v2(CUarray* pHandle, const CUDA_ARRAY3D_DESCRIPTOR* pAllocateArray) {
   return in_context_outside_capture([&](Context& context) {
-    return pHandle && pAllocateArray ? Array::create(context, *pAllocateArray, pHandle) : CUDA_ERROR_INVALID_VALUE;
+    return pHandle && pAllocateArray ? driver_result(Array::create(context, *pAllocateArray), pHandle)
+                                     : CUDA_ERROR_INVALID_VALUE;
   });
 }
 
@@ -114,8 +115,8 @@ CUresult cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES*, CUmi
 CUresult cuArrayDestroy(CUarray hArray) {
   return in_context_outside_capture([&](Context& context) {
     if (!runtime::find_array(hArray)) return CUDA_ERROR_INVALID_HANDLE;
-    context.home().synchronize();  // work in flight may use it
-    return runtime::destroy_array(hArray);
+    context.home().wait();  // work in flight may use it
+    return driver_result(runtime::destroy_array(hArray));
   });
 }
 
@@ -123,7 +124,7 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray* pHandle, const CUDA_ARRAY3D_DE
                                 unsigned int numMipmapLevels) {
   return in_context_outside_capture([&](Context& context) {
     if (!pHandle || !pMipmappedArrayDesc) return CUDA_ERROR_INVALID_VALUE;
-    return MipmappedArray::create(context, *pMipmappedArrayDesc, numMipmapLevels, pHandle);
+    return driver_result(MipmappedArray::create(context, *pMipmappedArrayDesc, numMipmapLevels), pHandle);
   });
 }
 
@@ -151,8 +152,8 @@ CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* m
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray) {
   return in_context_outside_capture([&](Context& context) {
     if (!runtime::find_mipmapped_array(hMipmappedArray)) return CUDA_ERROR_INVALID_HANDLE;
-    context.home().synchronize();
-    return runtime::destroy_mipmapped_array(hMipmappedArray);
+    context.home().wait();
+    return driver_result(runtime::destroy_mipmapped_array(hMipmappedArray));
   });
 }
 

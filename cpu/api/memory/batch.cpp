@@ -42,8 +42,8 @@ CUresult copy_batch(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t 
   size_t set = 0;
   for (size_t i = 0; i < count; ++i) {
     if (set + 1 < attribute_count && indices[set + 1] == i) ++set;
-    const CUresult result = runtime::copy_ordered(stream, anywhere(dsts[i]), anywhere(srcs[i]), {sizes[i], 1, 1},
-                                                  attrs[set].srcAccessOrder);
+    const CUresult result = driver_result(runtime::copy_ordered(stream, anywhere(dsts[i]), anywhere(srcs[i]),
+                                                                {sizes[i], 1, 1}, attrs[set].srcAccessOrder));
     if (result == CUDA_SUCCESS) continue;
     if (failed) *failed = i;
     return result;
@@ -103,11 +103,11 @@ CUresult copy_one(const CUDA_MEMCPY3D_BATCH_OP& operation, Stream& stream) {
         describe_operand(is_source ? operation.src : operation.dst, extent, element, is_source, &request);
     if (result != CUDA_SUCCESS) return result;
   }
-  runtime::Place to, from;
-  runtime::Shape shape;
-  if (const CUresult result = runtime::resolve(request, &to, &from, &shape); result != CUDA_SUCCESS) return result;
-  if (from_array) return runtime::copy(stream, to, from, shape, false);
-  return runtime::copy_ordered(stream, to, from, shape, operation.srcAccessOrder);
+  const Result<runtime::Transfer> asked = runtime::resolve(request);
+  if (!asked) return driver_result(asked.failure());
+  const auto& [to, from, shape] = *asked;
+  return driver_result(from_array ? runtime::copy(stream, to, from, shape, false)
+                                  : runtime::copy_ordered(stream, to, from, shape, operation.srcAccessOrder));
 }
 
 CUresult copy_shapes(size_t count, const CUDA_MEMCPY3D_BATCH_OP* operations, size_t* failed, unsigned long long flags,
@@ -180,8 +180,10 @@ CUresult cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t si
   return in_stream_order(hStream, [&](Context&, Stream& stream) {
     if (!attr || !is_known(attr->srcAccessOrder)) return CUDA_ERROR_INVALID_VALUE;
     const bool now = attr->srcAccessOrder == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
-    if (stream.is_capturing()) return now ? runtime::refuse_capture(stream) : cuMemcpyAsync(dst, src, size, hStream);
-    return runtime::copy_ordered(stream, anywhere(dst), anywhere(src), {size, 1, 1}, attr->srcAccessOrder);
+    if (stream.is_capturing())
+      return now ? driver_result(runtime::refuse_capture(stream)) : cuMemcpyAsync(dst, src, size, hStream);
+    return driver_result(
+        runtime::copy_ordered(stream, anywhere(dst), anywhere(src), {size, 1, 1}, attr->srcAccessOrder));
   });
 }
 

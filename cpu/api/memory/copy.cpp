@@ -9,8 +9,8 @@
 using namespace cucore::cpu::api;
 namespace runtime = cucore::cpu::runtime;
 using runtime::Place;
-using runtime::Shape;
 using runtime::Side;
+using runtime::Transfer;
 
 namespace {
 
@@ -27,7 +27,7 @@ template <class F>
 CUresult for_copy(CUstream handle, bool wait, F&& call) {
   if (!wait) return in_stream_order(handle, std::forward<F>(call));
   return on_stream(handle, [&](Context& context, Stream& stream) {
-    if (const CUresult result = runtime::check_unsafe_call(); result != CUDA_SUCCESS) return result;
+    if (const CUresult result = driver_result(runtime::check_unsafe_call()); result != CUDA_SUCCESS) return result;
     return call(context, stream);
   });
 }
@@ -36,7 +36,7 @@ CUresult capture_copy(Stream& stream, const CUDA_MEMCPY3D& request) {
   CUgraphNodeParams node{};
   node.type = CU_GRAPH_NODE_TYPE_MEMCPY;
   node.memcpy.copyParams = request;
-  return runtime::capture_node(stream, node);
+  return driver_result(runtime::capture_node(stream, node));
 }
 
 /// One end of a captured copy says what kind of memory it is.
@@ -87,14 +87,16 @@ CUDA_MEMCPY3D as_3d(const CUDA_MEMCPY2D& given) {
   return request;
 }
 
-CUresult run_copy(Stream& stream, const Place& to, const Place& from, const Shape& shape, bool wait) {
-  return wait ? runtime::copy(stream, to, from, shape, wait) : runtime::copy_async(stream, to, from, shape);
+CUresult run_copy(Stream& stream, const Transfer& asked, bool wait) {
+  const auto& [to, from, shape] = asked;
+  return driver_result(wait ? runtime::copy(stream, to, from, shape, wait)
+                            : runtime::copy_async(stream, to, from, shape));
 }
 
 CUresult copy(CUstream handle, const Place& to, const Place& from, size_t bytes, bool wait) {
   return for_copy(handle, wait, [&](Context&, Stream& stream) {
     if (stream.is_capturing()) return capture_copy(stream, to, from, bytes);
-    return run_copy(stream, to, from, {bytes, 1, 1}, wait);
+    return run_copy(stream, {to, from, {bytes, 1, 1}}, wait);
   });
 }
 
@@ -104,7 +106,8 @@ CUresult copy_between_contexts(CUstream handle, CUdeviceptr to, CUcontext to_con
     if (!to_context || !from_context || !runtime::find_context(to_context) || !runtime::find_context(from_context))
       return CUDA_ERROR_INVALID_CONTEXT;
     if (stream.is_capturing()) return capture_copy(stream, place(to, Side::Device), place(from, Side::Device), bytes);
-    return runtime::copy(stream, place(to, Side::Device), place(from, Side::Device), {bytes, 1, 1}, wait);
+    return driver_result(
+        runtime::copy(stream, place(to, Side::Device), place(from, Side::Device), {bytes, 1, 1}, wait));
   });
 }
 
@@ -113,10 +116,8 @@ CUresult copy_shape(CUstream handle, const Request* request, bool wait) {
   return for_copy(handle, wait, [&](Context&, Stream& stream) {
     if (!request) return CUDA_ERROR_INVALID_VALUE;
     if (stream.is_capturing()) return capture_copy(stream, as_3d(*request));
-    Place to, from;
-    Shape shape;
-    if (const CUresult result = runtime::resolve(*request, &to, &from, &shape); result != CUDA_SUCCESS) return result;
-    return run_copy(stream, to, from, shape, wait);
+    const Result<Transfer> asked = runtime::resolve(*request);
+    return asked ? run_copy(stream, *asked, wait) : driver_result(asked.failure());
   });
 }
 
@@ -146,10 +147,8 @@ CUresult copy_peer_shape(CUstream handle, const CUDA_MEMCPY3D_PEER* request, boo
     plain.WidthInBytes = request->WidthInBytes;
     plain.Height = request->Height;
     plain.Depth = request->Depth;
-    Place to, from;
-    Shape shape;
-    if (const CUresult result = runtime::resolve(plain, &to, &from, &shape); result != CUDA_SUCCESS) return result;
-    return run_copy(stream, to, from, shape, wait);
+    const Result<Transfer> asked = runtime::resolve(plain);
+    return asked ? run_copy(stream, *asked, wait) : driver_result(asked.failure());
   });
 }
 
@@ -163,10 +162,10 @@ CUresult fill(CUstream handle, CUdeviceptr to, size_t pitch, std::uint32_t value
       CUgraphNodeParams node{};
       node.type = CU_GRAPH_NODE_TYPE_MEMSET;
       node.memset = {to, pitch, value, element, width, height, nullptr};
-      return runtime::capture_node(stream, node);
+      return driver_result(runtime::capture_node(stream, node));
     }
     const Place target{to, Side::Device, pitch, 0};
-    return runtime::fill(stream, target, value, element, {row, height, 1}, wait);
+    return driver_result(runtime::fill(stream, target, value, element, {row, height, 1}, wait));
   });
 }
 

@@ -18,7 +18,7 @@ CUresult cuImportExternalMemory(CUexternalMemory* extMem_out, const CUDA_EXTERNA
         (given.flags & ~static_cast<unsigned int>(CUDA_EXTERNAL_MEMORY_DEDICATED)) != 0)
       return CUDA_ERROR_INVALID_VALUE;
     if (given.type != CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD) return CUDA_ERROR_NOT_SUPPORTED;
-    return runtime::import_external_memory(given.handle.fd, given.size, extMem_out);
+    return driver_result(runtime::import_external_memory(given.handle.fd, given.size), extMem_out);
   });
 }
 
@@ -26,15 +26,12 @@ CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr* devPtr, CUexternalMemory e
                                          const CUDA_EXTERNAL_MEMORY_BUFFER_DESC* bufferDesc) {
   return in_context([&](Context& context) {
     if (!devPtr || !bufferDesc || bufferDesc->flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    std::uintptr_t address = 0;
-    const CUresult result =
-        runtime::map_external_buffer(context, extMem, bufferDesc->offset, bufferDesc->size, &address);
-    if (result == CUDA_SUCCESS) *devPtr = address;
-    return result;
+    return driver_result(runtime::map_external_buffer(context, extMem, bufferDesc->offset, bufferDesc->size), devPtr);
   });
 }
 
 CUresult cuDestroyExternalMemory(CUexternalMemory extMem) {
-  return with_context(
-      [&](Context&) { return extMem ? runtime::destroy_external_memory(extMem) : CUDA_ERROR_INVALID_VALUE; });
+  return with_context([&](Context&) {
+    return extMem ? driver_result(runtime::destroy_external_memory(extMem)) : CUDA_ERROR_INVALID_VALUE;
+  });
 }

@@ -23,20 +23,14 @@ CUresult allocate_host(void** pp, size_t bytesize, unsigned int flags) {
     if (!pp || (flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
     *pp = nullptr;
     if (bytesize == 0) return CUDA_SUCCESS;  // of host memory only: no bytes of a device's is an invalid size
-    std::uintptr_t address = 0;
-    const CUresult result = runtime::allocate(context, bytesize, Allocation::Kind::Host, flags, &address);
-    if (result == CUDA_SUCCESS) *pp = reinterpret_cast<void*>(address);
-    return result;
+    return driver_result(runtime::allocate(context, bytesize, Allocation::Kind::Host, flags),
+                         [&](std::uintptr_t address) { *pp = reinterpret_cast<void*>(address); });
   });
 }
 
 CUresult allocate_on_device(CUdeviceptr* dptr, size_t bytesize, Allocation::Kind kind, unsigned int flags) {
   return in_context_outside_capture([&](Context& context) {
-    if (!dptr) return CUDA_ERROR_INVALID_VALUE;
-    std::uintptr_t address = 0;
-    const CUresult result = runtime::allocate(context, bytesize, kind, flags, &address);
-    if (result == CUDA_SUCCESS) *dptr = address;
-    return result;
+    return dptr ? driver_result(runtime::allocate(context, bytesize, kind, flags), dptr) : CUDA_ERROR_INVALID_VALUE;
   });
 }
 
@@ -78,7 +72,8 @@ CUresult cuMemAllocManaged(CUdeviceptr* dptr, size_t bytesize, unsigned int flag
 }
 
 CUresult cuMemFree_v2(CUdeviceptr dptr) {
-  return in_context_outside_capture([&](Context& context) { return runtime::free_device(context, dptr); });
+  return in_context_outside_capture(
+      [&](Context& context) { return driver_result(runtime::free_device(context, dptr)); });
 }
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr* pbase, size_t* psize, CUdeviceptr dptr) {
@@ -92,8 +87,9 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr* pbase, size_t* psize, CUdeviceptr 
 }
 
 CUresult cuIpcGetMemHandle(CUipcMemHandle* pHandle, CUdeviceptr dptr) {
-  return in_context(
-      [&](Context&) { return pHandle ? runtime::share_memory(dptr, pHandle) : CUDA_ERROR_INVALID_VALUE; });
+  return in_context([&](Context&) {
+    return pHandle ? driver_result(runtime::share_memory(dptr), pHandle) : CUDA_ERROR_INVALID_VALUE;
+  });
 }
 
 CUresult cuIpcOpenMemHandle(CUdeviceptr* pdptr, CUipcMemHandle handle, unsigned int Flags) {
@@ -102,15 +98,12 @@ CUresult cuIpcOpenMemHandle(CUdeviceptr* pdptr, CUipcMemHandle handle, unsigned 
 CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* pdptr, CUipcMemHandle handle, unsigned int Flags) {
   return in_context_outside_capture([&](Context& context) {
     if (!pdptr || Flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) return CUDA_ERROR_INVALID_VALUE;
-    std::uintptr_t address = 0;
-    const CUresult result = runtime::open_memory(context, handle, &address);
-    if (result == CUDA_SUCCESS) *pdptr = address;
-    return result;
+    return driver_result(runtime::open_memory(context, handle), pdptr);
   });
 }
 
 CUresult cuIpcCloseMemHandle(CUdeviceptr dptr) {
-  return in_context_outside_capture([&](Context&) { return runtime::close_memory(dptr); });
+  return in_context_outside_capture([&](Context&) { return driver_result(runtime::close_memory(dptr)); });
 }
 
 CUresult cuMemAllocHost_v2(void** pp, size_t bytesize) { return allocate_host(pp, bytesize, 0); }
@@ -118,19 +111,20 @@ CUresult cuMemAllocHost(void** pp, unsigned int bytesize) { return allocate_host
 CUresult cuMemHostAlloc(void** pp, size_t bytesize, unsigned int Flags) { return allocate_host(pp, bytesize, Flags); }
 
 CUresult cuMemFreeHost(void* p) {
-  return with_context([&](Context& context) { return runtime::free_host(context, address_number(p)); });
+  return with_context([&](Context& context) { return driver_result(runtime::free_host(context, address_number(p))); });
 }
 
 CUresult cuMemHostRegister(void* p, size_t bytesize, unsigned int Flags) {
   return cuMemHostRegister_v2(p, bytesize, Flags);
 }
 CUresult cuMemHostRegister_v2(void* p, size_t bytesize, unsigned int Flags) {
-  return in_context(
-      [&](Context& context) { return runtime::register_host(context, address_number(p), bytesize, Flags); });
+  return in_context([&](Context& context) {
+    return driver_result(runtime::register_host(context, address_number(p), bytesize, Flags));
+  });
 }
 
 CUresult cuMemHostUnregister(void* p) {
-  return with_context([&](Context&) { return runtime::unregister_host(address_number(p)); });
+  return with_context([&](Context&) { return driver_result(runtime::unregister_host(address_number(p))); });
 }
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* pdptr, void* p, unsigned int Flags) {

@@ -16,17 +16,14 @@ namespace {
 template <class F>
 CUresult of_pool(CUmemoryPool handle, F&& call) {
   return initialized([&] {
-    if (const CUresult result = runtime::check_unsafe_call(); result != CUDA_SUCCESS) return result;
+    if (const CUresult result = driver_result(runtime::check_unsafe_call()); result != CUDA_SUCCESS) return result;
     const auto pool = runtime::find_pool(handle);
     return pool ? call(*pool) : CUDA_ERROR_INVALID_VALUE;
   });
 }
 
 CUresult allocate(CUdeviceptr* dptr, size_t bytesize, MemoryPool& pool, Context& context, Stream& stream) {
-  std::uintptr_t address = 0;
-  const CUresult result = runtime::allocate_async(context, pool, bytesize, stream, &address);
-  if (result == CUDA_SUCCESS) *dptr = address;
-  return result;
+  return driver_result(runtime::allocate_async(context, pool, bytesize, stream), dptr);
 }
 
 /// A pool's memory allocated in a capture is the graph's.
@@ -35,7 +32,7 @@ CUresult capture_allocation(CUdeviceptr* dptr, size_t bytesize, const MemoryPool
   node.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
   node.alloc.poolProps = pool.properties();
   node.alloc.bytesize = bytesize;
-  const CUresult result = runtime::capture_node(stream, node);
+  const CUresult result = driver_result(runtime::capture_node(stream, node));
   if (result == CUDA_SUCCESS) *dptr = node.alloc.dptr;
   return result;
 }
@@ -45,7 +42,7 @@ CUresult check_location(const CUmemLocation* location, CUmemAllocationType type)
   CUmemPoolProps properties{};
   properties.allocType = type;
   properties.location = *location;
-  return MemoryPool::check(properties);
+  return driver_result(MemoryPool::check(properties));
 }
 
 }  // namespace
@@ -70,26 +67,26 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* dptr, size_t bytesize, CUmemoryPoo
 
 CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
   return in_stream_order(hStream, [&](Context&, Stream& stream) {
-    if (!stream.is_capturing()) return runtime::free_async(dptr, stream);
+    if (!stream.is_capturing()) return driver_result(runtime::free_async(dptr, stream));
     CUgraphNodeParams node{};
     node.type = CU_GRAPH_NODE_TYPE_MEM_FREE;
     node.free.dptr = dptr;
-    return runtime::capture_node(stream, node);
+    return driver_result(runtime::capture_node(stream, node));
   });
 }
 
 CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* poolProps) {
   return initialized([&] {
     if (!pool || !poolProps) return CUDA_ERROR_INVALID_VALUE;
-    if (const CUresult result = runtime::check_unsafe_call(); result != CUDA_SUCCESS) return result;
-    if (const CUresult result = MemoryPool::check(*poolProps); result != CUDA_SUCCESS) return result;
+    if (const CUresult result = driver_result(runtime::check_unsafe_call()); result != CUDA_SUCCESS) return result;
+    if (const CUresult result = driver_result(MemoryPool::check(*poolProps)); result != CUDA_SUCCESS) return result;
     *pool = MemoryPool::create(*poolProps, false)->handle();
     return CUDA_SUCCESS;
   });
 }
 
 CUresult cuMemPoolDestroy(CUmemoryPool pool) {
-  return initialized([&] { return runtime::destroy_pool(pool); });
+  return initialized([&] { return driver_result(runtime::destroy_pool(pool)); });
 }
 
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) {
@@ -101,13 +98,15 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep) {
 }
 
 CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void* value) {
-  return of_pool(pool,
-                 [&](MemoryPool& found) { return value ? found.attribute(attr, value) : CUDA_ERROR_INVALID_VALUE; });
+  return of_pool(pool, [&](MemoryPool& found) {
+    return value ? driver_result(found.attribute(attr, value)) : CUDA_ERROR_INVALID_VALUE;
+  });
 }
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void* value) {
-  return of_pool(
-      pool, [&](MemoryPool& found) { return value ? found.set_attribute(attr, value) : CUDA_ERROR_INVALID_VALUE; });
+  return of_pool(pool, [&](MemoryPool& found) {
+    return value ? driver_result(found.set_attribute(attr, value)) : CUDA_ERROR_INVALID_VALUE;
+  });
 }
 
 CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool memPool, CUmemLocation* location) {
@@ -122,7 +121,7 @@ CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool memPool, CUme
 
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_t count) {
   return of_pool(pool, [&](MemoryPool& found) {
-    return map || count == 0 ? found.set_access(map, count) : CUDA_ERROR_INVALID_VALUE;
+    return map || count == 0 ? driver_result(found.set_access(map, count)) : CUDA_ERROR_INVALID_VALUE;
   });
 }
 
@@ -164,7 +163,7 @@ CUresult cuMemPoolExportToShareableHandle(void* handle_out, CUmemoryPool pool, C
   return of_pool(pool, [&](MemoryPool& found) {
     if (!handle_out || flags != 0 || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
       return CUDA_ERROR_INVALID_VALUE;
-    return found.export_file(static_cast<int*>(handle_out));
+    return driver_result(found.export_file(), static_cast<int*>(handle_out));
   });
 }
 
@@ -173,7 +172,7 @@ CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool* pool_out, void* handle
   return initialized([&] {
     if (!pool_out || flags != 0 || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
       return CUDA_ERROR_INVALID_VALUE;
-    return MemoryPool::import_file(static_cast<int>(reinterpret_cast<std::intptr_t>(handle)), pool_out);
+    return driver_result(MemoryPool::import_file(static_cast<int>(reinterpret_cast<std::intptr_t>(handle))), pool_out);
   });
 }
 
@@ -181,16 +180,13 @@ CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData* shareData_out, CUdevicep
   return initialized([&] {
     const auto allocation = runtime::find_allocation(ptr);
     if (!shareData_out || !allocation || !allocation->pool) return CUDA_ERROR_INVALID_VALUE;
-    return allocation->pool->export_pointer(ptr, shareData_out);
+    return driver_result(allocation->pool->export_pointer(ptr), shareData_out);
   });
 }
 
 CUresult cuMemPoolImportPointer(CUdeviceptr* ptr_out, CUmemoryPool pool, CUmemPoolPtrExportData* shareData) {
   return of_pool(pool, [&](MemoryPool& found) {
     if (!ptr_out || !shareData) return CUDA_ERROR_INVALID_VALUE;
-    std::uintptr_t address = 0;
-    const CUresult result = found.import_pointer(*shareData, &address);
-    if (result == CUDA_SUCCESS) *ptr_out = address;
-    return result;
+    return driver_result(found.import_pointer(*shareData), ptr_out);
   });
 }

@@ -12,48 +12,48 @@ CUresult cuMemAddressReserve(CUdeviceptr* ptr, size_t size, size_t alignment, CU
                              unsigned long long flags) {
   return initialized([&] {
     if (!ptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    std::uintptr_t address = 0;
-    const CUresult result = runtime::reserve_addresses(size, alignment, addr, &address);
-    if (result == CUDA_SUCCESS) *ptr = address;
-    return result;
+    return driver_result(runtime::reserve_addresses(size, alignment, addr), ptr);
   });
 }
 
 CUresult cuMemAddressFree(CUdeviceptr ptr, size_t size) {
-  return initialized([&] { return runtime::free_addresses(ptr, size); });
+  return initialized([&] { return driver_result(runtime::free_addresses(ptr, size)); });
 }
 
 CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t size, const CUmemAllocationProp* prop,
                      unsigned long long flags) {
   return initialized([&] {
     if (!handle || !prop || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-    return runtime::create_physical_memory(*prop, size, handle);
+    return driver_result(runtime::create_physical_memory(*prop, size), handle);
   });
 }
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
-  return initialized([&] { return runtime::release_physical_memory(handle); });
+  return initialized([&] { return driver_result(runtime::release_physical_memory(handle)); });
 }
 
 CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
                   unsigned long long flags) {
-  return initialized(
-      [&] { return flags == 0 ? runtime::map_memory(ptr, size, offset, handle) : CUDA_ERROR_INVALID_VALUE; });
+  return initialized([&] {
+    return flags == 0 ? driver_result(runtime::map_memory(ptr, size, offset, handle)) : CUDA_ERROR_INVALID_VALUE;
+  });
 }
 
 CUresult cuMemUnmap(CUdeviceptr ptr, size_t size) {
-  return initialized([&] { return runtime::unmap_memory(ptr, size); });
+  return initialized([&] { return driver_result(runtime::unmap_memory(ptr, size)); });
 }
 
 CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc* desc, size_t count) {
   return initialized([&] {
-    return desc && count != 0 ? runtime::set_memory_access(ptr, size, desc, count) : CUDA_ERROR_INVALID_VALUE;
+    return desc && count != 0 ? driver_result(runtime::set_memory_access(ptr, size, desc, count))
+                              : CUDA_ERROR_INVALID_VALUE;
   });
 }
 
 CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location, CUdeviceptr ptr) {
-  return initialized(
-      [&] { return flags && location ? runtime::memory_access(ptr, *location, flags) : CUDA_ERROR_INVALID_VALUE; });
+  return initialized([&] {
+    return flags && location ? driver_result(runtime::memory_access(ptr, *location), flags) : CUDA_ERROR_INVALID_VALUE;
+  });
 }
 
 /// One granularity for all: the properties are looked at when memory is made.
@@ -69,14 +69,15 @@ CUresult cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocatio
 }
 
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* prop, CUmemGenericAllocationHandle handle) {
-  return initialized(
-      [&] { return prop ? runtime::properties_of_physical_memory(handle, prop) : CUDA_ERROR_INVALID_VALUE; });
+  return initialized([&] {
+    return prop ? driver_result(runtime::properties_of_physical_memory(handle), prop) : CUDA_ERROR_INVALID_VALUE;
+  });
 }
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* addr) {
   return initialized([&] {
     if (!handle) return CUDA_ERROR_INVALID_VALUE;
-    return runtime::retain_physical_memory(reinterpret_cast<std::uintptr_t>(addr), handle);
+    return driver_result(runtime::retain_physical_memory(reinterpret_cast<std::uintptr_t>(addr)), handle);
   });
 }
 
@@ -86,7 +87,7 @@ CUresult cuMemExportToShareableHandle(void* shareableHandle, CUmemGenericAllocat
   return initialized([&] {
     if (!shareableHandle || flags != 0 || handleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
       return CUDA_ERROR_INVALID_VALUE;
-    return runtime::export_physical_memory(handle, static_cast<int*>(shareableHandle));
+    return driver_result(runtime::export_physical_memory(handle), static_cast<int*>(shareableHandle));
   });
 }
 
@@ -94,6 +95,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, vo
                                         CUmemAllocationHandleType shHandleType) {
   return initialized([&] {
     if (!handle || shHandleType != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_INVALID_VALUE;
-    return runtime::import_physical_memory(static_cast<int>(reinterpret_cast<std::intptr_t>(osHandle)), handle);
+    return driver_result(runtime::import_physical_memory(static_cast<int>(reinterpret_cast<std::intptr_t>(osHandle))),
+                         handle);
   });
 }

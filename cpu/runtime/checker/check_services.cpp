@@ -119,7 +119,7 @@ void add_memory_finding(const ThreadState* thread, std::uint64_t address, std::u
   finding.headline = (is_misaligned ? "Misaligned " : "Invalid ") + spelt(thread, address, bytes, access);
   finding.line = line;
   if (checked_grid(thread).findings.count_another(line, finding.headline)) return;
-  finding.error = is_misaligned ? CUDA_ERROR_MISALIGNED_ADDRESS : CUDA_ERROR_ILLEGAL_ADDRESS;
+  finding.error = is_misaligned ? ErrorCode::MisalignedAddress : ErrorCode::IllegalAddress;
   if (is_misaligned) {
     finding.details.push_back("address " + hexadecimal(address) + " is no multiple of " +
                               std::to_string(alignment_of(access)));
@@ -244,11 +244,11 @@ void enter_unwritten(std::uint64_t address, std::uint32_t bytes) { shadow::allow
 void leave(std::uint64_t address, std::uint32_t bytes) { shadow::forbid(address, bytes); }
 
 std::uint64_t allocate(ThreadState* thread, std::uint64_t bytes, std::uint32_t line) {
-  std::uintptr_t address = 0;
   const Grid& grid = checked_grid(thread);
   std::string made_at = checker::place_of(grid, line);
-  if (bytes == 0 || allocate_heap_memory(*grid.context, bytes, std::move(made_at), &address) != CUDA_SUCCESS) return 0;
-  return address;
+  if (bytes == 0) return 0;
+  const Result<std::uintptr_t> allocated = allocate_heap_memory(*grid.context, bytes, std::move(made_at));
+  return allocated ? *allocated : 0;
 }
 
 void release(ThreadState* thread, std::uint64_t block, std::uint32_t line) {
@@ -256,7 +256,7 @@ void release(ThreadState* thread, std::uint64_t block, std::uint32_t line) {
   checker::Finding finding;
   finding.headline = "Invalid free";
   finding.line = line;
-  finding.error = CUDA_ERROR_ILLEGAL_ADDRESS;
+  finding.error = ErrorCode::IllegalAddress;
   finding.details = shadow::describe(block, 1);
   checker::add(checked_grid(thread), *thread->block, thread, std::move(finding));
 }

@@ -140,7 +140,7 @@ Block::Outcome Block::run() {
   if (at_cluster_ != 0) return Outcome::AtCluster;
   if (!grid_.is_abandoned()) {
     check_deadlock(standings());
-    grid_.fail(CUDA_ERROR_LAUNCH_FAILED,
+    grid_.fail(ErrorCode::LaunchFailed,
                whereabouts(grid_, state_) + ": deadlock, no thread can go on:\n" + standings());
   }
   return Outcome::Failed;

@@ -118,7 +118,7 @@ void Cluster::report_deadlock() {
                      std::to_string(arrived_) + " of " + std::to_string(threads_) + " threads arrived):\n";
   for (const auto& block : blocks_)
     if (block) text += "block " + spelt(block->state().block_id) + ":\n" + block->standings();
-  grid_.fail(CUDA_ERROR_LAUNCH_FAILED, std::move(text));
+  grid_.fail(ErrorCode::LaunchFailed, std::move(text));
 }
 
 }  // namespace cucore::cpu::runtime

@@ -87,6 +87,17 @@ CUresult copy_parameters(const KernelDescription& kernel, const LaunchRequest& r
   return CUDA_SUCCESS;
 }
 
+CUresult check(Function& function, const LaunchRequest& request) {
+  if (const CUresult result = check_shape(function.description(), request); result != CUDA_SUCCESS) return result;
+  if (request.dynamic_shared > function.max_dynamic_shared()) return CUDA_ERROR_INVALID_VALUE;
+  if (!request.cooperative) return CUDA_SUCCESS;
+  const std::uint64_t blocks = std::uint64_t{request.grid[0]} * request.grid[1] * request.grid[2];
+  const int resident =
+      function.max_active_blocks(request.block[0] * request.block[1] * request.block[2], request.dynamic_shared);
+  return blocks > static_cast<std::uint64_t>(resident) * worker_count() ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+                                                                        : CUDA_SUCCESS;
+}
+
 /// The cluster that a launch has: 1, 1, 1 without one. `is_explicit`: kernel or launch name it.
 CUresult find_cluster(const Function& function, const LaunchRequest& request, std::uint32_t (&cluster)[3],
                       bool* is_explicit) {
@@ -113,8 +124,8 @@ CUresult find_cluster(const Function& function, const LaunchRequest& request, st
 class Launch final : public Work {
  public:
   Launch() : Work(Runner::Anyone) {}
-  void run(CUresult error) override {
-    if (error != CUDA_SUCCESS) return;
+  void run(const Result<void>& context) override {
+    if (!context) return;
     run_grid(grid);
     checker::finish(grid);
   }
@@ -124,7 +135,7 @@ class Launch final : public Work {
 /// Everything about a grid that is known before its turn comes.
 CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest& request, Grid& grid) {
   const KernelDescription& kernel = function->description();
-  if (const CUresult result = check_launch(*function, request); result != CUDA_SUCCESS) return result;
+  if (const CUresult result = check(*function, request); result != CUDA_SUCCESS) return result;
   std::uint32_t cluster[3];
   bool is_explicit = false;
   if (const CUresult result = find_cluster(*function, request, cluster, &is_explicit); result != CUDA_SUCCESS)
@@ -174,15 +185,8 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
 
 }  // namespace
 
-CUresult check_launch(Function& function, const LaunchRequest& request) {
-  if (const CUresult result = check_shape(function.description(), request); result != CUDA_SUCCESS) return result;
-  if (request.dynamic_shared > function.max_dynamic_shared()) return CUDA_ERROR_INVALID_VALUE;
-  if (!request.cooperative) return CUDA_SUCCESS;
-  const std::uint64_t blocks = std::uint64_t{request.grid[0]} * request.grid[1] * request.grid[2];
-  const int resident =
-      function.max_active_blocks(request.block[0] * request.block[1] * request.block[2], request.dynamic_shared);
-  return blocks > static_cast<std::uint64_t>(resident) * worker_count() ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
-                                                                        : CUDA_SUCCESS;
+Result<void> check_launch(Function& function, const LaunchRequest& request) {
+  return result_of(check(function, request));
 }
 
 std::uint64_t thread_count(const LaunchRequest& request) {
@@ -210,27 +214,31 @@ LaunchRequest request_of(const CUlaunchConfig& config, void** parameters, void**
   return request;
 }
 
-CUresult check_cluster(const Function& function, const LaunchRequest& request, std::uint32_t* size) {
+Result<std::uint32_t> cluster_size(const Function& function, const LaunchRequest& request) {
   std::uint32_t cluster[3] = {};
   bool is_explicit = false;
-  const CUresult result = find_cluster(function, request, cluster, &is_explicit);
-  if (size) *size = cluster[0] * cluster[1] * cluster[2];
-  return result;
+  if (Result<void> found = result_of(find_cluster(function, request, cluster, &is_explicit)); !found)
+    return std::move(found).failure();
+  return cluster[0] * cluster[1] * cluster[2];
 }
 
-CUresult pack_parameters(const Function& function, const LaunchRequest& request, std::byte* out) {
-  return copy_parameters(function.description(), request, out);
+Result<void> check_cluster(const Function& function, const LaunchRequest& request) {
+  Result<std::uint32_t> size = cluster_size(function, request);
+  return size ? Result<void>() : std::move(size).failure();
 }
 
-CUresult run_now(const std::shared_ptr<Function>& function, const LaunchRequest& request,
-                 const std::shared_ptr<const ResourceEpoch>& epoch) {
+Result<void> pack_parameters(const Function& function, const LaunchRequest& request, std::byte* out) {
+  return result_of(copy_parameters(function.description(), request, out));
+}
+
+Result<void> run_now(const std::shared_ptr<Function>& function, const LaunchRequest& request,
+                     const std::shared_ptr<const ResourceEpoch>& epoch) {
   Grid grid;
   grid.resources.epoch = epoch;
-  const CUresult result = prepare(function, request, grid);
-  if (result != CUDA_SUCCESS) return result;
+  if (const CUresult result = prepare(function, request, grid); result != CUDA_SUCCESS) return result_of(result);
   run_grid(grid);
   checker::finish(grid);
-  return result;
+  return {};
 }
 
 CUresult launch(const std::shared_ptr<Function>& function, const LaunchRequest& request, Stream& stream) {
@@ -242,7 +250,7 @@ CUresult launch(const std::shared_ptr<Function>& function, const LaunchRequest& 
   const std::uint64_t number = stream.enqueue(std::move(work));
   if (!launches_block()) return CUDA_SUCCESS;
   stream.wait_for(number);
-  return stream.context().error();
+  return driver_result(stream.context().error());
 }
 
 }  // namespace cucore::cpu::runtime

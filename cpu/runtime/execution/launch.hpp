@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "cpu/error/result.hpp"
+
 namespace cucore::cpu::runtime {
 
 class Context;
@@ -33,17 +35,20 @@ LaunchRequest request_of(const CUlaunchConfig& config, void** parameters, void**
 /// Notes what `attribute` asks for, where that is the request's matter.
 void apply(const CUlaunchAttribute& attribute, LaunchRequest* request);
 
+/// A CUresult, as its parts answer too: what every launch goes through has no Result, which is handed over in memory.
 CUresult launch(const std::shared_ptr<Function>& function, const LaunchRequest& request, Stream& stream);
 
 /// For graphs: every check of a launch and the parameter block (`description().parameter_bytes` long), without a
 /// launch.
-CUresult check_launch(Function& function, const LaunchRequest& request);
-/// The part of the check that is about clusters (graph nodes get attributes later). `size`: blocks in each.
-CUresult check_cluster(const Function& function, const LaunchRequest& request, std::uint32_t* size = nullptr);
-CUresult pack_parameters(const Function& function, const LaunchRequest& request, std::byte* out);
+Result<void> check_launch(Function& function, const LaunchRequest& request);
+/// The part of the check that is about clusters (graph nodes get attributes later).
+Result<void> check_cluster(const Function& function, const LaunchRequest& request);
+/// Blocks in each cluster.
+Result<std::uint32_t> cluster_size(const Function& function, const LaunchRequest& request);
+Result<void> pack_parameters(const Function& function, const LaunchRequest& request, std::byte* out);
 /// For graphs: runs the kernel on the calling thread of ours and the workers, now. `epoch`: when the graph was
 /// launched.
-CUresult run_now(const std::shared_ptr<Function>& function, const LaunchRequest& request,
-                 const std::shared_ptr<const ResourceEpoch>& epoch);
+Result<void> run_now(const std::shared_ptr<Function>& function, const LaunchRequest& request,
+                     const std::shared_ptr<const ResourceEpoch>& epoch);
 
 }  // namespace cucore::cpu::runtime

@@ -253,8 +253,7 @@ std::uint64_t run_blocks(Grid& grid, std::uint32_t worker, std::uint64_t chunk, 
     if (grid.code->info.counts_laps) return run_plain_in_turns(grid, worker);
     return run_plain(grid, worker, chunk, until);
   } catch (const std::bad_alloc&) {
-    grid.fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
-              "kernel " + *grid.kernel + ": no memory for the stacks of its threads");
+    grid.fail(ErrorCode::LaunchOutOfResources, "kernel " + *grid.kernel + ": no memory for the stacks of its threads");
     return 0;
   }
 }

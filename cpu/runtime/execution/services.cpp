@@ -137,19 +137,19 @@ void cucpu_assertfail(ThreadState* thread, const char* message, const char* file
   std::fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
                file ? file : "unknown", line, function ? function : "unknown", b[0], b[1], b[2], t[0], t[1], t[2],
                message ? message : "");
-  grid_of(thread).fail(CUDA_ERROR_ASSERT, place_of(thread, __builtin_return_address(0)) + ": assertion `" +
+  grid_of(thread).fail(ErrorCode::Assert, place_of(thread, __builtin_return_address(0)) + ": assertion `" +
                                               (message ? message : "") + "` failed");
   Fiber::finish();
 }
 
 void cucpu_trap(ThreadState* thread) {
-  grid_of(thread).fail(CUDA_ERROR_LAUNCH_FAILED, place_of(thread, __builtin_return_address(0)) + ": trap");
+  grid_of(thread).fail(ErrorCode::LaunchFailed, place_of(thread, __builtin_return_address(0)) + ": trap");
   Fiber::finish();
 }
 
 void cucpu_fault(ThreadState* thread, KernelFault fault, const char* what) {
   const bool is_illegal = fault == KernelFault::IllegalInstruction;
-  grid_of(thread).fail(is_illegal ? CUDA_ERROR_ILLEGAL_INSTRUCTION : CUDA_ERROR_MISALIGNED_ADDRESS,
+  grid_of(thread).fail(is_illegal ? ErrorCode::IllegalInstruction : ErrorCode::MisalignedAddress,
                        place_of(thread, __builtin_return_address(0)) + ": " + what);
   Fiber::finish();
 }

@@ -32,7 +32,7 @@ using runtime::TexelGrid;
 
 Grid& grid_with_textures(ThreadState* thread) { return *static_cast<Grid*>(thread->block->launch->runtime); }
 
-[[noreturn]] void trap(ThreadState* thread, CUresult error, const char* what, std::uint64_t handle) {
+[[noreturn]] void trap(ThreadState* thread, ErrorCode error, const char* what, std::uint64_t handle) {
   {
     Grid& grid = grid_with_textures(thread);
     grid.fail(error, runtime::whereabouts(grid, *thread->block, thread) + ": " + what + " (object " +
@@ -47,7 +47,7 @@ bool reports(const ThreadState* thread) {
   return thread->block->launch->checks != nullptr && runtime::checker::checks(check_class::kMemory);
 }
 
-void report(ThreadState* thread, CUresult error, const char* headline, std::vector<std::string> details) {
+void report(ThreadState* thread, ErrorCode error, const char* headline, std::vector<std::string> details) {
   runtime::checker::Finding finding;
   finding.headline = headline;
   finding.line = thread->place & ~kAlignedPlace;
@@ -72,11 +72,11 @@ const ResourceObject* object_of(ThreadState* thread, std::uint64_t handle, bool 
   const ResourceObject* const object = grid_with_textures(thread).resources.find(handle, is_surface);
   if (object == nullptr) {
     if (!reports(thread))
-      trap(thread, CUDA_ERROR_ILLEGAL_ADDRESS,
+      trap(thread, ErrorCode::IllegalAddress,
            is_surface ? "no such surface object: it never was, or was destroyed before this work was queued"
                       : "no such texture object: it never was, or was destroyed before this work was queued",
            handle);
-    report(thread, CUDA_ERROR_ILLEGAL_ADDRESS, is_surface ? "Invalid surface object" : "Invalid texture object",
+    report(thread, ErrorCode::IllegalAddress, is_surface ? "Invalid surface object" : "Invalid texture object",
            runtime::describe_missing_object(handle));
     return nullptr;
   }
@@ -135,8 +135,8 @@ void cucpu_surface_access(ThreadState* thread, std::uint64_t surface, std::uint3
   const char* const what =
       object != nullptr ? runtime::access_surface(*object, operation, coordinates, checks, data) : nullptr;
   if (what != nullptr) {
-    if (!reports(thread)) trap(thread, CUDA_ERROR_LAUNCH_FAILED, what, surface);
-    report(thread, CUDA_ERROR_LAUNCH_FAILED, "Invalid surface access", {what});
+    if (!reports(thread)) trap(thread, ErrorCode::LaunchFailed, what, surface);
+    report(thread, ErrorCode::LaunchFailed, "Invalid surface access", {what});
   }
   if ((object == nullptr || what != nullptr) && !reduces && !stores)
     std::memset(data, 0, operation >> texel_operation::kBytesShift & 63);

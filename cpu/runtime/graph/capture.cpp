@@ -40,16 +40,16 @@ Capture::Capture(Stream& origin, CUstreamCaptureMode mode, std::shared_ptr<Graph
       thread_(std::this_thread::get_id()),
       graph_(std::move(graph)) {}
 
-CUresult Capture::begin(Stream& stream, CUstreamCaptureMode mode, std::shared_ptr<Graph> graph,
-                        const Nodes& dependencies) {
-  if (mode < CU_STREAM_CAPTURE_MODE_GLOBAL || mode > CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
-  if (stream.kind() == Stream::Kind::Legacy) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  if (stream.capture()) return CUDA_ERROR_ILLEGAL_STATE;
+Result<void> Capture::begin(Stream& stream, CUstreamCaptureMode mode, std::shared_ptr<Graph> graph,
+                            const Nodes& dependencies) {
+  if (mode < CU_STREAM_CAPTURE_MODE_GLOBAL || mode > CU_STREAM_CAPTURE_MODE_RELAXED) return ErrorCode::InvalidValue;
+  if (stream.kind() == Stream::Kind::Legacy) return ErrorCode::StreamCaptureUnsupported;
+  if (stream.capture()) return ErrorCode::IllegalState;
   const auto capture = std::make_shared<Capture>(stream, mode, std::move(graph));
   capture->join(stream, dependencies);
   active_captures().push_back(capture.get());
   active_count.fetch_add(1);
-  return CUDA_SUCCESS;
+  return {};
 }
 
 void Capture::join(Stream& stream, const Nodes& nodes) {
@@ -83,13 +83,12 @@ bool Capture::is_joined() const {
          std::all_of(heads_.begin(), heads_.end(), [&](const auto& head) { return are_reached(head.second); });
 }
 
-CUresult Capture::end(Stream& stream, CUgraph* graph) {
+Result<CUgraph> Capture::end(Stream& stream) {
   const std::shared_ptr<Capture> capture = stream.capture();
-  if (graph) *graph = nullptr;
-  if (!capture) return CUDA_ERROR_ILLEGAL_STATE;
+  if (!capture) return ErrorCode::IllegalState;
   if (capture->origin_ != &stream) {
     capture->invalidate();
-    return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+    return ErrorCode::StreamCaptureUnmatched;
   }
   const bool is_own =
       capture->mode_ == CU_STREAM_CAPTURE_MODE_RELAXED || capture->thread_ == std::this_thread::get_id();
@@ -97,19 +96,17 @@ CUresult Capture::end(Stream& stream, CUgraph* graph) {
   const bool is_whole = is_valid && capture->is_joined();
   const std::shared_ptr<Graph> made = capture->graph_;
   capture->finish();
-  if (is_whole) {
-    if (graph) *graph = made->handle();
-    return CUDA_SUCCESS;
-  }
+  if (is_whole) return made->handle();
   if (!made->is_owned()) made->end_handles();
-  if (!is_own) return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;  // and the capture is over, as with drivers of GPUs
-  return is_valid ? CUDA_ERROR_STREAM_CAPTURE_UNJOINED : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  if (!is_own) return ErrorCode::StreamCaptureWrongThread;  // and the capture is over, as with drivers of GPUs
+  return is_valid ? ErrorCode::StreamCaptureUnjoined : ErrorCode::StreamCaptureInvalidated;
 }
 
-CUresult Capture::add(Stream& stream, CUgraphNodeParams& parameters, std::span<const CUlaunchAttribute> attributes) {
-  std::shared_ptr<const Payload> payload;
-  CUresult result = read_parameters(stream.context(), *graph_, parameters, &payload);
-  if (result != CUDA_SUCCESS) return result;
+Result<void> Capture::add(Stream& stream, CUgraphNodeParams& parameters,
+                          std::span<const CUlaunchAttribute> attributes) {
+  Result<std::shared_ptr<const Payload>> read = read_parameters(stream.context(), *graph_, parameters);
+  if (!read) return std::move(read).failure();
+  std::shared_ptr<const Payload> payload = *std::move(read);
   if (std::holds_alternative<KernelPayload>(*payload)) {
     KernelPayload kernel = std::get<KernelPayload>(*payload);
     CUlaunchAttribute priority{};  // the stream's, unless the launch names one
@@ -121,43 +118,42 @@ CUresult Capture::add(Stream& stream, CUgraphNodeParams& parameters, std::span<c
     for (const CUlaunchAttribute& attribute : attributes) apply(attribute, &kernel.request);
     payload = std::make_shared<Payload>(std::move(kernel));
     const auto& made = std::get<KernelPayload>(*payload);
-    result = check_launch(*made.function, made.request);
-    if (result == CUDA_SUCCESS) result = check_cluster(*made.function, made.request);
-    if (result != CUDA_SUCCESS) return result;
+    if (Result<void> checked = check_launch(*made.function, made.request); !checked) return checked;
+    if (Result<void> checked = check_cluster(*made.function, made.request); !checked) return checked;
   }
   Nodes& heads = heads_[&stream];
-  std::shared_ptr<GraphNode> node;
-  result = graph_->add(std::move(payload), handles_of(heads), nullptr, &node);
-  if (result == CUDA_SUCCESS) heads = {std::move(node)};
-  return result;
+  Result<std::shared_ptr<GraphNode>> node = graph_->add(std::move(payload), handles_of(heads), nullptr);
+  if (!node) return std::move(node).failure();
+  heads = {*std::move(node)};
+  return {};
 }
 
-CUresult Capture::record(Stream& stream, Event& event) {
+Result<void> Capture::record(Stream& stream, Event& event) {
   event.record_captured(shared_from_this(), heads_[&stream]);
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult Capture::wait(Stream& stream, const Event& event) {
+Result<void> Capture::wait(Stream& stream, const Event& event) {
   const std::shared_ptr<Capture> own = stream.capture();
   const auto captured = event.captured();
   if (!captured) {
-    if (!own) return CUDA_SUCCESS;
+    if (!own) return {};
     own->invalidate();
-    return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;  // recorded outside
+    return ErrorCode::StreamCaptureIsolation;  // recorded outside
   }
   const std::shared_ptr<Capture> capture = captured->capture.lock();
-  if (!capture || !capture->heads_.contains(capture->origin_)) return CUDA_ERROR_CAPTURED_EVENT;  // it is over
+  if (!capture || !capture->heads_.contains(capture->origin_)) return ErrorCode::CapturedEvent;  // it is over
   if (own && own != capture) {
     own->invalidate();
     capture->invalidate();
-    return CUDA_ERROR_STREAM_CAPTURE_MERGE;
+    return ErrorCode::StreamCaptureMerge;
   }
   if (stream.kind() == Stream::Kind::Legacy) {
     capture->invalidate();
-    return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    return ErrorCode::StreamCaptureImplicit;
   }
   capture->join(stream, captured->nodes);
-  return CUDA_SUCCESS;
+  return {};
 }
 
 const std::vector<CUgraphNode>& Capture::dependencies(Stream& stream) {
@@ -165,15 +161,15 @@ const std::vector<CUgraphNode>& Capture::dependencies(Stream& stream) {
   return listed_;
 }
 
-CUresult Capture::set_dependencies(Stream& stream, std::span<const CUgraphNode> nodes, bool adds) {
+Result<void> Capture::set_dependencies(Stream& stream, std::span<const CUgraphNode> nodes, bool adds) {
   Nodes found = adds ? heads_[&stream] : Nodes{};
   for (const CUgraphNode handle : nodes) {
     const auto node = find_graph_node(handle);
-    if (!node || node->graph != graph_.get()) return CUDA_ERROR_INVALID_VALUE;
+    if (!node || node->graph != graph_.get()) return ErrorCode::InvalidValue;
     add_unique(found, node);
   }
   heads_[&stream] = std::move(found);
-  return CUDA_SUCCESS;
+  return {};
 }
 
 void Capture::abandon(Stream& stream) {
@@ -194,10 +190,10 @@ void Capture::leave(Stream& stream) {
 
 bool is_anything_capturing() { return active_count.load(std::memory_order_relaxed) > 0; }
 
-CUresult check_unsafe_call() {
-  if (!is_anything_capturing() || thread_mode == CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_SUCCESS;
+Result<void> check_unsafe_call() {
+  if (!is_anything_capturing() || thread_mode == CU_STREAM_CAPTURE_MODE_RELAXED) return {};
   const std::lock_guard lock(graph_mutex());
-  CUresult result = CUDA_SUCCESS;
+  Result<void> result;
   for (Capture* const capture : active_captures()) {
     if (capture->mode_ == CU_STREAM_CAPTURE_MODE_RELAXED) continue;
     const bool is_mine = capture->thread_ == std::this_thread::get_id();
@@ -205,41 +201,42 @@ CUresult check_unsafe_call() {
         capture->mode_ == CU_STREAM_CAPTURE_MODE_GLOBAL && thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
     if (!is_mine && !is_everybodys) continue;
     capture->invalidate();
-    result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    result = ErrorCode::StreamCaptureUnsupported;
   }
   return result;
 }
 
-CUresult check_legacy_use(const Stream& legacy) {
+Result<void> check_legacy_use(const Stream& legacy) {
   const std::lock_guard lock(graph_mutex());
-  CUresult result = CUDA_SUCCESS;
+  Result<void> result;
   for (Capture* const capture : active_captures())
     for (const auto& [stream, nodes] : capture->heads_)
       if (&stream->context() == &legacy.context() && stream->synchronises_with_legacy()) {
         capture->invalidate();
-        result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+        result = ErrorCode::StreamCaptureImplicit;
       }
   return result;
 }
 
-CUresult check_stream_use(const Stream& stream) {
+Result<void> check_stream_use(const Stream& stream) {
   if (stream.kind() == Stream::Kind::Legacy) return check_legacy_use(stream);
-  if (!stream.is_capturing()) return CUDA_SUCCESS;
+  if (!stream.is_capturing()) return {};
   const std::lock_guard lock(graph_mutex());
   const auto capture = stream.capture();
-  return !capture || capture->is_valid() ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  return !capture || capture->is_valid() ? Result<void>() : ErrorCode::StreamCaptureInvalidated;
 }
 
-CUresult refuse_capture(Stream& stream) {
+Result<void> refuse_capture(Stream& stream) {
   const std::lock_guard lock(graph_mutex());
   if (const auto capture = stream.capture()) capture->invalidate();
-  return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  return ErrorCode::StreamCaptureUnsupported;
 }
 
-CUresult capture_node(Stream& stream, CUgraphNodeParams& parameters, std::span<const CUlaunchAttribute> attributes) {
+Result<void> capture_node(Stream& stream, CUgraphNodeParams& parameters,
+                          std::span<const CUlaunchAttribute> attributes) {
   const std::lock_guard lock(graph_mutex());
   const auto capture = stream.capture();
-  return capture ? capture->add(stream, parameters, attributes) : CUDA_ERROR_ILLEGAL_STATE;
+  return capture ? capture->add(stream, parameters, attributes) : ErrorCode::IllegalState;
 }
 
 CUstreamCaptureMode exchange_capture_mode(CUstreamCaptureMode mode) { return std::exchange(thread_mode, mode); }

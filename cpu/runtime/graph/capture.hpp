@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "cpu/error/result.hpp"
 #include "cpu/runtime/graph/graph.hpp"
 
 namespace cucore::cpu::runtime {
@@ -30,19 +31,19 @@ class Capture : public std::enable_shared_from_this<Capture> {
   bool is_valid() const { return is_valid_; }
   void invalidate() { is_valid_ = false; }
 
-  static CUresult begin(Stream& stream, CUstreamCaptureMode mode, std::shared_ptr<Graph> graph,
-                        const Nodes& dependencies);
-  static CUresult end(Stream& stream, CUgraph* graph);
+  static Result<void> begin(Stream& stream, CUstreamCaptureMode mode, std::shared_ptr<Graph> graph,
+                            const Nodes& dependencies);
+  static Result<CUgraph> end(Stream& stream);
 
   /// The node becomes what later work of `stream` depends on.
-  CUresult add(Stream& stream, CUgraphNodeParams& parameters, std::span<const CUlaunchAttribute> attributes = {});
-  CUresult record(Stream& stream, Event& event);
+  Result<void> add(Stream& stream, CUgraphNodeParams& parameters, std::span<const CUlaunchAttribute> attributes = {});
+  Result<void> record(Stream& stream, Event& event);
   /// `stream` waits for an event of a capture, which it joins if it captures nothing yet.
-  static CUresult wait(Stream& stream, const Event& event);
+  static Result<void> wait(Stream& stream, const Event& event);
 
   /// What the next node of `stream` will depend on, as arrays that live until that changes.
   const std::vector<CUgraphNode>& dependencies(Stream& stream);
-  CUresult set_dependencies(Stream& stream, std::span<const CUgraphNode> nodes, bool adds);
+  Result<void> set_dependencies(Stream& stream, std::span<const CUgraphNode> nodes, bool adds);
   /// For the end of a stream in the middle of its capture: fatal for the origin, and for others unless the origin waits
   /// for them. Takes graph_mutex() itself.
   static void abandon(Stream& stream);
@@ -52,8 +53,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
   void join(Stream& stream, const Nodes& nodes);
   bool is_joined() const;
   void finish();
-  friend CUresult check_unsafe_call();
-  friend CUresult check_legacy_use(const Stream& legacy);
+  friend Result<void> check_unsafe_call();
+  friend Result<void> check_legacy_use(const Stream& legacy);
 
   const std::uint64_t id_;
   Stream* const origin_;
@@ -68,18 +69,18 @@ class Capture : public std::enable_shared_from_this<Capture> {
 
 /// Whether there is any capture at all: one load, for calls that a capture may forbid.
 bool is_anything_capturing();
-/// STREAM_CAPTURE_UNSUPPORTED (and captures it would break are invalid) if this thread may not make a call that could
+/// StreamCaptureUnsupported (and captures it would break are invalid) if this thread may not make a call that could
 /// wait for a capture: cuMemAlloc, for example.
-CUresult check_unsafe_call();
-/// STREAM_CAPTURE_IMPLICIT if the legacy stream is used while a stream that synchronises with it captures.
-CUresult check_legacy_use(const Stream& legacy);
+Result<void> check_unsafe_call();
+/// StreamCaptureImplicit if the legacy stream is used while a stream that synchronises with it captures.
+Result<void> check_legacy_use(const Stream& legacy);
 /// What stands in the way of using a stream now: the legacy rule, or an invalid capture of its own.
-CUresult check_stream_use(const Stream& stream);
-/// The answer to a call that a capturing stream cannot take: STREAM_CAPTURE_UNSUPPORTED, and the capture is invalid.
-CUresult refuse_capture(Stream& stream);
+Result<void> check_stream_use(const Stream& stream);
+/// The answer to a call that a capturing stream cannot take: StreamCaptureUnsupported, and the capture is invalid.
+Result<void> refuse_capture(Stream& stream);
 /// The call becomes a node of the stream's capture.
-CUresult capture_node(Stream& stream, CUgraphNodeParams& parameters,
-                      std::span<const CUlaunchAttribute> attributes = {});
+Result<void> capture_node(Stream& stream, CUgraphNodeParams& parameters,
+                          std::span<const CUlaunchAttribute> attributes = {});
 CUstreamCaptureMode exchange_capture_mode(CUstreamCaptureMode mode);
 
 }  // namespace cucore::cpu::runtime

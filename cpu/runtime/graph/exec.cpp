@@ -25,17 +25,18 @@ ExecTable& exec_table() {
   return *table;
 }
 
-struct Failure {
+/// Why a graph is not instantiated, and because of which node.
+struct Refusal {
   CUgraphInstantiateResult reason = CUDA_GRAPH_INSTANTIATE_SUCCESS;
   CUgraphNode node = nullptr;
 };
 
 /// Compiles kernels now, so that the first launch finds them ready.
-CUresult prepare(const Payload& payload) {
+Result<void> prepare(const Payload& payload) {
   const auto* const kernel = std::get_if<KernelPayload>(&payload);
-  if (!kernel) return CUDA_SUCCESS;
+  if (!kernel) return {};
   std::shared_ptr<const codegen::Code> code;
-  return kernel->function->code(kernel->request.block, thread_count(kernel->request), &code);
+  return result_of(kernel->function->code(kernel->request.block, thread_count(kernel->request), &code));
 }
 
 bool runs_from_device(const Payload& payload) {
@@ -49,12 +50,12 @@ bool runs_in_body(const Payload& payload) {
 }
 
 /// `in_body`: of a conditional node, at any depth.
-CUresult flatten(const Graph& graph, ExecPlan& plan, std::uint64_t flags, std::vector<ExecNode>* out, Failure* failure,
-                 std::set<CUgraphConditionalHandle>* used, bool in_body = false) {
+Result<void> flatten(const Graph& graph, ExecPlan& plan, std::uint64_t flags, std::vector<ExecNode>* out,
+                     Refusal* refusal, std::set<CUgraphConditionalHandle>* used, bool in_body = false) {
   const std::vector<GraphNode*> order = graph.sorted();
   if (order.size() != graph.nodes().size()) {
-    failure->reason = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
-    return CUDA_ERROR_INVALID_VALUE;
+    refusal->reason = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
+    return ErrorCode::InvalidValue;
   }
   plan.conditions.insert(plan.conditions.end(), graph.conditions().begin(), graph.conditions().end());
   plan.user_objects.add(graph.user_objects);
@@ -62,15 +63,15 @@ CUresult flatten(const Graph& graph, ExecPlan& plan, std::uint64_t flags, std::v
   for (const GraphNode* node : order) {
     position[node] = out->size();
     if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0 && !runs_from_device(*node->payload)) {
-      *failure = {CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, node->handle};
-      return CUDA_ERROR_NOT_SUPPORTED;
+      *refusal = {CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, node->handle};
+      return ErrorCode::NotSupported;
     }
     if (in_body && !runs_in_body(*node->payload)) {
-      *failure = {CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, node->handle};
-      return CUDA_ERROR_INVALID_VALUE;
+      *refusal = {CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, node->handle};
+      return ErrorCode::InvalidValue;
     }
-    if (const CUresult result = prepare(*node->payload); result != CUDA_SUCCESS) {
-      *failure = {CUDA_GRAPH_INSTANTIATE_ERROR, node->handle};
+    if (Result<void> result = prepare(*node->payload); !result) {
+      *refusal = {CUDA_GRAPH_INSTANTIATE_ERROR, node->handle};
       return result;
     }
     ExecNode made;
@@ -87,27 +88,25 @@ CUresult flatten(const Graph& graph, ExecPlan& plan, std::uint64_t flags, std::v
     }
     const bool body = in_body || std::holds_alternative<ConditionalPayload>(*node->payload);
     for (const auto& each : inner)
-      if (const CUresult result = flatten(*each, plan, flags, &made.graphs.emplace_back(), failure, used, body);
-          result != CUDA_SUCCESS)
+      if (Result<void> result = flatten(*each, plan, flags, &made.graphs.emplace_back(), refusal, used, body); !result)
         return result;
     out->push_back(std::move(made));
   }
-  return CUDA_SUCCESS;
+  return {};
 }
 
 /// A definition may be instantiated again; the conditions of a body are those of the graph around it.
-CUresult make_plan(const Graph& graph, std::uint64_t flags, Failure* failure, std::shared_ptr<ExecPlan>* out) {
+Result<std::shared_ptr<ExecPlan>> make_plan(const Graph& graph, std::uint64_t flags, Refusal* refusal) {
   auto plan = std::make_shared<ExecPlan>();
   std::set<CUgraphConditionalHandle> used;
-  if (const CUresult result = flatten(graph, *plan, flags, &plan->nodes, failure, &used); result != CUDA_SUCCESS)
-    return result;
+  if (Result<void> result = flatten(graph, *plan, flags, &plan->nodes, refusal, &used); !result)
+    return std::move(result).failure();
   for (const auto& condition : graph.conditions())
     if (!used.contains(reinterpret_cast<CUgraphConditionalHandle>(&condition->value))) {
-      failure->reason = CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED;
-      return CUDA_ERROR_INVALID_VALUE;
+      refusal->reason = CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED;
+      return ErrorCode::InvalidValue;
     }
-  *out = std::move(plan);
-  return CUDA_SUCCESS;
+  return plan;
 }
 
 /// What memory an operand of a fill or a copy is of: a node keeps it for its life. Nothing for memory freed since,
@@ -238,7 +237,7 @@ void account_for_memory(const std::vector<ExecNode>& nodes) {
 }
 
 /// Allocations that outlive a launch are still there at the next.
-CUresult check_memory(const std::vector<ExecNode>& nodes, bool frees_first) {
+Result<void> check_memory(const std::vector<ExecNode>& nodes, bool frees_first) {
   for (const ExecNode& node : nodes) {
     const auto* const alloc = std::get_if<AllocPayload>(node.payload.get());
     if (!alloc || !alloc->memory->is_live()) continue;
@@ -246,35 +245,35 @@ CUresult check_memory(const std::vector<ExecNode>& nodes, bool frees_first) {
       const auto* const free = std::get_if<FreePayload>(other.payload.get());
       return free && free->memory == alloc->memory;
     });
-    if (!is_freed_inside && !frees_first) return CUDA_ERROR_INVALID_VALUE;
+    if (!is_freed_inside && !frees_first) return ErrorCode::InvalidValue;
   }
-  return CUDA_SUCCESS;
+  return {};
 }
 
 }  // namespace
 
-CUresult GraphExec::instantiate(const Graph& graph, std::uint64_t flags, CUgraphInstantiateResult* reason,
-                                CUgraphNode* error_node, CUgraphExec* handle) {
+Result<CUgraphExec> GraphExec::instantiate(const Graph& graph, std::uint64_t flags, CUgraphInstantiateResult* reason,
+                                           CUgraphNode* error_node) {
   constexpr std::uint64_t kKnown = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
                                    CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH |
                                    CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
   constexpr std::uint64_t kExclusive =
       CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
   if (reason) *reason = CUDA_GRAPH_INSTANTIATE_ERROR;
-  if ((flags & ~kKnown) != 0 || (flags & kExclusive) == kExclusive) return CUDA_ERROR_INVALID_VALUE;
+  if ((flags & ~kKnown) != 0 || (flags & kExclusive) == kExclusive) return ErrorCode::InvalidValue;
   auto exec = std::make_shared<GraphExec>();
   exec->flags_ = flags;
-  Failure failure;
-  const CUresult result = make_plan(graph, flags, &failure, &exec->plan_);
-  if (reason) *reason = failure.reason;
-  if (error_node) *error_node = failure.node;
-  if (result != CUDA_SUCCESS) return result;
+  Refusal refusal;
+  Result<std::shared_ptr<ExecPlan>> plan = make_plan(graph, flags, &refusal);
+  if (reason) *reason = refusal.reason;
+  if (error_node) *error_node = refusal.node;
+  if (!plan) return std::move(plan).failure();
+  exec->plan_ = *std::move(plan);
   if (graph.has_memory_nodes() || graph.has_conditional_nodes()) {
-    if (!graph.executable.expired()) return CUDA_ERROR_NOT_SUPPORTED;
+    if (!graph.executable.expired()) return ErrorCode::NotSupported;
     graph.executable = exec;
   }
-  *handle = reinterpret_cast<CUgraphExec>(exec_table().insert(std::move(exec)));
-  return CUDA_SUCCESS;
+  return reinterpret_cast<CUgraphExec>(exec_table().insert(std::move(exec)));
 }
 
 ExecNode* GraphExec::find_in(std::vector<ExecNode>& nodes, std::uint64_t id) {
@@ -295,69 +294,70 @@ ExecPlan& GraphExec::change() {
   return *plan_;
 }
 
-CUresult GraphExec::set_payload(std::uint64_t id, std::shared_ptr<const Payload> payload) {
+Result<void> GraphExec::set_payload(std::uint64_t id, std::shared_ptr<const Payload> payload) {
   const ExecNode* const present = find(id);
-  if (!present || type_of(*present->payload) != type_of(*payload)) return CUDA_ERROR_INVALID_VALUE;
-  if (is_of_rows(*present->payload) || is_of_rows(*payload)) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult result = prepare(*payload); result != CUDA_SUCCESS) return result;
+  if (!present || type_of(*present->payload) != type_of(*payload)) return ErrorCode::InvalidValue;
+  if (is_of_rows(*present->payload) || is_of_rows(*payload)) return ErrorCode::InvalidValue;
+  if (Result<void> result = prepare(*payload); !result) return result;
   std::vector<std::vector<ExecNode>> graphs = present->graphs;
   ExecPlan scratch;
   if (const auto* const child = std::get_if<ChildPayload>(payload.get())) {
-    Failure failure;
+    Refusal refusal;
     std::set<CUgraphConditionalHandle> used;
     std::vector<ExecNode> nodes;
     CUgraphExecUpdateResultInfo info{};
-    if (const CUresult result = flatten(*child->graph, scratch, flags_, &nodes, &failure, &used);
-        result != CUDA_SUCCESS)
-      return result;
+    if (Result<void> result = flatten(*child->graph, scratch, flags_, &nodes, &refusal, &used); !result) return result;
     if (compare(graphs.front(), nodes, flags_, &info) != CU_GRAPH_EXEC_UPDATE_SUCCESS)
-      return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+      return ErrorCode::GraphExecUpdateFailure;
     adopt(graphs.front(), nodes);
   } else if (compare(*present->payload, *payload, flags_) != CU_GRAPH_EXEC_UPDATE_SUCCESS) {
-    return CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
   }
   ExecPlan& plan = change();
   plan.user_objects.add(scratch.user_objects);  // with those of the graph before, until the next whole update
   ExecNode& node = *find_in(plan.nodes, id);
   node.payload = std::move(payload);
   node.graphs = std::move(graphs);
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult GraphExec::set_enabled(std::uint64_t id, bool is_enabled) {
+Result<void> GraphExec::set_enabled(std::uint64_t id, bool is_enabled) {
   const ExecNode* const node = find(id);
-  if (!node) return CUDA_ERROR_INVALID_VALUE;
+  if (!node) return ErrorCode::InvalidValue;
   const CUgraphNodeType type = type_of(*node->payload);
   if (type != CU_GRAPH_NODE_TYPE_KERNEL && type != CU_GRAPH_NODE_TYPE_MEMCPY && type != CU_GRAPH_NODE_TYPE_MEMSET)
-    return CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
   find_in(change().nodes, id)->is_enabled = is_enabled;
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult GraphExec::update(const Graph& graph, CUgraphExecUpdateResultInfo* info) {
+Result<void> GraphExec::update(const Graph& graph, CUgraphExecUpdateResultInfo* info) {
   *info = {CU_GRAPH_EXEC_UPDATE_ERROR, nullptr, nullptr};
-  std::shared_ptr<ExecPlan> given;
-  Failure failure;
-  if (make_plan(graph, flags_, &failure, &given) != CUDA_SUCCESS) return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+  Refusal refusal;
+  const Result<std::shared_ptr<ExecPlan>> made = make_plan(graph, flags_, &refusal);
+  if (!made) return ErrorCode::GraphExecUpdateFailure;
+  const ExecPlan* const given = made->get();
   info->result = compare(plan_->nodes, given->nodes, flags_, info);
-  if (info->result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+  if (info->result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return ErrorCode::GraphExecUpdateFailure;
   ExecPlan& plan = change();
   adopt(plan.nodes, given->nodes);
   plan.conditions = given->conditions;
   plan.user_objects = given->user_objects;
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult GraphExec::launch(Stream& stream) {
+Result<void> GraphExec::launch(Stream& stream) {
   const bool frees_first = (flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
-  if (const CUresult result = check_memory(plan_->nodes, frees_first); result != CUDA_SUCCESS) return result;
+  if (Result<void> result = check_memory(plan_->nodes, frees_first); !result) return result;
   if (last_stream_ && last_stream_.get() != &stream && !last_stream_->is_done(last_number_))
-    stream.enqueue(make_work([other = last_stream_, number = last_number_](CUresult) { other->wait_for(number); }));
+    stream.enqueue(
+        make_work([other = last_stream_, number = last_number_](const Result<void>&) { other->wait_for(number); }));
   auto points = std::make_shared<RecordPoints>();
   collect_points(plan_->nodes, true, stream, points.get());
   account_for_memory(plan_->nodes);
-  last_number_ = stream.enqueue(make_work([plan = plan_, points, epoch = ResourceEpoch::current(), &stream](
-                                              CUresult error) { run_plan(*plan, *points, epoch, stream, error); }));
+  last_number_ =
+      stream.enqueue(make_work([plan = plan_, points, epoch = ResourceEpoch::current(), &stream](
+                                   const Result<void>& context) { run_plan(*plan, *points, epoch, stream, context); }));
   for (const auto& [node, point] : *points) {
     const auto& event = std::get<EventPayload>(*node->payload);
     if (!event.is_record) continue;
@@ -365,13 +365,13 @@ CUresult GraphExec::launch(Stream& stream) {
     event.event->publish(point);
   }
   if (last_stream_.get() != &stream) last_stream_ = stream.shared_from_this();
-  return CUDA_SUCCESS;
+  return {};
 }
 
 std::shared_ptr<GraphExec> find_graph_exec(CUgraphExec handle) { return exec_table().find(handle); }
 
-CUresult destroy_graph_exec(CUgraphExec handle) {
-  return exec_table().remove(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+Result<void> destroy_graph_exec(CUgraphExec handle) {
+  return exec_table().remove(handle) ? Result<void>() : ErrorCode::InvalidValue;
 }
 
 }  // namespace cucore::cpu::runtime

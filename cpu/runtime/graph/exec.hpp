@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "cpu/error/result.hpp"
 #include "cpu/runtime/graph/graph.hpp"
 #include "cpu/runtime/objects/stream.hpp"
 
@@ -35,17 +36,18 @@ struct ExecPlan {
 
 class GraphExec {
  public:
-  static CUresult instantiate(const Graph& graph, std::uint64_t flags, CUgraphInstantiateResult* reason,
-                              CUgraphNode* error_node, CUgraphExec* handle);
+  /// `reason` and `error_node`, which may be null, say more of a failure.
+  static Result<CUgraphExec> instantiate(const Graph& graph, std::uint64_t flags, CUgraphInstantiateResult* reason,
+                                         CUgraphNode* error_node);
 
   std::uint64_t flags() const { return flags_; }
   unsigned int id() const { return id_; }
   /// Node `id` of the definition; null if it was not there when the graph was instantiated.
   const ExecNode* find(std::uint64_t id) const;
-  CUresult set_payload(std::uint64_t id, std::shared_ptr<const Payload> payload);
-  CUresult set_enabled(std::uint64_t id, bool is_enabled);
-  CUresult update(const Graph& graph, CUgraphExecUpdateResultInfo* info);
-  CUresult launch(Stream& stream);
+  Result<void> set_payload(std::uint64_t id, std::shared_ptr<const Payload> payload);
+  Result<void> set_enabled(std::uint64_t id, bool is_enabled);
+  Result<void> update(const Graph& graph, CUgraphExecUpdateResultInfo* info);
+  Result<void> launch(Stream& stream);
 
  private:
   ExecNode* find_in(std::vector<ExecNode>& nodes, std::uint64_t id);
@@ -60,13 +62,13 @@ class GraphExec {
 };
 
 std::shared_ptr<GraphExec> find_graph_exec(CUgraphExec handle);
-CUresult destroy_graph_exec(CUgraphExec handle);
+Result<void> destroy_graph_exec(CUgraphExec handle);
 
 /// Where the events of a plan stand in one launch: recordings to reach and recordings to wait for.
 using RecordPoints = std::map<const ExecNode*, std::shared_ptr<RecordPoint>>;
 
-/// Runs a plan on the calling thread of ours. `error` as in Work::run.
+/// Runs a plan on the calling thread of ours. `context` as in Work::run.
 void run_plan(const ExecPlan& plan, const RecordPoints& points, const std::shared_ptr<const ResourceEpoch>& epoch,
-              Stream& stream, CUresult error);
+              Stream& stream, const Result<void>& context);
 
 }  // namespace cucore::cpu::runtime

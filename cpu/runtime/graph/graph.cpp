@@ -85,19 +85,19 @@ std::shared_ptr<Graph> Graph::create() {
   return graph;
 }
 
-CUresult Graph::add(std::shared_ptr<const Payload> payload, std::span<const CUgraphNode> dependencies,
-                    const CUgraphEdgeData* data, std::shared_ptr<GraphNode>* node) {
+Result<std::shared_ptr<GraphNode>> Graph::add(std::shared_ptr<const Payload> payload,
+                                              std::span<const CUgraphNode> dependencies, const CUgraphEdgeData* data) {
   std::vector<std::shared_ptr<GraphNode>> found;
   for (std::size_t i = 0; i < dependencies.size(); ++i) {
     auto dependency = find_graph_node(dependencies[i]);
     if (!dependency || dependency->graph != this || !is_valid(data ? data + i : nullptr) ||
         std::find(found.begin(), found.end(), dependency) != found.end())
-      return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
     found.push_back(std::move(dependency));
   }
   if (const auto* const conditional = std::get_if<ConditionalPayload>(payload.get())) {
     Condition* const condition = find_condition(conditional->handle);
-    if (!condition || std::exchange(condition->is_taken, true)) return CUDA_ERROR_INVALID_VALUE;
+    if (!condition || std::exchange(condition->is_taken, true)) return ErrorCode::InvalidValue;
   }
   auto made = std::make_shared<GraphNode>();
   made->graph = this;
@@ -105,36 +105,35 @@ CUresult Graph::add(std::shared_ptr<const Payload> payload, std::span<const CUgr
   made->payload = std::move(payload);
   made->handle = reinterpret_cast<CUgraphNode>(node_table().insert(made));
   nodes_.push_back(made);
-  for (std::size_t i = 0; i < found.size(); ++i) connect(*found[i], *made, data ? data + i : nullptr);
-  *node = std::move(made);
-  return CUDA_SUCCESS;
+  for (std::size_t i = 0; i < found.size(); ++i) (void)connect(*found[i], *made, data ? data + i : nullptr);
+  return made;
 }
 
-CUresult Graph::connect(GraphNode& from, GraphNode& to, const CUgraphEdgeData* data) {
-  if (from.graph != this || to.graph != this || &from == &to || !is_valid(data)) return CUDA_ERROR_INVALID_VALUE;
-  if (find_edge(to.dependencies, from) != to.dependencies.end()) return CUDA_ERROR_INVALID_VALUE;
+Result<void> Graph::connect(GraphNode& from, GraphNode& to, const CUgraphEdgeData* data) {
+  if (from.graph != this || to.graph != this || &from == &to || !is_valid(data)) return ErrorCode::InvalidValue;
+  if (find_edge(to.dependencies, from) != to.dependencies.end()) return ErrorCode::InvalidValue;
   const CUgraphEdgeData kept = data ? *data : CUgraphEdgeData{};
   to.dependencies.push_back({&from, kept});
   from.dependents.push_back({&to, kept});
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult Graph::disconnect(GraphNode& from, GraphNode& to) {
+Result<void> Graph::disconnect(GraphNode& from, GraphNode& to) {
   const auto in = find_edge(to.dependencies, from);
-  if (from.graph != this || in == to.dependencies.end()) return CUDA_ERROR_INVALID_VALUE;
+  if (from.graph != this || in == to.dependencies.end()) return ErrorCode::InvalidValue;
   to.dependencies.erase(in);
   from.dependents.erase(find_edge(from.dependents, to));
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult Graph::remove(GraphNode& node) {
-  if (has_memory_nodes()) return CUDA_ERROR_NOT_SUPPORTED;
+Result<void> Graph::remove(GraphNode& node) {
+  if (has_memory_nodes()) return ErrorCode::NotSupported;
   for (const auto& edge : node.dependencies) edge.node->dependents.erase(find_edge(edge.node->dependents, node));
   for (const auto& edge : node.dependents) edge.node->dependencies.erase(find_edge(edge.node->dependencies, node));
   for (const auto& graph : graphs_of(node)) graph->end_handles();
   node_table().remove(node.handle);
   std::erase_if(nodes_, [&](const auto& each) { return each.get() == &node; });
-  return CUDA_SUCCESS;
+  return {};
 }
 
 void Graph::end_handles() {
@@ -151,13 +150,12 @@ std::shared_ptr<Graph> Graph::clone() const {
   copy->conditions_ = conditions_;
   std::unordered_map<const GraphNode*, GraphNode*> made;
   for (const auto& node : nodes_) {
-    std::shared_ptr<GraphNode> twin;
-    copy->add(cloned(node->payload), {}, nullptr, &twin);
-    twin->original = node->id;
-    made[node.get()] = twin.get();
+    const auto twin = copy->add(cloned(node->payload), {}, nullptr);
+    (*twin)->original = node->id;
+    made[node.get()] = twin->get();
   }
   for (const auto& node : nodes_)
-    for (const auto& edge : node->dependencies) copy->connect(*made[edge.node], *made[node.get()], &edge.data);
+    for (const auto& edge : node->dependencies) (void)copy->connect(*made[edge.node], *made[node.get()], &edge.data);
   return copy;
 }
 
@@ -211,11 +209,11 @@ std::shared_ptr<Graph> find_graph(CUgraph handle) { return graph_table().find(ha
 
 std::shared_ptr<GraphNode> find_graph_node(CUgraphNode handle) { return node_table().find(handle); }
 
-CUresult destroy_graph(CUgraph handle) {
+Result<void> destroy_graph(CUgraph handle) {
   const auto graph = graph_table().find(handle);
-  if (!graph || graph->is_owned()) return CUDA_ERROR_INVALID_VALUE;
+  if (!graph || graph->is_owned()) return ErrorCode::InvalidValue;
   graph->end_handles();
-  return CUDA_SUCCESS;
+  return {};
 }
 
 }  // namespace cucore::cpu::runtime

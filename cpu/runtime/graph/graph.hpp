@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/error/result.hpp"
 #include "cpu/runtime/graph/node.hpp"
 #include "cpu/runtime/graph/user_object.hpp"
 
@@ -51,16 +52,16 @@ class Graph : public std::enable_shared_from_this<Graph> {
   void set_owned() { is_owned_ = true; }
   const std::vector<std::shared_ptr<GraphNode>>& nodes() const { return nodes_; }
 
-  /// INVALID_VALUE if a dependency is no node of this graph or is given twice, or a condition has its node already.
-  CUresult add(std::shared_ptr<const Payload> payload, std::span<const CUgraphNode> dependencies,
-               const CUgraphEdgeData* data, std::shared_ptr<GraphNode>* node);
-  CUresult connect(GraphNode& from, GraphNode& to, const CUgraphEdgeData* data);
-  CUresult disconnect(GraphNode& from, GraphNode& to);
-  CUresult remove(GraphNode& node);
+  /// InvalidValue if a dependency is no node of this graph or is given twice, or a condition has its node already.
+  Result<std::shared_ptr<GraphNode>> add(std::shared_ptr<const Payload> payload,
+                                         std::span<const CUgraphNode> dependencies, const CUgraphEdgeData* data);
+  Result<void> connect(GraphNode& from, GraphNode& to, const CUgraphEdgeData* data);
+  Result<void> disconnect(GraphNode& from, GraphNode& to);
+  Result<void> remove(GraphNode& node);
   /// Ends the handles of the graph, its nodes, and the graphs they own.
   void end_handles();
 
-  /// NOT_SUPPORTED with memory nodes (`for_exec` allows them).
+  /// NotSupported with memory nodes (`for_exec` allows them).
   std::shared_ptr<Graph> clone() const;
   /// Dependencies first. Empty if there is a cycle (and nodes).
   std::vector<GraphNode*> sorted() const;
@@ -91,7 +92,7 @@ std::recursive_mutex& graph_mutex();
 
 std::shared_ptr<Graph> find_graph(CUgraph handle);
 std::shared_ptr<GraphNode> find_graph_node(CUgraphNode handle);
-CUresult destroy_graph(CUgraph handle);
+Result<void> destroy_graph(CUgraph handle);
 
 /// The graph in the DOT language; `flags` of cuGraphDebugDotPrint.
 std::string dot_of(const Graph& graph, unsigned int flags);

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "cpu/error/result.hpp"
 #include "cpu/runtime/execution/launch.hpp"
 
 namespace cucore::cpu::runtime {
@@ -91,8 +92,8 @@ CUgraphNodeType type_of(const Payload& payload);
 
 /// Checks parameters in the current context and takes copies of what they point at. Writes out what the driver writes
 /// out: the address of an allocation, the bodies of a conditional node.
-CUresult read_parameters(Context& context, const Graph& graph, CUgraphNodeParams& parameters,
-                         std::shared_ptr<const Payload>* payload);
+Result<std::shared_ptr<const Payload>> read_parameters(Context& context, const Graph& graph,
+                                                       CUgraphNodeParams& parameters);
 /// The other way; pointers in it live as long as the payload.
 void write_parameters(const Payload& payload, CUgraphNodeParams* parameters);
 

@@ -23,20 +23,20 @@ std::shared_ptr<const Payload> share(T&& payload) {
 }
 
 /// A context named in parameters: null means the current one.
-CUresult named_context(CUcontext handle, Context& current, Context** context) {
-  *context = handle ? find_context(handle) : &current;
-  return *context && (*context)->is_active() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+Result<Context*> named_context(CUcontext handle, Context& current) {
+  Context* const context = handle ? find_context(handle) : &current;
+  if (!context || !context->is_active()) return ErrorCode::InvalidContext;
+  return context;
 }
 
-CUresult read(Context& current, const CUDA_KERNEL_NODE_PARAMS_v3& given, std::shared_ptr<const Payload>* out) {
-  if (!given.func && !given.kern) return CUDA_ERROR_INVALID_VALUE;
-  Context* context = nullptr;
-  if (const CUresult result = named_context(given.ctx, current, &context); result != CUDA_SUCCESS) return result;
+Result<std::shared_ptr<const Payload>> read(Context& current, const CUDA_KERNEL_NODE_PARAMS_v3& given) {
+  if (!given.func && !given.kern) return ErrorCode::InvalidValue;
+  const Result<Context*> context = named_context(given.ctx, current);
+  if (!context) return ErrorCode::InvalidContext;
   KernelPayload payload;
   const CUfunction handle = given.kern ? reinterpret_cast<CUfunction>(given.kern) : given.func;
-  const Result<std::shared_ptr<Function>> function = find_function(*context, handle);
-  if (!function) return driver_result(function.failure());
-  payload.function = *function;
+  if (Result<void> found = result_of(find_function(**context, handle, &payload.function)); !found)
+    return std::move(found).failure();
   payload.func = payload.function->handle();
   if (find_kernel(reinterpret_cast<CUkernel>(handle))) payload.kern = reinterpret_cast<CUkernel>(handle);
   payload.context = payload.function->module().context().handle();
@@ -47,78 +47,72 @@ CUresult read(Context& current, const CUDA_KERNEL_NODE_PARAMS_v3& given, std::sh
                      given.kernelParams,
                      given.extra,
                      nullptr};
-  if (const CUresult result = check_launch(*payload.function, payload.request); result != CUDA_SUCCESS) return result;
+  if (Result<void> checked = check_launch(*payload.function, payload.request); !checked)
+    return std::move(checked).failure();
   const KernelDescription& kernel = payload.function->description();
   payload.block.resize((kernel.parameter_bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t) + 1);
   auto* const block = reinterpret_cast<std::byte*>(payload.block.data());
-  if (const CUresult result = pack_parameters(*payload.function, payload.request, block); result != CUDA_SUCCESS)
-    return result;
+  if (Result<void> checked = pack_parameters(*payload.function, payload.request, block); !checked)
+    return std::move(checked).failure();
   payload.request.parameters = nullptr;
   payload.request.extra = nullptr;
   payload.rebase();  // a vector's elements stay where they are when it is moved
-  *out = share(std::move(payload));
-  return CUDA_SUCCESS;
+  return share(std::move(payload));
 }
 
-CUresult read(Context& current, const CUDA_MEMCPY_NODE_PARAMS& given, std::shared_ptr<const Payload>* out) {
-  if (given.flags != 0) return CUDA_ERROR_INVALID_VALUE;
-  Context* context = nullptr;
-  if (const CUresult result = named_context(given.copyCtx, current, &context); result != CUDA_SUCCESS) return result;
-  if (const CUresult result = check_copy(given.copyParams); result != CUDA_SUCCESS) return result;
-  *out = share(MemcpyPayload{given.copyParams, context->handle()});
-  return CUDA_SUCCESS;
+Result<std::shared_ptr<const Payload>> read(Context& current, const CUDA_MEMCPY_NODE_PARAMS& given) {
+  if (given.flags != 0) return ErrorCode::InvalidValue;
+  const Result<Context*> context = named_context(given.copyCtx, current);
+  if (!context) return ErrorCode::InvalidContext;
+  if (Result<void> checked = check_copy(given.copyParams); !checked) return std::move(checked).failure();
+  return share(MemcpyPayload{given.copyParams, (*context)->handle()});
 }
 
-CUresult read(Context& current, const CUDA_MEMSET_NODE_PARAMS_v2& given, std::shared_ptr<const Payload>* out) {
-  Context* context = nullptr;
-  if (const CUresult result = named_context(given.ctx, current, &context); result != CUDA_SUCCESS) return result;
-  if (given.elementSize != 1 && given.elementSize != 2 && given.elementSize != 4) return CUDA_ERROR_INVALID_VALUE;
-  if (given.width == 0 || given.height == 0) return CUDA_ERROR_INVALID_VALUE;
+Result<std::shared_ptr<const Payload>> read(Context& current, const CUDA_MEMSET_NODE_PARAMS_v2& given) {
+  const Result<Context*> context = named_context(given.ctx, current);
+  if (!context) return ErrorCode::InvalidContext;
+  if (given.elementSize != 1 && given.elementSize != 2 && given.elementSize != 4) return ErrorCode::InvalidValue;
+  if (given.width == 0 || given.height == 0) return ErrorCode::InvalidValue;
   std::size_t row = 0;
-  if (__builtin_mul_overflow(given.width, std::size_t{given.elementSize}, &row)) return CUDA_ERROR_INVALID_VALUE;
+  if (__builtin_mul_overflow(given.width, std::size_t{given.elementSize}, &row)) return ErrorCode::InvalidValue;
   const Place to{given.dst, Side::Device, given.pitch, 0};
-  if (const CUresult result = check_fill(*context, to, given.elementSize, {row, given.height, 1});
-      result != CUDA_SUCCESS)
-    return result;
+  if (Result<void> checked = check_fill(**context, to, given.elementSize, {row, given.height, 1}); !checked)
+    return std::move(checked).failure();
   MemsetPayload payload{given};
-  payload.fill.ctx = context->handle();
-  *out = share(payload);
-  return CUDA_SUCCESS;
+  payload.fill.ctx = (*context)->handle();
+  return share(payload);
 }
 
-CUresult read(const CUDA_CHILD_GRAPH_NODE_PARAMS& given, std::shared_ptr<const Payload>* out) {
+Result<std::shared_ptr<const Payload>> read(const CUDA_CHILD_GRAPH_NODE_PARAMS& given) {
   const auto graph = find_graph(given.graph);
-  if (!graph) return CUDA_ERROR_INVALID_VALUE;
+  if (!graph) return ErrorCode::InvalidValue;
   if (given.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) {
-    if (graph->is_owned()) return CUDA_ERROR_INVALID_VALUE;
+    if (graph->is_owned()) return ErrorCode::InvalidValue;
     graph->set_owned();
-    *out = share(ChildPayload{graph});
-    return CUDA_SUCCESS;
+    return share(ChildPayload{graph});
   }
-  if (given.ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE) return CUDA_ERROR_INVALID_VALUE;
-  if (graph->has_memory_nodes() || graph->has_conditional_nodes()) return CUDA_ERROR_NOT_SUPPORTED;
+  if (given.ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE) return ErrorCode::InvalidValue;
+  if (graph->has_memory_nodes() || graph->has_conditional_nodes()) return ErrorCode::NotSupported;
   ChildPayload payload{graph->clone()};
   payload.graph->set_owned();
-  *out = share(std::move(payload));
-  return CUDA_SUCCESS;
+  return share(std::move(payload));
 }
 
-CUresult read(CUevent handle, bool is_record, std::shared_ptr<const Payload>* out) {
+Result<std::shared_ptr<const Payload>> read(CUevent handle, bool is_record) {
   auto event = find_event(handle);
-  if (!event) return CUDA_ERROR_INVALID_HANDLE;
-  *out = share(EventPayload{handle, std::move(event), is_record});
-  return CUDA_SUCCESS;
+  if (!event) return ErrorCode::InvalidHandle;
+  return share(EventPayload{handle, std::move(event), is_record});
 }
 
-CUresult read(CUDA_MEM_ALLOC_NODE_PARAMS_v2& given, std::shared_ptr<const Payload>* out) {
-  if (given.bytesize == 0 || (given.accessDescCount != 0 && !given.accessDescs)) return CUDA_ERROR_INVALID_VALUE;
-  if (given.poolProps.handleTypes != CU_MEM_HANDLE_TYPE_NONE) return CUDA_ERROR_NOT_SUPPORTED;
-  if (const CUresult result = MemoryPool::check(given.poolProps); result != CUDA_SUCCESS) return result;
+Result<std::shared_ptr<const Payload>> read(CUDA_MEM_ALLOC_NODE_PARAMS_v2& given) {
+  if (given.bytesize == 0 || (given.accessDescCount != 0 && !given.accessDescs)) return ErrorCode::InvalidValue;
+  if (given.poolProps.handleTypes != CU_MEM_HANDLE_TYPE_NONE) return ErrorCode::NotSupported;
+  if (Result<void> checked = MemoryPool::check(given.poolProps); !checked) return std::move(checked).failure();
   AllocPayload payload{given, {}, nullptr};
   for (std::size_t i = 0; i < given.accessDescCount; ++i) {
     const CUmemLocation& location = given.accessDescs[i].location;
-    if (location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
-    if (!find_device(location.id)) return CUDA_ERROR_INVALID_DEVICE;
+    if (location.type != CU_MEM_LOCATION_TYPE_DEVICE) return ErrorCode::InvalidValue;
+    if (!find_device(location.id)) return ErrorCode::InvalidDevice;
     payload.access.push_back(given.accessDescs[i]);
   }
   const CUmemLocation& location = given.poolProps.location;
@@ -127,46 +121,44 @@ CUresult read(CUDA_MEM_ALLOC_NODE_PARAMS_v2& given, std::shared_ptr<const Payloa
   const Allocation::Kind kind = given.poolProps.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED ? Allocation::Kind::Managed
                                 : is_on_device                                              ? Allocation::Kind::Device
                                                                                             : Allocation::Kind::Host;
-  const CUresult result = GraphAllocation::create(device, static_cast<int>(kind), given.bytesize, &payload.memory);
-  if (result != CUDA_SUCCESS) return result;
+  Result<std::shared_ptr<GraphAllocation>> made =
+      GraphAllocation::create(device, static_cast<int>(kind), given.bytesize);
+  if (!made) return std::move(made).failure();
+  payload.memory = *std::move(made);
   given.dptr = payload.memory->address();
   payload.parameters.dptr = given.dptr;
   payload.parameters.accessDescs = payload.access.data();
-  *out = share(std::move(payload));
-  return CUDA_SUCCESS;
+  return share(std::move(payload));
 }
 
-CUresult read(const Graph& graph, const CUDA_MEM_FREE_NODE_PARAMS& given, std::shared_ptr<const Payload>* out) {
+Result<std::shared_ptr<const Payload>> read(const Graph& graph, const CUDA_MEM_FREE_NODE_PARAMS& given) {
   auto memory = find_graph_allocation(given.dptr);
-  if (!memory) return CUDA_ERROR_INVALID_VALUE;
+  if (!memory) return ErrorCode::InvalidValue;
   for (const auto& node : graph.nodes())
     if (const auto* const other = std::get_if<FreePayload>(node->payload.get()); other && other->address == given.dptr)
-      return CUDA_ERROR_INVALID_VALUE;  // freed twice
-  *out = share(FreePayload{given.dptr, std::move(memory)});
-  return CUDA_SUCCESS;
+      return ErrorCode::InvalidValue;  // freed twice
+  return share(FreePayload{given.dptr, std::move(memory)});
 }
 
-CUresult read(Context& current, const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2& given, std::shared_ptr<const Payload>* out) {
+Result<std::shared_ptr<const Payload>> read(Context& current, const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2& given) {
   constexpr unsigned int kMost = 256;
-  Context* context = nullptr;
-  if (const CUresult result = named_context(given.ctx, current, &context); result != CUDA_SUCCESS) return result;
-  if (given.count == 0 || given.count > kMost || !given.paramArray || given.flags != 0) return CUDA_ERROR_INVALID_VALUE;
-  *out = share(MemOpsPayload{context->handle(), {given.paramArray, given.paramArray + given.count}, given.flags});
-  return CUDA_SUCCESS;
+  const Result<Context*> context = named_context(given.ctx, current);
+  if (!context) return ErrorCode::InvalidContext;
+  if (given.count == 0 || given.count > kMost || !given.paramArray || given.flags != 0) return ErrorCode::InvalidValue;
+  return share(MemOpsPayload{(*context)->handle(), {given.paramArray, given.paramArray + given.count}, given.flags});
 }
 
-CUresult read(Context& current, const Graph& graph, CUDA_CONDITIONAL_NODE_PARAMS& given,
-              std::shared_ptr<const Payload>* out) {
-  Context* context = nullptr;
-  if (const CUresult result = named_context(given.ctx, current, &context); result != CUDA_SUCCESS) return result;
+Result<std::shared_ptr<const Payload>> read(Context& current, const Graph& graph, CUDA_CONDITIONAL_NODE_PARAMS& given) {
+  const Result<Context*> context = named_context(given.ctx, current);
+  if (!context) return ErrorCode::InvalidContext;
   const unsigned int most = given.type == CU_GRAPH_COND_TYPE_IF ? 2 : given.type == CU_GRAPH_COND_TYPE_WHILE ? 1 : ~0u;
   if (given.type < CU_GRAPH_COND_TYPE_IF || given.type > CU_GRAPH_COND_TYPE_SWITCH || given.size == 0 ||
       given.size > most || !graph.find_condition(given.handle))
-    return CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
   ConditionalPayload payload;
   payload.handle = given.handle;
   payload.type = given.type;
-  payload.context = context->handle();
+  payload.context = (*context)->handle();
   for (unsigned int i = 0; i < given.size; ++i) {
     auto body = Graph::create();
     body->set_owned();
@@ -176,8 +168,7 @@ CUresult read(Context& current, const Graph& graph, CUDA_CONDITIONAL_NODE_PARAMS
   }
   auto shared = std::make_shared<Payload>(std::move(payload));
   given.phGraph_out = std::get<ConditionalPayload>(*shared).body_handles.data();
-  *out = std::move(shared);
-  return CUDA_SUCCESS;
+  return shared;
 }
 
 }  // namespace
@@ -208,41 +199,39 @@ CUgraphNodeType type_of(const Payload& payload) {
   return std::visit(visitor, payload);
 }
 
-CUresult read_parameters(Context& context, const Graph& graph, CUgraphNodeParams& parameters,
-                         std::shared_ptr<const Payload>* payload) {
+Result<std::shared_ptr<const Payload>> read_parameters(Context& context, const Graph& graph,
+                                                       CUgraphNodeParams& parameters) {
   switch (parameters.type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-      return read(context, parameters.kernel, payload);
+      return read(context, parameters.kernel);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
-      return read(context, parameters.memcpy, payload);
+      return read(context, parameters.memcpy);
     case CU_GRAPH_NODE_TYPE_MEMSET:
-      return read(context, parameters.memset, payload);
+      return read(context, parameters.memset);
     case CU_GRAPH_NODE_TYPE_HOST:
-      if (!parameters.host.fn) return CUDA_ERROR_INVALID_VALUE;
-      *payload = share(HostPayload{parameters.host.fn, parameters.host.userData});
-      return CUDA_SUCCESS;
+      if (!parameters.host.fn) return ErrorCode::InvalidValue;
+      return share(HostPayload{parameters.host.fn, parameters.host.userData});
     case CU_GRAPH_NODE_TYPE_GRAPH:
-      return read(parameters.graph, payload);
+      return read(parameters.graph);
     case CU_GRAPH_NODE_TYPE_EMPTY:
-      *payload = share(EmptyPayload{});
-      return CUDA_SUCCESS;
+      return share(EmptyPayload{});
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-      return read(parameters.eventWait.event, false, payload);
+      return read(parameters.eventWait.event, false);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-      return read(parameters.eventRecord.event, true, payload);
+      return read(parameters.eventRecord.event, true);
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-      return read(parameters.alloc, payload);
+      return read(parameters.alloc);
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
-      return read(graph, parameters.free, payload);
+      return read(graph, parameters.free);
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
-      return read(context, parameters.memOp, payload);
+      return read(context, parameters.memOp);
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-      return read(context, graph, parameters.conditional, payload);
+      return read(context, graph, parameters.conditional);
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
-      return CUDA_ERROR_NOT_SUPPORTED;  // no external semaphores here
+      return ErrorCode::NotSupported;  // no external semaphores here
     default:
-      return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
   }
 }
 

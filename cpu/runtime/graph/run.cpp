@@ -17,7 +17,7 @@ struct Run {
   Stream& stream;
 
   /// A kernel of the graph may have failed meanwhile: what follows does nothing then.
-  CUresult error() const { return stream.context().error(); }
+  bool has_failed() const { return !stream.context().error(); }
   void nodes(const std::vector<ExecNode>& all) const;
   void node(const ExecNode& node) const;
 };
@@ -29,8 +29,8 @@ Context& context_of(CUcontext handle, Stream& stream) {
 }
 
 void run(const KernelPayload& kernel, const std::shared_ptr<const ResourceEpoch>& epoch, Stream& stream) {
-  const CUresult result = run_now(kernel.function, kernel.request, epoch);
-  if (result != CUDA_SUCCESS) stream.context().set_error(result);
+  const Result<void> result = run_now(kernel.function, kernel.request, epoch);
+  if (!result) stream.context().set_error(result.failure().code());
 }
 
 void run(const MemsetPayload& memset, Stream& stream) {
@@ -55,7 +55,7 @@ void Run::node(const ExecNode& node) const {
     }
     return;
   }
-  if (error() != CUDA_SUCCESS || !node.is_enabled) return;
+  if (has_failed() || !node.is_enabled) return;
   if (const auto* const kernel = std::get_if<KernelPayload>(&payload)) {
     run(*kernel, epoch, stream);
   } else if (const auto* const memcpy = std::get_if<MemcpyPayload>(&payload)) {
@@ -73,7 +73,7 @@ void Run::node(const ExecNode& node) const {
     const auto* const value = reinterpret_cast<const volatile unsigned int*>(conditional->handle);
     switch (conditional->type) {
       case CU_GRAPH_COND_TYPE_WHILE:
-        while (*value != 0 && error() == CUDA_SUCCESS && !is_shutting_down()) nodes(node.graphs.front());
+        while (*value != 0 && !has_failed() && !is_shutting_down()) nodes(node.graphs.front());
         break;
       case CU_GRAPH_COND_TYPE_IF:
         if (*value != 0)
@@ -98,8 +98,8 @@ void Run::nodes(const std::vector<ExecNode>& all) const {
 }  // namespace
 
 void run_plan(const ExecPlan& plan, const RecordPoints& points, const std::shared_ptr<const ResourceEpoch>& epoch,
-              Stream& stream, CUresult error) {
-  if (error == CUDA_SUCCESS)
+              Stream& stream, const Result<void>& context) {
+  if (context)
     for (const auto& condition : plan.conditions)
       if (condition->is_assigned_at_launch) condition->value = condition->default_value;
   Run{points, epoch, stream}.nodes(plan.nodes);

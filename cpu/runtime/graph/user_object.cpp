@@ -21,36 +21,34 @@ UserObjectTable& user_object_table() {
 UserObject::UserObject(void* data, CUhostFn destroy, unsigned int references)
     : data_(data), destroy_(destroy), references_(references) {}
 
-CUresult UserObject::create(void* data, CUhostFn destroy, unsigned int references, unsigned int flags,
-                            CUuserObject* handle) {
+Result<CUuserObject> UserObject::create(void* data, CUhostFn destroy, unsigned int references, unsigned int flags) {
   if (!destroy || references == 0 || references > INT_MAX || flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
-    return CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
   const auto object = std::make_shared<UserObject>(data, destroy, references);
   object->handle_ = reinterpret_cast<CUuserObject>(user_object_table().insert(object));
-  *handle = object->handle_;
-  return CUDA_SUCCESS;
+  return object->handle_;
 }
 
-CUresult UserObject::retain(unsigned int count) {
-  if (count == 0) return CUDA_ERROR_INVALID_VALUE;
+Result<void> UserObject::retain(unsigned int count) {
+  if (count == 0) return ErrorCode::InvalidValue;
   const std::lock_guard lock(mutex_);
-  if (references_ == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (references_ == 0) return ErrorCode::InvalidValue;
   references_ += count;
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult UserObject::release(unsigned int count) {
-  if (count == 0) return CUDA_ERROR_INVALID_VALUE;
+Result<void> UserObject::release(unsigned int count) {
+  if (count == 0) return ErrorCode::InvalidValue;
   {
     const std::lock_guard lock(mutex_);
-    if (count > references_) return CUDA_ERROR_INVALID_VALUE;
+    if (count > references_) return ErrorCode::InvalidValue;
     references_ -= count;
-    if (references_ > 0) return CUDA_SUCCESS;
+    if (references_ > 0) return {};
   }
   user_object_table().remove(handle_);
   const HostFunctionScope scope;
   destroy_(data_);
-  return CUDA_SUCCESS;
+  return {};
 }
 
 std::shared_ptr<UserObject> find_user_object(CUuserObject handle) { return user_object_table().find(handle); }
@@ -64,32 +62,32 @@ UserObjects& UserObjects::operator=(UserObjects other) noexcept {
 
 UserObjects::~UserObjects() {
   if (is_shutting_down()) return;  // nobody is left to be told
-  for (const auto& [object, count] : held_) object->release(count);
+  for (const auto& [object, count] : held_) (void)object->release(count);
 }
 
 void UserObjects::adopt(const std::shared_ptr<UserObject>& object, unsigned int count) {
   held_.emplace_back(object, count);
 }
 
-CUresult UserObjects::release(const UserObject& object, unsigned int count) {
+Result<void> UserObjects::release(const UserObject& object, unsigned int count) {
   std::uint64_t all = 0;
   for (const auto& [each, references] : held_)
     if (each.get() == &object) all += references;
-  if (count == 0 || count > all) return CUDA_ERROR_INVALID_VALUE;
+  if (count == 0 || count > all) return ErrorCode::InvalidValue;
   for (auto& [each, references] : held_) {
     if (each.get() != &object) continue;
     const unsigned int taken = std::min(references, count);
     references -= taken;
     count -= taken;
-    if (taken > 0) each->release(taken);
+    if (taken > 0) (void)each->release(taken);
   }
   std::erase_if(held_, [](const auto& entry) { return entry.second == 0; });
-  return CUDA_SUCCESS;
+  return {};
 }
 
 void UserObjects::add(const UserObjects& other) {
   for (const auto& [object, count] : other.held_)
-    if (object->retain(count) == CUDA_SUCCESS) held_.emplace_back(object, count);
+    if (object->retain(count)) held_.emplace_back(object, count);
 }
 
 }  // namespace cucore::cpu::runtime

@@ -9,18 +9,19 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/error/result.hpp"
+
 namespace cucore::cpu::runtime {
 
 class UserObject {
  public:
-  static CUresult create(void* data, CUhostFn destroy, unsigned int references, unsigned int flags,
-                         CUuserObject* handle);
+  static Result<CUuserObject> create(void* data, CUhostFn destroy, unsigned int references, unsigned int flags);
   UserObject(void* data, CUhostFn destroy, unsigned int references);
 
   CUuserObject handle() const { return handle_; }
-  CUresult retain(unsigned int count);
-  /// INVALID_VALUE if there are fewer references. The last one calls the destructor, which may not call the driver.
-  CUresult release(unsigned int count);
+  Result<void> retain(unsigned int count);
+  /// InvalidValue if there are fewer references. The last one calls the destructor, which may not call the driver.
+  Result<void> release(unsigned int count);
 
  private:
   void* const data_;
@@ -43,7 +44,7 @@ class UserObjects {
 
   /// Takes over `count` references that the caller has.
   void adopt(const std::shared_ptr<UserObject>& object, unsigned int count);
-  CUresult release(const UserObject& object, unsigned int count);
+  Result<void> release(const UserObject& object, unsigned int count);
   void add(const UserObjects& other);
 
  private:

@@ -94,14 +94,14 @@ std::string place_of(const Grid& grid, std::uint32_t line) {
 void finish(Grid& grid) {
   if (classes() == 0) return;
   const std::vector<Finding> findings = grid.findings.take();
-  CUresult error = CUDA_SUCCESS;
+  bool has_error = false;
   for (const Finding& finding : findings) {
     errors.fetch_add(1);
     const std::string text = text_of(grid, finding);
     if (printed.fetch_add(1) < limit()) std::fputs(text.c_str(), stderr);
-    if (error == CUDA_SUCCESS && finding.error != CUDA_SUCCESS) {
-      error = finding.error;
-      if (!continues()) grid.fail(error, text);
+    if (!has_error && finding.error) {
+      has_error = true;
+      if (!continues()) grid.fail(*finding.error, text);
     }
   }
 }

@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cpu/abi/checks.hpp"
 #include "cpu/abi/kernel_abi.hpp"
+#include "cpu/error/result.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -23,7 +25,7 @@ struct Finding {
   std::string headline;              ///< "Invalid __global__ write of size 4 bytes"
   std::uint32_t line = 0;            ///< of the PTX; 0: none
   std::vector<std::string> details;  ///< lines under it
-  CUresult error = CUDA_SUCCESS;     ///< what a device may have answered
+  std::optional<ErrorCode> error;    ///< what a device may have answered
   std::uint64_t count = 1;
   std::uint32_t block[3] = {};
   std::uint32_t thread[3] = {};

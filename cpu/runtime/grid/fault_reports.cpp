@@ -16,16 +16,13 @@
 
 namespace cucore::cpu::runtime {
 
-void Grid::fail(CUresult error, std::string what) {
-  CUresult none = CUDA_SUCCESS;
-  if (!failure.compare_exchange_strong(none, error)) return;
+void Grid::fail(ErrorCode error, std::string what) {
+  if (has_failed.exchange(true)) return;
   report(std::move(what));
   context->set_error(error);
 }
 
-bool Grid::is_abandoned() const {
-  return failure.load(std::memory_order_relaxed) != CUDA_SUCCESS || is_shutting_down();
-}
+bool Grid::is_abandoned() const { return has_failed.load(std::memory_order_relaxed) || is_shutting_down(); }
 
 std::byte* aligned_shared(std::byte* buffer) {
   const auto address = reinterpret_cast<std::uintptr_t>(buffer);
@@ -119,13 +116,12 @@ void fail_with_fault(Grid& grid, const BlockState& block, const ThreadState* thr
   std::string who = whereabouts(grid, block, thread);
   if (!thread) who += ", one of its " + std::to_string(grid.threads_per_block) + " threads";
   if (fault.is_stack_overflow) {
-    return grid.fail(CUDA_ERROR_HARDWARE_STACK_ERROR,
-                     who + ": the thread's stack overflowed; raise CU_LIMIT_STACK_SIZE");
+    return grid.fail(ErrorCode::HardwareStackError, who + ": the thread's stack overflowed; raise CU_LIMIT_STACK_SIZE");
   }
   if (fault.signal == SIGILL || fault.signal == SIGFPE) {
-    return grid.fail(CUDA_ERROR_ILLEGAL_INSTRUCTION, who + place_in_words(grid, fault.instruction) +
-                                                         ": illegal instruction (signal " +
-                                                         std::to_string(fault.signal) + ")");
+    return grid.fail(ErrorCode::IllegalInstruction, who + place_in_words(grid, fault.instruction) +
+                                                        ": illegal instruction (signal " +
+                                                        std::to_string(fault.signal) + ")");
   }
   std::string detail = ": access to ";
   if (!fault.names_address) {
@@ -138,7 +134,7 @@ void fail_with_fault(Grid& grid, const BlockState& block, const ThreadState* thr
   const std::string place = place_of_access(grid, fault);
   if (!grid.state.checks && (!thread || place.empty()))
     detail += "; run with CUCORE_CPU_CHECK=memory to learn the thread and the line";
-  grid.fail(CUDA_ERROR_ILLEGAL_ADDRESS, who + place + detail);
+  grid.fail(ErrorCode::IllegalAddress, who + place + detail);
 }
 
 }  // namespace cucore::cpu::runtime

@@ -13,6 +13,7 @@
 
 #include "cpu/abi/compiler.hpp"
 #include "cpu/abi/kernel_abi.hpp"
+#include "cpu/error/result.hpp"
 #include "cpu/ptx/ast.hpp"
 #include "cpu/runtime/grid/checker.hpp"
 #include "cpu/runtime/texture/resources_in_use.hpp"
@@ -30,7 +31,7 @@ struct Grid {
   const std::string* kernel = nullptr;   ///< its name, for reports; the module owns it
   std::vector<std::max_align_t> params;  ///< the block that state.params points at
   std::vector<std::uint64_t> workspace;  ///< of grid-wide barriers; empty unless cooperative
-  std::atomic<CUresult> failure{CUDA_SUCCESS};
+  std::atomic<bool> has_failed{false};
   std::uint64_t block_count = 0;
   std::uint32_t threads_per_block = 0;
   std::size_t stack_bytes = 0;        ///< of one device thread
@@ -48,7 +49,7 @@ struct Grid {
   std::atomic<std::uint64_t> next_block{0};  ///< far from what is read for every block: others write it all the time
 
   /// The first failure wins; it abandons the grid.
-  void fail(CUresult error, std::string what);
+  void fail(ErrorCode error, std::string what);
   bool is_abandoned() const;
 };
 

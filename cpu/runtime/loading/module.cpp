@@ -206,11 +206,10 @@ Result<void> Module::allocate_variables() {
   for (std::size_t i = 0; i < variables.size(); ++i) {
     addresses_.variables[i] = managed_->address(i);
     if (!has_memory(variables[i]) || variables[i].managed) continue;
-    std::uintptr_t address = 0;
     const std::size_t bytes = std::max<std::size_t>(variables[i].size, 1);
-    if (Result<void> allocated = result_of(allocate_module_memory(context_, bytes, false, &address)); !allocated)
-      return allocated;
-    addresses_.variables[i] = reinterpret_cast<void*>(address);
+    Result<std::uintptr_t> address = allocate_module_memory(context_, bytes, false);
+    if (!address) return std::move(address).failure();
+    addresses_.variables[i] = reinterpret_cast<void*>(*address);
   }
   return {};
 }
@@ -253,10 +252,14 @@ std::shared_ptr<Module> find_module(CUmodule handle) { return module_table().fin
 
 std::shared_ptr<Function> find_function(CUfunction handle) { return function_table().find(handle); }
 
-Result<std::shared_ptr<Function>> find_function(Context& context, CUfunction handle) {
-  if (auto found = function_table().find(handle)) return found;
-  if (const auto kernel = find_kernel(reinterpret_cast<CUkernel>(handle))) return kernel->function_in(context);
-  return ErrorCode::InvalidHandle;
+CUresult find_function(Context& context, CUfunction handle, std::shared_ptr<Function>* function) {
+  if (auto found = function_table().find(handle)) {
+    *function = std::move(found);
+    return CUDA_SUCCESS;
+  }
+  const auto kernel = find_kernel(reinterpret_cast<CUkernel>(handle));
+  if (!kernel) return CUDA_ERROR_INVALID_HANDLE;
+  return driver_result(kernel->function_in(context), [&](std::shared_ptr<Function> found) { *function = std::move(found); });
 }
 
 void remove_modules_of(const Context& context) {

@@ -117,8 +117,9 @@ class Module : public std::enable_shared_from_this<Module> {
 };
 
 std::shared_ptr<Module> find_module(CUmodule handle);
-/// A function, or a library's kernel, which means its function in `context` (loaded there at first use).
-Result<std::shared_ptr<Function>> find_function(Context& context, CUfunction handle);
+/// A function, or a library's kernel, which means its function in `context` (loaded there at first use). Every launch
+/// asks, and a Result would take its value through memory once more.
+CUresult find_function(Context& context, CUfunction handle, std::shared_ptr<Function>* function);
 /// A function handle alone, with no context.
 std::shared_ptr<Function> find_function(CUfunction handle);
 void remove_modules_of(const Context& context);

@@ -30,8 +30,9 @@ Result<std::shared_ptr<ManagedVariables>> ManagedVariables::make(const Program& 
     if (variable.managed && has_memory(variable)) {
       Context& context = devices().front()->primary_context();  // which need not be active
       const std::size_t bytes = std::max<std::size_t>(variable.size, 1);
-      if (Result<void> allocated = result_of(allocate_module_memory(context, bytes, true, &address)); !allocated)
-        return std::move(allocated).failure();
+      Result<std::uintptr_t> allocated = allocate_module_memory(context, bytes, true);
+      if (!allocated) return std::move(allocated).failure();
+      address = *allocated;
       write_initial_value(variable, reinterpret_cast<void*>(address));
     }
     variables->addresses_.push_back(reinterpret_cast<void*>(address));

@@ -42,28 +42,27 @@ bool is_small_enough(const CUDA_ARRAY3D_DESCRIPTOR& d) {
   return fits(d, 16384, 16384, 16384) || (!is_surface && fits(d, 8192, 8192, 32768));
 }
 
-CUresult check(const CUDA_ARRAY3D_DESCRIPTOR& d) {
+Result<void> check(const CUDA_ARRAY3D_DESCRIPTOR& d) {
   constexpr unsigned int kKnown = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
                                   CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_DEPTH_TEXTURE |
                                   CUDA_ARRAY3D_COLOR_ATTACHMENT;
-  if (!texel_format(d.Format, d.NumChannels)) return CUDA_ERROR_INVALID_VALUE;
-  if (d.Width == 0 || (d.Flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (!texel_format(d.Format, d.NumChannels)) return ErrorCode::InvalidValue;
+  if (d.Width == 0 || (d.Flags & ~kKnown) != 0) return ErrorCode::InvalidValue;
   const bool is_layered = (d.Flags & CUDA_ARRAY3D_LAYERED) != 0;
   const bool is_cubemap = (d.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
-  if (is_layered && d.Depth == 0) return CUDA_ERROR_INVALID_VALUE;
-  if (!is_layered && d.Depth != 0 && d.Height == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (is_layered && d.Depth == 0) return ErrorCode::InvalidValue;
+  if (!is_layered && d.Depth != 0 && d.Height == 0) return ErrorCode::InvalidValue;
   if (is_cubemap && (d.Width != d.Height || (is_layered ? d.Depth % 6 != 0 : d.Depth != 6)))
-    return CUDA_ERROR_INVALID_VALUE;
-  return is_small_enough(d) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
+  return is_small_enough(d) ? Result<void>() : ErrorCode::InvalidValue;
 }
 
-CUresult make(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor, std::shared_ptr<Array>* made) {
+Result<std::shared_ptr<Array>> make(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor) {
   const Array shape(descriptor, 0);
-  std::uintptr_t address = 0;
   const std::size_t bytes = shape.row_bytes() * shape.rows() * shape.slices();
-  if (const CUresult result = allocate_array_memory(context, bytes, &address); result != CUDA_SUCCESS) return result;
-  *made = std::make_shared<Array>(descriptor, address);
-  return CUDA_SUCCESS;
+  Result<std::uintptr_t> address = allocate_array_memory(context, bytes);
+  if (!address) return std::move(address).failure();
+  return std::make_shared<Array>(descriptor, *address);
 }
 
 }  // namespace
@@ -83,18 +82,18 @@ std::size_t Array::rows() const { return std::max<std::size_t>(descriptor_.Heigh
 
 std::size_t Array::slices() const { return std::max<std::size_t>(descriptor_.Depth, 1); }
 
-CUresult Array::create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor, CUarray* handle) {
-  if (const CUresult result = check(descriptor); result != CUDA_SUCCESS) return result;
-  std::shared_ptr<Array> array;
-  if (const CUresult result = make(context, descriptor, &array); result != CUDA_SUCCESS) return result;
-  array->handle_ = reinterpret_cast<CUarray>(array_table().insert(array));
-  *handle = array->handle_;
-  return CUDA_SUCCESS;
+Result<CUarray> Array::create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor) {
+  if (Result<void> checked = check(descriptor); !checked) return std::move(checked).failure();
+  Result<std::shared_ptr<Array>> made = make(context, descriptor);
+  if (!made) return std::move(made).failure();
+  Array& array = **made;
+  array.handle_ = reinterpret_cast<CUarray>(array_table().insert(*std::move(made)));
+  return array.handle_;
 }
 
-CUresult MipmappedArray::create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor, unsigned int levels,
-                                CUmipmappedArray* handle) {
-  if (const CUresult result = check(descriptor); result != CUDA_SUCCESS) return result;
+Result<CUmipmappedArray> MipmappedArray::create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor,
+                                                unsigned int levels) {
+  if (Result<void> checked = check(descriptor); !checked) return std::move(checked).failure();
   const bool is_layered = (descriptor.Flags & CUDA_ARRAY3D_LAYERED) != 0;
   std::size_t longest = std::max(descriptor.Width, descriptor.Height);
   if (!is_layered) longest = std::max(longest, descriptor.Depth);
@@ -110,14 +109,13 @@ CUresult MipmappedArray::create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR&
     each.Width = halved(descriptor.Width);
     each.Height = halved(descriptor.Height);
     if (!is_layered) each.Depth = halved(descriptor.Depth);
-    std::shared_ptr<Array> array;
-    if (const CUresult result = make(context, each, &array); result != CUDA_SUCCESS) return result;
-    array->is_level_ = true;
-    array->handle_ = reinterpret_cast<CUarray>(array_table().insert(array));
-    made->levels_.push_back(std::move(array));
+    Result<std::shared_ptr<Array>> array = make(context, each);
+    if (!array) return std::move(array).failure();
+    (*array)->is_level_ = true;
+    (*array)->handle_ = reinterpret_cast<CUarray>(array_table().insert(*array));
+    made->levels_.push_back(*std::move(array));
   }
-  *handle = reinterpret_cast<CUmipmappedArray>(mipmapped_array_table().insert(std::move(made)));
-  return CUDA_SUCCESS;
+  return reinterpret_cast<CUmipmappedArray>(mipmapped_array_table().insert(std::move(made)));
 }
 
 MipmappedArray::~MipmappedArray() {
@@ -130,18 +128,18 @@ std::shared_ptr<MipmappedArray> find_mipmapped_array(CUmipmappedArray handle) {
   return mipmapped_array_table().find(handle);
 }
 
-CUresult destroy_array(CUarray handle) {
+Result<void> destroy_array(CUarray handle) {
   const auto array = array_table().find(handle);
-  if (!array || array->is_level() || !array_table().remove(handle)) return CUDA_ERROR_INVALID_HANDLE;
+  if (!array || array->is_level() || !array_table().remove(handle)) return ErrorCode::InvalidHandle;
   array->set_destroyed_at(shadow::caller());
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult destroy_mipmapped_array(CUmipmappedArray handle) {
+Result<void> destroy_mipmapped_array(CUmipmappedArray handle) {
   const auto array = mipmapped_array_table().remove(handle);
-  if (!array) return CUDA_ERROR_INVALID_HANDLE;
+  if (!array) return ErrorCode::InvalidHandle;
   for (const auto& level : array->levels()) level->set_destroyed_at(shadow::caller());
-  return CUDA_SUCCESS;
+  return {};
 }
 
 }  // namespace cucore::cpu::runtime

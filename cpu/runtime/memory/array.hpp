@@ -10,13 +10,15 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/error/result.hpp"
+
 namespace cucore::cpu::runtime {
 
 class Context;
 
 class Array {
  public:
-  static CUresult create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor, CUarray* handle);
+  static Result<CUarray> create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor);
   Array(const CUDA_ARRAY3D_DESCRIPTOR& descriptor, std::uintptr_t address);
   ~Array();
   Array(const Array&) = delete;
@@ -44,8 +46,8 @@ class Array {
 
 class MipmappedArray {
  public:
-  static CUresult create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor, unsigned int levels,
-                         CUmipmappedArray* handle);
+  static Result<CUmipmappedArray> create(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor,
+                                         unsigned int levels);
   ~MipmappedArray();
 
   const std::vector<std::shared_ptr<Array>>& levels() const { return levels_; }
@@ -56,7 +58,7 @@ class MipmappedArray {
 
 std::shared_ptr<Array> find_array(CUarray handle);
 std::shared_ptr<MipmappedArray> find_mipmapped_array(CUmipmappedArray handle);
-CUresult destroy_array(CUarray handle);
-CUresult destroy_mipmapped_array(CUmipmappedArray handle);
+Result<void> destroy_array(CUarray handle);
+Result<void> destroy_mipmapped_array(CUmipmappedArray handle);
 
 }  // namespace cucore::cpu::runtime

@@ -35,13 +35,18 @@ bool extent(const Place& place, const Shape& shape, std::size_t* bytes) {
          !__builtin_add_overflow(place.address, *bytes, &slices);
 }
 
-CUresult check(const Place& place, const Shape& shape) {
+Result<void> check(const Place& place, const Shape& shape) {
   std::size_t bytes = 0;
-  if (shape.height > 1 && place.row_pitch < shape.width) return CUDA_ERROR_INVALID_VALUE;
-  if (place.address == 0 || !extent(place, shape, &bytes)) return CUDA_ERROR_INVALID_VALUE;
+  if (shape.height > 1 && place.row_pitch < shape.width) return ErrorCode::InvalidValue;
+  if (place.address == 0 || !extent(place, shape, &bytes)) return ErrorCode::InvalidValue;
   const bool valid =
       place.side == Side::Device ? is_device_range(place.address, bytes) : is_any_range(place.address, bytes);
-  return valid ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  return valid ? Result<void>() : ErrorCode::InvalidValue;
+}
+
+Result<void> check(const Transfer& asked) {
+  if (Result<void> result = check(asked.to, asked.shape); !result) return result;
+  return check(asked.from, asked.shape);
 }
 
 /// Host memory that nobody page-locked.
@@ -81,7 +86,7 @@ void run_guarded(Context& context, F& function) {
   const Fault fault = call_guarded([](void* call) { (*static_cast<F*>(call))(); }, &function);
   if (fault.signal == 0) return;
   report("an asynchronous copy or fill touched inaccessible memory");
-  context.set_error(CUDA_ERROR_ILLEGAL_ADDRESS);
+  context.set_error(ErrorCode::IllegalAddress);
 }
 
 /// For the checker, as soon as the copy is asked for: what it copies may itself have come from nowhere.
@@ -91,16 +96,16 @@ void note_written(const Place& to, const Shape& shape) {
 }
 
 template <class F>
-CUresult run(Stream& stream, std::size_t bytes, bool wait, F function) {
-  if ((wait || bytes <= kInlineBytes) && stream.run_if_ready(function)) return CUDA_SUCCESS;
+Result<void> run(Stream& stream, std::size_t bytes, bool wait, F function) {
+  if ((wait || bytes <= kInlineBytes) && stream.run_if_ready(function)) return {};
   Context& context = stream.context();
   const std::uint64_t number = stream.enqueue(make_work(
-      [function, &context](CUresult error) mutable {
-        if (error == CUDA_SUCCESS) run_guarded(context, function);
+      [function, &context](const Result<void>& before) mutable {
+        if (before) run_guarded(context, function);
       },
       bytes <= kInlineBytes ? Work::Runner::Briefly : Work::Runner::Anyone));
   if (wait) stream.wait_for(number);
-  return wait ? context.error() : CUDA_SUCCESS;
+  return wait ? context.error() : Result<void>();
 }
 
 /// Memory of a pool or a mapping that gave the device no access is kept from fills (copies to pools get through, as in
@@ -110,8 +115,8 @@ bool may_fill(const Context& context, std::uintptr_t address) {
   if (!allocation || (!allocation->pool && allocation->origin != Allocation::Origin::Mapping)) return true;
   const CUmemLocation here{CU_MEM_LOCATION_TYPE_DEVICE, context.device().ordinal()};
   if (allocation->pool) return allocation->pool->access(here) == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  unsigned long long access = CU_MEM_ACCESS_FLAGS_PROT_NONE;
-  return memory_access(address, here, &access) == CUDA_SUCCESS && access == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  const Result<CUmemAccess_flags> access = memory_access(address, here);
+  return access && *access == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
 /// Common part of both descriptors' ends.
@@ -122,67 +127,60 @@ struct End {
   CUarray array;
 };
 
-CUresult start_of(const End& end, Place* place) {
+Result<Place> start_of(const End& end) {
   switch (end.type) {
     case CU_MEMORYTYPE_HOST:
-      place->address = reinterpret_cast<std::uintptr_t>(end.host);
-      place->side = Side::Host;
-      return CUDA_SUCCESS;
+      return Place{.address = reinterpret_cast<std::uintptr_t>(end.host), .side = Side::Host};
     case CU_MEMORYTYPE_DEVICE:
-      place->address = end.device;
-      place->side = Side::Device;
-      return CUDA_SUCCESS;
+      return Place{.address = end.device, .side = Side::Device};
     case CU_MEMORYTYPE_UNIFIED:
-      place->address = end.device;
-      place->side = Side::Any;
-      return CUDA_SUCCESS;
+      return Place{.address = end.device, .side = Side::Any};
     default:
-      return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
   }
 }
 
 /// An array is linear memory with pitches of its own; x counts bytes, and z layers of a layered one.
-CUresult locate_in_array(CUarray handle, std::size_t x, std::size_t y, std::size_t z, const Shape& shape,
-                         Place* place) {
+Result<Place> locate_in_array(CUarray handle, std::size_t x, std::size_t y, std::size_t z, const Shape& shape) {
   const auto array = find_array(handle);
-  if (!array) return CUDA_ERROR_INVALID_HANDLE;
+  if (!array) return ErrorCode::InvalidHandle;
   if (x + shape.width > array->row_bytes() || y + shape.height > array->rows() || z + shape.depth > array->slices())
-    return CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
   const std::size_t row = array->row_bytes();
   const std::size_t slice = row * array->rows();
-  *place = {array->address() + x + y * row + z * slice, Side::Device, row, slice};
-  return CUDA_SUCCESS;
+  return Place{array->address() + x + y * row + z * slice, Side::Device, row, slice};
 }
 
-CUresult locate(const End& end, std::size_t pitch, std::size_t height, std::size_t x, std::size_t y, std::size_t z,
-                const Shape& shape, Place* place) {
-  if (end.type == CU_MEMORYTYPE_ARRAY) return locate_in_array(end.array, x, y, z, shape, place);
-  if (const CUresult result = start_of(end, place); result != CUDA_SUCCESS) return result;
+Result<Place> locate(const End& end, std::size_t pitch, std::size_t height, std::size_t x, std::size_t y, std::size_t z,
+                     const Shape& shape) {
+  if (end.type == CU_MEMORYTYPE_ARRAY) return locate_in_array(end.array, x, y, z, shape);
+  Result<Place> place = start_of(end);
+  if (!place) return place;
   place->row_pitch = pitch != 0 ? pitch : x + shape.width;  // a single row needs none
-  if (shape.height > 1 && pitch != 0 && pitch < x + shape.width) return CUDA_ERROR_INVALID_VALUE;
+  if (shape.height > 1 && pitch != 0 && pitch < x + shape.width) return ErrorCode::InvalidValue;
   const std::size_t rows = height != 0 ? height : y + shape.height;
-  if (shape.depth > 1 && height != 0 && height < y + shape.height) return CUDA_ERROR_INVALID_VALUE;
+  if (shape.depth > 1 && height != 0 && height < y + shape.height) return ErrorCode::InvalidValue;
   place->slice_pitch = place->row_pitch * rows;
   if (place->address != 0) place->address += x + y * place->row_pitch + z * place->slice_pitch;
-  return CUDA_SUCCESS;
+  return place;
 }
 
 }  // namespace
 
-CUresult copy(Stream& stream, const Place& to, const Place& from, const Shape& shape, bool wait) {
-  if (is_empty(shape)) return CUDA_SUCCESS;
-  if (const CUresult result = check(to, shape); result != CUDA_SUCCESS) return result;
-  if (const CUresult result = check(from, shape); result != CUDA_SUCCESS) return result;
+Result<void> copy(Stream& stream, const Place& to, const Place& from, const Shape& shape, bool wait) {
+  if (is_empty(shape)) return {};
+  if (Result<void> result = check(to, shape); !result) return result;
+  if (Result<void> result = check(from, shape); !result) return result;
   const std::size_t bytes = shape.width * shape.height * shape.depth;
   note_written(to, shape);
   return run(stream, bytes, wait, [to, from, shape] { copy_rows(to, from, shape); });
 }
 
-CUresult copy_during_call(Stream& stream, const Place& to, const Place& from, const Shape& shape) {
-  if (is_empty(shape)) return CUDA_SUCCESS;
+Result<void> copy_during_call(Stream& stream, const Place& to, const Place& from, const Shape& shape) {
+  if (is_empty(shape)) return {};
   if (!is_pageable(from)) return copy(stream, to, from, shape, true);
-  if (const CUresult result = check(to, shape); result != CUDA_SUCCESS) return result;
-  if (const CUresult result = check(from, shape); result != CUDA_SUCCESS) return result;
+  if (Result<void> result = check(to, shape); !result) return result;
+  if (Result<void> result = check(from, shape); !result) return result;
   Place packed{0, Side::Host, shape.width, shape.width * shape.height};
   const std::size_t bytes = packed.slice_pitch * shape.depth;
   const auto snapshot = std::make_shared<std::vector<char>>(bytes);
@@ -192,7 +190,7 @@ CUresult copy_during_call(Stream& stream, const Place& to, const Place& from, co
   return run(stream, bytes, is_pageable(to), [to, packed, shape, snapshot] { copy_rows(to, packed, shape); });
 }
 
-CUresult copy_async(Stream& stream, const Place& to, const Place& from, const Shape& shape) {
+Result<void> copy_async(Stream& stream, const Place& to, const Place& from, const Shape& shape) {
   const bool is_read_back = is_pageable(to);
   if (is_read_back || is_pageable(from)) {
     const bool runs_here = shape.width * shape.height * shape.depth <= kInlineBytes && stream.is_ready();
@@ -202,8 +200,8 @@ CUresult copy_async(Stream& stream, const Place& to, const Place& from, const Sh
   return copy(stream, to, from, shape, false);
 }
 
-CUresult copy_ordered(Stream& stream, const Place& to, const Place& from, const Shape& shape,
-                      CUmemcpySrcAccessOrder order) {
+Result<void> copy_ordered(Stream& stream, const Place& to, const Place& from, const Shape& shape,
+                          CUmemcpySrcAccessOrder order) {
   if (order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL) return copy_during_call(stream, to, from, shape);
   if (!is_pageable(from)) return copy(stream, to, from, shape, false);
   if (order == CU_MEMCPY_SRC_ACCESS_ORDER_STREAM) return copy(stream, to, from, shape, true);
@@ -211,16 +209,16 @@ CUresult copy_ordered(Stream& stream, const Place& to, const Place& from, const 
   return is_little ? copy_during_call(stream, to, from, shape) : copy(stream, to, from, shape, false);
 }
 
-CUresult check_fill(const Context& context, const Place& to, unsigned int element, const Shape& shape) {
-  if (to.address % element != 0 || (shape.height > 1 && to.row_pitch % element != 0)) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult result = check(to, shape); result != CUDA_SUCCESS) return result;
-  return may_fill(context, to.address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+Result<void> check_fill(const Context& context, const Place& to, unsigned int element, const Shape& shape) {
+  if (to.address % element != 0 || (shape.height > 1 && to.row_pitch % element != 0)) return ErrorCode::InvalidValue;
+  if (Result<void> result = check(to, shape); !result) return result;
+  return may_fill(context, to.address) ? Result<void>() : ErrorCode::InvalidValue;
 }
 
-CUresult fill(Stream& stream, const Place& to, std::uint32_t value, unsigned int element, const Shape& shape,
-              bool wait) {
-  if (is_empty(shape)) return CUDA_SUCCESS;
-  if (const CUresult result = check_fill(stream.context(), to, element, shape); result != CUDA_SUCCESS) return result;
+Result<void> fill(Stream& stream, const Place& to, std::uint32_t value, unsigned int element, const Shape& shape,
+                  bool wait) {
+  if (is_empty(shape)) return {};
+  if (Result<void> result = check_fill(stream.context(), to, element, shape); !result) return result;
   note_written(to, shape);
   return run(stream, shape.width * shape.height, wait,
              [to, value, element, shape] { fill_rows(to, value, element, shape); });
@@ -232,46 +230,44 @@ void fill_now(Context& context, const Place& to, std::uint32_t value, unsigned i
   run_guarded(context, call);
 }
 
-CUresult check_copy(const CUDA_MEMCPY3D& request) {
-  Place to, from;
-  Shape shape;
-  if (const CUresult result = resolve(request, &to, &from, &shape); result != CUDA_SUCCESS) return result;
-  if (is_empty(shape)) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult result = check(to, shape); result != CUDA_SUCCESS) return result;
-  return check(from, shape);
+Result<void> check_copy(const CUDA_MEMCPY3D& request) {
+  Result<Transfer> asked = resolve(request);
+  if (!asked) return std::move(asked).failure();
+  if (is_empty(asked->shape)) return ErrorCode::InvalidValue;
+  return check(*asked);
 }
 
 void copy_now(Context& context, const CUDA_MEMCPY3D& request) {
-  Place to, from;
-  Shape shape;
-  CUresult result = resolve(request, &to, &from, &shape);
-  if (result == CUDA_SUCCESS) result = check(to, shape);
-  if (result == CUDA_SUCCESS) result = check(from, shape);
-  if (result != CUDA_SUCCESS) return context.set_error(CUDA_ERROR_ILLEGAL_ADDRESS);  // freed since
-  note_written(to, shape);
-  auto call = [&] { copy_rows(to, from, shape); };
+  const Result<Transfer> asked = resolve(request);
+  if (!asked || !check(*asked)) return context.set_error(ErrorCode::IllegalAddress);  // freed since
+  note_written(asked->to, asked->shape);
+  auto call = [&] { copy_rows(asked->to, asked->from, asked->shape); };
   run_guarded(context, call);
 }
 
-CUresult resolve(const CUDA_MEMCPY2D& request, Place* to, Place* from, Shape* shape) {
-  *shape = {request.WidthInBytes, request.Height, 1};
+Result<Transfer> resolve(const CUDA_MEMCPY2D& request) {
+  const Shape shape{request.WidthInBytes, request.Height, 1};
   const End source{request.srcMemoryType, request.srcHost, request.srcDevice, request.srcArray};
   const End target{request.dstMemoryType, request.dstHost, request.dstDevice, request.dstArray};
-  const CUresult result = locate(source, request.srcPitch, 0, request.srcXInBytes, request.srcY, 0, *shape, from);
-  if (result != CUDA_SUCCESS) return result;
-  return locate(target, request.dstPitch, 0, request.dstXInBytes, request.dstY, 0, *shape, to);
+  Result<Place> from = locate(source, request.srcPitch, 0, request.srcXInBytes, request.srcY, 0, shape);
+  if (!from) return std::move(from).failure();
+  Result<Place> to = locate(target, request.dstPitch, 0, request.dstXInBytes, request.dstY, 0, shape);
+  if (!to) return std::move(to).failure();
+  return Transfer{*to, *from, shape};
 }
 
-CUresult resolve(const CUDA_MEMCPY3D& request, Place* to, Place* from, Shape* shape) {
-  if (request.srcLOD != 0 || request.dstLOD != 0) return CUDA_ERROR_INVALID_VALUE;
-  *shape = {request.WidthInBytes, request.Height, request.Depth};
+Result<Transfer> resolve(const CUDA_MEMCPY3D& request) {
+  if (request.srcLOD != 0 || request.dstLOD != 0) return ErrorCode::InvalidValue;
+  const Shape shape{request.WidthInBytes, request.Height, request.Depth};
   const End source{request.srcMemoryType, request.srcHost, request.srcDevice, request.srcArray};
   const End target{request.dstMemoryType, request.dstHost, request.dstDevice, request.dstArray};
-  const CUresult result = locate(source, request.srcPitch, request.srcHeight, request.srcXInBytes, request.srcY,
-                                 request.srcZ, *shape, from);
-  if (result != CUDA_SUCCESS) return result;
-  return locate(target, request.dstPitch, request.dstHeight, request.dstXInBytes, request.dstY, request.dstZ, *shape,
-                to);
+  Result<Place> from =
+      locate(source, request.srcPitch, request.srcHeight, request.srcXInBytes, request.srcY, request.srcZ, shape);
+  if (!from) return std::move(from).failure();
+  Result<Place> to =
+      locate(target, request.dstPitch, request.dstHeight, request.dstXInBytes, request.dstY, request.dstZ, shape);
+  if (!to) return std::move(to).failure();
+  return Transfer{*to, *from, shape};
 }
 
 }  // namespace cucore::cpu::runtime

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "cpu/error/result.hpp"
+
 namespace cucore::cpu::runtime {
 
 class Context;
@@ -34,34 +36,41 @@ struct Place {
   std::size_t slice_pitch = 0;
 };
 
-CUresult copy(Stream& stream, const Place& to, const Place& from, const Shape& shape, bool wait);
+Result<void> copy(Stream& stream, const Place& to, const Place& from, const Shape& shape, bool wait);
 
 /// The source has been read when this returns. Pageable memory is read at once, whatever the stream is waiting for;
 /// what the stream may be about to write is read in its order, and waited for.
-CUresult copy_during_call(Stream& stream, const Place& to, const Place& from, const Shape& shape);
+Result<void> copy_during_call(Stream& stream, const Place& to, const Place& from, const Shape& shape);
 
 /// What the calls named Async do: as copy() without waiting, but pageable memory is the caller's again on return, as in
 /// the driver. What is copied to it is there, and what is copied from it has been read.
-CUresult copy_async(Stream& stream, const Place& to, const Place& from, const Shape& shape);
+Result<void> copy_async(Stream& stream, const Place& to, const Place& from, const Shape& shape);
 
 /// A copy that says when its source is read. What the order leaves open is as in the driver: pageable memory to be read
 /// in stream order is waited for, and a little of it that may be read at any time is read at once.
-CUresult copy_ordered(Stream& stream, const Place& to, const Place& from, const Shape& shape,
-                      CUmemcpySrcAccessOrder order);
+Result<void> copy_ordered(Stream& stream, const Place& to, const Place& from, const Shape& shape,
+                          CUmemcpySrcAccessOrder order);
 
 /// `element` is 1, 2 or 4 bytes; the address and pitch must be multiples of it. shape.width in bytes.
-CUresult fill(Stream& stream, const Place& to, std::uint32_t value, unsigned int element, const Shape& shape,
-              bool wait);
+Result<void> fill(Stream& stream, const Place& to, std::uint32_t value, unsigned int element, const Shape& shape,
+                  bool wait);
 
 /// For graphs: the checks of a copy or a fill without doing it, and doing it on the calling thread of ours.
-CUresult check_copy(const CUDA_MEMCPY3D& request);
-CUresult check_fill(const Context& context, const Place& to, unsigned int element, const Shape& shape);
+Result<void> check_copy(const CUDA_MEMCPY3D& request);
+Result<void> check_fill(const Context& context, const Place& to, unsigned int element, const Shape& shape);
 void copy_now(Context& context, const CUDA_MEMCPY3D& request);
 void fill_now(Context& context, const Place& to, std::uint32_t value, unsigned int element, const Shape& shape);
 
-/// cuMemcpy2D and 3D descriptors to the common form. INVALID_VALUE for what they forbid, INVALID_HANDLE for a stale
+/// A copy that is yet to be checked.
+struct Transfer {
+  Place to;
+  Place from;
+  Shape shape;
+};
+
+/// cuMemcpy2D and 3D descriptors to the common form. InvalidValue for what they forbid, InvalidHandle for a stale
 /// array.
-CUresult resolve(const CUDA_MEMCPY2D& request, Place* to, Place* from, Shape* shape);
-CUresult resolve(const CUDA_MEMCPY3D& request, Place* to, Place* from, Shape* shape);
+Result<Transfer> resolve(const CUDA_MEMCPY2D& request);
+Result<Transfer> resolve(const CUDA_MEMCPY3D& request);
 
 }  // namespace cucore::cpu::runtime

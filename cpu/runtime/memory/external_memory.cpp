@@ -45,23 +45,22 @@ bool can_be_mapped(int file, std::size_t size) {
 
 }  // namespace
 
-CUresult import_external_memory(int file, std::size_t size, CUexternalMemory* handle) {
-  if (!can_be_mapped(file, size)) return CUDA_ERROR_INVALID_VALUE;
-  *handle = reinterpret_cast<CUexternalMemory>(table().insert(std::make_shared<ExternalMemory>(file, size)));
-  return CUDA_SUCCESS;
+Result<CUexternalMemory> import_external_memory(int file, std::size_t size) {
+  if (!can_be_mapped(file, size)) return ErrorCode::InvalidValue;
+  return reinterpret_cast<CUexternalMemory>(table().insert(std::make_shared<ExternalMemory>(file, size)));
 }
 
-CUresult destroy_external_memory(CUexternalMemory handle) {
-  return table().remove(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+Result<void> destroy_external_memory(CUexternalMemory handle) {
+  return table().remove(handle) ? Result<void>() : ErrorCode::InvalidHandle;
 }
 
-CUresult map_external_buffer(Context& context, CUexternalMemory handle, std::size_t offset, std::size_t size,
-                             std::uintptr_t* address) {
+Result<std::uintptr_t> map_external_buffer(Context& context, CUexternalMemory handle, std::size_t offset,
+                                           std::size_t size) {
   const auto memory = table().find(handle);
-  if (!memory) return CUDA_ERROR_INVALID_HANDLE;
-  if (size == 0 || offset > memory->size() || size > memory->size() - offset) return CUDA_ERROR_INVALID_VALUE;
+  if (!memory) return ErrorCode::InvalidHandle;
+  if (size == 0 || offset > memory->size() || size > memory->size() - offset) return ErrorCode::InvalidValue;
   const std::uintptr_t base = AddressSpace::instance().map_part(memory->file(), offset, size);
-  if (base == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (base == 0) return ErrorCode::OutOfMemory;
   Allocation allocation;
   allocation.base = base;
   allocation.size = size;
@@ -69,8 +68,7 @@ CUresult map_external_buffer(Context& context, CUexternalMemory handle, std::siz
   allocation.device = context.device().ordinal();
   allocation.origin = Allocation::Origin::External;
   enter_allocation(std::move(allocation));
-  *address = base;
-  return CUDA_SUCCESS;
+  return base;
 }
 
 }  // namespace cucore::cpu::runtime

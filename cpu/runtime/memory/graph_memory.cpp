@@ -30,17 +30,17 @@ GraphMemory& graph_memory() {
 
 }  // namespace
 
-CUresult GraphAllocation::create(const Device& device, int kind_of_memory, std::size_t size,
-                                 std::shared_ptr<GraphAllocation>* made) {
+Result<std::shared_ptr<GraphAllocation>> GraphAllocation::create(const Device& device, int kind_of_memory,
+                                                                 std::size_t size) {
   const std::shared_ptr<GraphAllocation> allocation(new GraphAllocation(device.ordinal(), size));
   const auto kind = static_cast<Allocation::Kind>(kind_of_memory);
-  if (const CUresult result = allocate_graph_memory(device, size, kind, &allocation->address_); result != CUDA_SUCCESS)
-    return result;
+  Result<std::uintptr_t> address = allocate_graph_memory(device, size, kind);
+  if (!address) return std::move(address).failure();
+  allocation->address_ = *address;
   GraphMemory& self = graph_memory();
   const std::lock_guard lock(self.mutex);
   self.by_address[allocation->address_] = allocation;
-  *made = allocation;
-  return CUDA_SUCCESS;
+  return allocation;
 }
 
 GraphAllocation::~GraphAllocation() {
@@ -85,45 +85,40 @@ std::shared_ptr<GraphAllocation> find_graph_allocation(std::uintptr_t address) {
   return found == self.by_address.end() ? nullptr : found->second.lock();
 }
 
-CUresult graph_memory_attribute(const Device& device, CUgraphMem_attribute attribute, void* value) {
+Result<std::uint64_t> graph_memory_attribute(const Device& device, CUgraphMem_attribute attribute) {
   GraphMemory& self = graph_memory();
   const std::lock_guard lock(self.mutex);
   const Usage& usage = self.usage[device.ordinal()];
-  auto* const out = static_cast<cuuint64_t*>(value);
   switch (attribute) {
     case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
-      *out = usage.used;
-      return CUDA_SUCCESS;
+      return usage.used;
     case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
-      *out = usage.used_high;
-      return CUDA_SUCCESS;
+      return usage.used_high;
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
-      *out = usage.reserved;
-      return CUDA_SUCCESS;
+      return usage.reserved;
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
-      *out = usage.reserved_high;
-      return CUDA_SUCCESS;
+      return usage.reserved_high;
     default:
-      return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
   }
 }
 
-CUresult set_graph_memory_attribute(const Device& device, CUgraphMem_attribute attribute, const void* value) {
+Result<void> set_graph_memory_attribute(const Device& device, CUgraphMem_attribute attribute, const void* value) {
   GraphMemory& self = graph_memory();
   const std::lock_guard lock(self.mutex);
   Usage& usage = self.usage[device.ordinal()];
   if (!value) {  // cuDeviceGraphMemTrim
     usage.reserved = usage.used;
-    return CUDA_SUCCESS;
+    return {};
   }
-  if (*static_cast<const cuuint64_t*>(value) != 0) return CUDA_ERROR_INVALID_VALUE;  // can only be reset
+  if (*static_cast<const cuuint64_t*>(value) != 0) return ErrorCode::InvalidValue;  // can only be reset
   if (attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH)
     usage.used_high = usage.used;
   else if (attribute == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
     usage.reserved_high = usage.reserved;
   else
-    return CUDA_ERROR_INVALID_VALUE;
-  return CUDA_SUCCESS;
+    return ErrorCode::InvalidValue;
+  return {};
 }
 
 }  // namespace cucore::cpu::runtime

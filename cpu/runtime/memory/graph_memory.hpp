@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "cpu/error/result.hpp"
+
 namespace cucore::cpu::runtime {
 
 class Device;
@@ -15,8 +17,7 @@ class Stream;
 
 class GraphAllocation {
  public:
-  static CUresult create(const Device& device, int kind_of_memory, std::size_t size,
-                         std::shared_ptr<GraphAllocation>* made);
+  static Result<std::shared_ptr<GraphAllocation>> create(const Device& device, int kind_of_memory, std::size_t size);
   ~GraphAllocation();
   GraphAllocation(const GraphAllocation&) = delete;
   GraphAllocation& operator=(const GraphAllocation&) = delete;
@@ -37,7 +38,7 @@ class GraphAllocation {
 /// The allocation at exactly this address; null if it is none of a graph's.
 std::shared_ptr<GraphAllocation> find_graph_allocation(std::uintptr_t address);
 
-CUresult graph_memory_attribute(const Device& device, CUgraphMem_attribute attribute, void* value);
-CUresult set_graph_memory_attribute(const Device& device, CUgraphMem_attribute attribute, const void* value);
+Result<std::uint64_t> graph_memory_attribute(const Device& device, CUgraphMem_attribute attribute);
+Result<void> set_graph_memory_attribute(const Device& device, CUgraphMem_attribute attribute, const void* value);
 
 }  // namespace cucore::cpu::runtime

@@ -145,25 +145,24 @@ std::optional<Allocation> find_exact(std::uintptr_t base) {
   return found->second;
 }
 
-CUresult allocate_entry(Allocation allocation, std::uintptr_t* address) {
+Result<std::uintptr_t> allocate_entry(Allocation allocation) {
   const Device& device = *find_device(allocation.device);
   if (allocation.size > device.total_memory() - std::min(device.total_memory(), used_memory(device)))
-    return CUDA_ERROR_OUT_OF_MEMORY;
+    return ErrorCode::OutOfMemory;
   const std::uintptr_t base =
       AddressSpace::instance().allocate(allocation.size + shadow::redzone(allocation.size), allocation.heap());
-  if (base == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (base == 0) return ErrorCode::OutOfMemory;
   allocation.base = base;
   publish(std::move(allocation));
-  *address = base;
-  return CUDA_SUCCESS;
+  return base;
 }
 
 /// The use of a graph's allocation ends; its address stays the graph's.
-CUresult end_graph_use(std::uintptr_t address) {
+Result<void> end_graph_use(std::uintptr_t address) {
   const auto allocation = find_graph_allocation(address);
-  if (!allocation || !allocation->is_live()) return CUDA_ERROR_INVALID_VALUE;
+  if (!allocation || !allocation->is_live()) return ErrorCode::InvalidValue;
   allocation->set_live(false);
-  return CUDA_SUCCESS;
+  return {};
 }
 
 }  // namespace
@@ -204,9 +203,8 @@ bool change_allocation(std::uintptr_t address, void (*change)(Allocation&, const
   return true;
 }
 
-CUresult allocate(Context& context, std::size_t size, Allocation::Kind kind, unsigned int flags,
-                  std::uintptr_t* address) {
-  if (size == 0) return CUDA_ERROR_INVALID_VALUE;
+Result<std::uintptr_t> allocate(Context& context, std::size_t size, Allocation::Kind kind, unsigned int flags) {
+  if (size == 0) return ErrorCode::InvalidValue;
   Allocation allocation;
   allocation.size = size;
   allocation.kind = kind;
@@ -214,44 +212,44 @@ CUresult allocate(Context& context, std::size_t size, Allocation::Kind kind, uns
   allocation.device = context.device().ordinal();
   allocation.flags = flags;
   allocation.sync_memops = kind == Allocation::Kind::Managed;
-  return allocate_entry(std::move(allocation), address);
+  return allocate_entry(std::move(allocation));
 }
 
-CUresult allocate_module_memory(Context& context, std::size_t size, bool managed, std::uintptr_t* address) {
+Result<std::uintptr_t> allocate_module_memory(Context& context, std::size_t size, bool managed) {
   Allocation allocation;
   allocation.kind = managed ? Allocation::Kind::Managed : Allocation::Kind::Device;
   allocation.size = size;
   allocation.context = &context.home();
   allocation.device = context.device().ordinal();
   allocation.origin = Origin::Variable;
-  return allocate_entry(std::move(allocation), address);
+  return allocate_entry(std::move(allocation));
 }
 
 void free_module_memory(std::uintptr_t address) {
   if (const auto allocation = withdraw(address)) give_back(*allocation);
 }
 
-CUresult allocate_array_memory(Context& context, std::size_t size, std::uintptr_t* address) {
+Result<std::uintptr_t> allocate_array_memory(Context& context, std::size_t size) {
   Allocation allocation;
   allocation.size = size;
   allocation.context = &context.home();
   allocation.device = context.device().ordinal();
   allocation.origin = Origin::Array;
-  return allocate_entry(std::move(allocation), address);
+  return allocate_entry(std::move(allocation));
 }
 
 void free_array_memory(std::uintptr_t address, std::string freed_at) {
   if (const auto allocation = withdraw(address, std::move(freed_at))) give_back(*allocation);
 }
 
-CUresult allocate_heap_memory(Context& context, std::size_t size, std::string made_at, std::uintptr_t* address) {
+Result<std::uintptr_t> allocate_heap_memory(Context& context, std::size_t size, std::string made_at) {
   Allocation allocation;
   allocation.made_at = std::move(made_at);
   allocation.size = size;
   allocation.context = &context.home();
   allocation.device = context.device().ordinal();
   allocation.origin = Origin::KernelHeap;
-  return allocate_entry(std::move(allocation), address);
+  return allocate_entry(std::move(allocation));
 }
 
 bool free_heap_memory(std::uintptr_t address, std::string freed_at) {
@@ -262,13 +260,13 @@ bool free_heap_memory(std::uintptr_t address, std::string freed_at) {
   return withdrawn.has_value();
 }
 
-CUresult allocate_graph_memory(const Device& device, std::size_t size, Allocation::Kind kind, std::uintptr_t* address) {
+Result<std::uintptr_t> allocate_graph_memory(const Device& device, std::size_t size, Allocation::Kind kind) {
   Allocation allocation;
   allocation.kind = kind;
   allocation.size = size;
   allocation.device = device.ordinal();
   allocation.origin = Origin::GraphNode;
-  return allocate_entry(std::move(allocation), address);
+  return allocate_entry(std::move(allocation));
 }
 
 void free_graph_memory(std::uintptr_t address) { free_module_memory(address); }
@@ -277,39 +275,39 @@ void enter_allocation(Allocation allocation) { publish(std::move(allocation)); }
 
 std::optional<Allocation> forget_allocation(std::uintptr_t base) { return withdraw(base); }
 
-CUresult free_device(Context& context, std::uintptr_t address) {
-  if (address == 0) return CUDA_SUCCESS;
+Result<void> free_device(Context& context, std::uintptr_t address) {
+  if (address == 0) return {};
   const auto allocation = find_exact(address);
   if (!allocation || !counts_as_device_memory(*allocation) || !may_be_freed(*allocation))
-    return CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
   // Work in flight may still use the memory: wait for the context it belongs to.
   Context& owner = allocation->context ? *allocation->context : context;
-  if (const CUresult error = owner.synchronize(); error != CUDA_SUCCESS) return error;
+  if (Result<void> error = owner.synchronize(); !error) return error;
   if (allocation->origin == Origin::GraphNode) return end_graph_use(address);
   const auto withdrawn = withdraw(address, shadow::caller());
-  if (!withdrawn) return CUDA_ERROR_INVALID_VALUE;
+  if (!withdrawn) return ErrorCode::InvalidValue;
   give_back(*withdrawn);
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult free_host(Context& context, std::uintptr_t address) {
-  if (address == 0) return CUDA_SUCCESS;
+Result<void> free_host(Context& context, std::uintptr_t address) {
+  if (address == 0) return {};
   const auto allocation = find_exact(address);
-  if (!allocation || allocation->kind != Allocation::Kind::Host) return CUDA_ERROR_INVALID_VALUE;
+  if (!allocation || allocation->kind != Allocation::Kind::Host) return ErrorCode::InvalidValue;
   Context& owner = allocation->context ? *allocation->context : context;
-  owner.synchronize();
+  owner.wait();
   const auto withdrawn = withdraw(address);
-  if (!withdrawn) return CUDA_ERROR_INVALID_VALUE;
+  if (!withdrawn) return ErrorCode::InvalidValue;
   give_back(*withdrawn);
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult register_host(Context& context, std::uintptr_t address, std::size_t size, unsigned int flags) {
+Result<void> register_host(Context& context, std::uintptr_t address, std::size_t size, unsigned int flags) {
   // Not IOMEMORY: no ordinary memory is a device's registers.
   constexpr unsigned int kKnown =
       CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY;
-  if (address == 0 || size == 0 || (flags & ~kKnown) != 0 || address + size < address) return CUDA_ERROR_INVALID_VALUE;
-  if (AddressSpace::instance().contains(address)) return CUDA_ERROR_INVALID_VALUE;
+  if (address == 0 || size == 0 || (flags & ~kKnown) != 0 || address + size < address) return ErrorCode::InvalidValue;
+  if (AddressSpace::instance().contains(address)) return ErrorCode::InvalidValue;
   Allocation allocation;
   allocation.base = address;
   allocation.size = size;
@@ -321,46 +319,44 @@ CUresult register_host(Context& context, std::uintptr_t address, std::size_t siz
   std::unique_lock lock(self.mutex);
   const auto next = self.by_base.lower_bound(address);
   if ((next != self.by_base.end() && next->first < address + size) || self.find(address) != self.by_base.end())
-    return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    return ErrorCode::HostMemoryAlreadyRegistered;
   allocation.buffer_id = self.next_buffer_id++;
   self.by_base.emplace(address, std::move(allocation));
   lock.unlock();
   live_objects::made("registered memory", address);
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult unregister_host(std::uintptr_t address) {
+Result<void> unregister_host(std::uintptr_t address) {
   const auto allocation = find_exact(address);
-  if (!allocation) return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
-  if (allocation->kind != Allocation::Kind::Registered) return CUDA_ERROR_INVALID_VALUE;
-  if (allocation->context) allocation->context->synchronize();
-  return withdraw(address) ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+  if (!allocation) return ErrorCode::HostMemoryNotRegistered;
+  if (allocation->kind != Allocation::Kind::Registered) return ErrorCode::InvalidValue;
+  if (allocation->context) allocation->context->wait();
+  return withdraw(address) ? Result<void>() : ErrorCode::HostMemoryNotRegistered;
 }
 
-CUresult allocate_async(Context& context, MemoryPool& pool, std::size_t size, Stream& stream, std::uintptr_t* address) {
+Result<std::uintptr_t> allocate_async(Context& context, MemoryPool& pool, std::size_t size, Stream& stream) {
   (void)stream;  // memory is ready at once, which is before the stream can get there
-  *address = 0;
-  if (size == 0) return CUDA_SUCCESS;
-  std::uintptr_t base = 0;
-  if (const CUresult result = pool.take(size, &base); result != CUDA_SUCCESS) return result;
+  if (size == 0) return std::uintptr_t{0};
+  Result<std::uintptr_t> base = pool.take(size);
+  if (!base) return base;
   Allocation allocation;
-  allocation.base = base;
+  allocation.base = *base;
   allocation.size = size;
   allocation.kind = pool.allocation_kind();
   allocation.sync_memops = allocation.kind == Allocation::Kind::Managed;
   allocation.device = pool.device_ordinal() >= 0 ? pool.device_ordinal() : context.device().ordinal();
   allocation.pool = pool.shared_from_this();
   publish(std::move(allocation));
-  *address = base;
-  return CUDA_SUCCESS;
+  return base;
 }
 
-CUresult free_async(std::uintptr_t address, Stream& stream) {
-  if (address == 0) return CUDA_SUCCESS;
+Result<void> free_async(std::uintptr_t address, Stream& stream) {
+  if (address == 0) return {};
   if (const auto graph_memory = find_graph_allocation(address)) {
-    if (!graph_memory->is_live()) return CUDA_ERROR_INVALID_VALUE;
+    if (!graph_memory->is_live()) return ErrorCode::InvalidValue;
     graph_memory->set_live(false);  // the memory stays the graph's: nobody else gets it meanwhile
-    return CUDA_SUCCESS;
+    return {};
   }
   {
     Allocations& self = allocations();
@@ -368,7 +364,7 @@ CUresult free_async(std::uintptr_t address, Stream& stream) {
     const auto found = self.by_base.find(address);
     if (found == self.by_base.end() || found->second.is_freed || !may_be_freed(found->second) ||
         !(counts_as_device_memory(found->second) || found->second.pool))
-      return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
     if (const char* kind = kind_name(found->second)) live_objects::gone(kind, address);
     found->second.is_freed = true;
   }
@@ -376,8 +372,8 @@ CUresult free_async(std::uintptr_t address, Stream& stream) {
     if (const auto allocation = withdraw(address, freed_at)) give_back(*allocation);
   };
   if (!stream.run_if_ready(release))
-    stream.enqueue(make_work([release](CUresult) { release(); }, Work::Runner::Briefly));
-  return CUDA_SUCCESS;
+    stream.enqueue(make_work([release](const Result<void>&) { release(); }, Work::Runner::Briefly));
+  return {};
 }
 
 std::size_t used_memory(const Device& device) {

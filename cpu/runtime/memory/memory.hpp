@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 
+#include "cpu/error/result.hpp"
 #include "cpu/runtime/address_space/address_space.hpp"
 
 namespace cucore::cpu::runtime {
@@ -63,33 +64,32 @@ std::optional<Allocation> nearest_allocation(std::uintptr_t address);
 /// Changes it in place under the lock: `change(Allocation&)`. False if there is none.
 bool change_allocation(std::uintptr_t address, void (*change)(Allocation&, const void*), const void* argument);
 
-CUresult allocate(Context& context, std::size_t size, Allocation::Kind kind, unsigned int flags,
-                  std::uintptr_t* address);
+Result<std::uintptr_t> allocate(Context& context, std::size_t size, Allocation::Kind kind, unsigned int flags);
 /// Memory of a module's variable. Never cached, freed with the module.
-CUresult allocate_module_memory(Context& context, std::size_t size, bool managed, std::uintptr_t* address);
+Result<std::uintptr_t> allocate_module_memory(Context& context, std::size_t size, bool managed);
 void free_module_memory(std::uintptr_t address);
 /// Memory of a CUDA array. `freed_at`: shadow::caller() of who destroyed it.
-CUresult allocate_array_memory(Context& context, std::size_t size, std::uintptr_t* address);
+Result<std::uintptr_t> allocate_array_memory(Context& context, std::size_t size);
 void free_array_memory(std::uintptr_t address, std::string freed_at);
 /// malloc and free of checked kernels, and where in the kernel. False: `address` is not such memory.
-CUresult allocate_heap_memory(Context& context, std::size_t size, std::string made_at, std::uintptr_t* address);
+Result<std::uintptr_t> allocate_heap_memory(Context& context, std::size_t size, std::string made_at);
 bool free_heap_memory(std::uintptr_t address, std::string freed_at);
 /// Memory of a graph's allocation node, for graph_memory alone.
-CUresult allocate_graph_memory(const Device& device, std::size_t size, Allocation::Kind kind, std::uintptr_t* address);
+Result<std::uintptr_t> allocate_graph_memory(const Device& device, std::size_t size, Allocation::Kind kind);
 void free_graph_memory(std::uintptr_t address);
 /// Memory that others look after (mappings, imports): known from `enter` to `forget`, and never given back here.
 void enter_allocation(Allocation allocation);
 std::optional<Allocation> forget_allocation(std::uintptr_t base);
 /// cuMemFree: waits for the context's work. Null is success.
-CUresult free_device(Context& context, std::uintptr_t address);
-CUresult free_host(Context& context, std::uintptr_t address);
+Result<void> free_device(Context& context, std::uintptr_t address);
+Result<void> free_host(Context& context, std::uintptr_t address);
 
-CUresult register_host(Context& context, std::uintptr_t address, std::size_t size, unsigned int flags);
-CUresult unregister_host(std::uintptr_t address);
+Result<void> register_host(Context& context, std::uintptr_t address, std::size_t size, unsigned int flags);
+Result<void> unregister_host(std::uintptr_t address);
 
 /// Stream-ordered. Size 0 gives address 0, and freeing 0 is success.
-CUresult allocate_async(Context& context, MemoryPool& pool, std::size_t size, Stream& stream, std::uintptr_t* address);
-CUresult free_async(std::uintptr_t address, Stream& stream);
+Result<std::uintptr_t> allocate_async(Context& context, MemoryPool& pool, std::size_t size, Stream& stream);
+Result<void> free_async(std::uintptr_t address, Stream& stream);
 
 /// Bytes in use on a device, and whether `size` more may be had.
 std::size_t used_memory(const Device& device);

@@ -39,14 +39,14 @@ void write(CUdeviceptr address, T value) {
   std::atomic_ref<T>(*reinterpret_cast<T*>(address)).store(value, std::memory_order_release);
 }
 
-CUresult check(CUdeviceptr address, unsigned int flags, unsigned int known, std::size_t size) {
-  if ((flags & ~known) != 0 || address % size != 0 || !is_device_range(address, size)) return CUDA_ERROR_INVALID_VALUE;
-  return find_allocation(address)->is_pool_memory() ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;  // as NVIDIA's driver
+Result<void> check(CUdeviceptr address, unsigned int flags, unsigned int known, std::size_t size) {
+  if ((flags & ~known) != 0 || address % size != 0 || !is_device_range(address, size)) return ErrorCode::InvalidValue;
+  return find_allocation(address)->is_pool_memory() ? ErrorCode::InvalidValue : Result<void>();  // as NVIDIA's driver
 }
 
-CUresult check_wait(CUdeviceptr address, unsigned int flags, std::size_t size) {
+Result<void> check_wait(CUdeviceptr address, unsigned int flags, std::size_t size) {
   // The device says of itself that it cannot flush what others wrote to it; there is nothing to flush.
-  if ((flags & CU_STREAM_WAIT_VALUE_FLUSH) != 0) return CUDA_ERROR_NOT_SUPPORTED;
+  if ((flags & CU_STREAM_WAIT_VALUE_FLUSH) != 0) return ErrorCode::NotSupported;
   constexpr unsigned int kConditions = 3;
   return check(address, flags, kConditions, size);
 }
@@ -55,7 +55,7 @@ constexpr unsigned int kWriteFlags = CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
 
 }  // namespace
 
-CUresult check_memory_operation(const CUstreamBatchMemOpParams& operation) {
+Result<void> check_memory_operation(const CUstreamBatchMemOpParams& operation) {
   switch (operation.operation) {
     case CU_STREAM_MEM_OP_WAIT_VALUE_32:
       return check_wait(operation.waitValue.address, operation.waitValue.flags, 4);
@@ -67,9 +67,9 @@ CUresult check_memory_operation(const CUstreamBatchMemOpParams& operation) {
       return check(operation.writeValue.address, operation.writeValue.flags, kWriteFlags, 8);
     case CU_STREAM_MEM_OP_BARRIER:
     case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
-      return CUDA_SUCCESS;  // the operations of a stream are ordered anyway
+      return {};  // the operations of a stream are ordered anyway
     default:
-      return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
   }
 }
 

@@ -4,10 +4,12 @@
 
 #include <cuda.h>
 
+#include "cpu/error/result.hpp"
+
 namespace cucore::cpu::runtime {
 
-/// INVALID_VALUE for a bad kind, flag, alignment or address.
-CUresult check_memory_operation(const CUstreamBatchMemOpParams& operation);
+/// InvalidValue for a bad kind, flag, alignment or address.
+Result<void> check_memory_operation(const CUstreamBatchMemOpParams& operation);
 
 /// Does it on the calling thread of ours.
 void run_memory_operation(const CUstreamBatchMemOpParams& operation);

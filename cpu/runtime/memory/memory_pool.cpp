@@ -45,38 +45,38 @@ bool is_host(CUmemLocationType type) {
 
 }  // namespace
 
-CUresult MemoryPool::check(const CUmemPoolProps& properties) {
+Result<void> MemoryPool::check(const CUmemPoolProps& properties) {
   if (properties.allocType != CU_MEM_ALLOCATION_TYPE_PINNED && properties.allocType != CU_MEM_ALLOCATION_TYPE_MANAGED)
-    return CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
   const bool is_managed = properties.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED;
   const CUmemLocation& location = properties.location;
   if (properties.handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
     // Pools of the host as a whole cannot be shared, those of a NUMA node can; managed ones never.
     if (is_managed || (location.type != CU_MEM_LOCATION_TYPE_DEVICE && location.type != CU_MEM_LOCATION_TYPE_HOST_NUMA))
-      return CUDA_ERROR_INVALID_VALUE;
-    if (properties.handleTypes == CU_MEM_HANDLE_TYPE_FABRIC) return CUDA_ERROR_NOT_SUPPORTED;
-    if (properties.handleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
+    if (properties.handleTypes == CU_MEM_HANDLE_TYPE_FABRIC) return ErrorCode::NotSupported;
+    if (properties.handleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return ErrorCode::InvalidValue;
   }
-  if (is_managed && (properties.maxSize != 0 || properties.usage != 0)) return CUDA_ERROR_INVALID_VALUE;
+  if (is_managed && (properties.maxSize != 0 || properties.usage != 0)) return ErrorCode::InvalidValue;
   // The first reserved byte has a meaning since CUDA 13.3, which is a hint.
   if (std::any_of(std::begin(properties.reserved) + 1, std::end(properties.reserved),
                   [](auto byte) { return byte != 0; }))
-    return CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
   constexpr std::size_t kLargestPool = std::size_t{1} << 45;
-  if (properties.maxSize > kLargestPool) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (properties.maxSize > kLargestPool) return ErrorCode::OutOfMemory;
   switch (location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
-      return find_device(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+      return find_device(location.id) ? Result<void>() : ErrorCode::InvalidValue;
     case CU_MEM_LOCATION_TYPE_HOST:
-      return CUDA_SUCCESS;
+      return {};
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-      return location.id == kHostNode ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+      return location.id == kHostNode ? Result<void>() : ErrorCode::InvalidValue;
     case CU_MEM_LOCATION_TYPE_NONE:
     case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:  // a pool outlives the thread's place, which only managed memory
                                                   // follows
-      return is_managed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+      return is_managed ? Result<void>() : ErrorCode::InvalidValue;
     default:
-      return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
   }
 }
 
@@ -137,32 +137,33 @@ int MemoryPool::device_ordinal() const {
   return properties_.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? properties_.location.id : -1;
 }
 
-CUresult MemoryPool::take(std::size_t size, std::uintptr_t* address) {
+Result<std::uintptr_t> MemoryPool::take(std::size_t size) {
   const Device& device = *find_device(std::max(0, device_ordinal()));
   if (size > device.total_memory() - std::min(device.total_memory(), used_memory(device)))
-    return CUDA_ERROR_OUT_OF_MEMORY;
-  if (is_imported_) return CUDA_ERROR_INVALID_VALUE;  // its process allocates
+    return ErrorCode::OutOfMemory;
+  if (is_imported_) return ErrorCode::InvalidValue;  // its process allocates
   const std::size_t rounded = rounded_size(size);
   const std::lock_guard lock(mutex_);
-  if (properties_.maxSize != 0 && used_ + rounded > most()) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (properties_.maxSize != 0 && used_ + rounded > most()) return ErrorCode::OutOfMemory;
+  std::uintptr_t address = 0;
   if (const auto cached = cached_.find(rounded); cached != cached_.end()) {
-    *address = cached->second;
+    address = cached->second;
     cached_.erase(cached);
     cached_everywhere.fetch_sub(rounded);
   } else {
-    *address = obtain(rounded);
-    if (*address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+    address = obtain(rounded);
+    if (address == 0) return ErrorCode::OutOfMemory;
     reserved_ += rounded;
     reserved_high_ = std::max(reserved_high_, reserved_);
   }
-  if (file_ >= 0 && !pool_file::write_number(file_, offsets_[*address], ++last_number_)) {
-    cached_.emplace(rounded, *address);
+  if (file_ >= 0 && !pool_file::write_number(file_, offsets_[address], ++last_number_)) {
+    cached_.emplace(rounded, address);
     cached_everywhere.fetch_add(rounded);
-    return CUDA_ERROR_OUT_OF_MEMORY;
+    return ErrorCode::OutOfMemory;
   }
   used_ += rounded;
   used_high_ = std::max(used_high_, used_);
-  return CUDA_SUCCESS;
+  return address;
 }
 
 /// A pool may hold whole chunks only, as in the driver.
@@ -206,10 +207,10 @@ std::uint64_t MemoryPool::release_threshold() const {
   return threshold_;
 }
 
-CUresult MemoryPool::property(int attribute, void* value) const {
+Result<void> MemoryPool::property(int attribute, void* value) const {
   const auto number = [value](int answer) {
     std::memcpy(value, &answer, sizeof answer);
-    return CUDA_SUCCESS;
+    return Result<void>();
   };
   switch (attribute) {
     case kAllocationType:
@@ -223,30 +224,30 @@ CUresult MemoryPool::property(int attribute, void* value) const {
     case kMaxPoolSize: {
       const std::uint64_t size = properties_.maxSize;
       std::memcpy(value, &size, sizeof size);
-      return CUDA_SUCCESS;
+      return {};
     }
     case kHwDecompressEnabled:
       return number(0);
     case kLocalityDomainId:
       return number(-1);
     default:
-      return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
   }
 }
 
-CUresult MemoryPool::attribute(CUmemPool_attribute attribute, void* value) const {
-  if (is_imported_ && attribute <= CU_MEMPOOL_ATTR_USED_MEM_HIGH) return CUDA_ERROR_INVALID_VALUE;
+Result<void> MemoryPool::attribute(CUmemPool_attribute attribute, void* value) const {
+  if (is_imported_ && attribute <= CU_MEMPOOL_ATTR_USED_MEM_HIGH) return ErrorCode::InvalidValue;
   const std::lock_guard lock(mutex_);
   const auto number = [value](std::uint64_t answer) {
     std::memcpy(value, &answer, sizeof answer);
-    return CUDA_SUCCESS;
+    return Result<void>();
   };
   switch (attribute) {
     case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
     case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
     case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
       std::memcpy(value, &reuse_[attribute - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES], sizeof(int));
-      return CUDA_SUCCESS;
+      return {};
     case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
       return number(threshold_);
     case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
@@ -262,8 +263,8 @@ CUresult MemoryPool::attribute(CUmemPool_attribute attribute, void* value) const
   }
 }
 
-CUresult MemoryPool::set_attribute(CUmemPool_attribute attribute, const void* value) {
-  if (is_imported_) return CUDA_ERROR_INVALID_VALUE;
+Result<void> MemoryPool::set_attribute(CUmemPool_attribute attribute, const void* value) {
+  if (is_imported_) return ErrorCode::InvalidValue;
   const std::lock_guard lock(mutex_);
   std::uint64_t number = 0;
   switch (attribute) {
@@ -271,21 +272,21 @@ CUresult MemoryPool::set_attribute(CUmemPool_attribute attribute, const void* va
     case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
     case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
       std::memcpy(&reuse_[attribute - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES], value, sizeof(int));
-      return CUDA_SUCCESS;
+      return {};
     case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
       std::memcpy(&threshold_, value, sizeof threshold_);
-      return CUDA_SUCCESS;
+      return {};
     case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
     case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
       std::memcpy(&number, value, sizeof number);
-      if (number != 0) return CUDA_ERROR_INVALID_VALUE;  // can only be reset
+      if (number != 0) return ErrorCode::InvalidValue;  // can only be reset
       if (attribute == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH)
         reserved_high_ = reserved_;
       else
         used_high_ = used_;
-      return CUDA_SUCCESS;
+      return {};
     default:
-      return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
   }
 }
 
@@ -301,36 +302,37 @@ CUmemAccess_flags MemoryPool::access(const CUmemLocation& location) const {
                                                        : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
-CUresult MemoryPool::set_access(const CUmemAccessDesc* descriptions, std::size_t count) {
+Result<void> MemoryPool::set_access(const CUmemAccessDesc* descriptions, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const CUmemAccessDesc& each = descriptions[i];
-    if (each.location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
-    if (!find_device(each.location.id)) return CUDA_ERROR_INVALID_DEVICE;
+    if (each.location.type != CU_MEM_LOCATION_TYPE_DEVICE) return ErrorCode::InvalidValue;
+    if (!find_device(each.location.id)) return ErrorCode::InvalidDevice;
     if (each.flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && each.flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
         each.flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-      return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
     // A pool's own device cannot lose its access.
     if (each.location.id == device_ordinal() && each.flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-      return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
   }
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < count; ++i) granted_[descriptions[i].location.id] = descriptions[i].flags;
-  return CUDA_SUCCESS;
+  return {};
 }
 
 std::shared_ptr<MemoryPool> find_pool(CUmemoryPool handle) { return pool_table().find(handle); }
 
-CUresult destroy_pool(CUmemoryPool handle) {
+Result<void> destroy_pool(CUmemoryPool handle) {
   const auto pool = pool_table().find(handle);
-  if (!pool || pool->is_default()) return CUDA_ERROR_INVALID_VALUE;
-  if (bool was_last = true; pool->is_imported()) {
-    const CUresult result = pool->end_import(&was_last);
-    if (result != CUDA_SUCCESS || !was_last) return result;
+  if (!pool || pool->is_default()) return ErrorCode::InvalidValue;
+  if (pool->is_imported()) {
+    Result<bool> is_last = pool->end_import();
+    if (!is_last) return std::move(is_last).failure();
+    if (!*is_last) return {};
   }
   pool_table().remove(handle);
   if (Device* device = find_device(pool->device_ordinal()); device && device->current_pool() == pool)
     device->set_current_pool(device->default_pool());
-  return CUDA_SUCCESS;
+  return {};
 }
 
 void release_unused_pool_memory() {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 
+#include "cpu/error/result.hpp"
 #include "cpu/runtime/memory/memory.hpp"
 
 namespace cucore::cpu::runtime {
@@ -19,7 +20,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
   /// A default pool (of a device) cannot be destroyed. `properties` must have been checked.
   static std::shared_ptr<MemoryPool> create(const CUmemPoolProps& properties, bool is_default);
-  static CUresult check(const CUmemPoolProps& properties);
+  static Result<void> check(const CUmemPoolProps& properties);
   MemoryPool(const CUmemPoolProps& properties, bool is_default);
   ~MemoryPool();
 
@@ -29,36 +30,36 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   Allocation::Kind allocation_kind() const;
   int device_ordinal() const;  ///< -1: host
 
-  /// A file descriptor of the pool's memory, for another process; the caller closes it. NOT_SUPPORTED unless the pool
+  /// A file descriptor of the pool's memory, for another process; the caller closes it. NotSupported unless the pool
   /// was made for that.
-  CUresult export_file(int* file) const;
+  Result<int> export_file() const;
   /// Importing a pool again gives the same handle, which is then to be destroyed once more.
-  static CUresult import_file(int file, CUmemoryPool* handle);
+  static Result<CUmemoryPool> import_file(int file);
   bool is_imported() const { return is_imported_; }
-  /// INVALID_VALUE before the pool itself was exported, as with drivers of GPUs.
-  CUresult export_pointer(std::uintptr_t address, CUmemPoolPtrExportData* data) const;
+  /// InvalidValue before the pool itself was exported, as with drivers of GPUs.
+  Result<CUmemPoolPtrExportData> export_pointer(std::uintptr_t address) const;
   /// What is mapped already is not mapped again: the same address, which one free unmaps.
-  CUresult import_pointer(const CUmemPoolPtrExportData& data, std::uintptr_t* address);
-  /// Destroys an imported pool as often as it was imported: true with the last. INVALID_VALUE while memory is mapped.
-  CUresult end_import(bool* was_last);
+  Result<std::uintptr_t> import_pointer(const CUmemPoolPtrExportData& data);
+  /// Destroys an imported pool as often as it was imported: true with the last. InvalidValue while memory is mapped.
+  Result<bool> end_import();
 
-  CUresult take(std::size_t size, std::uintptr_t* address);
+  Result<std::uintptr_t> take(std::size_t size);
   void give_back(std::uintptr_t address, std::size_t size);
   /// Releases cached blocks until at most `keep` bytes are reserved, or no cached one is left.
   void trim(std::size_t keep);
   std::uint64_t release_threshold() const;
 
-  CUresult attribute(CUmemPool_attribute attribute, void* value) const;
-  CUresult set_attribute(CUmemPool_attribute attribute, const void* value);
+  Result<void> attribute(CUmemPool_attribute attribute, void* value) const;
+  Result<void> set_attribute(CUmemPool_attribute attribute, const void* value);
   CUmemAccess_flags access(const CUmemLocation& location) const;
-  CUresult set_access(const CUmemAccessDesc* descriptions, std::size_t count);
+  Result<void> set_access(const CUmemAccessDesc* descriptions, std::size_t count);
 
  private:
   void enter();  ///< into the table of handles
   /// Of an imported pool: the addresses at which its memory is mapped and not freed, and where in the file that is.
   std::map<std::uintptr_t, std::size_t> mappings() const;
   /// What it was made with, as an attribute.
-  CUresult property(int attribute, void* value) const;
+  Result<void> property(int attribute, void* value) const;
   std::size_t rounded_size(std::size_t size) const;
   std::size_t most() const;  ///< of a pool with a largest size
   std::uintptr_t obtain(std::size_t rounded);
@@ -84,8 +85,8 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
 };
 
 std::shared_ptr<MemoryPool> find_pool(CUmemoryPool handle);
-/// Ends the handle; memory still in use keeps the pool alive. INVALID_VALUE for a default pool.
-CUresult destroy_pool(CUmemoryPool handle);
+/// Ends the handle; memory still in use keeps the pool alive. InvalidValue for a default pool.
+Result<void> destroy_pool(CUmemoryPool handle);
 /// After a synchronisation: every pool gives back what exceeds its release threshold.
 void release_unused_pool_memory();
 /// The process-wide pool for memory that is not a device's: host or managed.

@@ -66,22 +66,22 @@ ImportedPools& imported_pools() {
 
 }  // namespace
 
-CUresult MemoryPool::export_file(int* file) const {
-  if (file_ < 0) return CUDA_ERROR_NOT_SUPPORTED;
-  *file = fcntl(file_, F_DUPFD_CLOEXEC, 0);
-  if (*file < 0) return CUDA_ERROR_OPERATING_SYSTEM;
+Result<int> MemoryPool::export_file() const {
+  if (file_ < 0) return ErrorCode::NotSupported;
+  const int file = fcntl(file_, F_DUPFD_CLOEXEC, 0);
+  if (file < 0) return ErrorCode::OperatingSystem;
   is_exported_ = true;
-  return CUDA_SUCCESS;
+  return file;
 }
 
-CUresult MemoryPool::import_file(int file, CUmemoryPool* handle) {
+Result<CUmemoryPool> MemoryPool::import_file(int file) {
   pool_file::Header header{};
   if (pread(file, &header, sizeof header, 0) != sizeof header || header.magic != pool_file::kMagic)
-    return CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
   header.properties.win32SecurityAttributes = nullptr;
-  if (const CUresult result = check(header.properties); result != CUDA_SUCCESS) return result;
+  if (Result<void> checked = check(header.properties); !checked) return std::move(checked).failure();
   struct stat status{};
-  if (fstat(file, &status) != 0) return CUDA_ERROR_OPERATING_SYSTEM;
+  if (fstat(file, &status) != 0) return ErrorCode::OperatingSystem;
   ImportedPools& imported = imported_pools();
   const std::lock_guard lock(imported.mutex);
   std::weak_ptr<MemoryPool>& known = imported.by_file[status.st_ino];
@@ -89,14 +89,13 @@ CUresult MemoryPool::import_file(int file, CUmemoryPool* handle) {
   if (!pool || pool->imports_ == 0) {
     pool = std::make_shared<MemoryPool>(header.properties, false);
     pool->file_ = fcntl(file, F_DUPFD_CLOEXEC, 0);
-    if (pool->file_ < 0) return CUDA_ERROR_OPERATING_SYSTEM;
+    if (pool->file_ < 0) return ErrorCode::OperatingSystem;
     pool->is_imported_ = true;
     pool->enter();
     known = pool;
   }
   ++pool->imports_;
-  *handle = pool->handle_;
-  return CUDA_SUCCESS;
+  return pool->handle_;
 }
 
 std::map<std::uintptr_t, std::size_t> MemoryPool::mappings() const {
@@ -109,52 +108,50 @@ std::map<std::uintptr_t, std::size_t> MemoryPool::mappings() const {
   return found;
 }
 
-CUresult MemoryPool::end_import(bool* was_last) {
+Result<bool> MemoryPool::end_import() {
   ImportedPools& imported = imported_pools();
   const std::lock_guard lock(imported.mutex);
-  if (imports_ == 0 || !mappings().empty()) return CUDA_ERROR_INVALID_VALUE;
-  *was_last = --imports_ == 0;
-  if (*was_last) std::erase_if(imported.by_file, [](const auto& known) { return known.second.expired(); });
-  return CUDA_SUCCESS;
+  if (imports_ == 0 || !mappings().empty()) return ErrorCode::InvalidValue;
+  if (--imports_ != 0) return false;
+  std::erase_if(imported.by_file, [](const auto& known) { return known.second.expired(); });
+  return true;
 }
 
-CUresult MemoryPool::export_pointer(std::uintptr_t address, CUmemPoolPtrExportData* data) const {
+Result<CUmemPoolPtrExportData> MemoryPool::export_pointer(std::uintptr_t address) const {
   const auto allocation = find_allocation(address);
   const std::lock_guard lock(mutex_);
   const auto found = offsets_.find(address);
-  if (!is_exported_ || !allocation || found == offsets_.end()) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_exported_ || !allocation || found == offsets_.end()) return ErrorCode::InvalidValue;
   struct stat status{};
-  if (fstat(file_, &status) != 0) return CUDA_ERROR_OPERATING_SYSTEM;
+  if (fstat(file_, &status) != 0) return ErrorCode::OperatingSystem;
   const PointerData exported{pool_file::kMagic, status.st_ino, found->second, allocation->size,
                              pool_file::read_number(file_, found->second)};
-  *data = {};
-  std::memcpy(data, &exported, sizeof exported);
-  return CUDA_SUCCESS;
+  CUmemPoolPtrExportData data{};
+  std::memcpy(&data, &exported, sizeof exported);
+  return data;
 }
 
-CUresult MemoryPool::import_pointer(const CUmemPoolPtrExportData& data, std::uintptr_t* address) {
+Result<std::uintptr_t> MemoryPool::import_pointer(const CUmemPoolPtrExportData& data) {
   PointerData exported{};
   std::memcpy(&exported, &data, sizeof exported);
   struct stat status{};
   if (!is_imported_ || exported.magic != pool_file::kMagic || fstat(file_, &status) != 0 ||
       exported.file != status.st_ino)
-    return CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
   const std::size_t rounded = pool_file::whole_pages(exported.size);
   if (exported.size == 0 || exported.offset % pool_file::kPage != 0 || exported.offset < pool_file::kPage ||
       rounded > pool_file::kLargest || exported.offset > pool_file::kLargest - rounded)
-    return CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
   if (exported.number == 0 || exported.number != pool_file::read_number(file_, exported.offset))
-    return CUDA_ERROR_INVALID_VALUE;  // its process has freed it
+    return ErrorCode::InvalidValue;  // its process has freed it
   const std::lock_guard importing(imported_pools().mutex);
   for (const auto& [mapped, offset] : mappings()) {
-    if (offset != exported.offset) continue;
-    *address = mapped;
-    return CUDA_SUCCESS;
+    if (offset == exported.offset) return mapped;
   }
   const std::uintptr_t base = AddressSpace::instance().reserve(rounded, pool_file::kPage, 0);
   if (base == 0 || !AddressSpace::map_file(base, rounded, file_, exported.offset, true)) {
     if (base != 0) AddressSpace::instance().unreserve(base, rounded);
-    return CUDA_ERROR_OUT_OF_MEMORY;
+    return ErrorCode::OutOfMemory;
   }
   {
     const std::lock_guard lock(mutex_);
@@ -169,8 +166,7 @@ CUresult MemoryPool::import_pointer(const CUmemPoolPtrExportData& data, std::uin
   allocation.device = std::max(0, device_ordinal());
   allocation.pool = shared_from_this();
   enter_allocation(std::move(allocation));
-  *address = base;
-  return CUDA_SUCCESS;
+  return base;
 }
 
 }  // namespace cucore::cpu::runtime

@@ -97,19 +97,20 @@ bool is_shareable(const Allocation& allocation) {
          allocation.origin == Allocation::Origin::Call;
 }
 
-CUresult share_memory(std::uintptr_t address, CUipcMemHandle* handle) {
+Result<CUipcMemHandle> share_memory(std::uintptr_t address) {
   const auto allocation = find_allocation(address);
-  if (!allocation || !is_shareable(*allocation)) return CUDA_ERROR_INVALID_VALUE;
+  if (!allocation || !is_shareable(*allocation)) return ErrorCode::InvalidValue;
   AddressSpace& space = AddressSpace::instance();
   const int file = space.share(allocation->base, allocation->size + shadow::redzone(allocation->size));
   const auto name = name_of_file(file);
-  if (!name) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (!name) return ErrorCode::OutOfMemory;
   const std::size_t offset = allocation->base - space.begin();
-  if (!list(file, offset, {allocation->buffer_id, allocation->size})) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (!list(file, offset, {allocation->buffer_id, allocation->size})) return ErrorCode::OutOfMemory;
   change_allocation(allocation->base, [](Allocation& each, const void*) { each.is_shared = true; }, nullptr);
   const MemoryHandle made{kMemoryMagic, *name, offset, allocation->buffer_id, allocation->device, {}};
-  std::memcpy(handle, &made, sizeof made);
-  return CUDA_SUCCESS;
+  CUipcMemHandle handle;
+  std::memcpy(&handle, &made, sizeof made);
+  return handle;
 }
 
 void end_sharing(const Allocation& allocation) {
@@ -118,54 +119,52 @@ void end_sharing(const Allocation& allocation) {
   list(file, allocation.base - space.begin(), {});
 }
 
-CUresult open_memory(Context& context, const CUipcMemHandle& handle, std::uintptr_t* address) {
+Result<std::uintptr_t> open_memory(Context& context, const CUipcMemHandle& handle) {
   MemoryHandle given{};
   std::memcpy(&given, &handle, sizeof given);
-  if (!is_well_formed(given)) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_well_formed(given)) return ErrorCode::InvalidValue;
   const File file(open_shared_file(given.file));
   const Listed entry = find_listed(file, given);
-  if (entry.buffer_id == 0) return CUDA_ERROR_INVALID_VALUE;
-  if (given.file.is_own()) return CUDA_ERROR_INVALID_CONTEXT;
+  if (entry.buffer_id == 0) return ErrorCode::InvalidValue;
+  if (given.file.is_own()) return ErrorCode::InvalidContext;
 
   const Key key{&context.home(), given.file.volume, given.file.inode, given.offset, given.buffer_id};
   const std::lock_guard lock(opened().mutex);
   if (const auto known = opened().addresses.find(key); known != opened().addresses.end()) {
     ++opened().uses[known->second].second;
-    *address = known->second;
-    return CUDA_SUCCESS;
+    return known->second;
   }
   const std::uintptr_t base = AddressSpace::instance().map_part(file.number(), given.offset, entry.size);
-  if (base == 0) return CUDA_ERROR_MAP_FAILED;
+  if (base == 0) return ErrorCode::MapFailed;
   Allocation allocation;
   allocation.base = base;
   allocation.size = entry.size;
   allocation.context = &context.home();
   allocation.device = given.device;
   allocation.origin = Allocation::Origin::OtherProcess;
-  *address = allocation.base;
   opened().addresses[key] = allocation.base;
   opened().uses[allocation.base] = {key, 1};
   enter_allocation(std::move(allocation));
-  return CUDA_SUCCESS;
+  return base;
 }
 
-CUresult close_memory(std::uintptr_t address) {
+Result<void> close_memory(std::uintptr_t address) {
   const auto allocation = find_allocation(address);
   if (!allocation || allocation->origin != Allocation::Origin::OtherProcess || allocation->base != address)
-    return CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
   // Work in flight may still use the memory.
-  if (const CUresult error = allocation->context->synchronize(); error != CUDA_SUCCESS) return error;
+  if (Result<void> error = allocation->context->synchronize(); !error) return error;
   {
     const std::lock_guard lock(opened().mutex);
     const auto found = opened().uses.find(address);
-    if (found == opened().uses.end()) return CUDA_ERROR_INVALID_VALUE;
-    if (--found->second.second != 0) return CUDA_SUCCESS;
+    if (found == opened().uses.end()) return ErrorCode::InvalidValue;
+    if (--found->second.second != 0) return {};
     opened().forget(address);
   }
   const auto withdrawn = forget_allocation(address);
-  if (!withdrawn) return CUDA_ERROR_INVALID_VALUE;
+  if (!withdrawn) return ErrorCode::InvalidValue;
   unmap_opened_memory(*withdrawn);
-  return CUDA_SUCCESS;
+  return {};
 }
 
 void unmap_opened_memory(const Allocation& allocation) {

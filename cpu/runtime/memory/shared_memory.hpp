@@ -6,22 +6,23 @@
 
 #include <cstdint>
 
+#include "cpu/error/result.hpp"
 #include "cpu/runtime/memory/memory.hpp"
 
 namespace cucore::cpu::runtime {
 
 /// Memory of cuMemAlloc alone, of this process.
 bool is_shareable(const Allocation& allocation);
-/// A handle of the allocation that holds `address`; INVALID_VALUE if there is none that can be shared.
-CUresult share_memory(std::uintptr_t address, CUipcMemHandle* handle);
+/// A handle of the allocation that holds `address`; InvalidValue if there is none that can be shared.
+Result<CUipcMemHandle> share_memory(std::uintptr_t address);
 /// From now on the handles of an allocation open nothing.
 void end_sharing(const Allocation& allocation);
 
-/// Maps another process's allocation; again in the same context, it only counts. INVALID_VALUE for a handle that is
-/// none or whose memory is gone, INVALID_CONTEXT for memory of this process (as NVIDIA's driver says), MAP_FAILED.
-CUresult open_memory(Context& context, const CUipcMemHandle& handle, std::uintptr_t* address);
+/// Maps another process's allocation; again in the same context, it only counts. InvalidValue for a handle that is
+/// none or whose memory is gone, InvalidContext for memory of this process (as NVIDIA's driver says), MapFailed.
+Result<std::uintptr_t> open_memory(Context& context, const CUipcMemHandle& handle);
 /// The last close of an address unmaps it, when the context's work is done.
-CUresult close_memory(std::uintptr_t address);
+Result<void> close_memory(std::uintptr_t address);
 /// For memory.cpp: takes away what is mapped at an allocation that was opened.
 void unmap_opened_memory(const Allocation& allocation);
 

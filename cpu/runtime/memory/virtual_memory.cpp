@@ -117,205 +117,199 @@ CUmemGenericAllocationHandle insert(VirtualMemory& memory, std::shared_ptr<Physi
 
 }  // namespace
 
-CUresult check_allocation_properties(const CUmemAllocationProp& properties) {
-  if (properties.type != CU_MEM_ALLOCATION_TYPE_PINNED) return CUDA_ERROR_INVALID_VALUE;
+Result<void> check_allocation_properties(const CUmemAllocationProp& properties) {
+  if (properties.type != CU_MEM_ALLOCATION_TYPE_PINNED) return ErrorCode::InvalidValue;
   if ((properties.requestedHandleTypes & (CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT)) != 0)
-    return CUDA_ERROR_INVALID_VALUE;  // of another operating system
+    return ErrorCode::InvalidValue;  // of another operating system
   if (properties.requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE &&
       properties.requestedHandleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-    return CUDA_ERROR_NOT_SUPPORTED;
+    return ErrorCode::NotSupported;
   const CUmemLocation& location = properties.location;
   switch (location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
-      return find_device(location.id) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+      return find_device(location.id) ? Result<void>() : ErrorCode::InvalidDevice;
     case CU_MEM_LOCATION_TYPE_HOST:  // memory of the host as a whole cannot be shared, that of a NUMA node can
-      return properties.requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+      return properties.requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE ? Result<void>() : ErrorCode::InvalidValue;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-      return location.id == kHostNode ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+      return location.id == kHostNode ? Result<void>() : ErrorCode::InvalidValue;
     default:
-      return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
   }
 }
 
-CUresult create_physical_memory(const CUmemAllocationProp& properties, std::size_t size,
-                                CUmemGenericAllocationHandle* handle) {
-  if (size == 0 || !is_multiple(size)) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult result = check_allocation_properties(properties); result != CUDA_SUCCESS) return result;
+Result<CUmemGenericAllocationHandle> create_physical_memory(const CUmemAllocationProp& properties, std::size_t size) {
+  if (size == 0 || !is_multiple(size)) return ErrorCode::InvalidValue;
+  if (Result<void> checked = check_allocation_properties(properties); !checked) return std::move(checked).failure();
   const Device& device =
       *find_device(properties.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? properties.location.id : 0);
-  if (size > device.total_memory()) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (size > device.total_memory()) return ErrorCode::OutOfMemory;
   const int file = memfd_create("cucore memory", MFD_CLOEXEC);
-  if (file < 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (file < 0) return ErrorCode::OutOfMemory;
   if (ftruncate(file, static_cast<off_t>(size)) != 0) {
     close(file);
-    return CUDA_ERROR_OUT_OF_MEMORY;
+    return ErrorCode::OutOfMemory;
   }
   auto physical = std::make_shared<Physical>(file, size, properties);
   const std::lock_guard lock(self().mutex);
-  *handle = insert(self(), std::move(physical));
-  return CUDA_SUCCESS;
+  return insert(self(), std::move(physical));
 }
 
-CUresult release_physical_memory(CUmemGenericAllocationHandle handle) {
+Result<void> release_physical_memory(CUmemGenericAllocationHandle handle) {
   const std::lock_guard lock(self().mutex);
   const auto found = self().physical.find(handle);
-  if (found == self().physical.end()) return CUDA_ERROR_INVALID_VALUE;
+  if (found == self().physical.end()) return ErrorCode::InvalidValue;
   if (--found->second.count == 0) self().physical.erase(found);
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult properties_of_physical_memory(CUmemGenericAllocationHandle handle, CUmemAllocationProp* properties) {
+Result<CUmemAllocationProp> properties_of_physical_memory(CUmemGenericAllocationHandle handle) {
   const std::lock_guard lock(self().mutex);
   const auto found = self().physical.find(handle);
-  if (found == self().physical.end()) return CUDA_ERROR_INVALID_VALUE;
-  *properties = found->second.memory->properties;
-  return CUDA_SUCCESS;
+  if (found == self().physical.end()) return ErrorCode::InvalidValue;
+  return found->second.memory->properties;
 }
 
-CUresult export_physical_memory(CUmemGenericAllocationHandle handle, int* file) {
+Result<int> export_physical_memory(CUmemGenericAllocationHandle handle) {
   const std::lock_guard lock(self().mutex);
   const auto found = self().physical.find(handle);
-  if (found == self().physical.end()) return CUDA_ERROR_INVALID_VALUE;
+  if (found == self().physical.end()) return ErrorCode::InvalidValue;
   const Physical& memory = *found->second.memory;
   if (memory.properties.requestedHandleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-    return CUDA_ERROR_INVALID_VALUE;
-  *file = fcntl(memory.file, F_DUPFD_CLOEXEC, 0);
-  return *file >= 0 ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
+    return ErrorCode::InvalidValue;
+  const int file = fcntl(memory.file, F_DUPFD_CLOEXEC, 0);
+  return file >= 0 ? Result<int>(file) : ErrorCode::OperatingSystem;
 }
 
-CUresult import_physical_memory(int file, CUmemGenericAllocationHandle* handle) {
+Result<CUmemGenericAllocationHandle> import_physical_memory(int file) {
   struct stat status{};
   if (fstat(file, &status) != 0 || status.st_size <= 0 || !is_multiple(static_cast<std::size_t>(status.st_size)))
-    return CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
   const int own = fcntl(file, F_DUPFD_CLOEXEC, 0);
-  if (own < 0) return CUDA_ERROR_OPERATING_SYSTEM;
+  if (own < 0) return ErrorCode::OperatingSystem;
   CUmemAllocationProp properties{};
   properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
   properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
   auto physical = std::make_shared<Physical>(own, static_cast<std::size_t>(status.st_size), properties);
   const std::lock_guard lock(self().mutex);
-  *handle = insert(self(), std::move(physical));
-  return CUDA_SUCCESS;
+  return insert(self(), std::move(physical));
 }
 
-CUresult reserve_addresses(std::size_t size, std::size_t alignment, std::uintptr_t hint, std::uintptr_t* address) {
+Result<std::uintptr_t> reserve_addresses(std::size_t size, std::size_t alignment, std::uintptr_t hint) {
   constexpr std::uintptr_t kPage = 4096;
   if (size == 0 || !is_multiple(size) || (alignment & (alignment - 1)) != 0 || hint % kPage != 0)
-    return CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
   const std::uintptr_t base =
       AddressSpace::instance().reserve(size, std::max(alignment, kVirtualMemoryGranularity), hint);
-  if (base == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (base == 0) return ErrorCode::OutOfMemory;
   const std::lock_guard lock(self().mutex);
   self().reservations[base] = size;
-  *address = base;
-  return CUDA_SUCCESS;
+  return base;
 }
 
-CUresult free_addresses(std::uintptr_t address, std::size_t size) {
+Result<void> free_addresses(std::uintptr_t address, std::size_t size) {
   const std::lock_guard lock(self().mutex);
   // One reservation, or several that follow each other: programs grow by reserving behind what they have.
   std::uintptr_t next = address;
   auto end = self().reservations.find(address);
   for (; end != self().reservations.end() && end->first == next && next < address + size; ++end) next += end->second;
-  if (size == 0 || next != address + size) return CUDA_ERROR_INVALID_VALUE;
+  if (size == 0 || next != address + size) return ErrorCode::InvalidValue;
   const auto mapped = self().mappings.lower_bound(address);
-  if (mapped != self().mappings.end() && mapped->first < address + size) return CUDA_ERROR_INVALID_VALUE;
+  if (mapped != self().mappings.end() && mapped->first < address + size) return ErrorCode::InvalidValue;
   self().reservations.erase(self().reservations.find(address), end);
   AddressSpace::instance().unreserve(address, size);
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult map_memory(std::uintptr_t address, std::size_t size, std::size_t offset, CUmemGenericAllocationHandle handle) {
-  if (size == 0 || !is_multiple(size) || !is_multiple(offset) || !is_multiple(address)) return CUDA_ERROR_INVALID_VALUE;
+Result<void> map_memory(std::uintptr_t address, std::size_t size, std::size_t offset,
+                        CUmemGenericAllocationHandle handle) {
+  if (size == 0 || !is_multiple(size) || !is_multiple(offset) || !is_multiple(address)) return ErrorCode::InvalidValue;
   const std::lock_guard lock(self().mutex);
   const auto found = self().physical.find(handle);
-  if (found == self().physical.end() || !is_reserved(self(), address, size)) return CUDA_ERROR_INVALID_VALUE;
+  if (found == self().physical.end() || !is_reserved(self(), address, size)) return ErrorCode::InvalidValue;
   const std::shared_ptr<Physical> memory = found->second.memory;
-  if (offset > memory->size || size > memory->size - offset) return CUDA_ERROR_INVALID_VALUE;
+  if (offset > memory->size || size > memory->size - offset) return ErrorCode::InvalidValue;
   auto next = self().mappings.lower_bound(address);
-  if (next != self().mappings.end() && next->first < address + size) return CUDA_ERROR_INVALID_VALUE;
+  if (next != self().mappings.end() && next->first < address + size) return ErrorCode::InvalidValue;
   if (next != self().mappings.begin() && std::prev(next)->first + std::prev(next)->second.size > address)
-    return CUDA_ERROR_INVALID_VALUE;
-  if (!AddressSpace::map_file(address, size, memory->file, offset, false)) return CUDA_ERROR_OUT_OF_MEMORY;
+    return ErrorCode::InvalidValue;
+  if (!AddressSpace::map_file(address, size, memory->file, offset, false)) return ErrorCode::OutOfMemory;
   Mapping& mapping = self().mappings[address];
   mapping = {size, memory, handle, {}};
   enter_allocation(describe(address, mapping));
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult unmap_memory(std::uintptr_t address, std::size_t size) {
+Result<void> unmap_memory(std::uintptr_t address, std::size_t size) {
   const std::lock_guard lock(self().mutex);
-  if (size == 0 || address + size < address || !is_reserved(self(), address, 1)) return CUDA_ERROR_INVALID_VALUE;
+  if (size == 0 || address + size < address || !is_reserved(self(), address, 1)) return ErrorCode::InvalidValue;
   // Whole mappings only; where nothing is mapped there is nothing to do.
   const auto first = self().mappings.lower_bound(address);
   const auto end = self().mappings.lower_bound(address + size);
   if (first != self().mappings.begin() && std::prev(first)->first + std::prev(first)->second.size > address)
-    return CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
   if (first != end && std::prev(end)->first + std::prev(end)->second.size > address + size)
-    return CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
   for (auto each = first; each != end; ++each) {
     forget_allocation(each->first);
     AddressSpace::unmap(each->first, each->second.size);
   }
   self().mappings.erase(first, end);
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult set_memory_access(std::uintptr_t address, std::size_t size, const CUmemAccessDesc* descriptions,
-                           std::size_t count) {
+Result<void> set_memory_access(std::uintptr_t address, std::size_t size, const CUmemAccessDesc* descriptions,
+                               std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const CUmemAccessDesc& each = descriptions[i];
     if (each.location.type == CU_MEM_LOCATION_TYPE_DEVICE && !find_device(each.location.id))
-      return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
     if ((each.location.type != CU_MEM_LOCATION_TYPE_DEVICE && each.location.type != CU_MEM_LOCATION_TYPE_HOST &&
          each.location.type != CU_MEM_LOCATION_TYPE_HOST_NUMA) ||
         (each.flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && each.flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
          each.flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE))
-      return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
   }
   const std::lock_guard lock(self().mutex);
   const std::vector<std::uintptr_t> found = mappings_of(self(), address, size);
-  if (found.empty()) return CUDA_ERROR_INVALID_VALUE;
+  if (found.empty()) return ErrorCode::InvalidValue;
   const bool is_for_host =
       std::any_of(descriptions, descriptions + count, [](const auto& each) { return is_host(each.location.type); });
   for (const std::uintptr_t base : found) {
     Mapping& mapping = self().mappings[base];
-    if (is_for_host && !is_host(mapping.memory->properties.location.type)) return CUDA_ERROR_NOT_SUPPORTED;
+    if (is_for_host && !is_host(mapping.memory->properties.location.type)) return ErrorCode::NotSupported;
     for (std::size_t i = 0; i < count; ++i)
       mapping.access[{descriptions[i].location.type, descriptions[i].location.id}] = descriptions[i].flags;
     if (mprotect(reinterpret_cast<void*>(base), mapping.size, protection_of(mapping)) != 0)
-      return CUDA_ERROR_OPERATING_SYSTEM;
+      return ErrorCode::OperatingSystem;
   }
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult memory_access(std::uintptr_t address, const CUmemLocation& location, unsigned long long* flags) {
+Result<CUmemAccess_flags> memory_access(std::uintptr_t address, const CUmemLocation& location) {
   if (!is_host(location.type) && (location.type != CU_MEM_LOCATION_TYPE_DEVICE || !find_device(location.id)))
-    return CUDA_ERROR_INVALID_DEVICE;
+    return ErrorCode::InvalidDevice;
   const std::lock_guard lock(self().mutex);
   auto after = self().mappings.upper_bound(address);
-  if (after == self().mappings.begin()) return CUDA_ERROR_INVALID_VALUE;
+  if (after == self().mappings.begin()) return ErrorCode::InvalidValue;
   const auto& [base, mapping] = *std::prev(after);
-  if (address - base >= mapping.size) return CUDA_ERROR_INVALID_VALUE;
+  if (address - base >= mapping.size) return ErrorCode::InvalidValue;
   const auto found = mapping.access.find({location.type, location.id});
-  *flags = found == mapping.access.end() ? CU_MEM_ACCESS_FLAGS_PROT_NONE : found->second;
-  return CUDA_SUCCESS;
+  return found == mapping.access.end() ? CU_MEM_ACCESS_FLAGS_PROT_NONE : found->second;
 }
 
-CUresult retain_physical_memory(std::uintptr_t address, CUmemGenericAllocationHandle* handle) {
+Result<CUmemGenericAllocationHandle> retain_physical_memory(std::uintptr_t address) {
   const std::lock_guard lock(self().mutex);
   auto after = self().mappings.upper_bound(address);
-  if (after == self().mappings.begin()) return CUDA_ERROR_INVALID_VALUE;
+  if (after == self().mappings.begin()) return ErrorCode::InvalidValue;
   const auto& [base, mapping] = *std::prev(after);
-  if (address - base >= mapping.size) return CUDA_ERROR_INVALID_VALUE;
+  if (address - base >= mapping.size) return ErrorCode::InvalidValue;
   const auto known = self().physical.find(mapping.handle);
   if (known != self().physical.end())
     ++known->second.count;
   else
     self().physical[mapping.handle] = {mapping.memory, 1};  // released, but alive as long as it is mapped
-  *handle = mapping.handle;
-  return CUDA_SUCCESS;
+  return mapping.handle;
 }
 
 }  // namespace cucore::cpu::runtime

@@ -71,41 +71,40 @@ void Context::keep(std::unique_ptr<Context> context) {
   kept->push_back(std::move(context));
 }
 
-CUresult Context::create(Device& device, unsigned int flags, CUcontext* handle) {
-  if ((flags & ~static_cast<unsigned int>(CU_CTX_FLAGS_MASK)) != 0) return CUDA_ERROR_INVALID_VALUE;
+Result<CUcontext> Context::create(Device& device, unsigned int flags) {
+  if ((flags & ~static_cast<unsigned int>(CU_CTX_FLAGS_MASK)) != 0) return ErrorCode::InvalidValue;
   std::unique_ptr<Context> context(new Context(device, nullptr, false, flags));
   context->activate();
-  if (const CUresult pushed = push_current(*context); pushed != CUDA_SUCCESS) {
-    contexts().remove(context->handle());
-    return pushed;
+  const CUcontext handle = context->handle();
+  if (Result<void> pushed = push_current(*context); !pushed) {
+    contexts().remove(handle);
+    return std::move(pushed).failure();
   }
-  *handle = context->handle();
   keep(std::move(context));
-  return CUDA_SUCCESS;
+  return handle;
 }
 
-CUresult Context::create_green(Device& device, CUcontext* handle) {
-  CUcontext primary = nullptr;
-  if (const CUresult result = device.retain_primary(&primary); result != CUDA_SUCCESS) return result;
+Result<CUcontext> Context::create_green(Device& device) {
+  device.retain_primary();
   Context& home = device.primary_context();
   std::unique_ptr<Context> context(new Context(device, &home, false, home.flags()));
   context->active_.store(true, std::memory_order_release);
-  *handle = context->handle();
+  const CUcontext handle = context->handle();
   {
     const std::lock_guard lock(home.mutex_);
     home.green_.insert(context.get());
   }
   keep(std::move(context));
-  return CUDA_SUCCESS;
+  return handle;
 }
 
 void Context::activate() {
-  error_.store(CUDA_SUCCESS);
+  error_.store(kNoError);
   active_.store(true, std::memory_order_release);
 }
 
 void Context::tear_down() {
-  synchronize();
+  wait();
   storage.end(handle_);
   active_.store(false, std::memory_order_release);
   remove_streams_of(*this);
@@ -117,107 +116,97 @@ void Context::tear_down() {
     streams_.clear();
     per_thread_.clear();
     peers_.clear();
-    error_.store(CUDA_SUCCESS);
+    error_.store(kNoError);
   }
   if (is_green()) {
     {
       const std::lock_guard lock(home_->mutex_);
       home_->green_.erase(this);
     }
-    device_.release_primary();
+    (void)device_.release_primary();
   }
 }
 
-CUresult Context::destroy() {
-  if (is_primary_) return CUDA_ERROR_INVALID_CONTEXT;  // released, never destroyed
-  if (!contexts().remove(handle_)) return CUDA_ERROR_INVALID_CONTEXT;
-  // Popped if current here; elsewhere it stays current and answers CUDA_ERROR_CONTEXT_IS_DESTROYED.
-  if (current_context() == this) {
-    Context* popped = nullptr;
-    pop_current(&popped);
-  }
+Result<void> Context::destroy() {
+  if (is_primary_) return ErrorCode::InvalidContext;  // released, never destroyed
+  if (!contexts().remove(handle_)) return ErrorCode::InvalidContext;
+  // Popped if current here; elsewhere it stays current and answers ContextIsDestroyed.
+  if (current_context() == this) (void)pop_current();
   tear_down();
-  return CUDA_SUCCESS;
+  return {};
 }
 
-void Context::set_error(CUresult error) {
-  CUresult none = CUDA_SUCCESS;
+void Context::set_error(ErrorCode error) {
+  ErrorCode none = kNoError;
   home_->error_.compare_exchange_strong(none, error);
 }
 
-CUresult Context::set_flags(unsigned int flags) {
+Result<void> Context::set_flags(unsigned int flags) {
   const unsigned int schedule = flags & CU_CTX_SCHED_MASK;
   if ((flags & ~static_cast<unsigned int>(CU_CTX_FLAGS_MASK)) != 0 || (schedule & (schedule - 1)) != 0)
-    return CUDA_ERROR_INVALID_VALUE;
+    return ErrorCode::InvalidValue;
   flags_.store(flags);
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult Context::limit(CUlimit limit, std::size_t* value) const {
-  if (is_green()) return home_->limit(limit, value);
+Result<std::size_t> Context::limit(CUlimit limit) const {
+  if (is_green()) return home_->limit(limit);
   switch (limit) {
     case CU_LIMIT_STACK_SIZE:
-      *value = stack_limit_.load();
-      return CUDA_SUCCESS;
+      return stack_limit_.load();
     case CU_LIMIT_PRINTF_FIFO_SIZE:
-      *value = printf_buffer.capacity();
-      return CUDA_SUCCESS;
+      return printf_buffer.capacity();
     case CU_LIMIT_MALLOC_HEAP_SIZE:
-      *value = heap_limit_.load();
-      return CUDA_SUCCESS;
+      return heap_limit_.load();
     case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
-      *value = pending_launches_.load();
-      return CUDA_SUCCESS;
+      return pending_launches_.load();
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
-      *value = fetch_granularity_.load();
-      return CUDA_SUCCESS;
+      return fetch_granularity_.load();
     case CU_LIMIT_SHMEM_SIZE:
-      *value = kSharedPerBlockOptIn;
-      return CUDA_SUCCESS;
+      return kSharedPerBlockOptIn;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
     case CU_LIMIT_CIG_ENABLED:
-      *value = 0;
-      return CUDA_SUCCESS;
+      return std::size_t{0};
     case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
     case CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED:
-      return CUDA_ERROR_UNSUPPORTED_LIMIT;
+      return ErrorCode::UnsupportedLimit;
     default:
-      return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
   }
 }
 
-CUresult Context::set_limit(CUlimit limit, std::size_t value) {
+Result<void> Context::set_limit(CUlimit limit, std::size_t value) {
   if (is_green()) return home_->set_limit(limit, value);
   constexpr std::size_t kLargestStack = 1u << 20;
   switch (limit) {
     case CU_LIMIT_STACK_SIZE:
-      if (value > kLargestStack) return CUDA_ERROR_INVALID_VALUE;
+      if (value > kLargestStack) return ErrorCode::InvalidValue;
       stack_limit_.store((value + 15) & ~std::size_t{15});
-      return CUDA_SUCCESS;
+      return {};
     case CU_LIMIT_PRINTF_FIFO_SIZE:
       printf_buffer.set_capacity(value);
-      return CUDA_SUCCESS;
+      return {};
     case CU_LIMIT_MALLOC_HEAP_SIZE:
       heap_limit_.store(value);
-      return CUDA_SUCCESS;
+      return {};
     // Hints, of which the first two are remembered.
     case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
       pending_launches_.store(std::max<std::size_t>(value, 32));
-      return CUDA_SUCCESS;
+      return {};
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
-      if (value > 128) return CUDA_ERROR_INVALID_VALUE;
+      if (value > 128) return ErrorCode::InvalidValue;
       fetch_granularity_.store(value);
-      return CUDA_SUCCESS;
+      return {};
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
-      return CUDA_SUCCESS;
+      return {};
     case CU_LIMIT_SHMEM_SIZE:
     case CU_LIMIT_CIG_ENABLED:
-      return CUDA_ERROR_NOT_PERMITTED;  // facts, no wishes
+      return ErrorCode::NotPermitted;  // facts, no wishes
     case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
     case CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED:
-      return CUDA_ERROR_UNSUPPORTED_LIMIT;
+      return ErrorCode::UnsupportedLimit;
     default:
-      return CUDA_ERROR_INVALID_VALUE;
+      return ErrorCode::InvalidValue;
   }
 }
 
@@ -252,27 +241,31 @@ std::vector<std::shared_ptr<Stream>> Context::streams() const {
   return live;
 }
 
-CUresult Context::synchronize() {
+Result<void> Context::synchronize() {
+  wait();
+  return error();
+}
+
+void Context::wait() {
   for (const auto& stream : streams()) stream->wait_until_done();
   std::set<Context*> green;
   {
     const std::lock_guard lock(mutex_);
     green = green_;
   }
-  for (Context* const each : green) each->synchronize();  // a context is never freed
+  for (Context* const each : green) each->wait();  // a context is never freed
   home_->printf_buffer.flush();
-  return error();
 }
 
-CUresult Context::enable_peer(Context& peer) {
-  if (&peer.device() == &device_) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+Result<void> Context::enable_peer(Context& peer) {
+  if (&peer.device() == &device_) return ErrorCode::PeerAccessUnsupported;
   const std::lock_guard lock(mutex_);
-  return peers_.insert(&peer).second ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+  return peers_.insert(&peer).second ? Result<void>() : ErrorCode::PeerAccessAlreadyEnabled;
 }
 
-CUresult Context::disable_peer(Context& peer) {
+Result<void> Context::disable_peer(Context& peer) {
   const std::lock_guard lock(mutex_);
-  return peers_.erase(&peer) ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
+  return peers_.erase(&peer) ? Result<void>() : ErrorCode::PeerAccessNotEnabled;
 }
 
 void at_end_of_contexts(EndOfContext end) { ends_of_contexts().push_back(end); }
@@ -283,21 +276,20 @@ Context* current_context() {
   return current_stack.depth > 0 ? current_stack.contexts[current_stack.depth - 1] : nullptr;
 }
 
-CUresult push_current(Context& context) {
-  if (current_stack.depth == kDeepestStack) return CUDA_ERROR_OUT_OF_MEMORY;
+Result<void> push_current(Context& context) {
+  if (current_stack.depth == kDeepestStack) return ErrorCode::OutOfMemory;
   current_stack.contexts[current_stack.depth++] = &context;
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult pop_current(Context** context) {
-  if (current_stack.depth == 0) return CUDA_ERROR_INVALID_CONTEXT;
-  *context = current_stack.contexts[--current_stack.depth];
-  return CUDA_SUCCESS;
+Result<Context*> pop_current() {
+  if (current_stack.depth == 0) return ErrorCode::InvalidContext;
+  return current_stack.contexts[--current_stack.depth];
 }
 
-CUresult set_current(Context* context) {
+Result<void> set_current(Context* context) {
   if (current_stack.depth > 0) --current_stack.depth;
-  return context ? push_current(*context) : CUDA_SUCCESS;
+  return context ? push_current(*context) : Result<void>();
 }
 
 }  // namespace cucore::cpu::runtime

@@ -13,6 +13,7 @@
 #include <set>
 #include <vector>
 
+#include "cpu/error/result.hpp"
 #include "cpu/runtime/objects/context_storage.hpp"
 #include "cpu/runtime/objects/printf_buffer.hpp"
 #include "cpu/runtime/process/handle_table.hpp"
@@ -25,10 +26,10 @@ class Stream;
 class Context {
  public:
   static std::unique_ptr<Context> make_primary(Device& device);
-  static CUresult create(Device& device, unsigned int flags, CUcontext* handle);
+  static Result<CUcontext> create(Device& device, unsigned int flags);
   /// The context of a green context: streams and events of its own; memory, code and faults are the primary context's,
   /// which it retains. It does not become current.
-  static CUresult create_green(Device& device, CUcontext* handle);
+  static Result<CUcontext> create_green(Device& device);
   ~Context();
 
   CUcontext handle() const { return handle_; }
@@ -43,16 +44,19 @@ class Context {
   void activate();
   /// Waits for the context's work, then ends every handle and frees all memory made in it.
   void tear_down();
-  CUresult destroy();
+  Result<void> destroy();
 
-  /// CUDA_SUCCESS, or the first error of a kernel in this context: every later call answers it.
-  CUresult error() const { return home_->error_.load(std::memory_order_acquire); }
-  void set_error(CUresult error);
+  /// The first error of a kernel in this context, if there was one: every later call answers it.
+  Result<void> error() const {
+    const ErrorCode code = home_->error_.load(std::memory_order_acquire);
+    return code == kNoError ? Result<void>() : code;
+  }
+  void set_error(ErrorCode error);
 
   unsigned int flags() const { return flags_.load(); }
-  CUresult set_flags(unsigned int flags);
-  CUresult limit(CUlimit limit, std::size_t* value) const;
-  CUresult set_limit(CUlimit limit, std::size_t value);
+  Result<void> set_flags(unsigned int flags);
+  Result<std::size_t> limit(CUlimit limit) const;
+  Result<void> set_limit(CUlimit limit, std::size_t value);
   std::size_t stack_limit() const { return stack_limit_.load(); }
   CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
   CUsharedconfig shared_config = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
@@ -64,11 +68,13 @@ class Context {
   void add_stream(const std::shared_ptr<Stream>& stream);
   /// All live streams, default ones included.
   std::vector<std::shared_ptr<Stream>> streams() const;
-  /// Waits for everything enqueued so far, then writes out what kernels printed. Returns error().
-  CUresult synchronize();
+  /// Waits for everything enqueued so far, then writes out what kernels printed.
+  void wait();
+  /// The same, and then answers error().
+  Result<void> synchronize();
 
-  CUresult enable_peer(Context& peer);
-  CUresult disable_peer(Context& peer);
+  Result<void> enable_peer(Context& peer);
+  Result<void> disable_peer(Context& peer);
 
   PrintfBuffer printf_buffer;
   ContextStorage storage;
@@ -84,7 +90,8 @@ class Context {
   const std::uint64_t id_;
   CUcontext handle_ = nullptr;
   std::atomic<bool> active_{false};
-  std::atomic<CUresult> error_{CUDA_SUCCESS};
+  static constexpr ErrorCode kNoError{};  // which is none of them
+  std::atomic<ErrorCode> error_{kNoError};
   std::atomic<unsigned int> flags_;
   std::atomic<std::size_t> stack_limit_{1024};
   std::atomic<std::size_t> heap_limit_{8u << 20};
@@ -108,8 +115,8 @@ Context* find_context(CUcontext handle);
 
 /// The calling thread's stack of current contexts.
 Context* current_context();
-CUresult push_current(Context& context);
-CUresult pop_current(Context** context);
-CUresult set_current(Context* context);  ///< null: pops
+Result<void> push_current(Context& context);
+Result<Context*> pop_current();
+Result<void> set_current(Context* context);  ///< null: pops
 
 }  // namespace cucore::cpu::runtime

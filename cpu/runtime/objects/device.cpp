@@ -37,29 +37,27 @@ std::string Device::pci_bus_id() const {
   return text;
 }
 
-CUresult Device::retain_primary(CUcontext* context) {
+CUcontext Device::retain_primary() {
   const std::lock_guard lock(mutex_);
   if (retain_count_++ == 0) primary_->activate();
-  *context = primary_->handle();
-  return CUDA_SUCCESS;
+  return primary_->handle();
 }
 
-CUresult Device::release_primary() {
+Result<void> Device::release_primary() {
   const std::lock_guard lock(mutex_);
-  if (retain_count_ == 0) return CUDA_ERROR_INVALID_CONTEXT;
+  if (retain_count_ == 0) return ErrorCode::InvalidContext;
   if (--retain_count_ == 0) primary_->tear_down();
-  return CUDA_SUCCESS;
+  return {};
 }
 
-CUresult Device::reset_primary() {
+void Device::reset_primary() {
   // Resets the context's contents and its error; the references to it stay.
   const std::lock_guard lock(mutex_);
   primary_->tear_down();
   if (retain_count_ > 0) primary_->activate();
-  return CUDA_SUCCESS;
 }
 
-CUresult Device::set_primary_flags(unsigned int flags) { return primary_->set_flags(flags); }
+Result<void> Device::set_primary_flags(unsigned int flags) { return primary_->set_flags(flags); }
 
 void Device::primary_state(unsigned int* flags, bool* active) const {
   const std::lock_guard lock(mutex_);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/error/result.hpp"
 #include "cpu/runtime/process/device_identity.hpp"
 
 namespace cucore::cpu::runtime {
@@ -49,14 +50,14 @@ class Device {
   std::string pci_bus_id() const;
   std::size_t total_memory() const { return total_memory_; }
 
-  /// CUDA_ERROR_INVALID_VALUE for a number that is no attribute.
-  CUresult attribute(CUdevice_attribute attribute, int* value) const;
+  /// InvalidValue for a number that is no attribute.
+  Result<int> attribute(CUdevice_attribute attribute) const;
 
   Context& primary_context() const { return *primary_; }
-  CUresult retain_primary(CUcontext* context);
-  CUresult release_primary();
-  CUresult reset_primary();
-  CUresult set_primary_flags(unsigned int flags);
+  CUcontext retain_primary();
+  Result<void> release_primary();
+  void reset_primary();
+  Result<void> set_primary_flags(unsigned int flags);
   void primary_state(unsigned int* flags, bool* active) const;
 
   const std::shared_ptr<MemoryPool>& default_pool() const { return default_pool_; }

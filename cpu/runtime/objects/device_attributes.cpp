@@ -19,7 +19,7 @@ constexpr int as_int(std::size_t value) { return static_cast<int>(value); }
 
 }  // namespace
 
-CUresult Device::attribute(CUdevice_attribute attribute, int* value) const {
+Result<int> Device::attribute(CUdevice_attribute attribute) const {
   int answer = 0;
   switch (static_cast<int>(attribute)) {
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
@@ -229,11 +229,10 @@ CUresult Device::attribute(CUdevice_attribute attribute, int* value) const {
       break;
     default:
       // Every other attribute of cuda.h is a facility this device lacks, or a number that is 0 here (PCI domain ...).
-      if (attribute <= 0 || attribute > kLastAttribute) return CUDA_ERROR_INVALID_VALUE;
+      if (attribute <= 0 || attribute > kLastAttribute) return ErrorCode::InvalidValue;
       answer = 0;
   }
-  *value = answer;
-  return CUDA_SUCCESS;
+  return answer;
 }
 
 }  // namespace cucore::cpu::runtime

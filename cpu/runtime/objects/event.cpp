@@ -26,37 +26,36 @@ std::int64_t now() {
 
 }  // namespace
 
-CUresult Event::create(Context& context, unsigned int flags, CUevent* handle) {
+Result<CUevent> Event::create(Context& context, unsigned int flags) {
   constexpr unsigned int kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
-  if ((flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
-  if ((flags & CU_EVENT_INTERPROCESS) != 0 && (flags & CU_EVENT_DISABLE_TIMING) == 0) return CUDA_ERROR_INVALID_VALUE;
+  if ((flags & ~kKnown) != 0) return ErrorCode::InvalidValue;
+  if ((flags & CU_EVENT_INTERPROCESS) != 0 && (flags & CU_EVENT_DISABLE_TIMING) == 0) return ErrorCode::InvalidValue;
   auto event = std::make_shared<Event>(context, flags);
   if ((flags & CU_EVENT_INTERPROCESS) != 0) {
     event->shared_ = SharedEvent::create();
-    if (!event->shared_) return CUDA_ERROR_OPERATING_SYSTEM;
+    if (!event->shared_) return ErrorCode::OperatingSystem;
   }
   event->handle_ = reinterpret_cast<CUevent>(event_table().insert(event));
-  *handle = event->handle_;
-  return CUDA_SUCCESS;
+  return event->handle_;
 }
 
-CUresult Event::open(Context& context, const CUipcEventHandle& shared, CUevent* handle) {
-  if (SharedEvent::is_own(shared)) return CUDA_ERROR_INVALID_CONTEXT;  // what NVIDIA's driver says
+Result<CUevent> Event::open(Context& context, const CUipcEventHandle& shared) {
+  if (SharedEvent::is_own(shared)) return ErrorCode::InvalidContext;  // what NVIDIA's driver says
   auto state = SharedEvent::open(shared);
-  if (!state) return CUDA_ERROR_INVALID_VALUE;
+  if (!state) return ErrorCode::InvalidValue;
   auto event = std::make_shared<Event>(context, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING);
   event->shared_ = std::move(state);
   event->handle_ = reinterpret_cast<CUevent>(event_table().insert(event));
-  *handle = event->handle_;
-  return CUDA_SUCCESS;
+  return event->handle_;
 }
 
 Event::~Event() = default;
 
-CUresult Event::share(CUipcEventHandle* shared) const {
-  if (!shared_) return CUDA_ERROR_INVALID_HANDLE;
-  shared_->write(shared);
-  return CUDA_SUCCESS;
+Result<CUipcEventHandle> Event::share() const {
+  if (!shared_) return ErrorCode::InvalidHandle;
+  CUipcEventHandle shared;
+  shared_->write(&shared);
+  return shared;
 }
 
 std::shared_ptr<RecordPoint> Event::latest() const {
@@ -68,7 +67,8 @@ void Event::record(Stream& stream) {
   if (shared_) {
     const std::uint64_t number = shared_->begin();
     const auto reach = [state = shared_, number] { state->reach(number); };
-    if (!stream.run_if_ready(reach)) stream.enqueue(make_work([reach](CUresult) { reach(); }, Work::Runner::Briefly));
+    if (!stream.run_if_ready(reach))
+      stream.enqueue(make_work([reach](const Result<void>&) { reach(); }, Work::Runner::Briefly));
     return;
   }
   auto point = std::make_shared<RecordPoint>();
@@ -78,8 +78,8 @@ void Event::record(Stream& stream) {
         point->number = stream.last();
         point->reached.store(now(), std::memory_order_release);
       })) {
-    auto item =
-        make_work([point](CUresult) { point->reached.store(now(), std::memory_order_release); }, Work::Runner::Briefly);
+    auto item = make_work([point](const Result<void>&) { point->reached.store(now(), std::memory_order_release); },
+                          Work::Runner::Briefly);
     point->number = stream.enqueue(std::move(item));
   }
   publish(std::move(point));
@@ -115,18 +115,18 @@ bool RecordPoint::is_done() const {
 
 void RecordPoint::reach() { reached.store(now(), std::memory_order_release); }
 
-CUresult Event::query() const {
-  if (captured()) return CUDA_ERROR_CAPTURED_EVENT;
-  if (const CUresult error = context_.error(); error != CUDA_SUCCESS) return error;
-  if (shared_) return shared_->is_reached(shared_->latest()) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+Result<void> Event::query() const {
+  if (captured()) return ErrorCode::CapturedEvent;
+  if (Result<void> error = context_.error(); !error) return error;
+  if (shared_) return shared_->is_reached(shared_->latest()) ? Result<void>() : ErrorCode::NotReady;
   const auto point = latest();
-  if (!point || point->is_done()) return CUDA_SUCCESS;
+  if (!point || point->is_done()) return {};
   point->stream->flush();
-  return CUDA_ERROR_NOT_READY;
+  return ErrorCode::NotReady;
 }
 
-CUresult Event::synchronize() const {
-  if (captured()) return CUDA_ERROR_CAPTURED_EVENT;
+Result<void> Event::synchronize() const {
+  if (captured()) return ErrorCode::CapturedEvent;
   if (shared_) sleep_until([state = shared_, number = shared_->latest()] { return state->is_reached(number); });
   if (const auto point = latest(); point && !point->is_done()) point->stream->wait_for(point->number);
   context_.home().printf_buffer.flush();
@@ -137,32 +137,31 @@ void Event::make_wait(Stream& stream) const {
   if (shared_) {
     const std::uint64_t number = shared_->latest();
     if (!shared_->is_reached(number))
-      stream.enqueue(
-          make_work([state = shared_, number](CUresult) { sleep_until([&] { return state->is_reached(number); }); }));
+      stream.enqueue(make_work(
+          [state = shared_, number](const Result<void>&) { sleep_until([&] { return state->is_reached(number); }); }));
     return;
   }
   const auto point = latest();
   if (!point || point->is_done() || point->stream.get() == &stream) return;
-  stream.enqueue(make_work([point](CUresult) { point->stream->wait_for(point->number); }));
+  stream.enqueue(make_work([point](const Result<void>&) { point->stream->wait_for(point->number); }));
 }
 
-CUresult Event::elapsed(const Event& start, const Event& end, float* milliseconds) {
-  if (&start.context().device() != &end.context().device()) return CUDA_ERROR_INVALID_HANDLE;
-  if (!start.has_timing() || !end.has_timing()) return CUDA_ERROR_INVALID_HANDLE;
-  if (start.captured() || end.captured()) return CUDA_ERROR_CAPTURED_EVENT;
+Result<float> Event::elapsed(const Event& start, const Event& end) {
+  if (&start.context().device() != &end.context().device()) return ErrorCode::InvalidHandle;
+  if (!start.has_timing() || !end.has_timing()) return ErrorCode::InvalidHandle;
+  if (start.captured() || end.captured()) return ErrorCode::CapturedEvent;
   const auto first = start.latest();
   const auto second = end.latest();
-  if (!first || !second) return CUDA_ERROR_INVALID_HANDLE;
-  if (const CUresult error = end.context().error(); error != CUDA_SUCCESS) return error;
-  if (!first->is_done() || !second->is_done()) return CUDA_ERROR_NOT_READY;
-  *milliseconds = static_cast<float>(static_cast<double>(second->reached - first->reached) / 1e6);
-  return CUDA_SUCCESS;
+  if (!first || !second) return ErrorCode::InvalidHandle;
+  if (Result<void> error = end.context().error(); !error) return std::move(error).failure();
+  if (!first->is_done() || !second->is_done()) return ErrorCode::NotReady;
+  return static_cast<float>(static_cast<double>(second->reached - first->reached) / 1e6);
 }
 
 std::shared_ptr<Event> find_event(CUevent handle) { return event_table().find(handle); }
 
-CUresult destroy_event(CUevent handle) {
-  return event_table().remove(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+Result<void> destroy_event(CUevent handle) {
+  return event_table().remove(handle) ? Result<void>() : ErrorCode::InvalidHandle;
 }
 
 void remove_events_of(const Context& context) {

@@ -10,6 +10,8 @@
 #include <optional>
 #include <vector>
 
+#include "cpu/error/result.hpp"
+
 namespace cucore::cpu::runtime {
 
 class Capture;
@@ -32,9 +34,9 @@ struct RecordPoint {
 
 class Event {
  public:
-  static CUresult create(Context& context, unsigned int flags, CUevent* handle);
+  static Result<CUevent> create(Context& context, unsigned int flags);
   /// An event of another process, by what share() of its process gave.
-  static CUresult open(Context& context, const CUipcEventHandle& shared, CUevent* handle);
+  static Result<CUevent> open(Context& context, const CUipcEventHandle& shared);
   Event(Context& context, unsigned int flags) : context_(context), flags_(flags) {}
   ~Event();
   Event(const Event&) = delete;
@@ -44,20 +46,21 @@ class Event {
   CUevent handle() const { return handle_; }
   bool has_timing() const { return (flags_ & CU_EVENT_DISABLE_TIMING) == 0; }
 
-  /// INVALID_HANDLE unless the event was made for other processes.
-  CUresult share(CUipcEventHandle* shared) const;
+  /// InvalidHandle unless the event was made for other processes.
+  Result<CUipcEventHandle> share() const;
 
   void record(Stream& stream);
   /// Makes a recording the latest one (of a graph's launch), or records as reached now.
   void publish(std::shared_ptr<RecordPoint> point);
   void record_reached(Stream& stream);
   std::shared_ptr<RecordPoint> latest() const;
-  CUresult query() const;        ///< SUCCESS if never recorded
-  CUresult synchronize() const;  ///< SUCCESS if never recorded
+  // An event that was never recorded is done.
+  Result<void> query() const;
+  Result<void> synchronize() const;
   /// Later work of `stream` waits for the latest record; nothing if there is none.
   void make_wait(Stream& stream) const;
   /// Milliseconds from `start` to `end`.
-  static CUresult elapsed(const Event& start, const Event& end, float* milliseconds);
+  static Result<float> elapsed(const Event& start, const Event& end);
 
   /// Recorded on a capturing stream: the nodes that a wait for the event depends on. Ends with any other record.
   struct Captured {
@@ -79,7 +82,7 @@ class Event {
 };
 
 std::shared_ptr<Event> find_event(CUevent handle);
-CUresult destroy_event(CUevent handle);
+Result<void> destroy_event(CUevent handle);
 void remove_events_of(const Context& context);
 
 }  // namespace cucore::cpu::runtime

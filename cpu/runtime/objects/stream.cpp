@@ -65,13 +65,12 @@ std::shared_ptr<Stream> Stream::make_per_thread(Context& context) {
   return stream;
 }
 
-CUresult Stream::create(Context& context, unsigned int flags, int priority, CUstream* handle) {
-  if ((flags & ~static_cast<unsigned int>(CU_STREAM_NON_BLOCKING)) != 0) return CUDA_ERROR_INVALID_VALUE;
+Result<CUstream> Stream::create(Context& context, unsigned int flags, int priority) {
+  if ((flags & ~static_cast<unsigned int>(CU_STREAM_NON_BLOCKING)) != 0) return ErrorCode::InvalidValue;
   auto stream = std::make_shared<Stream>(context, Kind::Created, flags, priority);
   context.add_stream(stream);
   stream->handle_ = reinterpret_cast<CUstream>(stream_table().insert(stream));
-  *handle = stream->handle_;
-  return CUDA_SUCCESS;
+  return stream->handle_;
 }
 
 std::uint64_t Stream::append(std::unique_ptr<Work> work) {
@@ -143,7 +142,7 @@ void Stream::enqueue_dependencies() {
   const auto follow = [this](std::shared_ptr<Stream> other) {
     const std::uint64_t number = other->last();
     if (!other->is_done(number))
-      append(make_work([other = std::move(other), number](CUresult) { other->wait_for(number); }));
+      append(make_work([other = std::move(other), number](const Result<void>&) { other->wait_for(number); }));
   };
   if (synchronises_with_legacy()) {
     Stream& legacy = context_.legacy_stream();
@@ -256,18 +255,18 @@ std::shared_ptr<Stream> find_stream(Context& context, CUstream handle) {
   return stream_table().find(handle);
 }
 
-CUresult destroy_stream(CUstream handle) {
+Result<void> destroy_stream(CUstream handle) {
   const auto stream = stream_table().remove(handle);
-  if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+  if (!stream) return ErrorCode::InvalidHandle;
   if (stream->is_capturing()) end_of_capturing_stream(*stream);
-  return CUDA_SUCCESS;
+  return {};
 }
 
 void at_end_of_capturing_streams(EndOfStream end) { end_of_capturing_stream = end; }
 
 void remove_streams_of(const Context& context) {
   for (const auto& stream : stream_table().all())
-    if (&stream->context() == &context) destroy_stream(stream->handle());
+    if (&stream->context() == &context) (void)destroy_stream(stream->handle());
 }
 
 }  // namespace cucore::cpu::runtime

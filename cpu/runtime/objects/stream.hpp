@@ -20,6 +20,7 @@
 #include <thread>
 #include <utility>
 
+#include "cpu/error/result.hpp"
 #include "cpu/runtime/process/process.hpp"
 
 namespace cucore::cpu::runtime {
@@ -27,8 +28,8 @@ namespace cucore::cpu::runtime {
 class Capture;
 class Context;
 
-/// One item of a stream. `error` is the context's sticky error when its turn comes: work other than host callbacks,
-/// waits and event records does nothing then.
+/// One item of a stream. `context` is what the context answers when its turn comes: if that is an error, work other
+/// than host callbacks, waits and event records does nothing.
 class Work {
  public:
   enum class Runner {
@@ -39,7 +40,7 @@ class Work {
 
   explicit Work(Runner runner_ = Runner::StreamWorker) : runner(runner_) {}
   virtual ~Work() = default;
-  virtual void run(CUresult error) = 0;
+  virtual void run(const Result<void>& context) = 0;
 
   Runner runner;
 };
@@ -48,7 +49,7 @@ template <class F>
 std::unique_ptr<Work> make_work(F function, Work::Runner runner = Work::Runner::StreamWorker) {
   struct Item final : Work {
     Item(F f, Runner who) : Work(who), call(std::move(f)) {}
-    void run(CUresult error) override { call(error); }
+    void run(const Result<void>& context) override { call(context); }
     F call;
   };
   return std::make_unique<Item>(std::move(function), runner);
@@ -60,7 +61,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   static std::shared_ptr<Stream> make_default(Context& context);
   static std::shared_ptr<Stream> make_per_thread(Context& context);
-  static CUresult create(Context& context, unsigned int flags, int priority, CUstream* handle);
+  static Result<CUstream> create(Context& context, unsigned int flags, int priority);
   Stream(Context& context, Kind kind, unsigned int flags, int priority);
 
   Context& context() const { return context_; }
@@ -149,8 +150,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 /// Null pointer for a stale or garbage handle.
 std::shared_ptr<Stream> find_stream(Context& context, CUstream handle);
 
-/// Ends a created stream's handle; its pending work still completes. INVALID_HANDLE for the default streams.
-CUresult destroy_stream(CUstream handle);
+/// Ends a created stream's handle; its pending work still completes. InvalidHandle for the default streams.
+Result<void> destroy_stream(CUstream handle);
 void remove_streams_of(const Context& context);
 /// `end` is called for each capturing stream that is destroyed. Before there are streams.
 void at_end_of_capturing_streams(void (*end)(Stream&));

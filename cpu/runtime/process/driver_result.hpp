@@ -3,6 +3,8 @@
 
 #include <cuda.h>
 
+#include <utility>
+
 #include "cpu/error/result.hpp"
 
 namespace cucore::cpu::runtime {
@@ -25,7 +27,13 @@ CUresult driver_result(Result<T>&& result, Store&& store) {
   return CUDA_SUCCESS;
 }
 
-/// Of what still answers a CUresult.
+/// Writes the value at `out`.
+template <class T, class To>
+CUresult driver_result(Result<T>&& result, To* out) {
+  return driver_result(std::move(result), [out](T&& value) { *out = std::move(value); });
+}
+
+/// Of what answers a CUresult: the parts of a launch (execution/launch.hpp).
 inline Result<void> result_of(CUresult code) {
   if (code == CUDA_SUCCESS) return {};
   return static_cast<ErrorCode>(code);
