@@ -222,6 +222,7 @@ void collect_points(const std::vector<ExecNode>& nodes, bool is_certain, Stream&
     } else if (event && !event->is_record) {
       (*points)[&node] = event->event->latest();
     }
+    if (node.graphs.empty()) continue;
     const bool inner = is_certain && !std::holds_alternative<ConditionalPayload>(*node.payload);
     for (const auto& graph : node.graphs) collect_points(graph, inner, stream, points);
   }
@@ -236,8 +237,8 @@ void account_for_memory(const std::vector<ExecNode>& nodes) {
   }
 }
 
-/// Allocations that outlive a launch are still there at the next.
-Result<void> check_memory(const std::vector<ExecNode>& nodes, bool frees_first) {
+/// Whether memory that a launch would allocate is there from an earlier one, and is not freed before.
+bool has_memory_already(const std::vector<ExecNode>& nodes, bool frees_first) {
   for (const ExecNode& node : nodes) {
     const auto* const alloc = std::get_if<AllocPayload>(node.payload.get());
     if (!alloc || !alloc->memory->is_live()) continue;
@@ -245,9 +246,9 @@ Result<void> check_memory(const std::vector<ExecNode>& nodes, bool frees_first) 
       const auto* const free = std::get_if<FreePayload>(other.payload.get());
       return free && free->memory == alloc->memory;
     });
-    if (!is_freed_inside && !frees_first) return ErrorCode::InvalidValue;
+    if (!is_freed_inside && !frees_first) return true;
   }
-  return {};
+  return false;
 }
 
 }  // namespace
@@ -348,7 +349,7 @@ Result<void> GraphExec::update(const Graph& graph, CUgraphExecUpdateResultInfo* 
 
 Result<void> GraphExec::launch(Stream& stream) {
   const bool frees_first = (flags_ & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
-  if (Result<void> result = check_memory(plan_->nodes, frees_first); !result) return result;
+  if (has_memory_already(plan_->nodes, frees_first)) return ErrorCode::InvalidValue;
   if (last_stream_ && last_stream_.get() != &stream && !last_stream_->is_done(last_number_))
     stream.enqueue(
         make_work([other = last_stream_, number = last_number_](const Result<void>&) { other->wait_for(number); }));
