@@ -14,7 +14,7 @@
 
 namespace {
 
-constexpr const char* kUsage =
+constexpr const char* dump_usage =
     "usage: cucore dump [--fidelity|--ptx|--ir|--assembly] [--kernel NAME] [--block X,Y,Z] FILE\n";
 
 struct Request {
@@ -55,7 +55,7 @@ void append(void* to, const char* text, size_t size) { static_cast<std::string*>
 int cucore::cli::dump(Arguments arguments) {
   Request request;
   if (!read(arguments, request)) {
-    std::fputs(kUsage, stderr);
+    std::fputs(dump_usage, stderr);
     return 2;
   }
   std::ifstream file(request.file, std::ios::binary);

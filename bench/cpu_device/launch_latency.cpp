@@ -22,7 +22,7 @@
 
 namespace {
 
-constexpr int kRounds = 25;
+constexpr int most_rounds = 25;
 
 double nanoseconds(clockid_t clock) {
   timespec now{};
@@ -36,7 +36,7 @@ void measure(const char* what, int count, F&& body) {
   std::vector<double> wall;
   std::vector<double> processor;
   body();
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < most_rounds; ++round) {
     const double before = nanoseconds(CLOCK_MONOTONIC);
     const double used_before = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
     body();
@@ -45,7 +45,7 @@ void measure(const char* what, int count, F&& body) {
   }
   std::sort(wall.begin(), wall.end());
   std::sort(processor.begin(), processor.end());
-  std::printf("%-58s %10.0f %10.0f %10.0f\n", what, wall.front(), wall[kRounds / 2], processor[kRounds / 2]);
+  std::printf("%-58s %10.0f %10.0f %10.0f\n", what, wall.front(), wall[most_rounds / 2], processor[most_rounds / 2]);
   std::fflush(stdout);
 }
 
@@ -55,7 +55,7 @@ void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value)
 
 /// A thread that sleeps is woken and wakes the caller, which sleeps.
 void measure_hand_over() {
-  constexpr int kTimes = 500;
+  constexpr int repetitions = 500;
   std::atomic<std::uint32_t> turn{0};
   std::atomic<bool> ends{false};
   const auto hand_to = [&](std::uint32_t other) {
@@ -67,8 +67,8 @@ void measure_hand_over() {
     while (turn.load() == 0) futex(turn, FUTEX_WAIT, 0);
     while (!ends.load()) hand_to(0);
   });
-  measure("the machine: to a sleeping thread and back, by futex", kTimes, [&] {
-    for (int i = 0; i < kTimes; ++i) hand_to(1);
+  measure("the machine: to a sleeping thread and back, by futex", repetitions, [&] {
+    for (int i = 0; i < repetitions; ++i) hand_to(1);
   });
   ends.store(true);
   turn.store(1);
@@ -83,7 +83,7 @@ long status(const std::string& name) {
   return -1;
 }
 
-constexpr const char* kKernel =
+constexpr const char* empty_kernel =
     ".version 7.8\n.target sm_80\n.address_size 64\n"
     ".visible .entry empty(.param .u64 memory)\n{\n  ret;\n}\n"
     ".visible .entry note(.param .u64 memory)\n{\n"
@@ -108,7 +108,7 @@ int main(int count, char** arguments) {
   call("cuDevicePrimaryCtxRetain", &context, device);
   call("cuCtxSetCurrent", context);
   call("cuMemAlloc_v2", &memory, std::size_t{1} << 16);
-  call("cuModuleLoadData", &module, static_cast<const void*>(kKernel));
+  call("cuModuleLoadData", &module, static_cast<const void*>(empty_kernel));
   call("cuModuleGetFunction", &kernel, module, static_cast<const char*>("empty"));
   call("cuModuleGetFunction", &note, module, static_cast<const char*>("note"));
   call("cuStreamCreate", &stream, 1U);

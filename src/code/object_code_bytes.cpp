@@ -50,8 +50,8 @@ ObjectCode read_object_code(FrameReader& reader) {
 }  // namespace detail
 
 std::string ObjectCode::serialize() const {
-  constexpr std::size_t kAround = 256;  // sizes, type and usual names
-  detail::FrameWriter writer(detail::FrameKind::object_code, code().size() + kAround);
+  constexpr std::size_t around = 256;  // sizes, type and usual names
+  detail::FrameWriter writer(detail::FrameKind::object_code, code().size() + around);
   detail::write_object_code(writer, *this);
   if (!path().empty()) return writer.finish();
   // What is in memory never changes, so it is summed up once however often it is sent.

@@ -66,7 +66,7 @@ void add_part(Images& images, const ArchitectureCode& part) {
     refuse_part(what + " was compiled for " + told, "give the architecture it was compiled for, or none");
   }
   std::string arch = number.empty() ? told : "sm_" + number;
-  images.add(CodeType::cubin, arch, detail::elf_strip_section(cubin, detail::kPtxSection));
+  images.add(CodeType::cubin, arch, detail::elf_strip_section(cubin, detail::ptx_section));
   // Modules that would have to be linked again cannot be an image.
   if (modules.size() == 1) images.add(CodeType::ptx, "compute_" + arch.substr(3), std::string(modules.front()));
 }

@@ -18,17 +18,17 @@
 namespace cucore::detail {
 namespace {
 
-constexpr int kInvalidImage = 200;
-constexpr int kNoBinaryForGpu = 209;
-constexpr int kUnsupportedPtxVersion = 222;
-constexpr const char* kArchitectureHint =
+constexpr int invalid_image = 200;
+constexpr int no_binary_for_gpu = 209;
+constexpr int unsupported_ptx_version = 222;
+constexpr const char* architecture_hint =
     "compile for this device's architecture (Device::arch) or an older one, or keep the PTX in the code";
 
 // `fault` is that of the code, nullptr if there is none.
 void refuse_fault(const char* fault, const std::string& description) {
   if (fault == nullptr) return;
   throw DriverError({.call = "cuLibraryLoadData",
-                     .code = kInvalidImage,
+                     .code = invalid_image,
                      .code_name = "CUDA_ERROR_INVALID_IMAGE",
                      .message = "cannot load " + description + ": " + fault + " (the driver was not asked)",
                      .hint = "the bytes were cut off or altered since they were compiled; compile again"});
@@ -60,7 +60,7 @@ std::shared_ptr<LibraryState> load_newer_ptx(const std::string& description, std
   const auto refuse = [&](const std::string& why, std::string log) {
     const int version = driver_info().version;
     throw DriverError({.call = "cuLibraryLoadData",
-                       .code = kUnsupportedPtxVersion,
+                       .code = unsupported_ptx_version,
                        .code_name = "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
                        .message = "cannot load " + description + ": its PTX is of version " + version_of(ptx) +
                                   ", newer than the driver (CUDA " + std::to_string(version / 1000) + "." +
@@ -94,7 +94,7 @@ std::shared_ptr<LibraryState> load_ptx(const std::string& description, const Fat
   try {
     return LibraryState::open(request);
   } catch (const DriverError& error) {
-    if (error.code() != kUnsupportedPtxVersion) throw;
+    if (error.code() != unsupported_ptx_version) throw;
   }
   return load_newer_ptx(description, ptx.bytes, hint);
 }
@@ -109,12 +109,12 @@ std::vector<std::string_view> texts_of(std::span<const FatbinImage> modules) {
 // compiler's business, several have to be linked.
 std::shared_ptr<LibraryState> load_carried_ptx(const std::string& description, std::span<const FatbinImage> modules) {
   const std::string what = description + ", from the PTX it carries since its binary is for another architecture";
-  if (modules.size() == 1) return load_ptx(what, modules.front(), kArchitectureHint);
+  if (modules.size() == 1) return load_ptx(what, modules.front(), architecture_hint);
   const std::vector<std::string_view> texts = texts_of(modules);
   const std::string linked = link_ptx_modules(texts, "sm_" + std::to_string(device_capability()));
   LoadRequest request = request_for(what, {.type = CodeType::ptx, .arch = modules.front().arch, .bytes = linked});
   request.ptx = std::make_shared<const std::string>(joined_ptx(texts));
-  request.hint = kArchitectureHint;
+  request.hint = architecture_hint;
   return LibraryState::open(request);
 }
 
@@ -129,7 +129,7 @@ std::shared_ptr<LibraryState> load_cubin(const std::string& description, std::sp
   try {
     return LibraryState::open(request);
   } catch (const DriverError& error) {
-    if (error.code() != kNoBinaryForGpu || modules.empty()) throw;
+    if (error.code() != no_binary_for_gpu || modules.empty()) throw;
   }
   return load_carried_ptx(description, modules);
 }
@@ -167,16 +167,16 @@ std::shared_ptr<LibraryState> load_fatbin(const std::string& description, const 
       }
       return LibraryState::open(request);
     } catch (const DriverError& error) {
-      if (error.code() != kNoBinaryForGpu) throw;
+      if (error.code() != no_binary_for_gpu) throw;
       tried += (tried.empty() ? "; refused: " : ", ") + image.arch;
     }
   }
   throw DriverError({.call = "cuLibraryLoadData",
-                     .code = kNoBinaryForGpu,
+                     .code = no_binary_for_gpu,
                      .code_name = "CUDA_ERROR_NO_BINARY_FOR_GPU",
                      .message = "cannot load " + description + ": none of its images is for this device (sm_" +
                                 std::to_string(capability) + "); it holds " + list_of(images) + tried,
-                     .hint = kArchitectureHint});
+                     .hint = architecture_hint});
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ std::vector<std::string> tokens_of(std::string_view text) {
 }
 
 // The names of integer types that are other names for what the demangler prints.
-constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
+constexpr std::pair<std::string_view, std::string_view> aliases[] = {
     {"int8_t", "signed char"},  {"uint8_t", "unsigned char"}, {"int16_t", "short"}, {"uint16_t", "unsigned short"},
     {"int32_t", "int"},         {"uint32_t", "unsigned int"}, {"int64_t", "long"},  {"uint64_t", "unsigned long"},
     {"size_t", "unsigned long"}};
@@ -69,7 +69,7 @@ std::size_t end_of_name(const std::vector<std::string>& tokens, std::size_t at) 
 std::string canonical(std::string_view text) {
   std::vector<std::string> tokens = tokens_of(text);
   for (std::string& token : tokens) {
-    for (const auto& [alias, type] : kAliases) {
+    for (const auto& [alias, type] : aliases) {
       if (token == alias) token = type;
     }
   }

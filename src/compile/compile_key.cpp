@@ -30,7 +30,7 @@
 namespace cucore {
 namespace {
 
-constexpr std::string_view kSchema = "2";
+constexpr std::string_view key_schema = "2";
 
 // Options with effects besides the result, or with inputs whose contents are not looked at.
 std::string option_that_cannot_be_keyed(const ProgramOptions& o) {
@@ -79,7 +79,7 @@ detail::KeyAndFiles detail::read_compile_key(std::string_view code, SourceType c
   auto files = std::make_shared<FileSnapshot>();
 
   detail::KeyParts key;
-  key.add("schema", {std::string(kSchema)});
+  key.add("schema", {std::string(key_schema)});
   key.add("kind of source", {std::string(code_type.name())});
   key.add("target", {std::string(target.name())});
   key.add("name of the program", {options.name});

@@ -15,7 +15,7 @@
 namespace cucore {
 namespace {
 
-constexpr std::pair<std::string_view, Severity> kWords[] = {
+constexpr std::pair<std::string_view, Severity> words[] = {
     {"catastrophic error", Severity::fatal},
     {"internal error", Severity::fatal},
     {"fatal error", Severity::fatal},
@@ -50,7 +50,7 @@ std::optional<int> take_number(std::string_view& text) {
 
 // "warning #177-D: text" or "error   : text".
 std::optional<Diagnostic> judged(std::string_view text) {
-  for (const auto& [word, severity] : kWords) {
+  for (const auto& [word, severity] : words) {
     std::string_view rest = text;
     if (!take(rest, word)) continue;
     Diagnostic message{.severity = severity};
@@ -147,9 +147,9 @@ void add_context(Diagnostic& message, std::string_view line) {
 }  // namespace
 
 std::string_view severity_name(Severity severity) noexcept {
-  constexpr std::string_view kNames[] = {"info", "remark", "warning", "error", "fatal"};
+  constexpr std::string_view known_names[] = {"info", "remark", "warning", "error", "fatal"};
   const auto index = static_cast<std::size_t>(severity);
-  return index < std::size(kNames) ? kNames[index] : "unknown";
+  return index < std::size(known_names) ? known_names[index] : "unknown";
 }
 
 std::vector<Diagnostic> parse_diagnostics(std::string_view log) {

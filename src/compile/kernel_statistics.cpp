@@ -51,13 +51,13 @@ bool take_fact(KernelStatistics& kernel, std::string_view fact) {
 class Reader {
  public:
   void read(std::string_view line) {
-    constexpr std::string_view kCompiling = "Compiling entry function '";
-    constexpr std::string_view kProperties = "Function properties for ";
-    if (const std::size_t at = line.find(kCompiling); at != std::string_view::npos) {
+    constexpr std::string_view compiling = "Compiling entry function '";
+    constexpr std::string_view properties_of = "Function properties for ";
+    if (const std::size_t at = line.find(compiling); at != std::string_view::npos) {
       const std::string_view name = quoted_name(line, at);
-      open(name, quoted_name(line, at + kCompiling.size() + name.size() + 1));
-    } else if (const std::size_t place = line.find(kProperties); place != std::string_view::npos) {
-      const std::string_view rest = line.substr(place + kProperties.size());
+      open(name, quoted_name(line, at + compiling.size() + name.size() + 1));
+    } else if (const std::size_t place = line.find(properties_of); place != std::string_view::npos) {
+      const std::string_view rest = line.substr(place + properties_of.size());
       if (rest.starts_with('\'')) {
         open_linked(quoted_name(rest, 0));
       } else if (!current_ || kernels_[*current_].kernel != statement_of(rest)) {

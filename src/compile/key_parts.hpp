@@ -17,10 +17,10 @@ class KeyParts {
  public:
   /// The texts with their sizes, so that no two lists of texts are the same, and hashed if that is shorter.
   void add(std::string label, const std::vector<std::string>& texts) {
-    constexpr std::size_t kShort = 128;
+    constexpr std::size_t short_enough = 128;
     std::string all = "=";  // not the beginning of a digest
     for (const std::string& text : texts) all += sized(text);
-    parts_.emplace_back(std::move(label), all.size() <= kShort ? std::move(all) : to_hex(sha256(all)));
+    parts_.emplace_back(std::move(label), all.size() <= short_enough ? std::move(all) : to_hex(sha256(all)));
   }
   /// A digest that exists already, e.g. of a header.
   void add_digest(std::string label, std::string digest) { parts_.emplace_back(std::move(label), std::move(digest)); }

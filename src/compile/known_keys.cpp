@@ -18,7 +18,7 @@ class Programs {
     for (const auto* texts : {&options.headers, &options.extra_sources}) {
       for (const auto& [name, text] : *texts) size += text.size();
     }
-    if (size > kLargestProgram) return std::make_shared<KnownKeys>();
+    if (size > largest_program) return std::make_shared<KnownKeys>();
     const std::uint64_t sum = checksum(code);
     const std::lock_guard lock(mutex_);
     const auto known = std::find_if(programs_.begin(), programs_.end(), [&](const Program& program) {
@@ -27,15 +27,15 @@ class Programs {
     if (known != programs_.end()) {
       programs_.splice(programs_.begin(), programs_, known);
     } else {
-      if (programs_.size() == kMostPrograms) programs_.pop_back();
+      if (programs_.size() == most_programs) programs_.pop_back();
       programs_.push_front({sum, type, code, options, std::make_shared<KnownKeys>()});
     }
     return programs_.front().keys;
   }
 
  private:
-  static constexpr std::size_t kMostPrograms = 64;
-  static constexpr std::size_t kLargestProgram = std::size_t{256} << 10;  // 16 MiB in all
+  static constexpr std::size_t most_programs = 64;
+  static constexpr std::size_t largest_program = std::size_t{256} << 10;  // 16 MiB in all
 
   struct Program {
     std::uint64_t sum;
@@ -77,7 +77,7 @@ std::shared_ptr<const CompileKey> KnownKeys::find(CodeType target, const std::st
 
 void KnownKeys::remember(CodeType target, const std::string& arch, const std::vector<std::string>& name_expressions,
                          KeyAndFiles found) {
-  constexpr std::size_t kMostKeys = 64;
+  constexpr std::size_t most_keys = 64;
   if (!found.files->is_settled()) return;
   auto kept = std::make_shared<const KeyAndFiles>(std::move(found));
   const std::lock_guard lock(mutex_);
@@ -86,7 +86,7 @@ void KnownKeys::remember(CodeType target, const std::string& arch, const std::ve
     known->found = std::move(kept);
     return;
   }
-  if (known_.size() == kMostKeys) known_.clear();
+  if (known_.size() == most_keys) known_.clear();
   known_.push_back({target, arch, name_expressions, std::move(kept)});
 }
 

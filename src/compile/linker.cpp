@@ -118,7 +118,7 @@ struct Linker::State {
     for (const detail::LinkInput& input : what) {
       if (strip && input.type == CodeType(CodeType::cubin)) {
         detail::LinkInput plain = input;
-        plain.bytes = detail::elf_strip_section(input.bytes, detail::kPtxSection);
+        plain.bytes = detail::elf_strip_section(input.bytes, detail::ptx_section);
         opened->add(plain);
       } else {
         opened->add(input);

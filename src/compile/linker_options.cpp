@@ -20,7 +20,7 @@ struct LinkerOptionLine {
   Column nvjitlink, driver;
 };
 
-constexpr auto kLines = [] {
+constexpr auto lines = [] {
   using namespace detail;
   using namespace detail::columns;
 #define NAME(value, what)
@@ -73,13 +73,13 @@ void validate(const LinkerOptions& o) {
 
 std::vector<std::string> nvjitlink_flags(const LinkerOptions& o) {
   PlacedTexts flags;
-  for (const LinkerOptionLine& option : kLines) option.line.add_flags(flags, option.nvjitlink, o);
+  for (const LinkerOptionLine& option : lines) option.line.add_flags(flags, option.nvjitlink, o);
   return flags.take();
 }
 
 std::vector<std::string> ignored_options(const LinkerOptions& o, LinkerBackend backend) {
   std::vector<std::string> names;
-  for (const LinkerOptionLine& option : kLines) {
+  for (const LinkerOptionLine& option : lines) {
     const Column& column = backend == LinkerBackend::driver ? option.driver : option.nvjitlink;
     const bool is_ignored = (column.way == Way::ignored && option.line.is_used(o)) ||
                             (column.way == Way::ignored_if_set && option.line.use(o) != detail::Use::unset);
@@ -90,7 +90,7 @@ std::vector<std::string> ignored_options(const LinkerOptions& o, LinkerBackend b
 
 std::vector<std::string> detail::refused_by_driver(const LinkerOptions& o) {
   PlacedTexts names;
-  for (const LinkerOptionLine& option : kLines) option.line.add_refusal(names, option.driver, o);
+  for (const LinkerOptionLine& option : lines) option.line.add_refusal(names, option.driver, o);
   return names.take();
 }
 

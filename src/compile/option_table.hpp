@@ -25,7 +25,7 @@ using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 template <class T, bool off_is_said = true>
 struct OptionKind {
   using Type = T;
-  static constexpr bool kOffIsSaid = off_is_said;
+  static constexpr bool is_off_said = off_is_said;
 };
 
 namespace kinds {
@@ -230,7 +230,7 @@ template <class Options, class Kind, auto member>
 constexpr OptionLine<Options> option_line(const char* name) {
   static_assert(std::is_same_v<typename Kind::Type Options::*, decltype(member)>, "the kind in the table is another");
   return {.name = name,
-          .off_is_said = Kind::kOffIsSaid,
+          .off_is_said = Kind::is_off_said,
           .use = [](const Options& o) { return use_of(o.*member); },
           .values = [](const Options& o) { return in_flag(o.*member); }};
 }

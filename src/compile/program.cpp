@@ -10,7 +10,7 @@
 namespace cucore {
 namespace {
 
-constexpr const char* kDefaultName = "default_program";
+constexpr const char* default_name = "default_program";
 
 }  // namespace
 
@@ -22,7 +22,7 @@ Program::Program(std::string_view code, SourceType code_type, ProgramOptions opt
                       .message = "the source has a NUL character at offset " + std::to_string(nul),
                       .hint = "the compiler would stop reading there; remove it"});
   }
-  if (options.name.empty()) options.name = kDefaultName;
+  if (options.name.empty()) options.name = default_name;
   validate(options, code_type);
   state_->code = code;
   state_->options = std::move(options);

@@ -42,9 +42,9 @@ CompileRecord fresh(const CompileRecord& record) {
           .log = record.log};
 }
 
-constexpr int kCancelled = 16;  // NVRTC_ERROR_CANCELLED
+constexpr int cancelled = 16;  // NVRTC_ERROR_CANCELLED
 
-constexpr std::size_t kRememberedBytes = std::size_t{64} << 20;
+constexpr std::size_t most_remembered_bytes = std::size_t{64} << 20;
 
 std::size_t bytes_of(const CompileRecord& record) { return record.code.code().size() + record.log.size() + 512; }
 
@@ -146,11 +146,11 @@ void ProgramCache::State::remember(const CompileKey& key, const detail::FileIden
                                    const CompileRecord& record) {
   const std::lock_guard lock(remembered_mutex);
   forget(key.hex);
-  if (bytes_of(record) > kRememberedBytes) return;
+  if (bytes_of(record) > most_remembered_bytes) return;
   remembered.push_front({.hex = key.hex, .file = file, .record = fresh(record)});
   remembered_by_hex[key.hex] = remembered.begin();
   remembered_bytes += bytes_of(record);
-  while (remembered_bytes > kRememberedBytes) forget(std::string(remembered.back().hex));
+  while (remembered_bytes > most_remembered_bytes) forget(std::string(remembered.back().hex));
 }
 
 std::optional<CompileRecord> ProgramCache::State::read(const CompileKey& key, std::string* damage) {
@@ -276,7 +276,7 @@ CompileRecord ProgramCache::lookup_or_compile(CompileReport& report, const KeyMa
       report.cache = CacheResult::shared;
       return record;
     } catch (const NvrtcError& error) {
-      if (error.code() != kCancelled) throw;  // else whoever waited for it still wants it
+      if (error.code() != cancelled) throw;  // else whoever waited for it still wants it
     }
   }
   const auto land = [&] {

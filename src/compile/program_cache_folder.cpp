@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::time_t kStaleSeconds = 3600;  // temporary files older than this belong to a process that died
+constexpr std::time_t stale_seconds = 3600;  // temporary files older than this belong to a process that died
 
 const char* shelf_name(CacheFolder::Shelf shelf) { return shelf == CacheFolder::Shelf::entries ? "entries" : "names"; }
 
@@ -134,7 +134,7 @@ std::uint64_t CacheFolder::shrink(std::atomic<std::uint64_t>& evicted) {
   const std::time_t now = std::time(nullptr);
   std::erase_if(files, [&](const Found& found) {
     if (!found.temporary) return false;
-    if (now - found.status.st_mtim.tv_sec > kStaleSeconds && remove_unchanged(found)) total -= size_of(found);
+    if (now - found.status.st_mtim.tv_sec > stale_seconds && remove_unchanged(found)) total -= size_of(found);
     return true;
   });
   if (total <= max_bytes_) return total;
@@ -171,7 +171,7 @@ void CacheFolder::clear() {
   const std::lock_guard lock(size_mutex_);
   const std::time_t now = std::time(nullptr);
   for (const Found& found : list(root_)) {
-    if (!found.temporary || now - found.status.st_mtim.tv_sec > kStaleSeconds) remove_unchanged(found);
+    if (!found.temporary || now - found.status.st_mtim.tv_sec > stale_seconds) remove_unchanged(found);
   }
   size_.reset();
 }

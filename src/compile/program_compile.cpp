@@ -99,7 +99,7 @@ void refuse_empty(const std::string& image, CodeType target, const ProgramOption
 
 std::string with_ptx(const std::string& image, std::string ptx) {
   ptx += '\0';
-  return detail::elf_add_section(image, detail::kPtxSection, ptx);
+  return detail::elf_add_section(image, detail::ptx_section, ptx);
 }
 
 }  // namespace

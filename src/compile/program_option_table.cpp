@@ -22,7 +22,7 @@ constexpr LinkedAs<T> linked_as(T LinkerOptions::* member, const char* why) {
   return {member, {.way = Column::Way::true_only, .text = why}};
 }
 
-constexpr auto kLines = [] {
+constexpr auto lines = [] {
   using namespace columns;
 #define NAME(value, what)
 #define OPTION(member, kind, check, nvrtc, linker, nvvm, since, key, what) \
@@ -68,7 +68,7 @@ void link(LinkerOptions&, const Column&, const Value&) {}
 
 }  // namespace
 
-std::span<const ProgramOptionLine> program_option_lines() { return kLines; }
+std::span<const ProgramOptionLine> program_option_lines() { return lines; }
 
 LinkerOptions linker_options(const ProgramOptions& o) {
   using namespace columns;

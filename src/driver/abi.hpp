@@ -191,8 +191,8 @@ inline constexpr int CU_JIT_INPUT_FATBINARY = 2;
 inline constexpr int CU_JIT_INPUT_OBJECT = 3;
 inline constexpr int CU_JIT_INPUT_LIBRARY = 4;
 // CUjit_target: the number of the architecture, plus one of these for sm_90a and sm_100f.
-inline constexpr int kAcceleratedTarget = 0x10000;
-inline constexpr int kFamilyTarget = 0x20000;
+inline constexpr int accelerated_target = 0x10000;
+inline constexpr int family_target = 0x20000;
 
 inline constexpr int CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW = 1;
 inline constexpr int CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2;

@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::time_t kSettleSeconds = 2;
+constexpr std::time_t settle_seconds = 2;
 
 std::int64_t nanoseconds(const timespec& time) noexcept {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
@@ -32,7 +32,7 @@ FileIdentity identity_of(const struct stat& status) noexcept {
 
 bool is_settled(const struct stat& status) noexcept {
   const std::time_t now = std::time(nullptr);
-  return now - status.st_mtim.tv_sec > kSettleSeconds && now - status.st_ctim.tv_sec > kSettleSeconds;
+  return now - status.st_mtim.tv_sec > settle_seconds && now - status.st_ctim.tv_sec > settle_seconds;
 }
 
 void FileSnapshot::add_file(const std::string& path, const struct stat& status) {

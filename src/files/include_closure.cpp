@@ -208,10 +208,10 @@ class FoundClosures {
   }
 
   void put(const std::string& key, const IncludeClosure& closure) {
-    constexpr std::size_t kMostClosures = 256;
+    constexpr std::size_t most_closures = 256;
     if (!closure.snapshot->is_settled()) return;
     const std::lock_guard lock(mutex_);
-    if (closures_.size() >= kMostClosures) closures_.clear();
+    if (closures_.size() >= most_closures) closures_.clear();
     closures_[key] = closure;
   }
 

@@ -86,8 +86,11 @@ class Scanner {
     std::size_t at = skip(after);
     std::size_t end = at;
     while (end < text_.size() && is_name_character(text_[end])) ++end;
-    static constexpr std::array<std::string_view, 4> kDirectives = {"include", "include_next", "import", "embed"};
-    if (std::find(kDirectives.begin(), kDirectives.end(), text_.substr(at, end - at)) == kDirectives.end()) return;
+    static constexpr std::array<std::string_view, 4> including_directives = {"include", "include_next", "import",
+                                                                             "embed"};
+    if (std::find(including_directives.begin(), including_directives.end(), text_.substr(at, end - at)) ==
+        including_directives.end())
+      return;
     at = skip(end);
     if (const std::string_view name = literal(at); !name.empty()) {
       result_.names.emplace_back(name);

@@ -15,7 +15,7 @@ namespace cucore::detail {
 namespace {
 
 // What the driver supplies to every module.
-constexpr std::array<std::string_view, 4> kSupplied = {
+constexpr std::array<std::string_view, 4> supplied = {
     "vprintf",
     "malloc",
     "free",
@@ -145,7 +145,7 @@ std::vector<CodeSymbol> ptx_symbols(std::string_view ptx) {
 }
 
 std::vector<CodeSymbol> cubin_symbols(std::string_view cubin) {
-  constexpr unsigned char kEntry = 0x10;  // in st_other: a kernel
+  constexpr unsigned char is_entry = 0x10;  // in st_other: a kernel
   const auto table = elf_section(cubin, ".symtab");
   const auto names = elf_section(cubin, ".strtab");
   std::vector<CodeSymbol> symbols;
@@ -161,13 +161,13 @@ std::vector<CodeSymbol> cubin_symbols(std::string_view cubin) {
     const CodeSymbol::Kind kind = symbol.st_shndx == SHN_UNDEF ? CodeSymbol::undefined
                                   : binding == STB_WEAK        ? CodeSymbol::weak
                                                                : CodeSymbol::strong;
-    symbols.push_back({.name = std::string(name), .kind = kind, .is_kernel = (symbol.st_other & kEntry) != 0});
+    symbols.push_back({.name = std::string(name), .kind = kind, .is_kernel = (symbol.st_other & is_entry) != 0});
   }
   return symbols;
 }
 
 std::vector<std::string> undefined_in(const std::vector<std::string_view>& ptx_modules) {
-  std::set<std::string> defined(kSupplied.begin(), kSupplied.end());
+  std::set<std::string> defined(supplied.begin(), supplied.end());
   std::set<std::string> needed;
   for (const std::string_view module : ptx_modules) {
     for (CodeSymbol& symbol : ptx_symbols(module)) {

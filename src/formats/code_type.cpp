@@ -9,8 +9,8 @@
 namespace cucore {
 namespace {
 
-constexpr std::string_view kSourceWords[] = {"c++", "ptx", "nvvm"};
-constexpr std::string_view kCodeWords[] = {"ptx", "cubin", "ltoir", "fatbin", "object", "library"};
+constexpr std::string_view source_words[] = {"c++", "ptx", "nvvm"};
+constexpr std::string_view code_words[] = {"ptx", "cubin", "ltoir", "fatbin", "object", "library"};
 
 std::string lower(std::string_view word) {
   std::string result(word);
@@ -35,13 +35,13 @@ std::size_t index_of(std::string_view word, const std::string_view (&words)[N], 
 }  // namespace
 
 SourceType::SourceType(std::string_view word)
-    : value_(static_cast<Value>(index_of(word, kSourceWords, "SourceCodeType"))) {}
+    : value_(static_cast<Value>(index_of(word, source_words, "SourceCodeType"))) {}
 
-std::string_view SourceType::name() const noexcept { return kSourceWords[value_]; }
+std::string_view SourceType::name() const noexcept { return source_words[value_]; }
 
 CodeType::CodeType(std::string_view word)
-    : value_(static_cast<Value>(index_of(word, kCodeWords, "ObjectCodeFormatType"))) {}
+    : value_(static_cast<Value>(index_of(word, code_words, "ObjectCodeFormatType"))) {}
 
-std::string_view CodeType::name() const noexcept { return kCodeWords[value_]; }
+std::string_view CodeType::name() const noexcept { return code_words[value_]; }
 
 }  // namespace cucore

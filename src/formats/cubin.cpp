@@ -14,15 +14,15 @@ namespace {
 
 // The version of a cubin's ABI from which the architecture is in bits 8 to 15 of the header's flags
 // instead of 0 to 7.
-constexpr unsigned char kAbiOfShiftedArchitecture = 8;
+constexpr unsigned char abi_of_shifted_architecture = 8;
 
 // The number in the header, without a suffix.
 std::string numbered_architecture(std::string_view image) {
   if (image.size() < sizeof(Elf64_Ehdr) || !image.starts_with(ELFMAG)) return {};
   Elf64_Ehdr header;
   std::memcpy(&header, image.data(), sizeof header);
-  if (header.e_machine != kMachineCuda) return {};
-  const bool shifted = header.e_ident[EI_ABIVERSION] >= kAbiOfShiftedArchitecture;
+  if (header.e_machine != machine_cuda) return {};
+  const bool shifted = header.e_ident[EI_ABIVERSION] >= abi_of_shifted_architecture;
   return "sm_" + std::to_string((shifted ? header.e_flags >> 8 : header.e_flags) & 0xff);
 }
 
@@ -44,7 +44,7 @@ std::string architecture_of_cubin(std::string_view image) { return read_cubin(im
 
 std::vector<std::string_view> embedded_ptx_modules(std::string_view image) {
   std::vector<std::string_view> modules;
-  std::string_view rest = elf_section(image, kPtxSection).value_or(std::string_view());
+  std::string_view rest = elf_section(image, ptx_section).value_or(std::string_view());
   for (std::size_t end = rest.find('\0'); end != std::string_view::npos; end = rest.find('\0')) {
     if (end != 0) modules.push_back(rest.substr(0, end));
     rest.remove_prefix(end + 1);
@@ -55,7 +55,7 @@ std::vector<std::string_view> embedded_ptx_modules(std::string_view image) {
 std::string with_ptx_modules(std::string_view image, const std::vector<std::string_view>& modules) {
   std::string content;
   for (const std::string_view module : modules) (content += module) += '\0';
-  return elf_add_section(image, kPtxSection, content);
+  return elf_add_section(image, ptx_section, content);
 }
 
 std::string joined_ptx(const std::vector<std::string_view>& modules) {
@@ -65,7 +65,7 @@ std::string joined_ptx(const std::vector<std::string_view>& modules) {
 }
 
 std::optional<std::string_view> embedded_ptx(std::string_view image) noexcept {
-  const std::optional<std::string_view> content = elf_section(image, kPtxSection);
+  const std::optional<std::string_view> content = elf_section(image, ptx_section);
   if (!content || content->empty()) return std::nullopt;
   const std::size_t end = content->find('\0');
   if (end == std::string_view::npos || end == 0) return std::nullopt;

@@ -13,10 +13,10 @@
 namespace cucore::detail {
 
 /// e_machine of a cubin (EM_CUDA).
-inline constexpr std::uint16_t kMachineCuda = 190;
+inline constexpr std::uint16_t machine_cuda = 190;
 
 /// Name of the section that holds a cubin's PTX: one or several modules, each NUL-terminated.
-inline constexpr std::string_view kPtxSection = ".cucore.ptx";
+inline constexpr std::string_view ptx_section = ".cucore.ptx";
 
 /// What a cubin says of itself. Of bytes that are no cubin nothing is known.
 struct Cubin {

@@ -11,7 +11,7 @@
 namespace cucore::detail {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;
 
 // A function of a library that stays open until the process ends; nullptr if there is none.
 template <class Function>
@@ -26,8 +26,8 @@ ImageBytes from_lz4(std::string_view bytes, std::size_t size) {
   using Decompress = int(const char*, char*, int, int);
   static Decompress* const decompress = function_of<Decompress>("liblz4.so.1", "LZ4_decompress_safe");
   if (decompress == nullptr) return fault("it is compressed with LZ4, and liblz4.so.1 is not on this machine");
-  constexpr std::size_t kBestRatio = 255;  // of a byte of an LZ4 block
-  if (size / kBestRatio > bytes.size() || bytes.size() > std::numeric_limits<int>::max()) {
+  constexpr std::size_t best_ratio = 255;  // of a byte of an LZ4 block
+  if (size / best_ratio > bytes.size() || bytes.size() > std::numeric_limits<int>::max()) {
     return fault("its decompressed size cannot be true");
   }
   ImageBytes result{.bytes = std::string(size, '\0')};
@@ -53,7 +53,7 @@ ImageBytes from_zstd(std::string_view bytes, std::size_t size) {
 
 ImageBytes decompressed(const FatbinImage& image) {
   if (!image.is_compressed) return {.bytes = std::string(image.bytes)};
-  if (image.full_size > kMostBytes) return fault("it would decompress to more than 256 MiB");
+  if (image.full_size > most_bytes) return fault("it would decompress to more than 256 MiB");
   const auto size = static_cast<std::size_t>(image.full_size);
   ImageBytes result = image.is_zstd ? from_zstd(image.bytes, size) : from_lz4(image.bytes, size);
   if (image.type == CodeType(CodeType::ptx)) {

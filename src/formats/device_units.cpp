@@ -18,10 +18,10 @@
 namespace cucore::detail {
 namespace {
 
-constexpr std::string_view kRelocatable = "__nv_relfatbin";
-constexpr std::string_view kWholePrograms = ".nv_fatbin";
-constexpr std::string_view kArchive = "!<arch>\n";
-constexpr std::size_t kMemberHeader = 60;
+constexpr std::string_view relocatable = "__nv_relfatbin";
+constexpr std::string_view whole_programs = ".nv_fatbin";
+constexpr std::string_view archive = "!<arch>\n";
+constexpr std::size_t member_header = 60;
 
 // Fat binaries one after another, each at a multiple of 8.
 void add_fatbins(DeviceUnits& out, std::string_view section, const std::string& member) {
@@ -51,12 +51,12 @@ void add_object(DeviceUnits& out, std::string_view bytes, const std::string& mem
   }
   Elf64_Half machine;
   std::memcpy(&machine, bytes.data() + offsetof(Elf64_Ehdr, e_machine), sizeof machine);
-  if (machine == kMachineCuda) {
+  if (machine == machine_cuda) {
     out.units.push_back({.member = member, .images = {{.arch = architecture_of_cubin(bytes), .bytes = bytes}}});
     return;
   }
-  if (const auto section = elf_section(bytes, kRelocatable)) add_fatbins(out, *section, member);
-  if (const auto section = elf_section(bytes, kWholePrograms); section && !section->empty()) {
+  if (const auto section = elf_section(bytes, relocatable)) add_fatbins(out, *section, member);
+  if (const auto section = elf_section(bytes, whole_programs); section && !section->empty()) {
     out.has_whole_programs = true;
   }
 }
@@ -72,22 +72,22 @@ std::string member_name(std::string_view field, std::string_view long_names) {
 }
 
 void add_library(DeviceUnits& out, std::string_view bytes) {
-  if (!bytes.starts_with(kArchive)) {
+  if (!bytes.starts_with(archive)) {
     out.fault = "it does not begin as a static library does";
     return;
   }
   std::string_view long_names;
-  bytes.remove_prefix(kArchive.size());
+  bytes.remove_prefix(archive.size());
   while (!bytes.empty() && out.fault.empty()) {
     std::size_t size = 0;
-    const bool has_header = bytes.size() >= kMemberHeader;
+    const bool has_header = bytes.size() >= member_header;
     if (!has_header || std::from_chars(bytes.data() + 48, bytes.data() + 58, size).ec != std::errc() ||
-        size > bytes.size() - kMemberHeader) {
+        size > bytes.size() - member_header) {
       out.fault = "the library is cut off";
       return;
     }
     const std::string_view field = bytes.substr(0, 16);
-    const std::string_view content = bytes.substr(kMemberHeader, size);
+    const std::string_view content = bytes.substr(member_header, size);
     if (field.starts_with("// ")) {
       long_names = content;
     } else if (!field.starts_with("/ ") && !field.starts_with("/SYM64/ ") && content.starts_with(ELFMAG)) {
@@ -95,7 +95,7 @@ void add_library(DeviceUnits& out, std::string_view bytes) {
       add_object(out, content, name);
       if (!out.fault.empty()) out.fault = "member " + name + ": " + out.fault;
     }
-    bytes.remove_prefix(std::min(bytes.size(), kMemberHeader + size + size % 2));
+    bytes.remove_prefix(std::min(bytes.size(), member_header + size + size % 2));
   }
 }
 

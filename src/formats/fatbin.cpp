@@ -13,20 +13,20 @@
 namespace cucore::detail {
 namespace {
 
-constexpr std::uint32_t kFatbinMagic = 0xba55ed50;
-constexpr std::size_t kFileHeader = 16;
-constexpr std::size_t kEntryHeader = 64;
-constexpr std::size_t kPtxEntryHeader = 80;
-constexpr std::uint16_t kKindPtx = 1;
-constexpr std::uint16_t kKindElf = 2;
-constexpr std::uint16_t kKindLtoir = 8;
+constexpr std::uint32_t fatbin_magic = 0xba55ed50;
+constexpr std::size_t file_header = 16;
+constexpr std::size_t entry_header = 64;
+constexpr std::size_t ptx_entry_header = 80;
+constexpr std::uint16_t kind_ptx = 1;
+constexpr std::uint16_t kind_elf = 2;
+constexpr std::uint16_t kind_ltoir = 8;
 // Bits of an entry's flags.
-constexpr std::uint64_t k64Bit = 0x1;
-constexpr std::uint64_t kLinux = 0x10;
-constexpr std::uint64_t kLz4 = 0x2000;
-constexpr std::uint64_t kZstd = 0x8000;
-constexpr std::uint64_t kSuffixA = 0x100000;
-constexpr std::uint64_t kSuffixF = 0x200000;
+constexpr std::uint64_t addresses_of_64_bits = 0x1;
+constexpr std::uint64_t made_on_linux = 0x10;
+constexpr std::uint64_t lz4 = 0x2000;
+constexpr std::uint64_t zstd = 0x8000;
+constexpr std::uint64_t suffix_a = 0x100000;
+constexpr std::uint64_t suffix_f = 0x200000;
 
 template <class Number>
 void put(std::string& out, std::size_t offset, Number value) {
@@ -57,24 +57,24 @@ std::uint32_t version_of_ptx(std::string_view ptx) {
 bool is_fatbin(std::string_view image) noexcept { return image.starts_with("\x50\xed\x55\xba"); }
 
 const char* fatbin_fault(std::string_view image) noexcept {
-  if (image.size() < kFileHeader) return "too short for the header of a fat binary";
+  if (image.size() < file_header) return "too short for the header of a fat binary";
   const auto header = get<std::uint16_t>(image, 6);
   const auto size = get<std::uint64_t>(image, 8);
-  if (header < kFileHeader || header > image.size() || size > image.size() - header) return "the fat binary is cut off";
+  if (header < file_header || header > image.size() || size > image.size() - header) return "the fat binary is cut off";
   return nullptr;
 }
 
 std::string write_fatbin(const std::vector<FatbinImage>& images) {
-  std::string out(kFileHeader, '\0');
+  std::string out(file_header, '\0');
   for (const FatbinImage& image : images) {
     const bool ptx = image.type == CodeType(CodeType::ptx);
     const Architecture arch = parse_architecture(image.arch);
     const std::size_t size = (image.bytes.size() + (ptx ? 1 : 0) + 7) / 8 * 8;
-    std::uint64_t flags = k64Bit | kLinux;
-    if (arch.suffix == 'a') flags |= kSuffixA;
-    if (arch.suffix == 'f') flags |= kSuffixF;
-    std::string header(ptx ? kPtxEntryHeader : kEntryHeader, '\0');
-    put<std::uint16_t>(header, 0, ptx ? kKindPtx : kKindElf);
+    std::uint64_t flags = addresses_of_64_bits | made_on_linux;
+    if (arch.suffix == 'a') flags |= suffix_a;
+    if (arch.suffix == 'f') flags |= suffix_f;
+    std::string header(ptx ? ptx_entry_header : entry_header, '\0');
+    put<std::uint16_t>(header, 0, ptx ? kind_ptx : kind_elf);
     put<std::uint16_t>(header, 2, 0x0101);
     put(header, 4, static_cast<std::uint32_t>(header.size()));
     if (ptx) {  // the compiler's options: where they are told of, and there where they are; none
@@ -89,10 +89,10 @@ std::string write_fatbin(const std::vector<FatbinImage>& images) {
     out += image.bytes;
     out.resize(out.size() + size - image.bytes.size(), '\0');
   }
-  put<std::uint32_t>(out, 0, kFatbinMagic);
+  put<std::uint32_t>(out, 0, fatbin_magic);
   put<std::uint16_t>(out, 4, 1);
-  put<std::uint16_t>(out, 6, kFileHeader);
-  put<std::uint64_t>(out, 8, out.size() - kFileHeader);
+  put<std::uint16_t>(out, 6, file_header);
+  put<std::uint64_t>(out, 8, out.size() - file_header);
   return out;
 }
 
@@ -101,30 +101,30 @@ std::optional<std::vector<FatbinImage>> read_fatbin(std::string_view bytes, bool
   const std::size_t begin = get<std::uint16_t>(bytes, 6);
   std::string_view rest = bytes.substr(begin, get<std::uint64_t>(bytes, 8));
   std::vector<FatbinImage> images;
-  while (rest.size() >= kEntryHeader) {
+  while (rest.size() >= entry_header) {
     const auto kind = get<std::uint16_t>(rest, 0);
     const std::uint64_t header = get<std::uint32_t>(rest, 4);
     const auto size = get<std::uint64_t>(rest, 8);
-    if (header < kEntryHeader || header > rest.size() || size > rest.size() - header) return std::nullopt;
+    if (header < entry_header || header > rest.size() || size > rest.size() - header) return std::nullopt;
     const auto number = get<std::uint32_t>(rest, 28);
     const auto flags = get<std::uint64_t>(rest, 40);
-    if (kind == kKindPtx || kind == kKindElf || (with_ltoir && kind == kKindLtoir)) {
-      FatbinImage image{.type = kind == kKindPtx   ? CodeType::ptx
-                                : kind == kKindElf ? CodeType::cubin
+    if (kind == kind_ptx || kind == kind_elf || (with_ltoir && kind == kind_ltoir)) {
+      FatbinImage image{.type = kind == kind_ptx   ? CodeType::ptx
+                                : kind == kind_elf ? CodeType::cubin
                                                    : CodeType::ltoir,
-                        .arch = (kind == kKindElf ? "sm_" : "compute_") + std::to_string(number),
+                        .arch = (kind == kind_elf ? "sm_" : "compute_") + std::to_string(number),
                         .bytes = rest.substr(header, size),
-                        .is_compressed = (flags & (kLz4 | kZstd)) != 0,
-                        .is_zstd = (flags & kZstd) != 0,
+                        .is_compressed = (flags & (lz4 | zstd)) != 0,
+                        .is_zstd = (flags & zstd) != 0,
                         .full_size = get<std::uint64_t>(rest, 56)};
       if (image.is_compressed) {
         const auto compressed = get<std::uint32_t>(rest, 16);
         if (compressed > size) return std::nullopt;
         image.bytes = image.bytes.substr(0, compressed);
       }
-      if ((flags & kSuffixA) != 0) image.arch += 'a';
-      if ((flags & kSuffixF) != 0) image.arch += 'f';
-      if (kind == kKindPtx && !image.is_compressed) image.bytes = image.bytes.substr(0, image.bytes.find('\0'));
+      if ((flags & suffix_a) != 0) image.arch += 'a';
+      if ((flags & suffix_f) != 0) image.arch += 'f';
+      if (kind == kind_ptx && !image.is_compressed) image.bytes = image.bytes.substr(0, image.bytes.find('\0'));
       images.push_back(std::move(image));
     }
     rest.remove_prefix(header + size);

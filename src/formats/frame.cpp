@@ -10,9 +10,9 @@
 namespace cucore::detail {
 namespace {
 
-constexpr std::string_view kFrameMagic("CUCORE\x1a\n", 8);
-constexpr std::size_t kHeaderSize = 24;
-constexpr std::size_t kChecksumSize = 8;
+constexpr std::string_view frame_magic("CUCORE\x1a\n", 8);
+constexpr std::size_t header_size = 24;
+constexpr std::size_t checksum_size = 8;
 
 static_assert(std::endian::native == std::endian::little, "numbers are copied as they lie in memory");
 
@@ -35,9 +35,9 @@ void throw_bad_frame(const std::string& fault) {
 }
 
 FrameWriter::FrameWriter(FrameKind kind, std::size_t payload) {
-  bytes_.reserve(kHeaderSize + payload + kChecksumSize);
-  bytes_ = kFrameMagic;
-  put_number(bytes_, kFrameVersion, 4);
+  bytes_.reserve(header_size + payload + checksum_size);
+  bytes_ = frame_magic;
+  put_number(bytes_, frame_version, 4);
   put_number(bytes_, static_cast<std::uint32_t>(kind), 4);
   put_number(bytes_, 0, 8);
 }
@@ -50,40 +50,40 @@ void FrameWriter::text(std::string_view value) {
 }
 
 std::string FrameWriter::finish(std::optional<std::uint64_t> known) {
-  const std::uint64_t size = bytes_.size() - kHeaderSize;
+  const std::uint64_t size = bytes_.size() - header_size;
   std::memcpy(bytes_.data() + 16, &size, 8);
-  put_number(bytes_, known ? *known : checksum(bytes_), kChecksumSize);
+  put_number(bytes_, known ? *known : checksum(bytes_), checksum_size);
   return std::move(bytes_);
 }
 
 std::uint64_t checksum_of_frame(std::string_view frame) noexcept {
-  return get(frame, frame.size() - kChecksumSize, kChecksumSize);
+  return get(frame, frame.size() - checksum_size, checksum_size);
 }
 
 FrameReader::FrameReader(std::string_view bytes, FrameKind kind) {
-  if (bytes.substr(0, kFrameMagic.size()) != kFrameMagic.substr(0, bytes.size())) {
+  if (bytes.substr(0, frame_magic.size()) != frame_magic.substr(0, bytes.size())) {
     throw_bad_frame("they do not begin as cucore's do");
   }
-  if (bytes.size() < kHeaderSize + kChecksumSize) {
+  if (bytes.size() < header_size + checksum_size) {
     throw_bad_frame("truncated: only " + std::to_string(bytes.size()) + " bytes");
   }
-  const std::uint64_t available = bytes.size() - kHeaderSize - kChecksumSize;
+  const std::uint64_t available = bytes.size() - header_size - checksum_size;
   const std::uint64_t size = get(bytes, 16, 8);
   if (size > available) {
     throw_bad_frame("truncated: " + std::to_string(size) + " bytes of content announced, " + std::to_string(available) +
                     " there");
   }
   if (size < available) throw_bad_frame(std::to_string(available - size) + " bytes follow the end");
-  const std::string_view covered = bytes.substr(0, bytes.size() - kChecksumSize);
+  const std::string_view covered = bytes.substr(0, bytes.size() - checksum_size);
   if (checksum(covered) != checksum_of_frame(bytes)) throw_bad_frame("damaged: the checksum does not match");
   const std::uint64_t version = get(bytes, 8, 4);
-  if (version != kFrameVersion) {
+  if (version != frame_version) {
     throw_bad_frame("written in version " + std::to_string(version) + " of the format" +
-                    (version > kFrameVersion ? " by a newer cucore" : "") + "; this one reads version " +
-                    std::to_string(kFrameVersion));
+                    (version > frame_version ? " by a newer cucore" : "") + "; this one reads version " +
+                    std::to_string(frame_version));
   }
   if (get(bytes, 12, 4) != static_cast<std::uint32_t>(kind)) throw_bad_frame("they hold something else");
-  payload_ = covered.substr(kHeaderSize);
+  payload_ = covered.substr(header_size);
 }
 
 std::uint64_t FrameReader::number() {

@@ -20,7 +20,7 @@
 
 namespace cucore::detail {
 
-inline constexpr std::uint32_t kFrameVersion = 1;
+inline constexpr std::uint32_t frame_version = 1;
 
 enum class FrameKind : std::uint32_t {
   object_code = 0x434a424f,

@@ -10,7 +10,7 @@ namespace cucore::detail {
 namespace {
 
 // Sorted. The first words of instructions, up to PTX 9.0.
-constexpr auto kOpcodes = std::to_array<std::string_view>({
+constexpr auto opcodes = std::to_array<std::string_view>({
     "abs",          "activemask",    "add",       "addc",       "alloca",
     "and",          "applypriority", "atom",      "bar",        "barrier",
     "bfe",          "bfi",           "bfind",     "bmsk",       "bra",
@@ -39,16 +39,16 @@ constexpr auto kOpcodes = std::to_array<std::string_view>({
     "vset2",        "vset4",         "vshl",      "vshr",       "vsub",
     "vsub2",        "vsub4",         "wgmma",     "wmma",       "xor",
 });
-static_assert(std::is_sorted(kOpcodes.begin(), kOpcodes.end()));
+static_assert(std::is_sorted(opcodes.begin(), opcodes.end()));
 
-constexpr auto kLineDirectives =
+constexpr auto line_directives =
     std::to_array<std::string_view>({".address_size", ".file", ".loc", ".target", ".version"});
 
-constexpr auto kTopDirectives = std::to_array<std::string_view>(
+constexpr auto top_directives = std::to_array<std::string_view>(
     {".alias", ".common", ".const", ".entry", ".extern", ".func", ".global", ".pragma", ".samplerref", ".section",
      ".shared", ".surfref", ".tex", ".texref", ".visible", ".weak"});
 
-constexpr auto kBodyDirectives =
+constexpr auto body_directives =
     std::to_array<std::string_view>({".align", ".attribute", ".branchtargets", ".callprototype", ".calltargets",
                                      ".const", ".global", ".local", ".param", ".pragma", ".reg", ".shared"});
 
@@ -57,7 +57,7 @@ bool is_in(const auto& words, std::string_view word) {
 }
 
 bool is_opcode(std::string_view word) {
-  return std::binary_search(kOpcodes.begin(), kOpcodes.end(), word.substr(0, word.find('.')));
+  return std::binary_search(opcodes.begin(), opcodes.end(), word.substr(0, word.find('.')));
 }
 
 bool is_word_character(char c) {
@@ -161,8 +161,8 @@ class Glance {
 
   bool top_statement() {
     if (word_ == ";") return advance(), true;
-    if (is_in(kLineDirectives, word_)) return skip_line(), true;
-    if (!is_in(kTopDirectives, word_)) return false;
+    if (is_in(line_directives, word_)) return skip_line(), true;
+    if (!is_in(top_directives, word_)) return false;
     const bool is_section = word_ == ".section";
     first_operand_ = false;
     bool is_function = word_ == ".entry" || word_ == ".func";
@@ -191,8 +191,8 @@ class Glance {
 
   bool body_statement() {
     if (word_ == ";") return advance(), true;
-    if (is_in(kLineDirectives, word_)) return skip_line(), true;
-    if (word_.starts_with('.')) return is_in(kBodyDirectives, word_) && to_end(false) && end_of_statement();
+    if (is_in(line_directives, word_)) return skip_line(), true;
+    if (word_.starts_with('.')) return is_in(body_directives, word_) && to_end(false) && end_of_statement();
     if (word_ == "@") {
       advance();
       if (word_ == "!") advance();

@@ -41,15 +41,15 @@ class LinkContext {
 class DriverSession final : public LinkSession {
  public:
   DriverSession(std::string description, const std::vector<JitOption>& options)
-      : description_(std::move(description)), info_(kLogSize), error_(kLogSize) {
+      : description_(std::move(description)), info_(log_size), error_(log_size) {
     const auto option = [this](int name, std::uintptr_t value) {
       names_.push_back(name);
       values_.push_back(reinterpret_cast<void*>(value));  // NOLINT(performance-no-int-to-ptr): the driver's own form
     };
     option(driver::CU_JIT_INFO_LOG_BUFFER, reinterpret_cast<std::uintptr_t>(info_.data()));
-    option(driver::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, kLogSize);
+    option(driver::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, log_size);
     option(driver::CU_JIT_ERROR_LOG_BUFFER, reinterpret_cast<std::uintptr_t>(error_.data()));
-    option(driver::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, kLogSize);
+    option(driver::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, log_size);
     for (const auto& [name, value] : options) option(name, value);
     const LinkContext context;
     require(driver::table().cuLinkCreate(static_cast<unsigned>(names_.size()), names_.data(), values_.data(), &state_),
@@ -87,7 +87,7 @@ class DriverSession final : public LinkSession {
   void* handle() const noexcept override { return state_; }
 
  private:
-  static constexpr std::size_t kLogSize = std::size_t{1} << 18;
+  static constexpr std::size_t log_size = std::size_t{1} << 18;
 
   static std::string text(const std::vector<char>& log) {
     return {log.begin(), std::find(log.begin(), log.end(), '\0')};
@@ -110,8 +110,8 @@ class DriverSession final : public LinkSession {
 
 int driver_target(std::string_view arch) noexcept {
   const Architecture parts = parse_architecture(arch);
-  if (parts.suffix == 'a') return parts.number + driver::kAcceleratedTarget;
-  if (parts.suffix == 'f') return parts.number + driver::kFamilyTarget;
+  if (parts.suffix == 'a') return parts.number + driver::accelerated_target;
+  if (parts.suffix == 'f') return parts.number + driver::family_target;
   return parts.number;
 }
 

@@ -15,7 +15,7 @@ struct Line {
   Moment moment;
 };
 
-constexpr Line kLines[] = {
+constexpr Line lines[] = {
 #define SETTING(name, variable, moment, ...) {#variable, Moment::moment},
 #include "src/settings/settings.def"
 };
@@ -34,13 +34,13 @@ struct Remembered {
 
 std::string setting(Setting which) {
   const auto index = static_cast<std::size_t>(which);
-  if (kLines[index].moment == Moment::each_time) return read(kLines[index].variable);
-  static auto* const remembered = new Remembered[std::size(kLines)];  // never destroyed: read also while a process ends
+  if (lines[index].moment == Moment::each_time) return read(lines[index].variable);
+  static auto* const remembered = new Remembered[std::size(lines)];  // never destroyed: read also while a process ends
   Remembered& one = remembered[index];
-  std::call_once(one.flag, [&] { one.value = read(kLines[index].variable); });
+  std::call_once(one.flag, [&] { one.value = read(lines[index].variable); });
   return one.value;
 }
 
-const char* variable_of(Setting which) noexcept { return kLines[static_cast<std::size_t>(which)].variable; }
+const char* variable_of(Setting which) noexcept { return lines[static_cast<std::size_t>(which)].variable; }
 
 }  // namespace cucore

@@ -45,13 +45,13 @@ std::string gnu_build_id(const fs::path& path) {
       if (!read_at(file, at, note) || note.n_namesz > 64 || note.n_descsz > 64) break;
       const std::uint64_t description = at + sizeof note + ((note.n_namesz + 3U) & ~3U);
       if (note.n_type == NT_GNU_BUILD_ID && note.n_descsz != 0) {
-        static constexpr char kDigits[] = "0123456789abcdef";
+        static constexpr char digits[] = "0123456789abcdef";
         std::string hex;
         for (unsigned byte = 0; byte < note.n_descsz; ++byte) {
           unsigned char value;
           if (!read_at(file, description + byte, value)) return {};
-          hex += kDigits[value >> 4];
-          hex += kDigits[value & 15];
+          hex += digits[value >> 4];
+          hex += digits[value & 15];
         }
         return hex;
       }
@@ -63,11 +63,11 @@ std::string gnu_build_id(const fs::path& path) {
 
 // What the headers say they are of, as 1000 * major + 10 * minor; 0 if they do not say.
 int toolkit_version(const std::vector<fs::path>& headers) {
-  constexpr std::string_view kMacro = "#define CUDART_VERSION";
+  constexpr std::string_view macro = "#define CUDART_VERSION";
   for (const fs::path& folder : headers) {
     std::ifstream file(folder / "cuda_runtime_api.h");
     for (std::string line; std::getline(file, line);) {
-      if (line.starts_with(kMacro)) return std::atoi(line.c_str() + kMacro.size());
+      if (line.starts_with(macro)) return std::atoi(line.c_str() + macro.size());
     }
   }
   return 0;

@@ -34,7 +34,7 @@ int first_version(std::string_view call) {
 }  // namespace
 
 std::string_view name_of(NvrtcResult result) noexcept {
-  static constexpr std::string_view kNames[] = {
+  static constexpr std::string_view known_names[] = {
       "NVRTC_SUCCESS",
       "NVRTC_ERROR_OUT_OF_MEMORY",
       "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
@@ -55,11 +55,11 @@ std::string_view name_of(NvrtcResult result) noexcept {
       "NVRTC_ERROR_TIME_TRACE_FILE_WRITE_FAILED",
   };
   const auto index = static_cast<std::size_t>(static_cast<int>(result));
-  return index < std::size(kNames) ? kNames[index] : "unknown";
+  return index < std::size(known_names) ? known_names[index] : "unknown";
 }
 
 std::string_view name_of(NvJitLinkResult result) noexcept {
-  static constexpr std::string_view kNames[] = {
+  static constexpr std::string_view known_names[] = {
       "NVJITLINK_SUCCESS",
       "NVJITLINK_ERROR_UNRECOGNIZED_OPTION",
       "NVJITLINK_ERROR_MISSING_ARCH",
@@ -81,11 +81,11 @@ std::string_view name_of(NvJitLinkResult result) noexcept {
       "NVJITLINK_ERROR_LTO_NOT_ENABLED",
   };
   const auto index = static_cast<std::size_t>(static_cast<int>(result));
-  return index < std::size(kNames) ? kNames[index] : "unknown";
+  return index < std::size(known_names) ? known_names[index] : "unknown";
 }
 
 std::string_view name_of(NvvmResult result) noexcept {
-  static constexpr std::string_view kNames[] = {
+  static constexpr std::string_view known_names[] = {
       "NVVM_SUCCESS",
       "NVVM_ERROR_OUT_OF_MEMORY",
       "NVVM_ERROR_PROGRAM_CREATION_FAILURE",
@@ -99,7 +99,7 @@ std::string_view name_of(NvvmResult result) noexcept {
       "NVVM_ERROR_CANCELLED",
   };
   const auto index = static_cast<std::size_t>(static_cast<int>(result));
-  return index < std::size(kNames) ? kNames[index] : "unknown";
+  return index < std::size(known_names) ? known_names[index] : "unknown";
 }
 
 void check(NvrtcResult result, std::string_view call, std::string_view what, std::string log, std::string hint) {

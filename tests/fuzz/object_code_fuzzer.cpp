@@ -60,11 +60,11 @@ void read_image(std::string_view image) {
   (void)embedded_ptx(image);
   (void)elf_fault(image);
   if (is_fatbin(image)) (void)fatbin_fault(image);
-  (void)elf_strip_section(image, kPtxSection);
+  (void)elf_strip_section(image, ptx_section);
   try {
-    const std::string more = elf_add_section(image, kPtxSection, std::string_view("ptx", 4));
+    const std::string more = elf_add_section(image, ptx_section, std::string_view("ptx", 4));
     require(embedded_ptx(more) == "ptx");
-    require(!elf_section(elf_strip_section(more, kPtxSection), kPtxSection));
+    require(!elf_section(elf_strip_section(more, ptx_section), ptx_section));
   } catch (const cucore::ValueError&) {
   }
 }

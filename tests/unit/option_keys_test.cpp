@@ -1,5 +1,5 @@
 // The canonical form of every option: what keys of compiles and links are made of. An entry of a cache is found again
-// only if this stays, so a change here is a change of kSchema in src/compile/compile_key.cpp.
+// only if this stays, so a change here is a change of key_schema in src/compile/compile_key.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

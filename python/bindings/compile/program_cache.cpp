@@ -9,7 +9,7 @@
 namespace cucore::python {
 namespace {
 
-constexpr std::uint64_t kDefaultBytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t default_bytes = std::uint64_t{1} << 30;
 
 void make(ProgramCache* self, nb::handle path, std::uint64_t max_bytes, double lock_wait, bool shared) {
   ProgramCacheOptions options{.max_bytes = max_bytes,
@@ -50,7 +50,7 @@ void bind_program_cache(nb::module_& module) {
       "when the files' sum passes it. lock_wait: seconds to wait for another process that compiles "
       "the same thing. shared: use a folder that belongs to another user and entries written by "
       "others, who can then put code into this process.")
-      .def("__init__", make, nb::arg("path") = nb::none(), nb::kw_only(), nb::arg("max_bytes") = kDefaultBytes,
+      .def("__init__", make, nb::arg("path") = nb::none(), nb::kw_only(), nb::arg("max_bytes") = default_bytes,
            nb::arg("lock_wait") = 60.0, nb::arg("shared") = false)
       .def_prop_ro(
           "path", [](const ProgramCache& self) { return std::string(self.path()); }, "The folder.")

@@ -18,13 +18,13 @@ namespace cucore::test {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;  // what is freed is kept
+constexpr bool sanitized = true;  // what is freed is kept
 #else
-constexpr bool kSanitized = false;
+constexpr bool sanitized = false;
 #endif
 
-const std::string kSource = "extern \"C\" __global__ void k() {}";
-constexpr const char* kArch = "sm_80";
+const std::string kernel_source = "extern \"C\" __global__ void k() {}";
+constexpr const char* real_arch = "sm_80";
 
 long scaled(long count) {
   const char* scale = std::getenv("CUCORE_TEST_SCALE");
@@ -56,28 +56,29 @@ Function bare(const std::string& path, const char* name) {
 void expect_no_more_than_bare(long count, long ours, long bare) {
   ::testing::Test::RecordProperty("bare_bytes_each", std::to_string(bare / count));
   ::testing::Test::RecordProperty("bytes_each", std::to_string(ours / count));
-  if (!kSanitized) {
+  if (!sanitized) {
     EXPECT_LE(ours, bare + 16 * count + 4096) << count << " times; the library alone keeps " << bare;
   }
 }
 
 TEST(a_million, programs_leave_memory_as_it_was) {
-  const long count = kSanitized ? 1000 : scaled(1'000'000);
-  const long grown = grown_by(count, [] { Program(kSource, "c++", {.arch = kArch}).close(); });
-  EXPECT_LE(kSanitized ? 0 : grown, 1L << 20) << "after " << count;
+  const long count = sanitized ? 1000 : scaled(1'000'000);
+  const long grown = grown_by(count, [] { Program(kernel_source, "c++", {.arch = real_arch}).close(); });
+  EXPECT_LE(sanitized ? 0 : grown, 1L << 20) << "after " << count;
 }
 
 TEST(a_million, programs_of_nvrtc_leave_memory_as_it_was) {
-  const long count = kSanitized ? 1000 : scaled(1'000'000);
-  const long grown = grown_by(count, [] { EXPECT_NE(Program(kSource, "c++", {.arch = kArch}).handle(), nullptr); });
-  EXPECT_LE(kSanitized ? 0 : grown, 1L << 20) << "after " << count;
+  const long count = sanitized ? 1000 : scaled(1'000'000);
+  const long grown =
+      grown_by(count, [] { EXPECT_NE(Program(kernel_source, "c++", {.arch = real_arch}).handle(), nullptr); });
+  EXPECT_LE(sanitized ? 0 : grown, 1L << 20) << "after " << count;
 }
 
 TEST(a_million, linkers_leave_memory_as_it_was) {
   const ObjectCode code = ObjectCode::from_ptx(trapping_ptx());
-  const long count = kSanitized ? 1000 : scaled(1'000'000);
-  const long grown = grown_by(count, [&] { Linker({code}, {.arch = kArch}).close(); });
-  EXPECT_LE(kSanitized ? 0 : grown, 1L << 20) << "after " << count;
+  const long count = sanitized ? 1000 : scaled(1'000'000);
+  const long grown = grown_by(count, [&] { Linker({code}, {.arch = real_arch}).close(); });
+  EXPECT_LE(sanitized ? 0 : grown, 1L << 20) << "after " << count;
 }
 
 TEST(a_million, compiles_keep_no_more_than_nvrtc_does) {
@@ -86,15 +87,15 @@ TEST(a_million, compiles_keep_no_more_than_nvrtc_does) {
       path, "nvrtcCreateProgram");
   const auto compile = bare<int (*)(void*, int, const char* const*)>(path, "nvrtcCompileProgram");
   const auto destroy = bare<int (*)(void**)>(path, "nvrtcDestroyProgram");
-  const long count = kSanitized ? 20 : scaled(100);
+  const long count = sanitized ? 20 : scaled(100);
   const long alone = grown_by(count, [&] {
     void* program = nullptr;
     const std::array<const char*, 1> options{"-arch=compute_80"};
-    ASSERT_EQ(create(&program, kSource.c_str(), "k.cu", 0, nullptr, nullptr), 0);
+    ASSERT_EQ(create(&program, kernel_source.c_str(), "k.cu", 0, nullptr, nullptr), 0);
     ASSERT_EQ(compile(program, static_cast<int>(options.size()), options.data()), 0);
     ASSERT_EQ(destroy(&program), 0);
   });
-  const long ours = grown_by(count, [] { Program(kSource, "c++", {.arch = kArch}).compile("ptx"); });
+  const long ours = grown_by(count, [] { Program(kernel_source, "c++", {.arch = real_arch}).compile("ptx"); });
   expect_no_more_than_bare(count, ours, alone);
 }
 
@@ -104,19 +105,19 @@ TEST(a_million, links_keep_no_more_than_nvjitlink_does) {
   const auto add = bare<int (*)(void*, int, const void*, std::size_t, const char*)>(path, "nvJitLinkAddData");
   const auto complete = bare<int (*)(void*)>(path, "nvJitLinkComplete");
   const auto destroy = bare<int (*)(void**)>(path, "nvJitLinkDestroy");
-  constexpr int kPtx = 2;  // NVJITLINK_INPUT_PTX
+  constexpr int kernel_ptx = 2;  // NVJITLINK_INPUT_PTX
   const std::string& ptx = trapping_ptx();
-  const long count = kSanitized ? 20 : scaled(300);
+  const long count = sanitized ? 20 : scaled(300);
   const long alone = grown_by(count, [&] {
     void* link = nullptr;
     std::array<const char*, 1> options{"-arch=sm_80"};
     ASSERT_EQ(create(&link, static_cast<std::uint32_t>(options.size()), options.data()), 0);
-    ASSERT_EQ(add(link, kPtx, ptx.c_str(), ptx.size() + 1, "k"), 0);
+    ASSERT_EQ(add(link, kernel_ptx, ptx.c_str(), ptx.size() + 1, "k"), 0);
     ASSERT_EQ(complete(link), 0);
     ASSERT_EQ(destroy(&link), 0);
   });
   const ObjectCode code = ObjectCode::from_ptx(ptx);
-  const long ours = grown_by(count, [&] { Linker({code}, {.arch = kArch}).link("cubin"); });
+  const long ours = grown_by(count, [&] { Linker({code}, {.arch = real_arch}).link("cubin"); });
   expect_no_more_than_bare(count, ours, alone);
 }
 

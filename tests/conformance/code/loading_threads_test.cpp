@@ -59,15 +59,15 @@ class Loads {
 };
 
 TEST(loading, many_threads_load_an_object_once) {
-  constexpr int kThreads = 64;
+  constexpr int most_threads = 64;
   const Loads loads;
   for (int round = 1; round <= 3; ++round) {
     const ObjectCode code = ObjectCode::from_ptx(kernels_ptx(), "kernels");
-    std::vector<LibraryHandle> handles(kThreads);
-    std::vector<KernelHandle> kernels(kThreads);
+    std::vector<LibraryHandle> handles(most_threads);
+    std::vector<KernelHandle> kernels(most_threads);
     std::vector<std::thread> threads;
-    std::latch start(kThreads);
-    for (std::size_t i = 0; i < kThreads; ++i) {
+    std::latch start(most_threads);
+    for (std::size_t i = 0; i < most_threads; ++i) {
       threads.emplace_back([&, i] {
         start.arrive_and_wait();
         kernels[i] = code.get_kernel("no_parameters").handle();
@@ -76,8 +76,8 @@ TEST(loading, many_threads_load_an_object_once) {
     }
     for (std::thread& thread : threads) thread.join();
     EXPECT_NE(handles[0], nullptr);
-    EXPECT_EQ(std::count(handles.begin(), handles.end(), handles[0]), kThreads);
-    EXPECT_EQ(std::count(kernels.begin(), kernels.end(), kernels[0]), kThreads);
+    EXPECT_EQ(std::count(handles.begin(), handles.end(), handles[0]), most_threads);
+    EXPECT_EQ(std::count(kernels.begin(), kernels.end(), kernels[0]), most_threads);
     EXPECT_EQ(Loads::count(), round);
   }
 }

@@ -22,11 +22,11 @@ namespace cucore::test {
 namespace {
 
 #ifdef CUCORE_TEST_SANITIZED
-constexpr bool kSanitized = true;
+constexpr bool sanitized = true;
 #else
-constexpr bool kSanitized = false;
+constexpr bool sanitized = false;
 #endif
-constexpr long kMillion = 1'000'000;
+constexpr long one_million = 1'000'000;
 
 long resident_bytes() {
   std::ifstream statm("/proc/self/statm");
@@ -41,9 +41,9 @@ template <class Make>
 void expect_flat(long on_gpu, Make make) {
   device().set_current();
   const char* scale = std::getenv("CUCORE_TEST_SCALE");
-  const double wanted = static_cast<double>(driver_info().kind == DriverKind::gpu ? on_gpu : kMillion) *
+  const double wanted = static_cast<double>(driver_info().kind == DriverKind::gpu ? on_gpu : one_million) *
                         (scale == nullptr ? 1.0 : std::strtod(scale, nullptr));
-  const long count = kSanitized ? 1000 : static_cast<long>(wanted);
+  const long count = sanitized ? 1000 : static_cast<long>(wanted);
   const unsigned long failures = release_failures();
   for (long i = 0; i < std::max(count / 10, 1000L); ++i) make();
   device().sync();
@@ -51,7 +51,7 @@ void expect_flat(long on_gpu, Make make) {
   for (long i = 0; i < count; ++i) make();
   device().sync();
   const long grown = resident_bytes() - before;
-  EXPECT_LE(kSanitized ? 0 : grown, 1L << 20) << "after " << count;
+  EXPECT_LE(sanitized ? 0 : grown, 1L << 20) << "after " << count;
   EXPECT_EQ(release_failures(), failures);
 }
 
@@ -61,7 +61,7 @@ TEST(a_million, streams_leave_memory_as_it_was) {
 
 TEST(a_million, streams_of_other_code_leave_memory_as_it_was) {
   const Stream stream = device().create_stream();
-  expect_flat(kMillion, [&] {
+  expect_flat(one_million, [&] {
     Stream::from_handle(reinterpret_cast<StreamHandle>(2), std::make_shared<int>(1)).close();
     Stream::from_handle(stream.handle()).close();
   });
@@ -77,7 +77,7 @@ TEST(a_million, events_leave_memory_as_it_was) {
 
 TEST(a_million, events_of_a_pool_leave_memory_as_it_was) {
   const auto pool = EventPool::create(device().context());
-  expect_flat(kMillion, [&] { const PooledEvent lent = pool->get(); });
+  expect_flat(one_million, [&] { const PooledEvent lent = pool->get(); });
 }
 
 TEST(a_million, event_pools_leave_memory_as_it_was) {
@@ -91,7 +91,7 @@ TEST(a_million, timers_leave_memory_as_it_was) {
 
 TEST(a_million, contexts_leave_memory_as_it_was) {
   const Context own = device().context();
-  expect_flat(kMillion, [&] {
+  expect_flat(one_million, [&] {
     Context context = Context::from_handle(own.handle());
     const ScopedCurrent current(context);
     context.close();
@@ -119,7 +119,7 @@ TEST(a_million, pools_of_memory_leave_memory_as_it_was) {
 TEST(a_million, object_codes_and_kernels_leave_memory_as_it_was) {
   const ObjectCode loaded = ObjectCode::from_ptx(trapping_ptx());
   loaded.get_kernel("trap_now");
-  expect_flat(kMillion, [&] {
+  expect_flat(one_million, [&] {
     const ObjectCode code = ObjectCode::from_ptx(trapping_ptx());
     const Kernel kernel = loaded.get_kernel("trap_now");
   });

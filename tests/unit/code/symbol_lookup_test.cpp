@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const std::vector<std::string> kSymbols = {
+const std::vector<std::string> known_symbols = {
     "_Z5saxpyIfEvT_PKS0_PS0_m", "_ZN2ns4fillIjLi3EEEvPT_", "plain", "_Z4overi", "_Z4overf", "_Z3useIPKfEvT_"};
 
 TEST(symbol_lookup, a_source_name_has_no_result_and_no_parameters) {
@@ -28,15 +28,15 @@ TEST(symbol_lookup, a_source_name_has_no_result_and_no_parameters) {
 
 TEST(symbol_lookup, spellings_of_one_name_find_it) {
   for (const char* name : {"saxpy<float>", "saxpy < float >", "&saxpy<float>", "::saxpy<float>"}) {
-    EXPECT_THAT(symbols_spelled(name, kSymbols), ElementsAre(kSymbols[0])) << name;
+    EXPECT_THAT(symbols_spelled(name, known_symbols), ElementsAre(known_symbols[0])) << name;
   }
   for (const char* name : {"ns::fill<unsigned, 3>", "ns :: fill<unsigned int,3>", "ns::fill<uint32_t, 3>"}) {
-    EXPECT_THAT(symbols_spelled(name, kSymbols), ElementsAre(kSymbols[1])) << name;
+    EXPECT_THAT(symbols_spelled(name, known_symbols), ElementsAre(known_symbols[1])) << name;
   }
   for (const char* name : {"use<const float*>", "use<float const*>"}) {
-    EXPECT_THAT(symbols_spelled(name, kSymbols), ElementsAre(kSymbols[5])) << name;
+    EXPECT_THAT(symbols_spelled(name, known_symbols), ElementsAre(known_symbols[5])) << name;
   }
-  EXPECT_THAT(symbols_spelled("over", kSymbols), ElementsAre("_Z4overi", "_Z4overf"));
+  EXPECT_THAT(symbols_spelled("over", known_symbols), ElementsAre("_Z4overi", "_Z4overf"));
 }
 
 TEST(symbol_lookup, integer_types_have_one_spelling) {
@@ -61,13 +61,13 @@ TEST(symbol_lookup, const_may_stand_before_names_of_several_words) {
 TEST(symbol_lookup, what_is_no_name_is_read_to_its_end) {
   for (const char* name :
        {"const", "k<const", "k<const >", "k<const ns::", "k<const a<b", "<const<", "const::", "k<(const"}) {
-    EXPECT_THAT(symbols_spelled(name, kSymbols), IsEmpty()) << name;
+    EXPECT_THAT(symbols_spelled(name, known_symbols), IsEmpty()) << name;
   }
 }
 
 TEST(symbol_lookup, other_names_find_nothing) {
   for (const char* name : {"saxpy", "saxpy<double>", "fill<unsigned, 3>", "", "&", "<", "saxpy<float", "use<float*>"}) {
-    EXPECT_THAT(symbols_spelled(name, kSymbols), IsEmpty()) << name;
+    EXPECT_THAT(symbols_spelled(name, known_symbols), IsEmpty()) << name;
   }
 }
 
@@ -77,7 +77,7 @@ TEST(symbol_lookup, variables_in_namespaces_have_a_symbol) {
 }
 
 TEST(symbol_lookup, a_hint_has_the_nearest_and_all) {
-  EXPECT_THAT(not_found_hint("saxpy", kSymbols, "kernels"),
+  EXPECT_THAT(not_found_hint("saxpy", known_symbols, "kernels"),
               AllOf(HasSubstr("did you mean 'saxpy<float>'? kernels in it: saxpy<float> (_Z5saxpy"),
                     HasSubstr(", plain, over (_Z4overi), ")));
   EXPECT_THAT(not_found_hint("somethingelse", {"k"}, "variables"), "variables in it: k");

@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr const char* kNvrtc = R"(dir (1)/axpy.cu(1): error: identifier "undefined" is undefined
+constexpr const char* nvrtc = R"(dir (1)/axpy.cu(1): error: identifier "undefined" is undefined
   __global__ void k(){ int u; undefined; }
                               ^
 
@@ -34,7 +34,7 @@ axpy.cu(4): catastrophic error: cannot open source file "nope.h"
 Compilation terminated.)";
 
 TEST(diagnostic, messages_of_nvrtc_have_place_severity_number_and_context) {
-  const auto messages = parse_diagnostics(kNvrtc);
+  const auto messages = parse_diagnostics(nvrtc);
   ASSERT_EQ(messages.size(), 5U);
   EXPECT_EQ(messages[0].file, "dir (1)/axpy.cu");
   EXPECT_EQ(messages[0].line, 1);

@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr const char* kPtxas =
+constexpr const char* ptxas_log =
     R"(ptxas warning : Registers are spilled to local memory in function 'k', 40 bytes spill stores
 ptxas info    : 40 bytes gmem, 8 bytes cmem[4]
 ptxas info    : Compiling entry function '_Z4fillIdEvPT_i' for 'sm_90'
@@ -31,40 +31,40 @@ ptxas info    : Function properties for helper
 ptxas         .     96 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 )";
 
-const KernelStatistics kFill = {.kernel = "_Z4fillIdEvPT_i",
-                                .arch = "sm_90",
-                                .registers = 24,
-                                .barriers = 1,
-                                .stack_bytes = 2528,
-                                .spill_store_bytes = 136,
-                                .spill_load_bytes = 312,
-                                .shared_bytes = 256,
-                                .constant_bytes = 380};
-const KernelStatistics kSmall = {.kernel = "k", .arch = "sm_90", .registers = 12};
+const KernelStatistics fill = {.kernel = "_Z4fillIdEvPT_i",
+                               .arch = "sm_90",
+                               .registers = 24,
+                               .barriers = 1,
+                               .stack_bytes = 2528,
+                               .spill_store_bytes = 136,
+                               .spill_load_bytes = 312,
+                               .shared_bytes = 256,
+                               .constant_bytes = 380};
+const KernelStatistics small = {.kernel = "k", .arch = "sm_90", .registers = 12};
 
 TEST(kernel_statistics, of_ptxas_are_read_and_functions_are_none_of_a_kernels) {
-  EXPECT_THAT(parse_kernel_statistics(kPtxas), ElementsAre(kFill, kSmall));
+  EXPECT_THAT(parse_kernel_statistics(ptxas_log), ElementsAre(fill, small));
 }
 
 TEST(kernel_statistics, of_several_architectures_stand_apart) {
-  const std::string log = std::string(kPtxas) +
+  const std::string log = std::string(ptxas_log) +
                           "ptxas info    : 40 bytes gmem, 64 bytes cmem[3]\n"
                           "ptxas info    : Compiling entry function 'k' for 'sm_80'\n"
                           "ptxas info    : Used 16 registers, 352 bytes cmem[0]\n";
   EXPECT_THAT(parse_kernel_statistics(log),
-              ElementsAre(kFill, kSmall,
+              ElementsAre(fill, small,
                           KernelStatistics{.kernel = "k", .arch = "sm_80", .registers = 16, .constant_bytes = 352}));
 }
 
 TEST(kernel_statistics, the_linkers_word_is_the_last) {
-  const std::string log = std::string(kPtxas) +
+  const std::string log = std::string(ptxas_log) +
                           "info    : 40 bytes gmem, 64 bytes cmem[3]\n"
                           "info    : Function properties for '_Z4fillIdEvPT_i':\n"
                           "info    : used 36 registers, used 2 barriers, 2400 stack, 1280 bytes smem, 540 bytes "
                           "cmem[0], 8 bytes lmem\n"
                           "info    : Function properties for 'other':\n"
                           "info    : used 8 registers, 0 stack\n";
-  KernelStatistics linked = kFill;
+  KernelStatistics linked = fill;
   linked.registers = 36;
   linked.barriers = 2;
   linked.stack_bytes = 2400;
@@ -72,7 +72,7 @@ TEST(kernel_statistics, the_linkers_word_is_the_last) {
   linked.constant_bytes = 540;
   linked.local_bytes = 8;
   EXPECT_THAT(parse_kernel_statistics(log),
-              ElementsAre(linked, kSmall, KernelStatistics{.kernel = "other", .registers = 8}));
+              ElementsAre(linked, small, KernelStatistics{.kernel = "other", .registers = 8}));
 }
 
 TEST(kernel_statistics, any_text_may_be_given) {
@@ -86,12 +86,12 @@ TEST(kernel_statistics, any_text_may_be_given) {
   EXPECT_EQ(much[0].shared_bytes, 0U);
 }
 
-constexpr const char* kSource =
+constexpr const char* kernel_source =
     "extern \"C\" __global__ void k(int* p) { __shared__ int s[32]; s[threadIdx.x] = p[threadIdx.x]; __syncthreads(); "
     "p[threadIdx.x] = s[31 - threadIdx.x]; }";
 
 TEST(kernel_statistics, come_from_programs_of_every_source_and_from_linkers) {
-  const Program cxx(kSource, "c++", {.archs = {"sm_80", "sm_90"}, .ptxas_options = {"-v"}});
+  const Program cxx(kernel_source, "c++", {.archs = {"sm_80", "sm_90"}, .ptxas_options = {"-v"}});
   EXPECT_THAT(cxx.kernel_statistics(), IsEmpty());
   (void)cxx.compile("cubin");
   ASSERT_EQ(cxx.kernel_statistics().size(), 2U);
@@ -102,7 +102,7 @@ TEST(kernel_statistics, come_from_programs_of_every_source_and_from_linkers) {
   }
   EXPECT_EQ(cxx.kernel_statistics()[1].arch, "sm_90");
 
-  const ObjectCode ptx = compile_ptx(kSource, {.arch = "sm_80"});
+  const ObjectCode ptx = compile_ptx(kernel_source, {.arch = "sm_80"});
   const Program from_ptx(ptx.code(), "ptx", {.arch = "sm_80", .ptxas_options = {"-v"}});
   (void)from_ptx.compile("cubin");
   ASSERT_EQ(from_ptx.kernel_statistics().size(), 1U);

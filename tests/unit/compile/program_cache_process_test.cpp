@@ -66,13 +66,13 @@ class Child {
 
 class program_cache_of_processes : public testing::Test {
  protected:
-  Child compile(int lock_wait_ms = 60000) { return Child({cache_, std::to_string(lock_wait_ms), kSource}); }
+  Child compile(int lock_wait_ms = 60000) { return Child({cache_, std::to_string(lock_wait_ms), kernel_source}); }
   std::string lock_file() {
-    const CompileKey key = make_compile_key(kSource, "c++", {.arch = "sm_90"}, "cubin");
+    const CompileKey key = make_compile_key(kernel_source, "c++", {.arch = "sm_90"}, "cubin");
     return (std::filesystem::path(cache_) / "locks" / key.hex.substr(0, 3)).string();
   }
 
-  static constexpr const char* kSource = "extern \"C\" __global__ void f(int* x) { *x = 1; }";
+  static constexpr const char* kernel_source = "extern \"C\" __global__ void f(int* x) { *x = 1; }";
   test::TemporaryFolder folder_;
   std::string cache_ = folder_.path() / "cache";
 };
@@ -86,7 +86,7 @@ TEST_F(program_cache_of_processes, a_second_process_hits) {
 TEST_F(program_cache_of_processes, many_processes_compile_once) {
   std::vector<std::unique_ptr<Child>> children;
   for (int i = 0; i < 8; ++i) {
-    children.push_back(std::make_unique<Child>(std::vector<std::string>{cache_, "60000", kSource}));
+    children.push_back(std::make_unique<Child>(std::vector<std::string>{cache_, "60000", kernel_source}));
   }
   int misses = 0;
   for (const auto& child : children) {
@@ -156,7 +156,7 @@ TEST_F(program_cache_of_processes, a_killed_writer_leaves_no_broken_entry) {
     child.kill();
   }
   ProgramCache cache(ProgramCacheOptions{.path = cache_});
-  const CompileKey key = make_compile_key(kSource, "c++", {.arch = "sm_90"}, "cubin");
+  const CompileKey key = make_compile_key(kernel_source, "c++", {.arch = "sm_90"}, "cubin");
   (void)cache.get(key);
   EXPECT_EQ(cache.stats().bad_records, 0U);
   const std::string line = compile().line();

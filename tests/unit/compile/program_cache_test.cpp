@@ -24,11 +24,11 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kSource = "template <class T> __global__ void f(T* x) { *x = 1; int unused; }";
+constexpr const char* kernel_source = "template <class T> __global__ void f(T* x) { *x = 1; int unused; }";
 
 class program_cache : public testing::Test {
  protected:
-  ObjectCode compile(const ProgramOptions& options = {.arch = "sm_90"}, const char* source = kSource,
+  ObjectCode compile(const ProgramOptions& options = {.arch = "sm_90"}, const char* source = kernel_source,
                      const std::vector<std::string>& names = {"f<int>"}, const char* target = "ptx") {
     return Program(source, "c++", options).compile(target, names, {.cache = &cache_, .report = &report_});
   }
@@ -64,8 +64,8 @@ TEST_F(program_cache, a_second_compile_is_a_hit_with_names_and_log) {
 }
 
 TEST_F(program_cache, a_cubin_from_the_cache_still_carries_its_ptx) {
-  const auto ptx = compile({.arch = "sm_90"}, kSource, {"f<int>"}, "cubin").ptx();
-  EXPECT_EQ(compile({.arch = "sm_90"}, kSource, {"f<int>"}, "cubin").ptx(), ptx);
+  const auto ptx = compile({.arch = "sm_90"}, kernel_source, {"f<int>"}, "cubin").ptx();
+  EXPECT_EQ(compile({.arch = "sm_90"}, kernel_source, {"f<int>"}, "cubin").ptx(), ptx);
   EXPECT_EQ(report_.cache, CacheResult::hit);
 }
 
@@ -74,25 +74,25 @@ TEST_F(program_cache, every_input_is_in_the_key) {
                       const std::vector<std::string>& names = {}) {
     return make_compile_key(source, "c++", options, target, names).hex;
   };
-  const std::string base = key(kSource, {.arch = "sm_90"});
+  const std::string base = key(kernel_source, {.arch = "sm_90"});
   EXPECT_EQ(base.size(), 64U);
-  EXPECT_EQ(key(kSource, {.arch = "sm_90"}), base);
-  EXPECT_EQ(key(kSource, {.arch = "sm_90", .debug = false}), base);
+  EXPECT_EQ(key(kernel_source, {.arch = "sm_90"}), base);
+  EXPECT_EQ(key(kernel_source, {.arch = "sm_90", .debug = false}), base);
   const std::vector<std::string> others = {
       key("other", {.arch = "sm_90"}),
-      key(kSource, {.arch = "sm_90a"}),
-      key(kSource, {.name = "other", .arch = "sm_90"}),
-      key(kSource, {.arch = "sm_90", .ftz = true}),
-      key(kSource, {.arch = "sm_90", .define_macro = {"A"}}),
-      key(kSource, {.arch = "sm_90", .define_macro = {"A", "B"}}),
-      key(kSource, {.arch = "sm_90", .define_macro = {"B", "A"}}),
-      key(kSource, {.arch = "sm_90", .headers = {{"a.h", ""}}}),
-      key(kSource, {.arch = "sm_90", .headers = {{"a.h", "x"}}}),
-      key(kSource, {.arch = "sm_90"}, "cubin"),
-      key(kSource, {.arch = "sm_90", .embed_ptx = false}, "cubin"),
-      key(kSource, {.arch = "sm_90"}, "ptx", {"f<int>"}),
-      key(kSource, {.arch = "sm_90"}, "ptx", {"f<int>", "f<float>"}),
-      make_compile_key(kSource, "ptx", {.arch = "sm_90"}, "cubin").hex,
+      key(kernel_source, {.arch = "sm_90a"}),
+      key(kernel_source, {.name = "other", .arch = "sm_90"}),
+      key(kernel_source, {.arch = "sm_90", .ftz = true}),
+      key(kernel_source, {.arch = "sm_90", .define_macro = {"A"}}),
+      key(kernel_source, {.arch = "sm_90", .define_macro = {"A", "B"}}),
+      key(kernel_source, {.arch = "sm_90", .define_macro = {"B", "A"}}),
+      key(kernel_source, {.arch = "sm_90", .headers = {{"a.h", ""}}}),
+      key(kernel_source, {.arch = "sm_90", .headers = {{"a.h", "x"}}}),
+      key(kernel_source, {.arch = "sm_90"}, "cubin"),
+      key(kernel_source, {.arch = "sm_90", .embed_ptx = false}, "cubin"),
+      key(kernel_source, {.arch = "sm_90"}, "ptx", {"f<int>"}),
+      key(kernel_source, {.arch = "sm_90"}, "ptx", {"f<int>", "f<float>"}),
+      make_compile_key(kernel_source, "ptx", {.arch = "sm_90"}, "cubin").hex,
   };
   for (std::size_t i = 0; i < others.size(); ++i) {
     EXPECT_NE(others[i], base) << i;
@@ -101,7 +101,7 @@ TEST_F(program_cache, every_input_is_in_the_key) {
 }
 
 TEST_F(program_cache, the_compilers_build_is_in_the_key) {
-  const CompileKey key = make_compile_key(kSource, "c++", {.arch = "sm_90"}, "ptx");
+  const CompileKey key = make_compile_key(kernel_source, "c++", {.arch = "sm_90"}, "ptx");
   EXPECT_THAT(key.parts, testing::Contains(testing::Pair("NVRTC", HasSubstr(toolkit_info().nvrtc.build))));
 }
 
@@ -179,7 +179,7 @@ TEST_F(program_cache, every_damage_to_an_entry_is_a_miss) {
 TEST_F(program_cache, an_entry_under_another_key_is_not_taken) {
   compile();
   const fs::path first = only_entry();
-  const CompileKey other = make_compile_key(kSource, "c++", {.arch = "sm_80"}, "ptx", {"f<int>"});
+  const CompileKey other = make_compile_key(kernel_source, "c++", {.arch = "sm_80"}, "ptx", {"f<int>"});
   const fs::path second = folder_.path() / "cache/entries" / other.hex.substr(0, 2) / other.hex.substr(2);
   fs::create_directories(second.parent_path());
   fs::copy_file(first, second);
@@ -213,7 +213,7 @@ TEST_F(program_cache, folders_and_files_are_private_unless_shared_on_purpose) {
   fs::create_directory(shared);
   ::chmod(shared.c_str(), 0775);
   ProgramCache cache({.path = shared});
-  Program(kSource, "c++", {.arch = "sm_90"}).compile("ptx", {}, {.cache = &cache});
+  Program(kernel_source, "c++", {.arch = "sm_90"}).compile("ptx", {}, {.cache = &cache});
   EXPECT_EQ(mode(shared / "entries"), 0775U);
   for (const auto& entry : fs::recursive_directory_iterator(shared / "entries")) {
     if (entry.is_regular_file()) {
@@ -225,7 +225,7 @@ TEST_F(program_cache, folders_and_files_are_private_unless_shared_on_purpose) {
 TEST_F(program_cache, a_folder_that_cannot_be_written_costs_only_the_saving) {
   folder_.write("file", "");
   ProgramCache cache({.path = folder_.path() / "file" / "cache"});
-  const Program program(kSource, "c++", {.arch = "sm_90"});
+  const Program program(kernel_source, "c++", {.arch = "sm_90"});
   for (int i = 0; i < 2; ++i) {
     EXPECT_FALSE(program.compile("ptx", {}, {.cache = &cache, .report = &report_}).code().empty());
     EXPECT_EQ(report_.cache, CacheResult::miss);
@@ -264,7 +264,7 @@ TEST_F(program_cache, what_foreign_users_wrote_is_left_alone_unless_shared) {
   compile();
   EXPECT_EQ(report_.cache, CacheResult::miss);
   ASSERT_EQ(::chown(only_entry().c_str(), 12345, 12345), 0);
-  const Program program(kSource, "c++", {.arch = "sm_90"});
+  const Program program(kernel_source, "c++", {.arch = "sm_90"});
   ProgramCache shared({.path = cache_.path(), .shared = true});
   program.compile("ptx", {"f<int>"}, {.cache = &shared, .report = &report_});
   EXPECT_EQ(report_.cache, CacheResult::hit);
@@ -325,7 +325,7 @@ TEST_F(program_cache, one_program_sees_headers_change_between_its_compiles) {
 
 TEST_F(program_cache, entries_can_be_erased_and_cleared) {
   compile();
-  const CompileKey key = make_compile_key(kSource, "c++", {.arch = "sm_90"}, "ptx", {"f<int>"});
+  const CompileKey key = make_compile_key(kernel_source, "c++", {.arch = "sm_90"}, "ptx", {"f<int>"});
   EXPECT_TRUE(cache_.get(key));
   EXPECT_TRUE(cache_.erase(key));
   EXPECT_FALSE(cache_.erase(key));
@@ -347,7 +347,7 @@ TEST_F(program_cache, threads_that_want_the_same_compile_it_once) {
   std::vector<std::string> results(8);
   for (std::string& result : results) {
     threads.emplace_back([&] {
-      const Program program(kSource, "c++", {.arch = "sm_90"});
+      const Program program(kernel_source, "c++", {.arch = "sm_90"});
       result = program.compile("cubin", {"f<int>"}, {.cache = &cache_}).code();
     });
   }

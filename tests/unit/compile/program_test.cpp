@@ -20,7 +20,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr const char* kScale = R"(
+constexpr const char* scale = R"(
 namespace ns {
 template <class T> __global__ void scale(T a, T* x) { x[threadIdx.x] *= a; }
 __device__ int counter;
@@ -41,7 +41,7 @@ std::string message_of(F&& f) {
 }
 
 TEST(program, compiles_to_every_target_with_no_nul_at_the_end) {
-  const Program program(kScale, "c++", {.name = "scale", .arch = "sm_90"});
+  const Program program(scale, "c++", {.name = "scale", .arch = "sm_90"});
   const ObjectCode ptx = program.compile("ptx");
   EXPECT_EQ(ptx.code_type(), CodeType("ptx"));
   EXPECT_EQ(ptx.name(), "scale");
@@ -54,20 +54,20 @@ TEST(program, compiles_to_every_target_with_no_nul_at_the_end) {
 }
 
 TEST(program, a_cubin_carries_its_ptx_unless_told_not_to) {
-  const Program program(kScale, "c++", {.arch = "sm_90"});
+  const Program program(scale, "c++", {.arch = "sm_90"});
   EXPECT_EQ(program.compile("cubin").ptx(), program.compile("ptx").code());
   EXPECT_EQ(program.compile("ptx").ptx(), program.compile("ptx").code());
-  EXPECT_EQ(Program(kScale, "c++", {.arch = "sm_90", .embed_ptx = false}).compile("cubin").ptx(), std::nullopt);
+  EXPECT_EQ(Program(scale, "c++", {.arch = "sm_90", .embed_ptx = false}).compile("cubin").ptx(), std::nullopt);
   EXPECT_EQ(program.compile("ltoir").ptx(), std::nullopt);
 }
 
 TEST(program, kernel_names_come_from_the_ptx) {
-  EXPECT_THAT(Program(kScale, "c++", {.arch = "sm_90"}).compile("cubin", {"ns::scale<float>"}).kernel_names(),
+  EXPECT_THAT(Program(scale, "c++", {.arch = "sm_90"}).compile("cubin", {"ns::scale<float>"}).kernel_names(),
               testing::UnorderedElementsAre("plain", "_ZN2ns5scaleIfEEvT_PS1_"));
 }
 
 TEST(program, name_expressions_are_mapped_to_symbols) {
-  const Program program(kScale, "c++", {.arch = "sm_90"});
+  const Program program(scale, "c++", {.arch = "sm_90"});
   const ObjectCode code = program.compile("ptx", {"ns::scale<float>", "ns :: scale<double>", "&ns::counter"});
   EXPECT_EQ(code.symbol_mapping().at("ns::scale<float>"), "_ZN2ns5scaleIfEEvT_PS1_");
   EXPECT_EQ(code.symbol_mapping().at("ns :: scale<double>"), "_ZN2ns5scaleIdEEvT_PS1_");
@@ -75,7 +75,7 @@ TEST(program, name_expressions_are_mapped_to_symbols) {
 }
 
 TEST(program, compiles_again_to_other_targets_and_names) {
-  const Program program(kScale, "c++", {.arch = "sm_90"});
+  const Program program(scale, "c++", {.arch = "sm_90"});
   EXPECT_EQ(program.compile("ptx", {"ns::scale<float>"}).symbol_mapping().size(), 1U);
   EXPECT_THAT(std::string(program.compile("ptx", {"ns::scale<int>"}).code()), HasSubstr("_ZN2ns5scaleIiEEvT_PS1_"));
   EXPECT_FALSE(program.compile("cubin").code().empty());
@@ -83,7 +83,7 @@ TEST(program, compiles_again_to_other_targets_and_names) {
 }
 
 TEST(program, an_unknown_name_expression_is_an_error_that_names_it) {
-  const Program program(kScale, "c++", {.arch = "sm_90"});
+  const Program program(scale, "c++", {.arch = "sm_90"});
   EXPECT_THAT(message_of<NvrtcError>([&] { program.compile("ptx", {"ns::absent<float>"}); }), HasSubstr("absent"));
   EXPECT_THAT(message_of<ValueError>([&] { program.compile("ptx", {""}); }), HasSubstr("name expression"));
 }
@@ -119,14 +119,14 @@ TEST(program, warnings_are_in_the_report_and_the_log) {
 }
 
 TEST(program, a_target_that_the_options_cannot_give_is_refused) {
-  const Program virtual_arch(kScale, "c++", {.arch = "compute_90"});
+  const Program virtual_arch(scale, "c++", {.arch = "compute_90"});
   EXPECT_THAT(message_of<ValueError>([&] { virtual_arch.compile("cubin"); }), HasSubstr("arch='compute_90'"));
   EXPECT_FALSE(virtual_arch.compile("ptx").code().empty());
-  const Program lto(kScale, "c++", {.arch = "sm_90", .link_time_optimization = true});
+  const Program lto(scale, "c++", {.arch = "sm_90", .link_time_optimization = true});
   EXPECT_THAT(message_of<ValueError>([&] { lto.compile("cubin"); }), HasSubstr("link_time_optimization"));
   EXPECT_THAT(message_of<ValueError>([&] { lto.compile("ptx"); }), HasSubstr("link_time_optimization"));
   EXPECT_FALSE(lto.compile("ltoir").code().empty());
-  const Program syntax(kScale, "c++", {.arch = "sm_90", .fdevice_syntax_only = true});
+  const Program syntax(scale, "c++", {.arch = "sm_90", .fdevice_syntax_only = true});
   EXPECT_THAT(message_of<ValueError>([&] { syntax.compile("ptx"); }), HasSubstr("fdevice_syntax_only"));
   EXPECT_THAT(message_of<ValueError>([&] { lto.compile("fatbin"); }),
               HasSubstr("Unsupported target_type=\"fatbin\" for NVRTC"));
@@ -168,7 +168,7 @@ TEST(program, the_toolkits_headers_are_found_without_an_option) {
 }
 
 TEST(program, ptx_becomes_a_cubin_that_carries_it) {
-  const std::string ptx(Program(kScale, "c++", {.arch = "sm_90"}).compile("ptx").code());
+  const std::string ptx(Program(scale, "c++", {.arch = "sm_90"}).compile("ptx").code());
   const Program program(ptx, "ptx", {.name = "linked", .arch = "sm_90"});
   EXPECT_EQ(program.backend(), "nvJitLink");
   const ObjectCode cubin = program.compile("cubin");
@@ -194,7 +194,7 @@ TEST(program, ptx_errors_carry_the_linkers_log) {
 }
 
 TEST(program, a_closed_program_says_so) {
-  Program program(kScale, "c++", {.arch = "sm_90"});
+  Program program(scale, "c++", {.arch = "sm_90"});
   EXPECT_TRUE(program);
   program.close();
   program.close();
@@ -206,7 +206,7 @@ TEST(program, a_closed_program_says_so) {
 }
 
 TEST(program, one_program_compiles_from_many_threads) {
-  const Program program(kScale, "c++", {.arch = "sm_90"});
+  const Program program(scale, "c++", {.arch = "sm_90"});
   const std::string expected(program.compile("ptx").code());
   std::vector<std::thread> threads;
   std::vector<std::string> results(4);
@@ -322,7 +322,7 @@ TEST(program, compile_ptx_is_the_short_form) {
 }
 
 TEST(program, the_same_inputs_give_the_same_bytes) {
-  const auto compile = [] { return std::string(Program(kScale, "c++", {.arch = "sm_90"}).compile("cubin").code()); };
+  const auto compile = [] { return std::string(Program(scale, "c++", {.arch = "sm_90"}).compile("cubin").code()); };
   EXPECT_EQ(compile(), compile());
 }
 

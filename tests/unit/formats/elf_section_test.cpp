@@ -98,23 +98,23 @@ TEST(elf_section, section_names_without_an_end_are_refused) {
 }
 
 TEST(elf_section, ptx_without_its_end_is_no_ptx) {
-  EXPECT_FALSE(embedded_ptx(elf_add_section(cubin(), kPtxSection, "unterminated")));
-  EXPECT_FALSE(embedded_ptx(elf_add_section(cubin(), kPtxSection, "")));
-  EXPECT_FALSE(embedded_ptx(elf_add_section(cubin(), kPtxSection, std::string("\0", 1))));
+  EXPECT_FALSE(embedded_ptx(elf_add_section(cubin(), ptx_section, "unterminated")));
+  EXPECT_FALSE(embedded_ptx(elf_add_section(cubin(), ptx_section, "")));
+  EXPECT_FALSE(embedded_ptx(elf_add_section(cubin(), ptx_section, std::string("\0", 1))));
 }
 
 TEST(elf_section, every_truncation_is_answered) {
-  const std::string image = elf_add_section(cubin(), kPtxSection, std::string("text\0", 5));
+  const std::string image = elf_add_section(cubin(), ptx_section, std::string("text\0", 5));
   for (std::size_t size = 0; size < image.size(); ++size) {
     const std::string cut = image.substr(0, size);  // of its own, so that a sanitizer sees a read past its end
     EXPECT_FALSE(embedded_ptx(cut));
     EXPECT_NE(elf_fault(cut), nullptr);
-    EXPECT_EQ(elf_strip_section(cut, kPtxSection), cut);
+    EXPECT_EQ(elf_strip_section(cut, ptx_section), cut);
   }
 }
 
 TEST(elf_section, altered_images_never_lead_outside) {
-  const std::string image = elf_add_section(cubin(), kPtxSection, std::string("text\0", 5));
+  const std::string image = elf_add_section(cubin(), ptx_section, std::string("text\0", 5));
   std::mt19937 random(7);
   const auto anywhere = [&](std::size_t size) {
     return std::uniform_int_distribution<std::size_t>(0, size - 1)(random);
@@ -132,7 +132,7 @@ TEST(elf_section, altered_images_never_lead_outside) {
       EXPECT_LE(ptx->data() + ptx->size(), altered.data() + altered.size());
     }
     (void)elf_fault(altered);
-    (void)elf_strip_section(altered, kPtxSection);
+    (void)elf_strip_section(altered, ptx_section);
     try {
       (void)elf_add_section(altered, ".other", "content");
     } catch (const ValueError&) {

@@ -13,7 +13,7 @@ namespace {
 
 using detail::looks_like_ptx;
 
-constexpr std::string_view kSound = R"(//
+constexpr std::string_view sound_ptx = R"(//
 /* hand-written */ .version 8.0
 .target sm_80, debug
 .address_size 64
@@ -35,7 +35,7 @@ $again: @!%p bra $again;
 )";
 
 TEST(ptx_syntax, what_is_sound_passes) {
-  EXPECT_TRUE(looks_like_ptx(kSound));
+  EXPECT_TRUE(looks_like_ptx(sound_ptx));
   EXPECT_TRUE(looks_like_ptx(".version 8.0 .target sm_80 .address_size 64 .visible .entry k() { ret; }"));
 }
 
@@ -57,7 +57,7 @@ TEST(ptx_syntax, what_the_compiler_writes_passes) {
 }
 
 TEST(ptx_syntax, what_is_cut_off_or_misspelt_is_seen) {
-  const std::string sound(kSound);
+  const std::string sound(sound_ptx);
   const std::size_t body = sound.find("{\n");
   for (std::size_t size = body; size < sound.rfind("}\n.section"); size += 7) {
     EXPECT_FALSE(looks_like_ptx(sound.substr(0, size))) << size;
