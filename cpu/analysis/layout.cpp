@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "cpu/analysis/register_pressure.hpp"
+
 namespace cucore::cpu::codegen {
 
 using ptx::FunctionId;
@@ -106,7 +108,7 @@ Layout lay_out(const ptx::Module& module, const Reach& reach, std::uint32_t redz
 
   std::map<FunctionId, std::uint64_t> known;
   info.local_bytes = static_cast<std::uint32_t>(deepest_local_bytes(module, reach.functions.front(), known));
-  info.registers = static_cast<std::uint32_t>(std::min<std::size_t>(kernel.registers.size(), 255));
+  info.registers = register_pressure(kernel);
   info.needs_fibers = reach.needs_fibers;
   info.counts_laps = reach.counts_laps;
   return layout;

@@ -17,6 +17,7 @@ add_executable(api_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/logs_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/modules_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api/registers_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/newer_entries_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/prepared_launch_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/process_test.cpp

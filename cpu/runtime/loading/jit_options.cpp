@@ -32,6 +32,9 @@ Result<JitOptions> JitOptions::read(unsigned int count, CUjit_option* options, v
       case CU_JIT_WALL_TIME:
         read.time_index_ = static_cast<int>(i);
         break;
+      case CU_JIT_MAX_REGISTERS:
+        read.max_registers_ = number;
+        break;
       case CU_JIT_OPTIMIZATION_LEVEL:
         if (number > 4) return ErrorCode::InvalidValue;
         break;

@@ -20,6 +20,8 @@ class JitOptions {
   void write_info_log(std::string_view text) const { write(info_buffer_, info_size_, info_index_, text); }
   /// CU_JIT_WALL_TIME, in milliseconds.
   void write_wall_time(float milliseconds) const;
+  /// CU_JIT_MAX_REGISTERS; 0: not given.
+  unsigned int max_registers() const { return max_registers_; }
 
  private:
   void write(char* buffer, unsigned int size, int index, std::string_view text) const;
@@ -29,6 +31,7 @@ class JitOptions {
   char* info_buffer_ = nullptr;
   unsigned int error_size_ = 0, info_size_ = 0;
   int error_index_ = -1, info_index_ = -1, time_index_ = -1;
+  unsigned int max_registers_ = 0;
 };
 
 }  // namespace cucore::cpu::runtime

@@ -94,10 +94,9 @@ Result<int> Function::attribute(CUfunction_attribute attribute) const {
       return static_cast<int>(bytes);
     }
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-      return static_cast<int>(info.local_bytes);
+      return static_cast<int>(info.local_bytes + description_.spilled_bytes);
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
-      // A GPU has no kernel without registers, not even an empty one.
-      return static_cast<int>(std::clamp(info.registers, 1u, 255u));
+      return static_cast<int>(description_.registers);
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
       return module_.program().target;
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:

@@ -56,7 +56,22 @@ std::uint32_t product(const std::optional<std::uint32_t> (&shape)[3]) {
   return shape[0].value_or(1) * shape[1].value_or(1) * shape[2].value_or(1);
 }
 
-KernelDescription describe(const ptx::Module& module, ptx::FunctionId id) {
+/// The most registers that a kernel's threads may have: its directives', the load call's (0: none), the device's.
+std::uint32_t register_limit(const ptx::PerformanceDirectives& directives, std::uint32_t of_call) {
+  constexpr std::uint32_t most = 255;
+  constexpr std::uint32_t least = 16;  // with fewer no kernel can be called
+  std::uint32_t limit = most;
+  if (directives.maxnreg) limit = std::min(limit, *directives.maxnreg);
+  if (of_call != 0) limit = std::min(limit, of_call);
+  const std::uint32_t threads = directives.reqntid[0]   ? product(directives.reqntid)
+                                : directives.maxntid[0] ? product(directives.maxntid)
+                                                        : 0;
+  const std::uint64_t resident = std::uint64_t{threads} * directives.minnctapersm.value_or(1);
+  if (resident != 0) limit = std::min(limit, static_cast<std::uint32_t>(kRegistersPerBlock / resident));
+  return std::max(limit, least);
+}
+
+KernelDescription describe(const ptx::Module& module, ptx::FunctionId id, std::uint32_t max_registers) {
   const ptx::Function& function = module.functions[id];
   KernelDescription kernel;
   kernel.id = id;
@@ -79,10 +94,13 @@ KernelDescription describe(const ptx::Module& module, ptx::FunctionId id) {
     for (int axis = 0; axis < 3; ++axis) kernel.required_cluster[axis] = directives.reqnctapercluster[axis].value_or(1);
   kernel.largest_cluster = directives.maxclusterrank.value_or(0);
   kernel.is_for_clusters = directives.explicitcluster;
+  const std::uint32_t needed = kernel.info.registers;
+  kernel.registers = std::min(needed, register_limit(directives, max_registers));
+  kernel.spilled_bytes = 4 * (needed - kernel.registers);
   return kernel;
 }
 
-Result<std::shared_ptr<Program>> make(const ImageSource& source, int capability) {
+Result<std::shared_ptr<Program>> make(const ImageSource& source, int capability, std::uint32_t max_registers) {
   ptx::ParseResult parsed = ptx::parse(source.ptx);
   if (!parsed.module) {
     const bool too_new = std::any_of(parsed.diagnostics.begin(), parsed.diagnostics.end(), [](const auto& diagnostic) {
@@ -106,7 +124,7 @@ Result<std::shared_ptr<Program>> make(const ImageSource& source, int capability)
   for (ptx::FunctionId id = 0; id < program->ptx->functions.size(); ++id) {
     const ptx::Function& function = program->ptx->functions[id];
     if (!function.is_entry || !function.has_body) continue;
-    program->kernels.push_back(describe(*program->ptx, id));
+    program->kernels.push_back(describe(*program->ptx, id, max_registers));
     if (must_look) program->kernels.back().supported = check_instructions(*program->ptx, id);
   }
   return program;
@@ -132,7 +150,8 @@ Result<std::shared_ptr<const Program>> load_program(const void* image, std::size
                                                     const JitOptions& options) {
   const auto started = std::chrono::steady_clock::now();
   Result<ImageSource> source = ptx_of_image(image, size, capability);
-  Result<std::shared_ptr<Program>> made = source ? make(*source, capability) : std::move(source).failure();
+  Result<std::shared_ptr<Program>> made =
+      source ? make(*source, capability, options.max_registers()) : std::move(source).failure();
   const std::chrono::duration<float, std::milli> took = std::chrono::steady_clock::now() - started;
   options.write_wall_time(took.count());
   if (!made) {

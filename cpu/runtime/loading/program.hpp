@@ -32,6 +32,8 @@ struct KernelDescription {
   std::uint32_t required_cluster[3] = {};  ///< .reqnctapercluster; 0: any
   std::uint32_t largest_cluster = 0;       ///< .maxclusterrank; 0: not said
   bool is_for_clusters = false;            ///< .explicitcluster
+  std::uint32_t registers = 0;             ///< as attributes report them: what it needs within its limits
+  std::uint32_t spilled_bytes = 0;         ///< of a thread: what a limit on registers leaves for local memory
   Result<void> supported;  ///< NotSupported, with a line for each instruction that keeps it from running
 };
 
