@@ -390,7 +390,8 @@ CUresult of_graph_memory(CUdevice device, F&& call) {
 
 CUresult cuDeviceGraphMemTrim(CUdevice device) {
   return of_graph_memory(device, [](const runtime::Device& found) {
-    return driver_result(runtime::set_graph_memory_attribute(found, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, nullptr));
+    runtime::GraphAllocation::trim(found);
+    return CUDA_SUCCESS;
   });
 }
 CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void* value) {

@@ -28,6 +28,10 @@ CUresult allocate(CUdeviceptr* dptr, size_t bytesize, MemoryPool& pool, Context&
 
 /// A pool's memory allocated in a capture is the graph's.
 CUresult capture_allocation(CUdeviceptr* dptr, size_t bytesize, const MemoryPool& pool, Stream& stream) {
+  if (bytesize == 0) {  // no memory, no node
+    *dptr = 0;
+    return CUDA_SUCCESS;
+  }
   CUgraphNodeParams node{};
   node.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
   node.alloc.poolProps = pool.properties();
@@ -69,6 +73,7 @@ CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
   return in_stream_order(hStream, [&](Context&, Stream& stream) {
     if (!stream.is_capturing()) return driver_result(runtime::free_async(dptr, stream));
     CUgraphNodeParams node{};
+    if (dptr == 0) return CUDA_SUCCESS;  // no memory, no node
     node.type = CU_GRAPH_NODE_TYPE_MEM_FREE;
     node.free.dptr = dptr;
     return driver_result(runtime::capture_node(stream, node));

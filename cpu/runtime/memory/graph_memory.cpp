@@ -4,16 +4,38 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "cpu/runtime/memory/memory.hpp"
+#include "cpu/runtime/memory/memory_pool.hpp"
 #include "cpu/runtime/objects/device.hpp"
 
 namespace cucore::cpu::runtime {
 
 namespace {
 
+/// A device's memory of graphs.
 struct Usage {
-  std::uint64_t reserved = 0, reserved_high = 0, used = 0, used_high = 0;
+  std::uint64_t small = 0;         ///< bytes of mapped allocations that share chunks
+  std::uint64_t large = 0;         ///< of those that have chunks of their own,
+  std::uint64_t large_chunks = 0;  ///< and these
+  std::uint64_t reserved = 0, reserved_high = 0, used_high = 0;
+
+  std::uint64_t used() const { return whole_chunks(small + large); }
+  std::uint64_t needed() const { return whole_chunks(small) + large_chunks; }
+
+  void add(std::uint64_t size) {
+    (size < chunk_of_memory ? small : large) += size;
+    if (size >= chunk_of_memory) large_chunks += whole_chunks(size);
+    used_high = std::max(used_high, used());
+    reserved = std::max(reserved, needed());
+    reserved_high = std::max(reserved_high, reserved);
+  }
+  void remove(std::uint64_t size) {
+    (size < chunk_of_memory ? small : large) -= size;
+    if (size >= chunk_of_memory) large_chunks -= whole_chunks(size);
+  }
 };
 
 struct GraphMemory {
@@ -49,6 +71,7 @@ GraphAllocation::~GraphAllocation() {
     GraphMemory& self = graph_memory();
     const std::lock_guard lock(self.mutex);
     self.by_address.erase(address_);
+    if (is_mapped_) self.usage[device_].remove(size_);
   }
   free_graph_memory(address_);
 }
@@ -63,18 +86,14 @@ void GraphAllocation::set_live(bool live) {
   std::shared_ptr<GraphAllocation> dropped;  // its destructor takes the lock
   GraphMemory& self = graph_memory();
   const std::lock_guard lock(self.mutex);
-  Usage& usage = self.usage[device_];
   const auto found = self.live.find(this);
   if (live && found == self.live.end()) {
     if (auto shared = self.by_address[address_].lock()) self.live.emplace(this, std::move(shared));
-    usage.used += size_;
-    usage.used_high = std::max(usage.used_high, usage.used);
-    usage.reserved = std::max(usage.reserved, usage.used);
-    usage.reserved_high = std::max(usage.reserved_high, usage.reserved);
+    if (!is_mapped_) self.usage[device_].add(size_);
+    is_mapped_ = true;
   } else if (!live && found != self.live.end()) {
     dropped = std::move(found->second);
     self.live.erase(found);
-    usage.used -= size_;
   }
 }
 
@@ -91,7 +110,7 @@ Result<std::uint64_t> graph_memory_attribute(const Device& device, CUgraphMem_at
   const Usage& usage = self.usage[device.ordinal()];
   switch (attribute) {
     case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
-      return usage.used;
+      return usage.used();
     case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
       return usage.used_high;
     case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
@@ -107,18 +126,28 @@ Result<void> set_graph_memory_attribute(const Device& device, CUgraphMem_attribu
   GraphMemory& self = graph_memory();
   const std::lock_guard lock(self.mutex);
   Usage& usage = self.usage[device.ordinal()];
-  if (!value) {  // cuDeviceGraphMemTrim
-    usage.reserved = usage.used;
-    return {};
-  }
   if (*static_cast<const cuuint64_t*>(value) != 0) return ErrorCode::InvalidValue;  // can only be reset
   if (attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH)
-    usage.used_high = usage.used;
+    usage.used_high = usage.used();
   else if (attribute == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
     usage.reserved_high = usage.reserved;
   else
     return ErrorCode::InvalidValue;
   return {};
+}
+
+void GraphAllocation::trim(const Device& device) {
+  std::vector<std::shared_ptr<GraphAllocation>> seen;  // destructors take the lock
+  GraphMemory& self = graph_memory();
+  const std::lock_guard lock(self.mutex);
+  Usage& usage = self.usage[device.ordinal()];
+  for (const auto& [address, weak] : self.by_address) {
+    auto allocation = weak.lock();
+    if (!allocation || allocation->device_ != device.ordinal() || self.live.contains(allocation.get())) continue;
+    if (std::exchange(allocation->is_mapped_, false)) usage.remove(allocation->size_);
+    seen.push_back(std::move(allocation));
+  }
+  usage.reserved = usage.needed();
 }
 
 }  // namespace cucore::cpu::runtime

@@ -1,5 +1,9 @@
 // Memory of graphs: an allocation node's address is fixed when the node is made, and the memory is allocated and freed
 // each time the graph runs. Thread-safe.
+//
+// What a device says of it is counted as an H100's driver counts: an allocation uses memory from the first run of its
+// node on, whether freed or not, until it goes or cuDeviceGraphMemTrim finds it not allocated. Memory comes in chunks
+// of 32 MiB, which small allocations share.
 #pragma once
 
 #include <cuda.h>
@@ -26,12 +30,15 @@ class GraphAllocation {
   /// Between the run of its node and that of a free (of a node, of cuMemFreeAsync or of cuMemFree).
   bool is_live() const;
   void set_live(bool live);
+  /// cuDeviceGraphMemTrim: gives back the memory behind those of a device that are not live.
+  static void trim(const Device& device);
 
  private:
   GraphAllocation(int device, std::size_t size) : device_(device), size_(size) {}
 
   const int device_;
   const std::size_t size_;
+  bool is_mapped_ = false;  ///< has memory behind its address: from the first run of its node until a trim
   std::uintptr_t address_ = 0;
 };
 

@@ -139,12 +139,11 @@ int MemoryPool::device_ordinal() const {
 
 Result<std::uintptr_t> MemoryPool::take(std::size_t size) {
   const Device& device = *find_device(std::max(0, device_ordinal()));
-  if (size > device.total_memory() - std::min(device.total_memory(), used_memory(device)))
-    return ErrorCode::OutOfMemory;
+  if (!has_room(device, size)) return ErrorCode::OutOfMemory;
   if (is_imported_) return ErrorCode::InvalidValue;  // its process allocates
   const std::size_t rounded = rounded_size(size);
   const std::lock_guard lock(mutex_);
-  if (properties_.maxSize != 0 && used_ + rounded > most()) return ErrorCode::OutOfMemory;
+  if (properties_.maxSize != 0 && used_ + size > most()) return ErrorCode::OutOfMemory;
   std::uintptr_t address = 0;
   if (const auto cached = cached_.find(rounded); cached != cached_.end()) {
     address = cached->second;
@@ -153,24 +152,22 @@ Result<std::uintptr_t> MemoryPool::take(std::size_t size) {
   } else {
     address = obtain(rounded);
     if (address == 0) return ErrorCode::OutOfMemory;
-    reserved_ += rounded;
-    reserved_high_ = std::max(reserved_high_, reserved_);
+    held_ += rounded;
   }
   if (file_ >= 0 && !pool_file::write_number(file_, offsets_[address], ++last_number_)) {
     cached_.emplace(rounded, address);
     cached_everywhere.fetch_add(rounded);
     return ErrorCode::OutOfMemory;
   }
-  used_ += rounded;
+  used_ += size;
   used_high_ = std::max(used_high_, used_);
+  reserved_ = std::max(reserved_, whole_chunks(used_));
+  reserved_high_ = std::max(reserved_high_, reserved_);
+  release_cached(reserved_);
   return address;
 }
 
-/// A pool may hold whole chunks only, as in the driver.
-std::size_t MemoryPool::most() const {
-  constexpr std::size_t kChunk = std::size_t{32} << 20;
-  return (properties_.maxSize + kChunk - 1) / kChunk * kChunk;
-}
+std::size_t MemoryPool::most() const { return whole_chunks(properties_.maxSize); }
 
 std::size_t MemoryPool::rounded_size(std::size_t size) const {
   return file_ < 0 ? AddressSpace::rounded(size + shadow::redzone(size)) : pool_file::whole_pages(size);
@@ -179,10 +176,10 @@ std::size_t MemoryPool::rounded_size(std::size_t size) const {
 void MemoryPool::give_back(std::uintptr_t address, std::size_t size) {
   const std::size_t rounded = rounded_size(size);
   const std::lock_guard lock(mutex_);
-  used_ -= rounded;
+  used_ -= size;
   // Unmapped, not kept: the memory is another process's, or the checker wants what is freed to stay unused.
   if (is_imported_ || (file_ < 0 && shadow::is_open())) {
-    reserved_ -= rounded;
+    held_ -= rounded;
     return release(address, rounded);
   }
   if (file_ >= 0)
@@ -193,10 +190,15 @@ void MemoryPool::give_back(std::uintptr_t address, std::size_t size) {
 
 void MemoryPool::trim(std::size_t keep) {
   const std::lock_guard lock(mutex_);
-  while (reserved_ > keep && !cached_.empty()) {
+  reserved_ = whole_chunks(std::max(used_, std::min<std::uint64_t>(reserved_, keep)));
+  release_cached(std::min<std::uint64_t>(keep, reserved_));
+}
+
+void MemoryPool::release_cached(std::uint64_t most_held) {
+  while (held_ > most_held && !cached_.empty()) {
     const auto largest = std::prev(cached_.end());
     release(largest->second, largest->first);
-    reserved_ -= largest->first;
+    held_ -= largest->first;
     cached_everywhere.fetch_sub(largest->first);
     cached_.erase(largest);
   }

@@ -16,6 +16,14 @@
 
 namespace cucore::cpu::runtime {
 
+/// Pools, and graphs, reserve memory in chunks, as drivers of GPUs do.
+inline constexpr std::uint64_t chunk_of_memory = std::uint64_t{32} << 20;
+
+constexpr std::uint64_t whole_chunks(std::uint64_t bytes) {
+  const std::uint64_t rest = bytes % chunk_of_memory;
+  return rest == 0 ? bytes : bytes - rest + chunk_of_memory;
+}
+
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
  public:
   /// A default pool (of a device) cannot be destroyed. `properties` must have been checked.
@@ -45,7 +53,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
 
   Result<std::uintptr_t> take(std::size_t size);
   void give_back(std::uintptr_t address, std::size_t size);
-  /// Releases cached blocks until at most `keep` bytes are reserved, or no cached one is left.
+  /// Reserves no more than what is used, or `keep` bytes if that is more, and releases cached blocks beyond.
   void trim(std::size_t keep);
   std::uint64_t release_threshold() const;
 
@@ -64,6 +72,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   std::size_t most() const;  ///< of a pool with a largest size
   std::uintptr_t obtain(std::size_t rounded);
   void release(std::uintptr_t address, std::size_t rounded);
+  void release_cached(std::uint64_t most_held);  ///< until the pool holds no more, or none is left
   Heap heap() const;
 
   const CUmemPoolProps properties_;
@@ -72,7 +81,9 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   mutable std::atomic<bool> is_exported_ = false;
   mutable std::mutex mutex_;
   std::multimap<std::size_t, std::uintptr_t> cached_;  ///< by rounded size
-  std::uint64_t reserved_ = 0, reserved_high_ = 0, used_ = 0, used_high_ = 0;
+  std::uint64_t held_ = 0;                             ///< bytes of the host: those of allocations and of cached blocks
+  std::uint64_t used_ = 0, used_high_ = 0;             ///< bytes of allocations, as asked for
+  std::uint64_t reserved_ = 0, reserved_high_ = 0;     ///< as a GPU's driver would: whole chunks for the most used
   std::uint64_t threshold_ = 0;
   int reuse_[3] = {1, 1, 1};
   int file_ = -1;  ///< of a pool that can be shared: its memory

@@ -1,4 +1,7 @@
 // Graphs made node by node: structure, parameters, executables and what may be changed in them, user objects.
+#include <array>
+#include <tuple>
+
 #include "cpu/tests/api/driver.hpp"
 
 namespace {
@@ -263,6 +266,52 @@ TEST_F(Graphs, an_executable_graph_holds_what_its_child_graphs_hold) {
   EXPECT_EQ(0, ended);
   ASSERT_OK(cuGraphExecDestroy(after));
   EXPECT_EQ(1, ended);
+}
+
+/// In chunks of 32 MiB: used, its highest, reserved, its highest.
+std::array<cuuint64_t, 4> graph_memory_of(CUdevice device) {
+  std::array<cuuint64_t, 4> counted{};
+  const CUgraphMem_attribute all[] = {CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH,
+                                      CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH};
+  for (std::size_t i = 0; i < counted.size(); ++i) {
+    EXPECT_OK(cuDeviceGetGraphMemAttribute(device, all[i], &counted[i]));
+    counted[i] >>= 25;
+  }
+  return counted;
+}
+
+// The numbers are those of an H100 (driver 580).
+TEST_F(Graphs, memory_of_graphs_counts_from_the_first_launch_to_a_trim) {
+  using Counted = std::array<cuuint64_t, 4>;
+  cuuint64_t none = 0;
+  for (const auto& [size, used, reserved] :
+       {std::tuple{1u, 1u, 1u}, std::tuple{1000u, 1u, 1u}, std::tuple{40u << 20, 3u, 4u}}) {
+    ASSERT_OK(cuDeviceGraphMemTrim(device));
+    for (const CUgraphMem_attribute mark : {CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH})
+      ASSERT_OK(cuDeviceSetGraphMemAttribute(device, mark, &none));
+    ASSERT_OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CUdeviceptr kept = 0;
+    CUdeviceptr freed = 0;
+    ASSERT_OK(cuMemAllocAsync(&kept, size, stream));
+    ASSERT_OK(cuMemAllocAsync(&freed, size, stream));
+    ASSERT_OK(cuMemFreeAsync(freed, stream));
+    CUgraph captured = nullptr;
+    ASSERT_OK(cuStreamEndCapture(stream, &captured));
+    CUgraphExec executable = nullptr;
+    ASSERT_OK(cuGraphInstantiate(&executable, captured, 0));
+    EXPECT_EQ((Counted{}), graph_memory_of(device));
+    ASSERT_OK(cuGraphLaunch(executable, stream));
+    ASSERT_OK(cuStreamSynchronize(stream));
+    EXPECT_EQ((Counted{used, used, reserved, reserved}), graph_memory_of(device));
+    EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(executable, stream)) << "what it allocates is not freed";
+    ASSERT_OK(cuMemFreeAsync(kept, stream));
+    ASSERT_OK(cuStreamSynchronize(stream));
+    EXPECT_EQ((Counted{used, used, reserved, reserved}), graph_memory_of(device));
+    ASSERT_OK(cuDeviceGraphMemTrim(device));
+    EXPECT_EQ((Counted{0, used, 0, reserved}), graph_memory_of(device));
+    EXPECT_OK(cuGraphExecDestroy(executable));
+    EXPECT_OK(cuGraphDestroy(captured));
+  }
 }
 
 }  // namespace

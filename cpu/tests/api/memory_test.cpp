@@ -231,7 +231,7 @@ TEST_F(Memory, a_pool_counts_and_trims) {
   ASSERT_OK(cuCtxSynchronize());
   cuuint64_t reserved = 0;
   ASSERT_OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
-  EXPECT_EQ(1u << 20, reserved);
+  EXPECT_EQ(32u << 20, reserved);
   ASSERT_OK(cuMemPoolTrimTo(pool, 0));
   ASSERT_OK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
   EXPECT_EQ(0u, reserved);
@@ -239,6 +239,63 @@ TEST_F(Memory, a_pool_counts_and_trims) {
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolDestroy(pool));
   ASSERT_OK(cuDeviceGetDefaultMemPool(&pool, device));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolDestroy(pool)) << "the default pool stays";
+}
+
+/// In MiB, but what is used.
+struct Counted {
+  cuuint64_t reserved, reserved_high, used, used_high;
+  bool operator==(const Counted&) const = default;
+};
+
+Counted counted(CUmemoryPool pool) {
+  const auto number = [&](CUmemPool_attribute which) {
+    cuuint64_t value = 0;
+    EXPECT_OK(cuMemPoolGetAttribute(pool, which, &value));
+    return value;
+  };
+  return {number(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) >> 20, number(CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH) >> 20,
+          number(CU_MEMPOOL_ATTR_USED_MEM_CURRENT), number(CU_MEMPOOL_ATTR_USED_MEM_HIGH)};
+}
+
+// The numbers are those of an H100 (driver 580), for pools of devices, of hosts, of managed memory and to share alike.
+TEST_F(Memory, pools_count_what_is_used_and_reserve_in_chunks_of_32_mib) {
+  for (int kind = 0; kind < 4; ++kind) {
+    CUmemPoolProps properties{};
+    properties.allocType = kind == 3 ? CU_MEM_ALLOCATION_TYPE_MANAGED : CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.location = {kind == 2 ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE, 0};
+    if (kind == 1) properties.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    CUmemoryPool pool = nullptr;
+    ASSERT_OK(cuMemPoolCreate(&pool, &properties));
+    cuuint64_t keep = UINT64_MAX;
+    ASSERT_OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
+    CUdeviceptr one = 0;
+    CUdeviceptr more = 0;
+    ASSERT_OK(cuMemAllocFromPoolAsync(&one, 5000, pool, nullptr));
+    EXPECT_EQ((Counted{32, 32, 5000, 5000}), counted(pool)) << kind;
+    ASSERT_OK(cuMemAllocFromPoolAsync(&more, 100 << 20, pool, nullptr));
+    const cuuint64_t most = (100 << 20) + 5000;
+    EXPECT_EQ((Counted{128, 128, most, most}), counted(pool)) << kind;
+    ASSERT_OK(cuMemFreeAsync(more, nullptr));
+    ASSERT_OK(cuStreamSynchronize(nullptr));
+    EXPECT_EQ((Counted{128, 128, 5000, most}), counted(pool)) << kind;
+    ASSERT_OK(cuMemAllocFromPoolAsync(&more, 20 << 20, pool, nullptr));  // out of what is kept
+    EXPECT_EQ((Counted{128, 128, (20 << 20) + 5000, most}), counted(pool)) << kind;
+    ASSERT_OK(cuMemFreeAsync(more, nullptr));
+    ASSERT_OK(cuStreamSynchronize(nullptr));
+    ASSERT_OK(cuMemPoolTrimTo(pool, 70 << 20));
+    EXPECT_EQ(96u, counted(pool).reserved) << kind;
+    ASSERT_OK(cuMemPoolTrimTo(pool, 0));
+    EXPECT_EQ((Counted{32, 128, 5000, most}), counted(pool)) << kind;
+    cuuint64_t none = 0;
+    ASSERT_OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &none));
+    ASSERT_OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_HIGH, &none));
+    EXPECT_EQ((Counted{32, 32, 5000, 5000}), counted(pool)) << kind;
+    ASSERT_OK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &none));
+    ASSERT_OK(cuMemFreeAsync(one, nullptr));
+    ASSERT_OK(cuStreamSynchronize(nullptr));
+    EXPECT_EQ((Counted{0, 32, 0, 5000}), counted(pool)) << kind;
+    EXPECT_OK(cuMemPoolDestroy(pool));
+  }
 }
 
 TEST_F(Memory, pools_are_made_on_the_one_node_of_the_host) {
@@ -324,6 +381,23 @@ TEST_F(Memory, managed_memory_takes_advice_and_remembers_it) {
   const CUdeviceptr plain = allocate(4096);
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemAdvise(plain, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, here));
   EXPECT_OK(cuMemFree(memory));
+}
+
+TEST_F(Memory, pointers_are_asked_about_without_a_current_context) {
+  const CUdeviceptr memory = allocate(16);
+  CUcontext own = nullptr;
+  ASSERT_OK(cuCtxPopCurrent(&own));
+  EXPECT_EQ(memory, attribute<CUdeviceptr>(CU_POINTER_ATTRIBUTE_DEVICE_POINTER, memory + 8) - 8);
+  unsigned int type = 77;
+  int ordinal = 55;
+  CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+  void* answers[] = {&type, &ordinal};
+  const auto host = reinterpret_cast<CUdeviceptr>(&type);
+  EXPECT_OK(cuPointerGetAttributes(2, which, answers, host));
+  EXPECT_EQ(0u, type);
+  EXPECT_EQ(CU_DEVICE_INVALID, ordinal);
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, host));
+  ASSERT_OK(cuCtxPushCurrent(own));
 }
 
 TEST_F(Memory, any_address_inside_an_allocation_finds_it) {
