@@ -8,6 +8,7 @@
 
 #include "cpu/nvml/entry.hpp"
 #include "cpu/nvml/session.hpp"
+#include "cpu/runtime/process/host_memory.hpp"
 
 namespace nvml = cucore::cpu::nvml;
 using nvml::find, nvml::initialised, nvml::of_device, nvml::put_text;
@@ -239,7 +240,7 @@ nvmlReturn_t nvmlDeviceGetPciInfoExt(nvmlDevice_t device, nvmlPciInfoExt_v1_t* p
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory) {
   return of_device(device, memory, [&] {
-    memory->total = cucore::cpu::runtime::host_memory();
+    memory->total = cucore::cpu::runtime::host_memory().total;
     memory->free = nvml::available_memory(memory->total);
     memory->used = memory->total - memory->free;
     return NVML_SUCCESS;
@@ -249,7 +250,7 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory) 
 nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t* memory) {
   return of_device(device, memory, [&] {
     if (memory->version != version_of<nvmlMemory_v2_t>(2)) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-    memory->total = cucore::cpu::runtime::host_memory();
+    memory->total = cucore::cpu::runtime::host_memory().total;
     memory->reserved = 0;
     memory->free = nvml::available_memory(memory->total);
     memory->used = memory->total - memory->free;

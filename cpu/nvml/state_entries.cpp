@@ -7,6 +7,7 @@
 
 #include "cpu/nvml/entry.hpp"
 #include "cpu/nvml/temperature.hpp"
+#include "cpu/runtime/process/host_memory.hpp"
 
 namespace nvml = cucore::cpu::nvml;
 namespace runtime = cucore::cpu::runtime;
@@ -115,8 +116,8 @@ nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device, nvmlDeviceAddressi
 nvmlReturn_t nvmlDeviceGetAttributes_v2(nvmlDevice_t device, nvmlDeviceAttributes_t* attributes) {
   return of_device(device, attributes, [&] {
     *attributes = {};
-    attributes->multiprocessorCount = runtime::worker_count();
-    attributes->memorySizeMB = runtime::host_memory() >> 20;
+    attributes->multiprocessorCount = runtime::multiprocessor_count();
+    attributes->memorySizeMB = runtime::host_memory().total >> 20;
     return NVML_SUCCESS;
   });
 }

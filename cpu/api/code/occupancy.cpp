@@ -62,7 +62,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockS
       if (blocks * threads <= best_threads) continue;
       best_threads = blocks * threads;
       *blockSize = threads;
-      *minGridSize = blocks * static_cast<int>(runtime::worker_count());
+      *minGridSize = blocks * static_cast<int>(runtime::multiprocessor_count());
     }
     return best_threads > 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   });
@@ -91,7 +91,7 @@ CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func, const C
         function.max_active_blocks(request.block[0] * request.block[1] * request.block[2], request.dynamic_shared);
     // One worker runs all blocks of a cluster, be they more than it would take otherwise.
     const int clusters = blocks == 0 ? 0 : std::max(1, blocks / static_cast<int>(*size));
-    *numClusters = clusters * static_cast<int>(runtime::worker_count());
+    *numClusters = clusters * static_cast<int>(runtime::multiprocessor_count());
     return CUDA_SUCCESS;
   });
 }

@@ -203,7 +203,7 @@ CUresult cuCtxGetExecAffinity(CUexecAffinityParam* pExecAffinity, CUexecAffinity
     if (!pExecAffinity) return CUDA_ERROR_INVALID_VALUE;
     if (type != CU_EXEC_AFFINITY_TYPE_SM_COUNT) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
     pExecAffinity->type = type;
-    pExecAffinity->param.smCount.val = runtime::worker_count();
+    pExecAffinity->param.smCount.val = runtime::multiprocessor_count();
     return CUDA_SUCCESS;
   });
 }

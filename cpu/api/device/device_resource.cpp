@@ -168,7 +168,7 @@ CUresult assign(CU_DEV_SM_RESOURCE_GROUP_PARAMS& group, unsigned int left) {
 namespace cucore::cpu::api {
 
 Provision whole_device(CUdevice device) {
-  return {multiprocessors(device, runtime::worker_count()), workqueues(device)};
+  return {multiprocessors(device, runtime::multiprocessor_count()), workqueues(device)};
 }
 
 CUresult answer_query(const Provision& provision, CUdevResourceType type, CUdevResource* out) {
@@ -256,7 +256,7 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* phDesc, CUdevResource* res
     for (unsigned int i = 0; i < nbResources; ++i)
       if (const CUresult refused = add(resources[i], provision, count, device, i == 0); refused != CUDA_SUCCESS)
         return refused;
-    if (count > runtime::worker_count()) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
+    if (count > runtime::multiprocessor_count()) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
     const Provision all = whole_device(device);
     provision.multiprocessors = count == 0 ? all.multiprocessors : multiprocessors(device, count);
     if (as_resource(provision.workqueues).type != kResourceWorkqueueConfig) provision.workqueues = all.workqueues;

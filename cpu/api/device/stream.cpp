@@ -59,6 +59,12 @@ void copy_sync_policy(const Stream& stream, CUstreamAttrValue& value) {
   std::memcpy(&value.syncPolicy, &policy, sizeof policy);
 }
 
+/// What misses cannot persist. Programs have set other kinds of hits, which an H100's driver takes as well.
+bool is_access_window(const CUaccessPolicyWindow& window) {
+  return window.num_bytes <= runtime::kLargestAccessWindow && window.hitRatio >= 0 && window.hitRatio <= 1 &&
+         window.missProp != CU_ACCESS_PROPERTY_PERSISTING;
+}
+
 CUresult wait_value(CUstream handle, CUstreamBatchMemOpType type, CUdeviceptr addr, cuuint64_t value,
                     unsigned int flags) {
   CUstreamBatchMemOpParams operation{};
@@ -227,6 +233,7 @@ CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAtt
         value->memSyncDomainMap = {.default_ = 0, .remote = 1};
         return CUDA_SUCCESS;
       case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        value->accessPolicyWindow = stream.access_window();
         return CUDA_SUCCESS;
       default:
         return CUDA_ERROR_INVALID_VALUE;
@@ -250,6 +257,9 @@ CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstr
         stream.mem_sync_domain.store(param->memSyncDomain);
         return CUDA_SUCCESS;
       case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        if (!is_access_window(param->accessPolicyWindow)) return CUDA_ERROR_INVALID_VALUE;
+        stream.set_access_window(param->accessPolicyWindow);
+        return CUDA_SUCCESS;
       case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
       case CU_LAUNCH_ATTRIBUTE_PRIORITY:
         return CUDA_SUCCESS;
@@ -264,6 +274,7 @@ CUresult cuStreamCopyAttributes(CUstream dst, CUstream src) {
     return query_stream(src, [&](Stream& from) {
       to.sync_policy.store(from.sync_policy.load());
       to.mem_sync_domain.store(from.mem_sync_domain.load());
+      to.set_access_window(from.access_window());
       return CUDA_SUCCESS;
     });
   });

@@ -31,9 +31,8 @@ CUresult capture_info(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t
                       const CUgraphNode** dependencies, const CUgraphEdgeData** data, size_t* count) {
   return of_stream(handle, [&](Stream& stream) {
     if (!status) return CUDA_ERROR_INVALID_VALUE;
-    if (stream.kind() == Stream::Kind::Legacy && runtime::is_anything_capturing())
-      if (const CUresult result = driver_result(runtime::check_legacy_use(stream)); result != CUDA_SUCCESS)
-        return result;
+    if (stream.kind() == Stream::Kind::Legacy && runtime::is_anything_capturing() && runtime::is_forbidden(stream))
+      return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     *status = status_of(stream);
     const auto capture = stream.capture();
     if (*status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_SUCCESS;

@@ -38,10 +38,9 @@ CUresult allocate_on_device(CUdeviceptr* dptr, size_t bytesize, Allocation::Kind
 
 CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
   return in_context([&](Context& context) {
-    const size_t all = context.device().total_memory();
     if (!free && !total) return CUDA_ERROR_INVALID_VALUE;
-    if (free) *free = all - std::min(all, runtime::used_memory(context.device()));
-    if (total) *total = all;
+    if (free) *free = runtime::free_memory(context.device());
+    if (total) *total = context.device().total_memory();
     return CUDA_SUCCESS;
   });
 }

@@ -1,4 +1,4 @@
-// Unified addressing chapter: what is known of a pointer.
+// Unified addressing chapter: what is known of a pointer. Asking needs no current context.
 #include <cstdint>
 
 #include "cpu/api/cuda_13_5.hpp"
@@ -115,7 +115,7 @@ void set_sync_memops(Allocation& allocation, const void* argument) {
 }  // namespace
 
 CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr ptr) {
-  return with_context([&](Context&) {
+  return initialized([&] {
     if (!data || !is_known(attribute)) return CUDA_ERROR_INVALID_VALUE;
     const auto allocation = runtime::find_allocation(ptr);
     return allocation ? attribute_of(*allocation, attribute, ptr, data) : CUDA_ERROR_INVALID_VALUE;
@@ -124,7 +124,7 @@ CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdevi
 
 CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute* attributes, void** data,
                                 CUdeviceptr ptr) {
-  return with_context([&](Context&) {
+  return initialized([&] {
     if (!attributes || !data) return CUDA_ERROR_INVALID_VALUE;
     const auto allocation = runtime::find_allocation(ptr);
     for (unsigned int i = 0; i < numAttributes; ++i) {

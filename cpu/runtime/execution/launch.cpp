@@ -168,14 +168,13 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
   state.total_shared = info.static_shared + request.dynamic_shared;
   state.grid_id = next_grid_id.fetch_add(1, std::memory_order_relaxed);
   state.grid_workspace = reinterpret_cast<std::uintptr_t>(grid.workspace.data());
-  const unsigned int workers = worker_count();
-  state.multiprocessors = workers;
+  state.multiprocessors = multiprocessor_count();
   state.runtime = &grid;
   std::memcpy(state.cluster, cluster, sizeof state.cluster);
   state.cluster_size = cluster[0] * cluster[1] * cluster[2];
   const int blocks = function->max_active_blocks(grid.threads_per_block, request.dynamic_shared);
   grid.usual_residents = std::max(1u, static_cast<std::uint32_t>(blocks) / state.cluster_size);
-  grid.most_resident = grid.usual_residents * workers;
+  grid.most_resident = grid.usual_residents * std::max(worker_count(), state.multiprocessors);
   state.cluster_stride = (state.total_shared / kClusterStep + 1) * kClusterStep;
   state.names_clusters = is_explicit ? 1 : 0;
   state.checks = check_table();

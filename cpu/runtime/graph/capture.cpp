@@ -206,15 +206,27 @@ Result<void> check_unsafe_call() {
   return result;
 }
 
+bool Capture::forbids(const Stream& legacy) const {
+  return std::any_of(heads_.begin(), heads_.end(), [&](const auto& head) {
+    const Stream& stream = *head.first;
+    return &stream.context() == &legacy.context() && stream.synchronises_with_legacy();
+  });
+}
+
+bool is_forbidden(const Stream& legacy) {
+  const std::lock_guard lock(graph_mutex());
+  return std::any_of(active_captures().begin(), active_captures().end(),
+                     [&](const Capture* capture) { return capture->forbids(legacy); });
+}
+
 Result<void> check_legacy_use(const Stream& legacy) {
   const std::lock_guard lock(graph_mutex());
   Result<void> result;
-  for (Capture* const capture : active_captures())
-    for (const auto& [stream, nodes] : capture->heads_)
-      if (&stream->context() == &legacy.context() && stream->synchronises_with_legacy()) {
-        capture->invalidate();
-        result = ErrorCode::StreamCaptureImplicit;
-      }
+  for (Capture* const capture : active_captures()) {
+    if (!capture->forbids(legacy)) continue;
+    capture->invalidate();
+    result = ErrorCode::StreamCaptureImplicit;
+  }
   return result;
 }
 

@@ -44,6 +44,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
   /// What the next node of `stream` will depend on, as arrays that live until that changes.
   const std::vector<CUgraphNode>& dependencies(Stream& stream);
   Result<void> set_dependencies(Stream& stream, std::span<const CUgraphNode> nodes, bool adds);
+  /// Whether one of its streams synchronises with this legacy stream, which must not be used then.
+  bool forbids(const Stream& legacy) const;
   /// For the end of a stream in the middle of its capture: fatal for the origin, and for others unless the origin waits
   /// for them. Takes graph_mutex() itself.
   static void abandon(Stream& stream);
@@ -54,7 +56,6 @@ class Capture : public std::enable_shared_from_this<Capture> {
   bool is_joined() const;
   void finish();
   friend Result<void> check_unsafe_call();
-  friend Result<void> check_legacy_use(const Stream& legacy);
 
   const std::uint64_t id_;
   Stream* const origin_;
@@ -72,7 +73,9 @@ bool is_anything_capturing();
 /// StreamCaptureUnsupported (and captures it would break are invalid) if this thread may not make a call that could
 /// wait for a capture: cuMemAlloc, for example.
 Result<void> check_unsafe_call();
-/// StreamCaptureImplicit if the legacy stream is used while a stream that synchronises with it captures.
+/// Whether a capture forbids to use the legacy stream. Asking breaks none.
+bool is_forbidden(const Stream& legacy);
+/// StreamCaptureImplicit, and the captures are invalid, if the legacy stream is used while they forbid it.
 Result<void> check_legacy_use(const Stream& legacy);
 /// What stands in the way of using a stream now: the legacy rule, or an invalid capture of its own.
 Result<void> check_stream_use(const Stream& stream);

@@ -147,8 +147,7 @@ std::optional<Allocation> find_exact(std::uintptr_t base) {
 
 Result<std::uintptr_t> allocate_entry(Allocation allocation) {
   const Device& device = *find_device(allocation.device);
-  if (allocation.size > device.total_memory() - std::min(device.total_memory(), used_memory(device)))
-    return ErrorCode::OutOfMemory;
+  if (!has_room(device, allocation.size)) return ErrorCode::OutOfMemory;
   const std::uintptr_t base =
       AddressSpace::instance().allocate(allocation.size + shadow::redzone(allocation.size), allocation.heap());
   if (base == 0) return ErrorCode::OutOfMemory;
@@ -376,11 +375,17 @@ Result<void> free_async(std::uintptr_t address, Stream& stream) {
   return {};
 }
 
-std::size_t used_memory(const Device& device) {
+std::size_t free_memory(const Device& device) {
   Allocations& self = allocations();
   const std::shared_lock lock(self.mutex);
   const auto found = self.used.find(device.ordinal());
-  return found == self.used.end() ? 0 : found->second;
+  const std::size_t used = found == self.used.end() ? 0 : found->second;
+  return device.usable_memory() - std::min(device.usable_memory(), used);
+}
+
+bool has_room(const Device& device, std::size_t size) {
+  constexpr std::size_t large = std::size_t{16} << 20;  // takes far longer to fill than to ask for
+  return size <= free_memory(device) && (size < large || size <= host_memory().available);
 }
 
 bool is_device_range(std::uintptr_t address, std::size_t size) {

@@ -91,8 +91,11 @@ Result<void> unregister_host(std::uintptr_t address);
 Result<std::uintptr_t> allocate_async(Context& context, MemoryPool& pool, std::size_t size, Stream& stream);
 Result<void> free_async(std::uintptr_t address, Stream& stream);
 
-/// Bytes in use on a device, and whether `size` more may be had.
-std::size_t used_memory(const Device& device);
+/// Bytes of a device that are not allocated, of those that the host had to give when the driver started.
+std::size_t free_memory(const Device& device);
+/// Whether `size` more may be had: else the allocation fails, where touching what it gave would end in the host killing
+/// a process. Large sizes are compared with what the host has to give now, too.
+bool has_room(const Device& device, std::size_t size);
 
 /// True if [address, address + size) lies in one allocation of ours that devices can use.
 bool is_device_range(std::uintptr_t address, std::size_t size);

@@ -121,6 +121,7 @@ Result<void> check_allocation_properties(const CUmemAllocationProp& properties) 
   if (properties.type != CU_MEM_ALLOCATION_TYPE_PINNED) return ErrorCode::InvalidValue;
   if ((properties.requestedHandleTypes & (CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT)) != 0)
     return ErrorCode::InvalidValue;  // of another operating system
+  if (properties.allocFlags.compressionType > CU_MEM_ALLOCATION_COMP_GENERIC) return ErrorCode::InvalidValue;
   if (properties.requestedHandleTypes != CU_MEM_HANDLE_TYPE_NONE &&
       properties.requestedHandleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
     return ErrorCode::NotSupported;
@@ -142,7 +143,7 @@ Result<CUmemGenericAllocationHandle> create_physical_memory(const CUmemAllocatio
   if (Result<void> checked = check_allocation_properties(properties); !checked) return std::move(checked).failure();
   const Device& device =
       *find_device(properties.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? properties.location.id : 0);
-  if (size > device.total_memory()) return ErrorCode::OutOfMemory;
+  if (!has_room(device, size)) return ErrorCode::OutOfMemory;
   const int file = memfd_create("cucore memory", MFD_CLOEXEC);
   if (file < 0) return ErrorCode::OutOfMemory;
   if (ftruncate(file, static_cast<off_t>(size)) != 0) {

@@ -165,6 +165,7 @@ Result<std::size_t> Context::limit(CUlimit limit) const {
     case CU_LIMIT_SHMEM_SIZE:
       return kSharedPerBlockOptIn;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
+      return persisting_l2_.load();
     case CU_LIMIT_CIG_ENABLED:
       return std::size_t{0};
     case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
@@ -189,7 +190,7 @@ Result<void> Context::set_limit(CUlimit limit, std::size_t value) {
     case CU_LIMIT_MALLOC_HEAP_SIZE:
       heap_limit_.store(value);
       return {};
-    // Hints, of which the first two are remembered.
+    // Hints, which are remembered.
     case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
       pending_launches_.store(std::max<std::size_t>(value, 32));
       return {};
@@ -198,6 +199,8 @@ Result<void> Context::set_limit(CUlimit limit, std::size_t value) {
       fetch_granularity_.store(value);
       return {};
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
+      if (value > kMostPersistingL2) return ErrorCode::InvalidValue;
+      persisting_l2_.store((value + kPersistingL2Step - 1) / kPersistingL2Step * kPersistingL2Step);
       return {};
     case CU_LIMIT_SHMEM_SIZE:
     case CU_LIMIT_CIG_ENABLED:

@@ -15,6 +15,7 @@
 
 #include "cpu/error/result.hpp"
 #include "cpu/runtime/objects/context_storage.hpp"
+#include "cpu/runtime/objects/device.hpp"
 #include "cpu/runtime/objects/printf_buffer.hpp"
 #include "cpu/runtime/process/handle_table.hpp"
 
@@ -97,6 +98,7 @@ class Context {
   std::atomic<std::size_t> heap_limit_{8u << 20};
   std::atomic<std::size_t> pending_launches_{2048};
   std::atomic<std::size_t> fetch_granularity_{64};
+  std::atomic<std::size_t> persisting_l2_{3 * kPersistingL2Step};
   std::shared_ptr<Stream> legacy_;
   mutable std::mutex mutex_;
   std::vector<std::weak_ptr<Stream>> streams_;

@@ -24,7 +24,7 @@ Device::Device(int ordinal, int index, int capability, std::shared_ptr<MemoryPoo
       capability_(capability),
       name_(device_name()),
       uuid_(device_uuid(index)),
-      total_memory_(host_memory()),
+      memory_(host_memory()),
       primary_(Context::make_primary(*this)),
       default_pool_(std::move(default_pool)),
       current_pool_(default_pool_) {}

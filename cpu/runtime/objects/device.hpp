@@ -4,6 +4,7 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -13,6 +14,7 @@
 
 #include "cpu/error/result.hpp"
 #include "cpu/runtime/process/device_identity.hpp"
+#include "cpu/runtime/process/host_memory.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -33,6 +35,11 @@ inline constexpr int kLeastForClusters = 90;
 inline constexpr unsigned int kMaxBlocksPerPortableCluster = 8;
 inline constexpr unsigned int kMaxBlocksPerCluster = 16;
 inline constexpr unsigned int kRegistersPerBlock = 65536;
+inline constexpr std::size_t kL2Bytes = std::size_t{4} << 20;
+/// Persisting accesses: of the cache, in the steps and the proportion that an H100 has.
+inline constexpr std::size_t kPersistingL2Step = kL2Bytes / 16;
+inline constexpr std::size_t kMostPersistingL2 = 10 * kPersistingL2Step;
+inline constexpr std::size_t kLargestAccessWindow = std::size_t{128} << 20;
 inline constexpr std::size_t kMaxParameterBytes = 32764;
 inline constexpr int kHostNode = 0;  ///< the NUMA node of the host; there is no other, as the device says of itself
 
@@ -48,7 +55,9 @@ class Device {
   const CUuuid& uuid() const { return uuid_; }
   unsigned int pci_bus() const { return runtime::pci_bus(index_); }
   std::string pci_bus_id() const;
-  std::size_t total_memory() const { return total_memory_; }
+  std::size_t total_memory() const { return memory_.total; }
+  /// Of it, what the host had to give when the driver started.
+  std::size_t usable_memory() const { return std::min(memory_.total, memory_.available); }
 
   /// InvalidValue for a number that is no attribute.
   Result<int> attribute(CUdevice_attribute attribute) const;
@@ -70,7 +79,7 @@ class Device {
   int capability_;
   std::string name_;
   CUuuid uuid_{};
-  std::size_t total_memory_;
+  HostMemory memory_;
   std::unique_ptr<Context> primary_;
   mutable std::mutex mutex_;
   int retain_count_ = 0;

@@ -1,5 +1,6 @@
 // The attribute table: what cuDeviceGetAttribute answers. Limits are those of an sm_90 part where the scheduler honours
-// them; facilities that this driver does not implement answer 0.
+// them; facilities that this driver does not implement answer 0. Those that change nothing but time (persistence in L2,
+// compressible memory) are there: programs ask for them and can be told that they have them.
 #include <climits>
 
 #include "cpu/runtime/objects/device.hpp"
@@ -65,7 +66,13 @@ Result<int> Device::attribute(CUdevice_attribute attribute) const {
       answer = kMemoryBusBits;
       break;
     case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
-      answer = 4 << 20;
+      answer = as_int(kL2Bytes);
+      break;
+    case CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE:
+      answer = as_int(kMostPersistingL2);
+      break;
+    case CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE:
+      answer = as_int(kLargestAccessWindow);
       break;
     case CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT:
     case CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT:
@@ -81,7 +88,7 @@ Result<int> Device::attribute(CUdevice_attribute attribute) const {
       answer = 1;
       break;
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-      answer = as_int(worker_count());
+      answer = as_int(multiprocessor_count());
       break;
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
       answer = kMaxThreadsPerMultiprocessor;
@@ -126,6 +133,7 @@ Result<int> Device::attribute(CUdevice_attribute attribute) const {
     case CU_DEVICE_ATTRIBUTE_HOST_NUMA_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT:
       answer = 1;
       break;

@@ -242,6 +242,16 @@ void Stream::spin_for_work() const {
   }
 }
 
+CUaccessPolicyWindow Stream::access_window() const {
+  const std::lock_guard lock(mutex_);
+  return access_window_;
+}
+
+void Stream::set_access_window(const CUaccessPolicyWindow& window) {
+  const std::lock_guard lock(mutex_);
+  access_window_ = window;
+}
+
 void Stream::set_capture(std::shared_ptr<Capture> capture) {
   capture_ = std::move(capture);
   is_capturing_.store(capture_ != nullptr, std::memory_order_release);

@@ -102,6 +102,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// A CUsynchronizationPolicy; -1, as in NVIDIA's driver, while none was set.
   std::atomic<int> sync_policy{-1};
   std::atomic<CUlaunchMemSyncDomain> mem_sync_domain{CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT};
+  CUaccessPolicyWindow access_window() const;
+  void set_access_window(const CUaccessPolicyWindow& window);
 
   /// For who polls instead of waiting: work of the stream, and of those it synchronises with, is deferred no longer.
   void flush();
@@ -131,7 +133,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const int priority_;
   const std::uint64_t id_;
   CUstream handle_ = nullptr;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  CUaccessPolicyWindow access_window_{};
   std::condition_variable done_;
   std::deque<std::unique_ptr<Work>> queue_;
   bool is_running_ = false;               ///< a thread runs items

@@ -62,6 +62,16 @@ unsigned int worker_count() {
   return count;
 }
 
+unsigned int multiprocessor_count() {
+  static const unsigned int count = [] {
+    constexpr long most = 1024;
+    const std::string text = setting(Setting::multiprocessors).value_or("");
+    const long wanted = std::strtol(text.c_str(), nullptr, 10);
+    return wanted >= 1 && wanted <= most ? static_cast<unsigned int>(wanted) : worker_count();
+  }();
+  return count;
+}
+
 std::string device_name() {
   const unsigned int cores = worker_count();
   return "cucore CPU device (" + std::to_string(cores) + (cores == 1 ? " core)" : " cores)");
@@ -95,17 +105,5 @@ std::string text_of(const CUuuid& uuid) {
 }
 
 unsigned int pci_bus(int index) { return static_cast<unsigned int>(index + 1) & 0xffu; }
-
-std::size_t host_memory() {
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page = sysconf(_SC_PAGESIZE);
-  std::size_t bytes =
-      pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : std::size_t{4} << 30;
-  // A container's limit is what can really be had.
-  std::ifstream limit("/sys/fs/cgroup/memory.max");
-  std::size_t bounded = 0;
-  if (limit >> bounded && bounded > 0) bytes = std::min(bytes, bounded);
-  return bytes;
-}
 
 }  // namespace cucore::cpu::runtime

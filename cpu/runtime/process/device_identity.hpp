@@ -24,8 +24,12 @@ std::vector<int> visible_devices();
 /// CUCORE_CPU_COMPUTE_CAPABILITY as 10 * major + minor ("8.0" and "80" alike), 90 if not set.
 int compute_capability_from_environment();
 
-/// Threads that run blocks, and so the number of multiprocessors: one per core this process may use.
+/// Threads that run blocks: one per core this process may use.
 unsigned int worker_count();
+
+/// How many multiprocessors a device shows: CUCORE_CPU_MULTIPROCESSORS, 1 to 1024; as many as there are workers if that
+/// is not set. Fixed at the first call.
+unsigned int multiprocessor_count();
 
 /// Nominal, for programs that divide by them: what the host's cores and memory do nobody holds still.
 inline constexpr unsigned int kClockMegahertz = 2000;
@@ -41,8 +45,5 @@ std::string text_of(const CUuuid& uuid);
 
 /// The PCI bus that a device claims; its domain, device and function are 0.
 unsigned int pci_bus(int index);
-
-/// Bytes that this process can have at most: the host's memory, or the limit of its container.
-std::size_t host_memory();
 
 }  // namespace cucore::cpu::runtime

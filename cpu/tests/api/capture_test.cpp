@@ -56,6 +56,40 @@ TEST_F(Captures, a_stream_joins_by_waiting_for_a_captured_event) {
   EXPECT_EQ(1u, count);
 }
 
+TEST_F(Captures, allocating_and_freeing_no_bytes_captures_nothing) {
+  begin();
+  CUdeviceptr memory = 77;
+  ASSERT_OK(cuMemAllocAsync(&memory, 0, stream));
+  EXPECT_EQ(0u, memory);
+  EXPECT_OK(cuMemFreeAsync(memory, stream));
+  ASSERT_OK(cuStreamEndCapture(stream, &graph));
+  size_t nodes = 1;
+  ASSERT_OK(cuGraphGetNodes(graph, nullptr, &nodes));
+  EXPECT_EQ(0u, nodes);
+  EXPECT_OK(cuGraphDestroy(graph));
+}
+
+TEST_F(Captures, asking_whether_the_legacy_stream_captures_ends_no_capture) {
+  for (const CUstreamCaptureMode mode :
+       {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_RELAXED}) {
+    for (const CUstream legacy : {CUstream{}, CU_STREAM_LEGACY}) {
+      CUstream blocking = nullptr;
+      ASSERT_OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
+      ASSERT_OK(cuStreamBeginCapture(blocking, mode));
+      CUstreamCaptureStatus answer = CU_STREAM_CAPTURE_STATUS_NONE;
+      cuuint64_t id = 0;
+      EXPECT_EQ(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, cuStreamIsCapturing(legacy, &answer));
+      EXPECT_EQ(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+                cuStreamGetCaptureInfo_v3(legacy, &answer, &id, nullptr, nullptr, nullptr, nullptr));
+      ASSERT_OK(cuStreamIsCapturing(blocking, &answer));
+      EXPECT_EQ(CU_STREAM_CAPTURE_STATUS_ACTIVE, answer);
+      ASSERT_OK(cuStreamEndCapture(blocking, &graph));
+      EXPECT_OK(cuGraphDestroy(graph));
+      EXPECT_OK(cuStreamDestroy(blocking));
+    }
+  }
+}
+
 TEST_F(Captures, a_captured_kernel_has_the_priority_of_its_stream_and_may_keep_it) {
   int* const out = device_array<int>(1);
   const CUfunction set_to = kernel("set_to");

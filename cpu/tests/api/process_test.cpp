@@ -197,6 +197,45 @@ TEST_F(Process, the_environment_sets_devices_and_capability) {
       ::testing::ExitedWithCode(0), "^$");
 }
 
+/// Of a process of its own that asks for eight: what the device says, what occupancy and %nsmid count with.
+void print_multiprocessors() {
+  setenv("CUCORE_CPU_MULTIPROCESSORS", "8", 1);
+  int count = 0;
+  cuInit(0);
+  cuDeviceGetAttribute(&count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0);
+  CUcontext context = nullptr;
+  CUmodule module = nullptr;
+  CUfunction counter = nullptr;
+  CUdeviceptr out = 0;
+  cuCtxCreate(&context, nullptr, 0, 0);
+  const char* const ptx = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry count(.param .u64 out) {
+.reg .b64 %rd<2>; .reg .b32 %r<2>;
+ld.param.u64 %rd1, [out];
+mov.u32 %r1, %nsmid;
+st.global.u32 [%rd1], %r1;
+ret; }
+)";
+  unsigned int seen = 0;
+  void* arguments[] = {&out};
+  const bool ran = cuModuleLoadData(&module, ptx) == CUDA_SUCCESS &&
+                   cuModuleGetFunction(&counter, module, "count") == CUDA_SUCCESS &&
+                   cuMemAlloc(&out, 4) == CUDA_SUCCESS &&
+                   cuLaunchKernel(counter, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr) == CUDA_SUCCESS &&
+                   cuMemcpyDtoH(&seen, out, 4) == CUDA_SUCCESS;
+  int grid = 0;
+  int block = 0;
+  cuOccupancyMaxPotentialBlockSize(&grid, &block, counter, nullptr, 0, 1024);
+  std::fprintf(stderr, "%d %d %u %d", ran, count, seen, grid % 8);
+  std::exit(0);
+}
+
+TEST_F(Process, the_environment_sets_the_number_of_multiprocessors) {
+  EXPECT_EXIT(print_multiprocessors(), ::testing::ExitedWithCode(0), "^1 8 8 0$");
+}
+
 /// The buses of the devices that a process of its own sees, printed: "2 1 ", or "none".
 void print_visible_buses(const char* listed) {
   setenv("CUCORE_CPU_DEVICES", "3", 1);

@@ -212,6 +212,55 @@ TEST_F(Streams, properties_are_those_asked_for) {
   EXPECT_EQ(CU_STREAM_CAPTURE_STATUS_NONE, capture);
 }
 
+TEST_F(Streams, a_window_of_persisting_accesses_is_remembered_if_it_can_be_one) {
+  CUstream stream = nullptr;
+  ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  CUstreamAttrValue wanted{};
+  wanted.accessPolicyWindow = {.base_ptr = &wanted,
+                               .num_bytes = 1 << 20,
+                               .hitRatio = 0.6f,
+                               .hitProp = CU_ACCESS_PROPERTY_PERSISTING,
+                               .missProp = CU_ACCESS_PROPERTY_STREAMING};
+  const auto set = [&] { return cuStreamSetAttribute(stream, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, &wanted); };
+  ASSERT_OK(set());
+  wanted.accessPolicyWindow.hitRatio = 1.5f;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, set());
+  wanted.accessPolicyWindow.hitRatio = 0.5f;
+  wanted.accessPolicyWindow.num_bytes = std::size_t{1} << 40;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, set());
+  wanted.accessPolicyWindow.num_bytes = 1 << 20;
+  wanted.accessPolicyWindow.missProp = CU_ACCESS_PROPERTY_PERSISTING;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, set());
+  CUstreamAttrValue kept{};
+  ASSERT_OK(cuStreamGetAttribute(stream, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, &kept));
+  EXPECT_EQ(&wanted, kept.accessPolicyWindow.base_ptr);
+  EXPECT_EQ(0.6f, kept.accessPolicyWindow.hitRatio);
+  EXPECT_EQ(CU_ACCESS_PROPERTY_STREAMING, kept.accessPolicyWindow.missProp);
+  EXPECT_OK(cuStreamDestroy(stream));
+}
+
+TEST_F(Streams, a_part_of_l2_is_set_aside_in_steps) {
+  int most = 0;
+  int cache = 0;
+  ASSERT_OK(cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, device));
+  ASSERT_OK(cuDeviceGetAttribute(&cache, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, device));
+  const auto set_aside = [] {
+    std::size_t bytes = 0;
+    EXPECT_OK(cuCtxGetLimit(&bytes, CU_LIMIT_PERSISTING_L2_CACHE_SIZE));
+    return bytes;
+  };
+  const std::size_t step = static_cast<std::size_t>(cache) / 16;
+  EXPECT_EQ(10 * step, static_cast<std::size_t>(most));
+  ASSERT_OK(cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 1));
+  EXPECT_EQ(step, set_aside());
+  ASSERT_OK(cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0));
+  EXPECT_EQ(0u, set_aside());
+  ASSERT_OK(cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, static_cast<std::size_t>(most)));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE,
+            cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, static_cast<std::size_t>(most) + 1));
+  EXPECT_EQ(static_cast<std::size_t>(most), set_aside());
+}
+
 TEST_F(Streams, many_threads_use_one_context) {
   int* const out = device_array<int>(1);
   const CUfunction count_up = kernel("count_up");
