@@ -1,13 +1,11 @@
 # Tests of the driver as a program sees it: linked to libcuda.so.1, nothing else of the CPU device.
 add_executable(api_tests
-  ${PROJECT_SOURCE_DIR}/cpu/api/export_tables/md2.cpp
   ${PROJECT_SOURCE_DIR}/cpu/image/cubin.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/arguments_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/cache_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/capture_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/conditional_nodes_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/events_test.cpp
-  ${PROJECT_SOURCE_DIR}/cpu/tests/api/export_tables_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/external_memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/fidelity_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/graphs_test.cpp
@@ -19,6 +17,7 @@ add_executable(api_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/modules_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/registers_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/newer_entries_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api/nvidia_library_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/prepared_launch_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/process_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/streams_test.cpp
@@ -27,6 +26,11 @@ add_executable(api_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/runtime/failures_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/runtime/fault_places_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/runtime/kernels_test.cpp)
+if(CUCORE_CPU_RUNTIME_LIBRARY)
+  target_sources(api_tests PRIVATE
+    ${PROJECT_SOURCE_DIR}/cpu/api/export_tables/md2.cpp
+    ${PROJECT_SOURCE_DIR}/cpu/tests/api/export_tables_test.cpp)
+endif()
 cucore_test(api_tests <gtest/gtest.h>)
 if(CUCORE_SANITIZE STREQUAL "address")  # C callers pass enumerators that are none: answered, not undefined
   target_compile_options(api_tests PRIVATE -fno-sanitize=enum)
@@ -34,7 +38,9 @@ endif()
 target_link_libraries(api_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
 target_compile_definitions(api_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests"
   CUCORE_TEST_PROGRAM="$<TARGET_FILE:launching_program>"
-  CUCORE_SHARING_PROGRAM="$<TARGET_FILE:sharing_program>")
+  CUCORE_SHARING_PROGRAM="$<TARGET_FILE:sharing_program>"
+  CUCORE_TEST_CUFFT="$<TARGET_FILE:library_named_cufft>"
+  CUCORE_TEST_OTHER_LIBRARY="$<TARGET_FILE:library_of_others>")
 add_test(NAME api_tests COMMAND api_tests)
 set_tests_properties(api_tests PROPERTIES ENVIRONMENT CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache)
 
@@ -68,6 +74,15 @@ foreach(setting FORM=auto FORM=scalar FORM=vector FORM=masked CHECK=memory CHECK
   set_tests_properties(warp_tests_${setting} PROPERTIES
     ENVIRONMENT "CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache;CUCORE_CPU_${setting}")
 endforeach()
+
+# What api/nvidia_library_test.cpp opens.
+foreach(name library_named_cufft library_of_others)
+  add_library(${name} MODULE ${PROJECT_SOURCE_DIR}/cpu/tests/api/library_of_machine_code.cpp)
+  cucore_target(${name})
+  target_link_libraries(${name} PRIVATE cuda CudaHeaders::CudaHeaders)
+  add_dependencies(api_tests ${name})
+endforeach()
+set_target_properties(library_named_cufft PROPERTIES PREFIX "" OUTPUT_NAME libcufft SUFFIX .so.12)
 
 # What api/cache_test.cpp starts.
 add_executable(launching_program ${PROJECT_SOURCE_DIR}/cpu/tests/api/launching_program.cpp)

@@ -6,6 +6,7 @@
 #include "cpu/api/code/variable_memory.hpp"
 #include "cpu/api/cuda_13_5.hpp"
 #include "cpu/api/entry.hpp"
+#include "cpu/api/nvidia_library.hpp"
 #include "cpu/runtime/objects/device.hpp"
 
 using namespace cucore::cpu::api;
@@ -67,7 +68,7 @@ CUresult check(CUlibraryOption* options, unsigned int count) {
 /// A bad image is a library all the same, one without kernels, as in the driver; the logs say why at once.
 template <class F>
 CUresult load(CUlibrary* library, CUjit_option* jitOptions, void** jitOptionsValues, unsigned int numJitOptions,
-              CUlibraryOption* libraryOptions, unsigned int numLibraryOptions, F&& read_program) {
+              CUlibraryOption* libraryOptions, unsigned int numLibraryOptions, const void* caller, F&& read_program) {
   return initialized([&] {
     if (!library) return CUDA_ERROR_INVALID_VALUE;
     if (const CUresult result = check(libraryOptions, numLibraryOptions); result != CUDA_SUCCESS) return result;
@@ -75,6 +76,7 @@ CUresult load(CUlibrary* library, CUjit_option* jitOptions, void** jitOptionsVal
     if (!jit) return driver_result(jit.failure());
     Result<std::shared_ptr<const Program>> program = read_program(*jit);
     if (!program && program.failure().code() == ErrorCode::FileNotFound) return CUDA_ERROR_FILE_NOT_FOUND;
+    if (!program && program.failure().code() == ErrorCode::NoBinaryForGpu) report_nvidia_library(caller);
     *library = program ? Library::create(*std::move(program)) : Library::create_bad(std::move(program).failure());
     return CUDA_SUCCESS;
   });
@@ -87,6 +89,7 @@ CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* j
                            unsigned int numLibraryOptions) {
   if (!code) return initialized([] { return CUDA_ERROR_INVALID_VALUE; });
   return load(library, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, numLibraryOptions,
+              __builtin_return_address(0),
               [&](const JitOptions& jit) { return runtime::load_program(code, 0, capability(), jit); });
 }
 
@@ -95,6 +98,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName, CUjit_o
                                void**, unsigned int numLibraryOptions) {
   if (!fileName) return initialized([] { return CUDA_ERROR_INVALID_VALUE; });
   return load(library, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, numLibraryOptions,
+              __builtin_return_address(0),
               [&](const JitOptions& jit) { return runtime::load_program_file(fileName, capability(), jit); });
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "cpu/api/entry.hpp"
+#include "cpu/api/nvidia_library.hpp"
 #include "cpu/runtime/execution/launch.hpp"
 #include "cpu/runtime/loading/module.hpp"
 #include "cpu/runtime/objects/device.hpp"
@@ -82,11 +83,15 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunc
 }
 
 CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func, const CUlaunchConfig* config) {
+  const void* const caller = __builtin_return_address(0);
   return of_queried_function(func, [&](Function& function) {
     if (!numClusters || !config || (config->numAttrs != 0 && !config->attrs)) return CUDA_ERROR_INVALID_VALUE;
     const runtime::LaunchRequest request = runtime::request_of(*config, nullptr, nullptr);
     const auto size = runtime::cluster_size(function, request);
-    if (!size) return driver_result(size.failure());
+    if (!size) {
+      report_nvidia_library(caller);  // cuBLAS asks about kernels that are machine code
+      return driver_result(size.failure());
+    }
     const int blocks =
         function.max_active_blocks(request.block[0] * request.block[1] * request.block[2], request.dynamic_shared);
     // One worker runs all blocks of a cluster, be they more than it would take otherwise.

@@ -94,8 +94,9 @@ CUresult check(Function& function, const LaunchRequest& request) {
   const std::uint64_t blocks = std::uint64_t{request.grid[0]} * request.grid[1] * request.grid[2];
   const int resident =
       function.max_active_blocks(request.block[0] * request.block[1] * request.block[2], request.dynamic_shared);
-  return blocks > static_cast<std::uint64_t>(resident) * worker_count() ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
-                                                                        : CUDA_SUCCESS;
+  return blocks > static_cast<std::uint64_t>(resident) * multiprocessor_count()
+             ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+             : CUDA_SUCCESS;
 }
 
 /// The cluster that a launch has: 1, 1, 1 without one. `is_explicit`: kernel or launch name it.

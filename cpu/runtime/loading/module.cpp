@@ -258,7 +258,8 @@ CUresult find_function(Context& context, CUfunction handle, std::shared_ptr<Func
   }
   const auto kernel = find_kernel(reinterpret_cast<CUkernel>(handle));
   if (!kernel) return CUDA_ERROR_INVALID_HANDLE;
-  return driver_result(kernel->function_in(context), [&](std::shared_ptr<Function> found) { *function = std::move(found); });
+  return driver_result(kernel->function_in(context),
+                       [&](std::shared_ptr<Function> found) { *function = std::move(found); });
 }
 
 void remove_modules_of(const Context& context) {
