@@ -17,7 +17,7 @@ constexpr Generate generators[] = {
 };
 
 void emit_instruction(FunctionEmitter& f, const ptx::Instruction& instruction) {
-  const Generate generate = generators[static_cast<std::size_t>(find_form(instruction).form->generator)];
+  const Generate generate = generators[static_cast<std::size_t>((*find_form(instruction))->generator)];
   if (f.module.checks != 0) {
     emit_checked(f, instruction, generate);
   } else {
