@@ -48,8 +48,8 @@ ROOMS = {
     "cpu/compiler/vector": "cpu/abi cpu/analysis cpu/compiler/ir cpu/compiler/debug cpu/compiler/emitters "
     "cpu/compiler/checks",
     "cpu/loader": "cpu/error cpu/ptx cpu/abi cpu/analysis cpu/device_library",
-    "cpu/compiler": "cpu/error cpu/abi cpu/analysis cpu/compiler/emitters cpu/compiler/checks cpu/compiler/instructions "
-    "cpu/compiler/passes cpu/compiler/vector",
+    "cpu/compiler": "cpu/error cpu/abi cpu/analysis cpu/compiler/emitters cpu/compiler/checks "
+    "cpu/compiler/instructions cpu/compiler/passes cpu/compiler/vector",
     # and running it
     "cpu/runtime/process": "cpu/error cpu/abi",
     "cpu/runtime/threads": "",

@@ -32,10 +32,11 @@ class KernelCache;
 /// goes there. Thread-safe; takes milliseconds, five seconds at most. Failures name kernel and line: InvalidPtx, or
 /// JitCompilerNotFound if the compiler library is not there.
 Result<CompiledKernel> compile(const ptx::Module& module, ptx::FunctionId kernel, const ModuleAddresses& addresses,
-                      const CompileOptions& options = {}, KernelCache* cache = nullptr);
+                               const CompileOptions& options = {}, KernelCache* cache = nullptr);
 
 /// Text forms for `cucore dump` and tests: LLVM IR after optimisation, host assembly. They fail as compile does.
 Result<std::string> dump_ir(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options = {});
-Result<std::string> dump_assembly(const ptx::Module& module, ptx::FunctionId kernel, const CompileOptions& options = {});
+Result<std::string> dump_assembly(const ptx::Module& module, ptx::FunctionId kernel,
+                                  const CompileOptions& options = {});
 
 }  // namespace cucore::cpu::codegen
