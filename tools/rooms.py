@@ -36,6 +36,7 @@ ROOMS = {
     "cpu/error": "",
     "cpu/ptx": "cpu/error",
     "cpu/image": "cpu/error",
+    "cpu/linker": "cpu/error cpu/ptx cpu/image",
     "cpu/abi": "cpu/error cpu/ptx",
     "cpu/analysis": "cpu/error cpu/ptx cpu/abi",
     "cpu/compiler/ir": "",
@@ -59,7 +60,7 @@ ROOMS = {
     "cpu/runtime/objects",
     "cpu/runtime/texture": "cpu/error cpu/abi cpu/device_library cpu/runtime/process cpu/runtime/address_space "
     "cpu/runtime/memory",
-    "cpu/runtime/loading": "cpu/error cpu/ptx cpu/image cpu/abi cpu/analysis cpu/loader cpu/runtime/process "
+    "cpu/runtime/loading": "cpu/error cpu/ptx cpu/image cpu/linker cpu/abi cpu/analysis cpu/loader cpu/runtime/process "
     "cpu/runtime/objects cpu/runtime/memory",
     "cpu/runtime/grid": "cpu/error cpu/ptx cpu/abi cpu/runtime/process cpu/runtime/threads cpu/runtime/address_space "
     "cpu/runtime/objects cpu/runtime/memory cpu/runtime/texture",
@@ -82,7 +83,7 @@ ROOMS = {
     "cpu/api/code": "cpu/runtime/objects cpu/runtime/loading cpu/runtime/execution cpu/api",
     "cpu/api/graph": "cpu/runtime/objects cpu/runtime/memory cpu/runtime/loading cpu/runtime/graph cpu/api",
     "cpu/nvml": "cpu/runtime/process",
-    "cpu/toolkit_shims": "cpu/image",
+    "cpu/toolkit_shims": "cpu/error cpu/image cpu/linker",
     "cpu/fuzz": "cpu/ptx cpu/image",
     # What stands on the public headers
     "python/bindings": "include/cucore",

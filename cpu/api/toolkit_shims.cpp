@@ -80,10 +80,12 @@ fs::path find_real(const std::string& name, const fs::path& shims) {
 }
 
 /// The functions in which a shim does more than to forward.
-constexpr std::array kReplaced{
-    "nvrtcGetCUBINSize",      "nvrtcGetCUBIN",    "nvJitLinkCreate",   "nvJitLinkDestroy",
-    "nvJitLinkAddData",       "nvJitLinkAddFile", "nvJitLinkComplete", "nvJitLinkGetLinkedCubinSize",
-    "nvJitLinkGetLinkedCubin"};
+constexpr std::array kReplaced{"nvrtcGetCUBINSize",       "nvrtcGetCUBIN",
+                               "nvJitLinkCreate",         "nvJitLinkDestroy",
+                               "nvJitLinkAddData",        "nvJitLinkAddFile",
+                               "nvJitLinkComplete",       "nvJitLinkGetLinkedCubinSize",
+                               "nvJitLinkGetLinkedCubin", "nvJitLinkGetErrorLogSize",
+                               "nvJitLinkGetErrorLog"};
 
 /// These, and the names that nvJitLink's header gives them in each minor version.
 std::vector<std::string> replaced_names() {

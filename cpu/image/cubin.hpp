@@ -11,6 +11,8 @@
 namespace cucore::cpu::image {
 
 bool is_elf(std::string_view image);
+/// An ELF image for the CUDA machine, which a host object is not.
+bool is_cubin(std::string_view image);
 
 /// `architecture`: the device's, or any_architecture.
 Result<ImageContents> read_cubin(std::string_view image, std::uint32_t architecture);

@@ -6,6 +6,7 @@
 #include "cpu/image/fat_binary.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <vector>
 
@@ -22,6 +23,7 @@ constexpr std::uint64_t file_header_size = 16;
 constexpr std::uint64_t entry_header_size = 64;
 constexpr std::uint16_t kind_ptx = 1;
 constexpr std::uint16_t kind_elf = 2;
+constexpr std::uint16_t kind_lto_ir = 8;
 constexpr std::uint64_t flag_lz4 = 0x2000;
 constexpr std::uint64_t flag_zstd = 0x8000;
 
@@ -32,6 +34,7 @@ struct Entry {
   std::uint64_t flags = 0;
   std::uint64_t decompressed_size = 0;
   std::string_view payload;
+  std::string_view whole;  ///< with its header
 };
 
 Failure invalid_fat_binary(std::string what) { return Failure(ErrorCode::InvalidImage, std::move(what)); }
@@ -50,6 +53,7 @@ std::optional<std::vector<Entry>> read_entries(const ByteReader& reader, std::ui
     entry.decompressed_size = *reader.u64(offset + 56);
     if (header < entry_header_size || header > end - offset || size > end - offset - header) return std::nullopt;
     entry.payload = *reader.slice(offset + header, size);
+    entry.whole = *reader.slice(offset, header + size);
     entries.push_back(entry);
     offset += header + size;
   }
@@ -124,11 +128,7 @@ ImageContents contents_of(std::string ptx, bool fits) {
   return contents;
 }
 
-}  // namespace
-
-bool is_fat_binary(std::string_view image) { return ByteReader(image).u32(0) == magic; }
-
-Result<ImageContents> read_fat_binary(std::string_view image, std::uint32_t architecture) {
+Result<std::vector<Entry>> entries_of(std::string_view image) {
   const ByteReader reader(image);
   if (image.size() < file_header_size)
     return invalid_fat_binary("the fat binary is truncated: its header does not fit");
@@ -137,9 +137,18 @@ Result<ImageContents> read_fat_binary(std::string_view image, std::uint32_t arch
   if (header < file_header_size || !reader.slice(header, size)) {
     return invalid_fat_binary("the fat binary is truncated: its header promises " + std::to_string(size) + " bytes");
   }
-  const auto entries = read_entries(reader, header, header + size);
+  auto entries = read_entries(reader, header, header + size);
   if (!entries) return invalid_fat_binary("the fat binary is damaged: an entry does not fit");
+  return *std::move(entries);
+}
 
+}  // namespace
+
+bool is_fat_binary(std::string_view image) { return ByteReader(image).u32(0) == magic; }
+
+Result<ImageContents> read_fat_binary(std::string_view image, std::uint32_t architecture) {
+  const Result<std::vector<Entry>> entries = entries_of(image);
+  if (!entries) return Failure(entries.failure().code(), entries.failure().sentence());
   const std::vector<Entry> ptx = candidates(*entries, kind_ptx, architecture);
   Result<std::optional<std::string>> fitting = first_of(ptx, [&](const Entry& entry, std::string_view text) {
     return architecture == any_architecture || entry.architecture == architecture || !is_specific(text);
@@ -165,6 +174,28 @@ Result<ImageContents> read_fat_binary(std::string_view image, std::uint32_t arch
   if (!newest) return std::move(newest).failure();
   if (*newest) return contents_of(**std::move(newest), false);
   return Failure(ErrorCode::NoBinaryForGpu, describe(*entries, architecture));
+}
+
+std::string lto_ir_of(std::string_view image, std::uint32_t architecture) {
+  const Result<std::vector<Entry>> entries = entries_of(image);
+  const std::vector<Entry> fitting = entries ? candidates(*entries, kind_lto_ir, architecture) : std::vector<Entry>();
+  if (fitting.empty()) return {};
+  const std::string_view entry = fitting.front().whole;
+  const std::uint64_t size = entry.size();
+  std::string alone(image.substr(0, file_header_size));
+  const auto header_bytes = static_cast<std::uint16_t>(file_header_size);
+  std::memcpy(alone.data() + 6, &header_bytes, sizeof header_bytes);
+  std::memcpy(alone.data() + 8, &size, sizeof size);
+  return alone.append(entry);
+}
+
+std::string machine_code_of(std::string_view image, std::uint32_t architecture) {
+  const Result<std::vector<Entry>> entries = entries_of(image);
+  if (!entries) return {};
+  std::vector<Entry> code = candidates(*entries, kind_elf, architecture);
+  if (code.empty()) code = candidates(*entries, kind_elf, any_architecture);
+  Result<std::string> payload = code.empty() ? Result<std::string>(std::string()) : read_payload(code.front());
+  return payload ? *std::move(payload) : std::string();
 }
 
 std::size_t fat_binary_extent(const char* bytes) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "cpu/image/image.hpp"
@@ -12,6 +13,13 @@ namespace cucore::cpu::image {
 bool is_fat_binary(std::string_view image);
 
 Result<ImageContents> read_fat_binary(std::string_view image, std::uint32_t architecture);
+
+/// Its LTO-IR for the highest architecture that fits, as a fat binary of that alone: the bytes are for NVIDIA's linker
+/// only. Empty if there is none.
+std::string lto_ir_of(std::string_view image, std::uint32_t architecture);
+
+/// A cubin in it: that for the highest architecture that fits, or else any. Empty if there is none.
+std::string machine_code_of(std::string_view image, std::uint32_t architecture);
 
 /// Bytes of the fat binary at `bytes`, as its header says.
 std::size_t fat_binary_extent(const char* bytes);

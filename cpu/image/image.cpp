@@ -5,6 +5,7 @@
 
 #include "cpu/image/byte_reader.hpp"
 #include "cpu/image/cubin.hpp"
+#include "cpu/image/device_units.hpp"
 #include "cpu/image/fat_binary.hpp"
 
 namespace cucore::cpu::image {
@@ -21,7 +22,6 @@ struct Wrapper {
   const char* data;
   const char* const* parts;  ///< with version_with_parts; ends with a null
 };
-constexpr std::string_view archive_magic = "!<arch>";
 constexpr std::string_view lto_ir_magic = "\x7f\x4e\x43\xed";
 
 /// Text has no control characters but blanks; only the start is looked at.
@@ -44,7 +44,7 @@ Result<ImageContents> read_image(std::string_view image, std::uint32_t architect
   if (image.empty()) return invalid("the image is empty");
   if (is_elf(image)) return read_cubin(image, architecture);
   if (is_fat_binary(image)) return read_fat_binary(image, architecture);
-  if (image.starts_with(archive_magic)) return invalid("the image is a library archive, which needs a linker first");
+  if (is_library(image)) return invalid("the image is a library archive, which needs a linker first");
   if (image.starts_with(lto_ir_magic)) return invalid("the image is LTO-IR, which needs a linker first");
   if (ByteReader(image).u32(0) == wrapper_magic) {
     return invalid("the image is a fat binary wrapper, which holds a pointer and cannot be read as bytes");

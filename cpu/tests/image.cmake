@@ -1,5 +1,6 @@
 # Tests of the image readers.
 add_executable(image_tests
+  ${PROJECT_SOURCE_DIR}/cpu/tests/image/device_units_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/image/image_test.cpp)
 cucore_test(image_tests)
 target_link_libraries(image_tests PRIVATE cpu_image GTest::gtest_main)

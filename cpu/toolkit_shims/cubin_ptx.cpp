@@ -3,6 +3,7 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "cpu/image/image.hpp"
@@ -59,6 +60,8 @@ std::string with_ptx(std::string_view cubin, const std::vector<std::string>& ptx
   if (!read(cubin, &table) || !table.names.ends_with('\0') || table.sections.size() + ptx.size() >= SHN_LORESERVE)
     return std::string(cubin);
   std::string image(cubin);
+  for (Elf64_Shdr& section : table.sections)  // what a linker took over from its inputs
+    if (table.name(section) == image::ptx_section) section.sh_size = 0;
   Elf64_Shdr& names = table.sections[table.header.e_shstrndx];
   const auto name = static_cast<Elf64_Word>(table.names.size());
   names.sh_offset = image.size();
@@ -87,6 +90,13 @@ std::vector<std::string> ptx_of(std::string_view cubin) {
     if (table.name(section) == image::ptx_section && is_inside(cubin, section.sh_offset, section.sh_size))
       found.emplace_back(cubin.substr(section.sh_offset, section.sh_size));
   return found;
+}
+
+bool has_machine_code(std::string_view cubin) {
+  Table table;
+  if (!read(cubin, &table)) return true;  // whatever it is, it is not what we write
+  return std::any_of(table.sections.begin(), table.sections.end(),
+                     [](const Elf64_Shdr& section) { return section.sh_type == SHT_SYMTAB; });
 }
 
 std::string without_ptx(std::string_view cubin) {

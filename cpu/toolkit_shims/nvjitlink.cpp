@@ -1,47 +1,47 @@
 // libnvJitLink.so.13 as a shim: forwards every call; a linked cubin comes out with the PTX of what was linked, a
-// section for each PTX input (the CPU device links them when it loads the cubin) and one for all LTO-IR inputs.
+// section for each module (the CPU device links them when it loads the cubin), LTO-IR being one.
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "cpu/image/cubin.hpp"
+#include "cpu/image/device_units.hpp"
+#include "cpu/image/fat_binary.hpp"
+#include "cpu/linker/link_inputs.hpp"
 #include "cpu/toolkit_shims/cubin_ptx.hpp"
 #include "cpu/toolkit_shims/device_runtime.hpp"
+#include "cpu/toolkit_shims/lto_ptx.hpp"
+#include "cpu/toolkit_shims/nvjitlink_abi.hpp"
 #include "cpu/toolkit_shims/real_library.hpp"
 
-using cucore::cpu::toolkit_shims::device_runtime_for;
-using cucore::cpu::toolkit_shims::ptx_of;
-using cucore::cpu::toolkit_shims::real;
-using cucore::cpu::toolkit_shims::with_ptx;
-using cucore::cpu::toolkit_shims::without_ptx;
+using namespace cucore::cpu::toolkit_shims;
+using cucore::cpu::Result;
+using cucore::cpu::linker::LinkInputs, cucore::cpu::linker::LtoIr, cucore::cpu::linker::PtxModule;
 
 namespace {
 
-constexpr int kInternalError = 6;  // NVJITLINK_ERROR_INTERNAL
-constexpr int kInputCubin = 1;     // NVJITLINK_INPUT_CUBIN
-constexpr int kInputPtx = 2;       // NVJITLINK_INPUT_PTX
-constexpr int kInputLtoIr = 3;     // NVJITLINK_INPUT_LTOIR
-constexpr int kInputLibrary = 6;   // NVJITLINK_INPUT_LIBRARY
-constexpr int kInputAny = 10;      // NVJITLINK_INPUT_ANY
-constexpr std::uint32_t kLtoIrMagic = 0x7f4e43ed;
-
-using Create = int(void**, std::uint32_t, const char* const*);
-using AddData = int(void*, int, const void*, std::size_t, const char*);
-using OfHandle = int(void*);
-using GetSize = int(void*, std::size_t*);
-using GetBytes = int(void*, void*);
-
-/// What a link was given, as far as its PTX needs it.
+/// What a link was given, and what became of it.
 struct Link {
   std::vector<std::string> options;
-  std::vector<std::string> ptx;
-  std::vector<std::string> lto;
+  std::uint32_t architecture = cucore::cpu::image::any_architecture;
+  LinkInputs inputs;
   bool has_library = false;
+  std::vector<std::string> ptx;  ///< of the linked cubin
+  std::string error;             ///< of the shim, behind the library's own
   bool is_complete = false;
+
+  /// The result is PTX itself.
+  bool gives_ptx() const { return std::find(options.begin(), options.end(), "-ptx") != options.end(); }
 };
 
 struct Links {
@@ -60,57 +60,81 @@ std::shared_ptr<Link> find(void* handle) {
   return found == links().by_handle.end() ? nullptr : found->second;
 }
 
-/// Keeps what an input says in PTX or LTO-IR. Returns the type it turned out to be.
-int note(Link& link, int type, const std::string& bytes) {
-  if (type == kInputAny) {
-    std::uint32_t magic = 0;
-    bytes.copy(reinterpret_cast<char*>(&magic), sizeof magic);
-    if (bytes.starts_with("\x7f\x45\x4c\x46"))
-      type = kInputCubin;
-    else if (magic == kLtoIrMagic)
-      type = kInputLtoIr;
-    else if (bytes.find(".version") != std::string::npos)
-      type = kInputPtx;
+/// "-arch=sm_90a" → 90.
+std::uint32_t architecture_of(const std::vector<std::string>& options) {
+  for (const std::string& option : options) {
+    if (!option.starts_with("-arch=")) continue;
+    const std::size_t digits = option.find_first_of("0123456789");
+    if (digits != std::string::npos) return static_cast<std::uint32_t>(std::atoi(option.c_str() + digits));
   }
-  if (type == kInputAny && bytes.starts_with("!<arch>\n")) type = kInputLibrary;
-  if (type == kInputLibrary)
-    link.has_library = true;
-  else if (type == kInputPtx)
-    link.ptx.push_back(bytes.substr(0, bytes.find('\0')));
-  else if (type == kInputLtoIr)
-    link.lto.push_back(bytes);
-  else if (type == kInputCubin)
-    for (std::string& text : ptx_of(bytes)) link.ptx.push_back(std::move(text));
-  return type;
+  return cucore::cpu::image::any_architecture;
 }
 
-/// PTX of the LTO-IR inputs: a second link of them alone.
-std::string ptx_of_lto(const Link& link) {
-  auto* const create = real<Create>("nvJitLinkCreate");
-  auto* const add = real<AddData>("nvJitLinkAddData");
-  auto* const complete = real<OfHandle>("nvJitLinkComplete");
-  auto* const get_size = real<GetSize>("nvJitLinkGetLinkedPtxSize");
-  auto* const get = real<GetBytes>("nvJitLinkGetLinkedPtx");
-  auto* const destroy = real<int(void**)>("nvJitLinkDestroy");
-  if (!create || !add || !complete || !get_size || !get || !destroy) return {};
-  std::vector<const char*> options;
-  for (const std::string& option : link.options)
-    if (option != "-lto" && option != "-ptx") options.push_back(option.c_str());
-  options.push_back("-lto");
-  options.push_back("-ptx");
-  void* handle = nullptr;
-  std::string ptx;
-  if (create(&handle, static_cast<std::uint32_t>(options.size()), options.data()) != 0) return {};
-  bool done = true;
-  for (const std::string& ir : link.lto) done = done && add(handle, kInputLtoIr, ir.data(), ir.size(), "lto") == 0;
-  std::size_t size = 0;
-  if (done && complete(handle) == 0 && get_size(handle, &size) == 0 && size > 0) {
-    ptx.resize(size);
-    if (get(handle, ptx.data()) != 0) ptx.clear();
-    ptx.resize(ptx.find('\0') == std::string::npos ? ptx.size() : ptx.find('\0'));
+/// What an input is; of those that may be anything, by its bytes. nvJitLink takes a cubin for an object too.
+int type_of(int type, const std::string& bytes) {
+  constexpr std::string_view lto_ir_magic = "\xed\x43\x4e\x7f";
+  if (type == kInputCubin || type == kInputPtx || type == kInputLtoIr) return type;
+  if (cucore::cpu::image::is_cubin(bytes)) return kInputCubin;
+  if (type != kInputAny) return type;
+  if (bytes.starts_with(lto_ir_magic)) return kInputLtoIr;
+  if (cucore::cpu::image::is_elf(bytes)) return kInputObject;
+  if (cucore::cpu::image::is_fat_binary(bytes)) return kInputFatBinary;
+  if (cucore::cpu::image::is_library(bytes)) return kInputLibrary;
+  return kInputPtx;
+}
+
+/// Keeps what an input that the library took says in PTX and LTO-IR.
+void note(Link& link, int type, const std::string& bytes, const char* name) {
+  std::string input = name && *name ? name : "<unnamed input>";
+  if (type == kInputLibrary) link.has_library = true;
+  if (type == kInputPtx) {
+    link.inputs.add_ptx(bytes.substr(0, bytes.find('\0')), std::move(input));
+  } else if (type == kInputLtoIr) {
+    link.inputs.add_lto_ir(bytes, std::move(input));
+  } else if (Result<void> added = link.inputs.add(bytes, std::move(input), link.architecture); !added) {
+    link.error += "error   : " + added.failure().sentence() + "\n";
   }
-  destroy(&handle);
-  return ptx;
+}
+
+/// Hands an input on: a cubin as it was without PTX, and that PTX itself if there is nothing else in it.
+int forward(void* handle, int type, const std::string& bytes, const char* name) {
+  auto* const add = real<AddData>("nvJitLinkAddData");
+  if (!add) return kInternalError;
+  if (type != kInputCubin) return add(handle, type, bytes.data(), bytes.size(), name);
+  if (has_machine_code(bytes)) {
+    const std::string plain = without_ptx(bytes);
+    return add(handle, type, plain.data(), plain.size(), name);
+  }
+  for (const std::string& ptx : ptx_of(bytes))
+    if (const int result = add(handle, kInputPtx, ptx.data(), ptx.size(), name); result != 0) return result;
+  return 0;
+}
+
+int add_input(Link& link, void* handle, int type, const std::string& bytes, const char* name) {
+  const int kind = type_of(type, bytes);
+  const int result = forward(handle, kind == kInputCubin ? kind : type, bytes, name);
+  if (result == 0) note(link, kind, bytes, name);
+  return result;
+}
+
+/// Finds the PTX for the linked cubin, or says why there is none.
+void finish(Link& link) {
+  const auto compile = [&](const std::vector<LtoIr>& parts, const std::set<std::string>& kept) {
+    return ptx_of_lto_ir(link.options, parts, kept);
+  };
+  Result<std::vector<PtxModule>> modules = link.inputs.modules(compile);
+  if (!modules) {
+    link.error += modules.failure().sentence();
+    return;
+  }
+  for (const PtxModule& module : *modules) link.ptx.push_back(module.ptx);
+  if (link.has_library)
+    if (std::string ptx = device_runtime_for(link.ptx); !ptx.empty()) {
+      link.ptx.push_back(ptx);
+      modules->push_back({std::move(ptx), "the device runtime"});
+    }
+  if (Result<void> checked = link.inputs.check_machine_code(*modules); !checked)
+    link.error += checked.failure().sentence();
 }
 
 int cubin_of(void* handle, std::string* out) {
@@ -123,6 +147,21 @@ int cubin_of(void* handle, std::string* out) {
   if (const int result = get(handle, cubin.data()); result != 0) return result;
   const std::shared_ptr<Link> link = find(handle);
   *out = link && !link->ptx.empty() ? with_ptx(cubin, link->ptx) : std::move(cubin);
+  return 0;
+}
+
+/// The library's error log, and what the shim has to say.
+int error_log_of(void* handle, std::string* out) {
+  auto* const get_size = real<GetSize>("nvJitLinkGetErrorLogSize");
+  auto* const get = real<GetBytes>("nvJitLinkGetErrorLog");
+  if (!get_size || !get) return kInternalError;
+  std::size_t size = 0;
+  if (const int result = get_size(handle, &size); result != 0) return result;
+  std::string log(size + 1, '\0');
+  if (const int result = get(handle, log.data()); result != 0) return result;
+  log.resize(log.find('\0'));
+  const std::shared_ptr<Link> link = find(handle);
+  *out = link ? log + link->error : std::move(log);
   return 0;
 }
 
@@ -144,6 +183,7 @@ int nvJitLinkCreate(void** handle, std::uint32_t count, const char* const* optio
   if (result != 0) return result;
   auto link = std::make_shared<Link>();
   for (std::uint32_t i = 0; i < count; ++i) link->options.emplace_back(options[i]);
+  link->architecture = architecture_of(link->options);
   const std::lock_guard lock(links().mutex);
   links().by_handle[*handle] = std::move(link);
   return result;
@@ -160,14 +200,10 @@ int nvJitLinkDestroy(void** handle) {
 }
 
 int nvJitLinkAddData(void* handle, int type, const void* data, std::size_t size, const char* name) {
-  auto* const add = real<AddData>("nvJitLinkAddData");
-  if (!add) return kInternalError;
   const std::shared_ptr<Link> link = find(handle);
-  if (!link || !data) return add(handle, type, data, size, name);
-  const std::string bytes(static_cast<const char*>(data), size);
-  if (note(*link, type, bytes) != kInputCubin) return add(handle, type, data, size, name);
-  const std::string plain = without_ptx(bytes);
-  return add(handle, type, plain.data(), plain.size(), name);
+  if (link && data) return add_input(*link, handle, type, {static_cast<const char*>(data), size}, name);
+  auto* const add = real<AddData>("nvJitLinkAddData");
+  return add ? add(handle, type, data, size, name) : kInternalError;
 }
 
 int nvJitLinkAddFile(void* handle, int type, const char* name) {
@@ -177,10 +213,11 @@ int nvJitLinkAddFile(void* handle, int type, const char* name) {
   const std::shared_ptr<Link> link = find(handle);
   if (!link || !file.is_open()) return add(handle, type, name);  // says what is wrong
   const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  const int kind = note(*link, type, bytes);
-  if (kind != kInputCubin) return add(handle, type, name);
-  const std::string plain = without_ptx(bytes);
-  return real<AddData>("nvJitLinkAddData")(handle, type, plain.data(), plain.size(), name);
+  const int kind = type_of(type, bytes);
+  if (kind == kInputCubin) return add_input(*link, handle, type, bytes, name);
+  const int result = add(handle, type, name);
+  if (result == 0) note(*link, kind, bytes, name);
+  return result;
 }
 
 int nvJitLinkComplete(void* handle) {
@@ -188,13 +225,9 @@ int nvJitLinkComplete(void* handle) {
   if (!complete) return kInternalError;
   const int result = complete(handle);
   const std::shared_ptr<Link> link = find(handle);
-  if (result != 0 || !link || link->is_complete) return result;
-  link->is_complete = true;
-  if (!link->lto.empty())
-    if (std::string ptx = ptx_of_lto(*link); !ptx.empty()) link->ptx.push_back(std::move(ptx));
-  if (link->has_library)
-    if (std::string ptx = device_runtime_for(link->ptx); !ptx.empty()) link->ptx.push_back(std::move(ptx));
-  return result;
+  if (result != 0 || !link) return result;
+  if (!std::exchange(link->is_complete, true) && !link->gives_ptx()) finish(*link);
+  return link->error.empty() ? result : kInternalError;
 }
 
 int nvJitLinkGetLinkedCubinSize(void* handle, std::size_t* size) {
@@ -213,13 +246,28 @@ int nvJitLinkGetLinkedCubin(void* handle, void* out) {
   return result;
 }
 
+int nvJitLinkGetErrorLogSize(void* handle, std::size_t* size) {
+  if (!size) return real<GetSize>("nvJitLinkGetErrorLogSize")(handle, size);
+  std::string log;
+  const int result = error_log_of(handle, &log);
+  if (result == 0) *size = log.empty() ? 0 : log.size() + 1;
+  return result;
+}
+
+int nvJitLinkGetErrorLog(void* handle, char* out) {
+  if (!out) return real<GetBytes>("nvJitLinkGetErrorLog")(handle, out);
+  std::string log;
+  const int result = error_log_of(handle, &log);
+  if (result == 0) log.copy(out, log.size());
+  if (result == 0 && !log.empty()) out[log.size()] = '\0';
+  return result;
+}
+
 FORWARD(nvJitLinkVersion, (unsigned int* major, unsigned int* minor), (major, minor))
 FORWARD(nvJitLinkGetLinkedPtxSize, (void* handle, std::size_t* size), (handle, size))
 FORWARD(nvJitLinkGetLinkedPtx, (void* handle, char* out), (handle, out))
 FORWARD(nvJitLinkGetLinkedLTOIRSize, (void* handle, std::size_t* size), (handle, size))
 FORWARD(nvJitLinkGetLinkedLTOIR, (void* handle, void* out), (handle, out))
-FORWARD(nvJitLinkGetErrorLogSize, (void* handle, std::size_t* size), (handle, size))
-FORWARD(nvJitLinkGetErrorLog, (void* handle, char* out), (handle, out))
 FORWARD(nvJitLinkGetInfoLogSize, (void* handle, std::size_t* size), (handle, size))
 FORWARD(nvJitLinkGetInfoLog, (void* handle, char* out), (handle, out))
 

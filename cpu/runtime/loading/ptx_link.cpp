@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "cpu/image/cubin.hpp"
+#include "cpu/linker/ptx_symbols.hpp"
 #include "cpu/ptx/parser.hpp"
 #include "cpu/runtime/loading/image_source.hpp"
-#include "cpu/runtime/loading/ptx_symbols.hpp"
 #include "cpu/runtime/process/handle_table.hpp"
 #include "cpu/runtime/process/process.hpp"
 
@@ -20,13 +20,9 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
+using linker::PtxSymbols;
 using Declaration = PtxSymbols::Declaration;
 using Linkage = PtxSymbols::Linkage;
-
-/// What the device supplies to every module.
-bool is_supplied(std::string_view name) {
-  return name == "vprintf" || name == "__assertfail" || name == "malloc" || name == "free";
-}
 
 using LinkTable = HandleTable<LinkState, HandleKind::LinkState>;
 LinkTable& link_table() {
@@ -90,7 +86,7 @@ Result<std::string> PtxLinker::complete() const {
     for (const Declaration& declaration : symbols[i].declarations()) {
       const bool needed = declaration.linkage == Linkage::Extern && !declaration.defines &&
                           symbols[i].references().contains(declaration.name);
-      if (!needed || definer.contains(declaration.name) || is_supplied(declaration.name)) continue;
+      if (!needed || definer.contains(declaration.name) || linker::is_supplied(declaration.name)) continue;
       log += "error   : Undefined reference to '" + std::string(declaration.name) + "' in '" + inputs_[i].name + "'\n";
     }
   }
@@ -135,27 +131,49 @@ Failure LinkState::logged(Failure failure) const {
 Result<void> LinkState::add(CUjitInputType type, const void* data, std::size_t size, const char* name, int capability) {
   if (!data || size == 0) return ErrorCode::InvalidValue;
   if (type < 0 || type >= CU_JIT_NUM_INPUT_TYPES) return ErrorCode::InvalidValue;
-  if (type != CU_JIT_INPUT_CUBIN && type != CU_JIT_INPUT_PTX && type != CU_JIT_INPUT_FATBINARY) {
-    constexpr const char* refused = "the CPU device links PTX, and cubins and fat binaries that carry it";
+  if (type == CU_JIT_INPUT_NVVM) {
+    constexpr const char* refused = "the driver links no LTO-IR; nvJitLink does";
     return logged(Failure(ErrorCode::NotSupported, refused));
   }
+  std::string input = name && *name ? name : "<unnamed input>";
+  const std::lock_guard lock(mutex_);
+  if (!image_.empty()) return ErrorCode::InvalidValue;  // already completed
+  capability_ = capability;
+  const auto add_units = [&] {
+    const std::string_view bytes(static_cast<const char*>(data), size);
+    Result<void> added = inputs_.add(bytes, input, static_cast<std::uint32_t>(capability));
+    return added ? std::move(added) : logged(std::move(added).failure());
+  };
+  if (type == CU_JIT_INPUT_OBJECT || type == CU_JIT_INPUT_LIBRARY) return add_units();
   Result<ImageSource> source = ptx_of_image(data, size, capability);
-  if (!source) return logged(std::move(source).failure());
+  // Machine code alone may not be needed.
+  if (!source && source.failure().code() == ErrorCode::NoBinaryForGpu) return add_units();
+  if (!source) return logged(Failure(source.failure().code(), "input '" + input + "': " + source.failure().sentence()));
   const ptx::ParseResult parsed = ptx::parse(source->ptx);
   if (!parsed.module) return logged(Failure(ErrorCode::InvalidPtx, ptx::format(parsed.diagnostics)));
   if (Result<void> fits = check_target(*source, *parsed.module, capability); !fits)
     return logged(std::move(fits).failure());
-  const std::lock_guard lock(mutex_);
-  if (!image_.empty()) return ErrorCode::InvalidValue;  // already completed
-  capability_ = capability;
-  linker_.add(std::move(source->ptx), name && *name ? name : "<unnamed input>");
+  inputs_.add_ptx(std::move(source->ptx), std::move(input));
   return {};
+}
+
+Result<std::string> LinkState::link() const {
+  const auto refuse_lto_ir = [](const std::vector<linker::LtoIr>&,
+                                const std::set<std::string>&) -> Result<std::string> {
+    return Failure(ErrorCode::NotSupported, "an input is LTO-IR alone, which the driver does not link; nvJitLink does");
+  };
+  Result<std::vector<linker::PtxModule>> modules = inputs_.modules(refuse_lto_ir);
+  if (!modules) return std::move(modules).failure();
+  if (Result<void> checked = inputs_.check_machine_code(*modules); !checked) return std::move(checked).failure();
+  PtxLinker linker;
+  for (linker::PtxModule& module : *modules) linker.add(std::move(module.ptx), std::move(module.name));
+  return linker.complete();
 }
 
 Result<std::string_view> LinkState::complete() {
   const std::lock_guard lock(mutex_);
   if (image_.empty()) {
-    Result<std::string> ptx = linker_.complete();
+    Result<std::string> ptx = link();
     if (!ptx) return logged(std::move(ptx).failure());
     image_ = image::write_cubin(*ptx, static_cast<std::uint32_t>(capability_));
     options_.write_error_log("");

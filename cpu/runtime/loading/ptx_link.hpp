@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cpu/error/result.hpp"
+#include "cpu/linker/link_inputs.hpp"
 #include "cpu/runtime/loading/jit_options.hpp"
 
 namespace cucore::cpu::runtime {
@@ -43,12 +44,13 @@ class LinkState {
   Result<std::string_view> complete();
 
  private:
+  Result<std::string> link() const;
   /// Puts what `failure` says into the caller's log, and reports it.
   Failure logged(Failure failure) const;
 
   const JitOptions options_;
   std::mutex mutex_;
-  PtxLinker linker_;
+  linker::LinkInputs inputs_;
   int capability_ = 0;
   std::string image_;
 };

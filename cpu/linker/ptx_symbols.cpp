@@ -1,11 +1,11 @@
 // Reading statements at module scope: up to ';', or over a body in braces.
-#include "cpu/runtime/loading/ptx_symbols.hpp"
+#include "cpu/linker/ptx_symbols.hpp"
 
 #include <optional>
 
 #include "cpu/ptx/lexer.hpp"
 
-namespace cucore::cpu::runtime {
+namespace cucore::cpu::linker {
 
 namespace {
 
@@ -82,7 +82,7 @@ PtxSymbols::PtxSymbols(std::string_view text) : text_(text) {
       now.linkage_begin = begin;
       now.linkage_end = end;
     } else if (parentheses == 0 && (token.is_dot("func") || token.is_dot("entry"))) {
-      is_function = true;
+      is_function = now.is_function = true;
       now.is_entry = token.is_dot("entry");
       now.name = {};
     } else if (parentheses == 0 && !is_function && (token.is_dot("global") || token.is_dot("const"))) {
@@ -95,10 +95,13 @@ PtxSymbols::PtxSymbols(std::string_view text) : text_(text) {
 }
 
 std::string PtxSymbols::changed(const std::map<std::string_view, std::string>& renamed,
-                                const std::set<std::string_view>& dropped) const {
+                                const std::set<std::string_view>& dropped,
+                                const std::set<std::string_view>& exposed) const {
   // Replacements in ascending order, none inside another.
   std::map<std::size_t, std::pair<std::size_t, std::string>> edits;
   for (const Declaration& declaration : declarations_) {
+    if (declaration.is_function && declaration.linkage == Linkage::Internal && exposed.contains(declaration.name))
+      edits[declaration.begin] = {declaration.begin, ".visible "};
     if (!declaration.defines || !dropped.contains(declaration.name)) continue;
     if (declaration.is_entry) {
       edits[declaration.begin] = {declaration.end, ""};
@@ -123,4 +126,8 @@ std::string PtxSymbols::changed(const std::map<std::string_view, std::string>& r
   return result;
 }
 
-}  // namespace cucore::cpu::runtime
+bool is_supplied(std::string_view name) {
+  return name == "vprintf" || name == "__assertfail" || name == "malloc" || name == "free";
+}
+
+}  // namespace cucore::cpu::linker

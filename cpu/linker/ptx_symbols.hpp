@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cucore::cpu::runtime {
+namespace cucore::cpu::linker {
 
 class PtxSymbols {
  public:
@@ -19,6 +19,7 @@ class PtxSymbols {
     std::string_view name;
     Linkage linkage = Linkage::Internal;
     bool is_entry = false;
+    bool is_function = false;  ///< an entry too; else a variable
     bool defines = false;
     // Offsets in the text: of the statement, of the word of its linkage, of what makes it a definition.
     std::size_t begin = 0, end = 0;
@@ -34,9 +35,9 @@ class PtxSymbols {
   const std::set<std::string_view>& references() const { return references_; }
 
   /// The text with every name in `renamed` replaced, and the definitions in `dropped` made declarations (of a kernel:
-  /// taken out).
-  std::string changed(const std::map<std::string_view, std::string>& renamed,
-                      const std::set<std::string_view>& dropped) const;
+  /// taken out), and the functions in `exposed` made visible to others.
+  std::string changed(const std::map<std::string_view, std::string>& renamed, const std::set<std::string_view>& dropped,
+                      const std::set<std::string_view>& exposed = {}) const;
 
  private:
   struct Name {
@@ -50,4 +51,7 @@ class PtxSymbols {
   std::vector<Name> names_;
 };
 
-}  // namespace cucore::cpu::runtime
+/// What the device supplies to every module.
+bool is_supplied(std::string_view name);
+
+}  // namespace cucore::cpu::linker

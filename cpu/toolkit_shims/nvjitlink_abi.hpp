@@ -1,0 +1,27 @@
+// What the shim uses of nvJitLink.h, whose enumerators have these values in every version of CUDA 13.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace cucore::cpu::toolkit_shims {
+
+enum InputType : int {
+  kInputCubin = 1,
+  kInputPtx = 2,
+  kInputLtoIr = 3,
+  kInputFatBinary = 4,
+  kInputObject = 5,
+  kInputLibrary = 6,
+  kInputAny = 10
+};
+
+constexpr int kInternalError = 6;  // NVJITLINK_ERROR_INTERNAL
+
+using Create = int(void**, std::uint32_t, const char* const*);
+using AddData = int(void*, int, const void*, std::size_t, const char*);
+using OfHandle = int(void*);
+using GetSize = int(void*, std::size_t*);
+using GetBytes = int(void*, void*);
+
+}  // namespace cucore::cpu::toolkit_shims
