@@ -83,7 +83,7 @@ ROOMS = {
     "cpu/api/code": "cpu/runtime/objects cpu/runtime/loading cpu/runtime/execution cpu/api",
     "cpu/api/graph": "cpu/runtime/objects cpu/runtime/memory cpu/runtime/loading cpu/runtime/graph cpu/api",
     "cpu/nvml": "cpu/runtime/process",
-    "cpu/toolkit_shims": "cpu/error cpu/image cpu/linker",
+    "cpu/toolkit_shims": "cpu/error cpu/ptx cpu/image cpu/linker cpu/runtime/process",
     "cpu/fuzz": "cpu/ptx cpu/image",
     # What stands on the public headers
     "python/bindings": "include/cucore",
