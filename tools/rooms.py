@@ -39,6 +39,7 @@ ROOMS = {
     "cpu/linker": "cpu/error cpu/ptx cpu/image",
     "cpu/abi": "cpu/error cpu/ptx",
     "cpu/analysis": "cpu/error cpu/ptx cpu/abi",
+    "cpu/compiler/cost": "",
     "cpu/compiler/ir": "",
     "cpu/compiler/debug": "cpu/ptx cpu/abi cpu/compiler/ir",
     "cpu/compiler/emitters": "cpu/error cpu/ptx cpu/abi cpu/analysis cpu/compiler/ir cpu/compiler/debug",
@@ -46,8 +47,17 @@ ROOMS = {
     "cpu/device_library": "cpu/abi cpu/analysis",
     "cpu/compiler/instructions": "cpu/abi cpu/analysis cpu/compiler/ir cpu/compiler/emitters cpu/compiler/checks",
     "cpu/compiler/passes": "cpu/abi cpu/compiler/checks",
-    "cpu/compiler/vector": "cpu/abi cpu/analysis cpu/compiler/ir cpu/compiler/debug cpu/compiler/emitters "
-    "cpu/compiler/checks",
+    "cpu/compiler/vector/analysis": "cpu/error cpu/abi cpu/compiler/cost cpu/compiler/ir cpu/compiler/checks",
+    "cpu/compiler/vector/steps": "cpu/error cpu/abi cpu/compiler/cost cpu/compiler/ir cpu/compiler/emitters "
+    "cpu/compiler/checks cpu/compiler/vector/analysis",
+    "cpu/compiler/vector/state": "cpu/compiler/cost cpu/compiler/ir cpu/compiler/emitters cpu/compiler/checks "
+    "cpu/compiler/vector/analysis",
+    "cpu/compiler/vector/operations": "cpu/error cpu/abi cpu/compiler/cost cpu/compiler/checks "
+    "cpu/compiler/vector/analysis cpu/compiler/vector/state",
+    "cpu/compiler/vector/emission": "cpu/error cpu/abi cpu/compiler/debug cpu/compiler/emitters cpu/compiler/checks "
+    "cpu/compiler/vector/analysis cpu/compiler/vector/state cpu/compiler/vector/operations",
+    "cpu/compiler/vector": "cpu/error cpu/abi cpu/analysis cpu/compiler/cost cpu/compiler/emitters "
+    "cpu/compiler/vector/analysis cpu/compiler/vector/steps cpu/compiler/vector/emission",
     "cpu/loader": "cpu/error cpu/ptx cpu/abi cpu/analysis cpu/device_library",
     "cpu/compiler": "cpu/error cpu/abi cpu/analysis cpu/compiler/emitters cpu/compiler/checks "
     "cpu/compiler/instructions cpu/compiler/passes cpu/compiler/vector",

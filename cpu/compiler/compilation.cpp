@@ -139,10 +139,17 @@ Result<OptimisedKernel> make_vector_form(const Analysed& kernel) {
   target.optimise(*ir, /*checked=*/false, time);
   if (time.is_up()) return refuse_form(vector_form_too_long);
   KernelInfo info = layout.info;
-  if (std::string why =
-          vectorise(*emitter.kernel(), options, kernel.host(), layout.shared_variables, !reach.lockstep.empty(), info);
-      !why.empty())
-    return refuse_form(why);
+  Result<VectorForm> form = vectorise(*emitter.kernel(), {.options = options,
+                                                          .host = kernel.host(),
+                                                          .shared = layout.shared_variables,
+                                                          .local_bytes = info.local_bytes,
+                                                          .in_lockstep = !reach.lockstep.empty()});
+  if (!form) return std::move(form).failure();
+  info.form = FormOfCode::Vector;
+  info.needs_fibers = false;
+  info.runs_rows = form->runs_rows;
+  info.waiting_bytes = form->waiting_bytes;
+  info.frame_bytes = form->frame_bytes;
   if (Result<void> verified = verify(kernel, *ir); !verified) return std::move(verified).failure();
   target.optimise(*ir, options.checks != 0, time);
   if (time.is_not_enough_for(*ir)) return refuse_form(vector_form_too_long);

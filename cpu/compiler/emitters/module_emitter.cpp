@@ -77,7 +77,7 @@ llvm::FunctionCallee ModuleEmitter::external(std::string_view name, llvm::Type* 
   auto* declared = llvm::cast<llvm::Function>(callee.getCallee());
   declared->addFnAttr(llvm::Attribute::NoUnwind);
   // Who meets, meets at one place: the call must not be copied into the ways that lead to it.
-  if (is_meeting(declared->getName())) declared->addFnAttr(llvm::Attribute::Convergent);
+  if (is_convergent(declared->getName())) declared->addFnAttr(llvm::Attribute::Convergent);
   return callee;
 }
 

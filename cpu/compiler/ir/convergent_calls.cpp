@@ -5,18 +5,18 @@ namespace cucore::cpu::codegen {
 
 using llvm::Instruction;
 
-bool is_meeting(llvm::StringRef built_in) {
+bool is_convergent(llvm::StringRef built_in) {
   return built_in == "cucpu_barrier" || built_in == "cucpu_warp_sync" || built_in == "cucpu_shuffle" ||
          built_in == "cucpu_vote";
 }
 
-bool is_meeting(const Instruction& instruction) {
+bool is_convergent(const Instruction& instruction) {
   const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  return call != nullptr && call->getCalledFunction() != nullptr && is_meeting(call->getCalledFunction()->getName());
+  return call != nullptr && call->getCalledFunction() != nullptr && is_convergent(call->getCalledFunction()->getName());
 }
 
 bool is_block_barrier(const Instruction& instruction) {
-  return is_meeting(instruction) &&
+  return is_convergent(instruction) &&
          llvm::cast<llvm::CallInst>(instruction).getCalledFunction()->getName() == "cucpu_barrier";
 }
 

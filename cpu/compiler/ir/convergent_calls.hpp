@@ -1,13 +1,14 @@
-// Calls in which threads meet: who takes part must arrive together, so code must not be copied or moved around them.
+// Convergent operations, by the services that are called for them: who takes part executes them together, so code must
+// not be copied or moved around them.
 #pragma once
 
 #include "cpu/compiler/ir/llvm.hpp"
 
 namespace cucore::cpu::codegen {
 
-/// A call in which lanes of a block or warp meet. The vector form gives each a block of its own.
-bool is_meeting(const llvm::Instruction& instruction);
-bool is_meeting(llvm::StringRef built_in);
+/// The vector form gives each a block of its own.
+bool is_convergent(const llvm::Instruction& instruction);
+bool is_convergent(llvm::StringRef built_in);
 bool is_block_barrier(const llvm::Instruction& instruction);
 
 }  // namespace cucore::cpu::codegen

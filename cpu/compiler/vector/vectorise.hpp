@@ -1,19 +1,35 @@
-// The vector form of a kernel, made from the scalar form that the generators emit: chunks of SIMD lanes in lockstep
-// (vector_emitter.hpp). What it cannot run it refuses as a whole, and the scalar form stands.
+// The vector form of a kernel, made from the scalar form that the generators emit: threads of a block in the lanes of
+// SIMD registers, in lockstep (emission/group_emitter.hpp). What it cannot run it refuses as a whole, and the scalar
+// form stands.
 #pragma once
 
-#include <string>
+#include <cstdint>
 #include <vector>
 
 #include "cpu/abi/compiler.hpp"
 #include "cpu/compiler/emitters/module_emitter.hpp"
+#include "cpu/error/result.hpp"
 
 namespace cucore::cpu::codegen {
 
-/// Replaces the kernel's body `scalar` (in SSA, calls inlined) by entry points that run it in the vector form, and says
-/// in `info` which; `shared` are its static shared variables. `in_lockstep`: all lanes of a warp must run in one group.
-/// The text says why not; the module is then of no more use.
-std::string vectorise(llvm::Function& scalar, const CompileOptions& options, HostFeatures host,
-                      const std::vector<SharedVariable>& shared, bool in_lockstep, KernelInfo& info);
+/// What the steps read besides the code.
+struct VectorRequest {
+  const CompileOptions& options;
+  HostFeatures host;
+  const std::vector<SharedVariable>& shared;  ///< static ones of the kernel
+  std::uint32_t local_bytes;                  ///< of local variables, of each thread
+  bool in_lockstep;                           ///< all lanes of a warp must run in one group
+};
+
+/// What the run-time must know of the form: see KernelInfo.
+struct VectorForm {
+  bool runs_rows;
+  std::uint32_t waiting_bytes;
+  std::uint32_t frame_bytes;
+};
+
+/// Replaces the kernel's body `scalar` (in SSA, calls inlined) by entry points that run it in the vector form. A
+/// failure says why not, in the words of CompileResult::refusal; the module is then of no more use.
+Result<VectorForm> vectorise(llvm::Function& scalar, const VectorRequest& request);
 
 }  // namespace cucore::cpu::codegen

@@ -1,0 +1,27 @@
+// The entry point of a kernel's vector form, which runs the groups of a block: one after the other, in rounds from
+// barrier to barrier, or in rows through several blocks.
+#pragma once
+
+#include <cstdint>
+
+namespace llvm {
+class Function;
+}
+
+namespace cucore::cpu::codegen {
+
+class StrideAnalysis;
+class ControlFlow;
+struct VectorWidth;
+
+/// Whether adjacent blocks had better run row by row: code without loops that goes through arrays as their rows lie in
+/// memory, as of images and grids. A block alone leaves each row after a few cache lines, where a processor that learns
+/// from addresses has just begun to fetch ahead.
+bool may_run_rows(const llvm::Function& scalar, const ControlFlow& flow, const StrideAnalysis& strides,
+                  const VectorWidth& width);
+
+/// Emits `void cucpu_run_block(BlockState*)`, which calls what emit_group gave. `frame_bytes`: of a group that
+/// waits at barriers, else 0.
+void emit_run_block(llvm::Function* group, const VectorWidth& width, std::uint64_t frame_bytes, bool by_rows);
+
+}  // namespace cucore::cpu::codegen

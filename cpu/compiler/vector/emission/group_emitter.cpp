@@ -1,0 +1,104 @@
+// All blocks in all their versions: see group_emitter.hpp.
+#include "cpu/compiler/vector/emission/group_emitter.hpp"
+
+#include <llvm/IR/Instructions.h>
+
+#include <utility>
+
+#include "cpu/compiler/vector/emission/branches.hpp"
+#include "cpu/compiler/vector/emission/legality.hpp"
+
+namespace cucore::cpu::codegen {
+
+using llvm::BasicBlock;
+
+namespace {
+
+class GroupEmitter {
+ public:
+  GroupEmitter(llvm::Function& scalar, const ControlFlow& flow, const VectorWidth& width, HostFeatures host,
+               StrideAnalysis masked, bool masks_only)
+      : c_(scalar, flow, width, host, std::move(masked), masks_only) {}
+
+  Result<EmittedGroup> emit() {
+    blocks_.emit_entry();
+    for (BasicBlock* block : c_.flow.order) {
+      if (c_.has_full_version) {
+        if (Result<void> done = emit_block(block, Full); !done) return std::move(done).failure();
+      }
+      if (c_.has_masked_version) {
+        blocks_.emit_dispatch(block);
+        if (Result<void> done = emit_block(block, Masked); !done) return std::move(done).failure();
+      }
+    }
+    if (c_.has_masked_version) blocks_.emit_end();
+    return EmittedGroup{c_.group, barriers_.frame_bytes()};
+  }
+
+ private:
+  Result<void> emit_block(BasicBlock* block, Version version) {
+    c_.version = version;
+    c_.block = block;
+    c_.forget();
+    c_.b.SetInsertPoint(blocks_.body(block, version));
+    c_.b.SetCurrentDebugLocation({});
+    if (version == Full) {
+      c_.active.set_all();
+    } else {
+      c_.active.set(blocks_.take_waiting(block));
+      transitions_.return_to_full_version(block);
+    }
+    checks_.lanes.begin_block();
+    values_.keep_for_end(*block);
+    if (Result<void> done = body_.emit(block); !done) return done;
+    if (checks_.lanes.needs_slow_path()) {
+      BasicBlock* end = checks_.lanes.begin_slow_path();
+      if (Result<void> done = body_.emit(block); !done) return done;
+      checks_.lanes.end_slow_path(end);
+    }
+    if (const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator()))
+      return branches_.emit(block, *branch);
+    emit_return(block);
+    return {};
+  }
+
+  void emit_return(BasicBlock* block) {
+    if (c_.version == Full) {
+      c_.b.CreateRet(c_.b.getInt32(point_ended));
+      return;
+    }
+    blocks_.end_lanes(c_.active.bits());
+    c_.b.CreateBr(blocks_.next_dispatch(block, {}));
+  }
+
+  // In the order in which they find room in the frame and on the stack.
+  EmissionContext c_;
+  VectorValues values_{c_};
+  Barriers barriers_{c_, values_};
+  VersionBlocks blocks_{c_, values_, barriers_};
+  IdleMemory idle_{c_};
+  LaneLoop lanes_{c_, values_};
+  LaneServices services_{c_, values_, lanes_};
+  Transitions transitions_{c_, values_, blocks_};
+  BlockChecks checks_{c_, values_, transitions_};
+  Prefetching prefetching_{c_, values_};
+  Arithmetic arithmetic_{c_, values_, checks_.index};
+  VectorMemory memory_{c_, values_, checks_, idle_, arithmetic_, lanes_, prefetching_};
+  Atomics atomics_{c_, checks_, lanes_};
+  ConvergentOperations convergent_{c_, values_, barriers_, blocks_};
+  Calls calls_{c_, values_, checks_, arithmetic_, lanes_, services_, convergent_};
+  BlockBody body_{c_, values_, checks_, prefetching_, arithmetic_, memory_, atomics_, calls_};
+  Predication predication_{c_, values_, blocks_, body_};
+  Branches branches_{c_, values_, blocks_, transitions_, arithmetic_, predication_};
+};
+
+}  // namespace
+
+Result<EmittedGroup> emit_group(llvm::Function& scalar, const ControlFlow& flow, const VectorWidth& width,
+                                HostFeatures host, bool masks_only) {
+  StrideAnalysis masked(flow, scalar, width, /*masked=*/true);
+  if (Result<void> legal = check_legality(scalar, flow, width, masked); !legal) return std::move(legal).failure();
+  return GroupEmitter(scalar, flow, width, host, std::move(masked), masks_only).emit();
+}
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,16 @@
+// What the vector form does not take, as far as the scalar form alone says so. After it the emission can count on this:
+// convergent operations are executed together, calls are of functions that it knows, the thread's state is used for its
+// registers alone, and pairs of values are taken apart where they are made. What depends on how lanes access and
+// compute, the emission refuses itself.
+#pragma once
+
+#include "cpu/compiler/vector/analysis/stride_analysis.hpp"
+#include "cpu/error/result.hpp"
+
+namespace cucore::cpu::codegen {
+
+/// `masked`: strides of the masked version.
+Result<void> check_legality(llvm::Function& scalar, const ControlFlow& flow, const VectorWidth& width,
+                            const StrideAnalysis& masked);
+
+}  // namespace cucore::cpu::codegen

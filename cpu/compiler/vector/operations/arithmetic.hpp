@@ -1,0 +1,33 @@
+// Operations that touch no memory: once if the operands are the same everywhere, on the first lane of each chunk if the
+// result is strided, else on vectors.
+#pragma once
+
+#include "cpu/compiler/vector/operations/index_checks.hpp"
+
+namespace cucore::cpu::codegen {
+
+class Arithmetic {
+ public:
+  Arithmetic(EmissionContext& context, VectorValues& values, IndexChecks& checks)
+      : c_(context), values_(values), checks_(checks), b(context.b) {}
+
+  Result<void> emit(llvm::Instruction& instruction);
+  Result<void> emit_vectors(llvm::Instruction& instruction);
+  /// A copy of the instruction for the first lane of the group or of each chunk.
+  VectorValue once(llvm::Instruction& instruction, unsigned parts);
+
+ private:
+  /// Null if the operation has no vector form.
+  llvm::Value* vector_of_chunk(llvm::Instruction& instruction, unsigned chunk);
+  llvm::Value* element(llvm::Instruction& instruction, unsigned chunk);
+
+  EmissionContext& c_;
+  VectorValues& values_;
+  IndexChecks& checks_;
+  llvm::IRBuilder<>& b;
+};
+
+/// A copy to give new operands: without the promises that the scalar form made about its own.
+llvm::Instruction* copy_of(const llvm::Instruction& instruction);
+
+}  // namespace cucore::cpu::codegen

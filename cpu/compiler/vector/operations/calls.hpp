@@ -1,0 +1,46 @@
+// Calls in the vector form: of intrinsics, which have vector forms or are made lane by lane, and of the run-time's
+// services. Those that it does not take are refused before (legality.hpp).
+#pragma once
+
+#include "cpu/compiler/vector/operations/arithmetic.hpp"
+#include "cpu/compiler/vector/operations/block_checks.hpp"
+#include "cpu/compiler/vector/operations/convergent_operations.hpp"
+#include "cpu/compiler/vector/operations/lane_loop.hpp"
+#include "cpu/compiler/vector/operations/lane_services.hpp"
+
+namespace cucore::cpu::codegen {
+
+class Calls {
+ public:
+  Calls(EmissionContext& context, VectorValues& values, BlockChecks& checks, Arithmetic& arithmetic, LaneLoop& lanes,
+        LaneServices& services, ConvergentOperations& convergent)
+      : c_(context),
+        values_(values),
+        checks_(checks),
+        arithmetic_(arithmetic),
+        lanes_(lanes),
+        services_(services),
+        convergent_(convergent),
+        b(context.b) {}
+
+  Result<void> emit(llvm::CallInst& call);
+
+ private:
+  Result<void> emit_vectors(llvm::CallInst& call);
+  Result<void> emit_lane_by_lane(llvm::CallInst& call);
+  /// Null if the intrinsic has no vector form.
+  llvm::Value* vector_of_chunk(llvm::CallInst& call, unsigned chunk);
+  llvm::Value* directed_fma(llvm::CallInst& call, unsigned chunk);
+  llvm::Value* saturating_conversion(llvm::CallInst& call, unsigned chunk);
+
+  EmissionContext& c_;
+  VectorValues& values_;
+  BlockChecks& checks_;
+  Arithmetic& arithmetic_;
+  LaneLoop& lanes_;
+  LaneServices& services_;
+  ConvergentOperations& convergent_;
+  llvm::IRBuilder<>& b;
+};
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,28 @@
+// Convergent operations in the vector form. Every lane that takes part is here (legality.hpp), so a barrier within a
+// group is nothing, a vote is arithmetic on masks and a shuffle by a constant a fixed permutation.
+#pragma once
+
+#include "cpu/compiler/vector/state/version_blocks.hpp"
+#include "cpu/error/result.hpp"
+
+namespace cucore::cpu::codegen {
+
+class ConvergentOperations {
+ public:
+  ConvergentOperations(EmissionContext& context, VectorValues& values, Barriers& barriers, VersionBlocks& blocks)
+      : c_(context), values_(values), barriers_(barriers), blocks_(blocks), b(context.b) {}
+
+  Result<void> emit(llvm::CallInst& call);
+
+ private:
+  Result<void> emit_shuffle(llvm::CallInst& call);
+  Result<void> emit_vote(llvm::CallInst& call);
+
+  EmissionContext& c_;
+  VectorValues& values_;
+  Barriers& barriers_;
+  VersionBlocks& blocks_;
+  llvm::IRBuilder<>& b;
+};
+
+}  // namespace cucore::cpu::codegen

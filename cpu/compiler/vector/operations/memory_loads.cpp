@@ -1,0 +1,180 @@
+// Loads in the vector form: see memory.hpp.
+#include "cpu/compiler/vector/operations/memory.hpp"
+
+#include <llvm/IR/Instructions.h>
+
+#include <cstddef>
+#include <utility>
+
+#include "cpu/abi/kernel_abi.hpp"
+#include "cpu/compiler/cost/cost_model.hpp"
+#include "cpu/compiler/vector/analysis/refusal.hpp"
+#include "cpu/compiler/vector/analysis/state_fields.hpp"
+#include "cpu/compiler/vector/state/access_types.hpp"
+
+namespace cucore::cpu::codegen {
+
+using llvm::BasicBlock;
+using llvm::Value;
+
+namespace {
+
+bool is_block_index_on_x(const llvm::LoadInst& load, const llvm::Function& scalar) {
+  return block_field(load.getPointerOperand(), scalar) == offsetof(BlockState, block_id);
+}
+
+}  // namespace
+
+VectorValue VectorMemory::thread_register(llvm::LoadInst& load, std::uint64_t field) {
+  if (field == offsetof(ThreadState, block)) return VectorValue::uniform(c_.block_state());
+  VectorValue result{c_.strides().of(&load), {}};
+  const std::uint32_t* size = c_.width.block;
+  const bool has_rows = !result.stride.is_varying();
+  for (unsigned k = 0; k < c_.parts_of(result.stride); ++k) {
+    Value* linear = b.CreateAdd(c_.first_thread(), b.getInt32(k * c_.width.lanes));
+    llvm::Type* type = linear->getType();
+    if (!has_rows) {
+      linear = b.CreateAdd(values_.splat(linear), values_.lane_numbers(type, 1));
+      type = linear->getType();
+    }
+    auto number = [&](std::uint32_t n) { return llvm::ConstantInt::get(type, n); };
+    Value* part = linear;
+    if (field == offsetof(ThreadState, thread_id) && !c_.width.is_line()) part = b.CreateURem(linear, number(size[0]));
+    if (field == offsetof(ThreadState, thread_id) + 4)
+      part = b.CreateURem(b.CreateUDiv(linear, number(size[0])), number(size[1]));
+    if (field == offsetof(ThreadState, thread_id) + 8) part = b.CreateUDiv(linear, number(size[0] * size[1]));
+    result.parts.push_back(part);
+  }
+  return result;
+}
+
+Result<void> VectorMemory::emit_load(llvm::LoadInst& load) {
+  if (const auto field = thread_field(load.getPointerOperand(), c_.scalar)) {
+    values_.put(&load, thread_register(load, *field));
+    return {};
+  }
+  if (is_block_index_on_x(load, c_.scalar)) {
+    values_.put(&load, VectorValue::uniform(c_.block_index_on_x()));
+    return {};
+  }
+  if (Result<void> done = load.isSimple() ? checks_.index.flush() : checks_.before_effect(); !done) return done;
+  if (load.isSimple() && !c_.strides().of(load.getPointerOperand()).is_uniform() && !is_element(load.getType()) &&
+      !is_pair(load.getType()))
+    return refusal("a load of small vectors or bits");
+  return checks_.lanes.emit_access(load, [&]() -> Result<VectorValue> { return loaded(load); });
+}
+
+VectorValue VectorMemory::loaded(llvm::LoadInst& load) {
+  const Stride address = c_.strides().of(load.getPointerOperand());
+  auto copy_at = [&](Value* at) {
+    llvm::Instruction* copy = load.clone();
+    copy->setOperand(0, at);
+    return b.Insert(copy);
+  };
+  if (const Stride stride = c_.strides().of(&load); stride.spans_group())
+    return c_.active.may_be_none()
+               ? VectorValue{stride, {copy_at(idle_.instead_if_none(values_.first_lane(load.getPointerOperand(), 0)))}}
+               : arithmetic_.once(load, 1);
+  if (!load.isSimple())
+    return lanes_.for_each({load.getPointerOperand()}, {load.getType()},
+                           [&](Value*, llvm::ArrayRef<Value*> at) -> Parts { return {copy_at(at[0])}; })[0];
+  prefetching_.ahead_of(load);
+  VectorValue result{c_.strides().of(&load), {}};
+  for (unsigned k = 0; k < c_.width.chunks; ++k) result.parts.push_back(load_chunk(load, address, k));
+  return result;
+}
+
+Value* VectorMemory::load_chunk(llvm::LoadInst& load, const Stride& address, unsigned chunk) {
+  Value* pointer = load.getPointerOperand();
+  if (address.is_same_in_chunk()) {
+    return b.CreateAlignedLoad(load.getType(), idle_.instead_if_idle(values_.first_lane(pointer, chunk), chunk),
+                               load.getAlign());
+  }
+  return b.CreateBitCast(load_elements(load, address, chunk), c_.widened(load.getType()));
+}
+
+Value* VectorMemory::load_elements(llvm::LoadInst& load, const Stride& address, unsigned chunk) {
+  Value* pointer = load.getPointerOperand();
+  llvm::Type* type = element_of(load.getType());
+  llvm::Type* vector_type = c_.widened(type);
+  const std::int64_t size = bytes_of(type->isPointerTy() ? b.getInt64Ty() : type);
+  if (address.is_strided() && address.step == size) {
+    Value* first = values_.first_lane(pointer, chunk);
+    if (!c_.active.is_partial()) return b.CreateAlignedLoad(vector_type, first, load.getAlign());
+    return b.CreateMaskedLoad(vector_type, first, load.getAlign(), c_.active.vector(chunk));
+  }
+  const std::int64_t step = address.is_strided() && address.step % size == 0 ? address.step / size : 0;
+  if (!c_.active.is_partial() && step > 1 && step <= cost_model::widest_gap) {
+    const unsigned count = static_cast<unsigned>(step) * (c_.width.lanes - 1) + 1;
+    Value* row = b.CreateAlignedLoad(llvm::FixedVectorType::get(type, count), values_.first_lane(pointer, chunk),
+                                     load.getAlign());
+    llvm::SmallVector<int, 16> picks;
+    for (unsigned lane = 0; lane < c_.width.lanes; ++lane)
+      picks.push_back(static_cast<int>(lane) * static_cast<int>(step));
+    return b.CreateShuffleVector(row, picks);
+  }
+  return is_probably_contiguous(pointer, size) ? load_speculated_contiguous(load, vector_type, chunk)
+                                               : load_lanes(load, vector_type, address, chunk);
+}
+
+/// Lanes of a chunk that lie apart.
+Value* VectorMemory::load_lanes(llvm::LoadInst& load, llvm::Type* vector_type, const Stride& address, unsigned chunk) {
+  Value* pointer = load.getPointerOperand();
+  llvm::Type* type = vector_type->getScalarType();
+  const bool gathers = c_.host.avx512f && bytes_of(type) >= 4 && !type->isPointerTy();
+  if (gathers && !(address.is_strided() && !c_.active.is_partial())) {
+    Value* mask = c_.active.is_partial() ? c_.active.vector(chunk) : nullptr;
+    return b.CreateMaskedGather(vector_type, values_.vector(pointer, chunk), load.getAlign(), mask);
+  }
+  Value* row = llvm::PoisonValue::get(vector_type);
+  Value* pointers = nullptr;
+  if (c_.active.is_partial() || !address.is_strided()) {
+    pointers = values_.vector(pointer, chunk);
+    if (c_.active.is_partial())
+      pointers = b.CreateSelect(c_.active.vector(chunk), pointers, values_.splat(idle_.address()));
+  }
+  for (unsigned lane = 0; lane < c_.width.lanes; ++lane) {
+    Value* at = pointers != nullptr ? b.CreateExtractElement(pointers, lane)
+                                    : b.CreateConstGEP1_64(b.getInt8Ty(), values_.first_lane(pointer, chunk),
+                                                           static_cast<std::uint64_t>(address.step) * lane);
+    row = b.CreateInsertElement(row, b.CreateAlignedLoad(type, at, load.getAlign()), lane);
+  }
+  return row;
+}
+
+/// Where lanes come and go an index might wrap around, so its stride is lost; in the full version it is checked.
+bool VectorMemory::is_probably_contiguous(Value* pointer, std::int64_t size) const {
+  const Stride address = c_.full.of(pointer);
+  return c_.version == Masked && c_.masked.of(pointer).is_varying() && address.is_strided() && address.step == size &&
+         (c_.host.avx512f || size >= 4);  // what loads under a mask
+}
+
+Value* VectorMemory::load_speculated_contiguous(llvm::LoadInst& load, llvm::Type* vector_type, unsigned chunk) {
+  Value* pointer = load.getPointerOperand();
+  const std::int64_t size = bytes_of(vector_type->getScalarType());
+  Value* lanes = c_.active.vector(chunk);
+  Value* pointers = b.CreateFreeze(values_.vector(pointer, chunk));
+  Value* first = b.CreateExtractElement(pointers, std::uint64_t{0});  // computed even if the lane is idle
+  llvm::SmallVector<llvm::Constant*, 16> offsets;
+  for (unsigned lane = 0; lane < c_.width.lanes; ++lane)
+    offsets.push_back(b.getInt64(static_cast<std::uint64_t>(size) * lane));
+  Value* row = b.CreateGEP(b.getInt8Ty(), first, llvm::ConstantVector::get(offsets));
+  Value* elsewhere = b.CreateAnd(b.CreateICmpNE(pointers, row), lanes);
+  BasicBlock* ways[] = {c_.new_block("in.a.row"), c_.new_block("apart")};
+  BasicBlock* loaded = c_.new_block("loaded");
+  b.CreateCondBr(b.CreateIsNull(b.CreateBitCast(elsewhere, c_.mask_type())), ways[0], ways[1]);
+  b.SetInsertPoint(ways[0]);
+  Value* together = b.CreateMaskedLoad(vector_type, first, load.getAlign(), lanes);
+  b.CreateBr(loaded);
+  b.SetInsertPoint(ways[1]);
+  Value* apart = load_lanes(load, vector_type, Stride::varying(), chunk);
+  BasicBlock* const end = b.GetInsertBlock();
+  b.CreateBr(loaded);
+  b.SetInsertPoint(loaded);
+  auto* either = b.CreatePHI(vector_type, 2);
+  either->addIncoming(together, ways[0]);
+  either->addIncoming(apart, end);
+  return either;
+}
+
+}  // namespace cucore::cpu::codegen

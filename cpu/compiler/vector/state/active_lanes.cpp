@@ -1,0 +1,50 @@
+// Masks of lanes, as bits and as vectors: see active_lanes.hpp.
+#include "cpu/compiler/vector/state/active_lanes.hpp"
+
+#include <utility>
+
+namespace cucore::cpu::codegen {
+
+using llvm::Value;
+
+void ActiveLanes::set_all(unsigned chunks) {
+  kind_ = Kind::All;
+  bits_.assign(chunks, llvm::Constant::getAllOnesValue(b.getIntNTy(lanes_)));
+  forget_vectors();
+}
+
+void ActiveLanes::set(Parts bits, Kind kind) {
+  kind_ = kind;
+  bits_ = std::move(bits);
+  forget_vectors();
+}
+
+void ActiveLanes::restore(const State& state) {
+  kind_ = state.kind;
+  bits_ = state.bits;
+  vectors_ = state.vectors;
+}
+
+Value* ActiveLanes::vector(unsigned chunk) {
+  if (vectors_[chunk] == nullptr)
+    vectors_[chunk] = b.CreateBitCast(bits_[chunk], llvm::FixedVectorType::get(b.getInt1Ty(), lanes_), "lanes");
+  return vectors_[chunk];
+}
+
+Value* ActiveLanes::any() { return is_any_set(b, bits_); }
+
+Value* is_any_set(llvm::IRBuilder<>& b, llvm::ArrayRef<Value*> masks) {
+  Value* any = masks[0];
+  for (Value* mask : masks.drop_front()) any = b.CreateOr(any, mask);
+  return b.CreateIsNotNull(any);
+}
+
+Value* are_equal(llvm::IRBuilder<>& b, llvm::ArrayRef<Value*> masks, llvm::ArrayRef<Value*> expected) {
+  Value* differs = b.CreateXor(masks[0], expected[0]);
+  for (std::size_t k = 1; k < masks.size(); ++k) {
+    differs = b.CreateOr(differs, b.CreateXor(masks[k], expected[k]));
+  }
+  return b.CreateIsNull(differs);
+}
+
+}  // namespace cucore::cpu::codegen

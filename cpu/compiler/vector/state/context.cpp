@@ -1,0 +1,63 @@
+// The function that runs a group, and the block that is being emitted: see context.hpp.
+#include "cpu/compiler/vector/state/context.hpp"
+
+#include <llvm/IR/Instructions.h>
+
+#include "cpu/compiler/vector/analysis/versions.hpp"
+
+namespace cucore::cpu::codegen {
+
+namespace {
+
+llvm::Function* new_group(llvm::Function& scalar, llvm::IRBuilder<>& b, HostFeatures host) {
+  llvm::Type* i32 = b.getInt32Ty();
+  auto* type = llvm::FunctionType::get(i32, {b.getPtrTy(), i32, i32, b.getPtrTy(), i32}, false);
+  auto* group = llvm::Function::Create(type, llvm::Function::InternalLinkage, "group", *scalar.getParent());
+  group->addFnAttr(llvm::Attribute::NoUnwind);
+  group->addFnAttr(llvm::Attribute::NullPointerIsValid);  // as the scalar form says of itself
+  group->setSubprogram(scalar.getSubprogram());           // its code is what becomes of the scalar form's
+  group->addFnAttr("prefer-vector-width", host.avx512f ? "512" : "256");
+  return group;
+}
+
+}  // namespace
+
+EmissionContext::EmissionContext(llvm::Function& scalar_form, const ControlFlow& control_flow,
+                                 const VectorWidth& vector_width, HostFeatures features, StrideAnalysis masked_strides,
+                                 bool masks_only)
+    : scalar(scalar_form),
+      flow(control_flow),
+      width(vector_width),
+      host(features),
+      full(flow, scalar, width, /*masked=*/false),
+      masked(std::move(masked_strides)),
+      has_full_version(!masks_only),
+      has_masked_version(masks_only || may_leave_full_version(flow, full, width)),
+      b(scalar.getContext()),
+      group(new_group(scalar, b, host)),
+      active(b, width.lanes, width.chunks) {
+  b.SetInsertPoint(new_block("entry"));
+}
+
+llvm::BasicBlock* EmissionContext::new_block(const llvm::Twine& name) {
+  return llvm::BasicBlock::Create(scalar.getContext(), name, group);
+}
+
+llvm::AllocaInst* EmissionContext::slot(llvm::Type* type, const llvm::Twine& name) {
+  llvm::BasicBlock& entry = group->getEntryBlock();
+  llvm::IRBuilder<> at(&entry, entry.begin());
+  return at.CreateAlloca(type, nullptr, name);
+}
+
+void EmissionContext::forget() {
+  known = Known();
+  active.forget_vectors();
+}
+
+llvm::Type* EmissionContext::widened(llvm::Type* type) const {
+  if (auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type))
+    return llvm::FixedVectorType::get(vector->getElementType(), vector->getNumElements() * width.lanes);
+  return llvm::FixedVectorType::get(type, width.lanes);
+}
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,171 @@
+// Lanes on their way from one version to the other: see transitions.hpp.
+#include "cpu/compiler/vector/state/transitions.hpp"
+
+#include <llvm/IR/Instructions.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "cpu/compiler/cost/cost_model.hpp"
+
+namespace cucore::cpu::codegen {
+
+using llvm::BasicBlock;
+using llvm::Instruction;
+using llvm::Value;
+
+namespace {
+
+/// Something to compare bit by bit.
+Value* as_number(llvm::IRBuilder<>& b, Value* value) {
+  const llvm::Type* type = value->getType();
+  if (type->isIntegerTy() || type->isPointerTy()) return value;
+  return b.CreateBitCast(value, b.getIntNTy(static_cast<unsigned>(type->getPrimitiveSizeInBits().getFixedValue())));
+}
+
+}  // namespace
+
+Transitions::Transitions(EmissionContext& context, VectorValues& values, VersionBlocks& blocks)
+    : c_(context), values_(values), blocks_(blocks), b(context.b) {
+  if (!c_.has_full_version) return;
+  for (BasicBlock* block : c_.masked.divergent_branches()) {
+    BasicBlock* point = c_.flow.reconvergence_point(block);
+    if (point == nullptr || llvm::isa<llvm::ReturnInst>(point->front())) continue;
+    // A block whose checks fail is left for its masked version, which must then go on.
+    const bool may_bail_out =
+        std::any_of(point->begin(), point->end(), [&](const Instruction& each) { return c_.full.checks(&each); });
+    if (!may_bail_out) reconvergence_points_.insert(point);
+  }
+}
+
+void Transitions::write_phis(BasicBlock* from, BasicBlock* to, Version version, llvm::ArrayRef<Value*> mask) {
+  std::vector<std::pair<llvm::PHINode*, VectorValue>> values;
+  const StrideAnalysis& strides_there = version == Full ? c_.full : c_.masked;
+  for (llvm::PHINode& phi : to->phis()) {
+    values.emplace_back(&phi, values_.converted(phi.getIncomingValueForBlock(from), strides_there.of(&phi)));
+  }
+  for (auto& [phi, value] : values) {
+    Slots& slots = values_.slots_of(phi, version);
+    for (unsigned k = 0; k < value.parts.size(); ++k) {
+      Value* part = value.parts[k];
+      if (version == Masked && value.stride.is_varying() && mask[k] != c_.all_lanes()) {
+        llvm::Type* type = slots[k]->getAllocatedType();
+        // Packed halves are one number to a lane.
+        const auto bits = static_cast<unsigned>(phi->getType()->getPrimitiveSizeInBits());
+        llvm::Type* whole = phi->getType()->isVectorTy() ? c_.widened(b.getIntNTy(bits)) : type;
+        Value* old = b.CreateLoad(whole, slots[k]);
+        Value* lanes = b.CreateBitCast(mask[k], llvm::FixedVectorType::get(b.getInt1Ty(), c_.width.lanes));
+        part = b.CreateBitCast(b.CreateSelect(lanes, b.CreateBitCast(part, whole), old), type);
+      }
+      if (version == Masked && value.stride.is_strided() && mask[k] != c_.all_lanes()) {
+        // A chunk comes as a whole, but maybe not all of them.
+        Value* old = b.CreateLoad(slots[k]->getAllocatedType(), slots[k]);
+        part = b.CreateSelect(b.CreateIsNotNull(mask[k]), part, old);
+      }
+      b.CreateStore(part, slots[k]);
+    }
+  }
+}
+
+void Transitions::move_to_masked_version(Instruction* value) {
+  const VectorValue moved = values_.converted(value, c_.masked.of(value));
+  values_.store(value, moved.parts, Masked);
+}
+
+void Transitions::leave_full_version(const Divergence& divergence) {
+  const auto& [from, targets, masks] = divergence;
+  llvm::DenseSet<Instruction*> moved;
+  for (std::size_t t = 0; t < std::size(targets); ++t) {
+    for (Instruction* live : c_.flow.live_in().lookup(targets[t])) {
+      if (!llvm::isa<llvm::AllocaInst>(live) && moved.insert(live).second) move_to_masked_version(live);
+    }
+    for (unsigned k = 0; k < c_.width.chunks; ++k) blocks_.set_waiting(targets[t], k, masks[t][k]);
+  }
+  for (std::size_t t = 0; t < std::size(targets); ++t) write_phis(from, targets[t], Masked, masks[t]);
+  Value* all = c_.all_lanes();
+  for (llvm::AllocaInst* alive : blocks_.alive()) b.CreateStore(all, alive);
+  b.CreateBr(blocks_.next_dispatch(from, targets));
+}
+
+void Transitions::bail_out(BasicBlock* block) {
+  for (llvm::PHINode& phi : block->phis()) move_to_masked_version(&phi);
+  for (Instruction* live : c_.flow.live_in().lookup(block)) {
+    if (!llvm::isa<llvm::AllocaInst>(live)) move_to_masked_version(live);
+  }
+  Value* all = c_.all_lanes();
+  for (unsigned k = 0; k < c_.width.chunks; ++k) {
+    blocks_.set_waiting(block, k, all);
+    b.CreateStore(all, blocks_.alive()[k]);
+  }
+  b.CreateBr(blocks_.dispatch(block));
+}
+
+/// What the block finds in slots.
+std::vector<Instruction*> Transitions::live_at(BasicBlock* block) const {
+  std::vector<Instruction*> live = c_.flow.live_in().lookup(block);
+  for (llvm::PHINode& phi : block->phis()) live.push_back(&phi);
+  std::erase_if(live, [](Instruction* value) { return llvm::isa<llvm::AllocaInst>(value); });
+  return live;
+}
+
+bool Transitions::may_return(BasicBlock* block, llvm::ArrayRef<Instruction*> live) const {
+  if (!reconvergence_points_.contains(block)) return false;
+  const auto is_tested = [&](Instruction* value) { return c_.masked.of(value).kind != c_.full.of(value).kind; };
+  return llvm::count_if(live, is_tested) <= cost_model::most_tests &&
+         // Packed halves are not compared.
+         llvm::none_of(live, [&](Instruction* value) { return value->getType()->isVectorTy() && is_tested(value); });
+}
+
+/// The parts of a value if it has the stride that it has in the full version; else `same` becomes false.
+Parts Transitions::claimed(Instruction* value, Value*& same) {
+  const Stride to = c_.full.of(value);
+  const VectorValue known = values_.get(value);
+  if (known.stride.kind == to.kind && c_.parts_of(to) == known.parts.size()) return known.parts;
+  llvm::Type* type = value->getType();
+  VectorValue claim{to, {}};
+  for (unsigned k = 0; k < c_.parts_of(to); ++k) {
+    claim.parts.push_back(known.stride.is_varying() ? b.CreateExtractElement(known.parts[k], std::uint64_t{0})
+                                                    : known.parts[k]);
+  }
+  for (unsigned k = 0; k < c_.width.chunks; ++k) {
+    if (known.stride.kind == to.kind) {
+      Value* there = as_number(b, values_.first_lane_of(claim, k));
+      same = b.CreateAnd(same, b.CreateICmpEQ(there, as_number(b, values_.first_lane_of(known, k))));
+      continue;
+    }
+    Value* there = values_.vector_of(claim, k, type);
+    Value* here = values_.vector_of(known, k, type);
+    if (type->isFloatingPointTy()) {
+      llvm::Type* bits = llvm::FixedVectorType::get(b.getIntNTy(type->getScalarSizeInBits()), c_.width.lanes);
+      there = b.CreateBitCast(there, bits);
+      here = b.CreateBitCast(here, bits);
+    }
+    Value* differs = b.CreateBitCast(b.CreateICmpNE(there, here), c_.mask_type());
+    same = b.CreateAnd(same, b.CreateIsNull(differs));
+  }
+  return claim.parts;
+}
+
+void Transitions::return_to_full_version(BasicBlock* block) {
+  const std::vector<Instruction*> live = live_at(block);
+  if (!may_return(block, live)) return;
+  auto* tries = c_.new_block("whole.again");
+  auto* goes_back = c_.new_block("back");
+  auto* stays = c_.new_block("stays");
+  const Parts expected(c_.width.chunks, c_.all_lanes());
+  b.CreateCondBr(are_equal(b, c_.active.bits(), expected), tries, stays);
+  b.SetInsertPoint(tries);
+  const Known before = c_.known;
+  Value* same = b.getTrue();
+  std::vector<std::pair<Instruction*, Parts>> values;
+  for (Instruction* value : live) values.emplace_back(value, claimed(value, same));
+  b.CreateCondBr(b.CreateFreeze(same), goes_back, stays);  // a register that nothing was written to may be live
+  b.SetInsertPoint(goes_back);
+  for (auto& [value, parts] : values) values_.store(value, parts, Full);
+  b.CreateBr(blocks_.body(block, Full));
+  b.SetInsertPoint(stays);
+  c_.known = before;
+}
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,138 @@
+// Blocks of both versions, and the choice of the next one: see version_blocks.hpp.
+#include "cpu/compiler/vector/state/version_blocks.hpp"
+
+#include <llvm/IR/Instructions.h>
+
+#include <algorithm>
+
+namespace cucore::cpu::codegen {
+
+using llvm::BasicBlock;
+using llvm::Instruction;
+using llvm::Value;
+
+VersionBlocks::VersionBlocks(EmissionContext& context, VectorValues& values, Barriers& barriers)
+    : c_(context), values_(values), barriers_(barriers), b(context.b) {
+  for (BasicBlock* block : c_.flow.order) {
+    if (c_.has_full_version) bodies_[Full][block] = c_.new_block("full");
+    if (c_.has_masked_version) {
+      dispatches_[block] = c_.new_block("check");
+      bodies_[Masked][block] = c_.new_block("masked");
+      for (unsigned k = 0; k < c_.width.chunks; ++k) waiting_[block].push_back(c_.slot(c_.mask_type(), "waiting"));
+    }
+    place_locals(block);
+  }
+  for (unsigned k = 0; k < c_.width.chunks; ++k) alive_.push_back(c_.slot(c_.mask_type(), "alive"));
+  if (c_.has_masked_version) end_ = c_.new_block("end");
+}
+
+void VersionBlocks::place_locals(BasicBlock* block) {
+  for (Instruction& instruction : *block) {
+    auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+    if (variable == nullptr) continue;
+    const auto bytes = static_cast<std::uint64_t>(c_.full.of(variable).step) * c_.width.group();
+    if (barriers_.groups_wait()) {
+      values_.place_local(variable, barriers_.place_local(bytes));
+      continue;
+    }
+    auto* all = c_.slot(llvm::ArrayType::get(b.getInt8Ty(), bytes), "frames");
+    all->setAlignment(llvm::Align(16));
+    values_.place_local(variable, all);
+  }
+}
+
+void VersionBlocks::emit_entry() {
+  Value* zero = llvm::ConstantInt::get(c_.mask_type(), 0);
+  for (BasicBlock* block : c_.flow.order) {
+    for (llvm::AllocaInst* mask : waiting_[block]) b.CreateStore(zero, mask);
+  }
+  if (barriers_.groups_wait()) b.SetInsertPoint(barriers_.emit_resumption());
+  BasicBlock* entry = c_.flow.order.front();
+  if (c_.has_full_version && c_.width.threads() % c_.width.group() == 0) {
+    b.CreateBr(bodies_[Full][entry]);
+    return;
+  }
+  for (unsigned k = 0; k < c_.width.chunks; ++k) {
+    Value* start = b.CreateAdd(c_.first_thread(), b.getInt32(k * c_.width.lanes));
+    Value* threads = b.getInt32(c_.width.threads());
+    Value* left = b.CreateSub(threads, b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, threads, start));
+    Value* count = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, b.getInt32(c_.width.lanes));
+    Value* mask = b.CreateSub(b.CreateShl(b.getInt64(1), b.CreateZExt(count, b.getInt64Ty())), b.getInt64(1));
+    mask = b.CreateTrunc(mask, c_.mask_type());
+    b.CreateStore(mask, alive_[k]);
+    b.CreateStore(mask, waiting_[entry][k]);
+  }
+  if (!c_.has_full_version) {
+    b.CreateBr(dispatches_[entry]);
+    return;
+  }
+  auto* full = c_.new_block("whole");
+  Value* fits =
+      b.CreateICmpULE(b.CreateAdd(c_.first_thread(), b.getInt32(c_.width.group())), b.getInt32(c_.width.threads()));
+  b.CreateCondBr(fits, full, dispatches_[entry]);
+  b.SetInsertPoint(full);
+  for (llvm::AllocaInst* mask : waiting_[entry]) b.CreateStore(zero, mask);
+  b.CreateBr(bodies_[Full][entry]);
+}
+
+void VersionBlocks::emit_dispatch(BasicBlock* block) {
+  b.SetInsertPoint(dispatches_[block]);
+  b.SetCurrentDebugLocation({});
+  Parts waiting, alive;
+  for (unsigned k = 0; k < c_.width.chunks; ++k) {
+    waiting.push_back(b.CreateLoad(c_.mask_type(), waiting_[block][k]));
+    alive.push_back(b.CreateLoad(c_.mask_type(), alive_[k]));
+  }
+  Value* enters = is_any_set(b, waiting);
+  if (is_block_barrier(block->front())) enters = b.CreateAnd(enters, are_equal(b, waiting, alive));
+  b.CreateCondBr(enters, bodies_[Masked][block], next_dispatch(block, {}));
+}
+
+BasicBlock* VersionBlocks::next_dispatch(BasicBlock* block, llvm::ArrayRef<BasicBlock*> targets) const {
+  unsigned next = c_.flow.index(block) + 1;
+  for (BasicBlock* target : targets) next = std::min(next, c_.flow.index(target));
+  return next < c_.flow.order.size() ? dispatches_.lookup(c_.flow.order[next]) : end_;
+}
+
+void VersionBlocks::emit_end() {
+  b.SetInsertPoint(end_);
+  if (!c_.flow.has_convergent_operations()) {
+    b.CreateRet(b.getInt32(point_ended));
+    return;
+  }
+  Parts alive;
+  for (llvm::AllocaInst* mask : alive_) alive.push_back(b.CreateLoad(c_.mask_type(), mask));
+  auto* done = c_.new_block("done");
+  b.CreateCondBr(is_any_set(b, alive), dispatches_[c_.flow.order.front()], done);
+  b.SetInsertPoint(done);
+  b.CreateRet(b.getInt32(point_ended));
+}
+
+Parts VersionBlocks::take_waiting(BasicBlock* block) {
+  Parts lanes;
+  for (llvm::AllocaInst* waiting : waiting_[block]) {
+    lanes.push_back(b.CreateLoad(c_.mask_type(), waiting));
+    b.CreateStore(llvm::ConstantInt::get(c_.mask_type(), 0), waiting);
+  }
+  return lanes;
+}
+
+void VersionBlocks::add_waiting(BasicBlock* block, llvm::ArrayRef<Value*> lanes) {
+  for (unsigned k = 0; k < c_.width.chunks; ++k) {
+    llvm::AllocaInst* waiting = waiting_[block][k];
+    b.CreateStore(b.CreateOr(b.CreateLoad(c_.mask_type(), waiting), lanes[k]), waiting);
+  }
+}
+
+void VersionBlocks::set_waiting(BasicBlock* block, unsigned chunk, Value* lanes) {
+  b.CreateStore(lanes, waiting_[block][chunk]);
+}
+
+void VersionBlocks::end_lanes(llvm::ArrayRef<Value*> lanes) {
+  for (unsigned k = 0; k < c_.width.chunks; ++k) {
+    Value* left = b.CreateAnd(b.CreateLoad(c_.mask_type(), alive_[k]), b.CreateNot(lanes[k]));
+    b.CreateStore(left, alive_[k]);
+  }
+}
+
+}  // namespace cucore::cpu::codegen
