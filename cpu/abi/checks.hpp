@@ -14,32 +14,33 @@ struct ThreadState;
 
 /// Bits of CompileOptions::checks.
 namespace check_class {
-inline constexpr std::uint32_t kMemory = 1;  ///< bounds, use after free, alignment
-inline constexpr std::uint32_t kRace = 2;
-inline constexpr std::uint32_t kInit = 4;  ///< reads of what nobody wrote
-inline constexpr std::uint32_t kSync = 8;  ///< barriers, member masks, inactive lanes
+inline constexpr std::uint32_t memory_checks = 1;  ///< bounds, use after free, alignment
+inline constexpr std::uint32_t race_checks = 2;
+inline constexpr std::uint32_t init_checks = 4;  ///< reads of what nobody wrote
+inline constexpr std::uint32_t sync_checks = 8;  ///< barriers, member masks, inactive lanes
 }  // namespace check_class
 
 /// Bits of an `access`.
 namespace check_access {
-inline constexpr std::uint32_t kWrites = 1;
-inline constexpr std::uint32_t kReads = 2;
-inline constexpr std::uint32_t kStrong = 4;                 ///< volatile, relaxed, atomic: no race with another such
-inline constexpr std::uint32_t kAcquires = 8;               ///< takes part in ordering: strong reads do
-inline constexpr std::uint32_t kReleases = 16;              ///< strong writes do, after a fence
-inline constexpr std::uint32_t kOwnFence = 32;              ///< .release, .acq_rel: needs no fence before it
-inline constexpr std::uint32_t kUnchanged = 64;             ///< stores what is there already
-inline constexpr std::uint32_t kAsIs = 128;                 ///< the access happens whatever the answer
-inline constexpr unsigned int kSpaceShift = 8;              ///< a CheckedSpace
-inline constexpr unsigned int kAlignShift = 12;             ///< logarithm of the alignment
-inline constexpr std::uint32_t kUntilWaited = 1u << 17;     ///< of a copy: goes on until its group is waited for
-inline constexpr std::uint32_t kUntilDelivered = 1u << 18;  ///< until a wait at the mbarrier that is told of it
-inline constexpr std::uint32_t kCarries = 1u << 16;         ///< of a read: its value goes to other variables only
-inline constexpr std::uint32_t kAsyncProxy = 1u << 19;      ///< of a read of shared memory: not by the generic proxy
-inline constexpr std::uint32_t kInLockstep = 1u << 20;  ///< volatile, of shared memory: for lanes of one warp no order
-inline constexpr std::uint32_t kFieldMask = 15;
+inline constexpr std::uint32_t writes_memory = 1;
+inline constexpr std::uint32_t reads_memory = 2;
+inline constexpr std::uint32_t is_strong = 4;               ///< volatile, relaxed, atomic: no race with another such
+inline constexpr std::uint32_t acquires = 8;                ///< takes part in ordering: strong reads do
+inline constexpr std::uint32_t releases = 16;               ///< strong writes do, after a fence
+inline constexpr std::uint32_t own_fence = 32;              ///< .release, .acq_rel: needs no fence before it
+inline constexpr std::uint32_t unchanged = 64;              ///< stores what is there already
+inline constexpr std::uint32_t as_is = 128;                 ///< the access happens whatever the answer
+inline constexpr unsigned int space_shift = 8;              ///< a CheckedSpace
+inline constexpr unsigned int align_shift = 12;             ///< logarithm of the alignment
+inline constexpr std::uint32_t until_waited = 1u << 17;     ///< of a copy: goes on until its group is waited for
+inline constexpr std::uint32_t until_delivered = 1u << 18;  ///< until a wait at the mbarrier that is told of it
+inline constexpr std::uint32_t carries = 1u << 16;          ///< of a read: its value goes to other variables only
+inline constexpr std::uint32_t async_proxy = 1u << 19;      ///< of a read of shared memory: not by the generic proxy
+inline constexpr std::uint32_t is_in_lockstep = 1u
+                                                << 20;  ///< volatile, of shared memory: for lanes of one warp no order
+inline constexpr std::uint32_t field_mask = 15;
 /// An mbarrier is told of an arrival or of bytes.
-inline constexpr std::uint32_t kArrives = kReads | kWrites | kStrong | kReleases | kOwnFence;
+inline constexpr std::uint32_t arrives = reads_memory | writes_memory | is_strong | releases | own_fence;
 }  // namespace check_access
 
 /// What a thread says of the copies that it issued.
@@ -57,8 +58,8 @@ struct CheckInterval {
 /// What BlockState::checks points at: what accesses found last, so that the next one of the same instruction need not
 /// look at the shadow. An interval stays true as long as the block runs, so instructions may share one.
 struct CheckedBlock {
-  static constexpr unsigned int kIntervals = 256;
-  CheckInterval intervals[kIntervals];
+  static constexpr unsigned int interval_count = 256;
+  CheckInterval intervals[interval_count];
 };
 
 /// What checked code needs of the checker. A granule is 8 bytes, and an address outside of the range is looked up in

@@ -36,7 +36,7 @@ struct KernelInfo {
 };
 
 /// In checked code, bytes between shared variables.
-inline constexpr std::uint32_t kSharedRedzone = 128;
+inline constexpr std::uint32_t shared_redzone = 128;
 
 /// Where a static .shared variable stands in the block's window.
 struct SharedVariable {
@@ -49,7 +49,7 @@ struct CompileOptions {
   std::uint32_t block[3] = {0, 0, 0};  ///< %ntid, which the vector form is made for
   bool debug = false;        ///< for a debugger: scalar form, not optimised, never from the cache, known to debuggers
   bool perf_map = false;     ///< its functions go into the file where perf looks for names
-  std::uint32_t checks = 0;  ///< of check_class (checks.hpp): with any but kMemory, the scalar form
+  std::uint32_t checks = 0;  ///< of check_class (checks.hpp): with any but memory_checks, the scalar form
   bool by_thread = false;    ///< `run_thread` for every kernel, which the caller runs in an order of its own
   std::string march = {};    ///< a processor as compilers' -march names it: code uses what both it and this one have
 };

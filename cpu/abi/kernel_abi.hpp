@@ -54,11 +54,11 @@ struct ThreadState {
   std::uint32_t thread_id[3];  ///< %tid
   std::uint32_t linear;        ///< x + y*ntid.x + z*ntid.x*ntid.y; lane = linear % 32, warp = linear / 32
   void* runtime;               ///< its fiber; null in a plain loop
-  std::uint32_t place;  ///< in checked code, PTX line of what it last met at or called, and perhaps kAlignedPlace
+  std::uint32_t place;  ///< in checked code, PTX line of what it last met at or called, and perhaps aligned_place
 };
 
 /// In ThreadState::place: all threads of a warp must be at the same instruction, as bar and .aligned want it.
-inline constexpr std::uint32_t kAlignedPlace = 1u << 31;
+inline constexpr std::uint32_t aligned_place = 1u << 31;
 
 /// Compiled forms of one kernel.
 using RunThread = void (*)(ThreadState*);  ///< one device thread to its end (may switch fibers on the way)
@@ -75,28 +75,29 @@ struct TexelRequest {
   std::uint32_t gradients[6];  ///< of .grad: d/dx of x, y, z, then d/dy
   std::uint32_t offsets[3];    ///< texels, signed
 };
-inline constexpr unsigned int kTexelRequestWords = sizeof(TexelRequest) / sizeof(std::uint32_t);
+inline constexpr unsigned int texel_request_words = sizeof(TexelRequest) / sizeof(std::uint32_t);
 
 /// Bits of the `operation` of texture and surface services.
 namespace texel_operation {
-inline constexpr std::uint32_t kDimensions = 3;  ///< mask: 1, 2 or 3
-inline constexpr std::uint32_t kLayered = 1u << 2;
-inline constexpr std::uint32_t kCube = 1u << 3;
-inline constexpr std::uint32_t kIntegerCoordinates = 1u << 4;
-inline constexpr std::uint32_t kLevel = 1u << 5;
-inline constexpr std::uint32_t kGradient = 1u << 6;
-inline constexpr std::uint32_t kGather = 1u << 7;  ///< one channel of four texels: the channel is in the next two bits
-inline constexpr unsigned int kChannelShift = 8;
-inline constexpr std::uint32_t kHalfResult = 1u << 10;
+inline constexpr std::uint32_t dimension_mask = 3;  ///< mask: 1, 2 or 3
+inline constexpr std::uint32_t layered = 1u << 2;
+inline constexpr std::uint32_t cube_bit = 1u << 3;
+inline constexpr std::uint32_t integer_coordinates = 1u << 4;
+inline constexpr std::uint32_t level_bit = 1u << 5;
+inline constexpr std::uint32_t gradient = 1u << 6;
+inline constexpr std::uint32_t gather_bit = 1u
+                                            << 7;  ///< one channel of four texels: the channel is in the next two bits
+inline constexpr unsigned int channel_shift = 8;
+inline constexpr std::uint32_t half_result = 1u << 10;
 // of surfaces
-inline constexpr std::uint32_t kStore = 1u << 11;
-inline constexpr std::uint32_t kReduce = 1u << 12;
-inline constexpr std::uint32_t kFormatted = 1u << 13;  ///< .p: coordinates in texels
-inline constexpr std::uint32_t kClamp = 1u << 14;
-inline constexpr std::uint32_t kZero = 1u << 15;  ///< neither: trap
-inline constexpr std::uint32_t kSigned = 1u << 16;
-inline constexpr unsigned int kReductionShift = 17;  ///< three bits: add, min, max, and, or
-inline constexpr unsigned int kBytesShift = 20;      ///< of the access, or of what is reduced: six bits
+inline constexpr std::uint32_t store_bit = 1u << 11;
+inline constexpr std::uint32_t reduce_bit = 1u << 12;
+inline constexpr std::uint32_t formatted_bit = 1u << 13;  ///< .p: coordinates in texels
+inline constexpr std::uint32_t clamp_bit = 1u << 14;
+inline constexpr std::uint32_t zero_bit = 1u << 15;  ///< neither: trap
+inline constexpr std::uint32_t signed_bit = 1u << 16;
+inline constexpr unsigned int reduction_shift = 17;  ///< three bits: add, min, max, and, or
+inline constexpr unsigned int bytes_shift = 20;      ///< of the access, or of what is reduced: six bits
 }  // namespace texel_operation
 
 /// What txq and suq ask for.

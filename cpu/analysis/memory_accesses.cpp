@@ -32,12 +32,14 @@ MemoryAccess plain(const Instruction& i) {
   const bool loads = i.opcode == Opcode::Ld || i.opcode == Opcode::Ldu;
   const bool stores = i.opcode == Opcode::St;
   const auto element = static_cast<std::uint32_t>(size_in_bytes(i.type()));
-  std::uint32_t flags = loads ? bits::kReads : stores ? bits::kWrites : bits::kReads | bits::kWrites;
+  std::uint32_t flags = loads    ? bits::reads_memory
+                        : stores ? bits::writes_memory
+                                 : bits::reads_memory | bits::writes_memory;
   if ((!loads && !stores) || is_strong(i)) {
-    flags |= bits::kStrong;
-    if (!stores) flags |= bits::kAcquires;
-    if (!loads) flags |= bits::kReleases;
-    if (i.has(M::Release) || i.has(M::AcqRel)) flags |= bits::kOwnFence;
+    flags |= bits::is_strong;
+    if (!stores) flags |= bits::acquires;
+    if (!loads) flags |= bits::releases;
+    if (i.has(M::Release) || i.has(M::AcqRel)) flags |= bits::own_fence;
   }
   const std::size_t at = loads || i.opcode == Opcode::Atom ? 1 : 0;
   MemoryAccess access = fixed(i.operands[at], space_of(i, 0), element * i.vector_width, flags);
@@ -45,40 +47,40 @@ MemoryAccess plain(const Instruction& i) {
   return access;
 }
 
-MemoryAccess mbarrier(const Operand& address, Space space, std::uint32_t flags = bits::kArrives) {
-  MemoryAccess access = fixed(address, space, 8, flags | bits::kAsIs);
+MemoryAccess mbarrier(const Operand& address, Space space, std::uint32_t flags = bits::arrives) {
+  MemoryAccess access = fixed(address, space, 8, flags | bits::as_is);
   access.is_mbarrier = true;
   return access;
 }
 
 std::uint32_t flags_of_mbarrier(const Instruction& i) {
-  if (i.has(M::Init)) return bits::kArrives & ~bits::kReads;
+  if (i.has(M::Init)) return bits::arrives & ~bits::reads_memory;
   const bool waits = i.has(M::TestWait) || i.has(M::TryWait);
-  return waits ? bits::kReads | bits::kStrong | bits::kAcquires : bits::kArrives;
+  return waits ? bits::reads_memory | bits::is_strong | bits::acquires : bits::arrives;
 }
 
 /// st.async and red.async to, value, and a barrier
 std::vector<MemoryAccess> asynchronous_store(const Instruction& i) {
   MemoryAccess access = plain(i);
-  access.flags |= bits::kUntilDelivered;
+  access.flags |= bits::until_delivered;
   return {access, mbarrier(i.operands.back(), Space::Shared)};
 }
 
 /// cp.async to, from, bytes, and perhaps how many of them to take
 std::vector<MemoryAccess> copy(const Instruction& i) {
   const auto bytes = static_cast<std::uint32_t>(i.operands[2].integer);
-  MemoryAccess from = fixed(i.operands[1], Space::Global, bytes, bits::kReads);
+  MemoryAccess from = fixed(i.operands[1], Space::Global, bytes, bits::reads_memory);
   if (i.operands.size() - (i.has(M::L2CacheHint) ? 1 : 0) > 3) from.extent = Extent::CopyLimit;
-  return {from, fixed(i.operands[0], space_of(i, 0), bytes, bits::kWrites | bits::kUntilWaited)};
+  return {from, fixed(i.operands[0], space_of(i, 0), bytes, bits::writes_memory | bits::until_waited)};
 }
 
 /// cp.async.bulk to, from, bytes and a barrier
 std::vector<MemoryAccess> bulk_copy(const Instruction& i) {
   std::vector<MemoryAccess> accesses;
   const bool delivers = i.has(M::MbarrierCompleteTxBytes);
-  const std::uint32_t of_source = bits::kReads | bits::kAsyncProxy | (delivers ? 0 : bits::kUntilWaited);
-  const std::uint32_t of_target =
-      bits::kWrites | (i.has(M::Reduce) ? bits::kReads | bits::kStrong : 0) | (delivers ? bits::kUntilDelivered : 0);
+  const std::uint32_t of_source = bits::reads_memory | bits::async_proxy | (delivers ? 0 : bits::until_waited);
+  const std::uint32_t of_target = bits::writes_memory | (i.has(M::Reduce) ? bits::reads_memory | bits::is_strong : 0) |
+                                  (delivers ? bits::until_delivered : 0);
   for (const std::size_t n : {std::size_t{1}, std::size_t{0}}) {
     if (accesses_by_itself(i)) break;
     MemoryAccess access = fixed(i.operands[n], space_of(i, n), 16, n == 1 ? of_source : of_target);
@@ -93,8 +95,9 @@ std::vector<MemoryAccess> bulk_copy(const Instruction& i) {
 /// ldmatrix and stmatrix: the lanes of the first eighths of the warp bring a row of 16 bytes each.
 MemoryAccess rows(const Instruction& i) {
   const bool loads = i.opcode == Opcode::Ldmatrix;
-  MemoryAccess access = fixed(i.operands[loads ? 1 : 0], space_of(i, 0), 16, loads ? bits::kReads : bits::kWrites);
-  access.flags |= bits::kAsIs;
+  MemoryAccess access =
+      fixed(i.operands[loads ? 1 : 0], space_of(i, 0), 16, loads ? bits::reads_memory : bits::writes_memory);
+  access.flags |= bits::as_is;
   access.element = 2;
   access.extent = Extent::Rows;
   access.count = i.has(M::X1) ? 8 : i.has(M::X2) ? 16 : 32;
@@ -147,8 +150,8 @@ std::vector<MemoryAccess> memory_accesses_of(const Instruction& i) {
 
 std::vector<ptx::VariableId> variables_to_follow(const ptx::Function& function, std::uint32_t checks) {
   std::vector<ptx::VariableId> taken;
-  if ((checks & (check_class::kMemory | check_class::kInit)) == 0) return taken;
-  for (ptx::VariableId id = 0; id < function.variables.size() && (checks & check_class::kInit) != 0; ++id)
+  if ((checks & (check_class::memory_checks | check_class::init_checks)) == 0) return taken;
+  for (ptx::VariableId id = 0; id < function.variables.size() && (checks & check_class::init_checks) != 0; ++id)
     if (function.variables[id].space == Space::Local) taken.push_back(id);
   for (const Instruction& i : function.body) {
     if (i.opcode == Opcode::Call) continue;

@@ -28,8 +28,8 @@ struct MemoryAccess {
   std::uint32_t flags = 0;   ///< of check_access, without space and alignment
   bool is_mbarrier = false;  ///< which orders what the instruction itself did before it
 
-  bool reads() const { return (flags & check_access::kReads) != 0; }
-  bool writes() const { return (flags & check_access::kWrites) != 0; }
+  bool reads() const { return (flags & check_access::reads_memory) != 0; }
+  bool writes() const { return (flags & check_access::writes_memory) != 0; }
 };
 
 /// Whether the code that the instruction calls says itself what it accesses (may_access): it alone knows the addresses.

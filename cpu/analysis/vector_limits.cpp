@@ -16,7 +16,7 @@ namespace {
 /// The vector form knows the memory check of one access of at most 16 bytes for each instruction, and of variables of
 /// threads the kernel's only one, by its own address: none that begin and end to live.
 Result<void> check_accesses(const ptx::Function& function, bool calls_others) {
-  for (const ptx::VariableId id : variables_to_follow(function, check_class::kMemory))
+  for (const ptx::VariableId id : variables_to_follow(function, check_class::memory_checks))
     if (calls_others || only_local_variable(function) != id) return not_supported("checks of local variables");
   for (const ptx::Instruction& instruction : function.body) {
     const bool makes_generic = instruction.opcode == ptx::Opcode::Cvta && !instruction.has(ptx::Modifier::To);
@@ -24,7 +24,7 @@ Result<void> check_accesses(const ptx::Function& function, bool calls_others) {
     const std::vector<MemoryAccess> accesses = memory_accesses_of(instruction);
     const auto is_known = [](const MemoryAccess& access) {
       return access.extent == MemoryAccess::Extent::Fixed && access.bytes <= 16 &&
-             (access.flags & check_access::kAsIs) == 0;
+             (access.flags & check_access::as_is) == 0;
     };
     if (accesses_by_itself(instruction) || accesses.size() > 1 ||
         !std::all_of(accesses.begin(), accesses.end(), is_known))
@@ -37,7 +37,7 @@ Result<void> check_accesses(const ptx::Function& function, bool calls_others) {
 
 Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, const KernelInfo& info,
                                std::uint32_t checks) {
-  if ((checks & ~check_class::kMemory) != 0) return not_supported("checks other than of memory");
+  if ((checks & ~check_class::memory_checks) != 0) return not_supported("checks other than of memory");
   if (reach.names_other_blocks) return not_supported("shared memory of other blocks");
   for (ptx::FunctionId id : reach.functions) {
     const ptx::Function& function = module.functions[id];

@@ -8,15 +8,15 @@
 
 namespace cucore::cpu::api {
 
-inline constexpr int kResourceWorkqueueConfig = 1000;  // CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG
-inline constexpr int kResourceWorkqueue = 10000;       // CU_DEV_RESOURCE_TYPE_WORKQUEUE
-inline constexpr int kScopeDeviceContext = 0;          // CU_WORKQUEUE_SCOPE_DEVICE_CTX
-inline constexpr int kScopeGreenBalanced = 1;          // CU_WORKQUEUE_SCOPE_GREEN_CTX_BALANCED
-inline constexpr unsigned int kGroupBackfill = 1;      // CU_DEV_SM_RESOURCE_GROUP_BACKFILL
-inline constexpr int kPointerLocalityDomain = 22;      // CU_POINTER_ATTRIBUTE_LOCALITY_DOMAIN_ORDINAL
-inline constexpr int kLaunchPortableClusterMode = 17;  // CU_LAUNCH_ATTRIBUTE_PORTABLE_CLUSTER_SIZE_MODE
-inline constexpr int kLaunchSharedMemoryMode = 18;     // CU_LAUNCH_ATTRIBUTE_SHARED_MEMORY_MODE
-inline constexpr unsigned int kHostTaskSpinWait = 1;   // CU_HOST_TASK_SPINWAIT; 0: CU_HOST_TASK_BLOCKING
+inline constexpr int resource_workqueue_config = 1000;   // CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG
+inline constexpr int resource_workqueue = 10000;         // CU_DEV_RESOURCE_TYPE_WORKQUEUE
+inline constexpr int scope_device_context = 0;           // CU_WORKQUEUE_SCOPE_DEVICE_CTX
+inline constexpr int scope_green_balanced = 1;           // CU_WORKQUEUE_SCOPE_GREEN_CTX_BALANCED
+inline constexpr unsigned int group_backfill = 1;        // CU_DEV_SM_RESOURCE_GROUP_BACKFILL
+inline constexpr int pointer_locality_domain = 22;       // CU_POINTER_ATTRIBUTE_LOCALITY_DOMAIN_ORDINAL
+inline constexpr int launch_portable_cluster_mode = 17;  // CU_LAUNCH_ATTRIBUTE_PORTABLE_CLUSTER_SIZE_MODE
+inline constexpr int launch_shared_memory_mode = 18;     // CU_LAUNCH_ATTRIBUTE_SHARED_MEMORY_MODE
+inline constexpr unsigned int host_task_spin_wait = 1;   // CU_HOST_TASK_SPINWAIT; 0: CU_HOST_TASK_BLOCKING
 
 /// CUdevResource with the members of 13.1.
 struct Resource {

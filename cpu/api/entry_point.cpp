@@ -18,8 +18,8 @@ struct Found {
 
 Found find(std::string_view name, int version, bool per_thread) {
   Found found;
-  for (std::size_t i = 0; i < kEntryCount; ++i) {
-    const Entry& entry = kEntries[i];
+  for (std::size_t i = 0; i < entry_count; ++i) {
+    const Entry& entry = entries[i];
     // The base name with a version, or one exact exported name.
     const bool exact = name == entry.symbol && name != entry.base;
     if (!exact && name != entry.base) continue;
@@ -34,9 +34,9 @@ Found find(std::string_view name, int version, bool per_thread) {
 
 CUresult look_up(const char* symbol, void** pfn, int cudaVersion, cuuint64_t flags,
                  CUdriverProcAddressQueryResult* status) {
-  constexpr cuuint64_t kKnown = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
-  if (!symbol || !*symbol || !pfn || (flags & ~kKnown) != 0 || flags == kKnown ||
-      cudaVersion > cucore::cpu::runtime::kCudaVersion)
+  constexpr cuuint64_t known_bits = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  if (!symbol || !*symbol || !pfn || (flags & ~known_bits) != 0 || flags == known_bits ||
+      cudaVersion > cucore::cpu::runtime::cuda_version)
     return CUDA_ERROR_INVALID_VALUE;
   const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
   const Found found = find(symbol, cudaVersion, per_thread);

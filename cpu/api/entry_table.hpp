@@ -21,7 +21,7 @@ struct Entry {
   bool is_stub() const { return implementation == stub; }
 };
 
-extern const Entry kEntries[];  ///< sorted by base, then variant, then version ascending
-extern const std::size_t kEntryCount;
+extern const Entry entries[];  ///< sorted by base, then variant, then version ascending
+extern const std::size_t entry_count;
 
 }  // namespace cucore::cpu::api

@@ -12,7 +12,7 @@ struct Text {
 };
 
 #define TEXT(code, description) {code, #code, description}
-constexpr Text kTexts[] = {
+constexpr Text texts[] = {
     TEXT(CUDA_SUCCESS, "no error"),
     TEXT(CUDA_ERROR_INVALID_VALUE, "invalid argument"),
     TEXT(CUDA_ERROR_OUT_OF_MEMORY, "out of memory"),
@@ -129,7 +129,7 @@ constexpr Text kTexts[] = {
 
 CUresult look_up(CUresult error, const char** out, const char* Text::* field) {
   if (!out) return CUDA_ERROR_INVALID_VALUE;
-  for (const Text& text : kTexts) {
+  for (const Text& text : texts) {
     if (text.code != error) continue;
     *out = text.*field;
     return CUDA_SUCCESS;

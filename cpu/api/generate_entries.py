@@ -228,8 +228,8 @@ def main():
             f'{{"{base}", "{name}", {version}, Variant::{flag}, reinterpret_cast<void*>(&{name}), '
             f"reinterpret_cast<void*>(&{plain}), reinterpret_cast<void*>(&cucore_stub_{plain})}},"
         )
-    text += ["}", "namespace cucore::cpu::api {", "const Entry kEntries[] = {", *table, "};"]
-    text += [f"const std::size_t kEntryCount = {len(rows)};", "}  // namespace cucore::cpu::api", ""]
+    text += ["}", "namespace cucore::cpu::api {", "const Entry entries[] = {", *table, "};"]
+    text += [f"const std::size_t entry_count = {len(rows)};", "}  // namespace cucore::cpu::api", ""]
     out.mkdir(parents=True, exist_ok=True)
     (out / "entries.cpp").write_text("\n".join(text))
     exported = sorted(known) + list(OWN_EXPORTS)

@@ -11,7 +11,7 @@ CUresult cuInit(unsigned int Flags) {
 
 CUresult cuDriverGetVersion(int* driverVersion) {  // answers before cuInit too
   if (!driverVersion) return CUDA_ERROR_INVALID_VALUE;
-  *driverVersion = cucore::cpu::runtime::kCudaVersion;
+  *driverVersion = cucore::cpu::runtime::cuda_version;
   return CUDA_SUCCESS;
 }
 

@@ -36,8 +36,8 @@ std::vector<const char*> keep(const std::vector<std::string_view>& names) {
 const Lists& lists() {
   static const Lists* const made = [] {
     auto* all = new Lists;
-    for (std::size_t i = 0; i < api::kEntryCount; ++i)
-      (api::kEntries[i].is_stub() ? all->stubs : all->real).push_back(api::kEntries[i].symbol);
+    for (std::size_t i = 0; i < api::entry_count; ++i)
+      (api::entries[i].is_stub() ? all->stubs : all->real).push_back(api::entries[i].symbol);
     const auto by_text = [](const char* a, const char* b) { return std::strcmp(a, b) < 0; };
     std::sort(all->real.begin(), all->real.end(), by_text);
     std::sort(all->stubs.begin(), all->stubs.end(), by_text);

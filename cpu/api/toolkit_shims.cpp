@@ -48,14 +48,14 @@ std::vector<fs::path> search_path() {
 
 /// Where Python packages of this process come from: the toolkit's own packages are their neighbours.
 std::vector<fs::path> package_folders() {
-  constexpr std::string_view kPackages = "/site-packages/";
+  constexpr std::string_view packages_folder = "/site-packages/";
   std::vector<fs::path> folders;
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
     const std::size_t path = line.find('/');
-    const std::size_t end = line.find(kPackages);
+    const std::size_t end = line.find(packages_folder);
     if (path == std::string::npos || end == std::string::npos || end < path) continue;
-    fs::path folder = line.substr(path, end - path + kPackages.size() - 1);
+    fs::path folder = line.substr(path, end - path + packages_folder.size() - 1);
     if (folders.empty() || folders.back() != folder) folders.push_back(std::move(folder));
   }
   return folders;
@@ -80,21 +80,21 @@ fs::path find_real(const std::string& name, const fs::path& shims) {
 }
 
 /// The functions in which a shim does more than to forward.
-constexpr std::array kReplaced{"nvrtcGetCUBINSize",       "nvrtcGetCUBIN",
-                               "nvJitLinkCreate",         "nvJitLinkDestroy",
-                               "nvJitLinkAddData",        "nvJitLinkAddFile",
-                               "nvJitLinkComplete",       "nvJitLinkGetLinkedCubinSize",
-                               "nvJitLinkGetLinkedCubin", "nvJitLinkGetErrorLogSize",
-                               "nvJitLinkGetErrorLog"};
+constexpr std::array replaced_entries{"nvrtcGetCUBINSize",       "nvrtcGetCUBIN",
+                                      "nvJitLinkCreate",         "nvJitLinkDestroy",
+                                      "nvJitLinkAddData",        "nvJitLinkAddFile",
+                                      "nvJitLinkComplete",       "nvJitLinkGetLinkedCubinSize",
+                                      "nvJitLinkGetLinkedCubin", "nvJitLinkGetErrorLogSize",
+                                      "nvJitLinkGetErrorLog"};
 
 /// These, and the names that nvJitLink's header gives them in each minor version.
 std::vector<std::string> replaced_names() {
-  constexpr int kMostMinorVersions = 10;
+  constexpr int most_minor_versions = 10;
   std::vector<std::string> names;
-  for (const std::string_view name : kReplaced) {
+  for (const std::string_view name : replaced_entries) {
     names.emplace_back(name);
     if (!name.starts_with("nvJitLink")) continue;
-    for (int minor = 0; minor < kMostMinorVersions; ++minor)
+    for (int minor = 0; minor < most_minor_versions; ++minor)
       names.push_back("__" + std::string(name) + "_13_" + std::to_string(minor));
   }
   return names;
@@ -125,10 +125,10 @@ int redirect_module(dl_phdr_info* module, std::size_t /*size*/, void* argument) 
     }
   for (const auto& header : headers) {
     if (header.p_type != PT_LOAD || (header.p_flags & PF_W) == 0) continue;
-    constexpr std::uintptr_t kWord = sizeof(std::uintptr_t);
-    const std::uintptr_t begin = (module->dlpi_addr + header.p_vaddr + kWord - 1) / kWord * kWord;
+    constexpr std::uintptr_t word_bytes = sizeof(std::uintptr_t);
+    const std::uintptr_t begin = (module->dlpi_addr + header.p_vaddr + word_bytes - 1) / word_bytes * word_bytes;
     const std::uintptr_t end = module->dlpi_addr + header.p_vaddr + header.p_memsz;
-    for (std::uintptr_t at = begin; at + kWord <= end; at += kWord) {
+    for (std::uintptr_t at = begin; at + word_bytes <= end; at += word_bytes) {
       if (at >= fixed && at < fixed_end) continue;
       const std::atomic_ref word(*reinterpret_cast<std::uintptr_t*>(at));
       const std::uintptr_t value = word.load(std::memory_order_relaxed);

@@ -175,7 +175,7 @@ template <typename Finish>
 auto make_kernel(const ptx::Module& module, ptx::FunctionId id, const CompileOptions& options, const Finish& finish)
     -> decltype(finish(std::declval<const HostTarget&>(), std::declval<const OptimisedKernel&>())) {
   const Reach reach = find_reach(module, id);
-  const Layout layout = lay_out(module, reach, options.checks != 0 ? kSharedRedzone : 0);
+  const Layout layout = lay_out(module, reach, options.checks != 0 ? shared_redzone : 0);
   Result<HostTarget> target = HostTarget::create(options.debug, options.march);
   llvm::LLVMContext context;
   if (!target) return cannot_compile(std::string(module.functions[id].name), ": " + target.failure().sentence());

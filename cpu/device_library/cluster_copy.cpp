@@ -13,7 +13,7 @@ namespace cucore::cpu::codegen::cluster_copy {
 
 namespace {
 
-constexpr std::uint32_t kAlignment = 16;  ///< of all bulk copies
+constexpr std::uint32_t base_alignment = 16;  ///< of all bulk copies
 
 /// Calls visit(to, barrier) with those places in each block; `visit` returns the bytes that it copied.
 template <typename Visit>
@@ -30,7 +30,7 @@ void for_each_block(ThreadState* thread, std::byte* to, std::byte* barrier, std:
     const std::uint32_t bytes = visit(window + place_of(to));
     auto* const there = reinterpret_cast<std::uint64_t*>(window + place_of(barrier));
     mbarrier::complete_bytes(there, bytes);
-    SelfChecks(thread, check_access::kWrites, CheckedSpace::Shared, 1).deliver_to(there);
+    SelfChecks(thread, check_access::writes_memory, CheckedSpace::Shared, 1).deliver_to(there);
   }
 }
 
@@ -38,11 +38,12 @@ void for_each_block(ThreadState* thread, std::byte* to, std::byte* barrier, std:
 
 void bulk(ThreadState* thread, std::byte* to, const void* from, std::uint32_t bytes, std::byte* barrier,
           std::uint32_t ranks) {
-  SelfChecks reads(thread, check_access::kReads, CheckedSpace::Global, kAlignment);
+  SelfChecks reads(thread, check_access::reads_memory, CheckedSpace::Global, base_alignment);
   reads.add(from, bytes);
   const bool may_read = reads.may_happen();
   for_each_block(thread, to, barrier, ranks, [&](std::byte* there) {
-    SelfChecks writes(thread, check_access::kWrites | check_access::kUntilDelivered, CheckedSpace::Shared, kAlignment);
+    SelfChecks writes(thread, check_access::writes_memory | check_access::until_delivered, CheckedSpace::Shared,
+                      base_alignment);
     writes.add(there, bytes);
     if (writes.may_happen() && may_read) std::memcpy(there, from, bytes);
     return bytes;

@@ -19,7 +19,7 @@ namespace cucore::cpu::codegen::matrix_unit {
 
 namespace {
 
-constexpr std::uint32_t kWarpLanes = 32;
+constexpr std::uint32_t warp_lanes = 32;
 
 // ---- one product ---------------------------------------------------------------------------------------------------
 
@@ -43,8 +43,8 @@ std::int64_t step(const MatrixForm& form, std::int32_t a, std::int32_t b, std::i
 
 /// Which row of B each stored element of a sparse A is multiplied with. Lanes that have ended bring no metadata.
 std::vector<std::uint32_t> rows_of_sparse(void* const* lanes, const MatrixForm& form) {
-  std::uint32_t metadata[kWarpLanes] = {};
-  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane)
+  std::uint32_t metadata[warp_lanes] = {};
+  for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
     if (lanes[lane] != nullptr) metadata[lane] = static_cast<const WarpMultiplication*>(lanes[lane])->metadata;
   std::vector<std::uint32_t> rows;
   rows.reserve(std::size_t{form.m} * form.stored_k());
@@ -85,7 +85,7 @@ const std::vector<std::uint32_t>& places_of(const MatrixForm& form, MatrixRole r
   if (!places.empty()) return places;
   const std::uint32_t count = elements_of(form, role);
   const std::uint32_t columns = role == MatrixRole::A ? form.stored_k() : form.n;
-  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+  for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
     for (std::uint32_t index = 0; index < count; ++index) {
       const Place at = place_of(form, role, element, lane, index);
       places.push_back(at.row * columns + at.column);
@@ -100,7 +100,7 @@ void for_each_element(const MatrixForm& form, MatrixRole role, Element element, 
                       const Visit& visit) {
   const std::uint32_t count = elements_of(form, role);
   const std::uint32_t* place = places_of(form, role, element).data();
-  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane, place += count) {
+  for (std::uint32_t lane = 0; lane < warp_lanes; ++lane, place += count) {
     if (!chosen(lane)) continue;
     for (std::uint32_t index = 0; index < count; ++index) visit(lane, index, place[index]);
   }
@@ -148,7 +148,7 @@ void multiply_all(void* const* lanes, const MatrixForm& form) {
 }
 
 void* any_of(void* const* lanes) {
-  return *std::find_if(lanes, lanes + kWarpLanes, [](const void* lane) { return lane != nullptr; });
+  return *std::find_if(lanes, lanes + warp_lanes, [](const void* lane) { return lane != nullptr; });
 }
 
 void multiply_warp(void* const* lanes) {
@@ -189,7 +189,7 @@ void for_each_transferred(const Transfer& own, std::uint32_t lane, const Visit& 
 }
 
 void transfer_warp(void* const* lanes) {
-  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+  for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
     if (lanes[lane] == nullptr) continue;
     const auto& own = *static_cast<const Transfer*>(lanes[lane]);
     const unsigned bits = bits_of(own.form.element);
@@ -206,10 +206,11 @@ void transfer_warp(void* const* lanes) {
 /// With the other lanes of the warp, which all come even where this one's part is refused: then that is zero, or is not
 /// stored.
 void transfer(ThreadState* thread, Transfer& mine) {
-  SelfChecks checks(thread, mine.loads ? check_access::kReads : check_access::kWrites, CheckedSpace::Generic, 1);
+  SelfChecks checks(thread, mine.loads ? check_access::reads_memory : check_access::writes_memory,
+                    CheckedSpace::Generic, 1);
   if (checks.are_wanted()) {
     const unsigned bits = bits_of(mine.form.element);
-    for_each_transferred(mine, thread->linear % kWarpLanes, [&](std::uint32_t, std::uint64_t element) {
+    for_each_transferred(mine, thread->linear % warp_lanes, [&](std::uint32_t, std::uint64_t element) {
       checks.add(static_cast<const std::byte*>(mine.memory) + element * bits / 8, (bits + 7) / 8);
     });
     if (!checks.may_happen()) {
@@ -234,7 +235,7 @@ struct Rows {
 /// Lane 8 * m + r names row r of matrix m. Register m of lane l holds two neighbours in row l / 4 of matrix m, or in
 /// column l / 4 of it.
 void transfer_rows(void* const* lanes) {
-  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+  for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
     if (lanes[lane] == nullptr) continue;
     const auto& own = *static_cast<const Rows*>(lanes[lane]);
     for (std::uint32_t index = 0; index < 2 * own.matrices; ++index) {
@@ -258,7 +259,7 @@ struct Moved {
 };
 
 void transpose_warp(void* const* lanes) {
-  for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane) {
+  for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
     if (lanes[lane] == nullptr) continue;
     auto& own = *static_cast<Moved*>(lanes[lane]);
     for (std::uint32_t index = 0; index < 2; ++index) {

@@ -18,8 +18,8 @@ class SelfChecks {
   SelfChecks(ThreadState* thread, std::uint32_t flags, CheckedSpace space, std::uint32_t alignment)
       : checks_(thread->block->launch->checks),
         thread_(thread),
-        access_(flags | static_cast<std::uint32_t>(space) << check_access::kSpaceShift |
-                static_cast<std::uint32_t>(std::countr_zero(alignment)) << check_access::kAlignShift) {}
+        access_(flags | static_cast<std::uint32_t>(space) << check_access::space_shift |
+                static_cast<std::uint32_t>(std::countr_zero(alignment)) << check_access::align_shift) {}
 
   bool are_wanted() const { return checks_ != nullptr; }
 
@@ -35,10 +35,10 @@ class SelfChecks {
 
   /// An mbarrier is told of what was asked for so far.
   void deliver_to(const void* barrier) {
-    constexpr auto kShared = static_cast<std::uint32_t>(CheckedSpace::Shared) << check_access::kSpaceShift;
+    constexpr auto shared = static_cast<std::uint32_t>(CheckedSpace::Shared) << check_access::space_shift;
     if (checks_ != nullptr)
       checks_->race(thread_, reinterpret_cast<std::uintptr_t>(barrier), sizeof(std::uint64_t),
-                    check_access::kArrives | kShared, thread_->place & ~kAlignedPlace);
+                    check_access::arrives | shared, thread_->place & ~aligned_place);
   }
 
   /// Whether all that was added may be accessed.

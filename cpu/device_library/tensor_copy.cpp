@@ -154,7 +154,7 @@ std::uint32_t copy_box(ThreadState* thread, const void* shared, const TensorMapC
       of_place(window + swizzled(first + offset, map.swizzle), element);
     });
   };
-  const bool loads = (access.of_shared & check_access::kWrites) != 0;
+  const bool loads = (access.of_shared & check_access::writes_memory) != 0;
   SelfChecks in_shared(thread, access.of_shared, CheckedSpace::Shared, map.element_bytes);
   SelfChecks in_tensor(thread, access.of_tensor, CheckedSpace::Global, map.element_bytes);
   if (in_shared.are_wanted()) {
@@ -177,7 +177,7 @@ std::uint32_t load(ThreadState* thread, void* shared, const void* map, std::uint
   const std::uint64_t outside = filler(contents);
   const bool rounds = is_tensor_float(static_cast<TensorElement>(contents.type));
   return copy_box(thread, shared, contents, coordinates, offsets,
-                  {check_access::kWrites | check_access::kUntilDelivered, check_access::kReads},
+                  {check_access::writes_memory | check_access::until_delivered, check_access::reads_memory},
                   [&](std::byte* to, const std::byte* element) {
                     std::memcpy(to, element != nullptr ? static_cast<const void*>(element) : &outside,
                                 contents.element_bytes);
@@ -187,7 +187,7 @@ std::uint32_t load(ThreadState* thread, void* shared, const void* map, std::uint
 
 namespace {
 
-constexpr std::uint32_t kCombines = check_access::kReads | check_access::kWrites | check_access::kStrong;
+constexpr std::uint32_t combines = check_access::reads_memory | check_access::writes_memory | check_access::is_strong;
 
 /// Calls visit(element of the tensor, element of the box) for each element of the box that lies inside the tensor.
 /// `of_tensor`: the access, of check_access; `why`: what is illegal about it, if anything.
@@ -198,8 +198,9 @@ void write_box(ThreadState* thread, const void* shared, const TensorMapContents&
   if (why == nullptr && std::any_of(coordinates, coordinates + map.rank, [](std::int32_t c) { return c < 0; }))
     why = "a box to be written begins before the tensor";
   if (is_refused(thread, shared, why)) return;
-  constexpr std::uint32_t kOfShared = check_access::kReads | check_access::kAsyncProxy | check_access::kUntilWaited;
-  copy_box(thread, shared, map, coordinates, offsets, {kOfShared, of_tensor},
+  constexpr std::uint32_t shared_access =
+      check_access::reads_memory | check_access::async_proxy | check_access::until_waited;
+  copy_box(thread, shared, map, coordinates, offsets, {shared_access, of_tensor},
            [&](const std::byte* place, std::byte* element) {
              if (element != nullptr) visit(element, place);
            });
@@ -211,7 +212,7 @@ void store(ThreadState* thread, const void* shared, const void* map, std::uint32
            const std::int32_t* coordinates, const std::int32_t* offsets) {
   const TensorMapContents contents = contents_of(map);
   const char* const why = why_illegal(contents, rank, coordinates, offsets != nullptr);
-  write_box(thread, shared, contents, coordinates, offsets, check_access::kWrites, why,
+  write_box(thread, shared, contents, coordinates, offsets, check_access::writes_memory, why,
             [&](std::byte* to, const std::byte* from) { std::memcpy(to, from, contents.element_bytes); });
 }
 
@@ -222,7 +223,7 @@ void reduce(ThreadState* thread, const void* shared, const void* map, std::uint3
   const auto reduction = static_cast<Reduction>(operation);
   const char* why = why_illegal(contents, rank, coordinates, offsets != nullptr);
   if (why == nullptr && !can_combine(type, reduction)) why = "the tensor's type does not have this reduction";
-  write_box(thread, shared, contents, coordinates, offsets, kCombines, why,
+  write_box(thread, shared, contents, coordinates, offsets, combines, why,
             [&](std::byte* to, const std::byte* from) { combine(to, from, type, reduction); });
 }
 

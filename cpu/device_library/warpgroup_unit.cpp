@@ -316,7 +316,7 @@ void multiply_group(void* const* brought) {
 
 /// Each thread asks the checker for its share of what the warpgroup reads.
 bool may_read(ThreadState* thread, const WarpgroupMultiplication& mine) {
-  SelfChecks checks(thread, check_access::kReads | check_access::kAsyncProxy, CheckedSpace::Shared, 16);
+  SelfChecks checks(thread, check_access::reads_memory | check_access::async_proxy, CheckedSpace::Shared, 16);
   if (!checks.are_wanted()) return true;
   const auto add_share = [&](const SharedMatrix& matrix) {
     for (std::uint32_t n = thread->linear % threads_of_group; n < matrix.chunks(); n += threads_of_group)

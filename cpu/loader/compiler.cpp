@@ -67,7 +67,7 @@ Result<CompiledKernel> compile(const ptx::Module& module, ptx::FunctionId kernel
   Result<CompiledKernel> compiled = compile_form(module, kernel, reach, addresses, options, cache);
   if (!compiled) return compiled;
   compiled->refusal = join_refusals(refusal, compiled->refusal);
-  if (options.checks != 0) compiled->code->shared_variables = lay_out(module, reach, kSharedRedzone).shared_variables;
+  if (options.checks != 0) compiled->code->shared_variables = lay_out(module, reach, shared_redzone).shared_variables;
   return compiled;
 }
 

@@ -14,8 +14,8 @@ namespace cucore::cpu::codegen {
 
 namespace {
 
-constexpr const char* kFileName = "libcucore-cpu-compiler.so";
-constexpr const char* kEntryPoint = "cucore_cpu_compiler";
+constexpr const char* file_name = "libcucore-cpu-compiler.so";
+constexpr const char* entry_point_name = "cucore_cpu_compiler";
 using EntryPoint = const CompilerLibrary* (*)();
 
 Result<const CompilerLibrary*> open_library() {
@@ -28,7 +28,7 @@ Result<const CompilerLibrary*> open_library() {
                    "the CPU device's compiler cannot be opened (it lies beside libcuda.so.1: install both): " +
                        std::string(reason != nullptr ? reason : path));
   }
-  const auto entry_point = reinterpret_cast<EntryPoint>(dlsym(library, kEntryPoint));
+  const auto entry_point = reinterpret_cast<EntryPoint>(dlsym(library, entry_point_name));
   const CompilerLibrary* const opened = entry_point != nullptr ? entry_point() : nullptr;
   if (opened == nullptr || std::string_view(opened->interface) != kCompilerInterface) {
     return Failure(ErrorCode::JitCompilerNotFound,
@@ -47,7 +47,7 @@ const std::string& compiler_library_path() {
     std::error_code failed;
     const std::filesystem::path file = std::filesystem::canonical(here.dli_fname, failed);
     if (failed) return {};
-    return file.parent_path() / kFileName;
+    return file.parent_path() / file_name;
   }());
   return path;
 }

@@ -11,11 +11,11 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "words stand in memory as BLAKE2b reads them");
 
-constexpr std::array<std::uint64_t, 8> kStart = {0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b,
-                                                 0xa54ff53a5f1d36f1, 0x510e527fade682d1, 0x9b05688c2b3e6c1f,
-                                                 0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
+constexpr std::array<std::uint64_t, 8> start = {0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b,
+                                                0xa54ff53a5f1d36f1, 0x510e527fade682d1, 0x9b05688c2b3e6c1f,
+                                                0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
 
-constexpr std::uint8_t kOrder[10][16] = {
+constexpr std::uint8_t slot_order[10][16] = {
     {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
     {11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4}, {7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8},
     {9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13}, {2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9},
@@ -39,18 +39,18 @@ struct Words {
 
 }  // namespace
 
-Digest::Digest() : state_(kStart) { state_[0] ^= 0x01010000 | sizeof(Bytes); }
+Digest::Digest() : state_(start) { state_[0] ^= 0x01010000 | sizeof(Bytes); }
 
 void Digest::compress(const std::uint8_t* block, bool is_last) {
   std::uint64_t message[16];
   std::memcpy(message, block, sizeof message);
   Words words;
   std::copy_n(state_.begin(), 8, words.v);
-  std::copy_n(kStart.begin(), 8, words.v + 8);
+  std::copy_n(start.begin(), 8, words.v + 8);
   words.v[12] ^= total_;
   if (is_last) words.v[14] = ~words.v[14];
   for (int round = 0; round < 12; ++round) {
-    const auto& order = kOrder[round % 10];
+    const auto& order = slot_order[round % 10];
     for (int i = 0; i < 4; ++i)  // columns
       words.mix(i, 4 + i, 8 + i, 12 + i, message[order[2 * i]], message[order[2 * i + 1]]);
     for (int i = 0; i < 4; ++i)  // diagonals
@@ -62,12 +62,12 @@ void Digest::compress(const std::uint8_t* block, bool is_last) {
 
 void Digest::add(std::string_view bytes) {
   while (!bytes.empty()) {
-    if (waiting_bytes_ == kBlock) {
-      total_ += kBlock;
+    if (waiting_bytes_ == block_bytes) {
+      total_ += block_bytes;
       compress(waiting_.data(), false);
       waiting_bytes_ = 0;
     }
-    const std::size_t count = std::min(bytes.size(), kBlock - waiting_bytes_);
+    const std::size_t count = std::min(bytes.size(), block_bytes - waiting_bytes_);
     std::memcpy(waiting_.data() + waiting_bytes_, bytes.data(), count);
     waiting_bytes_ += count;
     bytes.remove_prefix(count);

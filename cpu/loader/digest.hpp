@@ -18,12 +18,12 @@ class Digest {
   Bytes finish();
 
  private:
-  static constexpr std::size_t kBlock = 128;
+  static constexpr std::size_t block_bytes = 128;
 
   void compress(const std::uint8_t* block, bool is_last);
 
   std::array<std::uint64_t, 8> state_;
-  std::array<std::uint8_t, kBlock> waiting_{};  ///< the last block is not known to be the last until the end
+  std::array<std::uint8_t, block_bytes> waiting_{};  ///< the last block is not known to be the last until the end
   std::size_t waiting_bytes_ = 0;
   std::uint64_t total_ = 0;
 };

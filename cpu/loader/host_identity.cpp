@@ -18,9 +18,9 @@ namespace cucore::cpu::codegen {
 
 namespace {
 
-constexpr char kGnuName[] = "GNU";
-constexpr std::string_view kGnu(kGnuName, sizeof kGnuName);  // the zero at the end is part of a note's name
-constexpr std::size_t kMostNotes = 4096;                     ///< bytes
+constexpr char gnu_name[] = "GNU";
+constexpr std::string_view gnu(gnu_name, sizeof gnu_name);  // the zero at the end is part of a note's name
+constexpr std::size_t most_notes = 4096;                    ///< bytes
 
 /// The build id among the notes of one segment; empty if there is none.
 std::string build_id_in(std::string_view notes, std::size_t alignment) {
@@ -31,7 +31,7 @@ std::string build_id_in(std::string_view notes, std::size_t alignment) {
     const std::size_t id_at = round_up(sizeof note + note.n_namesz);
     const std::size_t end = id_at + note.n_descsz;
     if (end > notes.size()) return {};
-    if (note.n_type == NT_GNU_BUILD_ID && notes.substr(sizeof note, note.n_namesz) == kGnu)
+    if (note.n_type == NT_GNU_BUILD_ID && notes.substr(sizeof note, note.n_namesz) == gnu)
       return std::string(notes.substr(id_at, note.n_descsz));
     notes.remove_prefix(std::min(round_up(end), notes.size()));
   }
@@ -72,7 +72,7 @@ std::string build_id_in_file(int file) {
   if (header.e_phentsize != sizeof(ElfW(Phdr)) || !read_at(file, header.e_phoff, segments.data(), segments.size()))
     return {};
   for (const ElfW(Phdr) & segment : segments) {
-    if (segment.p_type != PT_NOTE || segment.p_filesz > kMostNotes) continue;
+    if (segment.p_type != PT_NOTE || segment.p_filesz > most_notes) continue;
     std::string notes(segment.p_filesz, '\0');
     if (!read_at(file, segment.p_offset, notes.data(), notes.size())) return {};
     if (std::string id = build_id_in(notes, segment.p_align == 8 ? 8 : 4); !id.empty()) return id;

@@ -35,8 +35,8 @@ namespace cucore::cpu::codegen {
 
 namespace {
 
-constexpr std::uint32_t kRegister = 1;
-constexpr std::uint32_t kUnregister = 2;
+constexpr std::uint32_t register_number = 1;
+constexpr std::uint32_t unregister = 2;
 
 /// Never destroyed: code may go when the process ends.
 std::mutex& list_mutex() {
@@ -68,7 +68,7 @@ KnownToDebuggers::KnownToDebuggers(std::string object) : entry_(std::make_unique
   listed.next_entry = __jit_debug_descriptor.first_entry;
   if (listed.next_entry != nullptr) listed.next_entry->prev_entry = &listed;
   __jit_debug_descriptor.first_entry = &listed;
-  tell(kRegister, &listed);
+  tell(register_number, &listed);
 }
 
 KnownToDebuggers::~KnownToDebuggers() {
@@ -77,7 +77,7 @@ KnownToDebuggers::~KnownToDebuggers() {
   if (listed.next_entry != nullptr) listed.next_entry->prev_entry = listed.prev_entry;
   (listed.prev_entry != nullptr ? listed.prev_entry->next_entry : __jit_debug_descriptor.first_entry) =
       listed.next_entry;
-  tell(kUnregister, &listed);
+  tell(unregister, &listed);
 }
 
 }  // namespace cucore::cpu::codegen

@@ -22,10 +22,10 @@ namespace cucore::cpu::codegen {
 
 namespace {
 
-constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
-constexpr std::string_view kEnding = ".kernel";
-constexpr std::string_view kUnfinished = "unfinished-";
-constexpr std::time_t kUnfinishedFor = 3600;  ///< seconds after which its writer is taken to be gone
+constexpr std::uint64_t largest_file = std::uint64_t{64} << 20;
+constexpr std::string_view ending = ".kernel";
+constexpr std::string_view unfinished_prefix = "unfinished-";
+constexpr std::time_t unfinished_for = 3600;  ///< seconds after which its writer is taken to be gone
 
 class Descriptor {
  public:
@@ -96,12 +96,12 @@ std::string unfinished_name() {
   char digits[33];
   std::snprintf(digits, sizeof digits, "%016llx%016llx", static_cast<unsigned long long>(random[0]),
                 static_cast<unsigned long long>(random[1]));
-  return std::string(kUnfinished) + digits;
+  return std::string(unfinished_prefix) + digits;
 }
 
 bool is_file_name(std::string_view name) {
-  return name.size() == 2 * sizeof(KernelKey::digest) + kEnding.size() && name.ends_with(kEnding) &&
-         name.find_first_not_of("0123456789abcdef") == name.size() - kEnding.size();
+  return name.size() == 2 * sizeof(KernelKey::digest) + ending.size() && name.ends_with(ending) &&
+         name.find_first_not_of("0123456789abcdef") == name.size() - ending.size();
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ std::string KernelCache::file_name(const KernelKey& key) {
     name += digits[byte / 16];
     name += digits[byte % 16];
   }
-  return name.append(kEnding);
+  return name.append(ending);
 }
 
 std::optional<KernelRecord> KernelCache::find(const KernelKey& key) const {
@@ -130,7 +130,7 @@ std::optional<KernelRecord> KernelCache::find(const KernelKey& key) const {
   const Descriptor file(openat(folder.get(), file_name(key).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status{};
   if (!file || fstat(file.get(), &status) != 0) return std::nullopt;
-  if (!S_ISREG(status.st_mode) || !is_own(status) || std::cmp_greater(status.st_size, kLargestFile))
+  if (!S_ISREG(status.st_mode) || !is_own(status) || std::cmp_greater(status.st_size, largest_file))
     return std::nullopt;
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
   if (!read_all(file.get(), bytes)) return std::nullopt;
@@ -141,7 +141,7 @@ std::optional<KernelRecord> KernelCache::find(const KernelKey& key) const {
 
 void KernelCache::store(const KernelKey& key, const KernelRecord& record) const {
   const std::string bytes = encode(key, record);
-  if (bytes.size() > std::min(kLargestFile, most_bytes_) || !may_write(bytes.size())) return;
+  if (bytes.size() > std::min(largest_file, most_bytes_) || !may_write(bytes.size())) return;
   const std::string unfinished = unfinished_name();
   if (unfinished.empty()) return;
   const Descriptor folder = make_folder(folder_);
@@ -176,12 +176,12 @@ void KernelCache::evict(int folder) const {
   std::uint64_t total = 0;
   while (const dirent* const item = readdir(listing.get())) {
     const std::string_view name = item->d_name;
-    const bool is_unfinished = name.starts_with(kUnfinished);
+    const bool is_unfinished = name.starts_with(unfinished_prefix);
     struct stat status{};
     if (!is_unfinished && !is_file_name(name)) continue;  // not ours
     if (fstatat(folder, item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) continue;
     if (is_unfinished) {
-      if (now - status.st_mtime > kUnfinishedFor) unlinkat(folder, item->d_name, 0);
+      if (now - status.st_mtime > unfinished_for) unlinkat(folder, item->d_name, 0);
       continue;
     }
     entries.push_back(

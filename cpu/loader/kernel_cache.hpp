@@ -15,10 +15,10 @@ namespace cucore::cpu::codegen {
 /// than the bound, those not used for the longest time go. Thread-safe.
 class KernelCache {
  public:
-  static constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+  static constexpr std::uint64_t most_of_bytes = std::uint64_t{256} << 20;
 
   /// Touches nothing yet. The folder is made, for its user alone, when the first kernel goes into it.
-  explicit KernelCache(const std::string& folder, std::uint64_t most_bytes = kMostBytes);
+  explicit KernelCache(const std::string& folder, std::uint64_t most_bytes = most_of_bytes);
 
   std::optional<KernelRecord> find(const KernelKey& key) const;
   void store(const KernelKey& key, const KernelRecord& record) const;

@@ -11,8 +11,8 @@ namespace cucore::cpu::codegen {
 namespace {
 
 /// The last byte is the layout's version.
-constexpr std::string_view kMark("cucpuk\n\x04", 8);
-constexpr std::size_t kDigestBytes = sizeof(Digest::Bytes);
+constexpr std::string_view mark("cucpuk\n\x04", 8);
+constexpr std::size_t digest_bytes = sizeof(Digest::Bytes);
 
 static_assert(sizeof(KernelInfo) == 32, "write the new field, read it back, and give the layout a new version");
 
@@ -25,8 +25,8 @@ struct Fixed {
 };
 static_assert(sizeof(Fixed) == 56, "padding would have no value");
 
-constexpr std::size_t kFixedAt = kMark.size() + sizeof(KernelKey::digest);
-constexpr std::size_t kTextAt = kFixedAt + sizeof(Fixed);
+constexpr std::size_t fixed_at = mark.size() + sizeof(KernelKey::digest);
+constexpr std::size_t text_at = fixed_at + sizeof(Fixed);
 
 template <typename Bytes>
 std::string_view view_of(const Bytes& bytes) {
@@ -57,8 +57,8 @@ std::string encode(const KernelKey& key, const KernelRecord& record) {
                     .refusal_bytes = record.refusal.size(),
                     .object_bytes = record.object.size()};
   std::string bytes;
-  bytes.reserve(kTextAt + record.refusal.size() + record.object.size() + kDigestBytes);
-  bytes += kMark;
+  bytes.reserve(text_at + record.refusal.size() + record.object.size() + digest_bytes);
+  bytes += mark;
   bytes += view_of(key.digest);
   bytes += view_of(fixed);
   bytes += record.refusal;
@@ -68,14 +68,14 @@ std::string encode(const KernelKey& key, const KernelRecord& record) {
 }
 
 std::optional<KernelRecord> decode(const KernelKey& key, std::string_view bytes) {
-  if (bytes.size() < kTextAt + kDigestBytes || !bytes.starts_with(kMark)) return std::nullopt;
-  if (bytes.substr(kMark.size(), sizeof key.digest) != view_of(key.digest)) return std::nullopt;
-  const std::string_view digested = bytes.substr(0, bytes.size() - kDigestBytes);
+  if (bytes.size() < text_at + digest_bytes || !bytes.starts_with(mark)) return std::nullopt;
+  if (bytes.substr(mark.size(), sizeof key.digest) != view_of(key.digest)) return std::nullopt;
+  const std::string_view digested = bytes.substr(0, bytes.size() - digest_bytes);
   if (bytes.substr(digested.size()) != view_of(digest_of(digested))) return std::nullopt;
 
   Fixed fixed;
-  std::memcpy(&fixed, bytes.data() + kFixedAt, sizeof fixed);
-  const std::string_view text = digested.substr(kTextAt);
+  std::memcpy(&fixed, bytes.data() + fixed_at, sizeof fixed);
+  const std::string_view text = digested.substr(text_at);
   if (fixed.refusal_bytes > text.size() || fixed.object_bytes != text.size() - fixed.refusal_bytes) return std::nullopt;
   return KernelRecord{.info = {.static_shared = fixed.static_shared,
                                .shared_alignment = fixed.shared_alignment,

@@ -17,11 +17,11 @@ namespace cucore::cpu::codegen {
 
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;  ///< of one object in memory: offsets fit 32 bits
-constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+constexpr std::uint64_t most_of_bytes = std::uint64_t{1} << 30;  ///< of one object in memory: offsets fit 32 bits
+constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
 /// What pages hold decides how they are protected.
-enum Kind : std::size_t { kCode, kConstants, kData, kKinds };
+enum Kind : std::size_t { code_kind, kConstants, data_kind, kKinds };
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -49,8 +49,8 @@ class LoadedObject::Loader {
   struct Symbol {
     Elf64_Sym entry;
     std::string_view name;
-    std::uint64_t slot = kNowhere;  ///< of its address in the table, from the table's start
-    std::uint64_t stub = kNowhere;  ///< a jump to the address in the table
+    std::uint64_t slot = nowhere;  ///< of its address in the table, from the table's start
+    std::uint64_t stub = nowhere;  ///< a jump to the address in the table
   };
   struct Relocation {
     Elf64_Rela entry;
@@ -159,11 +159,11 @@ class LoadedObject::Loader {
       Symbol& symbol = symbols_[relocation.symbol];
       const auto type = ELF64_R_TYPE(relocation.entry.r_info);
       const bool calls = type == R_X86_64_PLT32 && symbol.entry.st_shndx == SHN_UNDEF;
-      if (calls && symbol.stub == kNowhere) {
+      if (calls && symbol.stub == nowhere) {
         symbol.stub = stub_bytes_;
-        stub_bytes_ += kStub;
+        stub_bytes_ += stub_bytes;
       }
-      if ((calls || uses_table(type)) && symbol.slot == kNowhere) {
+      if ((calls || uses_table(type)) && symbol.slot == nowhere) {
         symbol.slot = table_bytes_;
         table_bytes_ += sizeof(void*);
       }
@@ -173,9 +173,9 @@ class LoadedObject::Loader {
 
   Result<void> place() {
     const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-    place_.assign(sections_.size(), kNowhere);
+    place_.assign(sections_.size(), nowhere);
     std::uint64_t end = 0;
-    for (std::size_t kind = kCode; kind < kKinds; ++kind) {
+    for (std::size_t kind = code_kind; kind < kKinds; ++kind) {
       begin_[kind] = end = round_up(end, page);
       for (std::size_t i = 0; i < sections_.size(); ++i) {
         const Elf64_Shdr& each = sections_[i];
@@ -185,14 +185,14 @@ class LoadedObject::Loader {
           return not_loadable("a section cannot be placed");
         end = round_up(end, alignment);
         place_[i] = end;
-        if (each.sh_size > kMostBytes - std::min(kMostBytes, end)) return not_loadable("it is too large");
+        if (each.sh_size > most_of_bytes - std::min(most_of_bytes, end)) return not_loadable("it is too large");
         end += each.sh_size;
       }
-      if (kind == kCode) stubs_ = reserve_at(end, stub_bytes_);
+      if (kind == code_kind) stubs_ = reserve_at(end, stub_bytes_);
       if (kind == kConstants) table_ = reserve_at(end, table_bytes_);
-      if (kind == kCode) loaded_.code_bytes_ = end;
+      if (kind == code_kind) loaded_.code_bytes_ = end;
     }
-    if (end > kMostBytes) return not_loadable("it is too large");
+    if (end > most_of_bytes) return not_loadable("it is too large");
     loaded_.bytes_ = std::max(round_up(end, page), page);
     void* const memory = mmap(nullptr, loaded_.bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return not_loadable("there is no memory for it");
@@ -207,8 +207,8 @@ class LoadedObject::Loader {
   }
 
   static Kind kind_of(const Elf64_Shdr& section) {
-    if ((section.sh_flags & SHF_EXECINSTR) != 0) return kCode;
-    return (section.sh_flags & SHF_WRITE) != 0 ? kData : kConstants;
+    if ((section.sh_flags & SHF_EXECINSTR) != 0) return code_kind;
+    return (section.sh_flags & SHF_WRITE) != 0 ? data_kind : kConstants;
   }
 
   char* at(std::uint64_t offset) const { return static_cast<char*>(loaded_.memory_) + offset; }
@@ -216,7 +216,7 @@ class LoadedObject::Loader {
 
   Result<void> copy() {
     for (std::size_t i = 0; i < sections_.size(); ++i) {
-      if (place_[i] == kNowhere || sections_[i].sh_type == SHT_NOBITS) continue;
+      if (place_[i] == nowhere || sections_[i].sh_type == SHT_NOBITS) continue;
       Result<std::string_view> bytes = bytes_of(sections_[i]);
       if (!bytes) return std::move(bytes).failure();
       std::memcpy(at(place_[i]), bytes->data(), bytes->size());
@@ -233,7 +233,7 @@ class LoadedObject::Loader {
     }
     Result<const Elf64_Shdr*> in = section(entry.st_shndx);
     if (!in) return std::move(in).failure();
-    if (place_[entry.st_shndx] == kNowhere || entry.st_value > (*in)->sh_size)
+    if (place_[entry.st_shndx] == nowhere || entry.st_value > (*in)->sh_size)
       return not_loadable("symbol " + std::string(symbol.name) + " is nowhere");
     return address(at(place_[entry.st_shndx] + entry.st_value));
   }
@@ -262,7 +262,7 @@ class LoadedObject::Loader {
       case R_X86_64_PC32:
         return address_of(symbol);
       case R_X86_64_PLT32:
-        if (symbol.stub == kNowhere) return address_of(symbol);
+        if (symbol.stub == nowhere) return address_of(symbol);
         return address(at(stubs_ + symbol.stub));
       case R_X86_64_GOTPCREL:
       case R_X86_64_GOTPCRELX:
@@ -289,11 +289,11 @@ class LoadedObject::Loader {
 
   Result<void> fill_slots() {
     for (const Symbol& symbol : symbols_) {
-      if (symbol.slot == kNowhere) continue;
+      if (symbol.slot == nowhere) continue;
       Result<std::uint64_t> value = address_of(symbol);
       if (!value) return std::move(value).failure();
       std::memcpy(at(table_ + symbol.slot), &*value, sizeof *value);
-      if (symbol.stub == kNowhere) continue;
+      if (symbol.stub == nowhere) continue;
       // jmp *offset(%rip)
       const std::uint64_t stub = stubs_ + symbol.stub;
       const std::array<unsigned char, 2> jump{0xff, 0x25};
@@ -305,14 +305,15 @@ class LoadedObject::Loader {
   }
 
   Result<void> protect() {
-    const bool done = mprotect(at(begin_[kCode]), begin_[kConstants] - begin_[kCode], PROT_READ | PROT_EXEC) == 0 &&
-                      mprotect(at(begin_[kConstants]), begin_[kData] - begin_[kConstants], PROT_READ) == 0;
+    const bool done =
+        mprotect(at(begin_[code_kind]), begin_[kConstants] - begin_[code_kind], PROT_READ | PROT_EXEC) == 0 &&
+        mprotect(at(begin_[kConstants]), begin_[data_kind] - begin_[kConstants], PROT_READ) == 0;
     if (!done) return not_loadable("this process may not run code that it has made");
     return {};
   }
 
   Result<void> publish() {
-    for (const std::uint64_t place : place_) loaded_.sections_.push_back(place != kNowhere ? at(place) : nullptr);
+    for (const std::uint64_t place : place_) loaded_.sections_.push_back(place != nowhere ? at(place) : nullptr);
     for (const Symbol& symbol : symbols_) {
       const bool is_defined = symbol.entry.st_shndx != SHN_UNDEF;
       const bool is_function = ELF64_ST_TYPE(symbol.entry.st_info) == STT_FUNC && is_defined;
@@ -362,7 +363,7 @@ class LoadedObject::Loader {
     return {};
   }
 
-  static constexpr std::uint64_t kStub = 8;
+  static constexpr std::uint64_t stub_bytes = 8;
 
   std::string_view object_;
   const Resolve& resolve_;

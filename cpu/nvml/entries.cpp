@@ -32,7 +32,7 @@ void put_short_bus_id(const nvmlDevice_st& device, char (&text)[16]) {
 
 /// NVML's number of an architecture: 7 Ampere, 8 Ada, 9 Hopper, 10 Blackwell.
 unsigned int architecture(int capability) {
-  constexpr unsigned int kUnknown = 0xffffffff;
+  constexpr unsigned int unknown = 0xffffffff;
   if (capability == 89) return 8;
   switch (capability / 10) {
     case 7:
@@ -45,7 +45,7 @@ unsigned int architecture(int capability) {
     case 12:
       return 10;
     default:
-      return kUnknown;
+      return unknown;
   }
 }
 
@@ -106,25 +106,25 @@ const char* nvmlErrorString(int code) {
 }
 
 nvmlReturn_t nvmlSystemGetDriverVersion(char* version, unsigned int length) {
-  return initialised([&] { return put_text(nvml::kDriverVersion, version, length); });
+  return initialised([&] { return put_text(nvml::driver_version, version, length); });
 }
 
 nvmlReturn_t nvmlSystemGetDriverBranch(nvmlSystemDriverBranchInfo_v1_t* info, unsigned int length) {
   return initialised([&] {
     if (!info) return NVML_ERROR_INVALID_ARGUMENT;
     if (info->version != version_of<nvmlSystemDriverBranchInfo_v1_t>(1)) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-    return put_text(nvml::kDriverBranch, info->branch,
+    return put_text(nvml::driver_branch, info->branch,
                     std::min(length, static_cast<unsigned int>(sizeof info->branch)));
   });
 }
 
 nvmlReturn_t nvmlSystemGetNVMLVersion(char* version, unsigned int length) {  // answers before nvmlInit too
-  return put_text(nvml::kNvmlVersion, version, length);
+  return put_text(nvml::nvml_version, version, length);
 }
 
 nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int* version) {  // answers before nvmlInit too
   if (!version) return NVML_ERROR_INVALID_ARGUMENT;
-  *version = cucore::cpu::runtime::kCudaVersion;
+  *version = cucore::cpu::runtime::cuda_version;
   return NVML_SUCCESS;
 }
 nvmlReturn_t nvmlSystemGetCudaDriverVersion(int* version) { return nvmlSystemGetCudaDriverVersion_v2(version); }

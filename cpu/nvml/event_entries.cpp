@@ -18,7 +18,7 @@ struct nvmlEventSet_st {
 namespace {
 
 /// Every nvmlEventType there is: as on a board that lists them all and has none to tell.
-constexpr unsigned long long kDeviceEvents = 0xff9f;
+constexpr unsigned long long device_events = 0xff9f;
 
 /// The sets that are alive, so that what is none is refused. Never destroyed: threads may wait while the process exits.
 class Sets {
@@ -73,7 +73,7 @@ nvmlReturn_t of_request(Request* request, Call call) {
 extern "C" {
 
 nvmlReturn_t nvmlDeviceGetSupportedEventTypes(nvmlDevice_t device, unsigned long long* types) {
-  return put(device, types, kDeviceEvents);
+  return put(device, types, device_events);
 }
 
 nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t* set) {
@@ -89,7 +89,7 @@ nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set) {
 nvmlReturn_t nvmlDeviceRegisterEvents(nvmlDevice_t device, unsigned long long types, nvmlEventSet_t set) {
   return of_device(device, set, [&] {
     if (!sets().has(set, false)) return NVML_ERROR_INVALID_ARGUMENT;
-    return (types & ~kDeviceEvents) == 0 ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
+    return (types & ~device_events) == 0 ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
   });
 }
 nvmlReturn_t nvmlEventSetWait_v2(nvmlEventSet_t set, void* data, unsigned int milliseconds) {
@@ -110,9 +110,9 @@ nvmlReturn_t nvmlSystemEventSetFree(nvmlSystemEventSetRequest_v1_t* request) {
 }
 nvmlReturn_t nvmlSystemRegisterEvents(nvmlSystemRegisterEventRequest_v1_t* request) {
   return of_request(request, [&] {
-    constexpr unsigned long long kDriverComesOrGoes = 3;
+    constexpr unsigned long long driver_comes_or_goes = 3;
     if (!sets().has(request->set, true) || request->eventTypes == 0) return NVML_ERROR_INVALID_ARGUMENT;
-    return (request->eventTypes & ~kDriverComesOrGoes) == 0 ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
+    return (request->eventTypes & ~driver_comes_or_goes) == 0 ? NVML_SUCCESS : NVML_ERROR_NOT_SUPPORTED;
   });
 }
 nvmlReturn_t nvmlSystemEventSetWait(nvmlSystemEventSetWaitRequest_v1_t* request) {

@@ -20,16 +20,16 @@ extern "C" nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_
 
 namespace {
 
-constexpr unsigned int kBitsOfWord = 8 * sizeof(unsigned long);
+constexpr unsigned int bits_of_word = 8 * sizeof(unsigned long);
 
 unsigned int core_count() { return static_cast<unsigned int>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF))); }
 
 /// The first `bits` bits of a set of `words` words, the others cleared.
 nvmlReturn_t put_bits(unsigned int bits, unsigned int words, unsigned long* set) {
   if (words == 0 || !set) return NVML_ERROR_INVALID_ARGUMENT;
-  if (words < (bits + kBitsOfWord - 1) / kBitsOfWord) return NVML_ERROR_INSUFFICIENT_SIZE;
+  if (words < (bits + bits_of_word - 1) / bits_of_word) return NVML_ERROR_INSUFFICIENT_SIZE;
   std::fill_n(set, words, 0UL);
-  for (unsigned int bit = 0; bit < bits; ++bit) set[bit / kBitsOfWord] |= 1UL << bit % kBitsOfWord;
+  for (unsigned int bit = 0; bit < bits; ++bit) set[bit / bits_of_word] |= 1UL << bit % bits_of_word;
   return NVML_SUCCESS;
 }
 
@@ -58,7 +58,7 @@ nvmlReturn_t put_devices(unsigned int* count, nvmlDevice_t* devices, Match match
 }
 
 /// What NVML calls NVML_VALUE_NOT_AVAILABLE: a process's memory is the host's, and the host's kernel counts it all.
-constexpr unsigned long long kMemoryNotKnown = ~0ull;
+constexpr unsigned long long memory_not_known = ~0ull;
 
 /// The processes that this one may look at and that have loaded the driver which lies beside this library.
 std::vector<unsigned int> users_of_the_driver() {
@@ -164,9 +164,9 @@ nvmlReturn_t nvmlSystemGetTopologyGpuSet(unsigned int core, unsigned int* count,
 /// Reads, writes and atomics go through, as the driver says of its devices; there is no NVLink.
 nvmlReturn_t nvmlDeviceGetP2PStatus(nvmlDevice_t first, nvmlDevice_t second, unsigned int what, unsigned int* status) {
   return of_two(first, second, status, [&] {
-    constexpr unsigned int kNvLink = 2, kNotSupported = 5;
+    constexpr unsigned int nv_link = 2, kNotSupported = 5;
     if (what > 4) return NVML_ERROR_INVALID_ARGUMENT;
-    *status = what == kNvLink ? kNotSupported : 0;
+    *status = what == nv_link ? kNotSupported : 0;
     return NVML_SUCCESS;
   });
 }
@@ -176,8 +176,8 @@ nvmlReturn_t nvmlDeviceGetP2PStatus(nvmlDevice_t first, nvmlDevice_t second, uns
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int* count,
                                                      nvmlProcessInfo_t* processes) {
   return put_processes(device, count, processes, [](unsigned int id) {
-    constexpr unsigned int kNoInstance = 0xffffffff;
-    return nvmlProcessInfo_t{id, kMemoryNotKnown, kNoInstance, kNoInstance};
+    constexpr unsigned int no_instance = 0xffffffff;
+    return nvmlProcessInfo_t{id, memory_not_known, no_instance, no_instance};
   });
 }
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int* count,
@@ -187,7 +187,7 @@ nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v2(nvmlDevice_t device, unsign
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device, unsigned int* count,
                                                   nvmlProcessInfo_v1_t* processes) {
   return put_processes(device, count, processes,
-                       [](unsigned int id) { return nvmlProcessInfo_v1_t{id, kMemoryNotKnown}; });
+                       [](unsigned int id) { return nvmlProcessInfo_v1_t{id, memory_not_known}; });
 }
 
 /// Nobody draws with the device, and there is no server that shares it out.

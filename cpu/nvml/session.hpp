@@ -19,9 +19,9 @@ namespace cucore::cpu::nvml {
 
 /// What this library calls itself: the branch of NVIDIA's drivers that its CUDA version belongs to, and no release of
 /// it.
-inline constexpr char kDriverVersion[] = "615.00.00";
-inline constexpr char kDriverBranch[] = "r615_00";
-inline constexpr char kNvmlVersion[] = "13.615.00.00";
+inline constexpr char driver_version[] = "615.00.00";
+inline constexpr char driver_branch[] = "r615_00";
+inline constexpr char nvml_version[] = "13.615.00.00";
 
 void begin();
 nvmlReturn_t end();

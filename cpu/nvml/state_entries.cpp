@@ -16,13 +16,13 @@ using nvml::of_device, nvml::put;
 namespace {
 
 // Of nvmlClockType_t, nvmlClockId_t and nvmlPstates_t. The device is always in the state of its highest clocks.
-constexpr unsigned int kMemoryClock = 2, kClockTypes = 4;
-constexpr unsigned int kCurrentClock = 0, kHighestClock = 3;
-constexpr unsigned int kFastest = 0, kUnknownState = 32, kStates = 16;
+constexpr unsigned int memory_clock = 2, kClockTypes = 4;
+constexpr unsigned int current_clock = 0, kHighestClock = 3;
+constexpr unsigned int fastest = 0, kUnknownState = 32, kStates = 16;
 
 nvmlReturn_t put_clock(nvmlDevice_t device, unsigned int type, unsigned int* megahertz) {
   if (type >= kClockTypes) return NVML_ERROR_INVALID_ARGUMENT;
-  return put(device, megahertz, type == kMemoryClock ? runtime::kMemoryClockMegahertz : runtime::kClockMegahertz);
+  return put(device, megahertz, type == memory_clock ? runtime::memory_clock_megahertz : runtime::clock_megahertz);
 }
 
 /// For engines that are not there: never busy.
@@ -36,9 +36,9 @@ long long microseconds_since_1970() {
   return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
 }
 
-constexpr unsigned int kFirstLimit = 193, kLastLimit = 196;
+constexpr unsigned int first_limit = 193, kLastLimit = 196;
 
-constexpr unsigned int kFields = 308;  ///< NVML_FI_MAX of CUDA 13.5
+constexpr unsigned int fields = 308;  ///< NVML_FI_MAX of CUDA 13.5
 
 /// Values by their NVML_FI_ numbers: what counts or enables something that the device does not have is 0.
 std::optional<int> field_value(unsigned int field) {
@@ -59,10 +59,10 @@ std::optional<int> field_value(unsigned int field) {
     case 197:  // PCIE_COUNT_TX_BYTES
     case 198:  // PCIE_COUNT_RX_BYTES
       return 0;
-    case kFirstLimit:  // TEMPERATURE_SHUTDOWN_TLIMIT: degrees left to the highest temperature in operation
-      return nvml::kHighestTemperature - nvml::kShutdownTemperature;
+    case first_limit:  // TEMPERATURE_SHUTDOWN_TLIMIT: degrees left to the highest temperature in operation
+      return nvml::highest_temperature - nvml::shutdown_temperature;
     case 194:  // TEMPERATURE_SLOWDOWN_TLIMIT
-      return nvml::kHighestTemperature - nvml::kSlowdownTemperature;
+      return nvml::highest_temperature - nvml::slowdown_temperature;
     case 195:         // TEMPERATURE_MEM_MAX_TLIMIT
     case kLastLimit:  // TEMPERATURE_GPU_MAX_TLIMIT
       return 0;
@@ -106,9 +106,9 @@ nvmlReturn_t nvmlDeviceGetDeviceHandleFromMigDeviceHandle(nvmlDevice_t, nvmlDevi
 /// Address translation services: the device reads the host's page tables.
 nvmlReturn_t nvmlDeviceGetAddressingMode(nvmlDevice_t device, nvmlDeviceAddressingMode_v1_t* mode) {
   return of_device(device, mode, [&] {
-    constexpr unsigned int kAts = 2;
+    constexpr unsigned int ats = 2;
     if (mode->version != version_of<nvmlDeviceAddressingMode_v1_t>(1)) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-    mode->value = kAts;
+    mode->value = ats;
     return NVML_SUCCESS;
   });
 }
@@ -146,13 +146,13 @@ nvmlReturn_t nvmlDeviceGetMaxCustomerBoostClock(nvmlDevice_t device, unsigned in
 }
 nvmlReturn_t nvmlDeviceGetClock(nvmlDevice_t device, unsigned int type, unsigned int which, unsigned int* megahertz) {
   if (which > kHighestClock) return NVML_ERROR_INVALID_ARGUMENT;
-  if (which != kCurrentClock && which != kHighestClock) return NVML_ERROR_NOT_SUPPORTED;  // clocks of applications
+  if (which != current_clock && which != kHighestClock) return NVML_ERROR_NOT_SUPPORTED;  // clocks of applications
   return put_clock(device, type, megahertz);
 }
 nvmlReturn_t nvmlDeviceGetMinMaxClockOfPState(nvmlDevice_t device, unsigned int type, unsigned int state,
                                               unsigned int* least, unsigned int* most) {
   if (state >= kStates) return NVML_ERROR_INVALID_ARGUMENT;
-  if (state != kFastest) return NVML_ERROR_NOT_SUPPORTED;
+  if (state != fastest) return NVML_ERROR_NOT_SUPPORTED;
   const nvmlReturn_t result = put_clock(device, type, least);
   return result == NVML_SUCCESS ? put_clock(device, type, most) : result;
 }
@@ -165,11 +165,11 @@ nvmlReturn_t nvmlDeviceGetClockOffsets(nvmlDevice_t device, nvmlClockOffset_v1_t
   });
 }
 nvmlReturn_t nvmlDeviceGetMemoryBusWidth(nvmlDevice_t device, unsigned int* bits) {
-  return put(device, bits, runtime::kMemoryBusBits);
+  return put(device, bits, runtime::memory_bus_bits);
 }
 
 nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t device, unsigned int* state) {
-  return put(device, state, kFastest);
+  return put(device, state, fastest);
 }
 /// `size` is in bytes.
 nvmlReturn_t nvmlDeviceGetSupportedPerformanceStates(nvmlDevice_t device, unsigned int* states, unsigned int size) {
@@ -177,7 +177,7 @@ nvmlReturn_t nvmlDeviceGetSupportedPerformanceStates(nvmlDevice_t device, unsign
     const auto count = static_cast<unsigned int>(size / sizeof *states);
     if (count == 0) return NVML_ERROR_INSUFFICIENT_SIZE;
     std::fill_n(states, count, kUnknownState);
-    states[0] = kFastest;
+    states[0] = fastest;
     return NVML_SUCCESS;
   });
 }
@@ -233,8 +233,8 @@ nvmlReturn_t nvmlDeviceGetMaxPcieLinkWidth(nvmlDevice_t device, unsigned int* la
 nvmlReturn_t nvmlDeviceGetCurrPcieLinkWidth(nvmlDevice_t device, unsigned int* lanes) { return put(device, lanes, 1); }
 nvmlReturn_t nvmlDeviceGetPcieReplayCounter(nvmlDevice_t device, unsigned int* count) { return put(device, count, 0); }
 nvmlReturn_t nvmlDeviceGetPcieThroughput(nvmlDevice_t device, unsigned int direction, unsigned int* kilobytes) {
-  constexpr unsigned int kDirections = 2;
-  return direction < kDirections ? put(device, kilobytes, 0) : NVML_ERROR_INVALID_ARGUMENT;
+  constexpr unsigned int directions = 2;
+  return direction < directions ? put(device, kilobytes, 0) : NVML_ERROR_INVALID_ARGUMENT;
 }
 nvmlReturn_t nvmlDeviceGetC2cModeInfoV(nvmlDevice_t device, nvmlC2cModeInfo_v1_t* info) {
   return put(device, info, {});
@@ -246,16 +246,16 @@ nvmlReturn_t nvmlDeviceGetC2cModeInfoV(nvmlDevice_t device, nvmlC2cModeInfo_v1_t
 nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t* values) {
   return of_device(device, values, [&] {
     if (count <= 0) return NVML_ERROR_INVALID_ARGUMENT;
-    constexpr unsigned int kUnsignedInt = 1, kSignedInt = 5;
+    constexpr unsigned int unsigned_int = 1, kSignedInt = 5;
     for (int i = 0; i < count; ++i) {
       nvmlFieldValue_t& each = values[i];
       each.timestamp = microseconds_since_1970();
       each.latencyUsec = 0;
       const std::optional<int> value = field_value(each.fieldId);
-      const bool is_known = each.fieldId != 0 && each.fieldId < kFields;
+      const bool is_known = each.fieldId != 0 && each.fieldId < fields;
       each.nvmlReturn = value ? NVML_SUCCESS : is_known ? NVML_ERROR_NOT_SUPPORTED : NVML_ERROR_INVALID_ARGUMENT;
       if (!value) continue;
-      each.valueType = each.fieldId >= kFirstLimit && each.fieldId <= kLastLimit ? kSignedInt : kUnsignedInt;
+      each.valueType = each.fieldId >= first_limit && each.fieldId <= kLastLimit ? kSignedInt : unsigned_int;
       each.value = static_cast<unsigned int>(*value);
     }
     return NVML_SUCCESS;

@@ -4,8 +4,8 @@
 namespace cucore::cpu::nvml {
 
 /// Degrees Celsius. Nothing here throttles or shuts down: the host's own firmware does.
-inline constexpr int kHighestTemperature = 95;  ///< in operation
-inline constexpr int kSlowdownTemperature = 100;
-inline constexpr int kShutdownTemperature = 105;
+inline constexpr int highest_temperature = 95;  ///< in operation
+inline constexpr int slowdown_temperature = 100;
+inline constexpr int shutdown_temperature = 105;
 
 }  // namespace cucore::cpu::nvml

@@ -46,12 +46,13 @@ nvmlReturn_t nvmlDeviceGetTemperatureV(nvmlDevice_t device, nvmlTemperature_v1_t
 /// `which` is of nvmlTemperatureThresholds_t. Acoustic limits and those of games are not there.
 nvmlReturn_t nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device, unsigned int which, unsigned int* degrees) {
   return of_device(device, degrees, [&] {
-    constexpr int kLimits[] = {nvml::kShutdownTemperature, nvml::kSlowdownTemperature, nvml::kHighestTemperature,
-                               nvml::kHighestTemperature};  // the third is the memory's
-    constexpr unsigned int kThresholds = 8;
-    if (which >= kThresholds) return NVML_ERROR_INVALID_ARGUMENT;
-    if (which >= std::size(kLimits)) return NVML_ERROR_NOT_SUPPORTED;
-    *degrees = static_cast<unsigned int>(kLimits[which]);
+    constexpr int temperature_limits[] = {nvml::shutdown_temperature, nvml::slowdown_temperature,
+                                          nvml::highest_temperature,
+                                          nvml::highest_temperature};  // the third is the memory's
+    constexpr unsigned int thresholds = 8;
+    if (which >= thresholds) return NVML_ERROR_INVALID_ARGUMENT;
+    if (which >= std::size(temperature_limits)) return NVML_ERROR_NOT_SUPPORTED;
+    *degrees = static_cast<unsigned int>(temperature_limits[which]);
     return NVML_SUCCESS;
   });
 }
@@ -60,7 +61,7 @@ nvmlReturn_t nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device, unsigned int
 nvmlReturn_t nvmlDeviceGetMarginTemperature(nvmlDevice_t device, nvmlMarginTemperature_v1_t* margin) {
   return of_device(device, margin, [&] {
     if (margin->version != version_of<nvmlMarginTemperature_v1_t>(1)) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-    margin->marginTemperature = nvml::kSlowdownTemperature - temperature();
+    margin->marginTemperature = nvml::slowdown_temperature - temperature();
     return NVML_SUCCESS;
   });
 }
@@ -69,12 +70,12 @@ nvmlReturn_t nvmlDeviceGetMarginTemperature(nvmlDevice_t device, nvmlMarginTempe
 nvmlReturn_t nvmlDeviceGetThermalSettings(nvmlDevice_t device, unsigned int sensor,
                                           nvmlGpuThermalSettings_t* settings) {
   return of_device(device, settings, [&] {
-    constexpr unsigned int kAll = 15;
-    constexpr int kInternal = 1, kGpu = 1;  // of nvmlThermalController_t and nvmlThermalTarget_t
+    constexpr unsigned int all_bits = 15;
+    constexpr int internal = 1, kGpu = 1;  // of nvmlThermalController_t and nvmlThermalTarget_t
     *settings = {};
     settings->count = 1;
-    if (sensor == 0 || sensor == kAll)
-      settings->sensor[0] = {kInternal, 0, nvml::kHighestTemperature, temperature(), kGpu};
+    if (sensor == 0 || sensor == all_bits)
+      settings->sensor[0] = {internal, 0, nvml::highest_temperature, temperature(), kGpu};
     return NVML_SUCCESS;
   });
 }

@@ -10,7 +10,7 @@ namespace {
 // A handle is the address of the grid's workspace, in %envreg1 and 2: 0 where the launch was not cooperative, and for
 // groups larger than the grid. Its second word is the barrier: the blocks of one pass add up to 2^31 and so turn its
 // topmost bit, for which one thread of each block waits.
-constexpr char kGridBarrier[] = R"(
+constexpr char grid_barrier[] = R"(
 .version 6.0
 .target sm_60
 .address_size 64
@@ -84,7 +84,7 @@ std::string device_runtime_for(const std::vector<std::string>& ptx) {
     return text.find("cudaCGSynchronize") != std::string::npos ||
            text.find("cudaCGGetIntrinsicHandle") != std::string::npos;
   };
-  return std::any_of(ptx.begin(), ptx.end(), calls) ? kGridBarrier : std::string();
+  return std::any_of(ptx.begin(), ptx.end(), calls) ? grid_barrier : std::string();
 }
 
 }  // namespace cucore::cpu::toolkit_shims

@@ -16,7 +16,7 @@ namespace cucore::cpu::toolkit_shims {
 
 namespace {
 
-constexpr char kKeeper[] = "__cucore_keeps";
+constexpr char keeper_name[] = "__cucore_keeps";
 
 Failure cannot(const std::string& what) {
   return Failure(ErrorCode::NotSupported, "error   : No PTX of the LTO-IR for the CPU device: " + what + "\n");
@@ -46,9 +46,10 @@ Result<std::string> keeper_of(const std::set<std::string>& functions) {
     source += "extern \"C\" __device__ void " + name + "();\n";
     body += " *out++ = (void*)" + name + ";";
   }
-  source += "extern \"C\" __global__ void " + std::string(kKeeper) + "(void** out) {" + body + " }\n";
+  source += "extern \"C\" __global__ void " + std::string(keeper_name) + "(void** out) {" + body + " }\n";
   void* program = nullptr;
-  if (create(&program, source.c_str(), kKeeper, 0, nullptr, nullptr) != 0) return cannot(needed_for + "NVRTC failed");
+  if (create(&program, source.c_str(), keeper_name, 0, nullptr, nullptr) != 0)
+    return cannot(needed_for + "NVRTC failed");
   const std::array options{"-dlto", "-rdc=true"};
   std::size_t size = 0;
   std::string ir;
@@ -70,7 +71,7 @@ Result<std::string> keeper_of(const std::set<std::string>& functions) {
 /// The text without the kernel that kept `functions`, which others may call.
 std::string without_keeper(const std::string& ptx, const std::set<std::string>& functions) {
   const std::set<std::string_view> exposed(functions.begin(), functions.end());
-  return linker::PtxSymbols(ptx).changed({}, {kKeeper}, exposed);
+  return linker::PtxSymbols(ptx).changed({}, {keeper_name}, exposed);
 }
 
 }  // namespace
@@ -101,9 +102,9 @@ Result<std::string> ptx_of_lto_ir(const std::vector<std::string>& options, const
   void* handle = nullptr;
   if (create(&handle, static_cast<std::uint32_t>(changed.size()), changed.data()) != 0)
     return cannot("nvJitLink takes none of its options with -ptx");
-  bool done = keeper.empty() || add(handle, kInputLtoIr, keeper.data(), keeper.size(), kKeeper) == 0;
+  bool done = keeper.empty() || add(handle, input_lto_ir, keeper.data(), keeper.size(), keeper_name) == 0;
   for (const linker::LtoIr& part : parts) {
-    const int type = part.is_fat_binary ? kInputFatBinary : kInputLtoIr;
+    const int type = part.is_fat_binary ? input_fat_binary : input_lto_ir;
     done = done && add(handle, type, part.bytes.data(), part.bytes.size(), "LTO-IR") == 0;
   }
   std::size_t size = 0;

@@ -25,7 +25,7 @@ namespace runtime = cucore::cpu::runtime;
 namespace {
 
 using Takes = OptionRule::Takes;
-constexpr std::array kRules{
+constexpr std::array rules{
     OptionRule{"allow-unsupported-compiler", ""},
     OptionRule{"clean-targets", "clean"},
     OptionRule{"compile", "c"},
@@ -254,7 +254,7 @@ int print_version() {
 
 int run(const std::vector<std::string>& words) {
   const fs::path real = find_real_tool("nvcc");
-  Result<CommandLine> line = read_command_line(words, kRules, "options-file");
+  Result<CommandLine> line = read_command_line(words, rules, "options-file");
   if (!real.empty()) {
     const bool adds_ptx = line && line->has("cubin") && !line->has("dryrun") && line->inputs.size() == 1;
     return adds_ptx ? cubin_by_real(real, *line, words) : run_program(real, words).status;

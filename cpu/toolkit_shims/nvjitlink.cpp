@@ -73,23 +73,23 @@ std::uint32_t architecture_of(const std::vector<std::string>& options) {
 /// What an input is; of those that may be anything, by its bytes. nvJitLink takes a cubin for an object too.
 int type_of(int type, const std::string& bytes) {
   constexpr std::string_view lto_ir_magic = "\xed\x43\x4e\x7f";
-  if (type == kInputCubin || type == kInputPtx || type == kInputLtoIr) return type;
-  if (cucore::cpu::image::is_cubin(bytes)) return kInputCubin;
-  if (type != kInputAny) return type;
-  if (bytes.starts_with(lto_ir_magic)) return kInputLtoIr;
-  if (cucore::cpu::image::is_elf(bytes)) return kInputObject;
-  if (cucore::cpu::image::is_fat_binary(bytes)) return kInputFatBinary;
-  if (cucore::cpu::image::is_library(bytes)) return kInputLibrary;
-  return kInputPtx;
+  if (type == input_cubin || type == input_ptx || type == input_lto_ir) return type;
+  if (cucore::cpu::image::is_cubin(bytes)) return input_cubin;
+  if (type != input_any) return type;
+  if (bytes.starts_with(lto_ir_magic)) return input_lto_ir;
+  if (cucore::cpu::image::is_elf(bytes)) return input_object;
+  if (cucore::cpu::image::is_fat_binary(bytes)) return input_fat_binary;
+  if (cucore::cpu::image::is_library(bytes)) return input_library;
+  return input_ptx;
 }
 
 /// Keeps what an input that the library took says in PTX and LTO-IR.
 void note(Link& link, int type, const std::string& bytes, const char* name) {
   std::string input = name && *name ? name : "<unnamed input>";
-  if (type == kInputLibrary) link.has_library = true;
-  if (type == kInputPtx) {
+  if (type == input_library) link.has_library = true;
+  if (type == input_ptx) {
     link.inputs.add_ptx(bytes.substr(0, bytes.find('\0')), std::move(input));
-  } else if (type == kInputLtoIr) {
+  } else if (type == input_lto_ir) {
     link.inputs.add_lto_ir(bytes, std::move(input));
   } else if (Result<void> added = link.inputs.add(bytes, std::move(input), link.architecture); !added) {
     link.error += "error   : " + added.failure().sentence() + "\n";
@@ -99,20 +99,20 @@ void note(Link& link, int type, const std::string& bytes, const char* name) {
 /// Hands an input on: a cubin as it was without PTX, and that PTX itself if there is nothing else in it.
 int forward(void* handle, int type, const std::string& bytes, const char* name) {
   auto* const add = real<AddData>("nvJitLinkAddData");
-  if (!add) return kInternalError;
-  if (type != kInputCubin) return add(handle, type, bytes.data(), bytes.size(), name);
+  if (!add) return internal_error;
+  if (type != input_cubin) return add(handle, type, bytes.data(), bytes.size(), name);
   if (has_machine_code(bytes)) {
     const std::string plain = without_ptx(bytes);
     return add(handle, type, plain.data(), plain.size(), name);
   }
   for (const std::string& ptx : ptx_of(bytes))
-    if (const int result = add(handle, kInputPtx, ptx.data(), ptx.size(), name); result != 0) return result;
+    if (const int result = add(handle, input_ptx, ptx.data(), ptx.size(), name); result != 0) return result;
   return 0;
 }
 
 int add_input(Link& link, void* handle, int type, const std::string& bytes, const char* name) {
   const int kind = type_of(type, bytes);
-  const int result = forward(handle, kind == kInputCubin ? kind : type, bytes, name);
+  const int result = forward(handle, kind == input_cubin ? kind : type, bytes, name);
   if (result == 0) note(link, kind, bytes, name);
   return result;
 }
@@ -140,7 +140,7 @@ void finish(Link& link) {
 int cubin_of(void* handle, std::string* out) {
   auto* const get_size = real<GetSize>("nvJitLinkGetLinkedCubinSize");
   auto* const get = real<GetBytes>("nvJitLinkGetLinkedCubin");
-  if (!get_size || !get) return kInternalError;
+  if (!get_size || !get) return internal_error;
   std::size_t size = 0;
   if (const int result = get_size(handle, &size); result != 0) return result;
   std::string cubin(size, '\0');
@@ -154,7 +154,7 @@ int cubin_of(void* handle, std::string* out) {
 int error_log_of(void* handle, std::string* out) {
   auto* const get_size = real<GetSize>("nvJitLinkGetErrorLogSize");
   auto* const get = real<GetBytes>("nvJitLinkGetErrorLog");
-  if (!get_size || !get) return kInternalError;
+  if (!get_size || !get) return internal_error;
   std::size_t size = 0;
   if (const int result = get_size(handle, &size); result != 0) return result;
   std::string log(size + 1, '\0');
@@ -170,7 +170,7 @@ int error_log_of(void* handle, std::string* out) {
 #define FORWARD(name, parameters, arguments)                   \
   int name parameters {                                        \
     static auto* const function = real<int parameters>(#name); \
-    return function ? function arguments : kInternalError;     \
+    return function ? function arguments : internal_error;     \
   }
 
 #pragma GCC visibility push(default)
@@ -178,7 +178,7 @@ extern "C" {
 
 int nvJitLinkCreate(void** handle, std::uint32_t count, const char* const* options) {
   auto* const create = real<Create>("nvJitLinkCreate");
-  if (!create) return kInternalError;
+  if (!create) return internal_error;
   const int result = create(handle, count, options);
   if (result != 0) return result;
   auto link = std::make_shared<Link>();
@@ -191,7 +191,7 @@ int nvJitLinkCreate(void** handle, std::uint32_t count, const char* const* optio
 
 int nvJitLinkDestroy(void** handle) {
   auto* const destroy = real<int(void**)>("nvJitLinkDestroy");
-  if (!destroy) return kInternalError;
+  if (!destroy) return internal_error;
   if (handle) {
     const std::lock_guard lock(links().mutex);
     links().by_handle.erase(*handle);
@@ -203,18 +203,18 @@ int nvJitLinkAddData(void* handle, int type, const void* data, std::size_t size,
   const std::shared_ptr<Link> link = find(handle);
   if (link && data) return add_input(*link, handle, type, {static_cast<const char*>(data), size}, name);
   auto* const add = real<AddData>("nvJitLinkAddData");
-  return add ? add(handle, type, data, size, name) : kInternalError;
+  return add ? add(handle, type, data, size, name) : internal_error;
 }
 
 int nvJitLinkAddFile(void* handle, int type, const char* name) {
   auto* const add = real<int(void*, int, const char*)>("nvJitLinkAddFile");
-  if (!add) return kInternalError;
+  if (!add) return internal_error;
   std::ifstream file(name ? name : "", std::ios::binary);
   const std::shared_ptr<Link> link = find(handle);
   if (!link || !file.is_open()) return add(handle, type, name);  // says what is wrong
   const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const int kind = type_of(type, bytes);
-  if (kind == kInputCubin) return add_input(*link, handle, type, bytes, name);
+  if (kind == input_cubin) return add_input(*link, handle, type, bytes, name);
   const int result = add(handle, type, name);
   if (result == 0) note(*link, kind, bytes, name);
   return result;
@@ -222,12 +222,12 @@ int nvJitLinkAddFile(void* handle, int type, const char* name) {
 
 int nvJitLinkComplete(void* handle) {
   auto* const complete = real<OfHandle>("nvJitLinkComplete");
-  if (!complete) return kInternalError;
+  if (!complete) return internal_error;
   const int result = complete(handle);
   const std::shared_ptr<Link> link = find(handle);
   if (result != 0 || !link) return result;
   if (!std::exchange(link->is_complete, true) && !link->gives_ptx()) finish(*link);
-  return link->error.empty() ? result : kInternalError;
+  return link->error.empty() ? result : internal_error;
 }
 
 int nvJitLinkGetLinkedCubinSize(void* handle, std::size_t* size) {

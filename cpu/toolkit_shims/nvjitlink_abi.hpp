@@ -7,16 +7,16 @@
 namespace cucore::cpu::toolkit_shims {
 
 enum InputType : int {
-  kInputCubin = 1,
-  kInputPtx = 2,
-  kInputLtoIr = 3,
-  kInputFatBinary = 4,
-  kInputObject = 5,
-  kInputLibrary = 6,
-  kInputAny = 10
+  input_cubin = 1,
+  input_ptx = 2,
+  input_lto_ir = 3,
+  input_fat_binary = 4,
+  input_object = 5,
+  input_library = 6,
+  input_any = 10
 };
 
-constexpr int kInternalError = 6;  // NVJITLINK_ERROR_INTERNAL
+constexpr int internal_error = 6;  // NVJITLINK_ERROR_INTERNAL
 
 using Create = int(void**, std::uint32_t, const char* const*);
 using AddData = int(void*, int, const void*, std::size_t, const char*);

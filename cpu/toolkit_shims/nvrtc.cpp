@@ -8,14 +8,14 @@ using cucore::cpu::toolkit_shims::real;
 
 namespace {
 
-constexpr int kInternalError = 11;  // NVRTC_ERROR_INTERNAL_ERROR
+constexpr int internal_error = 11;  // NVRTC_ERROR_INTERNAL_ERROR
 
 /// The cubin of a compiled program and the PTX it was made of: NVRTC keeps both for a real architecture.
 int cubin_of(void* program, std::string* out) {
   std::size_t size = 0;
   auto* const get_size = real<int(void*, std::size_t*)>("nvrtcGetCUBINSize");
   auto* const get = real<int(void*, char*)>("nvrtcGetCUBIN");
-  if (!get_size || !get) return kInternalError;
+  if (!get_size || !get) return internal_error;
   if (const int result = get_size(program, &size); result != 0) return result;
   std::string cubin(size, '\0');
   if (size == 0) {
@@ -39,7 +39,7 @@ int cubin_of(void* program, std::string* out) {
 #define FORWARD(name, parameters, arguments)                   \
   int name parameters {                                        \
     static auto* const function = real<int parameters>(#name); \
-    return function ? function arguments : kInternalError;     \
+    return function ? function arguments : internal_error;     \
   }
 
 #pragma GCC visibility push(default)

@@ -8,9 +8,9 @@ namespace cucore::cpu::toolkit_shims {
 
 namespace {
 
-constexpr char kNothing[] = "#pragma once\n";
+constexpr char no_interval[] = "#pragma once\n";
 
-constexpr char kStddef[] = R"(#pragma once
+constexpr char stddef[] = R"(#pragma once
 typedef decltype(sizeof(0)) size_t;
 typedef decltype((char*)0 - (char*)0) ptrdiff_t;
 #ifndef NULL
@@ -21,7 +21,7 @@ typedef decltype((char*)0 - (char*)0) ptrdiff_t;
 #endif
 )";
 
-constexpr char kStdint[] = R"(#pragma once
+constexpr char stdint[] = R"(#pragma once
 typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;
@@ -48,7 +48,7 @@ typedef unsigned long uintmax_t;
 #define UINT64_MAX 18446744073709551615UL
 )";
 
-constexpr char kLimits[] = R"(#pragma once
+constexpr char temperature_limits[] = R"(#pragma once
 #define CHAR_BIT 8
 #define SCHAR_MIN (-128)
 #define SCHAR_MAX 127
@@ -69,7 +69,7 @@ constexpr char kLimits[] = R"(#pragma once
 #define ULLONG_MAX 18446744073709551615ULL
 )";
 
-constexpr char kFloat[] = R"(#pragma once
+constexpr char cuda_float_header[] = R"(#pragma once
 #define FLT_RADIX 2
 #define FLT_MANT_DIG 24
 #define DBL_MANT_DIG 53
@@ -87,7 +87,7 @@ constexpr char kFloat[] = R"(#pragma once
 #define DBL_EPSILON 2.22044604925031308085e-16
 )";
 
-constexpr char kMath[] = R"(#pragma once
+constexpr char math[] = R"(#pragma once
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)
 #endif
@@ -111,7 +111,7 @@ constexpr char kMath[] = R"(#pragma once
 #define M_SQRT1_2 0.70710678118654752440
 )";
 
-constexpr char kAssert[] = R"(
+constexpr char assert[] = R"(
 #undef assert
 #ifdef NDEBUG
 #define assert(condition) ((void)0)
@@ -121,9 +121,9 @@ extern "C" __device__ void __assertfail(const char*, const char*, unsigned, cons
 #endif
 )";
 
-constexpr char kCstddef[] = "#pragma once\n#include <stddef.h>\nnamespace std { using ::size_t; using ::ptrdiff_t; }\n";
+constexpr char cstddef[] = "#pragma once\n#include <stddef.h>\nnamespace std { using ::size_t; using ::ptrdiff_t; }\n";
 
-constexpr char kCstdint[] = R"(#pragma once
+constexpr char cstdint[] = R"(#pragma once
 #include <stdint.h>
 namespace std {
 using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t; using ::intptr_t; using ::intmax_t;
@@ -131,7 +131,7 @@ using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t; using ::u
 }
 )";
 
-constexpr char kCmath[] = R"(#pragma once
+constexpr char cmath[] = R"(#pragma once
 #include <math.h>
 namespace std {
 using ::acos; using ::acosh; using ::asin; using ::asinh; using ::atan; using ::atan2; using ::atanh; using ::cbrt;
@@ -144,18 +144,31 @@ using ::tgamma; using ::trunc; using ::abs; using ::isnan; using ::isinf; using 
 }
 )";
 
-constexpr std::array kHeaders{
-    MemoryHeader{"stddef.h", kStddef},   MemoryHeader{"cstddef", kCstddef},   MemoryHeader{"stdint.h", kStdint},
-    MemoryHeader{"inttypes.h", kStdint}, MemoryHeader{"cstdint", kCstdint},   MemoryHeader{"limits.h", kLimits},
-    MemoryHeader{"climits", kLimits},    MemoryHeader{"float.h", kFloat},     MemoryHeader{"cfloat", kFloat},
-    MemoryHeader{"math.h", kMath},       MemoryHeader{"cmath", kCmath},       MemoryHeader{"assert.h", kAssert},
-    MemoryHeader{"cassert", kAssert},    MemoryHeader{"stdio.h", kStddef},    MemoryHeader{"cstdio", kStddef},
-    MemoryHeader{"stdlib.h", kStddef},   MemoryHeader{"cstdlib", kStddef},    MemoryHeader{"string.h", kStddef},
-    MemoryHeader{"cstring", kStddef},    MemoryHeader{"stdbool.h", kNothing},
+constexpr std::array nvrtc_headers{
+    MemoryHeader{"stddef.h", stddef},
+    MemoryHeader{"cstddef", cstddef},
+    MemoryHeader{"stdint.h", stdint},
+    MemoryHeader{"inttypes.h", stdint},
+    MemoryHeader{"cstdint", cstdint},
+    MemoryHeader{"limits.h", temperature_limits},
+    MemoryHeader{"climits", temperature_limits},
+    MemoryHeader{"float.h", cuda_float_header},
+    MemoryHeader{"cfloat", cuda_float_header},
+    MemoryHeader{"math.h", math},
+    MemoryHeader{"cmath", cmath},
+    MemoryHeader{"assert.h", assert},
+    MemoryHeader{"cassert", assert},
+    MemoryHeader{"stdio.h", stddef},
+    MemoryHeader{"cstdio", stddef},
+    MemoryHeader{"stdlib.h", stddef},
+    MemoryHeader{"cstdlib", stddef},
+    MemoryHeader{"string.h", stddef},
+    MemoryHeader{"cstring", stddef},
+    MemoryHeader{"stdbool.h", no_interval},
 };
 
 }  // namespace
 
-std::span<const MemoryHeader> standard_headers() { return kHeaders; }
+std::span<const MemoryHeader> standard_headers() { return nvrtc_headers; }
 
 }  // namespace cucore::cpu::toolkit_shims

@@ -23,10 +23,10 @@ namespace ptx = cucore::cpu::ptx;
 
 namespace {
 
-constexpr int kFailed = 255;  // as NVIDIA's
+constexpr int failed = 255;  // as NVIDIA's
 
 using Takes = OptionRule::Takes;
-constexpr std::array kRules{
+constexpr std::array rules{
     OptionRule{"Ofast-compile", "Ofc", Takes::Value},
     OptionRule{"allow-expensive-optimizations", "", Takes::Value},
     OptionRule{"compile-as-tools-patch", "astoolspatch"},
@@ -84,11 +84,11 @@ constexpr std::array kRules{
 
 int fatal(const std::string& what) {
   std::cerr << "ptxas fatal   : " << what << '\n';
-  return kFailed;
+  return failed;
 }
 
 // PTX ISA 9.0, whose vocabulary the CPU device has, is CUDA 13.0's. Clients look for the release.
-constexpr std::string_view kVersion =
+constexpr std::string_view version =
     "ptxas: cucore's, which keeps PTX for the CPU device and makes no machine code\n"
     "Cuda compilation tools, release 13.0, V13.0.0\n";
 
@@ -184,17 +184,17 @@ std::string machine_code(const std::filesystem::path& real, const CommandLine& l
 }
 
 int run(const std::vector<std::string>& words) {
-  Result<CommandLine> line = read_command_line(words, kRules, "options-file");
+  Result<CommandLine> line = read_command_line(words, rules, "options-file");
   const std::filesystem::path real = find_real_tool("ptxas");
   if (!line) return fatal(line.failure().sentence());
   if (words.empty() || line->has("help") || line->has("version")) {
     if (!real.empty()) return run_program(real, words).status;
     if (line->has("version")) {
-      std::cout << kVersion;
+      std::cout << version;
       return 0;
     }
     std::cout << "\nUsage  : ptxas [options] <ptx file>\n\nOptions\n=======\n\n";
-    for (const OptionRule& rule : kRules)
+    for (const OptionRule& rule : rules)
       std::cout << "--" << rule.name << " (-" << (rule.short_name.empty() ? rule.name : rule.short_name) << ")"
                 << (rule.takes == Takes::Nothing ? "" : " <value>") << '\n';
     return 0;

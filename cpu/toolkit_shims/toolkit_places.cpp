@@ -17,13 +17,13 @@ namespace cucore::cpu::toolkit_shims {
 
 namespace {
 
-constexpr std::string_view kPackages = "/site-packages/";
+constexpr std::string_view packages_folder = "/site-packages/";
 
 /// ".../site-packages/anything" → ".../site-packages/nvidia/cu13/lib"; empty if the path leads through no packages.
 fs::path library_folder_of(std::string_view path) {
-  const std::size_t at = path.find(kPackages);
+  const std::size_t at = path.find(packages_folder);
   if (at == std::string_view::npos) return {};
-  return fs::path(path.substr(0, at + kPackages.size())) / "nvidia/cu13/lib";
+  return fs::path(path.substr(0, at + packages_folder.size())) / "nvidia/cu13/lib";
 }
 
 std::vector<fs::path> library_folders() {

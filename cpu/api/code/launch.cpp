@@ -62,7 +62,7 @@ CUresult launch_on(CUstream handle, CUfunction f, const LaunchRequest& request,
 /// Checks an attribute of cuLaunchKernelEx. `event`: to record behind the kernel.
 CUresult read(const CUlaunchAttribute& attribute, CUevent* event) {
   const CUlaunchAttributeValue& value = attribute.value;
-  if (attribute.id == kLaunchPortableClusterMode || attribute.id == kLaunchSharedMemoryMode) {
+  if (attribute.id == launch_portable_cluster_mode || attribute.id == launch_shared_memory_mode) {
     int mode = 0;
     std::memcpy(&mode, &value, sizeof mode);
     return mode == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;  // the default is what the function's attributes say

@@ -54,7 +54,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockS
     int largest = static_cast<int>(function.description().max_threads);
     if (blockSizeLimit != 0) largest = std::min(largest, blockSizeLimit);
     int best_threads = 0;
-    const int warp = static_cast<int>(runtime::kWarpSize);
+    const int warp = static_cast<int>(runtime::warp_size);
     // The most threads in flight; of equals the largest block.
     for (int size = (largest + warp - 1) / warp * warp; size > 0; size -= warp) {
       const int threads = std::min(size, largest);
@@ -75,8 +75,8 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunc
     if (!dynamicSmemSize || numBlocks <= 0 || blockSize <= 0) return CUDA_ERROR_INVALID_VALUE;
     const auto threads = static_cast<std::uint32_t>(blockSize);
     if (function.max_active_blocks(threads, 0) < numBlocks) return CUDA_ERROR_INVALID_VALUE;
-    const size_t taken = function.description().info.static_shared + runtime::kSharedReservedPerBlock;
-    const size_t share = runtime::kSharedPerMultiprocessor / static_cast<size_t>(numBlocks);
+    const size_t taken = function.description().info.static_shared + runtime::shared_reserved_per_block;
+    const size_t share = runtime::shared_per_multiprocessor / static_cast<size_t>(numBlocks);
     *dynamicSmemSize = std::min(share - std::min(share, taken), function.max_dynamic_shared());
     return CUDA_SUCCESS;
   });

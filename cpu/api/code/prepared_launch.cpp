@@ -13,7 +13,7 @@ using runtime::PreparedLaunch;
 
 namespace {
 
-constexpr std::size_t kMostParameterBytes = 32764;
+constexpr std::size_t most_parameter_bytes = 32764;
 
 template <class F>
 CUresult prepare(CUfunction handle, bool is_valid, F&& change) {
@@ -29,7 +29,7 @@ CUresult prepare(CUfunction handle, bool is_valid, F&& change) {
 
 CUresult set_parameter(CUfunction handle, int offset, const void* value, std::size_t bytes) {
   const auto from = static_cast<std::size_t>(offset);
-  const bool is_valid = offset >= 0 && value && bytes <= kMostParameterBytes && from <= kMostParameterBytes - bytes;
+  const bool is_valid = offset >= 0 && value && bytes <= most_parameter_bytes && from <= most_parameter_bytes - bytes;
   return prepare(handle, is_valid, [&](PreparedLaunch& launch) {
     if (launch.parameters.size() < from + bytes) launch.parameters.resize(from + bytes);
     std::memcpy(launch.parameters.data() + from, value, bytes);
@@ -68,7 +68,7 @@ CUresult cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes) {
 }
 
 CUresult cuParamSetSize(CUfunction hfunc, unsigned int numbytes) {
-  return prepare(hfunc, numbytes <= kMostParameterBytes,
+  return prepare(hfunc, numbytes <= most_parameter_bytes,
                  [&](PreparedLaunch& launch) { launch.parameters.resize(numbytes); });
 }
 

@@ -19,11 +19,11 @@ namespace runtime = cucore::cpu::runtime;
 
 namespace {
 
-constexpr unsigned int kSmallestPartition = 1;
-constexpr unsigned int kLargestCoscheduled = 32;
+constexpr unsigned int smallest_partition = 1;
+constexpr unsigned int largest_coscheduled = 32;
 
 /// What a resource carries in its padding: that it is one of ours, and which device it is of.
-constexpr std::uint64_t kMagic = 0x6563727565726f63;
+constexpr std::uint64_t magic_number = 0x6563727565726f63;
 struct Padding {
   std::uint64_t magic;
   CUdevice device;
@@ -44,30 +44,30 @@ CUdevResource as_driver_resource(const Resource& resource) {
 Resource marked(CUdevice device, int type) {
   Resource resource{};
   resource.type = type;
-  const Padding padding{kMagic, device};
+  const Padding padding{magic_number, device};
   std::memcpy(resource.padding, &padding, sizeof padding);
   return resource;
 }
 
-CUdevResource multiprocessors(CUdevice device, unsigned int count, unsigned int alignment = kSmallestPartition,
+CUdevResource multiprocessors(CUdevice device, unsigned int count, unsigned int alignment = smallest_partition,
                               unsigned int flags = 0) {
   Resource resource = marked(device, count == 0 ? CU_DEV_RESOURCE_TYPE_INVALID : CU_DEV_RESOURCE_TYPE_SM);
-  resource.sm = {count, kSmallestPartition, alignment, flags};
+  resource.sm = {count, smallest_partition, alignment, flags};
   return as_driver_resource(resource);
 }
 
 /// How many streams of a context can have work in flight at once: what CUDA_DEVICE_MAX_CONNECTIONS says, as on a GPU.
 unsigned int most_connections() {
-  constexpr long kUsual = 8;
-  constexpr long kMost = 32;
+  constexpr long usual = 8;
+  constexpr long most_of_them = 32;
   const auto text = runtime::setting(runtime::Setting::max_connections);
-  const long number = text ? std::strtol(text->c_str(), nullptr, 10) : kUsual;
-  return static_cast<unsigned int>(number < 1 ? kUsual : std::min(number, kMost));
+  const long number = text ? std::strtol(text->c_str(), nullptr, 10) : usual;
+  return static_cast<unsigned int>(number < 1 ? usual : std::min(number, most_of_them));
 }
 
 CUdevResource workqueues(CUdevice device) {
-  Resource resource = marked(device, kResourceWorkqueueConfig);
-  resource.workqueue = {device, most_connections(), kScopeDeviceContext};
+  Resource resource = marked(device, resource_workqueue_config);
+  resource.workqueue = {device, most_connections(), scope_device_context};
   return as_driver_resource(resource);
 }
 
@@ -76,7 +76,7 @@ bool device_of(const Resource& resource, CUdevice* device) {
   Padding padding{};
   std::memcpy(&padding, resource.padding, sizeof padding);
   *device = padding.device;
-  return padding.magic == kMagic && runtime::find_device(padding.device);
+  return padding.magic == magic_number && runtime::find_device(padding.device);
 }
 
 bool read_multiprocessors(const CUdevResource& given, CUdevice* device, unsigned int* count) {
@@ -128,8 +128,8 @@ class Descriptors {
 CUresult add(const CUdevResource& given, Provision& provision, unsigned int& count, CUdevice& device, bool is_first) {
   const Resource resource = as_resource(given);
   CUdevice own = 0;
-  if (resource.type != CU_DEV_RESOURCE_TYPE_SM && resource.type != kResourceWorkqueueConfig &&
-      resource.type != kResourceWorkqueue)
+  if (resource.type != CU_DEV_RESOURCE_TYPE_SM && resource.type != resource_workqueue_config &&
+      resource.type != resource_workqueue)
     return CUDA_ERROR_INVALID_RESOURCE_TYPE;
   if (!device_of(resource, &own)) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
   if (!is_first && own != device) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
@@ -139,11 +139,11 @@ CUresult add(const CUdevResource& given, Provision& provision, unsigned int& cou
     count += resource.sm.count;
     return CUDA_SUCCESS;
   }
-  if (resource.type == kResourceWorkqueue) return CUDA_SUCCESS;
+  if (resource.type == resource_workqueue) return CUDA_SUCCESS;
   const auto& queues = resource.workqueue;
-  const bool is_second = as_resource(provision.workqueues).type == kResourceWorkqueueConfig;
+  const bool is_second = as_resource(provision.workqueues).type == resource_workqueue_config;
   if (is_second || queues.device != own || queues.concurrency_limit == 0 ||
-      (queues.sharing_scope != kScopeDeviceContext && queues.sharing_scope != kScopeGreenBalanced))
+      (queues.sharing_scope != scope_device_context && queues.sharing_scope != scope_green_balanced))
     return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
   provision.workqueues = given;
   return CUDA_SUCCESS;
@@ -151,10 +151,10 @@ CUresult add(const CUdevResource& given, Provision& provision, unsigned int& cou
 
 /// One group of a structured split, from `left` multiprocessors.
 CUresult assign(CU_DEV_SM_RESOURCE_GROUP_PARAMS& group, unsigned int left) {
-  if ((group.flags & ~kGroupBackfill) != 0 || group.coscheduledSmCount > kLargestCoscheduled)
+  if ((group.flags & ~group_backfill) != 0 || group.coscheduledSmCount > largest_coscheduled)
     return CUDA_ERROR_INVALID_VALUE;
-  const unsigned int together = std::max(group.coscheduledSmCount, kSmallestPartition);
-  const bool is_exact = (group.flags & kGroupBackfill) == 0;
+  const unsigned int together = std::max(group.coscheduledSmCount, smallest_partition);
+  const bool is_exact = (group.flags & group_backfill) == 0;
   if (group.preferredCoscheduledSmCount % together != 0) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
   if (group.smCount == 0)
     group.smCount = is_exact ? left / together * together : left;  // discovery
@@ -174,11 +174,11 @@ Provision whole_device(CUdevice device) {
 CUresult answer_query(const Provision& provision, CUdevResourceType type, CUdevResource* out) {
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   const int asked = static_cast<int>(type);
-  if (asked == kResourceWorkqueue) {
-    *out = as_driver_resource(marked(as_resource(provision.workqueues).workqueue.device, kResourceWorkqueue));
+  if (asked == resource_workqueue) {
+    *out = as_driver_resource(marked(as_resource(provision.workqueues).workqueue.device, resource_workqueue));
     return CUDA_SUCCESS;
   }
-  if (asked != CU_DEV_RESOURCE_TYPE_SM && asked != kResourceWorkqueueConfig) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
+  if (asked != CU_DEV_RESOURCE_TYPE_SM && asked != resource_workqueue_config) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
   *out = asked == CU_DEV_RESOURCE_TYPE_SM ? provision.multiprocessors : provision.workqueues;
   return CUDA_SUCCESS;
 }
@@ -200,14 +200,14 @@ CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource* resource, CUdevR
 
 CUresult cuDevSmResourceSplitByCount(CUdevResource* result, unsigned int* nbGroups, const CUdevResource* input,
                                      CUdevResource* remaining, unsigned int useFlags, unsigned int minCount) {
-  constexpr unsigned int kKnown =
+  constexpr unsigned int known_bits =
       CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING | CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE;
   return initialized([&] {
     CUdevice device = 0;
     unsigned int all = 0;
-    if (!nbGroups || !input || (useFlags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (!nbGroups || !input || (useFlags & ~known_bits) != 0) return CUDA_ERROR_INVALID_VALUE;
     if (!read_multiprocessors(*input, &device, &all)) return CUDA_ERROR_INVALID_RESOURCE_TYPE;
-    const unsigned int each = std::max(minCount, kSmallestPartition);
+    const unsigned int each = std::max(minCount, smallest_partition);
     if (each > all) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
     const unsigned int most = all / each;
     if (!result) {  // how many would there be
@@ -240,7 +240,7 @@ CUresult cuDevSmResourceSplit(CUdevResource* result, unsigned int nbGroups, cons
       groupParams[i].smCount = groups[i].smCount;
       if (result)
         result[i] = multiprocessors(device, groups[i].smCount,
-                                    std::max(groups[i].coscheduledSmCount, kSmallestPartition), groups[i].flags);
+                                    std::max(groups[i].coscheduledSmCount, smallest_partition), groups[i].flags);
     }
     if (remainder) *remainder = multiprocessors(device, left);
     return CUDA_SUCCESS;
@@ -259,7 +259,7 @@ CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* phDesc, CUdevResource* res
     if (count > runtime::multiprocessor_count()) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
     const Provision all = whole_device(device);
     provision.multiprocessors = count == 0 ? all.multiprocessors : multiprocessors(device, count);
-    if (as_resource(provision.workqueues).type != kResourceWorkqueueConfig) provision.workqueues = all.workqueues;
+    if (as_resource(provision.workqueues).type != resource_workqueue_config) provision.workqueues = all.workqueues;
     *phDesc =
         reinterpret_cast<CUdevResourceDesc>(const_cast<Descriptor*>(Descriptors::instance().of(device, provision)));
     return CUDA_SUCCESS;

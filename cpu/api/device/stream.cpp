@@ -19,8 +19,8 @@ namespace runtime = cucore::cpu::runtime;
 
 namespace {
 
-constexpr int kLeastPriority = 0;
-constexpr int kGreatestPriority = -5;
+constexpr int least_priority = 0;
+constexpr int greatest_priority = -5;
 
 /// A query of a stream: works in a context whose kernel failed.
 template <class F>
@@ -61,7 +61,7 @@ void copy_sync_policy(const Stream& stream, CUstreamAttrValue& value) {
 
 /// What misses cannot persist. Programs have set other kinds of hits, which an H100's driver takes as well.
 bool is_access_window(const CUaccessPolicyWindow& window) {
-  return window.num_bytes <= runtime::kLargestAccessWindow && window.hitRatio >= 0 && window.hitRatio <= 1 &&
+  return window.num_bytes <= runtime::largest_access_window && window.hitRatio >= 0 && window.hitRatio <= 1 &&
          window.missProp != CU_ACCESS_PROPERTY_PERSISTING;
 }
 
@@ -88,13 +88,13 @@ CUresult write_value(CUstream handle, CUstreamBatchMemOpType type, CUdeviceptr a
 }  // namespace
 
 CUresult cuStreamCreate(CUstream* phStream, unsigned int Flags) {
-  return cuStreamCreateWithPriority(phStream, Flags, kLeastPriority);
+  return cuStreamCreateWithPriority(phStream, Flags, least_priority);
 }
 
 CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int flags, int priority) {
   return in_context([&](Context& context) {
     if (!phStream) return CUDA_ERROR_INVALID_VALUE;
-    return driver_result(Stream::create(context, flags, std::clamp(priority, kGreatestPriority, kLeastPriority)),
+    return driver_result(Stream::create(context, flags, std::clamp(priority, greatest_priority, least_priority)),
                          phStream);
   });
 }
@@ -171,7 +171,7 @@ CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
 }
 
 CUresult cuLaunchHostFunc_v2(CUstream hStream, CUhostFn fn, void* userData, unsigned int syncMode) {
-  if (syncMode > kHostTaskSpinWait) return in_context([](Context&) { return CUDA_ERROR_INVALID_VALUE; });
+  if (syncMode > host_task_spin_wait) return in_context([](Context&) { return CUDA_ERROR_INVALID_VALUE; });
   return cuLaunchHostFunc(hStream, fn, userData);  // how a thread of the driver waits is the driver's affair
 }
 
@@ -308,8 +308,8 @@ CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t v
 
 CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams* paramArray,
                                unsigned int flags) {
-  constexpr unsigned int kMost = 256;
-  if (!paramArray || count == 0 || count > kMost || flags != 0)
+  constexpr unsigned int most_of_them = 256;
+  if (!paramArray || count == 0 || count > most_of_them || flags != 0)
     return in_stream_order(stream, [](Context&, Stream&) { return CUDA_ERROR_INVALID_VALUE; });
   return memory_operations(stream, {paramArray, paramArray + count});
 }

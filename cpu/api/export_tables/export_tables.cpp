@@ -32,8 +32,8 @@ namespace runtime = cucore::cpu::runtime;
 namespace {
 
 using Slot = const void*;
-template <std::size_t kSize>
-using Table = std::array<Slot, kSize>;
+template <std::size_t size_bytes>
+using Table = std::array<Slot, size_bytes>;
 
 template <class F>
 Slot slot(F* function) {
@@ -53,9 +53,9 @@ Table<sizeof...(kSlots)> refuse_all(std::index_sequence<kSlots...>) {
 }
 
 /// A table whose other slots refuse. Most tables begin with their size in bytes.
-template <const char* kTable, std::size_t kSize>
-Table<kSize> make_table(std::initializer_list<std::pair<std::size_t, Slot>> slots, bool with_size = true) {
-  Table<kSize> table = refuse_all<kTable>(std::make_index_sequence<kSize>());
+template <const char* kTable, std::size_t size_bytes>
+Table<size_bytes> make_table(std::initializer_list<std::pair<std::size_t, Slot>> slots, bool with_size = true) {
+  Table<size_bytes> table = refuse_all<kTable>(std::make_index_sequence<size_bytes>());
   if (with_size) table[0] = reinterpret_cast<Slot>(sizeof table);
   for (const auto& [index, function] : slots) table[index] = function;
   return table;
@@ -63,7 +63,7 @@ Table<kSize> make_table(std::initializer_list<std::pair<std::size_t, Slot>> slot
 
 // --- run-time interface
 
-constexpr char kRuntimeInterfaceName[] = "run-time interface";
+constexpr char runtime_interface_name[] = "run-time interface";
 
 CUresult primary_context(CUcontext* context, CUdevice device) {
   return initialized([&] {
@@ -80,18 +80,18 @@ CUresult load_compilers() { return CUDA_SUCCESS; }
 
 const Table<13>& runtime_interface() {
   static const auto table =
-      make_table<kRuntimeInterfaceName, 13>({{2, slot(&primary_context)}, {12, slot(&load_compilers)}});
+      make_table<runtime_interface_name, 13>({{2, slot(&primary_context)}, {12, slot(&load_compilers)}});
   return table;
 }
 
 // --- integrity check
 
-constexpr char kIntegrityCheckName[] = "integrity check";
+constexpr char integrity_check_name[] = "integrity check";
 
 CUresult integrity_check(std::uint32_t version, std::uint64_t seconds, std::uint64_t result[2]);
 
 const Table<3>& integrity_check_table() {
-  static const auto table = make_table<kIntegrityCheckName, 3>({{1, slot(&integrity_check)}});
+  static const auto table = make_table<integrity_check_name, 3>({{1, slot(&integrity_check)}});
   return table;
 }
 
@@ -108,7 +108,7 @@ CUresult integrity_check(std::uint32_t version, std::uint64_t seconds, std::uint
 
 // --- context-local storage
 
-constexpr char kStorageName[] = "context-local storage";
+constexpr char storage_name[] = "context-local storage";
 
 /// `context` null: the current one. A context that has ended keeps nothing.
 template <class F>
@@ -141,14 +141,14 @@ CUresult find_in_storage(void** value, CUcontext context, void* key) {
 }
 
 const Table<4>& context_storage() {
-  static const auto table = make_table<kStorageName, 4>(
+  static const auto table = make_table<storage_name, 4>(
       {{0, slot(&put_in_storage)}, {1, slot(&remove_from_storage)}, {2, slot(&find_in_storage)}}, false);
   return table;
 }
 
 // --- context checks
 
-constexpr char kContextChecksName[] = "context checks";
+constexpr char context_checks_name[] = "context checks";
 
 CUresult check_context(CUcontext, std::uint32_t* kind, const void**) {
   if (!kind) return CUDA_ERROR_INVALID_VALUE;
@@ -159,23 +159,23 @@ CUresult check_context(CUcontext, std::uint32_t* kind, const void**) {
 std::uint32_t context_mode() { return 0; }
 
 const Table<4>& context_checks() {
-  static const auto table = make_table<kContextChecksName, 4>({{2, slot(&check_context)}, {3, slot(&context_mode)}});
+  static const auto table = make_table<context_checks_name, 4>({{2, slot(&check_context)}, {3, slot(&context_mode)}});
   return table;
 }
 
 // --- newer run-time interface
 
-constexpr char kNewerRuntimeInterfaceName[] = "newer run-time interface";
+constexpr char newer_runtime_interface_name[] = "newer run-time interface";
 
 const Table<95>& newer_runtime_interface() {
-  static const auto table = make_table<kNewerRuntimeInterfaceName, 95>({});
+  static const auto table = make_table<newer_runtime_interface_name, 95>({});
   return table;
 }
 
 // --- tools
 
-constexpr char kToolCallbacksName[] = "tool callbacks";
-constexpr char kToolThreadStorageName[] = "tool thread-local storage";
+constexpr char tool_callbacks_name[] = "tool callbacks";
+constexpr char tool_thread_storage_name[] = "tool thread-local storage";
 
 /// A flag for each call, and one for each domain of calls, more than any run-time library knows: none is set.
 std::uint32_t call_flags[4096];
@@ -193,12 +193,12 @@ void find_domain_flags(std::uint32_t** flags, std::size_t* count) {
 
 const Table<7>& tool_callbacks() {
   static const auto table =
-      make_table<kToolCallbacksName, 7>({{2, slot(&find_call_flags)}, {6, slot(&find_domain_flags)}});
+      make_table<tool_callbacks_name, 7>({{2, slot(&find_call_flags)}, {6, slot(&find_domain_flags)}});
   return table;
 }
 
 const Table<4>& tool_thread_storage() {
-  static const auto table = make_table<kToolThreadStorageName, 4>({});
+  static const auto table = make_table<tool_thread_storage_name, 4>({});
   return table;
 }
 
@@ -209,7 +209,7 @@ struct Export {
   Slot (*table)();
 };
 
-constexpr Export kExports[] = {
+constexpr Export exports[] = {
     {{0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a, 0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9},
      []() -> Slot { return runtime_interface().data(); }},
     {{0x21, 0x31, 0x8c, 0x60, 0x97, 0x14, 0x32, 0x48, 0x8c, 0xa6, 0x41, 0xff, 0x73, 0x24, 0xc8, 0xf2},
@@ -230,18 +230,18 @@ constexpr Export kExports[] = {
 
 /// Answers before cuInit too.
 /// Takes the runtime library's own messages: absent, as that library allows.
-constexpr std::uint8_t kMessages[16] = {0xf8, 0xcf, 0xf9, 0x51, 0x21, 0x46, 0x8b, 0x4e,
-                                        0xb9, 0xe2, 0xfb, 0x46, 0x9e, 0x7c, 0x0d, 0xd9};
+constexpr std::uint8_t messages_table[16] = {0xf8, 0xcf, 0xf9, 0x51, 0x21, 0x46, 0x8b, 0x4e,
+                                             0xb9, 0xe2, 0xfb, 0x46, 0x9e, 0x7c, 0x0d, 0xd9};
 
 CUresult cuGetExportTable(const void** ppExportTable, const CUuuid* pExportTableId) {
   if (!ppExportTable || !pExportTableId) return CUDA_ERROR_INVALID_VALUE;
   *ppExportTable = nullptr;
-  for (const Export& each : kExports) {
+  for (const Export& each : exports) {
     if (std::memcmp(each.uuid, pExportTableId->bytes, sizeof each.uuid) != 0) continue;
     *ppExportTable = each.table();
     return CUDA_SUCCESS;
   }
-  if (std::memcmp(kMessages, pExportTableId->bytes, sizeof kMessages) != 0)
+  if (std::memcmp(messages_table, pExportTableId->bytes, sizeof messages_table) != 0)
     report_nvidia_library(__builtin_return_address(0));
   return CUDA_ERROR_INVALID_VALUE;
 }

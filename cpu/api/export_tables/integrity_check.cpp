@@ -14,8 +14,8 @@ namespace cucore::cpu::api {
 
 namespace {
 
-constexpr Md2::Digest kKey = {0x14, 0x6a, 0xdd, 0xae, 0x53, 0xa9, 0xa7, 0x52,
-                              0xaa, 0x08, 0x41, 0x36, 0x0b, 0xf5, 0x5a, 0x9f};
+constexpr Md2::Digest key = {0x14, 0x6a, 0xdd, 0xae, 0x53, 0xa9, 0xa7, 0x52,
+                             0xaa, 0x08, 0x41, 0x36, 0x0b, 0xf5, 0x5a, 0x9f};
 
 /// As the digest takes it.
 struct Asked {
@@ -36,8 +36,8 @@ static_assert(sizeof(AskedDevice) == 28);
 std::array<std::uint64_t, 2> integrity_answer(std::uint32_t version, std::uint64_t seconds, const HandedOut& tables) {
   if (version % 10 == 0) return {0x3341181c03cb675c, 0x8ed383aa1f4cd1e8};
   if (version % 10 == 1) return {0x1841181c03cb675c, 0x8ed383aa1f4cd1e8};
-  HmacMd2 digest(kKey);
-  const Asked asked{runtime::kCudaVersion,
+  HmacMd2 digest(key);
+  const Asked asked{runtime::cuda_version,
                     version,
                     static_cast<std::uint32_t>(getpid()),
                     static_cast<std::uint32_t>(pthread_self()),

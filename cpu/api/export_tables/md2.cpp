@@ -6,7 +6,7 @@ namespace cucore::cpu::api {
 namespace {
 
 /// The permutation of RFC 1319, made of the digits of pi.
-constexpr std::array<std::uint8_t, 256> kPermutation = {
+constexpr std::array<std::uint8_t, 256> permutation_table = {
     41,  46,  67,  201, 162, 216, 124, 1,   61,  54,  84,  161, 236, 240, 6,   19,  98,  167, 5,   243, 192, 199,
     115, 140, 152, 147, 43,  217, 188, 76,  130, 202, 30,  155, 87,  60,  253, 212, 224, 22,  103, 66,  111, 24,
     138, 23,  229, 18,  190, 78,  196, 214, 218, 158, 222, 73,  160, 251, 245, 142, 187, 47,  238, 122, 169, 104,
@@ -20,7 +20,7 @@ constexpr std::array<std::uint8_t, 256> kPermutation = {
     59,  0,   29,  57,  242, 239, 183, 14,  102, 88,  208, 228, 166, 119, 114, 248, 235, 117, 75,  10,  49,  68,
     80,  180, 143, 237, 31,  26,  219, 153, 141, 51,  159, 17,  131, 20};
 
-constexpr unsigned int kRounds = 18;
+constexpr unsigned int round_count = 18;
 
 }  // namespace
 
@@ -30,29 +30,29 @@ void Md2::add(const void* bytes, std::size_t size) {
 }
 
 void Md2::add(std::uint8_t byte) {
-  const std::uint8_t last = checksum_[(filled_ + kBlock - 1) % kBlock];
-  checksum_[filled_] ^= kPermutation[byte ^ last];
-  state_[kBlock + filled_] = byte;
-  if (++filled_ == kBlock) compress();
+  const std::uint8_t last = checksum_[(filled_ + block_bytes - 1) % block_bytes];
+  checksum_[filled_] ^= permutation_table[byte ^ last];
+  state_[block_bytes + filled_] = byte;
+  if (++filled_ == block_bytes) compress();
 }
 
 void Md2::compress() {
-  for (std::size_t i = 0; i < kBlock; ++i) state_[2 * kBlock + i] = state_[kBlock + i] ^ state_[i];
+  for (std::size_t i = 0; i < block_bytes; ++i) state_[2 * block_bytes + i] = state_[block_bytes + i] ^ state_[i];
   std::uint8_t last = 0;
-  for (unsigned int round = 0; round < kRounds; ++round) {
-    for (std::uint8_t& byte : state_) last = byte ^= kPermutation[last];
+  for (unsigned int round = 0; round < round_count; ++round) {
+    for (std::uint8_t& byte : state_) last = byte ^= permutation_table[last];
     last = static_cast<std::uint8_t>(last + round);
   }
   filled_ = 0;
 }
 
 Md2::Digest Md2::digest() {
-  const auto missing = static_cast<std::uint8_t>(kBlock - filled_);
+  const auto missing = static_cast<std::uint8_t>(block_bytes - filled_);
   for (unsigned int i = 0; i < missing; ++i) add(missing);
   const Digest checksum = checksum_;
   add(checksum.data(), checksum.size());
   Digest result;
-  for (std::size_t i = 0; i < kBlock; ++i) result[i] = state_[i];
+  for (std::size_t i = 0; i < block_bytes; ++i) result[i] = state_[i];
   return result;
 }
 

@@ -9,8 +9,8 @@ namespace cucore::cpu::api {
 
 class Md2 {
  public:
-  static constexpr std::size_t kBlock = 16;
-  using Digest = std::array<std::uint8_t, kBlock>;
+  static constexpr std::size_t block_bytes = 16;
+  using Digest = std::array<std::uint8_t, block_bytes>;
 
   void add(const void* bytes, std::size_t size);
   /// Ends the message: call once, last.
@@ -20,7 +20,7 @@ class Md2 {
   void add(std::uint8_t byte);
   void compress();
 
-  std::array<std::uint8_t, 3 * kBlock> state_{};  ///< the digest so far, the block, both combined
+  std::array<std::uint8_t, 3 * block_bytes> state_{};  ///< the digest so far, the block, both combined
   Digest checksum_{};
   std::size_t filled_ = 0;  ///< bytes of the block that are there
 };

@@ -28,11 +28,11 @@ CUresult of_mipmapped_array(CUmipmappedArray handle, F&& call) {
 }
 
 CUresult memory_of(const Array& array, size_t extra, CUDA_ARRAY_MEMORY_REQUIREMENTS* out) {
-  constexpr size_t kAlignment = 512;
+  constexpr size_t base_alignment = 512;
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   *out = {};
   out->size = array.row_bytes() * array.rows() * array.slices() + extra;
-  out->alignment = kAlignment;
+  out->alignment = base_alignment;
   return CUDA_SUCCESS;
 }
 

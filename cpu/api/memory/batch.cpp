@@ -83,8 +83,8 @@ size_t element_of(const CUmemcpy3DOperand& operand) {
 
 CUresult copy_one(const CUDA_MEMCPY3D_BATCH_OP& operation, Stream& stream) {
   const CUextent3D& extent = operation.extent;
-  constexpr unsigned int kKnownFlags = CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE;
-  if (extent.width == 0 || extent.height == 0 || extent.depth == 0 || (operation.flags & ~kKnownFlags) != 0 ||
+  constexpr unsigned int known_flags = CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE;
+  if (extent.width == 0 || extent.height == 0 || extent.depth == 0 || (operation.flags & ~known_flags) != 0 ||
       !is_known(operation.srcAccessOrder))
     return CUDA_ERROR_INVALID_VALUE;
   const bool from_array = operation.src.type == CU_MEMCPY_OPERAND_TYPE_ARRAY;

@@ -14,8 +14,8 @@ using runtime::Transfer;
 
 namespace {
 
-constexpr bool kWait = true;
-constexpr bool kAsync = false;
+constexpr bool waits = true;
+constexpr bool async = false;
 
 std::uintptr_t as_address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
@@ -172,84 +172,84 @@ CUresult fill(CUstream handle, CUdeviceptr to, size_t pitch, std::uint32_t value
 }  // namespace
 
 CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) {
-  return copy(nullptr, place(dst, Side::Any), place(src, Side::Any), ByteCount, kWait);
+  return copy(nullptr, place(dst, Side::Any), place(src, Side::Any), ByteCount, waits);
 }
 CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream) {
-  return copy(hStream, place(dst, Side::Any), place(src, Side::Any), ByteCount, kAsync);
+  return copy(hStream, place(dst, Side::Any), place(src, Side::Any), ByteCount, async);
 }
 CUresult cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void* srcHost, size_t ByteCount) {
-  return copy(nullptr, place(dstDevice, Side::Device), place(srcHost, Side::Host), ByteCount, kWait);
+  return copy(nullptr, place(dstDevice, Side::Device), place(srcHost, Side::Host), ByteCount, waits);
 }
 CUresult cuMemcpyDtoH_v2(void* dstHost, CUdeviceptr srcDevice, size_t ByteCount) {
-  return copy(nullptr, place(dstHost, Side::Host), place(srcDevice, Side::Device), ByteCount, kWait);
+  return copy(nullptr, place(dstHost, Side::Host), place(srcDevice, Side::Device), ByteCount, waits);
 }
 CUresult cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount) {
-  return copy(nullptr, place(dstDevice, Side::Device), place(srcDevice, Side::Device), ByteCount, kWait);
+  return copy(nullptr, place(dstDevice, Side::Device), place(srcDevice, Side::Device), ByteCount, waits);
 }
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void* srcHost, size_t ByteCount, CUstream hStream) {
-  return copy(hStream, place(dstDevice, Side::Device), place(srcHost, Side::Host), ByteCount, kAsync);
+  return copy(hStream, place(dstDevice, Side::Device), place(srcHost, Side::Host), ByteCount, async);
 }
 CUresult cuMemcpyDtoHAsync_v2(void* dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
-  return copy(hStream, place(dstHost, Side::Host), place(srcDevice, Side::Device), ByteCount, kAsync);
+  return copy(hStream, place(dstHost, Side::Host), place(srcDevice, Side::Device), ByteCount, async);
 }
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream) {
-  return copy(hStream, place(dstDevice, Side::Device), place(srcDevice, Side::Device), ByteCount, kAsync);
+  return copy(hStream, place(dstDevice, Side::Device), place(srcDevice, Side::Device), ByteCount, async);
 }
 CUresult cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext,
                       size_t ByteCount) {
-  return copy_between_contexts(nullptr, dstDevice, dstContext, srcDevice, srcContext, ByteCount, kWait);
+  return copy_between_contexts(nullptr, dstDevice, dstContext, srcDevice, srcContext, ByteCount, waits);
 }
 CUresult cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext,
                            size_t ByteCount, CUstream hStream) {
-  return copy_between_contexts(hStream, dstDevice, dstContext, srcDevice, srcContext, ByteCount, kAsync);
+  return copy_between_contexts(hStream, dstDevice, dstContext, srcDevice, srcContext, ByteCount, async);
 }
 
-CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* pCopy) { return copy_shape(nullptr, pCopy, kWait); }
-CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* pCopy) { return copy_shape(nullptr, pCopy, kWait); }
-CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* pCopy, CUstream hStream) { return copy_shape(hStream, pCopy, kAsync); }
-CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* pCopy) { return copy_shape(nullptr, pCopy, kWait); }
-CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* pCopy, CUstream hStream) { return copy_shape(hStream, pCopy, kAsync); }
-CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* pCopy) { return copy_peer_shape(nullptr, pCopy, kWait); }
+CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D* pCopy) { return copy_shape(nullptr, pCopy, waits); }
+CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* pCopy) { return copy_shape(nullptr, pCopy, waits); }
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* pCopy, CUstream hStream) { return copy_shape(hStream, pCopy, async); }
+CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D* pCopy) { return copy_shape(nullptr, pCopy, waits); }
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* pCopy, CUstream hStream) { return copy_shape(hStream, pCopy, async); }
+CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* pCopy) { return copy_peer_shape(nullptr, pCopy, waits); }
 CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* pCopy, CUstream hStream) {
-  return copy_peer_shape(hStream, pCopy, kAsync);
+  return copy_peer_shape(hStream, pCopy, async);
 }
 
 CUresult cuMemsetD8_v2(CUdeviceptr dstDevice, unsigned char uc, size_t N) {
-  return fill(nullptr, dstDevice, 0, uc, 1, N, 1, kWait);
+  return fill(nullptr, dstDevice, 0, uc, 1, N, 1, waits);
 }
 CUresult cuMemsetD16_v2(CUdeviceptr dstDevice, unsigned short us, size_t N) {
-  return fill(nullptr, dstDevice, 0, us, 2, N, 1, kWait);
+  return fill(nullptr, dstDevice, 0, us, 2, N, 1, waits);
 }
 CUresult cuMemsetD32_v2(CUdeviceptr dstDevice, unsigned int ui, size_t N) {
-  return fill(nullptr, dstDevice, 0, ui, 4, N, 1, kWait);
+  return fill(nullptr, dstDevice, 0, ui, 4, N, 1, waits);
 }
 CUresult cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream) {
-  return fill(hStream, dstDevice, 0, uc, 1, N, 1, kAsync);
+  return fill(hStream, dstDevice, 0, uc, 1, N, 1, async);
 }
 CUresult cuMemsetD16Async(CUdeviceptr dstDevice, unsigned short us, size_t N, CUstream hStream) {
-  return fill(hStream, dstDevice, 0, us, 2, N, 1, kAsync);
+  return fill(hStream, dstDevice, 0, us, 2, N, 1, async);
 }
 CUresult cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream) {
-  return fill(hStream, dstDevice, 0, ui, 4, N, 1, kAsync);
+  return fill(hStream, dstDevice, 0, ui, 4, N, 1, async);
 }
 CUresult cuMemsetD2D8_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height) {
-  return fill(nullptr, dstDevice, dstPitch, uc, 1, Width, Height, kWait);
+  return fill(nullptr, dstDevice, dstPitch, uc, 1, Width, Height, waits);
 }
 CUresult cuMemsetD2D16_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height) {
-  return fill(nullptr, dstDevice, dstPitch, us, 2, Width, Height, kWait);
+  return fill(nullptr, dstDevice, dstPitch, us, 2, Width, Height, waits);
 }
 CUresult cuMemsetD2D32_v2(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height) {
-  return fill(nullptr, dstDevice, dstPitch, ui, 4, Width, Height, kWait);
+  return fill(nullptr, dstDevice, dstPitch, ui, 4, Width, Height, waits);
 }
 CUresult cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height,
                            CUstream hStream) {
-  return fill(hStream, dstDevice, dstPitch, uc, 1, Width, Height, kAsync);
+  return fill(hStream, dstDevice, dstPitch, uc, 1, Width, Height, async);
 }
 CUresult cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height,
                             CUstream hStream) {
-  return fill(hStream, dstDevice, dstPitch, us, 2, Width, Height, kAsync);
+  return fill(hStream, dstDevice, dstPitch, us, 2, Width, Height, async);
 }
 CUresult cuMemsetD2D32Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned int ui, size_t Width, size_t Height,
                             CUstream hStream) {
-  return fill(hStream, dstDevice, dstPitch, ui, 4, Width, Height, kAsync);
+  return fill(hStream, dstDevice, dstPitch, ui, 4, Width, Height, async);
 }

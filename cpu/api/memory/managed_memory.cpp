@@ -26,7 +26,7 @@ CUresult check(const CUmemLocation& location) {
     case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
       return CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-      return location.id == runtime::kHostNode ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+      return location.id == runtime::host_node ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }

@@ -18,9 +18,10 @@ namespace {
 std::uintptr_t address_number(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
 CUresult allocate_host(void** pp, size_t bytesize, unsigned int flags) {
-  constexpr unsigned int kKnown = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+  constexpr unsigned int known_bits =
+      CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
   return in_context_outside_capture([&](Context& context) {
-    if (!pp || (flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (!pp || (flags & ~known_bits) != 0) return CUDA_ERROR_INVALID_VALUE;
     *pp = nullptr;
     if (bytesize == 0) return CUDA_SUCCESS;  // of host memory only: no bytes of a device's is an invalid size
     return driver_result(runtime::allocate(context, bytesize, Allocation::Kind::Host, flags),
@@ -51,14 +52,14 @@ CUresult cuMemAlloc_v2(CUdeviceptr* dptr, size_t bytesize) {
 
 CUresult cuMemAllocPitch_v2(CUdeviceptr* dptr, size_t* pPitch, size_t WidthInBytes, size_t Height,
                             unsigned int ElementSizeBytes) {
-  constexpr size_t kPitchAlignment = 512;
+  constexpr size_t pitch_alignment = 512;
   if (!dptr || !pPitch) return in_context([](Context&) { return CUDA_ERROR_INVALID_VALUE; });
   if (ElementSizeBytes != 4 && ElementSizeBytes != 8 && ElementSizeBytes != 16)
     return in_context([](Context&) { return CUDA_ERROR_INVALID_VALUE; });
   if (WidthInBytes == 0 || Height == 0 || WidthInBytes > std::numeric_limits<int>::max() ||
-      Height > std::numeric_limits<size_t>::max() / (WidthInBytes + kPitchAlignment))
+      Height > std::numeric_limits<size_t>::max() / (WidthInBytes + pitch_alignment))
     return in_context([](Context&) { return CUDA_ERROR_INVALID_VALUE; });
-  const size_t pitch = (WidthInBytes + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
+  const size_t pitch = (WidthInBytes + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
   const CUresult result = cuMemAlloc_v2(dptr, pitch * Height);
   if (result == CUDA_SUCCESS) *pPitch = pitch;
   return result;

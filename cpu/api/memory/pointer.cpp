@@ -35,7 +35,7 @@ CUresult access_flags(const Allocation& allocation, void* out) {
 }
 
 CUresult attribute_of(const Allocation& allocation, CUpointer_attribute attribute, CUdeviceptr ptr, void* out) {
-  if (attribute == kPointerLocalityDomain) return put<int>(out, -1);
+  if (attribute == pointer_locality_domain) return put<int>(out, -1);
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT: {
       // Pool memory has no context of its own.
@@ -84,7 +84,7 @@ CUresult attribute_of(const Allocation& allocation, CUpointer_attribute attribut
 
 /// What cuPointerGetAttributes leaves for a pointer the driver does not know: zeros, with these exceptions.
 void put_unknown(CUpointer_attribute attribute, void* out) {
-  if (attribute == kPointerLocalityDomain) return put<int>(out, -1), void();
+  if (attribute == pointer_locality_domain) return put<int>(out, -1), void();
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
@@ -105,7 +105,7 @@ void put_unknown(CUpointer_attribute attribute, void* out) {
 }
 
 bool is_known(CUpointer_attribute attribute) {
-  return attribute >= CU_POINTER_ATTRIBUTE_CONTEXT && attribute <= kPointerLocalityDomain;
+  return attribute >= CU_POINTER_ATTRIBUTE_CONTEXT && attribute <= pointer_locality_domain;
 }
 
 void set_sync_memops(Allocation& allocation, const void* argument) {

@@ -63,7 +63,7 @@ CUresult cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocatio
     if (!granularity || !prop ||
         (option != CU_MEM_ALLOC_GRANULARITY_MINIMUM && option != CU_MEM_ALLOC_GRANULARITY_RECOMMENDED))
       return CUDA_ERROR_INVALID_VALUE;
-    *granularity = runtime::kVirtualMemoryGranularity;
+    *granularity = runtime::virtual_memory_granularity;
     return CUDA_SUCCESS;
   });
 }

@@ -43,15 +43,15 @@ class AccessChecks {
         at_entry([&] { return f.invariant_field(b_.getPtrTy(), f.launch_state(), offsetof(LaunchState, checks)); });
     address_ = number_of(f.pointer(*access.address, access.space));
     bytes_ = byte_count();
-    word_ = access.flags | static_cast<std::uint32_t>(checked_space(access.space)) << check_access::kSpaceShift |
-            static_cast<std::uint32_t>(std::countr_zero(access.alignment)) << check_access::kAlignShift;
-    if (only_carries()) word_ |= check_access::kCarries;
-    if (f.is_exchange_in_lockstep(i)) word_ |= check_access::kInLockstep;
+    word_ = access.flags | static_cast<std::uint32_t>(checked_space(access.space)) << check_access::space_shift |
+            static_cast<std::uint32_t>(std::countr_zero(access.alignment)) << check_access::align_shift;
+    if (only_carries()) word_ |= check_access::carries;
+    if (f.is_exchange_in_lockstep(i)) word_ |= check_access::is_in_lockstep;
   }
 
   /// Goes on where the access may happen; to `refused` where it may not.
   void check_memory(llvm::BasicBlock* refused) {
-    if ((checks_ & check_class::kMemory) == 0 || is_within_variable()) return;
+    if ((checks_ & check_class::memory_checks) == 0 || is_within_variable()) return;
     auto* asks = f_.new_block("asks");
     auto* next = f_.new_block("allowed");
     Value* interval = llvm::ConstantPointerNull::get(b_.getPtrTy());
@@ -86,7 +86,7 @@ class AccessChecks {
                                   {f_.thread(), interval, address_, bytes_, b_.getInt32(word_), line()});
     does_not_change_the_program(*answer);
     answer->addParamAttr(1, llvm::Attribute::NoCapture);
-    if ((access_.flags & check_access::kAsIs) != 0) {
+    if ((access_.flags & check_access::as_is) != 0) {
       b_.CreateBr(next);
     } else {
       b_.CreateCondBr(b_.CreateICmpNE(answer, b_.getInt32(0)), next, refused);
@@ -146,12 +146,13 @@ class AccessChecks {
   }
 
   void check_race() {
-    if ((checks_ & check_class::kRace) == 0 || access_.space == Space::Local || access_.space == Space::Const) return;
+    if ((checks_ & check_class::race_checks) == 0 || access_.space == Space::Local || access_.space == Space::Const)
+      return;
     Value* word = b_.getInt32(word_);
     if (instruction_.opcode == Opcode::St && access_.extent == Extent::Fixed &&
-        (access_.flags & check_access::kStrong) == 0)
-      word = b_.CreateOr(
-          word, b_.CreateSelect(stores_what_is_there(), b_.getInt32(check_access::kUnchanged), b_.getInt32(0)));
+        (access_.flags & check_access::is_strong) == 0)
+      word = b_.CreateOr(word,
+                         b_.CreateSelect(stores_what_is_there(), b_.getInt32(check_access::unchanged), b_.getInt32(0)));
     does_not_change_the_program(
         *call(offsetof(CheckTable, race), b_.getVoidTy(), {f_.thread(), address_, bytes_, word, line()}));
   }
@@ -168,7 +169,7 @@ class AccessChecks {
   }
 
  private:
-  bool has_written_shadow() const { return (checks_ & check_class::kInit) != 0; }
+  bool has_written_shadow() const { return (checks_ & check_class::init_checks) != 0; }
 
   bool only_carries() const {
     if (instruction_.opcode != Opcode::Ld) return false;
@@ -245,7 +246,8 @@ class AccessChecks {
   }
 
   Value* interval_of_instruction() {
-    const auto number = static_cast<std::size_t>(&instruction_ - f_.function.body.data()) % CheckedBlock::kIntervals;
+    const auto number =
+        static_cast<std::size_t>(&instruction_ - f_.function.body.data()) % CheckedBlock::interval_count;
     Value* block =
         at_entry([&] { return f_.invariant_field(b_.getPtrTy(), f_.block_state(), offsetof(BlockState, checks)); });
     return field(block, offsetof(CheckedBlock, intervals) + number * sizeof(CheckInterval));
@@ -387,7 +389,7 @@ void define_zeros(FunctionEmitter& f, const Instruction& i) {
 /// Tells the checker of races which of the copies that the thread issued are done.
 void emit_copy_step(FunctionEmitter& f, const Instruction& i) {
   using M = ptx::Modifier;
-  if (i.opcode != Opcode::Cp || (f.module.checks & check_class::kRace) == 0) return;
+  if (i.opcode != Opcode::Cp || (f.module.checks & check_class::race_checks) == 0) return;
   const bool is_bulk = i.has(M::Bulk);
   auto step = CopyStep::WaitAll;
   if (i.has(M::CommitGroup)) {
@@ -424,11 +426,11 @@ bool is_aligned_barrier(const Instruction& i) { return i.opcode == Opcode::Bar |
 void emit_checked(FunctionEmitter& f, const Instruction& i, Generate generate) {
   if (f.module.block_shape != nullptr) return emit_checked_lanes(f, i, generate);
   if (is_convergent(i) || accesses_by_itself(i)) {
-    const std::uint32_t place = i.position.line | (is_aligned_barrier(i) ? kAlignedPlace : 0);
+    const std::uint32_t place = i.position.line | (is_aligned_barrier(i) ? aligned_place : 0);
     f.b.CreateStore(f.b.getInt32(place),
                     f.b.CreateConstInBoundsGEP1_64(f.b.getInt8Ty(), f.thread(), offsetof(ThreadState, place)));
   }
-  if ((f.module.checks & check_class::kRace) != 0 && is_fence(i.opcode)) {
+  if ((f.module.checks & check_class::race_checks) != 0 && is_fence(i.opcode)) {
     call_service(f, offsetof(CheckTable, fence), f.b.getVoidTy(), {f.thread()});
     if (is_proxy_fence_of_shared(i)) call_service(f, offsetof(CheckTable, proxy_fence), f.b.getVoidTy(), {f.thread()});
   }
@@ -471,7 +473,7 @@ Value* life_service(FunctionEmitter& f, std::size_t field) {
 }  // namespace
 
 void emit_enter(FunctionEmitter& f, Value* variable, const ptx::Variable& declared) {
-  if (declared.space != Space::Local || (f.module.checks & check_class::kInit) == 0) {
+  if (declared.space != Space::Local || (f.module.checks & check_class::init_checks) == 0) {
     mark_life(f.b, life_service(f, offsetof(CheckTable, enter)), variable, declared.size, /*begins=*/true);
     return;
   }

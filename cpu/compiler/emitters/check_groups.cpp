@@ -14,7 +14,7 @@ namespace {
 using ptx::Instruction;
 using ptx::Operand;
 
-constexpr std::int64_t kLargestSpan = 4096;
+constexpr std::int64_t largest_span = 4096;
 
 /// An access that can be one of a group: it always happens, and its register says where.
 std::optional<MemoryAccess> groupable(const Instruction& i) {
@@ -33,7 +33,7 @@ bool joins(CheckGroup& group, const MemoryAccess& access) {
   const std::int64_t offset = access.address->offset;
   const std::int64_t begin = std::min(group.begin, offset);
   const std::int64_t end = std::max(group.end, offset + access.bytes);
-  if (group.alignment != access.alignment || group.space != access.space || end - begin > kLargestSpan) return false;
+  if (group.alignment != access.alignment || group.space != access.space || end - begin > largest_span) return false;
   if ((offset - group.begin) % access.alignment != 0) return false;
   group.begin = begin;
   group.end = end;

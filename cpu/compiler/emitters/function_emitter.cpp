@@ -33,7 +33,7 @@ FunctionEmitter::FunctionEmitter(ModuleEmitter& owner, ptx::FunctionId id, const
       body_(owner.function(id)),
       flow_(function),
       waiting_edges_(find_waiting_edges(owner.module, id, owner.reach)) {
-  if ((owner.checks & check_class::kRace) != 0 && !owner.reach.lockstep.empty())
+  if ((owner.checks & check_class::race_checks) != 0 && !owner.reach.lockstep.empty())
     waiting_blocks_ = find_waiting_blocks(owner.module, id, owner.reach);
 }
 
@@ -115,7 +115,7 @@ void FunctionEmitter::emit_prologue() {
       variables_[id] = slot(bytes, llvm::StringRef(declared.name), std::max(declared.alignment, 16U));
     }
   }
-  if ((module.checks & check_class::kInit) != 0) only_carries_ = registers_that_only_carry(function);
+  if ((module.checks & check_class::init_checks) != 0) only_carries_ = registers_that_only_carry(function);
   if (module.block_shape != nullptr) return;  // the vector form knows them without
   checked_variables_ = variables_to_follow(function, module.checks);
   for (ptx::VariableId id : checked_variables_) steps_.emit_enter(*this, variables_[id], function.variables[id]);
@@ -149,7 +149,7 @@ void FunctionEmitter::emit_block(BlockId id) {
   current_ = id;
   b.SetInsertPoint(blocks_[id]);
   const PtxBlock& block = flow_.blocks[id];
-  if ((module.checks & check_class::kMemory) != 0)
+  if ((module.checks & check_class::memory_checks) != 0)
     check_groups_ = find_check_groups(std::span(function.body).subspan(block.first, block.end - block.first));
   for (std::uint32_t i = block.first; i < block.end; ++i) emit_instruction(function.body[i]);
   if (b.GetInsertBlock()->getTerminator() != nullptr) return;

@@ -159,7 +159,7 @@ void call_heap(FunctionEmitter& f, const Instruction& i, const Call& call, Devic
     return;
   }
   Value* argument = argument_value(f, call.arguments[0], Type::U64);
-  const bool is_checked = (f.module.checks & check_class::kMemory) != 0;
+  const bool is_checked = (f.module.checks & check_class::memory_checks) != 0;
   if (which == DeviceRuntime::Malloc) {
     define_result(f, call,
                   is_checked ? emit_checked_malloc(f, argument, i.position.line)

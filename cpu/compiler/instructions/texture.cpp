@@ -22,8 +22,8 @@ std::uint32_t dimensions_of(const Instruction& i) {
 
 std::uint32_t geometry_of(const Instruction& i) {
   std::uint32_t bits = dimensions_of(i);
-  if (i.has(M::A1D) || i.has(M::A2D) || i.has(M::Acube)) bits |= op::kLayered;
-  if (i.has(M::Cube) || i.has(M::Acube)) bits |= op::kCube;
+  if (i.has(M::A1D) || i.has(M::A2D) || i.has(M::Acube)) bits |= op::layered;
+  if (i.has(M::Cube) || i.has(M::Acube)) bits |= op::cube_bit;
   return bits;
 }
 
@@ -52,7 +52,7 @@ void put_coordinates(FunctionEmitter& f, const Instruction& i, const Operand& ad
                      std::size_t layer_word, Type type) {
   const std::vector<Operand> given = f.elements(address.elements[1]);
   std::size_t next = 0;
-  if ((geometry_of(i) & op::kLayered) != 0 && !given.empty()) to.put(layer_word, given[next++], Type::U32);
+  if ((geometry_of(i) & op::layered) != 0 && !given.empty()) to.put(layer_word, given[next++], Type::U32);
   for (std::uint32_t axis = 0; axis < dimensions_of(i) && next < given.size(); ++axis)
     to.put(axis, given[next++], type);
 }
@@ -73,27 +73,27 @@ Value* object_of(FunctionEmitter& f, const Operand& address) { return f.source(a
 void emit_texture_fetch(FunctionEmitter& f, const Instruction& i) {
   const Type result = i.types[0];
   const Operand& address = i.operands[1];
-  const Words request(f, kTexelRequestWords, "request");
+  const Words request(f, texel_request_words, "request");
   const Words texel(f, 4, "texel");
   request.clear();
   put_coordinates(f, i, address, request, word_of(offsetof(TexelRequest, layer)), i.types[1]);
 
   std::uint32_t operation = geometry_of(i);
-  if (i.types[1] == Type::S32) operation |= op::kIntegerCoordinates;
-  if (result == Type::F16 || result == Type::F16x2) operation |= op::kHalfResult;
+  if (i.types[1] == Type::S32) operation |= op::integer_coordinates;
+  if (result == Type::F16 || result == Type::F16x2) operation |= op::half_result;
   if (i.opcode == O::Tld4) {
     const std::uint32_t channel = i.has(M::R) ? 0 : i.has(M::G) ? 1 : i.has(M::B) ? 2 : 3;
-    operation |= op::kGather | channel << op::kChannelShift;
+    operation |= op::gather_bit | channel << op::channel_shift;
   }
   std::size_t next = 2;
   if (i.has(M::Level)) {
-    operation |= op::kLevel;
+    operation |= op::level_bit;
     // Integer coordinates come with an integer level.
     Value* level = f.source(i.operands[next++], i.types[1]);
     if (i.types[1] == Type::S32) level = f.b.CreateSIToFP(level, f.b.getFloatTy());
     f.b.CreateStore(level, request.at(word_of(offsetof(TexelRequest, level))));
   } else if (i.has(M::Grad)) {
-    operation |= op::kGradient;
+    operation |= op::gradient;
     put_vector(f, i, i.operands[next++], request, word_of(offsetof(TexelRequest, gradients)), Type::F32);
     put_vector(f, i, i.operands[next++], request, word_of(offsetof(TexelRequest, gradients)) + 3, Type::F32);
   }
@@ -129,15 +129,15 @@ void emit_surface_access(FunctionEmitter& f, const Instruction& i) {
   coordinates.clear();
   put_coordinates(f, i, address, coordinates, 3, Type::S32);
 
-  std::uint32_t operation = geometry_of(i) | static_cast<std::uint32_t>(bytes * data.size()) << op::kBytesShift;
-  if (i.has(M::P)) operation |= op::kFormatted;
-  if (i.has(M::Clamp)) operation |= op::kClamp;
-  if (i.has(M::Zero)) operation |= op::kZero;
-  if (i.opcode == O::Sust) operation |= op::kStore;
+  std::uint32_t operation = geometry_of(i) | static_cast<std::uint32_t>(bytes * data.size()) << op::bytes_shift;
+  if (i.has(M::P)) operation |= op::formatted_bit;
+  if (i.has(M::Clamp)) operation |= op::clamp_bit;
+  if (i.has(M::Zero)) operation |= op::zero_bit;
+  if (i.opcode == O::Sust) operation |= op::store_bit;
   if (i.opcode == O::Sured) {
     const std::uint32_t reduction = i.has(M::Add) ? 0 : i.has(M::Min) ? 1 : i.has(M::Max) ? 2 : i.has(M::And) ? 3 : 4;
-    operation |= op::kReduce | reduction << op::kReductionShift;
-    if (is_signed(i.type())) operation |= op::kSigned;
+    operation |= op::reduce_bit | reduction << op::reduction_shift;
+    if (is_signed(i.type())) operation |= op::signed_bit;
   }
   const auto element = [&](std::size_t e) {
     return f.b.CreateConstGEP1_64(f.b.getInt8Ty(), buffer.address(), bytes * e);
@@ -155,7 +155,7 @@ void emit_surface_access(FunctionEmitter& f, const Instruction& i) {
 
 /// txq and suq
 void emit_texel_query(FunctionEmitter& f, const Instruction& i) {
-  constexpr std::pair<M, TexelQuery> kQueries[] = {
+  constexpr std::pair<M, TexelQuery> queries[] = {
       {M::Width, TexelQuery::Width},
       {M::Height, TexelQuery::Height},
       {M::Depth, TexelQuery::Depth},
@@ -173,7 +173,7 @@ void emit_texel_query(FunctionEmitter& f, const Instruction& i) {
       {M::MemoryLayout, TexelQuery::MemoryLayout},
   };
   TexelQuery query{};
-  for (const auto& [modifier, value] : kQueries) {
+  for (const auto& [modifier, value] : queries) {
     if (i.has(modifier)) query = value;
   }
   Value* level = i.has(M::Level) ? f.source(i.operands[2], Type::U32) : f.b.getInt32(0);

@@ -29,9 +29,9 @@ using llvm::SCEV;
 using llvm::Value;
 
 /// Steps of less, in either direction, and fewer rounds than 2^32: then nothing overflows between two addresses.
-constexpr std::uint64_t kLargestStep = std::uint64_t{1} << 30;
+constexpr std::uint64_t largest_step = std::uint64_t{1} << 30;
 /// A loop of fewer rounds is not worth a look before it.
-constexpr unsigned int kFewestRounds = 4;
+constexpr unsigned int fewest_rounds = 4;
 
 /// One function's range marks.
 class RangeHoister {
@@ -105,7 +105,7 @@ class RangeHoister {
     const auto [backedges, condition] = most_backedges(*loop, evolution);
     if (llvm::isa<llvm::SCEVCouldNotCompute>(backedges)) return;
     if (evolution_.getTypeSizeInBits(backedges->getType()) > 64) return;
-    if (evolution_.getUnsignedRangeMax(evolution_.applyLoopGuards(backedges, loop)).ult(kFewestRounds - 1)) return;
+    if (evolution_.getUnsignedRangeMax(evolution_.applyLoopGuards(backedges, loop)).ult(fewest_rounds - 1)) return;
     const auto* const address = evolution.getAsAddRec(range.first);
     if (address == nullptr || address->getLoop() != loop || !address->isAffine()) return;
     // That numbers do not wrap around can be asked only of a count that LLVM knows.
@@ -128,7 +128,7 @@ class RangeHoister {
     Value* holds = b.CreateAnd(is_in_range(b, first, bounds), is_in_range(b, value(last), bounds));
     holds = b.CreateAnd(holds, is_multiple(b, b.CreateOr(first, stride), range.alignment));
     holds = b.CreateAnd(holds,
-                        b.CreateICmpULT(b.CreateAdd(stride, b.getInt64(kLargestStep)), b.getInt64(2 * kLargestStep)));
+                        b.CreateICmpULT(b.CreateAdd(stride, b.getInt64(largest_step)), b.getInt64(2 * largest_step)));
     holds = b.CreateAnd(holds, b.CreateICmpULE(count, b.getInt64(UINT32_MAX)));
     if (condition != nullptr) holds = b.CreateAnd(holds, b.CreateICmpSGE(value(condition), b.getInt64(0)));
     if (is_asked)

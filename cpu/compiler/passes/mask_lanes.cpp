@@ -12,7 +12,7 @@ using llvm::Value;
 namespace {
 
 /// How many operations deep the comparisons of a mask are looked for.
-constexpr unsigned kDeepest = 4;
+constexpr unsigned deepest = 4;
 
 bool is_mask(const llvm::Type* type) {
   const auto* lanes = llvm::dyn_cast<llvm::FixedVectorType>(type);
@@ -25,7 +25,7 @@ class Lanes {
       : b_(&cast), type_(llvm::cast<llvm::FixedVectorType>(cast.getType())), bits_(cast.getOperand(0)) {}
 
   Value* make() {
-    Value* lanes = of_comparisons(bits_, kDeepest);
+    Value* lanes = of_comparisons(bits_, deepest);
     return lanes != nullptr ? lanes : of_bits(bits_);
   }
 

@@ -15,10 +15,10 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
-constexpr std::size_t kAddressGranule = 512;
-constexpr std::size_t kAddressPage = 4096;
-constexpr std::size_t kChunk = 2u << 20;
-constexpr std::size_t kSmall = 256 * 1024;
+constexpr std::size_t address_granule = 512;
+constexpr std::size_t address_page = 4096;
+constexpr std::size_t chunk_bytes = 2u << 20;
+constexpr std::size_t small_size = 256 * 1024;
 
 constexpr std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -83,31 +83,31 @@ AddressSpace& AddressSpace::instance() {
 }
 
 AddressSpace::AddressSpace() {
-  const auto physical = static_cast<std::size_t>(std::max(1L, sysconf(_SC_PHYS_PAGES))) * kAddressPage;
+  const auto physical = static_cast<std::size_t>(std::max(1L, sysconf(_SC_PHYS_PAGES))) * address_page;
   // Room for fragmentation: four times what the devices report. Less if the system grants less.
-  for (std::size_t size = round_up(4 * physical, kChunk) + kChunk; size >= 64 * kChunk; size /= 2) {
+  for (std::size_t size = round_up(4 * physical, chunk_bytes) + chunk_bytes; size >= 64 * chunk_bytes; size /= 2) {
     void* const reserved = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserved == MAP_FAILED) continue;
-    begin_ = round_up(reinterpret_cast<std::uintptr_t>(reserved), kChunk);
-    end_ = (reinterpret_cast<std::uintptr_t>(reserved) + size) / kChunk * kChunk;
-    pages_.add(begin_ + kAddressPage,
-               end_ - begin_ - kAddressPage);  // the first granule is nobody's: see abi/checks.hpp
+    begin_ = round_up(reinterpret_cast<std::uintptr_t>(reserved), chunk_bytes);
+    end_ = (reinterpret_cast<std::uintptr_t>(reserved) + size) / chunk_bytes * chunk_bytes;
+    pages_.add(begin_ + address_page,
+               end_ - begin_ - address_page);  // the first granule is nobody's: see abi/checks.hpp
     return;
   }
 }
 
 std::size_t AddressSpace::rounded(std::size_t size) {
-  return round_up(std::max<std::size_t>(size, 1), size <= kSmall ? kAddressGranule : kAddressPage);
+  return round_up(std::max<std::size_t>(size, 1), size <= small_size ? address_granule : address_page);
 }
 
 std::uintptr_t AddressSpace::allocate_pages(std::size_t size) {
-  const std::uintptr_t address = pages_.take(size, size >= kChunk ? kChunk : kAddressPage);
+  const std::uintptr_t address = pages_.take(size, size >= chunk_bytes ? chunk_bytes : address_page);
   if (address == 0) return 0;
   if (mprotect(reinterpret_cast<void*>(address), size, PROT_READ | PROT_WRITE) != 0) {
     pages_.add(address, size);
     return 0;
   }
-  if (size >= kChunk) madvise(reinterpret_cast<void*>(address), size, MADV_HUGEPAGE);
+  if (size >= chunk_bytes) madvise(reinterpret_cast<void*>(address), size, MADV_HUGEPAGE);
   return address;
 }
 
@@ -115,14 +115,14 @@ std::uintptr_t AddressSpace::allocate(std::size_t size, Heap heap) {
   if (size > end_ - begin_) return 0;
   const std::size_t bytes = rounded(size);
   const std::lock_guard lock(mutex_);
-  if (size > kSmall) return allocate_pages(bytes);
+  if (size > small_size) return allocate_pages(bytes);
   FreeRanges& small = heap == Heap::Host ? small_of_hosts_ : small_;
-  std::uintptr_t address = small.take(bytes, kAddressGranule);
+  std::uintptr_t address = small.take(bytes, address_granule);
   if (address == 0) {
-    const std::uintptr_t chunk = allocate_pages(kChunk);
+    const std::uintptr_t chunk = allocate_pages(chunk_bytes);
     if (chunk == 0) return 0;
-    small.add(chunk, kChunk);
-    address = small.take(bytes, kAddressGranule);
+    small.add(chunk, chunk_bytes);
+    address = small.take(bytes, address_granule);
   }
   return address;
 }
@@ -130,7 +130,7 @@ std::uintptr_t AddressSpace::allocate(std::size_t size, Heap heap) {
 void AddressSpace::release(std::uintptr_t address, std::size_t size, Heap heap) {
   const std::size_t bytes = rounded(size);
   const std::lock_guard lock(mutex_);
-  if (size <= kSmall) return reuse({address, bytes, heap == Heap::Host ? &small_of_hosts_ : &small_});
+  if (size <= small_size) return reuse({address, bytes, heap == Heap::Host ? &small_of_hosts_ : &small_});
   // A fresh inaccessible mapping drops the contents and the protection in one call.
   void* const pages = reinterpret_cast<void*>(address);
   if (mmap(pages, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
@@ -153,9 +153,9 @@ int AddressSpace::share(std::uintptr_t address, std::size_t size) {
     }
     file_ = file;
   }
-  const bool is_small = size <= kSmall;  // a block may lie in two chunks that follow each other
-  for (std::uintptr_t at = is_small ? address / kChunk * kChunk : address; at < address + bytes;) {
-    const std::size_t extent = is_small ? kChunk : bytes;
+  const bool is_small = size <= small_size;  // a block may lie in two chunks that follow each other
+  for (std::uintptr_t at = is_small ? address / chunk_bytes * chunk_bytes : address; at < address + bytes;) {
+    const std::size_t extent = is_small ? chunk_bytes : bytes;
     if (!in_file_.contains(at)) {
       if (!move_pages_to_file(at, extent, file_, at - begin_)) return -1;
       in_file_.insert(at);
@@ -170,7 +170,7 @@ void AddressSpace::reuse(Released released) {
   if (!shadow::is_open()) return add(released);
   quarantine_.push_back(released);
   quarantined_ += released.bytes;
-  while (quarantined_ > shadow::kQuarantine) {
+  while (quarantined_ > shadow::quarantine) {
     add(quarantine_.front());
     quarantined_ -= quarantine_.front().bytes;
     quarantine_.pop_front();
@@ -180,7 +180,7 @@ void AddressSpace::reuse(Released released) {
 std::uintptr_t AddressSpace::reserve(std::size_t size, std::size_t alignment, std::uintptr_t hint) {
   const std::lock_guard lock(mutex_);
   if (hint != 0 && hint % alignment == 0 && pages_.take_at(hint, size)) return hint;
-  return pages_.take(size, std::max(alignment, kAddressPage));
+  return pages_.take(size, std::max(alignment, address_page));
 }
 
 void AddressSpace::unreserve(std::uintptr_t address, std::size_t size) {
@@ -196,9 +196,9 @@ bool AddressSpace::map_file(std::uintptr_t address, std::size_t size, int file, 
 }
 
 std::uintptr_t AddressSpace::map_part(int file, std::size_t offset, std::size_t size) {
-  const std::size_t first = offset / kAddressPage * kAddressPage;
-  const std::size_t bytes = round_up(offset + size, kAddressPage) - first;
-  const std::uintptr_t address = reserve(bytes, kAddressPage, 0);
+  const std::size_t first = offset / address_page * address_page;
+  const std::size_t bytes = round_up(offset + size, address_page) - first;
+  const std::uintptr_t address = reserve(bytes, address_page, 0);
   if (address == 0) return 0;
   if (map_file(address, bytes, file, first, true)) return address + (offset - first);
   unreserve(address, bytes);
@@ -206,8 +206,8 @@ std::uintptr_t AddressSpace::map_part(int file, std::size_t offset, std::size_t 
 }
 
 void AddressSpace::unmap_part(std::uintptr_t address, std::size_t size) {
-  const std::uintptr_t first = address / kAddressPage * kAddressPage;
-  unreserve(first, round_up(address + size, kAddressPage) - first);
+  const std::uintptr_t first = address / address_page * address_page;
+  unreserve(first, round_up(address + size, address_page) - first);
 }
 
 void AddressSpace::unmap(std::uintptr_t address, std::size_t size) {

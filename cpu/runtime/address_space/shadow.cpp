@@ -18,10 +18,10 @@ namespace cucore::cpu::runtime::shadow {
 
 namespace {
 
-constexpr std::size_t kShadowGranule = 8;
-constexpr std::size_t kShadowPage = 4096;
-constexpr std::size_t kManyPages = std::size_t{1} << 20;
-constexpr std::size_t kFreedRemembered = 4096;
+constexpr std::size_t shadow_granule = 8;
+constexpr std::size_t shadow_page = 4096;
+constexpr std::size_t many_pages = std::size_t{1} << 20;
+constexpr std::size_t freed_remembered = 4096;
 
 struct Memory {
   std::uint8_t* accessible = nullptr;
@@ -43,11 +43,11 @@ const Memory& memory() {
   static const Memory opened = [] {
     Memory made;
     const std::uint32_t classes = checker::classes();
-    if ((classes & ~check_class::kSync) == 0) return made;
+    if ((classes & ~check_class::sync_checks) == 0) return made;
     const AddressSpace& space = AddressSpace::instance();
-    made.accessible = reserve((space.end() - space.begin()) / kShadowGranule);
-    if ((classes & check_class::kInit) != 0) made.written = reserve(space.end() - space.begin());
-    if (!made.accessible || ((classes & check_class::kInit) != 0 && !made.written)) {
+    made.accessible = reserve((space.end() - space.begin()) / shadow_granule);
+    if ((classes & check_class::init_checks) != 0) made.written = reserve(space.end() - space.begin());
+    if (!made.accessible || ((classes & check_class::init_checks) != 0 && !made.written)) {
       std::fprintf(stderr, "cucore CPU device: no addresses for the checker's shadow: kernels are not checked\n");
       return Memory{};
     }
@@ -59,14 +59,14 @@ const Memory& memory() {
 }
 
 void set(std::uint8_t* from, std::uint8_t value, std::size_t count) {
-  if (value != 0 || count < kManyPages) {
+  if (value != 0 || count < many_pages) {
     std::memset(from, value, count);
     return;
   }
   // Whole pages become zero by going back to the system.
   const auto begin = reinterpret_cast<std::uintptr_t>(from);
-  const std::uintptr_t first = (begin + kShadowPage - 1) / kShadowPage * kShadowPage;
-  const std::uintptr_t last = (begin + count) / kShadowPage * kShadowPage;
+  const std::uintptr_t first = (begin + shadow_page - 1) / shadow_page * shadow_page;
+  const std::uintptr_t last = (begin + count) / shadow_page * shadow_page;
   std::memset(from, 0, first - begin);
   madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
   std::memset(reinterpret_cast<void*>(last), 0, begin + count - last);
@@ -123,24 +123,24 @@ bool open(CheckTable& table) {
 void allow(std::uintptr_t base, std::size_t bytes, bool written) {
   const Memory& self = memory();
   if (!self.accessible || !self.contains(base, bytes)) return;
-  std::uint8_t* const first = self.accessible + (base - self.begin) / kShadowGranule;
-  set(first, kShadowGranule, bytes / kShadowGranule);
-  if (bytes % kShadowGranule != 0) first[bytes / kShadowGranule] = static_cast<std::uint8_t>(bytes % kShadowGranule);
+  std::uint8_t* const first = self.accessible + (base - self.begin) / shadow_granule;
+  set(first, shadow_granule, bytes / shadow_granule);
+  if (bytes % shadow_granule != 0) first[bytes / shadow_granule] = static_cast<std::uint8_t>(bytes % shadow_granule);
   if (self.written) set(self.written + (base - self.begin), written ? 1 : 0, bytes);
 }
 
 void forbid(std::uintptr_t base, std::size_t bytes) {
   const Memory& self = memory();
   if (!self.accessible || !self.contains(base, bytes)) return;
-  set(self.accessible + (base - self.begin) / kShadowGranule, 0, (bytes + kShadowGranule - 1) / kShadowGranule);
+  set(self.accessible + (base - self.begin) / shadow_granule, 0, (bytes + shadow_granule - 1) / shadow_granule);
 }
 
 bool is_allowed(std::uintptr_t address, std::size_t bytes) {
   const Memory& self = memory();
   if (!self.contains(address, bytes)) return false;
   for (std::size_t offset = address - self.begin, end = offset + bytes; offset < end;) {
-    const std::size_t stop = std::min(end, (offset / kShadowGranule + 1) * kShadowGranule);
-    if (stop - offset / kShadowGranule * kShadowGranule > self.accessible[offset / kShadowGranule]) return false;
+    const std::size_t stop = std::min(end, (offset / shadow_granule + 1) * shadow_granule);
+    if (stop - offset / shadow_granule * shadow_granule > self.accessible[offset / shadow_granule]) return false;
     offset = stop;
   }
   return true;
@@ -180,7 +180,7 @@ void note_free(std::uintptr_t base, std::string freed_at) {
   if (found == self.live.end()) return;
   self.freed.push_front({base, std::move(found->second), std::move(freed_at)});
   self.live.erase(found);
-  if (self.freed.size() > kFreedRemembered) self.freed.pop_back();
+  if (self.freed.size() > freed_remembered) self.freed.pop_back();
 }
 
 Extent allocation_at(std::uintptr_t address, bool stable) {

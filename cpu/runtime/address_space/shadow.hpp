@@ -14,7 +14,7 @@ namespace cucore::cpu::runtime::shadow {
 
 /// Bytes to be left free behind an allocation, and what is freed must wait before it is used again.
 std::size_t redzone(std::size_t size);
-inline constexpr std::size_t kQuarantine = std::size_t{256} << 20;
+inline constexpr std::size_t quarantine = std::size_t{256} << 20;
 
 /// Fills in the part of the table that is memory's. False if the system has no room for it.
 bool open(CheckTable& table);

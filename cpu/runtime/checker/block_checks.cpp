@@ -13,10 +13,10 @@ namespace cucore::cpu::runtime {
 namespace {
 
 /// Not what nobody has asked for yet, which begins at 0.
-constexpr CheckInterval kNothing{1, 0};
+constexpr CheckInterval no_interval{1, 0};
 
 /// Bytes after the window, whatever its size.
-constexpr std::size_t kRedzone = 1024;
+constexpr std::size_t redzone = 1024;
 
 std::uintptr_t address_of(const std::byte* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
 
@@ -24,7 +24,7 @@ std::uintptr_t address_of(const std::byte* pointer) { return reinterpret_cast<st
 
 BlockChecks::BlockChecks(Grid& grid, std::byte* window) : CheckedBlock{}, grid_(grid), shared_(window) {
   if (!window) {
-    own_bytes_ = grid.state.total_shared + kRedzone;
+    own_bytes_ = grid.state.total_shared + redzone;
     shared_ = reinterpret_cast<std::byte*>(AddressSpace::instance().allocate(own_bytes_));
     if (!shared_) throw std::bad_alloc();
   }
@@ -42,7 +42,7 @@ BlockChecks::~BlockChecks() {
 
 CheckInterval BlockChecks::interval_at(std::uint64_t address) const {
   const auto of = [&](std::uint64_t begin, std::uint64_t bytes) {
-    return address - begin < bytes ? CheckInterval{begin, bytes} : kNothing;
+    return address - begin < bytes ? CheckInterval{begin, bytes} : no_interval;
   };
   const std::uint64_t window = address_of(shared_);
   if (address >= window && address - window < grid_.state.total_shared) {

@@ -27,11 +27,11 @@ namespace bits = check_access;
 Grid& checked_grid(const ThreadState* thread) { return *static_cast<Grid*>(thread->block->launch->runtime); }
 
 CheckedSpace space_of(std::uint32_t access) {
-  return static_cast<CheckedSpace>(access >> bits::kSpaceShift & bits::kFieldMask);
+  return static_cast<CheckedSpace>(access >> bits::space_shift & bits::field_mask);
 }
 
 std::uint64_t alignment_of(std::uint32_t access) {
-  return std::uint64_t{1} << (access >> bits::kAlignShift & bits::kFieldMask);
+  return std::uint64_t{1} << (access >> bits::align_shift & bits::field_mask);
 }
 
 bool lies_within(std::uintptr_t address, std::size_t bytes, const void* begin, std::size_t size) {
@@ -95,8 +95,8 @@ std::string spelt(const ThreadState* thread, std::uint64_t address, std::uint32_
     case CheckedSpace::Global:
       break;
   }
-  const std::uint32_t both = bits::kReads | bits::kWrites;
-  const char* const what = (access & both) == both ? "atomic" : (access & bits::kWrites) != 0 ? "write" : "read";
+  const std::uint32_t both = bits::reads_memory | bits::writes_memory;
+  const char* const what = (access & both) == both ? "atomic" : (access & bits::writes_memory) != 0 ? "write" : "read";
   return std::string(space) + " " + what + " of size " + std::to_string(bytes) + " bytes";
 }
 
@@ -133,7 +133,7 @@ void add_memory_finding(const ThreadState* thread, std::uint64_t address, std::u
 bool is_known_host_memory(const Grid& grid, std::uint64_t address, std::uint32_t bytes, std::uint32_t access) {
   const bool is_parameter =
       lies_within(address, bytes, grid.params.data(), grid.params.size() * sizeof(std::max_align_t));
-  if (is_parameter) return (access & bits::kWrites) == 0;
+  if (is_parameter) return (access & bits::writes_memory) == 0;
   if (lies_within(address, bytes, grid.workspace.data(), grid.workspace.size() * sizeof(std::uint64_t))) return true;
   return is_device_range(address, bytes);
 }
@@ -191,7 +191,7 @@ void check_unwritten(ThreadState* thread, std::uint64_t address, std::uint32_t b
                      std::uint32_t line) {
   if (!AddressSpace::instance().contains(address)) return;
   const bool is_own = is_in_stack(address);
-  if (is_own && (access & bits::kCarries) != 0) return;
+  if (is_own && (access & bits::carries) != 0) return;
   checker::Finding finding;
   finding.headline = "Uninitialized " + spelt(thread, address, bytes, access);
   finding.line = line;
@@ -215,13 +215,13 @@ void check_race(ThreadState* thread, std::uint64_t address, std::uint32_t bytes,
 }
 
 std::uint32_t check_access(ThreadState* thread, std::uint64_t address, std::uint32_t bytes, std::uint32_t access) {
-  const std::uint32_t line = thread->place & ~kAlignedPlace;
-  if (checker::checks(check_class::kMemory) && check_memory(thread, nullptr, address, bytes, access, line) == 0)
+  const std::uint32_t line = thread->place & ~aligned_place;
+  if (checker::checks(check_class::memory_checks) && check_memory(thread, nullptr, address, bytes, access, line) == 0)
     return 0;
-  if ((access & bits::kReads) != 0 && shadow::is_unwritten(address, bytes))
+  if ((access & bits::reads_memory) != 0 && shadow::is_unwritten(address, bytes))
     check_unwritten(thread, address, bytes, access, line);
   check_race(thread, address, bytes, access, line);
-  if ((access & bits::kWrites) != 0) shadow::mark_written(address, bytes);
+  if ((access & bits::writes_memory) != 0) shadow::mark_written(address, bytes);
   return 1;
 }
 

@@ -13,14 +13,14 @@
 namespace cucore::cpu::runtime {
 
 /// What races are looked for by, and are remembered of.
-inline constexpr std::uint64_t kWord = 4;
+inline constexpr std::uint64_t word_bytes = 4;
 
 /// Calls visit(number of a word, the bytes of it, a bit for each) for each word of some memory.
 template <typename Visit>
 void for_each_word(std::uint64_t begin, std::uint32_t bytes, const Visit& visit) {
   for (std::uint64_t at = begin, end = begin + bytes; at < end;) {
-    const std::uint64_t stop = std::min(end, (at / kWord + 1) * kWord);
-    visit(at / kWord, static_cast<std::uint8_t>(((1u << (stop - at)) - 1) << (at % kWord)));
+    const std::uint64_t stop = std::min(end, (at / word_bytes + 1) * word_bytes);
+    visit(at / word_bytes, static_cast<std::uint8_t>(((1u << (stop - at)) - 1) << (at % word_bytes)));
     at = stop;
   }
 }

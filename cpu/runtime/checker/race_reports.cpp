@@ -20,7 +20,7 @@ std::string BlockRaces::spelt(const SharedPlace& place) const {
 
 void BlockRaces::add_race(const ThreadState& thread, std::uint32_t access, std::uint32_t line, bool is_shared,
                           const Conflict& conflict, const std::string& place) {
-  const bool writes = (access & bits::kWrites) != 0;
+  const bool writes = (access & bits::writes_memory) != 0;
   const std::string other_kind = conflict.other_writes ? "write" : "read";
   checker::Finding finding;
   finding.headline = std::string("Race in ") + (is_shared ? "__shared__" : "__global__") +
@@ -66,8 +66,9 @@ void BlockRaces::add_remote(const BlockState& block, const ThreadState& thread, 
 void BlockRaces::add_disturbance(const ThreadState& thread, std::uint32_t access, std::uint32_t line,
                                  const PendingCopies::Cell& copy, const std::string& place) {
   checker::Finding finding;
-  finding.headline = std::string("Race in __shared__ memory: ") + ((access & bits::kWrites) != 0 ? "write" : "read") +
-                     " during a copy that " + (copy.writes ? "writes" : "reads") + " there and was not waited for";
+  finding.headline = std::string("Race in __shared__ memory: ") +
+                     ((access & bits::writes_memory) != 0 ? "write" : "read") + " during a copy that " +
+                     (copy.writes ? "writes" : "reads") + " there and was not waited for";
   finding.line = line;
   if (grid_.findings.count_another(line, finding.headline)) return;
   ThreadState issuer{};

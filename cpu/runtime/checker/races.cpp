@@ -18,7 +18,7 @@ namespace {
 
 namespace bits = check_access;
 
-constexpr std::uint32_t kWarp = 32;
+constexpr std::uint32_t lanes_of_warp = 32;
 std::atomic<std::uint64_t> next_serial{1};
 
 void raise(std::map<std::uint32_t, std::uint32_t>& steps, std::uint32_t thread, std::uint32_t step) {
@@ -46,7 +46,7 @@ LaunchRaces::Page& LaunchRaces::page_at(std::uint64_t address) {
     Page* page = nullptr;
   };
   thread_local Last last;
-  const std::uint64_t number = address / kPageBytes;
+  const std::uint64_t number = address / page_bytes;
   if (last.serial == serial_ && last.number == number) return *last.page;
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Page>& page = pages_[number];
@@ -76,10 +76,10 @@ bool LaunchRaces::find_published(std::uint64_t word, std::uint64_t* known, View*
 BlockRaces::BlockRaces(Grid& grid)
     : grid_(grid),
       launch_(*grid.races),
-      warp_floors_((grid.threads_per_block + kWarp - 1) / kWarp),
+      warp_floors_((grid.threads_per_block + lanes_of_warp - 1) / lanes_of_warp),
       threads_(grid.threads_per_block),
       acquired_(grid.threads_per_block),
-      shared_(grid.state.total_shared / kWord + 1) {}
+      shared_(grid.state.total_shared / word_bytes + 1) {}
 
 void BlockRaces::begin(std::uint32_t block) {
   block_ = block;
@@ -119,7 +119,8 @@ bool BlockRaces::knows(std::uint32_t thread, const RaceEntry& entry) const {
   const Knowledge& more = threads_[thread];
   if (entry.block == block_ && !entry.is_copy) {
     if (entry.thread == thread || entry.step <= floor_) return true;
-    if (entry.thread / kWarp == thread / kWarp && entry.step <= warp_floors_[thread / kWarp]) return true;
+    if (entry.thread / lanes_of_warp == thread / lanes_of_warp && entry.step <= warp_floors_[thread / lanes_of_warp])
+      return true;
     const auto found = more.own.find(entry.thread);
     if (found != more.own.end() && entry.step <= found->second) return true;
   }
@@ -133,15 +134,15 @@ bool BlockRaces::is_unfenced(const RaceEntry& write, std::uint8_t bytes) const {
 
 std::optional<BlockRaces::Conflict> BlockRaces::conflict_with(const RaceCell& cell, const RaceEntry& now,
                                                               std::uint32_t access) const {
-  const bool writes = (access & bits::kWrites) != 0;
+  const bool writes = (access & bits::writes_memory) != 0;
   const auto conflict = [&](const RaceEntry& other, bool other_writes) -> std::optional<Conflict> {
     if (other.step == 0 || (other.bytes & now.bytes) == 0 || knows(now.thread, other)) return std::nullopt;
     if (!other.is_strong || !now.is_strong) return Conflict{other, other_writes};
-    const bool of_one_warp = other.block == now.block && other.thread / kWarp == now.thread / kWarp;
+    const bool of_one_warp = other.block == now.block && other.thread / lanes_of_warp == now.thread / lanes_of_warp;
     if (!other.in_lockstep || !now.in_lockstep || !of_one_warp || (writes && other_writes)) return std::nullopt;
     return Conflict{other, other_writes, /*in_lockstep=*/true};
   };
-  if (!(writes && (access & bits::kUnchanged) != 0))
+  if (!(writes && (access & bits::unchanged) != 0))
     if (const auto found = conflict(cell.writer, true)) return found;
   if (!writes) return std::nullopt;
   for (const RaceEntry& reader : cell.readers)
@@ -153,14 +154,14 @@ void BlockRaces::remember(RaceCell& cell, const RaceEntry& now, std::uint32_t ac
   const auto is_same = [&](const RaceEntry& other) {
     return other.step == now.step && other.thread == now.thread && other.owner() == now.owner();
   };
-  if ((access & bits::kWrites) != 0) {
+  if ((access & bits::writes_memory) != 0) {
     const std::uint8_t before = is_same(cell.writer) ? cell.writer.bytes : std::uint8_t{0};
     const bool both_strong = now.is_strong && (before == 0 || cell.writer.is_strong);
     cell.writer = now;
     cell.writer.bytes = static_cast<std::uint8_t>(now.bytes | before);
     cell.writer.is_strong = both_strong;
   }
-  if ((access & bits::kReads) == 0) return;
+  if ((access & bits::reads_memory) == 0) return;
   for (RaceEntry& reader : cell.readers) {
     const bool mine = reader.block == now.block && reader.thread == now.thread;
     if (reader.step != 0 && !mine && !knows(now.thread, reader)) continue;
@@ -188,20 +189,20 @@ void BlockRaces::access_shared(const ThreadState& thread, const SharedPlace& pla
   std::optional<Conflict> conflict;
   const PendingCopies::Cell* copy = nullptr;
   std::optional<RaceEntry> unfenced;
-  const bool writes = (access & bits::kWrites) != 0;
-  const bool happens_later = (access & (bits::kUntilWaited | bits::kUntilDelivered)) != 0;
+  const bool writes = (access & bits::writes_memory) != 0;
+  const bool happens_later = (access & (bits::until_waited | bits::until_delivered)) != 0;
   place.owner->for_each_cell(place.offset, bytes, [&](std::uint64_t word, RaceCell& cell, std::uint8_t covered) {
     now.bytes = covered;
     if (copy == nullptr) copy = place.owner->pending_.disturbed(word, covered, writes);
     if (!conflict) conflict = conflict_with(cell, now, access);
-    if ((access & bits::kAsyncProxy) != 0 && is_unfenced(cell.writer, covered)) unfenced = cell.writer;
+    if ((access & bits::async_proxy) != 0 && is_unfenced(cell.writer, covered)) unfenced = cell.writer;
     if (!happens_later) remember(cell, now, access);
   });
   if (conflict) add_race(thread, access, now.line, true, *conflict, spelt(place));
   if (copy != nullptr) add_disturbance(thread, access, now.line, *copy, spelt(place));
   if (unfenced && !conflict) add_unfenced(thread, now.line, *unfenced, spelt(place));
-  if ((access & bits::kUntilWaited) != 0) pending_.issue(thread.linear, place.offset, bytes, now.line, writes);
-  if ((access & bits::kUntilDelivered) != 0) undelivered_.push_back({place, bytes, now.line});
+  if ((access & bits::until_waited) != 0) pending_.issue(thread.linear, place.offset, bytes, now.line, writes);
+  if ((access & bits::until_delivered) != 0) undelivered_.push_back({place, bytes, now.line});
 }
 
 void BlockRaces::access(const ThreadState& thread, std::uint64_t address, std::uint32_t bytes, std::uint32_t access,
@@ -216,31 +217,31 @@ void BlockRaces::access(const ThreadState& thread, std::uint64_t address, std::u
                 .line = line,
                 .thread = static_cast<std::uint16_t>(thread.linear),
                 .bytes = 0,
-                .is_strong = (access & bits::kStrong) != 0,
+                .is_strong = (access & bits::is_strong) != 0,
                 .is_generic = true,
-                .in_lockstep = place && (access & bits::kInLockstep) != 0 && checker::reports_lockstep()};
+                .in_lockstep = place && (access & bits::is_in_lockstep) != 0 && checker::reports_lockstep()};
   if (place) {
     access_shared(thread, *place, now, bytes, access);
   } else {
     std::optional<Conflict> conflict;
     for_each_word(address, bytes, [&](std::uint64_t word, std::uint8_t covered) {
       now.bytes = covered;
-      LaunchRaces::Page& page = launch_.page_at(word * kWord);
+      LaunchRaces::Page& page = launch_.page_at(word * word_bytes);
       const std::lock_guard lock(page.mutex);
-      RaceCell& cell = page.cells[word * kWord % LaunchRaces::kPageBytes / kWord];
+      RaceCell& cell = page.cells[word * word_bytes % LaunchRaces::page_bytes / word_bytes];
       if (!conflict) conflict = conflict_with(cell, now, access);
       remember(cell, now, access);
     });
     if (conflict) add_race(thread, access, line, false, *conflict, global_place(address));
   }
   if (!now.is_strong) return;
-  for (std::uint64_t word = address / kWord; word * kWord < address + bytes; ++word) {
-    if ((access & bits::kAcquires) != 0) acquire(thread.linear, word, place.has_value());
-    if ((access & bits::kOwnFence) != 0) fence(thread.linear);
-    if ((access & bits::kReleases) != 0) release(thread.linear, word, place.has_value());
+  for (std::uint64_t word = address / word_bytes; word * word_bytes < address + bytes; ++word) {
+    if ((access & bits::acquires) != 0) acquire(thread.linear, word, place.has_value());
+    if ((access & bits::own_fence) != 0) fence(thread.linear);
+    if ((access & bits::releases) != 0) release(thread.linear, word, place.has_value());
   }
-  if (place && (access & bits::kReleases) != 0 && (access & bits::kUntilDelivered) == 0)
-    deliver(thread.linear, *place, address / kWord);
+  if (place && (access & bits::releases) != 0 && (access & bits::until_delivered) == 0)
+    deliver(thread.linear, *place, address / word_bytes);
 }
 
 void BlockRaces::deliver(std::uint32_t thread, const SharedPlace& barrier, std::uint64_t word) {
@@ -254,7 +255,7 @@ void BlockRaces::deliver(std::uint32_t thread, const SharedPlace& barrier, std::
     copy.place.owner->for_each_cell(copy.place.offset, copy.bytes,
                                     [&](std::uint64_t, RaceCell& cell, std::uint8_t covered) {
                                       now.bytes = covered;
-                                      remember(cell, now, bits::kWrites);
+                                      remember(cell, now, bits::writes_memory);
                                     });
     if (copy.place.owner != this) copy.place.owner->note_remote({now, block_, thread, true});
     published()[word].blocks[now.owner()].raise(now.thread, now.step);
@@ -266,12 +267,12 @@ void BlockRaces::deliver(std::uint32_t thread, const SharedPlace& barrier, std::
 void BlockRaces::access_remote(const ThreadState& thread, const SharedPlace& place, const RaceEntry& now,
                                std::uint32_t access) {
   const std::uint32_t other = block_ - rank_ + place.rank;
-  const bool writes = (access & bits::kWrites) != 0;
+  const bool writes = (access & bits::writes_memory) != 0;
   const Knowledge& mine = threads_[thread.linear];
   if (place.owner == nullptr) return add_remote(*thread.block, thread, now.line, writes, other, /*has_ended=*/true);
   if (!foreign_.knows_of_block(other) && !mine.foreign.knows_of_block(other))
     add_remote(*thread.block, thread, now.line, writes, other, /*has_ended=*/false);
-  if ((access & bits::kUntilDelivered) == 0) place.owner->note_remote({now, block_, thread.linear, writes});
+  if ((access & bits::until_delivered) == 0) place.owner->note_remote({now, block_, thread.linear, writes});
 }
 
 void BlockRaces::end() {
@@ -299,7 +300,7 @@ void BlockRaces::copies(const ThreadState& thread, CopyStep step, std::uint32_t 
         .block = block_, .step = step_, .line = copy.line, .thread = static_cast<std::uint16_t>(thread.linear)};
     for_each_cell(copy.offset, copy.bytes, [&](std::uint64_t, RaceCell& cell, std::uint8_t covered) {
       now.bytes = covered;
-      remember(cell, now, copy.writes ? bits::kWrites : bits::kReads);
+      remember(cell, now, copy.writes ? bits::writes_memory : bits::reads_memory);
     });
   }
 }
@@ -311,9 +312,9 @@ std::unordered_map<std::uint64_t, View>& BlockRaces::published() {
 void BlockRaces::fence(std::uint32_t thread, BlockView& makes_visible) {
   makes_visible.floor = std::max(makes_visible.floor, floor_);
   for (const auto& [other, step] : threads_[thread].own) makes_visible.raise(other, step);
-  if (const std::uint32_t warp_floor = warp_floors_[thread / kWarp]; warp_floor > floor_) {
-    const std::uint32_t first = thread / kWarp * kWarp;
-    for (std::uint32_t other = first; other < std::min(first + kWarp, grid_.threads_per_block); ++other)
+  if (const std::uint32_t warp_floor = warp_floors_[thread / lanes_of_warp]; warp_floor > floor_) {
+    const std::uint32_t first = thread / lanes_of_warp * lanes_of_warp;
+    for (std::uint32_t other = first; other < std::min(first + lanes_of_warp, grid_.threads_per_block); ++other)
       makes_visible.raise(other, warp_floor);
   }
   makes_visible.threads[thread] = step_++;
@@ -362,9 +363,9 @@ void BlockRaces::arrive_at_cluster(std::uint32_t thread) {
   std::uint32_t* const steps = &now.steps[rank_ * now.threads_per_block];
   const auto raise_step = [&](std::uint32_t other, std::uint32_t step) { steps[other] = std::max(steps[other], step); };
   now.floors[rank_] = std::max(now.floors[rank_], floor_);
-  const std::uint32_t first = thread / kWarp * kWarp;
-  for (std::uint32_t other = first; other < std::min(first + kWarp, now.threads_per_block); ++other)
-    raise_step(other, warp_floors_[thread / kWarp]);
+  const std::uint32_t first = thread / lanes_of_warp * lanes_of_warp;
+  for (std::uint32_t other = first; other < std::min(first + lanes_of_warp, now.threads_per_block); ++other)
+    raise_step(other, warp_floors_[thread / lanes_of_warp]);
   for (const auto& [other, step] : threads_[thread].own) raise_step(other, step);
   raise_step(thread, step_++);
   cluster_->arriving_more.join(foreign_);
@@ -401,10 +402,10 @@ void BlockRaces::synchronize(std::span<const std::uint32_t> threads,
 }
 
 void BlockRaces::synchronize_warp(std::uint32_t first, std::uint32_t lanes) {
-  const std::uint32_t count = std::min(kWarp, grid_.threads_per_block - first);
-  const std::uint32_t whole = count == kWarp ? ~0u : (1u << count) - 1;
+  const std::uint32_t count = std::min(lanes_of_warp, grid_.threads_per_block - first);
+  const std::uint32_t whole = count == lanes_of_warp ? ~0u : (1u << count) - 1;
   if ((lanes & whole) == whole && !knows_more_) {
-    warp_floors_[first / kWarp] = step_++;
+    warp_floors_[first / lanes_of_warp] = step_++;
     return;
   }
   std::vector<std::uint32_t> threads;

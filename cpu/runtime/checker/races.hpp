@@ -53,7 +53,7 @@ class LaunchRaces {
     RaceCell cells[1024];
   };
   Page& page_at(std::uint64_t address);
-  static constexpr std::uint64_t kPageBytes = 4096;
+  static constexpr std::uint64_t page_bytes = 4096;
 
   void publish(std::uint64_t word, const View& view);
   /// What was published at the word after its `known`-th time, if anything: sets both.

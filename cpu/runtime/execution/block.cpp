@@ -60,11 +60,11 @@ Block::Block(Cluster& cluster, Grid& grid, std::uint64_t index, std::byte* windo
   state_.worker = worker;
   state_.runtime = static_cast<Resident*>(this);
   const std::uint32_t count = grid.threads_per_block;
-  const std::uint32_t warps = (count + kLanes - 1) / kLanes;
+  const std::uint32_t warps = (count + lane_count - 1) / lane_count;
   convergent_.resize(warps);
-  warpgroups_.resize(count / kWarpgroupThreads);
+  warpgroups_.resize(count / warpgroup_threads);
   ended_lanes_.resize(warps, 0);
-  if (count % kLanes != 0) ended_lanes_.back() = ~0u << (count % kLanes);  // lanes that never were
+  if (count % lane_count != 0) ended_lanes_.back() = ~0u << (count % lane_count);  // lanes that never were
   threads_.resize(count);
   for (std::uint32_t place = 0; place < threads_.size(); ++place) {
     DeviceThread& thread = threads_[place];
@@ -115,7 +115,7 @@ bool Block::run_round() {
 
 Block::Outcome Block::run() {
   // Where races are looked for, each poll costs more than what a turn would save.
-  const std::uint32_t turn = races() ? 0 : std::min(kTurnSwitches, kTurnOfThread * grid_.threads_per_block);
+  const std::uint32_t turn = races() ? 0 : std::min(turn_switches, turn_of_thread * grid_.threads_per_block);
   std::size_t polls_in_vain = 0;
   // Who waits for lanes that may yet come goes on when nothing but polling is left. False: there is nobody, or only
   // lanes that poll themselves.
@@ -130,7 +130,7 @@ Block::Outcome Block::run() {
       polls_in_vain = 0;
     } else if (!has_stepped_ && !release_waiting()) {
       polls_in_vain += ready_.size();
-      if (polls_in_vain >= kPollsInVain) return Outcome::Polling;
+      if (polls_in_vain >= polls_before_yield) return Outcome::Polling;
     }
     if (ready_.empty() || !has_polled_ || switches_ < turn) continue;
     release_waiting();  // those that they wait for may poll for ever
@@ -178,13 +178,13 @@ void Block::poll(DeviceThread& thread) {
 
 void Block::lap() {
   has_polled_ = true;
-  if (++laps_ < kTurnLaps) return;
+  if (++laps_ < turn_laps) return;
   if (grid_.is_abandoned()) Fiber::finish();
   poll(*running_);
 }
 
 Block::Barrier& Block::note_arrival(std::uint32_t id, std::uint32_t count) {
-  Barrier& barrier = barriers_[id % kBarriers];
+  Barrier& barrier = barriers_[id % barrier_count];
   if (barrier.expected == 0) barrier.expected = count == 0 ? grid_.threads_per_block : count;
   ++barrier.arrived;
   has_progressed_ = true;
@@ -197,7 +197,7 @@ bool Block::is_complete(const Barrier& barrier) const {
   std::uint32_t arrived = barrier.arrived;
   if (barrier.expected == grid_.threads_per_block && ended_ != 0) {
     const auto has_ended = [&](const auto& arrival) {
-      return (ended_lanes_[arrival.first / kLanes] >> (arrival.first % kLanes) & 1) != 0;
+      return (ended_lanes_[arrival.first / lane_count] >> (arrival.first % lane_count) & 1) != 0;
     };
     arrived += ended_;
     arrived -= static_cast<std::uint32_t>(std::count_if(barrier.arrivals.begin(), barrier.arrivals.end(), has_ended));
@@ -245,7 +245,7 @@ void Block::wait_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_
 
 std::uint32_t Block::reduce_at_barrier(DeviceThread& thread, std::uint32_t id, std::uint32_t count,
                                        std::uint32_t operation, bool predicate) {
-  Barrier& barrier = barriers_[id % kBarriers];
+  Barrier& barrier = barriers_[id % barrier_count];
   barrier.true_count += predicate ? 1 : 0;
   ++barrier.reduced;
   thread.given = operation;
@@ -254,9 +254,9 @@ std::uint32_t Block::reduce_at_barrier(DeviceThread& thread, std::uint32_t id, s
 }
 
 void Block::complete(std::uint32_t warp, const ConvergentOperation& convergent) {
-  const std::uint32_t first = warp * kLanes;
+  const std::uint32_t first = warp * lane_count;
   if (convergent.operation == WarpOperation::Together) {
-    std::array<void*, kLanes> lanes{};
+    std::array<void*, lane_count> lanes{};
     for (std::uint32_t here = convergent.arrived; here != 0; here &= here - 1) {
       const auto lane = static_cast<std::uint32_t>(std::countr_zero(here));
       lanes[lane] = threads_[first + lane].brought;
@@ -328,36 +328,36 @@ void Block::work_together(DeviceThread& thread, Together operation, void* mine, 
 }
 
 bool Block::converge_warpgroup(DeviceThread& thread, Together operation, void* mine, std::uint64_t kind) {
-  const std::uint32_t number = index_of(thread) / kWarpgroupThreads;
+  const std::uint32_t number = index_of(thread) / warpgroup_threads;
   if (number >= warpgroups_.size()) return false;
   Warpgroup& group = warpgroups_[number];
   if (group.arrived != 0 && group.kind != kind) return false;
   has_progressed_ = true;
   thread.brought = mine;
   group.kind = kind;
-  if (++group.arrived != kWarpgroupThreads) {
+  if (++group.arrived != warpgroup_threads) {
     wait(thread, DeviceThread::Standing::AtWarpgroup, 0);
     return true;
   }
   group.arrived = 0;
-  const std::uint32_t first = number * kWarpgroupThreads;
-  std::array<void*, kWarpgroupThreads> brought{};
-  for (std::uint32_t n = 0; n < kWarpgroupThreads; ++n) brought[n] = threads_[first + n].brought;
+  const std::uint32_t first = number * warpgroup_threads;
+  std::array<void*, warpgroup_threads> brought{};
+  for (std::uint32_t n = 0; n < warpgroup_threads; ++n) brought[n] = threads_[first + n].brought;
   operation(brought.data());
   if (BlockRaces* const races = checks_ ? checks_->races() : nullptr) {
     // One thread may say for all that what they have read can be written.
-    std::array<std::uint32_t, kWarpgroupThreads> group_threads{};
+    std::array<std::uint32_t, warpgroup_threads> group_threads{};
     std::iota(group_threads.begin(), group_threads.end(), first);
     races->synchronize(group_threads, {});
   }
-  for (std::uint32_t n = 0; n < kWarpgroupThreads; ++n) make_ready(first + n);
+  for (std::uint32_t n = 0; n < warpgroup_threads; ++n) make_ready(first + n);
   Fiber::suspend();  // goes on in order
   return true;
 }
 
 void Block::join(DeviceThread& thread, const ConvergentOperation& convergent) {
-  const std::uint32_t warp = thread.state.linear / kLanes;
-  const std::uint32_t bit = 1u << (thread.state.linear % kLanes);
+  const std::uint32_t warp = thread.state.linear / lane_count;
+  const std::uint32_t bit = 1u << (thread.state.linear % lane_count);
   has_progressed_ = true;
   check_mask(thread, convergent.mask);
   ConvergentOperation wanted = convergent;
@@ -373,7 +373,7 @@ void Block::join(DeviceThread& thread, const ConvergentOperation& convergent) {
   waiting.erase(found);
   complete(warp, done);
   for (std::uint32_t lanes = done.arrived; lanes != 0; lanes &= lanes - 1)
-    make_ready(warp * kLanes + static_cast<std::uint32_t>(std::countr_zero(lanes)));
+    make_ready(warp * lane_count + static_cast<std::uint32_t>(std::countr_zero(lanes)));
   Fiber::suspend();  // goes on in lane order
 }
 
@@ -390,8 +390,8 @@ bool Block::release_converging() {
   for (const std::uint32_t linear : converging_) {
     std::uint32_t together = 0;
     for (const std::uint32_t other : converging_)
-      if (other / kLanes == linear / kLanes && threads_[other].place == threads_[linear].place)
-        together |= 1u << (other % kLanes);
+      if (other / lane_count == linear / lane_count && threads_[other].place == threads_[linear].place)
+        together |= 1u << (other % lane_count);
     threads_[linear].result = together;
   }
   for (const std::uint32_t linear : converging_) make_ready(linear);
@@ -406,8 +406,8 @@ void Block::thread_ended(DeviceThread& thread) {
   ++ended_;
   cluster_.thread_ended(thread);
   const std::uint32_t linear = thread.state.linear;
-  const std::uint32_t warp = linear / kLanes;
-  ended_lanes_[warp] |= 1u << (linear % kLanes);
+  const std::uint32_t warp = linear / lane_count;
+  ended_lanes_[warp] |= 1u << (linear % lane_count);
   for (Barrier& barrier : barriers_)
     if (is_complete(barrier)) release(barrier);
   std::vector<ConvergentOperation>& waiting = convergent_[warp];
@@ -420,7 +420,7 @@ void Block::thread_ended(DeviceThread& thread) {
     convergent = waiting.erase(convergent);
     complete(warp, done);
     for (std::uint32_t lanes = done.arrived; lanes != 0; lanes &= lanes - 1)
-      make_ready(warp * kLanes + static_cast<std::uint32_t>(std::countr_zero(lanes)));
+      make_ready(warp * lane_count + static_cast<std::uint32_t>(std::countr_zero(lanes)));
   }
 }
 
@@ -430,10 +430,11 @@ std::string Block::standings() const {
     const DeviceThread& first = threads_[begin];
     std::uint32_t end = begin + 1;
     char line[160];
-    const std::uint32_t warp_end = std::min<std::uint32_t>((begin / kLanes + 1) * kLanes, grid_.threads_per_block);
+    const std::uint32_t warp_end =
+        std::min<std::uint32_t>((begin / lane_count + 1) * lane_count, grid_.threads_per_block);
     while (end < warp_end && threads_[end].standing == first.standing && threads_[end].place == first.place) ++end;
-    const int length = std::snprintf(line, sizeof line, "  warp %u, lanes %u-%u: ", begin / kLanes, begin % kLanes,
-                                     (end - 1) % kLanes);
+    const int length = std::snprintf(line, sizeof line, "  warp %u, lanes %u-%u: ", begin / lane_count,
+                                     begin % lane_count, (end - 1) % lane_count);
     text.append(line, static_cast<std::size_t>(length));
     switch (first.standing) {
       case DeviceThread::Standing::Ended:
@@ -452,14 +453,14 @@ std::string Block::standings() const {
         text += "at a volatile access, line " + std::to_string(first.place >> 8);
         break;
       case DeviceThread::Standing::AtBarrier: {
-        const Barrier& barrier = barriers_[first.place % kBarriers];
+        const Barrier& barrier = barriers_[first.place % barrier_count];
         text += "at barrier " + std::to_string(first.place) + " (" + std::to_string(barrier.arrived) + " of " +
                 std::to_string(barrier.expected) + " threads arrived)";
         break;
       }
       case DeviceThread::Standing::AtWarpgroup:
-        text += "at wgmma (" + std::to_string(warpgroups_[begin / kWarpgroupThreads].arrived) + " of " +
-                std::to_string(kWarpgroupThreads) + " threads arrived)";
+        text += "at wgmma (" + std::to_string(warpgroups_[begin / warpgroup_threads].arrived) + " of " +
+                std::to_string(warpgroup_threads) + " threads arrived)";
         break;
       case DeviceThread::Standing::AtWarp: {
         std::snprintf(line, sizeof line, "at a warp operation with member mask 0x%08x", first.place);

@@ -25,9 +25,9 @@ namespace cucore::cpu::runtime {
 
 struct Grid;
 
-inline constexpr std::uint32_t kBarriers = 16;
-inline constexpr std::uint32_t kLanes = 32;
-inline constexpr std::uint32_t kWarpgroupThreads = 4 * kLanes;
+inline constexpr std::uint32_t barrier_count = 16;
+inline constexpr std::uint32_t lane_count = 32;
+inline constexpr std::uint32_t warpgroup_threads = 4 * lane_count;
 
 class Block;
 class Cluster;
@@ -175,7 +175,7 @@ class Block final : public Resident {
   std::unique_ptr<BlockChecks> checks_;  ///< of checked code
   std::vector<DeviceThread> threads_;    ///< never resized after construction: fibers hold their addresses
   std::deque<std::uint32_t> ready_;
-  std::array<Barrier, kBarriers> barriers_;
+  std::array<Barrier, barrier_count> barriers_;
   std::vector<std::vector<ConvergentOperation>> convergent_;  ///< by warp
   std::vector<Warpgroup> warpgroups_;                         ///< whole ones
   std::vector<std::uint32_t> ended_lanes_;                    ///< by warp

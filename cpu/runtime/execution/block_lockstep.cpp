@@ -23,7 +23,7 @@ Block::Released Block::release_stepping() {
   std::vector<std::uint32_t> left;
   for (auto first = stepping_.begin(); first != stepping_.end();) {
     const auto last =
-        std::find_if(first, stepping_.end(), [&](auto other) { return other / kLanes != *first / kLanes; });
+        std::find_if(first, stepping_.end(), [&](auto other) { return other / lane_count != *first / lane_count; });
     const auto turn = [&](std::uint32_t index) {
       const DeviceThread& thread = threads_[index];
       // Who polls may wait for any of the others, who then go first; among themselves they are all the same.

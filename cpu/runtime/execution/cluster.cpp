@@ -13,10 +13,10 @@ namespace cucore::cpu::runtime {
 Cluster::Cluster(Grid& grid, std::uint64_t first, std::uint32_t worker, StackPool& stacks)
     : grid_(grid), threads_(std::uint64_t{grid.threads_per_block} * grid.state.cluster_size) {
   const std::size_t bytes = std::size_t{grid.state.cluster_stride} * (grid.state.cluster_size - 1) +
-                            grid.state.total_shared + kSharedAlignment;
+                            grid.state.total_shared + shared_alignment;
   std::byte* windows = nullptr;
   if (grid.state.checks) {
-    checked_bytes_ = bytes + kSharedAlignment;
+    checked_bytes_ = bytes + shared_alignment;
     checked_memory_ = AddressSpace::instance().allocate(checked_bytes_);
     if (checked_memory_ == 0) throw std::bad_alloc();
     windows = reinterpret_cast<std::byte*>(checked_memory_);

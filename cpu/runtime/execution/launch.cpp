@@ -25,38 +25,38 @@ namespace {
 
 /// What the services and generated code need of a device thread's stack beyond its own variables.
 #if defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t kStackBase = 256 * 1024;  // frames are several times as large
+constexpr std::size_t stack_base = 256 * 1024;  // frames are several times as large
 #else
-constexpr std::size_t kStackBase = 64 * 1024;
+constexpr std::size_t stack_base = 64 * 1024;
 #endif
 /// The shared windows of a cluster's blocks start at multiples of this: bulk copies swizzle within it.
-constexpr std::uint32_t kClusterStep = 1024;
+constexpr std::uint32_t cluster_step = 1024;
 /// Words of a cooperative grid's barrier workspace.
-constexpr std::size_t kWorkspaceWords = 64;
+constexpr std::size_t workspace_words = 64;
 
 std::atomic<std::uint64_t> next_grid_id{1};
 
 CUresult check_shape(const KernelDescription& kernel, const LaunchRequest& request) {
-  constexpr std::uint32_t kMaxGrid[3] = {std::numeric_limits<std::int32_t>::max(), 65535, 65535};
-  constexpr std::uint32_t kMaxBlock[3] = {1024, 1024, 64};
+  constexpr std::uint32_t max_grid[3] = {std::numeric_limits<std::int32_t>::max(), 65535, 65535};
+  constexpr std::uint32_t max_block[3] = {1024, 1024, 64};
   std::uint64_t threads = 1;
   for (int axis = 0; axis < 3; ++axis) {
-    if (request.grid[axis] == 0 || request.grid[axis] > kMaxGrid[axis]) return CUDA_ERROR_INVALID_VALUE;
-    if (request.block[axis] == 0 || request.block[axis] > kMaxBlock[axis]) return CUDA_ERROR_INVALID_VALUE;
+    if (request.grid[axis] == 0 || request.grid[axis] > max_grid[axis]) return CUDA_ERROR_INVALID_VALUE;
+    if (request.block[axis] == 0 || request.block[axis] > max_block[axis]) return CUDA_ERROR_INVALID_VALUE;
     if (kernel.required[axis] != 0 && request.block[axis] != kernel.required[axis]) return CUDA_ERROR_INVALID_VALUE;
     threads *= request.block[axis];
   }
-  return threads > std::min<std::uint64_t>(kMaxThreadsPerBlock, kernel.max_threads) ? CUDA_ERROR_INVALID_VALUE
-                                                                                    : CUDA_SUCCESS;
+  return threads > std::min<std::uint64_t>(max_threads_per_block, kernel.max_threads) ? CUDA_ERROR_INVALID_VALUE
+                                                                                      : CUDA_SUCCESS;
 }
 
 /// `extra`: pairs of a key and a value, up to CU_LAUNCH_PARAM_END.
 CUresult copy_buffer(const KernelDescription& kernel, void** extra, std::byte* out) {
   const void* buffer = nullptr;
   const std::size_t* size = nullptr;
-  constexpr int kMostPairs = 8;
+  constexpr int most_pairs = 8;
   for (int pair = 0; extra[2 * pair] != CU_LAUNCH_PARAM_END; ++pair) {
-    if (pair == kMostPairs) return CUDA_ERROR_INVALID_VALUE;
+    if (pair == most_pairs) return CUDA_ERROR_INVALID_VALUE;
     if (extra[2 * pair] == CU_LAUNCH_PARAM_BUFFER_POINTER)
       buffer = extra[2 * pair + 1];
     else if (extra[2 * pair] == CU_LAUNCH_PARAM_BUFFER_SIZE)
@@ -115,7 +115,7 @@ CUresult find_cluster(const Function& function, const LaunchRequest& request, st
     size *= cluster[axis];
     if (size == 0 || size > limits.largest) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   }
-  if (size > 1 && function.module().context().device().capability() < kLeastForClusters)
+  if (size > 1 && function.module().context().device().capability() < least_for_clusters)
     return CUDA_ERROR_NOT_SUPPORTED;
   for (int axis = 0; axis < 3; ++axis)
     if (request.grid[axis] % cluster[axis] != 0) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
@@ -154,12 +154,12 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
   grid.block_count = std::uint64_t{request.grid[0]} * request.grid[1] * request.grid[2];
   grid.is_cooperative = request.cooperative;
   grid.pace = &function->pace();
-  if (request.cooperative) grid.workspace.assign(kWorkspaceWords, 0);
+  if (request.cooperative) grid.workspace.assign(workspace_words, 0);
   if (const CUresult result = function->code(request.block, thread_count(request), &grid.code); result != CUDA_SUCCESS)
     return result;
   const codegen::KernelInfo& info = grid.code->info;
   grid.stack_bytes =
-      kStackBase + 2 * std::size_t{info.local_bytes} + std::size_t{info.frame_bytes} + 4 * context.stack_limit();
+      stack_base + 2 * std::size_t{info.local_bytes} + std::size_t{info.frame_bytes} + 4 * context.stack_limit();
 
   LaunchState& state = grid.state;
   state.params = params;
@@ -176,10 +176,10 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
   const int blocks = function->max_active_blocks(grid.threads_per_block, request.dynamic_shared);
   grid.usual_residents = std::max(1u, static_cast<std::uint32_t>(blocks) / state.cluster_size);
   grid.most_resident = grid.usual_residents * std::max(worker_count(), state.multiprocessors);
-  state.cluster_stride = (state.total_shared / kClusterStep + 1) * kClusterStep;
+  state.cluster_stride = (state.total_shared / cluster_step + 1) * cluster_step;
   state.names_clusters = is_explicit ? 1 : 0;
   state.checks = check_table();
-  if (checker::checks(check_class::kRace)) grid.races = std::make_shared<LaunchRaces>();
+  if (checker::checks(check_class::race_checks)) grid.races = std::make_shared<LaunchRaces>();
   return CUDA_SUCCESS;
 }
 

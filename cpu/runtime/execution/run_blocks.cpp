@@ -4,7 +4,7 @@
 // Who runs when. A GPU runs all resident blocks at once, so a program may have any of them wait for any other. Here
 // each participant has some residents (clusters on fibers, or plain loops) and gives them turns, one after the other:
 //
-// - The turn of a resident ends when it has ended; when it polled and had its turn, kTurnSwitches or kTurnLaps (a block
+// - The turn of a resident ends when it has ended; when it polled and had its turn, turn_switches or turn_laps (a block
 //   then goes on to the end of a round of its threads: see block.hpp); and before that when all that can run in it only
 //   poll. What else it does, such as arriving at barriers, makes no difference: a loop through barriers may wait.
 // - To poll is to pass the back edge of a loop that may wait for other threads (cucpu_yield), or for other blocks where
@@ -37,10 +37,10 @@ namespace cucore::cpu::runtime {
 namespace {
 
 /// Stack of the fiber that runs plain loops: one device thread's frame at a time.
-constexpr std::size_t kSmallestStack = 64 * 1024;
+constexpr std::size_t smallest_stack = 64 * 1024;
 
 /// Blocks of a row that run together: many enough for several pages, few enough that caches keep their rows.
-constexpr std::uint64_t kLongestRow = 128;
+constexpr std::uint64_t longest_row = 128;
 
 using Clock = std::chrono::steady_clock;
 
@@ -57,7 +57,7 @@ class Room {
       ++grid_.resident;
       return true;
     }
-    if (turns_in_vain_ == 0 || (residents >= grid_.usual_residents && turns_in_vain_ < kPatience)) return false;
+    if (turns_in_vain_ == 0 || (residents >= grid_.usual_residents && turns_in_vain_ < patience)) return false;
     if (++grid_.resident <= grid_.most_resident || grid_.is_cooperative) return true;
     leave();
     return false;
@@ -66,7 +66,7 @@ class Room {
 
  private:
   /// Turns in which other participants may come for their shares.
-  static constexpr int kPatience = 16;
+  static constexpr int patience = 16;
 
   Grid& grid_;
   int turns_in_vain_ = 0;
@@ -95,11 +95,11 @@ class PlainLoop final : public Resident {
       block_.checks = static_cast<CheckedBlock*>(checks_.get());
       shared = checks_->shared();
     } else if (!shared) {
-      own_shared_.resize(grid.state.total_shared + kSharedAlignment);
+      own_shared_.resize(grid.state.total_shared + shared_alignment);
       shared = aligned_shared(own_shared_.data());
     }
     block_.shared = block_.cluster_shared = shared;  // kernels that name other blocks run on fibers
-    fiber_.start(stack_pool().take(std::max(grid.stack_bytes, kSmallestStack)), run_blocks, this);
+    fiber_.start(stack_pool().take(std::max(grid.stack_bytes, smallest_stack)), run_blocks, this);
   }
   ~PlainLoop() {
     if (grid_.is_abandoned()) forget_variables(fiber_.stack());
@@ -115,7 +115,7 @@ class PlainLoop final : public Resident {
     return fiber_.is_finished();
   }
   void lap() override {
-    if (++laps_ < kTurnLaps) return;
+    if (++laps_ < turn_laps) return;
     laps_ = 0;
     if (grid_.is_abandoned()) Fiber::finish();
     Fiber::suspend();
@@ -155,7 +155,7 @@ void PlainLoop::run_blocks() {
         set_block_id(block_, grid_, number);
       if (checks_) checks_->begin(number);
       const std::uint64_t left_of_row = std::min<std::uint64_t>(last - index, grid_.state.grid[0] - block_.block_id[0]);
-      block_.row_blocks = runs_rows ? static_cast<std::uint32_t>(std::min(left_of_row, kLongestRow)) : 1;
+      block_.row_blocks = runs_rows ? static_cast<std::uint32_t>(std::min(left_of_row, longest_row)) : 1;
       if (run_block)
         run_block(&block_);
       else
@@ -167,8 +167,8 @@ void PlainLoop::run_blocks() {
 /// Reused from launch to launch: a fresh buffer would be cleared for nothing.
 std::byte* shared_of_this_thread(const Grid& grid) {
   auto& shared = of_this_thread<std::vector<std::byte>>();
-  if (shared.size() < grid.state.total_shared + kSharedAlignment)
-    shared.resize(grid.state.total_shared + kSharedAlignment);
+  if (shared.size() < grid.state.total_shared + shared_alignment)
+    shared.resize(grid.state.total_shared + shared_alignment);
   return aligned_shared(shared.data());
 }
 

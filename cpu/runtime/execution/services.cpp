@@ -67,15 +67,15 @@ void cucpu_warp_sync(ThreadState* thread, std::uint32_t mask) {
 
 std::uint64_t cucpu_shuffle(ThreadState* thread, std::uint32_t mode, std::uint32_t value, std::uint32_t lane,
                             std::uint32_t clamp, std::uint32_t mask) {
-  constexpr Block::WarpOperation kModes[] = {Block::WarpOperation::ShuffleUp, Block::WarpOperation::ShuffleDown,
-                                             Block::WarpOperation::ShuffleXor, Block::WarpOperation::ShuffleIndex};
-  return converge(thread, kModes[mode & 3], mask, value, lane, clamp);
+  constexpr Block::WarpOperation modes[] = {Block::WarpOperation::ShuffleUp, Block::WarpOperation::ShuffleDown,
+                                            Block::WarpOperation::ShuffleXor, Block::WarpOperation::ShuffleIndex};
+  return converge(thread, modes[mode & 3], mask, value, lane, clamp);
 }
 
 std::uint32_t cucpu_vote(ThreadState* thread, std::uint32_t mode, std::uint32_t predicate, std::uint32_t mask) {
-  constexpr Block::WarpOperation kModes[] = {Block::WarpOperation::All, Block::WarpOperation::Any,
-                                             Block::WarpOperation::Uniform, Block::WarpOperation::Ballot};
-  return static_cast<std::uint32_t>(converge(thread, kModes[mode & 3], mask, predicate != 0, 0, 0));
+  constexpr Block::WarpOperation modes[] = {Block::WarpOperation::All, Block::WarpOperation::Any,
+                                            Block::WarpOperation::Uniform, Block::WarpOperation::Ballot};
+  return static_cast<std::uint32_t>(converge(thread, modes[mode & 3], mask, predicate != 0, 0, 0));
 }
 
 void cucpu_lockstep(ThreadState* thread, std::uint32_t place) {
@@ -84,15 +84,15 @@ void cucpu_lockstep(ThreadState* thread, std::uint32_t place) {
 
 std::uint32_t cucpu_activemask(ThreadState* thread, std::uint32_t place) {
   DeviceThread* const fiber = fiber_of(thread);
-  return fiber ? fiber->block->converge(*fiber, place) : 1u << (thread->linear % runtime::kLanes);
+  return fiber ? fiber->block->converge(*fiber, place) : 1u << (thread->linear % runtime::lane_count);
 }
 
 void cucpu_warp_together(ThreadState* thread, void (*operation)(void* const* lanes), void* mine, std::uint64_t kind,
                          std::uint32_t mask) {
   if (DeviceThread* const fiber = fiber_of(thread))
     return fiber->block->work_together(*fiber, operation, mine, kind, mask);
-  void* lanes[runtime::kLanes] = {};
-  lanes[thread->linear % runtime::kLanes] = mine;
+  void* lanes[runtime::lane_count] = {};
+  lanes[thread->linear % runtime::lane_count] = mine;
   operation(lanes);
 }
 

@@ -44,13 +44,13 @@ Grid& grid_with_textures(ThreadState* thread) { return *static_cast<Grid*>(threa
 
 /// Whether the checker reports what cannot be done, and the thread goes on instead of being trapped.
 bool reports(const ThreadState* thread) {
-  return thread->block->launch->checks != nullptr && runtime::checker::checks(check_class::kMemory);
+  return thread->block->launch->checks != nullptr && runtime::checker::checks(check_class::memory_checks);
 }
 
 void report(ThreadState* thread, ErrorCode error, const char* headline, std::vector<std::string> details) {
   runtime::checker::Finding finding;
   finding.headline = headline;
-  finding.line = thread->place & ~kAlignedPlace;
+  finding.line = thread->place & ~aligned_place;
   finding.error = error;
   finding.details = std::move(details);
   runtime::checker::add(grid_with_textures(thread), *thread->block, thread, std::move(finding));
@@ -64,10 +64,10 @@ const ResourceObject* object_of(ThreadState* thread, std::uint64_t handle, bool 
     std::uint64_t handle = 0;
     const ResourceObject* object = nullptr;
   };
-  constexpr std::size_t kKnown = 8;
-  thread_local Known known[kKnown];
+  constexpr std::size_t known_bits = 8;
+  thread_local Known known[known_bits];
   const std::uint64_t grid_id = thread->block->launch->grid_id;
-  Known& entry = known[(handle >> 4) % kKnown];
+  Known& entry = known[(handle >> 4) % known_bits];
   if (entry.grid_id == grid_id && entry.handle == handle && entry.object->is_surface == is_surface) return entry.object;
   const ResourceObject* const object = grid_with_textures(thread).resources.find(handle, is_surface);
   if (object == nullptr) {
@@ -117,7 +117,7 @@ void cucpu_texture_fetch(ThreadState* thread, std::uint64_t texture, std::uint32
                          const TexelRequest* request, std::uint32_t* texel) {
   std::uint32_t result[4] = {};
   const ResourceObject* const object = object_of(thread, texture, false);
-  codegen::SelfChecks checks(thread, check_access::kReads, CheckedSpace::Texture, 1);
+  codegen::SelfChecks checks(thread, check_access::reads_memory, CheckedSpace::Texture, 1);
   if (object != nullptr) runtime::sample(*object, operation, *request, checks, result);
   for (int c = 0; c < 4; ++c) texel[c] = result[c];
 }
@@ -125,12 +125,13 @@ void cucpu_texture_fetch(ThreadState* thread, std::uint64_t texture, std::uint32
 void cucpu_surface_access(ThreadState* thread, std::uint64_t surface, std::uint32_t operation,
                           const std::int32_t* coordinates, void* data) {
   const ResourceObject* const object = object_of(thread, surface, true);
-  const bool reduces = (operation & texel_operation::kReduce) != 0;
-  const bool stores = (operation & texel_operation::kStore) != 0;
+  const bool reduces = (operation & texel_operation::reduce_bit) != 0;
+  const bool stores = (operation & texel_operation::store_bit) != 0;
   codegen::SelfChecks checks(thread,
-                             reduces  ? check_access::kReads | check_access::kWrites | check_access::kStrong
-                             : stores ? check_access::kWrites
-                                      : check_access::kReads,
+                             reduces
+                                 ? check_access::reads_memory | check_access::writes_memory | check_access::is_strong
+                             : stores ? check_access::writes_memory
+                                      : check_access::reads_memory,
                              CheckedSpace::Surface, 1);
   const char* const what =
       object != nullptr ? runtime::access_surface(*object, operation, coordinates, checks, data) : nullptr;
@@ -139,7 +140,7 @@ void cucpu_surface_access(ThreadState* thread, std::uint64_t surface, std::uint3
     report(thread, ErrorCode::LaunchFailed, "Invalid surface access", {what});
   }
   if ((object == nullptr || what != nullptr) && !reduces && !stores)
-    std::memset(data, 0, operation >> texel_operation::kBytesShift & 63);
+    std::memset(data, 0, operation >> texel_operation::bytes_shift & 63);
 }
 
 std::uint32_t cucpu_texel_query(ThreadState* thread, std::uint64_t handle, std::uint32_t is_surface,

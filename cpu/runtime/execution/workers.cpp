@@ -26,20 +26,20 @@ using Clock = std::chrono::steady_clock;
 using Picoseconds = std::chrono::duration<std::uint64_t, std::pico>;
 
 /// A grid with at most this many threads in all runs on one thread.
-constexpr std::uint64_t kTinyThreads = 2048;
+constexpr std::uint64_t tiny_threads = 2048;
 
 /// So does a larger one that will be done, as its kernel went last, before a sleeping thread could be of use. One that
 /// turns out to take twice as long gets helpers then.
-constexpr std::chrono::microseconds kBrief{5};
+constexpr std::chrono::microseconds brief{5};
 /// Parts in which such a grid is run: the clock is looked at between them.
-constexpr std::uint64_t kParts = 16;
+constexpr std::uint64_t parts = 16;
 
 /// A helper that was woken and has not come after this time waits for the processor of another one of us, most likely.
-constexpr std::chrono::microseconds kLate{60};
+constexpr std::chrono::microseconds late{60};
 
 struct Helper {
   pid_t thread;
-  int processor = kNowhere;  ///< where it took up its job; kNowhere while it is parked
+  int processor = nowhere;  ///< where it took up its job; nowhere while it is parked
 };
 
 struct Job {
@@ -66,12 +66,12 @@ Pool& pool() {
 std::uint64_t thread_count(const Grid& grid) { return grid.block_count * grid.threads_per_block; }
 
 bool is_tiny(const Grid& grid) {
-  return grid.block_count == 1 || (thread_count(grid) <= kTinyThreads && !grid.is_cooperative);
+  return grid.block_count == 1 || (thread_count(grid) <= tiny_threads && !grid.is_cooperative);
 }
 
 bool is_brief(const Grid& grid) {
   const std::uint64_t pace = grid.pace->load(std::memory_order_relaxed);
-  return pace != 0 && thread_count(grid) <= Picoseconds(kBrief).count() / pace && !grid.is_cooperative &&
+  return pace != 0 && thread_count(grid) <= Picoseconds(brief).count() / pace && !grid.is_cooperative &&
          !grid.code->info.needs_fibers && !grid.code->info.counts_laps;
 }
 
@@ -92,7 +92,7 @@ ProcessorSet processors_in_use(const Pool& self, const Helper* but = nullptr) {
 void spread_late_helpers(Pool& self) {
   const std::lock_guard lock(self.mutex);
   for (const Helper* helper : self.helpers)
-    if (helper->processor == kNowhere) move_off(helper->thread, processors_in_use(self));
+    if (helper->processor == nowhere) move_off(helper->thread, processors_in_use(self));
 }
 
 /// Runs the caller's share of a grid and notes the kernel's pace. `helpers`: were woken for it.
@@ -100,7 +100,7 @@ void run_share(Grid& grid, std::uint64_t chunk, Clock::time_point begin, Clock::
                Pool* helpers = nullptr) {
   std::uint64_t taken = 0;
   if (helpers) {
-    taken = run_blocks(grid, 0, chunk, begin + kLate);
+    taken = run_blocks(grid, 0, chunk, begin + late);
     if (grid.next_block.load(std::memory_order_relaxed) < grid.block_count) spread_late_helpers(*helpers);
   }
   taken += run_blocks(grid, 0, chunk, until);
@@ -142,7 +142,7 @@ void help() {
       for (Backoff backoff; self.posted.load(std::memory_order_relaxed) == seen && backoff.pause();) {
       }
       lock.lock();
-      me.processor = kNowhere;
+      me.processor = nowhere;
       self.work.wait(lock, [&] { return unfinished_job(self) != nullptr; });
       take_place(self, me);
       continue;
@@ -167,7 +167,7 @@ void run_grid(Grid& grid) {
   }
   if (is_brief(grid)) {
     const Clock::time_point now = Clock::now();
-    run_share(grid, (grid.block_count + kParts - 1) / kParts, now, now + 2 * kBrief);
+    run_share(grid, (grid.block_count + parts - 1) / parts, now, now + 2 * brief);
     if (grid.next_block.load(std::memory_order_relaxed) >= grid.block_count || grid.is_abandoned()) return;
   }
   Pool& self = pool();

@@ -255,13 +255,13 @@ bool has_memory_already(const std::vector<ExecNode>& nodes, bool frees_first) {
 
 Result<CUgraphExec> GraphExec::instantiate(const Graph& graph, std::uint64_t flags, CUgraphInstantiateResult* reason,
                                            CUgraphNode* error_node) {
-  constexpr std::uint64_t kKnown = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
-                                   CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH |
-                                   CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
-  constexpr std::uint64_t kExclusive =
+  constexpr std::uint64_t known_bits = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
+                                       CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH |
+                                       CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+  constexpr std::uint64_t exclusive =
       CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
   if (reason) *reason = CUDA_GRAPH_INSTANTIATE_ERROR;
-  if ((flags & ~kKnown) != 0 || (flags & kExclusive) == kExclusive) return ErrorCode::InvalidValue;
+  if ((flags & ~known_bits) != 0 || (flags & exclusive) == exclusive) return ErrorCode::InvalidValue;
   auto exec = std::make_shared<GraphExec>();
   exec->flags_ = flags;
   Refusal refusal;

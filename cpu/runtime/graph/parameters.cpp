@@ -141,10 +141,11 @@ Result<std::shared_ptr<const Payload>> read(const Graph& graph, const CUDA_MEM_F
 }
 
 Result<std::shared_ptr<const Payload>> read(Context& current, const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2& given) {
-  constexpr unsigned int kMost = 256;
+  constexpr unsigned int most_of_them = 256;
   const Result<Context*> context = named_context(given.ctx, current);
   if (!context) return ErrorCode::InvalidContext;
-  if (given.count == 0 || given.count > kMost || !given.paramArray || given.flags != 0) return ErrorCode::InvalidValue;
+  if (given.count == 0 || given.count > most_of_them || !given.paramArray || given.flags != 0)
+    return ErrorCode::InvalidValue;
   return share(MemOpsPayload{(*context)->handle(), {given.paramArray, given.paramArray + given.count}, given.flags});
 }
 

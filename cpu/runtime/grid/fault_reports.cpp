@@ -26,7 +26,7 @@ bool Grid::is_abandoned() const { return has_failed.load(std::memory_order_relax
 
 std::byte* aligned_shared(std::byte* buffer) {
   const auto address = reinterpret_cast<std::uintptr_t>(buffer);
-  return buffer + (kSharedAlignment - address % kSharedAlignment) % kSharedAlignment;
+  return buffer + (shared_alignment - address % shared_alignment) % shared_alignment;
 }
 
 void set_block_id(BlockState& block, const Grid& grid, std::uint64_t index) {

@@ -13,7 +13,7 @@ namespace cucore::cpu::runtime {
 struct Grid;
 
 /// Every block's shared window starts at a multiple of this (bulk copies want 128).
-inline constexpr std::size_t kSharedAlignment = 128;
+inline constexpr std::size_t shared_alignment = 128;
 std::byte* aligned_shared(std::byte* buffer);
 
 /// Coordinates of block and cluster from the linear number: blocks of a cluster follow each other, x fastest in both.

@@ -12,12 +12,12 @@ namespace cucore::cpu::runtime {
 namespace {
 
 /// Shapes of block that one kernel has code for at a time.
-constexpr std::size_t kMostVariants = 8;
+constexpr std::size_t most_variants = 8;
 
 /// A kernel that has run fewer threads than this is done before the vector form would be compiled.
-constexpr std::uint64_t kFewThreads = 2048;
+constexpr std::uint64_t few_threads = 2048;
 /// Blocks of fewer threads leave most lanes of a vector idle.
-constexpr std::uint32_t kSmallBlock = 8;
+constexpr std::uint32_t small_block = 8;
 
 /// What the environment asks of all code, read once.
 struct Asked {
@@ -50,7 +50,7 @@ std::string march_from_environment() {
 codegen::FormOfCode form_for(const std::uint32_t (&block)[3], std::uint64_t threads) {
   const Asked& all = asked();
   if (all.debug || checker::seed()) return codegen::FormOfCode::Scalar;  // what can have no vectors
-  const bool is_worth_vectors = threads >= kFewThreads && block[0] * block[1] * block[2] >= kSmallBlock;
+  const bool is_worth_vectors = threads >= few_threads && block[0] * block[1] * block[2] >= small_block;
   return all.form == codegen::FormOfCode::Auto && !is_worth_vectors ? codegen::FormOfCode::Scalar : all.form;
 }
 
@@ -81,7 +81,7 @@ void CodeVariants::add(const codegen::CompileOptions& options, std::shared_ptr<c
     stays_scalar_ = options.form != codegen::FormOfCode::Scalar;
     return;
   }
-  if (variants_.size() == kMostVariants) variants_.erase(variants_.begin());
+  if (variants_.size() == most_variants) variants_.erase(variants_.begin());
   Variant& added = variants_.emplace_back();
   std::copy_n(options.block, 3, added.block);
   added.code = std::move(code);

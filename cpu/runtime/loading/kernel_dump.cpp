@@ -19,13 +19,13 @@ namespace {
 
 using codegen::Fidelity;
 
-constexpr std::size_t kMostLines = 8;
+constexpr std::size_t most_lines = 8;
 
 std::string list_of(const std::vector<std::uint32_t>& lines) {
   std::string text = lines.size() == 1 ? " line " : " lines ";
-  for (std::size_t i = 0; i < std::min(lines.size(), kMostLines); ++i)
+  for (std::size_t i = 0; i < std::min(lines.size(), most_lines); ++i)
     text += (i == 0 ? "" : ", ") + std::to_string(lines[i]);
-  return lines.size() > kMostLines ? text + ", ..." : text;
+  return lines.size() > most_lines ? text + ", ..." : text;
 }
 
 std::string padded(std::string text, std::size_t width) {

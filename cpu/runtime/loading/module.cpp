@@ -18,8 +18,8 @@ namespace cucore::cpu::runtime {
 namespace {
 
 // Attributes of functions that came after CUDA 13.0.
-constexpr int kDeviceNodeUpdateSupported = 16;  // CU_FUNC_ATTRIBUTE_DEVICE_NODE_UPDATE_SUPPORTED
-constexpr int kSharedMemoryMode = 17;           // CU_FUNC_ATTRIBUTE_SHARED_MEMORY_MODE
+constexpr int device_node_update_supported = 16;  // CU_FUNC_ATTRIBUTE_DEVICE_NODE_UPDATE_SUPPORTED
+constexpr int shared_memory_mode = 17;            // CU_FUNC_ATTRIBUTE_SHARED_MEMORY_MODE
 
 using ModuleTable = HandleTable<Module, HandleKind::Module>;
 ModuleTable& module_table() {
@@ -38,7 +38,7 @@ FunctionTable& function_table() {
 Function::Function(Module& module, const KernelDescription& description)
     : module_(module),
       description_(description),
-      max_dynamic_shared_(kSharedPerBlock - std::min<std::size_t>(kSharedPerBlock, description.info.static_shared)) {
+      max_dynamic_shared_(shared_per_block - std::min<std::size_t>(shared_per_block, description.info.static_shared)) {
   for (int axis = 0; axis < 3; ++axis) required_cluster_[axis].store(description.required_cluster[axis]);
 }
 
@@ -80,7 +80,7 @@ PreparedLaunch Function::prepared_launch() {
 
 Result<int> Function::attribute(CUfunction_attribute attribute) const {
   const codegen::KernelInfo& info = description_.info;
-  if (attribute == kDeviceNodeUpdateSupported || attribute == kSharedMemoryMode)
+  if (attribute == device_node_update_supported || attribute == shared_memory_mode)
     return 0;  // no; CU_SHARED_MEMORY_MODE_DEFAULT
   switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
@@ -125,7 +125,7 @@ Result<int> Function::attribute(CUfunction_attribute attribute) const {
 Result<void> Function::set_attribute(CUfunction_attribute attribute, int value) {
   switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-      if (value < 0 || static_cast<std::size_t>(value) + description_.info.static_shared > kSharedPerBlockOptIn)
+      if (value < 0 || static_cast<std::size_t>(value) + description_.info.static_shared > shared_per_block_opt_in)
         return ErrorCode::InvalidValue;
       max_dynamic_shared_.store(static_cast<std::size_t>(value));
       return {};
@@ -156,7 +156,7 @@ Result<void> Function::set_attribute(CUfunction_attribute attribute, int value) 
 ClusterLimits Function::cluster_limits() const {
   ClusterLimits limits{};
   for (int axis = 0; axis < 3; ++axis) limits.required[axis] = required_cluster_[axis].load();
-  limits.largest = may_be_large_cluster_.load() ? kMaxBlocksPerCluster : kMaxBlocksPerPortableCluster;
+  limits.largest = may_be_large_cluster_.load() ? max_blocks_per_cluster : max_blocks_per_portable_cluster;
   if (description_.largest_cluster != 0) limits.largest = std::min(limits.largest, description_.largest_cluster);
   limits.must_be_given = description_.is_for_clusters;
   return limits;
@@ -166,10 +166,10 @@ int Function::max_active_blocks(std::uint32_t threads, std::size_t dynamic_share
   if (threads == 0 || threads > description_.max_threads) return 0;
   const std::size_t shared = description_.info.static_shared + dynamic_shared;
   if (dynamic_shared > max_dynamic_shared()) return 0;
-  const std::uint32_t rounded = (threads + kWarpSize - 1) / kWarpSize * kWarpSize;
-  const std::size_t by_threads = kMaxThreadsPerMultiprocessor / rounded;
-  const std::size_t by_shared = kSharedPerMultiprocessor / (shared + kSharedReservedPerBlock);
-  return static_cast<int>(std::min({by_threads, by_shared, std::size_t{kMaxBlocksPerMultiprocessor}}));
+  const std::uint32_t rounded = (threads + warp_size - 1) / warp_size * warp_size;
+  const std::size_t by_threads = max_threads_per_multiprocessor / rounded;
+  const std::size_t by_shared = shared_per_multiprocessor / (shared + shared_reserved_per_block);
+  return static_cast<int>(std::min({by_threads, by_shared, std::size_t{max_blocks_per_multiprocessor}}));
 }
 
 Module::Module(Context& context, std::shared_ptr<const Program> program, bool of_library)

@@ -21,14 +21,15 @@ namespace {
 
 /// One line for each of the first instructions, and how many more there are.
 std::string list(const std::vector<codegen::Unsupported>& instructions, std::string_view what_is_wrong) {
-  constexpr std::size_t kMost = 20;
+  constexpr std::size_t most_of_them = 20;
   std::string log;
-  for (std::size_t i = 0; i < std::min(instructions.size(), kMost); ++i) {
+  for (std::size_t i = 0; i < std::min(instructions.size(), most_of_them); ++i) {
     const codegen::Unsupported& each = instructions[i];
     log += "ptx:" + std::to_string(each.line) + ": error: " + each.instruction + " is not " +
            std::string(what_is_wrong) + " (" + each.reason + "), in " + each.kernel + "\n";
   }
-  if (instructions.size() > kMost) log += "... and " + std::to_string(instructions.size() - kMost) + " more\n";
+  if (instructions.size() > most_of_them)
+    log += "... and " + std::to_string(instructions.size() - most_of_them) + " more\n";
   return log;
 }
 
@@ -67,7 +68,7 @@ std::uint32_t register_limit(const ptx::PerformanceDirectives& directives, std::
                                 : directives.maxntid[0] ? product(directives.maxntid)
                                                         : 0;
   const std::uint64_t resident = std::uint64_t{threads} * directives.minnctapersm.value_or(1);
-  if (resident != 0) limit = std::min(limit, static_cast<std::uint32_t>(kRegistersPerBlock / resident));
+  if (resident != 0) limit = std::min(limit, static_cast<std::uint32_t>(registers_per_block / resident));
   return std::max(limit, least);
 }
 
@@ -83,7 +84,7 @@ KernelDescription describe(const ptx::Module& module, ptx::FunctionId id, std::u
     kernel.parameters.push_back({offset, static_cast<std::size_t>(parameter.size)});
     kernel.parameter_bytes = offset + static_cast<std::size_t>(parameter.size);
   }
-  kernel.max_threads = kMaxThreadsPerBlock;
+  kernel.max_threads = max_threads_per_block;
   const ptx::PerformanceDirectives& directives = function.directives;
   if (directives.maxntid[0]) kernel.max_threads = std::min(kernel.max_threads, product(directives.maxntid));
   if (directives.reqntid[0]) {

@@ -43,11 +43,11 @@ bool is_small_enough(const CUDA_ARRAY3D_DESCRIPTOR& d) {
 }
 
 Result<void> check(const CUDA_ARRAY3D_DESCRIPTOR& d) {
-  constexpr unsigned int kKnown = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
-                                  CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_DEPTH_TEXTURE |
-                                  CUDA_ARRAY3D_COLOR_ATTACHMENT;
+  constexpr unsigned int known_bits = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
+                                      CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_DEPTH_TEXTURE |
+                                      CUDA_ARRAY3D_COLOR_ATTACHMENT;
   if (!texel_format(d.Format, d.NumChannels)) return ErrorCode::InvalidValue;
-  if (d.Width == 0 || (d.Flags & ~kKnown) != 0) return ErrorCode::InvalidValue;
+  if (d.Width == 0 || (d.Flags & ~known_bits) != 0) return ErrorCode::InvalidValue;
   const bool is_layered = (d.Flags & CUDA_ARRAY3D_LAYERED) != 0;
   const bool is_cubemap = (d.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
   if (is_layered && d.Depth == 0) return ErrorCode::InvalidValue;

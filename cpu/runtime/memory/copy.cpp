@@ -21,7 +21,7 @@ namespace cucore::cpu::runtime {
 namespace {
 
 /// Copies at most this large run on the calling thread when nothing precedes them: waking a thread costs more.
-constexpr std::size_t kInlineBytes = 64 * 1024;
+constexpr std::size_t inline_bytes = 64 * 1024;
 
 bool is_empty(const Shape& shape) { return shape.width == 0 || shape.height == 0 || shape.depth == 0; }
 
@@ -97,13 +97,13 @@ void note_written(const Place& to, const Shape& shape) {
 
 template <class F>
 Result<void> run(Stream& stream, std::size_t bytes, bool wait, F function) {
-  if ((wait || bytes <= kInlineBytes) && stream.run_if_ready(function)) return {};
+  if ((wait || bytes <= inline_bytes) && stream.run_if_ready(function)) return {};
   Context& context = stream.context();
   const std::uint64_t number = stream.enqueue(make_work(
       [function, &context](const Result<void>& before) mutable {
         if (before) run_guarded(context, function);
       },
-      bytes <= kInlineBytes ? Work::Runner::Briefly : Work::Runner::Anyone));
+      bytes <= inline_bytes ? Work::Runner::Briefly : Work::Runner::Anyone));
   if (wait) stream.wait_for(number);
   return wait ? context.error() : Result<void>();
 }
@@ -193,7 +193,7 @@ Result<void> copy_during_call(Stream& stream, const Place& to, const Place& from
 Result<void> copy_async(Stream& stream, const Place& to, const Place& from, const Shape& shape) {
   const bool is_read_back = is_pageable(to);
   if (is_read_back || is_pageable(from)) {
-    const bool runs_here = shape.width * shape.height * shape.depth <= kInlineBytes && stream.is_ready();
+    const bool runs_here = shape.width * shape.height * shape.depth <= inline_bytes && stream.is_ready();
     if (!runs_here)
       return is_read_back ? copy(stream, to, from, shape, true) : copy_during_call(stream, to, from, shape);
   }
@@ -205,7 +205,7 @@ Result<void> copy_ordered(Stream& stream, const Place& to, const Place& from, co
   if (order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL) return copy_during_call(stream, to, from, shape);
   if (!is_pageable(from)) return copy(stream, to, from, shape, false);
   if (order == CU_MEMCPY_SRC_ACCESS_ORDER_STREAM) return copy(stream, to, from, shape, true);
-  const bool is_little = shape.width * shape.height * shape.depth <= kInlineBytes;
+  const bool is_little = shape.width * shape.height * shape.depth <= inline_bytes;
   return is_little ? copy_during_call(stream, to, from, shape) : copy(stream, to, from, shape, false);
 }
 

@@ -303,9 +303,10 @@ Result<void> free_host(Context& context, std::uintptr_t address) {
 
 Result<void> register_host(Context& context, std::uintptr_t address, std::size_t size, unsigned int flags) {
   // Not IOMEMORY: no ordinary memory is a device's registers.
-  constexpr unsigned int kKnown =
+  constexpr unsigned int known_bits =
       CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY;
-  if (address == 0 || size == 0 || (flags & ~kKnown) != 0 || address + size < address) return ErrorCode::InvalidValue;
+  if (address == 0 || size == 0 || (flags & ~known_bits) != 0 || address + size < address)
+    return ErrorCode::InvalidValue;
   if (AddressSpace::instance().contains(address)) return ErrorCode::InvalidValue;
   Allocation allocation;
   allocation.base = address;

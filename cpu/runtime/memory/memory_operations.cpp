@@ -47,11 +47,11 @@ Result<void> check(CUdeviceptr address, unsigned int flags, unsigned int known, 
 Result<void> check_wait(CUdeviceptr address, unsigned int flags, std::size_t size) {
   // The device says of itself that it cannot flush what others wrote to it; there is nothing to flush.
   if ((flags & CU_STREAM_WAIT_VALUE_FLUSH) != 0) return ErrorCode::NotSupported;
-  constexpr unsigned int kConditions = 3;
-  return check(address, flags, kConditions, size);
+  constexpr unsigned int conditions = 3;
+  return check(address, flags, conditions, size);
 }
 
-constexpr unsigned int kWriteFlags = CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
+constexpr unsigned int write_flags = CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER;
 
 }  // namespace
 
@@ -62,9 +62,9 @@ Result<void> check_memory_operation(const CUstreamBatchMemOpParams& operation) {
     case CU_STREAM_MEM_OP_WAIT_VALUE_64:
       return check_wait(operation.waitValue.address, operation.waitValue.flags, 8);
     case CU_STREAM_MEM_OP_WRITE_VALUE_32:
-      return check(operation.writeValue.address, operation.writeValue.flags, kWriteFlags, 4);
+      return check(operation.writeValue.address, operation.writeValue.flags, write_flags, 4);
     case CU_STREAM_MEM_OP_WRITE_VALUE_64:
-      return check(operation.writeValue.address, operation.writeValue.flags, kWriteFlags, 8);
+      return check(operation.writeValue.address, operation.writeValue.flags, write_flags, 8);
     case CU_STREAM_MEM_OP_BARRIER:
     case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
       return {};  // the operations of a stream are ordered anyway

@@ -30,13 +30,13 @@ std::atomic<std::uint64_t> cached_everywhere{0};
 
 // Attributes that CUDA 13.1 added, with what CU_MEMPOOL_ATTR_ stands before in its header.
 enum NewerAttribute : int {
-  kAllocationType = CU_MEMPOOL_ATTR_USED_MEM_HIGH + 1,
-  kExportHandleTypes,
-  kLocationId,
-  kLocationType,
-  kMaxPoolSize,
-  kHwDecompressEnabled,
-  kLocalityDomainId,
+  allocation_type = CU_MEMPOOL_ATTR_USED_MEM_HIGH + 1,
+  export_handle_types,
+  location_id,
+  location_type,
+  max_pool_size,
+  hw_decompress_enabled,
+  locality_domain_id,
 };
 
 bool is_host(CUmemLocationType type) {
@@ -62,15 +62,15 @@ Result<void> MemoryPool::check(const CUmemPoolProps& properties) {
   if (std::any_of(std::begin(properties.reserved) + 1, std::end(properties.reserved),
                   [](auto byte) { return byte != 0; }))
     return ErrorCode::InvalidValue;
-  constexpr std::size_t kLargestPool = std::size_t{1} << 45;
-  if (properties.maxSize > kLargestPool) return ErrorCode::OutOfMemory;
+  constexpr std::size_t largest_pool = std::size_t{1} << 45;
+  if (properties.maxSize > largest_pool) return ErrorCode::OutOfMemory;
   switch (location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
       return find_device(location.id) ? Result<void>() : ErrorCode::InvalidValue;
     case CU_MEM_LOCATION_TYPE_HOST:
       return {};
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-      return location.id == kHostNode ? Result<void>() : ErrorCode::InvalidValue;
+      return location.id == host_node ? Result<void>() : ErrorCode::InvalidValue;
     case CU_MEM_LOCATION_TYPE_NONE:
     case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:  // a pool outlives the thread's place, which only managed memory
                                                   // follows
@@ -104,9 +104,9 @@ MemoryPool::~MemoryPool() {
 std::uintptr_t MemoryPool::obtain(std::size_t rounded) {
   if (file_ < 0) return AddressSpace::instance().allocate(rounded, heap());
   AddressSpace& space = AddressSpace::instance();
-  const std::uintptr_t address = space.reserve(rounded, pool_file::kPage, 0);
-  const std::size_t offset = std::max(next_offset_, pool_file::kPage);
-  if (address == 0 || offset + rounded > pool_file::kLargest ||
+  const std::uintptr_t address = space.reserve(rounded, pool_file::page_bytes, 0);
+  const std::size_t offset = std::max(next_offset_, pool_file::page_bytes);
+  if (address == 0 || offset + rounded > pool_file::largest_size ||
       !AddressSpace::map_file(address, rounded, file_, offset, true)) {
     if (address != 0) space.unreserve(address, rounded);
     return 0;
@@ -215,22 +215,22 @@ Result<void> MemoryPool::property(int attribute, void* value) const {
     return Result<void>();
   };
   switch (attribute) {
-    case kAllocationType:
+    case allocation_type:
       return number(properties_.allocType);
-    case kExportHandleTypes:
+    case export_handle_types:
       return number(is_imported_ ? CU_MEM_HANDLE_TYPE_NONE : properties_.handleTypes);
-    case kLocationId:
+    case location_id:
       return number(properties_.location.id);
-    case kLocationType:
+    case location_type:
       return number(properties_.location.type);
-    case kMaxPoolSize: {
+    case max_pool_size: {
       const std::uint64_t size = properties_.maxSize;
       std::memcpy(value, &size, sizeof size);
       return {};
     }
-    case kHwDecompressEnabled:
+    case hw_decompress_enabled:
       return number(0);
-    case kLocalityDomainId:
+    case locality_domain_id:
       return number(-1);
     default:
       return ErrorCode::InvalidValue;

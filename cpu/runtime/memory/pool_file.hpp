@@ -9,12 +9,12 @@
 
 namespace cucore::cpu::runtime::pool_file {
 
-inline constexpr std::uint64_t kMagic = 0x6c6f6f7065726f63;
-inline constexpr std::size_t kPage = 4096;
-inline constexpr std::size_t kLargest = std::size_t{1} << 42;  ///< bytes of memory
-inline constexpr std::size_t kNumbers = kLargest / kPage * sizeof(std::uint64_t);
+inline constexpr std::uint64_t magic_number = 0x6c6f6f7065726f63;
+inline constexpr std::size_t page_bytes = 4096;
+inline constexpr std::size_t largest_size = std::size_t{1} << 42;  ///< bytes of memory
+inline constexpr std::size_t numbers = largest_size / page_bytes * sizeof(std::uint64_t);
 
-constexpr std::size_t whole_pages(std::size_t size) { return (size + kPage - 1) / kPage * kPage; }
+constexpr std::size_t whole_pages(std::size_t size) { return (size + page_bytes - 1) / page_bytes * page_bytes; }
 
 struct Header {
   std::uint64_t magic;

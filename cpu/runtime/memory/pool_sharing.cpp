@@ -16,7 +16,9 @@ namespace cucore::cpu::runtime {
 namespace pool_file {
 namespace {
 
-off_t number_of(std::size_t offset) { return static_cast<off_t>(kLargest + offset / kPage * sizeof(std::uint64_t)); }
+off_t number_of(std::size_t offset) {
+  return static_cast<off_t>(largest_size + offset / page_bytes * sizeof(std::uint64_t));
+}
 
 }  // namespace
 
@@ -31,9 +33,9 @@ std::uint64_t read_number(int file, std::size_t offset) {
 
 int make(const CUmemPoolProps& properties) {
   const int file = memfd_create("cucore memory pool", MFD_CLOEXEC);
-  const Header header{kMagic, properties};
+  const Header header{magic_number, properties};
   if (file < 0) throw std::bad_alloc();
-  if (ftruncate(file, static_cast<off_t>(kLargest + kNumbers)) != 0 || pwrite(file, &header, sizeof header, 0) < 0) {
+  if (ftruncate(file, static_cast<off_t>(largest_size + numbers)) != 0 || pwrite(file, &header, sizeof header, 0) < 0) {
     close(file);
     throw std::bad_alloc();
   }
@@ -76,7 +78,7 @@ Result<int> MemoryPool::export_file() const {
 
 Result<CUmemoryPool> MemoryPool::import_file(int file) {
   pool_file::Header header{};
-  if (pread(file, &header, sizeof header, 0) != sizeof header || header.magic != pool_file::kMagic)
+  if (pread(file, &header, sizeof header, 0) != sizeof header || header.magic != pool_file::magic_number)
     return ErrorCode::InvalidValue;
   header.properties.win32SecurityAttributes = nullptr;
   if (Result<void> checked = check(header.properties); !checked) return std::move(checked).failure();
@@ -124,7 +126,7 @@ Result<CUmemPoolPtrExportData> MemoryPool::export_pointer(std::uintptr_t address
   if (!is_exported_ || !allocation || found == offsets_.end()) return ErrorCode::InvalidValue;
   struct stat status{};
   if (fstat(file_, &status) != 0) return ErrorCode::OperatingSystem;
-  const PointerData exported{pool_file::kMagic, status.st_ino, found->second, allocation->size,
+  const PointerData exported{pool_file::magic_number, status.st_ino, found->second, allocation->size,
                              pool_file::read_number(file_, found->second)};
   CUmemPoolPtrExportData data{};
   std::memcpy(&data, &exported, sizeof exported);
@@ -135,12 +137,12 @@ Result<std::uintptr_t> MemoryPool::import_pointer(const CUmemPoolPtrExportData& 
   PointerData exported{};
   std::memcpy(&exported, &data, sizeof exported);
   struct stat status{};
-  if (!is_imported_ || exported.magic != pool_file::kMagic || fstat(file_, &status) != 0 ||
+  if (!is_imported_ || exported.magic != pool_file::magic_number || fstat(file_, &status) != 0 ||
       exported.file != status.st_ino)
     return ErrorCode::InvalidValue;
   const std::size_t rounded = pool_file::whole_pages(exported.size);
-  if (exported.size == 0 || exported.offset % pool_file::kPage != 0 || exported.offset < pool_file::kPage ||
-      rounded > pool_file::kLargest || exported.offset > pool_file::kLargest - rounded)
+  if (exported.size == 0 || exported.offset % pool_file::page_bytes != 0 || exported.offset < pool_file::page_bytes ||
+      rounded > pool_file::largest_size || exported.offset > pool_file::largest_size - rounded)
     return ErrorCode::InvalidValue;
   if (exported.number == 0 || exported.number != pool_file::read_number(file_, exported.offset))
     return ErrorCode::InvalidValue;  // its process has freed it
@@ -148,7 +150,7 @@ Result<std::uintptr_t> MemoryPool::import_pointer(const CUmemPoolPtrExportData& 
   for (const auto& [mapped, offset] : mappings()) {
     if (offset == exported.offset) return mapped;
   }
-  const std::uintptr_t base = AddressSpace::instance().reserve(rounded, pool_file::kPage, 0);
+  const std::uintptr_t base = AddressSpace::instance().reserve(rounded, pool_file::page_bytes, 0);
   if (base == 0 || !AddressSpace::map_file(base, rounded, file_, exported.offset, true)) {
     if (base != 0) AddressSpace::instance().unreserve(base, rounded);
     return ErrorCode::OutOfMemory;

@@ -21,8 +21,8 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
-constexpr std::uint64_t kMemoryMagic = 0x79726f6d656d6375;
-constexpr std::size_t kAllocationGranule = 512;
+constexpr std::uint64_t memory_magic = 0x79726f6d656d6375;
+constexpr std::size_t allocation_granule = 512;
 
 /// What CUipcMemHandle holds.
 struct MemoryHandle {
@@ -37,7 +37,7 @@ static_assert(sizeof(MemoryHandle) == sizeof(CUipcMemHandle));
 
 bool is_well_formed(const MemoryHandle& handle) {
   const auto& zeros = handle.zeros;
-  return handle.magic == kMemoryMagic && find_device(handle.device) &&
+  return handle.magic == memory_magic && find_device(handle.device) &&
          std::all_of(std::begin(zeros), std::end(zeros), [](std::int32_t each) { return each == 0; });
 }
 
@@ -48,7 +48,7 @@ struct Listed {
 };
 
 std::size_t place_of_listed(std::size_t space, std::size_t offset) {
-  return space + offset / kAllocationGranule * sizeof(Listed);
+  return space + offset / allocation_granule * sizeof(Listed);
 }
 
 bool list(int file, std::size_t offset, const Listed& entry) {
@@ -83,7 +83,7 @@ Opened& opened() {
 Listed find_listed(const File& file, const MemoryHandle& handle) {
   Listed entry;
   const std::size_t space = file.size() / 2;
-  if (handle.offset % kAllocationGranule != 0 || handle.offset >= space) return {};
+  if (handle.offset % allocation_granule != 0 || handle.offset >= space) return {};
   const auto place = static_cast<off_t>(place_of_listed(space, handle.offset));
   if (pread(file.number(), &entry, sizeof entry, place) != static_cast<ssize_t>(sizeof entry)) return {};
   const bool is_it = entry.buffer_id == handle.buffer_id && entry.size != 0 && entry.size <= space - handle.offset;
@@ -107,7 +107,7 @@ Result<CUipcMemHandle> share_memory(std::uintptr_t address) {
   const std::size_t offset = allocation->base - space.begin();
   if (!list(file, offset, {allocation->buffer_id, allocation->size})) return ErrorCode::OutOfMemory;
   change_allocation(allocation->base, [](Allocation& each, const void*) { each.is_shared = true; }, nullptr);
-  const MemoryHandle made{kMemoryMagic, *name, offset, allocation->buffer_id, allocation->device, {}};
+  const MemoryHandle made{memory_magic, *name, offset, allocation->buffer_id, allocation->device, {}};
   CUipcMemHandle handle;
   std::memcpy(&handle, &made, sizeof made);
   return handle;

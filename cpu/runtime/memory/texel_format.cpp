@@ -80,9 +80,9 @@ std::optional<TexelFormat> texel_format(CUresourceViewFormat format) {
     Kind kind;
     std::uint8_t bytes;
   };
-  constexpr Row kRows[] = {{Kind::Unsigned, 1}, {Kind::Signed, 1}, {Kind::Unsigned, 2}, {Kind::Signed, 2},
-                           {Kind::Unsigned, 4}, {Kind::Signed, 4}, {Kind::Half, 2},     {Kind::Float, 4}};
-  const Row& row = kRows[index / 3];
+  constexpr Row rows[] = {{Kind::Unsigned, 1}, {Kind::Signed, 1}, {Kind::Unsigned, 2}, {Kind::Signed, 2},
+                          {Kind::Unsigned, 4}, {Kind::Signed, 4}, {Kind::Half, 2},     {Kind::Float, 4}};
+  const Row& row = rows[index / 3];
   return TexelFormat{row.kind, row.bytes, static_cast<std::uint8_t>(1 << index % 3)};
 }
 

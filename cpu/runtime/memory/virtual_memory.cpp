@@ -56,7 +56,7 @@ VirtualMemory& self() {
   return *instance;
 }
 
-bool is_multiple(std::size_t value) { return value % kVirtualMemoryGranularity == 0; }
+bool is_multiple(std::size_t value) { return value % virtual_memory_granularity == 0; }
 
 /// Whether a reservation, or several that follow each other, hold the whole range.
 bool is_reserved(const VirtualMemory& memory, std::uintptr_t address, std::size_t size) {
@@ -132,7 +132,7 @@ Result<void> check_allocation_properties(const CUmemAllocationProp& properties) 
     case CU_MEM_LOCATION_TYPE_HOST:  // memory of the host as a whole cannot be shared, that of a NUMA node can
       return properties.requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE ? Result<void>() : ErrorCode::InvalidValue;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-      return location.id == kHostNode ? Result<void>() : ErrorCode::InvalidValue;
+      return location.id == host_node ? Result<void>() : ErrorCode::InvalidValue;
     default:
       return ErrorCode::InvalidValue;
   }
@@ -197,11 +197,11 @@ Result<CUmemGenericAllocationHandle> import_physical_memory(int file) {
 }
 
 Result<std::uintptr_t> reserve_addresses(std::size_t size, std::size_t alignment, std::uintptr_t hint) {
-  constexpr std::uintptr_t kPage = 4096;
-  if (size == 0 || !is_multiple(size) || (alignment & (alignment - 1)) != 0 || hint % kPage != 0)
+  constexpr std::uintptr_t page_bytes = 4096;
+  if (size == 0 || !is_multiple(size) || (alignment & (alignment - 1)) != 0 || hint % page_bytes != 0)
     return ErrorCode::InvalidValue;
   const std::uintptr_t base =
-      AddressSpace::instance().reserve(size, std::max(alignment, kVirtualMemoryGranularity), hint);
+      AddressSpace::instance().reserve(size, std::max(alignment, virtual_memory_granularity), hint);
   if (base == 0) return ErrorCode::OutOfMemory;
   const std::lock_guard lock(self().mutex);
   self().reservations[base] = size;

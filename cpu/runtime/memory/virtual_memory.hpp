@@ -13,7 +13,7 @@
 namespace cucore::cpu::runtime {
 
 /// All sizes, offsets and alignments are multiples of it.
-inline constexpr std::size_t kVirtualMemoryGranularity = std::size_t{2} << 20;
+inline constexpr std::size_t virtual_memory_granularity = std::size_t{2} << 20;
 
 Result<void> check_allocation_properties(const CUmemAllocationProp& properties);
 

@@ -12,11 +12,11 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
-constexpr int kDeepestStack = 256;
+constexpr int deepest_stack = 256;
 
 /// Plain data, so that calls from thread_local and static destructors still find it.
 struct CurrentStack {
-  Context* contexts[kDeepestStack];
+  Context* contexts[deepest_stack];
   int depth;
 };
 thread_local CurrentStack current_stack{};
@@ -99,7 +99,7 @@ Result<CUcontext> Context::create_green(Device& device) {
 }
 
 void Context::activate() {
-  error_.store(kNoError);
+  error_.store(no_error);
   active_.store(true, std::memory_order_release);
 }
 
@@ -116,7 +116,7 @@ void Context::tear_down() {
     streams_.clear();
     per_thread_.clear();
     peers_.clear();
-    error_.store(kNoError);
+    error_.store(no_error);
   }
   if (is_green()) {
     {
@@ -137,7 +137,7 @@ Result<void> Context::destroy() {
 }
 
 void Context::set_error(ErrorCode error) {
-  ErrorCode none = kNoError;
+  ErrorCode none = no_error;
   home_->error_.compare_exchange_strong(none, error);
 }
 
@@ -163,7 +163,7 @@ Result<std::size_t> Context::limit(CUlimit limit) const {
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
       return fetch_granularity_.load();
     case CU_LIMIT_SHMEM_SIZE:
-      return kSharedPerBlockOptIn;
+      return shared_per_block_opt_in;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
       return persisting_l2_.load();
     case CU_LIMIT_CIG_ENABLED:
@@ -178,10 +178,10 @@ Result<std::size_t> Context::limit(CUlimit limit) const {
 
 Result<void> Context::set_limit(CUlimit limit, std::size_t value) {
   if (is_green()) return home_->set_limit(limit, value);
-  constexpr std::size_t kLargestStack = 1u << 20;
+  constexpr std::size_t largest_stack = 1u << 20;
   switch (limit) {
     case CU_LIMIT_STACK_SIZE:
-      if (value > kLargestStack) return ErrorCode::InvalidValue;
+      if (value > largest_stack) return ErrorCode::InvalidValue;
       stack_limit_.store((value + 15) & ~std::size_t{15});
       return {};
     case CU_LIMIT_PRINTF_FIFO_SIZE:
@@ -199,8 +199,8 @@ Result<void> Context::set_limit(CUlimit limit, std::size_t value) {
       fetch_granularity_.store(value);
       return {};
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
-      if (value > kMostPersistingL2) return ErrorCode::InvalidValue;
-      persisting_l2_.store((value + kPersistingL2Step - 1) / kPersistingL2Step * kPersistingL2Step);
+      if (value > most_persisting_l2) return ErrorCode::InvalidValue;
+      persisting_l2_.store((value + persisting_l2_step - 1) / persisting_l2_step * persisting_l2_step);
       return {};
     case CU_LIMIT_SHMEM_SIZE:
     case CU_LIMIT_CIG_ENABLED:
@@ -214,13 +214,13 @@ Result<void> Context::set_limit(CUlimit limit, std::size_t value) {
 }
 
 std::shared_ptr<Stream> Context::per_thread_stream() {
-  constexpr std::size_t kPruneAbove = 256;
+  constexpr std::size_t prune_above = 256;
   const std::uint64_t serial = thread_serial();
   const std::lock_guard lock(mutex_);
   const auto found = per_thread_.find(serial);
   if (found != per_thread_.end()) return found->second;
   // Threads that ended left streams behind; an idle one carries no state, so any of them may be made anew later.
-  if (per_thread_.size() > kPruneAbove)
+  if (per_thread_.size() > prune_above)
     std::erase_if(per_thread_, [](const auto& entry) { return entry.second->is_idle(); });
   std::shared_ptr<Stream> stream = Stream::make_per_thread(*this);
   per_thread_.emplace(serial, stream);
@@ -280,7 +280,7 @@ Context* current_context() {
 }
 
 Result<void> push_current(Context& context) {
-  if (current_stack.depth == kDeepestStack) return ErrorCode::OutOfMemory;
+  if (current_stack.depth == deepest_stack) return ErrorCode::OutOfMemory;
   current_stack.contexts[current_stack.depth++] = &context;
   return {};
 }

@@ -50,7 +50,7 @@ class Context {
   /// The first error of a kernel in this context, if there was one: every later call answers it.
   Result<void> error() const {
     const ErrorCode code = home_->error_.load(std::memory_order_acquire);
-    return code == kNoError ? Result<void>() : code;
+    return code == no_error ? Result<void>() : code;
   }
   void set_error(ErrorCode error);
 
@@ -91,14 +91,14 @@ class Context {
   const std::uint64_t id_;
   CUcontext handle_ = nullptr;
   std::atomic<bool> active_{false};
-  static constexpr ErrorCode kNoError{};  // which is none of them
-  std::atomic<ErrorCode> error_{kNoError};
+  static constexpr ErrorCode no_error{};  // which is none of them
+  std::atomic<ErrorCode> error_{no_error};
   std::atomic<unsigned int> flags_;
   std::atomic<std::size_t> stack_limit_{1024};
   std::atomic<std::size_t> heap_limit_{8u << 20};
   std::atomic<std::size_t> pending_launches_{2048};
   std::atomic<std::size_t> fetch_granularity_{64};
-  std::atomic<std::size_t> persisting_l2_{3 * kPersistingL2Step};
+  std::atomic<std::size_t> persisting_l2_{3 * persisting_l2_step};
   std::shared_ptr<Stream> legacy_;
   mutable std::mutex mutex_;
   std::vector<std::weak_ptr<Stream>> streams_;

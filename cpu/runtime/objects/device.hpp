@@ -22,26 +22,26 @@ class Context;
 class MemoryPool;
 
 /// Limits that the scheduler and the launch checks share with the attribute table.
-inline constexpr unsigned int kWarpSize = 32;
-inline constexpr unsigned int kMaxThreadsPerBlock = 1024;
-inline constexpr unsigned int kMaxThreadsPerMultiprocessor = 2048;
-inline constexpr unsigned int kMaxBlocksPerMultiprocessor = 32;
-inline constexpr std::size_t kSharedPerBlock = 48 * 1024;
-inline constexpr std::size_t kSharedPerBlockOptIn = 227 * 1024;
-inline constexpr std::size_t kSharedPerMultiprocessor = 228 * 1024;
-inline constexpr std::size_t kSharedReservedPerBlock = 1024;
+inline constexpr unsigned int warp_size = 32;
+inline constexpr unsigned int max_threads_per_block = 1024;
+inline constexpr unsigned int max_threads_per_multiprocessor = 2048;
+inline constexpr unsigned int max_blocks_per_multiprocessor = 32;
+inline constexpr std::size_t shared_per_block = 48 * 1024;
+inline constexpr std::size_t shared_per_block_opt_in = 227 * 1024;
+inline constexpr std::size_t shared_per_multiprocessor = 228 * 1024;
+inline constexpr std::size_t shared_reserved_per_block = 1024;
 /// Compute capability from which on there are clusters and tensor maps.
-inline constexpr int kLeastForClusters = 90;
-inline constexpr unsigned int kMaxBlocksPerPortableCluster = 8;
-inline constexpr unsigned int kMaxBlocksPerCluster = 16;
-inline constexpr unsigned int kRegistersPerBlock = 65536;
-inline constexpr std::size_t kL2Bytes = std::size_t{4} << 20;
+inline constexpr int least_for_clusters = 90;
+inline constexpr unsigned int max_blocks_per_portable_cluster = 8;
+inline constexpr unsigned int max_blocks_per_cluster = 16;
+inline constexpr unsigned int registers_per_block = 65536;
+inline constexpr std::size_t l2_bytes = std::size_t{4} << 20;
 /// Persisting accesses: of the cache, in the steps and the proportion that an H100 has.
-inline constexpr std::size_t kPersistingL2Step = kL2Bytes / 16;
-inline constexpr std::size_t kMostPersistingL2 = 10 * kPersistingL2Step;
-inline constexpr std::size_t kLargestAccessWindow = std::size_t{128} << 20;
-inline constexpr std::size_t kMaxParameterBytes = 32764;
-inline constexpr int kHostNode = 0;  ///< the NUMA node of the host; there is no other, as the device says of itself
+inline constexpr std::size_t persisting_l2_step = l2_bytes / 16;
+inline constexpr std::size_t most_persisting_l2 = 10 * persisting_l2_step;
+inline constexpr std::size_t largest_access_window = std::size_t{128} << 20;
+inline constexpr std::size_t max_parameter_bytes = 32764;
+inline constexpr int host_node = 0;  ///< the NUMA node of the host; there is no other, as the device says of itself
 
 class Device {
  public:

@@ -9,7 +9,7 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
-constexpr int kLastAttribute =
+constexpr int last_attribute =
     161;  // of CUDA 13.5: CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_LOCALIZED_MEMORY_SUPPORTED
 
 }  // namespace
@@ -24,7 +24,7 @@ Result<int> Device::attribute(CUdevice_attribute attribute) const {
   int answer = 0;
   switch (static_cast<int>(attribute)) {
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-      answer = kMaxThreadsPerBlock;
+      answer = max_threads_per_block;
       break;
     case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
     case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y:
@@ -41,38 +41,38 @@ Result<int> Device::attribute(CUdevice_attribute attribute) const {
       answer = 65535;
       break;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
-      answer = as_int(kSharedPerBlock);
+      answer = as_int(shared_per_block);
       break;
     case CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY:
       answer = 65536;
       break;
     case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
-      answer = kWarpSize;
+      answer = warp_size;
       break;
     case CU_DEVICE_ATTRIBUTE_MAX_PITCH:
       answer = INT_MAX;
       break;
     case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:
     case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR:
-      answer = kRegistersPerBlock;
+      answer = registers_per_block;
       break;
     case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
-      answer = 1000 * kClockMegahertz;
+      answer = 1000 * clock_megahertz;
       break;
     case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
-      answer = 1000 * kMemoryClockMegahertz;
+      answer = 1000 * memory_clock_megahertz;
       break;
     case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
-      answer = kMemoryBusBits;
+      answer = memory_bus_bits;
       break;
     case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
-      answer = as_int(kL2Bytes);
+      answer = as_int(l2_bytes);
       break;
     case CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE:
-      answer = as_int(kMostPersistingL2);
+      answer = as_int(most_persisting_l2);
       break;
     case CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE:
-      answer = as_int(kLargestAccessWindow);
+      answer = as_int(largest_access_window);
       break;
     case CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT:
     case CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT:
@@ -91,19 +91,19 @@ Result<int> Device::attribute(CUdevice_attribute attribute) const {
       answer = as_int(multiprocessor_count());
       break;
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
-      answer = kMaxThreadsPerMultiprocessor;
+      answer = max_threads_per_multiprocessor;
       break;
     case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR:
-      answer = kMaxBlocksPerMultiprocessor;
+      answer = max_blocks_per_multiprocessor;
       break;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
-      answer = as_int(kSharedPerMultiprocessor);
+      answer = as_int(shared_per_multiprocessor);
       break;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
-      answer = as_int(kSharedPerBlockOptIn);
+      answer = as_int(shared_per_block_opt_in);
       break;
     case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:
-      answer = as_int(kSharedReservedPerBlock);
+      answer = as_int(shared_reserved_per_block);
       break;
     case CU_DEVICE_ATTRIBUTE_INTEGRATED:
     case CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY:
@@ -139,7 +139,7 @@ Result<int> Device::attribute(CUdevice_attribute attribute) const {
       break;
     case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
     case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
-      answer = capability_ >= kLeastForClusters ? 1 : 0;
+      answer = capability_ >= least_for_clusters ? 1 : 0;
       break;
     case CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES:
       answer = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
@@ -161,7 +161,7 @@ Result<int> Device::attribute(CUdevice_attribute attribute) const {
       break;
     case CU_DEVICE_ATTRIBUTE_NUMA_ID:
     case CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID:
-      answer = kHostNode;
+      answer = host_node;
       break;
     case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH:
       answer = 131072;
@@ -237,7 +237,7 @@ Result<int> Device::attribute(CUdevice_attribute attribute) const {
       break;
     default:
       // Every other attribute of cuda.h is a facility this device lacks, or a number that is 0 here (PCI domain ...).
-      if (attribute <= 0 || attribute > kLastAttribute) return ErrorCode::InvalidValue;
+      if (attribute <= 0 || attribute > last_attribute) return ErrorCode::InvalidValue;
       answer = 0;
   }
   return answer;

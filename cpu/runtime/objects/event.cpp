@@ -27,8 +27,8 @@ std::int64_t now() {
 }  // namespace
 
 Result<CUevent> Event::create(Context& context, unsigned int flags) {
-  constexpr unsigned int kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
-  if ((flags & ~kKnown) != 0) return ErrorCode::InvalidValue;
+  constexpr unsigned int known_bits = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+  if ((flags & ~known_bits) != 0) return ErrorCode::InvalidValue;
   if ((flags & CU_EVENT_INTERPROCESS) != 0 && (flags & CU_EVENT_DISABLE_TIMING) == 0) return ErrorCode::InvalidValue;
   auto event = std::make_shared<Event>(context, flags);
   if ((flags & CU_EVENT_INTERPROCESS) != 0) {

@@ -10,7 +10,7 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
-constexpr std::uint64_t kEventMagic = 0x746e657665726f63;
+constexpr std::uint64_t event_magic = 0x746e657665726f63;
 
 /// What CUipcEventHandle holds.
 struct EventHandle {
@@ -44,26 +44,26 @@ std::shared_ptr<SharedEvent> SharedEvent::create() {
   if (ftruncate(file, sizeof(State)) != 0) return nullptr;
   event->state_ = map(file);
   if (!event->state_) return nullptr;
-  new (event->state_) State{kEventMagic, {0}, {0}};
+  new (event->state_) State{event_magic, {0}, {0}};
   return event;
 }
 
 bool SharedEvent::is_own(const CUipcEventHandle& handle) {
   const EventHandle given = read(handle);
-  return given.magic == kEventMagic && given.name.is_own();
+  return given.magic == event_magic && given.name.is_own();
 }
 
 std::shared_ptr<SharedEvent> SharedEvent::open(const CUipcEventHandle& handle) {
   const EventHandle given = read(handle);
-  if (given.magic != kEventMagic) return nullptr;
+  if (given.magic != event_magic) return nullptr;
   std::shared_ptr<SharedEvent> event(new SharedEvent(open_shared_file(given.name), given.name));
   if (event->file_.size() < sizeof(State)) return nullptr;
   event->state_ = map(event->file_.number());
-  return event->state_ && event->state_->magic == kEventMagic ? event : nullptr;
+  return event->state_ && event->state_->magic == event_magic ? event : nullptr;
 }
 
 void SharedEvent::write(CUipcEventHandle* handle) const {
-  const EventHandle made{kEventMagic, name_};
+  const EventHandle made{event_magic, name_};
   *handle = {};
   std::memcpy(handle, &made, sizeof made);
 }

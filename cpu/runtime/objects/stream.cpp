@@ -17,7 +17,7 @@ namespace cucore::cpu::runtime {
 namespace {
 
 /// Brief items that may be queued before a stream worker is called.
-constexpr std::size_t kMostDeferred = 32;
+constexpr std::size_t most_deferred = 32;
 
 std::atomic<std::uint64_t> next_stream_id{1};
 
@@ -33,16 +33,16 @@ constinit EndOfStream end_of_capturing_stream = nullptr;
 }  // namespace
 
 bool Backoff::pause() {
-  constexpr int kSpins = 10;
-  if (rounds_ < kSpins) return spin();
-  if (rounds_ >= kRounds) return false;
+  constexpr int spins = 10;
+  if (rounds_ < spins) return spin();
+  if (rounds_ >= round_count) return false;
   ++rounds_;
   sched_yield();  // who is awaited may be on this very processor
   return true;
 }
 
 bool Backoff::spin() {
-  if (rounds_ >= kRounds) return false;
+  if (rounds_ >= round_count) return false;
   ++rounds_;
 #if defined(__x86_64__)
   for (int i = 0; i < 8; ++i) __builtin_ia32_pause();  // which takes some 50 ns on new processors
@@ -84,7 +84,7 @@ std::uint64_t Stream::append(std::unique_ptr<Work> work) {
     enqueued_.store(number, std::memory_order_release);
     queue_.push_back(std::move(work));
     if (is_running_ || is_called_) return number;
-    if (!is_brief || queue_.size() > kMostDeferred) {
+    if (!is_brief || queue_.size() > most_deferred) {
       call = is_called_ = true;
     } else {
       is_deferred_.store(true, std::memory_order_relaxed);
@@ -231,11 +231,11 @@ void Stream::drain() {
 }
 
 void Stream::spin_for_work() const {
-  constexpr int kRounds = 3;
+  constexpr int round_count = 3;
   std::uint64_t before = completed_.load();
   int rounds = 0;
   // Once there is work this keeps the processor: to yield it to who polls takes longer than the work.
-  for (Backoff backoff; rounds < kRounds && (is_idle() ? backoff.pause() : backoff.spin());) {
+  for (Backoff backoff; rounds < round_count && (is_idle() ? backoff.pause() : backoff.spin());) {
     const std::uint64_t completed = completed_.load();
     rounds = completed == before && !is_idle() ? rounds + 1 : 0;
     before = completed;

@@ -169,7 +169,7 @@ class Backoff {
   bool spin();
 
  private:
-  static constexpr int kRounds = 60;
+  static constexpr int round_count = 60;
   int rounds_ = 0;
 };
 

@@ -49,7 +49,7 @@ void run_worker() {
 }
 
 /// How long deferred work may wait for a check: long beside a launch and its wait, since each check wakes the timer.
-constexpr std::chrono::microseconds kPeriod{100};
+constexpr std::chrono::microseconds period{100};
 
 struct DeferredWorkTimer {
   std::mutex mutex;
@@ -72,7 +72,7 @@ void run_timer() {
       if (timed.empty()) self.work.wait(lock, [&] { return !self.streams.empty(); });
       for (auto& stream : std::exchange(self.streams, {})) timed.push_back(std::move(stream));
     }
-    std::this_thread::sleep_for(kPeriod);
+    std::this_thread::sleep_for(period);
     std::erase_if(timed, [](const auto& stream) { return !stream->check_deferred_work(); });
   }
 }

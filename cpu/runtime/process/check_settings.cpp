@@ -15,15 +15,16 @@ namespace cucore::cpu::runtime::checker {
 
 namespace {
 
-constexpr std::uint64_t kDefaultLimit = 100;
+constexpr std::uint64_t default_limit = 100;
 
 /// What CUCORE_CPU_CHECK may name.
-constexpr std::pair<std::string_view, std::uint32_t> kClasses[] = {
-    {"memory", check_class::kMemory},
-    {"race", check_class::kRace},
-    {"init", check_class::kInit},
-    {"sync", check_class::kSync},
-    {"all", check_class::kMemory | check_class::kRace | check_class::kInit | check_class::kSync},
+constexpr std::pair<std::string_view, std::uint32_t> check_classes[] = {
+    {"memory", check_class::memory_checks},
+    {"race", check_class::race_checks},
+    {"init", check_class::init_checks},
+    {"sync", check_class::sync_checks},
+    {"all",
+     check_class::memory_checks | check_class::race_checks | check_class::init_checks | check_class::sync_checks},
     {"0", 0},
     {"", 0}};
 
@@ -35,9 +36,9 @@ std::uint32_t classes_from_environment() {
     const std::size_t end = std::min(rest.find(','), rest.size());
     const std::string_view word = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
-    const auto* const named =
-        std::find_if(std::begin(kClasses), std::end(kClasses), [&](const auto& known) { return known.first == word; });
-    if (named != std::end(kClasses))
+    const auto* const named = std::find_if(std::begin(check_classes), std::end(check_classes),
+                                           [&](const auto& known) { return known.first == word; });
+    if (named != std::end(check_classes))
       found |= named->second;
     else
       std::fprintf(stderr,
@@ -75,7 +76,7 @@ bool reports_lockstep() {
 }
 
 std::uint64_t limit() {
-  static const std::uint64_t most = number(Setting::check_limit).value_or(kDefaultLimit);
+  static const std::uint64_t most = number(Setting::check_limit).value_or(default_limit);
   return most;
 }
 

@@ -40,15 +40,15 @@ std::vector<int> visible_devices() {
 }
 
 int compute_capability_from_environment() {
-  constexpr int kOwn = 90;
+  constexpr int own = 90;
   std::string digits;
   for (const char c : setting(Setting::compute_capability).value_or("")) {
     if (c >= '0' && c <= '9')
       digits += c;
     else if (c != '.')
-      return kOwn;
+      return own;
   }
-  if (digits.size() < 2 || digits.size() > 3) return kOwn;
+  if (digits.size() < 2 || digits.size() > 3) return own;
   return std::atoi(digits.c_str());
 }
 

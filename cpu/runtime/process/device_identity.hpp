@@ -11,7 +11,7 @@
 namespace cucore::cpu::runtime {
 
 /// The version of CUDA whose driver API this is, whatever headers it was built with.
-inline constexpr int kCudaVersion = 13050;
+inline constexpr int cuda_version = 13050;
 
 /// How many devices the host has: CUCORE_CPU_DEVICES, 1 if not set. An index below counts them.
 int device_count_from_environment();
@@ -32,9 +32,9 @@ unsigned int worker_count();
 unsigned int multiprocessor_count();
 
 /// Nominal, for programs that divide by them: what the host's cores and memory do nobody holds still.
-inline constexpr unsigned int kClockMegahertz = 2000;
-inline constexpr unsigned int kMemoryClockMegahertz = 1600;
-inline constexpr unsigned int kMemoryBusBits = 128;
+inline constexpr unsigned int clock_megahertz = 2000;
+inline constexpr unsigned int memory_clock_megahertz = 1600;
+inline constexpr unsigned int memory_bus_bits = 128;
 
 std::string device_name();
 

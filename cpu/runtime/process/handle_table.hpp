@@ -88,12 +88,12 @@ class HandleTable {
     const std::lock_guard lock(mutex_);
     std::uint32_t index;
     // Reusing the oldest free slot, and only from a long queue, keeps a stale handle stale for millions of creations.
-    if (free_.size() > kMinimumFree) {
+    if (free_.size() > minimum_free) {
       index = free_.front();
       free_.pop_front();
     } else {
       index = static_cast<std::uint32_t>(slots_.size());
-      if (index > kIndexMask) throw std::bad_alloc();
+      if (index > index_mask) throw std::bad_alloc();
       slots_.emplace_back();
     }
     slots_[index].object = std::move(object);
@@ -115,8 +115,8 @@ class HandleTable {
     if (!slot) return nullptr;
     std::shared_ptr<T> object = std::move(slot->object);
     slot->object.reset();
-    slot->generation = (slot->generation + 1) & kGenerationMask;
-    free_.push_back(static_cast<std::uint32_t>((value >> 4) & kIndexMask));
+    slot->generation = (slot->generation + 1) & generation_mask;
+    free_.push_back(static_cast<std::uint32_t>((value >> 4) & index_mask));
     if constexpr (name_of(kind) != nullptr) live_objects::gone(name_of(kind), value);
     return object;
   }
@@ -138,9 +138,9 @@ class HandleTable {
     std::uint32_t generation = 1;
     std::shared_ptr<T> object;
   };
-  static constexpr std::uint64_t kIndexMask = (1u << 22) - 1;
-  static constexpr std::uint32_t kGenerationMask = (1u << 14) - 1;
-  static constexpr std::size_t kMinimumFree = 1024;
+  static constexpr std::uint64_t index_mask = (1u << 22) - 1;
+  static constexpr std::uint32_t generation_mask = (1u << 14) - 1;
+  static constexpr std::size_t minimum_free = 1024;
 
   static std::uintptr_t encode(std::uint32_t index, std::uint32_t generation) {
     return (static_cast<std::uintptr_t>(kind) << 40) | (static_cast<std::uintptr_t>(generation) << 26) |
@@ -149,10 +149,10 @@ class HandleTable {
 
   const Slot* slot_of(std::uintptr_t value) const {
     if (value >> 40 != static_cast<std::uintptr_t>(kind) || (value & 15) != 0) return nullptr;
-    const std::uint64_t index = (value >> 4) & kIndexMask;
+    const std::uint64_t index = (value >> 4) & index_mask;
     if (index >= slots_.size()) return nullptr;
     const Slot& slot = slots_[index];
-    return slot.object && slot.generation == ((value >> 26) & kGenerationMask) ? &slot : nullptr;
+    return slot.object && slot.generation == ((value >> 26) & generation_mask) ? &slot : nullptr;
   }
 
   mutable std::mutex mutex_;

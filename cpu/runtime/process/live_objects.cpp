@@ -22,8 +22,8 @@
 namespace cucore::cpu::runtime::live_objects {
 namespace {
 
-constexpr int kFrames = 24;
-constexpr int kShownFrames = 8;
+constexpr int most_frames = 24;
+constexpr int shown_frames = 8;
 
 using Running = std::shared_ptr<std::atomic<bool>>;
 
@@ -32,7 +32,7 @@ struct Birth {
   long thread = 0;
   Running thread_runs;
   std::string place;  ///< in the caller's language
-  std::array<void*, kFrames> frames{};
+  std::array<void*, most_frames> frames{};
   int frame_count = 0;
 };
 
@@ -75,7 +75,7 @@ Birth birth(const char* kind) {
     std::array<char, 512> text;
     birth.place.assign(text.data(), ask(text.data(), text.size()));
   }
-  birth.frame_count = backtrace(birth.frames.data(), kFrames);
+  birth.frame_count = backtrace(birth.frames.data(), most_frames);
   return birth;
 }
 
@@ -101,7 +101,7 @@ void write(std::uintptr_t object, const Birth& birth) {
   Dl_info own{};
   dladdr(reinterpret_cast<void*>(&report_at_exit), &own);
   int shown = 0;
-  for (int i = 0; i < birth.frame_count && shown < kShownFrames; ++i) {
+  for (int i = 0; i < birth.frame_count && shown < shown_frames; ++i) {
     Dl_info info{};
     void* const frame = birth.frames[static_cast<std::size_t>(i)];
     if (dladdr(frame, &info) == 0 || info.dli_fname == nullptr || info.dli_fbase == own.dli_fbase) continue;

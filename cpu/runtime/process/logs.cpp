@@ -10,7 +10,7 @@ namespace cucore::cpu::runtime::logs {
 
 namespace {
 
-constexpr const char* kMissing = "older messages are not shown\n";
+constexpr const char* missing = "older messages are not shown\n";
 
 struct Receiver {
   CUlogsCallback callback = nullptr;
@@ -36,7 +36,7 @@ Logs& self() {
 }  // namespace
 
 void add(const std::string& message) {
-  std::string line = message.substr(0, kRoom - 1);
+  std::string line = message.substr(0, room_bytes - 1);
   while (!line.empty() && line.back() == '\n') line.pop_back();
   std::vector<Receiver> receivers;
   {
@@ -44,7 +44,7 @@ void add(const std::string& message) {
     const std::lock_guard lock(logs.mutex);
     logs.bytes += line.size() + 1;
     logs.messages.push_back(line + '\n');
-    for (; logs.bytes > kRoom; ++logs.first) {
+    for (; logs.bytes > room_bytes; ++logs.first) {
       logs.bytes -= logs.messages.front().size();
       logs.messages.pop_front();
     }
@@ -79,14 +79,14 @@ bool take(CUlogIterator* from, std::size_t room, std::string* text) {
   CUlogIterator at = logs.end();
   std::size_t bytes = 0;
   // As many of the last as there is room for, and for the line that says so, unless it is all.
-  const std::size_t notice = std::char_traits<char>::length(kMissing);
+  const std::size_t notice = std::char_traits<char>::length(missing);
   const auto fits = [&](CUlogIterator number) {
     const std::size_t with_it = bytes + logs.messages[number - logs.first].size();
     return with_it + (number == wanted ? 0 : notice) <= room;
   };
   for (; at > wanted && at > logs.first && fits(at - 1); --at) bytes += logs.messages[at - 1 - logs.first].size();
   if (at == logs.end() && wanted < logs.end()) return false;
-  text->assign(at > wanted ? kMissing : "");
+  text->assign(at > wanted ? missing : "");
   for (CUlogIterator number = at; number < logs.end(); ++number) *text += logs.messages[number - logs.first];
   if (from) *from = logs.end();
   return true;

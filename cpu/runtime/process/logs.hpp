@@ -9,7 +9,7 @@
 namespace cucore::cpu::runtime::logs {
 
 /// The oldest messages go when all of them need more. One that is longer alone loses its end.
-inline constexpr std::size_t kRoom = 25600;
+inline constexpr std::size_t room_bytes = 25600;
 
 void add(const std::string& message);
 

@@ -16,7 +16,7 @@ struct Line {
   Moment moment;
 };
 
-constexpr Line kLines[] = {
+constexpr Line lines[] = {
 #define SETTING(name, variable, moment, ...) {#variable, Moment::moment},
 #include "cpu/runtime/process/settings.def"
 };
@@ -36,10 +36,10 @@ struct Remembered {
 
 std::optional<std::string> setting(Setting which) {
   const auto index = static_cast<std::size_t>(which);
-  if (kLines[index].moment == Moment::each_time) return read(kLines[index]);
-  static auto* const remembered = new Remembered[std::size(kLines)];  // never destroyed: read also while a process ends
+  if (lines[index].moment == Moment::each_time) return read(lines[index]);
+  static auto* const remembered = new Remembered[std::size(lines)];  // never destroyed: read also while a process ends
   Remembered& one = remembered[index];
-  std::call_once(one.flag, [&] { one.value = read(kLines[index]); });
+  std::call_once(one.flag, [&] { one.value = read(lines[index]); });
   return one.value;
 }
 
@@ -53,6 +53,6 @@ int number_of(Setting which, int otherwise, int low, int high) {
   return *end == '\0' && value >= low && value <= high ? static_cast<int>(value) : otherwise;
 }
 
-const char* variable_of(Setting which) noexcept { return kLines[static_cast<std::size_t>(which)].variable; }
+const char* variable_of(Setting which) noexcept { return lines[static_cast<std::size_t>(which)].variable; }
 
 }  // namespace cucore::cpu::runtime

@@ -29,9 +29,9 @@ namespace cucore::cpu::runtime {
 namespace {
 
 void* map_stack(std::size_t size) {
-  constexpr std::size_t kPage = 4096;
+  constexpr std::size_t page_bytes = 4096;
   AddressSpace& space = AddressSpace::instance();
-  const std::uintptr_t low = space.reserve(size, kPage, 0);
+  const std::uintptr_t low = space.reserve(size, page_bytes, 0);
   if (low == 0) return nullptr;
   if (mprotect(reinterpret_cast<void*>(low), size, PROT_READ | PROT_WRITE) == 0) return reinterpret_cast<void*>(low);
   space.unreserve(low, size);
@@ -54,7 +54,8 @@ Result<void> start() {
   if (visible.empty()) return ErrorCode::NoDevice;
   install_fault_handler();
   // Checked code has its variables in memory that the checker knows.
-  if (checker::checks(check_class::kMemory | check_class::kInit)) set_stack_memory({map_stack, unmap_stack});
+  if (checker::checks(check_class::memory_checks | check_class::init_checks))
+    set_stack_memory({map_stack, unmap_stack});
   at_end_of_capturing_streams(Capture::abandon);
   at_end_of_contexts(remove_modules_of);
   at_end_of_contexts(free_memory_of);

@@ -21,9 +21,9 @@ namespace {
 
 namespace op = texel_operation;
 
-constexpr std::int64_t kBorder = -1;
-constexpr int kWhole = 256;  // weights are 1.8 fixed point
-constexpr double kNormalizedSteps = 2097152.0;
+constexpr std::int64_t border_texel = -1;
+constexpr int whole_weight = 256;  // weights are 1.8 fixed point
+constexpr double normalized_steps = 2097152.0;
 
 struct Texel {
   float value[4];
@@ -47,7 +47,7 @@ struct Face {
 float float_of(std::uint32_t word) { return std::bit_cast<float>(word); }
 
 /// A part of `whole` 256ths, rounded half up.
-int part(int whole, int weight) { return (whole * weight + kWhole / 2) / kWhole; }
+int part(int whole, int weight) { return (whole * weight + whole_weight / 2) / whole_weight; }
 
 /// Shares `whole` out among the texels of a fetch: among slices first, then columns, then rows.
 void share(int whole, const Taps (&taps)[3], Weights& weights) {
@@ -58,7 +58,7 @@ void share(int whole, const Taps (&taps)[3], Weights& weights) {
     const int left = of_slice[z] - right;
     weights[z][1][1] = part(right, taps[1].weight);
     weights[z][0][1] = right - weights[z][1][1];
-    weights[z][0][0] = part(left, kWhole - taps[1].weight);
+    weights[z][0][0] = part(left, whole_weight - taps[1].weight);
     weights[z][1][0] = left - weights[z][0][0];
   }
 }
@@ -73,15 +73,15 @@ float rounded(double value) {
 
 /// A level of detail or a length: safe to turn into an integer; NaN becomes 0.
 double bounded(double value) {
-  constexpr double kFar = 1099511627776.0;
-  return std::isnan(value) ? 0.0 : std::clamp(value, -kFar, kFar);
+  constexpr double far_away = 1099511627776.0;
+  return std::isnan(value) ? 0.0 : std::clamp(value, -far_away, far_away);
 }
 
 float without_denormals(float value) { return std::fabs(value) >= 0x1p-126F ? value : 0.0F; }  // NaN becomes 0 too
 
 bool repeats(CUaddress_mode mode) { return mode == CU_TR_ADDRESS_MODE_WRAP || mode == CU_TR_ADDRESS_MODE_MIRROR; }
 
-double cut(double normalized) { return std::floor(normalized * kNormalizedSteps) / kNormalizedSteps; }
+double cut(double normalized) { return std::floor(normalized * normalized_steps) / normalized_steps; }
 
 /// A normalised coordinate, at most so far outside that no offset brings it back.
 double normalized(float coordinate, CUaddress_mode mode) {
@@ -109,7 +109,7 @@ std::int64_t resolve(std::int64_t index, std::int64_t size, CUaddress_mode mode)
       return place < size ? place : 2 * size - 1 - place;
     }
     case CU_TR_ADDRESS_MODE_BORDER:
-      return kBorder;
+      return border_texel;
     default:
       return inside(index, size);
   }
@@ -158,20 +158,20 @@ class Fetch {
         operation_(operation),
         request_(request),
         checks_(checks),
-        dimensions_(operation & op::kDimensions) {
-    is_cube_ = has(op::kCube);
+        dimensions_(operation & op::dimension_mask) {
+    is_cube_ = has(op::cube_bit);
     is_normalized_ =
-        is_cube_ || (!has(op::kIntegerCoordinates) && (texture.texture.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0);
+        is_cube_ || (!has(op::integer_coordinates) && (texture.texture.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0);
     is_linear_memory_ = texture.resource.resType == CU_RESOURCE_TYPE_LINEAR;
     reads_integers_ = reads_integers(texture);
-    filters_ = texture.texture.filterMode == CU_TR_FILTER_MODE_LINEAR && !has(op::kIntegerCoordinates) &&
+    filters_ = texture.texture.filterMode == CU_TR_FILTER_MODE_LINEAR && !has(op::integer_coordinates) &&
                !is_linear_memory_ && !reads_integers_;  // there is nothing between integers
     is_srgb_ = (texture.texture.flags & CU_TRSF_SRGB) != 0 && texture.format.can_be_srgb() && !reads_integers_;
     is_seamless_ = is_cube_ && texture.is_cubemap && (texture.texture.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
   }
 
   void run(std::uint32_t (&texel)[4]) {
-    if (has(op::kGather)) return gather(texel);
+    if (has(op::gather_bit)) return gather(texel);
     if (reads_integers_) {
       place(level_near(level_of_detail()));
       const std::int64_t x = taps_[0].index[0], y = taps_[1].index[0], z = taps_[2].index[0];
@@ -180,7 +180,7 @@ class Fetch {
     }
     const Texel result = filtered();
     for (unsigned int c = 0; c < 4; ++c) {
-      texel[c] = has(op::kHalfResult) ? half_of(result.value[c]) : std::bit_cast<std::uint32_t>(result.value[c]);
+      texel[c] = has(op::half_result) ? half_of(result.value[c]) : std::bit_cast<std::uint32_t>(result.value[c]);
     }
   }
 
@@ -191,9 +191,9 @@ class Fetch {
   // -----------------------------------------------------------------------------------------------
 
   double level_of_detail() const {
-    if (!has(op::kLevel) && !has(op::kGradient)) return 0.0;
+    if (!has(op::level_bit) && !has(op::gradient)) return 0.0;
     const CUDA_TEXTURE_DESC& d = texture_.texture;
-    double level = has(op::kLevel) ? bounded(float_of(request_.level)) : std::log2(std::max(footprint(), 0x1p-64));
+    double level = has(op::level_bit) ? bounded(float_of(request_.level)) : std::log2(std::max(footprint(), 0x1p-64));
     if (texture_.has_mipmaps()) {
       level =
           std::max(std::min(level + d.mipmapLevelBias, double{d.maxMipmapLevelClamp}), double{d.minMipmapLevelClamp});
@@ -238,15 +238,15 @@ class Fetch {
     double sums[4] = {0, 0, 0, 0};
     if (texture_.texture.mipmapFilterMode == CU_TR_FILTER_MODE_POINT) {
       place(level_near(level));
-      blend(kWhole, sums);
+      blend(whole_weight, sums);
     } else {
-      const auto steps = static_cast<int>(level * kWhole);
-      const auto lower = static_cast<std::size_t>(steps / kWhole);
+      const auto steps = static_cast<int>(level * whole_weight);
+      const auto lower = static_cast<std::size_t>(steps / whole_weight);
       place(texture_.levels[lower]);
-      blend(kWhole - steps % kWhole, sums);
-      if (steps % kWhole != 0) {
+      blend(whole_weight - steps % whole_weight, sums);
+      if (steps % whole_weight != 0) {
         place(texture_.levels[lower + 1]);
-        blend(steps % kWhole, sums);
+        blend(steps % whole_weight, sums);
       }
     }
     Texel result;
@@ -264,7 +264,7 @@ class Fetch {
     const std::int64_t sizes[3] = {grid.width, grid.height, grid.depth};
     double places[3] = {0, 0, 0};  // in texels
     std::uint32_t axes = dimensions_;
-    if (has(op::kLayered)) {
+    if (has(op::layered)) {
       const std::int64_t layers = std::max<std::int64_t>(is_cube_ ? grid.depth / 6 : grid.depth, 1);
       layer_ = std::min<std::int64_t>(request_.layer, layers - 1);  // unsigned: negative ones are beyond the last
     }
@@ -278,21 +278,21 @@ class Fetch {
     } else {
       for (unsigned int axis = 0; axis < axes; ++axis) places[axis] = place_on(axis, sizes[axis]);
       // A texture of one dimension has one row, and is read at the edge of it, half beyond.
-      if (axes == 1 && filters_ && !has(op::kLayered) && mode_of(1) == CU_TR_ADDRESS_MODE_BORDER) axes = 2;
+      if (axes == 1 && filters_ && !has(op::layered) && mode_of(1) == CU_TR_ADDRESS_MODE_BORDER) axes = 2;
     }
     for (unsigned int axis = 0; axis < 3; ++axis) {
       taps_[axis] = axis < axes ? taps(places[axis], sizes[axis], mode_of(axis),
                                        static_cast<std::int32_t>(request_.offsets[axis]))
                                 : Taps{};
     }
-    if (has(op::kLayered) || is_cube_) taps_[2].index[0] = std::min(layer_, grid.depth - 1);
-    share(kWhole, taps_, weights_);
+    if (has(op::layered) || is_cube_) taps_[2].index[0] = std::min(layer_, grid.depth - 1);
+    share(whole_weight, taps_, weights_);
     if (checks_.are_wanted()) check_texels();
   }
 
   double place_on(unsigned int axis, std::int64_t size) const {
     const std::uint32_t coordinate = request_.coordinates[axis];
-    if (has(op::kIntegerCoordinates)) return static_cast<double>(static_cast<std::int32_t>(coordinate));
+    if (has(op::integer_coordinates)) return static_cast<double>(static_cast<std::int32_t>(coordinate));
     if (is_normalized_) return normalized(float_of(coordinate), mode_of(axis)) * static_cast<double>(size);
     return bounded(without_denormals(float_of(coordinate)));
   }
@@ -305,7 +305,7 @@ class Fetch {
     for (int k = 0; k < taps_[2].count; ++k) {
       for (int j = 0; j < taps_[1].count; ++j) {
         for (int i = 0; i < taps_[0].count; ++i) {
-          if (!has(op::kGather) && weights_[k][j][i] == 0) continue;
+          if (!has(op::gather_bit) && weights_[k][j][i] == 0) continue;
           const std::byte* texel = address(on_face(taps_[0].index[i], grid_->width),
                                            on_face(taps_[1].index[j], grid_->height), taps_[2].index[k]);
           if (texel == nullptr) continue;
@@ -325,11 +325,11 @@ class Fetch {
 
   Taps taps(double place, std::int64_t size, CUaddress_mode mode, std::int32_t offset) const {
     Taps made;
-    if (!filters_ && !has(op::kGather)) {
+    if (!filters_ && !has(op::gather_bit)) {
       made.index[0] = resolve(static_cast<std::int64_t>(std::floor(place)) + offset, size, mode);
       return made;
     }
-    const auto steps = static_cast<std::int64_t>(std::floor((place - 0.5) * kWhole + 0.5));
+    const auto steps = static_cast<std::int64_t>(std::floor((place - 0.5) * whole_weight + 0.5));
     const std::int64_t first = (steps >> 8) + offset;
     made.weight = static_cast<int>(steps & 255);
     made.count = 2;
@@ -344,7 +344,7 @@ class Fetch {
 
   /// Null: the border.
   const std::byte* address(std::int64_t x, std::int64_t y, std::int64_t z) const {
-    if (x == kBorder || y == kBorder || z == kBorder || !checks_.may_happen()) return nullptr;
+    if (x == border_texel || y == border_texel || z == border_texel || !checks_.may_happen()) return nullptr;
     return grid_->base + static_cast<std::size_t>(z) * grid_->slice_bytes +
            static_cast<std::size_t>(y) * grid_->row_bytes + static_cast<std::size_t>(x) * texture_.format.bytes();
   }
@@ -418,27 +418,28 @@ class Fetch {
       add(inner_x, y, z, weight / 3, channels, sums);
       return;
     }
-    for (unsigned int c = 0; c < channels; ++c) sums[c] += double{float_at(x, y, z, c)} * weight / kWhole;
+    for (unsigned int c = 0; c < channels; ++c) sums[c] += double{float_at(x, y, z, c)} * weight / whole_weight;
   }
 
   bool has_border() const {
     return std::any_of(std::begin(taps_), std::end(taps_), [](const Taps& taps) {
-      return taps.index[0] == kBorder || (taps.count == 2 && taps.index[1] == kBorder);
+      return taps.index[0] == border_texel || (taps.count == 2 && taps.index[1] == border_texel);
     });
   }
 
   /// One channel of the four texels around, counter-clockwise from the lower left.
   void gather(std::uint32_t (&texel)[4]) {
-    constexpr int kOrder[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
-    const unsigned int channel = operation_ >> op::kChannelShift & 3;
+    constexpr int slot_order[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
+    const unsigned int channel = operation_ >> op::channel_shift & 3;
     place(texture_.levels.front());
     for (unsigned int n = 0; n < 4; ++n) {
-      const std::int64_t x = taps_[0].index[kOrder[n][0]], y = taps_[1].index[kOrder[n][1]], z = taps_[2].index[0];
+      const std::int64_t x = taps_[0].index[slot_order[n][0]], y = taps_[1].index[slot_order[n][1]],
+                         z = taps_[2].index[0];
       if (reads_integers_) {
         texel[n] = word_at(x, y, z, channel);
       } else {
         const float value = float_at(x, y, z, channel);
-        texel[n] = has(op::kHalfResult) ? half_of(value) : std::bit_cast<std::uint32_t>(value);
+        texel[n] = has(op::half_result) ? half_of(value) : std::bit_cast<std::uint32_t>(value);
       }
     }
   }

@@ -43,8 +43,8 @@ void reduce_as(std::byte* at, const void* data, std::uint32_t reduction) {
 }
 
 void reduce(std::byte* at, const void* data, std::uint32_t operation, std::uint32_t bytes) {
-  const std::uint32_t reduction = operation >> op::kReductionShift & 7;
-  const bool is_signed = (operation & op::kSigned) != 0;
+  const std::uint32_t reduction = operation >> op::reduction_shift & 7;
+  const bool is_signed = (operation & op::signed_bit) != 0;
   if (bytes == 4) {
     is_signed ? reduce_as<std::int32_t>(at, data, reduction) : reduce_as<std::uint32_t>(at, data, reduction);
   } else {
@@ -69,28 +69,28 @@ const char* access_surface(const ResourceObject& surface, std::uint32_t operatio
   const auto has = [operation](std::uint32_t bit) { return (operation & bit) != 0; };
   const TexelGrid& grid = surface.levels.front();
   const auto texel = static_cast<std::int64_t>(surface.format.bytes());
-  const std::uint32_t bytes = operation >> op::kBytesShift & 63;
-  const std::uint32_t dimensions = operation & op::kDimensions;
-  const bool loads = !has(op::kStore) && !has(op::kReduce);
+  const std::uint32_t bytes = operation >> op::bytes_shift & 63;
+  const std::uint32_t dimensions = operation & op::dimension_mask;
+  const bool loads = !has(op::store_bit) && !has(op::reduce_bit);
 
   // The lowest coordinate counts bytes, except in formatted accesses.
-  const auto span = static_cast<std::int64_t>(has(op::kFormatted) ? static_cast<std::uint32_t>(texel) : bytes);
-  std::int64_t place[3] = {std::int64_t{coordinates[0]} * (has(op::kFormatted) ? texel : 1),
+  const auto span = static_cast<std::int64_t>(has(op::formatted_bit) ? static_cast<std::uint32_t>(texel) : bytes);
+  std::int64_t place[3] = {std::int64_t{coordinates[0]} * (has(op::formatted_bit) ? texel : 1),
                            dimensions > 1 ? coordinates[1] : 0, dimensions > 2 ? coordinates[2] : 0};
-  if (has(op::kLayered)) place[2] = coordinates[3] & 0xffff;  // as on an H200: layers have 16 bits
+  if (has(op::layered)) place[2] = coordinates[3] & 0xffff;  // as on an H200: layers have 16 bits
   const std::int64_t most[3] = {static_cast<std::int64_t>(grid.row_bytes) - span, grid.height - 1, grid.depth - 1};
   for (int axis = 0; axis < 3; ++axis) {
     if (place[axis] >= 0 && place[axis] <= most[axis]) continue;
-    if (has(op::kZero) || most[axis] < 0) {
+    if (has(op::zero_bit) || most[axis] < 0) {
       if (loads) std::memset(data, 0, bytes);
-      return has(op::kZero) ? nullptr : "a surface access wider than the surface";
+      return has(op::zero_bit) ? nullptr : "a surface access wider than the surface";
     }
-    if (!has(op::kClamp)) return "a surface access out of range";
+    if (!has(op::clamp_bit)) return "a surface access out of range";
     place[axis] = std::clamp<std::int64_t>(place[axis], 0, most[axis]);
   }
   const std::int64_t unit = std::min<std::int64_t>(span, texel);
   if (place[0] % std::max<std::int64_t>(unit, 1) != 0) {
-    if (!has(op::kClamp) || place[0] != most[0]) return "a misaligned surface access";
+    if (!has(op::clamp_bit) || place[0] != most[0]) return "a misaligned surface access";
     place[0] -= place[0] % unit;
   }
 
@@ -101,11 +101,11 @@ const char* access_surface(const ResourceObject& surface, std::uint32_t operatio
     if (loads) std::memset(data, 0, bytes);
   } else if (loads) {
     std::memcpy(data, at, bytes);
-  } else if (has(op::kReduce)) {
+  } else if (has(op::reduce_bit)) {
     if (bytes > texel || reinterpret_cast<std::uintptr_t>(at) % bytes != 0) return "a misaligned surface access";
-    if (has(op::kFormatted) && surface.format.kind == TexelFormat::Kind::Signed) operation |= op::kSigned;
+    if (has(op::formatted_bit) && surface.format.kind == TexelFormat::Kind::Signed) operation |= op::signed_bit;
     reduce(at, data, operation, bytes);
-  } else if (has(op::kFormatted)) {
+  } else if (has(op::formatted_bit)) {
     store_formatted(surface.format, at, data, bytes);
   } else {
     std::memcpy(at, data, bytes);

@@ -18,10 +18,10 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
-constexpr std::size_t kAlignment = 512;
-constexpr std::size_t kPitchAlignment = 32;
-constexpr std::size_t kMostPitched = 131072;
-constexpr std::size_t kMostLinear = std::size_t{1} << 28;
+constexpr std::size_t base_alignment = 512;
+constexpr std::size_t pitch_alignment = 32;
+constexpr std::size_t most_pitched = 131072;
+constexpr std::size_t most_linear = std::size_t{1} << 28;
 
 using ObjectTable = HandleTable<ResourceObject, HandleKind::ResourceDescription>;
 ObjectTable& object_table() {
@@ -39,7 +39,7 @@ struct DestroyedObjects {
   std::mutex mutex;
   std::deque<DestroyedObject> latest;  ///< the latest first
 };
-constexpr std::size_t kDestroyedRemembered = 4096;
+constexpr std::size_t destroyed_remembered = 4096;
 
 DestroyedObjects& destroyed_objects() {
   static auto* const instance = new DestroyedObjects;
@@ -82,7 +82,7 @@ void set_memory_level(CUdeviceptr address, std::size_t width, std::size_t height
 /// The array lives as long as the object, so that nothing unsafe happens; checked, it goes when the program says so.
 void keep(std::shared_ptr<const void> array, ResourceObject* object) {
   object->array = array;
-  if (!checker::checks(check_class::kMemory)) object->kept_array = std::move(array);
+  if (!checker::checks(check_class::memory_checks)) object->kept_array = std::move(array);
 }
 
 Result<void> bind(const CUDA_RESOURCE_DESC& resource, ResourceObject* object) {
@@ -107,9 +107,9 @@ Result<void> bind(const CUDA_RESOURCE_DESC& resource, ResourceObject* object) {
     }
     case CU_RESOURCE_TYPE_LINEAR: {
       const auto format = texel_format(linear.format, linear.numChannels);
-      if (!format || linear.devPtr % kAlignment != 0) return ErrorCode::InvalidValue;
+      if (!format || linear.devPtr % base_alignment != 0) return ErrorCode::InvalidValue;
       const std::size_t elements = linear.sizeInBytes / format->bytes();
-      if (elements == 0 || elements > kMostLinear || !is_device_range(linear.devPtr, linear.sizeInBytes))
+      if (elements == 0 || elements > most_linear || !is_device_range(linear.devPtr, linear.sizeInBytes))
         return ErrorCode::InvalidValue;
       object->format = *format;
       set_memory_level(linear.devPtr, elements, 0, linear.sizeInBytes, object);
@@ -117,9 +117,9 @@ Result<void> bind(const CUDA_RESOURCE_DESC& resource, ResourceObject* object) {
     }
     case CU_RESOURCE_TYPE_PITCH2D: {
       const auto format = texel_format(pitched.format, pitched.numChannels);
-      if (!format || pitched.width == 0 || pitched.height == 0 || pitched.width > kMostPitched ||
-          pitched.height > kMostPitched || pitched.devPtr % kAlignment != 0 ||
-          pitched.pitchInBytes % kPitchAlignment != 0)
+      if (!format || pitched.width == 0 || pitched.height == 0 || pitched.width > most_pitched ||
+          pitched.height > most_pitched || pitched.devPtr % base_alignment != 0 ||
+          pitched.pitchInBytes % pitch_alignment != 0)
         return ErrorCode::InvalidValue;
       const std::size_t row = format->bytes() * pitched.width;
       const std::size_t bytes = pitched.pitchInBytes * (pitched.height - 1) + row;
@@ -174,14 +174,14 @@ Result<void> apply(const CUDA_RESOURCE_VIEW_DESC& view, ResourceObject* object) 
 }
 
 bool is_valid(const CUDA_TEXTURE_DESC& texture) {
-  constexpr unsigned int kKnown = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
-                                  CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP;
+  constexpr unsigned int known_bits = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
+                                      CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP;
   for (const CUaddress_mode mode : texture.addressMode)
     if (mode < CU_TR_ADDRESS_MODE_WRAP || mode > CU_TR_ADDRESS_MODE_BORDER) return false;
   const auto is_filter = [](CUfilter_mode mode) {
     return mode == CU_TR_FILTER_MODE_POINT || mode == CU_TR_FILTER_MODE_LINEAR;
   };
-  return is_filter(texture.filterMode) && is_filter(texture.mipmapFilterMode) && (texture.flags & ~kKnown) == 0;
+  return is_filter(texture.filterMode) && is_filter(texture.mipmapFilterMode) && (texture.flags & ~known_bits) == 0;
 }
 
 }  // namespace
@@ -230,12 +230,12 @@ Result<void> destroy_resource_object(unsigned long long handle, bool is_surface)
   ResourceEpoch::end(handle, object);  // before it leaves the table, so that running grids find it in one of the two
   object_table().remove(as_handle(handle));
   once.unlock();
-  if (!checker::checks(check_class::kMemory)) return {};
+  if (!checker::checks(check_class::memory_checks)) return {};
   DestroyedObject destroyed{handle, kind_of(*object), object->made_at, shadow::caller()};
   DestroyedObjects& self = destroyed_objects();
   const std::lock_guard lock(self.mutex);
   self.latest.push_front(std::move(destroyed));
-  if (self.latest.size() > kDestroyedRemembered) self.latest.pop_back();
+  if (self.latest.size() > destroyed_remembered) self.latest.pop_back();
   return {};
 }
 

@@ -24,8 +24,8 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
-constexpr std::size_t kSignalStack = 64 * 1024;
-constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr std::size_t signal_stack = 64 * 1024;
+constexpr int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 struct sigaction earlier[NSIG];
 
 void hand_on(int signal, siginfo_t* info, void* registers) {
@@ -59,9 +59,10 @@ void on_fault(int signal, siginfo_t* info, void* registers) {
 #if defined(__x86_64__)
   auto* const state = static_cast<ucontext_t*>(registers);
   fault.instruction = static_cast<std::uintptr_t>(state->uc_mcontext.gregs[REG_RIP]);
-  constexpr greg_t kPageFault = 14, kWrites = 2;  // x86's exception, and a bit of its error code
-  if (state->uc_mcontext.gregs[REG_TRAPNO] == kPageFault)
-    fault.access = (state->uc_mcontext.gregs[REG_ERR] & kWrites) != 0 ? Fault::Access::Write : Fault::Access::Read;
+  constexpr greg_t page_fault = 14, writes_memory = 2;  // x86's exception, and a bit of its error code
+  if (state->uc_mcontext.gregs[REG_TRAPNO] == page_fault)
+    fault.access =
+        (state->uc_mcontext.gregs[REG_ERR] & writes_memory) != 0 ? Fault::Access::Write : Fault::Access::Read;
 #else
 #error "the fault handler knows x86-64 only"
 #endif
@@ -82,16 +83,16 @@ void install_fault_handler() {
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
-    for (const int signal : kSignals) sigaction(signal, &action, &earlier[signal]);
+    for (const int signal : signals) sigaction(signal, &action, &earlier[signal]);
   });
 }
 
 FaultGuardedThread::FaultGuardedThread()
-    : stack_(mmap(nullptr, kSignalStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    : stack_(mmap(nullptr, signal_stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
   if (stack_ == MAP_FAILED) return;
   stack_t alternate{};
   alternate.ss_sp = stack_;
-  alternate.ss_size = kSignalStack;
+  alternate.ss_size = signal_stack;
   sigaltstack(&alternate, nullptr);
 }
 
@@ -100,7 +101,7 @@ FaultGuardedThread::~FaultGuardedThread() {
   stack_t none{};
   none.ss_flags = SS_DISABLE;
   sigaltstack(&none, nullptr);
-  munmap(stack_, kSignalStack);
+  munmap(stack_, signal_stack);
 }
 
 bool can_run_device_code() {
@@ -111,7 +112,7 @@ bool can_run_device_code() {
   stack_t alternate{};
   const bool is_known = pthread_sigmask(SIG_BLOCK, nullptr, &blocked) == 0 && sigaltstack(nullptr, &alternate) == 0;
   // A fault whose signal is blocked ends the process.
-  const bool takes_faults = is_known && std::none_of(std::begin(kSignals), std::end(kSignals),
+  const bool takes_faults = is_known && std::none_of(std::begin(signals), std::end(signals),
                                                      [&](int signal) { return sigismember(&blocked, signal) != 0; });
   if (takes_faults && (alternate.ss_flags & SS_DISABLE) != 0) of_this_thread<FaultGuardedThread>();
   answer = takes_faults ? Answer::Yes : Answer::No;
@@ -120,8 +121,8 @@ bool can_run_device_code() {
 
 #if defined(__x86_64__)
 DeviceFloatingPoint::DeviceFloatingPoint() : before_(_mm_getcsr()) {
-  constexpr unsigned int kDefault = 0x1f80;  // to nearest, nothing trapped, nothing flushed to zero
-  _mm_setcsr(kDefault);
+  constexpr unsigned int default_mxcsr = 0x1f80;  // to nearest, nothing trapped, nothing flushed to zero
+  _mm_setcsr(default_mxcsr);
 }
 
 DeviceFloatingPoint::~DeviceFloatingPoint() { _mm_setcsr(before_); }

@@ -36,12 +36,12 @@ namespace context = boost::context::detail;
 
 namespace {
 
-constexpr std::size_t kStackPage = 4096;
+constexpr std::size_t stack_page = 4096;
 /// Stacks kept by one thread for reuse: those of one full block of device threads and some more.
-constexpr std::size_t kMostKept = 2048;
+constexpr std::size_t most_kept = 2048;
 
 /// Distance between the starts of neighbouring stacks within a page: a few cache lines, coprime with their number.
-constexpr std::size_t kShift = 5 * 64;
+constexpr std::size_t address_shift = 5 * 64;
 
 thread_local Fiber* running = nullptr;
 
@@ -73,7 +73,7 @@ struct Fiber::Entry {
 
 bool FiberStack::is_in_guard(std::uintptr_t address) const {
   const auto begin = reinterpret_cast<std::uintptr_t>(low);
-  return low && address >= begin && address < begin + kStackPage;
+  return low && address >= begin && address < begin + stack_page;
 }
 
 StackPool::~StackPool() {
@@ -81,7 +81,7 @@ StackPool::~StackPool() {
 }
 
 FiberStack StackPool::take(std::size_t usable) {
-  const std::size_t size = (usable + kStackPage - 1) / kStackPage * kStackPage + kStackPage;
+  const std::size_t size = (usable + stack_page - 1) / stack_page * stack_page + stack_page;
   while (!free_.empty()) {
     const FiberStack stack = free_.back();
     free_.pop_back();
@@ -91,16 +91,16 @@ FiberStack StackPool::take(std::size_t usable) {
   void* const low = stack_memory.map(size);
   if (!low) throw std::bad_alloc();
   // Hosts with many cores may run out of mappings: then the guard is missing, not the stack.
-  (void)mprotect(low, kStackPage, PROT_NONE);
+  (void)mprotect(low, stack_page, PROT_NONE);
   return {static_cast<std::byte*>(low), size};
 }
 
 void StackPool::give_back(FiberStack stack) {
   if (!stack.low) return;
 #if defined(CUCORE_ADDRESS_SANITIZER)
-  __asan_unpoison_memory_region(stack.low + kStackPage, stack.size - kStackPage);  // frames that never returned
+  __asan_unpoison_memory_region(stack.low + stack_page, stack.size - stack_page);  // frames that never returned
 #endif
-  if (free_.size() < kMostKept)
+  if (free_.size() < most_kept)
     free_.push_back(stack);
   else
     stack_memory.unmap(stack.low, stack.size);
@@ -128,8 +128,8 @@ void Fiber::start(FiberStack stack, Body body, void* argument) {
   fault_ = {};
   fake_stack_ = nullptr;
   // Frames of equal depth on page-aligned stacks would share a few cache sets: start each stack at another line.
-  const std::size_t shift = reinterpret_cast<std::uintptr_t>(stack.low) / kStackPage * kShift % kStackPage;
-  context_ = context::make_fcontext(stack.low + stack.size - shift, stack.size - shift - kStackPage, &Entry::run);
+  const std::size_t shift = reinterpret_cast<std::uintptr_t>(stack.low) / stack_page * address_shift % stack_page;
+  context_ = context::make_fcontext(stack.low + stack.size - shift, stack.size - shift - stack_page, &Entry::run);
 #if defined(CUCORE_THREAD_SANITIZER)
   race_context_ = __tsan_create_fiber(0);
 #endif
@@ -140,7 +140,7 @@ void Fiber::resume() {
   running = this;
 #if defined(CUCORE_ADDRESS_SANITIZER)
   void* fake_stack = nullptr;
-  __sanitizer_start_switch_fiber(&fake_stack, stack_.low + kStackPage, stack_.size - kStackPage);
+  __sanitizer_start_switch_fiber(&fake_stack, stack_.low + stack_page, stack_.size - stack_page);
 #endif
 #if defined(CUCORE_THREAD_SANITIZER)
   resumer_race_context_ = __tsan_get_current_fiber();
@@ -197,9 +197,9 @@ void Fiber::finish_with_fault(Fiber* fiber) {
 StackPool& stack_pool() { return of_this_thread<StackPool>(); }
 
 Fault call_guarded(Fiber::Body body, void* argument) {
-  constexpr std::size_t kStack = 64 * 1024;
+  constexpr std::size_t stack_bytes = 64 * 1024;
   Fiber fiber;
-  fiber.start(stack_pool().take(kStack), body, argument);
+  fiber.start(stack_pool().take(stack_bytes), body, argument);
   fiber.resume();
   const Fault fault = fiber.fault();
   stack_pool().give_back(fiber.drop());

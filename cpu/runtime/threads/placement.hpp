@@ -8,12 +8,12 @@
 namespace cucore::cpu::runtime {
 
 /// In place of a processor's number, for a thread that does not run.
-inline constexpr int kNowhere = -1;
+inline constexpr int nowhere = -1;
 
 class ProcessorSet {
  public:
   ProcessorSet() { CPU_ZERO(&set_); }
-  /// kNowhere is no processor.
+  /// nowhere is no processor.
   void add(int processor) {
     if (processor >= 0 && processor < CPU_SETSIZE) CPU_SET(processor, &set_);
   }

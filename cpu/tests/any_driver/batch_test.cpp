@@ -30,9 +30,9 @@ class Batches : public Textures {
   void SetUp() override {
     Textures::SetUp();
     ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    ASSERT_OK(cuMemAllocHost(reinterpret_cast<void**>(&words), 2 * kWords * sizeof *words));
-    std::iota(words, words + kWords, 1);
-    std::fill_n(words + kWords, kWords, 0);
+    ASSERT_OK(cuMemAllocHost(reinterpret_cast<void**>(&words), 2 * word_count * sizeof *words));
+    std::iota(words, words + word_count, 1);
+    std::fill_n(words + word_count, word_count, 0);
   }
   void TearDown() override {
     EXPECT_OK(cuMemFreeHost(words));
@@ -50,7 +50,7 @@ class Batches : public Textures {
     return result;
   }
 
-  static constexpr std::size_t kWords = 4 * 4 * 4;
+  static constexpr std::size_t word_count = 4 * 4 * 4;
   CUstream stream = nullptr;
   int* words = nullptr;  ///< those to read, then those to write
 };
@@ -58,30 +58,31 @@ class Batches : public Textures {
 TEST_F(Batches, boxes_go_through_an_array_and_back) {
   const CUarray box = array(CU_AD_FORMAT_SIGNED_INT32, 1, 4, 4, 4);
   ASSERT_EQ(CUDA_SUCCESS, run({copy_of(pointer(words), part_of(box, {0, 0, 0}), {4, 4, 4})}));
-  ASSERT_EQ(CUDA_SUCCESS, run({copy_of(part_of(box, {1, 2, 3}), pointer(words + kWords), {2, 2, 1})}));
+  ASSERT_EQ(CUDA_SUCCESS, run({copy_of(part_of(box, {1, 2, 3}), pointer(words + word_count), {2, 2, 1})}));
   const int first = 1 + 1 + 4 * 2 + 16 * 3;
-  EXPECT_EQ((std::vector{first, first + 1, first + 4, first + 5, 0}), std::vector(words + kWords, words + kWords + 5));
+  EXPECT_EQ((std::vector{first, first + 1, first + 4, first + 5, 0}),
+            std::vector(words + word_count, words + word_count + 5));
 }
 
 TEST_F(Batches, pointers_count_bytes_and_have_pitches) {
   const std::size_t row = 4 * sizeof(int);
   // One word of each of two rows of two layers, four rows of four words to a layer, packed.
-  ASSERT_EQ(CUDA_SUCCESS, run({copy_of(pointer(words, row, 4), pointer(words + kWords), {sizeof(int), 2, 2}),
-                               copy_of(pointer(words + 1), pointer(words + kWords + 8), {sizeof(int), 1, 1})}));
-  EXPECT_EQ((std::vector{1, 5, 17, 21, 0, 0, 0, 0, 2}), std::vector(words + kWords, words + kWords + 9));
+  ASSERT_EQ(CUDA_SUCCESS, run({copy_of(pointer(words, row, 4), pointer(words + word_count), {sizeof(int), 2, 2}),
+                               copy_of(pointer(words + 1), pointer(words + word_count + 8), {sizeof(int), 1, 1})}));
+  EXPECT_EQ((std::vector{1, 5, 17, 21, 0, 0, 0, 0, 2}), std::vector(words + word_count, words + word_count + 9));
 }
 
 TEST_F(Batches, a_source_read_during_the_call_may_change_after_it) {
-  auto operation = copy_of(pointer(words, 16, 4), pointer(words + kWords), {8, 2, 1});
+  auto operation = copy_of(pointer(words, 16, 4), pointer(words + word_count), {8, 2, 1});
   operation.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
   ASSERT_OK(cuMemcpy3DBatchAsync(1, &operation, 0, stream));
-  std::fill_n(words, kWords, -1);
+  std::fill_n(words, word_count, -1);
   ASSERT_OK(cuStreamSynchronize(stream));
-  EXPECT_EQ((std::vector{1, 2, 5, 6}), std::vector(words + kWords, words + kWords + 4));
+  EXPECT_EQ((std::vector{1, 2, 5, 6}), std::vector(words + word_count, words + word_count + 4));
 }
 
 TEST_F(Batches, what_cannot_be_copied_is_refused) {
-  const auto good = copy_of(pointer(words), pointer(words + kWords), {16, 1, 1});
+  const auto good = copy_of(pointer(words), pointer(words + word_count), {16, 1, 1});
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, run({good}, 1)) << "flags are for later versions";
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, run({}));
   for (const CUextent3D extent : {CUextent3D{0, 1, 1}, CUextent3D{16, 0, 1}, CUextent3D{16, 1, 0}}) {

@@ -159,17 +159,17 @@ TEST_F(DriverAnswers, memory_operations_are_synchronous_on_managed_memory_only_u
 }
 
 TEST_F(DriverAnswers, a_pool_with_a_largest_size_holds_whole_chunks) {
-  constexpr size_t kMegabyte = 1 << 20;
+  constexpr size_t megabyte = 1 << 20;
   CUmemPoolProps given{};
   given.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
   given.location = {CU_MEM_LOCATION_TYPE_DEVICE, device};
-  given.maxSize = 4 * kMegabyte;
+  given.maxSize = 4 * megabyte;
   CUmemoryPool pool = nullptr;
   ASSERT_OK(cuMemPoolCreate(&pool, &given));
   CUdeviceptr memory = 0;
-  EXPECT_OK(cuMemAllocFromPoolAsync(&memory, 8 * kMegabyte, pool, nullptr));
+  EXPECT_OK(cuMemAllocFromPoolAsync(&memory, 8 * megabyte, pool, nullptr));
   EXPECT_OK(cuMemFreeAsync(memory, nullptr));
-  EXPECT_EQ(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocFromPoolAsync(&memory, 64 * kMegabyte, pool, nullptr));
+  EXPECT_EQ(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocFromPoolAsync(&memory, 64 * megabyte, pool, nullptr));
   EXPECT_OK(cuMemPoolDestroy(pool));
   given.maxSize = size_t{1} << 42;
   ASSERT_OK(cuMemPoolCreate(&pool, &given)) << "a bound may lie above what there is";

@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr int kLate = 7;
+constexpr int late = 7;
 
 class PageableMemory : public Textures {
  protected:
@@ -18,8 +18,8 @@ class PageableMemory : public Textures {
     Textures::SetUp();
     ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     ASSERT_OK(cuMemAllocHost(reinterpret_cast<void**>(&locked), sizeof *locked));
-    ASSERT_OK(cuMemAlloc(&memory, kBytes));
-    ASSERT_OK(cuMemsetD8(memory, 0, kBytes));
+    ASSERT_OK(cuMemAlloc(&memory, byte_count));
+    ASSERT_OK(cuMemsetD8(memory, 0, byte_count));
     *locked = 0;
   }
   void TearDown() override {
@@ -30,11 +30,11 @@ class PageableMemory : public Textures {
     Textures::TearDown();
   }
 
-  /// Work that takes a while, and puts kLate into the memory at its end.
+  /// Work that takes a while, and puts late into the memory at its end.
   void put_late() {
     const auto wait_and_put = [](void* word) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      *static_cast<int*>(word) = kLate;
+      *static_cast<int*>(word) = late;
     };
     ASSERT_OK(cuLaunchHostFunc(stream, wait_and_put, locked));
     ASSERT_OK(cuMemcpyHtoDAsync(memory, locked, sizeof *locked, stream));
@@ -49,7 +49,7 @@ class PageableMemory : public Textures {
     is_released.notify_all();
   }
 
-  static constexpr std::size_t kBytes = 1 << 20;
+  static constexpr std::size_t byte_count = 1 << 20;
   CUstream stream = nullptr;
   CUdeviceptr memory = 0;
   int* locked = nullptr;
@@ -60,16 +60,16 @@ TEST_F(PageableMemory, what_is_copied_to_it_is_there_when_the_call_returns) {
   int plain = 0;
   put_late();
   ASSERT_OK(cuMemcpyDtoHAsync(&plain, memory, sizeof plain, stream));
-  EXPECT_EQ(kLate, plain);
+  EXPECT_EQ(late, plain);
 
   int unified = 0;
-  ASSERT_OK(cuMemsetD8(memory, 0, kBytes));
+  ASSERT_OK(cuMemsetD8(memory, 0, byte_count));
   put_late();
   ASSERT_OK(cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(&unified), memory, sizeof unified, stream));
-  EXPECT_EQ(kLate, unified);
+  EXPECT_EQ(late, unified);
 
-  std::vector<int> rows(kBytes / sizeof(int));
-  ASSERT_OK(cuMemsetD8(memory, 0, kBytes));
+  std::vector<int> rows(byte_count / sizeof(int));
+  ASSERT_OK(cuMemsetD8(memory, 0, byte_count));
   put_late();
   CUDA_MEMCPY2D shape{};
   shape.srcMemoryType = CU_MEMORYTYPE_DEVICE;
@@ -77,9 +77,9 @@ TEST_F(PageableMemory, what_is_copied_to_it_is_there_when_the_call_returns) {
   shape.dstMemoryType = CU_MEMORYTYPE_HOST;
   shape.dstHost = rows.data();
   shape.srcPitch = shape.dstPitch = shape.WidthInBytes = 1024;
-  shape.Height = kBytes / 1024;
+  shape.Height = byte_count / 1024;
   ASSERT_OK(cuMemcpy2DAsync(&shape, stream));
-  EXPECT_EQ(kLate, rows[0]);
+  EXPECT_EQ(late, rows[0]);
 }
 
 TEST_F(PageableMemory, a_source_that_is_read_during_the_call_is_read_behind_what_the_stream_writes) {
@@ -90,7 +90,7 @@ TEST_F(PageableMemory, a_source_that_is_read_during_the_call_is_read_behind_what
   attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
   put_late();
   ASSERT_OK(cuMemcpyBatchAsync_v2(&to, &memory, &bytes, 1, &attributes, &first, 1, stream));
-  EXPECT_EQ(kLate, plain);
+  EXPECT_EQ(late, plain);
 }
 
 TEST_F(PageableMemory, a_source_to_be_read_in_stream_order_is_waited_for) {

@@ -7,9 +7,9 @@
 
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kLargest = std::numeric_limits<float>::max();
+constexpr float float_infinity = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float largest_size = std::numeric_limits<float>::max();
 
 class TexturePlaces : public Textures {
  protected:
@@ -34,9 +34,9 @@ class TexturePlaces : public Textures {
 
 TEST_F(TexturePlaces, coordinates_far_outside_repeat_with_their_fraction) {
   const CUarray a = squares(3);
-  const std::vector<Float4> places = {{16},        {16.3F},       {-16.3F},       {255.75F}, {8388607.5F},
-                                      {8388608},   {8388609},     {16777216},     {1e20F},   {kLargest},
-                                      {-kLargest}, {-8388607.5F}, {-2147483648.F}};
+  const std::vector<Float4> places = {
+      {16},       {16.3F}, {-16.3F},       {255.75F},       {8388607.5F},  {8388608},      {8388609},
+      {16777216}, {1e20F}, {largest_size}, {-largest_size}, {-8388607.5F}, {-2147483648.F}};
   EXPECT_EQ((std::vector<float>{1, 1, 9, 9, 4, 1, 1, 1, 1, 1, 1, 4, 1}),
             at<float>("tex_1d", normalized(a, CU_TR_ADDRESS_MODE_WRAP, CU_TR_FILTER_MODE_POINT), places));
   EXPECT_EQ((std::vector<float>{1, 1, 1, 1, 4, 1, 9, 1, 1, 1, 1, 4, 1}),
@@ -49,7 +49,7 @@ TEST_F(TexturePlaces, coordinates_far_outside_repeat_with_their_fraction) {
 
 TEST_F(TexturePlaces, nan_and_denormals_are_zero_and_infinities_are_so_where_they_repeat) {
   const CUarray a = squares(3);
-  const std::vector<Float4> places = {{kNan}, {kInfinity}, {-kInfinity}, {-1e-38F}, {-1e-20F}};
+  const std::vector<Float4> places = {{nan}, {float_infinity}, {-float_infinity}, {-1e-38F}, {-1e-20F}};
   const auto found = [&](CUaddress_mode mode) {
     return at<float>("tex_1d", normalized(a, mode, CU_TR_FILTER_MODE_POINT), places);
   };
@@ -61,8 +61,9 @@ TEST_F(TexturePlaces, nan_and_denormals_are_zero_and_infinities_are_so_where_the
 
 TEST_F(TexturePlaces, coordinates_that_are_not_normalised_are_clamped_however_large) {
   const CUtexObject t = texture(resource_of(squares(3)), reading(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR));
-  EXPECT_EQ((std::vector<float>{9, 1, 1, 9, 1, 9}),
-            at<float>("tex_1d", t, {{kInfinity}, {-kInfinity}, {kNan}, {kLargest}, {-1e20F}, {2147483648.F}}));
+  EXPECT_EQ(
+      (std::vector<float>{9, 1, 1, 9, 1, 9}),
+      at<float>("tex_1d", t, {{float_infinity}, {-float_infinity}, {nan}, {largest_size}, {-1e20F}, {2147483648.F}}));
 }
 
 TEST_F(TexturePlaces, normalised_coordinates_have_21_fractional_bits) {
@@ -126,9 +127,9 @@ TEST_F(TexturePlaces, levels_between_two_are_cut_off_and_share_the_weights) {
             at<float>("tex_2d_lod", t,
                       {{0.4F, 0.4F, 0.25F},
                        {0.4F, 0.4F, 0.9999F},
-                       {0.4F, 0.4F, kInfinity},
-                       {0.4F, 0.4F, -kInfinity},
-                       {0.4F, 0.4F, kNan}}));
+                       {0.4F, 0.4F, float_infinity},
+                       {0.4F, 0.4F, -float_infinity},
+                       {0.4F, 0.4F, nan}}));
 }
 
 TEST_F(TexturePlaces, layers_beyond_the_last_and_negative_ones_are_the_last) {
@@ -145,9 +146,9 @@ TEST_F(TexturePlaces, of_equal_coordinates_of_a_direction_the_last_chooses_the_f
                                                                                 {{0.25F, 0.25F, -0.25F},
                                                                                  {0.5F, 0.5F, -0.25F},
                                                                                  {0.5F, -0.25F, 0.5F},
-                                                                                 {kLargest, 0.5F, 0.25F},
-                                                                                 {kInfinity, 0.5F, 0.25F},
-                                                                                 {0.5F, -0.25F, kInfinity}}));
+                                                                                 {largest_size, 0.5F, 0.25F},
+                                                                                 {float_infinity, 0.5F, 0.25F},
+                                                                                 {0.5F, -0.25F, float_infinity}}));
 }
 
 TEST_F(TexturePlaces, a_face_ends_as_the_address_mode_says_unless_it_is_seamless) {
@@ -171,7 +172,7 @@ TEST_F(TexturePlaces, layers_of_a_surface_have_16_bits) {
   const CUarray a = array(CU_AD_FORMAT_FLOAT, 1, 4, 2, 3, CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST);
   fill(a, std::vector<float>(24), 2, 3);
   CUsurfObject s = surface(a);
-  constexpr const char* kStore = R"(.version 7.0
+  constexpr const char* store_bit = R"(.version 7.0
 .target sm_80
 .address_size 64
 .visible .entry store(.param .u64 to)
@@ -186,7 +187,7 @@ sust.b.a2d.b32.zero [%s, {%layer, %zero, %zero, %zero}], {%value};
 ret;
 }
 )";
-  ASSERT_OK(cuModuleLoadData(&module, kStore));
+  ASSERT_OK(cuModuleLoadData(&module, store_bit));
   void* parameters[] = {&s};
   ASSERT_OK(cuLaunchKernel(kernel("store"), 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr));
   ASSERT_OK(cuCtxSynchronize());

@@ -20,7 +20,7 @@ struct Direction {
   Float4 place;
   float expected;
 };
-constexpr Direction kDirections[] = {
+constexpr Direction directions[] = {
     {{1, 0.5F, 0.5F}, 0},    {{1, 0.5F, -0.5F}, 1},   {{1, -0.5F, 0.5F}, 2},    {{1, -0.5F, -0.5F}, 3},
     {{-1, 0.5F, -0.5F}, 4},  {{-1, 0.5F, 0.5F}, 5},   {{-1, -0.5F, -0.5F}, 6},  {{-1, -0.5F, 0.5F}, 7},
     {{-0.5F, 1, -0.5F}, 8},  {{0.5F, 1, -0.5F}, 9},   {{-0.5F, 1, 0.5F}, 10},   {{0.5F, 1, 0.5F}, 11},
@@ -35,7 +35,7 @@ TEST_F(Textures, a_direction_meets_a_face_of_a_cube) {
       reading(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, CU_TRSF_NORMALIZED_COORDINATES);
   const CUtexObject cube = texture(resource_of(a), how);
   const CUtexObject layered = texture(resource_of(layers), how);
-  for (const Direction& d : kDirections) {
+  for (const Direction& d : directions) {
     const Float4 further{3 * d.place.x, 3 * d.place.y, 3 * d.place.z, 1};
     EXPECT_EQ(d.expected, one<float>("tex_cubemap", cube, d.place));
     EXPECT_EQ(d.expected + 24, one<float>("tex_cubemap_layered", layered, further));
@@ -160,17 +160,17 @@ TEST_F(Textures, a_view_that_does_not_fit_is_refused) {
 }
 
 TEST_F(Textures, surfaces_are_read_and_written_by_byte_offsets) {
-  constexpr unsigned int kFlags = CUDA_ARRAY3D_SURFACE_LDST;
-  const CUarray bytes = array(CU_AD_FORMAT_UNSIGNED_INT8, 1, 8, 0, 0, kFlags);
-  const CUarray more = array(CU_AD_FORMAT_UNSIGNED_INT8, 1, 8, 0, 0, kFlags);
+  constexpr unsigned int flag_bits = CUDA_ARRAY3D_SURFACE_LDST;
+  const CUarray bytes = array(CU_AD_FORMAT_UNSIGNED_INT8, 1, 8, 0, 0, flag_bits);
+  const CUarray more = array(CU_AD_FORMAT_UNSIGNED_INT8, 1, 8, 0, 0, flag_bits);
   fill<std::uint8_t>(bytes, {0, 1, 2, 3, 4, 5, 6, 255});
   CUsurfObject from = surface(bytes), to = surface(more);
   int width = 8;
   ASSERT_OK(run("surface_1d", 8, 1, 1, {&from, &to, &width}));
   EXPECT_EQ((std::vector<std::uint8_t>{1, 2, 3, 4, 5, 6, 7, 0}), contents<std::uint8_t>(more, 8));
 
-  const CUarray source = array(CU_AD_FORMAT_FLOAT, 4, 3, 2, 0, kFlags);
-  const CUarray turned = array(CU_AD_FORMAT_FLOAT, 4, 2, 3, 0, kFlags);
+  const CUarray source = array(CU_AD_FORMAT_FLOAT, 4, 3, 2, 0, flag_bits);
+  const CUarray turned = array(CU_AD_FORMAT_FLOAT, 4, 2, 3, 0, flag_bits);
   std::vector<Float4> texels(6);
   for (int i = 0; i < 6; ++i) texels[static_cast<std::size_t>(i)] = {static_cast<float>(i), 1, 2, -3};
   fill(source, texels, 2);
@@ -186,20 +186,20 @@ TEST_F(Textures, surfaces_are_read_and_written_by_byte_offsets) {
 }
 
 TEST_F(Textures, surfaces_have_depth_layers_and_faces) {
-  constexpr unsigned int kFlags = CUDA_ARRAY3D_SURFACE_LDST;
-  const CUarray volume = array(CU_AD_FORMAT_SIGNED_INT16, 1, 4, 3, 2, kFlags);
+  constexpr unsigned int flag_bits = CUDA_ARRAY3D_SURFACE_LDST;
+  const CUarray volume = array(CU_AD_FORMAT_SIGNED_INT16, 1, 4, 3, 2, flag_bits);
   CUsurfObject s = surface(volume);
   ASSERT_OK(run("surface_3d", 4, 3, 2, {&s}));
   const auto values = contents<std::int16_t>(volume, 24, 3, 2);
   EXPECT_EQ(123, values[1 * 12 + 2 * 4 + 3]);
   EXPECT_EQ(10, values[4]);
 
-  const CUarray layers = array(CU_AD_FORMAT_FLOAT, 1, 4, 3, 2, kFlags | CUDA_ARRAY3D_LAYERED);
+  const CUarray layers = array(CU_AD_FORMAT_FLOAT, 1, 4, 3, 2, flag_bits | CUDA_ARRAY3D_LAYERED);
   s = surface(layers);
   ASSERT_OK(run("surface_layered", 4, 3, 2, {&s}));
   EXPECT_EQ(123.0F, contents<float>(layers, 24, 3, 2)[1 * 12 + 2 * 4 + 3]);
 
-  const CUarray cube = array(CU_AD_FORMAT_FLOAT, 1, 2, 2, 6, kFlags | CUDA_ARRAY3D_CUBEMAP);
+  const CUarray cube = array(CU_AD_FORMAT_FLOAT, 1, 2, 2, 6, flag_bits | CUDA_ARRAY3D_CUBEMAP);
   s = surface(cube);
   ASSERT_OK(run("surface_cubemap", 2, 2, 6, {&s}));
   EXPECT_EQ(511.0F, contents<float>(cube, 24, 2, 6)[5 * 4 + 1 * 2 + 1]);

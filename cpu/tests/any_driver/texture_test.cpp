@@ -6,8 +6,8 @@
 
 namespace {
 
-constexpr CUaddress_mode kModes[] = {CU_TR_ADDRESS_MODE_WRAP, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_MIRROR,
-                                     CU_TR_ADDRESS_MODE_BORDER};
+constexpr CUaddress_mode modes[] = {CU_TR_ADDRESS_MODE_WRAP, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_MIRROR,
+                                    CU_TR_ADDRESS_MODE_BORDER};
 
 /// The index that an address mode gives, or -1: the border.
 int addressed(int i, int n, CUaddress_mode mode) {
@@ -45,13 +45,13 @@ TEST_F(LinearTextures, a_fetch_reads_an_element_and_zero_outside) {
 }
 
 TEST_F(LinearTextures, integers_of_every_width_are_read_as_they_are) {
-  constexpr unsigned int kFlags = CU_TRSF_READ_AS_INTEGER;
-  const auto u8 = linear<std::uint8_t>({1, 255, 0, 7}, CU_AD_FORMAT_UNSIGNED_INT8, 4, kFlags);
-  const auto s8 = linear<std::int8_t>({1, -1, -128, 127}, CU_AD_FORMAT_SIGNED_INT8, 4, kFlags);
-  const auto u16 = linear<std::uint16_t>({1, 65535, 0, 7}, CU_AD_FORMAT_UNSIGNED_INT16, 4, kFlags);
-  const auto s16 = linear<std::int16_t>({1, -1, -32768, 7}, CU_AD_FORMAT_SIGNED_INT16, 4, kFlags);
-  const auto u32 = linear<std::uint32_t>({1, 0xffffffffu, 0, 7}, CU_AD_FORMAT_UNSIGNED_INT32, 4, kFlags);
-  const auto s32 = linear<std::int32_t>({1, -1, INT32_MIN, 7}, CU_AD_FORMAT_SIGNED_INT32, 4, kFlags);
+  constexpr unsigned int flag_bits = CU_TRSF_READ_AS_INTEGER;
+  const auto u8 = linear<std::uint8_t>({1, 255, 0, 7}, CU_AD_FORMAT_UNSIGNED_INT8, 4, flag_bits);
+  const auto s8 = linear<std::int8_t>({1, -1, -128, 127}, CU_AD_FORMAT_SIGNED_INT8, 4, flag_bits);
+  const auto u16 = linear<std::uint16_t>({1, 65535, 0, 7}, CU_AD_FORMAT_UNSIGNED_INT16, 4, flag_bits);
+  const auto s16 = linear<std::int16_t>({1, -1, -32768, 7}, CU_AD_FORMAT_SIGNED_INT16, 4, flag_bits);
+  const auto u32 = linear<std::uint32_t>({1, 0xffffffffu, 0, 7}, CU_AD_FORMAT_UNSIGNED_INT32, 4, flag_bits);
+  const auto s32 = linear<std::int32_t>({1, -1, INT32_MIN, 7}, CU_AD_FORMAT_SIGNED_INT32, 4, flag_bits);
   EXPECT_EQ((Uint4{1, 255, 0, 7}), one<Uint4>("fetch_uint4", u8));
   EXPECT_EQ((Int4{1, -1, -128, 127}), one<Int4>("fetch_int4", s8));
   EXPECT_EQ((Uint4{1, 65535, 0, 7}), one<Uint4>("fetch_uint4", u16));
@@ -83,14 +83,14 @@ TEST_F(LinearTextures, halves_are_read_as_floats) {
 }
 
 TEST_F(Textures, pitched_memory_is_a_2d_texture) {
-  constexpr std::size_t kPitch = 512;
-  std::vector<float> values(kPitch / 4 * 3, -1.0F);
+  constexpr std::size_t pitch = 512;
+  std::vector<float> values(pitch / 4 * 3, -1.0F);
   for (int y = 0; y < 3; ++y)
     for (int x = 0; x < 5; ++x)
-      values[static_cast<std::size_t>(y) * kPitch / 4 + static_cast<std::size_t>(x)] = static_cast<float>(10 * y + x);
+      values[static_cast<std::size_t>(y) * pitch / 4 + static_cast<std::size_t>(x)] = static_cast<float>(10 * y + x);
   CUDA_RESOURCE_DESC resource{};
   resource.resType = CU_RESOURCE_TYPE_PITCH2D;
-  resource.res.pitch2D = {device_copy(values.data(), values.size() * 4), CU_AD_FORMAT_FLOAT, 1, 5, 3, kPitch};
+  resource.res.pitch2D = {device_copy(values.data(), values.size() * 4), CU_AD_FORMAT_FLOAT, 1, 5, 3, pitch};
   const CUtexObject point = texture(resource, reading(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT));
   EXPECT_EQ((std::vector<float>{0, 12, 24, 24, 20}),
             at<float>("tex_2d", point, {{0.5F, 0.5F}, {2.5F, 1.5F}, {4.9F, 2.9F}, {99, 99}, {-3, 99}}));
@@ -103,7 +103,7 @@ TEST_F(Textures, pitched_memory_is_a_2d_texture) {
 
 TEST_F(Textures, point_sampling_in_1d_takes_the_texel_that_holds_the_place) {
   const CUarray a = counting(6);
-  for (const CUaddress_mode mode : kModes) {
+  for (const CUaddress_mode mode : modes) {
     CUDA_TEXTURE_DESC how = reading(mode, CU_TR_FILTER_MODE_POINT, CU_TRSF_NORMALIZED_COORDINATES);
     how.borderColor[0] = -7;
     const CUtexObject t = texture(resource_of(a), how);
@@ -141,7 +141,7 @@ double bilinear(double x, double y, CUaddress_mode mode, double border) {
 
 TEST_F(Textures, linear_filtering_in_2d_follows_the_guide_in_every_address_mode) {
   const CUarray a = counting(8, 4);
-  for (const CUaddress_mode mode : kModes) {
+  for (const CUaddress_mode mode : modes) {
     CUDA_TEXTURE_DESC how = reading(mode, CU_TR_FILTER_MODE_LINEAR, CU_TRSF_NORMALIZED_COORDINATES);
     how.borderColor[0] = 64;
     const CUtexObject t = texture(resource_of(a), how);

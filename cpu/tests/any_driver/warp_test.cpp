@@ -13,8 +13,8 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-constexpr std::uint32_t kUnwritten = 0xeeeeeeee;
-constexpr unsigned int kResults = 64;  ///< words of each thread of `members`
+constexpr std::uint32_t unwritten = 0xeeeeeeee;
+constexpr unsigned int result_count = 64;  ///< words of each thread of `members`
 
 /// Lines of a file, behind each title; lines that begin with # are for readers.
 std::map<std::string, std::vector<std::string>> sections_of(const std::string& file) {
@@ -37,7 +37,7 @@ std::string in_words(const Words& lanes) {
     while (end < lanes.size() && lanes[end] == lanes[first]) ++end;
     char run[40];
     std::snprintf(run, sizeof run, " %x@%zu-%zu", lanes[first], first, end - 1);
-    if (lanes[first] != kUnwritten) text += run;
+    if (lanes[first] != unwritten) text += run;
   }
   return text;
 }
@@ -49,10 +49,10 @@ class Warps : public DriverTest {
     std::ifstream file(CUCORE_TEST_DATA "/any_driver/warp_kernels.ptx");
     const std::string ptx((std::istreambuf_iterator<char>(file)), {});
     ASSERT_OK(cuModuleLoadData(&module, ptx.c_str()));
-    ASSERT_OK(cuMemAlloc(&in_, kWords * 4));
-    ASSERT_OK(cuMemAlloc(&out_, kWords * 4));
-    for (std::uint32_t i = 0; i < kWords; ++i) input_.push_back(i * i % 101 + 1);
-    ASSERT_OK(cuMemcpyHtoD(in_, input_.data(), kWords * 4));
+    ASSERT_OK(cuMemAlloc(&in_, word_count * 4));
+    ASSERT_OK(cuMemAlloc(&out_, word_count * 4));
+    for (std::uint32_t i = 0; i < word_count; ++i) input_.push_back(i * i % 101 + 1);
+    ASSERT_OK(cuMemcpyHtoD(in_, input_.data(), word_count * 4));
   }
   void TearDown() override {
     EXPECT_OK(cuMemFree(in_));
@@ -62,17 +62,17 @@ class Warps : public DriverTest {
 
   template <class... Arguments>
   Words written_by(const char* name, unsigned int threads, Arguments... arguments) {
-    EXPECT_OK(cuMemsetD32(out_, kUnwritten, kWords));
+    EXPECT_OK(cuMemsetD32(out_, unwritten, word_count));
     EXPECT_OK(launch(kernel(name), 1, threads, nullptr, arguments...));
     EXPECT_OK(cuCtxSynchronize());
-    Words written(kWords);
-    EXPECT_OK(cuMemcpyDtoH(written.data(), out_, kWords * 4));
+    Words written(word_count);
+    EXPECT_OK(cuMemcpyDtoH(written.data(), out_, word_count * 4));
     return written;
   }
 
   void expect_members(const char* name, const std::vector<std::size_t>& results);
 
-  static constexpr std::uint32_t kWords = 64 * kResults;
+  static constexpr std::uint32_t word_count = 64 * result_count;
   CUdeviceptr in_ = 0, out_ = 0;
   Words input_;
 };
@@ -84,7 +84,7 @@ struct Scenario {
   int late;
 };
 
-constexpr Scenario kScenarios[] = {
+constexpr Scenario scenarios[] = {
     {"whole", 32, ~0u, ~0u, 0},
     {"first 10 of 32", 32, 0x3ff, ~0u, 0},
     {"block of 10", 10, ~0u, ~0u, 0},
@@ -102,14 +102,14 @@ constexpr Scenario kScenarios[] = {
 
 void Warps::expect_members(const char* name, const std::vector<std::size_t>& results) {
   const auto sections = sections_of("warp_members.txt");
-  for (const Scenario& scenario : kScenarios) {
+  for (const Scenario& scenario : scenarios) {
     const Words written = written_by(name, scenario.threads, out_, scenario.alive, scenario.mask, scenario.late);
     const auto section = sections.find(scenario.name);
     ASSERT_NE(section, sections.end()) << scenario.name;
     const std::size_t first = (scenario.threads - 1) / 32 * 32;
     for (const std::size_t result : results) {
       Words lanes;
-      for (std::size_t lane = 0; lane < 32; ++lane) lanes.push_back(written[(first + lane) * kResults + result]);
+      for (std::size_t lane = 0; lane < 32; ++lane) lanes.push_back(written[(first + lane) * result_count + result]);
       ASSERT_LT(result, section->second.size());
       const std::string& line = section->second[result];
       const std::string operation = line.substr(0, line.find(':') + 1);
@@ -147,7 +147,7 @@ TEST_F(Warps, lanes_that_are_converged_exchange_values_by_volatile_accesses) {
     Words expected;
     for (std::uint32_t value = 0; words >> std::hex >> value;) expected.push_back(value);
     Words written = written_by(name.c_str(), threads, in_, out_);
-    std::erase(written, kUnwritten);
+    std::erase(written, unwritten);
     EXPECT_EQ(expected, written) << name << " in a block of " << threads;
   }
   EXPECT_EQ(17U, lines);
@@ -172,13 +172,13 @@ TEST_F(Warps, lanes_that_exchange_values_may_wait_for_a_lock_of_their_warp) {
 }
 
 TEST_F(Warps, lanes_that_exchange_values_may_wait_for_other_blocks) {
-  constexpr unsigned int kBlocks = 16, kThreads = 64;
-  EXPECT_OK(cuMemsetD32(out_, 0, kWords));
-  EXPECT_OK(launch(kernel("waiting_for_later_blocks"), kBlocks, kThreads, nullptr, in_, out_));
+  constexpr unsigned int block_count = 16, thread_count = 64;
+  EXPECT_OK(cuMemsetD32(out_, 0, word_count));
+  EXPECT_OK(launch(kernel("waiting_for_later_blocks"), block_count, thread_count, nullptr, in_, out_));
   EXPECT_OK(cuCtxSynchronize());
-  Words written(kWords);
-  EXPECT_OK(cuMemcpyDtoH(written.data(), out_, kWords * 4));
-  for (unsigned int i = 0; i < kBlocks * kThreads; ++i) ASSERT_EQ(i / kThreads, written[i]) << i;
+  Words written(word_count);
+  EXPECT_OK(cuMemcpyDtoH(written.data(), out_, word_count * 4));
+  for (unsigned int i = 0; i < block_count * thread_count; ++i) ASSERT_EQ(i / thread_count, written[i]) << i;
 }
 
 }  // namespace

@@ -60,18 +60,18 @@ class KernelsOnDisk : public cucore::cpu::OwnFolder {
   }
 };
 
-constexpr const char* kCompiled = "sum 4 compiled 1 loaded 0 compiler in memory\n";
-constexpr const char* kLoaded = "sum 4 compiled 0 loaded 1 compiler absent\n";
+constexpr const char* compiled = "sum 4 compiled 1 loaded 0 compiler in memory\n";
+constexpr const char* loaded = "sum 4 compiled 0 loaded 1 compiler absent\n";
 
 TEST_F(KernelsOnDisk, a_second_process_compiles_nothing) {
-  EXPECT_EQ(launch("count_up"), kCompiled);
+  EXPECT_EQ(launch("count_up"), compiled);
   EXPECT_EQ(files().size(), 1U);
-  EXPECT_EQ(launch("count_up"), kLoaded);
+  EXPECT_EQ(launch("count_up"), loaded);
   EXPECT_EQ(files().size(), 1U);
 }
 
 TEST_F(KernelsOnDisk, a_change_elsewhere_in_the_module_compiles_nothing) {
-  EXPECT_EQ(launch("count_up"), kCompiled);
+  EXPECT_EQ(launch("count_up"), compiled);
   std::ifstream file(CUCORE_TEST_DATA "/api/kernels.ptx");
   std::string text(std::istreambuf_iterator<char>(file), {});
   text.insert(text.find(".address_size 64") + 16, "\n.global .u32 added;\n.visible .entry added_kernel() { ret; }\n");
@@ -79,7 +79,7 @@ TEST_F(KernelsOnDisk, a_change_elsewhere_in_the_module_compiles_nothing) {
   EXPECT_EQ(Command("env -u CUCORE_CPU_FORM " + in_folder() + " " CUCORE_TEST_PROGRAM " " +
                     (root / "changed.ptx").string() + " count_up")
                 .output(),
-            kLoaded);
+            loaded);
 }
 
 TEST_F(KernelsOnDisk, without_the_compiler_beside_it_the_driver_says_what_is_missing) {
@@ -108,7 +108,7 @@ TEST_F(KernelsOnDisk, a_process_killed_at_any_moment_leaves_nothing_that_harms_t
             " " CUCORE_TEST_PROGRAM " " CUCORE_TEST_DATA "/api/kernels.ptx count_up 2>/dev/null")
         .output();
     EXPECT_EQ(launch("count_up").substr(0, 6), "sum 4 ") << after;
-    EXPECT_EQ(launch("count_up"), kLoaded) << after;
+    EXPECT_EQ(launch("count_up"), loaded) << after;
   }
 }
 
@@ -119,10 +119,10 @@ TEST_F(KernelsOnDisk, each_process_has_the_variables_where_it_put_them) {
 }
 
 TEST_F(KernelsOnDisk, forms_do_not_answer_for_each_other) {
-  EXPECT_EQ(launch("count_up"), kCompiled);
-  EXPECT_EQ(launch("count_up", in_folder() + " CUCORE_CPU_FORM=vector"), kCompiled);
-  EXPECT_EQ(launch("count_up", in_folder() + " CUCORE_CPU_FORM=vector"), kLoaded);
-  EXPECT_EQ(launch("count_up"), kLoaded);
+  EXPECT_EQ(launch("count_up"), compiled);
+  EXPECT_EQ(launch("count_up", in_folder() + " CUCORE_CPU_FORM=vector"), compiled);
+  EXPECT_EQ(launch("count_up", in_folder() + " CUCORE_CPU_FORM=vector"), loaded);
+  EXPECT_EQ(launch("count_up"), loaded);
 }
 
 TEST_F(KernelsOnDisk, the_automatic_choice_takes_vectors_for_many_threads_in_blocks_that_fill_them) {
@@ -146,14 +146,14 @@ TEST_F(KernelsOnDisk, a_kernel_that_cannot_have_vectors_is_compiled_once) {
 }
 
 TEST_F(KernelsOnDisk, a_damaged_file_is_compiled_anew_and_replaced) {
-  EXPECT_EQ(launch("count_up"), kCompiled);
+  EXPECT_EQ(launch("count_up"), compiled);
   ASSERT_EQ(files().size(), 1U);
   const fs::path file = files().front();
   const std::uintmax_t size = fs::file_size(file);
   for (const std::uintmax_t left : {std::uintmax_t{0}, std::uintmax_t{7}, size / 2, size - 1}) {
     fs::resize_file(file, left);
-    EXPECT_EQ(launch("count_up"), kCompiled) << left << " bytes left";
-    EXPECT_EQ(launch("count_up"), kLoaded);
+    EXPECT_EQ(launch("count_up"), compiled) << left << " bytes left";
+    EXPECT_EQ(launch("count_up"), loaded);
   }
 }
 
@@ -162,21 +162,21 @@ TEST_F(KernelsOnDisk, processes_that_compile_the_same_at_once_do_not_harm_each_o
   for (int i = 0; i < 4; ++i) commands.push_back(start("count_up", in_folder()));
   for (Command& command : commands) EXPECT_EQ(command.output().substr(0, 6), "sum 4 ");
   EXPECT_EQ(files().size(), 1U) << "nothing unfinished is left";
-  EXPECT_EQ(launch("count_up"), kLoaded);
+  EXPECT_EQ(launch("count_up"), loaded);
 }
 
 TEST_F(KernelsOnDisk, unless_told_otherwise_they_lie_among_the_users_caches_and_for_the_user_alone) {
   const std::string home = "-u CUCORE_CPU_CACHE HOME=" + root.string();
-  EXPECT_EQ(launch("count_up", home), kCompiled);
+  EXPECT_EQ(launch("count_up", home), compiled);
   folder = root / ".cache/cucore/cpu-kernels";
   EXPECT_EQ(files().size(), 1U);
   struct stat status{};
   ASSERT_EQ(stat(folder.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777U, 0700U);
-  EXPECT_EQ(launch("count_up", home), kLoaded);
+  EXPECT_EQ(launch("count_up", home), loaded);
 
   const std::string caches = home + " XDG_CACHE_HOME=" + (root / "xdg").string();
-  EXPECT_EQ(launch("count_up", caches), kCompiled);
+  EXPECT_EQ(launch("count_up", caches), compiled);
   folder = root / "xdg/cucore/cpu-kernels";
   EXPECT_EQ(files().size(), 1U);
 }
@@ -186,8 +186,8 @@ TEST_F(KernelsOnDisk, there_are_none_where_that_is_asked_for_or_no_folder_can_be
   for (const std::string& environment :
        {"CUCORE_CPU_CACHE=0" + home, std::string("-u CUCORE_CPU_CACHE -u HOME"),
         std::string("CUCORE_CPU_CACHE=/proc/self/cucore") + home, "CUCORE_CPU_CACHE=/dev/null/cucore" + home}) {
-    EXPECT_EQ(launch("count_up", environment), kCompiled) << environment;
-    EXPECT_EQ(launch("count_up", environment), kCompiled) << environment;
+    EXPECT_EQ(launch("count_up", environment), compiled) << environment;
+    EXPECT_EQ(launch("count_up", environment), compiled) << environment;
   }
   EXPECT_TRUE(fs::is_empty(root));
 }

@@ -58,11 +58,11 @@ class ExportTables : public DriverTest {
     ended.clear();
   }
 
-  template <std::size_t kSize>
-  const void* const* table(const unsigned char (&bytes)[kSize]) {
-    static_assert(kSize == sizeof(CUuuid));
+  template <std::size_t size_bytes>
+  const void* const* table(const unsigned char (&bytes)[size_bytes]) {
+    static_assert(size_bytes == sizeof(CUuuid));
     CUuuid uuid;
-    std::memcpy(uuid.bytes, bytes, kSize);
+    std::memcpy(uuid.bytes, bytes, size_bytes);
     const void* found = nullptr;
     EXPECT_OK(cuGetExportTable(&found, &uuid));
     return static_cast<const void* const*>(found);
@@ -74,9 +74,9 @@ class ExportTables : public DriverTest {
   }
 };
 
-constexpr unsigned char kRuntimeInterface[] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
+constexpr unsigned char runtime_interface[] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 0xf4, 0xe7, 0x4a,
                                                0x89, 0x87, 0xd9, 0x39, 0x12, 0xfd, 0x9d, 0xf9};
-constexpr unsigned char kContextStorage[] = {0xc6, 0x93, 0x33, 0x6e, 0x11, 0x21, 0xdf, 0x11,
+constexpr unsigned char context_storage[] = {0xc6, 0x93, 0x33, 0x6e, 0x11, 0x21, 0xdf, 0x11,
                                              0xa8, 0xc3, 0x68, 0xf3, 0x55, 0xd8, 0x95, 0x93};
 
 TEST_F(ExportTables, an_unknown_table_is_an_invalid_value) {
@@ -89,7 +89,7 @@ TEST_F(ExportTables, an_unknown_table_is_an_invalid_value) {
 }
 
 TEST_F(ExportTables, a_slot_that_is_not_written_refuses_and_says_so) {
-  const void* const* const found = table(kRuntimeInterface);
+  const void* const* const found = table(runtime_interface);
   std::uintptr_t bytes = 0;
   std::memcpy(&bytes, found, sizeof bytes);
   ASSERT_EQ(13 * sizeof(void*), bytes);
@@ -102,15 +102,15 @@ TEST_F(ExportTables, a_slot_that_is_not_written_refuses_and_says_so) {
 
 TEST_F(ExportTables, the_primary_context_is_known_before_it_is_retained) {
   CUcontext primary = nullptr, retained = nullptr;
-  EXPECT_OK(call(table(kRuntimeInterface)[2], &primary, device));
+  EXPECT_OK(call(table(runtime_interface)[2], &primary, device));
   ASSERT_OK(cuDevicePrimaryCtxRetain(&retained, device));
   EXPECT_EQ(retained, primary);
   EXPECT_OK(cuDevicePrimaryCtxRelease(device));
-  EXPECT_EQ(CUDA_ERROR_INVALID_DEVICE, call(table(kRuntimeInterface)[2], &primary, 99));
+  EXPECT_EQ(CUDA_ERROR_INVALID_DEVICE, call(table(runtime_interface)[2], &primary, 99));
 }
 
 TEST_F(ExportTables, what_is_kept_with_a_context_ends_with_it) {
-  const void* const* const storage = table(kContextStorage);
+  const void* const* const storage = table(context_storage);
   const auto end = +[](CUcontext of, void* key, void* value) { ended.push_back({of, key, value}); };
   int first = 0, second = 0, third = 0;
   void* found = nullptr;

@@ -11,14 +11,14 @@ namespace {
 
 class ExternalMemory : public DriverTest {
  protected:
-  static constexpr std::size_t kBytes = 3 * 4096;
+  static constexpr std::size_t byte_count = 3 * 4096;
 
   static int make_file() {
     const int file = memfd_create("external", 0);
-    EXPECT_EQ(0, ftruncate(file, kBytes));
+    EXPECT_EQ(0, ftruncate(file, byte_count));
     return file;
   }
-  static CUDA_EXTERNAL_MEMORY_HANDLE_DESC describe(int file, std::size_t size = kBytes) {
+  static CUDA_EXTERNAL_MEMORY_HANDLE_DESC describe(int file, std::size_t size = byte_count) {
     CUDA_EXTERNAL_MEMORY_HANDLE_DESC given{};
     given.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
     given.handle.fd = file;
@@ -61,12 +61,12 @@ TEST_F(ExternalMemory, what_another_program_wrote_is_read_and_the_other_way_roun
 TEST_F(ExternalMemory, a_buffer_outlives_the_object_and_is_freed_as_memory) {
   const int file = make_file();
   ASSERT_OK(import(describe(file)));
-  ASSERT_OK(map(0, kBytes));
+  ASSERT_OK(map(0, byte_count));
   ASSERT_OK(cuDestroyExternalMemory(memory));
   EXPECT_EQ(-1, fcntl(file, F_GETFD));  // the driver had it, and closed it
-  EXPECT_EQ(CUDA_ERROR_INVALID_HANDLE, map(0, kBytes));
+  EXPECT_EQ(CUDA_ERROR_INVALID_HANDLE, map(0, byte_count));
   EXPECT_EQ(CUDA_ERROR_INVALID_HANDLE, cuDestroyExternalMemory(memory));
-  ASSERT_OK(cuMemsetD8(buffer, 1, kBytes));
+  ASSERT_OK(cuMemsetD8(buffer, 1, byte_count));
   CUipcMemHandle handle{};
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcGetMemHandle(&handle, buffer));
   EXPECT_OK(cuMemFree(buffer));
@@ -78,24 +78,24 @@ TEST_F(ExternalMemory, memory_that_this_driver_exports_can_be_imported) {
   given.type = CU_MEM_ALLOCATION_TYPE_PINNED;
   given.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   given.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
-  constexpr std::size_t kSize = std::size_t{2} << 20;
+  constexpr std::size_t size_bytes = std::size_t{2} << 20;
   CUmemGenericAllocationHandle physical = 0;
-  ASSERT_OK(cuMemCreate(&physical, kSize, &given, 0));
+  ASSERT_OK(cuMemCreate(&physical, size_bytes, &given, 0));
   int file = -1;
   ASSERT_OK(cuMemExportToShareableHandle(&file, physical, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-  ASSERT_OK(import(describe(file, kSize)));
-  ASSERT_OK(map(0, kSize));
-  ASSERT_OK(cuMemsetD8(buffer, 9, kSize));
+  ASSERT_OK(import(describe(file, size_bytes)));
+  ASSERT_OK(map(0, size_bytes));
+  ASSERT_OK(cuMemsetD8(buffer, 9, size_bytes));
   CUdeviceptr range = 0;
-  ASSERT_OK(cuMemAddressReserve(&range, kSize, 0, 0, 0));
-  ASSERT_OK(cuMemMap(range, kSize, 0, physical, 0));
+  ASSERT_OK(cuMemAddressReserve(&range, size_bytes, 0, 0, 0));
+  ASSERT_OK(cuMemMap(range, size_bytes, 0, physical, 0));
   const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-  ASSERT_OK(cuMemSetAccess(range, kSize, &access, 1));
+  ASSERT_OK(cuMemSetAccess(range, size_bytes, &access, 1));
   unsigned char last = 0;
-  ASSERT_OK(cuMemcpyDtoH(&last, range + kSize - 1, 1));
+  ASSERT_OK(cuMemcpyDtoH(&last, range + size_bytes - 1, 1));
   EXPECT_EQ(9, last);
-  EXPECT_OK(cuMemUnmap(range, kSize));
-  EXPECT_OK(cuMemAddressFree(range, kSize));
+  EXPECT_OK(cuMemUnmap(range, size_bytes));
+  EXPECT_OK(cuMemAddressFree(range, size_bytes));
   EXPECT_OK(cuMemRelease(physical));
 }
 
@@ -105,7 +105,7 @@ TEST_F(ExternalMemory, what_cannot_be_mapped_is_refused) {
   ASSERT_EQ(0, pipe(ends));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, import(describe(-1)));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, import(describe(ends[0])));
-  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, import(describe(file, kBytes + 1)));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, import(describe(file, byte_count + 1)));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, import(describe(file, 0)));
   const int readable = open("/proc/self/exe", O_RDONLY);
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, import(describe(readable)));
@@ -117,7 +117,7 @@ TEST_F(ExternalMemory, what_cannot_be_mapped_is_refused) {
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuImportExternalMemory(&memory, nullptr));
   ASSERT_OK(import(describe(file)));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, map(0, 0));
-  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, map(kBytes, 1));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, map(byte_count, 1));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, map(1, ~std::size_t{0}));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, map(0, 1, 1));
   EXPECT_OK(cuDestroyExternalMemory(memory));

@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr const char* kPtx = R"(.version 7.8
+constexpr const char* ptx_text = R"(.version 7.8
 .target sm_80
 .address_size 64
 .func (.param .f32 r) root(.param .f32 x)
@@ -59,14 +59,14 @@ Dumped dump(const std::string& image, const char* kernel, const char* what) {
 }
 
 TEST(Fidelity, a_kernel_of_exact_instructions_is_said_to_be_exact) {
-  const Dumped dumped = dump(kPtx, "same", "fidelity");
+  const Dumped dumped = dump(ptx_text, "same", "fidelity");
   EXPECT_EQ(0, dumped.result) << dumped.text;
   EXPECT_TRUE(dumped.text.starts_with("same: 0 unsupported, 0 approximate, 5 exact\n")) << dumped.text;
   EXPECT_NE(std::string::npos, dumped.text.find("exact       1     sqrt.rn.f32\n")) << dumped.text;
 }
 
 TEST(Fidelity, approximate_instructions_are_named_with_their_lines_those_of_called_functions_too) {
-  const Dumped dumped = dump(kPtx, "close", "fidelity");
+  const Dumped dumped = dump(ptx_text, "close", "fidelity");
   EXPECT_EQ(0, dumped.result);
   EXPECT_TRUE(dumped.text.starts_with("close: 0 unsupported, 4 approximate, ")) << dumped.text;
   EXPECT_NE(std::string::npos, dumped.text.find("lines 17, 18: within the documented error")) << dumped.text;
@@ -75,7 +75,7 @@ TEST(Fidelity, approximate_instructions_are_named_with_their_lines_those_of_call
 }
 
 TEST(Fidelity, unsupported_instructions_are_named_although_the_kernel_does_not_run) {
-  std::string ptx = kPtx;
+  std::string ptx = ptx_text;
   ptx.insert(ptx.find("sqrt.rn"), "tcgen05.wait::ld.sync.aligned; ");
   const Dumped dumped = dump(ptx, "same", "fidelity");
   EXPECT_EQ(0, dumped.result) << dumped.text;
@@ -85,37 +85,37 @@ TEST(Fidelity, unsupported_instructions_are_named_although_the_kernel_does_not_r
 }
 
 TEST(Fidelity, without_a_name_all_kernels_are_told_of) {
-  const Dumped dumped = dump(kPtx, nullptr, "fidelity");
+  const Dumped dumped = dump(ptx_text, nullptr, "fidelity");
   EXPECT_NE(std::string::npos, dumped.text.find("close: ")) << dumped.text;
   EXPECT_NE(std::string::npos, dumped.text.find("same: ")) << dumped.text;
 }
 
 TEST(Dump, gives_ptx_ir_and_assembly) {
-  const Dumped ptx = dump(kPtx, "same", "ptx");
+  const Dumped ptx = dump(ptx_text, "same", "ptx");
   EXPECT_NE(std::string::npos, ptx.text.find(".visible .entry same(")) << ptx.text;
   EXPECT_EQ(std::string::npos, ptx.text.find("ex2.approx")) << ptx.text;
-  EXPECT_EQ(dump(kPtx, nullptr, "ptx").text, kPtx);
-  EXPECT_NE(std::string::npos, dump(kPtx, "same", "ir").text.find("define void @cucpu_run_block"));
-  EXPECT_NE(std::string::npos, dump(kPtx, "same", "assembly").text.find("vsqrtss"));
+  EXPECT_EQ(dump(ptx_text, nullptr, "ptx").text, ptx_text);
+  EXPECT_NE(std::string::npos, dump(ptx_text, "same", "ir").text.find("define void @cucpu_run_block"));
+  EXPECT_NE(std::string::npos, dump(ptx_text, "same", "assembly").text.find("vsqrtss"));
 }
 
 TEST(Dump, what_is_not_there_or_no_image_is_an_error_in_words) {
-  EXPECT_EQ(CUDA_ERROR_NOT_FOUND, dump(kPtx, "other", "ir").result);
-  EXPECT_NE(std::string::npos, dump(kPtx, "other", "ir").text.find("there is no kernel other"));
-  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, dump(kPtx, "same", "poem").result);
+  EXPECT_EQ(CUDA_ERROR_NOT_FOUND, dump(ptx_text, "other", "ir").result);
+  EXPECT_NE(std::string::npos, dump(ptx_text, "other", "ir").text.find("there is no kernel other"));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, dump(ptx_text, "same", "poem").result);
   const Dumped garbage = dump("\1\2\3 garbage", nullptr, "fidelity");
   EXPECT_NE(0, garbage.result);
   EXPECT_NE("", garbage.text);
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cucore_cpu_dump(nullptr, 0, nullptr, "ptx", nullptr, append, nullptr));
-  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cucore_cpu_dump(kPtx, 0, nullptr, nullptr, nullptr, append, nullptr));
-  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cucore_cpu_dump(kPtx, 0, nullptr, "ptx", nullptr, nullptr, nullptr));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cucore_cpu_dump(ptx_text, 0, nullptr, nullptr, nullptr, append, nullptr));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cucore_cpu_dump(ptx_text, 0, nullptr, "ptx", nullptr, nullptr, nullptr));
 }
 
 class StrictMode : public cucore::cpu::OwnFolder {
  protected:
-  /// What the program prints that launches a kernel of kPtx with CUCORE_CPU_STRICT set so.
+  /// What the program prints that launches a kernel of ptx_text with CUCORE_CPU_STRICT set so.
   std::string launch(const std::string& kernel, const std::string& strict) const {
-    std::ofstream(root / "kernels.ptx") << kPtx;
+    std::ofstream(root / "kernels.ptx") << ptx_text;
     const std::string command = "env CUCORE_CPU_CACHE=0 CUCORE_CPU_STRICT=" + strict + " " CUCORE_TEST_PROGRAM " " +
                                 (root / "kernels.ptx").string() + " " + kernel + " 2>&1";
     FILE* const pipe = popen(command.c_str(), "r");

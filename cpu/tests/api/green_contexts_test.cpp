@@ -7,8 +7,8 @@
 
 namespace {
 
-using cucore::cpu::api::kResourceWorkqueueConfig;
 using cucore::cpu::api::Resource;
+using cucore::cpu::api::resource_workqueue_config;
 
 class GreenContexts : public DriverTest {
  protected:
@@ -91,7 +91,7 @@ TEST_F(GreenContexts, a_structured_split_takes_groups_in_order) {
 }
 
 TEST_F(GreenContexts, a_descriptor_takes_one_work_queue_configuration) {
-  CUdevResource queues = query(unknown<CUdevResourceType>(kResourceWorkqueueConfig));
+  CUdevResource queues = query(unknown<CUdevResourceType>(resource_workqueue_config));
   Resource described{};
   std::memcpy(&described, &queues, sizeof described);
   EXPECT_EQ(0, described.workqueue.device);

@@ -14,8 +14,8 @@
 
 namespace {
 
-constexpr unsigned int kLazy = CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS;
-constexpr std::size_t kMebi = std::size_t{1} << 20;
+constexpr unsigned int lazy = CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS;
+constexpr std::size_t mebi = std::size_t{1} << 20;
 
 /// A running sharing_program.
 class Owner {
@@ -107,9 +107,9 @@ class Ipc : public DriverTest {
 };
 
 TEST_F(Ipc, what_either_process_writes_the_other_reads) {
-  for (const std::size_t bytes : {std::size_t{1}, std::size_t{1000}, 200 * kMebi / 1000, 5 * kMebi + 12345}) {
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{1000}, 200 * mebi / 1000, 5 * mebi + 12345}) {
     Owner owner(bytes);
-    ASSERT_OK(cuIpcOpenMemHandle(&opened, owner.handle, kLazy));
+    ASSERT_OK(cuIpcOpenMemHandle(&opened, owner.handle, lazy));
     const long ones = static_cast<long>(bytes);
     EXPECT_EQ(ones, sum_of(opened, bytes));
     ASSERT_OK(cuMemsetD8(opened, 3, bytes));
@@ -127,7 +127,7 @@ TEST_F(Ipc, what_either_process_writes_the_other_reads) {
 
 TEST_F(Ipc, a_kernel_writes_to_another_process) {
   Owner owner(64);
-  ASSERT_OK(cuIpcOpenMemHandle(&opened, owner.handle, kLazy));
+  ASSERT_OK(cuIpcOpenMemHandle(&opened, owner.handle, lazy));
   ASSERT_OK(cuMemsetD8(opened, 0, 64));
   ASSERT_OK(launch(kernel("set_to"), 1, 1, nullptr, opened, 200));
   ASSERT_OK(cuCtxSynchronize());
@@ -136,7 +136,7 @@ TEST_F(Ipc, a_kernel_writes_to_another_process) {
 
 TEST_F(Ipc, a_handle_of_an_address_within_opens_the_allocation) {
   Owner owner(5000, 4096);
-  ASSERT_OK(cuIpcOpenMemHandle(&opened, owner.handle, kLazy));
+  ASSERT_OK(cuIpcOpenMemHandle(&opened, owner.handle, lazy));
   EXPECT_EQ(5000, sum_of(opened, 5000));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcCloseMemHandle(opened + 4096));
   EXPECT_OK(cuIpcCloseMemHandle(opened));
@@ -145,8 +145,8 @@ TEST_F(Ipc, a_handle_of_an_address_within_opens_the_allocation) {
 TEST_F(Ipc, opening_again_counts) {
   Owner owner(3000);
   CUdeviceptr again = 0;
-  ASSERT_OK(cuIpcOpenMemHandle(&opened, owner.handle, kLazy));
-  ASSERT_OK(cuIpcOpenMemHandle(&again, owner.handle, kLazy));
+  ASSERT_OK(cuIpcOpenMemHandle(&opened, owner.handle, lazy));
+  ASSERT_OK(cuIpcOpenMemHandle(&again, owner.handle, lazy));
   EXPECT_EQ(opened, again);
   EXPECT_OK(cuIpcCloseMemHandle(opened));
   EXPECT_EQ(3000, sum_of(opened, 3000));
@@ -155,7 +155,7 @@ TEST_F(Ipc, opening_again_counts) {
   EXPECT_EQ(before - 1, mappings());
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcCloseMemHandle(opened));
   EXPECT_EQ(CUDA_ERROR_NOT_FOUND, cuMemGetAddressRange(nullptr, nullptr, opened));
-  EXPECT_OK(cuIpcOpenMemHandle(&opened, owner.handle, kLazy));
+  EXPECT_OK(cuIpcOpenMemHandle(&opened, owner.handle, lazy));
   EXPECT_EQ(3000, sum_of(opened, 3000));
 }
 
@@ -163,9 +163,9 @@ TEST_F(Ipc, the_end_of_a_context_closes_what_it_opened) {
   Owner owner(3000);
   CUcontext other = nullptr;
   CUdeviceptr there = 0;
-  ASSERT_OK(cuIpcOpenMemHandle(&opened, owner.handle, kLazy));
+  ASSERT_OK(cuIpcOpenMemHandle(&opened, owner.handle, lazy));
   ASSERT_OK(cuCtxCreate(&other, nullptr, 0, device));
-  ASSERT_OK(cuIpcOpenMemHandle(&there, owner.handle, kLazy));
+  ASSERT_OK(cuIpcOpenMemHandle(&there, owner.handle, lazy));
   EXPECT_NE(opened, there);
   const int before = mappings();
   ASSERT_OK(cuCtxDestroy(other));
@@ -178,15 +178,15 @@ TEST_F(Ipc, the_end_of_a_context_closes_what_it_opened) {
 }
 
 TEST_F(Ipc, opened_memory_outlives_its_owner_and_its_handle_does_not) {
-  for (const std::size_t bytes : {std::size_t{3000}, 3 * kMebi}) {
+  for (const std::size_t bytes : {std::size_t{3000}, 3 * mebi}) {
     Owner owner(bytes);
-    ASSERT_OK(cuIpcOpenMemHandle(&opened, owner.handle, kLazy));
+    ASSERT_OK(cuIpcOpenMemHandle(&opened, owner.handle, lazy));
     owner.kill();
     EXPECT_EQ(static_cast<long>(bytes), sum_of(opened, bytes));
     EXPECT_OK(cuMemsetD8(opened, 7, bytes));
     EXPECT_EQ(7 * static_cast<long>(bytes), sum_of(opened, bytes));
     CUdeviceptr again = 0;
-    EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenMemHandle(&again, owner.handle, kLazy));
+    EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenMemHandle(&again, owner.handle, lazy));
     EXPECT_OK(cuIpcCloseMemHandle(opened));
   }
 }
@@ -220,29 +220,29 @@ TEST_F(Ipc, bytes_that_are_no_event_are_refused) {
 }
 
 TEST_F(Ipc, a_handle_of_memory_that_was_freed_opens_nothing) {
-  for (const std::size_t bytes : {std::size_t{3000}, 3 * kMebi}) {
+  for (const std::size_t bytes : {std::size_t{3000}, 3 * mebi}) {
     Owner owner(bytes);
     EXPECT_EQ("freed", owner.ask("free"));
-    EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenMemHandle(&opened, owner.handle, kLazy));
+    EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenMemHandle(&opened, owner.handle, lazy));
     EXPECT_NE("1 1", owner.ask("again"));  // at the same address, unless that rests for the checker: another handle
-    EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenMemHandle(&opened, owner.handle, kLazy));
+    EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenMemHandle(&opened, owner.handle, lazy));
   }
 }
 
 TEST_F(Ipc, bytes_that_are_no_handle_are_refused) {
   Owner owner(3000);
   CUipcMemHandle wrong{};
-  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenMemHandle(&opened, wrong, kLazy));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenMemHandle(&opened, wrong, lazy));
   std::memset(&wrong, 0x5a, sizeof wrong);
-  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenMemHandle(&opened, wrong, kLazy));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenMemHandle(&opened, wrong, lazy));
   for (std::size_t bit = 0; bit < 8 * sizeof wrong; ++bit) {
     wrong = owner.handle;
     wrong.reserved[bit / 8] = static_cast<char>(wrong.reserved[bit / 8] ^ 1 << bit % 8);
-    EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenMemHandle(&opened, wrong, kLazy)) << "bit " << bit;
+    EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenMemHandle(&opened, wrong, lazy)) << "bit " << bit;
   }
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenMemHandle(&opened, owner.handle, 0));
-  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenMemHandle(nullptr, owner.handle, kLazy));
-  EXPECT_OK(cuIpcOpenMemHandle(&opened, owner.handle, kLazy));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenMemHandle(nullptr, owner.handle, lazy));
+  EXPECT_OK(cuIpcOpenMemHandle(&opened, owner.handle, lazy));
 }
 
 TEST_F(Ipc, a_handle_is_not_for_the_process_that_made_it) {
@@ -252,7 +252,7 @@ TEST_F(Ipc, a_handle_is_not_for_the_process_that_made_it) {
   EXPECT_OK(cuPointerGetAttribute(&can_be_shared, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, memory));
   EXPECT_EQ(1, can_be_shared);
   ASSERT_OK(cuIpcGetMemHandle(&own, memory));
-  EXPECT_EQ(CUDA_ERROR_INVALID_CONTEXT, cuIpcOpenMemHandle(&opened, own, kLazy));
+  EXPECT_EQ(CUDA_ERROR_INVALID_CONTEXT, cuIpcOpenMemHandle(&opened, own, lazy));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcCloseMemHandle(memory));
   EXPECT_OK(cuMemFree(memory));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcGetMemHandle(&own, memory));
@@ -262,7 +262,7 @@ TEST_F(Ipc, only_memory_of_cuMemAlloc_is_shared) {
   CUdeviceptr memory = 0;
   void* pinned = nullptr;
   Owner owner(3000);
-  ASSERT_OK(cuIpcOpenMemHandle(&opened, owner.handle, kLazy));
+  ASSERT_OK(cuIpcOpenMemHandle(&opened, owner.handle, lazy));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcGetMemHandle(&own, opened));  // its owner shares it
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemFree(opened));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemFreeAsync(opened, nullptr));
@@ -277,7 +277,7 @@ TEST_F(Ipc, only_memory_of_cuMemAlloc_is_shared) {
 }
 
 /// Adds one to the words of an array, one after the other, until told to stop; then says how many.
-constexpr const char* kCounting = R"(
+constexpr const char* counting = R"(
 .version 7.0
 .target sm_80
 .address_size 64
@@ -309,13 +309,13 @@ again:
 
 TEST_F(Ipc, memory_can_be_shared_while_a_kernel_and_a_host_thread_write_to_it) {
 #ifdef __SANITIZE_THREAD__  // a hundred times slower
-  constexpr std::uint32_t kWords = 1 << 19;
+  constexpr std::uint32_t word_count = 1 << 19;
 #else
-  constexpr std::uint32_t kWords = 1 << 23;
+  constexpr std::uint32_t word_count = 1 << 23;
 #endif
-  auto* const array = device_array<std::uint32_t>(kWords);
-  auto* const others = device_array<std::uint32_t>(kWords);
-  for (std::uint32_t n = 0; n < kWords; n += 1024) array[n] = others[n] = 0x1000000;  // no page is empty
+  auto* const array = device_array<std::uint32_t>(word_count);
+  auto* const others = device_array<std::uint32_t>(word_count);
+  for (std::uint32_t n = 0; n < word_count; n += 1024) array[n] = others[n] = 0x1000000;  // no page is empty
   void* pinned = nullptr;
   ASSERT_OK(cuMemAllocHost(&pinned, 64));
   auto* const stop = static_cast<int*>(pinned);
@@ -323,13 +323,13 @@ TEST_F(Ipc, memory_can_be_shared_while_a_kernel_and_a_host_thread_write_to_it) {
   *stop = 0;
   *counted = 0;
   CUfunction function = nullptr;
-  ASSERT_OK(cuModuleLoadData(&module, kCounting));
+  ASSERT_OK(cuModuleLoadData(&module, counting));
   ASSERT_OK(cuModuleGetFunction(&function, module, "count"));
-  ASSERT_OK(launch(function, 1, 1, nullptr, array, kWords - 1, stop, counted));
+  ASSERT_OK(launch(function, 1, 1, nullptr, array, word_count - 1, stop, counted));
   std::uint32_t by_host = 0;
   std::thread host([&] {
     for (; std::atomic_ref<int>(*stop).load() == 0; ++by_host)
-      others[by_host * 2654435761U % kWords] += 1;  // the memory's addresses are the host's
+      others[by_host * 2654435761U % word_count] += 1;  // the memory's addresses are the host's
   });
   while (std::atomic_ref<std::uint32_t>(*counted).load() == 0) std::this_thread::yield();
   EXPECT_OK(cuIpcGetMemHandle(&own, reinterpret_cast<CUdeviceptr>(array)));
@@ -337,9 +337,9 @@ TEST_F(Ipc, memory_can_be_shared_while_a_kernel_and_a_host_thread_write_to_it) {
   raise(stop);
   host.join();
   ASSERT_OK(cuCtxSynchronize());
-  const std::uint64_t marks = std::uint64_t{kWords / 1024} * 0x1000000;
-  EXPECT_EQ(marks + *counted, std::accumulate(array, array + kWords, std::uint64_t{0}));
-  EXPECT_EQ(marks + by_host, std::accumulate(others, others + kWords, std::uint64_t{0}));
+  const std::uint64_t marks = std::uint64_t{word_count / 1024} * 0x1000000;
+  EXPECT_EQ(marks + *counted, std::accumulate(array, array + word_count, std::uint64_t{0}));
+  EXPECT_EQ(marks + by_host, std::accumulate(others, others + word_count, std::uint64_t{0}));
 }
 
 }  // namespace

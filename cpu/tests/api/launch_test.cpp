@@ -150,7 +150,7 @@ TEST_F(Launches, the_best_block_size_is_within_the_limits) {
 }
 
 TEST_F(Launches, each_block_of_three_dimensions_knows_its_place) {
-  constexpr const char* kPtx = R"(.version 7.8
+  constexpr const char* ptx_text = R"(.version 7.8
 .target sm_90
 .address_size 64
 .visible .entry note_place(.param .u64 out)
@@ -176,19 +176,20 @@ TEST_F(Launches, each_block_of_three_dimensions_knows_its_place) {
   ret;
 }
 )";
-  constexpr unsigned int kSize[3] = {7, 5, 11};
+  constexpr unsigned int size_bytes[3] = {7, 5, 11};
   CUmodule loaded = nullptr;
   CUfunction note_place = nullptr;
-  ASSERT_OK(cuModuleLoadData(&loaded, kPtx));
+  ASSERT_OK(cuModuleLoadData(&loaded, ptx_text));
   ASSERT_OK(cuModuleGetFunction(&note_place, loaded, "note_place"));
-  auto* out = device_array<std::uint32_t>(std::size_t{2} * kSize[0] * kSize[1] * kSize[2]);
+  auto* out = device_array<std::uint32_t>(std::size_t{2} * size_bytes[0] * size_bytes[1] * size_bytes[2]);
   void* parameters[] = {&out};
-  ASSERT_OK(cuLaunchKernel(note_place, kSize[0], kSize[1], kSize[2], 1, 1, 1, 0, nullptr, parameters, nullptr));
+  ASSERT_OK(cuLaunchKernel(note_place, size_bytes[0], size_bytes[1], size_bytes[2], 1, 1, 1, 0, nullptr, parameters,
+                           nullptr));
   ASSERT_OK(cuCtxSynchronize());
   const std::uint32_t* place = out;
-  for (unsigned int z = 0; z < kSize[2]; ++z)
-    for (unsigned int y = 0; y < kSize[1]; ++y)
-      for (unsigned int x = 0; x < kSize[0]; ++x, place += 2) {
+  for (unsigned int z = 0; z < size_bytes[2]; ++z)
+    for (unsigned int y = 0; y < size_bytes[1]; ++y)
+      for (unsigned int x = 0; x < size_bytes[0]; ++x, place += 2) {
         ASSERT_EQ(1u, place[0]);
         ASSERT_EQ(z << 16 | y << 8 | x, place[1]);
       }
@@ -196,7 +197,7 @@ TEST_F(Launches, each_block_of_three_dimensions_knows_its_place) {
 
 // A grid that will be brief, as its kernel went before, is begun by one thread alone.
 TEST_F(Launches, a_kernel_that_was_brief_and_no_longer_is_runs_on_several_threads) {
-  constexpr const char* kPtx = R"(.version 7.8
+  constexpr const char* ptx_text = R"(.version 7.8
 .target sm_90
 .address_size 64
 .visible .entry work(.param .u64 out, .param .u32 rounds)
@@ -227,26 +228,26 @@ $done:
   ret;
 }
 )";
-  constexpr unsigned int kBlocks = 64;
-  constexpr unsigned int kThreads = 64;
+  constexpr unsigned int block_count = 64;
+  constexpr unsigned int thread_count = 64;
   int workers = 0;
   ASSERT_OK(cuDeviceGetAttribute(&workers, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
   CUmodule loaded = nullptr;
   CUfunction work = nullptr;
-  ASSERT_OK(cuModuleLoadData(&loaded, kPtx));
+  ASSERT_OK(cuModuleLoadData(&loaded, ptx_text));
   ASSERT_OK(cuModuleGetFunction(&work, loaded, "work"));
-  auto* const out = device_array<std::uint32_t>(std::size_t{4} * kBlocks);
+  auto* const out = device_array<std::uint32_t>(std::size_t{4} * block_count);
   std::set<std::uint32_t> who;
   std::uint32_t launches = 0;
   for (int attempt = 0; attempt < 5 && who.size() < 2; ++attempt) {
     for (int i = 0; i < 10; ++i, ++launches) {
-      ASSERT_OK(launch(work, kBlocks, kThreads, nullptr, out, 0U));
+      ASSERT_OK(launch(work, block_count, thread_count, nullptr, out, 0U));
       ASSERT_OK(cuCtxSynchronize());
     }
-    ASSERT_OK(launch(work, kBlocks, kThreads, nullptr, out, 20000U));
+    ASSERT_OK(launch(work, block_count, thread_count, nullptr, out, 20000U));
     ASSERT_OK(cuCtxSynchronize());
     ++launches;
-    for (unsigned int block = 0; block < kBlocks; ++block) {
+    for (unsigned int block = 0; block < block_count; ++block) {
       ASSERT_EQ(launches, out[4 * block]) << "each block runs once";
       who.insert(out[4 * block + 1]);
     }

@@ -44,7 +44,7 @@ int main(int count, char** arguments) {
   if (grids.empty()) grids.emplace_back("1x4");
   std::ifstream file(arguments[1]);
   const std::string text(std::istreambuf_iterator<char>(file), {});
-  constexpr std::size_t kWords = 1024;
+  constexpr std::size_t word_count = 1024;
   CUdevice device = 0;
   CUcontext context = nullptr;
   CUmodule module = nullptr;
@@ -55,8 +55,8 @@ int main(int count, char** arguments) {
   check(cuCtxCreate(&context, nullptr, 0, device), "cuCtxCreate");
   check(cuModuleLoadData(&module, text.c_str()), "cuModuleLoadData");
   check(cuModuleGetFunction(&kernel, module, arguments[2]), "cuModuleGetFunction");
-  check(cuMemAlloc(&memory, kWords * sizeof(int)), "cuMemAlloc");
-  check(cuMemsetD32(memory, 0, kWords), "cuMemsetD32");
+  check(cuMemAlloc(&memory, word_count * sizeof(int)), "cuMemAlloc");
+  check(cuMemsetD32(memory, 0, word_count), "cuMemsetD32");
   check(cuCtxSynchronize(), "cuCtxSynchronize");
 
   void* parameters[] = {&memory};
@@ -73,7 +73,7 @@ int main(int count, char** arguments) {
   std::size_t compiled = 0;
   std::size_t loaded = 0;
   cucore_cpu_kernel_counts(&compiled, &loaded);
-  std::printf("sum %d compiled %zu loaded %zu compiler %s\n", std::accumulate(words, words + kWords, 0), compiled,
+  std::printf("sum %d compiled %zu loaded %zu compiler %s\n", std::accumulate(words, words + word_count, 0), compiled,
               loaded, has_compiler() ? "in memory" : "absent");
   std::fprintf(stderr, "launches: %.3f ms\n", took.count());
 }

@@ -59,7 +59,7 @@ TEST_F(Modules, a_cubin_for_a_newer_architecture_is_no_binary_for_this_gpu) {
   EXPECT_EQ(CUDA_SUCCESS, load(cucore::cpu::image::write_cubin(with_body(""), 80)));
 }
 
-constexpr const char* kExotic = R"(.version 8.6
+constexpr const char* exotic = R"(.version 8.6
 .target sm_80
 .address_size 64
 .func exotic()
@@ -83,7 +83,7 @@ TEST_F(Modules, an_instruction_without_generator_concerns_only_the_kernels_that_
   CUjit_option options[] = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log_buffer, reinterpret_cast<void*>(sizeof log_buffer)};
   CUmodule loaded = nullptr;
-  ASSERT_OK(cuModuleLoadDataEx(&loaded, kExotic, 2, options, values));
+  ASSERT_OK(cuModuleLoadDataEx(&loaded, exotic, 2, options, values));
   const std::string told = log_buffer;
   EXPECT_NE(std::string::npos, told.find("one cannot run:\nptx:6: error: tcgen05.wait::ld.sync.aligned")) << told;
 
@@ -101,7 +101,7 @@ TEST_F(Modules, an_instruction_without_generator_concerns_only_the_kernels_that_
 
 TEST_F(Modules, kernels_that_cannot_run_are_counted_but_neither_given_by_libraries_nor_launched) {
   CUlibrary library = nullptr;
-  ASSERT_OK(cuLibraryLoadData(&library, kExotic, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  ASSERT_OK(cuLibraryLoadData(&library, exotic, nullptr, nullptr, 0, nullptr, nullptr, 0));
   CUkernel kernel = nullptr;
   EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED, cuLibraryGetKernel(&kernel, library, "one"));
   ASSERT_OK(cuLibraryGetKernel(&kernel, library, "other"));
@@ -273,17 +273,17 @@ LinkOf link_of(const std::vector<std::string>& bodies) {
   return linked;
 }
 
-const std::string kConstant = ".func (.param .b32 r) constant()\n{\nst.param.b32 [r], ";
-const std::string kCall = "{ .param .b32 ret; call.uni (ret), constant; ld.param.b32 %v, [ret]; }\n";
+const std::string constant = ".func (.param .b32 r) constant()\n{\nst.param.b32 [r], ";
+const std::string call = "{ .param .b32 ret; call.uni (ret), constant; ld.param.b32 %v, [ret]; }\n";
 
 std::string kernel_text(const std::string& name) {
   return ".visible .entry " + name + "(.param .u64 out)\n{\n.reg .b32 %v; .reg .b64 %p;\nld.param.u64 %p, [out];\n" +
-         kCall + "st.global.u32 [%p], %v;\nret;\n}\n";
+         call + "st.global.u32 [%p], %v;\nret;\n}\n";
 }
 
 TEST_F(Modules, a_link_keeps_private_names_of_its_inputs_apart) {
   const LinkOf linked =
-      link_of({kConstant + "3;\nret;\n}\n" + kernel_text("three"), kConstant + "4;\nret;\n}\n" + kernel_text("four")});
+      link_of({constant + "3;\nret;\n}\n" + kernel_text("three"), constant + "4;\nret;\n}\n" + kernel_text("four")});
   ASSERT_OK(linked.result) << linked.log;
   ASSERT_OK(cuModuleLoadData(&module, linked.image.data()));
   int* const out = device_array<int>(2);
@@ -295,7 +295,7 @@ TEST_F(Modules, a_link_keeps_private_names_of_its_inputs_apart) {
 }
 
 TEST_F(Modules, a_link_keeps_one_of_several_weak_definitions) {
-  const std::string weak = ".weak .global .align 4 .u32 cell = 5;\n.weak " + kConstant;
+  const std::string weak = ".weak .global .align 4 .u32 cell = 5;\n.weak " + constant;
   const LinkOf linked =
       link_of({weak + "3;\nret;\n}\n" + kernel_text("first"), weak + "3;\nret;\n}\n" + kernel_text("second")});
   ASSERT_OK(linked.result) << linked.log;
@@ -310,7 +310,7 @@ TEST_F(Modules, a_link_names_symbols_that_are_undefined_or_defined_twice_and_the
   const LinkOf undefined = link_of({".extern .func (.param .b32 r) constant();\n" + kernel_text("lonely")});
   EXPECT_NE(CUDA_SUCCESS, undefined.result);
   EXPECT_NE(std::string::npos, undefined.log.find("'constant' in 'a'")) << undefined.log;
-  const std::string strong = ".visible " + kConstant + "3;\nret;\n}\n";
+  const std::string strong = ".visible " + constant + "3;\nret;\n}\n";
   const LinkOf twice = link_of({strong, strong});
   EXPECT_NE(CUDA_SUCCESS, twice.result);
   EXPECT_NE(std::string::npos, twice.log.find("'constant' in 'b', first defined in 'a'")) << twice.log;
@@ -400,7 +400,7 @@ std::string newer_fat_binary(const std::string& ptx, std::uint32_t architecture)
   return image + body;
 }
 
-constexpr const char* kNewer = R"(.version 8.7
+constexpr const char* newer_ptx = R"(.version 8.7
 .target sm_120
 .address_size 64
 .visible .entry seven(.param .u64 out)
@@ -413,7 +413,7 @@ ret;
 )";
 
 TEST_F(Modules, a_fat_binary_with_ptx_for_a_newer_architecture_alone_runs) {
-  const std::string image = newer_fat_binary(kNewer, 120);
+  const std::string image = newer_fat_binary(newer_ptx, 120);
   ASSERT_OK(cuModuleLoadFatBinary(&module, image.data()));
   int* const out = device_array<int>(1);
   ASSERT_OK(launch(kernel("seven"), 1, 1, nullptr, out));
@@ -425,7 +425,7 @@ TEST_F(Modules, a_fat_binary_with_ptx_for_a_newer_architecture_alone_runs) {
 }
 
 TEST_F(Modules, a_library_of_a_wrapper_whose_fat_binary_is_for_a_newer_architecture_runs) {
-  const std::string image = newer_fat_binary(kNewer, 120);
+  const std::string image = newer_fat_binary(newer_ptx, 120);
   const struct {
     std::uint32_t magic, version;
     const void* data;
@@ -443,7 +443,7 @@ TEST_F(Modules, a_library_of_a_wrapper_whose_fat_binary_is_for_a_newer_architect
 }
 
 TEST_F(Modules, the_parts_of_a_fat_binary_linked_ahead_of_time_may_be_for_a_newer_architecture) {
-  const std::string linked = newer_fat_binary("", 0), part = newer_fat_binary(kNewer, 120);
+  const std::string linked = newer_fat_binary("", 0), part = newer_fat_binary(newer_ptx, 120);
   const char* const parts[] = {part.data(), nullptr};
   const struct {
     std::uint32_t magic, version;
@@ -455,7 +455,7 @@ TEST_F(Modules, the_parts_of_a_fat_binary_linked_ahead_of_time_may_be_for_a_newe
 }
 
 TEST_F(Modules, fat_binaries_for_a_newer_architecture_are_linked_and_other_ptx_for_it_is_not) {
-  std::string image = newer_fat_binary(kNewer, 120), text = kNewer;
+  std::string image = newer_fat_binary(newer_ptx, 120), text = newer_ptx;
   CUlinkState link = nullptr;
   ASSERT_OK(cuLinkCreate(0, nullptr, nullptr, &link));
   EXPECT_EQ(CUDA_ERROR_INVALID_PTX,

@@ -132,7 +132,7 @@ TEST_F(NewerEntries, a_copy_reads_its_source_when_its_attributes_say) {
   ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   int go = 0;
   const auto hold = [](void* flag) { std::atomic_ref<int>(*static_cast<int*>(flag)).wait(0); };
-  ASSERT_OK(cuLaunchHostFunc_v2(stream, hold, &go, cucore::cpu::api::kHostTaskSpinWait));
+  ASSERT_OK(cuLaunchHostFunc_v2(stream, hold, &go, cucore::cpu::api::host_task_spin_wait));
   CUmemcpyAttributes attributes{};
   attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
   EXPECT_OK(cuMemcpyWithAttributesAsync(target, from, sizeof(int), &attributes, stream));
@@ -169,7 +169,7 @@ TEST_F(NewerEntries, a_stream_and_a_descriptor_know_multiprocessors_and_work_que
   ASSERT_OK(cuDeviceGetDevResource(0, &whole, CU_DEV_RESOURCE_TYPE_SM));
   EXPECT_OK(cuStreamGetDevResource(stream, &own, CU_DEV_RESOURCE_TYPE_SM));
   EXPECT_EQ(whole.sm.smCount, own.sm.smCount);
-  const auto queue = unknown<CUdevResourceType>(cucore::cpu::api::kResourceWorkqueue);
+  const auto queue = unknown<CUdevResourceType>(cucore::cpu::api::resource_workqueue);
   EXPECT_EQ(CUDA_ERROR_INVALID_RESOURCE_TYPE, cuStreamGetDevResource(stream, &own, queue));
   CUdevResource both[2] = {whole, {}};
   ASSERT_OK(cuCtxGetDevResource(context, &both[1], queue));

@@ -22,7 +22,7 @@ class Process : public ::testing::Test {
   void SetUp() override { ::testing::FLAGS_gtest_death_test_style = "threadsafe"; }
 };
 
-constexpr const char* kEndlessKernel = R"(
+constexpr const char* endless_kernel = R"(
 .version 7.0
 .target sm_80
 .address_size 64
@@ -50,7 +50,7 @@ volatile unsigned* start_endless_kernel() {
   cuInit(0);
   cuDevicePrimaryCtxRetain(&context, 0);
   cuCtxSetCurrent(context);
-  cuModuleLoadData(&module, kEndlessKernel);
+  cuModuleLoadData(&module, endless_kernel);
   cuModuleGetFunction(&function, module, "endless");
   cuMemAllocHost(&begun, sizeof(unsigned));
   *static_cast<volatile unsigned*>(begun) = 0;

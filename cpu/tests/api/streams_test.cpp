@@ -365,18 +365,18 @@ TEST_F(Streams, threads_that_end_leave_no_mappings_behind) {
 }
 
 TEST_F(Streams, threads_that_share_a_stream_wait_for_each_others_work) {
-  constexpr int kThreads = 4;
-  constexpr int kTimes = 200;
+  constexpr int thread_count = 4;
+  constexpr int times = 200;
   int* const out = device_array<int>(1);
   std::atomic<int> called{0};
   const CUfunction count_up = kernel("count_up");
   const CUstream stream = make(CU_STREAM_NON_BLOCKING);
   std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
+  for (int t = 0; t < thread_count; ++t) {
     threads.emplace_back([&] {
       ASSERT_OK(cuCtxSetCurrent(context));
       int seen = 0;
-      for (int i = 1; i <= kTimes; ++i) {
+      for (int i = 1; i <= times; ++i) {
         ASSERT_OK(launch(count_up, 1, 1, stream, out));
         if (i % 20 == 0) {
           const auto count = [](void* counter) { static_cast<std::atomic<int>*>(counter)->fetch_add(1); };
@@ -390,8 +390,8 @@ TEST_F(Streams, threads_that_share_a_stream_wait_for_each_others_work) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(kThreads * kTimes, *out);
-  EXPECT_EQ(kThreads * kTimes / 20, called.load());
+  EXPECT_EQ(thread_count * times, *out);
+  EXPECT_EQ(thread_count * times / 20, called.load());
 }
 
 }  // namespace

@@ -44,8 +44,8 @@ class WaitingBlocks : public ::testing::Test {
     ASSERT_OK(cuDeviceGet(&device_, 0));
     ASSERT_OK(cuCtxCreate(&context_, nullptr, 0, device_));
     ASSERT_OK(cuDeviceGetAttribute(&processors_, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device_));
-    ASSERT_OK(cuMemAlloc(&words_, 3 * kStageWords * 4));
-    ASSERT_OK(cuMemAlloc(&done_, kMostWaitingBlocks * 4));
+    ASSERT_OK(cuMemAlloc(&words_, 3 * stage_words * 4));
+    ASSERT_OK(cuMemAlloc(&done_, most_waiting_blocks * 4));
   }
   void TearDown() override {
     if (context_ != nullptr) {
@@ -60,8 +60,8 @@ class WaitingBlocks : public ::testing::Test {
     module_ = nullptr;
     ASSERT_OK(cuModuleLoadData(&module_, ptx.c_str())) << ptx;
     ASSERT_OK(cuModuleGetFunction(&function_, module_, "k"));
-    ASSERT_OK(cuMemsetD8(words_, 0, 3 * kStageWords * 4));
-    ASSERT_OK(cuMemsetD8(done_, 0, kMostWaitingBlocks * 4));
+    ASSERT_OK(cuMemsetD8(words_, 0, 3 * stage_words * 4));
+    ASSERT_OK(cuMemsetD8(done_, 0, most_waiting_blocks * 4));
   }
 
   /// How many blocks of the kernel of `seed` can be resident, up to what the test runs at most.
@@ -77,7 +77,7 @@ class WaitingBlocks : public ::testing::Test {
       ASSERT_OK(cuOccupancyMaxActiveClusters(&blocks, function_, &config));
       blocks *= static_cast<int>(cluster);
     }
-    *most = std::min(number_from("CUCORE_RANDOM_BLOCKS", kMostWaitingBlocks), static_cast<unsigned>(blocks));
+    *most = std::min(number_from("CUCORE_RANDOM_BLOCKS", most_waiting_blocks), static_cast<unsigned>(blocks));
     ASSERT_LE(2U, *most);
   }
 
@@ -111,12 +111,12 @@ class WaitingBlocks : public ::testing::Test {
     const CUlaunchConfig config = config_of(blocks, threads, cluster, cooperative, attributes);
     ASSERT_OK(cuLaunchKernelEx(&config, function_, parameters, nullptr));
     ASSERT_OK(cuCtxSynchronize());
-    std::vector<unsigned> words(3 * kStageWords), done(blocks);
+    std::vector<unsigned> words(3 * stage_words), done(blocks);
     ASSERT_OK(cuMemcpyDtoH(words.data(), words_, words.size() * 4));
     ASSERT_OK(cuMemcpyDtoH(done.data(), done_, done.size() * 4));
     unsigned all = 0;
     for (unsigned stage = 0; stage < kernel.stages; ++stage) {
-      EXPECT_EQ(blocks * kernel.rounds[stage], words[stage * kStageWords]) << "stage " << stage;
+      EXPECT_EQ(blocks * kernel.rounds[stage], words[stage * stage_words]) << "stage " << stage;
       all += kernel.rounds[stage];
     }
     EXPECT_EQ(std::vector<unsigned>(blocks, all), done);
@@ -230,13 +230,13 @@ LOOK:
   st.global.u32 [%out], %count;
   ret;
 })");
-  constexpr unsigned kBlocks = kMostWaitingBlocks;
+  constexpr unsigned block_count = most_waiting_blocks;
   void* parameters[] = {&words_, &done_};
-  ASSERT_OK(cuLaunchKernel(function_, kBlocks, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr));
+  ASSERT_OK(cuLaunchKernel(function_, block_count, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr));
   ASSERT_OK(cuCtxSynchronize());
-  std::vector<unsigned> done(kBlocks);
+  std::vector<unsigned> done(block_count);
   ASSERT_OK(cuMemcpyDtoH(done.data(), done_, done.size() * 4));
-  for (unsigned block = 1; block < kBlocks; ++block) EXPECT_EQ(block, done[block]);
+  for (unsigned block = 1; block < block_count; ++block) EXPECT_EQ(block, done[block]);
 }
 
 }  // namespace

@@ -10,13 +10,13 @@ namespace cucore::cpu {
 namespace {
 
 // Words of a stage.
-constexpr unsigned kCount = 0, kWord = 32, kServing = 64, kZero = 96, kVerdicts = 128, kFlags = 512;
+constexpr unsigned count_place = 0, word_bytes = 32, kServing = 64, zero_bit = 96, kVerdicts = 128, flag_bits = 512;
 
-constexpr unsigned kWarp = 32;
+constexpr unsigned lanes_of_warp = 32;
 
 /// Who waits for what.
 enum class Protocol : std::uint8_t { Lock, PatientLock, Ticket, Turn, ChainUp, ChainDown, Meeting };
-constexpr const char* kProtocols[] = {"lock", "test-and-set lock", "ticket", "turn", "chain", "chain down", "meeting"};
+constexpr const char* protocols[] = {"lock", "test-and-set lock", "ticket", "turn", "chain", "chain down", "meeting"};
 
 /// Who of a block looks, and what the others do meanwhile.
 enum class Style : std::uint8_t {
@@ -32,20 +32,21 @@ enum class Style : std::uint8_t {
   AllReduce,  ///< bar.red.and of what all have seen
   OncePerClusterBarrier
 };
-constexpr const char* kStyles[] = {"leader spins",
-                                   "leader sleeps",
-                                   "leader spins through a variable",
-                                   "leader walks",
-                                   "once per barrier",
-                                   "once per reduction",
-                                   "warp asks",
-                                   "all spin",
-                                   "all vote",
-                                   "all reduce",
-                                   "once per cluster barrier"};
+constexpr const char* styles[] = {"leader spins",
+                                  "leader sleeps",
+                                  "leader spins through a variable",
+                                  "leader walks",
+                                  "once per barrier",
+                                  "once per reduction",
+                                  "warp asks",
+                                  "all spin",
+                                  "all vote",
+                                  "all reduce",
+                                  "once per cluster barrier"};
 
 enum class Read : std::uint8_t { Volatile, Relaxed, Acquire, Cg, Cv, Add, Or, Cas, Called, Fenced };
-constexpr const char* kReads[] = {"volatile", "relaxed", "acquire", "cg", "cv", "add", "or", "cas", "called", "fenced"};
+constexpr const char* reads_memory[] = {"volatile", "relaxed", "acquire", "cg",     "cv",
+                                        "add",      "or",      "cas",     "called", "fenced"};
 
 class Writer {
  public:
@@ -85,15 +86,15 @@ class Writer {
 
   /// Returns how many rounds it has.
   unsigned stage(unsigned number) {
-    protocol_ = static_cast<Protocol>(pick(std::size(kProtocols)));
+    protocol_ = static_cast<Protocol>(pick(std::size(protocols)));
     choose_style();
     read_ = static_cast<Read>(pick(static_cast<unsigned>(Read::Fenced) + (strong_ ? 0 : 1)));
     leader_ = pick(2) == 0 ? 0 : pick(threads_);
     const unsigned rounds = 1 + pick(3);
-    title_ += (number != 0 ? ", then " : "") + std::string(kProtocols[static_cast<unsigned>(protocol_)]) + ", " +
-              kStyles[static_cast<unsigned>(style_)] + ", " + kReads[static_cast<unsigned>(read_)];
+    title_ += (number != 0 ? ", then " : "") + std::string(protocols[static_cast<unsigned>(protocol_)]) + ", " +
+              styles[static_cast<unsigned>(style_)] + ", " + reads_memory[static_cast<unsigned>(read_)];
 
-    line("add.u64 %stage, %words, " + word(number * kStageWords));
+    line("add.u64 %stage, %words, " + word(number * stage_words));
     line("mov.u32 %leader, " + std::to_string(leader_));
     line("setp.eq.u32 %leads, %x, %leader");
     line("mov.u32 %round, 0");
@@ -113,10 +114,10 @@ class Writer {
   }
 
   void choose_style() {
-    const bool whole_warps = threads_ % kWarp == 0;
+    const bool whole_warps = threads_ % lanes_of_warp == 0;
     const bool takes = protocol_ == Protocol::Lock || protocol_ == Protocol::PatientLock;
     for (;;) {
-      style_ = static_cast<Style>(pick(std::size(kStyles)));
+      style_ = static_cast<Style>(pick(std::size(styles)));
       // Only one thread takes a lock; warps that ask have all their lanes; a cluster waits for what all wait for.
       if (takes && (style_ == Style::AllSpin || style_ == Style::AllVote || style_ == Style::AllReduce)) continue;
       if (!whole_warps && (style_ == Style::AllVote || style_ == Style::WarpAsks)) continue;
@@ -144,11 +145,11 @@ class Writer {
     switch (protocol_) {
       case Protocol::Lock:
       case Protocol::PatientLock:
-        line("add.u64 %at, %at, " + word(kWord));
+        line("add.u64 %at, %at, " + word(word_bytes));
         break;
       case Protocol::Ticket:
         leader_only([&] {
-          line("atom.global.add.u32 %ticket, [%at+" + word(kWord) + "], 1");
+          line("atom.global.add.u32 %ticket, [%at+" + word(word_bytes) + "], 1");
           line("st.shared.u32 [said], %ticket");
         });
         line("bar.sync 0");
@@ -171,7 +172,7 @@ class Writer {
         const bool is_up = protocol_ == Protocol::ChainUp;
         line("mul.wide.u32 %a0, %block, 4");
         line("add.u64 %own, %at, %a0");
-        line("add.u64 %own, %own, " + word(kFlags));
+        line("add.u64 %own, %own, " + word(flag_bits));
         line("add.u32 %target, %round, 1");
         line("setp.eq.u32 %p, %block, " + std::to_string(is_up ? 0 : blocks_ - 1));
         line("selp.u32 %target, 0, %target, %p");
@@ -180,7 +181,7 @@ class Writer {
         break;
       }
       case Protocol::Meeting:
-        line("add.u64 %at, %at, " + word(kWord));
+        line("add.u64 %at, %at, " + word(word_bytes));
         line("bar.sync 0");
         leader_only([&] {
           line("membar.gl");
@@ -288,7 +289,7 @@ class Writer {
         line("@!%ok bra " + again);
         break;
       case Style::WarpAsks:
-        line("setp.ne.u32 %p, %warp, " + std::to_string(leader_ / kWarp));
+        line("setp.ne.u32 %p, %warp, " + std::to_string(leader_ / lanes_of_warp));
         line("@%p bra " + end);
         place(again);
         line("mov.u32 %t0, 0");
@@ -297,7 +298,7 @@ class Writer {
           line("selp.u32 %t0, 1, 0, %ok");
         });
         line("bar.warp.sync -1");
-        line("shfl.sync.idx.b32 %t0, %t0, " + std::to_string(leader_ % kWarp) + ", 31, -1");
+        line("shfl.sync.idx.b32 %t0, %t0, " + std::to_string(leader_ % lanes_of_warp) + ", 31, -1");
         line("setp.eq.u32 %p, %t0, 0");
         line("@%p bra " + again);
         place(end);
@@ -358,7 +359,7 @@ class Writer {
 
   /// The leader, while it has the lock, the ticket or the turn; where nobody is alone, it counts in one instruction.
   void work() {
-    const std::string count = "[%stage+" + word(kCount) + "]";
+    const std::string count = "[%stage+" + word(count_place) + "]";
     const bool is_alone =
         protocol_ != Protocol::ChainUp && protocol_ != Protocol::ChainDown && protocol_ != Protocol::Meeting;
     if (!is_alone) return line("red.global.add.u32 " + count + ", 1");
@@ -368,7 +369,7 @@ class Writer {
       const std::string again = label();
       line("mov.u32 %t1, 0");
       place(again);
-      line("ld.volatile.global.u32 %t2, [%stage+" + word(kZero) + "]");
+      line("ld.volatile.global.u32 %t2, [%stage+" + word(zero_bit) + "]");
       line("add.u32 %t1, %t1, %t2");
       line("add.u32 %t1, %t1, 1");
       line("setp.lt.u32 %p, %t1, " + std::to_string(10 + pick(40)));
@@ -413,7 +414,7 @@ class Writer {
   void last_look(unsigned stage, unsigned rounds) {
     const std::string again = label();
     title_ += ", and a last look";
-    line("add.u64 %at, %words, " + word(stage * kStageWords + kCount));
+    line("add.u64 %at, %words, " + word(stage * stage_words + count_place));
     line("bar.sync 0");
     place(again);
     line("ld.volatile.global.u32 %seen, [%at]");
@@ -441,8 +442,8 @@ WaitingKernel waiting_kernel(std::uint32_t seed, unsigned int blocks, unsigned i
 }
 
 unsigned int waiting_kernel_threads(std::uint32_t seed) {
-  constexpr unsigned int kThreads[] = {1, 32, 33, 64, 96, 128, 256};
-  return kThreads[std::mt19937(seed)() % std::size(kThreads)];
+  constexpr unsigned int thread_count[] = {1, 32, 33, 64, 96, 128, 256};
+  return thread_count[std::mt19937(seed)() % std::size(thread_count)];
 }
 
 }  // namespace cucore::cpu

@@ -8,7 +8,7 @@
 namespace cucore::cpu {
 
 /// A kernel `k(u32* words, u32* done)`. Its blocks go through `stages`; in each they take turns (or wait for all)
-/// `rounds` times and count in words[stage * kStageWords] each time, and block b leaves in done[b] how often in all.
+/// `rounds` times and count in words[stage * stage_words] each time, and block b leaves in done[b] how often in all.
 struct WaitingKernel {
   std::string ptx;
   std::string title;  ///< what waits for what, for messages
@@ -17,8 +17,8 @@ struct WaitingKernel {
   unsigned int rounds[3] = {};
 };
 
-inline constexpr unsigned int kStageWords = 4096;
-inline constexpr unsigned int kMostWaitingBlocks = 256;
+inline constexpr unsigned int stage_words = 4096;
+inline constexpr unsigned int most_waiting_blocks = 256;
 
 /// For a launch of `blocks` blocks, in clusters of `cluster`. Code for clusters is there only if that is not 1. Some
 /// read by an ordinary load behind a fence, which is a race: `strong` ones do not.

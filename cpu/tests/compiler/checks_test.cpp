@@ -100,7 +100,7 @@ struct Outcome {
 
 Outcome run(TestModule& module, Extent block) {
   constexpr std::uint32_t grid = 2;
-  module.checks = check_class::kMemory;
+  module.checks = check_class::memory_checks;
   module.check_table = &check_table();
   Words out(std::size_t{grid} * block.x * block.y * block.z * random_kernel_outputs, 0xabababab);
   const auto extent = [](const Words& words) {

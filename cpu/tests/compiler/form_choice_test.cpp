@@ -45,8 +45,8 @@ TEST(ChoiceOfForm, is_the_scalar_one_where_scattered_accesses_weigh_more_than_wh
 }
 
 TEST(ChoiceOfForm, is_the_same_with_the_memory_check) {
-  EXPECT_EQ(chosen(wandering_loop(0), 64, nullptr, check_class::kMemory), FormOfCode::Scalar);
-  EXPECT_EQ(chosen(wandering_loop(8), 64, nullptr, check_class::kMemory), FormOfCode::Vector);
+  EXPECT_EQ(chosen(wandering_loop(0), 64, nullptr, check_class::memory_checks), FormOfCode::Scalar);
+  EXPECT_EQ(chosen(wandering_loop(8), 64, nullptr, check_class::memory_checks), FormOfCode::Vector);
 }
 
 TEST(ChoiceOfForm, is_the_scalar_one_where_vectors_lack_a_check) {
@@ -56,15 +56,15 @@ TEST(ChoiceOfForm, is_the_scalar_one_where_vectors_lack_a_check) {
     return refusal;
   };
   const std::string plain = "ld.global.u32 %r1, [%a1];\n";
-  for (const std::uint32_t other : {check_class::kRace, check_class::kInit, check_class::kSync})
-    EXPECT_EQ(why(plain, check_class::kMemory | other), "checks other than of memory");
+  for (const std::uint32_t other : {check_class::race_checks, check_class::init_checks, check_class::sync_checks})
+    EXPECT_EQ(why(plain, check_class::memory_checks | other), "checks other than of memory");
   const std::string two = ".local .b8 own[16];\n.local .b8 other[16];\nmov.u64 %a2, own;\n";
   const std::string generic = ".local .b8 own[16];\nmov.u64 %a2, own;\ncvta.local.u64 %a2, %a2;\n";
-  EXPECT_EQ(why(two + plain, check_class::kMemory), "checks of local variables");
-  EXPECT_EQ(why(generic + plain, check_class::kMemory), "checks of local variables");
-  EXPECT_EQ(
-      why(".shared .align 16 .b8 all[16];\ncp.async.ca.shared.global [all], [%a1], 4;\n" + plain, check_class::kMemory),
-      "checks of cp.async.ca.shared.global");
+  EXPECT_EQ(why(two + plain, check_class::memory_checks), "checks of local variables");
+  EXPECT_EQ(why(generic + plain, check_class::memory_checks), "checks of local variables");
+  EXPECT_EQ(why(".shared .align 16 .b8 all[16];\ncp.async.ca.shared.global [all], [%a1], 4;\n" + plain,
+                check_class::memory_checks),
+            "checks of cp.async.ca.shared.global");
 }
 
 TEST(ChoiceOfForm, is_vectors_where_neighbours_lie_side_by_side) {

@@ -371,8 +371,8 @@ void cucpu_texture_fetch(ThreadState*, std::uint64_t, std::uint32_t, const Texel
 }
 
 void cucpu_surface_access(ThreadState*, std::uint64_t, std::uint32_t operation, const std::int32_t*, void* data) {
-  const bool loads = (operation & (texel_operation::kStore | texel_operation::kReduce)) == 0;
-  if (loads) std::memset(data, 0, operation >> texel_operation::kBytesShift & 63);
+  const bool loads = (operation & (texel_operation::store_bit | texel_operation::reduce_bit)) == 0;
+  if (loads) std::memset(data, 0, operation >> texel_operation::bytes_shift & 63);
 }
 
 std::uint32_t cucpu_texel_query(ThreadState*, std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t) { return 0; }

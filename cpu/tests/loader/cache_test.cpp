@@ -341,8 +341,8 @@ void age(const fs::path& path, std::chrono::hours by) {
 }
 
 TEST_F(CodegenCache, beyond_the_bound_those_used_longest_ago_go) {
-  constexpr std::uint64_t kBound = 100'000;
-  const KernelCache bounded(folder.string(), kBound);
+  constexpr std::uint64_t bound = 100'000;
+  const KernelCache bounded(folder.string(), bound);
   const KernelKey first = key_number(0);
   for (std::uint8_t i = 0; i < 9; ++i) {
     bounded.store(key_number(i), record_of(10'000));
@@ -360,7 +360,7 @@ TEST_F(CodegenCache, beyond_the_bound_those_used_longest_ago_go) {
 
   std::uint64_t total = 0;
   for (const auto& item : fs::directory_iterator(folder)) total += item.file_size();
-  EXPECT_LE(total, kBound);
+  EXPECT_LE(total, bound);
   EXPECT_TRUE(bounded.find(first).has_value());
   EXPECT_TRUE(bounded.find(key_number(8)).has_value());
   EXPECT_TRUE(bounded.find(key_number(21)).has_value());

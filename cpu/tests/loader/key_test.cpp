@@ -16,7 +16,7 @@
 namespace cucore::cpu {
 namespace {
 
-constexpr std::string_view kModule = R"(.version 7.8
+constexpr std::string_view module_ptx = R"(.version 7.8
 .target sm_80
 .address_size 64
 
@@ -74,7 +74,7 @@ std::string text_of_kernel(const std::string& source) {
   return codegen::kernel_text(*parsed.module, codegen::find_reach(*parsed.module, id));
 }
 
-std::string with(std::string_view from, std::string_view to, std::string source = std::string(kModule)) {
+std::string with(std::string_view from, std::string_view to, std::string source = std::string(module_ptx)) {
   std::size_t replaced = 0;
   for (std::size_t at = 0; (at = source.find(from, at)) != std::string::npos; at += to.size(), ++replaced)
     source.replace(at, from.size(), to);
@@ -83,17 +83,17 @@ std::string with(std::string_view from, std::string_view to, std::string source 
 }
 
 TEST(CodegenKey, what_a_kernel_does_not_reach_changes_nothing) {
-  const std::string text = text_of_kernel(std::string(kModule));
+  const std::string text = text_of_kernel(std::string(module_ptx));
   EXPECT_EQ(text_of_kernel(with("unused = 1", "unused = 2")), text);
   EXPECT_EQ(text_of_kernel(with("before(.param .u64 p) { ret; }", "before(.param .u32 q) { bar.sync 0; ret; }")), text);
   EXPECT_EQ(text_of_kernel(with(".visible .entry before(.param .u64 p) { ret; }", "")), text);
   EXPECT_EQ(text_of_kernel(with(".global .align 4 .u32 limit", ".const .u64 more[3];\n.global .align 4 .u32 limit")),
             text);
-  EXPECT_EQ(text_of_kernel(std::string(kModule) + ".visible .entry after() { trap; }\n"), text);
+  EXPECT_EQ(text_of_kernel(std::string(module_ptx) + ".visible .entry after() { trap; }\n"), text);
 }
 
 TEST(CodegenKey, blanks_comments_lines_and_names_that_the_compiler_counts_change_nothing) {
-  const std::string text = text_of_kernel(std::string(kModule));
+  const std::string text = text_of_kernel(std::string(module_ptx));
   EXPECT_EQ(text_of_kernel(with("\n", "\n\n")), text);
   EXPECT_EQ(text_of_kernel(with("// where to", "/* another\n comment */")), text);
   EXPECT_EQ(text_of_kernel(with(".loc 1 10 3", ".loc 1 200 1, function_name callee, inlined_at 1 3 4")), text);
@@ -102,7 +102,7 @@ TEST(CodegenKey, blanks_comments_lines_and_names_that_the_compiler_counts_change
 }
 
 TEST(CodegenKey, what_a_kernel_does_or_reaches_changes_it) {
-  const std::string text = text_of_kernel(std::string(kModule));
+  const std::string text = text_of_kernel(std::string(module_ptx));
   const std::pair<std::string_view, std::string_view> changes[] = {
       {"setp.ge.u32", "setp.gt.u32"},
       {"add.u32 %r2, %r1, 1", "add.u32 %r2, %r1, 2"},
@@ -147,7 +147,7 @@ TEST_F(CodegenKeyFolder, a_kernel_is_found_after_a_change_elsewhere_in_its_modul
     EXPECT_EQ(result, 1U);
     return module.was_cached;
   };
-  EXPECT_FALSE(compile(std::string(kModule)));
+  EXPECT_FALSE(compile(std::string(module_ptx)));
   EXPECT_TRUE(compile(with("unused = 1", "unused = 5")));
   EXPECT_TRUE(compile(with("$L__BB1_2", "$L__BB0_2", with(".visible .entry before(.param .u64 p) { ret; }", ""))));
   EXPECT_FALSE(compile(with("limit = 7", "limit = 9")));

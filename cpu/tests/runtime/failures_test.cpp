@@ -152,13 +152,13 @@ TEST_F(Failures, a_store_to_freed_memory_is_an_illegal_address) {
 }
 
 TEST_F(Failures, a_fault_names_the_allocation_next_to_it) {
-  constexpr std::size_t kBytes = std::size_t{4} << 20;
+  constexpr std::size_t byte_count = std::size_t{4} << 20;
   function = kernel("write_to");
   CUdeviceptr one = 0, another = 0;
-  ASSERT_OK(cuMemAlloc(&one, kBytes));
-  ASSERT_OK(cuMemAlloc(&another, kBytes));
+  ASSERT_OK(cuMemAlloc(&one, byte_count));
+  ASSERT_OK(cuMemAlloc(&another, byte_count));
   const CUdeviceptr low = std::min(one, another), high = std::max(one, another);
-  ASSERT_EQ(low + kBytes, high);
+  ASSERT_EQ(low + byte_count, high);
   ASSERT_OK(cuMemFree(high));
   ASSERT_OK(launch(function, 1, 1, nullptr, high + 64));
   EXPECT_EQ(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
@@ -227,15 +227,15 @@ TEST_F(Failures, work_behind_a_failure_is_not_run) {
 }
 
 TEST_F(Failures, an_asynchronous_copy_from_unmapped_memory_fails_the_context) {
-  constexpr std::size_t kBytes = 1 << 20;
+  constexpr std::size_t byte_count = 1 << 20;
   int* const flag = device_array<int>(1);
   int* const ignored = device_array<int>(1);
-  void* const host = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  char* const target = device_array<char>(kBytes);
-  ASSERT_OK(cuMemHostRegister(host, kBytes, 0));  // or the copy would have read it when the call returns
+  void* const host = mmap(nullptr, byte_count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* const target = device_array<char>(byte_count);
+  ASSERT_OK(cuMemHostRegister(host, byte_count, 0));  // or the copy would have read it when the call returns
   ASSERT_OK(launch(kernel("wait_for"), 1, 1, nullptr, flag, ignored));
-  ASSERT_OK(cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(target), host, kBytes, nullptr));
-  munmap(host, kBytes);
+  ASSERT_OK(cuMemcpyHtoDAsync(reinterpret_cast<CUdeviceptr>(target), host, byte_count, nullptr));
+  munmap(host, byte_count);
   raise(flag);
   EXPECT_EQ(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
 }

@@ -8,13 +8,13 @@ namespace {
 using Kernels = DriverTest;
 
 TEST_F(Kernels, saxpy_over_many_blocks) {
-  constexpr int kCount = 100003;
-  float* const x = device_array<float>(kCount);
-  float* const y = device_array<float>(kCount);
-  for (int i = 0; i < kCount; ++i) x[i] = static_cast<float>(i);
-  ASSERT_OK(launch(kernel("saxpy"), (kCount + 255) / 256, 256, nullptr, 2.0F, x, y, kCount));
+  constexpr int count_place = 100003;
+  float* const x = device_array<float>(count_place);
+  float* const y = device_array<float>(count_place);
+  for (int i = 0; i < count_place; ++i) x[i] = static_cast<float>(i);
+  ASSERT_OK(launch(kernel("saxpy"), (count_place + 255) / 256, 256, nullptr, 2.0F, x, y, count_place));
   ASSERT_OK(cuCtxSynchronize());
-  for (int i = 0; i < kCount; ++i) ASSERT_EQ(2.0F * static_cast<float>(i), y[i]);
+  for (int i = 0; i < count_place; ++i) ASSERT_EQ(2.0F * static_cast<float>(i), y[i]);
 }
 
 /// Their rows go through several blocks, as many as there are on x and as a processor takes at once.
@@ -59,14 +59,14 @@ TEST_F(Kernels, blocks_of_several_rows_run_once_each) {
 }
 
 TEST_F(Kernels, a_barrier_separates_the_steps_of_a_reduction) {
-  constexpr int kBlocks = 20;
-  int* in = device_array<int>(kBlocks * 256);
-  int* out = device_array<int>(kBlocks);
-  std::iota(in, in + kBlocks * 256, 0);
+  constexpr int block_count = 20;
+  int* in = device_array<int>(block_count * 256);
+  int* out = device_array<int>(block_count);
+  std::iota(in, in + block_count * 256, 0);
   void* parameters[] = {&in, &out};
-  ASSERT_OK(cuLaunchKernel(kernel("block_sum"), kBlocks, 1, 1, 256, 1, 1, 1024, nullptr, parameters, nullptr));
+  ASSERT_OK(cuLaunchKernel(kernel("block_sum"), block_count, 1, 1, 256, 1, 1, 1024, nullptr, parameters, nullptr));
   ASSERT_OK(cuCtxSynchronize());
-  for (int block = 0; block < kBlocks; ++block)
+  for (int block = 0; block < block_count; ++block)
     EXPECT_EQ(std::accumulate(in + block * 256, in + (block + 1) * 256, 0), out[block]);
 }
 
@@ -126,13 +126,13 @@ LEAVE:
 }
 
 TEST_F(Kernels, blocks_wait_for_earlier_ones) {
-  constexpr int kBlocks = 200;
+  constexpr int block_count = 200;
   int* const turn = device_array<int>(1);
-  int* const out = device_array<int>(kBlocks);
-  ASSERT_OK(launch(kernel("hand_over"), kBlocks, 64, nullptr, turn, out));
+  int* const out = device_array<int>(block_count);
+  ASSERT_OK(launch(kernel("hand_over"), block_count, 64, nullptr, turn, out));
   ASSERT_OK(cuCtxSynchronize());
-  EXPECT_EQ(kBlocks, *turn);
-  EXPECT_EQ(kBlocks - 1, out[kBlocks - 1]);
+  EXPECT_EQ(block_count, *turn);
+  EXPECT_EQ(block_count - 1, out[block_count - 1]);
 }
 
 TEST_F(Kernels, resident_blocks_wait_for_later_ones) {

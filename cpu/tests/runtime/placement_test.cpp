@@ -27,7 +27,7 @@ class Runner {
             ++looks_;
           }
         }) {
-    while (number_ == 0 || processor_ == kNowhere) std::this_thread::yield();
+    while (number_ == 0 || processor_ == nowhere) std::this_thread::yield();
   }
   ~Runner() {
     ends_ = true;
@@ -47,7 +47,7 @@ class Runner {
 
  private:
   std::atomic<pid_t> number_{0};
-  std::atomic<int> processor_{kNowhere};
+  std::atomic<int> processor_{nowhere};
   std::atomic<unsigned long> looks_{0};
   std::atomic<bool> ends_{false};
   std::thread thread_;
@@ -57,9 +57,9 @@ TEST(Placement, AThreadLeavesAProcessorThatIsTakenAndKeepsItsAffinity) {
   const Runner runner;
   const cpu_set_t before = affinity_of(runner.number());
   if (CPU_COUNT(&before) < 2) GTEST_SKIP() << "needs two processors";
-  constexpr int kTries = 20;
+  constexpr int tries = 20;
   int left = 0;
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < tries; ++i) {
     const int from = runner.processor();
     ProcessorSet taken;
     taken.add(from);
@@ -68,7 +68,7 @@ TEST(Placement, AThreadLeavesAProcessorThatIsTakenAndKeepsItsAffinity) {
     const cpu_set_t after = affinity_of(runner.number());
     EXPECT_TRUE(CPU_EQUAL(&before, &after));
   }
-  EXPECT_GT(left, kTries / 2);  // on a busy host the scheduler may have put it back at once
+  EXPECT_GT(left, tries / 2);  // on a busy host the scheduler may have put it back at once
 }
 
 TEST(Placement, AThreadThatMayRunNowhereElseStays) {
