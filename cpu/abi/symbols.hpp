@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "cpu/ptx/ast.hpp"
 
@@ -13,6 +14,12 @@ inline constexpr const char* run_block_symbol = "cucpu_run_block";
 /// Symbol of a module variable in the object code: an absolute address supplied when the code is linked, so that the
 /// object itself does not depend on where the module was loaded.
 inline std::string symbol_of(const ptx::Variable& variable) { return "ptx." + std::string(variable.name); }
+
+/// Symbol of the address by which code names a kernel: ModuleAddresses::kernels has what is there.
+inline constexpr std::string_view kernel_symbol_prefix = "ptx.kernel.";
+inline std::string kernel_symbol_of(const ptx::Function& kernel) {
+  return std::string(kernel_symbol_prefix) + std::string(kernel.name);
+}
 
 /// Symbol of a function whose address stands in the initialiser of a variable.
 inline std::string symbol_of(const ptx::Function& function) { return "ptx.function." + std::string(function.name); }

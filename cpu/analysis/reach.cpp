@@ -34,6 +34,16 @@ void spread_to_callers(const std::vector<std::pair<FunctionId, FunctionId>>& cal
   }
 }
 
+bool has_shape(const ptx::Function& function, const DeviceCallShape& shape) {
+  if (function.returns.size() != 1 || function.variables[function.returns[0]].size != shape.result) return false;
+  std::size_t count = 0;
+  while (count < kMostDeviceCallParameters && shape.parameters[count] != 0) ++count;
+  if (function.parameters.size() != count) return false;
+  for (std::size_t i = 0; i < count; ++i)
+    if (function.variables[function.parameters[i]].size != shape.parameters[i]) return false;
+  return true;
+}
+
 }  // namespace
 
 Callee resolve(const ptx::Module& module, FunctionId called) {
@@ -47,13 +57,16 @@ Callee resolve(const ptx::Module& module, FunctionId called) {
     if (body != module.functions.end()) function = &*body;
   }
   if (function->has_body)
-    return {.function = static_cast<FunctionId>(function - module.functions.data()), .runtime = {}};
-  if (function->name == "vprintf") return {.function = {}, .runtime = DeviceRuntime::Vprintf};
-  if (function->name == "__assertfail") return {.function = {}, .runtime = DeviceRuntime::Assertfail};
-  if (function->name == "malloc") return {.function = {}, .runtime = DeviceRuntime::Malloc};
+    return {.function = static_cast<FunctionId>(function - module.functions.data()), .runtime = {}, .call = {}};
+  if (function->name == "vprintf") return {.function = {}, .runtime = DeviceRuntime::Vprintf, .call = {}};
+  if (function->name == "__assertfail") return {.function = {}, .runtime = DeviceRuntime::Assertfail, .call = {}};
+  if (function->name == "malloc") return {.function = {}, .runtime = DeviceRuntime::Malloc, .call = {}};
   if (function->name == "cudaGraphSetConditional")
-    return {.function = {}, .runtime = DeviceRuntime::GraphSetConditional};
-  if (function->name == "free") return {.function = {}, .runtime = DeviceRuntime::Free};
+    return {.function = {}, .runtime = DeviceRuntime::GraphSetConditional, .call = {}};
+  if (function->name == "free") return {.function = {}, .runtime = DeviceRuntime::Free, .call = {}};
+  if (const auto call = find_device_call(function->name))
+    if (has_shape(*function, kDeviceCalls[static_cast<std::uint32_t>(*call)]))
+      return {.function = {}, .runtime = DeviceRuntime::Call, .call = *call};
   return {};
 }
 
@@ -111,16 +124,19 @@ namespace {
 /// Functions whose address stands in an initialiser or a register somewhere: what an indirect call may lead to.
 std::vector<FunctionId> address_taken_functions(const ptx::Module& module) {
   std::vector<FunctionId> taken;
+  const auto take = [&](FunctionId function) {
+    if (!module.functions[function].is_entry) taken.push_back(function);
+  };
   for (const ptx::Variable& variable : module.variables) {
     for (const ptx::Relocation& relocation : variable.relocations) {
-      if (relocation.is_function) taken.push_back(relocation.function);
+      if (relocation.is_function) take(relocation.function);
     }
   }
   for (const ptx::Function& function : module.functions) {
     for (const ptx::Instruction& instruction : function.body) {
       if (instruction.opcode == Opcode::Call) continue;
       for_each_operand(instruction.operands, [&](const Operand& operand) {
-        if (operand.kind == Operand::Kind::Function) taken.push_back(operand.function);
+        if (operand.kind == Operand::Kind::Function) take(operand.function);
       });
     }
   }
@@ -185,10 +201,17 @@ class ReachWalk {
   void visit_call(FunctionId caller, FunctionId called) {
     const Callee callee = resolve(module_, called);
     if (!callee.function) return;
+    if (module_.functions[*callee.function].is_entry) return visit_kernel(*callee.function);
     calls_.emplace_back(caller, *callee.function);
     if (seen_[*callee.function]) return;
     seen_[*callee.function] = true;
     reach_.functions.push_back(*callee.function);
+  }
+
+  /// Kernels are launched, not called: whoever names one does not reach what is in it.
+  void visit_kernel(FunctionId kernel) {
+    if (std::find(reach_.kernels.begin(), reach_.kernels.end(), kernel) == reach_.kernels.end())
+      reach_.kernels.push_back(kernel);
   }
 
   void visit_variable(FunctionId user, VariableId id) {

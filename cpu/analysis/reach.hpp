@@ -4,18 +4,21 @@
 #include <optional>
 #include <vector>
 
+#include "cpu/abi/device_calls.hpp"
 #include "cpu/analysis/lockstep.hpp"
 #include "cpu/ptx/ast.hpp"
 
 namespace cucore::cpu::codegen {
 
 /// Functions of the run-time that device code calls by name.
-enum class DeviceRuntime { Vprintf, Assertfail, Malloc, Free, GraphSetConditional };
+/// Call: one of device_calls.hpp.
+enum class DeviceRuntime { Vprintf, Assertfail, Malloc, Free, GraphSetConditional, Call };
 
 /// What a direct call leads to: a function with a body, an entry of the run-time, or (neither set) nothing known.
 struct Callee {
   std::optional<ptx::FunctionId> function;
   std::optional<DeviceRuntime> runtime;
+  DeviceCall call{};  ///< of DeviceRuntime::Call
 };
 
 /// Follows aliases and forward declarations.
@@ -25,6 +28,7 @@ Callee resolve(const ptx::Module& module, ptx::FunctionId called);
 struct Reach {
   std::vector<ptx::FunctionId> functions;  ///< with bodies, the kernel first, in order of discovery
   std::vector<ptx::VariableId> variables;  ///< of the module, in order of first use, and what their initialisers name
+  std::vector<ptx::FunctionId> kernels;    ///< whose addresses are named, to launch them
   std::vector<bool> may_exit;              ///< by FunctionId: `exit` or `trap` in it or below it
   std::vector<bool> observes;              ///< by FunctionId: reads memory that other threads may be changing, or below
   std::vector<bool> meets;                 ///< by FunctionId: a barrier of the block in it or below it

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <vector>
 
+#include "cpu/abi/device_calls.hpp"
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/device_library/lane_operations.hpp"
 #include "cpu/device_library/matrix_unit.hpp"
@@ -343,6 +344,7 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_vprintf", address_of(cucpu_vprintf)},
       {"cucpu_assertfail", address_of(cucpu_assertfail)},
       {"cucpu_trap", address_of(cucpu_trap)},
+      {"cucpu_device_call", address_of(cucpu_device_call)},
       {"cucpu_globaltimer", address_of(cucpu_globaltimer)},
       {"cucpu_stack_end", address_of(cucpu_stack_end)},
       {"cucpu_texture_fetch", address_of(cucpu_texture_fetch)},

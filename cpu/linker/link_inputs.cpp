@@ -79,9 +79,10 @@ void LinkInputs::add_lto_ir(std::string bytes, std::string name) {
 Result<void> LinkInputs::add(std::string_view bytes, std::string name, std::uint32_t architecture) {
   Result<std::vector<image::DeviceUnit>> units = image::read_device_units(bytes, architecture);
   if (!units) return Failure(units.failure().code(), "input '" + name + "': " + units.failure().sentence());
+  // libcudadevrt.a: the CPU device has its functions itself.
+  const auto is_device_runtime = [](const image::DeviceUnit& code) { return code.member == "cuda_device_runtime.o"; };
+  if (std::any_of(units->begin(), units->end(), is_device_runtime)) return {};
   for (image::DeviceUnit& code : *units) {
-    // Of libcudadevrt.a: its PTX calls what NVIDIA's driver alone has.
-    if (code.member == "cuda_device_runtime.o") code.ptx.clear();
     if (code.ptx.empty() && !code.lto_ir.empty()) lto_ir_.push_back({.bytes = code.lto_ir, .is_fat_binary = true});
     std::string whose = code.member.empty() ? name : name + "(" + code.member + ")";
     units_.push_back({.name = std::move(whose), .is_in_library = image::is_library(bytes), .code = std::move(code)});

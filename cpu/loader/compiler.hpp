@@ -15,6 +15,8 @@ namespace cucore::cpu::codegen {
 /// writes the address of the compiled function.
 struct ModuleAddresses {
   std::vector<void*> variables;
+  /// What the address of a kernel is, by index into Module::functions: nothing that could be called.
+  std::vector<void*> kernels;
 };
 
 /// A kernel that can run, and how it came about.

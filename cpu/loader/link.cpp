@@ -58,7 +58,7 @@ class LinkedCode final : public Code {
       for (const ptx::Relocation& relocation : module.variables[id].relocations) {
         if (!relocation.is_function) continue;
         const Callee callee = resolve(module, relocation.function);
-        if (!callee.function) continue;
+        if (!callee.function || module.functions[*callee.function].is_entry) continue;
         const std::string symbol = symbol_of(module.functions[*callee.function]);
         const void* const address = object_->find(symbol);
         if (address == nullptr) return not_loadable("there is no symbol " + symbol);
@@ -105,14 +105,17 @@ void* find_callable(std::string_view name) {
   return found != addresses.end() ? found->second : nullptr;
 }
 
-/// By symbol, those of the module's variables that the kernel reaches and that have an address of their own.
-std::unordered_map<std::string, void*> variables_by_symbol(const ptx::Module& module, const Reach& reach,
+/// By symbol, those of the module's variables that the kernel reaches and that have an address of their own, and the
+/// kernels that it names.
+std::unordered_map<std::string, void*> addresses_by_symbol(const ptx::Module& module, const Reach& reach,
                                                            const ModuleAddresses& addresses) {
   std::unordered_map<std::string, void*> by_symbol;
   for (const ptx::VariableId id : reach.variables) {
     if (module.variables[id].space == ptx::Space::Shared || id >= addresses.variables.size()) continue;
     if (addresses.variables[id] != nullptr) by_symbol.emplace(symbol_of(module.variables[id]), addresses.variables[id]);
   }
+  for (const ptx::FunctionId id : reach.kernels)
+    if (id < addresses.kernels.size()) by_symbol.emplace(kernel_symbol_of(module.functions[id]), addresses.kernels[id]);
   return by_symbol;
 }
 
@@ -120,10 +123,10 @@ std::unordered_map<std::string, void*> variables_by_symbol(const ptx::Module& mo
 
 Result<CompiledKernel> link(const KernelRecord& record, const ptx::Module& module, const Reach& reach,
                             const ModuleAddresses& addresses, const CompileOptions& options) {
-  const auto variables = variables_by_symbol(module, reach, addresses);
+  const auto known = addresses_by_symbol(module, reach, addresses);
   const auto resolve_symbol = [&](std::string_view symbol) {
-    const auto found = variables.find(std::string(symbol));
-    return found != variables.end() ? found->second : find_callable(symbol);
+    const auto found = known.find(std::string(symbol));
+    return found != known.end() ? found->second : find_callable(symbol);
   };
   Result<std::unique_ptr<LoadedObject>> object = LoadedObject::load(record.object, resolve_symbol);
   if (!object) return std::move(object).failure();

@@ -84,6 +84,16 @@ foreach(name library_named_cufft library_of_others)
   add_dependencies(api_tests ${name})
 endforeach()
 set_target_properties(library_named_cufft PROPERTIES PREFIX "" OUTPUT_NAME libcufft SUFFIX .so.12)
+# Kernels that launch kernels, in every form of code; on a GPU's driver too.
+add_executable(device_launch_tests ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/device_launch_test.cpp)
+cucore_test(device_launch_tests)
+target_link_libraries(device_launch_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
+target_compile_definitions(device_launch_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
+foreach(setting FORM=auto FORM=scalar FORM=vector FORM=masked CHECK=memory,race,init,sync CHECK_SEED=7)
+  add_test(NAME device_launch_tests_${setting} COMMAND device_launch_tests)
+  set_tests_properties(device_launch_tests_${setting} PROPERTIES
+    ENVIRONMENT "CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache;CUCORE_CPU_${setting}")
+endforeach()
 
 # What api/cache_test.cpp starts.
 add_executable(launching_program ${PROJECT_SOURCE_DIR}/cpu/tests/api/launching_program.cpp)

@@ -19,7 +19,6 @@
 #include "cpu/image/fat_binary.hpp"
 #include "cpu/linker/link_inputs.hpp"
 #include "cpu/toolkit_shims/cubin_ptx.hpp"
-#include "cpu/toolkit_shims/device_runtime.hpp"
 #include "cpu/toolkit_shims/lto_ptx.hpp"
 #include "cpu/toolkit_shims/nvjitlink_abi.hpp"
 #include "cpu/toolkit_shims/real_library.hpp"
@@ -35,7 +34,6 @@ struct Link {
   std::vector<std::string> options;
   std::uint32_t architecture = cucore::cpu::image::any_architecture;
   LinkInputs inputs;
-  bool has_library = false;
   std::vector<std::string> ptx;  ///< of the linked cubin
   std::string error;             ///< of the shim, behind the library's own
   bool is_complete = false;
@@ -86,7 +84,6 @@ int type_of(int type, const std::string& bytes) {
 /// Keeps what an input that the library took says in PTX and LTO-IR.
 void note(Link& link, int type, const std::string& bytes, const char* name) {
   std::string input = name && *name ? name : "<unnamed input>";
-  if (type == input_library) link.has_library = true;
   if (type == input_ptx) {
     link.inputs.add_ptx(bytes.substr(0, bytes.find('\0')), std::move(input));
   } else if (type == input_lto_ir) {
@@ -128,11 +125,6 @@ void finish(Link& link) {
     return;
   }
   for (const PtxModule& module : *modules) link.ptx.push_back(module.ptx);
-  if (link.has_library)
-    if (std::string ptx = device_runtime_for(link.ptx); !ptx.empty()) {
-      link.ptx.push_back(ptx);
-      modules->push_back({std::move(ptx), "the device runtime"});
-    }
   if (Result<void> checked = link.inputs.check_machine_code(*modules); !checked)
     link.error += checked.failure().sentence();
 }

@@ -425,7 +425,7 @@ bool is_aligned_barrier(const Instruction& i) { return i.opcode == Opcode::Bar |
 
 void emit_checked(FunctionEmitter& f, const Instruction& i, Generate generate) {
   if (f.module.block_shape != nullptr) return emit_checked_lanes(f, i, generate);
-  if (is_convergent(i) || accesses_by_itself(i)) {
+  if (is_convergent(i) || accesses_by_itself(i) || i.opcode == Opcode::Call) {
     const std::uint32_t place = i.position.line | (is_aligned_barrier(i) ? aligned_place : 0);
     f.b.CreateStore(f.b.getInt32(place),
                     f.b.CreateConstInBoundsGEP1_64(f.b.getInt8Ty(), f.thread(), offsetof(ThreadState, place)));

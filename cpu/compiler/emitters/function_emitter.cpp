@@ -361,7 +361,9 @@ Value* FunctionEmitter::source(const Operand& operand, ptx::Type type) {
     }
     case Operand::Kind::Function: {
       const Callee callee = resolve(module.module, operand.function);
-      return convert_bits(b.CreatePtrToInt(module.function(*callee.function), b.getInt64Ty()), to, false);
+      const bool is_kernel = module.module.functions[*callee.function].is_entry;
+      Value* named = is_kernel ? module.kernel_address(*callee.function) : module.function(*callee.function);
+      return convert_bits(b.CreatePtrToInt(named, b.getInt64Ty()), to, false);
     }
     default:
       module.fail("an operand that has no value", *current_instruction_);

@@ -58,13 +58,19 @@ void ModuleEmitter::declare() {
     for (const ptx::Relocation& relocation : module.variables[id].relocations) {
       if (!relocation.is_function) continue;
       const Callee callee = resolve(module, relocation.function);
-      if (callee.function) function(*callee.function)->setLinkage(llvm::Function::ExternalLinkage);
+      if (callee.function && !module.functions[*callee.function].is_entry)
+        function(*callee.function)->setLinkage(llvm::Function::ExternalLinkage);
     }
   }
 }
 
-llvm::Constant* ModuleEmitter::variable(ptx::VariableId id) {
-  const std::string symbol = symbol_of(module.variables[id]);
+llvm::Constant* ModuleEmitter::variable(ptx::VariableId id) { return address(symbol_of(module.variables[id])); }
+
+llvm::Constant* ModuleEmitter::kernel_address(ptx::FunctionId id) {
+  return address(kernel_symbol_of(module.functions[id]));
+}
+
+llvm::Constant* ModuleEmitter::address(const std::string& symbol) {
   if (llvm::GlobalVariable* known = ir.getGlobalVariable(symbol)) return known;
   return new llvm::GlobalVariable(ir, llvm::Type::getInt8Ty(context), false, llvm::GlobalValue::ExternalLinkage,
                                   nullptr, symbol);

@@ -62,11 +62,13 @@ class ModuleEmitter {
   /// Of a function's first instruction (instruction_lines.hpp).
   std::uint32_t first_number(ptx::FunctionId id) const { return first_numbers_.at(id); }
   llvm::Constant* variable(ptx::VariableId id);
+  llvm::Constant* kernel_address(ptx::FunctionId id);
 
   /// A service or built-in, declared on first use with the types of its arguments.
   llvm::FunctionCallee external(std::string_view name, llvm::Type* result, llvm::ArrayRef<llvm::Type*> arguments);
 
  private:
+  llvm::Constant* address(const std::string& symbol);
   void emit_run_thread();
   void emit_run_block();
 

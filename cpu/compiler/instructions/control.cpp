@@ -182,6 +182,29 @@ void call_graph_set_conditional(FunctionEmitter& f, const Instruction& i, const 
   f.b.CreateStore(argument_value(f, call.arguments[1], Type::U32), address, true);
 }
 
+/// The device runtime takes its operands as calls here pass them: in memory.
+void call_device_runtime(FunctionEmitter& f, const Instruction& i, const Call& call, DeviceCall which) {
+  std::vector<Value*> operands;
+  if (call.results.empty()) {
+    operands.push_back(f.slot(f.type_of(call.declared_results[0]->type), "unused"));
+  } else {
+    operands.push_back(storage(f, call.results[0], *call.declared_results[0], i));
+  }
+  for (std::size_t a = 0; a < call.arguments.size(); ++a) {
+    const ptx::Variable& parameter = *call.declared_parameters[a];
+    operands.push_back(storage(f, call.arguments[a], parameter, i));
+    if (call.arguments[a].kind != Operand::Kind::Variable)
+      f.b.CreateStore(f.source(call.arguments[a], parameter.type), operands.back());
+  }
+  Value* list = f.slot(llvm::ArrayType::get(f.b.getPtrTy(), operands.size()), "operands");
+  for (std::size_t n = 0; n < operands.size(); ++n)
+    f.b.CreateStore(operands[n], f.b.CreateConstInBoundsGEP1_64(f.b.getPtrTy(), list, n));
+  f.call("cucpu_device_call", f.b.getVoidTy(), {f.thread(), f.b.getInt32(static_cast<std::uint32_t>(which)), list});
+  if (call.results.empty() || call.results[0].kind == Operand::Kind::Variable) return;
+  const Type type = call.declared_results[0]->type;
+  f.define(call.results[0], f.b.CreateLoad(f.type_of(type), operands[0]), type);
+}
+
 }  // namespace
 
 void emit_call(FunctionEmitter& f, const Instruction& i) {
@@ -206,6 +229,8 @@ void emit_call(FunctionEmitter& f, const Instruction& i) {
       return call_heap(f, i, call, *callee.runtime);
     case DeviceRuntime::GraphSetConditional:
       return call_graph_set_conditional(f, i, call);
+    case DeviceRuntime::Call:
+      return call_device_runtime(f, i, call, callee.call);
   }
 }
 

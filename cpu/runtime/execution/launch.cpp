@@ -9,6 +9,7 @@
 
 #include "cpu/runtime/checker/check_services.hpp"
 #include "cpu/runtime/checker/races.hpp"
+#include "cpu/runtime/execution/launch_tree.hpp"
 #include "cpu/runtime/execution/workers.hpp"
 #include "cpu/runtime/grid/grid.hpp"
 #include "cpu/runtime/loading/module.hpp"
@@ -127,13 +128,13 @@ class Launch final : public Work {
   Launch() : Work(Runner::Anyone) {}
   void run(const Result<void>& context) override {
     if (!context) return;
-    run_grid(grid);
-    checker::finish(grid);
+    run_with_launches(grid);
   }
   Grid grid;
 };
 
-/// Everything about a grid that is known before its turn comes.
+}  // namespace
+
 CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest& request, Grid& grid) {
   const KernelDescription& kernel = function->description();
   if (const CUresult result = check(*function, request); result != CUDA_SUCCESS) return result;
@@ -182,8 +183,6 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
   if (checker::checks(check_class::race_checks)) grid.races = std::make_shared<LaunchRaces>();
   return CUDA_SUCCESS;
 }
-
-}  // namespace
 
 Result<void> check_launch(Function& function, const LaunchRequest& request) {
   return result_of(check(function, request));
@@ -236,8 +235,7 @@ Result<void> run_now(const std::shared_ptr<Function>& function, const LaunchRequ
   Grid grid;
   grid.resources.epoch = epoch;
   if (const CUresult result = prepare(function, request, grid); result != CUDA_SUCCESS) return result_of(result);
-  run_grid(grid);
-  checker::finish(grid);
+  run_with_launches(grid);
   return {};
 }
 

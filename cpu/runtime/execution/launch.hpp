@@ -15,6 +15,7 @@ class Context;
 class Function;
 class ResourceEpoch;
 class Stream;
+struct Grid;
 
 struct LaunchRequest {
   std::uint32_t grid[3] = {1, 1, 1};
@@ -46,6 +47,8 @@ Result<void> check_cluster(const Function& function, const LaunchRequest& reques
 /// Blocks in each cluster.
 Result<std::uint32_t> cluster_size(const Function& function, const LaunchRequest& request);
 Result<void> pack_parameters(const Function& function, const LaunchRequest& request, std::byte* out);
+/// Everything about a grid that is known before its turn comes; compiles the kernel, if nobody has.
+CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest& request, Grid& grid);
 /// For graphs: runs the kernel on the calling thread of ours and the workers, now. `epoch`: when the graph was
 /// launched.
 Result<void> run_now(const std::shared_ptr<Function>& function, const LaunchRequest& request,

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ namespace cucore::cpu::runtime {
 
 class Context;
 class LaunchRaces;
+struct LaunchedItem;
 
 struct Grid {
   LaunchState state{};
@@ -43,6 +45,9 @@ struct Grid {
   checker::Findings findings;
   std::shared_ptr<LaunchRaces> races;  ///< if they are looked for; nobody else's
   ResourcesInUse resources;
+
+  std::shared_ptr<LaunchedItem> item;  ///< if it was launched by a grid, or has launched some (launch_tree.hpp)
+  std::once_flag item_made;
 
   std::atomic<std::uint64_t> resident{0};  ///< clusters that are going now, where blocks may wait for each other
 

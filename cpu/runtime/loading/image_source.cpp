@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cpu/image/image.hpp"
+#include "cpu/runtime/loading/device_runtime_ptx.hpp"
 #include "cpu/runtime/loading/ptx_link.hpp"
 
 namespace cucore::cpu::runtime {
@@ -22,6 +23,7 @@ Result<ImageSource> link_parts(const void* image, std::uint32_t architecture) {
       if (contents.failure().code() == ErrorCode::NoBinaryForGpu) continue;  // what is missing then, the linker names
       return std::move(contents).failure();
     }
+    if (is_device_runtime(contents->ptx)) continue;
     source.is_for_this_device = source.is_for_this_device || contents->is_for_this_device;
     linker.add(std::move(contents->ptx), "part " + std::to_string(++linked));
   }
@@ -50,7 +52,7 @@ Result<ImageSource> ptx_of_image(const void* image, std::size_t size, int capabi
   ImageSource source{.ptx = std::move(contents->ptx),
                      .is_cubin = contents->format == image::ImageFormat::Cubin,
                      .is_for_this_device = contents->is_for_this_device};
-  if (contents->further_ptx.empty()) return source;
+  if (contents->further_ptx.empty() && !may_call_grid_barrier(source.ptx)) return source;
   PtxLinker linker;
   linker.add(std::move(source.ptx), "first part");
   for (std::string& part : contents->further_ptx) linker.add(std::move(part), "further part");

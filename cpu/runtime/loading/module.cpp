@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <shared_mutex>
+#include <unordered_map>
 
+#include "cpu/analysis/reach.hpp"
 #include "cpu/runtime/loading/kernel_source.hpp"
 #include "cpu/runtime/loading/library.hpp"
 #include "cpu/runtime/memory/memory.hpp"
@@ -32,6 +35,19 @@ FunctionTable& function_table() {
   static auto* table = new FunctionTable;
   return *table;
 }
+
+/// Kernels by the addresses that device code has of them.
+struct KernelAddresses {
+  std::shared_mutex mutex;
+  std::unordered_map<std::uint64_t, std::weak_ptr<Module>> modules;
+};
+KernelAddresses& kernel_addresses() {
+  static auto* addresses = new KernelAddresses;
+  return *addresses;
+}
+
+/// Device code cannot call a kernel: its address is only a name.
+std::uint64_t address_of(const Function& function) { return reinterpret_cast<std::uintptr_t>(&function); }
 
 }  // namespace
 
@@ -176,9 +192,15 @@ Module::Module(Context& context, std::shared_ptr<const Program> program, bool of
     : context_(context), program_(std::move(program)), of_library_(of_library) {
   for (const KernelDescription& kernel : program_->kernels)
     functions_.push_back(std::make_unique<Function>(*this, kernel));
+  addresses_.kernels.resize(program_->ptx->functions.size(), nullptr);
+  for (const auto& function : functions_) addresses_.kernels[function->description().id] = function.get();
 }
 
 Module::~Module() {
+  {
+    const std::lock_guard lock(kernel_addresses().mutex);
+    for (const auto& function : functions_) kernel_addresses().modules.erase(address_of(*function));
+  }
   for (std::size_t i = 0; i < addresses_.variables.size(); ++i)
     if (void* const variable = addresses_.variables[i]; variable && variable != managed_->address(i))
       free_module_memory(reinterpret_cast<std::uintptr_t>(variable));
@@ -191,6 +213,8 @@ Result<std::shared_ptr<Module>> Module::load(Context& context, std::shared_ptr<c
   if (Result<void> allocated = made->allocate_variables(); !allocated) return std::move(allocated).failure();
   if (Result<void> initialised = made->initialise_variables(); !initialised) return std::move(initialised).failure();
   made->handle_ = reinterpret_cast<CUmodule>(module_table().insert(made));
+  const std::lock_guard lock(kernel_addresses().mutex);
+  for (const auto& function : made->functions_) kernel_addresses().modules.emplace(address_of(*function), made);
   return made;
 }
 
@@ -222,9 +246,16 @@ Result<void> Module::initialise_variables() {
     if (!memory || (variable.managed && !is_first)) continue;
     if (!variable.managed) write_initial_value(variable, memory);
     for (const ptx::Relocation& relocation : variable.relocations) {
-      if (relocation.is_function) continue;  // written when a kernel that can reach it is compiled
+      const void* named = nullptr;
+      if (relocation.is_function) {
+        const auto callee = codegen::resolve(*program_->ptx, relocation.function).function;
+        named = callee ? addresses_.kernels[*callee] : nullptr;
+        if (!named) continue;  // no kernel: written when a kernel that can reach it is compiled
+      } else {
+        named = addresses_.variables[relocation.variable];
+      }
       if (relocation.offset + relocation.width > variable.size) return ErrorCode::InvalidPtx;
-      const auto base = reinterpret_cast<std::uintptr_t>(addresses_.variables[relocation.variable]);
+      const auto base = reinterpret_cast<std::uintptr_t>(named);
       const std::uint64_t value = (base + static_cast<std::uint64_t>(relocation.addend)) >> relocation.shift;
       std::memcpy(memory + relocation.offset, &value, std::min<std::size_t>(relocation.width, sizeof value));
     }
@@ -248,6 +279,14 @@ void Module::unload() {
 }
 
 std::shared_ptr<Module> find_module(CUmodule handle) { return module_table().find(handle); }
+
+std::shared_ptr<Function> find_kernel_at(std::uint64_t address) {
+  const std::shared_lock lock(kernel_addresses().mutex);
+  const auto found = kernel_addresses().modules.find(address);
+  if (found == kernel_addresses().modules.end()) return nullptr;
+  auto module = found->second.lock();
+  return module ? std::shared_ptr<Function>(std::move(module), reinterpret_cast<Function*>(address)) : nullptr;
+}
 
 std::shared_ptr<Function> find_function(CUfunction handle) { return function_table().find(handle); }
 

@@ -120,6 +120,8 @@ std::shared_ptr<Module> find_module(CUmodule handle);
 /// A function, or a library's kernel, which means its function in `context` (loaded there at first use). Every launch
 /// asks, and a Result would take its value through memory once more.
 CUresult find_function(Context& context, CUfunction handle, std::shared_ptr<Function>* function);
+/// The kernel whose address device code has (ModuleAddresses::kernels); null if there is none.
+std::shared_ptr<Function> find_kernel_at(std::uint64_t address);
 /// A function handle alone, with no context.
 std::shared_ptr<Function> find_function(CUfunction handle);
 void remove_modules_of(const Context& context);

@@ -12,6 +12,7 @@
 #include "cpu/image/cubin.hpp"
 #include "cpu/linker/ptx_symbols.hpp"
 #include "cpu/ptx/parser.hpp"
+#include "cpu/runtime/loading/device_runtime_ptx.hpp"
 #include "cpu/runtime/loading/image_source.hpp"
 #include "cpu/runtime/process/handle_table.hpp"
 #include "cpu/runtime/process/process.hpp"
@@ -56,10 +57,26 @@ std::tuple<long, long> numbers(const std::string& text) {
 
 }  // namespace
 
-void PtxLinker::add(std::string ptx, std::string name) { inputs_.push_back({std::move(ptx), std::move(name)}); }
+void PtxLinker::add(std::string ptx, std::string name) {
+  if (!is_device_runtime(ptx)) inputs_.push_back({std::move(ptx), std::move(name)});
+}
 
-Result<std::string> PtxLinker::complete() const {
+bool PtxLinker::calls_grid_barrier() const {
+  const PtxSymbols defined(grid_barrier_ptx());
+  return std::any_of(inputs_.begin(), inputs_.end(), [&](const Input& input) {
+    if (!may_call_grid_barrier(input.ptx)) return false;
+    const PtxSymbols symbols(input.ptx);
+    return std::any_of(symbols.declarations().begin(), symbols.declarations().end(), [&](const Declaration& declared) {
+      return !declared.defines &&
+             std::any_of(defined.declarations().begin(), defined.declarations().end(),
+                         [&](const Declaration& barrier) { return barrier.name == declared.name; });
+    });
+  });
+}
+
+Result<std::string> PtxLinker::complete() {
   if (inputs_.empty()) return ErrorCode::InvalidValue;
+  if (calls_grid_barrier()) add(std::string(grid_barrier_ptx()), "barriers of grids");
   std::string log;
   std::vector<PtxSymbols> symbols;
   for (const Input& input : inputs_) symbols.emplace_back(input.ptx);
@@ -131,6 +148,7 @@ Failure LinkState::logged(Failure failure) const {
 Result<void> LinkState::add(CUjitInputType type, const void* data, std::size_t size, const char* name, int capability) {
   if (!data || size == 0) return ErrorCode::InvalidValue;
   if (type < 0 || type >= CU_JIT_NUM_INPUT_TYPES) return ErrorCode::InvalidValue;
+  if (type == CU_JIT_INPUT_LIBRARY && is_device_runtime_library({static_cast<const char*>(data), size})) return {};
   if (type == CU_JIT_INPUT_NVVM) {
     constexpr const char* refused = "the driver links no LTO-IR; nvJitLink does";
     return logged(Failure(ErrorCode::NotSupported, refused));

@@ -19,13 +19,15 @@ namespace cucore::cpu::runtime {
 
 class PtxLinker {
  public:
-  /// `name` is for messages.
+  /// `name` is for messages. CUDA's device runtime library is passed over (device_runtime_ptx.hpp).
   void add(std::string ptx, std::string name);
   /// The linked PTX. InvalidImage if a symbol is defined twice or not at all, InvalidPtx if the whole does not parse;
   /// InvalidValue if nothing was added.
-  Result<std::string> complete() const;
+  Result<std::string> complete();
 
  private:
+  bool calls_grid_barrier() const;
+
   struct Input {
     std::string ptx;
     std::string name;

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "cpu/error/result.hpp"
+#include "cpu/runtime/objects/stream_workers.hpp"
 #include "cpu/runtime/process/process.hpp"
 
 namespace cucore::cpu::runtime {
@@ -55,7 +56,7 @@ std::unique_ptr<Work> make_work(F function, Work::Runner runner = Work::Runner::
   return std::make_unique<Item>(std::move(function), runner);
 }
 
-class Stream : public std::enable_shared_from_this<Stream> {
+class Stream final : public Drained, public std::enable_shared_from_this<Stream> {
  public:
   enum class Kind { Created, Legacy, PerThread };
 
@@ -109,7 +110,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void flush();
 
   /// Called by a stream worker: runs items until none is left.
-  void drain();
+  void drain() override;
   /// Called by the deferred-work timer: calls a worker if nobody has done anything since the last time. False: it need
   /// not be called again.
   bool check_deferred_work();

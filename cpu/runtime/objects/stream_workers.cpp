@@ -21,7 +21,7 @@ namespace {
 struct StreamWorkers {
   std::mutex mutex;
   std::condition_variable available;
-  std::deque<std::shared_ptr<Stream>> waiting;  ///< given to threads already counted out of `idle`
+  std::deque<std::shared_ptr<Drained>> waiting;  ///< given to threads already counted out of `idle`
   std::size_t idle = 0;
 };
 
@@ -34,15 +34,15 @@ void run_worker() {
   const FaultGuardedThread guarded;
   StreamWorkers& self = stream_workers();
   for (;;) {
-    std::shared_ptr<Stream> stream;
+    std::shared_ptr<Drained> work;
     {
       std::unique_lock lock(self.mutex);
       self.available.wait(lock, [&] { return !self.waiting.empty(); });
-      stream = std::move(self.waiting.front());
+      work = std::move(self.waiting.front());
       self.waiting.pop_front();
     }
-    stream->drain();
-    stream.reset();
+    work->drain();
+    work.reset();
     const std::lock_guard lock(self.mutex);
     ++self.idle;
   }
@@ -98,7 +98,7 @@ void start_deferred_work_timer(std::shared_ptr<Stream> stream) {
   }
 }
 
-void run_on_stream_worker(std::shared_ptr<Stream> stream) {
+void run_on_stream_worker(std::shared_ptr<Drained> work) {
   StreamWorkers& self = stream_workers();
   const std::lock_guard lock(self.mutex);
   if (self.idle > 0) {
@@ -107,7 +107,7 @@ void run_on_stream_worker(std::shared_ptr<Stream> stream) {
   } else {
     start_thread(run_worker);  // if it throws, nothing is promised yet
   }
-  self.waiting.push_back(std::move(stream));
+  self.waiting.push_back(std::move(work));
 }
 
 }  // namespace cucore::cpu::runtime

@@ -356,6 +356,8 @@ void cucpu_assertfail(ThreadState*, const char* message, const char* file, std::
       std::string(file) + ":" + std::to_string(line) + ": " + function + ": " + std::string(message);
 }
 
+void cucpu_device_call(ThreadState*, std::uint32_t, void* const*) {}
+
 void cucpu_trap(ThreadState*) { ++observations().traps; }
 
 void cucpu_fault(ThreadState*, KernelFault, const char*) { ++observations().traps; }

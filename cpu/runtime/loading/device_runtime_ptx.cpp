@@ -1,9 +1,11 @@
-// The device runtime in PTX: see device_runtime.hpp.
-#include "cpu/toolkit_shims/device_runtime.hpp"
+// What stands for libcudadevrt.a: see device_runtime_ptx.hpp.
+#include "cpu/runtime/loading/device_runtime_ptx.hpp"
 
 #include <algorithm>
 
-namespace cucore::cpu::toolkit_shims {
+#include "cpu/abi/device_calls.hpp"
+
+namespace cucore::cpu::runtime {
 
 namespace {
 
@@ -79,12 +81,26 @@ refused:
 
 }  // namespace
 
-std::string device_runtime_for(const std::vector<std::string>& ptx) {
-  const auto calls = [](const std::string& text) {
-    return text.find("cudaCGSynchronize") != std::string::npos ||
-           text.find("cudaCGGetIntrinsicHandle") != std::string::npos;
-  };
-  return std::any_of(ptx.begin(), ptx.end(), calls) ? grid_barrier : std::string();
+std::string_view grid_barrier_ptx() { return grid_barrier; }
+
+bool may_call_grid_barrier(std::string_view ptx) { return ptx.find("cudaCG") != std::string_view::npos; }
+
+bool is_supplied(std::string_view name) {
+  return name == "vprintf" || name == "__assertfail" || name == "malloc" || name == "free" ||
+         name == "cudaGraphSetConditional" || find_device_call(name);
 }
 
-}  // namespace cucore::cpu::toolkit_shims
+bool is_device_runtime(std::string_view ptx) {
+  if (ptx.find("cudaGetParameterBuffer") == std::string_view::npos) return false;  // most modules
+  const PtxSymbols symbols(ptx);
+  return std::any_of(symbols.declarations().begin(), symbols.declarations().end(), [](const auto& declaration) {
+    return declaration.defines && declaration.linkage == PtxSymbols::Linkage::Visible &&
+           find_device_call(declaration.name);
+  });
+}
+
+bool is_device_runtime_library(std::string_view bytes) {
+  return bytes.starts_with("!<arch>\n") && bytes.find("cuda_device_runtime.o/") != std::string_view::npos;
+}
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,157 @@
+// What kernels launch: see launch_tree.hpp.
+#include "cpu/runtime/execution/launch_tree.hpp"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "cpu/runtime/execution/workers.hpp"
+#include "cpu/runtime/grid/grid.hpp"
+#include "cpu/runtime/objects/context.hpp"
+#include "cpu/runtime/objects/device.hpp"
+#include "cpu/runtime/process/check_settings.hpp"
+#include "cpu/runtime/process/process.hpp"
+
+namespace cucore::cpu::runtime {
+
+namespace {
+
+/// Stream workers that one tree has at least, on the smallest machine: items may wait for each other.
+constexpr unsigned int kFewestWorkers = 4;
+
+}  // namespace
+
+LaunchTree::LaunchTree(Context& context, std::shared_ptr<const ResourceEpoch> epoch)
+    : context_(context), epoch_(std::move(epoch)) {}
+
+std::shared_ptr<LaunchedItem> LaunchTree::plant(Context& context, std::shared_ptr<const ResourceEpoch> epoch) {
+  auto root = std::make_shared<LaunchedItem>();
+  root->tree = std::make_shared<LaunchTree>(context, std::move(epoch));
+  return root;
+}
+
+bool LaunchTree::has_room() {
+  std::size_t limit = 0;
+  context_.limit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, &limit);
+  const std::lock_guard lock(mutex_);
+  return pending_ < limit;
+}
+
+bool LaunchTree::launch(const std::shared_ptr<LaunchedItem>& parent, Order order, std::uint64_t stream, Run run) {
+  if (!has_room()) return false;
+  auto item = std::make_shared<LaunchedItem>();
+  item->tree = shared_from_this();
+  item->parent = parent;
+  item->depth = parent->depth + 1;
+  item->run = std::move(run);
+  const std::lock_guard lock(mutex_);
+  ++pending_;
+  if (order == Order::Tail) {
+    parent->tails.push_back(std::move(item));
+    return true;
+  }
+  ++parent->open;
+  if (order == Order::InStream) {
+    Frontier& frontier = parent->made.streams[stream];
+    for (const auto& before : frontier) {
+      if (before->is_complete) continue;
+      before->followers.push_back(item);
+      ++item->awaited;
+    }
+    frontier = {item};
+  }
+  if (item->awaited == 0) make_ready(item);
+  return true;
+}
+
+void LaunchTree::make_ready(const std::shared_ptr<LaunchedItem>& item) {
+  ready_.push_back(item);
+  changed_.notify_one();
+  if (checker::seed() || workers_ >= std::max(worker_count(), kFewestWorkers)) return;
+  try {
+    run_on_stream_worker(shared_from_this());
+    ++workers_;
+  } catch (const std::system_error&) {
+    // No thread to be had: the root's runs it.
+  }
+}
+
+void LaunchTree::run_next(std::unique_lock<std::mutex>& lock) {
+  const std::shared_ptr<LaunchedItem> item = std::move(ready_.front());
+  ready_.pop_front();
+  --pending_;
+  lock.unlock();
+  if (context_.error() == CUDA_SUCCESS && !is_shutting_down()) item->run(item);
+  item->run = nullptr;
+  lock.lock();
+  end_run(*item);
+  // Who waits for it waits in vain.
+  if (const CUresult error = context_.error(); error != CUDA_SUCCESS)
+    for (auto above = item->parent; above; above = above->parent)
+      if (CUresult none = CUDA_SUCCESS; above->grid) above->grid->failure.compare_exchange_strong(none, error);
+  close(item);
+}
+
+void LaunchTree::end_run(LaunchedItem& item) { item.made = {}; }
+
+/// One of what keeps it open has ended.
+void LaunchTree::close(std::shared_ptr<LaunchedItem> item) {
+  while (item && --item->open == 0) {
+    if (!item->tails.empty()) {
+      ++item->open;
+      make_ready(std::exchange(item->tails.front(), nullptr));
+      item->tails.pop_front();
+      return;
+    }
+    item->is_complete = true;
+    for (const auto& follower : std::exchange(item->followers, {}))
+      if (--follower->awaited == 0) make_ready(follower);
+    if (!item->parent) changed_.notify_all();
+    item = std::exchange(item->parent, nullptr);  // a long chain of tails must not go all at once
+  }
+}
+
+void LaunchTree::complete(const std::shared_ptr<LaunchedItem>& root) {
+  std::unique_lock lock(mutex_);
+  end_run(*root);
+  close(root);
+  while (!root->is_complete) {
+    if (ready_.empty())
+      changed_.wait(lock);
+    else
+      run_next(lock);
+  }
+}
+
+void LaunchTree::drain() {
+  std::unique_lock lock(mutex_);
+  while (!ready_.empty()) run_next(lock);
+  --workers_;
+}
+
+const std::shared_ptr<LaunchedItem>& item_of(Grid& grid) {
+  std::call_once(grid.item_made, [&] {
+    if (grid.item) return;
+    grid.item = LaunchTree::plant(*grid.context, grid.resources.epoch);
+    grid.item->grid = &grid;
+  });
+  return grid.item;
+}
+
+void run_with_launches(Grid& grid) {
+  const std::shared_ptr<LaunchedItem> launched = grid.item;
+  if (launched) {
+    const std::lock_guard lock(launched->tree->mutex());
+    launched->grid = &grid;
+  }
+  run_grid(grid);
+  checker::finish(grid);
+  if (!grid.item) return;
+  {
+    const std::lock_guard lock(grid.item->tree->mutex());
+    grid.item->grid = nullptr;
+  }
+  if (!launched) grid.item->tree->complete(grid.item);
+}
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,111 @@
+// What kernels launch, and what that launches: the grids and copies below one launch of the host, which is complete
+// when all of them are. Thread-safe.
+//
+// Each item follows others (those before it in its stream) or nobody (fire-and-forget), and begins when they are
+// complete. An item is complete when it has run and all that it launched is complete; then come its tail launches, one
+// after the other, each to its end. Items that may begin are run by stream workers while their parents still go on, so
+// that a kernel may wait for what it has launched, and by the thread that ran the root once that has ended.
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "cpu/runtime/objects/stream_workers.hpp"
+
+namespace cucore::cpu::runtime {
+
+class Context;
+class LaunchTree;
+class ResourceEpoch;
+struct Grid;
+struct LaunchedItem;
+
+/// What the next item of a stream follows.
+using Frontier = std::vector<std::shared_ptr<LaunchedItem>>;
+
+/// What a kernel fills with parameters before it launches.
+struct ParameterBuffer {
+  std::uint64_t address = 0;
+  std::vector<std::max_align_t> memory;  ///< at `address`, unless that is of the checker's heap
+  std::uint64_t function = 0;            ///< of V2, and how it is to be launched
+  std::array<std::uint32_t, 3> grid{};
+  std::array<std::uint32_t, 3> block{};
+  std::uint32_t dynamic_shared = 0;
+};
+
+/// One item: the root, which the host launched, or what a grid launched. All under the lock of its tree.
+struct LaunchedItem {
+  std::shared_ptr<LaunchTree> tree;
+  std::shared_ptr<LaunchedItem> parent;  ///< null: the root
+  unsigned int depth = 0;                ///< of launches below the root
+  std::function<void(const std::shared_ptr<LaunchedItem>&)> run;
+  Grid* grid = nullptr;     ///< while it runs
+  std::size_t open = 1;     ///< itself, and what it has launched that is not complete
+  std::size_t awaited = 0;  ///< items before it that are not complete
+  bool is_complete = false;
+  std::vector<std::shared_ptr<LaunchedItem>> followers;
+  std::deque<std::shared_ptr<LaunchedItem>> tails;
+
+  /// What its threads have made; nothing once they have ended.
+  struct Made {
+    std::unordered_map<std::uint64_t, Frontier> streams;
+    std::unordered_map<std::uint64_t, Frontier> events;
+    std::unordered_map<std::uint64_t, ParameterBuffer> buffers;
+    std::unordered_map<std::uint64_t, int> errors;  ///< by thread: the last one
+  } made;
+};
+
+class LaunchTree final : public Drained, public std::enable_shared_from_this<LaunchTree> {
+ public:
+  LaunchTree(Context& context, std::shared_ptr<const ResourceEpoch> epoch);
+
+  /// The root of a new tree.
+  static std::shared_ptr<LaunchedItem> plant(Context& context, std::shared_ptr<const ResourceEpoch> epoch);
+
+  enum class Order { Forgotten, InStream, Tail };
+  using Run = std::function<void(const std::shared_ptr<LaunchedItem>&)>;
+  /// Launches what a thread of `parent` asks for; `stream`, of LaunchedItem::Made, is for Order::InStream only. False
+  /// if too many wait to begin.
+  bool launch(const std::shared_ptr<LaunchedItem>& parent, Order order, std::uint64_t stream, Run run);
+  /// Whether one more may wait.
+  bool has_room();
+
+  /// After the root's blocks have ended: returns when all is complete.
+  void complete(const std::shared_ptr<LaunchedItem>& root);
+  void drain() override;
+
+  Context& context() const { return context_; }
+  const std::shared_ptr<const ResourceEpoch>& epoch() const { return epoch_; }
+  /// Guards every item of the tree.
+  std::mutex& mutex() { return mutex_; }
+
+ private:
+  void make_ready(const std::shared_ptr<LaunchedItem>& item);
+  void run_next(std::unique_lock<std::mutex>& lock);
+  void end_run(LaunchedItem& item);
+  void close(std::shared_ptr<LaunchedItem> item);
+
+  Context& context_;
+  const std::shared_ptr<const ResourceEpoch> epoch_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::shared_ptr<LaunchedItem>> ready_;
+  std::size_t pending_ = 0;  ///< launched and not begun
+  unsigned int workers_ = 0;
+};
+
+/// The item that `grid` is, which is the root of a tree if it is none yet.
+const std::shared_ptr<LaunchedItem>& item_of(Grid& grid);
+
+/// Runs a grid and all that it launches.
+void run_with_launches(Grid& grid);
+
+}  // namespace cucore::cpu::runtime

@@ -1,0 +1,23 @@
+// CUDA's device runtime library (libcudadevrt.a) as programs link it: what is in it is for GPUs, so nothing of it is
+// taken. The device has its functions itself (cpu/abi/device_calls.hpp), and the barriers of whole grids in PTX.
+#pragma once
+
+#include <string_view>
+
+#include "cpu/linker/ptx_symbols.hpp"
+
+namespace cucore::cpu::runtime {
+
+/// A module that defines what barriers of whole grids call.
+std::string_view grid_barrier_ptx();
+/// Whether it is worth looking for calls of that in this PTX.
+bool may_call_grid_barrier(std::string_view ptx);
+
+/// A function without a body that the device has for every module.
+bool is_supplied(std::string_view name);
+
+/// Whether this module is that library's, and so is the archive `bytes`.
+bool is_device_runtime(std::string_view ptx);
+bool is_device_runtime_library(std::string_view bytes);
+
+}  // namespace cucore::cpu::runtime

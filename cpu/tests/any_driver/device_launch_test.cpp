@@ -1,0 +1,194 @@
+// Kernels that launch kernels: orders, streams and events, completion, errors. The kernels are those of
+// device_launch_kernels.cu, linked with CUDA's device runtime library: CUCORE_TEST_CUDADEVRT names it (libcudadevrt.a)
+// for a GPU's driver, else there is something that looks like it.
+#include <algorithm>
+#include <cstdlib>
+
+#include "cpu/tests/api/driver.hpp"
+
+namespace {
+
+constexpr int kInvalidConfiguration = 9;
+constexpr int kMaxDepthExceeded = 65;
+constexpr int kPendingCountExceeded = 69;
+constexpr int kInvalidResourceHandle = 400;
+
+/// An archive with a member of the library's name.
+std::string library_stand_in() {
+  std::string member = "cuda_device_runtime.o/0           0     0     644     0         `\n";
+  return "!<arch>\n" + member;
+}
+
+struct Large {
+  int values[32];
+};
+
+class DeviceLaunches : public DriverTest {
+ protected:
+  void SetUp() override {
+    DriverTest::SetUp();
+    std::ifstream file(CUCORE_TEST_DATA "/any_driver/device_launch_kernels.ptx");
+    std::string ptx((std::istreambuf_iterator<char>(file)), {});
+    CUlinkState link = nullptr;
+    ASSERT_OK(cuLinkCreate(0, nullptr, nullptr, &link));
+    ASSERT_OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, ptx.data(), ptx.size() + 1, "kernels", 0, nullptr, nullptr));
+    if (const char* const library = std::getenv("CUCORE_TEST_CUDADEVRT")) {
+      ASSERT_OK(cuLinkAddFile(link, CU_JIT_INPUT_LIBRARY, library, 0, nullptr, nullptr));
+    } else {
+      std::string stand_in = library_stand_in();
+      ASSERT_OK(
+          cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, stand_in.data(), stand_in.size(), "library", 0, nullptr, nullptr));
+    }
+    void* image = nullptr;
+    std::size_t size = 0;
+    ASSERT_OK(cuLinkComplete(link, &image, &size));
+    ASSERT_OK(cuModuleLoadData(&module, image));
+    ASSERT_OK(cuLinkDestroy(link));
+    ASSERT_OK(cuMemAlloc(&out_, word_count * 4));
+    ASSERT_OK(cuMemsetD32(out_, 0, word_count));
+  }
+  void TearDown() override {
+    if (out_) cuMemFree(out_);
+    DriverTest::TearDown();
+  }
+
+  template <class T = int>
+  std::vector<T> read(std::size_t count) {
+    std::vector<T> words(count);
+    EXPECT_OK(cuMemcpyDtoH(words.data(), out_, count * sizeof(T)));
+    return words;
+  }
+
+  /// What was noted in order; 999 follows in the stream.
+  std::vector<int> log_of(const char* name, unsigned int threads = 1) {
+    EXPECT_OK(launch(kernel(name), 1, threads, nullptr, out_));
+    EXPECT_OK(launch(kernel("leaf"), 1, 1, nullptr, out_, 999));
+    EXPECT_OK(cuCtxSynchronize());
+    const std::vector<int> words = read(128);
+    return {words.begin() + 1, words.begin() + 1 + words[0]};
+  }
+
+  static constexpr std::size_t word_count = 1 << 16;
+  CUdeviceptr out_ = 0;
+};
+
+using Noted = std::vector<int>;
+
+TEST_F(DeviceLaunches, children_in_a_stream_run_in_order_and_before_what_follows_their_parent) {
+  EXPECT_EQ((Noted{100, 0, 1, 2, 3, 4, 5, 999}), log_of("in_order"));
+}
+
+TEST_F(DeviceLaunches, a_child_is_complete_when_its_own_children_are) {
+  EXPECT_EQ((Noted{10, 11, 20, 21, 999}), log_of("nested"));
+}
+
+TEST_F(DeviceLaunches, tail_launches_follow_all_else_one_after_the_other_each_to_its_end) {
+  const Noted noted = log_of("tails");
+  ASSERT_EQ(11U, noted.size());
+  EXPECT_EQ(10, noted[0]);
+  EXPECT_TRUE(std::is_permutation(noted.begin() + 1, noted.begin() + 3, Noted{20, 21}.begin()));
+  EXPECT_EQ((Noted{22, 23}), Noted(noted.begin() + 3, noted.begin() + 5));
+  EXPECT_TRUE(std::is_permutation(noted.begin() + 5, noted.begin() + 7, Noted{30, 31}.begin()));
+  EXPECT_EQ((Noted{32, 33, 40, 999}), Noted(noted.begin() + 7, noted.end()));
+}
+
+TEST_F(DeviceLaunches, what_is_forgotten_is_complete_before_the_tail) {
+  EXPECT_EQ((Noted{1, 2, 999}), log_of("forget"));
+}
+
+TEST_F(DeviceLaunches, a_stream_waits_for_an_event_of_another) {
+  EXPECT_EQ((Noted{1, 2, 3, 999}), log_of("with_event"));
+}
+
+TEST_F(DeviceLaunches, the_threads_of_a_block_share_a_null_stream) {
+  EXPECT_EQ((Noted{0, 1, 2, 999}), log_of("of_block", 64));
+}
+
+TEST_F(DeviceLaunches, children_see_what_their_parents_wrote_and_their_own_predecessors) {
+  constexpr int kWidth = 200, rows = 96;
+  ASSERT_OK(launch(kernel("rows"), 1, rows, nullptr, out_, kWidth));
+  ASSERT_OK(cuCtxSynchronize());
+  const std::vector<int> values = read(kWidth * rows);
+  for (int i = 0; i < kWidth * rows; ++i) ASSERT_EQ(i / kWidth + 3, values[static_cast<std::size_t>(i)]) << i;
+}
+
+TEST_F(DeviceLaunches, a_recursive_sort_sorts) {
+  std::vector<int> values(2000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i * 7919 % 2003);
+  ASSERT_OK(cuMemcpyHtoD(out_, values.data(), values.size() * 4));
+  ASSERT_OK(launch(kernel("quicksort"), 1, 1, nullptr, out_, 0, static_cast<int>(values.size()) - 1));
+  ASSERT_OK(cuCtxSynchronize());
+  std::sort(values.begin(), values.end());
+  EXPECT_EQ(values, read(values.size()));
+}
+
+TEST_F(DeviceLaunches, a_parent_may_wait_for_what_it_forgot) {
+  if (std::getenv("CUCORE_CPU_CHECK_SEED")) GTEST_SKIP() << "one after the other";
+  ASSERT_OK(launch(kernel("waits_for_child"), 1, 1, nullptr, out_, out_ + 4));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ((std::vector<int>{1, 1}), read(2));
+}
+
+TEST_F(DeviceLaunches, shapes_shared_memory_and_large_parameters_arrive_by_name_table_and_buffer) {
+  Large large{};
+  for (int i = 0; i < 32; ++i) large.values[i] = 1000 + i;
+  ASSERT_OK(launch(kernel("shapes"), 1, 1, nullptr, out_, large));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ((std::vector<int>{234, 432, 1023, 576, 121, 113, 1002, 6, 311, 511, 1004, 15, 0}), read(13));
+}
+
+TEST_F(DeviceLaunches, copies_and_fills_take_their_turn_in_a_stream) {
+  ASSERT_OK(launch(kernel("copies"), 1, 1, nullptr, out_));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ((std::vector<int>{0, 0, 0, 0}), read(4));
+  ASSERT_OK(launch(kernel("copied"), 1, 1, nullptr, out_));
+  ASSERT_OK(cuCtxSynchronize());
+  std::vector<int> expected(64, 0x11111111);
+  for (std::size_t i = 8; i < 24; ++i) expected[i] = static_cast<int>(i);
+  for (const std::size_t row : {32, 40, 48}) {
+    expected[row] = expected[row + 1] = 0x22222222;
+    expected[row + 2] = static_cast<int>(row) + 2;
+  }
+  EXPECT_EQ(expected, read(64));
+}
+
+TEST_F(DeviceLaunches, device_code_learns_of_the_device_its_kernels_and_errors) {
+  ASSERT_OK(launch(kernel("facts"), 1, 1, nullptr, out_));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ((std::vector<long long>{0, 1024, 0, 0, 0, 2048, 0, 1024, 0, 1, 0, 7, 0, 'I'}), read<long long>(14));
+}
+
+TEST_F(DeviceLaunches, an_error_is_kept_until_it_is_asked_for) {
+  ASSERT_OK(launch(kernel("errors"), 1, 1, nullptr, out_));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ((std::vector<int>{kInvalidConfiguration, kInvalidConfiguration, 0, kInvalidConfiguration,
+                              kInvalidResourceHandle, kInvalidResourceHandle, 0}),
+            read(7));
+}
+
+TEST_F(DeviceLaunches, more_than_may_be_pending_is_an_error) {
+  ASSERT_OK(launch(kernel("too_many"), 1, 1, nullptr, out_, 5000));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ((std::vector<int>{kPendingCountExceeded, 2048, 2048}), read(3));
+}
+
+TEST_F(DeviceLaunches, the_limit_of_pending_launches_can_be_raised) {
+  ASSERT_OK(cuCtxSetLimit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 6000));
+  ASSERT_OK(launch(kernel("too_many"), 1, 1, nullptr, out_, 5000));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ((std::vector<int>{0, 0, 5000}), read(3));
+}
+
+TEST_F(DeviceLaunches, launches_nest_so_deep_and_no_deeper) {
+  ASSERT_OK(launch(kernel("deep"), 1, 1, nullptr, out_, 0));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ((std::vector<int>{24, kMaxDepthExceeded}), read(2));
+}
+
+TEST_F(DeviceLaunches, a_fault_of_a_child_is_the_contexts_and_ends_a_parent_that_waits_for_it) {
+  if (std::getenv("CUCORE_CPU_CHECK_SEED")) GTEST_SKIP() << "one after the other";
+  ASSERT_OK(launch(kernel("parent_of_fault"), 1, 1, nullptr, out_));
+  EXPECT_EQ(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+}
+
+}  // namespace
