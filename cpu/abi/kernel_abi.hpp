@@ -30,6 +30,7 @@ struct LaunchState {
   std::uint32_t cluster_stride;   ///< bytes from one block's shared window to the next one's, a multiple of 1024
   std::uint32_t names_clusters;   ///< %is_explicit_cluster
   const CheckTable* checks;       ///< of checked code, else null
+  std::uint64_t graph_exec;       ///< %current_graph_exec: 0 outside of a graph that the device can launch
 };
 
 /// One running block.

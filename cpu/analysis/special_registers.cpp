@@ -9,7 +9,7 @@ namespace cucore::cpu::codegen {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Special>, 32> spellings{{
+constexpr std::array<std::pair<std::string_view, Special>, 33> spellings{{
     {"%tid", Special::Tid},
     {"%ntid", Special::Ntid},
     {"%ctaid", Special::Ctaid},
@@ -42,6 +42,7 @@ constexpr std::array<std::pair<std::string_view, Special>, 32> spellings{{
     {"%cluster_ctarank", Special::ClusterBlockRank},
     {"%cluster_nctarank", Special::ClusterSize},
     {"%is_explicit_cluster", Special::IsExplicitCluster},
+    {"%current_graph_exec", Special::CurrentGraphExec},
 }};
 
 }  // namespace

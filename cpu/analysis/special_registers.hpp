@@ -40,6 +40,7 @@ enum class Special : std::uint8_t {
   ClusterBlockRank,
   ClusterSize,
   IsExplicitCluster,
+  CurrentGraphExec,
 };
 
 /// Nothing for a special register that does not exist or is not readable here.

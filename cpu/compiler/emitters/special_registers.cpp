@@ -66,6 +66,8 @@ Value* FunctionEmitter::special(const ptx::SpecialRegister& reg) {
       return invariant_field(i32, launch_state_, offsetof(LaunchState, multiprocessors));
     case Special::Gridid:
       return invariant_field(i64, launch_state_, offsetof(LaunchState, grid_id));
+    case Special::CurrentGraphExec:
+      return invariant_field(i64, launch_state_, offsetof(LaunchState, graph_exec));
     case Special::LanemaskEq:
       return lane_bit();
     case Special::LanemaskLt:

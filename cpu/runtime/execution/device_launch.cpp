@@ -25,6 +25,10 @@ constexpr std::uint64_t kLegacy = 1;
 constexpr std::uint64_t kThread = 2;
 constexpr std::uint64_t kTail = 3;
 constexpr std::uint64_t kForgotten = 4;
+// of graphs
+constexpr std::uint64_t kTailOfGraph = std::uint64_t{1} << 56;
+constexpr std::uint64_t kForgottenGraph = std::uint64_t{2} << 56;
+constexpr std::uint64_t kSiblingOfGraph = std::uint64_t{3} << 56;
 }  // namespace stream_handle
 
 /// What tells the keys of streams apart, whose lower bits are a block, a thread, or a count.
@@ -199,6 +203,18 @@ DeviceError LaunchDeviceV2(DeviceCaller& caller, std::uint64_t buffer, std::uint
   std::copy_n(taken->block.data(), 3, request.block);
   request.dynamic_shared = taken->dynamic_shared;
   return launch_with(caller, find_kernel(caller, taken->function), request, buffer, &*taken, stream);
+}
+
+DeviceError GraphLaunch(DeviceCaller& caller, std::uint64_t exec, std::uint64_t stream) {
+  RunningGraph* const graph = caller.grid().graph;
+  const bool has_place = stream == stream_handle::kTailOfGraph || stream == stream_handle::kForgottenGraph ||
+                         stream == stream_handle::kSiblingOfGraph;
+  if (!graph || !has_place) return DeviceError::InvalidValue;
+  const CUresult result =
+      graph->launch(exec, stream == stream_handle::kTailOfGraph      ? RunningGraph::Place::Tail
+                          : stream == stream_handle::kForgottenGraph ? RunningGraph::Place::Forgotten
+                                                                     : RunningGraph::Place::Sibling);
+  return static_cast<DeviceError>(result);  // these are numbered alike
 }
 
 DeviceError StreamCreateWithFlags(DeviceCaller& caller, std::uint64_t* stream, std::uint32_t flags) {

@@ -99,6 +99,7 @@ std::uint64_t GetParameterBufferV2(DeviceCaller&, std::uint64_t function, Device
 DeviceError LaunchDevice(DeviceCaller&, std::uint64_t function, std::uint64_t buffer, DeviceShape grid,
                          DeviceShape block, std::uint32_t shared, std::uint64_t stream);
 DeviceError LaunchDeviceV2(DeviceCaller&, std::uint64_t buffer, std::uint64_t stream);
+DeviceError GraphLaunch(DeviceCaller&, std::uint64_t exec, std::uint64_t stream);
 
 DeviceError StreamCreateWithFlags(DeviceCaller&, std::uint64_t* stream, std::uint32_t flags);
 DeviceError StreamDestroy(DeviceCaller&, std::uint64_t stream);

@@ -231,8 +231,10 @@ Result<void> pack_parameters(const Function& function, const LaunchRequest& requ
 }
 
 Result<void> run_now(const std::shared_ptr<Function>& function, const LaunchRequest& request,
-                     const std::shared_ptr<const ResourceEpoch>& epoch) {
+                     const std::shared_ptr<const ResourceEpoch>& epoch, RunningGraph& graph) {
   Grid grid;
+  grid.graph = &graph;
+  grid.state.graph_exec = graph.handle();
   grid.resources.epoch = epoch;
   if (const CUresult result = prepare(function, request, grid); result != CUDA_SUCCESS) return result_of(result);
   run_with_launches(grid);

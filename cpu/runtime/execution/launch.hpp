@@ -14,6 +14,7 @@ namespace cucore::cpu::runtime {
 class Context;
 class Function;
 class ResourceEpoch;
+class RunningGraph;
 class Stream;
 struct Grid;
 
@@ -52,6 +53,6 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
 /// For graphs: runs the kernel on the calling thread of ours and the workers, now. `epoch`: when the graph was
 /// launched.
 Result<void> run_now(const std::shared_ptr<Function>& function, const LaunchRequest& request,
-                     const std::shared_ptr<const ResourceEpoch>& epoch);
+                     const std::shared_ptr<const ResourceEpoch>& epoch, RunningGraph& graph);
 
 }  // namespace cucore::cpu::runtime

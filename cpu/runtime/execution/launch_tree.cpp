@@ -30,6 +30,14 @@ std::shared_ptr<LaunchedItem> LaunchTree::plant(Context& context, std::shared_pt
   return root;
 }
 
+std::shared_ptr<LaunchedItem> LaunchTree::plant_below(Context& context, std::shared_ptr<const ResourceEpoch> epoch) {
+  auto item = std::make_shared<LaunchedItem>();
+  item->parent = plant(context, std::move(epoch));
+  item->tree = item->parent->tree;
+  ++item->parent->open;
+  return item;
+}
+
 bool LaunchTree::has_room() {
   std::size_t limit = 0;
   context_.limit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, &limit);
@@ -121,6 +129,16 @@ void LaunchTree::complete(const std::shared_ptr<LaunchedItem>& root) {
     else
       run_next(lock);
   }
+}
+
+void LaunchTree::complete_below(const std::shared_ptr<LaunchedItem>& item) {
+  std::shared_ptr<LaunchedItem> root;
+  {
+    const std::lock_guard lock(mutex_);
+    root = item->parent;
+    close(item);
+  }
+  complete(root);
 }
 
 void LaunchTree::drain() {

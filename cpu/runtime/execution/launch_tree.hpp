@@ -7,6 +7,8 @@
 // that a kernel may wait for what it has launched, and by the thread that ran the root once that has ended.
 #pragma once
 
+#include <cuda.h>
+
 #include <array>
 #include <condition_variable>
 #include <cstddef>
@@ -69,6 +71,8 @@ class LaunchTree final : public Drained, public std::enable_shared_from_this<Lau
 
   /// The root of a new tree.
   static std::shared_ptr<LaunchedItem> plant(Context& context, std::shared_ptr<const ResourceEpoch> epoch);
+  /// The same with an item under the root, which runs: a graph, beside which others can be launched.
+  static std::shared_ptr<LaunchedItem> plant_below(Context& context, std::shared_ptr<const ResourceEpoch> epoch);
 
   enum class Order { Forgotten, InStream, Tail };
   using Run = std::function<void(const std::shared_ptr<LaunchedItem>&)>;
@@ -80,6 +84,8 @@ class LaunchTree final : public Drained, public std::enable_shared_from_this<Lau
 
   /// After the root's blocks have ended: returns when all is complete.
   void complete(const std::shared_ptr<LaunchedItem>& root);
+  /// The same of the item of plant_below, when it has run.
+  void complete_below(const std::shared_ptr<LaunchedItem>& item);
   void drain() override;
 
   Context& context() const { return context_; }
@@ -100,6 +106,22 @@ class LaunchTree final : public Drained, public std::enable_shared_from_this<Lau
   std::deque<std::shared_ptr<LaunchedItem>> ready_;
   std::size_t pending_ = 0;  ///< launched and not begun
   unsigned int workers_ = 0;
+};
+
+/// An executable graph while it runs, for its kernels: cpu/runtime/graph has it.
+class RunningGraph {
+ public:
+  enum class Place { Forgotten, Tail, Sibling };
+
+  /// By which device code knows it; 0 if it was not made to be launched by device code.
+  virtual std::uint64_t handle() const = 0;
+  /// Launches the executable graph `exec` beside, behind or below this one. INVALID_VALUE if there is none that device
+  /// code can launch.
+  virtual CUresult launch(std::uint64_t exec, Place place) = 0;
+
+ protected:
+  RunningGraph() = default;
+  ~RunningGraph() = default;
 };
 
 /// The item that `grid` is, which is the root of a tree if it is none yet.

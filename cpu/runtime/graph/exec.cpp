@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "cpu/runtime/graph/graph_run.hpp"
 #include "cpu/runtime/loading/module.hpp"
 #include "cpu/runtime/memory/graph_memory.hpp"
 #include "cpu/runtime/memory/memory.hpp"
@@ -274,7 +275,10 @@ Result<CUgraphExec> GraphExec::instantiate(const Graph& graph, std::uint64_t fla
     if (!graph.executable.expired()) return ErrorCode::NotSupported;
     graph.executable = exec;
   }
-  return reinterpret_cast<CUgraphExec>(exec_table().insert(std::move(exec)));
+  const auto handle = reinterpret_cast<CUgraphExec>(exec_table().insert(exec));
+  if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0)
+    exec->device_handle_ = reinterpret_cast<std::uintptr_t>(handle);
+  return handle;
 }
 
 ExecNode* GraphExec::find_in(std::vector<ExecNode>& nodes, std::uint64_t id) {
@@ -356,9 +360,10 @@ Result<void> GraphExec::launch(Stream& stream) {
   auto points = std::make_shared<RecordPoints>();
   collect_points(plan_->nodes, true, stream, points.get());
   account_for_memory(plan_->nodes);
-  last_number_ =
-      stream.enqueue(make_work([plan = plan_, points, epoch = ResourceEpoch::current(), &stream](
-                                   const Result<void>& context) { run_plan(*plan, *points, epoch, stream, context); }));
+  last_number_ = stream.enqueue(make_work([plan = plan_, handle = device_handle_, points,
+                                           epoch = ResourceEpoch::current(), &stream](const Result<void>& context) {
+    GraphRun(plan, handle, epoch, stream).run_from_host(*points, context);
+  }));
   for (const auto& [node, point] : *points) {
     const auto& event = std::get<EventPayload>(*node->payload);
     if (!event.is_record) continue;

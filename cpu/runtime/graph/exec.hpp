@@ -16,6 +16,7 @@
 namespace cucore::cpu::runtime {
 
 class ResourceEpoch;
+class RunningGraph;
 struct RecordPoint;
 
 struct ExecNode {
@@ -41,6 +42,9 @@ class GraphExec {
                                          CUgraphNode* error_node);
 
   std::uint64_t flags() const { return flags_; }
+  /// What a launch by device code runs, and the handle by which it is known there: 0 if it was not made for that.
+  const std::shared_ptr<ExecPlan>& plan() const { return plan_; }
+  std::uint64_t device_handle() const { return device_handle_; }
   unsigned int id() const { return id_; }
   /// Node `id` of the definition; null if it was not there when the graph was instantiated.
   const ExecNode* find(std::uint64_t id) const;
@@ -56,6 +60,7 @@ class GraphExec {
 
   const unsigned int id_ = Graph::next_id();
   std::uint64_t flags_ = 0;
+  std::uint64_t device_handle_ = 0;
   std::shared_ptr<ExecPlan> plan_;
   std::shared_ptr<Stream> last_stream_;
   std::uint64_t last_number_ = 0;
@@ -67,8 +72,8 @@ Result<void> destroy_graph_exec(CUgraphExec handle);
 /// Where the events of a plan stand in one launch: recordings to reach and recordings to wait for.
 using RecordPoints = std::map<const ExecNode*, std::shared_ptr<RecordPoint>>;
 
-/// Runs a plan on the calling thread of ours. `context` as in Work::run.
+/// Runs a plan on the calling thread of ours, for `graph`. `context` as in Work::run.
 void run_plan(const ExecPlan& plan, const RecordPoints& points, const std::shared_ptr<const ResourceEpoch>& epoch,
-              Stream& stream, const Result<void>& context);
+              Stream& stream, const Result<void>& context, RunningGraph& graph);
 
 }  // namespace cucore::cpu::runtime

@@ -15,6 +15,7 @@ struct Run {
   const RecordPoints& points;
   const std::shared_ptr<const ResourceEpoch>& epoch;  ///< of the graph's launch
   Stream& stream;
+  RunningGraph& graph;
 
   /// A kernel of the graph may have failed meanwhile: what follows does nothing then.
   bool has_failed() const { return !stream.context().error(); }
@@ -28,8 +29,9 @@ Context& context_of(CUcontext handle, Stream& stream) {
   return context ? *context : stream.context();
 }
 
-void run(const KernelPayload& kernel, const std::shared_ptr<const ResourceEpoch>& epoch, Stream& stream) {
-  const Result<void> result = run_now(kernel.function, kernel.request, epoch);
+void run(const KernelPayload& kernel, const std::shared_ptr<const ResourceEpoch>& epoch, Stream& stream,
+         RunningGraph& graph) {
+  const Result<void> result = run_now(kernel.function, kernel.request, epoch, graph);
   if (!result) stream.context().set_error(result.failure().code());
 }
 
@@ -57,7 +59,7 @@ void Run::node(const ExecNode& node) const {
   }
   if (has_failed() || !node.is_enabled) return;
   if (const auto* const kernel = std::get_if<KernelPayload>(&payload)) {
-    run(*kernel, epoch, stream);
+    run(*kernel, epoch, stream, graph);
   } else if (const auto* const memcpy = std::get_if<MemcpyPayload>(&payload)) {
     copy_now(context_of(memcpy->context, stream), memcpy->copy);
   } else if (const auto* const memset = std::get_if<MemsetPayload>(&payload)) {
@@ -98,11 +100,11 @@ void Run::nodes(const std::vector<ExecNode>& all) const {
 }  // namespace
 
 void run_plan(const ExecPlan& plan, const RecordPoints& points, const std::shared_ptr<const ResourceEpoch>& epoch,
-              Stream& stream, const Result<void>& context) {
+              Stream& stream, const Result<void>& context, RunningGraph& graph) {
   if (context)
     for (const auto& condition : plan.conditions)
       if (condition->is_assigned_at_launch) condition->value = condition->default_value;
-  Run{points, epoch, stream}.nodes(plan.nodes);
+  Run{points, epoch, stream, graph}.nodes(plan.nodes);
 }
 
 }  // namespace cucore::cpu::runtime

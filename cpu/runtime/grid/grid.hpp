@@ -23,6 +23,7 @@ namespace cucore::cpu::runtime {
 
 class Context;
 class LaunchRaces;
+class RunningGraph;
 struct LaunchedItem;
 
 struct Grid {
@@ -48,6 +49,7 @@ struct Grid {
 
   std::shared_ptr<LaunchedItem> item;  ///< if it was launched by a grid, or has launched some (launch_tree.hpp)
   std::once_flag item_made;
+  RunningGraph* graph = nullptr;  ///< whose node it is (launch_tree.hpp)
 
   std::atomic<std::uint64_t> resident{0};  ///< clusters that are going now, where blocks may wait for each other
 

@@ -215,4 +215,20 @@ __global__ void parent_of_fault(int* flag) {
   fault<<<1, 1, 0, cudaStreamFireAndForget>>>();
   wait_for(flag, 1);  // which nobody sets
 }
+
+__global__ void launch_graph(Log* log, int what, cudaGraphExec_t graph, unsigned long long stream) {
+  note(log, what);
+  if (const int error = cudaGraphLaunch(graph, (cudaStream_t)stream)) note(log, 1000 + error);
+}
+__global__ void forget_and_tail(Log* log, cudaGraphExec_t forgotten, cudaGraphExec_t first, cudaGraphExec_t second) {
+  int failed = cudaGraphLaunch(first, cudaStreamGraphTailLaunch);
+  failed |= cudaGraphLaunch(second, cudaStreamGraphTailLaunch);
+  failed |= cudaGraphLaunch(forgotten, cudaStreamGraphFireAndForget);
+  note(log, failed);
+}
+__global__ void relaunch(Log* log, int* left) {
+  note(log, *left);
+  if (--*left > 0 && cudaGraphLaunch(cudaGetCurrentGraphExec(), cudaStreamGraphTailLaunch)) note(log, 1000);
+}
+__global__ void is_in_device_graph(Log* log) { note(log, cudaGetCurrentGraphExec() != nullptr); }
 }

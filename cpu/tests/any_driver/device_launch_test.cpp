@@ -191,4 +191,100 @@ TEST_F(DeviceLaunches, a_fault_of_a_child_is_the_contexts_and_ends_a_parent_that
   EXPECT_EQ(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
 }
 
+class DeviceGraphs : public DeviceLaunches {
+ protected:
+  /// Of one kernel after the other.
+  class Kernels {
+   public:
+    explicit Kernels(DeviceGraphs& test) : test_(test) { EXPECT_OK(cuGraphCreate(&graph_, 0)); }
+    template <class... Arguments>
+    Kernels& then(const char* name, Arguments... arguments) {
+      void* pointers[] = {&arguments..., nullptr};
+      CUDA_KERNEL_NODE_PARAMS parameters{};
+      parameters.func = test_.kernel(name);
+      parameters.gridDimX = parameters.gridDimY = parameters.gridDimZ = 1;
+      parameters.blockDimX = parameters.blockDimY = parameters.blockDimZ = 1;
+      parameters.kernelParams = pointers;
+      CUgraphNode node = nullptr;
+      EXPECT_OK(cuGraphAddKernelNode(&node, graph_, last_ ? &last_ : nullptr, last_ ? 1 : 0, &parameters));
+      last_ = node;
+      return *this;
+    }
+    CUgraphExec exec(unsigned long long flags = CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) {
+      CUgraphExec made = nullptr;
+      EXPECT_OK(cuGraphInstantiate(&made, graph_, flags));
+      if (flags != 0) {
+        EXPECT_OK(cuGraphUpload(made, nullptr));
+      }
+      EXPECT_OK(cuGraphDestroy(graph_));
+      return made;
+    }
+
+   private:
+    DeviceGraphs& test_;
+    CUgraph graph_ = nullptr;
+    CUgraphNode last_ = nullptr;
+  };
+
+  Kernels kernels() { return Kernels(*this); }
+  CUgraphExec marks(int what) { return kernels().then("leaf", out_, what).exec(); }
+
+  /// What launching it noted; 999 follows in the stream.
+  std::vector<int> log_of_graph(CUgraphExec graph) {
+    EXPECT_OK(cuMemsetD32(out_, 0, 128));
+    EXPECT_OK(cuGraphLaunch(graph, nullptr));
+    EXPECT_OK(launch(kernel("leaf"), 1, 1, nullptr, out_, 999));
+    EXPECT_OK(cuCtxSynchronize());
+    const std::vector<int> words = read(128);
+    return {words.begin() + 1, words.begin() + 1 + words[0]};
+  }
+
+  static constexpr unsigned long long kTail = 1ull << 56, kForgotten = 2ull << 56, kSibling = 3ull << 56;
+};
+
+TEST_F(DeviceGraphs, a_graph_that_was_forgotten_is_complete_before_what_follows) {
+  for (const unsigned long long flags : {0ull, 0ull + CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH})
+    EXPECT_EQ((Noted{1, 2, 999}),
+              log_of_graph(kernels().then("launch_graph", out_, 1, marks(2), kForgotten).exec(flags)));
+}
+
+TEST_F(DeviceGraphs, tail_launches_follow_the_whole_graph_and_what_it_forgot) {
+  const CUgraphExec launching =
+      kernels().then("forget_and_tail", out_, marks(5), marks(6), marks(7)).then("leaf", out_, 4).exec();
+  const Noted noted = log_of_graph(launching);
+  ASSERT_EQ(6U, noted.size());
+  EXPECT_TRUE(std::is_permutation(noted.begin(), noted.begin() + 3, Noted{0, 4, 5}.begin()));
+  EXPECT_EQ((Noted{6, 7, 999}), Noted(noted.begin() + 3, noted.end()));
+}
+
+TEST_F(DeviceGraphs, a_graph_launches_itself_behind_itself) {
+  const int count = 4;
+  const CUdeviceptr left = out_ + 4 * 128;
+  ASSERT_OK(cuMemcpyHtoD(left, &count, 4));
+  EXPECT_EQ((Noted{4, 9, 3, 9, 2, 9, 1, 9, 999}),
+            log_of_graph(kernels().then("relaunch", out_, left).then("leaf", out_, 9).exec()));
+}
+
+TEST_F(DeviceGraphs, a_sibling_does_not_delay_the_tail_but_the_stream) {
+  const CUgraphExec inner = kernels().then("launch_graph", out_, 2, marks(3), kSibling).exec();
+  EXPECT_EQ((Noted{1, 2, 3, 999}), log_of_graph(kernels().then("launch_graph", out_, 1, inner, kForgotten).exec()));
+}
+
+TEST_F(DeviceGraphs, only_graphs_made_for_it_are_launched_and_only_by_kernels_of_graphs) {
+  const CUgraphExec of_host = kernels().then("leaf", out_, 2).exec(0);
+  EXPECT_EQ((Noted{1, 1001, 999}), log_of_graph(kernels().then("launch_graph", out_, 1, of_host, kForgotten).exec()));
+  EXPECT_EQ((Noted{1, 1001, 999}), log_of_graph(kernels().then("launch_graph", out_, 1, marks(2), 0ull).exec()));
+  EXPECT_OK(cuMemsetD32(out_, 0, 128));
+  EXPECT_OK(launch(kernel("launch_graph"), 1, 1, nullptr, out_, 1, marks(2), kForgotten));
+  EXPECT_OK(cuCtxSynchronize());
+  EXPECT_EQ((std::vector<int>{2, 1, 1001}), read(3));
+}
+
+TEST_F(DeviceGraphs, a_kernel_knows_whether_its_graph_can_be_launched_by_device_code) {
+  EXPECT_EQ((Noted{1, 999}), log_of_graph(kernels().then("is_in_device_graph", out_).exec()));
+  EXPECT_EQ((Noted{0, 999}), log_of_graph(kernels().then("is_in_device_graph", out_).exec(0)));
+  EXPECT_OK(cuMemsetD32(out_, 0, 128));
+  EXPECT_EQ((Noted{0, 999}), log_of("is_in_device_graph"));
+}
+
 }  // namespace

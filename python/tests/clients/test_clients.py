@@ -55,6 +55,36 @@ for thing in (*buffers, *hosts, stream):
 print("ok")
 """
 
+LAUNCHES_BY_KERNELS = """
+import sys
+import numpy as np
+from cuda.core import Device, LaunchConfig, LegacyPinnedMemoryResource, Linker, LinkerOptions, ObjectCode
+from cuda.core import Program, ProgramOptions, launch
+
+source = '''
+extern "C" __global__ void leaf(int* out, int at) { out[1 + atomicAdd(out, 1)] = at; }
+extern "C" __global__ void root(int* out) {
+  leaf<<<1, 1, 0, cudaStreamTailLaunch>>>(out, 3);
+  for (int i = 0; i < 3; ++i) leaf<<<1, 1>>>(out, i);
+}
+'''
+device = Device()
+device.set_current()
+stream = device.create_stream()
+for kind in ("cubin", "ptx"):
+    options = ProgramOptions(std="c++17", arch=f"sm_{device.arch}", relocatable_device_code=True)
+    unit = Program(source, code_type="c++", options=options).compile(kind)
+    library = ObjectCode.from_library(sys.argv[1])
+    code = Linker(unit, library, options=LinkerOptions(arch=f"sm_{device.arch}")).link("cubin")
+    memory = LegacyPinnedMemoryResource().allocate(64)
+    out = np.from_dlpack(memory).view(np.int32)
+    out[:] = 0
+    launch(stream, LaunchConfig(grid=1, block=1), code.get_kernel("root"), memory)
+    stream.sync()
+    assert list(out[:5]) == [4, 0, 1, 2, 3], out
+print("ok")
+"""
+
 
 def on_the_cpu_device():
     """The environment in which a program finds the CPU device as libcuda.so.1, and our toolkit."""
@@ -73,6 +103,23 @@ def test_cuda_core_runs_its_quick_start_on_the_cpu_device():
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("ok\n")
+
+
+def test_kernels_launch_kernels_when_cuda_core_linked_the_device_runtime():
+    library = Path(cucore.toolkit_info().nvrtc.path).parent / "libcudadevrt.a"
+    if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.core") is None:
+        pytest.skip("cuda.core is not installed")
+    if cucore.driver_info().kind != "cpu" or not library.exists():
+        pytest.skip(f"another driver is in use, or there is no {library}")
+    done = subprocess.run(
+        [sys.executable, "-c", LAUNCHES_BY_KERNELS, library],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=on_the_cpu_device(),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "ok\n"
 
 
 def test_programs_in_numba_agree_with_numpy():
