@@ -454,7 +454,8 @@ void TestModule::launch_block_of_bytes(std::string_view kernel, Extent grid, Ext
                            .cluster_size = 1,
                            .cluster_stride = 1 << 20,
                            .names_clusters = 0,
-                           .checks = check_table};
+                           .checks = check_table,
+                           .graph_exec = 0};
   for (std::uint32_t z = 0; z < grid.z; ++z) {
     for (std::uint32_t y = 0; y < grid.y; ++y) {
       for (std::uint32_t x = 0, together = 1; x < grid.x; x += together) {
