@@ -14,13 +14,24 @@
 namespace cucore::detail {
 namespace {
 
-// What the driver supplies to every module.
-constexpr std::array<std::string_view, 4> supplied = {
+// What the driver supplies to every module, or libcudadevrt.a, which has no PTX that could be carried.
+constexpr std::array<std::string_view, 8> supplied = {
     "vprintf",
     "malloc",
     "free",
     "__assertfail",
+    "cudaGraphSetConditional",
+    "cudaGraphLaunch",
+    "cudaGetParameterBuffer",
+    "cudaLaunchDevice",
 };
+constexpr std::array<std::string_view, 2> suppliedPrefixes = {"__cudaCDP2", "cudaCG"};
+
+bool is_supplied(std::string_view name) {
+  return std::find(supplied.begin(), supplied.end(), name) != supplied.end() ||
+         std::any_of(suppliedPrefixes.begin(), suppliedPrefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
@@ -167,10 +178,11 @@ std::vector<CodeSymbol> cubin_symbols(std::string_view cubin) {
 }
 
 std::vector<std::string> undefined_in(const std::vector<std::string_view>& ptx_modules) {
-  std::set<std::string> defined(supplied.begin(), supplied.end());
+  std::set<std::string> defined;
   std::set<std::string> needed;
   for (const std::string_view module : ptx_modules) {
     for (CodeSymbol& symbol : ptx_symbols(module)) {
+      if (symbol.kind == CodeSymbol::undefined && is_supplied(symbol.name)) continue;
       (symbol.kind == CodeSymbol::undefined ? needed : defined).insert(std::move(symbol.name));
     }
   }

@@ -22,7 +22,7 @@ std::vector<CodeSymbol> ptx_symbols(std::string_view ptx);
 std::vector<CodeSymbol> cubin_symbols(std::string_view cubin);
 
 /// Names that one of these modules needs and none of them defines, but for those that every CUDA driver supplies
-/// (vprintf, malloc and the like).
+/// (vprintf, malloc and the like) and those of CUDA's device runtime library.
 std::vector<std::string> undefined_in(const std::vector<std::string_view>& ptx_modules);
 
 }  // namespace cucore::detail

@@ -64,10 +64,6 @@ DeviceError check(Function& function, const LaunchRequest& request) {
 
 /// What a buffer must hold before it is filled and launched: found again by its address.
 std::uint64_t make_buffer(DeviceCaller& caller, std::uint64_t bytes, ParameterBuffer buffer) {
-  if (caller.item()->depth >= kMostLevels) {
-    caller.set_error(DeviceError::LaunchMaxDepthExceeded);
-    return 0;
-  }
   if (!caller.item()->tree->has_room()) {
     caller.set_error(DeviceError::LaunchPendingCountExceeded);
     return 0;
@@ -150,6 +146,8 @@ std::optional<StreamPlace> find_stream(const DeviceCaller& caller, std::uint64_t
 DeviceError launch_into(const DeviceCaller& caller, std::uint64_t stream, LaunchTree::Run run) {
   const auto place = find_stream(caller, stream);
   if (!place) return DeviceError::InvalidResourceHandle;
+  if (place->order != LaunchTree::Order::Tail && caller.item()->depth >= kMostLevels)
+    return DeviceError::LaunchMaxDepthExceeded;
   return caller.item()->tree->launch(caller.item(), place->order, place->key, std::move(run))
              ? DeviceError::Success
              : DeviceError::LaunchPendingCountExceeded;

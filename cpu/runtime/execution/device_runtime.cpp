@@ -55,7 +55,7 @@ namespace {
 template <class T>
 T operand(const void* storage) {
   T value;
-  std::memcpy(&value, storage, sizeof value);
+  std::memcpy(&value, storage, sizeof(T));
   return value;
 }
 
@@ -75,7 +75,7 @@ void invoke_as(R (*)(DeviceCaller&, Arguments...), DeviceCaller& caller, void* c
     const R result = Function(caller, operand<Arguments>(operands[1 + Index])...);
     if constexpr (std::is_same_v<R, DeviceError>)
       if (result != DeviceError::Success) caller.set_error(result);
-    std::memcpy(operands[0], &result, sizeof result);
+    std::memcpy(operands[0], &result, sizeof(R));
   }(std::index_sequence_for<Arguments...>{});
 }
 

@@ -49,6 +49,12 @@ __global__ void tails(Log* log) {
   leaf<<<1, 1>>>(log, 10);
   leaf<<<1, 1, 0, cudaStreamTailLaunch>>>(log, 40);
 }
+__global__ void chain(Log* log, int left) {
+  if (left == 0) note(log, 0);
+  if (left > 0) chain<<<1, 1, 0, cudaStreamTailLaunch>>>(log, left - 1);
+  if (const int error = cudaGetLastError()) note(log, 1000 + error);
+}
+__global__ void long_chain(Log* log) { chain<<<1, 1>>>(log, 3000); }
 __global__ void forget(Log* log) {
   leaf<<<1, 1, 0, cudaStreamTailLaunch>>>(log, 2);
   leaf<<<1, 1, 0, cudaStreamFireAndForget>>>(log, 1);

@@ -92,6 +92,8 @@ TEST_F(DeviceLaunches, tail_launches_follow_all_else_one_after_the_other_each_to
   EXPECT_EQ((Noted{32, 33, 40, 999}), Noted(noted.begin() + 7, noted.end()));
 }
 
+TEST_F(DeviceLaunches, tails_of_tails_may_go_on_for_long) { EXPECT_EQ((Noted{0, 999}), log_of("long_chain")); }
+
 TEST_F(DeviceLaunches, what_is_forgotten_is_complete_before_the_tail) {
   EXPECT_EQ((Noted{1, 2, 999}), log_of("forget"));
 }
