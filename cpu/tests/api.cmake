@@ -6,6 +6,7 @@ add_executable(api_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/cache_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/capture_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/conditional_nodes_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/api/device_runtime_link_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/events_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/external_memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/fidelity_test.cpp
