@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "cpu/abi/device_calls.hpp"
 #include "cpu/ptx/lexer.hpp"
 
 namespace cucore::cpu::linker {
@@ -127,7 +128,8 @@ std::string PtxSymbols::changed(const std::map<std::string_view, std::string>& r
 }
 
 bool is_supplied(std::string_view name) {
-  return name == "vprintf" || name == "__assertfail" || name == "malloc" || name == "free";
+  return name == "vprintf" || name == "__assertfail" || name == "malloc" || name == "free" ||
+         name == "cudaGraphSetConditional" || name.starts_with("cudaCG") || find_device_call(name);
 }
 
 }  // namespace cucore::cpu::linker

@@ -51,7 +51,7 @@ class PtxSymbols {
   std::vector<Name> names_;
 };
 
-/// What the device supplies to every module.
+/// A function that a module needs no definition of: the device, or what stands for libcudadevrt.a, supplies it.
 bool is_supplied(std::string_view name);
 
 }  // namespace cucore::cpu::linker

@@ -84,19 +84,18 @@ DeviceError DeviceGetAttribute(DeviceCaller& caller, std::int32_t* value, std::u
                                std::int32_t ordinal) {
   const Device* const device = find_device(ordinal);
   if (!device) return DeviceError::InvalidDevice;
-  int answer = 0;
-  if (device->attribute(static_cast<CUdevice_attribute>(attribute), &answer) != CUDA_SUCCESS)
-    return DeviceError::InvalidValue;
-  caller.write(value, answer);
+  const Result<int> answer = device->attribute(static_cast<CUdevice_attribute>(attribute));
+  if (!answer) return DeviceError::InvalidValue;
+  caller.write(value, *answer);
   return DeviceError::Success;
 }
 
 DeviceError DeviceGetLimit(DeviceCaller& caller, std::uint64_t* value, std::uint32_t limit) {
-  std::size_t answer = 0;
-  if (const CUresult result = caller.grid().context->limit(static_cast<CUlimit>(limit), &answer);
-      result != CUDA_SUCCESS)
-    return result == CUDA_ERROR_UNSUPPORTED_LIMIT ? DeviceError::UnsupportedLimit : DeviceError::InvalidValue;
-  caller.write(value, std::uint64_t{answer});
+  const Result<std::size_t> answer = caller.grid().context->limit(static_cast<CUlimit>(limit));
+  if (!answer)
+    return answer.failure().code() == ErrorCode::UnsupportedLimit ? DeviceError::UnsupportedLimit
+                                                                  : DeviceError::InvalidValue;
+  caller.write(value, std::uint64_t{*answer});
   return DeviceError::Success;
 }
 

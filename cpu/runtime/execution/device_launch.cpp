@@ -58,8 +58,8 @@ std::shared_ptr<Function> find_kernel(const DeviceCaller& caller, std::uint64_t 
 DeviceError check(Function& function, const LaunchRequest& request) {
   for (int axis = 0; axis < 3; ++axis)
     if (request.grid[axis] == 0 || request.block[axis] == 0) return DeviceError::InvalidConfiguration;
-  if (check_launch(function, request) != CUDA_SUCCESS) return DeviceError::InvalidConfiguration;
-  return check_cluster(function, request) == CUDA_SUCCESS ? DeviceError::Success : DeviceError::InvalidClusterSize;
+  if (!check_launch(function, request)) return DeviceError::InvalidConfiguration;
+  return check_cluster(function, request) ? DeviceError::Success : DeviceError::InvalidClusterSize;
 }
 
 /// What a buffer must hold before it is filled and launched: found again by its address.
@@ -96,7 +96,7 @@ void run_child(const std::shared_ptr<LaunchedItem>& item, const std::shared_ptr<
   grid.item = item;
   grid.resources.epoch = item->tree->epoch();
   if (const CUresult result = prepare(function, request, grid); result != CUDA_SUCCESS)
-    item->tree->context().set_error(result);
+    item->tree->context().set_error(static_cast<ErrorCode>(result));
   else
     run_with_launches(grid);
 }

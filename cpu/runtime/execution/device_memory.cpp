@@ -52,7 +52,7 @@ void run_rows(LaunchTree& tree, const Rows& rows) {
   if (fault.signal == 0) return;
   report(std::string("a ") + (rows.from != 0 ? "copy" : "fill") + " that a kernel launched: no memory at " +
          hexadecimal(fault.address));
-  tree.context().set_error(CUDA_ERROR_ILLEGAL_ADDRESS);
+  tree.context().set_error(ErrorCode::IllegalAddress);
 }
 
 DeviceError launch_rows(const DeviceCaller& caller, const Rows& rows, std::uint64_t stream) {

@@ -39,10 +39,9 @@ std::shared_ptr<LaunchedItem> LaunchTree::plant_below(Context& context, std::sha
 }
 
 bool LaunchTree::has_room() {
-  std::size_t limit = 0;
-  context_.limit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, &limit);
+  const Result<std::size_t> limit = context_.limit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT);
   const std::lock_guard lock(mutex_);
-  return pending_ < limit;
+  return limit && pending_ < *limit;
 }
 
 bool LaunchTree::launch(const std::shared_ptr<LaunchedItem>& parent, Order order, std::uint64_t stream, Run run) {
@@ -89,14 +88,14 @@ void LaunchTree::run_next(std::unique_lock<std::mutex>& lock) {
   ready_.pop_front();
   --pending_;
   lock.unlock();
-  if (context_.error() == CUDA_SUCCESS && !is_shutting_down()) item->run(item);
+  if (context_.error() && !is_shutting_down()) item->run(item);
   item->run = nullptr;
   lock.lock();
   end_run(*item);
   // Who waits for it waits in vain.
-  if (const CUresult error = context_.error(); error != CUDA_SUCCESS)
+  if (!context_.error())
     for (auto above = item->parent; above; above = above->parent)
-      if (CUresult none = CUDA_SUCCESS; above->grid) above->grid->failure.compare_exchange_strong(none, error);
+      if (above->grid) above->grid->has_failed.store(true);
   close(item);
 }
 

@@ -11,14 +11,14 @@ GraphRun::GraphRun(std::shared_ptr<const ExecPlan> plan, std::uint64_t handle,
                    std::shared_ptr<const ResourceEpoch> epoch, Stream& stream)
     : plan_(std::move(plan)), handle_(handle), epoch_(std::move(epoch)), stream_(stream) {}
 
-void GraphRun::run_from_host(const RecordPoints& points, CUresult error) {
-  run_plan(*plan_, points, epoch_, stream_, error, *this);
+void GraphRun::run_from_host(const RecordPoints& points, const Result<void>& context) {
+  run_plan(*plan_, points, epoch_, stream_, context, *this);
   if (item_) item_->tree->complete_below(item_);
 }
 
 void GraphRun::run_as(std::shared_ptr<LaunchedItem> item) {
   item_ = std::move(item);
-  run_plan(*plan_, {}, epoch_, stream_, CUDA_SUCCESS, *this);
+  run_plan(*plan_, {}, epoch_, stream_, {}, *this);
 }
 
 CUresult GraphRun::launch(std::uint64_t exec, Place place) {

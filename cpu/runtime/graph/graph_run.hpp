@@ -18,7 +18,7 @@ class GraphRun final : public RunningGraph {
            Stream& stream);
 
   /// On the calling thread of ours, to the end of all that device code launches. `error` as in Work::run.
-  void run_from_host(const RecordPoints& points, CUresult error);
+  void run_from_host(const RecordPoints& points, const Result<void>& context);
   /// As what device code launched.
   void run_as(std::shared_ptr<LaunchedItem> item);
 

@@ -85,16 +85,11 @@ std::string_view grid_barrier_ptx() { return grid_barrier; }
 
 bool may_call_grid_barrier(std::string_view ptx) { return ptx.find("cudaCG") != std::string_view::npos; }
 
-bool is_supplied(std::string_view name) {
-  return name == "vprintf" || name == "__assertfail" || name == "malloc" || name == "free" ||
-         name == "cudaGraphSetConditional" || find_device_call(name);
-}
-
 bool is_device_runtime(std::string_view ptx) {
   if (ptx.find("cudaGetParameterBuffer") == std::string_view::npos) return false;  // most modules
-  const PtxSymbols symbols(ptx);
+  const linker::PtxSymbols symbols(ptx);
   return std::any_of(symbols.declarations().begin(), symbols.declarations().end(), [](const auto& declaration) {
-    return declaration.defines && declaration.linkage == PtxSymbols::Linkage::Visible &&
+    return declaration.defines && declaration.linkage == linker::PtxSymbols::Linkage::Visible &&
            find_device_call(declaration.name);
   });
 }

@@ -13,9 +13,6 @@ std::string_view grid_barrier_ptx();
 /// Whether it is worth looking for calls of that in this PTX.
 bool may_call_grid_barrier(std::string_view ptx);
 
-/// A function without a body that the device has for every module.
-bool is_supplied(std::string_view name);
-
 /// Whether this module is that library's, and so is the archive `bytes`.
 bool is_device_runtime(std::string_view ptx);
 bool is_device_runtime_library(std::string_view bytes);
