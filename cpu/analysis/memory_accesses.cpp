@@ -176,4 +176,13 @@ std::optional<ptx::VariableId> only_local_variable(const ptx::Function& function
   return only;
 }
 
+bool has_short_local_addresses(const ptx::Function& function) {
+  return std::any_of(function.body.begin(), function.body.end(), [&](const Instruction& i) {
+    if (i.opcode != Opcode::Mov || i.operands.size() < 2 || size_in_bytes(i.type()) != 4) return false;
+    const Operand& from = i.operands[1];
+    return from.kind == Operand::Kind::Variable && from.scope == Operand::Scope::Function &&
+           function.variables[from.variable].space == Space::Local;
+  });
+}
+
 }  // namespace cucore::cpu::codegen

@@ -46,4 +46,8 @@ std::vector<ptx::VariableId> variables_to_follow(const ptx::Function& function, 
 /// The `.local` variable of a function that has one.
 std::optional<ptx::VariableId> only_local_variable(const ptx::Function& function);
 
+/// Whether it takes the address of a `.local` variable in 32 bits, as LLVM does that was told of short pointers
+/// (Triton).
+bool has_short_local_addresses(const ptx::Function& function);
+
 }  // namespace cucore::cpu::codegen

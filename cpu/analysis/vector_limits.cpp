@@ -46,6 +46,7 @@ Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, co
     }
     if (!find_waiting_edges(module, id, reach).yielding.empty())
       return not_supported("a loop that waits for other threads");
+    if (has_short_local_addresses(function)) return not_supported("addresses of local variables in 32 bits");
     for (const ptx::Instruction& instruction : function.body) {
       switch (instruction.opcode) {
         case ptx::Opcode::Redux:

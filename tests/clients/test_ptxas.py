@@ -143,4 +143,4 @@ def test_programs_in_triton_agree_with_numpy(programs, tmp_path):
     command = [sys.executable, "-W", "ignore", HERE / "triton_programs.py"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     failed = [line for line in done.stdout.splitlines() if not line.startswith("ok ")]
-    assert done.returncode == 0 and not failed and done.stdout.count("ok ") == 9, done.stdout + done.stderr[-4000:]
+    assert done.returncode == 0 and not failed and done.stdout.count("ok ") == 10, done.stdout + done.stderr[-4000:]

@@ -205,6 +205,19 @@ def scans_and_sorts():
 
 
 @triton.jit
+def angle_kernel(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.sin(tl.load(x + i, mask=i < n)), mask=i < n)
+
+
+def sines_of_large_angles():
+    """Their reduction keeps digits in local memory, of which Triton's LLVM takes addresses in 32 bits."""
+    x, out = normal(500) * 1e6, zeros(500)
+    angle_kernel[(2,)](Array(x.astype(np.float32)), out, 500, BLOCK=256)
+    close(out, np.sin(x.astype(np.float32).astype(np.float64)))
+
+
+@triton.jit
 def wrong_kernel(x):
     tl.inline_asm_elementwise("no.such.instruction $0, $1;", "=r,r", [tl.load(x)], tl.int32, False, 1)
 
@@ -233,6 +246,7 @@ if __name__ == "__main__":
         flash_attention,
         atomics,
         scans_and_sorts,
+        sines_of_large_angles,
         what_cannot_be_assembled_is_told,
     ):
         checked(part.__name__, part)

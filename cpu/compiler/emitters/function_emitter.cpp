@@ -354,7 +354,7 @@ Value* FunctionEmitter::source(const Operand& operand, ptx::Type type) {
       Value* address = b.CreatePtrToInt(variable_pointer(operand), b.getInt64Ty());
       if (variable(operand).space == Space::Shared) {
         address = b.CreateSub(address, b.CreatePtrToInt(shared_base_, b.getInt64Ty()));
-      } else if (size_in_bytes(type) < 8) {
+      } else if (size_in_bytes(type) < 8 && (variable(operand).space != Space::Local || size_in_bytes(type) < 4)) {
         module.fail("an address that does not fit the register", *current_instruction_);
       }
       return convert_bits(address, to, false);
@@ -411,6 +411,13 @@ Value* FunctionEmitter::variable_pointer(const Operand& operand) {
   return b.CreateConstGEP1_64(b.getInt8Ty(), base, static_cast<std::uint64_t>(operand.offset));
 }
 
+Value* FunctionEmitter::local_address(Value* lowest) {
+  // All of a thread's own variables lie within 2 GiB of the running function's frame.
+  Value* frame = b.CreatePtrToInt(b.CreateStackSave(), b.getInt64Ty());
+  Value* distance = b.CreateSub(lowest, b.CreateTrunc(frame, b.getInt32Ty()));
+  return b.CreateAdd(frame, b.CreateSExt(distance, b.getInt64Ty()));
+}
+
 Value* FunctionEmitter::pointer(const Operand& address, Space space) {
   if (checked_pointer_ != nullptr && &address == checked_address_) return checked_pointer_;
   if (address.kind != Operand::Kind::Address) {
@@ -424,7 +431,7 @@ Value* FunctionEmitter::pointer(const Operand& address, Space space) {
     sum.offset += address.offset;
     return variable_pointer(sum);
   }
-  // A 32-bit register can only address shared memory, where addresses wrap at 32 bits.
+  // A 32-bit register can only address shared memory, where addresses wrap at 32 bits, and the thread's own.
   const bool narrow = base.kind == Operand::Kind::Register && slot_of(base).type->getScalarSizeInBits() == 32;
   if (space == Space::Shared) {
     Value* at =
@@ -434,7 +441,9 @@ Value* FunctionEmitter::pointer(const Operand& address, Space space) {
     // A number is a place in the own window, as it is where addresses carry no rank.
     return b.CreateGEP(b.getInt8Ty(), base.kind == Operand::Kind::Integer ? own_shared_ : shared_base_, at);
   }
-  Value* at = b.CreateIntToPtr(source(base, ptx::Type::U64), b.getPtrTy());
+  Value* number =
+      narrow && space == Space::Local ? local_address(source(base, ptx::Type::U32)) : source(base, ptx::Type::U64);
+  Value* at = b.CreateIntToPtr(number, b.getPtrTy());
   return offset == 0 ? at : b.CreateConstGEP1_64(b.getInt8Ty(), at, offset);
 }
 

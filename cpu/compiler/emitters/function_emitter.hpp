@@ -69,6 +69,8 @@ class FunctionEmitter {
   /// Host pointer to a variable in any space.
   llvm::Value* variable_pointer(const ptx::Operand& operand);
   const ptx::Variable& variable(const ptx::Operand& operand) const;
+  /// The address of a variable of the thread's own with these lowest 32 bits.
+  llvm::Value* local_address(llvm::Value* lowest);
 
   llvm::Value* thread() const { return body_->getArg(0); }
   /// What `.shared` addresses are offsets from: the block's window, or in a kernel that names other blocks the windows

@@ -1,4 +1,5 @@
 // mov in all its forms, and conversions between the generic address space and the others.
+#include "cpu/analysis/memory_accesses.hpp"
 #include "cpu/compiler/emitters/function_emitter.hpp"
 #include "cpu/compiler/emitters/generic_addresses.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
@@ -75,6 +76,8 @@ void emit_cvta(FunctionEmitter& f, const Instruction& i) {
     Value* base = f.b.CreatePtrToInt(f.shared_base(), f.b.getInt64Ty());
     address = i.has(ptx::Modifier::To) ? f.b.CreateSub(address, base) : f.b.CreateAdd(address, base);
   }
+  if (i.space() == Space::Local && !i.has(ptx::Modifier::To) && has_short_local_addresses(f.function))
+    address = f.local_address(f.b.CreateTrunc(address, f.b.getInt32Ty()));
   f.define(i.operands[0], address, Type::U64);
 }
 

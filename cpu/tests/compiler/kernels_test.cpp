@@ -164,6 +164,49 @@ struct Pair {
   int count;
 };
 
+TEST(CodegenKernels, local_variables_have_addresses_of_32_bits_too) {
+  // As Triton's LLVM writes them: taken, counted with and made generic in 32 bits.
+  TestModule module(R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry short_pointers(.param .u64 out, .param .u32 n)
+{
+  .local .align 4 .b8 depot[64];
+  .reg .pred %p;
+  .reg .b32 %base, %at, %i, %n, %sum, %v, %t;
+  .reg .b64 %wide, %out;
+  ld.param.u64 %out, [out];
+  ld.param.u32 %n, [n];
+  mov.u32 %t, %tid.x;
+  mov.b32 %base, depot;
+  add.u32 %at, %base, 0;
+  mov.u32 %i, 0;
+fill:
+  mul.lo.u32 %v, %i, %t;
+  st.local.u32 [%at], %v;
+  add.u32 %at, %at, 4;
+  add.u32 %i, %i, 1;
+  setp.lt.u32 %p, %i, %n;
+  @%p bra fill;
+  ld.local.u32 %sum, [%base+8];
+  ld.local.u32 %v, [%at+-4];
+  add.u32 %sum, %sum, %v;
+  cvt.u64.u32 %wide, %base;
+  cvta.local.u64 %wide, %wide;
+  ld.u32 %v, [%wide+4];
+  add.u32 %sum, %sum, %v;
+  mul.wide.u32 %wide, %t, 4;
+  add.u64 %out, %out, %wide;
+  st.global.u32 [%out], %sum;
+  ret;
+}
+)");
+  std::vector<std::uint32_t> out(64);
+  module.launch("short_pointers", {1}, {64}, out.data(), 16U);
+  for (std::uint32_t thread = 0; thread < 64; ++thread) EXPECT_EQ(out[thread], (2 + 15 + 1) * thread);
+}
+
 TEST(CodegenKernels, functions_take_and_return_structures_and_recurse) {
   TestModule module = compiled();
   const std::vector<float> values{0.5F, 1.5F, 4.0F};
