@@ -76,7 +76,7 @@ void LinkInputs::add_lto_ir(std::string bytes, std::string name) {
   lto_ir_.push_back({.bytes = std::move(bytes)});
 }
 
-Result<void> LinkInputs::add(std::string_view bytes, std::string name, std::uint32_t architecture) {
+Result<void> LinkInputs::add(std::string_view bytes, const std::string& name, std::uint32_t architecture) {
   Result<std::vector<image::DeviceUnit>> units = image::read_device_units(bytes, architecture);
   if (!units) return Failure(units.failure().code(), "input '" + name + "': " + units.failure().sentence());
   // libcudadevrt.a: the CPU device has its functions itself.

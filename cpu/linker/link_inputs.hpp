@@ -42,7 +42,7 @@ class LinkInputs {
   void add_ptx(std::string ptx, std::string name, bool is_for_this_device = false);
   void add_lto_ir(std::string bytes, std::string name);
   /// A cubin, fat binary, host object or library: what of it fits a device of `architecture`. Fails with InvalidImage.
-  Result<void> add(std::string_view bytes, std::string name, std::uint32_t architecture);
+  Result<void> add(std::string_view bytes, const std::string& name, std::uint32_t architecture);
 
   /// What has to be linked. Fails as `compile` does, which is called only if there is LTO-IR.
   Result<std::vector<PtxModule>> modules(const CompileLtoIr& compile) const;

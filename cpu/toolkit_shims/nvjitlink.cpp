@@ -88,7 +88,7 @@ void note(Link& link, int type, const std::string& bytes, const char* name) {
     link.inputs.add_ptx(bytes.substr(0, bytes.find('\0')), std::move(input));
   } else if (type == input_lto_ir) {
     link.inputs.add_lto_ir(bytes, std::move(input));
-  } else if (Result<void> added = link.inputs.add(bytes, std::move(input), link.architecture); !added) {
+  } else if (Result<void> added = link.inputs.add(bytes, input, link.architecture); !added) {
     link.error += "error   : " + added.failure().sentence() + "\n";
   }
 }
