@@ -42,11 +42,12 @@ ROOMS = {
     "cpu/compiler/cost": "",
     "cpu/compiler/ir": "",
     "cpu/compiler/debug": "cpu/ptx cpu/abi cpu/compiler/ir",
-    "cpu/compiler/emitters": "cpu/error cpu/ptx cpu/abi cpu/analysis cpu/compiler/ir cpu/compiler/debug",
+    "cpu/compiler/emitters": "cpu/error cpu/ptx cpu/abi cpu/analysis cpu/compiler/cost cpu/compiler/ir "
+    "cpu/compiler/debug",
     "cpu/compiler/checks": "cpu/abi cpu/analysis cpu/compiler/ir cpu/compiler/emitters",
     "cpu/device_library": "cpu/abi cpu/analysis",
     "cpu/compiler/instructions": "cpu/abi cpu/analysis cpu/compiler/ir cpu/compiler/emitters cpu/compiler/checks",
-    "cpu/compiler/passes": "cpu/abi cpu/compiler/checks",
+    "cpu/compiler/passes": "cpu/abi cpu/compiler/cost cpu/compiler/checks",
     "cpu/compiler/vector/analysis": "cpu/error cpu/abi cpu/compiler/cost cpu/compiler/ir cpu/compiler/checks",
     "cpu/compiler/vector/steps": "cpu/error cpu/abi cpu/compiler/cost cpu/compiler/ir cpu/compiler/emitters "
     "cpu/compiler/checks cpu/compiler/vector/analysis",
@@ -59,7 +60,7 @@ ROOMS = {
     "cpu/compiler/vector": "cpu/error cpu/abi cpu/analysis cpu/compiler/cost cpu/compiler/emitters "
     "cpu/compiler/vector/analysis cpu/compiler/vector/steps cpu/compiler/vector/emission",
     "cpu/loader": "cpu/error cpu/ptx cpu/abi cpu/analysis cpu/device_library",
-    "cpu/compiler": "cpu/error cpu/abi cpu/analysis cpu/compiler/emitters cpu/compiler/checks "
+    "cpu/compiler": "cpu/error cpu/abi cpu/analysis cpu/compiler/cost cpu/compiler/emitters cpu/compiler/checks "
     "cpu/compiler/instructions cpu/compiler/passes cpu/compiler/vector",
     # and running it
     "cpu/runtime/process": "cpu/error cpu/abi",

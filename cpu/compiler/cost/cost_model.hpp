@@ -1,9 +1,9 @@
-// Every number by which the vector form chooses: whether there is one, how wide it is and how it does what can be done
-// in several ways. Each with its unit and the bench that set it, if its commit names one: `cpu_device/run.py` under
-// bench/, with its results in bench/results/cpu-device.txt. "Not measured by a committed bench": no result there says
-// why it is this number. Two things that look alike are not here: limits of correctness (as how far apart lanes may be
-// before an address overflows) stand where they are needed, and `largest_group_frames` is in
-// cpu/analysis/vector_limits.hpp, since the driver asks for it too.
+// Every number by which the compiler chooses: whether a kernel has a vector form, how wide it is, how it does what can
+// be done in several ways, and how far passes look. Each with its unit and the bench that set it, if its commit names
+// one: `cpu_device/run.py` under bench/, with its results in bench/results/cpu-device.txt. "Not measured by a committed
+// bench": no result there says why it is this number. Two things that look alike are not here: limits of correctness
+// (as how far apart lanes may be before an address overflows) stand where they are needed, and `largest_group_frames`
+// is in cpu/analysis/vector_limits.hpp, since the driver asks for it too.
 #pragma once
 
 #include <cstddef>
@@ -79,5 +79,37 @@ inline constexpr std::size_t most_lane_operations = 4;
 /// warp_sum in cpu_device/run.py.
 inline constexpr std::uint64_t instructions_meanwhile = 256;
 inline constexpr std::uint64_t most_iterations_ahead = 24;
+
+/// Operations between the thread's index and an index of memory, up to which bounds are followed. Not measured by a
+/// committed bench.
+inline constexpr unsigned deepest_bounds = 8;
+
+// What a compile may take: processor time of the thread that compiles.
+//
+// No kernel shall take more than five seconds of processor time to its first launch. Measured on an EPYC of two cores
+// with LLVM 19.1. Straight code of 32-bit integers, all in one block (instructions of IR: seconds of the back end):
+// 5761: 0.3, 11014: 0.8, 21187: 2.0, 41427: 6.6. Kernels of many small blocks, in the vector form: 16140: 1.1,
+// 26275: 1.1, 37778: 1.7, 43910: 2.2. So an instruction costs this much, and each pair of a block's, since LLVM orders
+// a block in time that grows with the square of its length:
+inline constexpr double seconds_of_instruction = 55e-6;
+inline constexpr double seconds_of_pair = 2.7e-9;
+inline constexpr double most_seconds_of_back_end = 3;
+
+/// Passes before the back end took 1.1 seconds of the largest of those kernels.
+inline constexpr double most_seconds_of_passes = 2;
+
+// How far passes and checks look.
+
+/// Bytes from the first access to the end of the last that one look answers for. Not measured by a committed bench.
+inline constexpr std::int64_t largest_span_of_checks = 4096;
+/// Rounds of a loop that are worth a look before it. Not measured by a committed bench.
+inline constexpr unsigned fewest_rounds_to_look_before = 4;
+/// Operations deep that the comparisons of a mask are looked for. Not measured by a committed bench.
+inline constexpr unsigned deepest_comparison = 4;
+/// Ways through combined lanes that instruction selection goes in no time: 2^18 take it five seconds. Not measured by a
+/// committed bench.
+inline constexpr unsigned most_ways_of_mask = 64;
+/// Conversions that it looks through, from lanes to the bits that are combined. Not measured by a committed bench.
+inline constexpr unsigned most_conversions_of_mask = 4;
 
 }  // namespace cucore::cpu::codegen::cost_model

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cpu/analysis/memory_accesses.hpp"
+#include "cpu/compiler/cost/cost_model.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -13,8 +14,6 @@ namespace {
 
 using ptx::Instruction;
 using ptx::Operand;
-
-constexpr std::int64_t largest_span = 4096;
 
 /// An access that can be one of a group: it always happens, and its register says where.
 std::optional<MemoryAccess> groupable(const Instruction& i) {
@@ -33,7 +32,9 @@ bool joins(CheckGroup& group, const MemoryAccess& access) {
   const std::int64_t offset = access.address->offset;
   const std::int64_t begin = std::min(group.begin, offset);
   const std::int64_t end = std::max(group.end, offset + access.bytes);
-  if (group.alignment != access.alignment || group.space != access.space || end - begin > largest_span) return false;
+  if (group.alignment != access.alignment || group.space != access.space ||
+      end - begin > cost_model::largest_span_of_checks)
+    return false;
   if ((offset - group.begin) % access.alignment != 0) return false;
   group.begin = begin;
   group.end = end;

@@ -19,6 +19,7 @@
 
 #include "cpu/abi/symbols.hpp"
 #include "cpu/compiler/checks/mark_calls.hpp"
+#include "cpu/compiler/cost/cost_model.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -30,8 +31,6 @@ using llvm::Value;
 
 /// Steps of less, in either direction, and fewer rounds than 2^32: then nothing overflows between two addresses.
 constexpr std::uint64_t largest_step = std::uint64_t{1} << 30;
-/// A loop of fewer rounds is not worth a look before it.
-constexpr unsigned int fewest_rounds = 4;
 
 /// One function's range marks.
 class RangeHoister {
@@ -105,7 +104,9 @@ class RangeHoister {
     const auto [backedges, condition] = most_backedges(*loop, evolution);
     if (llvm::isa<llvm::SCEVCouldNotCompute>(backedges)) return;
     if (evolution_.getTypeSizeInBits(backedges->getType()) > 64) return;
-    if (evolution_.getUnsignedRangeMax(evolution_.applyLoopGuards(backedges, loop)).ult(fewest_rounds - 1)) return;
+    if (evolution_.getUnsignedRangeMax(evolution_.applyLoopGuards(backedges, loop))
+            .ult(cost_model::fewest_rounds_to_look_before - 1))
+      return;
     const auto* const address = evolution.getAsAddRec(range.first);
     if (address == nullptr || address->getLoop() != loop || !address->isAffine()) return;
     // That numbers do not wrap around can be asked only of a count that LLVM knows.

@@ -5,14 +5,13 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 
+#include "cpu/compiler/cost/cost_model.hpp"
+
 namespace cucore::cpu::codegen {
 
 using llvm::Value;
 
 namespace {
-
-/// How many operations deep the comparisons of a mask are looked for.
-constexpr unsigned deepest = 4;
 
 bool is_mask(const llvm::Type* type) {
   const auto* lanes = llvm::dyn_cast<llvm::FixedVectorType>(type);
@@ -25,7 +24,7 @@ class Lanes {
       : b_(&cast), type_(llvm::cast<llvm::FixedVectorType>(cast.getType())), bits_(cast.getOperand(0)) {}
 
   Value* make() {
-    Value* lanes = of_comparisons(bits_, deepest);
+    Value* lanes = of_comparisons(bits_, cost_model::deepest_comparison);
     return lanes != nullptr ? lanes : of_bits(bits_);
   }
 

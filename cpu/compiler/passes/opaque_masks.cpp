@@ -7,18 +7,14 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 
+#include "cpu/compiler/cost/cost_model.hpp"
+
 namespace cucore::cpu::codegen {
 
 using llvm::Instruction;
 using llvm::Value;
 
 namespace {
-
-/// Ways through combined lanes that selection goes in no time: 2^18 take it five seconds.
-constexpr unsigned most_ways = 64;
-
-/// Conversions that selection looks through, from lanes to the bits that are combined.
-constexpr unsigned most_conversions = 4;
 
 /// The number of lanes of a mask that fits an integer of the host; 0 if it is none.
 unsigned mask_lanes_of(const llvm::Type* type) {
@@ -30,7 +26,7 @@ unsigned mask_lanes_of(const llvm::Type* type) {
 
 bool is_combined(const Value* bits, unsigned conversions = 0) {
   const auto* instruction = llvm::dyn_cast<Instruction>(bits);
-  if (instruction == nullptr || conversions == most_conversions) return false;
+  if (instruction == nullptr || conversions == cost_model::most_conversions_of_mask) return false;
   if (instruction->isBitwiseLogicOp()) return true;
   const bool is_conversion =
       llvm::isa<llvm::TruncInst, llvm::ZExtInst, llvm::FreezeInst>(instruction) || instruction->isShift();
@@ -73,7 +69,7 @@ bool cut_ways(llvm::BasicBlock& block) {
       total += found != ways.end() ? found->second : 1;
     }
     ways[&each] = total;
-    if (total <= most_ways) continue;
+    if (total <= cost_model::most_ways_of_mask) continue;
     llvm::IRBuilder<> b(each.getNextNode());
     Value* const bits = b.CreateBitCast(&each, b.getIntNTy(lanes));
     Value* const again = b.CreateBitCast(hidden(b, bits), each.getType());

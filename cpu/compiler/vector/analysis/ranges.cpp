@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "cpu/abi/kernel_abi.hpp"
+#include "cpu/compiler/cost/cost_model.hpp"
 #include "cpu/compiler/vector/analysis/state_fields.hpp"
 
 namespace cucore::cpu::codegen {
@@ -17,9 +18,6 @@ using llvm::Value;
 
 namespace {
 
-/// Operations that lead from the thread's index to an index of memory are few.
-constexpr unsigned deepest = 8;
-
 class Ranges {
  public:
   Ranges(const llvm::Function& scalar, const VectorWidth& width) : scalar_(scalar), width_(width) {}
@@ -27,7 +25,7 @@ class Ranges {
   ConstantRange of(const Value* value, unsigned depth) const {
     ConstantRange any = ConstantRange::getFull(value->getType()->getIntegerBitWidth());
     if (const auto* number = llvm::dyn_cast<llvm::ConstantInt>(value)) return ConstantRange(number->getValue());
-    if (depth == deepest) return any;
+    if (depth == cost_model::deepest_bounds) return any;
     auto operand = [&](unsigned n) { return of(llvm::cast<llvm::User>(value)->getOperand(n), depth + 1); };
     if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(value)) return of_field(*load);
     if (const auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(value)) {

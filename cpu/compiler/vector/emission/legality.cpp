@@ -74,7 +74,8 @@ Result<void> check_instruction(const Instruction& instruction, const llvm::Funct
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
       load != nullptr && thread_field(load->getPointerOperand(), scalar) == offsetof(ThreadState, runtime))
     return refusal("a use of the thread's own scheduler");
-  if (instruction.getType()->isStructTy() && instruction.isUsedOutsideOfBlock(instruction.getParent()))
+  if (instruction.getType()->isStructTy() &&
+      (llvm::isa<llvm::PHINode>(instruction) || instruction.isUsedOutsideOfBlock(instruction.getParent())))
     return refusal("a pair of values that another block takes apart");
   return {};
 }
@@ -93,10 +94,35 @@ Result<void> check_uses_of_thread(const llvm::Function& scalar) {
   return {};
 }
 
+/// Whether a value of one stride can be given to those who know it by another (VectorValues::converted).
+bool fits(const Stride& from, const Stride& to) {
+  return to.is_varying() || (from.kind == to.kind && from.spans_group() == to.spans_group()) ||
+         (to.is_strided() && to.step == from.step && from.spans_group());
+}
+
+/// Of all ways that a value may go: to a phi of the same version or of the masked one, and from the full version to the
+/// masked one. The analyses make no other; if they ever did, values would be lost.
+Result<void> check_strides(const ControlFlow& flow, const StrideAnalysis& full, const StrideAnalysis& masked) {
+  for (llvm::BasicBlock* block : flow.order) {
+    for (const llvm::PHINode& phi : block->phis()) {
+      for (const Value* incoming : phi.incoming_values()) {
+        if (!fits(full.of(incoming), full.of(&phi)) || !fits(masked.of(incoming), masked.of(&phi)) ||
+            !fits(full.of(incoming), masked.of(&phi)))
+          return refusal("a value whose strides do not fit");
+      }
+    }
+    for (const Instruction* live : flow.live_in().lookup(block)) {
+      if (!llvm::isa<llvm::AllocaInst>(live) && !fits(full.of(live), masked.of(live)))
+        return refusal("a value whose strides do not fit");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> check_legality(llvm::Function& scalar, const ControlFlow& flow, const VectorWidth& width,
-                            const StrideAnalysis& masked) {
+                            const StrideAnalysis& full, const StrideAnalysis& masked) {
   if (!flow.arrive_together(masked.divergent_branches(), is_block_barrier))
     return refusal("a barrier that only some threads of a block reach");
   if (!flow.arrive_together(masked.divergent_in_warps(), is_convergent))
@@ -107,7 +133,8 @@ Result<void> check_legality(llvm::Function& scalar, const ControlFlow& flow, con
       if (Result<void> legal = check_instruction(instruction, scalar); !legal) return legal;
     }
   }
-  return check_uses_of_thread(scalar);
+  if (Result<void> legal = check_uses_of_thread(scalar); !legal) return legal;
+  return check_strides(flow, full, masked);
 }
 
 }  // namespace cucore::cpu::codegen

@@ -1,7 +1,7 @@
 // What the vector form does not take, as far as the scalar form alone says so. After it the emission can count on this:
 // convergent operations are executed together, calls are of functions that it knows, the thread's state is used for its
-// registers alone, and pairs of values are taken apart where they are made. What depends on how lanes access and
-// compute, the emission refuses itself.
+// registers alone, pairs of values are taken apart where they are made, and strides of values fit wherever they go.
+// What depends on how lanes access and compute, the emission refuses itself.
 #pragma once
 
 #include "cpu/compiler/vector/analysis/stride_analysis.hpp"
@@ -9,8 +9,8 @@
 
 namespace cucore::cpu::codegen {
 
-/// `masked`: strides of the masked version.
+/// `full`, `masked`: strides of these versions.
 Result<void> check_legality(llvm::Function& scalar, const ControlFlow& flow, const VectorWidth& width,
-                            const StrideAnalysis& masked);
+                            const StrideAnalysis& full, const StrideAnalysis& masked);
 
 }  // namespace cucore::cpu::codegen

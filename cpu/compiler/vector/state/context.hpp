@@ -49,7 +49,7 @@ class EmissionContext {
  public:
   /// With `masks_only` there is the masked version alone.
   EmissionContext(llvm::Function& scalar_form, const ControlFlow& control_flow, const VectorWidth& vector_width,
-                  HostFeatures features, StrideAnalysis masked_strides, bool masks_only);
+                  HostFeatures features, StrideAnalysis full_strides, StrideAnalysis masked_strides, bool masks_only);
 
   llvm::Function& scalar;
   const ControlFlow& flow;

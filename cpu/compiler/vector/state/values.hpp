@@ -22,7 +22,7 @@ class VectorValues {
   llvm::Value* first_lane_of(const VectorValue& value, unsigned chunk);
   llvm::Value* vector(llvm::Value* value, unsigned chunk);
   llvm::Value* vector_of(const VectorValue& value, unsigned chunk, llvm::Type* scalar_type);
-  /// A value as one of another stride, which fits (see legality.hpp).
+  /// A value as one of another stride, which fits (emission/legality.hpp).
   VectorValue converted(llvm::Value* value, const Stride& to);
   /// Active lanes in which a predicate is true, as bits.
   llvm::Value* bits_where(llvm::Value* predicate, unsigned chunk);
