@@ -17,7 +17,7 @@ namespace cucore::cpu::codegen {
 
 /// Scalar: one device thread after the other, the reference. Vector: threads in lockstep in SIMD lanes, for one shape
 /// of block; a kernel that cannot have it gets the scalar form as a whole. Auto asks for whichever of the two is worth
-/// more (form_choice.hpp); what was compiled is one of them. Masked asks for the vector form with every block under
+/// more (choose_form.hpp); what was compiled is one of them. Masked asks for the vector form with every block under
 /// masks, which takes nothing for granted of where lanes go: a second reference.
 enum class FormOfCode : std::uint8_t { Scalar, Vector, Auto, Masked };
 

@@ -66,7 +66,7 @@ TEST(Lockstep, is_for_generic_addresses_too_but_not_for_loads_that_only_wait) {
                                "AGAIN:\n  ld.volatile.u32 %x, [%g+4];\n  setp.eq.u32 %p, %x, 0;\n  @%p bra AGAIN;\n"));
 }
 
-TEST(Lockstep, is_in_loops_where_the_last_turns_store_precedes_the_load) {
+TEST(Lockstep, is_in_loops_where_the_last_iterations_store_precedes_the_load) {
   EXPECT_EQ((Lines{2, 3}), points_in("AGAIN:\n"
                                      "  ld.volatile.shared.u32 %x, [%w+4];\n"
                                      "  st.volatile.shared.u32 [%w], %x;\n"

@@ -292,18 +292,18 @@ class Writer {
     body_ += end + ":\n";
   }
 
-  /// Out of a loop, perhaps several, or on to its next turn.
+  /// Out of a loop, perhaps several, or on to its next iteration.
   std::string way_out() {
     const auto loop = pick(static_cast<unsigned>(breaks_.size()));
-    return pick(3) == 0 ? turns_[loop] : breaks_[loop];
+    return pick(3) == 0 ? iterations_[loop] : breaks_[loop];
   }
 
   void loop(unsigned depth) {
-    const std::string head = label(), leave = label(), turn = label();
+    const std::string head = label(), leave = label(), next = label();
     const std::string counter = "%t" + std::to_string(395 + depth);
     const std::string p = predicate();
     const bool converges =
-        is_wild_ && converges_ && depth == 0 && pick(3) == 0;  // in each turn, so all lanes have as many
+        is_wild_ && converges_ && depth == 0 && pick(3) == 0;  // in each iteration, so all lanes have as many
     if (!converges && pick(2) != 0) {
       line("and.b32 " + counter + ", " + variable() + ", " + std::to_string(1 + 2 * pick(3)));
     } else {
@@ -311,11 +311,11 @@ class Writer {
     }
     if (!converges) {
       breaks_.push_back(leave);
-      turns_.push_back(turn);
+      iterations_.push_back(next);
     }
     body_ += head + ":\n";
     statements(1 + pick(3), depth + 1, !converges);
-    body_ += turn + ":\n";
+    body_ += next + ":\n";
     line("add.u32 %v" + std::to_string(pick(variables)) + ", " + counter + ", " + operand());
     if (converges) convergent_operation();
     line("setp.eq.u32 " + p + ", " + counter + ", 0");
@@ -325,16 +325,16 @@ class Writer {
     body_ += leave + ":\n";
     if (converges) return;
     breaks_.pop_back();
-    turns_.pop_back();
+    iterations_.pop_back();
   }
 
-  /// A search between two ends, as in a table of ranges. While a lane has fuel, it may go on to its next turn without a
-  /// look at whether it is done; without, it leaves. What is the same for all lanes of a turn ends up different by the
-  /// way and by the turn in which they leave.
+  /// A search between two ends, as in a table of ranges. While a lane has fuel, it may go on to its next iteration
+  /// without a look at whether it is done; without, it leaves. What is the same for all lanes of an iteration ends up
+  /// different by the way and by the iteration in which they leave.
   void search(unsigned depth) {
     const auto own = [depth](unsigned n) { return "%s" + std::to_string(4 * depth + n); };
     const std::string low = own(0), high = own(1), fuel = own(2), middle = own(3);
-    const std::string head = label(), higher = label(), turn = label(), leave = label();
+    const std::string head = label(), higher = label(), next = label(), leave = label();
     line("mov.u32 " + low + ", " + std::to_string(pick(3)));
     line(pick(3) == 0 ? "and.b32 " + high + ", " + variable() + ", 31" : "mov.u32 " + high + ", %n");
     line("mov.u32 " + fuel + ", " + std::to_string(2 + pick(6)));
@@ -351,10 +351,10 @@ class Writer {
     line("@" + is_done + " bra " + leave);
     if (pick(2) != 0) line("mov.u32 " + variable() + ", " + (pick(2) != 0 ? middle : std::to_string(pick(40))));
     line("sub.u32 " + high + ", " + middle + ", 1");  // below zero at times
-    line("bra " + turn);
+    line("bra " + next);
     body_ += higher + ":\n";
     line("add.u32 " + low + ", " + middle + ", 1");
-    body_ += turn + ":\n";
+    body_ += next + ":\n";
     if (pick(2) != 0) {
       const std::string p = predicate();
       line("setp.lt.u32 " + p + ", " + high + ", " + low);
@@ -363,11 +363,11 @@ class Writer {
     line("bra " + head);
     body_ += leave + ":\n";
     line("xor.b32 " + variable() + ", " + middle + ", " + own(pick(3)));
-    if (pick(3) != 0) common_turns(low);
+    if (pick(3) != 0) common_iterations(low);
   }
 
-  /// A loop of as many turns for all lanes.
-  void common_turns(const std::string& counter) {
+  /// A loop of as many iterations for all lanes.
+  void common_iterations(const std::string& counter) {
     const std::string head = label(), p = predicate();
     line("and.b32 " + counter + ", %n, " + std::to_string(pick(8)));
     body_ += head + ":\n";
@@ -458,7 +458,7 @@ class Writer {
   std::mt19937 random_;
   std::string body_;
   std::vector<std::string> breaks_;
-  std::vector<std::string> turns_;
+  std::vector<std::string> iterations_;
   bool is_wild_;
   bool searches_;
   bool converges_ = false;

@@ -12,11 +12,12 @@ namespace cucore::cpu {
 /// PTX of a kernel `k(const u32* in, u32* out, u32 n)` made from `seed`: nested branches and loops with breaks, early
 /// exits, predicated instructions, accesses of every shape, barriers, warp operations and
 /// volatile exchanges between lanes of a warp where all lanes come. A wild
-/// one leaves several loops at once, goes on to their next turns, returns from them, jumps by an index, has convergent
-/// operations in loops, has a variable of its own, carries, packed halves, floats, long numbers, atomic and volatile
-/// accesses of its own place. A searching one has loops that some lanes leave from their middle, that others go on in
-/// before they come there, or that end by a comparison which wraps around, and behind them loops of as many turns for
-/// all lanes. Each thread writes `random_kernel_outputs` words of its own, and reads `in[0..random_kernel_inputs)`.
+/// one leaves several loops at once, goes on to their next iterations, returns from them, jumps by an index, has
+/// convergent operations in loops, has a variable of its own, carries, packed halves, floats, long numbers, atomic and
+/// volatile accesses of its own place. A searching one has loops that some lanes leave from their middle, that others
+/// go on in before they come there, or that end by a comparison which wraps around, and behind them loops of as many
+/// iterations for all lanes. Each thread writes `random_kernel_outputs` words of its own, and reads
+/// `in[0..random_kernel_inputs)`.
 enum class RandomKind : std::uint8_t { Tame, Wild, Searching };
 std::string random_kernel(std::uint32_t seed, RandomKind kind = RandomKind::Tame);
 

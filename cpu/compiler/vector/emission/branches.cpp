@@ -67,11 +67,11 @@ Result<void> Branches::emit_full(BasicBlock* block, const llvm::BranchInst& bran
       no.push_back(b.CreateNot(yes.back()));
     }
     auto* not_all = c_.new_block("not.all");
-    auto* divided = c_.new_block("divided");
+    auto* diverged = c_.new_block("diverged");
     b.CreateCondBr(b.CreateNot(is_any_set(b, no)), ways[0], not_all);
     b.SetInsertPoint(not_all);
-    b.CreateCondBr(is_any_set(b, yes), divided, ways[1]);
-    b.SetInsertPoint(divided);
+    b.CreateCondBr(is_any_set(b, yes), diverged, ways[1]);
+    b.SetInsertPoint(diverged);
     const Divergence divergence{block, {targets[0], targets[1]}, {yes, no}};
     if (BasicBlock* side = predicated_side(branch, c_.flow, c_.full)) {
       if (Result<void> done = predication_.emit(divergence, side); !done) return done;

@@ -103,7 +103,7 @@ void LaneChecks::flush() {
   const auto checks = std::exchange(pending_, {});
   Value* inside = b.getTrue();
   for (const CallInst* const check : checks) inside = b.CreateAnd(inside, is_inside(LaneMark(*check)));
-  if (slow_path_ == nullptr) slow_path_ = c_.new_block("with.care");
+  if (slow_path_ == nullptr) slow_path_ = c_.new_block("slow.path");
   auto* next = c_.new_block("inside");
   b.CreateCondBr(b.CreateNot(inside), slow_path_, next, seldom(b));
   b.SetInsertPoint(next);

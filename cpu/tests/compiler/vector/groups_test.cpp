@@ -106,14 +106,14 @@ TEST(VectorGroups, extend_under_a_mask_from_the_first_active_lane_to_the_last) {
   }
 }
 
-TEST(VectorGroups, return_from_parted_lanes_with_the_steps_that_hold_there) {
+TEST(VectorGroups, return_from_diverged_lanes_with_the_steps_that_hold_there) {
   expect_the_same(index("7", "2") +
                   "mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nL0: and.b32 %r3, %r0, 3;\nmov.u32 %r4, 0;\n"
                   "L1: add.u32 %r1, %r1, %r6;\nadd.u32 %r4, %r4, 1;\nsetp.lt.u32 %p0, %r4, %r3;\n@%p0 bra L1;\n"
                   "add.u32 %r6, %r6, 5;\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p1, %r2, 4;\n@%p1 bra L0;\n");
 }
 
-TEST(VectorGroups, return_from_parted_lanes_with_floats_of_their_row) {
+TEST(VectorGroups, return_from_diverged_lanes_with_floats_of_their_row) {
   // What threads of a row have in common, one number to a group where lanes go together and one to a chunk elsewhere.
   const std::string text =
       ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n"
@@ -172,10 +172,10 @@ TEST(VectorGroups, fetch_ahead_for_the_next_block_where_rows_are_short) {
       << "places that are no row";
 }
 
-TEST(VectorGroups, fetch_ahead_for_turns_to_come_of_a_loop_over_a_grid) {
+TEST(VectorGroups, fetch_ahead_for_iterations_to_come_of_a_loop_over_a_grid) {
   EXPECT_GE(fetches(loop_by("%nctaid.x"), 256, 1, ", i32 0, i32 2, i32 1)"), 2U) << "to the second cache";
   EXPECT_EQ(fetches(loop_by("512"), 256, 1), 0U) << "a step that a processor learns";
-  EXPECT_EQ(fetches(loop_by("%laneid"), 256, 1), 0U) << "no row behind the first turn";
+  EXPECT_EQ(fetches(loop_by("%laneid"), 256, 1), 0U) << "no row behind the first iteration";
 }
 
 TEST(VectorGroups, are_a_whole_block_of_narrow_vectors_where_wide_ones_would_have_it_in_one) {
@@ -191,24 +191,24 @@ TEST(VectorGroups, are_a_whole_block_of_narrow_vectors_where_wide_ones_would_hav
 }
 
 TEST(VectorGroups, make_lanes_of_masks_without_taking_their_bits_apart) {
-  const std::string parted =
+  const std::string taken_apart =
       "ld.global.u32 %r1, [%a1];\nsetp.lt.u32 %p0, %r1, 7;\n@%p0 bra L1;\nld.global.u32 %r3, [%a1 + 4];\n"
       "setp.gt.u32 %p1, %r3, 9;\n@%p1 bra L1;\nadd.u32 %r1, %r1, %r3;\nst.global.u32 [%a1 + 8], %r3;\nL1:\n";
-  TestModule module(kernel(parted), FormOfCode::Vector);
+  TestModule module(kernel(taken_apart), FormOfCode::Vector);
   const codegen::CompileOptions options{.form = FormOfCode::Vector, .block = {128, 1, 1}, .march = "x86-64-v3"};
   const std::string code = value_of(codegen::dump_assembly(module.module(), 0, options));
   EXPECT_NE(code.find("vpmaskmov"), std::string::npos) << code;
   EXPECT_EQ(code.find("vpinsr"), std::string::npos) << code;
 }
 
-TEST(VectorGroups, keep_what_is_the_same_in_a_turn_of_a_loop_that_lanes_leave_one_by_one) {
-  const std::string turns = "and.b32 %r9, %r0, 13;\nmov.u32 %r2, 0;\nmov.u32 %r1, 0;\nmov.u32 %r3, 0;\n";
+TEST(VectorGroups, keep_what_is_the_same_in_an_iteration_of_a_loop_that_lanes_leave_one_by_one) {
+  const std::string iterations = "and.b32 %r9, %r0, 13;\nmov.u32 %r2, 0;\nmov.u32 %r1, 0;\nmov.u32 %r3, 0;\n";
   const std::string next = "add.u32 %r2, %r2, 1;\n";
   for (const std::string& body : {
-           // The turn in which each left.
+           // The iteration in which each left.
            "L0: mad.lo.u32 %r1, %r1, 3, %r2;\n" + next +
                "setp.lt.u32 %p0, %r2, %r9;\n@%p0 bra L0;\nmad.lo.u32 %r1, %r2, 1000, %r1;\n",
-           // The turn before, which the end of a turn knows of the turn's beginning only.
+           // The iteration before, which the end of one knows of its beginning only.
            "L0: mov.u32 %r4, %r2;\n" + next +
                "setp.gt.u32 %p1, %r9, 6;\n@%p1 bra L1;\n"
                "st.global.u32 [%a1], %r9;\nL1: add.u32 %r1, %r1, %r9;\nsetp.lt.u32 %p0, %r2, %r9;\n@%p0 bra L0;\n"
@@ -217,7 +217,7 @@ TEST(VectorGroups, keep_what_is_the_same_in_a_turn_of_a_loop_that_lanes_leave_on
            "L0: setp.eq.u32 %p0, %r2, %r9;\n@%p0 bra L1;\n" + next +
                "setp.lt.u32 %p1, %r2, 7;\n@%p1 bra L0;\nmov.u32 %r3, 500;\nbra L2;\nL1: mov.u32 %r3, 700;\n"
                "L2: add.u32 %r1, %r2, %r3;\n",
-           // Some pass half of a turn.
+           // Some pass half of an iteration.
            "L0: setp.gt.u32 %p1, %r9, 6;\n@%p1 bra L1;\nmad.lo.u32 %r1, %r1, 5, %r2;\nL1: " + next +
                "add.u32 %r3, %r2, %r9;\nadd.u32 %r1, %r1, %r3;\nsetp.lt.u32 %p0, %r2, %r9;\n@%p0 bra L0;\n"
                "add.u32 %r1, %r1, %r2;\n",
@@ -233,12 +233,12 @@ TEST(VectorGroups, keep_what_is_the_same_in_a_turn_of_a_loop_that_lanes_leave_on
                "L2: mad.lo.u32 %r1, %r4, 100, %r1;\nmad.lo.u32 %r1, %r3, 10000, %r1;\nadd.u32 %r1, %r1, %r2;\n",
        }) {
     for (const std::string march : {"", "x86-64-v3"}) {
-      TestModule module(kernel(turns + body), FormOfCode::Vector);
+      TestModule module(kernel(iterations + body), FormOfCode::Vector);
       module.march = march;
       Words out(100, 0);
       module.launch("k", {1, 1, 1}, {100, 1, 1}, out.data());
       EXPECT_EQ(module.refusal, "");
-      EXPECT_EQ(out, run_form(kernel(turns + body), FormOfCode::Scalar, 100)) << body << march;
+      EXPECT_EQ(out, run_form(kernel(iterations + body), FormOfCode::Scalar, 100)) << body << march;
     }
   }
 }

@@ -81,7 +81,7 @@ TEST(VectorForm, refuses_a_warp_operation_that_only_some_lanes_reach) {
   EXPECT_EQ(out, run_form(text, FormOfCode::Scalar, 32));
 }
 
-TEST(VectorForm, takes_a_warp_operation_of_lanes_that_the_others_never_meet_again) {
+TEST(VectorForm, takes_a_warp_operation_of_lanes_that_the_others_never_join_again) {
   std::string refusal;
   const std::string text = kernel(
       "mov.u32 %r1, %r0;\nand.b32 %r2, %r0, 1;\nsetp.eq.u32 %p0, %r2, 0;\n@%p0 bra L0;\n"
@@ -103,9 +103,9 @@ TEST(VectorForm, takes_a_warp_operation_that_whole_warps_reach) {
   }
 }
 
-/// A loop whose middle tells whether it ends, which some lanes do not come to in each turn. %r2 counts turns, the same
-/// for all lanes of one; %r3 is 5 or 7 by the way through the last turn but one.
-std::string kernel_with_turns_cut_short(const std::string& middle, const std::string& test) {
+/// A loop whose middle tells whether it ends, which some lanes do not come to in each iteration. %r2 counts iterations,
+/// the same for all lanes of one; %r3 is 5 or 7 by the way through the last iteration but one.
+std::string kernel_with_iterations_cut_short(const std::string& middle, const std::string& test) {
   return kernel(
       "mov.u32 %r1, 0;\nmov.u32 %r2, 0;\nmov.u32 %r3, 0;\nmov.u32 %r4, 0;\nmov.u32 %r5, 0;\n"
       "L0: add.u32 %r2, %r2, 1;\nmad.lo.u32 %r1, %r1, 3, %r3;\nadd.u32 %r6, %r0, %r2;\nand.b32 %r6, %r6, 1;\n"
@@ -116,8 +116,8 @@ std::string kernel_with_turns_cut_short(const std::string& middle, const std::st
       "setp.ne.u32 %p2, %r5, 0;\n@%p2 bra L3;\n");
 }
 
-TEST(VectorForm, knows_that_lanes_which_cut_a_turn_short_leave_the_loop_in_another_turn) {
-  const std::string text = kernel_with_turns_cut_short("", "setp.gt.u32 %p1, %r2, 5;\n");
+TEST(VectorForm, knows_that_lanes_which_cut_an_iteration_short_leave_the_loop_in_another) {
+  const std::string text = kernel_with_iterations_cut_short("", "setp.gt.u32 %p1, %r2, 5;\n");
   const Words expected = run_form(text, FormOfCode::Scalar, 64);
   EXPECT_NE(expected[0], expected[1]);
   for (const FormOfCode form : {FormOfCode::Vector, FormOfCode::Masked}) {
@@ -127,8 +127,8 @@ TEST(VectorForm, knows_that_lanes_which_cut_a_turn_short_leave_the_loop_in_anoth
   }
 }
 
-TEST(VectorForm, refuses_a_warp_operation_that_lanes_come_to_in_different_turns) {
-  const std::string text = kernel_with_turns_cut_short(
+TEST(VectorForm, refuses_a_warp_operation_that_lanes_come_to_in_different_iterations) {
+  const std::string text = kernel_with_iterations_cut_short(
       "shfl.sync.bfly.b32 %r7, %r2, 1, 31, 0xffffffff;\nmad.lo.u32 %r4, %r4, 3, %r7;\nadd.u32 %r8, %r8, 1;\n",
       "setp.eq.u32 %p1, %r8, 3;\n");
   std::string refusal;
@@ -137,7 +137,7 @@ TEST(VectorForm, refuses_a_warp_operation_that_lanes_come_to_in_different_turns)
   EXPECT_EQ(out, run_form(text, FormOfCode::Scalar, 32));
 }
 
-TEST(VectorForm, ends_a_search_that_ends_for_each_lane_in_a_turn_of_its_own) {
+TEST(VectorForm, ends_a_search_that_ends_for_each_lane_in_an_iteration_of_its_own) {
   // In a table without gaps, so no lane comes to the load from address zero.
   const std::string text = kernel(
       "mov.u32 %r2, 0;\nmov.u32 %r3, 15;\n"
@@ -161,7 +161,7 @@ TEST(VectorFormDeathTest, accesses_address_zero_where_a_kernel_does) {
     EXPECT_DEATH(run_form(text, form, 64), "");
 }
 
-TEST(VectorForm, lets_the_halves_of_a_warp_meet_among_themselves) {
+TEST(VectorForm, lets_the_halves_of_a_warp_converge_among_themselves) {
   const std::string halves =
       "and.b32 %r2, %r0, 31;\nsetp.lt.u32 %p0, %r2, 16;\nselp.b32 %r3, 0xffff, 0xffff0000, %p0;\n"
       "and.b32 %r4, %r0, 5;\nsetp.ne.u32 %p1, %r4, 0;\n";
@@ -204,19 +204,19 @@ TEST(VectorForm, takes_a_barrier_between_two_sides_of_the_same_test) {
 }
 
 TEST(VectorForm, keeps_what_lives_across_barriers_of_a_block_of_several_groups) {
-  // Shared memory is written before and read after each of `turns` barriers, by everyone from someone else; a sum, a
+  // Shared memory is written before and read after each of `rounds` barriers, by everyone from someone else; a sum, a
   // loaded value, a predicate and a pair of local words live across all of them.
   const std::string text = kernel(
-      ".shared .align 4 .b8 tile[4096];\n.local .align 4 .b8 own[8];\n.reg .u32 %tile, %mine, %other, %turns;\n.reg "
+      ".shared .align 4 .b8 tile[4096];\n.local .align 4 .b8 own[8];\n.reg .u32 %tile, %mine, %other, %rounds;\n.reg "
       ".u64 %own;\n"
       "mov.u32 %tile, tile;\nshl.b32 %mine, %r0, 2;\nadd.u32 %mine, %tile, %mine;\nmov.u64 %own, own;\n"
       "ld.global.u32 %r5, [%a1];\nand.b32 %r6, %r5, 1;\nsetp.eq.u32 %p3, %r6, 0;\nst.local.u32 [%own], %r0;\n"
-      "mul.lo.u32 %r7, %r0, %r0;\nst.local.u32 [%own+4], %r7;\nmov.u32 %r1, 0;\nmov.u32 %turns, 0;\n"
+      "mul.lo.u32 %r7, %r0, %r0;\nst.local.u32 [%own+4], %r7;\nmov.u32 %r1, 0;\nmov.u32 %rounds, 0;\n"
       "L1: add.u32 %r8, %r1, %r7;\nst.shared.u32 [%mine], %r8;\nxor.b32 %r9, %r0, 31;\nmin.u32 %r9, %r9, %n;\n"
       "bar.sync 0;\nshl.b32 %other, %r9, 2;\nadd.u32 %other, %tile, %other;\nld.shared.u32 %r10, [%other];\n"
       "bar.sync 0;\n@%p3 add.u32 %r10, %r10, 3;\nld.local.u32 %r11, [%own];\nld.local.u32 %r12, [%own+4];\n"
       "sub.u32 %r10, %r10, %r11;\nxor.b32 %r10, %r10, %r12;\nadd.u32 %r1, %r1, %r10;\nadd.u32 %r1, %r1, %r5;\n"
-      "st.local.u32 [%own], %r10;\nadd.u32 %turns, %turns, 1;\nsetp.lt.u32 %p4, %turns, 5;\n@%p4 bra L1;\n");
+      "st.local.u32 [%own], %r10;\nadd.u32 %rounds, %rounds, 1;\nsetp.lt.u32 %p4, %rounds, 5;\n@%p4 bra L1;\n");
   for (const unsigned threads : {40U, 256U, 300U, 512U, 1000U}) {
     std::string own = text;
     own.replace(own.find("%n;"), 2, std::to_string(threads - 1));
@@ -375,7 +375,7 @@ TEST(VectorForm, extends_indices_that_wrap_around_inside_a_chunk_as_each_lane_wo
 }
 
 TEST(VectorForm, knows_in_which_bounds_the_index_of_a_thread_lies) {
-  // Tests that all threads of the block pass part nobody: the barrier behind them is one that all reach.
+  // Tests that all threads of the block pass make nobody diverge: the barrier behind them is one that all reach.
   const std::string barrier =
       "@!%p0 bra L0;\nst.global.u32 [%a1], 3;\nbar.sync 0;\nL0: bar.sync 0;\nld.global.u32 %r1, "
       "[%a1];\n";
