@@ -21,18 +21,23 @@ void call(const char* path, const std::string& first, const std::string& second)
   std::exit(result);
 }
 
-TEST(NvidiaLibraries, that_ask_for_unknown_tables_are_named_once_with_the_call) {
+class NvidiaLibraries : public ::testing::Test {
+ protected:
+  void SetUp() override { ::testing::FLAGS_gtest_death_test_style = "threadsafe"; }  // a fork has no driver
+};
+
+TEST_F(NvidiaLibraries, that_ask_for_unknown_tables_are_named_once_with_the_call) {
   EXPECT_EXIT(call(CUCORE_TEST_CUFFT, "cufftPlan1d", "cufftPlan1d"), ::testing::ExitedWithCode(5),
               "^cucore CPU device: libcufft.so.12, in cufftPlan1d, asks for what only a GPU has[^\n]*"
               "docs/compatibility.md lists what runs.\n$");
 }
 
-TEST(NvidiaLibraries, whose_code_does_not_run_are_named) {
+TEST_F(NvidiaLibraries, whose_code_does_not_run_are_named) {
   EXPECT_EXIT(call(CUCORE_TEST_CUFFT, "cufftLoad", "cufftPlan1d"), ::testing::ExitedWithCode(5),
               "^cucore CPU device: libcufft.so.12, in cufftLoad, [^\n]*\n$");
 }
 
-TEST(NvidiaLibraries, are_not_what_other_libraries_are_taken_for) {
+TEST_F(NvidiaLibraries, are_not_what_other_libraries_are_taken_for) {
   EXPECT_EXIT(call(CUCORE_TEST_OTHER_LIBRARY, "cufftPlan1d", "cufftPlan1d"), ::testing::ExitedWithCode(5), "^$");
 }
 
