@@ -9,8 +9,6 @@
 namespace cucore::cpu::codegen {
 
 using llvm::BasicBlock;
-using llvm::Instruction;
-using llvm::Value;
 
 Result<void> Predication::emit(const Divergence& divergence, BasicBlock* side) {
   c_.divergence = &divergence;

@@ -35,8 +35,9 @@ struct Waiting {
 std::uint64_t place(std::vector<Waiting>& all) {
   std::vector<Waiting*> by_size;
   for (Waiting& each : all) by_size.push_back(&each);
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [](const Waiting* a, const Waiting* b) { return a->bytes > b->bytes; });
+  std::sort(by_size.begin(), by_size.end(), [](const Waiting* a, const Waiting* b) {
+    return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;  // of the same size in the order of `all`
+  });
   std::uint64_t total = 0;
   for (std::size_t n = 0; n < by_size.size(); ++n) {
     Waiting& mine = *by_size[n];
