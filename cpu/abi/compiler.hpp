@@ -91,6 +91,7 @@ class Code {
   KernelInfo info;
   RunThread run_thread = nullptr;
   RunBlock run_block = nullptr;
+  std::uintptr_t begin = 0, end = 0;  ///< where its instructions are
 
   /// What the host instruction at `address` was made for; `module` is that which the code was made of.
   virtual PtxPlace place_of(std::uintptr_t address, const ptx::Module& module) const = 0;

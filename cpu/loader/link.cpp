@@ -35,6 +35,11 @@ class LinkedCode final : public Code {
     return place;
   }
 
+  void note_range() {
+    begin = reinterpret_cast<std::uintptr_t>(object_->code().data());
+    end = begin + object_->code().size();
+  }
+
   /// Of the kind that the kernel needs.
   Result<void> find_entry_point() {
     run_thread = reinterpret_cast<RunThread>(object_->find(run_thread_symbol));
@@ -132,6 +137,7 @@ Result<CompiledKernel> link(const KernelRecord& record, const ptx::Module& modul
   if (!object) return std::move(object).failure();
   auto code = std::make_unique<LinkedCode>(*std::move(object), reach);
   code->info = record.info;
+  code->note_range();
   if (Result<void> found = code->find_entry_point(); !found) return std::move(found).failure();
   if (Result<void> written = code->initialise_function_addresses(module, reach, addresses); !written)
     return std::move(written).failure();

@@ -10,6 +10,7 @@
 #include "cpu/runtime/execution/cluster.hpp"
 #include "cpu/runtime/grid/fault_reports.hpp"
 #include "cpu/runtime/grid/grid.hpp"
+#include "cpu/runtime/threads/faults.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -103,7 +104,10 @@ bool Block::run_round() {
     thread.fiber.resume();
     if (!thread.fiber.is_finished()) continue;
     if (thread.fiber.fault().signal != 0) {
-      fail_with_fault(grid_, state_, &thread.state, thread.fiber.fault());
+      thread.instruction = thread.fiber.fault().instruction;
+      // Of a grid that runs too long, the cluster says where all stand.
+      if (thread.fiber.fault().signal != kInterruptSignal)
+        fail_with_fault(grid_, state_, &thread.state, thread.fiber.fault());
       return false;
     }
     if (grid_.is_abandoned()) forget_variables(thread.fiber.stack());
@@ -176,10 +180,10 @@ void Block::poll(DeviceThread& thread) {
   Fiber::suspend();
 }
 
-void Block::lap() {
+void Block::lap(const void* caller) {
   has_polled_ = true;
   if (++laps_ < turn_laps) return;
-  if (grid_.is_abandoned()) Fiber::finish();
+  running_->instruction = reinterpret_cast<std::uintptr_t>(caller) - 1;
   poll(*running_);
 }
 
@@ -425,6 +429,9 @@ void Block::thread_ended(DeviceThread& thread) {
 }
 
 std::string Block::standings() const {
+  const auto is_beside = [](const DeviceThread& one, const DeviceThread& other) {
+    return one.standing == other.standing && one.place == other.place && one.instruction == other.instruction;
+  };
   std::string text;
   for (std::uint32_t begin = 0; begin < threads_.size();) {
     const DeviceThread& first = threads_[begin];
@@ -432,7 +439,7 @@ std::string Block::standings() const {
     char line[160];
     const std::uint32_t warp_end =
         std::min<std::uint32_t>((begin / lane_count + 1) * lane_count, grid_.threads_per_block);
-    while (end < warp_end && threads_[end].standing == first.standing && threads_[end].place == first.place) ++end;
+    while (end < warp_end && is_beside(threads_[end], first)) ++end;
     const int length = std::snprintf(line, sizeof line, "  warp %u, lanes %u-%u: ", begin / lane_count,
                                      begin % lane_count, (end - 1) % lane_count);
     text.append(line, static_cast<std::size_t>(length));
@@ -441,7 +448,7 @@ std::string Block::standings() const {
         text += "ended";
         break;
       case DeviceThread::Standing::Ready:
-        text += "running";
+        text += first.fiber.is_started() ? "running" : "not begun";
         break;
       case DeviceThread::Standing::AtCluster:
         text += "at the cluster's barrier";
@@ -468,6 +475,8 @@ std::string Block::standings() const {
         break;
       }
     }
+    if (first.standing != DeviceThread::Standing::Ended && first.instruction != 0)
+      text += place_in_words(grid_, first.instruction);
     text += '\n';
     begin = end;
   }

@@ -48,9 +48,10 @@ struct DeviceThread {
   Fiber fiber;
   Block* block = nullptr;
   Standing standing = Standing::Ready;
-  std::uint32_t place = 0;  ///< barrier number, or member mask
-  std::uint64_t given = 0;  ///< its operand of the convergent operation
-  void* brought = nullptr;  ///< the same, of work_together()
+  std::uint32_t place = 0;         ///< barrier number, or member mask
+  std::uintptr_t instruction = 0;  ///< of the host, where it last left its code; 0 if it has not
+  std::uint64_t given = 0;         ///< its operand of the convergent operation
+  void* brought = nullptr;         ///< the same, of work_together()
   std::uint32_t lane_operand = 0, clamp = 0;
   std::uint64_t result = 0;         ///< of the convergent operation
   std::uint32_t cluster_phase = 0;  ///< of the cluster's barrier, in which it arrived last
@@ -105,7 +106,7 @@ class Block final : public Resident {
   /// Waits until nobody in the block can do anything else; then lanes at one `place` go on together, of those of a warp
   /// the ones at the lowest place. That keeps together who is converged, and who has gone another way catches up.
   void keep_in_step(DeviceThread& thread, std::uint32_t place);
-  void lap() override;
+  void lap(const void* caller) override;
   void wait_at_cluster(DeviceThread& thread);
   void leave_cluster_barrier(DeviceThread& thread);
   /// The lanes of the thread's warp that come to `place` while nobody in the block can do anything else.

@@ -52,6 +52,7 @@ Cluster::Outcome Cluster::run() {
       if (!block->can_run()) continue;
       switch (block->run()) {
         case Block::Outcome::Failed:
+          if (grid_.is_overdue) fail_overdue();
           return Outcome::Failed;
         case Block::Outcome::Ended:
           if (races_) {
@@ -113,11 +114,19 @@ void Cluster::end_phase_if_complete() {
   waiting_.clear();
 }
 
-void Cluster::report_deadlock() {
-  std::string text = "kernel " + *grid_.kernel + ": deadlock of a cluster, no thread can go on (" +
-                     std::to_string(arrived_) + " of " + std::to_string(threads_) + " threads arrived):\n";
+std::string Cluster::standings() const {
+  std::string text;
   for (const auto& block : blocks_)
     if (block) text += "block " + spelt(block->state().block_id) + ":\n" + block->standings();
+  return text;
+}
+
+void Cluster::fail_overdue() { grid_.fail_overdue("kernel " + *grid_.kernel + ":\n" + standings()); }
+
+void Cluster::report_deadlock() {
+  std::string text = "kernel " + *grid_.kernel + ": deadlock of a cluster, no thread can go on (" +
+                     std::to_string(arrived_) + " of " + std::to_string(threads_) + " threads arrived):\n" +
+                     standings();
   grid_.fail(ErrorCode::LaunchFailed, std::move(text));
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cpu/runtime/execution/block.hpp"
@@ -25,6 +26,9 @@ class Cluster {
   /// Runs its blocks until all have ended, all that can run only poll, or one of them has had its turn.
   Outcome run();
 
+  /// The failure of a grid that has run too long, with where the threads of this cluster stand.
+  void fail_overdue();
+
   // Called by the blocks, on the fiber of `thread` where there is one.
   void arrive(DeviceThread& thread);
   void wait(DeviceThread& thread);
@@ -36,6 +40,7 @@ class Cluster {
  private:
   void end_phase_if_complete();
   void report_deadlock();
+  std::string standings() const;
 
   Grid& grid_;
   std::vector<std::byte> memory_;      ///< the shared windows of all blocks, by rank

@@ -15,8 +15,8 @@ inline constexpr std::uint32_t turn_laps = 1024;  ///< of a plain loop, or of on
 
 class Resident {
  public:
-  /// Called by the code of its block: see cucpu_lap.
-  virtual void lap() = 0;
+  /// Called by the code of its block, to which it returns at `caller`: see cucpu_lap.
+  virtual void lap(const void* caller) = 0;
 
  protected:
   Resident() = default;

@@ -29,7 +29,9 @@
 #include "cpu/runtime/execution/seeded_order.hpp"
 #include "cpu/runtime/grid/fault_reports.hpp"
 #include "cpu/runtime/grid/grid.hpp"
+#include "cpu/runtime/grid/watchdog.hpp"
 #include "cpu/runtime/process/check_settings.hpp"
+#include "cpu/runtime/threads/faults.hpp"
 #include "cpu/runtime/threads/threads.hpp"
 
 namespace cucore::cpu::runtime {
@@ -114,23 +116,36 @@ class PlainLoop final : public Resident {
     if (fiber_.fault().signal != 0) fail_with_fault(grid_, block_, nullptr, fiber_.fault());
     return fiber_.is_finished();
   }
-  void lap() override {
+  void lap(const void* caller) override {
     if (++laps_ < turn_laps) return;
     laps_ = 0;
-    if (grid_.is_abandoned()) Fiber::finish();
+    if (grid_.is_abandoned()) {
+      if (grid_.is_overdue) fail_overdue(reinterpret_cast<std::uintptr_t>(caller) - 1);
+      Fiber::finish();
+    }
+    instruction_ = reinterpret_cast<std::uintptr_t>(caller) - 1;
     Fiber::suspend();
   }
+  /// Where it stands while it waits for its turn.
+  void fail_overdue() { fail_overdue(instruction_); }
   std::uint64_t taken() const { return taken_; }  ///< blocks
 
  private:
   static void run_blocks(void* self) { static_cast<PlainLoop*>(self)->run_blocks(); }
   void run_blocks();
+  void fail_overdue(std::uintptr_t instruction) {
+    Fault fault;
+    fault.signal = kInterruptSignal;
+    fault.instruction = instruction;
+    fail_with_fault(grid_, block_, nullptr, fault);
+  }
 
   Grid& grid_;
   std::uint64_t chunk_;
   Clock::time_point until_;
   std::uint64_t taken_ = 0;
   std::uint32_t laps_ = 0;
+  std::uintptr_t instruction_ = 0;  ///< of the host, at its last turn's end
   BlockState block_{};
   std::unique_ptr<BlockChecks> checks_;
   std::vector<std::byte> own_shared_;
@@ -186,7 +201,11 @@ std::uint64_t run_plain_in_turns(Grid& grid, std::uint32_t worker) {
   for (Room room(grid);;) {
     if (room.enter(residents.size()))
       residents.push_back(std::make_unique<PlainLoop>(grid, worker, 1, Clock::time_point::max(), nullptr));
-    if (residents.empty() || grid.is_abandoned()) return taken;
+    if (residents.empty()) return taken;
+    if (grid.is_abandoned()) {
+      if (grid.is_overdue) residents.front()->fail_overdue();
+      return taken;
+    }
     bool some_ended = false;
     for (auto& loop : residents) {
       if (!loop->run()) continue;
@@ -207,7 +226,10 @@ std::uint64_t run_fibers(Grid& grid, std::uint32_t worker) {
   Room room(grid);
   int idle_rounds = 0;
   for (;;) {
-    if (grid.is_abandoned()) return taken;
+    if (grid.is_abandoned()) {
+      if (grid.is_overdue && !residents.empty()) residents.front()->fail_overdue();
+      return taken;
+    }
     bool is_idle = true;
     if (room.enter(residents.size())) {
       const std::uint64_t index = grid.next_block.fetch_add(size);
@@ -248,6 +270,7 @@ std::uint64_t run_fibers(Grid& grid, std::uint32_t worker) {
 }  // namespace
 
 std::uint64_t run_blocks(Grid& grid, std::uint32_t worker, std::uint64_t chunk, Clock::time_point until) {
+  const WatchedParticipant watched(grid);
   try {
     if (grid.code->info.needs_fibers) return run_fibers(grid, worker);
     if (grid.code->info.counts_laps) return run_plain_in_turns(grid, worker);

@@ -27,6 +27,13 @@ using runtime::Grid;
 /// Null in a plain loop, where no thread waits for another.
 DeviceThread* fiber_of(ThreadState* thread) { return static_cast<DeviceThread*>(thread->runtime); }
 
+/// The same, and notes where it stands if it waits: at the call that returns there.
+DeviceThread* fiber_at(ThreadState* thread, const void* return_address) {
+  DeviceThread* const fiber = fiber_of(thread);
+  if (fiber) fiber->instruction = reinterpret_cast<std::uintptr_t>(return_address) - 1;
+  return fiber;
+}
+
 Grid& grid_of(ThreadState* thread) { return *static_cast<Grid*>(thread->block->launch->runtime); }
 
 /// The thread, and the instruction before the one that a service returns to.
@@ -37,10 +44,24 @@ std::string place_of(ThreadState* thread, const void* return_address) {
 }
 
 /// A block of one thread in a plain loop waits for nobody.
-std::uint64_t converge(ThreadState* thread, Block::WarpOperation operation, std::uint32_t mask, std::uint32_t value,
-                       std::uint32_t lane, std::uint32_t clamp) {
-  DeviceThread* const fiber = fiber_of(thread);
+std::uint64_t converge(ThreadState* thread, const void* return_address, Block::WarpOperation operation,
+                       std::uint32_t mask, std::uint32_t value, std::uint32_t lane, std::uint32_t clamp) {
+  DeviceThread* const fiber = fiber_at(thread, return_address);
   return fiber ? fiber->block->converge_warp(*fiber, operation, mask, value, lane, clamp) : value;
+}
+
+/// Lets others run. In a plain loop there are none.
+void yield(ThreadState* thread, const void* return_address) {
+  Grid& grid = grid_of(thread);
+  DeviceThread* const fiber = fiber_at(thread, return_address);
+  if (grid.is_abandoned()) {
+    if (!grid.is_overdue) Fiber::finish();
+    if (!fiber) {
+      grid.fail_overdue(place_of(thread, return_address));
+      Fiber::finish();
+    }
+  }
+  if (fiber) fiber->block->poll(*fiber);
 }
 
 }  // namespace
@@ -48,48 +69,52 @@ std::uint64_t converge(ThreadState* thread, Block::WarpOperation operation, std:
 extern "C" {
 
 void cucpu_barrier(ThreadState* thread, std::uint32_t id, std::uint32_t count) {
-  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->wait_at_barrier(*fiber, id, count);
+  if (DeviceThread* const fiber = fiber_at(thread, __builtin_return_address(0)))
+    fiber->block->wait_at_barrier(*fiber, id, count);
 }
 
 void cucpu_barrier_arrive(ThreadState* thread, std::uint32_t id, std::uint32_t count) {
-  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->arrive_at_barrier(*fiber, id, count);
+  if (DeviceThread* const fiber = fiber_at(thread, __builtin_return_address(0)))
+    fiber->block->arrive_at_barrier(*fiber, id, count);
 }
 
 std::uint32_t cucpu_barrier_reduce(ThreadState* thread, std::uint32_t id, std::uint32_t count, std::uint32_t op,
                                    std::uint32_t predicate) {
-  DeviceThread* const fiber = fiber_of(thread);
+  DeviceThread* const fiber = fiber_at(thread, __builtin_return_address(0));
   return fiber ? fiber->block->reduce_at_barrier(*fiber, id, count, op, predicate != 0) : (predicate != 0);
 }
 
 void cucpu_warp_sync(ThreadState* thread, std::uint32_t mask) {
-  converge(thread, Block::WarpOperation::Sync, mask, 0, 0, 0);
+  converge(thread, __builtin_return_address(0), Block::WarpOperation::Sync, mask, 0, 0, 0);
 }
 
 std::uint64_t cucpu_shuffle(ThreadState* thread, std::uint32_t mode, std::uint32_t value, std::uint32_t lane,
                             std::uint32_t clamp, std::uint32_t mask) {
   constexpr Block::WarpOperation modes[] = {Block::WarpOperation::ShuffleUp, Block::WarpOperation::ShuffleDown,
                                             Block::WarpOperation::ShuffleXor, Block::WarpOperation::ShuffleIndex};
-  return converge(thread, modes[mode & 3], mask, value, lane, clamp);
+  return converge(thread, __builtin_return_address(0), modes[mode & 3], mask, value, lane, clamp);
 }
 
 std::uint32_t cucpu_vote(ThreadState* thread, std::uint32_t mode, std::uint32_t predicate, std::uint32_t mask) {
   constexpr Block::WarpOperation modes[] = {Block::WarpOperation::All, Block::WarpOperation::Any,
                                             Block::WarpOperation::Uniform, Block::WarpOperation::Ballot};
-  return static_cast<std::uint32_t>(converge(thread, modes[mode & 3], mask, predicate != 0, 0, 0));
+  return static_cast<std::uint32_t>(
+      converge(thread, __builtin_return_address(0), modes[mode & 3], mask, predicate != 0, 0, 0));
 }
 
 void cucpu_lockstep(ThreadState* thread, std::uint32_t place) {
-  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->keep_in_step(*fiber, place);
+  if (DeviceThread* const fiber = fiber_at(thread, __builtin_return_address(0)))
+    fiber->block->keep_in_step(*fiber, place);
 }
 
 std::uint32_t cucpu_activemask(ThreadState* thread, std::uint32_t place) {
-  DeviceThread* const fiber = fiber_of(thread);
+  DeviceThread* const fiber = fiber_at(thread, __builtin_return_address(0));
   return fiber ? fiber->block->converge(*fiber, place) : 1u << (thread->linear % runtime::lane_count);
 }
 
 void cucpu_warp_together(ThreadState* thread, void (*operation)(void* const* lanes), void* mine, std::uint64_t kind,
                          std::uint32_t mask) {
-  if (DeviceThread* const fiber = fiber_of(thread))
+  if (DeviceThread* const fiber = fiber_at(thread, __builtin_return_address(0)))
     return fiber->block->work_together(*fiber, operation, mine, kind, mask);
   void* lanes[runtime::lane_count] = {};
   lanes[thread->linear % runtime::lane_count] = mine;
@@ -98,31 +123,30 @@ void cucpu_warp_together(ThreadState* thread, void (*operation)(void* const* lan
 
 void cucpu_warpgroup_together(ThreadState* thread, void (*operation)(void* const* threads), void* mine,
                               std::uint64_t kind) {
-  DeviceThread* const fiber = fiber_of(thread);
+  DeviceThread* const fiber = fiber_at(thread, __builtin_return_address(0));
   if (fiber == nullptr || !fiber->block->converge_warpgroup(*fiber, operation, mine, kind))
     cucpu_fault(thread, KernelFault::IllegalInstruction,
                 "wgmma needs four whole warps, all of whose threads come to the same instruction");
 }
 
 void cucpu_cluster_arrive(ThreadState* thread) {
-  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->cluster().arrive(*fiber);
+  if (DeviceThread* const fiber = fiber_at(thread, __builtin_return_address(0))) fiber->block->cluster().arrive(*fiber);
 }
 
 void cucpu_cluster_wait(ThreadState* thread) {
-  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->cluster().wait(*fiber);
+  if (DeviceThread* const fiber = fiber_at(thread, __builtin_return_address(0))) fiber->block->cluster().wait(*fiber);
 }
 
-void cucpu_yield(ThreadState* thread) {
-  if (grid_of(thread).is_abandoned()) Fiber::finish();
-  if (DeviceThread* const fiber = fiber_of(thread)) fiber->block->poll(*fiber);
-}
+void cucpu_yield(ThreadState* thread) { yield(thread, __builtin_return_address(0)); }
 
-void cucpu_lap(const BlockState* block) { static_cast<runtime::Resident*>(block->runtime)->lap(); }
+void cucpu_lap(const BlockState* block) {
+  static_cast<runtime::Resident*>(block->runtime)->lap(__builtin_return_address(0));
+}
 
 void cucpu_nanosleep(ThreadState* thread, std::uint32_t nanoseconds) {
   // The wait is a hint; others run meanwhile. In a plain loop there are no others.
   (void)nanoseconds;
-  cucpu_yield(thread);
+  yield(thread, __builtin_return_address(0));
 }
 
 std::int32_t cucpu_vprintf(ThreadState* thread, const char* format, const void* arguments) {

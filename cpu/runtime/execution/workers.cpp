@@ -155,11 +155,7 @@ void help() {
   }
 }
 
-}  // namespace
-
-bool runs_alone(const Grid& grid) { return is_tiny(grid) || is_brief(grid); }
-
-void run_grid(Grid& grid) {
+void run_on_threads(Grid& grid) {
   const unsigned int helpers = worker_count() - 1;
   if (helpers == 0 || checker::seed() || is_tiny(grid)) {
     run_blocks(grid, 0, grid.block_count);
@@ -198,6 +194,15 @@ void run_grid(Grid& grid) {
   if (has_no_helpers()) return;
   std::unique_lock lock(self.mutex);
   self.left.wait(lock, has_no_helpers);
+}
+
+}  // namespace
+
+bool runs_alone(const Grid& grid) { return is_tiny(grid) || is_brief(grid); }
+
+void run_grid(Grid& grid) {
+  run_on_threads(grid);
+  if (grid.is_overdue) grid.fail_overdue("kernel " + *grid.kernel);  // if nobody had more to say
 }
 
 }  // namespace cucore::cpu::runtime

@@ -13,6 +13,8 @@
 #include "cpu/runtime/objects/context.hpp"
 #include "cpu/runtime/process/hexadecimal.hpp"
 #include "cpu/runtime/process/process.hpp"
+#include "cpu/runtime/process/settings.hpp"
+#include "cpu/runtime/threads/faults.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -22,7 +24,14 @@ void Grid::fail(ErrorCode error, std::string what) {
   context->set_error(error);
 }
 
-bool Grid::is_abandoned() const { return has_failed.load(std::memory_order_relaxed) || is_shutting_down(); }
+void Grid::fail_overdue(const std::string& where) {
+  fail(ErrorCode::LaunchTimeout, where + "\nThe grid has run for longer than " + variable_of(Setting::timeout) + "=" +
+                                     setting(Setting::timeout).value_or("") + " allows (seconds)");
+}
+
+bool Grid::is_abandoned() const {
+  return has_failed.load(std::memory_order_relaxed) || is_overdue.load(std::memory_order_relaxed) || is_shutting_down();
+}
 
 std::byte* aligned_shared(std::byte* buffer) {
   const auto address = reinterpret_cast<std::uintptr_t>(buffer);
@@ -75,7 +84,8 @@ std::string whereabouts(const Grid& grid, const BlockState& block, const ThreadS
 
 std::string place_in_words(const Grid& grid, std::uintptr_t host_instruction) {
   const codegen::PtxPlace place = grid.code->place_of(host_instruction, *grid.ptx);
-  return place.line != 0 ? " at " + checker::place_of(grid, place.line) : "";
+  if (place.line != 0) return " at " + checker::place_of(grid, place.line);
+  return place.next_line != 0 ? " just before the code for " + checker::place_of(grid, place.next_line) : "";
 }
 
 namespace {
@@ -115,6 +125,7 @@ std::string neighbour_of(std::uintptr_t address) {
 void fail_with_fault(Grid& grid, const BlockState& block, const ThreadState* thread, const Fault& fault) {
   std::string who = whereabouts(grid, block, thread);
   if (!thread) who += ", one of its " + std::to_string(grid.threads_per_block) + " threads";
+  if (fault.signal == kInterruptSignal) return grid.fail_overdue(who + place_in_words(grid, fault.instruction));
   if (fault.is_stack_overflow) {
     return grid.fail(ErrorCode::HardwareStackError, who + ": the thread's stack overflowed; raise CU_LIMIT_STACK_SIZE");
   }

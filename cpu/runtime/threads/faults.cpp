@@ -28,6 +28,9 @@ constexpr std::size_t signal_stack = 64 * 1024;
 constexpr int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 struct sigaction earlier[NSIG];
 
+constinit char mark_of_interrupts = 0;  // whose address tells ours from the program's
+thread_local const InterruptibleCode* interruptible = nullptr;
+
 void hand_on(int signal, siginfo_t* info, void* registers) {
   const struct sigaction& before = earlier[signal];
   if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction) {
@@ -40,6 +43,33 @@ void hand_on(int signal, siginfo_t* info, void* registers) {
     // The default action, at the same instruction.
     ::signal(signal, SIG_DFL);
   }
+}
+
+/// Has the interrupted thread go on behind the end of its fiber, which has failed.
+void leave_fiber(Fiber* fiber, const Fault& fault, ucontext_t* state) {
+  fiber->note_fault(fault);
+  // The abandoned frames are not needed, so the landing starts at the top of the stack: right after an overflow too.
+  const auto top = reinterpret_cast<std::uintptr_t>(fiber->stack().low + fiber->stack().size) & ~std::uintptr_t{15};
+  state->uc_mcontext.gregs[REG_RDI] = static_cast<greg_t>(reinterpret_cast<std::uintptr_t>(fiber));
+  state->uc_mcontext.gregs[REG_RSP] = static_cast<greg_t>(top - 64 - 8);  // as after a call
+  state->uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(reinterpret_cast<std::uintptr_t>(&Fiber::finish_with_fault));
+}
+
+void on_interrupt(int signal, siginfo_t* info, void* registers) {
+  if (info->si_code != SI_QUEUE || info->si_value.sival_ptr != &mark_of_interrupts) {
+    const struct sigaction& before = earlier[signal];
+    const bool has_taker = (before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != SIG_DFL;
+    if (has_taker) hand_on(signal, info, registers);
+    return;
+  }
+  Fiber* const fiber = Fiber::current();
+  const InterruptibleCode* const code = interruptible;
+  if (!fiber || !code || !code->is_wanted->load(std::memory_order_relaxed)) return;
+  auto* const state = static_cast<ucontext_t*>(registers);
+  Fault fault;
+  fault.signal = signal;
+  fault.instruction = static_cast<std::uintptr_t>(state->uc_mcontext.gregs[REG_RIP]);
+  if (fault.instruction >= code->begin && fault.instruction < code->end) leave_fiber(fiber, fault, state);
 }
 
 void on_fault(int signal, siginfo_t* info, void* registers) {
@@ -66,12 +96,18 @@ void on_fault(int signal, siginfo_t* info, void* registers) {
 #else
 #error "the fault handler knows x86-64 only"
 #endif
-  fiber->note_fault(fault);
-  // The abandoned frames are not needed, so the landing starts at the top of the stack: right after an overflow too.
-  const auto top = reinterpret_cast<std::uintptr_t>(fiber->stack().low + fiber->stack().size) & ~std::uintptr_t{15};
-  state->uc_mcontext.gregs[REG_RDI] = static_cast<greg_t>(reinterpret_cast<std::uintptr_t>(fiber));
-  state->uc_mcontext.gregs[REG_RSP] = static_cast<greg_t>(top - 64 - 8);  // as after a call
-  state->uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(reinterpret_cast<std::uintptr_t>(&Fiber::finish_with_fault));
+  leave_fiber(fiber, fault, state);
+}
+
+void install_interrupt_handler() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    struct sigaction action{};
+    action.sa_sigaction = on_interrupt;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(kInterruptSignal, &action, &earlier[kInterruptSignal]);
+  });
 }
 
 }  // namespace
@@ -85,6 +121,30 @@ void install_fault_handler() {
     sigemptyset(&action.sa_mask);
     for (const int signal : signals) sigaction(signal, &action, &earlier[signal]);
   });
+}
+
+InterruptScope::InterruptScope(const InterruptibleCode& code) : code_(code), outer_(interruptible) {
+  install_interrupt_handler();
+  interruptible = &code_;
+  sigset_t wanted, before;
+  sigemptyset(&wanted);
+  sigaddset(&wanted, kInterruptSignal);
+  was_blocked_ = pthread_sigmask(SIG_UNBLOCK, &wanted, &before) == 0 && sigismember(&before, kInterruptSignal) == 1;
+}
+
+InterruptScope::~InterruptScope() {
+  interruptible = outer_;
+  if (!was_blocked_) return;
+  sigset_t again;
+  sigemptyset(&again);
+  sigaddset(&again, kInterruptSignal);
+  pthread_sigmask(SIG_BLOCK, &again, nullptr);
+}
+
+void interrupt(pthread_t thread) {
+  sigval mark{};
+  mark.sival_ptr = &mark_of_interrupts;
+  (void)pthread_sigqueue(thread, kInterruptSignal, mark);  // a full queue has one that will do
 }
 
 FaultGuardedThread::FaultGuardedThread()

@@ -2,10 +2,42 @@
 // only on threads of ours while they run a fiber, and hands every other signal to whoever was there before.
 #pragma once
 
+#include <pthread.h>
+#include <signal.h>
+
+#include <atomic>
+#include <cstdint>
+
 namespace cucore::cpu::runtime {
 
 /// Installs the handler for SIGSEGV, SIGBUS, SIGFPE and SIGILL, once.
 void install_fault_handler();
+
+/// Code that a thread may be made to leave in the middle, as a fault would.
+struct InterruptibleCode {
+  std::uintptr_t begin = 0, end = 0;
+  const std::atomic<bool>* is_wanted = nullptr;  ///< else an interrupt does nothing: it may come late
+};
+
+/// While it stands, interrupt() ends the fiber of the calling thread with a fault where it runs that code.
+class InterruptScope {
+ public:
+  explicit InterruptScope(const InterruptibleCode& code);
+  ~InterruptScope();
+  InterruptScope(const InterruptScope&) = delete;
+  InterruptScope& operator=(const InterruptScope&) = delete;
+
+ private:
+  const InterruptibleCode code_;
+  const InterruptibleCode* const outer_;
+  bool was_blocked_ = false;  ///< the signal
+};
+
+/// Once does nothing if the thread is elsewhere at the moment, in a service for instance. The thread must be alive.
+void interrupt(pthread_t thread);
+/// Of the fault with which interrupt() ends a fiber. Ignored where nobody takes it, and let through by debuggers: one
+/// that comes late does no harm.
+inline constexpr int kInterruptSignal = SIGURG;
 
 /// Gives the thread the alternate signal stack that the handler needs (the fiber's own may have overflowed).
 class FaultGuardedThread {

@@ -1,0 +1,197 @@
+// Grids that run for longer than CUCORE_CPU_TIMEOUT allows, which the tests are started with: they end, wherever their
+// threads are, with an error that sticks to the context alone and a report that says where they stood.
+#include <cstdlib>
+#include <regex>
+#include <sstream>
+
+#include "cpu/api/cucore_cpu.h"
+#include "cpu/tests/api/driver.hpp"
+
+namespace {
+
+/// Each goes on until the word at its parameter is not 0, which it never is, and says with LOOPS in which lines.
+constexpr const char* kEndless = R"(
+.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry computes(.param .u64 p)
+{
+  .reg .b64 %p;
+  .reg .b32 %x, %stop;
+  .reg .pred %goes_on;
+  ld.param.u64 %p, [p];
+  ld.global.u32 %stop, [%p];
+  mov.u32 %x, %tid.x;
+  setp.eq.u32 %goes_on, %stop, 0;
+L:
+  mad.lo.u32 %x, %x, 1664525, 1013904223; // LOOPS
+  @%goes_on bra L;                        // LOOPS
+  st.global.u32 [%p+4], %x;
+  ret;
+}
+.visible .entry stores(.param .u64 p)
+{
+  .reg .b64 %p, %mine;
+  .reg .b32 %x, %stop;
+  .reg .pred %goes_on;
+  ld.param.u64 %p, [p];
+  ld.global.u32 %stop, [%p];
+  mov.u32 %x, %tid.x;
+  mad.wide.u32 %mine, %x, 4, %p;
+  setp.eq.u32 %goes_on, %stop, 0;
+L:
+  mad.lo.u32 %x, %x, 1664525, 1013904223; // LOOPS
+  st.volatile.global.u32 [%mine+4], %x;   // LOOPS
+  @%goes_on bra L;                        // LOOPS
+  ret;
+}
+.visible .entry polls(.param .u64 p)
+{
+  .reg .b64 %p;
+  .reg .b32 %stop;
+  .reg .pred %goes_on;
+  ld.param.u64 %p, [p];
+L:
+  ld.volatile.global.u32 %stop, [%p]; // LOOPS
+  setp.eq.u32 %goes_on, %stop, 0;     // LOOPS
+  @%goes_on bra L;                    // LOOPS
+  ret;
+}
+.visible .entry meets(.param .u64 p)
+{
+  .reg .b64 %p;
+  .reg .b32 %stop;
+  .reg .pred %goes_on;
+  ld.param.u64 %p, [p];
+L:
+  bar.sync 0;                         // LOOPS
+  ld.volatile.global.u32 %stop, [%p]; // LOOPS
+  bar.sync 0;                         // LOOPS
+  setp.eq.u32 %goes_on, %stop, 0;     // LOOPS
+  @%goes_on bra L;                    // LOOPS
+  ret;
+}
+.visible .entry keeps_others_waiting(.param .u64 p)
+{
+  .reg .b64 %p;
+  .reg .b32 %x, %stop;
+  .reg .pred %goes_on, %is_other;
+  ld.param.u64 %p, [p];
+  ld.global.u32 %stop, [%p];
+  mov.u32 %x, %tid.x;
+  setp.ne.u32 %is_other, %x, 0;
+  @%is_other bra E;
+  setp.eq.u32 %goes_on, %stop, 0;
+L:
+  mad.lo.u32 %x, %x, 1664525, 1013904223; // LOOPS
+  @%goes_on bra L;                        // LOOPS
+  st.global.u32 [%p+4], %x;
+E:
+  bar.sync 0;
+  ret;
+}
+.visible .entry ends(.param .u64 p)
+{
+  .reg .b64 %p;
+  .reg .b32 %one;
+  ld.param.u64 %p, [p];
+  mov.u32 %one, 1;
+  st.global.u32 [%p], %one;
+  ret;
+}
+)";
+
+constexpr const char* kNames[] = {"computes", "stores", "polls", "meets", "keeps_others_waiting"};
+
+class Timeouts : public DriverTest {
+ protected:
+  CUfunction endless(const char* name) {
+    CUmodule loaded = nullptr;
+    CUfunction function = nullptr;
+    EXPECT_OK(cuModuleLoadData(&loaded, kEndless));
+    EXPECT_OK(cuModuleGetFunction(&function, loaded, name));
+    return function;
+  }
+  static std::string report() {
+    std::string text(cucore_cpu_last_report(nullptr, 0) + 1, '\0');
+    cucore_cpu_last_report(text.data(), text.size());
+    return text;
+  }
+};
+
+bool is_scalar() {
+  const char* const form = std::getenv("CUCORE_CPU_FORM");
+  return form != nullptr && form == std::string("scalar");
+}
+
+/// Whether a line that the report names is one of a loop.
+bool names_a_loop(const std::string& said) {
+  std::vector<std::string> lines;
+  std::istringstream text(kEndless);
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  const std::regex place("PTX line ([0-9]+)");
+  for (std::sregex_iterator found(said.begin(), said.end(), place), end; found != end; ++found)
+    if (lines.at(std::stoul((*found)[1]) - 1).find("LOOPS") != std::string::npos) return true;
+  return false;
+}
+
+TEST_F(Timeouts, end_kernels_wherever_their_threads_are) {
+  for (const char* const name : kNames)
+    for (const auto& [blocks, threads] : {std::pair{1U, 64U}, {64U, 256U}}) {
+      SCOPED_TRACE(name);
+      CUcontext own = nullptr;
+      ASSERT_OK(cuCtxCreate(&own, nullptr, 0, device));
+      const auto memory = reinterpret_cast<CUdeviceptr>(device_array<int>(1024));
+      ASSERT_OK(launch(endless(name), blocks, threads, nullptr, memory));
+      EXPECT_EQ(CUDA_ERROR_LAUNCH_TIMEOUT, cuCtxSynchronize());
+      const std::string said = report();
+      EXPECT_NE(std::string::npos, said.find(std::string("kernel ") + name)) << said;
+      EXPECT_NE(std::string::npos, said.find("block (")) << said;
+      EXPECT_NE(std::string::npos, said.find("CUCORE_CPU_TIMEOUT=")) << said;
+      // Between instructions that have lines there are some that have none; a call has one.
+      const bool stands_at_calls = is_scalar() && (name == std::string("polls") || name == std::string("meets"));
+      const bool names_none = said.find(" at PTX line") == std::string::npos;
+      EXPECT_TRUE(names_a_loop(said) || (!stands_at_calls && names_none)) << said;
+      CUdeviceptr more = 0;
+      EXPECT_EQ(CUDA_ERROR_LAUNCH_TIMEOUT, cuMemAlloc(&more, 16));
+      EXPECT_OK(cuCtxDestroy(own));
+    }
+}
+
+TEST_F(Timeouts, leave_other_contexts_alone) {
+  CUcontext other = nullptr;
+  const auto memory = reinterpret_cast<CUdeviceptr>(device_array<int>(1024));
+  ASSERT_OK(launch(endless("computes"), 4, 256, nullptr, memory));
+  ASSERT_OK(cuCtxCreate(&other, nullptr, 0, device));
+  int* const word = device_array<int>(1);
+  const CUfunction ends = endless("ends");
+  for (int i = 0; i < 100; ++i) {
+    *word = 0;
+    ASSERT_OK(launch(ends, 1, 1, nullptr, reinterpret_cast<CUdeviceptr>(word)));
+    ASSERT_OK(cuCtxSynchronize());
+    ASSERT_EQ(1, *word);
+  }
+  ASSERT_OK(cuCtxSetCurrent(context));
+  EXPECT_EQ(CUDA_ERROR_LAUNCH_TIMEOUT, cuCtxSynchronize());
+  ASSERT_OK(cuCtxSetCurrent(other));
+  EXPECT_OK(cuCtxSynchronize());
+  EXPECT_OK(cuCtxDestroy(other));
+}
+
+TEST_F(Timeouts, of_the_primary_context_are_over_when_it_is_reset) {
+  CUcontext primary = nullptr;
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_OK(cuDevicePrimaryCtxRetain(&primary, device));
+    ASSERT_OK(cuCtxSetCurrent(primary));
+    int* const word = device_array<int>(1024);
+    ASSERT_OK(launch(endless("ends"), 1, 1, nullptr, reinterpret_cast<CUdeviceptr>(word)));
+    ASSERT_OK(cuCtxSynchronize());
+    *word = 0;
+    ASSERT_OK(launch(endless("polls"), 1, 32, nullptr, reinterpret_cast<CUdeviceptr>(word)));
+    EXPECT_EQ(CUDA_ERROR_LAUNCH_TIMEOUT, cuCtxSynchronize());
+    EXPECT_OK(cuDevicePrimaryCtxReset(device));
+  }
+  ASSERT_OK(cuCtxSetCurrent(context));
+}
+
+}  // namespace
