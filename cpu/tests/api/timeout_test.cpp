@@ -1,8 +1,13 @@
 // Grids that run for longer than CUCORE_CPU_TIMEOUT allows, which the tests are started with: they end, wherever their
 // threads are, with an error that sticks to the context alone and a report that says where they stood.
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
 #include <cstdlib>
 #include <regex>
 #include <sstream>
+#include <thread>
 
 #include "cpu/api/cucore_cpu.h"
 #include "cpu/tests/api/driver.hpp"
@@ -156,6 +161,45 @@ TEST_F(Timeouts, end_kernels_wherever_their_threads_are) {
       EXPECT_EQ(CUDA_ERROR_LAUNCH_TIMEOUT, cuMemAlloc(&more, 16));
       EXPECT_OK(cuCtxDestroy(own));
     }
+}
+
+/// In a new process, without a limit: an endless kernel, which runs when this returns.
+void launch_without_limit(const char* name) {
+  unsetenv("CUCORE_CPU_TIMEOUT");
+  ::signal(SIGINT, SIG_DFL);
+  CUdevice device = 0;
+  CUcontext context = nullptr;
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  CUdeviceptr memory = 0;
+  ASSERT_OK(cuInit(0));
+  ASSERT_OK(cuDeviceGet(&device, 0));
+  ASSERT_OK(cuCtxCreate(&context, nullptr, 0, device));
+  ASSERT_OK(cuModuleLoadData(&module, kEndless));
+  ASSERT_OK(cuModuleGetFunction(&function, module, name));
+  ASSERT_OK(cuMemAlloc(&memory, 4096));
+  ASSERT_OK(cuMemsetD8(memory, 0, 4096));
+  void* parameters[] = {&memory};
+  ASSERT_OK(cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, nullptr, parameters, nullptr));
+  ASSERT_EQ(CUDA_ERROR_NOT_READY, cuStreamQuery(nullptr));
+}
+
+void wait_and_get_interrupted(const char* name) {
+  launch_without_limit(name);
+  std::thread([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    kill(getpid(), SIGINT);
+  }).detach();
+  cuCtxSynchronize();
+}
+
+TEST(EndlessKernelsDeathTest, end_with_a_program_that_gets_SIGINT_or_exits) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const char* const name : kNames) {
+    SCOPED_TRACE(name);
+    EXPECT_EXIT(wait_and_get_interrupted(name), ::testing::KilledBySignal(SIGINT), "");
+    EXPECT_EXIT((launch_without_limit(name), std::exit(3)), ::testing::ExitedWithCode(3), "");
+  }
 }
 
 TEST_F(Timeouts, leave_other_contexts_alone) {
