@@ -270,8 +270,8 @@ std::uint64_t run_fibers(Grid& grid, std::uint32_t worker) {
 }  // namespace
 
 std::uint64_t run_blocks(Grid& grid, std::uint32_t worker, std::uint64_t chunk, Clock::time_point until) {
-  const WatchedParticipant watched(grid);
   try {
+    const WatchedParticipant watched(grid);
     if (grid.code->info.needs_fibers) return run_fibers(grid, worker);
     if (grid.code->info.counts_laps) return run_plain_in_turns(grid, worker);
     return run_plain(grid, worker, chunk, until);
