@@ -9,6 +9,7 @@
 #include "cpu/analysis/not_supported.hpp"
 #include "cpu/analysis/requirements.hpp"
 #include "cpu/analysis/special_registers.hpp"
+#include "cpu/ptx/video_form.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -71,6 +72,8 @@ constexpr ModifierSet atomic_order{M::Relaxed, M::Acquire, M::Release, M::AcqRel
 constexpr ModifierSet atomic_operation{M::Add, M::Min, M::Max, M::Inc, M::Dec, M::And, M::Or, M::Xor, M::Exch, M::Cas};
 constexpr ModifierSet tensor_reduction{M::Add, M::Min, M::Max, M::Inc, M::Dec, M::And, M::Or, M::Xor};
 
+constexpr ModifierSet video_second{M::Add, M::Min, M::Max};
+constexpr ModifierSet video_comparison{M::Eq, M::Ne, M::Lt, M::Le, M::Gt, M::Ge};
 constexpr ModifierSet ftz_sat{M::Ftz, M::Sat};
 constexpr ModifierSet geometry{M::D1, M::D2, M::D3, M::A1D, M::A2D, M::Cube, M::Acube};
 constexpr ModifierSet out_of_bounds{M::Trap, M::Clamp, M::Zero};
@@ -81,7 +84,8 @@ constexpr TypeSet accumulators{T::F16, T::F32, T::F64, T::S32};
 constexpr ModifierSet matrix_shapes{M::M8n8k4,    M::M8n8k16,  M::M8n8k32,  M::M8n8k128,  M::M8n32k16,
                                     M::M16n16k16, M::M16n16k8, M::M32n8k16, M::M16n8k4,   M::M16n8k8,
                                     M::M16n8k16,  M::M16n8k32, M::M16n8k64, M::M16n8k128, M::M16n8k256};
-constexpr ModifierSet matrix_product{M::Sync, M::Aligned, M::Row, M::Col, M::Satfinite, M::Xor, M::And, M::Popc};
+constexpr ModifierSet matrix_product =
+    ModifierSet{M::Sync, M::Aligned, M::Row, M::Col, M::Satfinite, M::Xor, M::And, M::Popc} | rounding;
 constexpr ModifierSet warpgroup_shapes = [] {
   ModifierSet shapes = plain;
   for (auto n = static_cast<std::size_t>(M::M64n8k8); n <= static_cast<std::size_t>(M::M64n256k256); ++n)
@@ -103,7 +107,7 @@ const std::vector<Form>& instruction_table() {
       {O::Mul, emit_integer_mul, 3, 3, integers, {M::Lo, M::Hi, M::Wide}, requirements::integer_multiply},
       {O::Mad, emit_integer_mad, 4, 4, integers, {M::Lo, M::Hi, M::Wide, M::Sat}, requirements::integer_multiply},
       {O::Mul24, emit_mul24, 3, 3, int32, {M::Lo, M::Hi}, requirements::names_half},
-      {O::Mad24, emit_mul24, 4, 4, int32, {M::Lo, M::Hi}, requirements::names_half},
+      {O::Mad24, emit_mul24, 4, 4, int32, {M::Lo, M::Hi, M::Sat}, requirements::integer_multiply},
       {O::Div, emit_integer_div, 3, 3, integers, plain},
       {O::Rem, emit_integer_rem, 3, 3, integers, plain},
       {O::Abs, emit_integer_abs, 2, 2, signed_integers, plain},
@@ -113,6 +117,31 @@ const std::vector<Form>& instruction_table() {
       {O::Sad, emit_sad, 4, 4, integers, plain},
       {O::Dp4a, emit_dot_product, 4, 4, int32, plain, requirements::two_types},
       {O::Dp2a, emit_dot_product, 4, 4, int32, {M::Lo, M::Hi}, requirements::two_types},
+
+      // video: parts of registers, and SIMD forms
+      {O::Vadd, emit_video, 3, 4, int32, video_second | ModifierSet{M::Sat}},
+      {O::Vsub, emit_video, 3, 4, int32, video_second | ModifierSet{M::Sat}},
+      {O::Vabsdiff, emit_video, 3, 4, int32, video_second | ModifierSet{M::Sat}},
+      {O::Vmin, emit_video, 3, 4, int32, video_second | ModifierSet{M::Sat}},
+      {O::Vmax, emit_video, 3, 4, int32, video_second | ModifierSet{M::Sat}},
+      {O::Vshl, emit_video, 3, 4, int32, video_second | ModifierSet{M::Sat, M::Clamp, M::Wrap}},
+      {O::Vshr, emit_video, 3, 4, int32, video_second | ModifierSet{M::Sat, M::Clamp, M::Wrap}},
+      {O::Vmad, emit_video, 4, 4, int32, {M::Sat, M::Shr7, M::Shr15, M::Po}},
+      {O::Vset, emit_video, 3, 4, int32, video_second | video_comparison},
+      {O::Vadd2, emit_video, 4, 4, int32, {M::Sat, M::Add}},
+      {O::Vadd4, emit_video, 4, 4, int32, {M::Sat, M::Add}},
+      {O::Vsub2, emit_video, 4, 4, int32, {M::Sat, M::Add}},
+      {O::Vsub4, emit_video, 4, 4, int32, {M::Sat, M::Add}},
+      {O::Vavrg2, emit_video, 4, 4, int32, {M::Sat, M::Add}},
+      {O::Vavrg4, emit_video, 4, 4, int32, {M::Sat, M::Add}},
+      {O::Vabsdiff2, emit_video, 4, 4, int32, {M::Sat, M::Add}},
+      {O::Vabsdiff4, emit_video, 4, 4, int32, {M::Sat, M::Add}},
+      {O::Vmin2, emit_video, 4, 4, int32, {M::Sat, M::Add}},
+      {O::Vmin4, emit_video, 4, 4, int32, {M::Sat, M::Add}},
+      {O::Vmax2, emit_video, 4, 4, int32, {M::Sat, M::Add}},
+      {O::Vmax4, emit_video, 4, 4, int32, {M::Sat, M::Add}},
+      {O::Vset2, emit_video, 4, 4, int32, video_comparison | ModifierSet{M::Add}},
+      {O::Vset4, emit_video, 4, 4, int32, video_comparison | ModifierSet{M::Add}},
 
       // carry chains
       {O::Add, emit_add_carry, 3, 3, int32 | int64, {M::Cc}},
@@ -294,8 +323,8 @@ const std::vector<Form>& instruction_table() {
        {M::Cluster, M::Arrive, M::Wait, M::Acquire, M::Release, M::Relaxed, M::Aligned}, requirements::cluster_barrier},
       {O::Mapa, emit_mapa, 3, 3, {T::U32, T::U64}, plain, requirements::cluster_address, true},
       {O::Getctarank, emit_getctarank, 2, 2, {T::U32, T::U64}, plain, requirements::cluster_address, true},
-      {O::Shfl, emit_shfl, 5, 5, {T::B32}, {M::Sync, M::Up, M::Down, M::Bfly, M::Idx}, requirements::shuffle},
-      {O::Vote, emit_vote, 3, 3, {T::B32, T::Pred}, {M::Sync, M::All, M::Any, M::Uni, M::Ballot}, requirements::vote},
+      {O::Shfl, emit_shfl, 4, 5, {T::B32}, {M::Sync, M::Up, M::Down, M::Bfly, M::Idx}, requirements::exchange},
+      {O::Vote, emit_vote, 2, 3, {T::B32, T::Pred}, {M::Sync, M::All, M::Any, M::Uni, M::Ballot}, requirements::vote},
       {O::Activemask, emit_activemask, 1, 1, {T::B32}, plain},
       {O::Redux, emit_redux, 3, 3, int32 | TypeSet{T::B32},
        {M::Sync, M::Add, M::Min, M::Max, M::And, M::Or, M::Xor}, requirements::reduction},
@@ -359,6 +388,7 @@ bool has_conflict(const Instruction& instruction) {
 std::size_t types_of(O opcode) {
   if (opcode == O::Mma || opcode == O::Wmma) return 4;
   if (opcode == O::Wgmma) return 3;
+  if (ptx::is_video(opcode)) return 3;
   const bool two = opcode == O::Set || opcode == O::Slct || opcode == O::Cvt || opcode == O::Dp4a ||
                    opcode == O::Dp2a || opcode == O::Tex || opcode == O::Tld4;
   return two ? 2 : 1;

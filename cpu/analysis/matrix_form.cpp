@@ -298,6 +298,12 @@ Result<MatrixForm> read_matrix_form(const Instruction& i) {
   if (counts != (factors == Factors::Bits) || (counts && i.has(M::Xor) == i.has(M::And)))
     return not_supported("operation");
   if (i.has(M::And)) form.flags |= MatrixForm::ands;
+  const bool is_directed = i.has(M::Rz) || i.has(M::Rm) || i.has(M::Rp);
+  if (i.has(M::Rn) + i.has(M::Rz) + i.has(M::Rm) + i.has(M::Rp) > 1) return not_supported("several roundings");
+  if ((is_directed || i.has(M::Rn)) && factors != Factors::Double) return not_supported("a rounding with these types");
+  if (i.has(M::Rz)) form.flags |= MatrixForm::rounds_to_zero;
+  if (i.has(M::Rm)) form.flags |= MatrixForm::rounds_down;
+  if (i.has(M::Rp)) form.flags |= MatrixForm::rounds_up;
   if (i.has(M::Satfinite)) {
     if (factors != Factors::Bytes && factors != Factors::Nibbles) return not_supported(".satfinite with these types");
     form.flags |= MatrixForm::saturates;

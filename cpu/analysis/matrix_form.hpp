@@ -51,6 +51,11 @@ struct MatrixForm {
   static constexpr std::uint8_t by_quads = 16;   ///< m8n8k4 of halves: four products, each by eight lanes
   static constexpr std::uint8_t is_sparse = 32;  ///< half of A's elements, and metadata that says which
 
+  // Roundings of F64 other than to the nearest.
+  static constexpr std::uint8_t rounds_to_zero = 64;
+  static constexpr std::uint8_t rounds_down = 128;
+  static constexpr std::uint8_t rounds_up = rounds_to_zero | rounds_down;
+
   std::uint8_t m = 0, n = 0;
   std::uint16_t k = 0;
   std::uint8_t factors = 0;       ///< elements of A, and of B in the high half
@@ -60,6 +65,8 @@ struct MatrixForm {
 
   /// Columns of A in registers.
   std::uint32_t stored_k() const { return has(is_sparse) ? k / 2U : k; }
+  /// 0 to the nearest, or one of rounds_...
+  std::uint8_t rounding() const { return flags & rounds_up; }
   Element a() const { return static_cast<Element>(factors & 15); }
   Element b() const { return static_cast<Element>(factors >> 4); }
   Element c() const { return static_cast<Element>(accumulators & 15); }

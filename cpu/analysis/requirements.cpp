@@ -214,8 +214,13 @@ Result<void> barrier(const Instruction& i) {
 
 Result<void> shuffle(const Instruction& i) { return require(i.has(M::Sync), "needs .sync"); }
 
+/// With .sync who takes part is an operand.
+Result<void> exchange(const Instruction& i) {
+  return require(i.operands.size() == (i.has(M::Sync) ? 5U : 4U), "operands");
+}
+
 Result<void> vote(const Instruction& i) {
-  if (!i.has(M::Sync)) return not_supported("needs .sync");
+  if (i.operands.size() != (i.has(M::Sync) ? 3U : 2U)) return not_supported("operands");
   return require(i.has(M::Ballot) == (i.type() == T::B32), "type");
 }
 

@@ -29,6 +29,7 @@ Result<void> space_test(const ptx::Instruction& i);
 Result<void> atomic(const ptx::Instruction& i);
 Result<void> barrier(const ptx::Instruction& i);
 Result<void> shuffle(const ptx::Instruction& i);
+Result<void> exchange(const ptx::Instruction& i);
 Result<void> vote(const ptx::Instruction& i);
 Result<void> call(const ptx::Instruction& i);
 Result<void> asynchronous_copy(const ptx::Instruction& i);

@@ -29,8 +29,37 @@ Result<void> check_callees(const ptx::Module& module, const ptx::Instruction& in
   return {};
 }
 
-Result<void> check_compiles(const ptx::Module& module, const ptx::Instruction& instruction) {
+/// Modules whose addresses have 32 bits: by their own word, or older than the word for it.
+bool has_short_addresses(const ptx::Module& module) {
+  return module.address_size == 32 || module.version.major < 2 ||
+         (module.version.major == 2 && module.version.minor < 3);
+}
+
+/// Old modules run as far as they use no 32-bit address of memory outside the block, which the host does not have, and
+/// do not want their double precision made single.
+Result<void> check_old_module(const ptx::Module& module, const ptx::Function& function,
+                              const ptx::Instruction& instruction) {
+  const auto has_option = [&](std::string_view option) {
+    return std::find(module.target_options.begin(), module.target_options.end(), option) != module.target_options.end();
+  };
+  if (has_option("map_f64_to_f32") &&
+      std::find(instruction.types.begin(), instruction.types.end(), ptx::Type::F64) != instruction.types.end())
+    return not_supported("double precision in a module of .target map_f64_to_f32");
+  if (!has_short_addresses(module)) return {};
+  const ptx::Space space = instruction.space();
+  if (space == ptx::Space::Shared || space == ptx::Space::Param) return {};
+  for (const ptx::Operand& operand : instruction.operands) {
+    if (operand.kind != ptx::Operand::Kind::Address || operand.elements[0].kind != ptx::Operand::Kind::Register)
+      continue;
+    if (size_in_bytes(function.registers[operand.elements[0].reg].type) < 8) return not_supported("a 32-bit address");
+  }
+  return {};
+}
+
+Result<void> check_compiles(const ptx::Module& module, const ptx::Function& function,
+                            const ptx::Instruction& instruction) {
   if (Result<const Form*> form = find_form(instruction); !form) return std::move(form).failure();
+  if (Result<void> met = check_old_module(module, function, instruction); !met) return met;
   return check_callees(module, instruction);
 }
 
@@ -45,7 +74,7 @@ std::vector<Unsupported> find_unsupported_in(const ptx::Module& module, const pt
                      .reason = "a grid counted in clusters"});
   }
   for (const ptx::Instruction& instruction : function.body) {
-    const Result<void> compiles = check_compiles(module, instruction);
+    const Result<void> compiles = check_compiles(module, function, instruction);
     if (compiles) continue;
     found.push_back({.kernel = std::string(function.name),
                      .instruction = ptx::spelling(instruction),

@@ -62,6 +62,9 @@ Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, co
       if (instruction.has(ptx::Modifier::Bulk) || instruction.has(ptx::Modifier::Mbarrier) ||
           instruction.has(ptx::Modifier::MbarrierCompleteTxBytes) || instruction.type() == ptx::Type::B128)
         return not_supported(std::string(ptx::spelling(instruction)));
+      const bool exchanges = instruction.opcode == ptx::Opcode::Shfl || instruction.opcode == ptx::Opcode::Vote;
+      if (exchanges && !instruction.has(ptx::Modifier::Sync))
+        return not_supported(std::string(ptx::spelling(instruction)));
       if (is_warp_wide(instruction.opcode)) return not_supported(std::string(ptx::spelling(instruction.opcode)));
       if (is_indirect_call(instruction)) return not_supported("a call through a pointer");
       if ((instruction.opcode == ptx::Opcode::Bar || instruction.opcode == ptx::Opcode::Barrier) &&

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cfenv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -106,6 +107,27 @@ void for_each_element(const MatrixForm& form, MatrixRole role, Element element, 
   }
 }
 
+/// Rounds as the form says as long as it lives.
+class RoundingOfForm {
+ public:
+  explicit RoundingOfForm(const MatrixForm& form) : is_directed_(form.rounding() != 0) {
+    if (!is_directed_) return;
+    before_ = std::fegetround();
+    std::fesetround(form.rounding() == MatrixForm::rounds_to_zero ? FE_TOWARDZERO
+                    : form.rounding() == MatrixForm::rounds_down  ? FE_DOWNWARD
+                                                                  : FE_UPWARD);
+  }
+  ~RoundingOfForm() {
+    if (is_directed_) std::fesetround(before_);
+  }
+  RoundingOfForm(const RoundingOfForm&) = delete;
+  RoundingOfForm& operator=(const RoundingOfForm&) = delete;
+
+ private:
+  bool is_directed_;
+  int before_ = FE_TONEAREST;
+};
+
 /// The product of the matrices that the chosen lanes hold. Lanes that have ended hold zeros.
 template <typename Number, typename Chosen>
 void multiply_held(void* const* lanes, const MatrixForm& form, const Chosen& chosen) {
@@ -126,6 +148,7 @@ void multiply_held(void* const* lanes, const MatrixForm& form, const Chosen& cho
   for_each_element(form, MatrixRole::Accumulator, form.c(), is_here, [&](Index lane, Index index, Index place) {
     sums[place] = value_at<Number>(form.c(), held(lane)->c, index);
   });
+  const RoundingOfForm rounding(form);
   if (form.has(MatrixForm::is_sparse)) {
     const std::vector<Index> rows = rows_of_sparse(lanes, form);
     accumulate(form, a.data(), b.data(), sums.data(), [&](Index m, Index k) { return rows[m * form.stored_k() + k]; });

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "cpu/abi/tensor_map_contents.hpp"
 #include "cpu/device_library/self_checks.hpp"
-#include "cpu/device_library/tensor_map_contents.hpp"
 #include "cpu/device_library/tensor_reduction.hpp"
 
 namespace cucore::cpu::codegen::tensor_copy {

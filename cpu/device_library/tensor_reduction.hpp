@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "cpu/abi/reduction.hpp"
-#include "cpu/device_library/tensor_map_contents.hpp"
+#include "cpu/abi/tensor_map_contents.hpp"
 
 namespace cucore::cpu::codegen {
 

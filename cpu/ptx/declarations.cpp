@@ -179,6 +179,10 @@ void ModuleParser::declare_variable(Variable variable, bool in_function) {
                       static_cast<std::uint32_t>(table.size())};
   const std::string_view name = variable.name;
   if (scopes_.declare(name, entity)) {
+    // Before PTX ISA 1.4 kernels had no list of parameters: those are declared in the body.
+    if (of_function && variable.space == Space::Param && function_->is_entry && module_.version.major == 1 &&
+        module_.version.minor < 4)
+      function_->parameters.push_back(entity.index);
     table.push_back(std::move(variable));
     return;
   }

@@ -402,6 +402,13 @@ Result<void> check_operand(const Function& function, const Instruction& instruct
                  : check_destination(function, operand, Type::Pred, Width::Exact);
     case 'p':
       return check_source(function, operand, Type::Pred, Width::Exact);
+    case 'V':
+    case 'v': {
+      Operand whole = operand;
+      whole.selector = {};  // what may be selected is the instruction's affair: read_video_form()
+      return rule == 'V' ? check_destination(function, whole, Type::U32, Width::Exact)
+                         : check_source(function, whole, Type::U32, Width::Exact);
+    }
     case 'i':
       if (operand.kind != Operand::Kind::Integer) return not_allowed(operand);
       return {};

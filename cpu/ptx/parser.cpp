@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "cpu/ptx/module_parser.hpp"
+#include "cpu/ptx/old_spellings.hpp"
 #include "cpu/ptx/verifier.hpp"
 
 namespace cucore::cpu::ptx {
@@ -18,6 +19,7 @@ ParseResult parse(std::string_view text) {
   } catch (const Abandon&) {
     // The diagnostic is in the list already.
   }
+  if (result.diagnostics.empty()) complete_old_spellings(*result.module);
   if (result.diagnostics.empty()) verify(*result.module, result.diagnostics);
   if (!result.diagnostics.empty()) {
     result.module.reset();

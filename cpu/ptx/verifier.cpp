@@ -7,6 +7,7 @@
 
 #include "cpu/ptx/instruction_rules.hpp"
 #include "cpu/ptx/operand_checks.hpp"
+#include "cpu/ptx/video_form.hpp"
 
 namespace cucore::cpu::ptx {
 
@@ -122,6 +123,9 @@ class ModuleVerifier {
       Result<void> operand = check_operand(function, instruction, instruction.operands[i], (*pattern)[i]);
       if (!operand) return at_operand(i, std::move(operand));
     }
+    if (!is_video(instruction.opcode)) return {};
+    Result<VideoForm> form = read_video_form(instruction);
+    if (!form) return std::move(form).failure();
     return {};
   }
 

@@ -110,7 +110,11 @@ void emit_mul24(FunctionEmitter& f, const Instruction& i) {
   };
   Value* whole = f.b.CreateMul(narrow_operand(1), narrow_operand(2));
   Value* result = f.b.CreateTrunc(i.has(M::Hi) ? f.b.CreateLShr(whole, 16) : whole, f.b.getInt32Ty());
-  if (i.opcode == Opcode::Mad24) result = f.b.CreateAdd(result, operand(f, i, 3));
+  if (i.opcode == Opcode::Mad24) {
+    Value* c = operand(f, i, 3);
+    result =
+        i.has(M::Sat) ? f.intrinsic(llvm::Intrinsic::sadd_sat, {c->getType()}, {result, c}) : f.b.CreateAdd(result, c);
+  }
   f.define(i.operands[0], result, i.type());
 }
 

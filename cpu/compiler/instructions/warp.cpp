@@ -35,10 +35,25 @@ void emit_barrier(FunctionEmitter& f, const Instruction& i) {
   }
 }
 
+namespace {
+
+Value* lanes_together(FunctionEmitter& f, const Instruction& i) {
+  return f.call("cucpu_activemask", f.b.getInt32Ty(),
+                {f.thread(), f.b.getInt32(i.position.line << 8 | (i.position.column & 255))});
+}
+
+/// Operand n says who takes part. Before .sync there was none, and it was the lanes that executed it together.
+Value* member_mask(FunctionEmitter& f, const Instruction& i, std::size_t n) {
+  return i.has(M::Sync) ? f.source(i.operands[n], Type::B32) : lanes_together(f, i);
+}
+
+}  // namespace
+
 void emit_shfl(FunctionEmitter& f, const Instruction& i) {
   const std::uint32_t mode = i.has(M::Up) ? 0 : i.has(M::Down) ? 1 : i.has(M::Bfly) ? 2 : 3;
   std::vector<Value*> arguments{f.thread(), f.b.getInt32(mode)};
-  for (std::size_t n = 1; n <= 4; ++n) arguments.push_back(f.source(i.operands[n], Type::B32));
+  for (std::size_t n = 1; n <= 3; ++n) arguments.push_back(f.source(i.operands[n], Type::B32));
+  arguments.push_back(member_mask(f, i, 4));
   Value* result = f.call("cucpu_shuffle", f.b.getInt64Ty(), arguments);
   Value* value = f.b.CreateTrunc(result, f.b.getInt32Ty());
   Value* in_range = f.b.CreateTrunc(f.b.CreateLShr(result, 32), f.b.getInt1Ty());
@@ -51,18 +66,15 @@ void emit_shfl(FunctionEmitter& f, const Instruction& i) {
 void emit_vote(FunctionEmitter& f, const Instruction& i) {
   const std::uint32_t mode = i.has(M::All) ? 0 : i.has(M::Any) ? 1 : i.has(M::Uni) ? 2 : 3;
   Value* predicate = f.b.CreateZExt(f.predicate(i.operands[1]), f.b.getInt32Ty());
-  Value* result = f.call("cucpu_vote", f.b.getInt32Ty(),
-                         {f.thread(), f.b.getInt32(mode), predicate, f.source(i.operands[2], Type::B32)});
+  Value* result =
+      f.call("cucpu_vote", f.b.getInt32Ty(), {f.thread(), f.b.getInt32(mode), predicate, member_mask(f, i, 2)});
   if (mode != 3) result = f.b.CreateICmpNE(result, f.b.getInt32(0));
   f.define(i.operands[0], result, i.type());
 }
 
 /// The lanes that execute this instruction together.
 void emit_activemask(FunctionEmitter& f, const Instruction& i) {
-  f.define(i.operands[0],
-           f.call("cucpu_activemask", f.b.getInt32Ty(),
-                  {f.thread(), f.b.getInt32(i.position.line << 8 | (i.position.column & 255))}),
-           Type::B32);
+  f.define(i.operands[0], lanes_together(f, i), Type::B32);
 }
 
 /// redux.sync d, a, mask: one operation over the values of the lanes that take part

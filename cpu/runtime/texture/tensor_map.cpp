@@ -5,7 +5,7 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "cpu/device_library/tensor_map_contents.hpp"
+#include "cpu/abi/tensor_map_contents.hpp"
 #include "cpu/runtime/address_space/shadow.hpp"
 
 namespace cucore::cpu::runtime {

@@ -186,6 +186,32 @@ TEST(CodegenSpellings, a_kernel_whose_grid_counts_clusters_is_unsupported_as_a_w
   EXPECT_EQ(unsupported[0].instruction, ".blocksareclusters");
 }
 
+/// Why a kernel of an old module does not run; empty if it does.
+std::string reason_of(const std::string& head, const std::string& statements) {
+  const ptx::ParseResult parsed =
+      ptx::parse(head + "\n.entry k (.param .u64 p) { .reg .u32 %r<4>; .reg .u64 %d<4>; .reg .f64 %f<4>; " +
+                 statements + " exit; }");
+  if (parsed.module == nullptr) return ptx::format(parsed.diagnostics);
+  const auto unsupported = codegen::find_unsupported(*parsed.module);
+  return unsupported.empty() ? "" : unsupported.front().reason;
+}
+
+TEST(CodegenSpellings, modules_without_address_size_run_unless_they_use_32_bit_addresses) {
+  const std::string old = ".version 1.4\n.target sm_13";
+  EXPECT_EQ(reason_of(old, "ld.param.u64 %d1, [p]; ld.global.u32 %r1, [%d1];"), "");
+  EXPECT_EQ(reason_of(old, ".shared .u32 s; mov.u32 %r1, s; ld.shared.u32 %r2, [%r1];"), "");
+  EXPECT_EQ(reason_of(old, "ld.global.u32 %r1, [%r2];"), "a 32-bit address");
+  EXPECT_EQ(reason_of(".version 3.0\n.target sm_20\n.address_size 32", "st.global.u32 [%r2], %r1;"),
+            "a 32-bit address");
+  EXPECT_EQ(reason_of(".version 3.0\n.target sm_20\n.address_size 64", "st.global.u32 [%r2], %r1;"), "");
+}
+
+TEST(CodegenSpellings, double_precision_that_is_to_be_made_single_is_refused) {
+  EXPECT_EQ(reason_of(".version 1.4\n.target sm_10, map_f64_to_f32", "add.f64 %f1, %f2, %f3;"),
+            "double precision in a module of .target map_f64_to_f32");
+  EXPECT_EQ(reason_of(".version 1.4\n.target sm_10, map_f64_to_f32", "add.u32 %r1, %r2, %r3;"), "");
+}
+
 TEST(CodegenSpellings, covered_opcodes_are_known_ones) {
   const auto known = codegen::known_opcodes();
   const auto covered = codegen::covered_opcodes();

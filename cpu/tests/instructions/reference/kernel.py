@@ -99,7 +99,7 @@ class Case:
             f"// {self.name}: {self.says}",
             f".version {self.version}",
             f".target {self.target}",
-            ".address_size 64",
+            *([".address_size 64"] if float(self.version) >= 2.3 else []),
             "",
         ]
         lines += [*self.module.strip("\n").splitlines(), ""] if self.module else []

@@ -183,14 +183,25 @@ def vector(letter, count):
     return "{" + ", ".join(f"%{letter}{n}" for n in range(count)) + "}"
 
 
+def one_rounding(a, c):
+    """Of binary64: one product for each sum, so that only one rounding matters, and sums that need it."""
+    return [[row[0], *[Fraction(0)] * (len(row) - 1)] for row in a], [[v * 2**52 for v in row] for row in c]
+
+
+def rounded(values, rounding):
+    if not rounding:
+        return values
+    return [[F64.decode(F64.encode(v < 0, abs(v), rounding)).value for v in row] for row in values]
+
+
 def mma(shape, d_kind, a_kind, b_kind, c_kind, *, layouts=("row", "col"), bitwise=None, saturates=False, version="7.1",
-        target="sm_80", large=False):  # fmt: skip
+        target="sm_80", large=False, rounding=""):  # fmt: skip
     m, n, k = shape
     name = f"m{m}n{n}k{k}"
     tail = f".{bitwise}.popc" if bitwise else ""
     spelling = (
         f"mma.sync.aligned.{name}.{layouts[0]}.{layouts[1]}{'.satfinite' if saturates else ''}"
-        f".{d_kind}.{a_kind}.{b_kind}.{c_kind}{tail}"
+        f"{'.' + rounding if rounding else ''}.{d_kind}.{a_kind}.{b_kind}.{c_kind}{tail}"
     )
     by_quads = shape == (8, 8, 4) and a_kind == "f16"
     a_of, b_of, c_of = quad_places(layouts, c_kind) if by_quads else (a_place, b_place, c_place)
@@ -206,7 +217,9 @@ def mma(shape, d_kind, a_kind, b_kind, c_kind, *, layouts=("row", "col"), bitwis
             c = matrix(m, n, rng, c_kind, True)
             if large:
                 c = [[rng.choice((-1, 1)) * ((1 << 31) - 1 - rng.randrange(2000)) for _ in range(n)] for _ in range(m)]
-            d = product(a, b, c, bitwise)
+            if rounding:
+                a, c = one_rounding(a, c)
+            d = rounded(product(a, b, c, bitwise), rounding)
             parts = [
                 fragment(a, a_of, shape, a_kind, counts["a"], lanes),
                 fragment(b, b_of, shape, b_kind, counts["b"], lanes),
@@ -245,6 +258,8 @@ def mma_cases():
     for k in (4, 8):
         yield mma((16, 8, k), "f32", "tf32", "tf32", "f32")
     yield mma((8, 8, 4), "f64", "f64", "f64", "f64")
+    for rounding in ("rn", "rz", "rm", "rp"):
+        yield mma((8, 8, 4), "f64", "f64", "f64", "f64", rounding=rounding)
     for k in (4, 8, 16):
         yield mma((16, 8, k), "f64", "f64", "f64", "f64", version="7.8", target="sm_90")
     for a in ("e4m3", "e5m2"):
@@ -281,13 +296,14 @@ REGISTERS = {  # of a lane for A and B
 
 
 def wmma(shape, kind, c_kind, d_kind, *, layouts=("row", "col"), store="row", bitwise=None, saturates=False, doubles=False,
-         name=None):  # fmt: skip
+         name=None, rounding=""):  # fmt: skip
     m, n, k = shape
     shape_name = f"m{m}n{n}k{k}"
     a_count, b_count = REGISTERS[unsigned(kind), shape]
     c_count = {"f16": 4, "f32": 8, "s32": 8, "f64": 2}[c_kind] if m * n == 256 else 2
     d_count = {"f16": 4, "f32": 8, "s32": 8, "f64": 2}[d_kind] if m * n == 256 else 2
     mode = f"{'.' + bitwise + '.popc' if bitwise else ''}.sync.aligned.{layouts[0]}.{layouts[1]}.{shape_name}"
+    mode += f".{rounding}" if rounding else ""
     types = f".{d_kind}.{c_kind}" if kind == "f16" else f".{d_kind}.{kind}.{kind}.{c_kind}"
     spelling = f"wmma.mma{mode}{types}{'.satfinite' if saturates else ''}"
     rng = random.Random(f"cucore {name or spelling}")
@@ -301,7 +317,9 @@ def wmma(shape, kind, c_kind, d_kind, *, layouts=("row", "col"), store="row", bi
     rows, expected = [], []
     for _ in range(WARPS):
         a, b, c = matrix(m, k, rng, kind), matrix(k, n, rng, kind), matrix(m, n, rng, c_kind, True)
-        d = product(a, b, c, bitwise)
+        if rounding:
+            a, c = one_rounding(a, c)
+        d = rounded(product(a, b, c, bitwise), rounding)
         if doubles:
             d = [[2 * v for v in row] for row in d]
         memory = {"a": in_memory(a, kind, layouts[0]), "b": in_memory(b, kind, layouts[1]),
@@ -376,6 +394,8 @@ def wmma_cases():
     yield wmma((16, 16, 8), "tf32", "f32", "f32", layouts=("col", "row"), store="col")
     yield wmma((8, 8, 4), "f64", "f64", "f64")
     yield wmma((8, 8, 4), "f64", "f64", "f64", layouts=("col", "row"), store="col")
+    for rounding in ("rn", "rz", "rm", "rp"):
+        yield wmma((8, 8, 4), "f64", "f64", "f64", rounding=rounding)
     for kind in ("s4", "u4"):
         yield wmma((8, 8, 32), kind, "s32", "s32")
     for bitwise in ("xor", "and"):
