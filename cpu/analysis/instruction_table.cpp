@@ -74,6 +74,8 @@ constexpr ModifierSet tensor_reduction{M::Add, M::Min, M::Max, M::Inc, M::Dec, M
 
 constexpr ModifierSet video_second{M::Add, M::Min, M::Max};
 constexpr ModifierSet video_comparison{M::Eq, M::Ne, M::Lt, M::Le, M::Gt, M::Ge};
+constexpr ModifierSet map_fields{M::GlobalAddress, M::Rank,     M::BoxDim,           M::GlobalDim,   M::GlobalStride,
+                                 M::ElementStride, M::Elemtype, M::InterleaveLayout, M::SwizzleMode, M::FillMode};
 constexpr ModifierSet ftz_sat{M::Ftz, M::Sat};
 constexpr ModifierSet geometry{M::D1, M::D2, M::D3, M::A1D, M::A2D, M::Cube, M::Acube};
 constexpr ModifierSet out_of_bounds{M::Trap, M::Clamp, M::Zero};
@@ -231,9 +233,9 @@ const std::vector<Form>& instruction_table() {
       {O::Isspacep, emit_isspacep, 2, 2, none, plain, requirements::space_test, true},
 
       // memory
-      {O::Ld, emit_ld, 2, 3, in_memory, load_order | cache_hints | scopes, requirements::load, true},
+      {O::Ld, emit_ld, 2, 3, in_memory | TypeSet{T::B128}, load_order | cache_hints | scopes, requirements::load, true},
       {O::Ldu, emit_ld, 2, 2, in_memory, plain, requirements::load, true},
-      {O::St, emit_st, 2, 3, in_memory, store_order | cache_hints | scopes, requirements::store, true},
+      {O::St, emit_st, 2, 3, in_memory | TypeSet{T::B128}, store_order | cache_hints | scopes, requirements::store, true},
       {O::Cp, emit_cp_async, 0, 5, none,
        cache_hints | ModifierSet{M::Async, M::CommitGroup, M::WaitGroup, M::WaitAll}, requirements::asynchronous_copy, true},
       {O::Cp, emit_cp_async_arrive, 1, 1, {T::B64}, {M::Async, M::Mbarrier, M::Arrive, M::Noinc},
@@ -282,6 +284,18 @@ const std::vector<Form>& instruction_table() {
        requirements::half_atomic, true},
       {O::Red, emit_atomic_half, 2, 3, halves, atomic_order | scopes | cache_hints | ModifierSet{M::Add, M::Noftz},
        requirements::half_atomic, true},
+
+      // tensor maps and launches
+      {O::Tensormap, emit_tensormap_replace, 2, 3, {T::B1024, T::B32, T::B64},
+       map_fields | ModifierSet{M::Replace, M::Tile}, requirements::map_field, true},
+      {O::Tensormap, emit_tensormap_copy, 3, 3, none,
+       scopes | ModifierSet{M::CpFenceproxy, M::TensormapGeneric, M::Release, M::Sync, M::Aligned},
+       requirements::map_copy, true},
+      {O::Clusterlaunchcontrol, emit_try_cancel, 2, 2, {T::B128},
+       {M::TryCancel, M::Async, M::MbarrierCompleteTxBytes}, requirements::cancel_request, true},
+      {O::Clusterlaunchcontrol, emit_query_cancel, 2, 2, {T::Pred, T::B32, T::B128},
+       {M::QueryCancel, M::IsCanceled, M::GetFirstCtaid, M::GetFirstCtaidX, M::GetFirstCtaidY, M::GetFirstCtaidZ},
+       requirements::cancel_query, true},
 
       // textures and surfaces
       {O::Tex, emit_texture_fetch, 2, 5, int32 | TypeSet{T::F32, T::F16, T::F16x2},
@@ -390,7 +404,8 @@ std::size_t types_of(O opcode) {
   if (opcode == O::Wgmma) return 3;
   if (ptx::is_video(opcode)) return 3;
   const bool two = opcode == O::Set || opcode == O::Slct || opcode == O::Cvt || opcode == O::Dp4a ||
-                   opcode == O::Dp2a || opcode == O::Tex || opcode == O::Tld4;
+                   opcode == O::Dp2a || opcode == O::Tex || opcode == O::Tld4 || opcode == O::Tensormap ||
+                   opcode == O::Clusterlaunchcontrol;
   return two ? 2 : 1;
 }
 

@@ -140,6 +140,18 @@ std::vector<MemoryAccess> memory_accesses_of(const Instruction& i) {
       const bool has_result = i.operands[0].kind != Operand::Kind::Address;
       return {mbarrier(i.operands[has_result ? 1 : 0], space_of(i, 0), flags_of_mbarrier(i))};
     }
+    case Opcode::Tensormap: {
+      const bool replaces = i.has(M::Replace);
+      std::vector<MemoryAccess> accesses{
+          fixed(i.operands[0], space_of(i, 0), 128, (replaces ? bits::reads_memory : 0U) | bits::writes_memory)};
+      if (!replaces) accesses.push_back(fixed(i.operands[1], space_of(i, 1), 128, bits::reads_memory));
+      for (MemoryAccess& access : accesses) access.alignment = 8;
+      return accesses;
+    }
+    case Opcode::Clusterlaunchcontrol:
+      if (!i.has(M::TryCancel)) return {};
+      return {fixed(i.operands[0], Space::Shared, 16, bits::writes_memory | bits::until_delivered),
+              mbarrier(i.operands[1], Space::Shared)};
     case Opcode::Ldmatrix:
     case Opcode::Stmatrix:
       return {rows(i)};

@@ -109,6 +109,8 @@ bool is_convergent(const ptx::Instruction& instruction) {
     case Opcode::Activemask:
     case Opcode::Mbarrier:
       return true;
+    case Opcode::Tensormap:
+      return instruction.has(Modifier::CpFenceproxy);
     default:
       return is_warp_wide(instruction.opcode);
   }

@@ -52,6 +52,10 @@ Result<void> bulk_copy(const ptx::Instruction& i);
 Result<void> async_store(const ptx::Instruction& i);
 Result<void> cluster_address(const ptx::Instruction& i);
 Result<void> cluster_barrier(const ptx::Instruction& i);
+Result<void> map_field(const ptx::Instruction& i);
+Result<void> map_copy(const ptx::Instruction& i);
+Result<void> cancel_request(const ptx::Instruction& i);
+Result<void> cancel_query(const ptx::Instruction& i);
 Result<void> any_space(const ptx::Instruction& i);
 
 }  // namespace cucore::cpu::codegen::requirements

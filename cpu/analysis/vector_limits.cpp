@@ -55,6 +55,8 @@ Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, co
         case ptx::Opcode::Activemask:
         case ptx::Opcode::Nanosleep:
         case ptx::Opcode::Mbarrier:
+        case ptx::Opcode::Tensormap:
+        case ptx::Opcode::Clusterlaunchcontrol:
           return not_supported(std::string(ptx::spelling(instruction.opcode)));
         default:
           break;

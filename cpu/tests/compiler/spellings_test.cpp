@@ -206,6 +206,23 @@ TEST(CodegenSpellings, modules_without_address_size_run_unless_they_use_32_bit_a
   EXPECT_EQ(reason_of(".version 3.0\n.target sm_20\n.address_size 64", "st.global.u32 [%r2], %r1;"), "");
 }
 
+TEST(CodegenSpellings, tensormap_takes_the_fields_and_constants_that_there_are) {
+  const std::string head = ".version 8.6\n.target sm_100a\n.address_size 64";
+  EXPECT_EQ(reason_of(head, "tensormap.replace.tile.elemtype.global.b1024.b32 [%d1], 12;"), "");
+  EXPECT_EQ(reason_of(head, "tensormap.replace.tile.elemtype.global.b1024.b32 [%d1], 13;"), "value");
+  EXPECT_EQ(reason_of(head, "tensormap.replace.tile.box_dim.global.b1024.b32 [%d1], 4, %r1;"), "");
+  EXPECT_EQ(reason_of(head, "tensormap.replace.tile.box_dim.global.b1024.b32 [%d1], 5, %r1;"), "value");
+  EXPECT_EQ(reason_of(head, "tensormap.replace.tile.box_dim.global.b1024.b32 [%d1], %r2, %r1;"), "value");
+  EXPECT_EQ(reason_of(head, "tensormap.replace.tile.global_stride.global.b1024.b64 [%d1], 4, %d2;"), "value");
+  EXPECT_EQ(reason_of(head, "tensormap.replace.tile.global_address.global.b1024.b32 [%d1], %r1;"), "types");
+  EXPECT_EQ(reason_of(head, "tensormap.replace.tile.swizzle_atomicity.global.b1024.b32 [%d1], 0;"),
+            "modifier .swizzle_atomicity");
+  EXPECT_EQ(reason_of(head,
+                      ".shared .b64 s; clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes."
+                      "multicast::cluster::all.b128 [s], [s];"),
+            "modifier .multicast::cluster::all");
+}
+
 TEST(CodegenSpellings, double_precision_that_is_to_be_made_single_is_refused) {
   EXPECT_EQ(reason_of(".version 1.4\n.target sm_10, map_f64_to_f32", "add.f64 %f1, %f2, %f3;"),
             "double precision in a module of .target map_f64_to_f32");

@@ -84,7 +84,8 @@ class Case:
         if self.grid:
             headers["grid"] = self.grid
         if self.target != "sm_80":
-            headers["compute"] = f"{self.target[3]}.{self.target[4]}"
+            digits = self.target.strip("sm_a")
+            headers["compute"] = f"{digits[:-1]}.{digits[-1]}"
         headers.update(self.headers)
         rows = [Row(list(i), list(e), n) for i, e, n in zip(self.rows, self.expected, self.notes)]
         for row in rows:

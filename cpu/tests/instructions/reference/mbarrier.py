@@ -53,6 +53,34 @@ def mbarrier_case(name, says, body, *, count=THREADS, model=reversed_rows, input
     )
 
 
+def launch_control_case():
+    """No block of this grid waits to begin, so that no launch can be cancelled."""
+    return Case(
+        "clusterlaunchcontrol.declined",
+        "d = whether a launch was cancelled, in a grid of one block",
+        "a:b32",
+        "d:b32",
+        SETUP.format(count=1)
+        + """
+@!%first bra wait;
+mbarrier.arrive.expect_tx.shared.b64 %state, [barrier], 16;
+clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [cells], [barrier];
+wait:"""
+        + WAIT.format(n=0, parity=0)
+        + """
+ld.shared.b128 %response, [cells];
+clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %done, %response;
+selp.b32 %d, 1, 0, %done;""",
+        [(0,)] * THREADS,
+        model_all=lambda rows: [0] * len(rows),
+        module=MODULE,
+        registers=REGISTERS + "\n.reg .b128 %response;",
+        family="clusterlaunchcontrol",
+        version="8.6",
+        target="sm_100",
+    )
+
+
 def mbarrier_cases():
     store = "\nst.shared.b32 [%mine], %a;"
     load = "\nld.shared.b32 %d, [%other];"
@@ -352,6 +380,7 @@ ld.global.L2::cache_hint.b32 %d, [%in], %policy;""",
 
 
 def cases():
+    yield launch_control_case()
     yield from mbarrier_cases()
     yield from transactions()
     yield from alone()

@@ -76,7 +76,29 @@ class Access:
         return [tuple(flat[i : i + self.lanes]) for i in range(0, len(flat) - self.lanes + 1, self.lanes)][: 12 + count]
 
 
+def whole_of_128_bits():
+    yield Case(
+        "ld.b128",
+        "d and e are b and a, through memory as 128 bits",
+        "a:b64 b:b64",
+        "d:b64 e:b64",
+        """mov.u32 %at, cells;
+mad.lo.u32 %at, %row, 16, %at;
+mov.b128 %both, {%b, %a};
+st.shared.b128 [%at], %both;
+ld.shared.b128 %again, [%at];
+mov.b128 {%d, %e}, %again;""",
+        operand_rows("ld.b128", ["b64", "b64"])[:64],
+        lambda a, b: (b, a),
+        module=".shared .align 16 .b8 cells[1024];",
+        registers=".reg .b32 %at;\n.reg .b128 %both, %again;",
+        version="8.3",
+        target="sm_90",
+    )
+
+
 def cases():
+    yield from whole_of_128_bits()
     for text in LOADS.split():
         access = Access("ld", text)
         yield {"param": load_parameter, "const": load_constant, "shared": load_shared, "local": load_local}.get(
