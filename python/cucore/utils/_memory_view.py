@@ -71,12 +71,13 @@ def _dlpack_of_dtype(dtype):
     return _CODE_OF_KIND[dtype.kind], bits
 
 
-def _read_interface(name, interface):
+def _read_interface(name, interface, oldest):
     """Address, whether it is read-only, dtype and layout of a dict of the array interface, NumPy's or CUDA's."""
     import numpy
 
-    if interface["version"] < 3:
-        raise BufferError(f"{name} is of version {interface['version']}: version 3 or later is needed")
+    version = interface.get("version", 0)
+    if version < oldest:
+        raise BufferError(f"{name} is of version {version}: version {oldest} or later is needed")
     if interface.get("mask") is not None:
         raise BufferError(f"{name} has a mask, which a view does not")
     if interface.get("data") is None:
@@ -85,6 +86,11 @@ def _read_interface(name, interface):
     dtype = numpy.dtype(interface["typestr"])
     layout = StridedLayout(interface["shape"], interface.get("strides"), dtype.itemsize, divide_strides=True)
     return address or 0, bool(readonly), dtype, layout
+
+
+def _detached(obj):
+    """``obj``; a tensor of PyTorch that records gradients, which it does not export, as one that does not."""
+    return obj.detach() if getattr(obj, "requires_grad", False) is True else obj
 
 
 def _device_of_address(address):
@@ -110,12 +116,14 @@ class StridedMemoryView:
     __slots__ = ("_base", "_device", "_layout", "_tensor", "_typed", *_ATTRIBUTES)
 
     def __init__(self, obj: object = None, stream_ptr: int | None = None) -> None:
+        make = StridedMemoryView._maker(obj)
         warnings.warn(
-            "StridedMemoryView(obj, stream_ptr) is deprecated: use StridedMemoryView.from_any_interface()",
+            f"StridedMemoryView(obj, stream_ptr) is deprecated: use StridedMemoryView.{make.__name__}(), or "
+            "from_any_interface()",
             DeprecationWarning,
             stacklevel=2,
         )
-        made = StridedMemoryView.from_any_interface(obj, stream_ptr)
+        made = make(obj, stream_ptr)
         for name in StridedMemoryView.__slots__:
             object.__setattr__(self, name, getattr(made, name))
 
@@ -152,7 +160,8 @@ class StridedMemoryView:
         Memory of a device needs ``stream_ptr``, which the producer gets. BufferError: it is None there, or the memory
         is of another kind of device. ValueError: elements that are no whole bytes.
         """
-        device_type = int(obj.__dlpack_device__()[0])
+        exporter = _detached(obj)
+        device_type = int(exporter.__dlpack_device__()[0])
         if device_type == _CPU:
             stream = _stream_number(stream_ptr)
             stream = None if stream == _NO_ORDERING else stream
@@ -163,9 +172,9 @@ class StridedMemoryView:
         else:
             raise BufferError(f"memory of DLPack device type {device_type} is neither the host's nor a CUDA device's")
         try:
-            capsule = obj.__dlpack__(stream=stream, max_version=(1, 3))
+            capsule = exporter.__dlpack__(stream=stream, max_version=(1, 3))
         except TypeError:  # a producer from before DLPack 1.0
-            capsule = obj.__dlpack__(stream=stream)
+            capsule = exporter.__dlpack__(stream=stream)
         tensor = DLPackTensor(capsule)
         device = tensor.device
         return cls._make(
@@ -181,16 +190,16 @@ class StridedMemoryView:
 
     @classmethod
     def from_cuda_array_interface(cls, obj: object, stream_ptr: int | None = None) -> StridedMemoryView:
-        """A view of what has ``__cuda_array_interface__``, version 3 and without a mask.
+        """A view of what has ``__cuda_array_interface__``, version 2 (PyTorch's) or later and without a mask.
 
         If it names a stream, an event orders that one before ``stream_ptr``. BufferError: ``stream_ptr`` is None, an
         older version, a mask, memory that no device reaches. ValueError: strides that are no whole elements.
         """
-        interface = obj.__cuda_array_interface__
-        address, readonly, dtype, layout = _read_interface("__cuda_array_interface__", interface)
+        interface = _detached(obj).__cuda_array_interface__
+        address, readonly, dtype, layout = _read_interface("__cuda_array_interface__", interface, 2)
         consumer = _required_stream(stream_ptr)  # before anything asks the driver
         device_id = _device_of_address(address)
-        producer = interface.get("stream")
+        producer = interface.get("stream") if interface["version"] >= 3 else None  # older ones say nothing of order
         if producer is not None and consumer != _NO_ORDERING:
             if producer <= 0:
                 raise BufferError(
@@ -202,19 +211,21 @@ class StridedMemoryView:
 
     @classmethod
     def from_array_interface(cls, obj: object) -> StridedMemoryView:
-        """A view of what has ``__array_interface__``, such as a NumPy array: memory of the host, ``device_id`` is -1.
+        """A view of what has ``__array_interface__``, such as a NumPy array: memory of the host, ``device_id`` is 0.
 
         BufferError: a version before 3, a mask, no data pointer.
         """
-        address, readonly, dtype, layout = _read_interface("__array_interface__", obj.__array_interface__)
-        return cls._make(obj, address, layout, dtype, (_CPU, 0), device_id=-1, readonly=readonly)
+        address, readonly, dtype, layout = _read_interface("__array_interface__", obj.__array_interface__, 3)
+        return cls._make(obj, address, layout, dtype, (_CPU, 0), device_id=0, readonly=readonly)
 
     @classmethod
     def from_any_interface(cls, obj: object, stream_ptr: int | None = None) -> StridedMemoryView:
         """By DLPack if ``obj`` has it, else by ``__cuda_array_interface__``. BufferError: it has neither."""
-        if _has_dlpack(obj):
-            return cls.from_dlpack(obj, stream_ptr)
-        return cls.from_cuda_array_interface(obj, stream_ptr)
+        return cls._maker(obj)(obj, stream_ptr)
+
+    @classmethod
+    def _maker(cls, obj):
+        return cls.from_dlpack if _has_dlpack(obj) else cls.from_cuda_array_interface
 
     @classmethod
     def from_buffer(
@@ -383,7 +394,7 @@ class StridedMemoryView:
             "shape": self.shape,
             "strides": self.strides,
             "itemsize": self._layout.itemsize,
-            "dtype": None if self.dtype is None else f"{dtype.__module__}.{dtype.__qualname__}",
+            "dtype": "NoneType" if self.dtype is None else f"{dtype.__module__}.{dtype.__qualname__}",
             "device_id": self.device_id,
             "is_device_accessible": self.is_device_accessible,
             "readonly": self.readonly,
@@ -411,7 +422,7 @@ def _has_dlpack(obj):
     """Whether DLPack or CUDA's array interface is to be used."""
     if hasattr(obj, "__dlpack__") and hasattr(obj, "__dlpack_device__"):
         return True
-    if hasattr(obj, "__cuda_array_interface__"):
+    if hasattr(_detached(obj), "__cuda_array_interface__"):
         return False
     raise BufferError(f"{type(obj).__name__} has neither DLPack nor __cuda_array_interface__: it cannot be viewed")
 

@@ -28,6 +28,36 @@ class CudaArray:
         self.__cuda_array_interface__ = described | fields
 
 
+class Tensor:
+    """What PyTorch's tensors show: both protocols, strides spelt out, and nothing while gradients are recorded."""
+
+    def __init__(self, buffer, shape=(2, 3), requires_grad=False, **fields):
+        self.interface, self.requires_grad = CudaArray(buffer, shape, version=2, **fields), requires_grad
+        self.buffer, self.shape = buffer, shape
+
+    def detach(self):
+        strides = self.interface.__cuda_array_interface__.get("strides")
+        fields = {} if strides is None else {"strides": strides}
+        return Tensor(self.buffer, self.shape, **fields)
+
+    @property
+    def __cuda_array_interface__(self):
+        if self.requires_grad:
+            raise RuntimeError("Can't get __cuda_array_interface__ on Variable that requires grad")
+        return self.interface.__cuda_array_interface__
+
+    def __dlpack_device__(self):
+        return self.buffer.__dlpack_device__()
+
+    def __dlpack__(self, **keywords):
+        if self.requires_grad:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        strides = self.interface.__cuda_array_interface__.get("strides")
+        elements = strides and tuple(stride // 4 for stride in strides)
+        view = StridedMemoryView.from_buffer(self.buffer, self.shape, elements, dtype="f4")
+        return view.__dlpack__(**keywords)
+
+
 class Producer:
     """What has nothing but DLPack: that of an array, or of a device's memory, and it notes what it is asked for."""
 
@@ -70,7 +100,7 @@ def test_a_view_by_dlpack_says_what_the_array_is_and_gives_it_back(array, index,
 
 def test_a_view_by_the_array_interface_keeps_negative_strides_and_byte_order(array):
     view = StridedMemoryView.from_array_interface(array[::-1, ::2])
-    assert view.ptr == array[2:].ctypes.data and view.strides == (-4, 2) and view.device_id == -1
+    assert view.ptr == array[2:].ctypes.data and view.strides == (-4, 2) and view.device_id == 0
     np.testing.assert_array_equal(np.from_dlpack(view), array[::-1, ::2])
     swapped = StridedMemoryView.from_array_interface(array.astype(">f4"))
     assert swapped.dtype == ">f4" and swapped.strides is None
@@ -198,10 +228,45 @@ def test_a_cuda_array_is_viewed_as_it_describes_itself(buffer):
     assert empty.ptr == 0 and empty.size == 0 and empty.device_id == cucore.Device().device_id
 
 
+BY_EVERY_PATH = pytest.mark.parametrize("way", ["from_cuda_array_interface", "from_dlpack", "from_any_interface"])
+
+
+@BY_EVERY_PATH
+@pytest.mark.parametrize(
+    ("shape", "strides"),
+    [((2, 3), (12, 4)), ((), ()), ((0, 3), (12, 4)), ((2, 2), (24, 8)), ((3, 2), (4, 12)), ((5,), None)],
+    ids=["plain", "scalar", "empty", "sliced", "transposed", "compact"],
+)
+def test_a_tensor_of_pytorch_is_viewed_in_every_shape(buffer, way, shape, strides):
+    view = getattr(StridedMemoryView, way)(Tensor(buffer, shape, strides=strides), -1)
+    assert view.shape == shape and view.dtype == np.float32 and view.device_id == buffer.device_id
+    assert view.size == 0 or view.ptr == int(buffer.handle)
+    if strides:
+        assert view.strides == tuple(stride // 4 for stride in strides)
+
+
+@BY_EVERY_PATH
+def test_a_tensor_that_records_gradients_is_viewed_as_its_memory_lies(buffer, way):
+    tensor = Tensor(buffer, (2, 3), requires_grad=True)
+    view = getattr(StridedMemoryView, way)(tensor, -1)
+    assert view.exporting_obj is tensor and view.ptr == int(buffer.handle) and view.shape == (2, 3)
+
+
+def test_a_cuda_array_of_version_2_names_no_stream(buffer, stream):
+    StridedMemoryView.from_cuda_array_interface(CudaArray(buffer, version=2, stream=0), stream.handle)
+
+
+def test_a_cuda_array_without_a_version_is_refused(buffer):
+    nameless = CudaArray(buffer)
+    del nameless.__cuda_array_interface__["version"]
+    with pytest.raises(BufferError, match="version 0"):
+        StridedMemoryView.from_cuda_array_interface(nameless, -1)
+
+
 @pytest.mark.parametrize(
     ("fields", "error", "words"),
     [
-        ({"version": 2}, BufferError, "version 2"),
+        ({"version": 1}, BufferError, "version 1"),
         ({"mask": object()}, BufferError, "mask"),
         ({"strides": (15, 4)}, ValueError, "multiple of 4"),
         ({"stream": 0}, BufferError, "stream 0"),
@@ -324,6 +389,17 @@ def test_the_deprecated_constructor_warns_and_views(array):
     with pytest.warns(DeprecationWarning, match="from_any_interface"):
         view = StridedMemoryView(array, -1)
     assert view.shape == (3, 4) and view.exporting_obj is array and view.ptr == array.ctypes.data
+
+
+def test_the_deprecated_constructor_names_the_way_that_fits_the_object(array, buffer):
+    with pytest.warns(DeprecationWarning, match=r"from_dlpack\(\)"):
+        StridedMemoryView(array, -1)
+    with pytest.warns(DeprecationWarning, match=r"from_cuda_array_interface\(\)"):
+        StridedMemoryView(CudaArray(buffer), -1)
+
+
+def test_repr_of_a_view_without_a_dtype_says_that_it_has_none(buffer):
+    assert "dtype=NoneType,\n" in repr(StridedMemoryView.from_buffer(buffer, (4,), itemsize=4))
 
 
 def test_repr_says_where_and_what(array):
