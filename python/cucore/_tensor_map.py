@@ -66,6 +66,8 @@ class TensorMapOOBFill(IntEnum):
     NAN_REQUEST_ZERO_FMA = 1
 
 
+_BYTES = {"UINT8": 1, "UINT16": 2, "FLOAT16": 2, "BFLOAT16": 2, "UINT64": 8, "INT64": 8, "FLOAT64": 8}
+_BYTES |= dict.fromkeys(("UINT32", "INT32", "FLOAT32", "TFLOAT32"), 4)
 _CHOICES = {
     "interleave": TensorMapInterleave,
     "swizzle": TensorMapSwizzle,
@@ -88,7 +90,8 @@ class TensorMapDescriptorOptions:
 
     box_dim: elements of a box along each axis, 1 to 256, in the order of the view's shape.
     element_strides: 1 to 8 for each axis: every how many-th element is read. Default: all.
-    data_type: a NumPy dtype, or a TensorMapDataType. Default: the view's dtype.
+    data_type: a NumPy dtype, or a TensorMapDataType. Default: the view's dtype. Where the view is of single bytes, as
+        that of a Buffer is, its shape and strides count elements of this type.
     """
 
     box_dim: tuple[int, ...]
@@ -103,6 +106,10 @@ class TensorMapDescriptorOptions:
         self.box_dim = _ints("box_dim", self.box_dim)
         if self.element_strides is not None:
             self.element_strides = _ints("element_strides", self.element_strides)
+        if self.data_type is not None and not isinstance(self.data_type, TensorMapDataType):
+            import numpy
+
+            self.data_type = numpy.dtype(self.data_type)
         for name, choice in _CHOICES.items():
             value = getattr(self, name)
             if not isinstance(value, choice):
@@ -126,9 +133,7 @@ def _data_type(given, view):
         if view.dtype is None:
             raise ValueError("the view has no dtype: give data_type")
         return _type_of_dtype(view.dtype)
-    import numpy
-
-    return _type_of_dtype(numpy.dtype(given))
+    return _type_of_dtype(given)
 
 
 def _current_device():
@@ -146,6 +151,33 @@ def _check_memory(view, device):
     kind, ordinal = view.__dlpack_device__()
     if kind == 2 and ordinal != device.device_id:  # pinned and managed memory is every device's
         raise ValueError(f"the view's memory is of device {ordinal}, and the current one is {device.device_id}")
+
+
+def _base_and_layout(view, data_type):
+    """Where the map begins, and its layout. Over single bytes, shape and strides count elements of ``data_type``; the
+    outermost axis ends where a Buffer does, so that what is beyond is outside the tensor."""
+    size = _BYTES[data_type.name.partition("_")[0]]
+    layout = view._layout
+    if layout.itemsize != 1 or size == 1:
+        return view._base, layout
+    outer, *inner = view.shape or (1,)
+
+    def first(count):
+        return _seam.StridedLayout((count, *inner), view.strides, size)
+
+    buffer = view.exporting_obj
+    if isinstance(buffer, _seam.Buffer) and view.shape and view.size:
+        held = int(buffer.handle) + buffer.size - view.ptr
+        one, two = (first(count).required_size_in_bytes() for count in (1, 2))
+        if held < one:
+            raise ValueError(
+                f"a tensor map of shape {view.shape} with elements of {size} bytes needs {one} bytes along its inner "
+                f"axes, and the buffer has {held}: view it with the dtype and the shape that are meant"
+            )
+        if two > one:
+            outer = min(outer, 1 + (held - one) // (two - one))
+        return view.ptr, first(outer)
+    return view.ptr, _seam.StridedLayout(view.shape, view.strides, size)
 
 
 class TensorMapDescriptor:
@@ -166,7 +198,7 @@ class TensorMapDescriptor:
         _check_memory(view, device)
         data_type = _data_type(options.data_type, view)
         self = cls.__new__(cls)
-        self._map = encode(view._base, view._layout, int(data_type), *geometry, options._for_core())
+        self._map = encode(*_base_and_layout(view, data_type), int(data_type), *geometry, options._for_core())
         self._kind, self._device, self._view, self._rank = kind, device, view, len(view.shape)
         self._type, self._swizzle = data_type, options.swizzle
         return self
@@ -181,7 +213,7 @@ class TensorMapDescriptor:
         """
         choices = {name: value for name, value in choices.items() if value is not None}
         if options is not None:
-            if box_dim is not None or choices:
+            if box_dim is not None or any(value != 0 or name not in _CHOICES for name, value in choices.items()):
                 raise TypeError("give options or the single arguments, not both")
             options = accept(TensorMapDescriptorOptions, options)
         elif box_dim is None:

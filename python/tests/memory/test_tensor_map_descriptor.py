@@ -95,6 +95,52 @@ def test_a_descriptor_says_what_it_is(device, view):
         assert "dtype=INT32" in repr(view.as_tensor_map((4, 8), data_type=given))
 
 
+def test_a_map_over_bytes_counts_elements_of_its_data_type(stream, pinned, memory, view):
+    tensor = np.from_dlpack(view)
+    plain = StridedMemoryView.from_any_interface(memory, -1)
+    assert plain.shape == (4096,)
+    flat = plain.as_tensor_map(box_dim=(64,), data_type=TensorMapDataType.FLOAT32)
+    assert repr(flat) == "TensorMapDescriptor(tiled, rank=1, dtype=FLOAT32, swizzle=NONE)"
+    typed = StridedMemoryView.from_buffer(memory, (1024,), dtype=np.dtype("f4"))
+    same = typed.as_tensor_map((64,)).__kernel_argument__()
+    options = TensorMapDescriptorOptions(box_dim=(64,), data_type="f4")
+    assert options.data_type == np.float32
+    assert flat.__kernel_argument__() == same  # no element lies beyond the memory
+    assert plain.as_tensor_map(options=options).__kernel_argument__() == same
+    assert plain.as_tensor_map(options={"box_dim": [64], "data_type": np.float32}).__kernel_argument__() == same
+
+    for bytes_of in ({"dtype": np.dtype("u1")}, {"itemsize": 1}):
+        rows = StridedMemoryView.from_buffer(memory, SHAPE, **bytes_of)
+        descriptor = rows.as_tensor_map((4, 8), data_type=np.float32)
+        np.testing.assert_array_equal(copied(stream, pinned, descriptor, 16, 3), tensor[3:7, 16:24])
+    longer = StridedMemoryView.from_buffer(memory, (32, 64), (64, 1), dtype=np.dtype("u1"))
+    outside = copied(stream, pinned, longer.as_tensor_map((4, 8), data_type=np.float32), 0, 14)
+    np.testing.assert_array_equal(outside[:2], tensor[14:, :8])
+    assert not outside[2:].any()
+
+
+def test_a_map_over_bytes_whose_rows_are_longer_than_the_memory_is_refused(memory):
+    wide = StridedMemoryView.from_buffer(memory, (1, 4096), dtype=np.dtype("u1"))
+    with pytest.raises(ValueError, match="needs 16384 bytes"):
+        wide.as_tensor_map((1, 16), data_type=np.float32)
+
+
+def test_a_map_over_bytes_takes_the_address_of_a_buffer(device, stream, pinned, memory, view):
+    descriptor = view.as_tensor_map((4, 8))
+    other = pinned.allocate(4 * 16 * 64)
+    np.from_dlpack(StridedMemoryView.from_buffer(other, SHAPE, dtype=np.dtype("f4")))[:] = 7
+    descriptor.replace_address(other)
+    assert (copied(stream, pinned, descriptor, 0, 0) == 7).all() and descriptor.device == device
+    with pytest.raises(BufferError):
+        descriptor.replace_address(None)
+
+
+def test_options_may_be_beside_choices_that_choose_nothing(view):
+    assert view.as_tensor_map(options={"box_dim": (4, 8)}, swizzle=TensorMapSwizzle.NONE)
+    with pytest.raises(TypeError, match="not both"):
+        view.as_tensor_map(options={"box_dim": (4, 8)}, swizzle=TensorMapSwizzle.SWIZZLE_32B)
+
+
 def test_a_descriptor_keeps_the_memory_it_is_of_and_lets_it_go_for_another(view, pinned):
     def made():
         buffer = pinned.allocate(4 * 16 * 64)
