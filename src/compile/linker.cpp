@@ -14,6 +14,7 @@
 #include "src/compile/key_parts.hpp"
 #include "src/compile/linker_inputs.hpp"
 #include "src/compile/linker_options.hpp"
+#include "src/compile/option_faults.hpp"
 #include "src/error/refuse.hpp"
 #include "src/formats/code_symbols.hpp"
 #include "src/formats/cubin.hpp"
@@ -192,7 +193,8 @@ struct Linker::State {
                             .log = error_log,
                             .hint = "check that the inputs are for the architecture of the link"});
     }
-    const bool keeps_all = resolved.kernels_used.empty();
+    const bool keeps_all = resolved.kernels_used.empty() && resolved.variables_used.empty() &&
+                           !resolved.optimize_unused_variables.value_or(false);
     if (backend == LinkerBackend::nvjitlink && keeps_all) {
       detail::refuse_lost_kernels(inputs, arch_of(resolved), image, description());
     }
@@ -288,8 +290,14 @@ Linker::Linker(const std::vector<ObjectCode>& inputs, LinkerOptions options) : s
     refuse_for_nvjitlink(options, state.inputs);
   }
   detail::refuse_double_definitions(state.inputs, options.arch.value_or(""));
-  if (options.arch) detail::refuse_other_architectures(state.inputs, *options.arch);
   state.options = std::move(options);
+  const std::optional<std::string>& arch = state.options.arch;
+  if (!arch) return;
+  if (detail::is_architecture(*arch)) {
+    detail::refuse_other_architectures(state.inputs, *arch);
+  } else if (state.backend == LinkerBackend::nvjitlink) {
+    (void)detail::nvjitlink_session(state.description(), {"-arch=" + *arch}, CodeType::cubin);  // it says what is wrong
+  }
 }
 
 Linker::~Linker() = default;

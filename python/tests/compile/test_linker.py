@@ -232,14 +232,43 @@ def test_what_is_no_object_code_is_refused():
 
 
 def test_options_are_checked_when_they_are_made_and_all_faults_told():
-    with pytest.raises(ValueError, match="arch='80'.*max_register_count=-1.*optimization_level=9"):
-        core.LinkerOptions(arch="80", max_register_count=-1, optimization_level=9)
+    with pytest.raises(ValueError, match="max_register_count=-1.*optimization_level=9"):
+        core.LinkerOptions(max_register_count=-1, optimization_level=9)
     with pytest.raises(TypeError, match="split_compile='all'"):
         core.LinkerOptions(split_compile="all")
     with pytest.raises(ValueError, match="nvJitLink takes 0 and 3"):
         core.Linker(caller(), options={"optimization_level": 1})
     with pytest.raises(ValueError, match="no input is LTO-IR"):
         core.Linker(caller(), options={"link_time_optimization": True})
+
+
+TWO = """
+__device__ int unused, doubled = 2;
+extern "C" __global__ void k(int* p) { *p *= doubled; }
+extern "C" __global__ void other(int* p) { *p = 1; }
+"""
+
+
+@pytest.mark.parametrize("target", ["ptx", "cubin", "ltoir"])
+@pytest.mark.parametrize(
+    "options",
+    [{"kernels_used": "k"}, {"variables_used": "doubled"}, {"optimize_unused_variables": True}],
+    ids=lambda options: next(iter(options)),
+)
+def test_a_link_may_be_told_to_drop_kernels(target, options, stream, pinned):
+    arch = f"sm_{core.Device().arch}"
+    codes = [compiled(TWO, target, "two", arch=arch), callee(target, arch=arch)]
+    code = linked(*codes, arch=arch, embed_ptx=False, **options)
+    dropped = b".text.other\0" not in bytes(code.code)
+    assert dropped or "kernels_used" not in options
+
+
+@pytest.mark.parametrize("arch", ["99", "80", "sm80", "native", ""])
+def test_the_linker_judges_what_is_no_architecture(arch):
+    options = core.LinkerOptions(arch=arch)
+    assert options.as_bytes() == [f"-arch={arch}".encode()]
+    with pytest.raises(core.NvJitLinkError, match="UNRECOGNIZED"):
+        core.Linker(caller(), options=options)
 
 
 def test_an_option_that_no_linker_has_is_warned_of():

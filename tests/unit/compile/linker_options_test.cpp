@@ -117,7 +117,8 @@ TEST(linker_options, what_is_not_set_sends_nothing) {
 
 TEST(linker_options, all_faults_are_told_at_once) {
   try {
-    validate(LinkerOptions{.arch = "sm_x", .max_register_count = -1, .optimization_level = 7, .kernels_used = {""}});
+    validate(LinkerOptions{
+        .arch = std::string("a\0b", 3), .max_register_count = -1, .optimization_level = 7, .kernels_used = {""}});
     FAIL();
   } catch (const ValueError& error) {
     for (const char* option : {"arch", "max_register_count", "optimization_level", "kernels_used"}) {
