@@ -25,6 +25,7 @@ KINDS = {
     "numbers": ("std::vector<int>", "int | Sequence[int]"),
     "text": ("std::optional<std::string>", "str"),
     "texts": ("std::vector<std::string>", "str | Sequence[str]"),
+    "paths": ("std::vector<std::string>", "str | Sequence[str]"),
     "path": ("std::optional<std::string>", "str | PathLike[str]"),
     "path_or_true": ("std::optional<std::variant<bool, std::string>>", "str | PathLike[str] | bool"),
     "macros": ("std::vector<std::string>", "str | tuple[str, str] | Sequence[str | tuple[str, str]]"),

@@ -47,11 +47,12 @@ struct ProgramOptions {
   std::optional<bool> fma = {};                       ///< contract a*b+c
   std::optional<bool> use_fast_math = {};             ///< --use_fast_math (PTX: the four above, where they are not set)
   std::optional<bool> extra_device_vectorization = {};  ///< vectorize more
-  std::optional<bool> link_time_optimization = {};      ///< --dlink-time-opt; added by itself for target "ltoir"
-  std::optional<bool> gen_opt_lto = {};                 ///< --gen-opt-lto
-  std::vector<std::string> define_macro = {};           ///< "NAME" or "NAME=VALUE" each
-  std::vector<std::string> undefine_macro = {};         ///< names of macros, undefined before the source
-  std::vector<std::string> include_path = {};           ///< folders, searched in this order
+  /// --dlink-time-opt; added by itself for target "ltoir", and left out for others, which it would leave empty
+  std::optional<bool> link_time_optimization = {};
+  std::optional<bool> gen_opt_lto = {};          ///< --gen-opt-lto
+  std::vector<std::string> define_macro = {};    ///< "NAME" or "NAME=VALUE" each
+  std::vector<std::string> undefine_macro = {};  ///< names of macros, undefined before the source
+  std::vector<std::string> include_path = {};    ///< folders, searched in this order
   /// The headers of CUDA that NVRTC carries instead of an installed toolkit's; NVRTC writes them once into
   /// nvrtc-headers-VERSION in the folder of a default ProgramCache (NVRTC 13.3 or newer).
   std::optional<bool> use_bundled_headers = {};
@@ -70,10 +71,10 @@ struct ProgramOptions {
   std::vector<int> diag_suppress = {};                         ///< diagnostics to silence
   std::vector<int> diag_warn = {};                             ///< diagnostics to make warnings
   std::optional<bool> brief_diagnostics = {};                  ///< messages without the source's line
-  /// C++ source: CSV file to append compile times to. PTX source: true, for times in the log.
+  /// C++ source: CSV file to append compile times to; true does nothing. PTX source: times in the log.
   std::optional<std::variant<bool, std::string>> time = {};
   std::optional<int> split_compile = {};         ///< threads, 0 = one per CPU
-  std::optional<bool> fdevice_syntax_only = {};  ///< check only: nothing is generated, so compile() refuses it
+  std::optional<bool> fdevice_syntax_only = {};  ///< check only: the result has no code in it (PTX: nothing)
   std::optional<bool> minimal = {};              ///< fewer things built into the language, to compile faster
   std::optional<bool> no_cache = {};  ///< the compiler's and linker's own cache, not ProgramCache (NVRTC 12.9 or newer)
   std::optional<std::string> fdevice_time_trace = {};  ///< JSON file for a trace of the compile
@@ -91,7 +92,7 @@ struct ProgramOptions {
   /// (name, source) of further modules; NVVM source only
   std::vector<std::pair<std::string, std::string>> extra_sources = {};
   std::optional<bool> use_libdevice = {};  ///< NVVM source: link with libdevice (C++ always has it)
-  std::optional<bool> numba_debug = {};    ///< debug information for Numba (NVRTC 13.2 or newer)
+  std::optional<bool> numba_debug = {};    ///< debug information for Numba (PTX: nothing) (NVRTC 13.2 or newer)
   std::vector<std::pair<std::string, std::string>> headers = {};  ///< (name, text) to include; no file is needed
   std::optional<bool> toolkit_headers = {};  ///< false: do not add the toolkit's own include folders
   std::optional<bool> embed_ptx = {};        ///< false: leave the PTX out of a cubin

@@ -1045,7 +1045,8 @@ class ProgramOptions:
     fma: contract a*b+c
     use_fast_math: --use_fast_math (PTX: the four above, where they are not set)
     extra_device_vectorization: vectorize more
-    link_time_optimization: --dlink-time-opt; added by itself for target "ltoir"
+    link_time_optimization: --dlink-time-opt; added by itself for target "ltoir", and left out for others, which it
+        would leave empty
     gen_opt_lto: --gen-opt-lto
     define_macro: "NAME" or "NAME=VALUE" each
     undefine_macro: names of macros, undefined before the source
@@ -1067,9 +1068,9 @@ class ProgramOptions:
     diag_suppress: diagnostics to silence
     diag_warn: diagnostics to make warnings
     brief_diagnostics: messages without the source's line
-    time: C++ source: CSV file to append compile times to. PTX source: True, for times in the log.
+    time: C++ source: CSV file to append compile times to; True does nothing. PTX source: times in the log.
     split_compile: threads, 0 = one per CPU
-    fdevice_syntax_only: check only: nothing is generated, so compile() refuses it
+    fdevice_syntax_only: check only: the result has no code in it (PTX: nothing)
     minimal: fewer things built into the language, to compile faster
     no_cache: the compiler's and linker's own cache, not ProgramCache (NVRTC 12.9 or newer)
     fdevice_time_trace: JSON file for a trace of the compile
@@ -1085,7 +1086,7 @@ class ProgramOptions:
     instantiate_templates_in_pch: instantiate templates before a precompiled header is written (NVRTC 12.8 or newer)
     extra_sources: (name, source) of further modules; NVVM source only
     use_libdevice: NVVM source: link with libdevice (C++ always has it)
-    numba_debug: debug information for Numba (NVRTC 13.2 or newer)
+    numba_debug: debug information for Numba (PTX: nothing) (NVRTC 13.2 or newer)
     headers: (name, text) to include; no file is needed
     toolkit_headers: False: do not add the toolkit's own include folders
     embed_ptx: False: leave the PTX out of a cubin
@@ -1137,9 +1138,9 @@ class ProgramOptions:
     frandom_seed: str | None = None
     ofast_compile: str | None = None
     pch: bool | None = None
-    create_pch: str | None = None
-    use_pch: str | None = None
-    pch_dir: str | None = None
+    create_pch: str | PathLike[str] | None = None
+    use_pch: str | PathLike[str] | None = None
+    pch_dir: str | PathLike[str] | None = None
     pch_verbose: bool | None = None
     pch_messages: bool | None = None
     instantiate_templates_in_pch: bool | None = None
@@ -1464,7 +1465,8 @@ class TensorMapDescriptorOptions:
 
     box_dim: elements of a box along each axis, 1 to 256, in the order of the view's shape.
     element_strides: 1 to 8 for each axis: every how many-th element is read. Default: all.
-    data_type: a NumPy dtype, or a TensorMapDataType. Default: the view's dtype.
+    data_type: a NumPy dtype, or a TensorMapDataType. Default: the view's dtype. Where the view is of single bytes, as
+        that of a Buffer is, its shape and strides count elements of this type.
     """
 
     box_dim: tuple[int, ...]

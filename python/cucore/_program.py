@@ -74,6 +74,7 @@ class Program:
         self._code_type = kind
         self._options = options.snapshot()
         self._program = _seam.CoreProgram(code, kind, self._options)
+        _warn_of_options(kind, self._options)
 
     def compile(self, target_type, name_expressions=(), logs=None, *, cache=None):
         """Compiles to "ptx", "cubin" or "ltoir" and returns an ObjectCode named ``options.name``.
@@ -92,6 +93,11 @@ class Program:
             _, target, names = inputs_of_compile(self, target_type, name_expressions)
         else:
             names = []
+        if self._code_type == "c++" and target != "ltoir" and self._options.link_time_optimization:
+            warnings.warn(
+                f"link_time_optimization is left out for target {target!r}: with it, NVRTC makes LTO-IR only",
+                stacklevel=2,
+            )
         if self._code_type == "ptx" and target != "ptx":
             _linker._backend()  # warns once where the driver has to link
         try:
@@ -174,6 +180,21 @@ class Program:
 
     def __reduce__(self):
         raise TypeError("a Program cannot be pickled: pickle the ObjectCode that compile() returns")
+
+
+def _warn_of_options(kind, options):
+    """Tells of options with which the compiler does less than they seem to say."""
+    if kind == "ptx":
+        for name in ("numba_debug", "fdevice_syntax_only"):
+            if getattr(options, name):
+                warnings.warn(f"{name} is ignored for code_type 'ptx': the linker does not have it", stacklevel=3)
+    elif kind == "c++":
+        if options.fdevice_syntax_only:
+            warnings.warn(
+                "fdevice_syntax_only: the compiler checks only, and the result has no code in it", stacklevel=3
+            )
+        if options.time is True:
+            warnings.warn("time=True does nothing for code_type 'c++': NVRTC wants the path of a file", stacklevel=3)
 
 
 def _warn_of_new_ptx():

@@ -36,6 +36,7 @@ struct numbers : OptionKind<std::vector<int>> {};
 struct text : OptionKind<std::optional<std::string>> {};
 struct texts : OptionKind<std::vector<std::string>> {};
 struct path : text {};
+struct paths : texts {};
 struct path_or_true : OptionKind<PathOrTrue> {};
 struct macros : texts {};
 struct architecture : text {};
@@ -53,8 +54,7 @@ struct Column {
     digit,                 ///< flag=1 or flag=0
     level,                 ///< flag=3 or flag=0
     virtual_architecture,  ///< flag=compute_NN, also for sm_NN
-    text_only,             ///< flag=value; refused where it is true, `text` says why
-    true_only,             ///< taken where it is true; refused where it is a text, `text` says why
+    text_only,             ///< flag=value; nothing where it is true
     refused,               ///< no use is taken; `text`, if there is one, is told for the name
     refused_unless_off,    ///< and false is taken though it says something
     refused_if_set,        ///< and false is refused though it is as unset
@@ -86,9 +86,7 @@ constexpr Column glued(const char* flag) { return {.way = Way::glued, .flag = fl
 constexpr Column digit(const char* flag) { return {.way = Way::digit, .flag = flag}; }
 constexpr Column level(const char* flag) { return {.way = Way::level, .flag = flag}; }
 constexpr Column virtual_architecture(const char* flag) { return {.way = Way::virtual_architecture, .flag = flag}; }
-constexpr Column text_only(const char* flag, const char* why) {
-  return {.way = Way::text_only, .flag = flag, .text = why};
-}
+constexpr Column text_only(const char* flag) { return {.way = Way::text_only, .flag = flag}; }
 constexpr Column refused(const char* told = "") { return {.way = Way::refused, .text = told}; }
 constexpr Column refused_unless_off() { return {.way = Way::refused_unless_off}; }
 constexpr Column refused_if_set() { return {.way = Way::refused_if_set}; }
@@ -202,7 +200,6 @@ struct OptionLine {
   /// Its name, where `column` does not take what it says.
   void add_refusal(PlacedTexts& names, const Column& column, const Options& o) const {
     const Use said = use(o);
-    const auto with_reason = [&] { return std::string(name) + " (" + column.text + ")"; };
     switch (column.way) {
       case Column::Way::refused:
         if (is_used(o)) names.add(column, *column.text == '\0' ? name : column.text);
@@ -212,12 +209,6 @@ struct OptionLine {
         return;
       case Column::Way::refused_if_set:
         if (said != Use::unset) names.add(column, name);
-        return;
-      case Column::Way::text_only:
-        if (said == Use::on) names.add(column, with_reason());
-        return;
-      case Column::Way::true_only:
-        if (said == Use::value) names.add(column, with_reason());
         return;
       default:
         return;

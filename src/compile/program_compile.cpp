@@ -61,14 +61,8 @@ void check_target(SourceType source, CodeType target, const ProgramOptions& o) {
     refuse_compile("no cubin can be made for arch='" + *o.arch + "', which is a virtual architecture",
                    "use arch='sm_" + o.arch->substr(8) + "', or compile to ptx");
   }
-  const bool from_ptx = source == SourceType(SourceType::ptx);
-  if (lto && (from_ptx ? target == CodeType(CodeType::ptx) : target != CodeType(CodeType::ltoir))) {
-    refuse_compile("link_time_optimization=true gives LTO-IR, not " + word,
-                   from_ptx ? "compile to cubin" : "compile to ltoir, or leave link_time_optimization unset");
-  }
-  if (o.fdevice_syntax_only.value_or(false)) {
-    refuse_compile("fdevice_syntax_only=true generates no code, so there is nothing to return",
-                   "leave it unset; an NvrtcError tells of syntax errors as well");
+  if (lto && source == SourceType(SourceType::ptx) && target == CodeType(CodeType::ptx)) {
+    refuse_compile("link_time_optimization=true gives LTO-IR, not " + word, "compile to cubin");
   }
 }
 
@@ -116,6 +110,8 @@ std::vector<std::string> flags_for(SourceType code_type, const ProgramOptions& o
   if (code_type == SourceType(SourceType::ptx)) return nvjitlink_flags(options);
   if (code_type == SourceType(SourceType::nvvm)) return nvvm_flags(options, target);
   std::vector<std::string> flags = nvrtc_flags(options, target);
+  // With this NVRTC says that it succeeded, and gives LTO-IR only.
+  if (target != CodeType(CodeType::ltoir)) std::erase(flags, "--dlink-time-opt");
   if (options.use_bundled_headers.value_or(false)) {
     const ToolkitLibrary& nvrtc = toolkit::nvrtc_library();
     const std::string folder = "nvrtc-headers-" + std::to_string(nvrtc.major) + "." + std::to_string(nvrtc.minor);

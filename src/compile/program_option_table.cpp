@@ -17,10 +17,6 @@ template <class T>
 constexpr LinkedAs<T> linked_as(T LinkerOptions::* member) {
   return {member, {}};
 }
-template <class T>
-constexpr LinkedAs<T> linked_as(T LinkerOptions::* member, const char* why) {
-  return {member, {.way = Column::Way::true_only, .text = why}};
-}
 
 constexpr auto lines = [] {
   using namespace columns;
@@ -54,7 +50,7 @@ void become(T& option, const T& value) {
   option = value;
 }
 void become(std::optional<bool>& option, const PathOrTrue& value) {
-  if (use_of(value) == Use::on) option = true;
+  if (use_of(value) == Use::on || use_of(value) == Use::value) option = true;
 }
 void become(std::optional<int>& level, const std::optional<bool>& optimize) {
   if (optimize.value_or(false)) level = 3;

@@ -45,11 +45,16 @@ class Fields {
     if (const nb::handle value = find(name); value.is_valid()) field = number(name, value);
   }
 
-  void read_path(const char* name, std::optional<std::string>& field) const { read_text(name, field); }
+  void read_path(const char* name, std::optional<std::string>& field) const {
+    if (!is_no_path(find(name))) read_text(name, field);
+  }
   void read_text(const char* name, std::optional<std::string>& field) const {
     if (const nb::handle value = find(name); value.is_valid()) field = text(name, value, "a str or None");
   }
 
+  void read_paths(const char* name, std::vector<std::string>& field) const {
+    if (!is_no_path(find(name))) read_texts(name, field);
+  }
   void read_texts(const char* name, std::vector<std::string>& field) const {
     const nb::handle value = find(name);
     if (!value.is_valid()) return;
@@ -75,7 +80,7 @@ class Fields {
 
   void read_path_or_true(const char* name, std::optional<std::variant<bool, std::string>>& field) const {
     const nb::handle value = find(name);
-    if (!value.is_valid()) return;
+    if (!value.is_valid() || is_no_path(value)) return;
     if (PyBool_Check(value.ptr())) {
       field = value.ptr() == Py_True;
     } else {
@@ -114,6 +119,11 @@ class Fields {
   }
 
  private:
+  // False and "" say that there is none.
+  static bool is_no_path(nb::handle value) {
+    return value.ptr() == Py_False ||
+           (value.is_valid() && PyUnicode_Check(value.ptr()) && PyUnicode_GET_LENGTH(value.ptr()) == 0);
+  }
   static bool is_text(nb::handle value) { return PyUnicode_Check(value.ptr()) || nb::hasattr(value, "__fspath__"); }
 
   static std::string text(const char* name, nb::handle value, const char* allowed) {

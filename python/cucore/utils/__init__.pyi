@@ -92,14 +92,14 @@ class StridedMemoryView:
         """
     @classmethod
     def from_cuda_array_interface(cls, obj: object, stream_ptr: int | None = None) -> StridedMemoryView:
-        """A view of what has ``__cuda_array_interface__``, version 3 and without a mask.
+        """A view of what has ``__cuda_array_interface__``, version 2 (PyTorch's) or later and without a mask.
 
         If it names a stream, an event orders that one before ``stream_ptr``. BufferError: ``stream_ptr`` is None, an
         older version, a mask, memory that no device reaches. ValueError: strides that are no whole elements.
         """
     @classmethod
     def from_array_interface(cls, obj: object) -> StridedMemoryView:
-        """A view of what has ``__array_interface__``, such as a NumPy array: memory of the host, ``device_id`` is -1.
+        """A view of what has ``__array_interface__``, such as a NumPy array: memory of the host, ``device_id`` is 0.
 
         BufferError: a version before 3, a mask, no data pointer.
         """

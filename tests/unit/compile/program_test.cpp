@@ -123,13 +123,20 @@ TEST(program, a_target_that_the_options_cannot_give_is_refused) {
   EXPECT_THAT(message_of<ValueError>([&] { virtual_arch.compile("cubin"); }), HasSubstr("arch='compute_90'"));
   EXPECT_FALSE(virtual_arch.compile("ptx").code().empty());
   const Program lto(scale, "c++", {.arch = "sm_90", .link_time_optimization = true});
-  EXPECT_THAT(message_of<ValueError>([&] { lto.compile("cubin"); }), HasSubstr("link_time_optimization"));
-  EXPECT_THAT(message_of<ValueError>([&] { lto.compile("ptx"); }), HasSubstr("link_time_optimization"));
   EXPECT_FALSE(lto.compile("ltoir").code().empty());
-  const Program syntax(scale, "c++", {.arch = "sm_90", .fdevice_syntax_only = true});
-  EXPECT_THAT(message_of<ValueError>([&] { syntax.compile("ptx"); }), HasSubstr("fdevice_syntax_only"));
   EXPECT_THAT(message_of<ValueError>([&] { lto.compile("fatbin"); }),
               HasSubstr("Unsupported target_type=\"fatbin\" for NVRTC"));
+}
+
+TEST(program, link_time_optimization_is_left_out_for_targets_that_it_would_leave_empty) {
+  const Program lto(scale, "c++", {.arch = "sm_90", .link_time_optimization = true});
+  const Program plain(scale, "c++", {.arch = "sm_90"});
+  for (const char* target : {"ptx", "cubin"}) EXPECT_EQ(lto.compile(target).code(), plain.compile(target).code());
+}
+
+TEST(program, a_check_of_the_syntax_gives_what_the_compiler_gives_and_nothing_empty) {
+  const Program syntax(scale, "c++", {.arch = "sm_90", .fdevice_syntax_only = true});
+  for (const char* target : {"ptx", "cubin", "ltoir"}) EXPECT_FALSE(syntax.compile(target).code().empty());
 }
 
 TEST(program, the_source_is_text_without_nul) {
