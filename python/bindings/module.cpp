@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "cucore/version.hpp"
+#include "python/bindings/callables.hpp"
 #include "python/bindings/python.hpp"
 
 NB_MODULE(_core_bindings, module) {
@@ -42,6 +43,7 @@ NB_MODULE(_core_bindings, module) {
   py::bind_checkpoint(module);
   py::bind_graphs(module);
   py::bind_graph_builder(module);
+  py::bind_callables(module);  // of all that is there by then
 }
 
 namespace {

@@ -243,6 +243,7 @@ PLACES = {
 
 # What modules of the package take of those above them, which they do not import.
 ABOVE = {
+    "signature_of": "_signatures.signature_of",
     "StridedMemoryView": "utils._memory_view.StridedMemoryView",
     "SystemDevice": "system._device.Device",
 }
@@ -263,4 +264,11 @@ def find_now():
     _core._find_now([name for name, place in PLACES.items() if place.startswith(_NEEDED_TO_THE_END)])
 
 
+def _tell_signatures():
+    method = vars(_core.Stream)["wait"]
+    for called in (_core._connect, method, method.__get__(0), _core.Stream):
+        _core._set_signature(type(called), property(lambda called: find("signature_of")(called)))
+
+
 _core._connect(find, PLACES)
+_tell_signatures()

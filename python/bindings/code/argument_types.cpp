@@ -50,6 +50,7 @@ constexpr NamedScalar ml_dtypes_scalars[] = {
     {"float8_e8m0fnu", ParameterKind::aggregate, 1}};
 
 constexpr NamedScalar ctypes_scalars[] = {{"c_bool", ParameterKind::boolean, 1},
+                                          {"c_char", ParameterKind::signed_integer, 1},
                                           {"c_byte", ParameterKind::signed_integer, 1},
                                           {"c_short", ParameterKind::signed_integer, 2},
                                           {"c_int", ParameterKind::signed_integer, 4},

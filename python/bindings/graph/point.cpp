@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cucore/argument_pack.hpp"
+#include "python/bindings/callables.hpp"
 #include "python/bindings/code/code.hpp"
 #include "python/bindings/code/launch.hpp"
 #include "python/bindings/graph/graph.hpp"
@@ -237,6 +238,7 @@ void bind_graphs(nb::module_& module) {
     bind_graph_node(core);
     bind_graph_nodes(core);
     bind_executable_graph(core);
+    adopt_functions(core);
     serve_deferred_releases();
   });
 }

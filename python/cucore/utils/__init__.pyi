@@ -58,7 +58,7 @@ class ProgramCacheResource(abc.ABC):
         """Removes all entries."""
     def get(self, key: _Key, default: Any = None) -> Any:
         """The bytes for ``key``, or ``default``."""
-    def update(self, entries: Mapping[Any, _Value] | Iterable[tuple[Any, _Value]], /) -> None:
+    def update(self, items: Mapping[Any, _Value] | Iterable[tuple[Any, _Value]], /) -> None:
         """Stores each entry of a mapping or of (key, value) pairs."""
     def close(self) -> None:
         """Gives back what the cache holds."""

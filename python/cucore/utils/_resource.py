@@ -60,9 +60,9 @@ class ProgramCacheResource(abc.ABC):
         except KeyError:
             return default
 
-    def update(self, entries, /):
+    def update(self, items, /):
         """Stores each entry of a mapping or of (key, value) pairs."""
-        for key, value in entries.items() if hasattr(entries, "items") else entries:
+        for key, value in items.items() if hasattr(items, "items") else items:
             self[key] = value
 
     def close(self):  # noqa: B027 - most caches hold nothing
