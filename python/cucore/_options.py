@@ -216,7 +216,9 @@ class VirtualMemoryResourceOptions:
         ):
             value = getattr(self, name)
             if value is not None or name not in ("handle_type", "self_access", "peer_access"):
-                setattr(self, name, member(enumeration, value, name))
+                found = member(enumeration, value, name)
+                if name not in ("granularity", "self_access", "peer_access"):  # these stay as they are given
+                    setattr(self, name, found)
         if self.numa_id is not None and self.location_type != "host_numa":
             raise ValueError(f"numa_id is for location_type 'host_numa', not {self.location_type.value!r}")
 

@@ -106,7 +106,9 @@ std::shared_ptr<const void> arguments_owner(nb::handle arguments) {
       continue;
     }
     const PyBuffer* const buffer = instance_of<PyBuffer>(argument.ptr(), launch_types.buffer);
-    kept.things.push_back(buffer != nullptr ? MemoryOperand::allocation_of(buffer->share()) : keep_alive(argument));
+    kept.things.push_back(keep_alive(argument));
+    // A Buffer may be closed before the graph runs.
+    if (buffer != nullptr) kept.things.push_back(MemoryOperand::allocation_of(buffer->share()));
   }
   if (kept.things.empty()) return nullptr;
   return std::make_shared<const Kept>(std::move(kept));

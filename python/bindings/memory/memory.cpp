@@ -58,13 +58,12 @@ void bind_pool_attributes(nb::module_& module) {
   cls.def("__repr__", [](const PyPoolAttributes& self) {
     const PoolAttributes now = self.now();
     const auto boolean = [](bool value) { return value ? "True" : "False"; };
-    return std::string("MemoryPoolAttributes(reuse_follow_event_dependencies=") +
-           boolean(now.reuse_follow_event_dependencies) +
-           ", reuse_allow_opportunistic=" + boolean(now.reuse_allow_opportunistic) +
-           ", reuse_allow_internal_dependencies=" + boolean(now.reuse_allow_internal_dependencies) +
-           ", release_threshold=" + std::to_string(now.release_threshold) +
+    return "_MemPoolAttributes(release_threshold=" + std::to_string(now.release_threshold) +
            ", reserved_mem_current=" + std::to_string(now.reserved_mem_current) +
            ", reserved_mem_high=" + std::to_string(now.reserved_mem_high) +
+           ", reuse_allow_internal_dependencies=" + boolean(now.reuse_allow_internal_dependencies) +
+           ", reuse_allow_opportunistic=" + boolean(now.reuse_allow_opportunistic) +
+           ", reuse_follow_event_dependencies=" + boolean(now.reuse_follow_event_dependencies) +
            ", used_mem_current=" + std::to_string(now.used_mem_current) +
            ", used_mem_high=" + std::to_string(now.used_mem_high) + ")";
   });
@@ -134,6 +133,7 @@ void bind_pools(nb::module_& module) {
       .def_prop_ro(
           "attributes",
           [](const PyPoolMemoryResource& self) {
+            if (self.pool().is_closed()) throw std::runtime_error("the memory resource has been closed");
             return nb::cast(new PyPoolAttributes{self.resource}, nb::rv_policy::take_ownership);
           },
           "State of the pool, asked for at each access.")

@@ -71,6 +71,23 @@ def test_arguments_live_as_long_as_the_definition_or_a_graph(definition, memory,
     assert Owner.ended_in is threading.main_thread()
 
 
+def test_a_buffer_that_a_kernel_takes_stays_an_object_as_long_as_the_graph(definition, pinned, stream):
+    buffer = pinned.allocate(4, stream=stream)
+    kept = weakref.ref(buffer)
+    node = definition.launch(ONE, kernel("add"), buffer, 1)
+    del buffer
+    gc.collect()
+    assert kept() is not None
+    graph = definition.instantiate()
+    node.destroy()
+    del node
+    definition.close()
+    gc.collect()
+    assert kept() is not None
+    graph.close()
+    assert gone(kept)
+
+
 def test_a_replaced_argument_goes_when_nobody_runs_it_any_more(definition, memory, stream):
     buffer, _ = memory
     first, second = Owner(at(buffer, 0)), Owner(at(buffer, 1))

@@ -337,6 +337,13 @@ def test_the_devices_own_pool(device, stream):
     assert resource.attributes.release_threshold == 2**64 - 1
 
 
+def test_the_attributes_of_a_closed_resource_cannot_be_had(device):
+    resource = cucore.DeviceMemoryResource(device, {})
+    resource.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        resource.attributes  # noqa: B018
+
+
 def test_a_pool_of_its_own(device, stream):
     resource = cucore.DeviceMemoryResource(device.device_id, {"max_size": 1 << 32})
     assert resource.is_handle_owned
@@ -346,7 +353,7 @@ def test_a_pool_of_its_own(device, stream):
     assert attributes.used_mem_current >= before + (1 << 20)
     assert attributes.reserved_mem_high >= attributes.reserved_mem_current > 0
     assert type(attributes.reuse_allow_opportunistic) is bool
-    assert "used_mem_current=" in repr(attributes)
+    assert repr(attributes).startswith("_MemPoolAttributes(release_threshold=")
     with pytest.raises(AttributeError):
         attributes.used_mem_high = 0
     resource.close()

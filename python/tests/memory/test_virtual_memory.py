@@ -8,6 +8,7 @@ import pytest
 
 import cucore
 from cucore import Buffer, Host, VirtualMemoryResource, VirtualMemoryResourceOptions
+from cucore.typing import VirtualMemoryGranularityType
 
 STEP = 2 << 20  # of the CPU device, and of every GPU so far
 
@@ -113,6 +114,13 @@ def test_there_is_no_shrinking(resource, stream):
     buffer = resource.allocate(2 * STEP, stream=stream)
     for size in (0, 1, STEP, 2 * STEP):
         assert resource.modify_allocation(buffer, size) is buffer and buffer.size == 2 * STEP
+
+
+def test_options_keep_how_sizes_round_and_who_may_do_what_as_they_were_given():
+    options = VirtualMemoryResourceOptions(granularity="minimum", self_access="r", peer_access=None)
+    assert type(options.granularity) is str and type(options.self_access) is str and options.peer_access is None
+    member = VirtualMemoryGranularityType.MINIMUM
+    assert VirtualMemoryResourceOptions(granularity=member).granularity is member
 
 
 def test_options_of_one_call_are_not_the_resource_s(resource, stream):
