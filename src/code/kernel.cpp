@@ -130,9 +130,12 @@ std::string Signature::text() const {
 
 Kernel Kernel::from_handle(KernelHandle handle, std::shared_ptr<const void> owner) {
   if (handle == nullptr) throw ValueError({.call = "Kernel::from_handle", .message = "a null handle is not a kernel"});
+  Kernel known = detail::LibraryState::kernel_of_handle(handle);  // one of ours keeps its library
+  if (known && owner == nullptr) return known;
   auto state = std::make_shared<KernelState>();
   state->handle = handle;
-  state->owner = std::move(owner);
+  state->owner = known ? std::make_shared<std::pair<Kernel, std::shared_ptr<const void>>>(known, std::move(owner))
+                       : std::move(owner);
   const char* name = nullptr;
   if (driver::table().cuKernelGetName(&name, handle) == driver::CUDA_SUCCESS && name != nullptr) state->name = name;
   return Kernel(std::move(state));

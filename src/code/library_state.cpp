@@ -68,7 +68,43 @@ struct LibraryState::Jit {
 LibraryState::LibraryState(const LoadRequest& request)
     : description_(request.description), ptx_(request.ptx), used_(request.used), jit_(std::make_unique<Jit>()) {}
 
-LibraryState::~LibraryState() = default;
+namespace {
+
+// The kernels that libraries have given out: whoever has only the driver's handle of one gets its library too.
+struct GivenKernel {
+  std::weak_ptr<const LibraryState> library;
+  const KernelState* kernel;
+};
+struct GivenKernels {
+  std::mutex mutex;
+  std::map<KernelHandle, GivenKernel> by_handle;
+};
+GivenKernels& given_kernels() {
+  static auto* const all = new GivenKernels;  // never destroyed: libraries may go after everything static
+  return *all;
+}
+
+}  // namespace
+
+LibraryState::~LibraryState() {
+  GivenKernels& given = given_kernels();
+  const std::scoped_lock lock(given.mutex);
+  for (const auto& [name, kernel] : kernels_) {
+    const auto found = given.by_handle.find(kernel->handle);
+    if (found != given.by_handle.end() && found->second.kernel == kernel.get()) given.by_handle.erase(found);
+  }
+}
+
+Kernel LibraryState::kernel_of_handle(KernelHandle handle) {
+  GivenKernels& given = given_kernels();
+  std::shared_ptr<const LibraryState> library;  // let go, if it is the last, without the lock
+  const std::scoped_lock lock(given.mutex);
+  const auto found = given.by_handle.find(handle);
+  if (found == given.by_handle.end()) return {};
+  library = found->second.library.lock();
+  if (library == nullptr) return {};
+  return Kernel(std::shared_ptr<const KernelState>(library, found->second.kernel));
+}
 
 std::shared_ptr<LibraryState> LibraryState::open(const LoadRequest& request) {
   const driver::Table& table = driver::table();
@@ -135,6 +171,11 @@ Kernel LibraryState::get_kernel(std::string_view asked_for) {
   {
     const std::scoped_lock lock(kernels_mutex_);
     kernel = kernels_.try_emplace(name, std::move(kernel)).first->second;
+  }
+  {
+    GivenKernels& given = given_kernels();
+    const std::scoped_lock lock(given.mutex);
+    given.by_handle.insert_or_assign(kernel->handle, GivenKernel{weak_from_this(), kernel.get()});
   }
   return Kernel(std::shared_ptr<const KernelState>(shared_from_this(), kernel.get()));
 }

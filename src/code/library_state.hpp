@@ -47,6 +47,8 @@ class LibraryState : public std::enable_shared_from_this<LibraryState> {
   Kernel get_kernel(std::string_view name);
   /// The same if it has been asked for before, else nothing. Calls no driver.
   Kernel known_kernel(std::string_view name) const;
+  /// The kernel with this handle where a library that is open has given it out, else nothing. Calls no driver.
+  static Kernel kernel_of_handle(KernelHandle handle);
   /// Address and size in the current context's device, by symbol or C++ name. @throws DriverError as get_kernel
   GlobalVariable get_global(const std::string& name);
   /// Symbol names of all kernels; empty if neither the PTX nor the driver (before 12.4) tells.

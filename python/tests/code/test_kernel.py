@@ -1,9 +1,11 @@
 """Kernels: identity, parameters, attributes, occupancy."""
 
+import gc
 import pickle
 import warnings
 import weakref
 
+import numpy as np
 import pytest
 from conftest import compile_cubin
 
@@ -93,6 +95,25 @@ def test_a_foreign_handle(kernel, saxpy_code):
             cucore.Kernel.from_handle(wrong)
     with pytest.raises(TypeError):
         cucore.Kernel.from_handle(int(kernel.handle), mod=5)
+
+
+def test_a_kernel_by_handle_keeps_its_library_when_its_other_owners_have_gone(stream, pinned):
+    code = compile_cubin('extern "C" __global__ void seven(int* out) { *out = 7; }')
+    kernel = code.get_kernel("seven")
+    by_handle = cucore.Kernel.from_handle(int(kernel.handle))
+    with_owner = cucore.Kernel.from_handle(int(kernel.handle), code)
+    library = weakref.ref(code)
+    del kernel, code
+    gc.collect()
+    out = pinned.allocate(4)
+    numbers = np.frombuffer(memoryview(out), np.int32)
+    assert by_handle.num_arguments == 1 and by_handle.attributes.num_regs >= 0
+    cucore.launch(stream, cucore.LaunchConfig(grid=1, block=1), by_handle, out)
+    stream.sync()
+    assert numbers[0] == 7
+    del with_owner
+    gc.collect()
+    assert library() is None and by_handle.attributes.num_regs >= 0
 
 
 def test_a_handle_of_another_library_than_mod_is_warned_of(kernel, saxpy_code):
