@@ -27,7 +27,7 @@ constexpr const char* kEndless = R"(
   ld.param.u64 %p, [p];
   ld.global.u32 %stop, [%p];
   mov.u32 %x, %tid.x;
-  setp.eq.u32 %goes_on, %stop, 0;
+  setp.eq.u32 %goes_on, %stop, 0;         // LOOPS: the compiler may do it again each time
 L:
   mad.lo.u32 %x, %x, 1664525, 1013904223; // LOOPS
   @%goes_on bra L;                        // LOOPS
@@ -43,7 +43,7 @@ L:
   ld.global.u32 %stop, [%p];
   mov.u32 %x, %tid.x;
   mad.wide.u32 %mine, %x, 4, %p;
-  setp.eq.u32 %goes_on, %stop, 0;
+  setp.eq.u32 %goes_on, %stop, 0;         // LOOPS: the compiler may do it again each time
 L:
   mad.lo.u32 %x, %x, 1664525, 1013904223; // LOOPS
   st.volatile.global.u32 [%mine+4], %x;   // LOOPS
@@ -86,7 +86,7 @@ L:
   mov.u32 %x, %tid.x;
   setp.ne.u32 %is_other, %x, 0;
   @%is_other bra E;
-  setp.eq.u32 %goes_on, %stop, 0;
+  setp.eq.u32 %goes_on, %stop, 0;         // LOOPS: the compiler may do it again each time
 L:
   mad.lo.u32 %x, %x, 1664525, 1013904223; // LOOPS
   @%goes_on bra L;                        // LOOPS
