@@ -202,7 +202,7 @@ bool runs_alone(const Grid& grid) { return is_tiny(grid) || is_brief(grid); }
 
 void run_grid(Grid& grid) {
   run_on_threads(grid);
-  if (grid.is_overdue) grid.fail_overdue("kernel " + *grid.kernel);  // if nobody had more to say
+  if (grid.is_overdue) grid.fail_overdue("kernel " + *grid.kernel + ", between two of its blocks");
 }
 
 }  // namespace cucore::cpu::runtime
