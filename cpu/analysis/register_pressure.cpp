@@ -8,7 +8,6 @@ namespace cucore::cpu::codegen {
 
 namespace {
 
-using ptx::Instruction;
 using ptx::Operand;
 using ptx::RegisterId;
 

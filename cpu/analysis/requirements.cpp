@@ -109,6 +109,28 @@ Result<void> set_types(const Instruction& i) {
   return unpredicated_compare(i);
 }
 
+Result<void> agreed_video(const Instruction& i) {
+  const bool selects = !i.operands[0].selector.empty();
+  const bool is_unsigned = i.types.size() == 3 && (i.types[1] == T::U32 || i.types[2] == T::U32);
+  const bool is_changed = i.has(M::Sat) || i.has(M::Shr7) || i.has(M::Shr15);
+  switch (i.opcode) {
+    case ptx::Opcode::Vmad:
+      return require(!is_unsigned || !is_changed,
+                     "of numbers without sign, saturated or scaled, GPUs compute otherwise than the PTX ISA says");
+    case ptx::Opcode::Vshl:
+    case ptx::Opcode::Vshr:
+      return require(!selects, "of a shift into a part of a register GPUs make otherwise than the PTX ISA says");
+    case ptx::Opcode::Vadd:
+    case ptx::Opcode::Vsub:
+    case ptx::Opcode::Vmin:
+    case ptx::Opcode::Vmax:
+      return require(!selects || !i.has(M::Sat) || i.types[0] != T::S32,
+                     "saturated into a part of a register, GPUs make of it otherwise than the PTX ISA says");
+    default:
+      return {};
+  }
+}
+
 Result<void> two_types(const Instruction& i) { return require(i.types.size() == 2, "needs two types"); }
 
 Result<void> slct_types(const Instruction& i) {

@@ -67,7 +67,7 @@ void report_nvidia_library(const void* caller) noexcept {
         "cucore CPU device: " + std::string(place.library) + (call.empty() ? "" : ", in " + std::string(call) + ",") +
         " asks for what only a GPU has: it holds machine code, which the CPU device cannot run, so "
         "expect its calls to fail or to change nothing. Use a library for processors or kernels of "
-        "source or PTX in its place; docs/compatibility.md lists what runs.\n";
+        "source or PTX in its place; docs/clients.md says what runs.\n";
     std::fputs(text.c_str(), stderr);
   } catch (...) {  // no memory to say it with
   }

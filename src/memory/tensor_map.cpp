@@ -100,6 +100,7 @@ struct Geometry {
                  "pad the rows of the tensor");
     }
     strides = reversed<std::uint64_t>(bytes);
+    if (strides.empty()) strides.push_back(0);  // of one axis, too, the driver wants an array
   }
 };
 

