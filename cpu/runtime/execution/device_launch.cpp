@@ -14,7 +14,6 @@ namespace cucore::cpu::runtime {
 namespace {
 
 /// Launches below one of the host.
-constexpr unsigned int kMostLevels = 24;
 constexpr std::uint64_t kBufferAlignment = 64;
 constexpr std::uint64_t most_parameter_bytes = 4096;
 
@@ -145,9 +144,7 @@ std::optional<StreamPlace> find_stream(const DeviceCaller& caller, std::uint64_t
 
 DeviceError launch_into(const DeviceCaller& caller, std::uint64_t stream, LaunchTree::Run run) {
   const auto place = find_stream(caller, stream);
-  if (!place) return DeviceError::InvalidResourceHandle;
-  if (place->order != LaunchTree::Order::Tail && caller.item()->depth >= kMostLevels)
-    return DeviceError::LaunchMaxDepthExceeded;
+  if (!place) return DeviceError::InvalidValue;
   return caller.item()->tree->launch(caller.item(), place->order, place->key, std::move(run))
              ? DeviceError::Success
              : DeviceError::LaunchPendingCountExceeded;
@@ -216,7 +213,7 @@ DeviceError GraphLaunch(DeviceCaller& caller, std::uint64_t exec, std::uint64_t 
 }
 
 DeviceError StreamCreateWithFlags(DeviceCaller& caller, std::uint64_t* stream, std::uint32_t flags) {
-  if (flags != kNonBlocking || !stream) return DeviceError::InvalidValue;
+  if ((flags & ~kNonBlocking) != 0 || !stream) return DeviceError::InvalidValue;
   const std::uint64_t handle = next_handle();
   {
     const std::lock_guard lock(caller.item()->tree->mutex());
@@ -229,17 +226,17 @@ DeviceError StreamCreateWithFlags(DeviceCaller& caller, std::uint64_t* stream, s
 DeviceError StreamDestroy(DeviceCaller& caller, std::uint64_t stream) {
   const std::lock_guard lock(caller.item()->tree->mutex());
   const bool was_there = stream >= kCreated && caller.item()->made.streams.erase(stream) != 0;
-  return was_there ? DeviceError::Success : DeviceError::InvalidResourceHandle;
+  return was_there ? DeviceError::Success : DeviceError::InvalidValue;
 }
 
 DeviceError StreamWaitEvent(DeviceCaller& caller, std::uint64_t stream, std::uint64_t event, std::uint32_t flags) {
   if (flags != 0) return DeviceError::InvalidValue;
   const auto place = find_stream(caller, stream);
-  if (!place || place->order != LaunchTree::Order::InStream) return DeviceError::InvalidResourceHandle;
+  if (!place || place->order != LaunchTree::Order::InStream) return DeviceError::InvalidValue;
   const std::lock_guard lock(caller.item()->tree->mutex());
   LaunchedItem::Made& made = caller.item()->made;
   const auto found = made.events.find(event);
-  if (found == made.events.end()) return DeviceError::InvalidResourceHandle;
+  if (found == made.events.end()) return DeviceError::InvalidValue;
   Frontier& frontier = made.streams[place->key];
   frontier.insert(frontier.end(), found->second.begin(), found->second.end());
   std::erase_if(frontier, [](const auto& item) { return item->is_complete; });
@@ -259,11 +256,11 @@ DeviceError EventCreateWithFlags(DeviceCaller& caller, std::uint64_t* event, std
 
 DeviceError EventRecord(DeviceCaller& caller, std::uint64_t event, std::uint64_t stream) {
   const auto place = find_stream(caller, stream);
-  if (!place || place->order != LaunchTree::Order::InStream) return DeviceError::InvalidResourceHandle;
+  if (!place || place->order != LaunchTree::Order::InStream) return DeviceError::InvalidValue;
   const std::lock_guard lock(caller.item()->tree->mutex());
   LaunchedItem::Made& made = caller.item()->made;
   const auto found = made.events.find(event);
-  if (found == made.events.end()) return DeviceError::InvalidResourceHandle;
+  if (found == made.events.end()) return DeviceError::InvalidValue;
   found->second = made.streams[place->key];
   return DeviceError::Success;
 }
@@ -274,7 +271,7 @@ DeviceError EventRecordWithFlags(DeviceCaller& caller, std::uint64_t event, std:
 
 DeviceError EventDestroy(DeviceCaller& caller, std::uint64_t event) {
   const std::lock_guard lock(caller.item()->tree->mutex());
-  return caller.item()->made.events.erase(event) != 0 ? DeviceError::Success : DeviceError::InvalidResourceHandle;
+  return caller.item()->made.events.erase(event) != 0 ? DeviceError::Success : DeviceError::InvalidValue;
 }
 
 }  // namespace device_runtime

@@ -57,7 +57,7 @@ void run_rows(LaunchTree& tree, const Rows& rows) {
 
 DeviceError launch_rows(const DeviceCaller& caller, const Rows& rows, std::uint64_t stream) {
   const bool is_empty = rows.extent.width == 0 || rows.extent.height == 0 || rows.extent.depth == 0;
-  if (is_empty) return find_stream(caller, stream) ? DeviceError::Success : DeviceError::InvalidResourceHandle;
+  if (is_empty) return find_stream(caller, stream) ? DeviceError::Success : DeviceError::InvalidValue;
   return launch_into(caller, stream,
                      [rows](const std::shared_ptr<LaunchedItem>& item) { run_rows(*item->tree, rows); });
 }

@@ -49,7 +49,6 @@ bool LaunchTree::launch(const std::shared_ptr<LaunchedItem>& parent, Order order
   auto item = std::make_shared<LaunchedItem>();
   item->tree = shared_from_this();
   item->parent = parent;
-  item->depth = parent->depth + (order == Order::Tail ? 0 : 1);
   item->run = std::move(run);
   const std::lock_guard lock(mutex_);
   ++pending_;

@@ -47,7 +47,6 @@ struct ParameterBuffer {
 struct LaunchedItem {
   std::shared_ptr<LaunchTree> tree;
   std::shared_ptr<LaunchedItem> parent;  ///< null: the root
-  unsigned int depth = 0;                ///< of launches below the root; tails are beside those whose tails they are
   std::function<void(const std::shared_ptr<LaunchedItem>&)> run;
   Grid* grid = nullptr;     ///< while it runs
   std::size_t open = 1;     ///< itself, and what it has launched that is not complete
