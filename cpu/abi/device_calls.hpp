@@ -16,16 +16,16 @@ enum class DeviceCall : std::uint32_t {
 #undef DEVICE_CALL
 };
 
-inline constexpr int kMostDeviceCallParameters = 8;
+inline constexpr int most_device_call_parameters = 8;
 
 struct DeviceCallShape {
   std::string_view name;
-  std::uint8_t result;                                 ///< bytes
-  std::uint8_t parameters[kMostDeviceCallParameters];  ///< bytes of each, then zeros
+  std::uint8_t result;                                   ///< bytes
+  std::uint8_t parameters[most_device_call_parameters];  ///< bytes of each, then zeros
 };
 
 /// By DeviceCall.
-inline constexpr DeviceCallShape kDeviceCalls[] = {
+inline constexpr DeviceCallShape device_calls[] = {
 #define DEVICE_CALL_SHAPE(result, ...) \
   result, { __VA_ARGS__ }
 #define DEVICE_CALL(name, ...) {#name, DEVICE_CALL_SHAPE(__VA_ARGS__)},
@@ -36,16 +36,16 @@ inline constexpr DeviceCallShape kDeviceCalls[] = {
 
 /// `__cudaCDP2LaunchDevice`, `cudaLaunchDevice`: which call it is.
 constexpr std::optional<DeviceCall> find_device_call(std::string_view function) {
-  constexpr std::string_view kPrefix = "cuda";
-  constexpr std::string_view kSecondPrefix = "__cudaCDP2";
-  if (function.starts_with(kSecondPrefix))
-    function.remove_prefix(kSecondPrefix.size());
-  else if (function.starts_with(kPrefix))
-    function.remove_prefix(kPrefix.size());
+  constexpr std::string_view prefix = "cuda";
+  constexpr std::string_view second_prefix = "__cudaCDP2";
+  if (function.starts_with(second_prefix))
+    function.remove_prefix(second_prefix.size());
+  else if (function.starts_with(prefix))
+    function.remove_prefix(prefix.size());
   else
     return std::nullopt;
-  for (std::uint32_t i = 0; i < std::size(kDeviceCalls); ++i)
-    if (kDeviceCalls[i].name == function) return static_cast<DeviceCall>(i);
+  for (std::uint32_t i = 0; i < std::size(device_calls); ++i)
+    if (device_calls[i].name == function) return static_cast<DeviceCall>(i);
   return std::nullopt;
 }
 

@@ -37,7 +37,7 @@ void spread_to_callers(const std::vector<std::pair<FunctionId, FunctionId>>& cal
 bool has_shape(const ptx::Function& function, const DeviceCallShape& shape) {
   if (function.returns.size() != 1 || function.variables[function.returns[0]].size != shape.result) return false;
   std::size_t count = 0;
-  while (count < kMostDeviceCallParameters && shape.parameters[count] != 0) ++count;
+  while (count < most_device_call_parameters && shape.parameters[count] != 0) ++count;
   if (function.parameters.size() != count) return false;
   for (std::size_t i = 0; i < count; ++i)
     if (function.variables[function.parameters[i]].size != shape.parameters[i]) return false;
@@ -65,7 +65,7 @@ Callee resolve(const ptx::Module& module, FunctionId called) {
     return {.function = {}, .runtime = DeviceRuntime::GraphSetConditional, .call = {}};
   if (function->name == "free") return {.function = {}, .runtime = DeviceRuntime::Free, .call = {}};
   if (const auto call = find_device_call(function->name))
-    if (has_shape(*function, kDeviceCalls[static_cast<std::uint32_t>(*call)]))
+    if (has_shape(*function, device_calls[static_cast<std::uint32_t>(*call)]))
       return {.function = {}, .runtime = DeviceRuntime::Call, .call = *call};
   return {};
 }

@@ -106,7 +106,7 @@ bool Block::run_round() {
     if (thread.fiber.fault().signal != 0) {
       thread.instruction = thread.fiber.fault().instruction;
       // Of a grid that runs too long, the cluster says where all stand.
-      if (thread.fiber.fault().signal != kInterruptSignal)
+      if (thread.fiber.fault().signal != interrupt_signal)
         fail_with_fault(grid_, state_, &thread.state, thread.fiber.fault());
       return false;
     }

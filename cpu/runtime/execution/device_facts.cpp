@@ -34,7 +34,7 @@ struct DeviceErrorText {
   const char* text;
 };
 
-constexpr DeviceErrorText kDeviceErrors[] = {
+constexpr DeviceErrorText device_errors[] = {
 #define DEVICE_ERROR(number, name, text) {number, name, text},
 #include "cpu/runtime/execution/device_errors.def"
 #undef DEVICE_ERROR
@@ -42,7 +42,7 @@ constexpr DeviceErrorText kDeviceErrors[] = {
 
 const DeviceErrorText& describe_error(std::int32_t number) {
   static constexpr DeviceErrorText unknown{0, "unrecognized error code", "unrecognized error code"};
-  for (const DeviceErrorText& each : kDeviceErrors)
+  for (const DeviceErrorText& each : device_errors)
     if (each.number == number) return each;
   return unknown;
 }
@@ -145,8 +145,8 @@ DeviceError OccupancyMaxActiveBlocksPerMultiprocessor(DeviceCaller& caller, std:
 DeviceError OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(DeviceCaller& caller, std::int32_t* blocks,
                                                                std::uint64_t function, std::int32_t threads,
                                                                std::uint64_t shared, std::uint32_t flags) {
-  constexpr std::uint32_t kDisableCachingOverride = 1;
-  if ((flags & ~kDisableCachingOverride) != 0) return DeviceError::InvalidValue;
+  constexpr std::uint32_t disable_caching_override = 1;
+  if ((flags & ~disable_caching_override) != 0) return DeviceError::InvalidValue;
   return OccupancyMaxActiveBlocksPerMultiprocessor(caller, blocks, function, threads, shared);
 }
 

@@ -14,33 +14,33 @@ namespace cucore::cpu::runtime {
 namespace {
 
 /// Launches below one of the host.
-constexpr std::uint64_t kBufferAlignment = 64;
+constexpr std::uint64_t buffer_alignment = 64;
 constexpr std::uint64_t most_parameter_bytes = 4096;
 
 /// Handles that mean a stream of their own kind.
 namespace stream_handle {
 constexpr std::uint64_t block_bytes = 0;
-constexpr std::uint64_t kLegacy = 1;
-constexpr std::uint64_t kThread = 2;
-constexpr std::uint64_t kTail = 3;
-constexpr std::uint64_t kForgotten = 4;
+constexpr std::uint64_t legacy = 1;
+constexpr std::uint64_t thread_place = 2;
+constexpr std::uint64_t tail = 3;
+constexpr std::uint64_t forgotten = 4;
 // of graphs
-constexpr std::uint64_t kTailOfGraph = std::uint64_t{1} << 56;
-constexpr std::uint64_t kForgottenGraph = std::uint64_t{2} << 56;
-constexpr std::uint64_t kSiblingOfGraph = std::uint64_t{3} << 56;
+constexpr std::uint64_t tail_of_graph = std::uint64_t{1} << 56;
+constexpr std::uint64_t forgotten_graph = std::uint64_t{2} << 56;
+constexpr std::uint64_t sibling_of_graph = std::uint64_t{3} << 56;
 }  // namespace stream_handle
 
 /// What tells the keys of streams apart, whose lower bits are a block, a thread, or a count.
-constexpr std::uint64_t kStreamsOfBlocks = std::uint64_t{1} << 62;
-constexpr std::uint64_t kStreamsOfThreads = std::uint64_t{1} << 63;
-constexpr std::uint64_t kCreated = std::uint64_t{0x5354} << 40;  ///< streams and events
+constexpr std::uint64_t streams_of_blocks = std::uint64_t{1} << 62;
+constexpr std::uint64_t streams_of_threads = std::uint64_t{1} << 63;
+constexpr std::uint64_t created = std::uint64_t{0x5354} << 40;  ///< streams and events
 
-constexpr std::uint32_t kNonBlocking = 1;    // cudaStreamNonBlocking
-constexpr std::uint32_t kDisableTiming = 2;  // cudaEventDisableTiming
+constexpr std::uint32_t non_blocking = 1;    // cudaStreamNonBlocking
+constexpr std::uint32_t disable_timing = 2;  // cudaEventDisableTiming
 
 std::uint64_t next_handle() {
   static std::atomic<std::uint64_t> count{0};
-  return kCreated + ++count;
+  return created + ++count;
 }
 
 void assign(std::uint32_t (&to)[3], DeviceShape shape) {
@@ -67,7 +67,7 @@ std::uint64_t make_buffer(DeviceCaller& caller, std::uint64_t bytes, ParameterBu
     caller.set_error(DeviceError::LaunchPendingCountExceeded);
     return 0;
   }
-  bytes += kBufferAlignment;
+  bytes += buffer_alignment;
   if (const CheckTable* const checks = caller.grid().state.checks) {
     buffer.address = checks->allocate(caller.thread(), bytes, caller.thread()->place & ~aligned_place);
     if (buffer.address == 0) return 0;
@@ -75,7 +75,7 @@ std::uint64_t make_buffer(DeviceCaller& caller, std::uint64_t bytes, ParameterBu
     buffer.memory.resize(bytes / sizeof(std::max_align_t) + 1);
     buffer.address = reinterpret_cast<std::uintptr_t>(buffer.memory.data());
   }
-  const std::uint64_t aligned = (buffer.address + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+  const std::uint64_t aligned = (buffer.address + buffer_alignment - 1) / buffer_alignment * buffer_alignment;
   const std::lock_guard lock(caller.item()->tree->mutex());
   caller.item()->made.buffers[aligned] = std::move(buffer);
   return aligned;
@@ -121,24 +121,24 @@ DeviceError launch_with(DeviceCaller& caller, const std::shared_ptr<Function>& f
 }  // namespace
 
 std::optional<StreamPlace> find_stream(const DeviceCaller& caller, std::uint64_t handle) {
-  const auto of_block = [&] { return kStreamsOfBlocks | caller.block_number(); };
-  const auto of_thread = [&] { return kStreamsOfThreads | caller.number(); };
+  const auto of_block = [&] { return streams_of_blocks | caller.block_number(); };
+  const auto of_thread = [&] { return streams_of_threads | caller.number(); };
   switch (handle) {
     case stream_handle::block_bytes:
       return StreamPlace{LaunchTree::Order::InStream, caller.has_own_stream() ? of_thread() : of_block()};
-    case stream_handle::kLegacy:
+    case stream_handle::legacy:
       return StreamPlace{LaunchTree::Order::InStream, of_block()};
-    case stream_handle::kThread:
+    case stream_handle::thread_place:
       return StreamPlace{LaunchTree::Order::InStream, of_thread()};
-    case stream_handle::kTail:
+    case stream_handle::tail:
       return StreamPlace{LaunchTree::Order::Tail, handle};
-    case stream_handle::kForgotten:
+    case stream_handle::forgotten:
       return StreamPlace{LaunchTree::Order::Forgotten, handle};
     default:
       break;
   }
   const std::lock_guard lock(caller.item()->tree->mutex());
-  if (handle < kCreated || !caller.item()->made.streams.contains(handle)) return std::nullopt;
+  if (handle < created || !caller.item()->made.streams.contains(handle)) return std::nullopt;
   return StreamPlace{LaunchTree::Order::InStream, handle};
 }
 
@@ -153,7 +153,7 @@ DeviceError launch_into(const DeviceCaller& caller, std::uint64_t stream, Launch
 namespace device_runtime {
 
 std::uint64_t GetParameterBuffer(DeviceCaller& caller, std::uint64_t alignment, std::uint64_t bytes) {
-  if (alignment > kBufferAlignment || bytes > most_parameter_bytes) {
+  if (alignment > buffer_alignment || bytes > most_parameter_bytes) {
     caller.set_error(DeviceError::InvalidValue);
     return 0;
   }
@@ -202,18 +202,18 @@ DeviceError LaunchDeviceV2(DeviceCaller& caller, std::uint64_t buffer, std::uint
 
 DeviceError GraphLaunch(DeviceCaller& caller, std::uint64_t exec, std::uint64_t stream) {
   RunningGraph* const graph = caller.grid().graph;
-  const bool has_place = stream == stream_handle::kTailOfGraph || stream == stream_handle::kForgottenGraph ||
-                         stream == stream_handle::kSiblingOfGraph;
+  const bool has_place = stream == stream_handle::tail_of_graph || stream == stream_handle::forgotten_graph ||
+                         stream == stream_handle::sibling_of_graph;
   if (!graph || !has_place) return DeviceError::InvalidValue;
   const CUresult result =
-      graph->launch(exec, stream == stream_handle::kTailOfGraph      ? RunningGraph::Place::Tail
-                          : stream == stream_handle::kForgottenGraph ? RunningGraph::Place::Forgotten
+      graph->launch(exec, stream == stream_handle::tail_of_graph     ? RunningGraph::Place::Tail
+                          : stream == stream_handle::forgotten_graph ? RunningGraph::Place::Forgotten
                                                                      : RunningGraph::Place::Sibling);
   return static_cast<DeviceError>(result);  // these are numbered alike
 }
 
 DeviceError StreamCreateWithFlags(DeviceCaller& caller, std::uint64_t* stream, std::uint32_t flags) {
-  if ((flags & ~kNonBlocking) != 0 || !stream) return DeviceError::InvalidValue;
+  if ((flags & ~non_blocking) != 0 || !stream) return DeviceError::InvalidValue;
   const std::uint64_t handle = next_handle();
   {
     const std::lock_guard lock(caller.item()->tree->mutex());
@@ -225,7 +225,7 @@ DeviceError StreamCreateWithFlags(DeviceCaller& caller, std::uint64_t* stream, s
 
 DeviceError StreamDestroy(DeviceCaller& caller, std::uint64_t stream) {
   const std::lock_guard lock(caller.item()->tree->mutex());
-  const bool was_there = stream >= kCreated && caller.item()->made.streams.erase(stream) != 0;
+  const bool was_there = stream >= created && caller.item()->made.streams.erase(stream) != 0;
   return was_there ? DeviceError::Success : DeviceError::InvalidValue;
 }
 
@@ -244,7 +244,7 @@ DeviceError StreamWaitEvent(DeviceCaller& caller, std::uint64_t stream, std::uin
 }
 
 DeviceError EventCreateWithFlags(DeviceCaller& caller, std::uint64_t* event, std::uint32_t flags) {
-  if (flags != kDisableTiming || !event) return DeviceError::InvalidValue;
+  if (flags != disable_timing || !event) return DeviceError::InvalidValue;
   const std::uint64_t handle = next_handle();
   {
     const std::lock_guard lock(caller.item()->tree->mutex());

@@ -25,7 +25,7 @@ struct DeviceCopy {
 namespace {
 
 // cudaMemcpyKind
-constexpr std::uint32_t kDeviceToDevice = 3;
+constexpr std::uint32_t device_to_device = 3;
 constexpr std::uint32_t default_mxcsr = 4;
 
 /// Rows of bytes, from one place to another or, without `from`, of one value.
@@ -63,7 +63,7 @@ DeviceError launch_rows(const DeviceCaller& caller, const Rows& rows, std::uint6
 }
 
 DeviceError launch_copy(const DeviceCaller& caller, const Rows& rows, std::uint32_t kind, std::uint64_t stream) {
-  if (kind != kDeviceToDevice && kind != default_mxcsr) return DeviceError::InvalidMemcpyDirection;
+  if (kind != device_to_device && kind != default_mxcsr) return DeviceError::InvalidMemcpyDirection;
   return launch_rows(caller, rows, stream);
 }
 

@@ -62,15 +62,15 @@ T operand(const void* storage) {
 template <class... Arguments>
 constexpr bool has_shape(const DeviceCallShape& shape, std::size_t result) {
   constexpr std::array<std::size_t, sizeof...(Arguments) + 1> sizes{sizeof(Arguments)..., 0};
-  if (shape.result != result || sizeof...(Arguments) > kMostDeviceCallParameters) return false;
-  for (std::size_t i = 0; i < kMostDeviceCallParameters; ++i)
+  if (shape.result != result || sizeof...(Arguments) > most_device_call_parameters) return false;
+  for (std::size_t i = 0; i < most_device_call_parameters; ++i)
     if (shape.parameters[i] != (i < sizeof...(Arguments) ? sizes[i] : 0)) return false;
   return true;
 }
 
 template <auto Function, DeviceCall Which, class R, class... Arguments>
 void invoke_as(R (*)(DeviceCaller&, Arguments...), DeviceCaller& caller, void* const* operands) {
-  static_assert(has_shape<Arguments...>(kDeviceCalls[static_cast<std::uint32_t>(Which)], sizeof(R)));
+  static_assert(has_shape<Arguments...>(device_calls[static_cast<std::uint32_t>(Which)], sizeof(R)));
   [&]<std::size_t... Index>(std::index_sequence<Index...>) {
     const R result = Function(caller, operand<Arguments>(operands[1 + Index])...);
     if constexpr (std::is_same_v<R, DeviceError>)
@@ -89,7 +89,7 @@ struct Handler {
   bool has_own_stream;
 };
 
-constexpr Handler kHandlers[] = {
+constexpr Handler handlers[] = {
 #define DEVICE_CALL(name, ...) {invoke<device_runtime::name, DeviceCall::name>, false},
 #define DEVICE_CALL_PTSZ(name, ...)                        \
   {invoke<device_runtime::name, DeviceCall::name>, false}, \
@@ -97,7 +97,7 @@ constexpr Handler kHandlers[] = {
 #include "cpu/abi/device_calls.def"
 #undef DEVICE_CALL
 };
-static_assert(std::size(kHandlers) == std::size(kDeviceCalls));
+static_assert(std::size(handlers) == std::size(device_calls));
 
 }  // namespace
 
@@ -105,6 +105,6 @@ static_assert(std::size(kHandlers) == std::size(kDeviceCalls));
 
 extern "C" void cucpu_device_call(cucore::cpu::ThreadState* thread, std::uint32_t call, void* const* operands) {
   using namespace cucore::cpu::runtime;
-  DeviceCaller caller(thread, kHandlers[call].has_own_stream);
-  kHandlers[call].invoke(caller, operands);
+  DeviceCaller caller(thread, handlers[call].has_own_stream);
+  handlers[call].invoke(caller, operands);
 }

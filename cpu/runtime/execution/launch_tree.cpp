@@ -17,7 +17,7 @@ namespace cucore::cpu::runtime {
 namespace {
 
 /// Stream workers that one tree has at least, on the smallest machine: items may wait for each other.
-constexpr unsigned int kFewestWorkers = 4;
+constexpr unsigned int fewest_workers = 4;
 
 }  // namespace
 
@@ -73,7 +73,7 @@ bool LaunchTree::launch(const std::shared_ptr<LaunchedItem>& parent, Order order
 void LaunchTree::make_ready(const std::shared_ptr<LaunchedItem>& item) {
   ready_.push_back(item);
   changed_.notify_one();
-  if (checker::seed() || workers_ >= std::max(worker_count(), kFewestWorkers)) return;
+  if (checker::seed() || workers_ >= std::max(worker_count(), fewest_workers)) return;
   try {
     run_on_stream_worker(shared_from_this());
     ++workers_;

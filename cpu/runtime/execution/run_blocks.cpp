@@ -135,7 +135,7 @@ class PlainLoop final : public Resident {
   void run_blocks();
   void fail_overdue(std::uintptr_t instruction) {
     Fault fault;
-    fault.signal = kInterruptSignal;
+    fault.signal = interrupt_signal;
     fault.instruction = instruction;
     fail_with_fault(grid_, block_, nullptr, fault);
   }

@@ -125,7 +125,7 @@ std::string neighbour_of(std::uintptr_t address) {
 void fail_with_fault(Grid& grid, const BlockState& block, const ThreadState* thread, const Fault& fault) {
   std::string who = whereabouts(grid, block, thread);
   if (!thread) who += ", one of its " + std::to_string(grid.threads_per_block) + " threads";
-  if (fault.signal == kInterruptSignal) return grid.fail_overdue(who + place_in_words(grid, fault.instruction));
+  if (fault.signal == interrupt_signal) return grid.fail_overdue(who + place_in_words(grid, fault.instruction));
   if (fault.is_stack_overflow) {
     return grid.fail(ErrorCode::HardwareStackError, who + ": the thread's stack overflowed; raise CU_LIMIT_STACK_SIZE");
   }

@@ -26,7 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// Between two interrupts of a thread that runs an overdue grid.
-constexpr std::chrono::milliseconds kAgain{2};
+constexpr std::chrono::milliseconds again_after{2};
 
 /// How long a grid may run; zero: there is no limit.
 Clock::duration limit_from_environment() {
@@ -35,8 +35,8 @@ Clock::duration limit_from_environment() {
   double seconds = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, seconds);
-  constexpr double kLongest = 1e9;
-  if (error != std::errc() || rest != end || !(seconds >= 0 && seconds <= kLongest)) {
+  constexpr double longest = 1e9;
+  if (error != std::errc() || rest != end || !(seconds >= 0 && seconds <= longest)) {
     report(std::string(variable_of(Setting::timeout)) + "=" + text + " is no number of seconds: there is no limit");
     return {};
   }
@@ -79,7 +79,7 @@ void watch() {
       }
       watched.grid->is_overdue.store(true, std::memory_order_relaxed);
       interrupt(watched.thread);
-      next = now + kAgain;
+      next = now + again_after;
     }
     if (next == Clock::time_point::max())
       self.changed.wait(lock);

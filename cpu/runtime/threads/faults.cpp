@@ -106,7 +106,7 @@ void install_interrupt_handler() {
     action.sa_sigaction = on_interrupt;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
     sigemptyset(&action.sa_mask);
-    sigaction(kInterruptSignal, &action, &earlier[kInterruptSignal]);
+    sigaction(interrupt_signal, &action, &earlier[interrupt_signal]);
   });
 }
 
@@ -128,8 +128,8 @@ InterruptScope::InterruptScope(const InterruptibleCode& code) : code_(code), out
   interruptible = &code_;
   sigset_t wanted, before;
   sigemptyset(&wanted);
-  sigaddset(&wanted, kInterruptSignal);
-  was_blocked_ = pthread_sigmask(SIG_UNBLOCK, &wanted, &before) == 0 && sigismember(&before, kInterruptSignal) == 1;
+  sigaddset(&wanted, interrupt_signal);
+  was_blocked_ = pthread_sigmask(SIG_UNBLOCK, &wanted, &before) == 0 && sigismember(&before, interrupt_signal) == 1;
 }
 
 InterruptScope::~InterruptScope() {
@@ -137,14 +137,14 @@ InterruptScope::~InterruptScope() {
   if (!was_blocked_) return;
   sigset_t again;
   sigemptyset(&again);
-  sigaddset(&again, kInterruptSignal);
+  sigaddset(&again, interrupt_signal);
   pthread_sigmask(SIG_BLOCK, &again, nullptr);
 }
 
 void interrupt(pthread_t thread) {
   sigval mark{};
   mark.sival_ptr = &mark_of_interrupts;
-  (void)pthread_sigqueue(thread, kInterruptSignal, mark);  // a full queue has one that will do
+  (void)pthread_sigqueue(thread, interrupt_signal, mark);  // a full queue has one that will do
 }
 
 FaultGuardedThread::FaultGuardedThread()

@@ -37,7 +37,7 @@ class InterruptScope {
 void interrupt(pthread_t thread);
 /// Of the fault with which interrupt() ends a fiber. Ignored where nobody takes it, and let through by debuggers: one
 /// that comes late does no harm.
-inline constexpr int kInterruptSignal = SIGURG;
+inline constexpr int interrupt_signal = SIGURG;
 
 /// Gives the thread the alternate signal stack that the handler needs (the fiber's own may have overflowed).
 class FaultGuardedThread {

@@ -8,9 +8,9 @@
 
 namespace {
 
-constexpr int kInvalidConfiguration = 9;
-constexpr int kPendingCountExceeded = 69;
-constexpr int kInvalidValue = 1;
+constexpr int invalid_configuration = 9;
+constexpr int pending_count_exceeded = 69;
+constexpr int invalid_value = 1;
 
 /// An archive with a member of the library's name.
 std::string library_stand_in() {
@@ -106,11 +106,11 @@ TEST_F(DeviceLaunches, the_threads_of_a_block_share_a_null_stream) {
 }
 
 TEST_F(DeviceLaunches, children_see_what_their_parents_wrote_and_their_own_predecessors) {
-  constexpr int kWidth = 200, rows = 96;
-  ASSERT_OK(launch(kernel("rows"), 1, rows, nullptr, out_, kWidth));
+  constexpr int width = 200, rows = 96;
+  ASSERT_OK(launch(kernel("rows"), 1, rows, nullptr, out_, width));
   ASSERT_OK(cuCtxSynchronize());
-  const std::vector<int> values = read(kWidth * rows);
-  for (int i = 0; i < kWidth * rows; ++i) ASSERT_EQ(i / kWidth + 3, values[static_cast<std::size_t>(i)]) << i;
+  const std::vector<int> values = read(width * rows);
+  for (int i = 0; i < width * rows; ++i) ASSERT_EQ(i / width + 3, values[static_cast<std::size_t>(i)]) << i;
 }
 
 TEST_F(DeviceLaunches, a_recursive_sort_sorts) {
@@ -162,15 +162,15 @@ TEST_F(DeviceLaunches, device_code_learns_of_the_device_its_kernels_and_errors) 
 TEST_F(DeviceLaunches, an_error_is_kept_until_it_is_asked_for) {
   ASSERT_OK(launch(kernel("errors"), 1, 1, nullptr, out_));
   ASSERT_OK(cuCtxSynchronize());
-  EXPECT_EQ((std::vector<int>{kInvalidConfiguration, kInvalidConfiguration, 0, kInvalidConfiguration,
-                              kInvalidValue, kInvalidValue, 0}),
+  EXPECT_EQ((std::vector<int>{invalid_configuration, invalid_configuration, 0, invalid_configuration, invalid_value,
+                              invalid_value, 0}),
             read(7));
 }
 
 TEST_F(DeviceLaunches, more_than_may_be_pending_is_an_error) {
   ASSERT_OK(launch(kernel("too_many"), 1, 1, nullptr, out_, 5000));
   ASSERT_OK(cuCtxSynchronize());
-  EXPECT_EQ((std::vector<int>{kPendingCountExceeded, 2048, 2048}), read(3));
+  EXPECT_EQ((std::vector<int>{pending_count_exceeded, 2048, 2048}), read(3));
 }
 
 TEST_F(DeviceLaunches, the_limit_of_pending_launches_can_be_raised) {
@@ -240,13 +240,13 @@ class DeviceGraphs : public DeviceLaunches {
     return {words.begin() + 1, words.begin() + 1 + words[0]};
   }
 
-  static constexpr unsigned long long kTail = 1ull << 56, kForgotten = 2ull << 56, kSibling = 3ull << 56;
+  static constexpr unsigned long long tail = 1ull << 56, forgotten = 2ull << 56, kSibling = 3ull << 56;
 };
 
 TEST_F(DeviceGraphs, a_graph_that_was_forgotten_is_complete_before_what_follows) {
   for (const unsigned long long flags : {0ull, 0ull + CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH})
     EXPECT_EQ((Noted{1, 2, 999}),
-              log_of_graph(kernels().then("launch_graph", out_, 1, marks(2), kForgotten).exec(flags)));
+              log_of_graph(kernels().then("launch_graph", out_, 1, marks(2), forgotten).exec(flags)));
 }
 
 TEST_F(DeviceGraphs, tail_launches_follow_the_whole_graph_and_what_it_forgot) {
@@ -268,15 +268,15 @@ TEST_F(DeviceGraphs, a_graph_launches_itself_behind_itself) {
 
 TEST_F(DeviceGraphs, a_sibling_does_not_delay_the_tail_but_the_stream) {
   const CUgraphExec inner = kernels().then("launch_graph", out_, 2, marks(3), kSibling).exec();
-  EXPECT_EQ((Noted{1, 2, 3, 999}), log_of_graph(kernels().then("launch_graph", out_, 1, inner, kForgotten).exec()));
+  EXPECT_EQ((Noted{1, 2, 3, 999}), log_of_graph(kernels().then("launch_graph", out_, 1, inner, forgotten).exec()));
 }
 
 TEST_F(DeviceGraphs, only_graphs_made_for_it_are_launched_and_only_by_kernels_of_graphs) {
   const CUgraphExec of_host = kernels().then("leaf", out_, 2).exec(0);
-  EXPECT_EQ((Noted{1, 1001, 999}), log_of_graph(kernels().then("launch_graph", out_, 1, of_host, kForgotten).exec()));
+  EXPECT_EQ((Noted{1, 1001, 999}), log_of_graph(kernels().then("launch_graph", out_, 1, of_host, forgotten).exec()));
   EXPECT_EQ((Noted{1, 1001, 999}), log_of_graph(kernels().then("launch_graph", out_, 1, marks(2), 0ull).exec()));
   EXPECT_OK(cuMemsetD32(out_, 0, 128));
-  EXPECT_OK(launch(kernel("launch_graph"), 1, 1, nullptr, out_, 1, marks(2), kForgotten));
+  EXPECT_OK(launch(kernel("launch_graph"), 1, 1, nullptr, out_, 1, marks(2), forgotten));
   EXPECT_OK(cuCtxSynchronize());
   EXPECT_EQ((std::vector<int>{2, 1, 1001}), read(3));
 }

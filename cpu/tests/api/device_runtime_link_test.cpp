@@ -6,7 +6,7 @@ namespace {
 
 class DeviceRuntimeLibrary : public DriverTest {};
 
-constexpr const char* kUnit = R"(.version 7.0
+constexpr const char* unit_name = R"(.version 7.0
 .target sm_80
 .address_size 64
 .extern .func (.param .b32 result) __cudaCDP2GetLastError();
@@ -27,7 +27,7 @@ ret;
 )";
 
 /// As in libcudadevrt.a: for the newest GPU, with calls of what no PTX has.
-constexpr const char* kLibrary = R"(.version 8.8
+constexpr const char* library_name = R"(.version 8.8
 .target sm_121
 .address_size 64
 .extern .func (.param .b32 result) __cuda_syscall_cnpv2GetLastError();
@@ -51,7 +51,7 @@ ret;
 
 TEST_F(DeviceRuntimeLibrary, is_passed_over_in_a_program_that_was_linked_ahead_of_time) {
   const std::string linked = newer_fat_binary("", 0);
-  const std::string unit = newer_fat_binary(kUnit, 80), library = newer_fat_binary(kLibrary, 121);
+  const std::string unit = newer_fat_binary(unit_name, 80), library = newer_fat_binary(library_name, 121);
   const char* const parts[] = {unit.data(), library.data(), nullptr};
   const struct {
     std::uint32_t magic, version;
@@ -66,16 +66,16 @@ TEST_F(DeviceRuntimeLibrary, is_passed_over_in_a_program_that_was_linked_ahead_o
 }
 
 TEST_F(DeviceRuntimeLibrary, is_passed_over_in_a_cubin_with_the_ptx_of_all_that_was_linked) {
-  std::string modules = kUnit;
+  std::string modules = unit_name;
   modules += '\0';
-  modules += kLibrary;
+  modules += library_name;
   const std::string cubin = cucore::cpu::image::write_cubin(modules, 90);
   ASSERT_OK(cuModuleLoadData(&module, cubin.data()));
   EXPECT_NE(nullptr, kernel("last_error"));
 }
 
 TEST_F(DeviceRuntimeLibrary, what_it_does_not_have_is_still_undefined) {
-  std::string ptx = kUnit;
+  std::string ptx = unit_name;
   while (ptx.find("CDP2GetLastError") != std::string::npos)
     ptx.replace(ptx.find("CDP2GetLastError"), 16, "CDP2GetNothing");
   CUlinkState link = nullptr;

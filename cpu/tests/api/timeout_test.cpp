@@ -15,7 +15,7 @@
 namespace {
 
 /// Each goes on until the word at its parameter is not 0, which it never is, and says with LOOPS in which lines.
-constexpr const char* kEndless = R"(
+constexpr const char* endless_kernels = R"(
 .version 7.8
 .target sm_80
 .address_size 64
@@ -106,14 +106,14 @@ E:
 }
 )";
 
-constexpr const char* kNames[] = {"computes", "stores", "polls", "meets", "keeps_others_waiting"};
+constexpr const char* kernel_names[] = {"computes", "stores", "polls", "meets", "keeps_others_waiting"};
 
 class Timeouts : public DriverTest {
  protected:
   CUfunction endless(const char* name) {
     CUmodule loaded = nullptr;
     CUfunction function = nullptr;
-    EXPECT_OK(cuModuleLoadData(&loaded, kEndless));
+    EXPECT_OK(cuModuleLoadData(&loaded, endless_kernels));
     EXPECT_OK(cuModuleGetFunction(&function, loaded, name));
     return function;
   }
@@ -132,7 +132,7 @@ bool is_scalar() {
 /// Whether a line that the report names is one of a loop.
 bool names_a_loop(const std::string& said) {
   std::vector<std::string> lines;
-  std::istringstream text(kEndless);
+  std::istringstream text(endless_kernels);
   for (std::string line; std::getline(text, line);) lines.push_back(line);
   const std::regex place("PTX line ([0-9]+)");
   for (std::sregex_iterator found(said.begin(), said.end(), place), end; found != end; ++found)
@@ -141,7 +141,7 @@ bool names_a_loop(const std::string& said) {
 }
 
 TEST_F(Timeouts, end_kernels_wherever_their_threads_are) {
-  for (const char* const name : kNames)
+  for (const char* const name : kernel_names)
     for (const auto& [blocks, threads] : {std::pair{1U, 64U}, {64U, 256U}}) {
       SCOPED_TRACE(name);
       CUcontext own = nullptr;
@@ -175,7 +175,7 @@ void launch_without_limit(const char* name) {
   ASSERT_OK(cuInit(0));
   ASSERT_OK(cuDeviceGet(&device, 0));
   ASSERT_OK(cuCtxCreate(&context, nullptr, 0, device));
-  ASSERT_OK(cuModuleLoadData(&module, kEndless));
+  ASSERT_OK(cuModuleLoadData(&module, endless_kernels));
   ASSERT_OK(cuModuleGetFunction(&function, module, name));
   ASSERT_OK(cuMemAlloc(&memory, 4096));
   ASSERT_OK(cuMemsetD8(memory, 0, 4096));
@@ -195,7 +195,7 @@ void wait_and_get_interrupted(const char* name) {
 
 TEST(EndlessKernelsDeathTest, end_with_a_program_that_gets_SIGINT_or_exits) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  for (const char* const name : kNames) {
+  for (const char* const name : kernel_names) {
     SCOPED_TRACE(name);
     EXPECT_EXIT(wait_and_get_interrupted(name), ::testing::KilledBySignal(SIGINT), "");
     EXPECT_EXIT((launch_without_limit(name), std::exit(3)), ::testing::ExitedWithCode(3), "");
