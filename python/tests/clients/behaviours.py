@@ -1,4 +1,4 @@
-"""Small expressions, each a behaviour of cuda.core's public names; run by test_differential.py with either package.
+"""Small expressions, each a behaviour of cuda.core's public names; run by test_behaviours.py with either package.
 
 ``python behaviours.py cuda.core`` prints a line for each: the value if it is plain, else its type's name; the type of
 an error; and the types of warnings. ``core`` is the package; the other names are made below.
