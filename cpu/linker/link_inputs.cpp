@@ -60,6 +60,11 @@ std::string_view kind_of(const CubinSymbol& symbol) {
   return "symbol";
 }
 
+/// libcudadevrt.a
+bool is_device_runtime_library(std::string_view bytes) {
+  return image::is_library(bytes) && bytes.find("cuda_device_runtime.o/") != std::string_view::npos;
+}
+
 }  // namespace
 
 void LinkInputs::add_ptx(std::string ptx, std::string name, bool is_for_this_device) {
@@ -77,11 +82,9 @@ void LinkInputs::add_lto_ir(std::string bytes, std::string name) {
 }
 
 Result<void> LinkInputs::add(std::string_view bytes, const std::string& name, std::uint32_t architecture) {
+  if (is_device_runtime_library(bytes)) return {};  // the CPU device has its functions itself
   Result<std::vector<image::DeviceUnit>> units = image::read_device_units(bytes, architecture);
   if (!units) return Failure(units.failure().code(), "input '" + name + "': " + units.failure().sentence());
-  // libcudadevrt.a: the CPU device has its functions itself.
-  const auto is_device_runtime = [](const image::DeviceUnit& code) { return code.member == "cuda_device_runtime.o"; };
-  if (std::any_of(units->begin(), units->end(), is_device_runtime)) return {};
   for (image::DeviceUnit& code : *units) {
     if (code.ptx.empty() && !code.lto_ir.empty()) lto_ir_.push_back({.bytes = code.lto_ir, .is_fat_binary = true});
     std::string whose = code.member.empty() ? name : name + "(" + code.member + ")";

@@ -94,8 +94,4 @@ bool is_device_runtime(std::string_view ptx) {
   });
 }
 
-bool is_device_runtime_library(std::string_view bytes) {
-  return bytes.starts_with("!<arch>\n") && bytes.find("cuda_device_runtime.o/") != std::string_view::npos;
-}
-
 }  // namespace cucore::cpu::runtime

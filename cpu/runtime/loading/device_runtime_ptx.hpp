@@ -13,8 +13,7 @@ std::string_view grid_barrier_ptx();
 /// Whether it is worth looking for calls of that in this PTX.
 bool may_call_grid_barrier(std::string_view ptx);
 
-/// Whether this module is that library's, and so is the archive `bytes`.
+/// Whether this module is that library's.
 bool is_device_runtime(std::string_view ptx);
-bool is_device_runtime_library(std::string_view bytes);
 
 }  // namespace cucore::cpu::runtime

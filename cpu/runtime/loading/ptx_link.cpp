@@ -148,7 +148,6 @@ Failure LinkState::logged(Failure failure) const {
 Result<void> LinkState::add(CUjitInputType type, const void* data, std::size_t size, const char* name, int capability) {
   if (!data || size == 0) return ErrorCode::InvalidValue;
   if (type < 0 || type >= CU_JIT_NUM_INPUT_TYPES) return ErrorCode::InvalidValue;
-  if (type == CU_JIT_INPUT_LIBRARY && is_device_runtime_library({static_cast<const char*>(data), size})) return {};
   if (type == CU_JIT_INPUT_NVVM) {
     constexpr const char* refused = "the driver links no LTO-IR; nvJitLink does";
     return logged(Failure(ErrorCode::NotSupported, refused));

@@ -32,6 +32,9 @@ class VectorMemory {
   llvm::Value* load_chunk(llvm::LoadInst& load, const Stride& address, unsigned chunk);
   llvm::Value* load_elements(llvm::LoadInst& load, const Stride& address, unsigned chunk);
   /// Lanes of a chunk that lie apart.
+  llvm::Value* lane_pointers(llvm::Value* pointer, const Stride& address, unsigned chunk);
+  llvm::Value* pointer_in_lane(llvm::Value* pointers, llvm::Value* pointer, const Stride& address, unsigned chunk,
+                               unsigned lane);
   llvm::Value* load_lanes(llvm::LoadInst& load, llvm::Type* vector_type, const Stride& address, unsigned chunk);
   /// Whether lanes under a mask are speculated to access contiguous elements, as they do in the full version: where
   /// lanes come and go an index might wrap around, so its stride is lost; in the full version it is checked.

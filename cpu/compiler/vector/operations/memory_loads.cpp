@@ -117,6 +117,22 @@ Value* VectorMemory::load_elements(llvm::LoadInst& load, const Stride& address, 
                                                : load_lanes(load, vector_type, address, chunk);
 }
 
+/// A vector of the lanes' addresses, those of idle lanes harmless; null where the first lane's address says them all.
+Value* VectorMemory::lane_pointers(Value* pointer, const Stride& address, unsigned chunk) {
+  if (!c_.active.is_partial() && address.is_strided()) return nullptr;
+  Value* pointers = values_.vector(pointer, chunk);
+  if (!c_.active.is_partial()) return pointers;
+  return b.CreateSelect(c_.active.vector(chunk), pointers, values_.splat(idle_.address()));
+}
+
+/// Of what lane_pointers gave.
+Value* VectorMemory::pointer_in_lane(Value* pointers, Value* pointer, const Stride& address, unsigned chunk,
+                                     unsigned lane) {
+  if (pointers != nullptr) return b.CreateExtractElement(pointers, lane);
+  return b.CreateConstGEP1_64(b.getInt8Ty(), values_.first_lane(pointer, chunk),
+                              static_cast<std::uint64_t>(address.step) * lane);
+}
+
 /// Lanes of a chunk that lie apart.
 Value* VectorMemory::load_lanes(llvm::LoadInst& load, llvm::Type* vector_type, const Stride& address, unsigned chunk) {
   Value* pointer = load.getPointerOperand();
@@ -127,16 +143,9 @@ Value* VectorMemory::load_lanes(llvm::LoadInst& load, llvm::Type* vector_type, c
     return b.CreateMaskedGather(vector_type, values_.vector(pointer, chunk), load.getAlign(), mask);
   }
   Value* row = llvm::PoisonValue::get(vector_type);
-  Value* pointers = nullptr;
-  if (c_.active.is_partial() || !address.is_strided()) {
-    pointers = values_.vector(pointer, chunk);
-    if (c_.active.is_partial())
-      pointers = b.CreateSelect(c_.active.vector(chunk), pointers, values_.splat(idle_.address()));
-  }
+  Value* pointers = lane_pointers(pointer, address, chunk);
   for (unsigned lane = 0; lane < c_.width.lanes; ++lane) {
-    Value* at = pointers != nullptr ? b.CreateExtractElement(pointers, lane)
-                                    : b.CreateConstGEP1_64(b.getInt8Ty(), values_.first_lane(pointer, chunk),
-                                                           static_cast<std::uint64_t>(address.step) * lane);
+    Value* at = pointer_in_lane(pointers, pointer, address, chunk, lane);
     row = b.CreateInsertElement(row, b.CreateAlignedLoad(type, at, load.getAlign()), lane);
   }
   return row;

@@ -81,16 +81,9 @@ void VectorMemory::store_chunk(llvm::StoreInst& store, const Stride& address, un
                           c_.active.is_partial() ? c_.active.vector(chunk) : nullptr);
     return;
   }
-  Value* pointers = nullptr;
-  if (c_.active.is_partial() || !address.is_strided()) {
-    pointers = values_.vector(pointer, chunk);
-    if (c_.active.is_partial())
-      pointers = b.CreateSelect(c_.active.vector(chunk), pointers, values_.splat(idle_.address()));
-  }
+  Value* pointers = lane_pointers(pointer, address, chunk);
   for (unsigned lane = 0; lane < c_.width.lanes; ++lane) {
-    Value* at = pointers != nullptr ? b.CreateExtractElement(pointers, lane)
-                                    : b.CreateConstGEP1_64(b.getInt8Ty(), values_.first_lane(pointer, chunk),
-                                                           static_cast<std::uint64_t>(address.step) * lane);
+    Value* at = pointer_in_lane(pointers, pointer, address, chunk, lane);
     b.CreateAlignedStore(b.CreateExtractElement(row, lane), at, store.getAlign());
   }
 }
