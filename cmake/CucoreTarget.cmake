@@ -64,6 +64,7 @@ function(cucore_join name)
     math(EXPR count_${folder} "${count_${folder}} + 1")
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP "${folder}_${batch}")
   endforeach()
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP
+    UNITY_BUILD_CODE_BEFORE_INCLUDE "// NOLINTNEXTLINE(bugprone-suspicious-include)")
   target_compile_options(${name} PRIVATE -Wno-shadow)  # of names in another file: clang-tidy has the same check, file by file
 endfunction()

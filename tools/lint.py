@@ -23,8 +23,8 @@ import rooms
 from rooms import ROOT, tracked
 
 BUILD = ROOT / "build"
-APART = BUILD / "lint"  # a configuration in which every file is compiled by itself: what clang-tidy reads
 TIDY = ROOT / ".venv/bin/clang-tidy"  # PyPI's: that of LLVM 19 spends most of its time on what system headers declare
+TIDY_OPTIONS = ("-Wno-unknown-warning-option", "-Wno-error", "-Wshadow")  # the last is off where files are joined
 CPP = (".cpp", ".hpp", ".h")
 MAX_LINES = 500
 PRODUCT = ("include", "src", "cpu", "python", "cli", "examples")  # what users get
@@ -98,7 +98,7 @@ INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTILI
 @functools.cache
 def included_by(path):
     """The files of the tree that a file may include: every #include that leads to one, whatever the #if around it."""
-    roots = [path.parent, ROOT, ROOT / "include", APART / "cpu/abi/generated"]
+    roots = [path.parent, ROOT, ROOT / "include", BUILD / "lint/cpu/abi/generated"]
     found = set()
     for name in INCLUDE.findall(path.read_bytes()):
         found.update(
@@ -136,54 +136,70 @@ def tidy_key(command, path):
     return digest.hexdigest()
 
 
-def check_tidy(problems):
+def configured(preset, problems):
+    """The compile commands of the product's own files under a preset, which clang-tidy reads; None if it failed."""
+    build = BUILD / preset
     python = f"-DPython_EXECUTABLE={ROOT / '.venv/bin/python'}"
     for command in (
-        ["cmake", "--preset", "lint", python],
-        ["cmake", "--build", APART, "--target", "cpu_compiler_interface"],
+        ["cmake", "--preset", preset, python],
+        ["cmake", "--build", build, "--target", "cpu_compiler_interface"],
     ):
         result = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
         if result.returncode:
             problems.append(f"clang-tidy: {' '.join(map(str, command))}\n{result.stdout}{result.stderr}")
-            return
+            return None
+    commands = {}
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        path = (Path(entry["directory"]) / entry["file"]).resolve()
+        if all(is_tidied(file) for file in joined_in(path)):
+            commands[path] = entry["command"]
+    return commands
+
+
+def is_tidied(path):
+    if not path.is_relative_to(ROOT) or path.is_relative_to(BUILD):
+        return False
+    parts = path.relative_to(ROOT).parts
+    return parts[0] in ("src", "cpu", "cli", "python") and "tests" not in parts
+
+
+def joined_in(path):
+    """The files that are compiled as one here (CucoreTarget.cmake), or the one itself."""
+    if not path.is_relative_to(BUILD) or not path.name.startswith("unity_"):
+        return [path]
+    return [Path(name.decode()) for name in INCLUDE.findall(path.read_bytes())]
+
+
+def tidied(preset, path):
+    """What clang-tidy says of a file, nothing if it is clean."""
+    command = [TIDY, "-p", BUILD / preset, "--quiet", *(f"--extra-arg={option}" for option in TIDY_OPTIONS)]
+    result = subprocess.run([*command, path], capture_output=True, text=True, cwd=ROOT)
+    if result.returncode == 0:
+        return ""
+    return result.stdout + (result.stderr if "error:" in result.stderr else "") or "clang-tidy failed"
+
+
+def check_tidy(problems):
+    """Files that are compiled as one are read as one, which takes a third of the time; where something is found, each
+    by itself, since then it may be of two files together only."""
+    commands = configured("lint", problems)
+    if commands is None:
+        return
     passed_dir = ROOT / ".setup/lint"
     passed_dir.mkdir(parents=True, exist_ok=True)
-    work = []
-    for entry in json.loads((APART / "compile_commands.json").read_text()):
-        path = (Path(entry["directory"]) / entry["file"]).resolve()
-        if not path.is_relative_to(ROOT) or path.is_relative_to(BUILD):
-            continue
-        if path.relative_to(ROOT).parts[0] not in ("src", "cpu", "cli", "python") or "tests" in path.parts:
-            continue
-        record = passed_dir / tidy_key(entry["command"], path)
-        if not record.exists():
-            work.append((path, record))
-
-    def one(item):
-        path, record = item
-        result = subprocess.run(
-            [
-                TIDY,
-                "-p",
-                APART,
-                "--quiet",
-                "--extra-arg=-Wno-unknown-warning-option",
-                "--extra-arg=-Wno-error",
-                path,
-            ],
-            capture_output=True,
-            text=True,
-            cwd=ROOT,
-        )
-        if result.returncode == 0:
-            record.touch()
-            return None
-        return result.stdout + (result.stderr if "error:" in result.stderr else "")
-
+    records = {path: passed_dir / tidy_key(command, path) for path, command in commands.items()}
+    work = [path for path, record in records.items() if not record.exists()]
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
-        for output in pool.map(one, work):
-            if output:
-                problems.append(f"clang-tidy:\n{output}")
+        said = dict(zip(work, pool.map(lambda path: tidied("lint", path), work), strict=True))
+        apart = sorted({file for path, output in said.items() if output for file in joined_in(path)})
+        if apart and configured("lint-apart", problems) is None:
+            return
+        found = dict(zip(apart, pool.map(lambda path: tidied("lint-apart", path), apart), strict=True))
+    for path in work:
+        outputs = [found[file] for file in joined_in(path) if said[path] and found[file]]
+        problems.extend(f"clang-tidy:\n{output}" for output in outputs)
+        if not outputs:
+            records[path].touch()
 
 
 def main():
