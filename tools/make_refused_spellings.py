@@ -32,7 +32,7 @@ def lines_of(text, name):
 
 
 def opcodes_without_generator():
-    known = re.findall(r'PTX_OPCODE\(\w+, "(\w+)"\)', (REPOSITORY / "cpu" / "ptx" / "opcodes.def").read_text())
+    known = re.findall(r'PTX_OPCODE\(\w+, "(\w+)"\)', (REPOSITORY / "cpu" / "ptx" / "tree" / "opcodes.def").read_text())
     done = subprocess.run([CUCORE, "driver-status", "--list"], capture_output=True, text=True, check=True)
     covered = done.stdout.split("covered opcodes")[1].split()
     return [opcode for opcode in known if opcode not in covered]

@@ -11,7 +11,7 @@
 
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/error/result.hpp"
-#include "cpu/ptx/ast.hpp"
+#include "cpu/ptx/tree/ast.hpp"
 
 namespace cucore::cpu::codegen {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "cpu/ptx/ast.hpp"
+#include "cpu/ptx/tree/ast.hpp"
 
 namespace cucore::cpu::codegen {
 

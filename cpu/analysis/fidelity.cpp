@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
-#include "cpu/analysis/not_supported.hpp"
-#include "cpu/analysis/reach.hpp"
+#include "cpu/analysis/flow/reach.hpp"
+#include "cpu/analysis/instructions/not_supported.hpp"
 #include "cpu/analysis/unsupported.hpp"
 
 namespace cucore::cpu::codegen {

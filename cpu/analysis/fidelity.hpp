@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cpu/analysis/unsupported.hpp"
-#include "cpu/ptx/ast.hpp"
+#include "cpu/ptx/tree/ast.hpp"
 
 namespace cucore::cpu::codegen {
 

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/analysis/instruction_table.hpp"
-#include "cpu/analysis/layout.hpp"
-#include "cpu/analysis/not_supported.hpp"
-#include "cpu/analysis/reach.hpp"
+#include "cpu/analysis/flow/reach.hpp"
+#include "cpu/analysis/instructions/instruction_table.hpp"
+#include "cpu/analysis/instructions/not_supported.hpp"
+#include "cpu/analysis/layout/layout.hpp"
 
 namespace cucore::cpu::codegen {
 
@@ -95,7 +95,7 @@ std::vector<Unsupported> find_unsupported(const ptx::Module& module) {
 std::vector<std::string_view> known_opcodes() {
   return {
 #define PTX_OPCODE(enumerator, spelling) spelling,
-#include "cpu/ptx/opcodes.def"
+#include "cpu/ptx/tree/opcodes.def"
 #undef PTX_OPCODE
   };
 }

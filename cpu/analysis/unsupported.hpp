@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cpu/ptx/ast.hpp"
+#include "cpu/ptx/tree/ast.hpp"
 
 namespace cucore::cpu::codegen {
 

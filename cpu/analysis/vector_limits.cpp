@@ -5,9 +5,9 @@
 #include <string>
 
 #include "cpu/abi/checks.hpp"
-#include "cpu/analysis/memory_accesses.hpp"
-#include "cpu/analysis/not_supported.hpp"
-#include "cpu/analysis/waiting_loops.hpp"
+#include "cpu/analysis/flow/waiting_loops.hpp"
+#include "cpu/analysis/instructions/memory_accesses.hpp"
+#include "cpu/analysis/instructions/not_supported.hpp"
 
 namespace cucore::cpu::codegen {
 

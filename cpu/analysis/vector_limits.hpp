@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "cpu/abi/compiler.hpp"
-#include "cpu/analysis/reach.hpp"
+#include "cpu/analysis/flow/reach.hpp"
 #include "cpu/error/result.hpp"
 
 namespace cucore::cpu::codegen {

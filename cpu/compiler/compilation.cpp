@@ -9,8 +9,8 @@
 
 #include "compiler_interface.hpp"
 #include "cpu/abi/compiler.hpp"
-#include "cpu/analysis/layout.hpp"
-#include "cpu/analysis/reach.hpp"
+#include "cpu/analysis/flow/reach.hpp"
+#include "cpu/analysis/layout/layout.hpp"
 #include "cpu/analysis/unsupported.hpp"
 #include "cpu/analysis/vector_limits.hpp"
 #include "cpu/compiler/checks/marks.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "cpu/analysis/matrix_form.hpp"
+#include "cpu/analysis/instructions/matrix_form.hpp"
 
 namespace cucore::cpu::codegen {
 

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "cpu/analysis/matrix_form.hpp"
+#include "cpu/analysis/instructions/matrix_form.hpp"
 #include "cpu/device_library/element_values.hpp"
 #include "cpu/device_library/self_checks.hpp"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/analysis/warpgroup_form.hpp"
+#include "cpu/analysis/instructions/warpgroup_form.hpp"
 #include "cpu/device_library/element_values.hpp"
 #include "cpu/device_library/self_checks.hpp"
 

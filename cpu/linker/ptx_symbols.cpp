@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "cpu/abi/device_calls.hpp"
-#include "cpu/ptx/lexer.hpp"
+#include "cpu/ptx/syntax/lexer.hpp"
 
 namespace cucore::cpu::linker {
 

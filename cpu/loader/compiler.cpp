@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "cpu/analysis/layout.hpp"
-#include "cpu/analysis/reach.hpp"
+#include "cpu/analysis/flow/reach.hpp"
+#include "cpu/analysis/layout/layout.hpp"
 #include "cpu/analysis/vector_limits.hpp"
 #include "cpu/loader/compiler_library.hpp"
 #include "cpu/loader/kernel_cache.hpp"

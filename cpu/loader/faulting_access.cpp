@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "cpu/analysis/memory_accesses.hpp"
+#include "cpu/analysis/instructions/memory_accesses.hpp"
 
 namespace cucore::cpu::codegen {
 

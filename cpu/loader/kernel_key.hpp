@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "cpu/abi/compiler.hpp"
-#include "cpu/analysis/reach.hpp"
+#include "cpu/analysis/flow/reach.hpp"
 #include "cpu/loader/kernel_record.hpp"
 
 namespace cucore::cpu::codegen {

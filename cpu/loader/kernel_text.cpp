@@ -4,7 +4,7 @@
 #include <span>
 
 #include "cpu/loader/kernel_key.hpp"
-#include "cpu/ptx/lexer.hpp"
+#include "cpu/ptx/syntax/lexer.hpp"
 
 namespace cucore::cpu::codegen {
 

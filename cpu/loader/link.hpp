@@ -2,7 +2,7 @@
 // calls and the variables it uses.
 #pragma once
 
-#include "cpu/analysis/reach.hpp"
+#include "cpu/analysis/flow/reach.hpp"
 #include "cpu/error/result.hpp"
 #include "cpu/loader/compiler.hpp"
 

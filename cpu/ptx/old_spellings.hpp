@@ -2,7 +2,7 @@
 // of subnormal numbers that .target sm_1x implies. Afterwards spellings mean the same in modules of every version.
 #pragma once
 
-#include "cpu/ptx/ast.hpp"
+#include "cpu/ptx/tree/ast.hpp"
 
 namespace cucore::cpu::ptx {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <tuple>
 
-#include "cpu/ptx/module_parser.hpp"
+#include "cpu/ptx/checks/verifier.hpp"
 #include "cpu/ptx/old_spellings.hpp"
-#include "cpu/ptx/verifier.hpp"
+#include "cpu/ptx/syntax/module_parser.hpp"
 
 namespace cucore::cpu::ptx {
 

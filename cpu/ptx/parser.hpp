@@ -2,28 +2,15 @@
 // more than linear time and memory in the size of the text (nesting is bounded).
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cpu/ptx/ast.hpp"
+#include "cpu/ptx/tree/ast.hpp"
+#include "cpu/ptx/tree/diagnostic.hpp"
 
 namespace cucore::cpu::ptx {
-
-/// The newest major version of the PTX ISA that `.version` may name. Any minor one may stand after it: compilers of
-/// newer toolkits write it under every program, and what a minor version added is refused by name where it stands.
-inline constexpr std::uint32_t newest_major_version = 9;
-
-struct Diagnostic {
-  /// UnsupportedVersion: the text asks for a PTX ISA newer than `newest_major_version`; nothing else was looked at.
-  enum class Kind : std::uint8_t { Syntax, Semantic, UnsupportedVersion };
-
-  Kind kind = Kind::Syntax;
-  Position position;
-  std::string message;  ///< one sentence, lower case, no trailing dot, names the offending word
-};
 
 struct ParseResult {
   std::unique_ptr<Module> module;  ///< null if there is any diagnostic

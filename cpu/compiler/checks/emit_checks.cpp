@@ -5,7 +5,7 @@
 
 #include "cpu/abi/checks.hpp"
 #include "cpu/abi/kernel_abi.hpp"
-#include "cpu/analysis/memory_accesses.hpp"
+#include "cpu/analysis/instructions/memory_accesses.hpp"
 #include "cpu/compiler/checks/marks.hpp"
 
 namespace cucore::cpu::codegen {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cpu/compiler/ir/llvm.hpp"
-#include "cpu/ptx/ast.hpp"
+#include "cpu/ptx/tree/ast.hpp"
 
 namespace cucore::cpu::codegen {
 

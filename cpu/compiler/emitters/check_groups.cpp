@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "cpu/analysis/memory_accesses.hpp"
+#include "cpu/analysis/instructions/memory_accesses.hpp"
 #include "cpu/compiler/cost/cost_model.hpp"
 
 namespace cucore::cpu::codegen {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "cpu/compiler/ir/llvm.hpp"
-#include "cpu/ptx/ast.hpp"
+#include "cpu/ptx/tree/ast.hpp"
 
 namespace cucore::cpu::codegen {
 

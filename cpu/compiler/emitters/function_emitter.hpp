@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cpu/analysis/control_flow.hpp"
-#include "cpu/analysis/special_registers.hpp"
-#include "cpu/analysis/waiting_loops.hpp"
+#include "cpu/analysis/flow/control_flow.hpp"
+#include "cpu/analysis/flow/waiting_loops.hpp"
+#include "cpu/analysis/instructions/special_registers.hpp"
 #include "cpu/compiler/emitters/check_groups.hpp"
 #include "cpu/compiler/emitters/module_emitter.hpp"
 #include "cpu/compiler/ir/llvm.hpp"

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "cpu/abi/symbols.hpp"
-#include "cpu/analysis/layout.hpp"
-#include "cpu/analysis/reach.hpp"
+#include "cpu/analysis/flow/reach.hpp"
+#include "cpu/analysis/layout/layout.hpp"
 #include "cpu/compiler/debug/debug_information.hpp"
 #include "cpu/compiler/debug/instruction_lines.hpp"
 #include "cpu/compiler/ir/llvm.hpp"

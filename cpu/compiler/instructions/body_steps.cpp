@@ -1,7 +1,7 @@
 // From the table's row of an instruction to its generator, and checks around it: see body_steps.hpp.
 #include "cpu/compiler/instructions/body_steps.hpp"
 
-#include "cpu/analysis/instruction_table.hpp"
+#include "cpu/analysis/instructions/instruction_table.hpp"
 #include "cpu/compiler/checks/emit_checks.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 /// By Generator.
 constexpr Generate generators[] = {
 #define CUCPU_GENERATOR(name) name,
-#include "cpu/analysis/generators.def"
+#include "cpu/analysis/instructions/generators.def"
 #undef CUCPU_GENERATOR
 };
 

@@ -1,5 +1,5 @@
 // mov in all its forms, and conversions between the generic address space and the others.
-#include "cpu/analysis/memory_accesses.hpp"
+#include "cpu/analysis/instructions/memory_accesses.hpp"
 #include "cpu/compiler/emitters/function_emitter.hpp"
 #include "cpu/compiler/emitters/generic_addresses.hpp"
 #include "cpu/compiler/instructions/generators.hpp"

@@ -6,7 +6,7 @@
 namespace cucore::cpu::codegen {
 
 #define CUCPU_GENERATOR(name) void name(FunctionEmitter&, const ptx::Instruction&);
-#include "cpu/analysis/generators.def"
+#include "cpu/analysis/instructions/generators.def"
 #undef CUCPU_GENERATOR
 
 }  // namespace cucore::cpu::codegen

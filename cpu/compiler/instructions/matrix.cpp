@@ -1,7 +1,7 @@
 // mma, wmma, wgmma, ldmatrix, stmatrix and movmatrix: registers go to memory, and the matrix unit works on those of all
 // lanes.
-#include "cpu/analysis/matrix_form.hpp"
-#include "cpu/analysis/warpgroup_form.hpp"
+#include "cpu/analysis/instructions/matrix_form.hpp"
+#include "cpu/analysis/instructions/warpgroup_form.hpp"
 #include "cpu/compiler/emitters/function_emitter.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "cpu/analysis/video_form.hpp"
+#include "cpu/analysis/instructions/video_form.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
 namespace cucore::cpu::codegen {

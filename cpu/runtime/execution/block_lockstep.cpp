@@ -1,5 +1,5 @@
 // Lanes of a warp that exchange values by volatile accesses with no barrier between them: in the scalar form they wait
-// for each other before each (cucpu_lockstep, cpu/analysis/lockstep.hpp), and go on together here.
+// for each other before each (cucpu_lockstep, cpu/analysis/flow/lockstep.hpp), and go on together here.
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -8,7 +8,7 @@
 //   then goes on to the end of a round of its threads: see block.hpp); and before that when all that can run in it only
 //   poll. What else it does, such as arriving at barriers, makes no difference: a loop through barriers may wait.
 // - To poll is to pass the back edge of a loop that may wait for other threads (cucpu_yield), or for other blocks where
-//   the threads of the block wait for each other in it (cucpu_lap): see cpu/analysis/waiting_loops.hpp.
+//   the threads of the block wait for each other in it (cucpu_lap): see cpu/analysis/flow/waiting_loops.hpp.
 // - A resident that does not poll is not disturbed: it waits for nobody outside it and ends by itself. So kernels
 //   without such loops run one block to its end before the next, in caches that are warm.
 // - Each time that no turn has ended a resident, one is started, until there are as many as the occupancy functions

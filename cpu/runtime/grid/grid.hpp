@@ -15,7 +15,7 @@
 #include "cpu/abi/compiler.hpp"
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/error/result.hpp"
-#include "cpu/ptx/ast.hpp"
+#include "cpu/ptx/tree/ast.hpp"
 #include "cpu/runtime/grid/checker.hpp"
 #include "cpu/runtime/texture/resources_in_use.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cpu/error/result.hpp"
-#include "cpu/ptx/ast.hpp"
+#include "cpu/ptx/tree/ast.hpp"
 
 namespace cucore::cpu::runtime {
 

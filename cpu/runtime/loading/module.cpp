@@ -6,7 +6,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
-#include "cpu/analysis/reach.hpp"
+#include "cpu/analysis/flow/reach.hpp"
 #include "cpu/runtime/loading/kernel_source.hpp"
 #include "cpu/runtime/loading/library.hpp"
 #include "cpu/runtime/memory/memory.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cpu/analysis/fidelity.hpp"
-#include "cpu/analysis/layout.hpp"
+#include "cpu/analysis/layout/layout.hpp"
 #include "cpu/ptx/parser.hpp"
 #include "cpu/runtime/loading/image_source.hpp"
 #include "cpu/runtime/objects/device.hpp"

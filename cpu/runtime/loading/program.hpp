@@ -11,7 +11,7 @@
 
 #include "cpu/abi/compiler.hpp"
 #include "cpu/error/result.hpp"
-#include "cpu/ptx/ast.hpp"
+#include "cpu/ptx/tree/ast.hpp"
 #include "cpu/runtime/loading/jit_options.hpp"
 
 namespace cucore::cpu::runtime {

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "cpu/analysis/layout.hpp"
+#include "cpu/analysis/layout/layout.hpp"
 #include "cpu/tests/compiler/stand_in.hpp"
 
 namespace cucore::cpu {

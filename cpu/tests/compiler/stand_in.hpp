@@ -15,7 +15,7 @@
 
 #include "cpu/error/result.hpp"
 #include "cpu/loader/compiler.hpp"
-#include "cpu/ptx/ast.hpp"
+#include "cpu/ptx/tree/ast.hpp"
 
 namespace cucore::cpu {
 

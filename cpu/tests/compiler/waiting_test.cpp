@@ -1,4 +1,4 @@
-// Which loops let other threads, or other blocks, run: see cpu/analysis/waiting_loops.hpp.
+// Which loops let other threads, or other blocks, run: see cpu/analysis/flow/waiting_loops.hpp.
 #include <gtest/gtest.h>
 
 #include "cpu/tests/compiler/stand_in.hpp"

@@ -1,0 +1,148 @@
+// Where lanes of a warp count on running in step: see lockstep.hpp.
+#include "cpu/analysis/flow/lockstep.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "cpu/analysis/flow/control_flow.hpp"
+#include "cpu/analysis/flow/reach.hpp"
+#include "cpu/analysis/flow/waiting_loops.hpp"
+
+namespace cucore::cpu::codegen {
+
+namespace {
+
+using ptx::FunctionId;
+using ptx::Instruction;
+using ptx::Modifier;
+using ptx::Opcode;
+using ptx::Space;
+
+/// What a thread may have done since it last met others: bits.
+enum Done : unsigned { nothing = 0, volatile_store = 1, volatile_load = 2, plain_store = 4, plain_load = 8 };
+
+Done kind_of_access(const Instruction& i) {
+  if (i.opcode != Opcode::Ld && i.opcode != Opcode::St) return nothing;
+  if (is_volatile_exchange(i)) return i.opcode == Opcode::Ld ? volatile_load : volatile_store;
+  if (i.space() != Space::Shared) return nothing;
+  return i.opcode == Opcode::Ld ? plain_load : plain_store;
+}
+
+/// All lanes that go on have come this far.
+bool waits_for_lanes(const Instruction& i) {
+  return is_convergent(i) && !i.guard && i.opcode != Opcode::Activemask && i.opcode != Opcode::Mbarrier &&
+         !i.has(Modifier::Arrive);
+}
+
+class Search {
+ public:
+  Search(const ptx::Module& module, const Reach& reach) : module_(module), reach_(reach) {
+    if (!has_shared_memory()) return;
+    for (const FunctionId id : reach.functions)
+      for (const Instruction& i : module.functions[id].body) anywhere_ |= kind_of_access(i);
+  }
+
+  LockstepPoints run() const {
+    const bool may_exchange = (anywhere_ & volatile_load) != 0 && (anywhere_ & (volatile_store | plain_store)) != 0;
+    return may_exchange && !find(/*all=*/false).empty() ? find(/*all=*/true) : LockstepPoints{};
+  }
+
+ private:
+  bool has_shared_memory() const {
+    const auto is_shared = [](const ptx::Variable& variable) { return variable.space == Space::Shared; };
+    return std::any_of(reach_.variables.begin(), reach_.variables.end(),
+                       [&](ptx::VariableId id) { return is_shared(module_.variables[id]); }) ||
+           std::any_of(reach_.functions.begin(), reach_.functions.end(), [&](FunctionId id) {
+             const auto& variables = module_.functions[id].variables;
+             return std::any_of(variables.begin(), variables.end(), is_shared);
+           });
+  }
+
+  /// Whether lanes must have come together since what was `done`. Without `all`, only what shows that values are
+  /// exchanged.
+  static bool needs_step(const Instruction& i, unsigned done, bool all) {
+    switch (kind_of_access(i)) {
+      case volatile_load: {
+        const bool is_surely_shared = all || i.space() == Space::Shared;
+        return (done & (volatile_store | (is_surely_shared ? plain_store : nothing))) != 0;
+      }
+      case volatile_store:
+        return (done & (volatile_load | (all ? volatile_store : nothing))) != 0;
+      case plain_load:
+        return all && (done & volatile_store) != 0;
+      case plain_store:
+        return all && (done & volatile_load) != 0;
+      default:
+        return false;
+    }
+  }
+
+  unsigned after(const Instruction& i, unsigned done, bool counts) const {
+    if (waits_for_lanes(i)) return nothing;
+    if (!counts) return done;
+    if (i.opcode == Opcode::Call) return done | (reach_.functions.size() > 1 ? anywhere_ : 0U);
+    return done | kind_of_access(i);
+  }
+
+  LockstepPoints find(bool all) const {
+    LockstepPoints points;
+    for (const FunctionId id : reach_.functions)
+      if (std::vector<std::uint32_t> found = find_in(id, all); !found.empty()) points[id] = std::move(found);
+    return points;
+  }
+
+  std::vector<std::uint32_t> find_in(FunctionId id, bool all) const {
+    const ptx::Function& function = module_.functions[id];
+    const ControlFlow flow(function);
+    // Loads from who knows where that only wait for something, as look-backs do, show nothing.
+    const std::set<BlockId> waiting = all ? std::set<BlockId>{} : find_waiting_blocks(module_, id, reach_);
+    const auto counts = [&](BlockId block, const Instruction& i) {
+      return i.space() == Space::Shared || !is_volatile_exchange(i) || !waiting.contains(block);
+    };
+    std::vector<unsigned> before(flow.blocks.size(), nothing);
+    if (!function.is_entry) before[0] = anywhere_;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (BlockId block = 0; block < flow.blocks.size(); ++block) {
+        unsigned done = before[block];
+        for (std::uint32_t i = flow.blocks[block].first; i < flow.blocks[block].end; ++i)
+          done = after(function.body[i], done, counts(block, function.body[i]));
+        for (const BlockId next : flow.blocks[block].successors) {
+          changed |= (done & ~before[next]) != 0;
+          before[next] |= done;
+        }
+      }
+    }
+    std::vector<std::uint32_t> points;
+    for (BlockId block = 0; block < flow.blocks.size(); ++block) {
+      unsigned done = before[block];
+      for (std::uint32_t i = flow.blocks[block].first; i < flow.blocks[block].end; ++i) {
+        const Instruction& instruction = function.body[i];
+        const bool is_counted = counts(block, instruction);
+        if (is_counted && needs_step(instruction, done, all)) {
+          points.push_back(i);
+          done = nothing;
+        }
+        done = after(instruction, done, is_counted);
+      }
+    }
+    return points;
+  }
+
+  const ptx::Module& module_;
+  const Reach& reach_;
+  unsigned anywhere_ = nothing;
+};
+
+}  // namespace
+
+bool is_volatile_exchange(const Instruction& i) {
+  const bool accesses = i.opcode == Opcode::Ld || i.opcode == Opcode::St;
+  return accesses && i.has(Modifier::Volatile) && (i.space() == Space::Shared || i.space() == Space::Generic);
+}
+
+LockstepPoints find_lockstep_points(const ptx::Module& module, const Reach& reach) {
+  return Search(module, reach).run();
+}
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,63 @@
+// Step one of a compile: which functions a kernel reaches, and what follows from what they contain.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cpu/abi/device_calls.hpp"
+#include "cpu/analysis/flow/lockstep.hpp"
+#include "cpu/ptx/tree/ast.hpp"
+
+namespace cucore::cpu::codegen {
+
+/// Functions of the run-time that device code calls by name.
+/// Call: one of device_calls.hpp.
+enum class DeviceRuntime { Vprintf, Assertfail, Malloc, Free, GraphSetConditional, Call };
+
+/// What a direct call leads to: a function with a body, an entry of the run-time, or (neither set) nothing known.
+struct Callee {
+  std::optional<ptx::FunctionId> function;
+  std::optional<DeviceRuntime> runtime;
+  DeviceCall call{};  ///< of DeviceRuntime::Call
+};
+
+/// Follows aliases and forward declarations.
+Callee resolve(const ptx::Module& module, ptx::FunctionId called);
+
+/// Everything one kernel needs, found without LLVM: what find_reach returns.
+struct Reach {
+  std::vector<ptx::FunctionId> functions;  ///< with bodies, the kernel first, in order of discovery
+  std::vector<ptx::VariableId> variables;  ///< of the module, in order of first use, and what their initialisers name
+  std::vector<ptx::FunctionId> kernels;    ///< whose addresses are named, to launch them
+  std::vector<bool> may_exit;              ///< by FunctionId: `exit` or `trap` in it or below it
+  std::vector<bool> observes;              ///< by FunctionId: reads memory that other threads may be changing, or below
+  std::vector<bool> meets;                 ///< by FunctionId: a barrier of the block in it or below it
+  bool needs_fibers = false;               ///< a barrier, a warp operation, a waiting loop or a lockstep point anywhere
+  bool counts_laps = false;                ///< a loop with a lapping edge anywhere (waiting_loops.hpp)
+  bool names_other_blocks = false;         ///< addresses shared memory of other blocks of its cluster
+  LockstepPoints lockstep;                 ///< where lanes of a warp count on running in step
+};
+
+Reach find_reach(const ptx::Module& module, ptx::FunctionId kernel);
+
+/// A call through a register.
+bool is_indirect_call(const ptx::Instruction& instruction);
+
+/// Reads a value that another thread may be about to change: volatile, relaxed and acquiring loads, atomics.
+bool is_observation(const ptx::Instruction& instruction);
+
+bool is_fence(ptx::Opcode opcode);
+
+/// Makes or takes apart an address in another block's shared memory, or copies there.
+bool names_other_block(const ptx::Instruction& instruction);
+
+/// A barrier of a block, of some of its threads, or of a cluster.
+bool is_block_barrier(const ptx::Instruction& instruction);
+
+/// Makes the thread wait for other threads of its block or warp.
+bool is_convergent(const ptx::Instruction& instruction);
+
+/// An instruction that a warp does as one, on data of all its lanes: matrices.
+bool is_warp_wide(ptx::Opcode opcode);
+
+}  // namespace cucore::cpu::codegen

@@ -1,0 +1,15 @@
+// What a parsed module may still get wrong: an instruction's operands against the ISA's rules for it.
+#pragma once
+
+#include <vector>
+
+#include "cpu/ptx/tree/ast.hpp"
+#include "cpu/ptx/tree/diagnostic.hpp"
+
+namespace cucore::cpu::ptx {
+
+/// Appends a diagnostic for every instruction that ptxas would refuse too, fifty at most. A rule that is not certain is
+/// not applied.
+void verify(const Module& module, std::vector<Diagnostic>& diagnostics);
+
+}  // namespace cucore::cpu::ptx
