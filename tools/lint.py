@@ -216,6 +216,7 @@ def main():
         rooms.check_readmes,
         rooms.check_picture,
         rooms.check_fullness,
+        rooms.check_namespaces,
         check_sizes,
         check_first_lines,
         check_made,

@@ -244,6 +244,19 @@ def check_rooms(problems):
         problems.append(f"tools/rooms.py: there is no longer a reason for the exception {edge}")
 
 
+NAMESPACE = re.compile(r"^namespace (cucore[\w:]*) \{", re.MULTILINE)
+
+
+def check_namespaces(problems):
+    """The namespace of a room of `cpu` is named for its folder; what all of them agree on stands in cucore::cpu."""
+    for name in product_files():
+        area, _, rest = name.partition("/")
+        room = f"cucore::cpu::{rest.partition('/')[0]}"
+        for found in NAMESPACE.findall((ROOT / name).read_text()) if area == "cpu" else ():
+            if found != "cucore::cpu" and found != room and not found.startswith(room + "::"):
+                problems.append(f"{name}: namespace {found} is not that of the room, {room}")
+
+
 SAID_ABOVE = {
     "include/cucore",
     "include/cucore/bindings",

@@ -13,7 +13,7 @@
 #include "cpu/error/result.hpp"
 #include "cpu/ptx/tree/ast.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu {
 
 /// Scalar: one device thread after the other, the reference. Vector: threads in lockstep in SIMD lanes, for one shape
 /// of block; a kernel that cannot have it gets the scalar form as a whole. Auto asks for whichever of the two is worth
@@ -103,4 +103,4 @@ inline std::string join_refusals(const std::string& first, const std::string& se
   return first.empty() || second.empty() ? first + second : first + ", and " + second;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu

@@ -9,7 +9,7 @@ string(SHA256 stamp "${digests}")
 file(CONFIGURE OUTPUT ${TO} CONTENT
 [[// Generated: which objects the driver and its compiler pass to each other.
 #pragma once
-namespace cucore::cpu::codegen {
-inline constexpr char kCompilerInterface[] = "@stamp@";
+namespace cucore::cpu {
+inline constexpr char compiler_interface[] = "@stamp@";
 }
 ]] @ONLY)

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu {
 
 enum class Reduction : std::uint32_t { Add, Min, Max, Inc, Dec, And, Or, Xor };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu

@@ -6,7 +6,7 @@
 
 #include "cpu/ptx/tree/ast.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu {
 
 inline constexpr const char* run_thread_symbol = "cucpu_run_thread";
 inline constexpr const char* run_block_symbol = "cucpu_run_block";
@@ -24,4 +24,4 @@ inline std::string kernel_symbol_of(const ptx::Function& kernel) {
 /// Symbol of a function whose address stands in the initialiser of a variable.
 inline std::string symbol_of(const ptx::Function& function) { return "ptx.function." + std::string(function.name); }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu

@@ -9,8 +9,7 @@
 #include "cpu/analysis/instructions/not_supported.hpp"
 #include "cpu/analysis/unsupported.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::analysis {
 namespace {
 
 using M = ptx::Modifier;
@@ -90,4 +89,4 @@ std::vector<Unsupported> find_approximate(const ptx::Module& module, ptx::Functi
   return found;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

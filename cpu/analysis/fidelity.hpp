@@ -8,7 +8,7 @@
 #include "cpu/analysis/unsupported.hpp"
 #include "cpu/ptx/tree/ast.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 /// Exact: the bits that a GPU gives, NaN payloads aside. Approximate: within what NVIDIA documents, but other bits.
 enum class Fidelity : std::uint8_t { Exact, Approximate, Unsupported };
@@ -31,4 +31,4 @@ std::vector<Unsupported> find_unsupported(const ptx::Module& module, ptx::Functi
 /// The approximate instructions that `kernel` reaches.
 std::vector<Unsupported> find_approximate(const ptx::Module& module, ptx::FunctionId kernel);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

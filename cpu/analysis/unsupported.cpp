@@ -11,8 +11,7 @@
 #include "cpu/analysis/instructions/not_supported.hpp"
 #include "cpu/analysis/layout/layout.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::analysis {
 namespace {
 
 /// Of an instruction whose spelling is fine: a call must lead somewhere.
@@ -109,4 +108,4 @@ std::vector<std::string_view> covered_opcodes() {
   return spellings;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

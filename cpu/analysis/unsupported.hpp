@@ -8,7 +8,7 @@
 
 #include "cpu/ptx/tree/ast.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 /// An instruction that parses but has no generator (yet).
 struct Unsupported {
@@ -27,4 +27,4 @@ std::vector<Unsupported> find_unsupported_in(const ptx::Module& module, const pt
 std::vector<std::string_view> covered_opcodes();
 std::vector<std::string_view> known_opcodes();
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

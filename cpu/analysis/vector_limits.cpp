@@ -9,8 +9,7 @@
 #include "cpu/analysis/instructions/memory_accesses.hpp"
 #include "cpu/analysis/instructions/not_supported.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::analysis {
 namespace {
 
 /// The vector form knows the memory check of one access of at most 16 bytes for each instruction, and of variables of
@@ -85,4 +84,4 @@ Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, co
   return {};
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

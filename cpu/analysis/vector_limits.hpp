@@ -8,7 +8,7 @@
 #include "cpu/analysis/flow/reach.hpp"
 #include "cpu/error/result.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 /// Local memory of a group.
 inline constexpr std::uint64_t largest_group_frames = std::uint64_t{512} * 1024;
@@ -17,4 +17,4 @@ inline constexpr std::uint64_t largest_group_frames = std::uint64_t{512} * 1024;
 Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, const KernelInfo& info,
                                std::uint32_t checks);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

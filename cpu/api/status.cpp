@@ -41,8 +41,8 @@ const Lists& lists() {
     const auto by_text = [](const char* a, const char* b) { return std::strcmp(a, b) < 0; };
     std::sort(all->real.begin(), all->real.end(), by_text);
     std::sort(all->stubs.begin(), all->stubs.end(), by_text);
-    all->covered = keep(codegen::covered_opcodes());
-    all->known = keep(codegen::known_opcodes());
+    all->covered = keep(analysis::covered_opcodes());
+    all->known = keep(analysis::known_opcodes());
     return all;
   }();
   return *made;

@@ -21,9 +21,16 @@
 #include "cpu/compiler/instructions/flushing_adds.hpp"
 #include "cpu/compiler/vector/vectorise.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::compiler {
 namespace {
+
+using analysis::check_vector_form;
+using analysis::find_reach;
+using analysis::find_unsupported_in;
+using analysis::lay_out;
+using analysis::Layout;
+using analysis::Reach;
+using analysis::Unsupported;
 
 /// What the steps read: a kernel and all that was found out about it before there is code.
 struct Analysed {
@@ -216,11 +223,11 @@ Result<std::string> print_assembly(const ptx::Module& module, ptx::FunctionId ke
 extern "C" __attribute__((visibility("default"))) const CompilerLibrary* cucore_cpu_compiler();
 
 const CompilerLibrary* cucore_cpu_compiler() {
-  static constexpr CompilerLibrary library{.interface = kCompilerInterface,
+  static constexpr CompilerLibrary library{.interface = compiler_interface,
                                            .compile = compile_kernel,
                                            .print_ir = print_ir,
                                            .print_assembly = print_assembly};
   return &library;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -5,8 +5,7 @@
 
 #include "cpu/compiler/cost/cost_model.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::compiler {
 namespace {
 
 double thread_time() {
@@ -36,4 +35,4 @@ bool CompileTime::is_not_enough_for(const llvm::Module& ir) const {
   return is_up() || seconds_of_back_end(ir) > cost_model::most_seconds_of_back_end;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

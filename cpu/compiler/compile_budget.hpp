@@ -5,7 +5,7 @@
 
 #include <llvm/IR/Module.h>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Why a kernel gets a simpler form, in the words of CompiledKernel::refusal.
 inline constexpr const char* vector_form_too_long = "the time that its vector form takes to compile";
@@ -24,4 +24,4 @@ class CompileTime {
   double since_;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -16,8 +16,7 @@
 #include <optional>
 #include <utility>
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::compiler {
 namespace {
 
 const llvm::Target& host() {
@@ -133,4 +132,4 @@ Result<std::string> HostTarget::assembly(llvm::Module& ir) const {
   return emit(*machine_, ir, llvm::CodeGenFileType::AssemblyFile);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -12,7 +12,7 @@ class Module;
 class TargetMachine;
 }  // namespace llvm
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class CompileTime;
 
@@ -39,4 +39,4 @@ class HostTarget {
   std::unique_ptr<llvm::TargetMachine> machine_;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -25,8 +25,7 @@
 #include "cpu/compiler/passes/narrow_masks.hpp"
 #include "cpu/compiler/passes/opaque_masks.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::compiler {
 namespace {
 
 /// The analyses that passes ask for.
@@ -90,4 +89,4 @@ void HostTarget::optimise(llvm::Module& ir, bool checked, const CompileTime& tim
   pipeline.run(ir, analyses.modules);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -25,8 +25,7 @@ double roundeven(double);
 float roundevenf(float);
 }
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::device_library {
 namespace {
 
 /// The mode argument of every built-in that rounds; arithmetic may have `Flush` added to it.
@@ -369,4 +368,4 @@ std::span<const Symbol> callable_symbols() {
   return symbols;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::device_library

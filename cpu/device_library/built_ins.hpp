@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::device_library {
 
 struct Symbol {
   std::string_view name;
@@ -16,4 +16,4 @@ struct Symbol {
 /// functions that LLVM itself may put in place of an operation the host lacks.
 std::span<const Symbol> callable_symbols();
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::device_library

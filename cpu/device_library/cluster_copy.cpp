@@ -9,8 +9,7 @@
 #include "cpu/device_library/self_checks.hpp"
 #include "cpu/device_library/tensor_copy.hpp"
 
-namespace cucore::cpu::codegen::cluster_copy {
-
+namespace cucore::cpu::device_library::cluster_copy {
 namespace {
 
 constexpr std::uint32_t base_alignment = 16;  ///< of all bulk copies
@@ -56,4 +55,4 @@ void tensor(ThreadState* thread, std::byte* to, const void* map, std::uint32_t r
                  [&](std::byte* there) { return tensor_copy::load(thread, there, map, rank, coordinates, offsets); });
 }
 
-}  // namespace cucore::cpu::codegen::cluster_copy
+}  // namespace cucore::cpu::device_library::cluster_copy

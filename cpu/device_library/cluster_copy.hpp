@@ -5,7 +5,7 @@
 
 #include "cpu/abi/kernel_abi.hpp"
 
-namespace cucore::cpu::codegen::cluster_copy {
+namespace cucore::cpu::device_library::cluster_copy {
 
 /// Copies to the place that `to` is in its own block's shared memory, in that of each block whose rank is a bit of
 /// `ranks`, and reports the bytes to the mbarrier at the place of `barrier` there. A rank that the cluster does not
@@ -16,4 +16,4 @@ void bulk(ThreadState* thread, std::byte* to, const void* from, std::uint32_t by
 void tensor(ThreadState* thread, std::byte* to, const void* map, std::uint32_t rank, const std::int32_t* coordinates,
             const std::int32_t* offsets, std::byte* barrier, std::uint32_t ranks);
 
-}  // namespace cucore::cpu::codegen::cluster_copy
+}  // namespace cucore::cpu::device_library::cluster_copy

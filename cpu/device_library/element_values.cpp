@@ -6,9 +6,10 @@
 #include <cstring>
 #include <limits>
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::device_library {
 namespace {
+
+using analysis::Element;
 
 /// A float of few bits. `has_infinity`: the highest exponent is kept for infinities and NaNs, as IEEE has it; otherwise
 /// all ones alone is a NaN.
@@ -110,4 +111,4 @@ std::uint64_t from_real(Element element, double value) {
   return std::isnan(value) ? 0x7fffffff : std::bit_cast<std::uint32_t>(static_cast<float>(value));
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::device_library

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-namespace cucore::cpu::codegen::lane_operations {
-
+namespace cucore::cpu::device_library::lane_operations {
 namespace {
 
 constexpr std::uint32_t lanes_of_warp = 32;
@@ -111,4 +110,4 @@ Word match_all(ThreadState* thread, std::uint64_t value, Word mask) {
 
 Word elect(ThreadState* thread, Word mask) { return together(thread, find_lowest, 0, mask); }
 
-}  // namespace cucore::cpu::codegen::lane_operations
+}  // namespace cucore::cpu::device_library::lane_operations

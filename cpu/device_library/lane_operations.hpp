@@ -6,7 +6,7 @@
 
 #include "cpu/abi/kernel_abi.hpp"
 
-namespace cucore::cpu::codegen::lane_operations {
+namespace cucore::cpu::device_library::lane_operations {
 
 /// redux.sync of 32 bits, for each lane the same result.
 std::uint32_t add(ThreadState* thread, std::uint32_t value, std::uint32_t mask);
@@ -26,4 +26,4 @@ std::uint32_t match_all(ThreadState* thread, std::uint64_t value, std::uint32_t 
 /// elect.sync: the number of the lowest lane that takes part.
 std::uint32_t elect(ThreadState* thread, std::uint32_t mask);
 
-}  // namespace cucore::cpu::codegen::lane_operations
+}  // namespace cucore::cpu::device_library::lane_operations

@@ -16,9 +16,19 @@
 #include "cpu/device_library/element_values.hpp"
 #include "cpu/device_library/self_checks.hpp"
 
-namespace cucore::cpu::codegen::matrix_unit {
-
+namespace cucore::cpu::device_library::matrix_unit {
 namespace {
+
+using analysis::bits_of;
+using analysis::Element;
+using analysis::elements_of;
+using analysis::FragmentForm;
+using analysis::is_integer;
+using analysis::MatrixForm;
+using analysis::MatrixRole;
+using analysis::Place;
+using analysis::place_of;
+using analysis::row_of_sparse;
 
 constexpr std::uint32_t warp_lanes = 32;
 
@@ -331,4 +341,4 @@ std::uint32_t transpose(ThreadState* thread, std::uint32_t value) {
   return mine.result;
 }
 
-}  // namespace cucore::cpu::codegen::matrix_unit
+}  // namespace cucore::cpu::device_library::matrix_unit

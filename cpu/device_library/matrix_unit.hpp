@@ -6,7 +6,7 @@
 
 #include "cpu/abi/kernel_abi.hpp"
 
-namespace cucore::cpu::codegen::matrix_unit {
+namespace cucore::cpu::device_library::matrix_unit {
 
 /// d = a * b + c in the fragments of `form` (a MatrixForm). Products of floats are exact and summed in binary64, then
 /// rounded once; those of binary64 are fused one after the other, in order of k. `metadata`: this lane's, if A is
@@ -26,4 +26,4 @@ void store_rows(ThreadState* thread, std::uint32_t matrices, std::uint32_t trans
 /// movmatrix.trans
 std::uint32_t transpose(ThreadState* thread, std::uint32_t value);
 
-}  // namespace cucore::cpu::codegen::matrix_unit
+}  // namespace cucore::cpu::device_library::matrix_unit

@@ -3,8 +3,7 @@
 
 #include <cstring>
 
-namespace cucore::cpu::codegen::mbarrier {
-
+namespace cucore::cpu::device_library::mbarrier {
 namespace {
 
 constexpr unsigned count_bits = 20;
@@ -109,4 +108,4 @@ std::uint32_t wait_parity(ThreadState* thread, const std::uint64_t* barrier, std
 
 std::uint32_t pending_count(std::uint64_t state) { return static_cast<std::uint32_t>(Barrier(state).pending); }
 
-}  // namespace cucore::cpu::codegen::mbarrier
+}  // namespace cucore::cpu::device_library::mbarrier

@@ -6,7 +6,7 @@
 
 #include "cpu/abi/kernel_abi.hpp"
 
-namespace cucore::cpu::codegen::mbarrier {
+namespace cucore::cpu::device_library::mbarrier {
 
 void initialise(std::uint64_t* barrier, std::uint32_t count);
 
@@ -31,4 +31,4 @@ std::uint32_t wait_parity(ThreadState* thread, const std::uint64_t* barrier, std
 /// Arrivals that were pending when `state` was taken.
 std::uint32_t pending_count(std::uint64_t state);
 
-}  // namespace cucore::cpu::codegen::mbarrier
+}  // namespace cucore::cpu::device_library::mbarrier

@@ -9,7 +9,7 @@
 #include "cpu/abi/checks.hpp"
 #include "cpu/abi/kernel_abi.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::device_library {
 
 /// Asks for a copy or matrix, bytes that follow each other at once. Nothing is asked in code that is not checked.
 class SelfChecks {
@@ -62,4 +62,4 @@ class SelfChecks {
   bool may_happen_ = true;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::device_library

@@ -10,8 +10,7 @@
 #include "cpu/device_library/self_checks.hpp"
 #include "cpu/device_library/tensor_reduction.hpp"
 
-namespace cucore::cpu::codegen::tensor_copy {
-
+namespace cucore::cpu::device_library::tensor_copy {
 namespace {
 
 constexpr std::size_t largest_rank = 5;
@@ -227,4 +226,4 @@ void reduce(ThreadState* thread, const void* shared, const void* map, std::uint3
             [&](std::byte* to, const std::byte* from) { combine(to, from, type, reduction); });
 }
 
-}  // namespace cucore::cpu::codegen::tensor_copy
+}  // namespace cucore::cpu::device_library::tensor_copy

@@ -10,7 +10,7 @@
 
 #include "cpu/abi/kernel_abi.hpp"
 
-namespace cucore::cpu::codegen::tensor_copy {
+namespace cucore::cpu::device_library::tensor_copy {
 
 /// Copies the box at `coordinates` (one for each of `rank` dimensions) to shared memory; what lies outside of the
 /// tensor becomes zero, or NaN if the map says so. Returns the bytes of the whole box. With `offsets`, one for each
@@ -26,4 +26,4 @@ void store(ThreadState* thread, const void* shared, const void* map, std::uint32
 void reduce(ThreadState* thread, const void* shared, const void* map, std::uint32_t rank,
             const std::int32_t* coordinates, const std::int32_t* offsets, std::uint32_t operation);
 
-}  // namespace cucore::cpu::codegen::tensor_copy
+}  // namespace cucore::cpu::device_library::tensor_copy

@@ -10,9 +10,10 @@
 
 #include "cpu/device_library/element_values.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::device_library {
 namespace {
+
+using analysis::Element;
 
 template <typename Word, typename Update>
 void replace(std::byte* element, const Update& update) {
@@ -150,4 +151,4 @@ void combine(std::byte* element, const std::byte* operand, TensorElement type, R
   }
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::device_library

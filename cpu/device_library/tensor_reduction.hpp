@@ -6,7 +6,7 @@
 #include "cpu/abi/reduction.hpp"
 #include "cpu/abi/tensor_map_contents.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::device_library {
 
 /// Whether elements can be combined so, as an H200 does it: floats of 32 and 64 bits are added, halves and bfloats have
 /// Min and Max as well. Integers of 32 and 64 bits have all but Inc and Dec, which are those of unsigned words; signed
@@ -17,4 +17,4 @@ bool can_combine(TensorElement type, Reduction operation);
 /// but F64's, where the operand's stays, or else the element's; Min and Max take the number and have -0 below +0.
 void combine(std::byte* element, const std::byte* operand, TensorElement type, Reduction operation);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::device_library

@@ -13,9 +13,20 @@
 #include "cpu/device_library/element_values.hpp"
 #include "cpu/device_library/self_checks.hpp"
 
-namespace cucore::cpu::codegen::warpgroup_unit {
-
+namespace cucore::cpu::device_library::warpgroup_unit {
 namespace {
+
+using analysis::bits_of;
+using analysis::Element;
+using analysis::elements_of;
+using analysis::is_integer;
+using analysis::MatrixForm;
+using analysis::MatrixRole;
+using analysis::Place;
+using analysis::place_of;
+using analysis::row_of_sparse;
+using analysis::SharedMatrix;
+using analysis::WarpgroupForm;
 
 constexpr std::uint32_t lanes_of_warp = 32;
 constexpr std::uint32_t threads_of_group = 128;
@@ -345,4 +356,4 @@ void multiply(ThreadState* thread, std::uint64_t form, void* d, const void* a, s
   cucpu_warpgroup_together(thread, multiply_group, &mine, form);
 }
 
-}  // namespace cucore::cpu::codegen::warpgroup_unit
+}  // namespace cucore::cpu::device_library::warpgroup_unit

@@ -10,11 +10,11 @@
 
 #include "cpu/abi/kernel_abi.hpp"
 
-namespace cucore::cpu::codegen::warpgroup_unit {
+namespace cucore::cpu::device_library::warpgroup_unit {
 
 /// d = a * b + d in the fragments of `form` (a WarpgroupForm), or d = a * b if not `accumulates`. `a` is null if A has
 /// a descriptor. `window`: the shared address of the block's own memory. `metadata`: this thread's, if A is sparse.
 void multiply(ThreadState* thread, std::uint64_t form, void* d, const void* a, std::uint64_t a_descriptor,
               std::uint64_t b_descriptor, std::uint32_t window, std::uint32_t accumulates, std::uint32_t metadata);
 
-}  // namespace cucore::cpu::codegen::warpgroup_unit
+}  // namespace cucore::cpu::device_library::warpgroup_unit

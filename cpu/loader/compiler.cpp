@@ -13,9 +13,13 @@
 #include "cpu/loader/kernel_key.hpp"
 #include "cpu/loader/link.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::loader {
 namespace {
+
+using analysis::check_vector_form;
+using analysis::find_reach;
+using analysis::lay_out;
+using analysis::Reach;
 
 /// By the compiler library, and into the cache where there is a key.
 Result<CompiledKernel> compile_anew(const ptx::Module& module, ptx::FunctionId kernel, const Reach& reach,
@@ -83,4 +87,4 @@ Result<std::string> dump_assembly(const ptx::Module& module, ptx::FunctionId ker
   return (*compiler)->print_assembly(module, kernel, options);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

@@ -8,7 +8,7 @@
 #include "cpu/abi/compiler.hpp"
 #include "cpu/error/result.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::loader {
 
 /// Addresses of module-scope variables (.global, .const) of `module`, by index into Module::variables; null for shared
 /// ones. The memory must outlive the code. Where an initialiser names a function, compiling a kernel that can reach it
@@ -41,4 +41,4 @@ Result<std::string> dump_ir(const ptx::Module& module, ptx::FunctionId kernel, c
 Result<std::string> dump_assembly(const ptx::Module& module, ptx::FunctionId kernel,
                                   const CompileOptions& options = {});
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

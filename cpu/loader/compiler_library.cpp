@@ -10,8 +10,7 @@
 
 #include "compiler_interface.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::loader {
 namespace {
 
 constexpr const char* file_name = "libcucore-cpu-compiler.so";
@@ -30,7 +29,7 @@ Result<const CompilerLibrary*> open_library() {
   }
   const auto entry_point = reinterpret_cast<EntryPoint>(dlsym(library, entry_point_name));
   const CompilerLibrary* const opened = entry_point != nullptr ? entry_point() : nullptr;
-  if (opened == nullptr || std::string_view(opened->interface) != kCompilerInterface) {
+  if (opened == nullptr || std::string_view(opened->interface) != compiler_interface) {
     return Failure(ErrorCode::JitCompilerNotFound,
                    "the CPU device's compiler " + path + " is of another build than its driver: install both anew");
   }
@@ -64,4 +63,4 @@ Result<const CompilerLibrary*> open_compiler_library() {
   return opened;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

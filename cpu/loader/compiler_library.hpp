@@ -7,7 +7,7 @@
 #include "cpu/abi/compiler.hpp"
 #include "cpu/error/result.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::loader {
 
 /// Where it is expected; empty if the system does not say where this code is.
 const std::string& compiler_library_path();
@@ -16,4 +16,4 @@ const std::string& compiler_library_path();
 /// tries again. Thread-safe.
 Result<const CompilerLibrary*> open_compiler_library();
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

@@ -5,8 +5,7 @@
 #include <bit>
 #include <cstring>
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::loader {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "words stand in memory as BLAKE2b reads them");
@@ -83,4 +82,4 @@ Digest::Bytes Digest::finish() {
   return bytes;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

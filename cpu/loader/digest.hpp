@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::loader {
 
 class Digest {
  public:
@@ -28,4 +28,4 @@ class Digest {
   std::uint64_t total_ = 0;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

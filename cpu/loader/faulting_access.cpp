@@ -8,10 +8,12 @@
 
 #include "cpu/analysis/instructions/memory_accesses.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::loader {
 namespace {
 
+using analysis::accesses_by_itself;
+using analysis::memory_accesses_of;
+using analysis::MemoryAccess;
 using ptx::Function;
 using ptx::Instruction;
 using ptx::Opcode;
@@ -103,4 +105,4 @@ PtxPlace place_of_access(const Function& function, std::size_t index) {
   return place;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

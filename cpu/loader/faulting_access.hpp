@@ -6,9 +6,9 @@
 
 #include "cpu/abi/compiler.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::loader {
 
 /// For a host instruction that was made for the function's instruction `index`.
 PtxPlace place_of_access(const ptx::Function& function, std::size_t index);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

@@ -14,8 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::loader {
 namespace {
 
 constexpr char gnu_name[] = "GNU";
@@ -146,4 +145,4 @@ std::string build_id_of_file(const std::string& path) {
   return id;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

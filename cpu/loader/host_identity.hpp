@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::loader {
 
 /// What the processor says of itself and what the system lets programs use of it: all that LLVM looks at, and more.
 const std::string& host_identity();
@@ -15,4 +15,4 @@ const std::string& own_build_id();
 /// That of the shared library in a file; empty if there is none.
 std::string build_id_of_file(const std::string& path);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

@@ -31,8 +31,7 @@ __attribute__((visibility("default"), noinline)) void __jit_debug_register_code(
 // NOLINTEND(bugprone-reserved-identifier)
 }
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::loader {
 namespace {
 
 constexpr std::uint32_t register_number = 1;
@@ -80,4 +79,4 @@ KnownToDebuggers::~KnownToDebuggers() {
   tell(unregister, &listed);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::loader {
 
 /// An object file that a debugger attached to this process knows of, for as long as this lives. Thread-safe. Costs next
 /// to nothing when there is no debugger.
@@ -21,4 +21,4 @@ class KnownToDebuggers {
   std::unique_ptr<Entry> entry_;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

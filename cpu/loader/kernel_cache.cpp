@@ -18,8 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::loader {
 namespace {
 
 constexpr std::uint64_t largest_file = std::uint64_t{64} << 20;
@@ -198,4 +197,4 @@ void KernelCache::evict(int folder) const {
   }
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

@@ -7,7 +7,7 @@
 
 #include "cpu/loader/kernel_record.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::loader {
 
 /// Nothing here fails: a file that is not whole, or not what its name says, is not found, and what cannot be written is
 /// not kept. Code is only taken from a folder that belongs to this process's user, that nobody else may write to and
@@ -33,4 +33,4 @@ class KernelCache {
   std::uint64_t most_bytes_;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

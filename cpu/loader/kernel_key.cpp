@@ -7,9 +7,10 @@
 #include "cpu/loader/digest.hpp"
 #include "cpu/loader/host_identity.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::loader {
 namespace {
+
+using analysis::Reach;
 
 /// Parts with their lengths, so that what moves from one to the next is another key.
 class Parts {
@@ -66,4 +67,4 @@ std::optional<KernelIdentity> identity_of(const ptx::Module& module, const Reach
   return identity;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

@@ -10,7 +10,7 @@
 #include "cpu/analysis/flow/reach.hpp"
 #include "cpu/loader/kernel_record.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::loader {
 
 struct KernelIdentity {
   std::string_view driver, compiler;  ///< build ids of the two libraries that make code and its ABI
@@ -27,10 +27,11 @@ KernelKey key_of(const KernelIdentity& identity);
 
 /// Of a compile in this process. Nothing if a library has no build id, or the compiler's is not there: code of another
 /// build could not be told from its own.
-std::optional<KernelIdentity> identity_of(const ptx::Module& module, const Reach& reach, const CompileOptions& options);
+std::optional<KernelIdentity> identity_of(const ptx::Module& module, const analysis::Reach& reach,
+                                          const CompileOptions& options);
 
 /// A kernel in words that stay the same when something else in its module changes: the functions that it reaches,
 /// without blanks, comments and line numbers and with names that mean nothing outside them numbered, and the variables.
-std::string kernel_text(const ptx::Module& module, const Reach& reach);
+std::string kernel_text(const ptx::Module& module, const analysis::Reach& reach);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

@@ -6,8 +6,7 @@
 
 #include "cpu/loader/digest.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::loader {
 namespace {
 
 /// The last byte is the layout's version.
@@ -92,4 +91,4 @@ std::optional<KernelRecord> decode(const KernelKey& key, std::string_view bytes)
                       .object = std::string(text.substr(fixed.refusal_bytes))};
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

@@ -9,7 +9,7 @@
 
 #include "cpu/abi/compiler.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::loader {
 
 /// A digest of everything the object code depends on (kernel_key.hpp).
 struct KernelKey {
@@ -24,4 +24,4 @@ std::string encode(const KernelKey& key, const KernelRecord& record);
 /// Nothing unless `bytes` is, bit for bit, what `encode` made of that key and a record.
 std::optional<KernelRecord> decode(const KernelKey& key, std::string_view bytes);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

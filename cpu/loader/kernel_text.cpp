@@ -6,10 +6,12 @@
 #include "cpu/loader/kernel_key.hpp"
 #include "cpu/ptx/syntax/lexer.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::loader {
 namespace {
 
+using analysis::Callee;
+using analysis::Reach;
+using analysis::resolve;
 using ptx::Function;
 using ptx::FunctionId;
 using ptx::Operand;
@@ -144,4 +146,4 @@ class KernelText {
 
 std::string kernel_text(const ptx::Module& module, const Reach& reach) { return KernelText(module, reach).run(); }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

@@ -5,8 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::loader {
 namespace {
 
 /// Takes numbers from the front of bytes; past their end all are zero.
@@ -167,4 +166,4 @@ LineTable::Lines LineTable::lines_at(std::uint64_t address) const {
   return {};
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

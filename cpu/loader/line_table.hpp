@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::loader {
 
 class LineTable {
  public:
@@ -24,4 +24,4 @@ class LineTable {
   std::string section_;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

@@ -15,9 +15,12 @@
 #include "cpu/loader/loaded_object.hpp"
 #include "cpu/loader/perf_map.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::loader {
 namespace {
+
+using analysis::Callee;
+using analysis::Reach;
+using analysis::resolve;
 
 class LinkedCode final : public Code {
  public:
@@ -103,7 +106,7 @@ void* find_callable(std::string_view name) {
   // Never destroyed: a thread may still compile when the process ends.
   static const auto& addresses = *new std::unordered_map<std::string_view, void*>([] {
     std::unordered_map<std::string_view, void*> by_name;
-    for (const Symbol& symbol : callable_symbols()) by_name.emplace(symbol.name, symbol.address);
+    for (const auto& symbol : device_library::callable_symbols()) by_name.emplace(symbol.name, symbol.address);
     return by_name;
   }());
   const auto found = addresses.find(name);
@@ -145,4 +148,4 @@ Result<CompiledKernel> link(const KernelRecord& record, const ptx::Module& modul
   return CompiledKernel{.code = std::move(code), .refusal = record.refusal};
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

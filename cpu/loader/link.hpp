@@ -6,12 +6,12 @@
 #include "cpu/error/result.hpp"
 #include "cpu/loader/compiler.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::loader {
 
 /// The result keeps the memory. Writes the addresses of functions that initialisers of variables name. InvalidImage,
 /// and why, for object code that is not whole or needs what is not there. Tells debuggers and perf if the options say
 /// so.
-Result<CompiledKernel> link(const KernelRecord& record, const ptx::Module& module, const Reach& reach,
+Result<CompiledKernel> link(const KernelRecord& record, const ptx::Module& module, const analysis::Reach& reach,
                             const ModuleAddresses& addresses, const CompileOptions& options);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

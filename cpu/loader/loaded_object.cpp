@@ -13,8 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::loader {
 namespace {
 
 constexpr std::uint64_t most_of_bytes = std::uint64_t{1} << 30;  ///< of one object in memory: offsets fit 32 bits
@@ -405,4 +404,4 @@ void* LoadedObject::find(const std::string& symbol) const {
   return found != symbols_.end() ? found->second : nullptr;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

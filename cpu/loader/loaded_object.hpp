@@ -12,7 +12,7 @@
 #include "cpu/error/result.hpp"
 #include "cpu/loader/line_table.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::loader {
 
 /// InvalidImage, with what it is about the object code.
 Failure not_loadable(const std::string& what);
@@ -64,4 +64,4 @@ class LoadedObject {
   LineTable lines_;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

@@ -13,8 +13,7 @@
 
 #include "cpu/abi/symbols.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::loader {
 namespace {
 
 std::string in_words(std::string_view symbol) {
@@ -52,4 +51,4 @@ void add_to_perf_map(const LoadedObject& object, std::string_view kernel) {
   close(file);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

@@ -1,7 +1,7 @@
 // Cuts the body of a function into basic blocks: see control_flow.hpp.
 #include "cpu/analysis/flow/control_flow.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 using ptx::Opcode;
 using ptx::Operand;
@@ -62,4 +62,4 @@ BlockId ControlFlow::target(const ptx::Function& function, ptx::LabelId label) c
   return block_at[function.labels[label].instruction];
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

@@ -6,7 +6,7 @@
 
 #include "cpu/ptx/tree/ast.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 using BlockId = std::uint32_t;
 
@@ -33,4 +33,4 @@ bool is_terminator(ptx::Opcode opcode);
 /// The labels an instruction may branch to: of `bra` one, of `brx.idx` its list.
 std::vector<ptx::LabelId> branch_targets(const ptx::Function& function, const ptx::Instruction& instruction);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

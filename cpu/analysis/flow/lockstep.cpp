@@ -8,8 +8,7 @@
 #include "cpu/analysis/flow/reach.hpp"
 #include "cpu/analysis/flow/waiting_loops.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::analysis {
 namespace {
 
 using ptx::FunctionId;
@@ -145,4 +144,4 @@ LockstepPoints find_lockstep_points(const ptx::Module& module, const Reach& reac
   return Search(module, reach).run();
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

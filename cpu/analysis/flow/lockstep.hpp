@@ -12,7 +12,7 @@
 
 #include "cpu/ptx/tree/ast.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 struct Reach;
 
@@ -28,4 +28,4 @@ LockstepPoints find_lockstep_points(const ptx::Module& module, const Reach& reac
 /// A volatile load or store that may be of shared memory.
 bool is_volatile_exchange(const ptx::Instruction& instruction);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

@@ -5,7 +5,7 @@
 
 #include "cpu/analysis/flow/waiting_loops.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 using ptx::FunctionId;
 using ptx::Modifier;
@@ -255,4 +255,4 @@ Reach find_reach(const ptx::Module& module, FunctionId kernel) {
   return reach;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

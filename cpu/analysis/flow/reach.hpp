@@ -8,7 +8,7 @@
 #include "cpu/analysis/flow/lockstep.hpp"
 #include "cpu/ptx/tree/ast.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 /// Functions of the run-time that device code calls by name.
 /// Call: one of device_calls.hpp.
@@ -60,4 +60,4 @@ bool is_convergent(const ptx::Instruction& instruction);
 /// An instruction that a warp does as one, on data of all its lanes: matrices.
 bool is_warp_wide(ptx::Opcode opcode);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 using ptx::FunctionId;
 using ptx::Instruction;
@@ -334,4 +334,4 @@ std::set<BlockId> find_waiting_blocks(const ptx::Module& module, FunctionId id, 
   return blocks;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

@@ -9,7 +9,7 @@
 #include "cpu/analysis/flow/control_flow.hpp"
 #include "cpu/analysis/flow/reach.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 using Edge = std::pair<BlockId, BlockId>;
 
@@ -29,4 +29,4 @@ WaitingEdges find_waiting_edges(const ptx::Module& module, ptx::FunctionId funct
 /// The blocks of these loops.
 std::set<BlockId> find_waiting_blocks(const ptx::Module& module, ptx::FunctionId function, const Reach& reach);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

@@ -11,7 +11,7 @@
 #include "cpu/analysis/instructions/special_registers.hpp"
 #include "cpu/ptx/checks/video_form.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 using ptx::Instruction;
 using ptx::Operand;
@@ -492,4 +492,4 @@ Result<const Form*> find_form(const Instruction& instruction) {
   return other_type(*index[opcode].front(), instruction);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

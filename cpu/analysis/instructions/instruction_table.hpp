@@ -10,7 +10,7 @@
 #include "cpu/error/result.hpp"
 #include "cpu/ptx/tree/ast.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 /// A constant set of enumerators.
 template <typename Enum, std::size_t Capacity>
@@ -67,4 +67,4 @@ Result<const Form*> find_form(const ptx::Instruction& instruction);
 /// Every row, grouped by opcode.
 const std::vector<Form>& instruction_table();
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

@@ -10,7 +10,7 @@
 
 #include "cpu/analysis/instructions/not_supported.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 using ptx::Instruction;
 using ptx::Operand;
@@ -381,4 +381,4 @@ Result<FragmentForm> read_fragment_form(const Instruction& i) {
   return form;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

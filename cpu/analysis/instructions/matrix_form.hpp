@@ -11,7 +11,7 @@
 #include "cpu/error/result.hpp"
 #include "cpu/ptx/tree/ast.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 enum class Element : std::uint8_t { None, F16, Bf16, Tf32, F32, F64, E4m3, E5m2, S8, U8, S4, U4, B1, S32 };
 enum class MatrixRole : std::uint8_t { A, B, Accumulator };
@@ -113,4 +113,4 @@ Result<MatrixForm> read_matrix_form(const ptx::Instruction& i);
 /// Of a wmma.load or wmma.store, likewise.
 Result<FragmentForm> read_fragment_form(const ptx::Instruction& i);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::analysis {
 namespace {
 
 using ptx::Instruction;
@@ -197,4 +196,4 @@ bool has_short_local_addresses(const ptx::Function& function) {
   });
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

@@ -8,7 +8,7 @@
 #include "cpu/abi/checks.hpp"
 #include "cpu/ptx/tree/ast.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 struct MemoryAccess {
   enum class Extent : std::uint8_t {
@@ -50,4 +50,4 @@ std::optional<ptx::VariableId> only_local_variable(const ptx::Function& function
 /// (Triton).
 bool has_short_local_addresses(const ptx::Function& function);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

@@ -6,7 +6,7 @@
 
 #include "cpu/error/result.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 inline Failure not_supported(std::string what) { return Failure(ErrorCode::NotSupported, std::move(what)); }
 
@@ -16,4 +16,4 @@ inline Result<void> require(bool holds, const char* else_what) {
   return not_supported(else_what);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

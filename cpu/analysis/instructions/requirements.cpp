@@ -10,7 +10,7 @@
 #include "cpu/analysis/instructions/not_supported.hpp"
 #include "cpu/analysis/instructions/warpgroup_form.hpp"
 
-namespace cucore::cpu::codegen::requirements {
+namespace cucore::cpu::analysis::requirements {
 
 using ptx::Instruction;
 using ptx::Operand;
@@ -476,4 +476,4 @@ Result<void> cluster_barrier(const Instruction& i) {
 
 Result<void> any_space(const Instruction&) { return {}; }
 
-}  // namespace cucore::cpu::codegen::requirements
+}  // namespace cucore::cpu::analysis::requirements

@@ -5,7 +5,7 @@
 #include "cpu/error/result.hpp"
 #include "cpu/ptx/tree/ast.hpp"
 
-namespace cucore::cpu::codegen::requirements {
+namespace cucore::cpu::analysis::requirements {
 
 Result<void> names_half(const ptx::Instruction& i);
 /// Of video instructions, that GPUs do what the PTX ISA defines: their assembler emulates some otherwise (H100, 580).
@@ -60,4 +60,4 @@ Result<void> cancel_request(const ptx::Instruction& i);
 Result<void> cancel_query(const ptx::Instruction& i);
 Result<void> any_space(const ptx::Instruction& i);
 
-}  // namespace cucore::cpu::codegen::requirements
+}  // namespace cucore::cpu::analysis::requirements

@@ -5,8 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::analysis {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, Special>, 33> spellings{{
@@ -54,4 +53,4 @@ std::optional<Special> find_special(const ptx::SpecialRegister& special) {
   return {};
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

@@ -6,7 +6,7 @@
 
 #include "cpu/ptx/tree/ast.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 enum class Special : std::uint8_t {
   Tid,
@@ -46,4 +46,4 @@ enum class Special : std::uint8_t {
 /// Nothing for a special register that does not exist or is not readable here.
 std::optional<Special> find_special(const ptx::SpecialRegister& special);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

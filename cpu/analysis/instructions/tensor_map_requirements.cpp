@@ -4,7 +4,7 @@
 #include "cpu/analysis/instructions/not_supported.hpp"
 #include "cpu/analysis/instructions/requirements.hpp"
 
-namespace cucore::cpu::codegen::requirements {
+namespace cucore::cpu::analysis::requirements {
 
 using ptx::Instruction;
 using ptx::Operand;
@@ -60,4 +60,4 @@ Result<void> cancel_query(const Instruction& i) {
   return {};
 }
 
-}  // namespace cucore::cpu::codegen::requirements
+}  // namespace cucore::cpu::analysis::requirements

@@ -3,10 +3,10 @@
 
 #include "cpu/ptx/checks/video_form.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 using ptx::BitRange;
 using ptx::read_video_form;
 using ptx::VideoForm;
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

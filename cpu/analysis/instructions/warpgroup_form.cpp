@@ -6,7 +6,7 @@
 
 #include "cpu/analysis/instructions/not_supported.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 using ptx::Instruction;
 using ptx::Operand;
@@ -161,4 +161,4 @@ std::uint32_t SharedMatrix::offset_of(std::uint32_t across, std::uint32_t chunk_
   return offset ^ ((offset / 128 - base_) & exchanged) * chunk_bytes;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

@@ -10,7 +10,7 @@
 #include "cpu/error/result.hpp"
 #include "cpu/ptx/tree/ast.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 /// A multiplication d = a * b + d by a warpgroup. 64 bits, which is how generated code hands it to the run-time.
 struct WarpgroupForm {
@@ -64,4 +64,4 @@ class SharedMatrix {
   bool is_transposed_;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

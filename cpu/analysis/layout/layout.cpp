@@ -5,7 +5,7 @@
 
 #include "cpu/analysis/layout/register_pressure.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 using ptx::FunctionId;
 using ptx::Space;
@@ -118,4 +118,4 @@ KernelInfo describe(const ptx::Module& module, ptx::FunctionId kernel) {
   return lay_out(module, find_reach(module, kernel)).info;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

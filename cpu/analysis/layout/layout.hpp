@@ -8,7 +8,7 @@
 #include "cpu/abi/compiler.hpp"
 #include "cpu/analysis/flow/reach.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::analysis {
 
 /// What lay_out returns.
 struct Layout {
@@ -27,4 +27,4 @@ Layout lay_out(const ptx::Module& module, const Reach& reach, std::uint32_t redz
 /// What can be said of a kernel without compiling it (attributes must not cost a compile).
 KernelInfo describe(const ptx::Module& module, ptx::FunctionId kernel);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

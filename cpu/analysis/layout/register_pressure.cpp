@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::analysis {
 namespace {
 
 using ptx::Operand;
@@ -81,4 +80,4 @@ std::uint32_t register_pressure(const ptx::Function& function) {
   return static_cast<std::uint32_t>(most);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::analysis

@@ -8,10 +8,10 @@
 #include "cpu/analysis/instructions/memory_accesses.hpp"
 #include "cpu/compiler/checks/marks.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::compiler {
 namespace {
 
+using analysis::MemoryAccess;
 using llvm::Value;
 using ptx::Instruction;
 using ptx::Opcode;
@@ -108,7 +108,7 @@ class AccessChecks {
                      .word = word_,
                      .line = instruction_.position.line};
     // What is outside of a thread's only variable is in nothing else.
-    if (const auto only = only_local_variable(f_.function); only && access_.space == Space::Local) {
+    if (const auto only = analysis::only_local_variable(f_.function); only && access_.space == Space::Local) {
       lanes.interval = interval_of_offsets(f_.function.variables[*only].size);
       lanes.first = offset_in_variable(*only);
     }
@@ -268,7 +268,7 @@ class AccessChecks {
 
   /// Of a function with one variable of the thread's own; null in others.
   Value* is_in_only_local_variable() {
-    const auto only = only_local_variable(f_.function);
+    const auto only = analysis::only_local_variable(f_.function);
     if (access_.space != Space::Local || !only || f_.function.variables[*only].size < access_.bytes) return nullptr;
     Value* inside =
         b_.CreateICmpULE(offset_in_variable(*only), b_.getInt64(f_.function.variables[*only].size - access_.bytes));
@@ -406,7 +406,7 @@ void emit_copy_step(FunctionEmitter& f, const Instruction& i) {
 
 /// What the vector form knows how to check is one access, and a part of its address.
 void emit_checked_lanes(FunctionEmitter& f, const Instruction& i, Generate generate) {
-  const std::vector<MemoryAccess> accesses = memory_accesses_of(i);
+  const std::vector<MemoryAccess> accesses = analysis::memory_accesses_of(i);
   if (!accesses.empty()) f.set_checked_pointer(accesses[0].address, AccessChecks(f, i, accesses[0]).address_of_lanes());
   generate(f, i);
   f.set_checked_pointer(nullptr, nullptr);
@@ -425,17 +425,17 @@ bool is_aligned_barrier(const Instruction& i) { return i.opcode == Opcode::Bar |
 
 void emit_checked(FunctionEmitter& f, const Instruction& i, Generate generate) {
   if (f.module.block_shape != nullptr) return emit_checked_lanes(f, i, generate);
-  if (is_convergent(i) || accesses_by_itself(i) || i.opcode == Opcode::Call) {
+  if (analysis::is_convergent(i) || analysis::accesses_by_itself(i) || i.opcode == Opcode::Call) {
     const std::uint32_t place = i.position.line | (is_aligned_barrier(i) ? aligned_place : 0);
     f.b.CreateStore(f.b.getInt32(place),
                     f.b.CreateConstInBoundsGEP1_64(f.b.getInt8Ty(), f.thread(), offsetof(ThreadState, place)));
   }
-  if ((f.module.checks & check_class::race_checks) != 0 && is_fence(i.opcode)) {
+  if ((f.module.checks & check_class::race_checks) != 0 && analysis::is_fence(i.opcode)) {
     call_service(f, offsetof(CheckTable, fence), f.b.getVoidTy(), {f.thread()});
     if (is_proxy_fence_of_shared(i)) call_service(f, offsetof(CheckTable, proxy_fence), f.b.getVoidTy(), {f.thread()});
   }
   emit_copy_step(f, i);
-  const std::vector<MemoryAccess> accesses = memory_accesses_of(i);
+  const std::vector<MemoryAccess> accesses = analysis::memory_accesses_of(i);
   if (accesses.empty()) return generate(f, i);
   auto* refused = f.new_block("refused");
   auto* next = f.new_block("checked");
@@ -496,4 +496,4 @@ void emit_checked_free(FunctionEmitter& f, Value* block, std::uint32_t line) {
   call_service(f, offsetof(CheckTable, release), f.b.getVoidTy(), {f.thread(), block, f.b.getInt32(line)});
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

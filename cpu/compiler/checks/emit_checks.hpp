@@ -5,7 +5,7 @@
 
 #include "cpu/compiler/emitters/function_emitter.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Emits `instruction` by `generate`, with its checks. An access that is refused does not happen: what it would have
 /// read is zero.
@@ -19,4 +19,4 @@ void emit_leave(FunctionEmitter& f, llvm::Value* variable, const ptx::Variable& 
 llvm::Value* emit_checked_malloc(FunctionEmitter& f, llvm::Value* bytes, std::uint32_t line);
 void emit_checked_free(FunctionEmitter& f, llvm::Value* block, std::uint32_t line);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

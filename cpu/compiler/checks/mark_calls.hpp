@@ -3,7 +3,7 @@
 
 #include "cpu/compiler/ir/llvm.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 inline constexpr const char* range_mark = "cucpu.check.range";  ///< i1 (interval, first, beyond, alignment)
 inline constexpr const char* lanes_mark =
@@ -43,4 +43,4 @@ llvm::Value* look_at(llvm::IRBuilder<>& b, const RangeMark& mark);
 /// Tells the service of a begin or end, before `where`.
 void expand_life(llvm::CallInst& mark, llvm::Instruction* where);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -8,7 +8,7 @@
 #include "cpu/abi/checks.hpp"
 #include "cpu/compiler/checks/mark_calls.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 
@@ -121,4 +121,4 @@ void expand_check_marks(llvm::Module& ir) {
   }
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -5,7 +5,7 @@
 
 #include "cpu/compiler/ir/llvm.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Whether the CheckInterval that is pointed at has the byte at `first`, a multiple of `alignment`, and `beyond` bytes
 /// more.
@@ -36,4 +36,4 @@ void mark_life(llvm::IRBuilder<>& b, llvm::Value* service, llvm::Value* variable
 /// Makes code of all marks, where they stand.
 void expand_check_marks(llvm::Module& ir);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace cucore::cpu::codegen::cost_model {
+namespace cucore::cpu::compiler::cost_model {
 
 // Whether a kernel has a vector form: time of a compile. What the back end would take for it in the end is counted
 // later, by cpu/compiler/compile_budget.cpp.
@@ -112,4 +112,4 @@ inline constexpr unsigned most_ways_of_mask = 64;
 /// Conversions that it looks through, from lanes to the bits that are combined. Not measured by a committed bench.
 inline constexpr unsigned most_conversions_of_mask = 4;
 
-}  // namespace cucore::cpu::codegen::cost_model
+}  // namespace cucore::cpu::compiler::cost_model

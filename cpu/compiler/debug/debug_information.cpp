@@ -10,7 +10,7 @@
 
 #include "cpu/abi/kernel_abi.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 namespace dwarf = llvm::dwarf;
 
@@ -173,4 +173,4 @@ llvm::DIType* DebugInformation::type_of(const llvm::Type& type) {
   return number((".b" + std::to_string(bits)).c_str(), bits, dwarf::DW_ATE_unsigned);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

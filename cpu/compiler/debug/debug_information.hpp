@@ -13,7 +13,7 @@
 #include "cpu/compiler/ir/llvm.hpp"
 #include "cpu/ptx/tree/ast.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Of one LLVM module. Says as much of a kernel without `.loc` as can be: its name and variables.
 class DebugInformation {
@@ -61,4 +61,4 @@ class DebugInformation {
   std::vector<llvm::DIFile*> files_;  ///< by index of `.file`; null if not asked for yet
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -3,7 +3,7 @@
 
 #include <llvm/BinaryFormat/Dwarf.h>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 InstructionLines::InstructionLines(llvm::Module& ir) : builder_(ir) {
   ir.addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
@@ -33,4 +33,4 @@ llvm::DebugLoc InstructionLines::describe_like(const llvm::Function& other, llvm
   return place_of(body.getSubprogram(), 0);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

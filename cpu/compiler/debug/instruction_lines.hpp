@@ -9,7 +9,7 @@
 
 #include "cpu/compiler/ir/llvm.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Of one LLVM module.
 class InstructionLines {
@@ -31,4 +31,4 @@ class InstructionLines {
   llvm::DICompileUnit* unit_;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -8,10 +8,11 @@
 #include "cpu/analysis/instructions/memory_accesses.hpp"
 #include "cpu/compiler/cost/cost_model.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::compiler {
 namespace {
 
+using analysis::memory_accesses_of;
+using analysis::MemoryAccess;
 using ptx::Instruction;
 using ptx::Operand;
 
@@ -70,4 +71,4 @@ CheckGroups find_check_groups(std::span<const Instruction> block) {
   return groups;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

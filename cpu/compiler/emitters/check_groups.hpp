@@ -10,7 +10,7 @@
 #include "cpu/compiler/ir/llvm.hpp"
 #include "cpu/ptx/tree/ast.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Bytes from `begin` to `end` around the register's value, all at multiples of `alignment` from one another.
 struct CheckGroup {
@@ -29,4 +29,4 @@ using CheckGroups = std::unordered_map<const ptx::Instruction*, std::shared_ptr<
 /// Of the instructions of one basic block: groups of two members and more.
 CheckGroups find_check_groups(std::span<const ptx::Instruction> block);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::compiler {
 namespace {
 
 using ptx::Instruction;
@@ -83,4 +82,4 @@ std::vector<bool> registers_that_only_carry(const ptx::Function& function) {
   return carriers;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

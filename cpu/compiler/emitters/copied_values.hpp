@@ -6,11 +6,11 @@
 
 #include "cpu/ptx/tree/ast.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// By register: all that is done with its value is to store it where variables of the thread's own may lie, taken apart
 /// and put together as compilers do with bytes and bit fields, or to give selp a choice, which is what they make of a
 /// read under a condition.
 std::vector<bool> registers_that_only_carry(const ptx::Function& function);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -3,7 +3,7 @@
 
 #include <llvm/IR/IntrinsicsX86.h>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 using ptx::Instruction;
@@ -110,4 +110,4 @@ Value* float_source(FunctionEmitter& f, const Instruction& instruction, std::siz
   return instruction.has(M::Ftz) ? flush_subnormal(f.b, value) : value;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -5,7 +5,7 @@
 
 #include "cpu/compiler/emitters/function_emitter.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Values are those of the built-ins' mode argument.
 enum class Rounding : std::uint32_t { Nearest, Zero, Down, Up };
@@ -59,4 +59,4 @@ llvm::Value* for_each_half(FunctionEmitter& f, ptx::Type type, const Element& el
 /// Reads an operand as float or double: halves widened, f32 flushed if the instruction says .ftz.
 llvm::Value* float_source(FunctionEmitter& f, const ptx::Instruction& instruction, std::size_t operand);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

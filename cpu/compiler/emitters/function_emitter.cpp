@@ -11,8 +11,16 @@
 #include "cpu/analysis/instructions/memory_accesses.hpp"
 #include "cpu/compiler/emitters/copied_values.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
+using analysis::BlockId;
+using analysis::Callee;
+using analysis::find_waiting_blocks;
+using analysis::find_waiting_edges;
+using analysis::is_volatile_exchange;
+using analysis::PtxBlock;
+using analysis::resolve;
+using analysis::variables_to_follow;
 using llvm::Value;
 using ptx::Operand;
 using ptx::Space;
@@ -479,4 +487,4 @@ Value* FunctionEmitter::thread_index_field(std::size_t offset, std::uint32_t cou
   return load;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -17,7 +17,7 @@
 #include "cpu/compiler/emitters/module_emitter.hpp"
 #include "cpu/compiler/ir/llvm.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class FunctionEmitter;
 
@@ -91,7 +91,7 @@ class FunctionEmitter {
                          llvm::ArrayRef<llvm::Value*> arguments);
 
   /// Where control goes from the current PTX block to `target`: the block itself, or one that yields on the way.
-  llvm::BasicBlock* edge_to(BlockId target);
+  llvm::BasicBlock* edge_to(analysis::BlockId target);
   llvm::BasicBlock* edge_to_label(ptx::LabelId label) { return edge_to(flow_.target(function, label)); }
   llvm::BasicBlock* new_block(const llvm::Twine& name);
 
@@ -123,7 +123,7 @@ class FunctionEmitter {
 
   void emit_prologue();
   void describe_variables();
-  void emit_block(BlockId id);
+  void emit_block(analysis::BlockId id);
   void emit_instruction(const ptx::Instruction& instruction);
   void emit_lockstep_point(const ptx::Instruction& instruction);
   std::uint32_t index_of(const ptx::Instruction& instruction) const {
@@ -137,10 +137,10 @@ class FunctionEmitter {
   ptx::FunctionId id_;
   const BodySteps& steps_;
   llvm::Function* body_;
-  ControlFlow flow_;
-  WaitingEdges waiting_edges_;
-  std::set<BlockId> waiting_blocks_;  ///< where it matters for checks
-  BlockId current_ = 0;
+  analysis::ControlFlow flow_;
+  analysis::WaitingEdges waiting_edges_;
+  std::set<analysis::BlockId> waiting_blocks_;  ///< where it matters for checks
+  analysis::BlockId current_ = 0;
   std::vector<llvm::BasicBlock*> blocks_;
   std::vector<std::vector<Slot>> registers_;        ///< by register, one slot per component
   std::vector<std::int32_t> float_uses_;            ///< by register: uses as a float minus uses as an integer
@@ -159,4 +159,4 @@ class FunctionEmitter {
   llvm::Value* own_shared_ = nullptr;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

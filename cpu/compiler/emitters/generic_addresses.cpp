@@ -5,8 +5,9 @@
 
 #include "cpu/abi/kernel_abi.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
+using analysis::Layout;
 using llvm::Value;
 using ptx::Space;
 
@@ -65,4 +66,4 @@ Value* is_in_space(FunctionEmitter& f, Value* address, Space space) {
   }
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -8,7 +8,12 @@
 #include "cpu/compiler/emitters/function_emitter.hpp"
 #include "cpu/compiler/ir/convergent_calls.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
+
+using analysis::Callee;
+using analysis::Layout;
+using analysis::Reach;
+using analysis::resolve;
 
 ModuleEmitter::ModuleEmitter(const ptx::Module& module_, const Reach& reach_, const Layout& layout_,
                              llvm::LLVMContext& context_, llvm::Module& ir_, HostFeatures host_,
@@ -177,4 +182,4 @@ void ModuleEmitter::emit_run_block() {
   b.CreateRetVoid();
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

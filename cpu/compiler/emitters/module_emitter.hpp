@@ -16,7 +16,7 @@
 #include "cpu/compiler/ir/llvm.hpp"
 #include "cpu/error/result.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 struct BodySteps;
 
@@ -31,8 +31,9 @@ struct HostFeatures {
 class ModuleEmitter {
  public:
   /// `block`: the shape of block that the code is for, or null if it is for any. `checks`: of check_class.
-  ModuleEmitter(const ptx::Module& module, const Reach& reach, const Layout& layout, llvm::LLVMContext& context,
-                llvm::Module& ir, HostFeatures host, const std::uint32_t* block = nullptr, std::uint32_t checks = 0);
+  ModuleEmitter(const ptx::Module& module, const analysis::Reach& reach, const analysis::Layout& layout,
+                llvm::LLVMContext& context, llvm::Module& ir, HostFeatures host, const std::uint32_t* block = nullptr,
+                std::uint32_t checks = 0);
 
   /// Has debug information emitted with the rest, in place of the numbers of instructions; to be called first.
   void describe_for_debuggers() { debug_ = std::make_unique<DebugInformation>(module, ir); }
@@ -44,8 +45,8 @@ class ModuleEmitter {
   llvm::Function* kernel() const { return functions_.at(reach.functions.front()); }
 
   const ptx::Module& module;
-  const Reach& reach;
-  const Layout& layout;
+  const analysis::Reach& reach;
+  const analysis::Layout& layout;
   llvm::LLVMContext& context;
   llvm::Module& ir;
   const HostFeatures host;
@@ -79,4 +80,4 @@ class ModuleEmitter {
   Result<void> emitted_;  ///< or the first failure
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -4,8 +4,10 @@
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/compiler/emitters/function_emitter.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
+using analysis::find_special;
+using analysis::Special;
 using llvm::Value;
 
 Value* FunctionEmitter::special(const ptx::SpecialRegister& reg) {
@@ -121,4 +123,4 @@ Value* FunctionEmitter::special(const ptx::SpecialRegister& reg) {
   llvm_unreachable("every special register is handled above");
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

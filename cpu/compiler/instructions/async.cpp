@@ -10,7 +10,7 @@
 #include "cpu/compiler/instructions/bulk_reduction.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 using ptx::Instruction;
@@ -186,4 +186,4 @@ void emit_createpolicy(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], f.b.getInt64(0), Type::B64);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

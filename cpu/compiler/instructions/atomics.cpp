@@ -6,7 +6,7 @@
 #include "cpu/compiler/instructions/flushing_adds.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::AtomicOrdering;
 using llvm::AtomicRMWInst;
@@ -234,4 +234,4 @@ void emit_bulk_reduction(FunctionEmitter& f, const Instruction& i, Value* to, Va
   f.b.SetInsertPoint(done);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

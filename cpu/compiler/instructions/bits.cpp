@@ -2,7 +2,7 @@
 #include "cpu/compiler/emitters/function_emitter.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 using ptx::Instruction;
@@ -253,4 +253,4 @@ void emit_prmt(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], result, i.type());
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -5,9 +5,10 @@
 #include "cpu/compiler/checks/emit_checks.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::compiler {
 namespace {
+
+using analysis::find_form;
 
 /// By Generator.
 constexpr Generate generators[] = {
@@ -29,4 +30,4 @@ void emit_instruction(FunctionEmitter& f, const ptx::Instruction& instruction) {
 
 const BodySteps body_steps{.emit_instruction = emit_instruction, .emit_enter = emit_enter, .emit_leave = emit_leave};
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

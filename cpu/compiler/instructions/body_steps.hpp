@@ -3,8 +3,8 @@
 
 #include "cpu/compiler/emitters/function_emitter.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 extern const BodySteps body_steps;
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -3,10 +3,10 @@
 
 #include "cpu/compiler/emitters/function_emitter.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Combines `bytes` bytes at `from` into those at `to`, as `i` says.
 void emit_bulk_reduction(FunctionEmitter& f, const ptx::Instruction& i, llvm::Value* to, llvm::Value* from,
                          llvm::Value* bytes);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -2,7 +2,7 @@
 #include "cpu/compiler/emitters/function_emitter.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 using ptx::Instruction;
@@ -58,4 +58,4 @@ void emit_mad_carry(FunctionEmitter& f, const Instruction& i) {
   define_with_carry(f, i, f.b.CreateAdd(sum, carry_in(f, i.opcode == Opcode::Madc, wider(f, i))));
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

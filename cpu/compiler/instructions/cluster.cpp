@@ -9,7 +9,7 @@
 #include "cpu/compiler/emitters/function_emitter.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 using ptx::Instruction;
@@ -54,4 +54,4 @@ void emit_cluster_barrier(FunctionEmitter& f, const Instruction& i) {
   f.call(i.has(M::Arrive) ? "cucpu_cluster_arrive" : "cucpu_cluster_wait", f.b.getVoidTy(), {f.thread()});
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

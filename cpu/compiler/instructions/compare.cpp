@@ -4,7 +4,7 @@
 #include "cpu/compiler/emitters/float_values.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::CmpInst;
 using llvm::Value;
@@ -163,4 +163,4 @@ void emit_slct(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], f.b.CreateSelect(selects_a, a, b), type);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

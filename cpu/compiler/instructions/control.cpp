@@ -6,8 +6,12 @@
 #include "cpu/compiler/emitters/function_emitter.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
+using analysis::branch_targets;
+using analysis::Callee;
+using analysis::DeviceRuntime;
+using analysis::resolve;
 using llvm::Value;
 using ptx::Instruction;
 using ptx::Operand;
@@ -234,4 +238,4 @@ void emit_call(FunctionEmitter& f, const Instruction& i) {
   }
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -2,7 +2,7 @@
 #include "cpu/compiler/emitters/float_values.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::APInt;
 using llvm::Value;
@@ -166,4 +166,4 @@ void emit_cvt_fp8(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], result, i.types[0]);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -4,8 +4,9 @@
 #include "cpu/compiler/emitters/generic_addresses.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
+using analysis::has_short_local_addresses;
 using llvm::Value;
 using ptx::Instruction;
 using ptx::Operand;
@@ -87,4 +88,4 @@ void emit_isspacep(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], any_block ? is_in_cluster(f, address) : is_in_space(f, address, i.space()), Type::Pred);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

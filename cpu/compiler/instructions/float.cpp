@@ -5,7 +5,7 @@
 #include "cpu/compiler/emitters/float_values.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 using ptx::Instruction;
@@ -182,4 +182,4 @@ void emit_testp(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], f.b.createIsFPClass(f.source(i.operands[1], i.type()), test), Type::Pred);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -9,7 +9,7 @@
 
 #include "cpu/compiler/emitters/float_values.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 
@@ -91,4 +91,4 @@ void expand_flushing_adds(llvm::Module& ir) {
   for (llvm::AtomicRMWInst* add : adds) expand(*add);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -3,7 +3,7 @@
 
 #include "cpu/compiler/ir/llvm.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Adds `operand`, a float, to what is at `address`, with flushing; returns the old value. One instruction until the
 /// end, so that the vector form and the optimiser see no loop; volatile, so that LLVM, which knows no flushing, leaves
@@ -14,4 +14,4 @@ llvm::Value* flushing_add(llvm::IRBuilder<>& b, llvm::Value* address, llvm::Valu
 /// Makes loops around compare-and-swap of all of them.
 void expand_flushing_adds(llvm::Module& ir);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

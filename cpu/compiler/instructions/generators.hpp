@@ -3,10 +3,10 @@
 
 #include "cpu/compiler/emitters/function_emitter.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 #define CUCPU_GENERATOR(name) void name(FunctionEmitter&, const ptx::Instruction&);
 #include "cpu/analysis/instructions/generators.def"
 #undef CUCPU_GENERATOR
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

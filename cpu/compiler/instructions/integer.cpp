@@ -2,7 +2,7 @@
 #include "cpu/compiler/emitters/function_emitter.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 using ptx::Instruction;
@@ -182,4 +182,4 @@ void emit_dot_product(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], sum, Type::U32);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

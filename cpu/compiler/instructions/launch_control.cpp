@@ -2,7 +2,7 @@
 // it may: clusters then do their own work. A response of zeros says so.
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 using ptx::Instruction;
@@ -34,4 +34,4 @@ void emit_query_cancel(FunctionEmitter& f, const Instruction& i) {
   }
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -4,7 +4,7 @@
 #include "cpu/compiler/emitters/float_values.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 using ptx::Instruction;
@@ -100,4 +100,4 @@ void emit_approximate_half(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], result, i.type());
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

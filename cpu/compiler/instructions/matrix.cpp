@@ -5,8 +5,15 @@
 #include "cpu/compiler/emitters/function_emitter.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
+using analysis::Element;
+using analysis::FragmentForm;
+using analysis::MatrixForm;
+using analysis::read_fragment_form;
+using analysis::read_matrix_form;
+using analysis::read_warpgroup_form;
+using analysis::WarpgroupForm;
 using llvm::Value;
 using ptx::Instruction;
 using ptx::Operand;
@@ -135,4 +142,4 @@ void emit_movmatrix(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], f.call("cucpu_matrix_transpose", f.b.getInt32Ty(), {f.thread(), value}), Type::B32);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -2,7 +2,7 @@
 #include "cpu/compiler/emitters/function_emitter.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::AtomicOrdering;
 using llvm::Value;
@@ -124,4 +124,4 @@ void emit_fence(FunctionEmitter& f, const Instruction& i) {
   f.b.CreateFence(ordering, scope);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

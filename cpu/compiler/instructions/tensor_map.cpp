@@ -4,7 +4,7 @@
 #include "cpu/abi/tensor_map_contents.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 using ptx::Instruction;
@@ -78,4 +78,4 @@ void emit_tensormap_copy(FunctionEmitter& f, const Instruction& i) {
   meet();
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

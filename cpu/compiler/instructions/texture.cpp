@@ -3,7 +3,7 @@
 #include "cpu/compiler/emitters/function_emitter.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 using ptx::Instruction;
@@ -183,4 +183,4 @@ void emit_texel_query(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], answer, Type::B32);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

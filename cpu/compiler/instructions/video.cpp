@@ -6,8 +6,11 @@
 #include "cpu/analysis/instructions/video_form.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
+using analysis::BitRange;
+using analysis::read_video_form;
+using analysis::VideoForm;
 using llvm::Value;
 using ptx::Instruction;
 using ptx::Opcode;
@@ -186,4 +189,4 @@ class VideoEmitter {
 
 void emit_video(FunctionEmitter& f, const Instruction& i) { VideoEmitter(f, i).emit(); }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

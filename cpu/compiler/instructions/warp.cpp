@@ -2,7 +2,7 @@
 #include "cpu/compiler/emitters/function_emitter.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 using ptx::Instruction;
@@ -114,4 +114,4 @@ void emit_elect(FunctionEmitter& f, const Instruction& i) {
   if (pair) f.define(to.elements[1], f.b.CreateICmpEQ(lane, leader), Type::Pred);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

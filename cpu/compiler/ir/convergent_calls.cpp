@@ -1,7 +1,7 @@
 // Which services these are, by name: see convergent_calls.hpp.
 #include "cpu/compiler/ir/convergent_calls.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 
@@ -20,4 +20,4 @@ bool is_block_barrier(const Instruction& instruction) {
          llvm::cast<llvm::CallInst>(instruction).getCalledFunction()->getName() == "cucpu_barrier";
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -4,11 +4,11 @@
 
 #include "cpu/compiler/ir/llvm.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// The vector form gives each a block of its own.
 bool is_convergent(const llvm::Instruction& instruction);
 bool is_convergent(llvm::StringRef built_in);
 bool is_block_barrier(const llvm::Instruction& instruction);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

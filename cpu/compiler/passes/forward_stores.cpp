@@ -7,7 +7,7 @@
 #include <map>
 #include <optional>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 using llvm::Value;
@@ -196,4 +196,4 @@ llvm::PreservedAnalyses ForwardStoresPass::run(llvm::Function& function, llvm::F
   return preserved;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

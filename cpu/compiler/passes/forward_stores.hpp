@@ -4,7 +4,7 @@
 
 #include <llvm/IR/PassManager.h>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Makes loads of what was stored before in the same basic block, even if it lies in two neighbouring stores: the
 /// processor would wait for such stores to reach memory. Removes stores that others overwrite unread.
@@ -12,4 +12,4 @@ struct ForwardStoresPass : llvm::PassInfoMixin<ForwardStoresPass> {
   static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&);
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -21,8 +21,7 @@
 #include "cpu/compiler/checks/mark_calls.hpp"
 #include "cpu/compiler/cost/cost_model.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::compiler {
 namespace {
 
 using llvm::CallInst;
@@ -319,4 +318,4 @@ llvm::PreservedAnalyses HoistChecksPass::run(llvm::Function& function, llvm::Fun
   return llvm::PreservedAnalyses::none();
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -3,7 +3,7 @@
 
 #include <llvm/IR/PassManager.h>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Makes code of a function's marks. Where an access moves by equal steps, the place before its loop says once whether
 /// the first and the last round lie in the interval; then no round asks.
@@ -13,4 +13,4 @@ class HoistChecksPass : public llvm::PassInfoMixin<HoistChecksPass> {
   static bool isRequired() { return true; }  // or marks stay that nothing else makes code of
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

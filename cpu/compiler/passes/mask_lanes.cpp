@@ -7,7 +7,7 @@
 
 #include "cpu/compiler/cost/cost_model.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 
@@ -76,4 +76,4 @@ llvm::PreservedAnalyses MaskLanesPass::run(llvm::Function& function, llvm::Funct
   return casts.empty() ? llvm::PreservedAnalyses::all() : llvm::PreservedAnalyses::none();
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

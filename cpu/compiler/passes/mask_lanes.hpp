@@ -3,7 +3,7 @@
 
 #include <llvm/IR/PassManager.h>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Makes lanes of a mask's bits with a few instructions of vectors, of the comparisons that gave the bits where they
 /// are at hand. LLVM would take the bits apart one by one, in some thirty instructions for eight lanes.
@@ -11,4 +11,4 @@ struct MaskLanesPass : llvm::PassInfoMixin<MaskLanesPass> {
   static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&);
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -8,7 +8,7 @@
 
 #include <numeric>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 
@@ -92,4 +92,4 @@ llvm::PreservedAnalyses NarrowMasksPass::run(llvm::Function& function, llvm::Fun
   return preserved;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

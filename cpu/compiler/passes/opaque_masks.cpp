@@ -9,7 +9,7 @@
 
 #include "cpu/compiler/cost/cost_model.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 using llvm::Value;
@@ -91,4 +91,4 @@ llvm::PreservedAnalyses OpaqueMasksPass::run(llvm::Function& function, llvm::Fun
   return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -4,7 +4,7 @@
 
 #include <llvm/IR/PassManager.h>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Both are faults of LLVM 19, on processors with mask registers (AVX-512) and without:
 /// - Of lanes made of the combined bits of two masks, of which there are lanes too, one rule of selection combines the
@@ -22,4 +22,4 @@ class OpaqueMasksPass : public llvm::PassInfoMixin<OpaqueMasksPass> {
   bool has_mask_registers_;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -20,9 +20,10 @@
 #include "cpu/compiler/vector/steps/prepare_checks.hpp"
 #include "cpu/compiler/vector/steps/recompute_behind_barriers.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::compiler {
 namespace {
+
+using analysis::largest_group_frames;
 
 /// What is known of the scalar form; out of date when a step changes it.
 struct Analysed {
@@ -118,4 +119,4 @@ Result<VectorForm> vectorise(llvm::Function& scalar, const VectorRequest& reques
   }
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

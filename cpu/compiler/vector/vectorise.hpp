@@ -10,7 +10,7 @@
 #include "cpu/compiler/emitters/module_emitter.hpp"
 #include "cpu/error/result.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// What the steps read besides the code.
 struct VectorRequest {
@@ -32,4 +32,4 @@ struct VectorForm {
 /// failure says why not, in the words of CompileResult::refusal; the module is then of no more use.
 Result<VectorForm> vectorise(llvm::Function& scalar, const VectorRequest& request);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -9,7 +9,6 @@
 #include "cpu/runtime/grid/grid.hpp"
 
 namespace cucore::cpu::runtime {
-
 namespace {
 
 /// Not what nobody has asked for yet, which begins at 0.
@@ -29,7 +28,7 @@ BlockChecks::BlockChecks(Grid& grid, std::byte* window) : CheckedBlock{}, grid_(
     if (!shared_) throw std::bad_alloc();
   }
   const std::uintptr_t base = address_of(shared_);
-  for (const codegen::SharedVariable& variable : grid.code->shared_variables)
+  for (const SharedVariable& variable : grid.code->shared_variables)
     shadow::allow(base + variable.offset, variable.bytes, false);
   shadow::allow(base + (grid.state.total_shared - grid.state.dynamic_shared), grid.state.dynamic_shared, false);
   if (grid.races) races_.emplace(grid);
@@ -46,7 +45,7 @@ CheckInterval BlockChecks::interval_at(std::uint64_t address) const {
   };
   const std::uint64_t window = address_of(shared_);
   if (address >= window && address - window < grid_.state.total_shared) {
-    for (const codegen::SharedVariable& variable : grid_.code->shared_variables)
+    for (const SharedVariable& variable : grid_.code->shared_variables)
       if (const CheckInterval found = of(window + variable.offset, variable.bytes); found.size != 0) return found;
     return of(window + (grid_.state.total_shared - grid_.state.dynamic_shared), grid_.state.dynamic_shared);
   }

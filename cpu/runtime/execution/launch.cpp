@@ -21,7 +21,6 @@
 #include "cpu/runtime/texture/resource_epoch.hpp"
 
 namespace cucore::cpu::runtime {
-
 namespace {
 
 /// What the services and generated code need of a device thread's stack beyond its own variables.
@@ -158,7 +157,7 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
   if (request.cooperative) grid.workspace.assign(workspace_words, 0);
   if (const CUresult result = function->code(request.block, thread_count(request), &grid.code); result != CUDA_SUCCESS)
     return result;
-  const codegen::KernelInfo& info = grid.code->info;
+  const KernelInfo& info = grid.code->info;
   grid.stack_bytes =
       stack_base + 2 * std::size_t{info.local_bytes} + std::size_t{info.frame_bytes} + 4 * context.stack_limit();
 

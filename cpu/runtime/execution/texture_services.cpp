@@ -117,7 +117,7 @@ void cucpu_texture_fetch(ThreadState* thread, std::uint64_t texture, std::uint32
                          const TexelRequest* request, std::uint32_t* texel) {
   std::uint32_t result[4] = {};
   const ResourceObject* const object = object_of(thread, texture, false);
-  codegen::SelfChecks checks(thread, check_access::reads_memory, CheckedSpace::Texture, 1);
+  device_library::SelfChecks checks(thread, check_access::reads_memory, CheckedSpace::Texture, 1);
   if (object != nullptr) runtime::sample(*object, operation, *request, checks, result);
   for (int c = 0; c < 4; ++c) texel[c] = result[c];
 }
@@ -127,12 +127,12 @@ void cucpu_surface_access(ThreadState* thread, std::uint64_t surface, std::uint3
   const ResourceObject* const object = object_of(thread, surface, true);
   const bool reduces = (operation & texel_operation::reduce_bit) != 0;
   const bool stores = (operation & texel_operation::store_bit) != 0;
-  codegen::SelfChecks checks(thread,
-                             reduces
-                                 ? check_access::reads_memory | check_access::writes_memory | check_access::is_strong
-                             : stores ? check_access::writes_memory
-                                      : check_access::reads_memory,
-                             CheckedSpace::Surface, 1);
+  device_library::SelfChecks checks(
+      thread,
+      reduces  ? check_access::reads_memory | check_access::writes_memory | check_access::is_strong
+      : stores ? check_access::writes_memory
+               : check_access::reads_memory,
+      CheckedSpace::Surface, 1);
   const char* const what =
       object != nullptr ? runtime::access_surface(*object, operation, coordinates, checks, data) : nullptr;
   if (what != nullptr) {

@@ -17,7 +17,6 @@
 #include "cpu/runtime/texture/resource_epoch.hpp"
 
 namespace cucore::cpu::runtime {
-
 namespace {
 
 using ExecTable = HandleTable<GraphExec, HandleKind::GraphExec>;
@@ -36,7 +35,7 @@ struct Refusal {
 Result<void> prepare(const Payload& payload) {
   const auto* const kernel = std::get_if<KernelPayload>(&payload);
   if (!kernel) return {};
-  std::shared_ptr<const codegen::Code> code;
+  std::shared_ptr<const Code> code;
   return result_of(kernel->function->code(kernel->request.block, thread_count(kernel->request), &code));
 }
 

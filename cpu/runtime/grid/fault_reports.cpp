@@ -83,7 +83,7 @@ std::string whereabouts(const Grid& grid, const BlockState& block, const ThreadS
 }
 
 std::string place_in_words(const Grid& grid, std::uintptr_t host_instruction) {
-  const codegen::PtxPlace place = grid.code->place_of(host_instruction, *grid.ptx);
+  const PtxPlace place = grid.code->place_of(host_instruction, *grid.ptx);
   if (place.line != 0) return " at " + checker::place_of(grid, place.line);
   return place.next_line != 0 ? " just before the code for " + checker::place_of(grid, place.next_line) : "";
 }
@@ -92,7 +92,7 @@ namespace {
 
 /// Where memory was accessed, as far as that is known.
 std::string place_of_access(const Grid& grid, const Fault& fault) {
-  const codegen::PtxPlace place = grid.code->place_of(fault.instruction, *grid.ptx);
+  const PtxPlace place = grid.code->place_of(fault.instruction, *grid.ptx);
   if (place.line == 0) {
     if (place.next_line == 0) return {};
     return " just before the code for " + checker::place_of(grid, place.next_line);

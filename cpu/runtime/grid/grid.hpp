@@ -29,7 +29,7 @@ struct LaunchedItem;
 struct Grid {
   LaunchState state{};
   Context* context = nullptr;
-  std::shared_ptr<const codegen::Code> code;
+  std::shared_ptr<const Code> code;
   std::shared_ptr<void> keeps_alive;     ///< the module whose memory the code uses
   const std::string* kernel = nullptr;   ///< its name, for reports; the module owns it
   std::vector<std::max_align_t> params;  ///< the block that state.params points at

@@ -8,7 +8,6 @@
 #include "cpu/runtime/process/settings.hpp"
 
 namespace cucore::cpu::runtime {
-
 namespace {
 
 /// Shapes of block that one kernel has code for at a time.
@@ -21,17 +20,17 @@ constexpr std::uint32_t small_block = 8;
 
 /// What the environment asks of all code, read once.
 struct Asked {
-  codegen::FormOfCode form;
+  FormOfCode form;
   bool debug;
   bool perf_map;
 };
 
-codegen::FormOfCode form_from_environment() {
+FormOfCode form_from_environment() {
   const std::string form = setting(Setting::form).value_or("");
-  if (form == "vector") return codegen::FormOfCode::Vector;
-  if (form == "masked") return codegen::FormOfCode::Masked;
-  if (form == "scalar") return codegen::FormOfCode::Scalar;
-  return codegen::FormOfCode::Auto;
+  if (form == "vector") return FormOfCode::Vector;
+  if (form == "masked") return FormOfCode::Masked;
+  if (form == "scalar") return FormOfCode::Scalar;
+  return FormOfCode::Auto;
 }
 
 const Asked& asked() {
@@ -47,26 +46,26 @@ std::string march_from_environment() {
 
 }  // namespace
 
-codegen::FormOfCode form_for(const std::uint32_t (&block)[3], std::uint64_t threads) {
+FormOfCode form_for(const std::uint32_t (&block)[3], std::uint64_t threads) {
   const Asked& all = asked();
-  if (all.debug || checker::seed()) return codegen::FormOfCode::Scalar;  // what can have no vectors
+  if (all.debug || checker::seed()) return FormOfCode::Scalar;  // what can have no vectors
   const bool is_worth_vectors = threads >= few_threads && block[0] * block[1] * block[2] >= small_block;
-  return all.form == codegen::FormOfCode::Auto && !is_worth_vectors ? codegen::FormOfCode::Scalar : all.form;
+  return all.form == FormOfCode::Auto && !is_worth_vectors ? FormOfCode::Scalar : all.form;
 }
 
-codegen::CompileOptions options_for(codegen::FormOfCode form, const std::uint32_t (&block)[3]) {
-  codegen::CompileOptions options{.form = form,
-                                  .debug = asked().debug,
-                                  .perf_map = asked().perf_map,
-                                  .checks = checker::classes(),
-                                  .by_thread = checker::seed().has_value()};
-  if (form != codegen::FormOfCode::Scalar) std::copy_n(block, 3, options.block);
+CompileOptions options_for(FormOfCode form, const std::uint32_t (&block)[3]) {
+  CompileOptions options{.form = form,
+                         .debug = asked().debug,
+                         .perf_map = asked().perf_map,
+                         .checks = checker::classes(),
+                         .by_thread = checker::seed().has_value()};
+  if (form != FormOfCode::Scalar) std::copy_n(block, 3, options.block);
   options.march = march_from_environment();
   return options;
 }
 
-std::shared_ptr<const codegen::Code> CodeVariants::find(codegen::FormOfCode form, const std::uint32_t (&block)[3]) {
-  if (stays_scalar_ || form == codegen::FormOfCode::Scalar) return scalar_.empty() ? nullptr : scalar_.back();
+std::shared_ptr<const Code> CodeVariants::find(FormOfCode form, const std::uint32_t (&block)[3]) {
+  if (stays_scalar_ || form == FormOfCode::Scalar) return scalar_.empty() ? nullptr : scalar_.back();
   const auto found = std::find_if(variants_.begin(), variants_.end(), [&](const Variant& variant) {
     return std::equal(std::begin(block), std::end(block), std::begin(variant.block));
   });
@@ -75,10 +74,10 @@ std::shared_ptr<const codegen::Code> CodeVariants::find(codegen::FormOfCode form
   return variants_.back().code;
 }
 
-void CodeVariants::add(const codegen::CompileOptions& options, std::shared_ptr<const codegen::Code> code) {
-  if (code->info.form == codegen::FormOfCode::Scalar) {
+void CodeVariants::add(const CompileOptions& options, std::shared_ptr<const Code> code) {
+  if (code->info.form == FormOfCode::Scalar) {
     scalar_.push_back(std::move(code));
-    stays_scalar_ = options.form != codegen::FormOfCode::Scalar;
+    stays_scalar_ = options.form != FormOfCode::Scalar;
     return;
   }
   if (variants_.size() == most_variants) variants_.erase(variants_.begin());

@@ -12,29 +12,29 @@ namespace cucore::cpu::runtime {
 /// The form that a launch with such blocks asks for, by a kernel that has then run so many threads in all.
 /// CUCORE_CPU_FORM says which, read once: `scalar`, `vector`, or else the automatic choice. CUCORE_CPU_DEBUG=1 asks for
 /// the scalar one.
-codegen::FormOfCode form_for(const std::uint32_t (&block)[3], std::uint64_t threads);
+FormOfCode form_for(const std::uint32_t (&block)[3], std::uint64_t threads);
 
 /// What is asked of the compiler for that. CUCORE_CPU_DEBUG=1 wants code for a debugger; CUCORE_CPU_PERF_MAP=1 has perf
 /// told of it. CUCORE_CPU_MARCH, the processor whose instructions are enough, is read for each compile, so that one
 /// process can have code for several processors.
-codegen::CompileOptions options_for(codegen::FormOfCode form, const std::uint32_t (&block)[3]);
+CompileOptions options_for(FormOfCode form, const std::uint32_t (&block)[3]);
 
 /// The scalar form, which is for all blocks and stays, and the variants of the vector form used last: a kernel that was
 /// refused that form once keeps the scalar one. Not thread-safe.
 class CodeVariants {
  public:
   /// Null if there is none.
-  std::shared_ptr<const codegen::Code> find(codegen::FormOfCode form, const std::uint32_t (&block)[3]);
-  void add(const codegen::CompileOptions& options, std::shared_ptr<const codegen::Code> code);
+  std::shared_ptr<const Code> find(FormOfCode form, const std::uint32_t (&block)[3]);
+  void add(const CompileOptions& options, std::shared_ptr<const Code> code);
 
  private:
   struct Variant {
     std::uint32_t block[3];
-    std::shared_ptr<const codegen::Code> code;
+    std::shared_ptr<const Code> code;
   };
   /// The last one is used: there is a second one if the scalar form was wanted before the other was refused. Memory may
   /// hold addresses of functions of either.
-  std::vector<std::shared_ptr<const codegen::Code>> scalar_;
+  std::vector<std::shared_ptr<const Code>> scalar_;
   bool stays_scalar_ = false;      ///< another form was asked for and refused
   std::vector<Variant> variants_;  ///< the one used last stands last
 };

@@ -14,10 +14,9 @@
 #include "cpu/runtime/loading/image_source.hpp"
 
 namespace cucore::cpu::runtime {
-
 namespace {
 
-using codegen::Fidelity;
+using analysis::Fidelity;
 
 constexpr std::size_t most_lines = 8;
 
@@ -37,12 +36,12 @@ std::string fidelity_report(const ptx::Module& module, ptx::FunctionId kernel) {
   constexpr std::array<std::pair<Fidelity, const char*>, 3> kinds{
       {{Fidelity::Unsupported, "unsupported"}, {Fidelity::Approximate, "approximate"}, {Fidelity::Exact, "exact"}}};
   const std::string name(module.functions[kernel].name);
-  const std::vector<codegen::InstructionUse> uses = codegen::fidelity_of(module, kernel);
+  const std::vector<analysis::InstructionUse> uses = analysis::fidelity_of(module, kernel);
   std::string counts;
   std::string rows;
   for (const auto& [kind, word] : kinds) {
     std::size_t count = 0;
-    for (const codegen::InstructionUse& use : uses) {
+    for (const analysis::InstructionUse& use : uses) {
       if (use.fidelity != kind) continue;
       count += use.lines.size();
       rows += "  " + padded(word, 12) + padded(std::to_string(use.lines.size()), 6) + padded(use.instruction, 34);
@@ -82,8 +81,8 @@ Result<std::string> dump(const void* image, std::size_t size, std::string_view k
   const ptx::Module& module = *parsed.module;
   if (kernel.empty() && what == "ptx") return std::string(module.text);
   std::string text;
-  const codegen::FormOfCode form = form_for(block, std::numeric_limits<std::uint64_t>::max());
-  const codegen::CompileOptions options = options_for(form, block);
+  const FormOfCode form = form_for(block, std::numeric_limits<std::uint64_t>::max());
+  const CompileOptions options = options_for(form, block);
   bool is_found = kernel.empty();
   for (ptx::FunctionId id = 0; id < module.functions.size(); ++id) {
     const ptx::Function& function = module.functions[id];
@@ -91,8 +90,8 @@ Result<std::string> dump(const void* image, std::size_t size, std::string_view k
     is_found = true;
     if (what == "ptx") text += ptx_of(module, function);
     if (what == "fidelity") text += fidelity_report(module, id);
-    if (what == "ir") text += text_or_sentence(codegen::dump_ir(module, id, options));
-    if (what == "assembly") text += text_or_sentence(codegen::dump_assembly(module, id, options));
+    if (what == "ir") text += text_or_sentence(loader::dump_ir(module, id, options));
+    if (what == "assembly") text += text_or_sentence(loader::dump_assembly(module, id, options));
   }
   if (!is_found) return Failure(ErrorCode::NotFound, "there is no kernel " + std::string(kernel) + " in the image");
   return text;

@@ -9,14 +9,13 @@
 #include "cpu/runtime/process/settings.hpp"
 
 namespace cucore::cpu::runtime {
-
 namespace {
 
 std::atomic<std::size_t> compiled_kernels{0};
 std::atomic<std::size_t> loaded_kernels{0};
 
 /// Null for none.
-codegen::KernelCache* cache_of_environment() {
+loader::KernelCache* cache_of_environment() {
   const std::string wanted = setting(Setting::cache).value_or("");
   if (wanted == "0") return nullptr;
   std::filesystem::path folder = wanted;
@@ -31,17 +30,17 @@ codegen::KernelCache* cache_of_environment() {
       return nullptr;
     }
   }
-  return new codegen::KernelCache(folder.string());
+  return new loader::KernelCache(folder.string());
 }
 
 }  // namespace
 
-Result<codegen::CompiledKernel> compile_or_load(const ptx::Module& module, ptx::FunctionId kernel,
-                                                const codegen::ModuleAddresses& addresses,
-                                                const codegen::CompileOptions& options) {
+Result<loader::CompiledKernel> compile_or_load(const ptx::Module& module, ptx::FunctionId kernel,
+                                               const loader::ModuleAddresses& addresses,
+                                               const CompileOptions& options) {
   // Never destroyed: a thread may still compile when the process ends.
-  static codegen::KernelCache* const cache = cache_of_environment();
-  Result<codegen::CompiledKernel> compiled = codegen::compile(module, kernel, addresses, options, cache);
+  static loader::KernelCache* const cache = cache_of_environment();
+  Result<loader::CompiledKernel> compiled = loader::compile(module, kernel, addresses, options, cache);
   if (compiled) ++(compiled->was_cached ? loaded_kernels : compiled_kernels);
   return compiled;
 }

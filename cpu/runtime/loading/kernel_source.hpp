@@ -8,11 +8,10 @@
 
 namespace cucore::cpu::runtime {
 
-/// codegen::compile with the cache that CUCORE_CPU_CACHE names (read once): a folder, or 0 for none. Unset, it is
+/// loader::compile with the cache that CUCORE_CPU_CACHE names (read once): a folder, or 0 for none. Unset, it is
 /// cucore/cpu-kernels in $XDG_CACHE_HOME or else in ~/.cache. Thread-safe.
-Result<codegen::CompiledKernel> compile_or_load(const ptx::Module& module, ptx::FunctionId kernel,
-                                                const codegen::ModuleAddresses& addresses,
-                                                const codegen::CompileOptions& options);
+Result<loader::CompiledKernel> compile_or_load(const ptx::Module& module, ptx::FunctionId kernel,
+                                               const loader::ModuleAddresses& addresses, const CompileOptions& options);
 
 /// What this process has made so far.
 struct KernelCounts {

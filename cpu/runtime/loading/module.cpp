@@ -17,7 +17,6 @@
 #include "cpu/runtime/process/process.hpp"
 
 namespace cucore::cpu::runtime {
-
 namespace {
 
 // Attributes of functions that came after CUDA 13.0.
@@ -68,17 +67,16 @@ CUfunction Function::handle() {
   return handle_;
 }
 
-CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads,
-                        std::shared_ptr<const codegen::Code>* code) {
+CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads, std::shared_ptr<const Code>* code) {
   const std::lock_guard lock(mutex_);
   threads_ += threads;
-  const codegen::FormOfCode form = form_for(block, threads_);
+  const FormOfCode form = form_for(block, threads_);
   *code = code_.find(form, block);
   if (*code) return CUDA_SUCCESS;
   if (is_shutting_down()) return CUDA_ERROR_DEINITIALIZED;
   if (const Result<void> supported = check_supported(description_); !supported) return driver_result(supported);
-  const codegen::CompileOptions options = options_for(form, block);
-  Result<codegen::CompiledKernel> compiled =
+  const CompileOptions options = options_for(form, block);
+  Result<loader::CompiledKernel> compiled =
       compile_or_load(*module_.program().ptx, description_.id, module_.addresses(), options);
   if (!compiled) {
     report("kernel " + description_.name + ": " + compiled.failure().sentence());
@@ -95,7 +93,7 @@ PreparedLaunch Function::prepared_launch() {
 }
 
 Result<int> Function::attribute(CUfunction_attribute attribute) const {
-  const codegen::KernelInfo& info = description_.info;
+  const KernelInfo& info = description_.info;
   if (attribute == device_node_update_supported || attribute == shared_memory_mode)
     return 0;  // no; CU_SHARED_MEMORY_MODE_DEFAULT
   switch (attribute) {
@@ -248,7 +246,7 @@ Result<void> Module::initialise_variables() {
     for (const ptx::Relocation& relocation : variable.relocations) {
       const void* named = nullptr;
       if (relocation.is_function) {
-        const auto callee = codegen::resolve(*program_->ptx, relocation.function).function;
+        const auto callee = analysis::resolve(*program_->ptx, relocation.function).function;
         named = callee ? addresses_.kernels[*callee] : nullptr;
         if (!named) continue;  // no kernel: written when a kernel that can reach it is compiled
       } else {

@@ -47,7 +47,7 @@ class Function {
 
   /// Code for a launch of so many threads in such blocks; compiles where it has none yet. The report says why if it
   /// fails. Every launch asks, and a Result would take its value through memory once more.
-  CUresult code(const unsigned int (&block)[3], std::uint64_t threads, std::shared_ptr<const codegen::Code>* code);
+  CUresult code(const unsigned int (&block)[3], std::uint64_t threads, std::shared_ptr<const Code>* code);
 
   Result<int> attribute(CUfunction_attribute attribute) const;
   Result<void> set_attribute(CUfunction_attribute attribute, int value);
@@ -94,7 +94,7 @@ class Module : public std::enable_shared_from_this<Module> {
   const Program& program() const { return *program_; }
   CUmodule handle() const { return handle_; }
   bool is_of_library() const { return of_library_; }
-  const codegen::ModuleAddresses& addresses() const { return addresses_; }
+  const loader::ModuleAddresses& addresses() const { return addresses_; }
   std::vector<std::unique_ptr<Function>>& functions() { return functions_; }
   Function* find_function(std::string_view name);
   /// NotFound if there is no such variable.
@@ -112,7 +112,7 @@ class Module : public std::enable_shared_from_this<Module> {
   const bool of_library_;
   CUmodule handle_ = nullptr;
   std::shared_ptr<ManagedVariables> managed_;
-  codegen::ModuleAddresses addresses_;
+  loader::ModuleAddresses addresses_;
   std::vector<std::unique_ptr<Function>> functions_;
 };
 

@@ -16,15 +16,14 @@
 #include "cpu/runtime/process/settings.hpp"
 
 namespace cucore::cpu::runtime {
-
 namespace {
 
 /// One line for each of the first instructions, and how many more there are.
-std::string list(const std::vector<codegen::Unsupported>& instructions, std::string_view what_is_wrong) {
+std::string list(const std::vector<analysis::Unsupported>& instructions, std::string_view what_is_wrong) {
   constexpr std::size_t most_of_them = 20;
   std::string log;
   for (std::size_t i = 0; i < std::min(instructions.size(), most_of_them); ++i) {
-    const codegen::Unsupported& each = instructions[i];
+    const analysis::Unsupported& each = instructions[i];
     log += "ptx:" + std::to_string(each.line) + ": error: " + each.instruction + " is not " +
            std::string(what_is_wrong) + " (" + each.reason + "), in " + each.kernel + "\n";
   }
@@ -41,10 +40,10 @@ bool is_strict() {
 
 /// Whether a kernel runs here, looking at all that it reaches.
 Result<void> check_instructions(const ptx::Module& module, ptx::FunctionId kernel) {
-  if (const auto missing = codegen::find_unsupported(module, kernel); !missing.empty())
+  if (const auto missing = analysis::find_unsupported(module, kernel); !missing.empty())
     return Failure(ErrorCode::NotSupported, list(missing, "supported by the CPU device"));
   if (!is_strict()) return {};
-  if (const auto approximate = codegen::find_approximate(module, kernel); !approximate.empty())
+  if (const auto approximate = analysis::find_approximate(module, kernel); !approximate.empty())
     return Failure(ErrorCode::NotSupported, list(approximate, "exact on the CPU device, as CUCORE_CPU_STRICT asks"));
   return {};
 }
@@ -77,7 +76,7 @@ KernelDescription describe(const ptx::Module& module, ptx::FunctionId id, std::u
   KernelDescription kernel;
   kernel.id = id;
   kernel.name = function.name;
-  kernel.info = codegen::describe(module, id);
+  kernel.info = analysis::describe(module, id);
   for (const ptx::VariableId variable : function.parameters) {
     const ptx::Variable& parameter = function.variables[variable];
     const std::size_t offset = round_up(kernel.parameter_bytes, parameter.alignment);
@@ -121,7 +120,7 @@ Result<std::shared_ptr<Program>> make(const ImageSource& source, int capability,
   bool specific = false;
   program->target = target_number(*program->ptx, &specific);
   // Most images have nothing that is not supported, and one look at each function shows it.
-  const bool must_look = !codegen::find_unsupported(*program->ptx).empty() || is_strict();
+  const bool must_look = !analysis::find_unsupported(*program->ptx).empty() || is_strict();
   for (ptx::FunctionId id = 0; id < program->ptx->functions.size(); ++id) {
     const ptx::Function& function = program->ptx->functions[id];
     if (!function.is_entry || !function.has_body) continue;

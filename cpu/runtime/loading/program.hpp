@@ -24,7 +24,7 @@ struct Parameter {
 struct KernelDescription {
   ptx::FunctionId id = 0;
   std::string name;
-  codegen::KernelInfo info;
+  KernelInfo info;
   std::vector<Parameter> parameters;
   std::size_t parameter_bytes = 0;
   std::uint32_t max_threads = 0;           ///< of the device and of .maxntid or .reqntid

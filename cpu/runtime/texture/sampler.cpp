@@ -16,7 +16,6 @@
 #include "cpu/runtime/texture/texture.hpp"
 
 namespace cucore::cpu::runtime {
-
 namespace {
 
 namespace op = texel_operation;
@@ -153,7 +152,7 @@ void direction_of(const Face& face, float (&direction)[3]) {
 class Fetch {
  public:
   Fetch(const ResourceObject& texture, std::uint32_t operation, const TexelRequest& request,
-        codegen::SelfChecks& checks)
+        device_library::SelfChecks& checks)
       : texture_(texture),
         operation_(operation),
         request_(request),
@@ -447,7 +446,7 @@ class Fetch {
   const ResourceObject& texture_;
   const std::uint32_t operation_;
   const TexelRequest& request_;
-  codegen::SelfChecks& checks_;
+  device_library::SelfChecks& checks_;
   const std::uint32_t dimensions_;
   bool is_cube_, is_normalized_, is_linear_memory_, filters_, reads_integers_, is_srgb_, is_seamless_;
   const TexelGrid* grid_ = nullptr;
@@ -459,7 +458,7 @@ class Fetch {
 }  // namespace
 
 void sample(const ResourceObject& texture, std::uint32_t operation, const TexelRequest& request,
-            codegen::SelfChecks& checks, std::uint32_t (&texel)[4]) {
+            device_library::SelfChecks& checks, std::uint32_t (&texel)[4]) {
   Fetch(texture, operation, request, checks).run(texel);
   if (!checks.may_happen()) std::fill(std::begin(texel), std::end(texel), 0);
 }

@@ -15,6 +15,6 @@ struct ResourceObject;
 /// reads outside the texture; `checks` are asked for each texel, and if one may not be read, the result is zero.
 /// Thread-safe.
 void sample(const ResourceObject& texture, std::uint32_t operation, const TexelRequest& request,
-            codegen::SelfChecks& checks, std::uint32_t (&texel)[4]);
+            device_library::SelfChecks& checks, std::uint32_t (&texel)[4]);
 
 }  // namespace cucore::cpu::runtime

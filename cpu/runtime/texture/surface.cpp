@@ -8,7 +8,6 @@
 #include "cpu/runtime/texture/texture.hpp"
 
 namespace cucore::cpu::runtime {
-
 namespace {
 
 namespace op = texel_operation;
@@ -65,7 +64,7 @@ void store_formatted(const TexelFormat& format, std::byte* at, const void* data,
 }  // namespace
 
 const char* access_surface(const ResourceObject& surface, std::uint32_t operation, const std::int32_t* coordinates,
-                           codegen::SelfChecks& checks, void* data) {
+                           device_library::SelfChecks& checks, void* data) {
   const auto has = [operation](std::uint32_t bit) { return (operation & bit) != 0; };
   const TexelGrid& grid = surface.levels.front();
   const auto texel = static_cast<std::int64_t>(surface.format.bytes());

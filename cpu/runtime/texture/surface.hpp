@@ -14,6 +14,6 @@ struct ResourceObject;
 /// must be trapped. `checks` are asked first; of what may not be accessed a load gives zeros. Thread-safe as far as the
 /// texels are different; reductions are atomic.
 const char* access_surface(const ResourceObject& surface, std::uint32_t operation, const std::int32_t* coordinates,
-                           codegen::SelfChecks& checks, void* data);
+                           device_library::SelfChecks& checks, void* data);
 
 }  // namespace cucore::cpu::runtime

@@ -13,8 +13,6 @@ namespace cucore::cpu {
 
 namespace {
 
-using codegen::FormOfCode;
-
 constexpr std::array forms{FormOfCode::Scalar, FormOfCode::Vector, FormOfCode::Masked};
 constexpr std::array processors{"", "x86-64-v3"};  // this one, and one without mask registers
 

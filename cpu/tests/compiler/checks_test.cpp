@@ -15,8 +15,6 @@ namespace cucore::cpu {
 
 namespace {
 
-using codegen::FormOfCode;
-
 /// Two arrays of which some granules may not be accessed, the same ones in each run; all else may be.
 struct Arrays {
   static constexpr std::uint64_t granule = 64;

@@ -12,8 +12,6 @@ namespace cucore::cpu {
 
 namespace {
 
-using codegen::FormOfCode;
-
 constexpr unsigned threads = 32;
 
 /// Straight code of `steps` operations on words that stay below 2^32 one by one, and what a thread computes with it.
@@ -80,11 +78,11 @@ class CompileBudget : public OwnFolder {};
 }  // namespace
 
 TEST_F(CompileBudget, a_vector_form_that_takes_too_long_gives_way_to_the_scalar_one_and_is_not_tried_again) {
-  const codegen::KernelCache cache(folder.string());
+  const loader::KernelCache cache(folder.string());
   for (const bool comes_from_cache : {false, true}) {
     TestModule module(kernel_of_scattered_loads(too_many_loads), FormOfCode::Vector);
     module.march = "x86-64-v3";  // loads lanes one by one
-    codegen::KernelCache kept = cache;
+    loader::KernelCache kept = cache;
     module.cache = &kept;
     EXPECT_EQ(run_on_table(module), results_of_scattered_loads(too_many_loads));
     EXPECT_EQ(module.refusal, "the time that its vector form takes to compile");
@@ -103,7 +101,7 @@ TEST_F(CompileBudget, a_shorter_kernel_of_the_same_kind_has_its_vector_form) {
 TEST_F(CompileBudget, a_scalar_form_that_takes_too_long_is_not_optimised_and_not_tried_again) {
   for (const bool comes_from_cache : {false, true}) {
     TestModule module(long_straight_kernel(too_many_steps), FormOfCode::Auto);
-    codegen::KernelCache kept(folder.string());
+    loader::KernelCache kept(folder.string());
     module.cache = &kept;
     EXPECT_EQ(run_on_table(module), results_of_long_straight_kernel(too_many_steps));
     EXPECT_EQ(module.refusal, "its size, and the time that its scalar form takes to optimise");

@@ -9,8 +9,6 @@
 
 namespace cucore::cpu {
 
-using codegen::FormOfCode;
-
 namespace {
 
 /// What the automatic choice makes of a kernel; `refusal` says why where it is the scalar form.

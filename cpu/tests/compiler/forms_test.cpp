@@ -238,7 +238,7 @@ TEST(CodegenForms, special_registers_come_from_the_launch) {
 
 TEST(CodegenForms, a_called_function_that_no_module_defines_is_an_error_of_the_kernel_that_calls_it) {
   TestModule module(kernel("call missing, ();", ".extern .func missing();"));
-  const auto unsupported = codegen::find_unsupported(module.module());
+  const auto unsupported = analysis::find_unsupported(module.module());
   ASSERT_EQ(unsupported.size(), 1U);
   EXPECT_EQ(unsupported[0].reason, "function missing has no body here");
   EXPECT_THROW(module.compile("k"), std::runtime_error);
@@ -246,7 +246,7 @@ TEST(CodegenForms, a_called_function_that_no_module_defines_is_an_error_of_the_k
 
 TEST(CodegenForms, modifiers_that_exclude_each_other_are_refused) {
   TestModule module(kernel("mad.wide.u32.lo %out, %r0, %r1, %out;"));
-  ASSERT_EQ(codegen::find_unsupported(module.module()).size(), 1U);
+  ASSERT_EQ(analysis::find_unsupported(module.module()).size(), 1U);
 }
 
 }  // namespace

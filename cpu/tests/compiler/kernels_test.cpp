@@ -353,7 +353,7 @@ TEST(CodegenKernels, kernels_compile_and_go_away_on_many_threads_at_once) {
   std::atomic<int> compiled_kernels{0};
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
-      for (int n = 0; n < 5; ++n) compiled_kernels += codegen::compile(module.module(), 0, {}) ? 1 : 0;
+      for (int n = 0; n < 5; ++n) compiled_kernels += loader::compile(module.module(), 0, {}) ? 1 : 0;
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -361,11 +361,11 @@ TEST(CodegenKernels, kernels_compile_and_go_away_on_many_threads_at_once) {
 }
 
 TEST(CodegenKernels, describe_tells_what_compiling_the_scalar_form_would_without_compiling) {
-  TestModule module(read_test_file("compiler/kernels.ptx"), codegen::FormOfCode::Scalar);
+  TestModule module(read_test_file("compiler/kernels.ptx"), FormOfCode::Scalar);
   const ptx::Function* matmul = module.module().find_function("matmul");
   const auto id = static_cast<ptx::FunctionId>(matmul - module.module().functions.data());
-  const codegen::KernelInfo described = codegen::describe(module.module(), id);
-  const codegen::KernelInfo& real = module.compile("matmul")->info;
+  const KernelInfo described = analysis::describe(module.module(), id);
+  const KernelInfo& real = module.compile("matmul")->info;
   EXPECT_EQ(described.static_shared, real.static_shared);
   EXPECT_EQ(described.param_bytes, 28U);
   EXPECT_EQ(described.needs_fibers, real.needs_fibers);
@@ -374,16 +374,16 @@ TEST(CodegenKernels, describe_tells_what_compiling_the_scalar_form_would_without
 
 TEST(CodegenKernels, the_dumps_show_ir_and_assembly) {
   TestModule module(saxpy);
-  EXPECT_NE(value_of(codegen::dump_ir(module.module(), 0)).find("define void @cucpu_run_block"), std::string::npos);
-  EXPECT_NE(value_of(codegen::dump_assembly(module.module(), 0)).find("cucpu_run_block:"), std::string::npos);
+  EXPECT_NE(value_of(loader::dump_ir(module.module(), 0)).find("define void @cucpu_run_block"), std::string::npos);
+  EXPECT_NE(value_of(loader::dump_assembly(module.module(), 0)).find("cucpu_run_block:"), std::string::npos);
 }
 
 TEST(CodegenKernels, code_for_a_named_processor_has_none_of_the_instructions_that_it_lacks) {
-  TestModule module(saxpy, codegen::FormOfCode::Vector);
-  codegen::CompileOptions options{.form = codegen::FormOfCode::Vector, .block = {64, 1, 1}};
+  TestModule module(saxpy, FormOfCode::Vector);
+  CompileOptions options{.form = FormOfCode::Vector, .block = {64, 1, 1}};
   const auto uses = [&](const char* march, const char* word) {
     options.march = march;
-    return value_of(codegen::dump_assembly(module.module(), 0, options)).find(word) != std::string::npos;
+    return value_of(loader::dump_assembly(module.module(), 0, options)).find(word) != std::string::npos;
   };
   EXPECT_TRUE(uses("x86-64-v2", "cucpu_run_block:"));
   EXPECT_FALSE(uses("x86-64-v2", "ymm"));

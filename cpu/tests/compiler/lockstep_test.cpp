@@ -25,7 +25,7 @@ std::vector<std::uint32_t> points_in(const std::string& body) {
   const std::string text = kernel_of(body);
   const ptx::ParseResult parsed = ptx::parse(text);
   EXPECT_NE(nullptr, parsed.module) << ptx::format(parsed.diagnostics);
-  const codegen::Reach reach = codegen::find_reach(*parsed.module, 0);
+  const analysis::Reach reach = analysis::find_reach(*parsed.module, 0);
   std::vector<std::uint32_t> lines;
   for (const auto& [function, points] : reach.lockstep)
     for (const std::uint32_t point : points)
@@ -76,7 +76,7 @@ TEST(Lockstep, is_in_loops_where_the_last_iterations_store_precedes_the_load) {
 }
 
 TEST(Lockstep, gives_every_form_the_values_of_lanes_in_step) {
-  for (const auto form : {codegen::FormOfCode::Scalar, codegen::FormOfCode::Vector, codegen::FormOfCode::Masked}) {
+  for (const auto form : {FormOfCode::Scalar, FormOfCode::Vector, FormOfCode::Masked}) {
     TestModule module(kernel_of("  bar.sync 0;\n" + std::string(exchange) + "  ld.volatile.shared.u32 %v, [%w+4];\n"),
                       form);
     std::vector<std::uint32_t> out(64, 0);

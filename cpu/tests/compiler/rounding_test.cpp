@@ -15,8 +15,6 @@
 
 namespace cucore::cpu {
 
-using codegen::FormOfCode;
-
 namespace {
 
 /// As the C library has it, which obeys the processor's mode.

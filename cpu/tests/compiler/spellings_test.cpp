@@ -128,7 +128,7 @@ TEST(CodegenSpellings, every_spelling_of_ordinary_code_compiles) {
     const std::string text = kernel_around(statement(spelling));
     try {
       TestModule module(text);
-      const auto unsupported = codegen::find_unsupported(module.module());
+      const auto unsupported = analysis::find_unsupported(module.module());
       EXPECT_TRUE(unsupported.empty()) << spelling << ": " << unsupported.front().reason;
       EXPECT_NE(module.compile("kernel"), nullptr);
     } catch (const std::exception& error) {
@@ -142,13 +142,13 @@ TEST(CodegenSpellings, every_spelling_of_ordinary_code_compiles) {
 TEST(CodegenSpellings, an_instruction_without_a_generator_is_reported_with_its_place_and_reason) {
   const ptx::ParseResult parsed = ptx::parse(kernel_around("add.f32 %r1, %r2, %r3;\n  fns.b32 %r1, %r2, %r3, %r4;"));
   ASSERT_NE(parsed.module, nullptr) << ptx::format(parsed.diagnostics);
-  const auto unsupported = codegen::find_unsupported(*parsed.module);
+  const auto unsupported = analysis::find_unsupported(*parsed.module);
   ASSERT_EQ(unsupported.size(), 1U);
   EXPECT_EQ(unsupported[0].kernel, "kernel");
   EXPECT_EQ(unsupported[0].instruction, "fns.b32");
   EXPECT_EQ(unsupported[0].line, 13U);
   EXPECT_EQ(unsupported[0].reason, "opcode");
-  const auto failed = codegen::compile(*parsed.module, 1, {});
+  const auto failed = loader::compile(*parsed.module, 1, {});
   ASSERT_FALSE(failed);
   EXPECT_NE(failed.failure().sentence().find("fns.b32 (line 13"), std::string::npos) << failed.failure().sentence();
 }
@@ -169,7 +169,7 @@ TEST(CodegenSpellings, an_operand_that_should_be_an_address_is_an_error) {
        }) {
     const ptx::ParseResult parsed = ptx::parse(kernel_around(text));
     ASSERT_NE(parsed.module, nullptr) << ptx::format(parsed.diagnostics);
-    const auto failed = codegen::compile(*parsed.module, 1, {});
+    const auto failed = loader::compile(*parsed.module, 1, {});
     ASSERT_FALSE(failed) << text;
     EXPECT_NE(failed.failure().sentence().find("operand"), std::string::npos) << failed.failure().sentence();
   }
@@ -181,7 +181,7 @@ TEST(CodegenSpellings, a_kernel_whose_grid_counts_clusters_is_unsupported_as_a_w
       ".entry k() .reqntid 32 .reqnctapercluster 2, 1, 1 .blocksareclusters { ret; }\n"
       ".entry l() .reqnctapercluster 2, 1, 1 { ret; }");
   ASSERT_NE(parsed.module, nullptr) << ptx::format(parsed.diagnostics);
-  const auto unsupported = codegen::find_unsupported(*parsed.module);
+  const auto unsupported = analysis::find_unsupported(*parsed.module);
   ASSERT_EQ(unsupported.size(), 1U);
   EXPECT_EQ(unsupported[0].instruction, ".blocksareclusters");
 }
@@ -192,7 +192,7 @@ std::string reason_of(const std::string& head, const std::string& statements) {
       ptx::parse(head + "\n.entry k (.param .u64 p) { .reg .u32 %r<4>; .reg .u64 %d<4>; .reg .f64 %f<4>; " +
                  statements + " exit; }");
   if (parsed.module == nullptr) return ptx::format(parsed.diagnostics);
-  const auto unsupported = codegen::find_unsupported(*parsed.module);
+  const auto unsupported = analysis::find_unsupported(*parsed.module);
   return unsupported.empty() ? "" : unsupported.front().reason;
 }
 
@@ -245,8 +245,8 @@ TEST(CodegenSpellings, double_precision_that_is_to_be_made_single_is_refused) {
 }
 
 TEST(CodegenSpellings, covered_opcodes_are_known_ones) {
-  const auto known = codegen::known_opcodes();
-  const auto covered = codegen::covered_opcodes();
+  const auto known = analysis::known_opcodes();
+  const auto covered = analysis::covered_opcodes();
   EXPECT_GT(covered.size(), 60U);
   for (const auto opcode : covered) EXPECT_NE(std::find(known.begin(), known.end(), opcode), known.end()) << opcode;
 }

@@ -382,15 +382,15 @@ std::uint32_t cucpu_texel_query(ThreadState*, std::uint64_t, std::uint32_t, std:
 
 // ---- modules and launches ------------------------------------------------------------------------------------------
 
-codegen::FormOfCode form_under_test() {
+FormOfCode form_under_test() {
   const char* text = std::getenv("CUCORE_CPU_FORM");
   const std::string_view form = text != nullptr ? text : "";
-  if (form == "auto") return codegen::FormOfCode::Auto;
-  if (form == "masked") return codegen::FormOfCode::Masked;
-  return form == "vector" ? codegen::FormOfCode::Vector : codegen::FormOfCode::Scalar;
+  if (form == "auto") return FormOfCode::Auto;
+  if (form == "masked") return FormOfCode::Masked;
+  return form == "vector" ? FormOfCode::Vector : FormOfCode::Scalar;
 }
 
-TestModule::TestModule(std::string_view text, codegen::FormOfCode form_) : form(form_) {
+TestModule::TestModule(std::string_view text, FormOfCode form_) : form(form_) {
   if (const char* processor = std::getenv("CUCORE_CPU_MARCH")) march = processor;
   observations() = {};
   ptx::ParseResult parsed = ptx::parse(text);
@@ -418,18 +418,17 @@ void* TestModule::variable(std::string_view name) const {
   return found == nullptr ? nullptr : addresses_.variables[static_cast<std::size_t>(found - module_->variables.data())];
 }
 
-const codegen::Code* TestModule::compile(std::string_view kernel, Extent block) {
+const Code* TestModule::compile(std::string_view kernel, Extent block) {
   for (const Variant& variant : compiled_) {
-    const bool same_block = form == codegen::FormOfCode::Scalar ||
+    const bool same_block = form == FormOfCode::Scalar ||
                             (variant.block.x == block.x && variant.block.y == block.y && variant.block.z == block.z);
     if (variant.kernel == kernel && same_block) return variant.code.get();
   }
   const ptx::Function* function = module_->find_function(kernel);
   if (function == nullptr) throw std::runtime_error("no kernel " + std::string(kernel));
   const auto id = static_cast<ptx::FunctionId>(function - module_->functions.data());
-  const codegen::CompileOptions options{
-      .form = form, .block = {block.x, block.y, block.z}, .checks = checks, .march = march};
-  codegen::CompiledKernel compiled = value_of(codegen::compile(*module_, id, addresses_, options, cache));
+  const CompileOptions options{.form = form, .block = {block.x, block.y, block.z}, .checks = checks, .march = march};
+  loader::CompiledKernel compiled = value_of(loader::compile(*module_, id, addresses_, options, cache));
   refusal = compiled.refusal;
   was_cached = compiled.was_cached;
   return compiled_.emplace_back(Variant{std::string(kernel), block, std::move(compiled.code)}).code.get();
@@ -437,7 +436,7 @@ const codegen::Code* TestModule::compile(std::string_view kernel, Extent block) 
 
 void TestModule::launch_block_of_bytes(std::string_view kernel, Extent grid, Extent block, std::uint32_t dynamic_shared,
                                        const std::vector<std::byte>& parameters) {
-  const codegen::Code* code = compile(kernel, block);
+  const Code* code = compile(kernel, block);
   alignas(16) std::byte block_of_parameters[4096] = {};
   ASSERT_LE(parameters.size(), sizeof block_of_parameters);
   std::copy(parameters.begin(), parameters.end(), block_of_parameters);

@@ -36,13 +36,13 @@ struct Observations {
 Observations& observations();
 
 /// The form that tests run kernels in if they name none: CUCORE_CPU_FORM, else the scalar one.
-codegen::FormOfCode form_under_test();
+FormOfCode form_under_test();
 
 /// One parsed module and the memory of its variables; kernels compile on first launch. Fails the running test, with the
 /// text of the error, if the PTX does not parse or compile.
 class TestModule {
  public:
-  explicit TestModule(std::string_view text, codegen::FormOfCode form_ = form_under_test());
+  explicit TestModule(std::string_view text, FormOfCode form_ = form_under_test());
   ~TestModule();
 
   /// Runs every block of a grid. `parameters` is the kernel's parameter block.
@@ -61,11 +61,11 @@ class TestModule {
     launch_block_of_bytes(kernel, grid, block, dynamic_shared, bytes);
   }
 
-  const codegen::Code* compile(std::string_view kernel, Extent block = {});
-  const codegen::FormOfCode form;
+  const Code* compile(std::string_view kernel, Extent block = {});
+  const FormOfCode form;
   std::string refusal;      ///< of the vector form, by the kernel compiled last
   bool was_cached = false;  ///< the kernel compiled last
-  codegen::KernelCache* cache = nullptr;
+  loader::KernelCache* cache = nullptr;
   std::uint32_t checks = 0;                 ///< of CompileOptions
   const CheckTable* check_table = nullptr;  ///< what checked code needs to run
   std::string march;  ///< of CompileOptions: what CUCORE_CPU_MARCH says, until the test says otherwise
@@ -83,11 +83,11 @@ class TestModule {
 
   std::unique_ptr<ptx::Module> module_;
   std::vector<std::vector<std::uint64_t>> storage_;
-  codegen::ModuleAddresses addresses_;
+  loader::ModuleAddresses addresses_;
   struct Variant {
     std::string kernel;
     Extent block;
-    std::unique_ptr<codegen::Code> code;
+    std::unique_ptr<Code> code;
   };
   std::vector<Variant> compiled_;
 };

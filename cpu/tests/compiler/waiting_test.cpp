@@ -8,8 +8,6 @@ namespace cucore::cpu {
 
 namespace {
 
-using codegen::FormOfCode;
-
 struct Counted {
   Words out;
   int yields, laps;

@@ -25,10 +25,9 @@ namespace cucore::cpu {
 namespace {
 
 namespace fs = std::filesystem;
-using codegen::KernelCache;
-using codegen::KernelIdentity;
-using codegen::KernelKey;
-using codegen::KernelRecord;
+using loader::KernelCache;
+using loader::KernelIdentity;
+using loader::KernelKey;
 
 KernelKey key_number(std::uint8_t number) {
   KernelKey key{};
@@ -40,7 +39,7 @@ KernelRecord record_of(std::size_t size) {
   return {.info = {.static_shared = 12,
                    .needs_fibers = true,
                    .runs_rows = true,
-                   .form = codegen::FormOfCode::Vector,
+                   .form = FormOfCode::Vector,
                    .waiting_bytes = 64},
           .refusal = "a reason",
           .object = std::string(size, 'x')};
@@ -103,13 +102,13 @@ TEST_F(CodegenCache, object_code_holds_no_address_of_the_process) {
 
 TEST_F(CodegenCache, what_is_known_of_a_kernel_comes_back_with_it) {
   KernelCache kept = cache();
-  for (const auto form : {codegen::FormOfCode::Scalar, codegen::FormOfCode::Vector}) {
+  for (const auto form : {FormOfCode::Scalar, FormOfCode::Vector}) {
     for (const char* const kernel : {"matmul", "lock", "calls", "dynamic_shared"}) {
       TestModule compiled(read_test_file("compiler/kernels.ptx"), form);
       TestModule loaded(read_test_file("compiler/kernels.ptx"), form);
       compiled.cache = loaded.cache = &kept;
-      const codegen::KernelInfo& a = compiled.compile(kernel, {64})->info;
-      const codegen::KernelInfo& b = loaded.compile(kernel, {64})->info;
+      const KernelInfo& a = compiled.compile(kernel, {64})->info;
+      const KernelInfo& b = loaded.compile(kernel, {64})->info;
       EXPECT_TRUE(loaded.was_cached);
       EXPECT_EQ(compiled.refusal, loaded.refusal);
       EXPECT_EQ(std::make_tuple(a.static_shared, a.shared_alignment, a.local_bytes, a.param_bytes, a.registers),
@@ -147,13 +146,12 @@ TEST_F(CodegenCache, whole_files_with_object_code_that_cannot_be_linked_are_comp
 // ---- keys ----------------------------------------------------------------------------------------------------------
 
 TEST_F(CodegenCache, everything_that_code_depends_on_is_in_its_key) {
-  const KernelIdentity plain{
-      .driver = "d", .compiler = "c", .host = "h", .form = codegen::FormOfCode::Scalar, .ptx = "ptx"};
+  const KernelIdentity plain{.driver = "d", .compiler = "c", .host = "h", .form = FormOfCode::Scalar, .ptx = "ptx"};
   std::vector<KernelIdentity> others(13, plain);
   others[0].driver = "e";
   others[1].compiler = "d";
   others[2].host = "i";
-  others[3].form = codegen::FormOfCode::Vector;
+  others[3].form = FormOfCode::Vector;
   others[4].block[0] = 1;
   others[5].block[1] = 1;
   others[6].block[2] = 1;
@@ -171,18 +169,17 @@ TEST_F(CodegenCache, everything_that_code_depends_on_is_in_its_key) {
 
 TEST_F(CodegenCache, the_identity_of_a_compile_names_builds_and_host) {
   const TestModule module(read_test_file("compiler/kernels.ptx"));
-  const codegen::Reach reach = codegen::find_reach(module.module(), 3);
-  const auto scalar = codegen::identity_of(module.module(), reach, {.block = {8, 8, 8}});
+  const analysis::Reach reach = analysis::find_reach(module.module(), 3);
+  const auto scalar = loader::identity_of(module.module(), reach, {.block = {8, 8, 8}});
   ASSERT_TRUE(scalar.has_value()) << "no build id";
   EXPECT_GE(scalar->driver.size(), 16U);
   EXPECT_GE(scalar->compiler.size(), 16U);
   EXPECT_NE(scalar->driver, scalar->compiler);
   EXPECT_GE(scalar->host.size(), 64U);
-  EXPECT_EQ(scalar->ptx, codegen::kernel_text(module.module(), reach));
+  EXPECT_EQ(scalar->ptx, loader::kernel_text(module.module(), reach));
   EXPECT_EQ(scalar->block[0], 0U) << "the scalar form is for all blocks";
-  const auto vector =
-      codegen::identity_of(module.module(), reach, {.form = codegen::FormOfCode::Vector, .block = {8, 4, 2}});
-  EXPECT_EQ(vector->form, codegen::FormOfCode::Vector);
+  const auto vector = loader::identity_of(module.module(), reach, {.form = FormOfCode::Vector, .block = {8, 4, 2}});
+  EXPECT_EQ(vector->form, FormOfCode::Vector);
   EXPECT_EQ(vector->block[0] * 100 + vector->block[1] * 10 + vector->block[2], 842U);
 }
 

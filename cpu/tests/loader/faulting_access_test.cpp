@@ -6,7 +6,7 @@
 #include "cpu/loader/faulting_access.hpp"
 #include "cpu/tests/compiler/stand_in.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::loader {
 namespace {
 
 using Lines = std::vector<std::uint32_t>;
@@ -60,4 +60,4 @@ TEST(FaultingAccess, where_values_come_from_elsewhere_no_load_is_named) {
 }
 
 }  // namespace
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::loader

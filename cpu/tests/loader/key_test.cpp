@@ -71,7 +71,7 @@ std::string text_of_kernel(const std::string& source) {
   }
   const ptx::Function* const kernel = parsed.module->find_function("kernel");
   const auto id = static_cast<ptx::FunctionId>(kernel - parsed.module->functions.data());
-  return codegen::kernel_text(*parsed.module, codegen::find_reach(*parsed.module, id));
+  return loader::kernel_text(*parsed.module, analysis::find_reach(*parsed.module, id));
 }
 
 std::string with(std::string_view from, std::string_view to, std::string source = std::string(module_ptx)) {
@@ -137,9 +137,9 @@ TEST(CodegenKey, what_another_name_leads_to_changes_it) {
 class CodegenKeyFolder : public OwnFolder {};
 
 TEST_F(CodegenKeyFolder, a_kernel_is_found_after_a_change_elsewhere_in_its_module) {
-  codegen::KernelCache cache(folder.string());
+  loader::KernelCache cache(folder.string());
   const auto compile = [&](const std::string& source) {
-    TestModule module(source, codegen::FormOfCode::Scalar);
+    TestModule module(source, FormOfCode::Scalar);
     module.cache = &cache;
     unsigned result = 0;
     unsigned* to = &result;
@@ -155,11 +155,11 @@ TEST_F(CodegenKeyFolder, a_kernel_is_found_after_a_change_elsewhere_in_its_modul
 
 TEST(CodegenDigest, is_that_of_the_standard) {
   const auto digits = [](std::string_view bytes) {
-    codegen::Digest digest;
+    loader::Digest digest;
     for (const char byte : bytes) digest.add({&byte, 1});
-    codegen::Digest at_once;
+    loader::Digest at_once;
     at_once.add(bytes);
-    const codegen::Digest::Bytes result = digest.finish();
+    const loader::Digest::Bytes result = digest.finish();
     EXPECT_EQ(result, at_once.finish());
     std::string text;
     for (const std::uint8_t byte : result) {

@@ -14,14 +14,14 @@
 namespace cucore::cpu {
 namespace {
 
-using codegen::LoadedObject;
+using loader::LoadedObject;
 
 /// Of a kernel with a loop, constants, variables and calls.
 std::string compiled_object(std::string_view kernel) {
   const TestModule module(read_test_file("compiler/kernels.ptx"));
   const ptx::Function* const function = module.module().find_function(kernel);
   const auto id = static_cast<ptx::FunctionId>(function - module.module().functions.data());
-  return value_of(value_of(codegen::open_compiler_library())->compile(module.module(), id, {})).object;
+  return value_of(value_of(loader::open_compiler_library())->compile(module.module(), id, {})).object;
 }
 
 /// Looks up every place of the code; whatever the table says, it says something.

@@ -8,7 +8,7 @@
 #include "cpu/compiler/checks/mark_calls.hpp"
 #include "cpu/compiler/checks/marks.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::CallInst;
 using llvm::Instruction;
@@ -70,4 +70,4 @@ unsigned size_without_checks(const llvm::Function& scalar) {
   return size;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -3,7 +3,7 @@
 
 #include "cpu/compiler/ir/llvm.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Null if the instruction is no access.
 llvm::Value* address_of_access(const llvm::Instruction& instruction);
@@ -24,4 +24,4 @@ bool is_for_checks(const llvm::Instruction& instruction);
 unsigned size_without_checks(const llvm::BasicBlock& block);
 unsigned size_without_checks(const llvm::Function& scalar);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

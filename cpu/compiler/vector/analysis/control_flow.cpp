@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::BasicBlock;
 using llvm::Instruction;
@@ -192,4 +192,4 @@ void ControlFlow::find_live_values() {
   for (BasicBlock* block : order) live_in_[block] = {live[block].begin(), live[block].end()};
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -12,7 +12,7 @@
 #include "cpu/compiler/ir/convergent_calls.hpp"
 #include "cpu/compiler/ir/llvm.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using Blocks = std::vector<llvm::BasicBlock*>;
 
@@ -65,4 +65,4 @@ class ControlFlow {
   bool has_warp_operations_ = false;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -11,7 +11,7 @@
 #include "cpu/compiler/cost/cost_model.hpp"
 #include "cpu/compiler/vector/analysis/state_fields.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::ConstantRange;
 using llvm::Value;
@@ -82,4 +82,4 @@ bool keeps_stride(const ConstantRange& range, std::int64_t stride, bool is_signe
   return !range.isSizeLargerThan(half) && static_cast<std::uint64_t>(std::abs(stride)) < half;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

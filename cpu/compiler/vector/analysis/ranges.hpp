@@ -6,11 +6,11 @@
 
 #include "cpu/compiler/vector/analysis/width.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 llvm::ConstantRange range_in_block(const llvm::Value* integer, const llvm::Function& scalar, const VectorWidth& width);
 
 /// Whether values in which adjacent lanes differ by `stride` still do so when they are extended.
 bool keeps_stride(const llvm::ConstantRange& range, std::int64_t stride, bool is_signed);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -6,9 +6,9 @@
 
 #include "cpu/error/result.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// `why` are the words of CompileResult::refusal: what stands in the way.
 inline Failure refusal(std::string why) { return {ErrorCode::NotSupported, std::move(why)}; }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -7,7 +7,7 @@
 
 #include "cpu/abi/kernel_abi.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 
@@ -26,4 +26,4 @@ std::optional<std::uint64_t> block_field(const Value* pointer, const llvm::Funct
   return offset.getZExtValue();
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

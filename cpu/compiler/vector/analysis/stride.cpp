@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::compiler {
 namespace {
 
 Span both(Span a, Span b) { return a.holds && b.holds ? Span{true, std::min(a.zeros, b.zeros)} : Span{}; }
@@ -53,4 +52,4 @@ Stride scaled(const Stride& a, std::uint64_t factor, unsigned width) {
                          {a.warp.holds, with_more(a.warp.zeros)}, {a.group.holds, with_more(a.group.zeros)});
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -6,7 +6,7 @@
 
 #include "cpu/compiler/vector/analysis/width.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Whether a step holds between all lanes of a warp or of the group, too, and low bits known to be zero in their first
 /// lane.
@@ -52,4 +52,4 @@ unsigned bits_between(const Stride& stride, Span span, unsigned lanes);
 std::int64_t wrapped(std::uint64_t step, unsigned width);
 unsigned log2_of(std::uint64_t value);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -12,7 +12,7 @@
 #include "cpu/compiler/checks/mark_calls.hpp"
 #include "cpu/compiler/vector/analysis/state_fields.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 using llvm::Value;
@@ -241,4 +241,4 @@ Stride StrideAnalysis::transfer_call(Instruction& instruction) {
   return of_operands(instruction);  // an intrinsic or a built-in
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

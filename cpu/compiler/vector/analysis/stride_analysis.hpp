@@ -8,7 +8,7 @@
 #include "cpu/compiler/vector/analysis/control_flow.hpp"
 #include "cpu/compiler/vector/analysis/stride.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Strides of all values of a kernel in one version of it. The full version runs while all lanes go the same way; it
 /// takes it that extending a strided value does not wrap around inside a chunk, which the code checks where that is not
@@ -50,4 +50,4 @@ class StrideAnalysis {
   Blocks divergent_in_warps_;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

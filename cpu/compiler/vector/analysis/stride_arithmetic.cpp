@@ -8,7 +8,7 @@
 #include "cpu/compiler/vector/analysis/ranges.hpp"
 #include "cpu/compiler/vector/analysis/stride_analysis.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 
@@ -131,4 +131,4 @@ Stride StrideAnalysis::transfer_extension(Instruction& instruction) {
   return Stride::strided(from.step, from.zeros, {}, {is_checked_at_once, from.group.zeros});
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -9,7 +9,7 @@
 #include "cpu/compiler/cost/cost_model.hpp"
 #include "cpu/compiler/vector/analysis/checked_accesses.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::BasicBlock;
 using llvm::Instruction;
@@ -71,4 +71,4 @@ llvm::ICmpInst* comparison_of_ends(const llvm::BranchInst& branch, const StrideA
   return steps == 1 ? comparison : nullptr;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

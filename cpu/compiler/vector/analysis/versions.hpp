@@ -4,7 +4,7 @@
 #include "cpu/compiler/vector/analysis/control_flow.hpp"
 #include "cpu/compiler/vector/analysis/stride_analysis.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// The block that some lanes pass on the way to where the others go at once, if it is worth running under a mask in the
 /// full version; null if the branch has no such form, or if values would lose their stride where the ways join.
@@ -20,4 +20,4 @@ bool may_leave_full_version(const ControlFlow& flow, const StrideAnalysis& strid
 /// lane to lane, and something that is the same for all: the first lane and the last then tell where all go.
 llvm::ICmpInst* comparison_of_ends(const llvm::BranchInst& branch, const StrideAnalysis& strides);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 constexpr unsigned warp_lanes = 32;
 
@@ -20,4 +20,4 @@ struct VectorWidth {
   bool has_rows() const { return !is_line() && block[0] % lanes == 0; }  ///< a chunk lies in one row of x
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

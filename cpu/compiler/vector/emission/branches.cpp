@@ -5,7 +5,7 @@
 
 #include "cpu/compiler/vector/analysis/versions.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::BasicBlock;
 using llvm::Value;
@@ -128,4 +128,4 @@ void Branches::emit_masked(BasicBlock* block, const llvm::BranchInst& branch) {
   b.CreateBr(blocks_.next_dispatch(block, {first, second}));
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

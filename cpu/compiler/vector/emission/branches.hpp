@@ -4,7 +4,7 @@
 
 #include "cpu/compiler/vector/emission/predication.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class Branches {
  public:
@@ -35,4 +35,4 @@ class Branches {
   llvm::IRBuilder<>& b;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -14,7 +14,7 @@
 #include "cpu/compiler/vector/analysis/state_fields.hpp"
 #include "cpu/compiler/vector/state/barriers.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 
@@ -139,4 +139,4 @@ void emit_run_block(llvm::Function* group, const VectorWidth& width, std::uint64
   b.CreateRetVoid();
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -8,7 +8,7 @@ namespace llvm {
 class Function;
 }
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class StrideAnalysis;
 class ControlFlow;
@@ -24,4 +24,4 @@ bool may_run_rows(const llvm::Function& scalar, const ControlFlow& flow, const S
 /// waits at barriers, else 0.
 void emit_run_block(llvm::Function* group, const VectorWidth& width, std::uint64_t frame_bytes, bool by_rows);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -8,7 +8,7 @@
 #include "cpu/compiler/vector/emission/branches.hpp"
 #include "cpu/compiler/vector/emission/legality.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::BasicBlock;
 
@@ -102,4 +102,4 @@ Result<EmittedGroup> emit_group(llvm::Function& scalar, const ControlFlow& flow,
   return GroupEmitter(scalar, flow, width, host, std::move(full), std::move(masked), masks_only).emit();
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -24,7 +24,7 @@
 #include "cpu/compiler/vector/analysis/width.hpp"
 #include "cpu/error/result.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 struct EmittedGroup {
   /// `i32 group(ptr block, i32 first thread, i32 point, ptr frame, i32 %ctaid.x)`: from a point on, to the next barrier
@@ -37,4 +37,4 @@ struct EmittedGroup {
 Result<EmittedGroup> emit_group(llvm::Function& scalar, const ControlFlow& flow, const VectorWidth& width,
                                 HostFeatures host, bool masks_only);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -14,7 +14,7 @@
 #include "cpu/compiler/vector/analysis/state_fields.hpp"
 #include "cpu/compiler/vector/state/barriers.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 using llvm::Value;
@@ -137,4 +137,4 @@ Result<void> check_legality(llvm::Function& scalar, const ControlFlow& flow, con
   return check_strides(flow, full, masked);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -7,10 +7,10 @@
 #include "cpu/compiler/vector/analysis/stride_analysis.hpp"
 #include "cpu/error/result.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// `full`, `masked`: strides of these versions.
 Result<void> check_legality(llvm::Function& scalar, const ControlFlow& flow, const VectorWidth& width,
                             const StrideAnalysis& full, const StrideAnalysis& masked);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::BasicBlock;
 
@@ -38,4 +38,4 @@ void Predication::merge(const Divergence& divergence, BasicBlock* side) {
   b.CreateBr(blocks_.body(join, Full));
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

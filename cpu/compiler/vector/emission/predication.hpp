@@ -4,7 +4,7 @@
 
 #include "cpu/compiler/vector/operations/block_body.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class Predication {
  public:
@@ -24,4 +24,4 @@ class Predication {
   llvm::IRBuilder<>& b;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

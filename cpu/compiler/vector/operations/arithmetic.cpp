@@ -8,7 +8,7 @@
 
 #include "cpu/compiler/vector/analysis/refusal.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 using llvm::Value;
@@ -158,4 +158,4 @@ Value* Arithmetic::element(Instruction& instruction, unsigned chunk) {
   return b.CreateShuffleVector(values_.vector(instruction.getOperand(0), chunk), elements, picks);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -4,7 +4,7 @@
 
 #include "cpu/compiler/vector/operations/index_checks.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class Arithmetic {
  public:
@@ -30,4 +30,4 @@ class Arithmetic {
 /// A copy to give new operands: without the promises that the scalar form made about its own.
 llvm::Instruction* copy_of(const llvm::Instruction& instruction);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

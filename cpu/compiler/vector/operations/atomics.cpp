@@ -6,7 +6,7 @@
 
 #include "cpu/compiler/cost/cost_model.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 using llvm::Value;
@@ -62,4 +62,4 @@ VectorValue Atomics::updated(Instruction& instruction) {
   return whole;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

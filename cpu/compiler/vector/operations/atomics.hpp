@@ -4,7 +4,7 @@
 #include "cpu/compiler/vector/operations/block_checks.hpp"
 #include "cpu/compiler/vector/operations/lane_loop.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class Atomics {
  public:
@@ -21,4 +21,4 @@ class Atomics {
   llvm::IRBuilder<>& b;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

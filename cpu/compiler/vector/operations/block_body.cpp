@@ -7,7 +7,7 @@
 
 #include "cpu/compiler/vector/analysis/state_fields.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 
@@ -66,4 +66,4 @@ Result<void> BlockBody::emit_extract(llvm::ExtractValueInst& extract) {
   return {};
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -5,7 +5,7 @@
 #include "cpu/compiler/vector/operations/calls.hpp"
 #include "cpu/compiler/vector/operations/memory.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class BlockBody {
  public:
@@ -42,4 +42,4 @@ class BlockBody {
 /// Whether all lanes are compared only where the ends of the group differ, behind the branch by them (branches.hpp).
 bool is_compared_late(const llvm::Instruction& instruction, const EmissionContext& context);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

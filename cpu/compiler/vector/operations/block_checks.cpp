@@ -1,7 +1,7 @@
 // When the checks of a block are made: see block_checks.hpp.
 #include "cpu/compiler/vector/operations/block_checks.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 Result<void> BlockChecks::flush() {
   Result<void> done = index.flush();
@@ -25,4 +25,4 @@ Result<void> BlockChecks::emit_mark(llvm::CallInst& check) {
   return {};
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

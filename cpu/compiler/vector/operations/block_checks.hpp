@@ -4,7 +4,7 @@
 #include "cpu/compiler/vector/operations/index_checks.hpp"
 #include "cpu/compiler/vector/operations/lane_checks.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class BlockChecks {
  public:
@@ -24,4 +24,4 @@ class BlockChecks {
   EmissionContext& c_;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -12,7 +12,7 @@
 #include "cpu/compiler/checks/mark_calls.hpp"
 #include "cpu/compiler/vector/analysis/refusal.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 using llvm::Value;
@@ -161,4 +161,4 @@ Result<void> Calls::emit_lane_by_lane(llvm::CallInst& call) {
   return {};
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -8,7 +8,7 @@
 #include "cpu/compiler/vector/operations/lane_loop.hpp"
 #include "cpu/compiler/vector/operations/lane_services.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class Calls {
  public:
@@ -43,4 +43,4 @@ class Calls {
   llvm::IRBuilder<>& b;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

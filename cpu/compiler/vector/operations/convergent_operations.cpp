@@ -9,7 +9,7 @@
 
 #include "cpu/compiler/vector/analysis/refusal.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 
@@ -171,4 +171,4 @@ Result<void> ConvergentOperations::emit_vote(llvm::CallInst& call) {
   return {};
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

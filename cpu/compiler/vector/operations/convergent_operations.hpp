@@ -5,7 +5,7 @@
 #include "cpu/compiler/vector/state/version_blocks.hpp"
 #include "cpu/error/result.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class ConvergentOperations {
  public:
@@ -25,4 +25,4 @@ class ConvergentOperations {
   llvm::IRBuilder<>& b;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -7,7 +7,7 @@
 
 #include "cpu/compiler/vector/analysis/refusal.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 using llvm::Value;
@@ -109,4 +109,4 @@ Result<void> IndexChecks::flush() {
   return {};
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -5,7 +5,7 @@
 #include "cpu/compiler/vector/state/transitions.hpp"
 #include "cpu/error/result.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class IndexChecks {
  public:
@@ -33,4 +33,4 @@ class IndexChecks {
   bool can_restart_ = true;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

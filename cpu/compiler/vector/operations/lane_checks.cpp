@@ -14,7 +14,7 @@
 #include "cpu/compiler/vector/state/access_types.hpp"
 #include "cpu/compiler/vector/state/barriers.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::CallInst;
 using llvm::Instruction;
@@ -265,4 +265,4 @@ Result<VectorValue> LaneChecks::accessed_by_rest(Instruction& instruction, llvm:
   return result;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -14,7 +14,7 @@
 #include "cpu/compiler/vector/state/values.hpp"
 #include "cpu/error/result.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 struct RangeMark;
 
@@ -64,4 +64,4 @@ class LaneChecks {
   bool on_slow_path_ = false;                       ///< it is this that is being emitted
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -8,7 +8,7 @@
 
 #include "cpu/compiler/cost/cost_model.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 using llvm::Value;
@@ -144,4 +144,4 @@ std::vector<VectorValue> LaneLoop::for_each(llvm::ArrayRef<Value*> inputs, llvm:
   return wides;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

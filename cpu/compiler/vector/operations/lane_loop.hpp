@@ -7,7 +7,7 @@
 
 #include "cpu/compiler/vector/state/values.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class LaneLoop {
  public:
@@ -38,4 +38,4 @@ class LaneLoop {
   llvm::IRBuilder<>& b;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -7,7 +7,7 @@
 
 #include "cpu/abi/kernel_abi.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 
@@ -44,4 +44,4 @@ void LaneServices::emit(llvm::CallInst& call) {
   if (!wides.empty()) values_.put(&call, wides[0]);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -3,7 +3,7 @@
 
 #include "cpu/compiler/vector/operations/lane_loop.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class LaneServices {
  public:
@@ -19,4 +19,4 @@ class LaneServices {
   llvm::AllocaInst* const state_;  ///< the ThreadState of one lane
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

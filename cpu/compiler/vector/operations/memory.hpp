@@ -8,7 +8,7 @@
 #include "cpu/compiler/vector/operations/prefetching.hpp"
 #include "cpu/compiler/vector/state/idle_memory.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class VectorMemory {
  public:
@@ -53,4 +53,4 @@ class VectorMemory {
   llvm::IRBuilder<>& b;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

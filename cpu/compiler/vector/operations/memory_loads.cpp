@@ -12,7 +12,7 @@
 #include "cpu/compiler/vector/analysis/state_fields.hpp"
 #include "cpu/compiler/vector/state/access_types.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::BasicBlock;
 using llvm::Value;
@@ -186,4 +186,4 @@ Value* VectorMemory::load_speculated_contiguous(llvm::LoadInst& load, llvm::Type
   return either;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -8,7 +8,7 @@
 #include "cpu/compiler/vector/analysis/refusal.hpp"
 #include "cpu/compiler/vector/state/access_types.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 
@@ -88,4 +88,4 @@ void VectorMemory::store_chunk(llvm::StoreInst& store, const Stride& address, un
   }
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

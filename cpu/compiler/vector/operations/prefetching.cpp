@@ -9,7 +9,7 @@
 #include "cpu/compiler/checks/marks.hpp"
 #include "cpu/compiler/cost/cost_model.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 using llvm::Value;
@@ -135,4 +135,4 @@ void Prefetching::ahead_of(Instruction& access) {
   }
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

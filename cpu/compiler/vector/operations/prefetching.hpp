@@ -13,7 +13,7 @@
 
 #include "cpu/compiler/vector/state/values.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class Prefetching {
  public:
@@ -33,4 +33,4 @@ class Prefetching {
   llvm::DenseSet<llvm::Value*> bases_;  ///< of addresses that were fetched ahead in this block
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -5,7 +5,7 @@
 
 #include "cpu/compiler/ir/llvm.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Whether a type is that of two accesses made one (steps/join_pairs.hpp): two words in a small vector.
 inline bool is_pair(const llvm::Type* type) {
@@ -29,4 +29,4 @@ inline llvm::Type* element_of(llvm::Type* type) {
   return is_pair(type) ? llvm::Type::getInt64Ty(type->getContext()) : type;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 
@@ -47,4 +47,4 @@ Value* are_equal(llvm::IRBuilder<>& b, llvm::ArrayRef<Value*> masks, llvm::Array
   return b.CreateIsNull(differs);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

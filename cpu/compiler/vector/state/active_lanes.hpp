@@ -6,7 +6,7 @@
 
 #include "cpu/compiler/ir/llvm.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// By chunk, or one for all of them.
 using Parts = llvm::SmallVector<llvm::Value*, 8>;
@@ -58,4 +58,4 @@ llvm::Value* is_any_set(llvm::IRBuilder<>& b, llvm::ArrayRef<llvm::Value*> masks
 /// Whether masks are as expected.
 llvm::Value* are_equal(llvm::IRBuilder<>& b, llvm::ArrayRef<llvm::Value*> masks, llvm::ArrayRef<llvm::Value*> expected);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -8,7 +8,7 @@
 
 #include "cpu/compiler/vector/analysis/state_fields.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::BasicBlock;
 using llvm::Instruction;
@@ -58,7 +58,7 @@ std::uint64_t place(std::vector<Waiting>& all) {
 }  // namespace
 
 Barriers::Barriers(EmissionContext& context, VectorValues& values) : c_(context), values_(values), b(context.b) {
-  if (!codegen::groups_wait(c_.flow, c_.width)) return;
+  if (!compiler::groups_wait(c_.flow, c_.width)) return;
   for (BasicBlock* block : c_.flow.order) {
     if (is_block_barrier(block->front())) barriers_.push_back(block);
   }
@@ -166,4 +166,4 @@ void Barriers::suspend(BasicBlock* barrier, const Slots& alive) {
   c_.active.set(waiting);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -10,7 +10,7 @@
 
 #include "cpu/compiler/vector/state/values.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 // Points that the group's function is called with, to go on from, and that it returns.
 constexpr std::uint32_t point_ended = 0;
@@ -56,4 +56,4 @@ class Barriers {
   llvm::SwitchInst* resumption_ = nullptr;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -5,8 +5,7 @@
 
 #include "cpu/compiler/vector/analysis/versions.hpp"
 
-namespace cucore::cpu::codegen {
-
+namespace cucore::cpu::compiler {
 namespace {
 
 llvm::Function* new_group(llvm::Function& scalar, llvm::IRBuilder<>& b, HostFeatures host) {
@@ -60,4 +59,4 @@ llvm::Type* EmissionContext::widened(llvm::Type* type) const {
   return llvm::FixedVectorType::get(type, width.lanes);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

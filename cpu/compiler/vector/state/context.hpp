@@ -12,7 +12,7 @@
 #include "cpu/compiler/vector/analysis/stride_analysis.hpp"
 #include "cpu/compiler/vector/state/active_lanes.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 enum Version { Full, Masked };
 
@@ -87,4 +87,4 @@ class EmissionContext {
   llvm::Value* all_lanes() { return llvm::Constant::getAllOnesValue(mask_type()); }
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -3,7 +3,7 @@
 
 #include "cpu/compiler/vector/state/context.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class IdleMemory {
  public:
@@ -25,4 +25,4 @@ class IdleMemory {
   llvm::AllocaInst* const slot_;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -9,7 +9,7 @@
 
 #include "cpu/compiler/cost/cost_model.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::BasicBlock;
 using llvm::Instruction;
@@ -168,4 +168,4 @@ void Transitions::return_to_full_version(BasicBlock* block) {
   c_.known = before;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -8,7 +8,7 @@
 
 #include "cpu/compiler/vector/state/version_blocks.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class Transitions {
  public:
@@ -37,4 +37,4 @@ class Transitions {
   llvm::DenseSet<llvm::BasicBlock*> reconvergence_points_;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

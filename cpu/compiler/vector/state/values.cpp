@@ -8,7 +8,7 @@
 
 #include "cpu/compiler/checks/mark_calls.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 using llvm::Value;
@@ -154,4 +154,4 @@ Value* VectorValues::bits_where(Value* predicate, unsigned chunk) {
   return b.CreateBitCast(lanes, c_.mask_type());
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -7,7 +7,7 @@
 
 #include "cpu/compiler/vector/state/context.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class VectorValues {
  public:
@@ -49,4 +49,4 @@ class VectorValues {
   llvm::DenseSet<llvm::Value*> kept_for_end_;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

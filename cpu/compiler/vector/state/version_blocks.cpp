@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::BasicBlock;
 using llvm::Instruction;
@@ -135,4 +135,4 @@ void VersionBlocks::end_lanes(llvm::ArrayRef<Value*> lanes) {
   }
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

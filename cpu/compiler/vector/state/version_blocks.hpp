@@ -7,7 +7,7 @@
 
 #include "cpu/compiler/vector/state/barriers.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class VersionBlocks {
  public:
@@ -51,4 +51,4 @@ class VersionBlocks {
   llvm::BasicBlock* end_ = nullptr;
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

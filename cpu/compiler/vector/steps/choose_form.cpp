@@ -8,7 +8,7 @@
 #include "cpu/compiler/cost/cost_model.hpp"
 #include "cpu/compiler/vector/analysis/checked_accesses.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 bool is_scalar_form_faster(const ControlFlow& flow, const StrideAnalysis& strides) {
   if (flow.has_convergent_operations()) return false;  // which cost the scalar form a fiber for each lane
@@ -29,4 +29,4 @@ bool is_scalar_form_faster(const ControlFlow& flow, const StrideAnalysis& stride
   return vector > scalar;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -5,10 +5,10 @@
 #include "cpu/compiler/vector/analysis/control_flow.hpp"
 #include "cpu/compiler/vector/analysis/stride_analysis.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Whether the scalar form of a kernel is taken to be the faster one, for its scattered accesses. `strides`: of the
 /// full version.
 bool is_scalar_form_faster(const ControlFlow& flow, const StrideAnalysis& strides);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -11,7 +11,7 @@
 #include "cpu/compiler/vector/analysis/stride_analysis.hpp"
 #include "cpu/compiler/vector/analysis/versions.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 
@@ -112,4 +112,4 @@ VectorWidth choose_width(llvm::Function& scalar, const ControlFlow& flow, const 
   return width;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -5,7 +5,7 @@
 #include "cpu/compiler/vector/analysis/control_flow.hpp"
 #include "cpu/compiler/vector/analysis/width.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Threads of the largest block.
 constexpr unsigned most_threads = 32 * warp_lanes;
@@ -18,4 +18,4 @@ unsigned smallest_group(const ControlFlow& flow, bool in_lockstep);
 VectorWidth choose_width(llvm::Function& scalar, const ControlFlow& flow, const std::uint32_t* block, HostFeatures host,
                          unsigned least, unsigned most);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -8,7 +8,7 @@
 
 #include "cpu/compiler/ir/convergent_calls.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 
@@ -25,4 +25,4 @@ void isolate_convergent_operations(llvm::Function& scalar) {
   }
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -4,8 +4,8 @@
 
 #include "cpu/compiler/ir/llvm.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 void isolate_convergent_operations(llvm::Function& scalar);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

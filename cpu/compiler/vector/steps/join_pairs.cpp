@@ -10,7 +10,7 @@
 
 #include "cpu/compiler/vector/analysis/state_fields.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 using llvm::Value;
@@ -103,4 +103,4 @@ bool join_pairs(const ControlFlow& flow, const StrideAnalysis& strides) {
   return changed;
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -4,9 +4,9 @@
 
 #include "cpu/compiler/vector/analysis/stride_analysis.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Whether it changed anything; what is known of the kernel is then out of date.
 bool join_pairs(const ControlFlow& flow, const StrideAnalysis& strides);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

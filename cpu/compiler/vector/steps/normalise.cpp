@@ -11,7 +11,7 @@
 
 #include "cpu/compiler/cost/cost_model.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 void normalise(llvm::Function& scalar) {
   llvm::LoopAnalysisManager loops;
@@ -34,4 +34,4 @@ void normalise(llvm::Function& scalar) {
   passes.run(scalar, functions);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

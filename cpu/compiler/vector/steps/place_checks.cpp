@@ -11,7 +11,7 @@
 
 #include "cpu/compiler/checks/mark_calls.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 
@@ -94,4 +94,4 @@ bool split_before_checks(llvm::Function& scalar, const StrideAnalysis& strides) 
   return !late.empty();
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -5,7 +5,7 @@
 
 #include "cpu/compiler/vector/analysis/stride_analysis.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// Splits blocks in which a check that restarts its block must stand behind an effect. Whether it split any; what is
 /// known of the control flow is then out of date.
@@ -14,4 +14,4 @@ bool split_before_checks(llvm::Function& scalar, const StrideAnalysis& strides);
 /// Brings checks of accesses together before the first effect of their block, where one question answers for all.
 void gather_checks(llvm::Function& scalar, const StrideAnalysis& strides);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -17,7 +17,7 @@
 #include "cpu/compiler/vector/analysis/refusal.hpp"
 #include "cpu/compiler/vector/analysis/state_fields.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::CallInst;
 using llvm::Instruction;
@@ -122,4 +122,4 @@ Result<void> prepare_checks(llvm::Function& scalar, const std::uint32_t* block,
   return {};
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -8,11 +8,11 @@
 #include "cpu/compiler/ir/llvm.hpp"
 #include "cpu/error/result.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// `block`: its extent on three axes; `shared`: the kernel's static shared variables. Refused is an address of which
 /// the code alone does not tell which accesses use it.
 Result<void> prepare_checks(llvm::Function& scalar, const std::uint32_t* block,
                             const std::vector<SharedVariable>& shared);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -11,7 +11,7 @@
 #include "cpu/compiler/cost/cost_model.hpp"
 #include "cpu/compiler/vector/analysis/state_fields.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::BasicBlock;
 using llvm::Instruction;
@@ -111,4 +111,4 @@ bool recompute_behind_barriers(const ControlFlow& flow, const StrideAnalysis& st
   return Recomputation(flow, strides).run();
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

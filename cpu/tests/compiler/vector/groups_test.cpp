@@ -8,8 +8,6 @@ namespace cucore::cpu {
 
 namespace {
 
-using codegen::FormOfCode;
-
 /// Both forms of a kernel, in small groups, and in a group of the whole block, as barriers want it.
 void expect_the_same(const std::string& body, std::initializer_list<unsigned> blocks = {256}) {
   for (const unsigned threads : blocks) {
@@ -34,7 +32,7 @@ std::string index(const std::string& value, const std::string& step) {
 unsigned fetches(const std::string& body, std::uint32_t x, std::uint32_t y, const std::string& where = "") {
   TestModule module(kernel(body), FormOfCode::Vector);
   const std::string ir = value_of(
-      codegen::dump_ir(module.module(), 0, {.form = FormOfCode::Vector, .block = {x, y, 1}, .march = "x86-64-v3"}));
+      loader::dump_ir(module.module(), 0, {.form = FormOfCode::Vector, .block = {x, y, 1}, .march = "x86-64-v3"}));
   const std::string call = "call void @llvm.prefetch";
   unsigned count = 0;
   for (std::size_t at = ir.find(call); at != std::string::npos; at = ir.find(call, at + 1))
@@ -195,8 +193,8 @@ TEST(VectorGroups, make_lanes_of_masks_without_taking_their_bits_apart) {
       "ld.global.u32 %r1, [%a1];\nsetp.lt.u32 %p0, %r1, 7;\n@%p0 bra L1;\nld.global.u32 %r3, [%a1 + 4];\n"
       "setp.gt.u32 %p1, %r3, 9;\n@%p1 bra L1;\nadd.u32 %r1, %r1, %r3;\nst.global.u32 [%a1 + 8], %r3;\nL1:\n";
   TestModule module(kernel(taken_apart), FormOfCode::Vector);
-  const codegen::CompileOptions options{.form = FormOfCode::Vector, .block = {128, 1, 1}, .march = "x86-64-v3"};
-  const std::string code = value_of(codegen::dump_assembly(module.module(), 0, options));
+  const CompileOptions options{.form = FormOfCode::Vector, .block = {128, 1, 1}, .march = "x86-64-v3"};
+  const std::string code = value_of(loader::dump_assembly(module.module(), 0, options));
   EXPECT_NE(code.find("vpmaskmov"), std::string::npos) << code;
   EXPECT_EQ(code.find("vpinsr"), std::string::npos) << code;
 }
@@ -259,7 +257,7 @@ TEST(VectorGroups, load_rows_where_lanes_leave_a_loop_one_by_one) {
   }
   TestModule module(kernel(body("mov.u32 %r3, %r0;\n")), FormOfCode::Vector);
   const std::string ir = value_of(
-      codegen::dump_ir(module.module(), 0, {.form = FormOfCode::Vector, .block = {64, 1, 1}, .march = "x86-64-v3"}));
+      loader::dump_ir(module.module(), 0, {.form = FormOfCode::Vector, .block = {64, 1, 1}, .march = "x86-64-v3"}));
   EXPECT_NE(ir.find("in.a.row"), std::string::npos) << ir;
 }
 

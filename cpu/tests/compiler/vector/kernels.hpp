@@ -18,8 +18,7 @@ inline std::string kernel(const std::string& body) {
          body + "st.global.u32 [%a1], %r1;\nret;\n}\n";
 }
 
-inline Words run_form(const std::string& text, codegen::FormOfCode form, unsigned threads,
-                      std::string* refusal = nullptr) {
+inline Words run_form(const std::string& text, FormOfCode form, unsigned threads, std::string* refusal = nullptr) {
   TestModule module(text, form);
   Words out(threads, 0);
   module.launch("k", {1, 1, 1}, {threads, 1, 1}, out.data());

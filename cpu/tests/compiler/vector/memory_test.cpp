@@ -9,8 +9,6 @@
 
 namespace cucore::cpu {
 
-using codegen::FormOfCode;
-
 TEST(VectorForm, extends_indices_whose_bounds_it_knows_as_each_lane_would) {
   for (const char* const index : {
            "sub.u32 %r2, %r0, 5;\n",
@@ -64,7 +62,7 @@ TEST(VectorForm, accesses_no_more_than_the_first_lanes_where_only_they_do) {
       EXPECT_EQ(module.refusal, "");
       EXPECT_EQ(out, run_form(text, FormOfCode::Scalar, 32)) << number << march;
       const std::string ir = value_of(
-          codegen::dump_ir(module.module(), 0, {.form = FormOfCode::Vector, .block = {32, 1, 1}, .march = march}));
+          loader::dump_ir(module.module(), 0, {.form = FormOfCode::Vector, .block = {32, 1, 1}, .march = march}));
       if (first > 1 && std::has_single_bit(first)) {  // whether one lane is alone turns out as the code runs
         EXPECT_EQ(ir.find("call void @llvm.masked.store"), std::string::npos) << number;
       }
@@ -78,7 +76,7 @@ TEST(VectorForm, checks_no_index_that_the_shape_of_the_block_bounds) {
     TestModule module(kernel(index + "mul.wide.s32 %a2, %r2, 4;\nadd.u64 %a2, %a2, %a0;\nld.global.u32 %r1, [%a2];\n"
                                      "bar.sync 0;\nadd.u32 %r1, %r1, 1;\n"),
                       FormOfCode::Vector);
-    const codegen::KernelInfo info = module.compile("k", {1024, 1, 1})->info;
+    const KernelInfo info = module.compile("k", {1024, 1, 1})->info;
     EXPECT_EQ(module.refusal, "");
     return info.waiting_bytes;
   };

@@ -11,8 +11,6 @@ namespace cucore::cpu {
 
 namespace {
 
-using codegen::FormOfCode;
-
 constexpr Extent extent{32, 4};
 constexpr std::uint32_t columns = 5 * extent.x, rows = 3 * extent.y;
 

@@ -13,8 +13,6 @@ namespace cucore::cpu {
 
 namespace {
 
-using codegen::FormOfCode;
-
 Words run(TestModule& module, Extent block) {
   constexpr std::uint32_t grid = 2;
   Words out(std::size_t{grid} * block.x * block.y * block.z * random_kernel_outputs, 0xabababab);
@@ -242,7 +240,7 @@ TEST(VectorForm, keeps_values_that_wait_at_different_barriers_in_the_same_memory
               ";\nbar.sync 0;\nadd.u32 %r1, %r1, %r2;\n";
     }
     TestModule module(kernel(body), FormOfCode::Vector);
-    const codegen::KernelInfo info = module.compile("k", {1000, 1, 1})->info;
+    const KernelInfo info = module.compile("k", {1000, 1, 1})->info;
     EXPECT_EQ(module.refusal, "");
     return info.waiting_bytes;
   };
