@@ -20,6 +20,7 @@ from pathlib import Path
 import make_environment
 import make_options
 import rooms
+import spellings
 from rooms import ROOT, tracked
 
 BUILD = ROOT / "build"
@@ -219,6 +220,7 @@ def main():
         rooms.check_namespaces,
         check_sizes,
         check_first_lines,
+        spellings.check_spellings,
         check_made,
         check_environment,
         check_format,

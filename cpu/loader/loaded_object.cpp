@@ -20,7 +20,7 @@ constexpr std::uint64_t most_of_bytes = std::uint64_t{1} << 30;  ///< of one obj
 constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
 /// What pages hold decides how they are protected.
-enum Kind : std::size_t { code_kind, constants_kind, data_kind, kind_count };
+enum Kind : std::size_t { CodeKind, ConstantsKind, DataKind, KindCount };
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -174,7 +174,7 @@ class LoadedObject::Loader {
     const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
     place_.assign(sections_.size(), nowhere);
     std::uint64_t end = 0;
-    for (std::size_t kind = code_kind; kind < kind_count; ++kind) {
+    for (std::size_t kind = CodeKind; kind < KindCount; ++kind) {
       begin_[kind] = end = round_up(end, page);
       for (std::size_t i = 0; i < sections_.size(); ++i) {
         const Elf64_Shdr& each = sections_[i];
@@ -187,9 +187,9 @@ class LoadedObject::Loader {
         if (each.sh_size > most_of_bytes - std::min(most_of_bytes, end)) return not_loadable("it is too large");
         end += each.sh_size;
       }
-      if (kind == code_kind) stubs_ = reserve_at(end, stub_bytes_);
-      if (kind == constants_kind) table_ = reserve_at(end, table_bytes_);
-      if (kind == code_kind) loaded_.code_bytes_ = end;
+      if (kind == CodeKind) stubs_ = reserve_at(end, stub_bytes_);
+      if (kind == ConstantsKind) table_ = reserve_at(end, table_bytes_);
+      if (kind == CodeKind) loaded_.code_bytes_ = end;
     }
     if (end > most_of_bytes) return not_loadable("it is too large");
     loaded_.bytes_ = std::max(round_up(end, page), page);
@@ -206,8 +206,8 @@ class LoadedObject::Loader {
   }
 
   static Kind kind_of(const Elf64_Shdr& section) {
-    if ((section.sh_flags & SHF_EXECINSTR) != 0) return code_kind;
-    return (section.sh_flags & SHF_WRITE) != 0 ? data_kind : constants_kind;
+    if ((section.sh_flags & SHF_EXECINSTR) != 0) return CodeKind;
+    return (section.sh_flags & SHF_WRITE) != 0 ? DataKind : ConstantsKind;
   }
 
   char* at(std::uint64_t offset) const { return static_cast<char*>(loaded_.memory_) + offset; }
@@ -305,8 +305,8 @@ class LoadedObject::Loader {
 
   Result<void> protect() {
     const bool done =
-        mprotect(at(begin_[code_kind]), begin_[constants_kind] - begin_[code_kind], PROT_READ | PROT_EXEC) == 0 &&
-        mprotect(at(begin_[constants_kind]), begin_[data_kind] - begin_[constants_kind], PROT_READ) == 0;
+        mprotect(at(begin_[CodeKind]), begin_[ConstantsKind] - begin_[CodeKind], PROT_READ | PROT_EXEC) == 0 &&
+        mprotect(at(begin_[ConstantsKind]), begin_[DataKind] - begin_[ConstantsKind], PROT_READ) == 0;
     if (!done) return not_loadable("this process may not run code that it has made");
     return {};
   }
@@ -371,7 +371,7 @@ class LoadedObject::Loader {
   std::uint64_t names_ = 0;  ///< the section with the names of sections
   std::vector<Symbol> symbols_;
   std::vector<std::uint64_t> place_;  ///< by section, in the memory
-  std::array<std::uint64_t, kind_count> begin_{};
+  std::array<std::uint64_t, KindCount> begin_{};
   std::uint64_t stub_bytes_ = 0, table_bytes_ = 0;
   std::uint64_t stubs_ = 0, table_ = 0;  ///< where they start in the memory
 };

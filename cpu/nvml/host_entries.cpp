@@ -164,9 +164,9 @@ nvmlReturn_t nvmlSystemGetTopologyGpuSet(unsigned int core, unsigned int* count,
 /// Reads, writes and atomics go through, as the driver says of its devices; there is no NVLink.
 nvmlReturn_t nvmlDeviceGetP2PStatus(nvmlDevice_t first, nvmlDevice_t second, unsigned int what, unsigned int* status) {
   return of_two(first, second, status, [&] {
-    constexpr unsigned int nv_link = 2, kNotSupported = 5;
+    constexpr unsigned int nv_link = 2, not_supported = 5;
     if (what > 4) return NVML_ERROR_INVALID_ARGUMENT;
-    *status = what == nv_link ? kNotSupported : 0;
+    *status = what == nv_link ? not_supported : 0;
     return NVML_SUCCESS;
   });
 }

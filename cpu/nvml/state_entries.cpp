@@ -16,12 +16,12 @@ using nvml::of_device, nvml::put;
 namespace {
 
 // Of nvmlClockType_t, nvmlClockId_t and nvmlPstates_t. The device is always in the state of its highest clocks.
-constexpr unsigned int memory_clock = 2, kClockTypes = 4;
-constexpr unsigned int current_clock = 0, kHighestClock = 3;
-constexpr unsigned int fastest = 0, kUnknownState = 32, kStates = 16;
+constexpr unsigned int memory_clock = 2, clock_types = 4;
+constexpr unsigned int current_clock = 0, highest_clock = 3;
+constexpr unsigned int fastest = 0, unknown_state = 32, state_count = 16;
 
 nvmlReturn_t put_clock(nvmlDevice_t device, unsigned int type, unsigned int* megahertz) {
-  if (type >= kClockTypes) return NVML_ERROR_INVALID_ARGUMENT;
+  if (type >= clock_types) return NVML_ERROR_INVALID_ARGUMENT;
   return put(device, megahertz, type == memory_clock ? runtime::memory_clock_megahertz : runtime::clock_megahertz);
 }
 
@@ -36,7 +36,7 @@ long long microseconds_since_1970() {
   return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
 }
 
-constexpr unsigned int first_limit = 193, kLastLimit = 196;
+constexpr unsigned int first_limit = 193, last_limit = 196;
 
 constexpr unsigned int fields = 308;  ///< NVML_FI_MAX of CUDA 13.5
 
@@ -64,7 +64,7 @@ std::optional<int> field_value(unsigned int field) {
     case 194:  // TEMPERATURE_SLOWDOWN_TLIMIT
       return nvml::highest_temperature - nvml::slowdown_temperature;
     case 195:         // TEMPERATURE_MEM_MAX_TLIMIT
-    case kLastLimit:  // TEMPERATURE_GPU_MAX_TLIMIT
+    case last_limit:  // TEMPERATURE_GPU_MAX_TLIMIT
       return 0;
     default:
       return std::nullopt;
@@ -145,13 +145,13 @@ nvmlReturn_t nvmlDeviceGetMaxCustomerBoostClock(nvmlDevice_t device, unsigned in
   return put_clock(device, type, megahertz);
 }
 nvmlReturn_t nvmlDeviceGetClock(nvmlDevice_t device, unsigned int type, unsigned int which, unsigned int* megahertz) {
-  if (which > kHighestClock) return NVML_ERROR_INVALID_ARGUMENT;
-  if (which != current_clock && which != kHighestClock) return NVML_ERROR_NOT_SUPPORTED;  // clocks of applications
+  if (which > highest_clock) return NVML_ERROR_INVALID_ARGUMENT;
+  if (which != current_clock && which != highest_clock) return NVML_ERROR_NOT_SUPPORTED;  // clocks of applications
   return put_clock(device, type, megahertz);
 }
 nvmlReturn_t nvmlDeviceGetMinMaxClockOfPState(nvmlDevice_t device, unsigned int type, unsigned int state,
                                               unsigned int* least, unsigned int* most) {
-  if (state >= kStates) return NVML_ERROR_INVALID_ARGUMENT;
+  if (state >= state_count) return NVML_ERROR_INVALID_ARGUMENT;
   if (state != fastest) return NVML_ERROR_NOT_SUPPORTED;
   const nvmlReturn_t result = put_clock(device, type, least);
   return result == NVML_SUCCESS ? put_clock(device, type, most) : result;
@@ -159,7 +159,7 @@ nvmlReturn_t nvmlDeviceGetMinMaxClockOfPState(nvmlDevice_t device, unsigned int 
 nvmlReturn_t nvmlDeviceGetClockOffsets(nvmlDevice_t device, nvmlClockOffset_v1_t* offset) {
   return of_device(device, offset, [&] {
     if (offset->version != version_of<nvmlClockOffset_v1_t>(1)) return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
-    if (offset->type >= kClockTypes || offset->pstate >= kStates) return NVML_ERROR_INVALID_ARGUMENT;
+    if (offset->type >= clock_types || offset->pstate >= state_count) return NVML_ERROR_INVALID_ARGUMENT;
     offset->clockOffsetMHz = offset->minClockOffsetMHz = offset->maxClockOffsetMHz = 0;
     return NVML_SUCCESS;
   });
@@ -176,7 +176,7 @@ nvmlReturn_t nvmlDeviceGetSupportedPerformanceStates(nvmlDevice_t device, unsign
   return of_device(device, states, [&] {
     const auto count = static_cast<unsigned int>(size / sizeof *states);
     if (count == 0) return NVML_ERROR_INSUFFICIENT_SIZE;
-    std::fill_n(states, count, kUnknownState);
+    std::fill_n(states, count, unknown_state);
     states[0] = fastest;
     return NVML_SUCCESS;
   });
@@ -246,7 +246,7 @@ nvmlReturn_t nvmlDeviceGetC2cModeInfoV(nvmlDevice_t device, nvmlC2cModeInfo_v1_t
 nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t* values) {
   return of_device(device, values, [&] {
     if (count <= 0) return NVML_ERROR_INVALID_ARGUMENT;
-    constexpr unsigned int unsigned_int = 1, kSignedInt = 5;
+    constexpr unsigned int unsigned_int = 1, signed_int = 5;
     for (int i = 0; i < count; ++i) {
       nvmlFieldValue_t& each = values[i];
       each.timestamp = microseconds_since_1970();
@@ -255,7 +255,7 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldV
       const bool is_known = each.fieldId != 0 && each.fieldId < fields;
       each.nvmlReturn = value ? NVML_SUCCESS : is_known ? NVML_ERROR_NOT_SUPPORTED : NVML_ERROR_INVALID_ARGUMENT;
       if (!value) continue;
-      each.valueType = each.fieldId >= first_limit && each.fieldId <= kLastLimit ? kSignedInt : unsigned_int;
+      each.valueType = each.fieldId >= first_limit && each.fieldId <= last_limit ? signed_int : unsigned_int;
       each.value = static_cast<unsigned int>(*value);
     }
     return NVML_SUCCESS;

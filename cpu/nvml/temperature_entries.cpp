@@ -71,11 +71,11 @@ nvmlReturn_t nvmlDeviceGetThermalSettings(nvmlDevice_t device, unsigned int sens
                                           nvmlGpuThermalSettings_t* settings) {
   return of_device(device, settings, [&] {
     constexpr unsigned int all_bits = 15;
-    constexpr int internal = 1, kGpu = 1;  // of nvmlThermalController_t and nvmlThermalTarget_t
+    constexpr int internal = 1, gpu = 1;  // of nvmlThermalController_t and nvmlThermalTarget_t
     *settings = {};
     settings->count = 1;
     if (sensor == 0 || sensor == all_bits)
-      settings->sensor[0] = {internal, 0, nvml::highest_temperature, temperature(), kGpu};
+      settings->sensor[0] = {internal, 0, nvml::highest_temperature, temperature(), gpu};
     return NVML_SUCCESS;
   });
 }

@@ -102,9 +102,9 @@ Result<std::string> ptx_of_lto_ir(const std::vector<std::string>& options, const
   void* handle = nullptr;
   if (create(&handle, static_cast<std::uint32_t>(changed.size()), changed.data()) != 0)
     return cannot("nvJitLink takes none of its options with -ptx");
-  bool done = keeper.empty() || add(handle, input_lto_ir, keeper.data(), keeper.size(), keeper_name) == 0;
+  bool done = keeper.empty() || add(handle, InputLtoIr, keeper.data(), keeper.size(), keeper_name) == 0;
   for (const linker::LtoIr& part : parts) {
-    const int type = part.is_fat_binary ? input_fat_binary : input_lto_ir;
+    const int type = part.is_fat_binary ? InputFatBinary : InputLtoIr;
     done = done && add(handle, type, part.bytes.data(), part.bytes.size(), "LTO-IR") == 0;
   }
   std::size_t size = 0;

@@ -71,22 +71,22 @@ std::uint32_t architecture_of(const std::vector<std::string>& options) {
 /// What an input is; of those that may be anything, by its bytes. nvJitLink takes a cubin for an object too.
 int type_of(int type, const std::string& bytes) {
   constexpr std::string_view lto_ir_magic = "\xed\x43\x4e\x7f";
-  if (type == input_cubin || type == input_ptx || type == input_lto_ir) return type;
-  if (cucore::cpu::image::is_cubin(bytes)) return input_cubin;
-  if (type != input_any) return type;
-  if (bytes.starts_with(lto_ir_magic)) return input_lto_ir;
-  if (cucore::cpu::image::is_elf(bytes)) return input_object;
-  if (cucore::cpu::image::is_fat_binary(bytes)) return input_fat_binary;
-  if (cucore::cpu::image::is_library(bytes)) return input_library;
-  return input_ptx;
+  if (type == InputCubin || type == InputPtx || type == InputLtoIr) return type;
+  if (cucore::cpu::image::is_cubin(bytes)) return InputCubin;
+  if (type != InputAny) return type;
+  if (bytes.starts_with(lto_ir_magic)) return InputLtoIr;
+  if (cucore::cpu::image::is_elf(bytes)) return InputObject;
+  if (cucore::cpu::image::is_fat_binary(bytes)) return InputFatBinary;
+  if (cucore::cpu::image::is_library(bytes)) return InputLibrary;
+  return InputPtx;
 }
 
 /// Keeps what an input that the library took says in PTX and LTO-IR.
 void note(Link& link, int type, const std::string& bytes, const char* name) {
   std::string input = name && *name ? name : "<unnamed input>";
-  if (type == input_ptx) {
+  if (type == InputPtx) {
     link.inputs.add_ptx(bytes.substr(0, bytes.find('\0')), std::move(input));
-  } else if (type == input_lto_ir) {
+  } else if (type == InputLtoIr) {
     link.inputs.add_lto_ir(bytes, std::move(input));
   } else if (Result<void> added = link.inputs.add(bytes, input, link.architecture); !added) {
     link.error += "error   : " + added.failure().sentence() + "\n";
@@ -97,19 +97,19 @@ void note(Link& link, int type, const std::string& bytes, const char* name) {
 int forward(void* handle, int type, const std::string& bytes, const char* name) {
   auto* const add = real<AddData>("nvJitLinkAddData");
   if (!add) return internal_error;
-  if (type != input_cubin) return add(handle, type, bytes.data(), bytes.size(), name);
+  if (type != InputCubin) return add(handle, type, bytes.data(), bytes.size(), name);
   if (has_machine_code(bytes)) {
     const std::string plain = without_ptx(bytes);
     return add(handle, type, plain.data(), plain.size(), name);
   }
   for (const std::string& ptx : ptx_of(bytes))
-    if (const int result = add(handle, input_ptx, ptx.data(), ptx.size(), name); result != 0) return result;
+    if (const int result = add(handle, InputPtx, ptx.data(), ptx.size(), name); result != 0) return result;
   return 0;
 }
 
 int add_input(Link& link, void* handle, int type, const std::string& bytes, const char* name) {
   const int kind = type_of(type, bytes);
-  const int result = forward(handle, kind == input_cubin ? kind : type, bytes, name);
+  const int result = forward(handle, kind == InputCubin ? kind : type, bytes, name);
   if (result == 0) note(link, kind, bytes, name);
   return result;
 }
@@ -206,7 +206,7 @@ int nvJitLinkAddFile(void* handle, int type, const char* name) {
   if (!link || !file.is_open()) return add(handle, type, name);  // says what is wrong
   const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const int kind = type_of(type, bytes);
-  if (kind == input_cubin) return add_input(*link, handle, type, bytes, name);
+  if (kind == InputCubin) return add_input(*link, handle, type, bytes, name);
   const int result = add(handle, type, name);
   if (result == 0) note(*link, kind, bytes, name);
   return result;

@@ -7,13 +7,13 @@
 namespace cucore::cpu::toolkit_shims {
 
 enum InputType : int {
-  input_cubin = 1,
-  input_ptx = 2,
-  input_lto_ir = 3,
-  input_fat_binary = 4,
-  input_object = 5,
-  input_library = 6,
-  input_any = 10
+  InputCubin = 1,
+  InputPtx = 2,
+  InputLtoIr = 3,
+  InputFatBinary = 4,
+  InputObject = 5,
+  InputLibrary = 6,
+  InputAny = 10
 };
 
 constexpr int internal_error = 6;  // NVJITLINK_ERROR_INTERNAL

@@ -25,11 +25,11 @@ constexpr std::array<std::string_view, 8> supplied = {
     "cudaGetParameterBuffer",
     "cudaLaunchDevice",
 };
-constexpr std::array<std::string_view, 2> suppliedPrefixes = {"__cudaCDP2", "cudaCG"};
+constexpr std::array<std::string_view, 2> supplied_prefixes = {"__cudaCDP2", "cudaCG"};
 
 bool is_supplied(std::string_view name) {
   return std::find(supplied.begin(), supplied.end(), name) != supplied.end() ||
-         std::any_of(suppliedPrefixes.begin(), suppliedPrefixes.end(),
+         std::any_of(supplied_prefixes.begin(), supplied_prefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 

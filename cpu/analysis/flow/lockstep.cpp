@@ -18,13 +18,13 @@ using ptx::Opcode;
 using ptx::Space;
 
 /// What a thread may have done since it last met others: bits.
-enum Done : unsigned { nothing = 0, volatile_store = 1, volatile_load = 2, plain_store = 4, plain_load = 8 };
+enum Done : unsigned { Nothing = 0, VolatileStore = 1, VolatileLoad = 2, PlainStore = 4, PlainLoad = 8 };
 
 Done kind_of_access(const Instruction& i) {
-  if (i.opcode != Opcode::Ld && i.opcode != Opcode::St) return nothing;
-  if (is_volatile_exchange(i)) return i.opcode == Opcode::Ld ? volatile_load : volatile_store;
-  if (i.space() != Space::Shared) return nothing;
-  return i.opcode == Opcode::Ld ? plain_load : plain_store;
+  if (i.opcode != Opcode::Ld && i.opcode != Opcode::St) return Nothing;
+  if (is_volatile_exchange(i)) return i.opcode == Opcode::Ld ? VolatileLoad : VolatileStore;
+  if (i.space() != Space::Shared) return Nothing;
+  return i.opcode == Opcode::Ld ? PlainLoad : PlainStore;
 }
 
 /// All lanes that go on have come this far.
@@ -42,7 +42,7 @@ class Search {
   }
 
   LockstepPoints run() const {
-    const bool may_exchange = (anywhere_ & volatile_load) != 0 && (anywhere_ & (volatile_store | plain_store)) != 0;
+    const bool may_exchange = (anywhere_ & VolatileLoad) != 0 && (anywhere_ & (VolatileStore | PlainStore)) != 0;
     return may_exchange && !find(/*all=*/false).empty() ? find(/*all=*/true) : LockstepPoints{};
   }
 
@@ -61,23 +61,23 @@ class Search {
   /// exchanged.
   static bool needs_step(const Instruction& i, unsigned done, bool all) {
     switch (kind_of_access(i)) {
-      case volatile_load: {
+      case VolatileLoad: {
         const bool is_surely_shared = all || i.space() == Space::Shared;
-        return (done & (volatile_store | (is_surely_shared ? plain_store : nothing))) != 0;
+        return (done & (VolatileStore | (is_surely_shared ? PlainStore : Nothing))) != 0;
       }
-      case volatile_store:
-        return (done & (volatile_load | (all ? volatile_store : nothing))) != 0;
-      case plain_load:
-        return all && (done & volatile_store) != 0;
-      case plain_store:
-        return all && (done & volatile_load) != 0;
+      case VolatileStore:
+        return (done & (VolatileLoad | (all ? VolatileStore : Nothing))) != 0;
+      case PlainLoad:
+        return all && (done & VolatileStore) != 0;
+      case PlainStore:
+        return all && (done & VolatileLoad) != 0;
       default:
         return false;
     }
   }
 
   unsigned after(const Instruction& i, unsigned done, bool counts) const {
-    if (waits_for_lanes(i)) return nothing;
+    if (waits_for_lanes(i)) return Nothing;
     if (!counts) return done;
     if (i.opcode == Opcode::Call) return done | (reach_.functions.size() > 1 ? anywhere_ : 0U);
     return done | kind_of_access(i);
@@ -98,7 +98,7 @@ class Search {
     const auto counts = [&](BlockId block, const Instruction& i) {
       return i.space() == Space::Shared || !is_volatile_exchange(i) || !waiting.contains(block);
     };
-    std::vector<unsigned> before(flow.blocks.size(), nothing);
+    std::vector<unsigned> before(flow.blocks.size(), Nothing);
     if (!function.is_entry) before[0] = anywhere_;
     for (bool changed = true; changed;) {
       changed = false;
@@ -120,7 +120,7 @@ class Search {
         const bool is_counted = counts(block, instruction);
         if (is_counted && needs_step(instruction, done, all)) {
           points.push_back(i);
-          done = nothing;
+          done = Nothing;
         }
         done = after(instruction, done, is_counted);
       }
@@ -130,7 +130,7 @@ class Search {
 
   const ptx::Module& module_;
   const Reach& reach_;
-  unsigned anywhere_ = nothing;
+  unsigned anywhere_ = Nothing;
 };
 
 }  // namespace

@@ -40,22 +40,22 @@ Slot slot(F* function) {
   return reinterpret_cast<Slot>(function);
 }
 
-template <const char* kTable, std::size_t kSlot>
+template <const char* table_name, std::size_t index>
 CUresult refuse() {
-  runtime::report(std::string("cuGetExportTable: slot ") + std::to_string(kSlot) + " of the " + kTable +
+  runtime::report(std::string("cuGetExportTable: slot ") + std::to_string(index) + " of the " + table_name +
                   " table is not implemented");
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-template <const char* kTable, std::size_t... kSlots>
-Table<sizeof...(kSlots)> refuse_all(std::index_sequence<kSlots...>) {
-  return {slot(&refuse<kTable, kSlots>)...};
+template <const char* table_name, std::size_t... indices>
+Table<sizeof...(indices)> refuse_all(std::index_sequence<indices...>) {
+  return {slot(&refuse<table_name, indices>)...};
 }
 
 /// A table whose other slots refuse. Most tables begin with their size in bytes.
-template <const char* kTable, std::size_t size_bytes>
+template <const char* table_name, std::size_t size_bytes>
 Table<size_bytes> make_table(std::initializer_list<std::pair<std::size_t, Slot>> slots, bool with_size = true) {
-  Table<size_bytes> table = refuse_all<kTable>(std::make_index_sequence<size_bytes>());
+  Table<size_bytes> table = refuse_all<table_name>(std::make_index_sequence<size_bytes>());
   if (with_size) table[0] = reinterpret_cast<Slot>(sizeof table);
   for (const auto& [index, function] : slots) table[index] = function;
   return table;

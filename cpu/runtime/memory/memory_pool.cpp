@@ -30,13 +30,13 @@ std::atomic<std::uint64_t> cached_everywhere{0};
 
 // Attributes that CUDA 13.1 added, with what CU_MEMPOOL_ATTR_ stands before in its header.
 enum NewerAttribute : int {
-  allocation_type = CU_MEMPOOL_ATTR_USED_MEM_HIGH + 1,
-  export_handle_types,
-  location_id,
-  location_type,
-  max_pool_size,
-  hw_decompress_enabled,
-  locality_domain_id,
+  AllocationType = CU_MEMPOOL_ATTR_USED_MEM_HIGH + 1,
+  ExportHandleTypes,
+  LocationId,
+  LocationType,
+  MaxPoolSize,
+  HwDecompressEnabled,
+  LocalityDomainId,
 };
 
 bool is_host(CUmemLocationType type) {
@@ -215,22 +215,22 @@ Result<void> MemoryPool::property(int attribute, void* value) const {
     return Result<void>();
   };
   switch (attribute) {
-    case allocation_type:
+    case AllocationType:
       return number(properties_.allocType);
-    case export_handle_types:
+    case ExportHandleTypes:
       return number(is_imported_ ? CU_MEM_HANDLE_TYPE_NONE : properties_.handleTypes);
-    case location_id:
+    case LocationId:
       return number(properties_.location.id);
-    case location_type:
+    case LocationType:
       return number(properties_.location.type);
-    case max_pool_size: {
+    case MaxPoolSize: {
       const std::uint64_t size = properties_.maxSize;
       std::memcpy(value, &size, sizeof size);
       return {};
     }
-    case hw_decompress_enabled:
+    case HwDecompressEnabled:
       return number(0);
-    case locality_domain_id:
+    case LocalityDomainId:
       return number(-1);
     default:
       return ErrorCode::InvalidValue;

@@ -240,7 +240,7 @@ class DeviceGraphs : public DeviceLaunches {
     return {words.begin() + 1, words.begin() + 1 + words[0]};
   }
 
-  static constexpr unsigned long long tail = 1ull << 56, forgotten = 2ull << 56, kSibling = 3ull << 56;
+  static constexpr unsigned long long tail = 1ull << 56, forgotten = 2ull << 56, sibling = 3ull << 56;
 };
 
 TEST_F(DeviceGraphs, a_graph_that_was_forgotten_is_complete_before_what_follows) {
@@ -267,7 +267,7 @@ TEST_F(DeviceGraphs, a_graph_launches_itself_behind_itself) {
 }
 
 TEST_F(DeviceGraphs, a_sibling_does_not_delay_the_tail_but_the_stream) {
-  const CUgraphExec inner = kernels().then("launch_graph", out_, 2, marks(3), kSibling).exec();
+  const CUgraphExec inner = kernels().then("launch_graph", out_, 2, marks(3), sibling).exec();
   EXPECT_EQ((Noted{1, 2, 3, 999}), log_of_graph(kernels().then("launch_graph", out_, 1, inner, forgotten).exec()));
 }
 

@@ -10,7 +10,7 @@ namespace cucore::cpu {
 namespace {
 
 // Words of a stage.
-constexpr unsigned count_place = 0, word_bytes = 32, kServing = 64, zero_bit = 96, kVerdicts = 128, flag_bits = 512;
+constexpr unsigned count_place = 0, word_bytes = 32, serving = 64, zero_bit = 96, verdicts = 128, flag_bits = 512;
 
 constexpr unsigned lanes_of_warp = 32;
 
@@ -155,7 +155,7 @@ class Writer {
         line("bar.sync 0");
         line("ld.shared.u32 %target, [said]");
         line("bar.sync 0");
-        line("add.u64 %at, %at, " + word(kServing));
+        line("add.u64 %at, %at, " + word(serving));
         break;
       case Protocol::Turn: {
         // In an order of its own: block i is the (a * i + b) mod blocks-th.
@@ -164,7 +164,7 @@ class Writer {
         line("mad.lo.u32 %t0, %block, " + std::to_string(a) + ", " + std::to_string(pick(blocks_)));
         line("rem.u32 %t0, %t0, " + std::to_string(blocks_));
         line("mad.lo.u32 %target, %round, " + std::to_string(blocks_) + ", %t0");
-        line("add.u64 %at, %at, " + word(kServing));
+        line("add.u64 %at, %at, " + word(serving));
         break;
       }
       case Protocol::ChainUp:
@@ -337,11 +337,11 @@ class Writer {
         // A number of its own for every round: what an earlier one left says nothing.
         line("add.u32 %t2, %round, 1");
         line("selp.u32 %t2, %t2, 0, %ok");
-        line("st.volatile.global.u32 [%a0+" + word(kVerdicts) + "], %t2");
+        line("st.volatile.global.u32 [%a0+" + word(verdicts) + "], %t2");
         line("membar.gl");
         place(end);
         cluster_barrier();
-        line("ld.volatile.global.u32 %t2, [%a0+" + word(kVerdicts) + "]");
+        line("ld.volatile.global.u32 %t2, [%a0+" + word(verdicts) + "]");
         cluster_barrier();
         line("setp.le.u32 %p, %t2, %round");
         line("@%p bra " + again);
