@@ -10,8 +10,12 @@ extern "C" {
 #endif
 
 /* The marker: version of this header's interface, 1000 * major + minor. */
-#define CUCORE_CPU_INTERFACE 1002
+#define CUCORE_CPU_INTERFACE 1003
 int cucore_cpu_device_version(void);
+
+/* 1 from the first cuInit that succeeded until exit begins, else 0. While it is 1, cuInit of another copy of this
+   library in the process answers CUDA_ERROR_SYSTEM_DRIVER_MISMATCH: neither would know the other's objects. */
+int cucore_cpu_is_initialized(void);
 
 /* How much of the driver API and of PTX this library implements. The name lists are arrays of `..._count` strings,
    sorted, owned by the library, valid for ever. Of an entry point `cuX` all exported spellings are listed. */

@@ -106,6 +106,7 @@ OWN_EXPORTS = (
     "cucore_cpu_device_version",
     "cucore_cpu_dump",
     "cucore_cpu_driver_status",
+    "cucore_cpu_is_initialized",
     "cucore_cpu_kernel_counts",
     "cucore_cpu_last_report",
     "cucore_cpu_live_objects",

@@ -63,6 +63,8 @@ size_t hand_out(const std::string& words, char* text, size_t size) {
 
 int cucore_cpu_device_version(void) { return CUCORE_CPU_INTERFACE; }
 
+int cucore_cpu_is_initialized(void) { return runtime::is_shutting_down() ? 0 : 1; }
+
 int cucore_cpu_driver_status(cucore_cpu_status* status) {
   if (!status || status->size < sizeof *status) return 1;
   const Lists& all = lists();

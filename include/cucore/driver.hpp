@@ -7,6 +7,10 @@
 //   cpu              the CPU device; the system's driver is not even looked for
 // CUCORE_CPU_DRIVER names the CPU device's library file when it lies outside the places searched.
 //
+// A process has one CPU device: one that it has loaded already (found as libcuda.so.1 through LD_LIBRARY_PATH, say, by
+// another library that uses CUDA) is used wherever it came from, and whoever asks the dynamic linker for libcuda.so.1
+// after cucore gets cucore's.
+//
 //   std::cout << cucore::driver_info().path << '\n';
 //
 // Thread-safety: every function may be called from any thread. The driver stays open until the process ends. In a child
@@ -38,7 +42,8 @@ CUCORE_API DriverInfo driver_info();
 /// Whether a driver can be used. Opens it; never throws.
 CUCORE_API bool driver_available() noexcept;
 
-/// The CPU device's library file, whichever driver is in use; opens nothing. Its folder, put into LD_LIBRARY_PATH, lets
+/// The CPU device's library file, whichever driver is in use: of the copy that this process has loaded, else where it
+/// would be loaded from; opens nothing. Its folder, put into LD_LIBRARY_PATH, lets
 /// any program that uses the CUDA driver run on the CPU device.
 /// @throws UnavailableError it is not installed; the text lists the places that were searched
 CUCORE_API std::string cpu_driver_path();

@@ -2,8 +2,10 @@
 #include "src/driver/open.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include "cucore/error.hpp"
@@ -29,10 +31,10 @@ std::string path_of(void* handle) {
   return library_name;
 }
 
-OpenLibrary open_library(const std::string& name) {
+OpenLibrary open_library(const std::string& name, int mode = 0) {
   OpenLibrary library;
   library.path = name;
-  library.handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  library.handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | mode);
   if (library.handle == nullptr) {
     library.refusal = last_loader_error();
     return library;
@@ -40,6 +42,23 @@ OpenLibrary open_library(const std::string& name) {
   library.path = path_of(library.handle);
   if (dlsym(library.handle, "cucore_cpu_device_version") != nullptr) library.kind = DriverKind::cpu;
   return library;
+}
+
+// The CPU device that this process has loaded already, whoever did it and from wherever. A second copy would know
+// nothing of the first one's objects, so this one is everybody's; whoever asks for libcuda.so.1 by that name after us
+// gets ours in the same way, by its soname.
+OpenLibrary loaded_cpu_device() {
+  std::vector<std::string> files;
+  const auto add_driver = [](dl_phdr_info* module, std::size_t, void* list) {
+    const std::string_view file = module->dlpi_name;
+    if (file.substr(file.rfind('/') + 1).starts_with("libcuda.so"))
+      static_cast<std::vector<std::string>*>(list)->emplace_back(file);
+    return 0;
+  };
+  dl_iterate_phdr(add_driver, &files);
+  for (const std::string& file : files)
+    if (OpenLibrary library = open_library(file, RTLD_NOLOAD); library.kind == DriverKind::cpu) return library;
+  return {};
 }
 
 // The folder of the shared library or program that this code is linked into.
@@ -93,7 +112,15 @@ std::vector<std::string> cpu_device_places() {
 }
 
 OpenLibrary open_cpu_device() {
+  OpenLibrary loaded = loaded_cpu_device();
   if (const std::string file = setting(Setting::cpu_driver); !file.empty()) {
+    std::error_code error;
+    if (loaded.handle != nullptr && !fs::equivalent(file, loaded.path, error)) {
+      loaded.handle = nullptr;
+      loaded.refusal = "CUCORE_CPU_DRIVER names " + file + ", and this process has loaded the CPU device from " +
+                       loaded.path + " already; two of them would not know each other's objects";
+      return loaded;
+    }
     OpenLibrary library = open_library(file);
     if (library.handle != nullptr && library.kind != DriverKind::cpu) {
       library.handle = nullptr;
@@ -101,6 +128,7 @@ OpenLibrary open_cpu_device() {
     }
     return library;
   }
+  if (loaded.handle != nullptr) return loaded;
   OpenLibrary none;
   for (const std::string& place : cpu_device_places()) {
     std::error_code error;
@@ -118,6 +146,8 @@ namespace cucore {
 
 std::string cpu_driver_path() {
   const std::string named = setting(Setting::cpu_driver);
+  if (const driver::OpenLibrary loaded = driver::loaded_cpu_device(); named.empty() && loaded.handle != nullptr)
+    return std::filesystem::canonical(loaded.path).string();
   const auto places = named.empty() ? driver::cpu_device_places() : std::vector<std::string>{named};
   std::string searched;
   for (const std::string& place : places) {

@@ -25,7 +25,9 @@ DeviceChoice device_choice();
 /// The system's libcuda.so.1, by the dynamic linker's search path.
 OpenLibrary open_system_driver();
 
-/// The CPU device: $CUCORE_CPU_DRIVER if set, else the first that exists of cpu_device_places().
+/// The CPU device: the one that this process has loaded already, else $CUCORE_CPU_DRIVER if set, else the first that
+/// exists of cpu_device_places(). Never a second copy: one that is loaded and not what CUCORE_CPU_DRIVER names is a
+/// refusal.
 OpenLibrary open_cpu_device();
 
 /// Files where the CPU device may lie, in the order they are tried, relative to the module this code is part of.
