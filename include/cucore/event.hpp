@@ -93,7 +93,8 @@ class CUCORE_API Event {
     return std::chrono::duration<float, std::milli>(end.elapsed_time(start));
   }
 
-  /// The bytes another process opens the event with. @throws StateError the event is not IPC-enabled
+  /// The bytes another process opens the event with; of an event that this process opened, those it was opened with.
+  /// @throws StateError the event is not IPC-enabled
   std::array<std::byte, 64> ipc_descriptor() const;
 
   /// Another reference to the same event.

@@ -52,7 +52,10 @@ def open_event(event_type, ipc_descriptor):
     """``event_type.from_ipc_descriptor``."""
     if not isinstance(ipc_descriptor, IPCEventDescriptor):
         raise TypeError(f"expected an IPCEventDescriptor, not {type(ipc_descriptor).__name__}")
-    return _seam.open_ipc_event(event_type, ipc_descriptor._handle, ipc_descriptor._blocking_sync)
+    event = _seam.open_ipc_event(event_type, ipc_descriptor._handle, ipc_descriptor._blocking_sync)
+    with _lock:
+        _descriptors[event] = ipc_descriptor
+    return event
 
 
 def event_from(ipc_descriptor):

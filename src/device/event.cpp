@@ -170,6 +170,9 @@ Event Event::from_ipc_descriptor(std::span<const std::byte> descriptor, bool blo
                  "make a Device current in this thread first; an event cannot be opened in the process that made it");
   }
   driver::check(code, "cuIpcOpenEventHandle", "an event of another process");
+  std::array<std::byte, 64> bytes{};
+  std::memcpy(bytes.data(), handle.reserved, bytes.size());
+  state->imported_from = std::make_unique<const std::array<std::byte, 64>>(bytes);
   state->own(nullptr);
   return Event(std::move(state));
 }
@@ -250,6 +253,7 @@ std::array<std::byte, 64> Event::ipc_descriptor() const {
                       .message = describe(state) + " is not IPC-enabled",
                       .hint = "record it with {.ipc_enabled = true}"});
   }
+  if (state.imported_from != nullptr) return *state.imported_from;  // of which the driver gives no handle
   driver::CUipcEventHandle handle{};
   ContextScope scope(detail::event_context(state));
   driver::check(driver::table().cuIpcGetEventHandle(&handle, state.handle), "cuIpcGetEventHandle",

@@ -1,7 +1,9 @@
 // EventState: an event as its references share it.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -24,6 +26,7 @@ struct EventState {
   OwningHandle<EventTraits> owned;              ///< empty for a borrowed event; goes before the context
   driver::CUevent handle = nullptr;
   EventOptions options;
+  std::unique_ptr<const std::array<std::byte, 64>> imported_from;  ///< the descriptor of another process's event
   mutable RegistryLinks<EventState> registry_links;
   mutable std::atomic<bool> is_known{false};  ///< whether it was ever in the registry
 

@@ -72,7 +72,8 @@ CUresult attribute_of(const Allocation& allocation, CUpointer_attribute attribut
     case CU_POINTER_ATTRIBUTE_MAPPED:
       return put<int>(out, 1);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-      return put<unsigned long long>(out, allocation.pool ? allocation.pool->properties().handleTypes : 0);
+      return put<unsigned long long>(
+          out, allocation.pool && !allocation.pool->is_imported() ? allocation.pool->properties().handleTypes : 0);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
       return access_flags(allocation, out);
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:

@@ -314,7 +314,7 @@ Result<void> MemoryPool::set_access(const CUmemAccessDesc* descriptions, std::si
       return ErrorCode::InvalidValue;
     // A pool's own device cannot lose its access.
     if (each.location.id == device_ordinal() && each.flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-      return ErrorCode::InvalidValue;
+      return ErrorCode::InvalidDevice;
   }
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < count; ++i) granted_[descriptions[i].location.id] = descriptions[i].flags;

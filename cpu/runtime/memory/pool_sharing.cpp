@@ -69,6 +69,7 @@ ImportedPools& imported_pools() {
 }  // namespace
 
 Result<int> MemoryPool::export_file() const {
+  if (is_imported_) return ErrorCode::InvalidValue;  // only its own process sends it on
   if (file_ < 0) return ErrorCode::NotSupported;
   const int file = fcntl(file_, F_DUPFD_CLOEXEC, 0);
   if (file < 0) return ErrorCode::OperatingSystem;
@@ -123,7 +124,7 @@ Result<CUmemPoolPtrExportData> MemoryPool::export_pointer(std::uintptr_t address
   const auto allocation = find_allocation(address);
   const std::lock_guard lock(mutex_);
   const auto found = offsets_.find(address);
-  if (!is_exported_ || !allocation || found == offsets_.end()) return ErrorCode::InvalidValue;
+  if (is_imported_ || !is_exported_ || !allocation || found == offsets_.end()) return ErrorCode::InvalidValue;
   struct stat status{};
   if (fstat(file_, &status) != 0) return ErrorCode::OperatingSystem;
   const PointerData exported{pool_file::magic_number, status.st_ino, found->second, allocation->size,

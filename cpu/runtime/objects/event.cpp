@@ -45,6 +45,7 @@ Result<CUevent> Event::open(Context& context, const CUipcEventHandle& shared) {
   if (!state) return ErrorCode::InvalidValue;
   auto event = std::make_shared<Event>(context, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING);
   event->shared_ = std::move(state);
+  event->is_opened_ = true;
   event->handle_ = reinterpret_cast<CUevent>(event_table().insert(event));
   return event->handle_;
 }
@@ -52,7 +53,7 @@ Result<CUevent> Event::open(Context& context, const CUipcEventHandle& shared) {
 Event::~Event() = default;
 
 Result<CUipcEventHandle> Event::share() const {
-  if (!shared_) return ErrorCode::InvalidHandle;
+  if (!shared_ || is_opened_) return ErrorCode::InvalidHandle;  // what NVIDIA's driver says of opened ones too
   CUipcEventHandle shared;
   shared_->write(&shared);
   return shared;

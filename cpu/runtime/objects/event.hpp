@@ -76,6 +76,7 @@ class Event {
   const unsigned int flags_;
   CUevent handle_ = nullptr;
   std::shared_ptr<SharedEvent> shared_;  ///< null unless for several processes
+  bool is_opened_ = false;               ///< another process made it
   mutable std::mutex mutex_;
   std::shared_ptr<RecordPoint> latest_;
   std::optional<Captured> captured_;

@@ -201,6 +201,11 @@ TEST_F(Ipc, an_opened_event_outlives_its_owner_and_its_handle_does_not) {
   EXPECT_OK(cuEventQuery(event));
   EXPECT_OK(cuStreamWaitEvent(nullptr, event, 0));
   EXPECT_OK(cuCtxSynchronize());
+  CUipcEventHandle passed_on{};  // all of it as an H100 and an H200 answer
+  EXPECT_EQ(CUDA_ERROR_INVALID_HANDLE, cuIpcGetEventHandle(&passed_on, event));
+  EXPECT_OK(cuEventRecord(event, nullptr));
+  float milliseconds = 0;
+  EXPECT_EQ(CUDA_ERROR_INVALID_HANDLE, cuEventElapsedTime(&milliseconds, event, event));
   CUevent again = nullptr;
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuIpcOpenEventHandle(&again, owner.event_handle));
   EXPECT_OK(cuEventDestroy(event));

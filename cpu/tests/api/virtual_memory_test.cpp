@@ -168,6 +168,22 @@ TEST_F(VirtualMemory, a_pool_imported_twice_is_one_that_stays_while_memory_is_ma
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolGetAttribute(imported, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &value));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolSetAttribute(imported, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &value));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolTrimTo(imported, 0));
+  int file = -1;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE,
+            cuMemPoolExportToShareableHandle(&file, imported, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+  CUmemPoolPtrExportData passed_on{};
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemPoolExportPointer(&passed_on, mapped));
+  unsigned long long handle_types = 77;
+  EXPECT_OK(cuPointerGetAttribute(&handle_types, CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, mapped));
+  EXPECT_EQ(0ULL, handle_types);
+  EXPECT_OK(cuPointerGetAttribute(&handle_types, CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, memory));
+  EXPECT_EQ(static_cast<unsigned long long>(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), handle_types);
+  for (const CUmemoryPool each : {pool, imported}) {
+    const CUmemAccessDesc none{{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_NONE};
+    EXPECT_EQ(CUDA_ERROR_INVALID_DEVICE, cuMemPoolSetAccess(each, &none, 1));
+    const CUmemAccessDesc all{{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    EXPECT_OK(cuMemPoolSetAccess(each, &all, 1));
+  }
   EXPECT_OK(cuMemFree(mapped));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cuMemFree(again)) << "one free unmaps it";
   EXPECT_OK(cuMemPoolDestroy(imported));

@@ -128,6 +128,30 @@ def test_a_descriptor_opens_as_the_class_it_is_asked_of(ipc_event):
     assert (done.stdout, done.stderr, done.returncode) == ("True True None None True\nTrue\n", "", 0)
 
 
+def test_an_event_of_another_process_is_sent_on_by_the_descriptor_it_came_from(ipc_event):
+    done = run_python(
+        """
+        import pickle, subprocess, sys, cucore
+        cucore.Device().set_current()
+        descriptor = pickle.loads(bytes.fromhex(sys.argv[1]))
+        event = cucore.Event.from_ipc_descriptor(descriptor)
+        print(event.ipc_descriptor is descriptor, event.device, event.context)
+        if sys.argv[2] == "on":
+            again = [sys.executable, *sys.orig_argv[1:-2], pickle.dumps(event.ipc_descriptor).hex(), "end"]
+            print(subprocess.run(again, capture_output=True, text=True).stdout.strip())
+        event.sync()
+        event.close()
+        try:
+            event.ipc_descriptor
+        except RuntimeError as error:
+            print("closed" in str(error))
+        """,
+        pickle.dumps(ipc_event.ipc_descriptor).hex(),
+        "on",
+    )
+    assert (done.stdout, done.stderr) == ("True None None\nTrue None None\nTrue\nTrue\n", "")
+
+
 def test_a_descriptor_is_not_for_the_process_that_made_it(ipc_event):
     with pytest.raises(cucore.CUDAError, match="CUDA_ERROR_INVALID_CONTEXT.*another process(.|\n)*made it"):
         cucore.Event.from_ipc_descriptor(ipc_event.ipc_descriptor)
