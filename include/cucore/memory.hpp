@@ -67,6 +67,18 @@ struct PoolAttributes {
   std::uint64_t used_mem_high = 0;
 };
 
+/// Asks the driver for a pool's attributes at each call (cuMemPoolGetAttribute), from any thread. It keeps the pool
+/// alive, and goes on answering when the resource that it is of has been closed or has gone.
+class CUCORE_API PoolAttributesReader {
+ public:
+  explicit PoolAttributesReader(std::shared_ptr<const detail::PoolState> pool) noexcept : pool_(std::move(pool)) {}
+  /// @throws DriverError CUDA_ERROR_INVALID_VALUE: the pool is of another process
+  PoolAttributes operator()() const;
+
+ private:
+  std::shared_ptr<const detail::PoolState> pool_;
+};
+
 /// What DeviceMemoryResource and PinnedMemoryResource share: allocation from a driver pool in stream order.
 class CUCORE_API PoolMemoryResource : public MemoryResource {
  public:
@@ -90,7 +102,9 @@ class CUCORE_API PoolMemoryResource : public MemoryResource {
   /// @throws StateError closed, not IPC-enabled, or mapped: pass on the handle it was imported from
   IpcAllocationHandle allocation_handle() const;
   /// @throws StateError closed
-  PoolAttributes attributes() const;
+  PoolAttributes attributes() const { return attributes_reader()(); }
+  /// For asking again later. @throws StateError closed
+  PoolAttributesReader attributes_reader() const { return PoolAttributesReader(open_pool("attributes")); }
   /// How many idle bytes the pool keeps instead of returning them to the operating system at each synchronisation.
   void set_release_threshold(std::uint64_t bytes);
   /// Returns idle memory above `min_bytes_to_keep` to the operating system (cuMemPoolTrimTo).

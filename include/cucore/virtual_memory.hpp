@@ -67,8 +67,8 @@ class CUCORE_API VirtualMemoryResource final : public MemoryResource {
   void deallocate(DevicePointer address, std::size_t size, const Stream& stream) override;
 
   /// Makes `buffer`, and every other reference to it, at least `new_size` bytes long. One that is as long already stays
-  /// so, and only gets the access rights anew. With `options`, those decide for this call: the access rights, and the
-  /// kind of the memory added. Waits for the deallocation stream before addresses are given up.
+  /// so, and only gets the access rights anew. With `options`, those are the resource's from now on: the access rights,
+  /// and the kind of the memory added. Waits for the deallocation stream before addresses are given up.
   /// @throws ValueError the buffer is not of this resource  @throws DriverError; the buffer is as it was
   void modify_allocation(Buffer& buffer, std::size_t new_size);
   void modify_allocation(Buffer& buffer, std::size_t new_size, const VirtualMemoryResourceOptions& options);
@@ -80,14 +80,16 @@ class CUCORE_API VirtualMemoryResource final : public MemoryResource {
   int device_id() const noexcept override;
   /// The ordinal of the device that the resource was made for.
   int device() const noexcept { return device_; }
-  const VirtualMemoryResourceOptions& options() const noexcept { return options_; }
+  VirtualMemoryResourceOptions options() const { return *policy(); }
   /// Bytes that sizes are rounded up to.
   std::size_t granularity() const;
 
  private:
   VirtualMemoryResource(int device, VirtualMemoryResourceOptions options);
+  std::shared_ptr<const VirtualMemoryResourceOptions> policy() const noexcept;
+  void grow(Buffer& buffer, std::size_t new_size, const VirtualMemoryResourceOptions& wanted);
   int device_;
-  VirtualMemoryResourceOptions options_;
+  std::shared_ptr<const VirtualMemoryResourceOptions> policy_;
   std::unique_ptr<detail::VirtualAllocations> allocations_;
 };
 

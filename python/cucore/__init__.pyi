@@ -1568,13 +1568,13 @@ class VirtualMemoryResourceOptions:
     allocation_type: str = "pinned"
     location_type: str = "device"
     handle_type: str | None = "posix_fd"
-    granularity: str = "recommended"
+    granularity: str = ...
     gpu_direct_rdma: bool = False
     addr_hint: int | None = 0
     addr_align: int | None = None
     peers: Sequence[Device | int] = ()
-    self_access: str | None = "rw"
-    peer_access: str | None = "rw"
+    self_access: str | None = ...
+    peer_access: str | None = ...
     numa_id: int | None = None
 
 class WorkqueueResource:

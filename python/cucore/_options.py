@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
@@ -172,6 +172,13 @@ class PinnedMemoryResourceOptions:
             raise ValueError(f"numa_id must be a NUMA node (0 or more) or None, not {self.numa_id}")
 
 
+def _enumeration(name):
+    """One of cucore.typing, which is imported when options need it."""
+    from cucore import typing
+
+    return getattr(typing, name)
+
+
 @dataclass
 class VirtualMemoryResourceOptions:
     """How ``VirtualMemoryResource`` allocates.
@@ -192,13 +199,13 @@ class VirtualMemoryResourceOptions:
     allocation_type: str = "pinned"
     location_type: str = "device"
     handle_type: str | None = "posix_fd"
-    granularity: str = "recommended"
+    granularity: str = field(default_factory=lambda: _enumeration("VirtualMemoryGranularityType").RECOMMENDED)
     gpu_direct_rdma: bool = False
     addr_hint: int | None = 0
     addr_align: int | None = None
     peers: Sequence[Any] = ()
-    self_access: str | None = "rw"
-    peer_access: str | None = "rw"
+    self_access: str | None = field(default_factory=lambda: _enumeration("VirtualMemoryAccessType").READ_WRITE)
+    peer_access: str | None = field(default_factory=lambda: _enumeration("VirtualMemoryAccessType").READ_WRITE)
     numa_id: int | None = None
 
     def __post_init__(self):

@@ -105,20 +105,19 @@ MemoryPoolHandle PoolMemoryResource::handle() const noexcept { return pool_ == n
 
 bool PoolMemoryResource::is_handle_owned() const noexcept { return pool_ != nullptr && pool_->is_owned(); }
 
-PoolAttributes PoolMemoryResource::attributes() const {
-  const auto pool = open_pool("attributes");
+PoolAttributes PoolAttributesReader::operator()() const {
   PoolAttributes all;
   all.reuse_follow_event_dependencies =
-      detail::get_attribute<int>(*pool, driver::CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES) != 0;
+      detail::get_attribute<int>(*pool_, driver::CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES) != 0;
   all.reuse_allow_opportunistic =
-      detail::get_attribute<int>(*pool, driver::CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC) != 0;
+      detail::get_attribute<int>(*pool_, driver::CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC) != 0;
   all.reuse_allow_internal_dependencies =
-      detail::get_attribute<int>(*pool, driver::CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES) != 0;
-  all.release_threshold = detail::get_attribute<std::uint64_t>(*pool, driver::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
-  all.reserved_mem_current = detail::get_attribute<std::uint64_t>(*pool, driver::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
-  all.reserved_mem_high = detail::get_attribute<std::uint64_t>(*pool, driver::CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH);
-  all.used_mem_current = detail::get_attribute<std::uint64_t>(*pool, driver::CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
-  all.used_mem_high = detail::get_attribute<std::uint64_t>(*pool, driver::CU_MEMPOOL_ATTR_USED_MEM_HIGH);
+      detail::get_attribute<int>(*pool_, driver::CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES) != 0;
+  all.release_threshold = detail::get_attribute<std::uint64_t>(*pool_, driver::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
+  all.reserved_mem_current = detail::get_attribute<std::uint64_t>(*pool_, driver::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+  all.reserved_mem_high = detail::get_attribute<std::uint64_t>(*pool_, driver::CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH);
+  all.used_mem_current = detail::get_attribute<std::uint64_t>(*pool_, driver::CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
+  all.used_mem_high = detail::get_attribute<std::uint64_t>(*pool_, driver::CU_MEMPOOL_ATTR_USED_MEM_HIGH);
   return all;
 }
 

@@ -39,6 +39,7 @@ struct VirtualPieces {
 struct VirtualAllocations {
   std::mutex mutex;
   std::map<DevicePointer, VirtualPieces> by_address;
+  std::mutex policy_mutex;  ///< of the resource's options
 };
 
 namespace {
@@ -232,7 +233,9 @@ using detail::Undone;
 using detail::VirtualPieces;
 
 VirtualMemoryResource::VirtualMemoryResource(int device, VirtualMemoryResourceOptions options)
-    : device_(device), options_(std::move(options)), allocations_(std::make_unique<detail::VirtualAllocations>()) {}
+    : device_(device),
+      policy_(std::make_shared<const VirtualMemoryResourceOptions>(std::move(options))),
+      allocations_(std::make_unique<detail::VirtualAllocations>()) {}
 
 VirtualMemoryResource::~VirtualMemoryResource() = default;
 
@@ -242,22 +245,28 @@ std::shared_ptr<VirtualMemoryResource> VirtualMemoryResource::create(const Devic
       new VirtualMemoryResource(device.ordinal(), detail::checked(device.ordinal(), options)));
 }
 
+std::shared_ptr<const VirtualMemoryResourceOptions> VirtualMemoryResource::policy() const noexcept {
+  const std::lock_guard lock(allocations_->policy_mutex);
+  return policy_;
+}
+
 bool VirtualMemoryResource::is_device_accessible() const noexcept {
-  if (options_.location->device_id()) return options_.self_access != VirtualMemoryAccess::none;
-  return !options_.peers.empty() && options_.peer_access != VirtualMemoryAccess::none;
+  const auto options = policy();
+  if (options->location->device_id()) return options->self_access != VirtualMemoryAccess::none;
+  return !options->peers.empty() && options->peer_access != VirtualMemoryAccess::none;
 }
 
 bool VirtualMemoryResource::is_host_accessible() const noexcept {
-  return is_managed() || options_.location->host().has_value();
+  return is_managed() || policy()->location->host().has_value();
 }
 
 bool VirtualMemoryResource::is_managed() const noexcept {
-  return options_.allocation_type == VirtualMemoryAllocation::managed;
+  return policy()->allocation_type == VirtualMemoryAllocation::managed;
 }
 
-int VirtualMemoryResource::device_id() const noexcept { return options_.location->device_id().value_or(-1); }
+int VirtualMemoryResource::device_id() const noexcept { return policy()->location->device_id().value_or(-1); }
 
-std::size_t VirtualMemoryResource::granularity() const { return detail::granularity_of(options_); }
+std::size_t VirtualMemoryResource::granularity() const { return detail::granularity_of(*policy()); }
 
 Buffer VirtualMemoryResource::allocate(std::size_t size, const Stream& stream) {
   const detail::StreamState& stream_state = detail::open_stream(stream.state(), "allocate");
@@ -268,13 +277,14 @@ Buffer VirtualMemoryResource::allocate(std::size_t size, const Stream& stream) {
     scope.restore();
     return empty;
   }
-  const std::size_t step = granularity();
+  const auto options = policy();
+  const std::size_t step = detail::granularity_of(*options);
   const std::size_t bytes = detail::rounded(size, step);
   Undone made;
   const DevicePointer address =
-      detail::reserve(made.pieces(), bytes, std::max(options_.addr_align, step), options_.addr_hint);
-  detail::map_new(made.pieces(), {address, bytes}, options_);
-  detail::grant(made.pieces().mappings, options_);
+      detail::reserve(made.pieces(), bytes, std::max(options->addr_align, step), options->addr_hint);
+  detail::map_new(made.pieces(), {address, bytes}, *options);
+  detail::grant(made.pieces().mappings, *options);
   {
     const std::lock_guard lock(allocations_->mutex);
     allocations_->by_address[address] = made.pieces();
@@ -302,11 +312,18 @@ void VirtualMemoryResource::deallocate(DevicePointer address, std::size_t size, 
 }
 
 void VirtualMemoryResource::modify_allocation(Buffer& buffer, std::size_t new_size) {
-  modify_allocation(buffer, new_size, options_);
+  grow(buffer, new_size, *policy());
 }
 
 void VirtualMemoryResource::modify_allocation(Buffer& buffer, std::size_t new_size,
                                               const VirtualMemoryResourceOptions& options) {
+  auto wanted = std::make_shared<const VirtualMemoryResourceOptions>(detail::checked(device_, options));
+  grow(buffer, new_size, *wanted);
+  const std::lock_guard lock(allocations_->policy_mutex);
+  policy_ = std::move(wanted);
+}
+
+void VirtualMemoryResource::grow(Buffer& buffer, std::size_t new_size, const VirtualMemoryResourceOptions& wanted) {
   if (buffer.state() == nullptr) detail::refuse_closed("Buffer", "modify_allocation");
   detail::BufferState& state = *buffer.state();
   const std::lock_guard lock(allocations_->mutex);
@@ -316,7 +333,6 @@ void VirtualMemoryResource::modify_allocation(Buffer& buffer, std::size_t new_si
                       .message = describe(state) + " is not an allocation of this resource",
                       .hint = "allocate it from the resource, with a size above 0"});
   }
-  const VirtualMemoryResourceOptions wanted = detail::checked(device_, options);
   VirtualPieces& pieces = found->second;
   if (new_size <= state.size) return detail::grant(pieces.mappings, wanted);
 

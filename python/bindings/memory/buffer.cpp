@@ -67,6 +67,11 @@ void close(PyBuffer& self, nb::handle stream) {
     if (self.is_open()) self.share().set_deallocation_stream(on);
   }
   Buffer closed = self.take();
+  nb::object resource;  // a closed buffer keeps nothing alive
+  {
+    const std::lock_guard lock(self.exclusion);
+    resource = std::move(self.resource);
+  }
   const WithoutGil released;
   closed.close();
 }
@@ -155,8 +160,11 @@ PyBuffer buffer_from_handle(nb::handle ptr, std::uint64_t size, nb::handle resou
 }
 
 nb::object PyBuffer::resource_object() const {
-  if (!is_open()) return nb::none();
-  if (resource.is_valid()) return resource;
+  {
+    const std::lock_guard lock(exclusion);
+    if (!static_cast<bool>(*buffer)) return nb::none();
+    if (resource.is_valid()) return resource;
+  }
   const auto core = value().memory_resource();
   const auto* in_python = dynamic_cast<const PythonResource*>(core.get());
   return in_python == nullptr ? nb::none() : nb::borrow(nb::handle(in_python->object()));

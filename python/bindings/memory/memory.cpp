@@ -29,9 +29,9 @@ std::uint64_t keep_bytes(const nb::object& options) {
 
 // The pool's state, asked for at each access.
 struct PyPoolAttributes {
-  std::shared_ptr<MemoryResource> resource;
+  Owned<PoolAttributesReader> reader;
   PoolAttributes now() const {
-    return without_gil([&] { return static_cast<PoolMemoryResource&>(*resource).attributes(); });
+    return without_gil([&] { return (*reader)(); });
   }
 };
 
@@ -118,25 +118,31 @@ void bind_pools(nb::module_& module) {
           "is_handle_owned", [](const PyPoolMemoryResource& self) { return self.pool().is_handle_owned(); },
           "False for the driver's own current pool.")
       .def_prop_ro(
-          "is_ipc_enabled", [](const PyPoolMemoryResource& self) { return self.pool().is_ipc_enabled(); },
+          "is_ipc_enabled",
+          [](const PyPoolMemoryResource& self) { return !self.pool().is_closed() && self.pool().is_ipc_enabled(); },
           "Whether other processes can import the pool, or it is imported itself.")
       .def_prop_ro(
-          "is_mapped", [](const PyPoolMemoryResource& self) { return self.pool().is_mapped(); },
-          "Whether it is imported from another process, which alone allocates from it.")
+          "is_mapped",
+          [](const PyPoolMemoryResource& self) { return !self.pool().is_closed() && self.pool().is_mapped(); },
+          "Whether it is imported from another process, which alone allocates from it; False when closed.")
       .def_prop_ro(
           "uuid",
           [](nb::handle self) -> nb::object {
-            if (!nb::cast<const PyPoolMemoryResource&>(self).pool().is_ipc_enabled()) return nb::none();
+            const PoolMemoryResource& pool = nb::cast<const PyPoolMemoryResource&>(self).pool();
+            if (pool.is_closed() || !pool.is_ipc_enabled()) return nb::none();
             return from_package(Package::pool_uuid)(self);
           },
           "The name of a pool that processes share, a uuid.UUID; None for others.")
       .def_prop_ro(
           "attributes",
-          [](const PyPoolMemoryResource& self) {
-            if (self.pool().is_closed()) throw std::runtime_error("the memory resource has been closed");
-            return nb::cast(new PyPoolAttributes{self.resource}, nb::rv_policy::take_ownership);
+          [](PyPoolMemoryResource& self) {
+            PoolAttributesReader reader = self.pool().attributes_reader();
+            nb::object made = nb::cast(new PyPoolAttributes{Owned(std::move(reader))}, nb::rv_policy::take_ownership);
+            const std::lock_guard lock(self.exclusion);
+            if (!self.attributes.is_valid()) self.attributes = std::move(made);
+            return self.attributes;
           },
-          "State of the pool, asked for at each access.")
+          "State of the pool, asked for at each access; what was taken before close() goes on answering.")
       .def(
           "trim_to",
           [](const PyPoolMemoryResource& self, Unsigned bytes) { without_gil([&] { self.pool().trim_to(bytes); }); },
@@ -146,7 +152,15 @@ void bind_pools(nb::module_& module) {
           "is_closed", [](const PyPoolMemoryResource& self) { return self.pool().is_closed(); },
           "Whether it has been closed.")
       .def(
-          "close", [](const PyPoolMemoryResource& self) { without_gil([&] { self.pool().close(); }); },
+          "close",
+          [](PyPoolMemoryResource& self) {
+            nb::object dropped;  // it would keep the pool
+            {
+              const std::lock_guard lock(self.exclusion);
+              dropped = std::move(self.attributes);
+            }
+            without_gil([&] { self.pool().close(); });
+          },
           "Detaches from the pool; a pool of its own goes with its last buffer.")
       .def("__reduce__", [](const PyPoolMemoryResource&) -> nb::object {
         throw std::runtime_error("a memory resource that is not IPC-enabled cannot be pickled");
@@ -182,7 +196,12 @@ void bind_pools(nb::module_& module) {
              without_gil([&] { static_cast<DeviceMemoryResource&>(*self.resource).set_peer_accessible_by(devices); });
            })
       .def_prop_rw(
-          "peer_accessible_by", [](nb::handle self) { return from_package(Package::PeerAccess)(self); },
+          "peer_accessible_by",
+          [](nb::handle self) {
+            if (nb::cast<const PyDeviceMemoryResource&>(self).pool().is_closed())
+              throw std::runtime_error("the memory resource has been closed");
+            return from_package(Package::PeerAccess)(self);
+          },
           [](nb::handle self, nb::handle devices) { from_package(Package::PeerAccess)(self).attr("assign")(devices); },
           "Live set of the other devices whose kernels may read and write the pool's memory.")
       .def("__repr__", [](const PyDeviceMemoryResource& self) {

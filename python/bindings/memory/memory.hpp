@@ -27,6 +27,8 @@ struct PyMemoryResource {
 };
 
 struct PyPoolMemoryResource : PyMemoryResource {
+  nb::object attributes = {};  ///< once asked for, as long as it is open: the same object each time
+  [[no_unique_address]] mutable Exclusion exclusion = {};
   PoolMemoryResource& pool() const { return static_cast<PoolMemoryResource&>(*resource); }
 };
 struct PyDeviceMemoryResource : PyPoolMemoryResource {};

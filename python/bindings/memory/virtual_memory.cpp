@@ -59,14 +59,22 @@ nb::object modify_allocation(nb::handle self, nb::handle object, Unsigned new_si
   if (!nb::try_cast<PyBuffer*>(object, wrapped) || wrapped == nullptr) {
     throw nb::type_error((std::string("buf must be a Buffer, not ") + Py_TYPE(object.ptr())->tp_name).c_str());
   }
-  VirtualMemoryResourceOptions options = resource.core().options();
+  nb::object accepted;
+  std::optional<VirtualMemoryResourceOptions> options;
   if (!config.is_none()) {
-    options =
-        options_of(accept_options(Package::VirtualMemoryResourceOptions, config), device_ordinal(self.attr("device")));
+    accepted = accept_options(Package::VirtualMemoryResourceOptions, config);
+    options = options_of(accepted, resource.core().device());
   }
   const std::shared_ptr<MemoryResource> kept = resource.resource;
   Buffer buffer = wrapped->share();
-  without_gil([&] { static_cast<VirtualMemoryResource&>(*kept).modify_allocation(buffer, new_size, options); });
+  without_gil([&] {
+    auto& core = static_cast<VirtualMemoryResource&>(*kept);
+    options ? core.modify_allocation(buffer, new_size, *options) : core.modify_allocation(buffer, new_size);
+  });
+  if (options) {
+    const nb::ft_object_guard guard(self);
+    nb::cast<PyVirtualMemoryResource&>(self).config = accepted;
+  }
   if (buffer.handle() == wrapped->address) {
     const WithoutGil released;
     buffer = Buffer();
@@ -94,13 +102,13 @@ void bind_virtual_memory(nb::module_& module) {
           "device", [](const PyVirtualMemoryResource& self) { return device_object(self.core().device()); },
           "The Device it was made for.")
       .def_prop_ro(
-          "config", [](const PyVirtualMemoryResource& self) { return self.config; },
-          "The VirtualMemoryResourceOptions it was made with.")
+          "config", [](const PyVirtualMemoryResource& self) { return self.config; }, nb::lock_self(),
+          "The VirtualMemoryResourceOptions it was made with, or that modify_allocation was given since.")
       .def("modify_allocation", modify_allocation, nb::arg("buf").none(), nb::arg("new_size"),
            nb::arg("config") = nb::none(),
            "Makes `buf` at least `new_size` bytes long and keeps what is in it. Returns `buf`, or where it had to move "
            "to other addresses a new Buffer, and closes `buf`. One that is as long already only gets the access rights "
-           "anew. `config`, if given, is for this call.")
+           "anew. `config`, if given, is the resource's from now on.")
       .def("__repr__", [](const PyVirtualMemoryResource& self) {
         return "<VirtualMemoryResource device=" + std::to_string(self.core().device()) + ">";
       });

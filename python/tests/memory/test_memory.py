@@ -342,6 +342,21 @@ def test_the_attributes_of_a_closed_resource_cannot_be_had(device):
     resource.close()
     with pytest.raises(RuntimeError, match="closed"):
         resource.attributes  # noqa: B018
+    with pytest.raises(RuntimeError, match="closed"):
+        resource.peer_accessible_by  # noqa: B018
+    assert not resource.is_mapped and not resource.is_ipc_enabled and resource.uuid is None
+
+
+def test_a_closed_buffer_keeps_its_resource_no_longer(device, stream):
+    resource = cucore.DeviceMemoryResource(device, {})
+    buffer = resource.allocate(16, stream=stream)
+    known = weakref.ref(resource)
+    del resource
+    gc.collect()
+    assert known() is buffer.memory_resource
+    buffer.close()
+    gc.collect()
+    assert known() is None and buffer.memory_resource is None
 
 
 def test_a_pool_of_its_own(device, stream):
@@ -356,8 +371,10 @@ def test_a_pool_of_its_own(device, stream):
     assert repr(attributes).startswith("_MemPoolAttributes(release_threshold=")
     with pytest.raises(AttributeError):
         attributes.used_mem_high = 0
+    assert attributes is resource.attributes
     resource.close()
     resource.close()
+    assert attributes.used_mem_current >= 1 << 20 and attributes.release_threshold == 2**64 - 1  # it keeps the pool
     assert resource.is_closed and int(resource.handle) == 0
     with pytest.raises(RuntimeError, match="has been closed"):
         resource.allocate(16, stream=stream)

@@ -8,7 +8,7 @@ import pytest
 
 import cucore
 from cucore import Buffer, Host, VirtualMemoryResource, VirtualMemoryResourceOptions
-from cucore.typing import VirtualMemoryGranularityType
+from cucore.typing import VirtualMemoryAccessType, VirtualMemoryGranularityType
 
 STEP = 2 << 20  # of the CPU device, and of every GPU so far
 
@@ -123,13 +123,25 @@ def test_options_keep_how_sizes_round_and_who_may_do_what_as_they_were_given():
     assert VirtualMemoryResourceOptions(granularity=member).granularity is member
 
 
-def test_options_of_one_call_are_not_the_resource_s(resource, stream):
+def test_defaults_are_members_of_their_enumerations():
+    options = VirtualMemoryResourceOptions()
+    assert options.granularity is VirtualMemoryGranularityType.RECOMMENDED
+    assert options.self_access is options.peer_access is VirtualMemoryAccessType.READ_WRITE
+
+
+def test_options_of_a_change_are_the_resource_s_from_then_on(resource, stream):
     buffer = resource.allocate(STEP, stream=stream)
-    grown = resource.modify_allocation(buffer, 2 * STEP, {"granularity": "minimum", "self_access": "r"})
-    assert resource.config == VirtualMemoryResourceOptions()
-    assert resource.modify_allocation(grown, 1) is grown  # the resource's own rights again: it can be written
+    changed = VirtualMemoryResourceOptions(granularity="minimum", self_access="r")
+    grown = resource.modify_allocation(buffer, 2 * STEP, changed)
+    assert resource.config is changed and type(resource.config.granularity) is str
+    with pytest.raises(cucore.CUDAError):  # the rights of what it allocates from now on, too: to read
+        resource.allocate(STEP, stream=stream).fill(1, stream=stream)
+    assert resource.modify_allocation(grown, 1, VirtualMemoryResourceOptions()) is grown
     grown.fill(1, stream=stream)
     stream.sync()
+    with pytest.raises(TypeError):
+        resource.modify_allocation(grown, 1, 5)
+    assert resource.config == VirtualMemoryResourceOptions()
 
 
 def test_other_buffers_are_refused(resource, device, stream):
