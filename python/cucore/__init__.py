@@ -201,10 +201,13 @@ def __dir__():
 
 
 def _toolkit_folders():
-    """Library folders of the nvidia-cuda-nvrtc and nvidia-nvjitlink packages: beside cucore, then along sys.path."""
+    """Library folders of NVRTC's and nvJitLink's packages, beside cucore and then along sys.path: those of CUDA 13,
+    which share one, before those of CUDA 12, which have one each. What else belongs to them is found beside them."""
     own = _os.path.dirname(_os.path.dirname(_os.path.abspath(__file__)))
     candidates = [own, *(entry for entry in _sys.path if entry.endswith(("site-packages", "dist-packages")))]
-    folders = (_os.path.join(entry, "nvidia", "cu13", "lib") for entry in dict.fromkeys(candidates))
+    packages = ("cu13", "cuda_nvrtc", "nvjitlink")
+    entries = dict.fromkeys(candidates)
+    folders = (_os.path.join(entry, "nvidia", package, "lib") for entry in entries for package in packages)
     return [folder for folder in folders if _os.path.isdir(folder)]
 
 

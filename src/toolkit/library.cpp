@@ -185,12 +185,15 @@ const NvJitLink* open_nvjitlink(const std::vector<fs::path>& search_paths, const
   return link;
 }
 
-// CUDA 12 and 13 have the same libnvvm.so.4, with the same version number: the place is what pairs it with NVRTC.
+// CUDA 12 and 13 have the same libnvvm.so.4, with the same version number: the place is what pairs it with NVRTC. The
+// wheel of CUDA 12 has it without the number.
 const Nvvm* open_nvvm(const std::vector<fs::path>& search_paths, const ToolkitLibrary& nvrtc) {
   auto* found = new Nvvm;
   Opened opened =
-      open_first(places_beside(nvrtc, Setting::nvvm, search_paths),
-                 {.stem = "libnvvm", .names = {"libnvvm.so.4"}, .a_function = "nvvmVersion", .folders = nvvm_folders});
+      open_first(places_beside(nvrtc, Setting::nvvm, search_paths), {.stem = "libnvvm",
+                                                                     .names = {"libnvvm.so.4", "libnvvm.so"},
+                                                                     .a_function = "nvvmVersion",
+                                                                     .folders = nvvm_folders});
 #define NVVM_FUNCTION(name, version, parameters) resolve(opened.handle, #name, found->table.name, &missing_##name);
 #include "src/toolkit/functions.def"
 #undef NVVM_FUNCTION
