@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cucore import _seam
-from cucore.typing import ProcessStateType
+from cucore import typing as _types
 
 __all__ = ["Process"]
 
@@ -44,7 +44,7 @@ class Process:
         return self._pid
 
     @property
-    def state(self) -> ProcessStateType:
+    def state(self) -> _types.ProcessStateType:
         """ "running", "locked", "checkpointed" or "failed"."""
         return _seam.checkpoint_state(self._pid)
 

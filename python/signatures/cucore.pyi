@@ -157,7 +157,6 @@ class ProgramOptions:
 
 class DeviceProperties:
     def __iter__(self) -> Iterator[str]: ...
-    def as_dict(self) -> dict[str, int]: ...
 
 class StridedLayout:
     def __init__(

@@ -41,17 +41,7 @@ void bind_properties(nb::module_& module) {
       nb::lock_self(), text);
 #include "cucore/device_attributes.def"
   module.attr("_device_property_names") = nb::tuple(names);
-  cls.def("__iter__", [module](const PyDeviceProperties&) { return nb::iter(module.attr("_device_property_names")); })
-      .def(
-          "as_dict",
-          [module](nb::handle self) {
-            nb::dict values;
-            for (const nb::handle name : module.attr("_device_property_names")) {
-              values[name] = nb::getattr(self, name);
-            }
-            return values;
-          },
-          "All properties by name.");
+  cls.def("__iter__", [module](const PyDeviceProperties&) { return nb::iter(module.attr("_device_property_names")); });
 }
 
 // Whether Python has asked about devices, so that the driver is open.

@@ -135,3 +135,10 @@ assert "lock()" in error.hint
 """,
         playing_driver,
     )
+
+
+def test_the_module_shows_no_name_of_another_one():
+    from cucore import checkpoint
+
+    shown = {name for name in vars(checkpoint) if name[0] != "_"} - {"annotations", "Any", "Mapping"}
+    assert shown == set(checkpoint.__all__)
