@@ -38,7 +38,8 @@ CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int f
   return in_stream_order(hStream, [&](Context&, Stream& stream) {
     if ((flags & ~static_cast<unsigned int>(CU_EVENT_RECORD_EXTERNAL)) != 0) return CUDA_ERROR_INVALID_VALUE;
     const auto event = runtime::find_event(hEvent);
-    if (!event || &event->context() != &stream.context()) return CUDA_ERROR_INVALID_HANDLE;
+    // Green contexts of one device, and its primary one, are the same to events.
+    if (!event || &event->context().home() != &stream.context().home()) return CUDA_ERROR_INVALID_HANDLE;
     if (flags == CU_EVENT_RECORD_EXTERNAL) {
       if (!stream.is_capturing()) return CUDA_ERROR_ILLEGAL_STATE;
       CUgraphNodeParams node{};

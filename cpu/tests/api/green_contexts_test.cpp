@@ -39,6 +39,49 @@ TEST_F(GreenContexts, a_descriptor_that_is_none_is_refused) {
             cuGreenCtxCreate(&green, garbage<CUdevResourceDesc>(), 0, CU_GREEN_CTX_DEFAULT_STREAM));
 }
 
+// As an H100 answers (driver 580): every event of a device on every stream of it, whichever context is current.
+TEST_F(GreenContexts, an_event_is_for_all_green_contexts_of_its_device_and_the_primary_one) {
+  const CUgreenCtx green[2] = {make({all()}), make({all()})};
+  CUcontext before = nullptr, contexts[3] = {};
+  ASSERT_OK(cuCtxGetCurrent(&before));
+  ASSERT_OK(cuDevicePrimaryCtxRetain(&contexts[0], 0));
+  ASSERT_OK(cuCtxSetCurrent(contexts[0]));
+  CUstream streams[3] = {};
+  CUevent events[3] = {};
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_OK(cuCtxFromGreenCtx(&contexts[i + 1], green[i]));
+    ASSERT_OK(cuGreenCtxStreamCreate(&streams[i + 1], green[i], CU_STREAM_NON_BLOCKING, 0));
+  }
+  ASSERT_OK(cuStreamCreate(&streams[0], CU_STREAM_NON_BLOCKING));
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_OK(cuCtxSetCurrent(contexts[i]));
+    ASSERT_OK(cuEventCreate(&events[i], CU_EVENT_DEFAULT));
+  }
+  for (const CUcontext current : contexts) {
+    ASSERT_OK(cuCtxSetCurrent(current));
+    for (const CUevent event : events) {
+      for (const CUstream stream : streams) {
+        EXPECT_OK(cuEventRecord(event, stream));
+        EXPECT_OK(cuStreamWaitEvent(stream, event, 0));
+      }
+      EXPECT_OK(cuEventRecord(event, nullptr));
+      EXPECT_OK(cuEventSynchronize(event));
+    }
+  }
+  float milliseconds = 0;
+  EXPECT_OK(cuEventElapsedTime(&milliseconds, events[1], events[2]));
+  ASSERT_OK(cuCtxSetCurrent(contexts[0]));
+  CUcontext other = nullptr;  // of a context of its own it is not
+  ASSERT_OK(cuCtxCreate(&other, nullptr, 0, 0));
+  EXPECT_EQ(CUDA_ERROR_INVALID_HANDLE, cuEventRecord(events[0], nullptr));
+  EXPECT_OK(cuCtxDestroy(other));
+  for (const CUevent event : events) EXPECT_OK(cuEventDestroy(event));
+  for (const CUstream stream : streams) EXPECT_OK(cuStreamDestroy(stream));
+  for (const CUgreenCtx each : green) EXPECT_OK(cuGreenCtxDestroy(each));
+  EXPECT_OK(cuCtxSetCurrent(before));
+  EXPECT_OK(cuDevicePrimaryCtxRelease(0));
+}
+
 TEST_F(GreenContexts, a_query_refuses_what_it_does_not_know) {
   CUdevResource resource{};
   EXPECT_EQ(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetDevResource(99, &resource, CU_DEV_RESOURCE_TYPE_SM));
