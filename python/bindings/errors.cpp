@@ -105,6 +105,9 @@ void translate(const std::exception_ptr& pointer, void*) {
   } catch (const InvalidContextError& error) {
     raise(from_package(Package::CUDAInvalidContextError), error);
   } catch (const StickyError& error) {
+    // Ctrl-C ends what is waited for on the CPU device: then KeyboardInterrupt is what the caller waits for, which
+    // would else come in the middle of whatever looks at the error.
+    if (PyErr_CheckSignals() != 0) return;
     raise(from_package(Package::CUDAStickyError), error);
   } catch (const DriverError& error) {
     raise(from_package(Package::CUDAError), error);

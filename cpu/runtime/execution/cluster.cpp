@@ -52,7 +52,7 @@ Cluster::Outcome Cluster::run() {
       if (!block->can_run()) continue;
       switch (block->run()) {
         case Block::Outcome::Failed:
-          if (grid_.is_overdue) fail_overdue();
+          if (grid_.is_cancelled) fail_cancelled();
           return Outcome::Failed;
         case Block::Outcome::Ended:
           if (races_) {
@@ -121,7 +121,7 @@ std::string Cluster::standings() const {
   return text;
 }
 
-void Cluster::fail_overdue() { grid_.fail_overdue("kernel " + *grid_.kernel + ":\n" + standings()); }
+void Cluster::fail_cancelled() { grid_.fail_cancelled("kernel " + *grid_.kernel + ":\n" + standings()); }
 
 void Cluster::report_deadlock() {
   std::string text = "kernel " + *grid_.kernel + ": deadlock of a cluster, no thread can go on (" +

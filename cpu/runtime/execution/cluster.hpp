@@ -27,7 +27,7 @@ class Cluster {
   Outcome run();
 
   /// The failure of a grid that has run too long, with where the threads of this cluster stand.
-  void fail_overdue();
+  void fail_cancelled();
 
   // Called by the blocks, on the fiber of `thread` where there is one.
   void arrive(DeviceThread& thread);

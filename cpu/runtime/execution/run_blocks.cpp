@@ -120,20 +120,20 @@ class PlainLoop final : public Resident {
     if (++laps_ < turn_laps) return;
     laps_ = 0;
     if (grid_.is_abandoned()) {
-      if (grid_.is_overdue) fail_overdue(reinterpret_cast<std::uintptr_t>(caller) - 1);
+      if (grid_.is_cancelled) fail_cancelled(reinterpret_cast<std::uintptr_t>(caller) - 1);
       Fiber::finish();
     }
     instruction_ = reinterpret_cast<std::uintptr_t>(caller) - 1;
     Fiber::suspend();
   }
   /// Where it stands while it waits for its turn.
-  void fail_overdue() { fail_overdue(instruction_); }
+  void fail_cancelled() { fail_cancelled(instruction_); }
   std::uint64_t taken() const { return taken_; }  ///< blocks
 
  private:
   static void run_blocks(void* self) { static_cast<PlainLoop*>(self)->run_blocks(); }
   void run_blocks();
-  void fail_overdue(std::uintptr_t instruction) {
+  void fail_cancelled(std::uintptr_t instruction) {
     Fault fault;
     fault.signal = interrupt_signal;
     fault.instruction = instruction;
@@ -203,7 +203,7 @@ std::uint64_t run_plain_in_turns(Grid& grid, std::uint32_t worker) {
       residents.push_back(std::make_unique<PlainLoop>(grid, worker, 1, Clock::time_point::max(), nullptr));
     if (residents.empty()) return taken;
     if (grid.is_abandoned()) {
-      if (grid.is_overdue) residents.front()->fail_overdue();
+      if (grid.is_cancelled) residents.front()->fail_cancelled();
       return taken;
     }
     bool some_ended = false;
@@ -227,7 +227,7 @@ std::uint64_t run_fibers(Grid& grid, std::uint32_t worker) {
   int idle_rounds = 0;
   for (;;) {
     if (grid.is_abandoned()) {
-      if (grid.is_overdue && !residents.empty()) residents.front()->fail_overdue();
+      if (grid.is_cancelled && !residents.empty()) residents.front()->fail_cancelled();
       return taken;
     }
     bool is_idle = true;

@@ -55,9 +55,9 @@ void yield(ThreadState* thread, const void* return_address) {
   Grid& grid = grid_of(thread);
   DeviceThread* const fiber = fiber_at(thread, return_address);
   if (grid.is_abandoned()) {
-    if (!grid.is_overdue) Fiber::finish();
+    if (!grid.is_cancelled) Fiber::finish();
     if (!fiber) {
-      grid.fail_overdue(place_of(thread, return_address));
+      grid.fail_cancelled(place_of(thread, return_address));
       Fiber::finish();
     }
   }

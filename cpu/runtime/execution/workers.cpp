@@ -8,7 +8,9 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "cpu/runtime/grid/grid.hpp"
@@ -131,6 +133,7 @@ void help() {
   const std::uint32_t number = next_number.fetch_add(1);
   Pool& self = pool();
   Helper me{.thread = this_thread()};
+  std::optional<TakesInterrupts> takes_interrupts(std::in_place);  // unless it is parked
   std::unique_lock lock(self.mutex);
   self.helpers.push_back(&me);
   take_place(self, me);
@@ -143,7 +146,11 @@ void help() {
       }
       lock.lock();
       me.processor = nowhere;
-      self.work.wait(lock, [&] { return unfinished_job(self) != nullptr; });
+      if (!unfinished_job(self)) {
+        takes_interrupts.reset();
+        self.work.wait(lock, [&] { return unfinished_job(self) != nullptr; });
+        takes_interrupts.emplace();
+      }
       take_place(self, me);
       continue;
     }
@@ -202,7 +209,7 @@ bool runs_alone(const Grid& grid) { return is_tiny(grid) || is_brief(grid); }
 
 void run_grid(Grid& grid) {
   run_on_threads(grid);
-  if (grid.is_overdue) grid.fail_overdue("kernel " + *grid.kernel + ", between two of its blocks");
+  if (grid.is_cancelled) grid.fail_cancelled("kernel " + *grid.kernel + ", between two of its blocks");
 }
 
 }  // namespace cucore::cpu::runtime

@@ -24,13 +24,26 @@ void Grid::fail(ErrorCode error, std::string what) {
   context->set_error(error);
 }
 
-void Grid::fail_overdue(const std::string& where) {
-  fail(ErrorCode::LaunchTimeout, where + "\nThe grid has run for longer than " + variable_of(Setting::timeout) + "=" +
-                                     setting(Setting::timeout).value_or("") + " allows (seconds)");
+void Grid::fail_cancelled(const std::string& where) {
+  std::string why;
+  switch (cancellation.load(std::memory_order_relaxed)) {
+    case Cancellation::Timeout:
+      why = std::string("The grid has run for longer than ") + variable_of(Setting::timeout) + "=" +
+            setting(Setting::timeout).value_or("") + " allows (seconds)";
+      break;
+    case Cancellation::CtrlC:
+      why = "The grid was ended by Ctrl-C (SIGINT), since the program waited for it";
+      break;
+    case Cancellation::InterpreterLeaves:
+      why = "The grid was ended because the interpreter, which is leaving, waited for it";
+      break;
+  }
+  fail(ErrorCode::LaunchTimeout, where + "\n" + why);
 }
 
 bool Grid::is_abandoned() const {
-  return has_failed.load(std::memory_order_relaxed) || is_overdue.load(std::memory_order_relaxed) || is_shutting_down();
+  return has_failed.load(std::memory_order_relaxed) || is_cancelled.load(std::memory_order_relaxed) ||
+         is_shutting_down();
 }
 
 std::byte* aligned_shared(std::byte* buffer) {
@@ -125,7 +138,7 @@ std::string neighbour_of(std::uintptr_t address) {
 void fail_with_fault(Grid& grid, const BlockState& block, const ThreadState* thread, const Fault& fault) {
   std::string who = whereabouts(grid, block, thread);
   if (!thread) who += ", one of its " + std::to_string(grid.threads_per_block) + " threads";
-  if (fault.signal == interrupt_signal) return grid.fail_overdue(who + place_in_words(grid, fault.instruction));
+  if (fault.signal == interrupt_signal) return grid.fail_cancelled(who + place_in_words(grid, fault.instruction));
   if (fault.is_stack_overflow) {
     return grid.fail(ErrorCode::HardwareStackError, who + ": the thread's stack overflowed; raise CU_LIMIT_STACK_SIZE");
   }

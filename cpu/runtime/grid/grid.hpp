@@ -26,6 +26,9 @@ class LaunchRaces;
 class RunningGraph;
 struct LaunchedItem;
 
+/// Why a grid is made to end before it has.
+enum class Cancellation : std::uint8_t { Timeout, CtrlC, InterpreterLeaves };
+
 struct Grid {
   LaunchState state{};
   Context* context = nullptr;
@@ -35,13 +38,15 @@ struct Grid {
   std::vector<std::max_align_t> params;  ///< the block that state.params points at
   std::vector<std::uint64_t> workspace;  ///< of grid-wide barriers; empty unless cooperative
   std::atomic<bool> has_failed{false};
-  std::atomic<bool> is_overdue{false};  ///< it has run for too long: see watchdog.hpp
+  std::atomic<bool> is_cancelled{false};                          ///< it is to end: see watchdog.hpp
+  std::atomic<Cancellation> cancellation{Cancellation::Timeout};  ///< why, if it is
   std::uint64_t block_count = 0;
   std::uint32_t threads_per_block = 0;
-  std::size_t stack_bytes = 0;                  ///< of one device thread
-  std::uint32_t usual_residents = 1;            ///< clusters that one participant keeps going at once, and
-  std::uint32_t most_resident = 1;              ///< that all of them do together, as occupancy promises
-  std::chrono::steady_clock::time_point began;  ///< the watchdog's: when its first participant came
+  std::size_t stack_bytes = 0;        ///< of one device thread
+  std::uint32_t usual_residents = 1;  ///< clusters that one participant keeps going at once, and
+  std::uint32_t most_resident = 1;    ///< that all of them do together, as occupancy promises
+  /// The watchdog's: when its first participant came, if there is a limit. Of the clock, 0: none has.
+  std::atomic<std::chrono::steady_clock::rep> began{0};
   bool is_cooperative = false;
   std::atomic<std::uint64_t>* pace = nullptr;  ///< Function::pace
   const ptx::Module* ptx = nullptr;            ///< of the kernel, for reports
@@ -59,8 +64,8 @@ struct Grid {
 
   /// The first failure wins; it abandons the grid.
   void fail(ErrorCode error, std::string what);
-  /// The failure of one that is overdue. `where`: kernel, block, and where its threads stand.
-  void fail_overdue(const std::string& where);
+  /// The failure of one that is cancelled. `where`: kernel, block, and where its threads stand.
+  void fail_cancelled(const std::string& where);
   bool is_abandoned() const;
 };
 

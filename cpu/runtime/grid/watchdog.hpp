@@ -1,9 +1,14 @@
-// The watchdog of running grids: one that runs for longer than CUCORE_CPU_TIMEOUT allows is made to fail, wherever its
-// threads are. Generated code is left in the middle (threads/faults.hpp); the loops of the run-time look at
-// Grid::is_abandoned.
+// The watchdog of running grids, which ends those that go on for too long, wherever their threads are. Generated code
+// is left in the middle (threads/faults.hpp); the loops of the run-time look at Grid::is_abandoned.
+//
+// A grid is cancelled
+// - when it has run for longer than CUCORE_CPU_TIMEOUT allows;
+// - when Ctrl-C came while a thread of the program waited for the grid's context, and the same wait still lasts after
+//   CUCORE_CPU_INTERRUPT, a second by default. One is enough if Python takes it and its main thread waits, which
+//   handles signals and so does nothing until the wait returns; else the program may have its own way to end in good
+//   order, and it takes two;
+// - when a Python interpreter that is leaving has waited for its context for so long.
 #pragma once
-
-#include <optional>
 
 #include "cpu/runtime/threads/faults.hpp"
 
@@ -11,8 +16,8 @@ namespace cucore::cpu::runtime {
 
 struct Grid;
 
-/// While it stands, the calling thread runs blocks of `grid`, which is watched if the environment asks for it. The
-/// grid's time begins with the first of them.
+/// While it stands, the calling thread runs blocks of `grid`, and the watchdog knows. The grid's time begins with the
+/// first of them.
 class WatchedParticipant {
  public:
   explicit WatchedParticipant(Grid& grid);
@@ -21,7 +26,8 @@ class WatchedParticipant {
   WatchedParticipant& operator=(const WatchedParticipant&) = delete;
 
  private:
-  std::optional<InterruptScope> scope_;  ///< if it is watched
+  InterruptScope scope_;
+  Grid* outer_;  ///< which the thread goes on with afterwards
 };
 
 }  // namespace cucore::cpu::runtime

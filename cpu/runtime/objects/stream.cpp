@@ -11,6 +11,7 @@
 #include "cpu/runtime/process/default_stream.hpp"
 #include "cpu/runtime/process/process.hpp"
 #include "cpu/runtime/threads/faults.hpp"
+#include "cpu/runtime/threads/waits.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -169,6 +170,7 @@ bool Stream::is_ready() const {
 
 void Stream::wait_for(std::uint64_t number) {
   if (is_done(number)) return;
+  const WaitOfProgram here(&context_.home());
   help(number);
   for (Backoff backoff; !is_done(number);) {
     if (backoff.pause()) continue;

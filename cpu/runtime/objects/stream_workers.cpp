@@ -41,7 +41,10 @@ void run_worker() {
       work = std::move(self.waiting.front());
       self.waiting.pop_front();
     }
-    work->drain();
+    {
+      const TakesInterrupts here;
+      work->drain();
+    }
     work.reset();
     const std::lock_guard lock(self.mutex);
     ++self.idle;

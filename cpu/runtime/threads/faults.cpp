@@ -124,24 +124,28 @@ void install_fault_handler() {
 }
 
 InterruptScope::InterruptScope(const InterruptibleCode& code) : code_(code), outer_(interruptible) {
-  install_interrupt_handler();
   interruptible = &code_;
-  sigset_t wanted, before;
-  sigemptyset(&wanted);
-  sigaddset(&wanted, interrupt_signal);
-  was_blocked_ = pthread_sigmask(SIG_UNBLOCK, &wanted, &before) == 0 && sigismember(&before, interrupt_signal) == 1;
 }
 
-InterruptScope::~InterruptScope() {
-  interruptible = outer_;
-  if (!was_blocked_) return;
-  sigset_t again;
-  sigemptyset(&again);
-  sigaddset(&again, interrupt_signal);
-  pthread_sigmask(SIG_BLOCK, &again, nullptr);
+InterruptScope::~InterruptScope() { interruptible = outer_; }
+
+namespace {
+
+void change_mask(int how) {
+  sigset_t interrupts;
+  sigemptyset(&interrupts);
+  sigaddset(&interrupts, interrupt_signal);
+  pthread_sigmask(how, &interrupts, nullptr);
 }
+
+}  // namespace
+
+TakesInterrupts::TakesInterrupts() { change_mask(SIG_UNBLOCK); }
+
+TakesInterrupts::~TakesInterrupts() { change_mask(SIG_BLOCK); }
 
 void interrupt(pthread_t thread) {
+  install_interrupt_handler();
   sigval mark{};
   mark.sival_ptr = &mark_of_interrupts;
   (void)pthread_sigqueue(thread, interrupt_signal, mark);  // a full queue has one that will do
@@ -172,8 +176,9 @@ bool can_run_device_code() {
   stack_t alternate{};
   const bool is_known = pthread_sigmask(SIG_BLOCK, nullptr, &blocked) == 0 && sigaltstack(nullptr, &alternate) == 0;
   // A fault whose signal is blocked ends the process.
-  const bool takes_faults = is_known && std::none_of(std::begin(signals), std::end(signals),
-                                                     [&](int signal) { return sigismember(&blocked, signal) != 0; });
+  const bool takes_faults = is_known && sigismember(&blocked, interrupt_signal) == 0 &&
+                            std::none_of(std::begin(signals), std::end(signals),
+                                         [&](int signal) { return sigismember(&blocked, signal) != 0; });
   if (takes_faults && (alternate.ss_flags & SS_DISABLE) != 0) of_this_thread<FaultGuardedThread>();
   answer = takes_faults ? Answer::Yes : Answer::No;
   return takes_faults;

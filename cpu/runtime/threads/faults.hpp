@@ -19,7 +19,8 @@ struct InterruptibleCode {
   const std::atomic<bool>* is_wanted = nullptr;  ///< else an interrupt does nothing: it may come late
 };
 
-/// While it stands, interrupt() ends the fiber of the calling thread with a fault where it runs that code.
+/// While it stands, interrupt() ends the fiber of the calling thread with a fault where it runs that code. The thread
+/// takes the signal: one of ours, under TakesInterrupts, or one for which can_run_device_code() holds.
 class InterruptScope {
  public:
   explicit InterruptScope(const InterruptibleCode& code);
@@ -30,10 +31,19 @@ class InterruptScope {
  private:
   const InterruptibleCode code_;
   const InterruptibleCode* const outer_;
-  bool was_blocked_ = false;  ///< the signal
 };
 
-/// Once does nothing if the thread is elsewhere at the moment, in a service for instance. The thread must be alive.
+/// While it stands, the calling thread of ours, which is deaf to the program's signals, takes that of interrupt().
+class TakesInterrupts {
+ public:
+  TakesInterrupts();
+  ~TakesInterrupts();
+  TakesInterrupts(const TakesInterrupts&) = delete;
+  TakesInterrupts& operator=(const TakesInterrupts&) = delete;
+};
+
+/// Once does nothing if the thread is elsewhere at the moment, in a service for instance. The thread must be alive. The
+/// first call installs the handler of the signal.
 void interrupt(pthread_t thread);
 /// Of the fault with which interrupt() ends a fiber. Ignored where nobody takes it, and let through by debuggers: one
 /// that comes late does no harm.
@@ -51,8 +61,8 @@ class FaultGuardedThread {
   void* stack_;
 };
 
-/// Whether the calling thread of the program can run generated code while it waits: it must be able to take the faults.
-/// Gives it a signal stack if it has none. Decided once for each thread.
+/// Whether the calling thread of the program can run generated code while it waits: it must be able to take the faults,
+/// and interrupts. Gives it a signal stack if it has none. Decided once for each thread.
 bool can_run_device_code();
 
 /// While it stands, the calling thread computes as a thread of ours does: in IEEE's default mode, subnormals included.

@@ -8,6 +8,14 @@
 
 namespace cucore::cpu::runtime {
 
+namespace {
+
+thread_local bool is_of_ours = false;
+
+}  // namespace
+
+bool is_thread_of_ours() { return is_of_ours; }
+
 void start_thread(void (*body)()) {
   // Inherited mask: everything blocked but the faults of generated code, which the handler in faults.cpp takes.
   sigset_t blocked;
@@ -15,7 +23,10 @@ void start_thread(void (*body)()) {
   sigfillset(&blocked);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&blocked, fault);
   pthread_sigmask(SIG_SETMASK, &blocked, &before);
-  std::thread(body).detach();
+  std::thread([body] {
+    is_of_ours = true;
+    body();
+  }).detach();
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 

@@ -7,6 +7,8 @@
 namespace cucore::cpu::runtime {
 
 void start_thread(void (*body)());
+/// Whether it has started the calling thread.
+bool is_thread_of_ours();
 
 /// The calling thread's own T, made at first use and gone with the thread; what is left at the end of the process
 /// stays.

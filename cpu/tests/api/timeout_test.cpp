@@ -1,9 +1,12 @@
-// Grids that run for longer than CUCORE_CPU_TIMEOUT allows, which the tests are started with: they end, wherever their
-// threads are, with an error that sticks to the context alone and a report that says where they stood.
+// Grids that run for longer than CUCORE_CPU_TIMEOUT allows, which the tests are started with, or that are waited for
+// when Ctrl-C comes: they end, wherever their threads are, with an error that sticks to the context alone and a report
+// that says where they stood.
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <regex>
 #include <sstream>
@@ -108,6 +111,12 @@ E:
 
 constexpr const char* kernel_names[] = {"computes", "stores", "polls", "meets", "keeps_others_waiting"};
 
+std::string said_last() {
+  std::string text(cucore_cpu_last_report(nullptr, 0) + 1, '\0');
+  cucore_cpu_last_report(text.data(), text.size());
+  return text;
+}
+
 class Timeouts : public DriverTest {
  protected:
   CUfunction endless(const char* name) {
@@ -116,11 +125,6 @@ class Timeouts : public DriverTest {
     EXPECT_OK(cuModuleLoadData(&loaded, endless_kernels));
     EXPECT_OK(cuModuleGetFunction(&function, loaded, name));
     return function;
-  }
-  static std::string report() {
-    std::string text(cucore_cpu_last_report(nullptr, 0) + 1, '\0');
-    cucore_cpu_last_report(text.data(), text.size());
-    return text;
   }
 };
 
@@ -149,7 +153,7 @@ TEST_F(Timeouts, end_kernels_wherever_their_threads_are) {
       const auto memory = reinterpret_cast<CUdeviceptr>(device_array<int>(1024));
       ASSERT_OK(launch(endless(name), blocks, threads, nullptr, memory));
       EXPECT_EQ(CUDA_ERROR_LAUNCH_TIMEOUT, cuCtxSynchronize());
-      const std::string said = report();
+      const std::string said = said_last();
       EXPECT_NE(std::string::npos, said.find(std::string("kernel ") + name)) << said;
       EXPECT_NE(std::string::npos, said.find("block (")) << said;
       EXPECT_NE(std::string::npos, said.find("CUCORE_CPU_TIMEOUT=")) << said;
@@ -163,8 +167,8 @@ TEST_F(Timeouts, end_kernels_wherever_their_threads_are) {
     }
 }
 
-/// In a new process, without a limit: an endless kernel, which runs when this returns.
-void launch_without_limit(const char* name) {
+/// In a new process, without a limit: an endless kernel, which runs when this returns. The answer: what it reads.
+int* launch_without_limit(const char* name) {
   unsetenv("CUCORE_CPU_TIMEOUT");
   ::signal(SIGINT, SIG_DFL);
   CUdevice device = 0;
@@ -172,25 +176,94 @@ void launch_without_limit(const char* name) {
   CUmodule module = nullptr;
   CUfunction function = nullptr;
   CUdeviceptr memory = 0;
-  ASSERT_OK(cuInit(0));
-  ASSERT_OK(cuDeviceGet(&device, 0));
-  ASSERT_OK(cuCtxCreate(&context, nullptr, 0, device));
-  ASSERT_OK(cuModuleLoadData(&module, endless_kernels));
-  ASSERT_OK(cuModuleGetFunction(&function, module, name));
-  ASSERT_OK(cuMemAlloc(&memory, 4096));
-  ASSERT_OK(cuMemsetD8(memory, 0, 4096));
+  EXPECT_OK(cuInit(0));
+  EXPECT_OK(cuDeviceGet(&device, 0));
+  EXPECT_OK(cuCtxCreate(&context, nullptr, 0, device));
+  EXPECT_OK(cuModuleLoadData(&module, endless_kernels));
+  EXPECT_OK(cuModuleGetFunction(&function, module, name));
+  EXPECT_OK(cuMemAllocManaged(&memory, 4096, CU_MEM_ATTACH_GLOBAL));
+  EXPECT_OK(cuMemsetD8(memory, 0, 4096));
   void* parameters[] = {&memory};
-  ASSERT_OK(cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, nullptr, parameters, nullptr));
-  ASSERT_EQ(CUDA_ERROR_NOT_READY, cuStreamQuery(nullptr));
+  EXPECT_OK(cuLaunchKernel(function, 4, 1, 1, 256, 1, 1, 0, nullptr, parameters, nullptr));
+  EXPECT_EQ(CUDA_ERROR_NOT_READY, cuStreamQuery(nullptr));
+  return reinterpret_cast<int*>(memory);
+}
+
+/// Ctrl-C, again and again from now on.
+void keep_pressing_ctrl_c() {
+  std::thread([] {
+    for (;;) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      kill(getpid(), SIGINT);
+    }
+  }).detach();
 }
 
 void wait_and_get_interrupted(const char* name) {
   launch_without_limit(name);
-  std::thread([] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    kill(getpid(), SIGINT);
-  }).detach();
+  keep_pressing_ctrl_c();
   cuCtxSynchronize();
+}
+
+volatile std::sig_atomic_t handled = 0;
+
+void count(int /*signal*/) { handled = handled + 1; }
+
+/// With a handler of the program's own, which is called each time. Ends with 0 if all is as it should be.
+void wait_with_a_handler(const char* name) {
+  setenv("CUCORE_CPU_INTERRUPT", "0.05", 1);
+  launch_without_limit(name);
+  struct sigaction action{};
+  action.sa_handler = count;
+  sigaction(SIGINT, &action, nullptr);
+  keep_pressing_ctrl_c();
+  const CUresult result = cuCtxSynchronize();
+  const std::string said = said_last();
+  struct sigaction after{};
+  while (handled < 2) std::this_thread::yield();
+  do sigaction(SIGINT, nullptr, &after);  // ours goes when the watchdog has seen the end of the wait
+  while (after.sa_handler != count);
+  CUcontext next = nullptr;
+  const bool others_go_on = cuCtxCreate(&next, nullptr, 0, 0) == CUDA_SUCCESS && cuCtxSynchronize() == CUDA_SUCCESS;
+  const bool is_said = said.find("was ended by Ctrl-C") != std::string::npos &&
+                       said.find(std::string("kernel ") + name) != std::string::npos;
+  std::_Exit(result == CUDA_ERROR_LAUNCH_TIMEOUT && others_go_on && is_said ? 0 : 1);
+}
+
+/// One Ctrl-C is the program's affair: the grid goes on until memory that it polls changes.
+void wait_with_a_handler_that_ends_the_grid() {
+  setenv("CUCORE_CPU_INTERRUPT", "0", 1);
+  int* const word = launch_without_limit("polls");
+  static std::atomic<int*> polled;
+  polled = word;
+  struct sigaction action{};
+  action.sa_flags = SA_SIGINFO;
+  action.sa_sigaction = [](int, siginfo_t* info, void*) {
+    if (info->si_pid == getpid()) handled = 1;
+  };
+  sigaction(SIGINT, &action, nullptr);
+  std::thread([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    kill(getpid(), SIGINT);
+    while (handled == 0) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    *polled = 1;
+  }).detach();
+  std::_Exit(cuCtxSynchronize() == CUDA_SUCCESS ? 0 : 1);
+}
+
+/// SIGINT is ignored, as in a background job of a shell, and stays so.
+void wait_with_ctrl_c_ignored() {
+  setenv("CUCORE_CPU_INTERRUPT", "0", 1);
+  int* const word = launch_without_limit("polls");
+  ::signal(SIGINT, SIG_IGN);
+  keep_pressing_ctrl_c();
+  std::thread([word] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    *word = 1;
+  }).detach();
+  const CUresult result = cuCtxSynchronize();
+  std::_Exit(result == CUDA_SUCCESS && ::signal(SIGINT, SIG_IGN) == SIG_IGN ? 0 : 1);
 }
 
 TEST(EndlessKernelsDeathTest, end_with_a_program_that_gets_SIGINT_or_exits) {
@@ -200,6 +273,20 @@ TEST(EndlessKernelsDeathTest, end_with_a_program_that_gets_SIGINT_or_exits) {
     EXPECT_EXIT(wait_and_get_interrupted(name), ::testing::KilledBySignal(SIGINT), "");
     EXPECT_EXIT((launch_without_limit(name), std::exit(3)), ::testing::ExitedWithCode(3), "");
   }
+}
+
+TEST(EndlessKernelsDeathTest, end_by_the_second_ctrl_c_that_a_programs_handler_gets) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const char* const name : kernel_names) {
+    SCOPED_TRACE(name);
+    EXPECT_EXIT(wait_with_a_handler(name), ::testing::ExitedWithCode(0), "");
+  }
+}
+
+TEST(EndlessKernelsDeathTest, are_left_alone_by_the_first_and_where_it_is_ignored) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(wait_with_a_handler_that_ends_the_grid(), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(wait_with_ctrl_c_ignored(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST_F(Timeouts, leave_other_contexts_alone) {

@@ -4,7 +4,6 @@
 #include <span>
 
 #include "cucore/device.hpp"
-#include "python/bindings/device/interrupted_wait.hpp"
 #include "python/bindings/wrappers.hpp"
 
 namespace cucore::python {
@@ -24,7 +23,7 @@ float elapsed(const PyEvent& end, const PyEvent& start, bool sync) {
 float difference(const PyEvent& end, const PyEvent& start) { return elapsed(end, start, false); }
 
 void sync(const PyEvent& self, nb::handle timeout) {
-  if (timeout.is_none()) return wait_or_be_interrupted([&] { self.use([](const Event& event) { event.sync(); }); });
+  if (timeout.is_none()) return self.use([](const Event& event) { event.sync(); });
   const Event event = self.share();
   wait_with_timeout(timeout, "Event", [&](std::chrono::nanoseconds slice) { return event.sync_for(slice); });
 }

@@ -6,7 +6,6 @@
 
 #include "cucore/bindings/fast_path.hpp"
 #include "cucore/device.hpp"
-#include "python/bindings/device/interrupted_wait.hpp"
 #include "python/bindings/graph/builder.hpp"
 #include "python/bindings/memory/memory.hpp"
 
@@ -72,7 +71,7 @@ void wait(const PyStream& self, const nb::args& others, bool external) {
 }
 
 void sync(const PyStream& self, nb::handle timeout) {
-  if (timeout.is_none()) return wait_or_be_interrupted([&] { self.use([](const Stream& stream) { stream.sync(); }); });
+  if (timeout.is_none()) return self.use([](const Stream& stream) { stream.sync(); });
   const Stream stream = self.share();
   wait_with_timeout(timeout, "end of the Stream",
                     [&](std::chrono::nanoseconds slice) { return stream.sync_for(slice); });
