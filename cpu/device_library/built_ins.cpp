@@ -28,8 +28,8 @@ float roundevenf(float);
 namespace cucore::cpu::device_library {
 namespace {
 
-/// The mode argument of every built-in that rounds; arithmetic may have `Flush` added to it.
-enum Mode : std::uint32_t { Nearest, Zero, Down, Up, Flush };
+/// The mode argument of every built-in that rounds.
+enum Mode : std::uint32_t { Nearest, Zero, Down, Up };
 
 // ---- arithmetic in a given rounding --------------------------------------------------------------------------------
 
@@ -38,8 +38,7 @@ class HostRounding {
  public:
   explicit HostRounding(std::uint32_t mode) : saved_(_mm_getcsr()) {
     constexpr std::uint32_t field[] = {_MM_ROUND_NEAREST, _MM_ROUND_TOWARD_ZERO, _MM_ROUND_DOWN, _MM_ROUND_UP};
-    const std::uint32_t flush = (mode & Flush) != 0 ? _MM_FLUSH_ZERO_ON : _MM_FLUSH_ZERO_OFF;
-    _mm_setcsr((saved_ & ~static_cast<std::uint32_t>(_MM_ROUND_MASK)) | field[mode & 3] | flush);
+    _mm_setcsr((saved_ & ~static_cast<std::uint32_t>(_MM_ROUND_MASK)) | field[mode & 3]);
   }
   ~HostRounding() { _mm_setcsr(saved_); }
   HostRounding(const HostRounding&) = delete;
@@ -50,45 +49,36 @@ class HostRounding {
 };
 
 /// Keeps the compiler from computing with `value` earlier, or keeping it later, than here.
-template <typename Float>
-void pin(Float& value) {
-  asm volatile("" : "+x"(value)::"memory");
-}
+void pin(double& value) { asm volatile("" : "+x"(value)::"memory"); }
 
-template <typename Float, typename Operation>
-Float rounded(std::uint32_t mode, Operation operation, Float a, Float b, Float c) {
+template <typename Operation>
+double rounded(std::uint32_t mode, Operation operation, double a, double b, double c) {
   const HostRounding rounding(mode);
   pin(a);
   pin(b);
   pin(c);
-  Float result = operation(a, b, c);
+  double result = operation(a, b, c);
   pin(result);
   return result;
 }
 
-template <typename Float>
-Float add(Float a, Float b, std::uint32_t mode) {
-  return rounded(mode, [](Float x, Float y, Float) { return x + y; }, a, b, Float{});
+double add(double a, double b, std::uint32_t mode) {
+  return rounded(mode, [](double x, double y, double) { return x + y; }, a, b, 0);
 }
-template <typename Float>
-Float sub(Float a, Float b, std::uint32_t mode) {
-  return rounded(mode, [](Float x, Float y, Float) { return x - y; }, a, b, Float{});
+double sub(double a, double b, std::uint32_t mode) {
+  return rounded(mode, [](double x, double y, double) { return x - y; }, a, b, 0);
 }
-template <typename Float>
-Float mul(Float a, Float b, std::uint32_t mode) {
-  return rounded(mode, [](Float x, Float y, Float) { return x * y; }, a, b, Float{});
+double mul(double a, double b, std::uint32_t mode) {
+  return rounded(mode, [](double x, double y, double) { return x * y; }, a, b, 0);
 }
-template <typename Float>
-Float div(Float a, Float b, std::uint32_t mode) {
-  return rounded(mode, [](Float x, Float y, Float) { return x / y; }, a, b, Float{});
+double div(double a, double b, std::uint32_t mode) {
+  return rounded(mode, [](double x, double y, double) { return x / y; }, a, b, 0);
 }
-template <typename Float>
-Float sqrt(Float a, std::uint32_t mode) {
-  return rounded(mode, [](Float x, Float, Float) { return std::sqrt(x); }, a, Float{}, Float{});
+double sqrt(double a, std::uint32_t mode) {
+  return rounded(mode, [](double x, double, double) { return std::sqrt(x); }, a, 0, 0);
 }
-template <typename Float>
-Float fma(Float a, Float b, Float c, std::uint32_t mode) {
-  return rounded(mode, [](Float x, Float y, Float z) { return std::fma(x, y, z); }, a, b, c);
+double fma(double a, double b, double c, std::uint32_t mode) {
+  return rounded(mode, [](double x, double y, double z) { return std::fma(x, y, z); }, a, b, c);
 }
 
 // ---- rounding once to a narrower format ----------------------------------------------------------------------------
@@ -220,13 +210,6 @@ float f16_to_f32(std::uint16_t half) {
   return sign == 0 ? magnitude : -magnitude;
 }
 
-// ---- approximate functions -----------------------------------------------------------------------------------------
-
-float lg2(float a) { return std::log2(a); }
-float sine(float a) { return std::sin(a); }
-float cosine(float a) { return std::cos(a); }
-float tanh(float a) { return std::tanh(a); }
-
 // ---- copies and the heap -------------------------------------------------------------------------------------------
 
 void copy_and_fill(void* to, const void* from, std::uint32_t size, std::uint32_t taken) {
@@ -257,18 +240,12 @@ std::span<const Symbol> callable_symbols() {
   using D = double;
   // Never destroyed: a thread may still compile when the process ends.
   static const auto& symbols = *new std::vector<Symbol>{
-      {"cucpu_add_f32", address_of(add<F>)},
-      {"cucpu_add_f64", address_of(add<D>)},
-      {"cucpu_sub_f32", address_of(sub<F>)},
-      {"cucpu_sub_f64", address_of(sub<D>)},
-      {"cucpu_mul_f32", address_of(mul<F>)},
-      {"cucpu_mul_f64", address_of(mul<D>)},
-      {"cucpu_div_f32", address_of(div<F>)},
-      {"cucpu_div_f64", address_of(div<D>)},
-      {"cucpu_sqrt_f32", address_of(sqrt<F>)},
-      {"cucpu_sqrt_f64", address_of(sqrt<D>)},
-      {"cucpu_fma_f32", address_of(fma<F>)},
-      {"cucpu_fma_f64", address_of(fma<D>)},
+      {"cucpu_add_f64", address_of(add)},
+      {"cucpu_sub_f64", address_of(sub)},
+      {"cucpu_mul_f64", address_of(mul)},
+      {"cucpu_div_f64", address_of(div)},
+      {"cucpu_sqrt_f64", address_of(sqrt)},
+      {"cucpu_fma_f64", address_of(fma)},
       {"cucpu_f64_to_f32", address_of(to_f32<D>)},
       {"cucpu_f64_to_f16", address_of(to_f16<D>)},
       {"cucpu_f64_to_bf16", address_of(to_bf16<D>)},
@@ -284,10 +261,6 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_f64_to_e5m2", address_of(to_e5m2)},
       {"cucpu_e4m3_to_f32", address_of(e4m3_to_f32)},
       {"cucpu_f16_to_f32", address_of(f16_to_f32)},
-      {"cucpu_lg2_f32", address_of(lg2)},
-      {"cucpu_sin_f32", address_of(sine)},
-      {"cucpu_cos_f32", address_of(cosine)},
-      {"cucpu_tanh_f32", address_of(tanh)},
 
       {"cucpu_copy_and_fill", address_of(copy_and_fill)},
       {"cucpu_copy_masked", address_of(copy_masked)},

@@ -1,5 +1,6 @@
 # Tests of the code generator alone: parsed PTX runs on a single-threaded stand-in for the run-time.
 add_executable(codegen_tests
+  ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/approximations_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/bias_gradients_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/checks_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/compile_budget_test.cpp
@@ -30,5 +31,5 @@ target_compile_definitions(codegen_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOU
 add_test(NAME codegen_tests COMMAND codegen_tests)
 # Once more in the vector form, wherever it takes a kernel, but for those that choose their forms themselves.
 add_test(NAME codegen_tests_in_vector_form COMMAND codegen_tests
-  --gtest_filter=-VectorForm*.*:VectorGroups.*:CheckedForm.*:BiasGradients.*:CombinedPredicates.*:CompileBudget.*)
+  --gtest_filter=-VectorForm*.*:VectorGroups.*:CheckedForm.*:Approximations.*:Rounding.*:BiasGradients.*:CombinedPredicates.*:CompileBudget.*)
 set_tests_properties(codegen_tests_in_vector_form PROPERTIES ENVIRONMENT CUCORE_CPU_FORM=vector)

@@ -10,9 +10,6 @@ namespace cucore::cpu::compiler {
 /// Values are those of the built-ins' mode argument.
 enum class Rounding : std::uint32_t { Nearest, Zero, Down, Up };
 
-/// Added to a mode: results that would be subnormal become zero.
-inline constexpr std::uint32_t flush_mode = 4;
-
 /// .rn .rz .rm .rp; to the nearest if none is spelt.
 Rounding rounding_of(const ptx::Instruction& instruction);
 

@@ -1,6 +1,6 @@
-// Functions with a stated error: .approx and .full forms. IEEE operations where there is one; for ex2, which every expf
-// comes to, a polynomial that the vector form runs on whole vectors; else the C library's single-precision functions.
-// All are within what PTX documents, and the bits differ from a GPU's.
+// Functions with a stated error: .approx and .full forms. IEEE operations where there is one, else polynomials, which
+// the vector form runs on whole vectors. All are within what PTX documents, and the bits differ from a GPU's.
+#include "cpu/compiler/emitters/approximations.hpp"
 #include "cpu/compiler/emitters/float_values.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 
@@ -29,36 +29,6 @@ Value* approximate_quotient(FunctionEmitter& f, Value* a, Value* b) {
   return f.b.CreateSelect(vanishes, f.b.CreateFMul(a, zero), f.b.CreateFDiv(a, b));
 }
 
-/// 2^a within 0.9 ulp, exact for whole numbers: 2^fraction by a polynomial, scaled by 2^whole in two steps, so that a
-/// subnormal result is rounded once.
-Value* power_of_two(FunctionEmitter& f, Value* a) {
-  llvm::Type* type = a->getType();
-  auto constant = [&](double number) { return llvm::ConstantFP::get(type, number); };
-  auto integer = [&](Value* number) { return f.b.CreateBitCast(number, f.b.getInt32Ty()); };
-  // Beyond these all results are zero or infinite; what is no number stays.
-  Value* least = constant(-151);
-  Value* most = constant(129);
-  a = f.b.CreateSelect(f.b.CreateFCmpOLT(a, least), least, a);
-  a = f.b.CreateSelect(f.b.CreateFCmpOGT(a, most), most, a);
-  // Where the distance of floats is 1, a sum rounds to a whole number, which then stands in its low bits.
-  Value* unit_distance = constant(0x1.8p23);
-  Value* sum = f.b.CreateFAdd(a, unit_distance);
-  Value* whole = f.b.CreateSub(integer(sum), integer(unit_distance));
-  Value* fraction = f.b.CreateFSub(a, f.b.CreateFSub(sum, unit_distance));
-  // Least relative error on [-1/2, 1/2].
-  Value* power = constant(0x1.416b64p-13);
-  for (const double coefficient :
-       {0x1.5f0830p-10, 0x1.3b2de0p-7, 0x1.c6af7cp-5, 0x1.ebfbdcp-3, 0x1.62e430p-1, 0x1.000000p+0}) {
-    power = f.intrinsic(llvm::Intrinsic::fma, {type}, {power, fraction, constant(coefficient)});
-  }
-  auto times_two_to = [&](Value* value, Value* exponent) {
-    Value* bits = f.b.CreateShl(f.b.CreateAdd(exponent, f.b.getInt32(127)), 23);
-    return f.b.CreateFMul(value, f.b.CreateBitCast(bits, type));
-  };
-  Value* half = f.b.CreateAShr(whole, 1);
-  return times_two_to(times_two_to(power, half), f.b.CreateSub(whole, half));
-}
-
 Value* computed(FunctionEmitter& f, const Instruction& i, const std::vector<Value*>& a) {
   switch (i.opcode) {
     case Opcode::Div:
@@ -71,8 +41,14 @@ Value* computed(FunctionEmitter& f, const Instruction& i, const std::vector<Valu
       return reciprocal_root(f, a[0]);
     case Opcode::Ex2:
       return power_of_two(f, a[0]);
+    case Opcode::Lg2:
+      return base_two_logarithm(f, a[0]);
+    case Opcode::Sin:
+      return sine(f, a[0]);
+    case Opcode::Cos:
+      return cosine(f, a[0]);
     default:
-      return f.call("cucpu_" + std::string(ptx::spelling(i.opcode)) + "_f32", a[0]->getType(), {a[0]});
+      return hyperbolic_tangent(f, a[0]);
   }
 }
 

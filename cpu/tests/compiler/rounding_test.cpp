@@ -1,13 +1,17 @@
-// Directed rounding of fma in both forms, compiled for a processor without rounding in its instructions, against the C
-// library.
+// Arithmetic in every rounding, flushed and not, in each form and compiled for processors with rounding in their
+// instructions and without, against the C library in the processor's mode.
 #include <gtest/gtest.h>
+#include <xmmintrin.h>
 
+#include <algorithm>
 #include <bit>
 #include <cfenv>
 #include <cmath>
-#include <iterator>
+#include <cstdint>
 #include <limits>
 #include <random>
+#include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,74 +21,163 @@ namespace cucore::cpu {
 
 namespace {
 
-/// As the C library has it, which obeys the processor's mode.
-float rounded_fma(int mode, float a, float b, float c) {
-  const volatile float operands[] = {a, b, c};  // read, and the result written, in that mode
-  volatile float result = 0;
+enum class Operation { Add, Sub, Mul, Div, Rcp, Sqrt, Fma };
+constexpr std::pair<Operation, const char*> operations[] = {
+    {Operation::Add, "add"}, {Operation::Sub, "sub"},   {Operation::Mul, "mul"}, {Operation::Div, "div"},
+    {Operation::Rcp, "rcp"}, {Operation::Sqrt, "sqrt"}, {Operation::Fma, "fma"}};
+constexpr std::pair<const char*, int> modes[] = {
+    {"rn", FE_TONEAREST}, {"rm", FE_DOWNWARD}, {"rp", FE_UPWARD}, {"rz", FE_TOWARDZERO}};
+
+template <typename Float>
+using Bits = std::conditional_t<sizeof(Float) == 4, std::uint32_t, std::uint64_t>;
+
+unsigned operands_of(Operation operation) {
+  return operation == Operation::Fma ? 3 : operation == Operation::Rcp || operation == Operation::Sqrt ? 1 : 2;
+}
+
+template <typename Float>
+Float flushed(Float value) {
+  return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(Float{0}, value) : value;
+}
+
+/// As the C library has it, which obeys the processor's mode; flushing decides after rounding, as that of GPUs does.
+template <typename Float>
+Float expected_of(Operation operation, int mode, bool flushes, const Float* own) {
+  volatile Float a = flushes ? flushed(own[0]) : own[0];
+  volatile Float b = flushes ? flushed(own[1]) : own[1];
+  volatile Float c = flushes ? flushed(own[2]) : own[2];
+  volatile Float result = 0;  // written, and the operands read, in that mode
   std::fesetround(mode);
-  result = std::fma(operands[0], operands[1], operands[2]);
+  if (flushes) _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_ON);
+  switch (operation) {
+    case Operation::Add:
+      result = a + b;
+      break;
+    case Operation::Sub:
+      result = a - b;
+      break;
+    case Operation::Mul:
+      result = a * b;
+      break;
+    case Operation::Div:
+      result = a / b;
+      break;
+    case Operation::Rcp:
+      result = Float{1} / a;
+      break;
+    case Operation::Sqrt:
+      result = std::sqrt(Float{a});
+      break;
+    case Operation::Fma:
+      result = std::fma(Float{a}, Float{b}, Float{c});
+  }
+  _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_OFF);
   std::fesetround(FE_TONEAREST);
   return result;
 }
 
-/// Operands of fma, one after the other: the ends of the range and zeros in all combinations; then, of all magnitudes,
-/// sums that cancel, that nearly do, and any.
-std::vector<float> fma_operands() {
-  using Limits = std::numeric_limits<float>;
-  std::vector<float> ends{0.0F,      1.0F, Limits::denorm_min(), Limits::min(), Limits::max(), Limits::infinity(),
-                          0x1.8p-75F};
+/// Three for each thread, one after the other: the ends of the range and zeros in all combinations; then, of all
+/// magnitudes, sums that cancel, that nearly do, and any; at last products, quotients and sums about the least normal
+/// number.
+template <typename Float>
+std::vector<Float> operands_of_threads() {
+  using Limits = std::numeric_limits<Float>;
+  const Float tiny = std::ldexp(Float{1.5}, (Limits::min_exponent - Limits::digits) / 2);
+  std::vector<Float> ends{0, 1, Limits::denorm_min(), Limits::min(), Limits::max(), Limits::infinity(), tiny};
   for (std::size_t n = ends.size(); n > 0; --n) ends.push_back(-ends[n - 1]);
   ends.push_back(Limits::quiet_NaN());
-  std::vector<float> operands;
-  for (const float a : ends) {
-    for (const float b : ends) {
-      for (const float c : ends) operands.insert(operands.end(), {a, b, c});
+  std::vector<Float> operands;
+  for (const Float a : ends) {
+    for (const Float b : ends) {
+      for (const Float c : ends) operands.insert(operands.end(), {a, b, c});
     }
   }
-  std::mt19937 random(1);
+  std::mt19937_64 random(1);
+  const auto any = [&] { return std::bit_cast<Float>(static_cast<Bits<Float>>(random())); };
   for (unsigned n = 0; n < 6000; ++n) {
-    const auto any = [&] { return std::bit_cast<float>(static_cast<std::uint32_t>(random())); };
-    const float a = any();
-    const float b = any();
-    const float steps[] = {-a * b, std::nextafter(-a * b, 0.0F), std::ldexp(-a * b, 1), std::ldexp(-a * b, -30), any(),
-                           any()};
+    const Float a = any();
+    const Float b = any();
+    const Float steps[] = {
+        -a * b, std::nextafter(-a * b, Float{0}), std::ldexp(-a * b, 1), std::ldexp(-a * b, -30), any(), any()};
     operands.insert(operands.end(), {a, b, steps[n % std::size(steps)]});
   }
+  const auto significand = [&] { return 1 + std::ldexp(static_cast<Float>(random() >> 40), -24); };
+  for (unsigned n = 0; n < 6000; ++n) {
+    const int exponent = static_cast<int>(random() % 200) - 100;
+    const Float a = std::ldexp(significand(), exponent);
+    const Float near_least =
+        std::ldexp(1 + Limits::epsilon() * (static_cast<Float>(random() % 9) - 4) / 2, Limits::min_exponent - 1);
+    const Float quotient = near_least / a;
+    const Float parts[] = {0, std::ldexp(significand(), Limits::min_exponent - 2), -near_least / 2,
+                           std::ldexp(significand(), Limits::min_exponent + static_cast<int>(random() % 20))};
+    const Float c = parts[n % std::size(parts)];
+    const Float inverse = a / near_least;
+    operands.insert(operands.end(), {a, n % 8 < 4 ? (near_least - c) / a : n % 2 == 0 ? quotient : inverse, c});
+  }
+  operands.resize(operands.size() / 96 * 96);
   return operands;
 }
 
-}  // namespace
+std::string kernel(Operation operation, const std::string& spelling, bool is_single) {
+  const std::string size = is_single ? "4" : "8";
+  const std::string type = is_single ? ".f32" : ".f64";
+  const std::string bytes[] = {"", "+" + size, is_single ? "+8" : "+16"};
+  std::string text =
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
+      ".reg .u32 %r<4>;\n.reg .u64 %a<4>;\n.reg " +
+      type +
+      " %f<4>;\nld.param.u64 %a0, [in];\nld.param.u64 %a1, [out];\n"
+      "mov.u32 %r0, %tid.x;\nmov.u32 %r1, %ctaid.x;\nmad.lo.u32 %r0, %r1, 32, %r0;\nmad.wide.u32 %a0, %r0, " +
+      (is_single ? "12" : "24") + ", %a0;\nmad.wide.u32 %a1, %r0, " + size + ", %a1;\n";
+  for (unsigned n = 0; n < 3; ++n)
+    text += "ld.global" + type + " %f" + std::to_string(n) + ", [%a0" + bytes[n] + "];\n";
+  text += spelling + " %f3";
+  for (unsigned n = 0; n < operands_of(operation); ++n) text += ", %f" + std::to_string(n);
+  return text + ";\nst.global" + type + " [%a1], %f3;\nret;\n}\n";
+}
 
-TEST(Rounding, of_fma_is_as_the_instruction_says_where_the_processor_has_no_rounding_in_instructions) {
-  const std::vector<float> operands = fma_operands();
+template <typename Float>
+void check(const std::string& march) {
+  const std::vector<Float> operands = operands_of_threads<Float>();
   const auto count = static_cast<std::uint32_t>(operands.size() / 3);
-  constexpr std::pair<const char*, int> modes[] = {{"rm", FE_DOWNWARD}, {"rp", FE_UPWARD}, {"rz", FE_TOWARDZERO}};
-  for (const auto& [name, mode] : modes) {
-    const std::string text =
-        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
-        ".reg .u32 %r<4>;\n.reg .u64 %a<4>;\n.reg .f32 %f<4>;\nld.param.u64 %a0, [in];\nld.param.u64 %a1, [out];\n"
-        "mov.u32 %r0, %tid.x;\nmov.u32 %r1, %ctaid.x;\nmad.lo.u32 %r0, %r1, 32, %r0;\n"
-        "mad.wide.u32 %a0, %r0, 12, %a0;\nmad.wide.u32 %a1, %r0, 4, %a1;\nld.global.f32 %f0, [%a0];\n"
-        "ld.global.f32 %f1, [%a0+4];\nld.global.f32 %f2, [%a0+8];\nfma." +
-        std::string(name) + ".f32 %f3, %f0, %f1, %f2;\nst.global.f32 [%a1], %f3;\nret;\n}\n";
-    for (const FormOfCode form : {FormOfCode::Scalar, FormOfCode::Vector}) {
-      TestModule module(text, form);
-      module.march = "x86-64-v3";
-      std::vector<float> results(count);
-      module.launch("k", {count / 32, 1, 1}, {32, 1, 1}, operands.data(), results.data());
-      EXPECT_EQ(module.refusal, "");
-      for (std::uint32_t n = 0; n < count / 32 * 32; ++n) {
-        const float* const own = &operands[3 * n];
-        const float expected = rounded_fma(mode, own[0], own[1], own[2]);
-        if (std::isnan(expected)) {
-          ASSERT_TRUE(std::isnan(results[n])) << name << ' ' << own[0] << ' ' << own[1] << ' ' << own[2];
-        } else {
-          ASSERT_EQ(std::bit_cast<std::uint32_t>(results[n]), std::bit_cast<std::uint32_t>(expected))
-              << name << ' ' << own[0] << ' ' << own[1] << ' ' << own[2];
+  constexpr bool is_single = sizeof(Float) == 4;
+  for (const auto& [operation, name] : operations) {
+    for (const auto& [suffix, mode] : modes) {
+      for (const bool flushes : {false, true}) {
+        if (flushes && !is_single) continue;
+        const std::string spelling =
+            std::string(name) + '.' + suffix + (flushes ? ".ftz" : "") + (is_single ? ".f32" : ".f64");
+        std::vector<Float> expected(count);
+        for (std::uint32_t n = 0; n < count; ++n)
+          expected[n] = expected_of(operation, mode, flushes, &operands[std::size_t{3} * n]);
+        for (const FormOfCode form : {FormOfCode::Scalar, FormOfCode::Vector, FormOfCode::Masked}) {
+          TestModule module(kernel(operation, spelling, is_single), form);
+          module.march = march;
+          std::vector<Float> results(count);
+          module.launch("k", {count / 32, 1, 1}, {32, 1, 1}, operands.data(), results.data());
+          EXPECT_EQ(module.refusal, "");
+          for (std::uint32_t n = 0; n < count; ++n) {
+            const Float* const own = &operands[std::size_t{3} * n];
+            if (std::isnan(expected[n]) && std::isnan(results[n])) continue;
+            ASSERT_EQ(std::bit_cast<Bits<Float>>(results[n]), std::bit_cast<Bits<Float>>(expected[n]))
+                << spelling << " in form " << static_cast<int>(form) << " of " << own[0] << ' ' << own[1] << ' '
+                << own[2];
+          }
         }
       }
     }
   }
+}
+
+}  // namespace
+
+TEST(Rounding, of_floats_is_as_the_instruction_says) { check<float>(""); }
+TEST(Rounding, of_floats_is_as_the_instruction_says_where_the_processor_has_none_in_instructions) {
+  check<float>("x86-64-v3");
+}
+TEST(Rounding, of_doubles_is_as_the_instruction_says) { check<double>(""); }
+TEST(Rounding, of_doubles_is_as_the_instruction_says_where_the_processor_has_none_in_instructions) {
+  check<double>("x86-64-v3");
 }
 
 }  // namespace cucore::cpu

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "cpu/compiler/checks/mark_calls.hpp"
@@ -16,6 +18,41 @@ namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 using llvm::Value;
+
+namespace {
+
+/// The instructions' own number for a mode of the built-ins, and that they raise nothing.
+std::uint32_t embedded(const Value* mode) {
+  constexpr std::uint32_t no_exceptions = 8;
+  constexpr std::uint32_t number[] = {0, 3, 1, 2};
+  return number[llvm::cast<llvm::ConstantInt>(mode)->getZExtValue()] | no_exceptions;
+}
+
+/// What rounds as it says, and how instructions of AVX-512 on whole vectors do.
+struct DirectedOperation {
+  llvm::Intrinsic::ID on_vectors;
+  std::uint32_t mode;
+};
+
+std::optional<DirectedOperation> directed_operation(const llvm::CallInst& call) {
+  if (call.arg_size() < 2) return std::nullopt;
+  const Value* mode = call.getArgOperand(call.arg_size() - 1);
+  const auto number = [&] { return static_cast<std::uint32_t>(llvm::cast<llvm::ConstantInt>(mode)->getZExtValue()); };
+  switch (call.getIntrinsicID()) {
+    case llvm::Intrinsic::x86_avx512_vfmadd_f32:
+      return DirectedOperation{llvm::Intrinsic::x86_avx512_vfmadd_ps_512, number()};
+    case llvm::Intrinsic::x86_avx512_vfmadd_f64:
+      return DirectedOperation{llvm::Intrinsic::x86_avx512_vfmadd_pd_512, number()};
+    default:
+      break;
+  }
+  const llvm::StringRef name = call.getCalledFunction()->getName();
+  if (name == "cucpu_div_f64") return DirectedOperation{llvm::Intrinsic::x86_avx512_div_pd_512, embedded(mode)};
+  if (name == "cucpu_sqrt_f64") return DirectedOperation{llvm::Intrinsic::x86_avx512_sqrt_pd_512, embedded(mode)};
+  return std::nullopt;
+}
+
+}  // namespace
 
 Result<void> Calls::emit(llvm::CallInst& call) {
   if (is_convergent(call)) return convergent_.emit(call);
@@ -42,7 +79,7 @@ Result<void> Calls::emit(llvm::CallInst& call) {
     values_.put(&call, arithmetic_.once(call, c_.parts_of(stride)));
     return {};
   }
-  return callee->isIntrinsic() ? emit_vectors(call) : emit_lane_by_lane(call);
+  return has_effect ? emit_lane_by_lane(call) : emit_vectors(call);
 }
 
 Result<void> Calls::emit_vectors(llvm::CallInst& call) {
@@ -58,22 +95,10 @@ Result<void> Calls::emit_vectors(llvm::CallInst& call) {
 
 Value* Calls::vector_of_chunk(llvm::CallInst& call, unsigned chunk) {
   const llvm::Intrinsic::ID id = call.getCalledFunction()->getIntrinsicID();
-  if (id == llvm::Intrinsic::x86_avx512_vfmadd_f32 || id == llvm::Intrinsic::x86_avx512_vfmadd_f64)
-    return directed_fma(call, chunk);
+  if (const std::optional<DirectedOperation> directed = directed_operation(call); directed && c_.host.avx512f)
+    return directed_vector(call, directed->on_vectors, directed->mode, chunk);
   if (id == llvm::Intrinsic::fptosi_sat || id == llvm::Intrinsic::fptoui_sat) return saturating_conversion(call, chunk);
-  if (id == llvm::Intrinsic::x86_vcvtps2ph_128) {
-    if (c_.width.lanes != 16 || !c_.host.avx512f) return nullptr;
-    // Only the first of the four elements counts: see how halves are narrowed.
-    llvm::SmallVector<int, 16> firsts;
-    for (int lane = 0; lane < 16; ++lane) firsts.push_back(4 * lane);
-    Value* halves = b.CreateIntrinsic(
-        llvm::Intrinsic::x86_avx512_mask_vcvtps2ph_512, {},
-        {b.CreateShuffleVector(values_.vector(call.getArgOperand(0), chunk), firsts), call.getArgOperand(1),
-         llvm::Constant::getNullValue(llvm::FixedVectorType::get(b.getInt16Ty(), 16)), b.getInt16(0xffff)});
-    llvm::SmallVector<int, 128> spread;
-    for (int n = 0; n < 128; ++n) spread.push_back(n % 8 == 0 ? n / 8 : -1);
-    return b.CreateShuffleVector(halves, spread);
-  }
+  if (id == llvm::Intrinsic::x86_vcvtps2ph_128) return narrowed_to_halves(call, chunk);
   if (!llvm::isTriviallyVectorizable(id) || call.getType()->isStructTy()) return nullptr;
   llvm::SmallVector<Value*, 4> arguments;
   llvm::SmallVector<llvm::Type*, 2> types;
@@ -87,23 +112,43 @@ Value* Calls::vector_of_chunk(llvm::CallInst& call, unsigned chunk) {
   return b.CreateIntrinsic(id, types, arguments);
 }
 
-/// The fma that rounds as the instruction says, sixteen floats or eight doubles at a time.
-Value* Calls::directed_fma(llvm::CallInst& call, unsigned chunk) {
-  const bool is_single = call.getType()->isFloatTy();
-  const unsigned at_once = is_single ? 16 : 8;
+/// Only the first of the four elements counts: see how halves are narrowed.
+Value* Calls::narrowed_to_halves(llvm::CallInst& call, unsigned chunk) {
+  const unsigned lanes = c_.width.lanes;
+  if (lanes == 16 ? !c_.host.avx512f : lanes != 8) return nullptr;
+  llvm::SmallVector<int, 16> firsts;
+  for (unsigned lane = 0; lane < lanes; ++lane) firsts.push_back(static_cast<int>(4 * lane));
+  Value* floats = b.CreateShuffleVector(values_.vector(call.getArgOperand(0), chunk), firsts);
+  Value* mode = call.getArgOperand(1);
+  Value* halves = nullptr;
+  if (lanes == 8) {
+    halves = b.CreateIntrinsic(llvm::Intrinsic::x86_vcvtps2ph_256, {}, {floats, mode});
+  } else {
+    Value* nothing = llvm::Constant::getNullValue(llvm::FixedVectorType::get(b.getInt16Ty(), 16));
+    halves = b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_vcvtps2ph_512, {},
+                               {floats, mode, nothing, b.getInt16(0xffff)});
+  }
+  llvm::SmallVector<int, 128> spread;
+  for (unsigned n = 0; n < 8 * lanes; ++n) spread.push_back(n % 8 == 0 ? static_cast<int>(n / 8) : -1);
+  return b.CreateShuffleVector(halves, spread);
+}
+
+/// What rounds as the instruction says, sixteen floats or eight doubles at a time.
+Value* Calls::directed_vector(llvm::CallInst& call, llvm::Intrinsic::ID on_vectors, std::uint32_t mode,
+                              unsigned chunk) {
+  const unsigned at_once = call.getType()->isFloatTy() ? 16 : 8;
   if (c_.width.lanes % at_once != 0) return nullptr;
-  const auto id = is_single ? llvm::Intrinsic::x86_avx512_vfmadd_ps_512 : llvm::Intrinsic::x86_avx512_vfmadd_pd_512;
   llvm::SmallVector<Value*, 2> results;
   for (unsigned start = 0; start < c_.width.lanes; start += at_once) {
     llvm::SmallVector<int, 16> picks;
     for (unsigned n = 0; n < at_once; ++n) picks.push_back(static_cast<int>(start + n));
     llvm::SmallVector<Value*, 4> arguments;
-    for (unsigned n = 0; n < 3; ++n) {
+    for (unsigned n = 0; n + 1 < call.arg_size(); ++n) {
       Value* argument = values_.vector(call.getArgOperand(n), chunk);
       arguments.push_back(at_once == c_.width.lanes ? argument : b.CreateShuffleVector(argument, picks));
     }
-    arguments.push_back(call.getArgOperand(3));
-    results.push_back(b.CreateIntrinsic(id, {}, arguments));
+    arguments.push_back(b.getInt32(mode));
+    results.push_back(b.CreateIntrinsic(on_vectors, {}, arguments));
   }
   if (results.size() == 1) return results[0];
   llvm::SmallVector<int, 16> all;

@@ -2,6 +2,8 @@
 // services. Those that it does not take are refused before (legality.hpp).
 #pragma once
 
+#include <cstdint>
+
 #include "cpu/compiler/vector/operations/arithmetic.hpp"
 #include "cpu/compiler/vector/operations/block_checks.hpp"
 #include "cpu/compiler/vector/operations/convergent_operations.hpp"
@@ -28,9 +30,11 @@ class Calls {
  private:
   Result<void> emit_vectors(llvm::CallInst& call);
   Result<void> emit_lane_by_lane(llvm::CallInst& call);
-  /// Null if the intrinsic has no vector form.
+  /// Null if what is called has no vector form.
   llvm::Value* vector_of_chunk(llvm::CallInst& call, unsigned chunk);
-  llvm::Value* directed_fma(llvm::CallInst& call, unsigned chunk);
+  llvm::Value* narrowed_to_halves(llvm::CallInst& call, unsigned chunk);
+  llvm::Value* directed_vector(llvm::CallInst& call, llvm::Intrinsic::ID on_vectors, std::uint32_t mode,
+                               unsigned chunk);
   llvm::Value* saturating_conversion(llvm::CallInst& call, unsigned chunk);
 
   EmissionContext& c_;
