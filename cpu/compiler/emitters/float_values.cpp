@@ -107,7 +107,8 @@ Value* float_source(FunctionEmitter& f, const Instruction& instruction, std::siz
   const Type type = instruction.type();
   Value* value = f.source(instruction.operands[operand], type);
   if (is_half(type)) return widen_half(f, value, type);
-  return instruction.has(M::Ftz) ? flush_subnormal(f.b, value) : value;
+  const bool flushes = instruction.has(M::Ftz) && !f.flushed_values.is_flushed(instruction.operands[operand]);
+  return flushes ? flush_subnormal(f.b, value) : value;
 }
 
 }  // namespace cucore::cpu::compiler

@@ -36,6 +36,7 @@ FunctionEmitter::FunctionEmitter(ModuleEmitter& owner, ptx::FunctionId id, const
     : b(owner.context),
       module(owner),
       function(owner.module.functions[id]),
+      flushed_values(function),
       id_(id),
       steps_(steps),
       body_(owner.function(id)),

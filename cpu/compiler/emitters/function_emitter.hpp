@@ -14,6 +14,7 @@
 #include "cpu/analysis/flow/waiting_loops.hpp"
 #include "cpu/analysis/instructions/special_registers.hpp"
 #include "cpu/compiler/emitters/check_groups.hpp"
+#include "cpu/compiler/emitters/flushed_values.hpp"
 #include "cpu/compiler/emitters/module_emitter.hpp"
 #include "cpu/compiler/ir/llvm.hpp"
 
@@ -43,6 +44,7 @@ class FunctionEmitter {
   llvm::IRBuilder<> b;
   ModuleEmitter& module;
   const ptx::Function& function;
+  const FlushedValues flushed_values;
 
   llvm::Type* type_of(ptx::Type type);
   llvm::IntegerType* bits_of(ptx::Type type);

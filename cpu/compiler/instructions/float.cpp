@@ -53,7 +53,8 @@ Value* flushed(FunctionEmitter& f, Opcode opcode, std::vector<Value*> a, Roundin
     a.insert(a.begin(), constant(0x1p64));
     opcode = Opcode::Div;
   } else {
-    a[0] = f.b.CreateFMul(a[0], constant(0x1p64));
+    Value*& larger = !is_quotient && llvm::isa<llvm::Constant>(a[1]) ? a[1] : a[0];
+    larger = f.b.CreateFMul(larger, constant(0x1p64));
   }
   if (a.size() == 3) a[2] = f.b.CreateFMul(a[2], constant(0x1p64));
   Value* magnitude = f.intrinsic(llvm::Intrinsic::fabs, {type}, {rounded(f, opcode, a, rounding)});
@@ -69,7 +70,8 @@ void emit_float_arithmetic(FunctionEmitter& f, const Instruction& i) {
   for (std::size_t n = 1; n < i.operands.size(); ++n) operands.push_back(float_source(f, i, n));
   const Rounding rounding = rounding_of(i);
   Value* result = rounded(f, i.opcode, operands, rounding);
-  if (i.has(M::Ftz)) result = flushed(f, i.opcode, operands, rounding, result);
+  if (i.has(M::Ftz) && !f.flushed_values.is_never_subnormal(i))
+    result = flushed(f, i.opcode, operands, rounding, result);
   if (i.has(M::Sat)) result = saturate(f, result);
   f.define(i.operands[0], result, i.type());
 }

@@ -8,6 +8,7 @@
 #include <cfenv>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <random>
 #include <string>
@@ -118,7 +119,8 @@ std::vector<Float> operands_of_threads() {
   return operands;
 }
 
-std::string kernel(Operation operation, const std::string& spelling, bool is_single) {
+/// Loads three operands and stores %f3.
+std::string kernel(const std::string& body, bool is_single) {
   const std::string size = is_single ? "4" : "8";
   const std::string type = is_single ? ".f32" : ".f64";
   const std::string bytes[] = {"", "+" + size, is_single ? "+8" : "+16"};
@@ -131,9 +133,32 @@ std::string kernel(Operation operation, const std::string& spelling, bool is_sin
       (is_single ? "12" : "24") + ", %a0;\nmad.wide.u32 %a1, %r0, " + size + ", %a1;\n";
   for (unsigned n = 0; n < 3; ++n)
     text += "ld.global" + type + " %f" + std::to_string(n) + ", [%a0" + bytes[n] + "];\n";
-  text += spelling + " %f3";
+  return text + body + "\nst.global" + type + " [%a1], %f3;\nret;\n}\n";
+}
+
+std::string instruction(Operation operation, const std::string& spelling) {
+  std::string text = spelling + " %f3";
   for (unsigned n = 0; n < operands_of(operation); ++n) text += ", %f" + std::to_string(n);
-  return text + ";\nst.global" + type + " [%a1], %f3;\nret;\n}\n";
+  return text + ";";
+}
+
+template <typename Float>
+void check_in_all_forms(const std::string& body, const std::string& march, const std::vector<Float>& operands,
+                        const std::vector<Float>& expected) {
+  const auto count = static_cast<std::uint32_t>(expected.size());
+  for (const FormOfCode form : {FormOfCode::Scalar, FormOfCode::Vector, FormOfCode::Masked}) {
+    TestModule module(kernel(body, sizeof(Float) == 4), form);
+    module.march = march;
+    std::vector<Float> results(count);
+    module.launch("k", {count / 32, 1, 1}, {32, 1, 1}, operands.data(), results.data());
+    EXPECT_EQ(module.refusal, "");
+    for (std::uint32_t n = 0; n < count; ++n) {
+      const Float* const own = &operands[std::size_t{3} * n];
+      if (std::isnan(expected[n]) && std::isnan(results[n])) continue;
+      ASSERT_EQ(std::bit_cast<Bits<Float>>(results[n]), std::bit_cast<Bits<Float>>(expected[n]))
+          << body << " in form " << static_cast<int>(form) << " of " << own[0] << ' ' << own[1] << ' ' << own[2];
+    }
+  }
 }
 
 template <typename Float>
@@ -150,23 +175,16 @@ void check(const std::string& march) {
         std::vector<Float> expected(count);
         for (std::uint32_t n = 0; n < count; ++n)
           expected[n] = expected_of(operation, mode, flushes, &operands[std::size_t{3} * n]);
-        for (const FormOfCode form : {FormOfCode::Scalar, FormOfCode::Vector, FormOfCode::Masked}) {
-          TestModule module(kernel(operation, spelling, is_single), form);
-          module.march = march;
-          std::vector<Float> results(count);
-          module.launch("k", {count / 32, 1, 1}, {32, 1, 1}, operands.data(), results.data());
-          EXPECT_EQ(module.refusal, "");
-          for (std::uint32_t n = 0; n < count; ++n) {
-            const Float* const own = &operands[std::size_t{3} * n];
-            if (std::isnan(expected[n]) && std::isnan(results[n])) continue;
-            ASSERT_EQ(std::bit_cast<Bits<Float>>(results[n]), std::bit_cast<Bits<Float>>(expected[n]))
-                << spelling << " in form " << static_cast<int>(form) << " of " << own[0] << ' ' << own[1] << ' '
-                << own[2];
-          }
-        }
+        check_in_all_forms(instruction(operation, spelling), march, operands, expected);
       }
     }
   }
+}
+
+std::string literal(float number) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0f%08X", std::bit_cast<std::uint32_t>(number));
+  return text;
 }
 
 }  // namespace
@@ -178,6 +196,54 @@ TEST(Rounding, of_floats_is_as_the_instruction_says_where_the_processor_has_none
 TEST(Rounding, of_doubles_is_as_the_instruction_says) { check<double>(""); }
 TEST(Rounding, of_doubles_is_as_the_instruction_says_where_the_processor_has_none_in_instructions) {
   check<double>("x86-64-v3");
+}
+
+/// Where the compiler knows that nothing is flushed, and just beyond.
+TEST(Rounding, of_floats_flushes_what_constants_leave_small) {
+  for (const float constant : {1.0F, -0x1.fffffep-1F, 0x1.8p60F, 0x1p-70F, -0x1.8p-71F, 0x1.234p-100F, -0x1p-101F,
+                               0x1p-120F, 0x1.8p-126F, 0x1.8p-127F, 0.0F, std::numeric_limits<float>::infinity()}) {
+    for (const auto& [operation, name] : operations) {
+      const unsigned count = operands_of(operation);
+      if (count == 1 || operation == Operation::Div) continue;
+      std::vector<float> operands = operands_of_threads<float>();
+      for (std::size_t n = 0; n < operands.size(); n += 3) {
+        const float step =
+            1 + std::numeric_limits<float>::epsilon() * static_cast<float>(static_cast<int>(n / 9 % 9) - 4);
+        if (n / 3 % 3 != 0) {
+          if (operation == Operation::Mul) operands[n] = std::numeric_limits<float>::min() / constant * step;
+          if (operation == Operation::Add) operands[n] = -constant * step;
+          if (operation == Operation::Sub) operands[n] = constant * step;
+          if (operation == Operation::Fma) operands[n + 1] = -constant / operands[n] * step;
+        }
+        operands[n + count - 1] = constant;
+      }
+      std::vector<float> expected(operands.size() / 3);
+      for (std::size_t n = 0; n < expected.size(); ++n)
+        expected[n] = expected_of(operation, FE_TONEAREST, true, &operands[3 * n]);
+      std::string given = std::string(name) + ".rn.ftz.f32 %f3, %f0, " + (count == 3 ? "%f1, " : "");
+      check_in_all_forms(given + literal(constant) + ";", "", operands, expected);
+      check_in_all_forms("mov.f32 %f" + std::to_string(count - 1) + ", " + literal(constant) + ";\n" +
+                             instruction(operation, std::string(name) + ".rn.ftz.f32"),
+                         "", operands, expected);
+    }
+  }
+}
+
+TEST(Rounding, of_floats_flushes_results_before_they_are_operands) {
+  const std::vector<float> operands = operands_of_threads<float>();
+  std::vector<float> expected(operands.size() / 3);
+  for (std::size_t n = 0; n < expected.size(); ++n) {
+    const float product = expected_of(Operation::Mul, FE_TONEAREST, true, &operands[3 * n]);
+    const float next[] = {product, 0x1p40F, operands[3 * n + 2]};
+    expected[n] = expected_of(Operation::Fma, FE_TONEAREST, true, next);
+  }
+  check_in_all_forms("mul.rn.ftz.f32 %f0, %f0, %f1;\nfma.rn.ftz.f32 %f3, %f0, 0f53800000, %f2;", "", operands,
+                     expected);
+  // The same register written once, so that what is known of it counts.
+  check_in_all_forms(
+      ".reg .f32 %product;\nmul.rn.ftz.f32 %product, %f0, %f1;\n"
+      "fma.rn.ftz.f32 %f3, %product, 0f53800000, %f2;",
+      "", operands, expected);
 }
 
 }  // namespace cucore::cpu
