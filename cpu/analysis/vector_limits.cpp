@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "cpu/abi/checks.hpp"
 #include "cpu/analysis/flow/waiting_loops.hpp"
@@ -12,6 +13,11 @@
 namespace cucore::cpu::analysis {
 namespace {
 
+/// For `why`, which is about this instruction.
+Failure refused(const ptx::Instruction& instruction, std::string_view why) {
+  return not_supported(std::string(why) + std::string(place_of_refusal) + std::to_string(instruction.position.line));
+}
+
 /// The vector form knows the memory check of one access of at most 16 bytes for each instruction, and of variables of
 /// threads the kernel's only one, by its own address: none that begin and end to live.
 Result<void> check_accesses(const ptx::Function& function, bool calls_others) {
@@ -19,7 +25,8 @@ Result<void> check_accesses(const ptx::Function& function, bool calls_others) {
     if (calls_others || only_local_variable(function) != id) return not_supported("checks of local variables");
   for (const ptx::Instruction& instruction : function.body) {
     const bool makes_generic = instruction.opcode == ptx::Opcode::Cvta && !instruction.has(ptx::Modifier::To);
-    if (makes_generic && instruction.space() == ptx::Space::Local) return not_supported("checks of local variables");
+    if (makes_generic && instruction.space() == ptx::Space::Local)
+      return refused(instruction, "checks of local variables");
     const std::vector<MemoryAccess> accesses = memory_accesses_of(instruction);
     const auto is_known = [](const MemoryAccess& access) {
       return access.extent == MemoryAccess::Extent::Fixed && access.bytes <= 16 &&
@@ -27,7 +34,7 @@ Result<void> check_accesses(const ptx::Function& function, bool calls_others) {
     };
     if (accesses_by_itself(instruction) || accesses.size() > 1 ||
         !std::all_of(accesses.begin(), accesses.end(), is_known))
-      return not_supported("checks of " + std::string(ptx::spelling(instruction)));
+      return refused(instruction, "checks of " + std::string(ptx::spelling(instruction)));
   }
   return {};
 }
@@ -43,8 +50,10 @@ Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, co
     if (checks != 0) {
       if (Result<void> known = check_accesses(function, reach.functions.size() > 1); !known) return known;
     }
-    if (!find_waiting_edges(module, id, reach).yielding.empty())
-      return not_supported("a loop that waits for other threads");
+    if (const WaitingEdges waiting = find_waiting_edges(module, id, reach); !waiting.yielding.empty()) {
+      const PtxBlock& last = ControlFlow(function).blocks[waiting.yielding.begin()->first];
+      return refused(function.body[last.end - 1], "a loop that waits for other threads");
+    }
     if (has_short_local_addresses(function)) return not_supported("addresses of local variables in 32 bits");
     for (const ptx::Instruction& instruction : function.body) {
       switch (instruction.opcode) {
@@ -56,22 +65,21 @@ Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, co
         case ptx::Opcode::Mbarrier:
         case ptx::Opcode::Tensormap:
         case ptx::Opcode::Clusterlaunchcontrol:
-          return not_supported(std::string(ptx::spelling(instruction.opcode)));
+          return refused(instruction, ptx::spelling(instruction.opcode));
         default:
           break;
       }
       if (instruction.has(ptx::Modifier::Bulk) || instruction.has(ptx::Modifier::Mbarrier) ||
           instruction.has(ptx::Modifier::MbarrierCompleteTxBytes) || instruction.type() == ptx::Type::B128)
-        return not_supported(std::string(ptx::spelling(instruction)));
+        return refused(instruction, ptx::spelling(instruction));
       const bool exchanges = instruction.opcode == ptx::Opcode::Shfl || instruction.opcode == ptx::Opcode::Vote;
-      if (exchanges && !instruction.has(ptx::Modifier::Sync))
-        return not_supported(std::string(ptx::spelling(instruction)));
-      if (is_warp_wide(instruction.opcode)) return not_supported(std::string(ptx::spelling(instruction.opcode)));
-      if (is_indirect_call(instruction)) return not_supported("a call through a pointer");
+      if (exchanges && !instruction.has(ptx::Modifier::Sync)) return refused(instruction, ptx::spelling(instruction));
+      if (is_warp_wide(instruction.opcode)) return refused(instruction, ptx::spelling(instruction.opcode));
+      if (is_indirect_call(instruction)) return refused(instruction, "a call through a pointer");
       if ((instruction.opcode == ptx::Opcode::Bar || instruction.opcode == ptx::Opcode::Barrier) &&
           !instruction.has(ptx::Modifier::Warp) &&
           (!instruction.has(ptx::Modifier::Sync) || instruction.operands.size() > 1))
-        return not_supported("a barrier of part of a block");
+        return refused(instruction, "a barrier of part of a block");
     }
   }
   for (ptx::VariableId id : reach.variables) {

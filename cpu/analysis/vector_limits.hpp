@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "cpu/abi/compiler.hpp"
 #include "cpu/analysis/flow/reach.hpp"
@@ -13,7 +14,11 @@ namespace cucore::cpu::analysis {
 /// Local memory of a group.
 inline constexpr std::uint64_t largest_group_frames = std::uint64_t{512} * 1024;
 
-/// Whether nothing keeps a kernel in the scalar form so far. `checks` are those of CompileOptions.
+/// In the words of a failure, between what keeps a kernel from the vector form and the PTX line where that stands.
+inline constexpr std::string_view place_of_refusal = " at PTX line ";
+
+/// Whether nothing keeps a kernel in the scalar form so far; else a failure says what, and in which line if it is one
+/// instruction. `checks` are those of CompileOptions.
 Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, const KernelInfo& info,
                                std::uint32_t checks);
 

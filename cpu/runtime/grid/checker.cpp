@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cpu/loader/ptx_place.hpp"
 #include "cpu/ptx/tree/ast.hpp"
 #include "cpu/runtime/grid/fault_reports.hpp"
 #include "cpu/runtime/grid/grid.hpp"
@@ -21,16 +22,6 @@ namespace {
 
 std::atomic<std::uint64_t> errors{0};  ///< different ones
 std::atomic<std::uint64_t> printed{0};
-
-const ptx::Instruction* find_instruction(const ptx::Module& module, std::uint32_t line) {
-  for (const ptx::Function& function : module.functions) {
-    const auto found =
-        std::lower_bound(function.body.begin(), function.body.end(), line,
-                         [](const ptx::Instruction& i, std::uint32_t wanted) { return i.position.line < wanted; });
-    if (found != function.body.end() && found->position.line == line) return &*found;
-  }
-  return nullptr;
-}
 
 std::string text_of(const Grid& grid, const Finding& finding) {
   std::string text = "========= " + finding.headline + "\n";
@@ -81,15 +72,7 @@ void add(Grid& grid, const BlockState& block, const ThreadState* thread, Finding
   grid.findings.add(std::move(finding));
 }
 
-std::string place_of(const Grid& grid, std::uint32_t line) {
-  std::string text = "PTX line " + std::to_string(line);
-  const ptx::Instruction* const instruction = find_instruction(*grid.ptx, line);
-  if (!instruction) return text;
-  text += ": " + std::string(instruction->spelt);
-  const ptx::SourceLine& source = instruction->source;
-  if (source.file == 0 || source.file >= grid.ptx->files.size()) return text;
-  return grid.ptx->files[source.file] + ":" + std::to_string(source.line) + " (" + text + ")";
-}
+std::string place_of(const Grid& grid, std::uint32_t line) { return loader::place_in_words(*grid.ptx, line); }
 
 void finish(Grid& grid) {
   if (classes() == 0) return;

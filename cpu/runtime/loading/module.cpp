@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "cpu/analysis/flow/reach.hpp"
+#include "cpu/runtime/loading/form_report.hpp"
 #include "cpu/runtime/loading/kernel_source.hpp"
 #include "cpu/runtime/loading/library.hpp"
 #include "cpu/runtime/memory/memory.hpp"
@@ -84,6 +85,7 @@ CUresult Function::code(const unsigned int (&block)[3], std::uint64_t threads, s
   }
   *code = std::move(compiled->code);
   code_.add(options, *code);
+  report_form(*module_.program().ptx, description_.name, options, **code, compiled->refusal);
   return CUDA_SUCCESS;
 }
 

@@ -93,7 +93,7 @@ bool launches_block() { return process().launches_block; }
 void report(std::string text) {
   Process& self = process();
   logs::add(text);
-  if (is_set_to(Setting::report, "stderr")) std::fprintf(stderr, "cucore CPU device: %s\n", text.c_str());
+  if (is_reported("stderr")) std::fprintf(stderr, "cucore CPU device: %s\n", text.c_str());
   const std::lock_guard lock(self.report_mutex);
   self.report = std::move(text);
 }
@@ -102,6 +102,11 @@ std::string last_report() {
   Process& self = process();
   const std::lock_guard lock(self.report_mutex);
   return self.report;
+}
+
+bool is_reported(std::string_view what) {
+  const std::string asked = "," + setting(Setting::report).value_or("") + ",";
+  return asked.find("," + std::string(what) + ",") != std::string::npos;
 }
 
 }  // namespace cucore::cpu::runtime

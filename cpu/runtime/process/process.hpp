@@ -6,6 +6,7 @@
 #include <cuda.h>
 
 #include <string>
+#include <string_view>
 
 #include "cpu/error/result.hpp"
 
@@ -36,8 +37,11 @@ bool is_shutting_down();
 bool launches_block();
 
 /// The last fault, deadlock or load failure in words, for cucore_cpu_last_report; also for `logs`, and written to
-/// standard error when CUCORE_CPU_REPORT=stderr. Thread-safe.
+/// standard error where CUCORE_CPU_REPORT names `stderr`. Thread-safe.
 void report(std::string text);
 std::string last_report();
+
+/// Whether CUCORE_CPU_REPORT names `what`, alone or in a list with commas.
+bool is_reported(std::string_view what);
 
 }  // namespace cucore::cpu::runtime
