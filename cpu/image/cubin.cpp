@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cpu/image/byte_reader.hpp"
+#include "cpu/image/cubin_symbols.hpp"
 #include "cpu/image/elf_sections.hpp"
 
 namespace cucore::cpu::image {
@@ -65,6 +66,7 @@ Result<ImageContents> read_cubin(std::string_view image, std::uint32_t architect
     if (!section || section->name != ptx_section) continue;
     const auto content = sections->content(*section);
     if (!content) return invalid_cubin("the cubin is truncated or damaged: its PTX section does not fit");
+    contents.max_registers = section->info;
     // One module, or several of a linked cubin, each with its NUL.
     for (std::string_view texts = *content; !texts.empty();) {
       const std::string_view module = texts.substr(0, texts.find('\0'));
@@ -84,10 +86,11 @@ Result<ImageContents> read_cubin(std::string_view image, std::uint32_t architect
                    "(which embeds the PTX), or load PTX or a fat binary with PTX instead");
   }
   contents.is_for_this_device = architecture_of(image, reader) == architecture;
+  contents.registers = registers_of_kernels(image);
   return contents;
 }
 
-std::string write_cubin(std::string_view ptx, std::uint32_t architecture) {
+std::string write_cubin(std::string_view ptx, std::uint32_t architecture, std::uint32_t max_registers) {
   const auto put = [](std::string& bytes, std::uint64_t offset, auto value) {
     std::memcpy(bytes.data() + offset, &value, sizeof value);
   };
@@ -111,6 +114,7 @@ std::string write_cubin(std::string_view ptx, std::uint32_t architecture) {
   };
   section(1, 1, 1, ptx_at, ptx.size() + 1);                                                   // SHT_PROGBITS
   section(2, static_cast<std::uint32_t>(ptx_section.size()) + 2, 3, names_at, names.size());  // SHT_STRTAB
+  put(table, header_size + 44, max_registers);  // sh_info, which means nothing else in such a section
   image += table;
 
   image.replace(0, ident.size(), ident);

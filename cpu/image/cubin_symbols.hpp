@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,5 +18,9 @@ struct CubinSymbol {
 
 /// None if `cubin` is no well-formed one, or has no machine code.
 std::vector<CubinSymbol> defined_symbols(std::string_view cubin);
+
+/// How many registers the machine code of its kernels and functions takes, by name; those for which it does not say so
+/// are left out.
+std::map<std::string, std::uint32_t, std::less<>> registers_of_kernels(std::string_view cubin);
 
 }  // namespace cucore::cpu::image

@@ -50,6 +50,7 @@ std::optional<ElfSections::Section> ElfSections::section(std::uint64_t index) co
   section.offset = *reader_.u64(start + 24);
   section.size = *reader_.u64(start + 32);
   section.link = *reader_.u32(start + 40);
+  section.info = *reader_.u32(start + 44);
   if (section.name_offset < names_.size()) {
     section.name = names_.substr(section.name_offset);
     section.name = section.name.substr(0, section.name.find('\0'));

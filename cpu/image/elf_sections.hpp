@@ -15,6 +15,7 @@ class ElfSections {
     std::string_view name;  ///< empty before read_names()
     std::uint32_t type = 0;
     std::uint32_t link = 0;
+    std::uint32_t info = 0;
     std::uint64_t offset = 0;
     std::uint64_t size = 0;
     std::uint32_t name_offset = 0;

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,9 @@ struct ImageContents {
   bool is_for_this_device = false;       ///< whatever the PTX's target: the image says so, or has nothing that fits
   std::string ptx;                       ///< without its NUL
   std::vector<std::string> further_ptx;  ///< of a cubin with several PTX modules: the second and later ones
+  std::uint32_t max_registers = 0;       ///< of a cubin: the limit that it was made with; 0: none that is known
+  /// Of a cubin: what its machine code takes of registers, by kernel.
+  std::map<std::string, std::uint32_t, std::less<>> registers;
 };
 
 /// Any device's, for read_image.

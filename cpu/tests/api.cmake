@@ -1,6 +1,7 @@
 # Tests of the driver as a program sees it: linked to libcuda.so.1, nothing else of the CPU device.
 add_executable(api_tests
   ${PROJECT_SOURCE_DIR}/cpu/image/cubin.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/image/cubin_symbols.cpp
   ${PROJECT_SOURCE_DIR}/cpu/image/elf_sections.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/arguments_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/api/cache_test.cpp

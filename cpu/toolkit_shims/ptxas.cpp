@@ -2,6 +2,7 @@
 // what it writes carries its PTX. The machine code is by NVIDIA's ptxas if there is one, else there is none.
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -215,8 +216,12 @@ int run(const std::vector<std::string>& words) {
     if (const int status = check(source, *architecture, line->has("verbose")); status != 0) return status;
   if (architecture->is_virtual) return 0;
   source.text.resize(std::min(source.text.size(), source.text.find('\0')));
-  const std::string cubin = code.empty() ? cucore::cpu::image::write_cubin(source.text, architecture->number)
-                                         : with_ptx(code, {source.text + '\0'});
+  const std::string limit = line->value("maxrregcount").value_or("");
+  std::uint32_t max_registers = 0;
+  std::from_chars(limit.data(), limit.data() + limit.size(), max_registers);
+  const std::string cubin = code.empty()
+                                ? cucore::cpu::image::write_cubin(source.text, architecture->number, max_registers)
+                                : with_ptx(code, {source.text + '\0'});
   const std::string output = line->value("output-file").value_or("elf.o");
   return write_file(output, cubin) ? 0 : fatal("Output file '" + output + "' could not be written");
 }

@@ -51,7 +51,9 @@ Result<ImageSource> ptx_of_image(const void* image, std::size_t size, int capabi
   }
   ImageSource source{.ptx = std::move(contents->ptx),
                      .is_cubin = contents->format == image::ImageFormat::Cubin,
-                     .is_for_this_device = contents->is_for_this_device};
+                     .is_for_this_device = contents->is_for_this_device,
+                     .max_registers = contents->max_registers,
+                     .registers = std::move(contents->registers)};
   if (contents->further_ptx.empty() && !may_call_grid_barrier(source.ptx)) return source;
   PtxLinker linker;
   linker.add(std::move(source.ptx), "first part");

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 
 #include "cpu/error/result.hpp"
@@ -13,6 +16,8 @@ struct ImageSource {
   std::string ptx;
   bool is_cubin = false;
   bool is_for_this_device = false;  ///< whatever its target: image::ImageContents
+  std::uint32_t max_registers = 0;  ///< the limit that it was made with, and what the machine code beside it takes of
+  std::map<std::string, std::uint32_t, std::less<>> registers = {};  ///< registers, by kernel: likewise
 };
 
 /// `size` 0: the image says itself where it ends. A failure says what was found and what to do.

@@ -71,6 +71,9 @@ std::uint32_t register_limit(const ptx::PerformanceDirectives& directives, std::
   return std::max(limit, least);
 }
 
+/// The smaller of two limits, of which 0 is none.
+std::uint32_t smaller_limit(std::uint32_t a, std::uint32_t b) { return a == 0 || b == 0 ? a + b : std::min(a, b); }
+
 KernelDescription describe(const ptx::Module& module, ptx::FunctionId id, std::uint32_t max_registers) {
   const ptx::Function& function = module.functions[id];
   KernelDescription kernel;
@@ -124,8 +127,13 @@ Result<std::shared_ptr<Program>> make(const ImageSource& source, int capability,
   for (ptx::FunctionId id = 0; id < program->ptx->functions.size(); ++id) {
     const ptx::Function& function = program->ptx->functions[id];
     if (!function.is_entry || !function.has_body) continue;
-    program->kernels.push_back(describe(*program->ptx, id, max_registers));
-    if (must_look) program->kernels.back().supported = check_instructions(*program->ptx, id);
+    KernelDescription& kernel =
+        program->kernels.emplace_back(describe(*program->ptx, id, smaller_limit(max_registers, source.max_registers)));
+    if (const auto known = source.registers.find(kernel.name); known != source.registers.end()) {
+      kernel.registers = known->second;  // the assembler's own count
+      kernel.spilled_bytes = 0;
+    }
+    if (must_look) kernel.supported = check_instructions(*program->ptx, id);
   }
   return program;
 }

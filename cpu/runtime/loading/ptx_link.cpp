@@ -192,7 +192,7 @@ Result<std::string_view> LinkState::complete() {
   if (image_.empty()) {
     Result<std::string> ptx = link();
     if (!ptx) return logged(std::move(ptx).failure());
-    image_ = image::write_cubin(*ptx, static_cast<std::uint32_t>(capability_));
+    image_ = image::write_cubin(*ptx, static_cast<std::uint32_t>(capability_), options_.max_registers());
     options_.write_error_log("");
     options_.write_info_log("");
   }

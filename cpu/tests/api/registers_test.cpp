@@ -90,4 +90,33 @@ ret; }
       << "what the next iteration needs lives through this one";
 }
 
+TEST_F(Registers, a_linked_image_keeps_the_limit_that_it_was_linked_with) {
+  const std::string ptx = kernel_of_many(50);
+  for (const unsigned long limit : {0UL, 40UL}) {
+    CUjit_option options[] = {CU_JIT_MAX_REGISTERS};
+    void* values[] = {reinterpret_cast<void*>(limit)};
+    CUlinkState link = nullptr;
+    ASSERT_EQ(CUDA_SUCCESS, cuLinkCreate(1, options, values, &link));
+    void* const text = const_cast<char*>(ptx.c_str());
+    ASSERT_EQ(CUDA_SUCCESS, cuLinkAddData(link, CU_JIT_INPUT_PTX, text, ptx.size() + 1, "many", 0, nullptr, nullptr));
+    void* image = nullptr;
+    ASSERT_EQ(CUDA_SUCCESS, cuLinkComplete(link, &image, nullptr));
+    CUmodule loaded = nullptr;
+    ASSERT_EQ(CUDA_SUCCESS, cuModuleLoadData(&loaded, image));
+    const int expected = limit == 0 ? 2 * 50 + 2 : 40;
+    EXPECT_EQ(std::pair(expected, 4 * (2 * 50 + 2 - expected)), resources_of(loaded, "many"));
+    CUjit_option again[] = {CU_JIT_MAX_REGISTERS};
+    void* smaller[] = {reinterpret_cast<void*>(32UL)};
+    ASSERT_EQ(CUDA_SUCCESS, cuModuleLoadDataEx(&loaded, image, 1, again, smaller));
+    EXPECT_EQ(32, resources_of(loaded, "many").first);
+    ASSERT_EQ(CUDA_SUCCESS, cuLinkDestroy(link));
+  }
+}
+
+TEST_F(Registers, a_cubin_with_machine_code_says_what_that_takes) {
+  CUmodule loaded = nullptr;
+  ASSERT_EQ(CUDA_SUCCESS, cuModuleLoad(&loaded, CUCORE_TEST_DATA "/images/with_ptx.cubin"));
+  EXPECT_EQ(std::pair(8, 0), resources_of(loaded, "scale")) << "ptxas -v: Used 8 registers";
+}
+
 }  // namespace

@@ -124,6 +124,15 @@ TEST(Image, a_cubin_says_that_it_is_for_this_device) {
   EXPECT_FALSE(read_image(make_cubin({{".cucore.ptx", "text"}}), sm_90)->is_for_this_device);
 }
 
+TEST(Image, a_cubin_says_what_it_takes_of_registers) {
+  EXPECT_EQ(read_image(write_cubin("text", 90), sm_90)->max_registers, 0);
+  EXPECT_EQ(read_image(write_cubin("text", 90, 40), sm_90)->max_registers, 40);
+  const auto contents = read_image(read_file("with_ptx.cubin"), sm_80);
+  EXPECT_EQ(contents->max_registers, 0);
+  ASSERT_EQ(contents->registers.size(), 1);
+  EXPECT_EQ(contents->registers.at("scale"), 8);
+}
+
 TEST(Image, a_fat_binary_of_machine_code_has_no_ptx) {
   const Result<ImageContents> contents = read_image(read_file("cubin_only.fatbin"), sm_80);
   EXPECT_EQ(code_of(contents), ErrorCode::NoBinaryForGpu);
