@@ -5,6 +5,8 @@
 #   make build      .venv with the Python package and the command-line tool, C++ outputs in build/
 #   make lint       clang-format, clang-tidy, ruff, house rules
 #   make bench      benchmarks on this machine, results printed        make bench-gpu   the same on a GPU
+#   make wheels     what `pip install` takes, for every Python of this machine, in build/wheels
+#   make test-install   those wheels in bare systems (debootstrap; root, minutes)
 #   make test-gpu   the conformance suites on a GPU                make docs      pages of both interfaces in build/docs
 #
 # No CUDA toolkit of the machine is used unless CUDA_HOME is set.
@@ -32,7 +34,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: build demo test test-gpu bench bench-gpu lint docs setup setup-test configure build-all clean
+.PHONY: wheels test-install build demo test test-gpu bench bench-gpu lint docs setup setup-test configure build-all clean
 
 # ---- set-up -------------------------------------------------------------------------------------------------------
 .setup/build-packages: Makefile
@@ -49,6 +51,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 	@$(PYTHON) -m pip install -q -r tools/requirements.txt
 	@touch $@
 
+.setup/wheels: tools/requirements-wheels.txt | .setup/venv
+	@echo "== Python packages that make wheels"
+	@rm -rf $@ && $(PYTHON) -m pip install -q --target $@ -r tools/requirements-wheels.txt
+	@touch $@
+
 # What tests, lint and pages need besides: as much again as the rest, and no part of the main job.
 .setup/test-venv: tools/requirements-test.txt .setup/venv | .setup/test-packages
 	@echo "== Python packages of the tests"
@@ -56,7 +63,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 	@touch $@
 
 setup: .setup/build-packages .setup/venv
-setup-test: .setup/test-packages .setup/test-venv setup
+setup-test: .setup/test-packages .setup/test-venv .setup/wheels setup
 
 # ---- build --------------------------------------------------------------------------------------------------------
 configure: setup
@@ -66,7 +73,11 @@ build: configure
 	@echo "== build"
 	@cmake --build build -j $(JOBS) --target product
 	@cmake --install build --component python --prefix $(SITE) > /dev/null
+	@cmake --install build --component python_cpu_device --prefix $(SITE) > /dev/null
 	@cmake --install build --component cli --prefix .venv > /dev/null
+
+wheels: setup .setup/wheels
+	@$(PYTHON) tools/make_wheels.py
 
 build-all: setup-test build
 	@cmake --build build -j $(JOBS)
@@ -82,6 +93,10 @@ test: build-all
 
 test-gpu: build-all
 	@$(PYTHON) tools/test_gpu.py
+
+test-install: wheels
+	@tools/install_packages debootstrap
+	@$(PYTHON) tests/install/bare_system.py
 
 lint: setup-test
 	@$(PYTHON) tools/lint.py
@@ -107,4 +122,4 @@ docs: setup-test build
 	@echo "build/docs/cpp/index.html  build/docs/python/index.html"
 
 clean:
-	rm -rf build build-wheel .setup/venv .setup/test-venv .venv
+	rm -rf build build-wheel .setup/venv .setup/wheels .setup/test-venv .venv

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "cucore/error.hpp"
+#include "src/settings/installation.hpp"
 #include "src/settings/settings.hpp"
 
 namespace cucore::driver {
@@ -61,18 +62,6 @@ OpenLibrary loaded_cpu_device() {
   return {};
 }
 
-// The folder of the shared library or program that this code is linked into.
-fs::path module_folder() {
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<void*>(&open_library), &info) == 0 || info.dli_fname == nullptr) return {};
-  std::error_code error;
-  const fs::path path = fs::canonical(info.dli_fname, error);
-  if (!error) return path.parent_path();
-  // A program's name may be relative to a folder that is no longer the working directory.
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  return error ? fs::path() : program.parent_path();
-}
-
 }  // namespace
 
 DeviceChoice device_choice() {
@@ -89,10 +78,9 @@ OpenLibrary open_system_driver() { return open_library(library_name); }
 
 std::vector<std::string> cpu_device_places() {
   std::vector<std::string> places;
-  const auto add_under = [&](const fs::path& folder) {
-    places.push_back(folder / "cucore-cpu" / library_name);
-    places.push_back(folder / "cucore" / "driver" / library_name);
-  };
+  const auto add_under = [&](const fs::path& folder) { places.push_back(folder / "cucore" / "driver" / library_name); };
+  for (const fs::path& packages : python_package_folders())  // the package cucore-cpu-device
+    places.push_back(packages / "cucore_cpu_device" / library_name);
   if (const fs::path folder = module_folder(); !folder.empty()) {
     add_under(folder);
     add_under(folder / ".." / "lib");
@@ -100,14 +88,13 @@ std::vector<std::string> cpu_device_places() {
     add_under(folder / ".." / "lib" / CUCORE_LIBRARY_ARCHITECTURE);
 #endif
     add_under(folder / "lib");
-#ifdef CUCORE_PYTHON_PACKAGE
-    add_under(folder / ".." / "lib" / CUCORE_PYTHON_PACKAGE);  // of a tool in a Python environment's bin
-#endif
   }
 #ifdef CUCORE_CPU_DEVICE_BUILD_DIR
   places.push_back(fs::path(CUCORE_CPU_DEVICE_BUILD_DIR) / library_name);
 #endif
+#ifdef CUCORE_INSTALL_LIBRARY_DIR
   add_under(CUCORE_INSTALL_LIBRARY_DIR);
+#endif
   return places;
 }
 
@@ -137,6 +124,7 @@ OpenLibrary open_cpu_device() {
     none.refusal += place;
   }
   none.path = "the CPU device";
+  none.refusal += " (pip install cucore-cpu-device)";
   return none;
 }
 
@@ -157,7 +145,9 @@ std::string cpu_driver_path() {
   }
   throw UnavailableError({.call = "cpu_driver_path",
                           .message = "the CPU device is not installed; searched: " + searched,
-                          .hint = "build with CUCORE_BUILD_CPU_DEVICE, or set CUCORE_CPU_DRIVER to its file"});
+                          .hint =
+                              "pip install cucore-cpu-device, or set CUCORE_CPU_DRIVER to the file of a libcuda.so.1 "
+                              "built from cucore's sources with CUCORE_BUILD_CPU_DEVICE"});
 }
 
 }  // namespace cucore

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "src/settings/installation.hpp"
+
 namespace cucore::toolkit {
 namespace {
 
@@ -92,6 +94,11 @@ std::vector<Place> places(Setting library, const std::vector<fs::path>& search_p
 #ifdef CUCORE_BUILT_IN_TOOLKIT_DIR
   add_root(list, "toolkit of the build", CUCORE_BUILT_IN_TOOLKIT_DIR);
 #endif
+  for (const fs::path& packages : python_package_folders()) {  // CUDA 13's are one folder, of CUDA 12 each is its own
+    const fs::path nvidia = packages / "nvidia";
+    for (const char* component : {"cu13", "cuda_nvrtc", "nvjitlink"})
+      list.push_back({.rule = "Python packages", .folder = nvidia / component / "lib"});
+  }
   list.push_back({.rule = "dynamic loader"});
   return list;
 }

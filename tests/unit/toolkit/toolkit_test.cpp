@@ -11,6 +11,7 @@
 #include <string>
 
 #include "cucore/error.hpp"
+#include "src/driver/open.hpp"
 #include "src/toolkit/library.hpp"
 #include "src/toolkit/locate.hpp"
 #include "tests/unit/temporary_folder.hpp"
@@ -52,9 +53,36 @@ TEST(toolkit, unset_and_empty_variables_name_no_place) {
   const Variable nvrtc("CUCORE_NVRTC", "");
   const Variable home("CUDA_HOME", nullptr);
   const Variable root("CUCORE_TOOLKIT_DIR", nullptr);
+  const Variable environment("VIRTUAL_ENV", nullptr);
   for (const toolkit::Place& place : toolkit::places(Setting::nvrtc, {})) {
     EXPECT_TRUE(place.rule == "toolkit of the build" || place.rule == "dynamic loader") << place.rule;
   }
+}
+
+TEST(toolkit, packages_of_the_python_environment_come_before_the_loader_alone) {
+  const test::TemporaryFolder folder;
+  for (const char* python : {"python3.9/site-packages", "python3.13/site-packages", "python3/dist-packages", "cmake"})
+    std::filesystem::create_directories(folder.path() / "lib" / python);
+  const Variable environment("VIRTUAL_ENV", folder.path().c_str());
+  std::vector<std::string> found;
+  for (const toolkit::Place& place : toolkit::places(Setting::nvrtc, {}))
+    if (place.rule == "Python packages") found.push_back(place.folder.lexically_relative(folder.path()));
+  EXPECT_THAT(found,
+              testing::ElementsAre(
+                  "lib/python3.13/site-packages/nvidia/cu13/lib", "lib/python3.13/site-packages/nvidia/cuda_nvrtc/lib",
+                  "lib/python3.13/site-packages/nvidia/nvjitlink/lib", "lib/python3.9/site-packages/nvidia/cu13/lib",
+                  "lib/python3.9/site-packages/nvidia/cuda_nvrtc/lib",
+                  "lib/python3.9/site-packages/nvidia/nvjitlink/lib", "lib/python3/dist-packages/nvidia/cu13/lib",
+                  "lib/python3/dist-packages/nvidia/cuda_nvrtc/lib", "lib/python3/dist-packages/nvidia/nvjitlink/lib"));
+  EXPECT_EQ(toolkit::places(Setting::nvrtc, {}).back().rule, "dynamic loader");
+}
+
+TEST(toolkit, the_cpu_device_of_the_python_environment_is_looked_for) {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "lib/python3.11/site-packages");
+  const Variable environment("VIRTUAL_ENV", folder.path().c_str());
+  EXPECT_THAT(driver::cpu_device_places(),
+              testing::Contains(folder.path() / "lib/python3.11/site-packages/cucore_cpu_device/libcuda.so.1"));
 }
 
 TEST(toolkit, the_pair_is_found_in_one_folder_with_its_headers) {
