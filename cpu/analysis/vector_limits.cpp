@@ -18,8 +18,9 @@ Failure refused(const ptx::Instruction& instruction, std::string_view why) {
   return not_supported(std::string(why) + std::string(place_of_refusal) + std::to_string(instruction.position.line));
 }
 
-/// The vector form knows the memory check of one access of at most 16 bytes for each instruction, and of variables of
-/// threads the kernel's only one, by its own address: none that begin and end to live.
+/// The vector form knows the memory check of one access of at most 16 bytes for each instruction, and of threads' local
+/// variables the kernel's only one, by its own address: none with lifetime markers (LLVM's, at the scopes of the
+/// source), between which alone an access is valid.
 Result<void> check_accesses(const ptx::Function& function, bool calls_others) {
   for (const ptx::VariableId id : variables_to_follow(function, check_class::memory_checks))
     if (calls_others || only_local_variable(function) != id) return not_supported("checks of local variables");

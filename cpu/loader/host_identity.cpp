@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cpu/abi/alignment.hpp"
+
 namespace cucore::cpu::loader {
 namespace {
 
@@ -23,16 +25,15 @@ constexpr std::size_t most_notes = 4096;                    ///< bytes
 
 /// The build id among the notes of one segment; empty if there is none.
 std::string build_id_in(std::string_view notes, std::size_t alignment) {
-  const auto round_up = [&](std::size_t size) { return (size + alignment - 1) / alignment * alignment; };
   ElfW(Nhdr) note;
   while (notes.size() >= sizeof note) {
     std::memcpy(&note, notes.data(), sizeof note);
-    const std::size_t id_at = round_up(sizeof note + note.n_namesz);
+    const std::size_t id_at = round_up(sizeof note + note.n_namesz, alignment);
     const std::size_t end = id_at + note.n_descsz;
     if (end > notes.size()) return {};
     if (note.n_type == NT_GNU_BUILD_ID && notes.substr(sizeof note, note.n_namesz) == gnu)
       return std::string(notes.substr(id_at, note.n_descsz));
-    notes.remove_prefix(std::min(round_up(end), notes.size()));
+    notes.remove_prefix(std::min(round_up(end, alignment), notes.size()));
   }
   return {};
 }

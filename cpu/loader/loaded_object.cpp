@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/abi/alignment.hpp"
+
 namespace cucore::cpu::loader {
 namespace {
 
@@ -21,8 +23,6 @@ constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
 /// What pages hold decides how they are protected.
 enum Kind : std::size_t { CodeKind, ConstantsKind, DataKind, KindCount };
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 }  // namespace
 

@@ -51,18 +51,10 @@ Result<std::string> keeper_of(const std::set<std::string>& functions) {
   if (create(&program, source.c_str(), keeper_name, 0, nullptr, nullptr) != 0)
     return cannot(needed_for + "NVRTC failed");
   const std::array options{"-dlto", "-rdc=true"};
-  std::size_t size = 0;
   std::string ir;
-  const bool done = compile(program, static_cast<int>(options.size()), options.data()) == 0;
-  if (done && get_size(program, &size) == 0) {
-    ir.resize(size);
-    if (get(program, ir.data()) != 0) ir.clear();
-  }
   std::string log;
-  if (ir.empty() && log_size(program, &size) == 0 && size > 0) {
-    log.resize(size);
-    if (get_log(program, log.data()) != 0) log.clear();
-  }
+  if (compile(program, static_cast<int>(options.size()), options.data()) == 0) bytes_of(program, get_size, get, &ir);
+  if (ir.empty()) bytes_of(program, log_size, get_log, &log);
   destroy(&program);
   if (ir.empty()) return cannot(needed_for + "for which NVRTC made no LTO-IR\n" + log.substr(0, log.find('\0')));
   return ir;
@@ -107,18 +99,11 @@ Result<std::string> ptx_of_lto_ir(const std::vector<std::string>& options, const
     const int type = part.is_fat_binary ? InputFatBinary : InputLtoIr;
     done = done && add(handle, type, part.bytes.data(), part.bytes.size(), "LTO-IR") == 0;
   }
-  std::size_t size = 0;
   std::string ptx;
-  if (done && complete(handle) == 0 && get_size(handle, &size) == 0 && size > 0) {
-    ptx.resize(size);
-    if (get(handle, ptx.data()) != 0) ptx.clear();
-    ptx.resize(std::min(ptx.size(), ptx.find('\0')));
-  }
   std::string log;
-  if (ptx.empty() && log_size(handle, &size) == 0 && size > 0) {
-    log.resize(size);
-    if (get_log(handle, log.data()) != 0) log.clear();
-  }
+  if (done && complete(handle) == 0) bytes_of(handle, get_size, get, &ptx);
+  ptx.resize(std::min(ptx.size(), ptx.find('\0')));
+  if (ptx.empty()) bytes_of(handle, log_size, get_log, &log);
   destroy(&handle);
   if (ptx.empty()) return cannot("nvJitLink says: " + log.substr(0, log.find('\0')));
   return kept.empty() ? ptx : without_keeper(ptx, kept);

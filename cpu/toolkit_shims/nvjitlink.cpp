@@ -133,10 +133,8 @@ int cubin_of(void* handle, std::string* out) {
   auto* const get_size = real<GetSize>("nvJitLinkGetLinkedCubinSize");
   auto* const get = real<GetBytes>("nvJitLinkGetLinkedCubin");
   if (!get_size || !get) return internal_error;
-  std::size_t size = 0;
-  if (const int result = get_size(handle, &size); result != 0) return result;
-  std::string cubin(size, '\0');
-  if (const int result = get(handle, cubin.data()); result != 0) return result;
+  std::string cubin;
+  if (const int result = bytes_of(handle, get_size, get, &cubin); result != 0) return result;
   const std::shared_ptr<Link> link = find(handle);
   *out = link && !link->ptx.empty() ? with_ptx(cubin, link->ptx) : std::move(cubin);
   return 0;
@@ -147,23 +145,15 @@ int error_log_of(void* handle, std::string* out) {
   auto* const get_size = real<GetSize>("nvJitLinkGetErrorLogSize");
   auto* const get = real<GetBytes>("nvJitLinkGetErrorLog");
   if (!get_size || !get) return internal_error;
-  std::size_t size = 0;
-  if (const int result = get_size(handle, &size); result != 0) return result;
-  std::string log(size + 1, '\0');
-  if (const int result = get(handle, log.data()); result != 0) return result;
-  log.resize(log.find('\0'));
+  std::string log;
+  if (const int result = bytes_of(handle, get_size, get, &log); result != 0) return result;
+  log.resize(std::min(log.size(), log.find('\0')));
   const std::shared_ptr<Link> link = find(handle);
   *out = link ? log + link->error : std::move(log);
   return 0;
 }
 
 }  // namespace
-
-#define FORWARD(name, parameters, arguments)                   \
-  int name parameters {                                        \
-    static auto* const function = real<int parameters>(#name); \
-    return function ? function arguments : internal_error;     \
-  }
 
 #pragma GCC visibility push(default)
 extern "C" {

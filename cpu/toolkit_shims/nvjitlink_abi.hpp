@@ -21,7 +21,5 @@ constexpr int internal_error = 6;  // NVJITLINK_ERROR_INTERNAL
 using Create = int(void**, std::uint32_t, const char* const*);
 using AddData = int(void*, int, const void*, std::size_t, const char*);
 using OfHandle = int(void*);
-using GetSize = int(void*, std::size_t*);
-using GetBytes = int(void*, void*);
 
 }  // namespace cucore::cpu::toolkit_shims

@@ -4,7 +4,7 @@
 #include "cpu/toolkit_shims/cubin_ptx.hpp"
 #include "cpu/toolkit_shims/real_library.hpp"
 
-using cucore::cpu::toolkit_shims::real;
+using namespace cucore::cpu::toolkit_shims;
 
 namespace {
 
@@ -12,41 +12,27 @@ constexpr int internal_error = 11;  // NVRTC_ERROR_INTERNAL_ERROR
 
 /// The cubin of a compiled program and the PTX it was made of: NVRTC keeps both for a real architecture.
 int cubin_of(void* program, std::string* out) {
-  std::size_t size = 0;
-  auto* const get_size = real<int(void*, std::size_t*)>("nvrtcGetCUBINSize");
-  auto* const get = real<int(void*, char*)>("nvrtcGetCUBIN");
+  auto* const get_size = real<GetSize>("nvrtcGetCUBINSize");
+  auto* const get = real<GetBytes>("nvrtcGetCUBIN");
   if (!get_size || !get) return internal_error;
-  if (const int result = get_size(program, &size); result != 0) return result;
-  std::string cubin(size, '\0');
-  if (size == 0) {
-    out->clear();
-    return 0;
-  }
-  if (const int result = get(program, cubin.data()); result != 0) return result;
-  auto* const ptx_size = real<int(void*, std::size_t*)>("nvrtcGetPTXSize");
-  auto* const get_ptx = real<int(void*, char*)>("nvrtcGetPTX");
-  std::size_t length = 0;
-  if (ptx_size && get_ptx && ptx_size(program, &length) == 0 && length > 1) {
-    std::string ptx(length, '\0');
-    if (get_ptx(program, ptx.data()) == 0) cubin = cucore::cpu::toolkit_shims::with_ptx(cubin, {ptx});
-  }
+  std::string cubin;
+  if (const int result = bytes_of(program, get_size, get, &cubin); result != 0) return result;
+  auto* const ptx_size = real<GetSize>("nvrtcGetPTXSize");
+  auto* const get_ptx = real<GetBytes>("nvrtcGetPTX");
+  std::string ptx;
+  const bool has_ptx = !cubin.empty() && ptx_size && get_ptx && bytes_of(program, ptx_size, get_ptx, &ptx) == 0;
+  if (has_ptx && ptx.size() > 1) cubin = with_ptx(cubin, {ptx});
   *out = std::move(cubin);
   return 0;
 }
 
 }  // namespace
 
-#define FORWARD(name, parameters, arguments)                   \
-  int name parameters {                                        \
-    static auto* const function = real<int parameters>(#name); \
-    return function ? function arguments : internal_error;     \
-  }
-
 #pragma GCC visibility push(default)
 extern "C" {
 
 int nvrtcGetCUBINSize(void* program, std::size_t* size) {
-  if (!size) return real<int(void*, std::size_t*)>("nvrtcGetCUBINSize")(program, size);
+  if (!size) return real<GetSize>("nvrtcGetCUBINSize")(program, size);
   std::string cubin;
   const int result = cubin_of(program, &cubin);
   if (result == 0) *size = cubin.size();
@@ -54,7 +40,7 @@ int nvrtcGetCUBINSize(void* program, std::size_t* size) {
 }
 
 int nvrtcGetCUBIN(void* program, char* out) {
-  if (!out) return real<int(void*, char*)>("nvrtcGetCUBIN")(program, out);
+  if (!out) return real<GetBytes>("nvrtcGetCUBIN")(program, out);
   std::string cubin;
   const int result = cubin_of(program, &cubin);
   if (result == 0) cubin.copy(out, cubin.size());

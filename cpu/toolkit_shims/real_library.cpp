@@ -51,4 +51,14 @@ void* real_symbol(const char* name) {
   return library ? dlsym(library, name) : nullptr;
 }
 
+int bytes_of(void* object, GetSize* get_size, GetBytes* get, std::string* bytes) {
+  bytes->clear();
+  std::size_t size = 0;
+  if (const int result = get_size(object, &size); result != 0 || size == 0) return result;
+  bytes->resize(size);
+  const int result = get(object, bytes->data());
+  if (result != 0) bytes->clear();
+  return result;
+}
+
 }  // namespace cucore::cpu::toolkit_shims

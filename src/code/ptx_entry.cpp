@@ -1,57 +1,12 @@
-// Reads .entry lines of PTX: a scanner that skips comments and strings, and a parser of parameter lists.
+// Reads .entry lines of PTX, word by word: a parser of parameter lists.
 #include "src/code/ptx_entry.hpp"
 
 #include <charconv>
 
+#include "src/formats/ptx_words.hpp"
+
 namespace cucore::detail {
 namespace {
-
-// Words (identifiers, directives, numbers) and single punctuation characters. Empty at the end.
-class Scanner {
- public:
-  explicit Scanner(std::string_view text) : text_(text) {}
-
-  std::string_view next() {
-    skip_blank();
-    if (at_ >= text_.size()) return {};
-    const std::size_t begin = at_;
-    if (text_[at_] == '"') {
-      ++at_;
-      while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
-      at_ = std::min(at_ + 1, text_.size());
-    } else if (is_word(text_[at_])) {
-      while (at_ < text_.size() && is_word(text_[at_])) ++at_;
-    } else {
-      ++at_;
-    }
-    return text_.substr(begin, at_ - begin);
-  }
-
- private:
-  static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
-           c == '%' || c == '.';
-  }
-
-  void skip_blank() {
-    while (at_ < text_.size()) {
-      const char c = text_[at_];
-      if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v') {
-        ++at_;
-      } else if (text_.substr(at_, 2) == "//") {
-        at_ = std::min(text_.find('\n', at_), text_.size());
-      } else if (text_.substr(at_, 2) == "/*") {
-        const std::size_t end = text_.find("*/", at_ + 2);
-        at_ = end == std::string_view::npos ? text_.size() : end + 2;
-      } else {
-        return;
-      }
-    }
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-};
 
 struct PtxType {
   std::string_view name;
@@ -87,7 +42,7 @@ std::size_t number(std::string_view word) {
 }
 
 // One parameter, up to and with the ',' or ')' after it; that character is returned through `end`.
-std::optional<Parameter> read_parameter(Scanner& scan, std::string_view word, char& end) {
+std::optional<Parameter> read_parameter(PtxWords& scan, std::string_view word, char& end) {
   Parameter parameter;
   bool typed = false;
   bool pointer = false;
@@ -132,7 +87,7 @@ void drop_made_up_names(PtxEntry& entry) {
 }
 
 // "64, 1, 1" after .reqntid; what is left out is 1. Reads one word too many and returns it.
-std::string_view read_extents(Scanner& scan, Dim3& extents) {
+std::string_view read_extents(PtxWords& scan, Dim3& extents) {
   extents = {1, 1, 1};
   std::string_view word;
   for (unsigned* extent : {&extents.x, &extents.y, &extents.z}) {
@@ -143,7 +98,7 @@ std::string_view read_extents(Scanner& scan, Dim3& extents) {
   return word;
 }
 
-std::optional<PtxEntry> read_entry(Scanner& scan) {
+std::optional<PtxEntry> read_entry(PtxWords& scan) {
   PtxEntry entry;
   entry.name = scan.next();
   if (entry.name.empty()) return std::nullopt;
@@ -184,7 +139,7 @@ std::size_t lay_out(std::vector<Parameter>& parameters) {
 
 std::vector<PtxEntry> ptx_entries(std::string_view ptx) {
   std::vector<PtxEntry> entries;
-  Scanner scan(ptx);
+  PtxWords scan(ptx);
   for (std::string_view word = scan.next(); !word.empty(); word = scan.next()) {
     if (word != ".entry") continue;
     if (auto entry = read_entry(scan)) entries.push_back(std::move(*entry));
@@ -193,7 +148,7 @@ std::vector<PtxEntry> ptx_entries(std::string_view ptx) {
 }
 
 std::optional<PtxEntry> ptx_entry(std::string_view ptx, std::string_view name) {
-  Scanner scan(ptx);
+  PtxWords scan(ptx);
   for (std::string_view word = scan.next(); !word.empty(); word = scan.next()) {
     if (word != ".entry") continue;
     auto entry = read_entry(scan);

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "src/formats/elf.hpp"
+#include "src/formats/ptx_words.hpp"
 
 namespace cucore::detail {
 namespace {
@@ -33,14 +34,9 @@ bool is_supplied(std::string_view name) {
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
-         c == '%' || c == '.';
-}
-
 class Statements {
  public:
-  explicit Statements(std::string_view text) : text_(text) {}
+  explicit Statements(std::string_view text) : words_(text) {}
 
   struct Statement {
     std::vector<std::string_view> words;  // punctuation is a word of one character
@@ -49,7 +45,7 @@ class Statements {
 
   std::optional<Statement> next() {
     Statement statement;
-    for (std::string_view word = next_word(); !word.empty(); word = next_word()) {
+    for (std::string_view word = words_.next(); !word.empty(); word = words_.next()) {
       if (word == ";") return statement;
       if (word == "{") {
         skip_body();
@@ -65,44 +61,15 @@ class Statements {
   }
 
  private:
-  std::string_view next_word() {
-    skip_blank();
-    if (at_ >= text_.size()) return {};
-    const std::size_t begin = at_++;
-    if (text_[begin] == '"') {
-      while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
-      at_ = std::min(at_ + 1, text_.size());
-    } else if (is_word(text_[begin])) {
-      while (at_ < text_.size() && is_word(text_[at_])) ++at_;
-    }
-    return text_.substr(begin, at_ - begin);
-  }
-
-  void skip_blank() {
-    while (at_ < text_.size()) {
-      if (std::strchr(" \t\n\r\f\v", text_[at_]) != nullptr) {
-        ++at_;
-      } else if (text_.substr(at_, 2) == "//") {
-        at_ = std::min(text_.find('\n', at_), text_.size());
-      } else if (text_.substr(at_, 2) == "/*") {
-        const std::size_t end = text_.find("*/", at_ + 2);
-        at_ = end == std::string_view::npos ? text_.size() : end + 2;
-      } else {
-        return;
-      }
-    }
-  }
-
   void skip_body() {
     int depth = 1;
-    for (std::string_view word = next_word(); !word.empty() && depth != 0; word = next_word()) {
+    for (std::string_view word = words_.next(); !word.empty() && depth != 0; word = words_.next()) {
       if (word == "{") ++depth;
       if (word == "}" && --depth == 0) return;
     }
   }
 
-  std::string_view text_;
-  std::size_t at_ = 0;
+  PtxWords words_;
 };
 
 bool has(const std::vector<std::string_view>& words, std::string_view word) {

@@ -6,6 +6,8 @@
 #include <array>
 #include <string>
 
+#include "src/formats/ptx_words.hpp"
+
 namespace cucore::detail {
 namespace {
 
@@ -60,11 +62,6 @@ bool is_opcode(std::string_view word) {
   return std::binary_search(opcodes.begin(), opcodes.end(), word.substr(0, word.find('.')));
 }
 
-bool is_word_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
-         c == '%' || c == '.';
-}
-
 class Glance {
  public:
   explicit Glance(std::string_view text) : text_(text) { advance(); }
@@ -106,13 +103,13 @@ class Glance {
       at_ = text_.find('"', begin + 1);
       ok_ = ok_ && at_ != std::string_view::npos;
       at_ = at_ == std::string_view::npos ? text_.size() : at_ + 1;
-    } else if (begin < text_.size() && is_word_character(text_[begin])) {
-      while (at_ < text_.size() && is_word_character(text_[at_])) ++at_;
+    } else if (begin < text_.size() && is_ptx_word_character(text_[begin])) {
+      while (at_ < text_.size() && is_ptx_word_character(text_[at_])) ++at_;
     }
     word_ = text_.substr(begin, at_ - begin);
   }
 
-  bool is_word() const { return !word_.empty() && is_word_character(word_.front()); }
+  bool is_word() const { return !word_.empty() && is_ptx_word_character(word_.front()); }
 
   // ".loc 1 2 3" and the like: up to the end of the line or the next directive.
   void skip_line() {

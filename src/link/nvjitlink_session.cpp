@@ -4,6 +4,7 @@
 
 #include "src/link/link_session.hpp"
 #include "src/toolkit/library.hpp"
+#include "src/toolkit/nvjitlink.hpp"
 #include "src/toolkit/running_call.hpp"
 
 namespace cucore::detail {
@@ -46,21 +47,8 @@ std::string hint_for(NvJitLinkResult result, const std::string& log) {
       return "symbol '" + symbol + "' is declared but defined by no input: add the object that defines it";
     }
   }
-  switch (result) {
-    case NvJitLinkResult::ptx_compile:
-      return "correct the PTX where the log points";
-    case NvJitLinkResult::unrecognized_option:
-    case NvJitLinkResult::unrecognized_arch:
-    case NvJitLinkResult::unsupported_arch: {
-      const ToolkitLibrary& found = toolkit::nvjitlink_library();
-      return "this nvJitLink is version " + std::to_string(found.major) + "." + std::to_string(found.minor) + " at " +
-             found.path.string();
-    }
-    case NvJitLinkResult::incorrect_input_type:
-      return "the bytes are not what their code type says";
-    default:
-      return {};
-  }
+  if (result == NvJitLinkResult::incorrect_input_type) return "the bytes are not what their code type says";
+  return toolkit::hint_for(result);
 }
 
 class NvJitLinkSession final : public LinkSession {

@@ -19,6 +19,8 @@ std::string log_of(NvJitLinkHandle handle, NvJitLinkResult (*get_size)(NvJitLink
   return text;
 }
 
+}  // namespace
+
 std::string hint_for(NvJitLinkResult result) {
   switch (result) {
     case NvJitLinkResult::ptx_compile:
@@ -34,8 +36,6 @@ std::string hint_for(NvJitLinkResult result) {
       return {};
   }
 }
-
-}  // namespace
 
 NativeLink::~NativeLink() {
   if (handle == nullptr) return;

@@ -23,6 +23,9 @@ struct NativeLink {
   NvJitLinkHandle handle = nullptr;
 };
 
+/// What may be done about a result, as far as it tells by itself; empty if it does not.
+std::string hint_for(NvJitLinkResult result);
+
 struct LinkedCubin {
   std::string image;
   std::string log;  ///< info log

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cpu/abi/alignment.hpp"
 #include "cpu/analysis/layout/register_pressure.hpp"
 
 namespace cucore::cpu::analysis {
@@ -14,10 +15,6 @@ using ptx::VariableId;
 
 namespace {
 
-std::uint64_t align_up(std::uint64_t offset, std::uint64_t alignment) {
-  return (offset + alignment - 1) / alignment * alignment;
-}
-
 /// Dynamic shared memory: all such arrays start at the same place, right after the static ones.
 bool is_dynamic(const Variable& variable) { return variable.size == 0; }
 
@@ -28,7 +25,7 @@ std::uint64_t deepest_local_bytes(const ptx::Module& module, FunctionId function
   known[function] = 0;
   std::uint64_t own = 0;
   for (const Variable& variable : module.functions[function].variables) {
-    if (variable.space == Space::Local) own = align_up(own, variable.alignment) + variable.size;
+    if (variable.space == Space::Local) own = round_up(own, variable.alignment) + variable.size;
   }
   std::uint64_t below = 0;
   for (const ptx::Instruction& instruction : module.functions[function].body) {
@@ -52,7 +49,7 @@ Layout lay_out(const ptx::Module& module, const Reach& reach, std::uint32_t redz
   std::uint64_t dynamic_alignment = 0;
   auto place = [&](const Variable& variable) {
     // A granule of the checker's shadow holds one variable at most.
-    end = align_up(end, redzone != 0 ? std::max(variable.alignment, 8u) : variable.alignment);
+    end = round_up(end, redzone != 0 ? std::max(variable.alignment, 8u) : variable.alignment);
     info.shared_alignment = std::max(info.shared_alignment, variable.alignment);
     const auto offset = static_cast<std::uint32_t>(end);
     layout.shared_variables.push_back({offset, static_cast<std::uint32_t>(variable.size)});
@@ -87,9 +84,9 @@ Layout lay_out(const ptx::Module& module, const Reach& reach, std::uint32_t redz
       }
     }
   }
-  if (redzone != 0) end = align_up(end, 8);
+  if (redzone != 0) end = round_up(end, 8);
   if (dynamic_alignment != 0) {
-    end = align_up(end, dynamic_alignment);
+    end = round_up(end, dynamic_alignment);
     info.shared_alignment = std::max(info.shared_alignment, static_cast<std::uint32_t>(dynamic_alignment));
   }
   info.static_shared = static_cast<std::uint32_t>(end);
@@ -100,7 +97,7 @@ Layout lay_out(const ptx::Module& module, const Reach& reach, std::uint32_t redz
   std::uint64_t parameters_end = 0;
   for (VariableId id : kernel.parameters) {
     const Variable& parameter = kernel.variables[id];
-    parameters_end = align_up(parameters_end, parameter.alignment);
+    parameters_end = round_up(parameters_end, parameter.alignment);
     layout.kernel_parameters[id] = static_cast<std::uint32_t>(parameters_end);
     parameters_end += parameter.size;
   }

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "cpu/ptx/ast.hpp"
+#include "cpu/ptx/tree/ast.hpp"
 
 namespace cucore::cpu::codegen {
 

@@ -15,20 +15,7 @@ using ptx::Type;
 
 namespace {
 
-Type untyped(std::size_t bytes) {
-  switch (bytes) {
-    case 1:
-      return Type::B8;
-    case 2:
-      return Type::B16;
-    case 4:
-      return Type::B32;
-    case 16:
-      return Type::B128;
-    default:
-      return Type::B64;
-  }
-}
+Type untyped(std::size_t bytes) { return ptx::untyped_of(bytes).value_or(Type::B64); }
 
 /// mov.b64 d, {a, b}: the first element is the least significant.
 Value* pack(FunctionEmitter& f, const std::vector<Operand>& elements, Type whole) {

@@ -12,20 +12,6 @@ using M = ptx::Modifier;
 
 namespace {
 
-/// The type that holds a .wide product.
-Type doubled(Type type) {
-  switch (type) {
-    case Type::U16:
-      return Type::U32;
-    case Type::S16:
-      return Type::S32;
-    case Type::U32:
-      return Type::U64;
-    default:
-      return Type::S64;
-  }
-}
-
 Value* operand(FunctionEmitter& f, const Instruction& i, std::size_t n) { return f.source(i.operands[n], i.type()); }
 
 /// Packed operands as vectors, so that one operation works on both halves.

@@ -114,37 +114,11 @@ Result<void> check_pair(const Function& function, const Operand& pair, Type firs
 
 /// The type of the wide operands of mul and mad.
 Type widened(const Instruction& instruction) {
-  const Type type = instruction.type();
-  if (!instruction.has(Modifier::Wide)) return type;
-  switch (type) {
-    case Type::U16:
-      return Type::U32;
-    case Type::S16:
-      return Type::S32;
-    case Type::U32:
-      return Type::U64;
-    case Type::S32:
-      return Type::S64;
-    default:
-      return type;
-  }
+  return instruction.has(Modifier::Wide) ? doubled(instruction.type()) : instruction.type();
 }
 
 /// The untyped equivalent: of the elements of a vector ptxas checks the size only.
-Type untyped(Type type) {
-  switch (size_in_bytes(type)) {
-    case 1:
-      return Type::B8;
-    case 2:
-      return Type::B16;
-    case 4:
-      return Type::B32;
-    case 8:
-      return Type::B64;
-    default:
-      return type;
-  }
-}
+Type untyped(Type type) { return untyped_of(size_in_bytes(type)).value_or(type); }
 
 /// A register or vector that a memory access reads into or writes from.
 Result<void> check_data(const Function& function, const Instruction& instruction, const Operand& operand,

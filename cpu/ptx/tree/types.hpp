@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace cucore::cpu::ptx {
@@ -43,6 +44,40 @@ constexpr bool is_integer(Type type) {
   return (type >= Type::U8 && type <= Type::U64) || (type >= Type::S8 && type <= Type::S64);
 }
 constexpr bool is_packed_integer(Type type) { return type == Type::U16x2 || type == Type::S16x2; }
+
+/// The untyped one of a size: `.b8` to `.b128`.
+constexpr std::optional<Type> untyped_of(std::size_t bytes) {
+  switch (bytes) {
+    case 1:
+      return Type::B8;
+    case 2:
+      return Type::B16;
+    case 4:
+      return Type::B32;
+    case 8:
+      return Type::B64;
+    case 16:
+      return Type::B128;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Of a `.wide` product's factors, the type that holds it: an integer of twice their width. Other types are their own.
+constexpr Type doubled(Type type) {
+  switch (type) {
+    case Type::U16:
+      return Type::U32;
+    case Type::S16:
+      return Type::S32;
+    case Type::U32:
+      return Type::U64;
+    case Type::S32:
+      return Type::S64;
+    default:
+      return type;
+  }
+}
 
 /// One number of 16 bits.
 constexpr bool is_half(Type type) { return type == Type::F16 || type == Type::Bf16; }

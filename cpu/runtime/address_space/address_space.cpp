@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "cpu/abi/alignment.hpp"
 #include "cpu/runtime/address_space/shadow.hpp"
 #include "cpu/runtime/threads/moving_pages.hpp"
 
@@ -19,8 +20,6 @@ constexpr std::size_t address_granule = 512;
 constexpr std::size_t address_page = 4096;
 constexpr std::size_t chunk_bytes = 2u << 20;
 constexpr std::size_t small_size = 256 * 1024;
-
-constexpr std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "cpu/abi/alignment.hpp"
 #include "cpu/analysis/fidelity.hpp"
 #include "cpu/analysis/layout/layout.hpp"
 #include "cpu/ptx/parser.hpp"
@@ -46,10 +47,6 @@ Result<void> check_instructions(const ptx::Module& module, ptx::FunctionId kerne
   if (const auto approximate = analysis::find_approximate(module, kernel); !approximate.empty())
     return Failure(ErrorCode::NotSupported, list(approximate, "exact on the CPU device, as CUCORE_CPU_STRICT asks"));
   return {};
-}
-
-std::size_t round_up(std::size_t value, std::size_t unit) {
-  return unit > 1 ? (value + unit - 1) / unit * unit : value;
 }
 
 std::uint32_t product(const std::optional<std::uint32_t> (&shape)[3]) {
