@@ -153,6 +153,7 @@ PRODUCT = ("src/", "include/", "cpu/", "python/bindings/", "cli/", "examples/")
 
 
 def tracked(suffixes):
+    """Files of ours that git knows; those of others (third_party) follow rules of their own."""
     names = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -160,7 +161,8 @@ def tracked(suffixes):
         text=True,
         check=True,
     ).stdout.split()
-    return [ROOT / name for name in names if name.endswith(suffixes) and (ROOT / name).is_file()]
+    ours = [name for name in names if not name.startswith("third_party/")]
+    return [ROOT / name for name in ours if name.endswith(suffixes) and (ROOT / name).is_file()]
 
 
 @functools.cache

@@ -296,6 +296,7 @@ void bind_program(nb::module_& module);
 void bind_program_cache(nb::module_& module);
 void bind_linker(nb::module_& module);
 void bind_strided_layout(nb::module_& module);
+void bind_dlpack_exchange(nb::module_& module);
 void bind_dlpack(nb::module_& module);      // after StridedLayout
 void bind_tensor_map(nb::module_& module);  // after StridedLayout
 void bind_toolkit(nb::module_& module);

@@ -93,6 +93,8 @@ devices_of_this_thread = _core._devices_of_this_thread
 driver_opened = _core._driver_opened
 export_buffer = _core._export_buffer
 export_dlpack = _core._export_dlpack
+check_dlpack_request = _core._check_dlpack_request
+dlpack_exchange_api = _core._dlpack_exchange_api
 export_ipc_event = _core._export_ipc_event
 export_pool = _core._export_pool
 ignored_linker_options = _core._ignored_linker_options
@@ -195,6 +197,7 @@ PLACES = {
     "NvJitLinkError": "_errors.NvJitLinkError",
     "ParamInfo": "_tuples.ParamInfo",
     "PeerAccess": "_peers.PeerAccess",
+    "StridedMemoryView": "utils._memory_view.StridedMemoryView",
     "PinnedMemoryResourceOptions": "_options.PinnedMemoryResourceOptions",
     "ProgramCacheStats": "_tuples.ProgramCacheStats",
     "Timer": "_timing.Timer",

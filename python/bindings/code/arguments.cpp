@@ -159,19 +159,19 @@ bool add_dlpack(ArgumentPack& pack, PyObject* argument, const LaunchDependencies
   int type = 0;
   int ordinal = 0;
   if (PyArg_ParseTuple(place.ptr(), "ii", &type, &ordinal) == 0) throw nb::python_error();
-  if (type != dlpack::cuda && type != dlpack::cuda_host && type != dlpack::cuda_managed) {
+  if (type != kDLCUDA && type != kDLCUDAHost && type != kDLCUDAManaged) {
     refuse_type(pack, argument, " (its memory is not the device's: copy it into a Buffer)");
   }
   nb::dict keywords;
-  if (type != dlpack::cuda_host) {
+  if (type != kDLCUDAHost) {
     // 0 is not allowed there: the legacy default stream is 1.
     keywords["stream"] = dependencies.stream == nullptr ? 1 : reinterpret_cast<std::uintptr_t>(dependencies.stream);
   }
   const nb::object capsule = nb::handle(argument).attr("__dlpack__")(**keywords);
-  auto* const tensor = static_cast<dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  auto* const tensor = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
   if (tensor == nullptr) throw nb::python_error();
   // The capsule is not consumed: it gives its reference back, and the caller has another.
-  pack.add_pointer(reinterpret_cast<std::uintptr_t>(tensor->tensor.data) + tensor->tensor.byte_offset);
+  pack.add_pointer(reinterpret_cast<std::uintptr_t>(tensor->dl_tensor.data) + tensor->dl_tensor.byte_offset);
   return true;
 }
 

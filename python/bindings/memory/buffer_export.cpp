@@ -9,14 +9,14 @@ namespace {
 
 using dlpack::raise_buffer_error;
 
-dlpack::Device dlpack_device(nb::handle self) {
+DLDevice dlpack_device(nb::handle self) {
   const bool device = nb::cast<bool>(self.attr("is_device_accessible"));
   const bool host = nb::cast<bool>(self.attr("is_host_accessible"));
   if (device && host) {
-    return {nb::cast<bool>(self.attr("is_managed")) ? dlpack::cuda_managed : dlpack::cuda_host, 0};
+    return {nb::cast<bool>(self.attr("is_managed")) ? kDLCUDAManaged : kDLCUDAHost, 0};
   }
-  if (device) return {dlpack::cuda, nb::cast<int>(self.attr("device_id"))};
-  if (host) return {dlpack::cpu, 0};
+  if (device) return {kDLCUDA, nb::cast<int>(self.attr("device_id"))};
+  if (host) return {kDLCPU, 0};
   raise_buffer_error("the buffer's memory is accessible neither from the host nor from a device");
 }
 
@@ -28,7 +28,7 @@ struct Export {
   std::int64_t stride = 1;
 
   static void release(Managed* managed) {
-    auto* self = static_cast<Export*>(managed->manager);
+    auto* self = static_cast<Export*>(managed->manager_ctx);
     PyObject* buffer = self->buffer;
     {
       const WithoutGil released;
@@ -47,17 +47,17 @@ nb::object capsule_of(nb::handle self) {
   auto* exported = new Export<Managed>;
   exported->memory = buffer.share();
   exported->shape = static_cast<std::int64_t>(exported->memory.size());
-  exported->managed.manager = exported;
+  exported->managed.manager_ctx = exported;
   exported->managed.deleter = Export<Managed>::release;
   exported->buffer = self.inc_ref().ptr();
   try {
-    exported->managed.tensor = {.data = reinterpret_cast<void*>(exported->memory.handle()),
-                                .device = dlpack_device(self),
-                                .ndim = 1,
-                                .dtype = {.code = 0, .bits = 8, .lanes = 1},
-                                .shape = &exported->shape,
-                                .strides = &exported->stride,
-                                .byte_offset = 0};
+    exported->managed.dl_tensor = {.data = reinterpret_cast<void*>(exported->memory.handle()),
+                                   .device = dlpack_device(self),
+                                   .ndim = 1,
+                                   .dtype = {.code = 0, .bits = 8, .lanes = 1},
+                                   .shape = &exported->shape,
+                                   .strides = &exported->stride,
+                                   .byte_offset = 0};
     if constexpr (requires { exported->managed.version; }) exported->managed.version = dlpack::newest_version;
     return dlpack::make_capsule(&exported->managed);
   } catch (...) {
@@ -66,16 +66,17 @@ nb::object capsule_of(nb::handle self) {
   }
 }
 
-nb::object export_dlpack(nb::handle self, nb::handle, nb::handle max_version, nb::handle device, nb::handle copy) {
+nb::object export_dlpack(nb::handle self, nb::handle stream, nb::handle max_version, nb::handle device,
+                         nb::handle copy) {
+  dlpack::check_request(stream, device, copy);
   if (!device.is_none()) {
-    const dlpack::Device own = dlpack_device(self);
-    if (!device.equal(nb::make_tuple(static_cast<int>(own.type), own.id))) {
+    const DLDevice own = dlpack_device(self);
+    if (!device.equal(nb::make_tuple(static_cast<int>(own.device_type), own.device_id))) {
       raise_buffer_error("exporting to another device (dl_device) is not supported");
     }
   }
-  if (copy.is(Py_True)) raise_buffer_error("exporting a copy is not supported");
-  return dlpack::wants_version_1(max_version) ? capsule_of<dlpack::ManagedTensorVersioned>(self)
-                                              : capsule_of<dlpack::ManagedTensor>(self);
+  return dlpack::wants_version_1(max_version) ? capsule_of<DLManagedTensorVersioned>(self)
+                                              : capsule_of<DLManagedTensor>(self);
 }
 
 int get_buffer(PyObject* object, Py_buffer* view, int flags) {
@@ -137,8 +138,8 @@ void bind_buffer_exports(nb::class_<PyBuffer>& cls) {
       .def_prop_ro("__cuda_array_interface__", cuda_array_interface,
                    "Version 3: its bytes in one dimension, with no stream: the caller orders.")
       .def("__dlpack_device__", [](nb::handle self) {
-        const dlpack::Device device = dlpack_device(self);
-        return nb::make_tuple(static_cast<int>(device.type), device.id);
+        const DLDevice device = dlpack_device(self);
+        return nb::make_tuple(static_cast<int>(device.device_type), device.device_id);
       });
 }
 

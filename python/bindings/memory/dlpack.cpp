@@ -18,12 +18,21 @@ void raise_buffer_error(const char* message) {
 
 bool wants_version_1(nb::handle max_version) {
   if (max_version.is_none()) return false;
-  if (!PyTuple_Check(max_version.ptr()) || PyTuple_GET_SIZE(max_version.ptr()) != 2) {
-    raise_buffer_error("max_version must be a pair (major, minor)");
-  }
+  if (!PyTuple_Check(max_version.ptr())) throw nb::type_error("max_version must be a pair (major, minor)");
+  if (PyTuple_GET_SIZE(max_version.ptr()) != 2) raise_buffer_error("max_version must be a pair (major, minor)");
   int major = 0;
-  if (!nb::try_cast<int>(max_version[0], major)) raise_buffer_error("max_version must be a pair of ints");
+  if (!nb::try_cast<int>(max_version[0], major)) throw nb::type_error("max_version must be a pair of ints");
   return major >= 1;
+}
+
+void check_request(nb::handle stream, nb::handle device, nb::handle copy) {
+  const auto require = [](bool is_so, const char* otherwise) {
+    if (!is_so) throw nb::type_error(otherwise);
+  };
+  require(stream.is_none() || PyLong_Check(stream.ptr()), "stream must be an int or None");
+  require(device.is_none() || PyTuple_Check(device.ptr()), "dl_device must be a pair (type, id) or None");
+  require(copy.is_none() || PyBool_Check(copy.ptr()), "copy must be a bool or None");
+  if (copy.is(Py_True)) raise_buffer_error("exporting a copy is not supported");
 }
 
 }  // namespace dlpack
@@ -36,11 +45,11 @@ using Numbers = StridedLayout::Numbers;
 class TakenTensor {
  public:
   explicit TakenTensor(nb::handle capsule) {
-    if (!take<dlpack::ManagedTensorVersioned>(capsule) && !take<dlpack::ManagedTensor>(capsule)) {
+    if (!take<DLManagedTensorVersioned>(capsule) && !take<DLManagedTensor>(capsule)) {
       dlpack::raise_buffer_error("__dlpack__() returned no DLPack capsule, or one that was consumed already");
     }
   }
-  const dlpack::Tensor& tensor() const noexcept { return *tensor_; }
+  const DLTensor& tensor() const noexcept { return *tensor_; }
   bool readonly() const noexcept { return readonly_; }
   Numbers shape() const { return numbers(tensor_->shape); }
   Numbers strides() const { return numbers(tensor_->strides); }
@@ -56,10 +65,10 @@ class TakenTensor {
       if (managed->version.major != dlpack::newest_version.major) {
         dlpack::raise_buffer_error("the DLPack capsule is of a major version other than 1");
       }
-      readonly_ = (managed->flags & dlpack::read_only) != 0;
+      readonly_ = (managed->flags & std::uint64_t{DLPACK_FLAG_BITMASK_READ_ONLY}) != 0;
     }
     if (PyCapsule_SetName(capsule.ptr(), Kind::used_name) != 0) throw nb::python_error();
-    tensor_ = &managed->tensor;
+    tensor_ = &managed->dl_tensor;
     owner_ = std::shared_ptr<void>(managed, [](void* taken) {
       auto* tensor = static_cast<Managed*>(taken);
       if (tensor->deleter != nullptr) tensor->deleter(tensor);
@@ -72,12 +81,12 @@ class TakenTensor {
   }
 
   std::shared_ptr<void> owner_;
-  const dlpack::Tensor* tensor_ = nullptr;
+  const DLTensor* tensor_ = nullptr;
   bool readonly_ = false;
 };
 
 StridedLayout layout_of(const TakenTensor& taken) {
-  const dlpack::DataType type = taken.tensor().dtype;
+  const DLDataType type = taken.tensor().dtype;
   const int bits = type.bits * type.lanes;
   if (bits % 8 != 0) throw nb::value_error("a DLPack tensor of elements that are no whole bytes is not supported");
   if (taken.tensor().strides == nullptr) return StridedLayout(taken.shape(), bits / 8);
@@ -93,24 +102,24 @@ struct Export {
   PyObject* owner = nullptr;
 
   static void release(Managed* managed) {
-    const std::unique_ptr<Export> self(static_cast<Export*>(managed->manager));
+    const std::unique_ptr<Export> self(static_cast<Export*>(managed->manager_ctx));
     drop_reference(self->owner);
   }
 };
 
 template <class Managed>
-nb::object capsule_of(nb::handle owner, const dlpack::Tensor& described, const StridedLayout& layout, bool readonly) {
+nb::object capsule_of(nb::handle owner, const DLTensor& described, const StridedLayout& layout, bool readonly) {
   auto exported = std::make_unique<Export<Managed>>();
   exported->shape = layout.shape();
   exported->strides = layout.strides();
-  exported->managed.tensor = described;
-  exported->managed.tensor.shape = exported->shape.data();
-  exported->managed.tensor.strides = exported->strides.data();
-  exported->managed.manager = exported.get();
+  exported->managed.dl_tensor = described;
+  exported->managed.dl_tensor.shape = exported->shape.data();
+  exported->managed.dl_tensor.strides = exported->strides.data();
+  exported->managed.manager_ctx = exported.get();
   exported->managed.deleter = Export<Managed>::release;
   if constexpr (requires { exported->managed.version; }) {
     exported->managed.version = dlpack::newest_version;
-    exported->managed.flags = readonly ? dlpack::read_only : 0;
+    exported->managed.flags = readonly ? std::uint64_t{DLPACK_FLAG_BITMASK_READ_ONLY} : 0;
   }
   nb::object capsule = dlpack::make_capsule(&exported->managed);
   exported.release()->owner = owner.inc_ref().ptr();
@@ -119,9 +128,9 @@ nb::object capsule_of(nb::handle owner, const dlpack::Tensor& described, const S
 
 nb::object export_tensor(nb::handle owner, std::uint64_t address, const StridedLayout& layout,
                          std::pair<int, int> device, std::pair<int, int> type, bool readonly, nb::handle max_version) {
-  const dlpack::Tensor described{
+  const DLTensor described{
       .data = layout.volume() == 0 ? nullptr : reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)),
-      .device = {device.first, device.second},
+      .device = {static_cast<DLDeviceType>(device.first), device.second},
       .ndim = static_cast<std::int32_t>(layout.rank()),
       .dtype = {.code = static_cast<std::uint8_t>(type.first),
                 .bits = static_cast<std::uint8_t>(type.second),
@@ -129,9 +138,8 @@ nb::object export_tensor(nb::handle owner, std::uint64_t address, const StridedL
       .shape = nullptr,
       .strides = nullptr,
       .byte_offset = 0};
-  return dlpack::wants_version_1(max_version)
-             ? capsule_of<dlpack::ManagedTensorVersioned>(owner, described, layout, readonly)
-             : capsule_of<dlpack::ManagedTensor>(owner, described, layout, readonly);
+  return dlpack::wants_version_1(max_version) ? capsule_of<DLManagedTensorVersioned>(owner, described, layout, readonly)
+                                              : capsule_of<DLManagedTensor>(owner, described, layout, readonly);
 }
 
 }  // namespace
@@ -143,16 +151,20 @@ void bind_dlpack(nb::module_& module) {
                    [](const TakenTensor& self) {
                      return reinterpret_cast<std::uintptr_t>(self.tensor().data) + self.tensor().byte_offset;
                    })
-      .def_prop_ro(
-          "device",
-          [](const TakenTensor& self) { return nb::make_tuple(self.tensor().device.type, self.tensor().device.id); })
+      .def_prop_ro("device",
+                   [](const TakenTensor& self) {
+                     return nb::make_tuple(static_cast<int>(self.tensor().device.device_type),
+                                           self.tensor().device.device_id);
+                   })
       .def_prop_ro("dtype",
                    [](const TakenTensor& self) {
-                     const dlpack::DataType type = self.tensor().dtype;
+                     const DLDataType type = self.tensor().dtype;
                      return nb::make_tuple(int{type.code}, int{type.bits}, int{type.lanes});
                    })
       .def_prop_ro("layout", layout_of)
       .def_prop_ro("readonly", &TakenTensor::readonly);
+  module.def("_check_dlpack_request", dlpack::check_request, nb::arg("stream").none(), nb::arg("dl_device").none(),
+             nb::arg("copy").none(), "Raises what __dlpack__() raises for arguments like these.");
   module.def("_export_dlpack", export_tensor, nb::arg("owner"), nb::arg("address"), nb::arg("layout"),
              nb::arg("device"), nb::arg("type"), nb::arg("readonly"), nb::arg("max_version").none(),
              "A capsule; `device` is (type, id) and `type` (code, bits), as DLPack numbers them. It keeps `owner`.");

@@ -7,7 +7,15 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from cucore._seam import Buffer, DLPackTensor, Stream, StridedLayout, export_dlpack
+from cucore._seam import (
+    Buffer,
+    DLPackTensor,
+    Stream,
+    StridedLayout,
+    check_dlpack_request,
+    dlpack_exchange_api,
+    export_dlpack,
+)
 
 if TYPE_CHECKING:
     import numpy
@@ -114,6 +122,7 @@ class StridedMemoryView:
     """
 
     __slots__ = ("_base", "_device", "_layout", "_tensor", "_typed", *_ATTRIBUTES)
+    __dlpack_c_exchange_api__ = dlpack_exchange_api  # what it asks: _of_capsule, _exported
 
     def __init__(self, obj: object = None, stream_ptr: int | None = None) -> None:
         make = StridedMemoryView._maker(obj)
@@ -175,10 +184,14 @@ class StridedMemoryView:
             capsule = exporter.__dlpack__(stream=stream, max_version=(1, 3))
         except TypeError:  # a producer from before DLPack 1.0
             capsule = exporter.__dlpack__(stream=stream)
+        return cls._of_capsule(capsule, obj)
+
+    @classmethod
+    def _of_capsule(cls, capsule, owner=None):
         tensor = DLPackTensor(capsule)
         device = tensor.device
         return cls._make(
-            obj,
+            capsule if owner is None else owner,
             tensor.address,
             tensor.layout,
             tensor.dtype,
@@ -374,12 +387,14 @@ class StridedMemoryView:
 
         BufferError: DLPack has no such dtype, another device, a copy.
         """
-        if dl_device is not None and tuple(dl_device) != self._device:
+        check_dlpack_request(stream, dl_device, copy)
+        if dl_device is not None and dl_device != self._device:
             raise BufferError("exporting to another device (dl_device) is not supported")
-        if copy:
-            raise BufferError("exporting a copy is not supported")
-        kind = _dlpack_of_dtype(self.dtype)
-        return export_dlpack(self, self.ptr, self._layout, self._device, kind, self.readonly, max_version)
+        return export_dlpack(self, *self._exported(), self.readonly, max_version)
+
+    def _exported(self):
+        """What a DLPack tensor of it says: address, layout, device, and its type's code and bits."""
+        return self.ptr, self._layout, self._device, _dlpack_of_dtype(self.dtype)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._device

@@ -451,7 +451,7 @@ def test_dlpack(device, stream, pinned):
     assert buffer.__dlpack_device__() == (2, device.device_id)
     assert "dltensor" in repr(buffer.__dlpack__())
     assert "dltensor_versioned" in repr(buffer.__dlpack__(max_version=(1, 0)))
-    for arguments in ({"dl_device": (1, 0)}, {"copy": True}, {"max_version": 5}, {"max_version": ("a", 1)}):
+    for arguments in ({"dl_device": (1, 0)}, {"copy": True}, {"max_version": (1,)}):
         with pytest.raises(BufferError):
             buffer.__dlpack__(**arguments)
 
