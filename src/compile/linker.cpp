@@ -153,18 +153,29 @@ struct Linker::State {
       return {};
     }
     try {
-      if (const auto inputs_of_ir = detail::ir_of_inputs(inputs, arch); !inputs_of_ir.empty()) {
-        const auto ir = open(resolved, CodeType::ptx, inputs_of_ir);
+      if (auto inputs_of_ir = detail::ir_of_inputs(inputs, arch); !inputs_of_ir.empty()) {
+        LinkerOptions wanted = resolved;
+        const std::vector<std::string> called = detail::functions_missing_in(modules);
+        if (!called.empty()) {
+          inputs_of_ir.insert(inputs_of_ir.begin(), detail::keeper_of(called, arch));
+          if (!wanted.kernels_used.empty()) wanted.kernels_used.emplace_back(detail::keeper_name);
+        }
+        const auto ir = open(wanted, CodeType::ptx, inputs_of_ir);
         ir->complete();
-        modules.push_back(ir->image());
+        modules.push_back(called.empty() ? ir->image() : detail::without_keeper(ir->image(), called));
         detail::refuse_definitions_of_ir(inputs, arch, modules.back());
       }
     } catch (const NvJitLinkError& error) {
       why_not = error.message() + ": " + error.log();
       return {};
+    } catch (const NvrtcError& error) {  // of what only the PTX calls
+      why_not = error.message() + ": " + error.log();
+      return {};
+    } catch (const UnavailableError& error) {
+      why_not = error.message();
+      return {};
     }
     const std::vector<std::string_view> views(modules.begin(), modules.end());
-    // Link-time optimisation drops what its own inputs do not use, though others may.
     if (const auto missing = detail::undefined_in(views); !missing.empty() && !resolved.incremental.value_or(false)) {
       why_not = "symbol '" + missing.front() + "' is in the PTX of no input";
       return {};

@@ -55,4 +55,18 @@ std::vector<LinkInput> ptx_of_inputs(const LinkInputs& inputs, std::string_view 
 /// `arch` in a part of them (it lies there in a form that only NVIDIA's linkers read).
 std::vector<LinkInput> ir_of_inputs(const LinkInputs& inputs, std::string_view arch);
 
+// linker_keeper.cpp
+
+inline constexpr std::string_view keeper_name = "__cucore_keeps";
+
+/// The functions that one of these modules calls and none of them defines.
+std::vector<std::string> functions_missing_in(const std::vector<std::string>& ptx_modules);
+
+/// LTO-IR for `arch` with which link-time optimisation keeps these functions of other LTO-IR. Throws NvrtcError,
+/// UnavailableError.
+LinkInput keeper_of(const std::vector<std::string>& functions, std::string_view arch);
+
+/// The PTX that nvJitLink made of LTO-IR and that keeper, without the keeper: other modules see the functions.
+std::string without_keeper(std::string_view ptx, const std::vector<std::string>& functions);
+
 }  // namespace cucore::detail

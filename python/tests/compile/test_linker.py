@@ -77,6 +77,33 @@ def test_ltoir_gives_one_ptx_which_is_carried_and_can_be_the_target(stream, pinn
     assert doubled(ptx, stream, pinned) == 42
 
 
+LIBRARY_OF_IR = """
+struct Pair { int a, b; };
+__device__ int base = 1;
+__device__ Pair both(int a) { return {a, base}; }
+__device__ void store(int* p, int value) { *p = value; }
+__device__ int unused(int a) { return a; }
+"""
+USER_OF_IR = """
+struct Pair { int a, b; };
+extern __device__ int base;
+extern __device__ Pair both(int a);
+extern __device__ void store(int* p, int value);
+extern "C" __global__ void k(int* p) { Pair of = both(*p); store(p, of.a * 2 + of.b - base); }
+"""
+
+
+@pytest.mark.parametrize("kernels", [None, ["k"]])
+@pytest.mark.parametrize("target", ["ptx", "cubin"])
+def test_what_only_the_ptx_of_others_calls_stays_of_ltoir(target, kernels, stream, pinned):
+    user, library = compiled(USER_OF_IR, target, "user"), compiled(LIBRARY_OF_IR, "ltoir", "library")
+    for inputs in ((user, library), (library, user)):
+        code = linked(*inputs, **({} if kernels is None else {"kernels_used": kernels}))
+        assert [kind for kind, _ in code.images] == ["cubin", "ptx", "ptx"]
+        assert "both" in code.ptx and "unused" not in code.ptx and "__cucore" not in code.ptx
+        assert code.kernels == ["k"] and doubled(code, stream, pinned) == 42
+
+
 def test_a_fat_binary_can_be_an_input(stream, pinned):
     fat = core.ObjectCode.from_images([callee("cubin"), callee("cubin", arch="sm_90")])
     code = linked(caller(), fat)
