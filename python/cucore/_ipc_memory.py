@@ -227,9 +227,9 @@ def buffer_descriptor(buffer):
 
 def open_buffer(buffer_type, resource, ipc_descriptor, stream):
     """``buffer_type.from_ipc_descriptor``."""
-    _require_ipc(resource)
     if not isinstance(ipc_descriptor, IPCBufferDescriptor):
         raise TypeError(f"ipc_descriptor must be an IPCBufferDescriptor, not {type(ipc_descriptor).__name__}")
+    _require_ipc(resource)
     made = _seam.open_ipc_buffer(buffer_type, resource, ipc_descriptor._payload, ipc_descriptor._size, stream)
     made._ipc_descriptor = ipc_descriptor
     return made

@@ -196,9 +196,9 @@ class VirtualMemoryResourceOptions:
     self_access, peer_access: what the place of the memory, and the peers, may do: "rw", "r" or None for nothing.
     """
 
-    allocation_type: str = "pinned"
-    location_type: str = "device"
-    handle_type: str | None = "posix_fd"
+    allocation_type: str = field(default_factory=lambda: _enumeration("VirtualMemoryAllocationType").PINNED)
+    location_type: str = field(default_factory=lambda: _enumeration("VirtualMemoryLocationType").DEVICE)
+    handle_type: str | None = field(default_factory=lambda: _enumeration("VirtualMemoryHandleType").POSIX_FD)
     granularity: str = field(default_factory=lambda: _enumeration("VirtualMemoryGranularityType").RECOMMENDED)
     gpu_direct_rdma: bool = False
     addr_hint: int | None = 0
@@ -223,11 +223,9 @@ class VirtualMemoryResourceOptions:
         ):
             value = getattr(self, name)
             if value is not None or name not in ("handle_type", "self_access", "peer_access"):
-                found = member(enumeration, value, name)
-                if name not in ("granularity", "self_access", "peer_access"):  # these stay as they are given
-                    setattr(self, name, found)
+                member(enumeration, value, name)  # they stay as they are given
         if self.numa_id is not None and self.location_type != "host_numa":
-            raise ValueError(f"numa_id is for location_type 'host_numa', not {self.location_type.value!r}")
+            raise ValueError(f"numa_id is for location_type 'host_numa', not {str(self.location_type)!r}")
 
     def _location(self, device):
         """The Device or Host, for a resource of ``device``."""

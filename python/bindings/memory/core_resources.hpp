@@ -5,6 +5,11 @@
 
 namespace cucore::python {
 
+/// The ordinal of a Device, or of what Device() makes of an ordinal or None: the current one.
+inline int device_or_current(nb::handle device) {
+  return device_ordinal(device.is_none() ? nb::object(from_package(Package::Device)()) : nb::borrow(device));
+}
+
 template <class T>
 PyBuffer* allocate(nb::handle self, Unsigned size, nb::handle stream) {
   MemoryResource& resource = *nb::cast<T&>(self).resource;

@@ -172,7 +172,7 @@ void bind_pools(nb::module_& module) {
       .def(
           "__init__",
           [](PyDeviceMemoryResource* self, nb::handle device_id, nb::handle options) {
-            const int ordinal = device_ordinal(device_id);
+            const int ordinal = device_or_current(device_id);
             if (options.is_none()) {
               auto made = without_gil([&] { return DeviceMemoryResource::create(Device(ordinal)); });
               new (self) PyDeviceMemoryResource{{{std::move(made)}}};
@@ -267,7 +267,7 @@ void bind_memory(nb::module_& module) {
   synchronous.def(
       "__init__",
       [](PySynchronousMemoryResource* self, nb::handle device_id) {
-        const int ordinal = device_ordinal(device_id);
+        const int ordinal = device_or_current(device_id);
         auto made = without_gil([&] { return SynchronousMemoryResource::create(Device(ordinal)); });
         new (self) PySynchronousMemoryResource{{std::move(made)}};
       },

@@ -45,7 +45,7 @@ VirtualMemoryResourceOptions options_of(nb::handle config, int device) {
 }
 
 void make(PyVirtualMemoryResource* self, nb::handle device_id, nb::handle config) {
-  const int ordinal = device_ordinal(device_id);
+  const int ordinal = device_or_current(device_id);
   const nb::object accepted = accept_options(Package::VirtualMemoryResourceOptions, config);
   const VirtualMemoryResourceOptions options = options_of(accepted, ordinal);
   auto made = without_gil([&] { return VirtualMemoryResource::create(Device(ordinal), options); });

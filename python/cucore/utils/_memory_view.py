@@ -173,7 +173,7 @@ class StridedMemoryView:
         device_type = int(exporter.__dlpack_device__()[0])
         if device_type == _CPU:
             stream = _stream_number(stream_ptr)
-            stream = None if stream == _NO_ORDERING else stream
+            stream = None if stream in (_NO_ORDERING, 0) else stream  # 0: nothing to order there
         elif device_type == _CUDA:
             stream = _required_stream(stream_ptr) or None  # 0 is not allowed there: None is the legacy default stream
         elif device_type in (_CUDA_HOST, _CUDA_MANAGED):

@@ -198,6 +198,13 @@ def test_a_producer_without_versions_is_asked_again_without(array):
     assert StridedMemoryView.from_dlpack(Old(array)).shape == (3, 4)
 
 
+@pytest.mark.parametrize("stream_ptr", [None, -1, 0])
+def test_a_producer_of_host_memory_gets_no_stream(array, stream_ptr):
+    producer = Producer(array)
+    assert StridedMemoryView.from_dlpack(producer, stream_ptr).shape == (3, 4)
+    assert producer.asked[-1]["stream"] is None
+
+
 def test_a_producer_of_device_memory_gets_the_stream(buffer, stream):
     producer = Producer(buffer)
     for given, expected in ((stream.handle, stream.handle), (-1, -1), (0, None)):

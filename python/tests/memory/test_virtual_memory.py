@@ -119,6 +119,8 @@ def test_there_is_no_shrinking(resource, stream):
 def test_options_keep_how_sizes_round_and_who_may_do_what_as_they_were_given():
     options = VirtualMemoryResourceOptions(granularity="minimum", self_access="r", peer_access=None)
     assert type(options.granularity) is str and type(options.self_access) is str and options.peer_access is None
+    options = VirtualMemoryResourceOptions(allocation_type="pinned", location_type="device", handle_type="posix_fd")
+    assert type(options.allocation_type) is type(options.location_type) is type(options.handle_type) is str
     member = VirtualMemoryGranularityType.MINIMUM
     assert VirtualMemoryResourceOptions(granularity=member).granularity is member
 
@@ -127,6 +129,13 @@ def test_defaults_are_members_of_their_enumerations():
     options = VirtualMemoryResourceOptions()
     assert options.granularity is VirtualMemoryGranularityType.RECOMMENDED
     assert options.self_access is options.peer_access is VirtualMemoryAccessType.READ_WRITE
+    for value in (options.allocation_type, options.location_type, options.handle_type):
+        assert type(value) is not str and isinstance(value, str)
+
+
+def test_no_device_is_the_current_one(device):
+    assert VirtualMemoryResource(None).device is device
+    assert cucore.DeviceMemoryResource(None).device_id == device.device_id
 
 
 def test_options_of_a_change_are_the_resource_s_from_then_on(resource, stream):
