@@ -66,6 +66,17 @@ struct TensorMapPixels {
   std::int64_t pixels_per_column = 1;
 };
 
+/// What a wide im2col copy takes: pixels along the axis next to the channels only (W), between corners that are offsets
+/// from the tensor's own.
+struct TensorMapWidePixels {
+  enum class Mode { w = 0, w128 = 1 };
+  std::int64_t lower_corner_width = 0;
+  std::int64_t upper_corner_width = 0;
+  std::int64_t channels_per_pixel = 1;
+  std::int64_t pixels_per_column = 1;  ///< the driver ignores it with Mode::w128
+  Mode mode = Mode::w;
+};
+
 class CUCORE_API TensorMap {
  public:
   /// Boxes of `box` elements (1 to 256 along each of 1 to 5 axes) of the tensor at `address` (cuTensorMapEncodeTiled).
@@ -76,6 +87,10 @@ class CUCORE_API TensorMap {
   /// Columns of pixels for convolutions, of a tensor with 3 to 5 axes (cuTensorMapEncodeIm2col). Throws as tiled().
   static TensorMap im2col(DevicePointer address, const StridedLayout& layout, TensorMapDataType type,
                           const TensorMapPixels& pixels, const TensorMapOptions& options = {});
+  /// The same along W (cuTensorMapEncodeIm2colWide: CUDA 12.8, compute capability 10.0). Throws as tiled();
+  /// @throws DriverError CUDA_ERROR_NOT_SUPPORTED: the driver or the device does not have it
+  static TensorMap im2col_wide(DevicePointer address, const StridedLayout& layout, TensorMapDataType type,
+                               const TensorMapWidePixels& pixels, const TensorMapOptions& options = {});
 
   /// The same geometry at another address (cuTensorMapReplaceAddress).
   /// @throws ValueError not aligned to 16 bytes  @throws DriverError

@@ -50,6 +50,13 @@ class TensorMapSwizzle(IntEnum):
     SWIZZLE_128B = 3
 
 
+class TensorMapIm2ColWideMode(IntEnum):
+    """Which pixels along W a wide im2col copy takes: as many as the map says, or 128."""
+
+    W = 0
+    W128 = 1
+
+
 class TensorMapL2Promotion(IntEnum):
     """How much of a line the L2 cache fetches at once."""
 
@@ -243,6 +250,29 @@ class TensorMapDescriptor:
         return cls._make(
             "im2col", _seam.CoreTensorMap.im2col, view, options, *corners, channels_per_pixel, pixels_per_column
         )
+
+    @classmethod
+    def _from_im2col_wide(
+        cls,
+        view: StridedMemoryView,
+        pixel_box_lower_corner_width: int,
+        pixel_box_upper_corner_width: int,
+        channels_per_pixel: int,
+        pixels_per_column: int,
+        *,
+        mode: TensorMapIm2ColWideMode = TensorMapIm2ColWideMode.W,
+        swizzle: TensorMapSwizzle = TensorMapSwizzle.SWIZZLE_128B,
+        **choices: Any,
+    ) -> TensorMapDescriptor:
+        """Columns of pixels along W alone. Needs CUDA 12.8 and compute capability 10.0: CUDAError elsewhere. Raises as
+        tiled() does (cuTensorMapEncodeIm2colWide)."""
+        if not isinstance(mode, TensorMapIm2ColWideMode):
+            raise TypeError(f"mode must be a TensorMapIm2ColWideMode, not {type(mode).__name__}")
+        choices = {name: value for name, value in choices.items() if value is not None}
+        options = TensorMapDescriptorOptions((), swizzle=swizzle, **choices)
+        widths = _ints("pixel_box_..._corner_width", (pixel_box_lower_corner_width, pixel_box_upper_corner_width))
+        pixels = (channels_per_pixel, pixels_per_column, int(mode))
+        return cls._make("im2col_wide", _seam.CoreTensorMap.im2col_wide, view, options, *widths, *pixels)
 
     _from_tiled = tiled
     _from_im2col = im2col

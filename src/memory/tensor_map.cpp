@@ -175,6 +175,28 @@ TensorMap TensorMap::im2col(DevicePointer address, const StridedLayout& layout, 
   return made;
 }
 
+TensorMap TensorMap::im2col_wide(DevicePointer address, const StridedLayout& layout, TensorMapDataType type,
+                                 const TensorMapWidePixels& pixels, const TensorMapOptions& options) {
+  const Geometry tensor("im2col_wide", address, layout, type, options, 3);
+  constexpr std::int64_t least = std::numeric_limits<int>::min();
+  constexpr std::int64_t most = std::numeric_limits<int>::max();
+  check_numbers("im2col_wide", "pixel_box_lower_corner_width", {pixels.lower_corner_width}, 1, least, most);
+  check_numbers("im2col_wide", "pixel_box_upper_corner_width", {pixels.upper_corner_width}, 1, least, most);
+  check_numbers("im2col_wide", "channels_per_pixel", {pixels.channels_per_pixel}, 1, 1, 256);
+  check_numbers("im2col_wide", "pixels_per_column", {pixels.pixels_per_column}, 1, 1, 1024);
+  TensorMap made;
+  driver::check(
+      driver::table().cuTensorMapEncodeIm2colWide(
+          reinterpret_cast<driver::CUtensorMap*>(&made), static_cast<int>(type), tensor.rank, tensor.address,
+          tensor.shape.data(), tensor.strides.data(), static_cast<int>(pixels.lower_corner_width),
+          static_cast<int>(pixels.upper_corner_width), static_cast<unsigned>(pixels.channels_per_pixel),
+          static_cast<unsigned>(pixels.pixels_per_column), tensor.element_strides.data(),
+          static_cast<int>(options.interleave), static_cast<int>(pixels.mode), static_cast<int>(options.swizzle),
+          static_cast<int>(options.l2_promotion), static_cast<int>(options.oob_fill)),
+      "cuTensorMapEncodeIm2colWide", [&] { return of(tensor); });
+  return made;
+}
+
 void TensorMap::replace_address(DevicePointer address) {
   check_address("replace_address", address);
   TensorMap changed = *this;  // whole or not at all

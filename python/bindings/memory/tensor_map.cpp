@@ -39,6 +39,17 @@ void bind_tensor_map(nb::module_& module) {
                                                 .pixels_per_column = pixels};
                     return TensorMap::im2col(address, layout, TensorMapDataType(type), taken, options_of(options));
                   })
+      .def_static(
+          "im2col_wide",
+          [](DevicePointer address, const StridedLayout& layout, int type, std::int64_t lower, std::int64_t upper,
+             std::int64_t channels, std::int64_t pixels, int mode, const nb::tuple& options) {
+            const TensorMapWidePixels taken{.lower_corner_width = lower,
+                                            .upper_corner_width = upper,
+                                            .channels_per_pixel = channels,
+                                            .pixels_per_column = pixels,
+                                            .mode = TensorMapWidePixels::Mode(mode)};
+            return TensorMap::im2col_wide(address, layout, TensorMapDataType(type), taken, options_of(options));
+          })
       .def("replace_address", &TensorMap::replace_address)
       .def_prop_ro("bytes", [](const TensorMap& self) { return nb::bytes(self.bytes().data(), self.bytes().size()); });
 }

@@ -200,3 +200,21 @@ def test_memory_that_a_map_cannot_be_of_is_refused(view, memory):
 def test_a_descriptor_is_made_by_views_only():
     with pytest.raises(RuntimeError, match="as_tensor_map"):
         TensorMapDescriptor()
+
+
+def test_wide_columns_need_compute_capability_10(device, memory):
+    from cucore._tensor_map import TensorMapIm2ColWideMode
+
+    pixels = StridedMemoryView.from_buffer(memory, (2, 8, 64), dtype=np.dtype("f4"))
+    for mode in TensorMapIm2ColWideMode:
+        if device.compute_capability < (10, 0):
+            with pytest.raises(cucore.CUDAError, match="cuTensorMapEncodeIm2colWide"):
+                TensorMapDescriptor._from_im2col_wide(pixels, 0, 0, 16, 4, mode=mode)
+        else:
+            made = TensorMapDescriptor._from_im2col_wide(pixels, 0, 0, 16, 4, mode=mode)
+            assert repr(made).startswith("TensorMapDescriptor(im2col_wide, rank=3")
+    with pytest.raises(TypeError, match="mode"):
+        TensorMapDescriptor._from_im2col_wide(pixels, 0, 0, 16, 4, mode=5)
+    for wrong in ((0, 0, 999, 4), (0, 0, 16, 0), (2**40, 0, 16, 4)):
+        with pytest.raises(ValueError):
+            TensorMapDescriptor._from_im2col_wide(pixels, *wrong)
