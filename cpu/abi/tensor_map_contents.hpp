@@ -23,4 +23,8 @@ struct TensorMapContents {
 };
 static_assert(sizeof(TensorMapContents) <= 128);
 
+/// In the place of an instruction's number of dimensions: its coordinates are a column and four rows of a tiled map of
+/// two dimensions, of which each box is one row (.tile::gather4, .tile::scatter4).
+inline constexpr std::uint32_t four_rows = 104;
+
 }  // namespace cucore::cpu

@@ -25,15 +25,30 @@ TensorMapContents contents_of(const void* map) {
   return contents;
 }
 
+/// Where in a tensor a box lies, as an instruction says.
+struct BoxPlace {
+  std::uint32_t rank;  ///< or four_rows
+  const std::int32_t* coordinates;
+  const std::int32_t* offsets;  ///< of an im2col copy, else null
+
+  bool is_im2col() const { return offsets != nullptr; }
+  /// A box that is written may reach beyond the tensor, but not begin before it.
+  bool begins_before_tensor() const {
+    const std::int32_t* const end = coordinates + (rank == four_rows ? 1 : rank);
+    return std::any_of(coordinates, end, [](std::int32_t coordinate) { return coordinate < 0; });
+  }
+};
+
 /// Why hardware calls a copy illegal; null if it does not.
-const char* why_illegal(const TensorMapContents& map, std::uint32_t rank, const std::int32_t* coordinates,
-                        bool is_im2col) {
+const char* why_illegal(const TensorMapContents& map, const BoxPlace& box) {
   if (map.magic != TensorMapContents::expected_magic) return "the tensor map is none that this driver encoded";
-  if (map.rank != rank) return "the tensor map has another number of dimensions than the instruction";
-  if ((map.is_im2col != 0) != is_im2col) return "the tensor map is of the other mode, tiled or im2col";
+  if (map.rank != (box.rank == four_rows ? 2 : box.rank))
+    return "the tensor map has another number of dimensions than the instruction";
+  if ((map.is_im2col != 0) != box.is_im2col()) return "the tensor map is of the other mode, tiled or im2col";
+  if (box.rank == four_rows && map.box[1] != 1) return "four rows are copied by a tensor map whose box is not one row";
   if (map.interleave != 0) return "interleaved tensor maps are not supported";
   if (map.swizzle > largest_swizzle) return "the tensor map's swizzle is not supported";
-  if (std::int64_t{coordinates[0]} * map.element_bytes % box_alignment != 0)
+  if (std::int64_t{box.coordinates[0]} * map.element_bytes % box_alignment != 0)
     return "the box does not begin at a multiple of 16 bytes of the tensor's first dimension";
   return nullptr;
 }
@@ -104,11 +119,28 @@ std::uint32_t for_each_of_pixels(const TensorMapContents& map, const std::int32_
   return static_cast<std::uint32_t>(to);
 }
 
+/// For four rows: the columns of one after the other.
+template <typename Visit>
+std::uint32_t for_each_of_rows(const TensorMapContents& map, const std::int32_t* coordinates, const Visit& visit) {
+  constexpr std::size_t row_count = 4;
+  std::uint64_t to = 0;
+  for (std::size_t row = 1; row <= row_count; ++row) {
+    Place place{coordinates[0], coordinates[row]};
+    for (std::uint32_t n = 0; n < map.box[0]; n += map.element_strides[0]) {
+      visit(to, element_at(map, place));
+      to += map.element_bytes;
+      place[0] += map.element_strides[0];
+    }
+  }
+  return static_cast<std::uint32_t>(to);
+}
+
 /// Calls visit(offset in the dense box, address of the element or null if it lies outside) for each element of the box.
 template <typename Visit>
-std::uint32_t for_each_element(const TensorMapContents& map, const std::int32_t* coordinates,
-                               const std::int32_t* offsets, const Visit& visit) {
-  if (map.is_im2col != 0) return for_each_of_pixels(map, coordinates, offsets, visit);
+std::uint32_t for_each_element(const TensorMapContents& map, const BoxPlace& box, const Visit& visit) {
+  const std::int32_t* const coordinates = box.coordinates;
+  if (map.is_im2col != 0) return for_each_of_pixels(map, coordinates, box.offsets, visit);
+  if (box.rank == four_rows) return for_each_of_rows(map, coordinates, visit);
   std::array<std::uint32_t, largest_rank> counts{1, 1, 1, 1, 1};
   std::uint32_t total = 1;
   for (std::size_t d = 0; d < map.rank; ++d) {
@@ -143,13 +175,12 @@ struct BoxAccess {
 /// Calls visit(place in shared memory, element or null) for each element of a box that begins at `shared`, if all of
 /// it may be accessed. Returns the bytes of the box.
 template <typename Visit>
-std::uint32_t copy_box(ThreadState* thread, const void* shared, const TensorMapContents& map,
-                       const std::int32_t* coordinates, const std::int32_t* offsets, BoxAccess access,
-                       const Visit& visit) {
+std::uint32_t copy_box(ThreadState* thread, const void* shared, const TensorMapContents& map, const BoxPlace& box,
+                       BoxAccess access, const Visit& visit) {
   std::byte* const window = thread->block->shared;
   const auto first = static_cast<std::uint64_t>(static_cast<const std::byte*>(shared) - window);
   const auto for_each = [&](const auto& of_place) {
-    return for_each_element(map, coordinates, offsets, [&](std::uint64_t offset, std::byte* element) {
+    return for_each_element(map, box, [&](std::uint64_t offset, std::byte* element) {
       of_place(window + swizzled(first + offset, map.swizzle), element);
     });
   };
@@ -172,10 +203,11 @@ std::uint32_t copy_box(ThreadState* thread, const void* shared, const TensorMapC
 std::uint32_t load(ThreadState* thread, void* shared, const void* map, std::uint32_t rank,
                    const std::int32_t* coordinates, const std::int32_t* offsets) {
   const TensorMapContents contents = contents_of(map);
-  if (is_refused(thread, shared, why_illegal(contents, rank, coordinates, offsets != nullptr))) return 0;
+  const BoxPlace box{rank, coordinates, offsets};
+  if (is_refused(thread, shared, why_illegal(contents, box))) return 0;
   const std::uint64_t outside = filler(contents);
   const bool rounds = is_tensor_float(static_cast<TensorElement>(contents.type));
-  return copy_box(thread, shared, contents, coordinates, offsets,
+  return copy_box(thread, shared, contents, box,
                   {check_access::writes_memory | check_access::until_delivered, check_access::reads_memory},
                   [&](std::byte* to, const std::byte* element) {
                     std::memcpy(to, element != nullptr ? static_cast<const void*>(element) : &outside,
@@ -191,18 +223,15 @@ constexpr std::uint32_t combines = check_access::reads_memory | check_access::wr
 /// Calls visit(element of the tensor, element of the box) for each element of the box that lies inside the tensor.
 /// `of_tensor`: the access, of check_access; `why`: what is illegal about it, if anything.
 template <typename Visit>
-void write_box(ThreadState* thread, const void* shared, const TensorMapContents& map, const std::int32_t* coordinates,
-               const std::int32_t* offsets, std::uint32_t of_tensor, const char* why, const Visit& visit) {
-  // A box that is written may reach beyond the tensor, but not begin before it.
-  if (why == nullptr && std::any_of(coordinates, coordinates + map.rank, [](std::int32_t c) { return c < 0; }))
-    why = "a box to be written begins before the tensor";
+void write_box(ThreadState* thread, const void* shared, const TensorMapContents& map, const BoxPlace& box,
+               std::uint32_t of_tensor, const char* why, const Visit& visit) {
+  if (why == nullptr && box.begins_before_tensor()) why = "a box to be written begins before the tensor";
   if (is_refused(thread, shared, why)) return;
   constexpr std::uint32_t shared_access =
       check_access::reads_memory | check_access::async_proxy | check_access::until_waited;
-  copy_box(thread, shared, map, coordinates, offsets, {shared_access, of_tensor},
-           [&](const std::byte* place, std::byte* element) {
-             if (element != nullptr) visit(element, place);
-           });
+  copy_box(thread, shared, map, box, {shared_access, of_tensor}, [&](const std::byte* place, std::byte* element) {
+    if (element != nullptr) visit(element, place);
+  });
 }
 
 }  // namespace
@@ -210,8 +239,8 @@ void write_box(ThreadState* thread, const void* shared, const TensorMapContents&
 void store(ThreadState* thread, const void* shared, const void* map, std::uint32_t rank,
            const std::int32_t* coordinates, const std::int32_t* offsets) {
   const TensorMapContents contents = contents_of(map);
-  const char* const why = why_illegal(contents, rank, coordinates, offsets != nullptr);
-  write_box(thread, shared, contents, coordinates, offsets, check_access::writes_memory, why,
+  const BoxPlace box{rank, coordinates, offsets};
+  write_box(thread, shared, contents, box, check_access::writes_memory, why_illegal(contents, box),
             [&](std::byte* to, const std::byte* from) { std::memcpy(to, from, contents.element_bytes); });
 }
 
@@ -220,9 +249,10 @@ void reduce(ThreadState* thread, const void* shared, const void* map, std::uint3
   const TensorMapContents contents = contents_of(map);
   const auto type = static_cast<TensorElement>(contents.type);
   const auto reduction = static_cast<Reduction>(operation);
-  const char* why = why_illegal(contents, rank, coordinates, offsets != nullptr);
+  const BoxPlace box{rank, coordinates, offsets};
+  const char* why = why_illegal(contents, box);
   if (why == nullptr && !can_combine(type, reduction)) why = "the tensor's type does not have this reduction";
-  write_box(thread, shared, contents, coordinates, offsets, combines, why,
+  write_box(thread, shared, contents, box, combines, why,
             [&](std::byte* to, const std::byte* from) { combine(to, from, type, reduction); });
 }
 

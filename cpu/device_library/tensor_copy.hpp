@@ -2,8 +2,8 @@
 //
 // What cannot be copied ends the kernel, as on an H200: as an illegal instruction a map that is none of this driver's,
 // has another rank or mode or is interleaved (which is not supported here), a box whose first coordinate is no multiple
-// of 16 bytes, and one to be written that begins before the tensor; as a misaligned address shared memory that does not
-// lie on a multiple of 128 bytes.
+// of 16 bytes, and one to be written that begins before the tensor (four rows: before its first column); as a
+// misaligned address shared memory that does not lie on a multiple of 128 bytes.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace cucore::cpu::device_library::tensor_copy {
 /// Copies the box at `coordinates` (one for each of `rank` dimensions) to shared memory; what lies outside of the
 /// tensor becomes zero, or NaN if the map says so. Returns the bytes of the whole box. With `offsets`, one for each
 /// dimension between the first and the last, the map is an im2col map: its pixels are taken from `coordinates` on, each
-/// so far aside. Elements of TensorFloat-32 are rounded to it.
+/// so far aside. Elements of TensorFloat-32 are rounded to it. With `rank` four_rows (cpu/abi) the box is four rows of
+/// a matrix, one behind the other, which begin at one column.
 std::uint32_t load(ThreadState* thread, void* shared, const void* map, std::uint32_t rank,
                    const std::int32_t* coordinates, const std::int32_t* offsets);
 /// The other way; what lies outside of the tensor is not written.

@@ -243,7 +243,7 @@ const std::vector<Form>& instruction_table() {
       {O::Cp, emit_cp_async_bulk, 0, 6, none,
        cache_hints | ModifierSet{M::Async, M::Bulk, M::MbarrierCompleteTxBytes, M::BulkGroup, M::CommitGroup,
                                  M::WaitGroup, M::Read, M::Prefetch, M::L2, M::CpMask, M::Tensor, M::Tile,
-                                 M::Im2col, M::Im2colNoOffs, M::MulticastCluster,
+                                 M::TileGather4, M::TileScatter4, M::Im2col, M::Im2colNoOffs, M::MulticastCluster,
                                  M::D1, M::D2, M::D3, M::D4, M::D5},
        requirements::bulk_copy, true},
       {O::Cp, emit_cp_async_bulk, 3, 5, int32 | int64 | bits32 | floats | TypeSet{T::F16, T::Bf16},

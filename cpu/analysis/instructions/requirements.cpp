@@ -401,6 +401,9 @@ Result<void> tensor_copy(const Instruction& i, std::size_t n) {
   if (is_im2col && (rank < 3 || i.has(M::Tile) || i.has(stores ? M::Im2col : M::Im2colNoOffs)))
     return not_supported("form");
   if (i.has(M::MulticastCluster) && !loads) return not_supported("form");
+  const bool is_of_rows = i.has(M::TileGather4) || i.has(M::TileScatter4);  // a column and four rows
+  if (is_of_rows && (rank != 2 || i.has(M::Tile) || is_im2col || i.has(M::Reduce) || i.has(M::TileScatter4) != stores))
+    return not_supported("form");
   const std::size_t more = (i.has(M::Im2col) ? 1U : 0U) + (i.has(M::MulticastCluster) ? 1U : 0U);
   if (n != (loads ? 3U : stores ? 2U : 1U) + more) return not_supported("operands");
   if (loads && i.has(M::Im2col) &&
@@ -408,7 +411,7 @@ Result<void> tensor_copy(const Instruction& i, std::size_t n) {
     return not_supported("number of offsets");
   const Operand& tensor = i.operands[loads ? 1 : 0];
   if (tensor.kind != Operand::Kind::Address || tensor.elements.size() != 2) return not_supported("operands");
-  if (tensor.elements[1].kind != Operand::Kind::Vector || tensor.elements[1].elements.size() != rank)
+  if (tensor.elements[1].kind != Operand::Kind::Vector || tensor.elements[1].elements.size() != (is_of_rows ? 5 : rank))
     return not_supported("number of coordinates");
   return {};
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cpu/abi/reduction.hpp"
+#include "cpu/abi/tensor_map_contents.hpp"
 #include "cpu/compiler/emitters/function_emitter.hpp"
 #include "cpu/compiler/instructions/bulk_reduction.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
@@ -91,12 +92,10 @@ void emit_tensor_copy(FunctionEmitter& f, const Instruction& i) {
   Value* shared = f.pointer(i.operands[loads ? 0 : 1], Space::Shared);
   std::vector<Value*> coordinates;
   for (const Operand& place : places) coordinates.push_back(f.source(place, Type::B32));
-  std::vector<Value*> arguments{f.thread(),
-                                shared,
-                                map,
-                                f.b.getInt32(static_cast<std::uint32_t>(places.size())),
-                                array_of(f, coordinates),
-                                pixel_offsets(f, i, places.size())};
+  const bool is_of_rows = i.has(M::TileGather4) || i.has(M::TileScatter4);
+  const auto rank = is_of_rows ? four_rows : static_cast<std::uint32_t>(places.size());
+  std::vector<Value*> arguments{
+      f.thread(), shared, map, f.b.getInt32(rank), array_of(f, coordinates), pixel_offsets(f, i, places.size())};
   if (i.has(M::MulticastCluster)) {
     arguments.push_back(f.pointer(i.operands[2], Space::Shared));
     arguments.push_back(ranks_of(f, i));
