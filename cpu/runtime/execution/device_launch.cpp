@@ -93,6 +93,7 @@ void run_child(const std::shared_ptr<LaunchedItem>& item, const std::shared_ptr<
   request.packed = reinterpret_cast<const std::byte*>(parameters.data());
   Grid grid;
   grid.item = item;
+  grid.launches.store(item->tree.get(), std::memory_order_release);
   grid.resources.epoch = item->tree->epoch();
   if (const CUresult result = prepare(function, request, grid); result != CUDA_SUCCESS)
     item->tree->context().set_error(static_cast<ErrorCode>(result));

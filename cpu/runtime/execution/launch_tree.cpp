@@ -18,6 +18,8 @@ namespace {
 
 /// Stream workers that one tree has at least, on the smallest machine: items may wait for each other.
 constexpr unsigned int fewest_workers = 4;
+/// And at most, if items wait: as many grids are resident at once on a GPU of any compute capability from 7.0 on.
+constexpr unsigned int most_workers = 128;
 
 }  // namespace
 
@@ -73,7 +75,10 @@ bool LaunchTree::launch(const std::shared_ptr<LaunchedItem>& parent, Order order
 void LaunchTree::make_ready(const std::shared_ptr<LaunchedItem>& item) {
   ready_.push_back(item);
   changed_.notify_one();
-  if (checker::seed() || workers_ >= std::max(worker_count(), fewest_workers)) return;
+  if (!checker::seed() && workers_ < std::max(worker_count(), fewest_workers)) call_worker();
+}
+
+void LaunchTree::call_worker() {
   try {
     run_on_stream_worker(shared_from_this());
     ++workers_;
@@ -82,10 +87,18 @@ void LaunchTree::make_ready(const std::shared_ptr<LaunchedItem>& item) {
   }
 }
 
+void LaunchTree::note_look(std::chrono::steady_clock::time_point look) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(looked_at_, look) == look) return;
+  if (std::exchange(begun_before_, begun_) != begun_ || checker::seed()) return;
+  for (std::size_t waiting = ready_.size(); waiting > 0 && workers_ < most_workers; --waiting) call_worker();
+}
+
 void LaunchTree::run_next(std::unique_lock<std::mutex>& lock) {
   const std::shared_ptr<LaunchedItem> item = std::move(ready_.front());
   ready_.pop_front();
   --pending_;
+  ++begun_;
   lock.unlock();
   if (context_.error() && !is_shutting_down()) item->run(item);
   item->run = nullptr;
@@ -150,6 +163,7 @@ const std::shared_ptr<LaunchedItem>& item_of(Grid& grid) {
     if (grid.item) return;
     grid.item = LaunchTree::plant(*grid.context, grid.resources.epoch);
     grid.item->grid = &grid;
+    grid.launches.store(grid.item->tree.get(), std::memory_order_release);
   });
   return grid.item;
 }

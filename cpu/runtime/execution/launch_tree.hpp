@@ -4,12 +4,14 @@
 // Each item follows others (those before it in its stream) or nobody (fire-and-forget), and begins when they are
 // complete. An item is complete when it has run and all that it launched is complete; then come its tail launches, one
 // after the other, each to its end. Items that may begin are run by stream workers while their parents still go on, so
-// that a kernel may wait for what it has launched, and by the thread that ran the root once that has ended.
+// that a kernel may wait for what it has launched, and by the thread that ran the root once that has ended. If all that
+// run seem to wait, more workers come, until as many items run at once as grids do on a GPU.
 #pragma once
 
 #include <cuda.h>
 
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cpu/runtime/grid/grid.hpp"
 #include "cpu/runtime/objects/stream_workers.hpp"
 
 namespace cucore::cpu::runtime {
@@ -64,7 +67,7 @@ struct LaunchedItem {
   } made;
 };
 
-class LaunchTree final : public Drained, public std::enable_shared_from_this<LaunchTree> {
+class LaunchTree final : public Drained, public ToldOfLooks, public std::enable_shared_from_this<LaunchTree> {
  public:
   LaunchTree(Context& context, std::shared_ptr<const ResourceEpoch> epoch);
 
@@ -86,6 +89,8 @@ class LaunchTree final : public Drained, public std::enable_shared_from_this<Lau
   /// The same of the item of plant_below, when it has run.
   void complete_below(const std::shared_ptr<LaunchedItem>& item);
   void drain() override;
+  /// If nothing has begun since the look before though some could, those that run may wait for them: more workers come.
+  void note_look(std::chrono::steady_clock::time_point look) override;
 
   Context& context() const { return context_; }
   const std::shared_ptr<const ResourceEpoch>& epoch() const { return epoch_; }
@@ -93,6 +98,7 @@ class LaunchTree final : public Drained, public std::enable_shared_from_this<Lau
   std::mutex& mutex() { return mutex_; }
 
  private:
+  void call_worker();
   void make_ready(const std::shared_ptr<LaunchedItem>& item);
   void run_next(std::unique_lock<std::mutex>& lock);
   void end_run(LaunchedItem& item);
@@ -105,6 +111,9 @@ class LaunchTree final : public Drained, public std::enable_shared_from_this<Lau
   std::deque<std::shared_ptr<LaunchedItem>> ready_;
   std::size_t pending_ = 0;  ///< launched and not begun
   unsigned int workers_ = 0;
+  std::size_t begun_ = 0;                              ///< so far
+  std::size_t begun_before_ = 0;                       ///< at the last look
+  std::chrono::steady_clock::time_point looked_at_{};  ///< then
 };
 
 /// An executable graph while it runs, for its kernels: cpu/runtime/graph has it.

@@ -26,6 +26,16 @@ class LaunchRaces;
 class RunningGraph;
 struct LaunchedItem;
 
+/// What the watchdog tells from time to time that a grid still runs. At a look it may be told several times.
+class ToldOfLooks {
+ public:
+  virtual void note_look(std::chrono::steady_clock::time_point look) = 0;
+
+ protected:
+  ToldOfLooks() = default;
+  ~ToldOfLooks() = default;
+};
+
 /// Why a grid is made to end before it has.
 enum class Cancellation : std::uint8_t { Timeout, CtrlC, InterpreterLeaves };
 
@@ -56,7 +66,8 @@ struct Grid {
 
   std::shared_ptr<LaunchedItem> item;  ///< if it was launched by a grid, or has launched some (launch_tree.hpp)
   std::once_flag item_made;
-  RunningGraph* graph = nullptr;  ///< whose node it is (launch_tree.hpp)
+  std::atomic<ToldOfLooks*> launches{nullptr};  ///< the item's tree, if there is one
+  RunningGraph* graph = nullptr;                ///< whose node it is (launch_tree.hpp)
 
   std::atomic<std::uint64_t> resident{0};  ///< clusters that are going now, where blocks may wait for each other
 

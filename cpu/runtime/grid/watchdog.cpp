@@ -220,6 +220,7 @@ std::optional<Clock::time_point> look(Watchdog& self, Clock::time_point now) {
   }
   for (Participant* const participant : self.participants)
     participant->look([&](Grid& grid) {
+      if (ToldOfLooks* const launches = grid.launches.load(std::memory_order_acquire)) launches->note_look(now);
       next = std::min(next.value_or(Clock::time_point::max()), judge(self, grid, now));
       if (grid.is_cancelled.load(std::memory_order_relaxed)) interrupt(participant->thread());
     });

@@ -124,6 +124,19 @@ __global__ void quicksort(int* values, int left, int right) {
 }
 
 __global__ void set_flag(volatile int* flag) { *flag = 1; }
+
+// All of them at once.
+__global__ void meets_others(int* counts, int all) {
+  volatile int* const begun = counts;
+  atomicAdd(counts, 1);
+#pragma unroll 1
+  for (int i = 0; i < 1000000000 && *begun != all; ++i) __nanosleep(100);
+  if (*begun == all) atomicAdd(counts + 1, 1);
+}
+__global__ void launches_some_that_meet(int* counts, int all) {
+  for (int i = 0; i < all; ++i) meets_others<<<1, 1, 0, cudaStreamFireAndForget>>>(counts, all);
+}
+
 __global__ void waits_for_child(int* flag, int* seen) {
   set_flag<<<1, 1, 0, cudaStreamFireAndForget>>>(flag);
   *seen = wait_for(flag, 1);

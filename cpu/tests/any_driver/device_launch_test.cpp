@@ -130,6 +130,14 @@ TEST_F(DeviceLaunches, a_parent_may_wait_for_what_it_forgot) {
   EXPECT_EQ((std::vector<int>{1, 1}), read(2));
 }
 
+TEST_F(DeviceLaunches, children_may_wait_for_each_other_as_many_as_a_gpu_runs_at_once) {
+  if (std::getenv("CUCORE_CPU_CHECK_SEED")) GTEST_SKIP() << "one after the other";
+  constexpr int most = 40;  // 128 grids are resident at once
+  ASSERT_OK(launch(kernel("launches_some_that_meet"), 1, 1, nullptr, out_, most));
+  ASSERT_OK(cuCtxSynchronize());
+  EXPECT_EQ((std::vector<int>{most, most}), read(2));
+}
+
 TEST_F(DeviceLaunches, shapes_shared_memory_and_large_parameters_arrive_by_name_table_and_buffer) {
   Large large{};
   for (int i = 0; i < 32; ++i) large.values[i] = 1000 + i;
