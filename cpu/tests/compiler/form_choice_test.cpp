@@ -59,10 +59,10 @@ TEST(ChoiceOfForm, is_the_scalar_one_where_vectors_lack_a_check) {
   const std::string two = ".local .b8 own[16];\n.local .b8 other[16];\nmov.u64 %a2, own;\n";
   const std::string generic = ".local .b8 own[16];\nmov.u64 %a2, own;\ncvta.local.u64 %a2, %a2;\n";
   EXPECT_EQ(why(two + plain, check_class::memory_checks), "checks of local variables");
-  EXPECT_EQ(why(generic + plain, check_class::memory_checks), "checks of local variables");
+  EXPECT_EQ(why(generic + plain, check_class::memory_checks), "checks of local variables at PTX line 15");
   EXPECT_EQ(why(".shared .align 16 .b8 all[16];\ncp.async.ca.shared.global [all], [%a1], 4;\n" + plain,
                 check_class::memory_checks),
-            "checks of cp.async.ca.shared.global");
+            "checks of cp.async.ca.shared.global at PTX line 14");
 }
 
 TEST(ChoiceOfForm, is_vectors_where_neighbours_lie_side_by_side) {
