@@ -16,6 +16,7 @@ add_executable(codegen_tests
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/vector/memory_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/vector/rows_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/vector/vector_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/vector/warp_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/compiler/waiting_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/loader/cache_test.cpp
   ${PROJECT_SOURCE_DIR}/cpu/tests/loader/faulting_access_test.cpp

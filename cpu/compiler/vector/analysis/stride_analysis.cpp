@@ -234,6 +234,12 @@ Stride StrideAnalysis::transfer_call(Instruction& instruction) {
     if (mask.kind == Stride::Kind::Unknown) return {};
     return mask.is_same_in_chunk() ? Stride::strided(0, 0, {mask.is_same_in_warp(), 0}) : Stride::varying();
   }
+  if (name == "cucpu_activemask") return Stride::strided(0, 0, {true, 0});
+  if (name == "cucpu_elect" || name == "cucpu_match_all" || name.starts_with("cucpu_redux_")) {
+    const Stride mask = of(call.getArgOperand(call.arg_size() - 1));
+    if (mask.kind == Stride::Kind::Unknown) return {};
+    return mask.is_same_in_warp() ? Stride::strided(0, 0, {true, 0}) : Stride::varying();
+  }
   if (name == "cucpu_globaltimer" || callee->getIntrinsicID() == llvm::Intrinsic::readcyclecounter)
     return Stride::uniform();
   if (call.arg_size() > 0 && call.getArgOperand(0) == scalar_.getArg(0)) return Stride::varying();

@@ -1,9 +1,11 @@
-// Shuffles and votes as vector arithmetic: see convergent_operations.hpp.
+// What lanes of a warp exchange or find out together, as vector arithmetic: see convergent_operations.hpp.
 #include "cpu/compiler/vector/operations/convergent_operations.hpp"
 
+#include <llvm/ADT/StringSwitch.h>
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Instructions.h>
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -56,6 +58,7 @@ Result<void> ConvergentOperations::emit(llvm::CallInst& call) {
   if (name == "cucpu_shuffle") return emit_shuffle(call);
   if (name == "cucpu_vote") return emit_vote(call);
   if (name == "cucpu_warp_sync") return {};
+  if (name != "cucpu_barrier") return emit_together(call);
   if (barriers_.groups_wait()) barriers_.suspend(call.getParent(), blocks_.alive());
   return {};
 }
@@ -169,6 +172,115 @@ Result<void> ConvergentOperations::emit_vote(llvm::CallInst& call) {
   }
   values_.put(&call, std::move(result));
   return {};
+}
+
+/// The lanes of a warp that are here, as bits.
+Value* ConvergentOperations::lanes_here(unsigned warp) {
+  const unsigned parts = warp_lanes / c_.width.lanes;
+  Value* here = b.getInt32(0);
+  for (unsigned k = 0; k < parts; ++k) {
+    Value* bits = b.CreateZExt(c_.active.bits(warp * parts + k), b.getInt32Ty());
+    here = b.CreateOr(here, b.CreateShl(bits, k * c_.width.lanes));
+  }
+  return here;
+}
+
+/// An operand of all lanes of a warp, zero where lanes are not here.
+std::vector<Value*> ConvergentOperations::values_here(Value* operand, unsigned warp) {
+  const unsigned parts = warp_lanes / c_.width.lanes;
+  std::vector<Value*> values;
+  for (unsigned chunk = warp * parts; chunk < (warp + 1) * parts; ++chunk) {
+    Value* value = values_.vector(operand, chunk);
+    if (c_.active.is_partial())
+      value = b.CreateSelect(c_.active.vector(chunk), value, llvm::Constant::getNullValue(value->getType()));
+    values.push_back(value);
+  }
+  return values;
+}
+
+/// Operations whose lanes name who takes part, in the last argument; cucpu_activemask takes all that are here.
+Result<void> ConvergentOperations::emit_together(llvm::CallInst& call) {
+  const llvm::StringRef name = call.getCalledFunction()->getName();
+  constexpr llvm::StringLiteral redux("cucpu_redux_");
+  const bool names_members = name != "cucpu_activemask";
+  Value* mask = call.getArgOperand(call.arg_size() - 1);
+  if (names_members && !values_.get(mask).stride.is_same_in_warp())
+    return refusal(name.substr(sizeof "cucpu_" - 1).str() + " whose lanes name different masks");
+  const unsigned parts = warp_lanes / c_.width.lanes;
+  VectorValue result{c_.strides().of(&call), {}};
+  for (unsigned warp = 0; warp < c_.width.chunks / parts; ++warp) {
+    Value* members = lanes_here(warp);
+    if (names_members) members = b.CreateAnd(members, values_.first_lane(mask, warp * parts));
+    if (name == "cucpu_match_any") {
+      result.parts.append(equal_lanes(values_here(call.getArgOperand(1), warp), members));
+      continue;
+    }
+    Value* made = members;
+    if (name == "cucpu_elect") made = b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, members, b.getFalse());
+    if (name == "cucpu_match_all") made = all_if_equal(values_here(call.getArgOperand(1), warp), members);
+    if (name.starts_with(redux))
+      made = reduction(name.substr(redux.size()), values_here(call.getArgOperand(1), warp), members);
+    result.parts.append(parts, made);
+  }
+  values_.put(&call, std::move(result));
+  return {};
+}
+
+/// Those of `bits` for one part of a warp, as a vector of truths.
+Value* ConvergentOperations::truths_of(Value* bits, std::size_t part) {
+  Value* own = b.CreateLShr(bits, part * c_.width.lanes);
+  return b.CreateBitCast(b.CreateTrunc(own, c_.mask_type()), llvm::FixedVectorType::get(b.getInt1Ty(), c_.width.lanes));
+}
+
+Value* ConvergentOperations::reduction(llvm::StringRef operation, llvm::ArrayRef<Value*> values, Value* members) {
+  struct Kind {
+    llvm::Intrinsic::ID of_vector;
+    std::uint32_t neutral;
+  };
+  const Kind kind = llvm::StringSwitch<Kind>(operation)
+                        .Case("add", {llvm::Intrinsic::vector_reduce_add, 0})
+                        .Case("and", {llvm::Intrinsic::vector_reduce_and, ~0U})
+                        .Case("or", {llvm::Intrinsic::vector_reduce_or, 0})
+                        .Case("xor", {llvm::Intrinsic::vector_reduce_xor, 0})
+                        .Case("min_u32", {llvm::Intrinsic::vector_reduce_umin, ~0U})
+                        .Case("max_u32", {llvm::Intrinsic::vector_reduce_umax, 0})
+                        .Case("min_s32", {llvm::Intrinsic::vector_reduce_smin, 0x7fffffffU})
+                        .Default({llvm::Intrinsic::vector_reduce_smax, 0x80000000U});
+  std::vector<Value*> named;
+  for (std::size_t part = 0; part < values.size(); ++part) {
+    Value* neutral = llvm::ConstantInt::get(values[part]->getType(), kind.neutral);
+    named.push_back(b.CreateSelect(truths_of(members, part), values[part], neutral));
+  }
+  Value* warp = llvm::concatenateVectors(b, named);
+  return b.CreateIntrinsic(kind.of_vector, {warp->getType()}, {warp});
+}
+
+/// For each lane, which members hold what it does.
+Parts ConvergentOperations::equal_lanes(llvm::ArrayRef<Value*> values, Value* members) {
+  Parts results;
+  for (Value* mine : values) {
+    Value* equal = llvm::Constant::getNullValue(llvm::FixedVectorType::get(b.getInt32Ty(), c_.width.lanes));
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+      Value* other = b.CreateExtractElement(values[lane / c_.width.lanes], std::uint64_t{lane % c_.width.lanes});
+      Value* is_equal = b.CreateICmpEQ(mine, b.CreateVectorSplat(c_.width.lanes, other));
+      Value* bit = llvm::ConstantInt::get(equal->getType(), 1U << lane);
+      equal = b.CreateSelect(is_equal, b.CreateOr(equal, bit), equal);
+    }
+    results.push_back(b.CreateAnd(equal, b.CreateVectorSplat(c_.width.lanes, members)));
+  }
+  return results;
+}
+
+/// The members if all hold the same, else 0.
+Value* ConvergentOperations::all_if_equal(llvm::ArrayRef<Value*> values, Value* members) {
+  Value* warp = llvm::concatenateVectors(b, values);
+  auto* array = c_.slot(warp->getType(), "matched");
+  b.CreateStore(warp, array);
+  Value* first = b.CreateAnd(b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, members, b.getFalse()), warp_lanes - 1);
+  llvm::Type* const element = llvm::cast<llvm::VectorType>(warp->getType())->getElementType();
+  Value* wanted = b.CreateVectorSplat(warp_lanes, b.CreateLoad(element, b.CreateGEP(element, array, first)));
+  Value* equal = b.CreateBitCast(b.CreateICmpEQ(warp, wanted), b.getInt32Ty());
+  return b.CreateSelect(b.CreateICmpEQ(b.CreateAnd(equal, members), members), members, b.getInt32(0));
 }
 
 }  // namespace cucore::cpu::compiler

@@ -1,0 +1,124 @@
+// What lanes of a warp find out together has a vector form, and gives the same there as with a fiber for each lane.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "cpu/tests/compiler/stand_in.hpp"
+
+namespace cucore::cpu {
+
+using codegen::FormOfCode;
+
+namespace {
+
+/// Of threads that read 64 bits each and write %out. Those with a nonzero top byte are gone before `body`.
+std::string kernel(const std::string& body) {
+  return R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 from, .param .u64 to)
+{
+  .reg .pred %gone, %p;
+  .reg .b32 %r<8>, %out, %mask;
+  .reg .b64 %from, %to, %in;
+  ld.param.u64 %from, [from];
+  ld.param.u64 %to, [to];
+  mov.u32 %r0, %tid.x;
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mad.lo.u32 %r0, %r1, %r2, %r0;
+  mad.wide.u32 %from, %r0, 8, %from;
+  mad.wide.u32 %to, %r0, 4, %to;
+  ld.global.u64 %in, [%from];
+  mov.b64 {%r3, %r4}, %in;
+  shr.u32 %r5, %r4, 24;
+  setp.ne.u32 %gone, %r5, 0;
+  mov.u32 %mask, -1;
+  mov.u32 %out, 0;
+  @%gone bra done;
+)" + body +
+         R"(
+  st.global.u32 [%to], %out;
+done:
+  ret;
+}
+)";
+}
+
+/// Threads of a grid: in every other warp some are gone, and few values are different.
+std::vector<std::uint64_t> inputs(std::size_t threads) {
+  std::mt19937 random(7);
+  std::vector<std::uint64_t> all;
+  for (std::size_t n = 0; n < threads; ++n) {
+    const std::uint64_t value = n / 32 % 4 < 2 ? 5 : random() % 3 == 0 ? 0xfffffff0U : random() % 4;
+    const bool gone = n / 32 % 2 == 1 && random() % 3 == 0;
+    all.push_back(value | std::uint64_t{random() % 2} << 32 | std::uint64_t{gone} << 56);
+  }
+  return all;
+}
+
+std::vector<std::uint32_t> run(const std::string& body, FormOfCode form, const std::string& march,
+                               std::uint32_t threads) {
+  constexpr std::uint32_t blocks = 8;
+  TestModule module(kernel(body), form);
+  module.march = march;
+  const std::vector<std::uint64_t> in = inputs(std::size_t{blocks} * threads);
+  std::vector<std::uint32_t> out(in.size(), 0xdddddddd);
+  module.launch("k", {blocks, 1, 1}, {threads, 1, 1}, in.data(), out.data());
+  EXPECT_EQ(module.refusal, "") << body;
+  return out;
+}
+
+void expect_same(const std::string& body, const std::string& reference) {
+  for (const std::uint32_t threads : {40U, 256U}) {
+    const std::vector<std::uint32_t> expected = run(reference, FormOfCode::Scalar, "", threads);
+    EXPECT_EQ(run(body, FormOfCode::Vector, "", threads), expected) << body << " of " << threads;
+    EXPECT_EQ(run(body, FormOfCode::Masked, "", threads), expected) << body << " of " << threads;
+    EXPECT_EQ(run(body, FormOfCode::Vector, "x86-64-v3", threads), expected) << body << " of " << threads;
+  }
+}
+
+}  // namespace
+
+TEST(VectorFormOfWarps, finds_out_what_fibers_do) {
+  const char* const bodies[] = {
+      "redux.sync.add.s32 %out, %r3, %mask;",
+      "redux.sync.add.u32 %out, 1, %mask;",
+      "redux.sync.and.b32 %out, %r3, %mask;",
+      "redux.sync.or.b32 %out, %r3, %mask;",
+      "redux.sync.xor.b32 %out, %r3, %mask;",
+      "redux.sync.min.s32 %out, %r3, %mask;",
+      "redux.sync.max.s32 %out, %r3, %mask;",
+      "redux.sync.min.u32 %out, %r3, %mask;",
+      "redux.sync.max.u32 %out, %r3, %mask;",
+      "match.any.sync.b32 %out, %r3, %mask;",
+      "match.any.sync.b64 %out, %in, %mask;",
+      "match.all.sync.b32 %out|%p, %r3, %mask;\n@%p add.u32 %out, %out, 1;",
+      "match.all.sync.b64 %out|%p, %in, %mask;\n@%p add.u32 %out, %out, 1;",
+      "elect.sync %out|%p, %mask;\n@%p add.u32 %out, %out, 100;",
+      // In a loop, with what one round found out in the next.
+      "mov.u32 %r6, 0;\nagain:\nredux.sync.add.u32 %out, %r3, %mask;\nadd.u32 %r3, %r3, %out;\n"
+      "add.u32 %r6, %r6, 1;\nsetp.lt.u32 %p, %r6, 3;\n@%p bra again;",
+  };
+  for (const std::string body : bodies) expect_same(body, body);
+}
+
+/// The run-time that tests have in the place of the driver's keeps no lanes together for activemask.
+TEST(VectorFormOfWarps, names_the_lanes_that_are_here) {
+  const std::string vote = "vote.sync.ballot.b32 %mask, 1, -1;\n";
+  const std::string active = "activemask.b32 %mask;\n";
+  for (const std::string body : {"mov.u32 %out, %mask;", "redux.sync.add.u32 %out, %r3, %mask;"})
+    expect_same(active + body, vote + body);
+}
+
+TEST(VectorFormOfWarps, is_refused_where_lanes_name_different_masks) {
+  TestModule module(kernel("match.any.sync.b32 %mask, %r3, %mask;\nredux.sync.add.u32 %out, %r3, %mask;"),
+                    FormOfCode::Vector);
+  module.compile("k", {32, 1, 1});
+  EXPECT_NE(module.refusal.find("redux_add whose lanes name different masks"), std::string::npos) << module.refusal;
+}
+
+}  // namespace cucore::cpu
