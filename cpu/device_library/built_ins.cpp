@@ -246,7 +246,6 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_div_f64", address_of(div)},
       {"cucpu_sqrt_f64", address_of(sqrt)},
       {"cucpu_fma_f64", address_of(fma)},
-      {"cucpu_f64_to_f32", address_of(to_f32<D>)},
       {"cucpu_f64_to_f16", address_of(to_f16<D>)},
       {"cucpu_f64_to_bf16", address_of(to_bf16<D>)},
       {"cucpu_s64_to_f64", address_of(to_f64<std::int64_t>)},

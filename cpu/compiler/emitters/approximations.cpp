@@ -3,7 +3,7 @@
 
 #include <initializer_list>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 
@@ -111,4 +111,4 @@ Value* hyperbolic_tangent(FunctionEmitter& f, Value* a) {
   return f.b.CreateSelect(f.b.CreateFCmpOLT(distance, number(f, 0.625)), near_zero, far);
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

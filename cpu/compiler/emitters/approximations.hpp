@@ -3,7 +3,7 @@
 
 #include "cpu/compiler/emitters/function_emitter.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// 2^a within 0.9 ulp, exact for whole numbers.
 llvm::Value* power_of_two(FunctionEmitter& f, llvm::Value* a);
@@ -19,4 +19,4 @@ llvm::Value* cosine(FunctionEmitter& f, llvm::Value* a);
 /// Within 2 ulp.
 llvm::Value* hyperbolic_tangent(FunctionEmitter& f, llvm::Value* a);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

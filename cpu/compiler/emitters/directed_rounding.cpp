@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 using llvm::Value;
 using ptx::Opcode;
@@ -121,4 +121,4 @@ Value* directed_arithmetic(FunctionEmitter& f, Opcode opcode, const std::vector<
   }
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

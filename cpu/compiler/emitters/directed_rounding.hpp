@@ -6,7 +6,7 @@
 
 #include "cpu/compiler/emitters/float_values.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 /// The float in the direction of `rounding` of a number, of which the nearest float is `nearest` and which lies above
 /// that, below it, or is equal.
@@ -17,4 +17,4 @@ llvm::Value* step_from_nearest(FunctionEmitter& f, llvm::Value* nearest, llvm::V
 llvm::Value* directed_arithmetic(FunctionEmitter& f, ptx::Opcode opcode, const std::vector<llvm::Value*>& operands,
                                  Rounding rounding);
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -3,6 +3,8 @@
 
 #include <llvm/IR/IntrinsicsX86.h>
 
+#include "cpu/compiler/emitters/directed_rounding.hpp"
+
 namespace cucore::cpu::compiler {
 
 using llvm::Value;
@@ -81,14 +83,54 @@ Value* narrow_by_instruction(FunctionEmitter& f, Value* value, Rounding rounding
   return f.b.CreateExtractElement(halves, std::uint64_t{0});
 }
 
+/// A double to the float next to it whose last bit is odd, if there is none equal to it: what that is rounded to in a
+/// format of at least two bits less is what the double is, too.
+Value* to_odd_float(FunctionEmitter& f, Value* value) {
+  Value* single = f.b.CreateFPTrunc(value, f.b.getFloatTy());
+  Value* back = f.b.CreateFPExt(single, value->getType());
+  auto magnitude = [&](Value* number) { return f.intrinsic(llvm::Intrinsic::fabs, {number->getType()}, {number}); };
+  Value* bits = f.b.CreateBitCast(single, f.b.getInt32Ty());
+  Value* is_beyond = f.b.CreateFCmpOGT(magnitude(value), magnitude(back));
+  Value* odd = f.b.CreateAdd(bits, f.b.CreateSelect(is_beyond, f.b.getInt32(1), f.b.getInt32(-1U)));
+  Value* is_even = f.b.CreateIsNull(f.b.CreateAnd(bits, 1));
+  Value* moves = f.b.CreateAnd(is_even, f.b.CreateFCmpONE(back, value));
+  return f.b.CreateBitCast(f.b.CreateSelect(moves, odd, bits), f.b.getFloatTy());
+}
+
+/// The upper half of a float, rounded to the nearest or towards zero.
+Value* upper_half(FunctionEmitter& f, Value* single, Rounding rounding) {
+  Value* bits = f.b.CreateBitCast(single, f.b.getInt32Ty());
+  if (rounding == Rounding::Nearest) {
+    Value* is_odd = f.b.CreateAnd(f.b.CreateLShr(bits, 16), 1);
+    bits = f.b.CreateAdd(bits, f.b.CreateAdd(is_odd, f.b.getInt32(0x7fff)));
+  }
+  return f.b.CreateTrunc(f.b.CreateLShr(bits, 16), f.b.getInt16Ty());
+}
+
+/// A double to a float in a direction.
+Value* to_float(FunctionEmitter& f, Value* value, Rounding rounding) {
+  Value* nearest = f.b.CreateFPTrunc(value, f.b.getFloatTy());
+  if (rounding == Rounding::Nearest) return nearest;
+  Value* back = f.b.CreateFPExt(nearest, value->getType());
+  return step_from_nearest(f, nearest, f.b.CreateFCmpOGT(value, back), f.b.CreateFCmpOLT(value, back), rounding);
+}
+
 }  // namespace
 
 Value* narrow(FunctionEmitter& f, Value* value, Type to, Rounding rounding) {
   const bool from_single = value->getType()->isFloatTy();
-  if (rounding == Rounding::Nearest && to == Type::F32) return f.b.CreateFPTrunc(value, f.b.getFloatTy());
-  if (to == Type::F16 && from_single && f.module.host.f16c) return narrow_by_instruction(f, value, rounding);
-  const char* name = to == Type::F32 ? "cucpu_f64_to_f32" : to == Type::F16 ? "cucpu_f64_to_f16" : "cucpu_f64_to_bf16";
+  if (to == Type::F32) return to_float(f, value, rounding);
+  Value* canonical = f.b.getInt16(0x7fff);
+  Value* is_number = f.b.CreateFCmpORD(value, value);
+  auto single = [&] { return from_single ? value : to_odd_float(f, value); };
+  if (to == Type::F16 && f.module.host.f16c) {
+    Value* half = narrow_by_instruction(f, single(), rounding);
+    return from_single ? half : f.b.CreateSelect(is_number, half, canonical);
+  }
+  if (to == Type::Bf16 && (rounding == Rounding::Nearest || rounding == Rounding::Zero))
+    return f.b.CreateSelect(is_number, upper_half(f, single(), rounding), canonical);
   if (from_single) value = f.b.CreateFPExt(value, f.b.getDoubleTy());
+  const char* name = to == Type::F16 ? "cucpu_f64_to_f16" : "cucpu_f64_to_bf16";
   return f.call(name, f.type_of(to), {value, f.b.getInt32(static_cast<std::uint32_t>(rounding))});
 }
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 namespace {
 
@@ -119,4 +119,4 @@ bool FlushedValues::is_never_subnormal(const Instruction& i) const {
   }
 }
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

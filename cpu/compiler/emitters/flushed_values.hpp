@@ -7,7 +7,7 @@
 
 #include "cpu/ptx/tree/ast.hpp"
 
-namespace cucore::cpu::codegen {
+namespace cucore::cpu::compiler {
 
 class FlushedValues {
  public:
@@ -26,4 +26,4 @@ class FlushedValues {
   std::vector<std::optional<float>> constants_;  ///< by register
 };
 
-}  // namespace cucore::cpu::codegen
+}  // namespace cucore::cpu::compiler

@@ -14,8 +14,6 @@
 
 namespace cucore::cpu {
 
-using codegen::FormOfCode;
-
 namespace {
 
 constexpr std::uint32_t threads = 256;

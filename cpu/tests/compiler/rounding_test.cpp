@@ -198,6 +198,59 @@ TEST(Rounding, of_doubles_is_as_the_instruction_says_where_the_processor_has_non
   check<double>("x86-64-v3");
 }
 
+TEST(Rounding, of_doubles_to_floats_is_as_the_instruction_says) {
+  std::vector<double> operands = operands_of_threads<double>();
+  for (std::size_t n = 0; n < operands.size(); n += 3) {  // of the size of floats, and near one or between two
+    int exponent = 0;
+    if (n % 2 == 0) operands[n] = std::ldexp(std::frexp(operands[n], &exponent), static_cast<int>(n % 290) - 155);
+    if (n % 4 == 0)
+      operands[n] = std::nextafter(static_cast<double>(static_cast<float>(operands[n])), n % 8 == 0 ? 1 : -1);
+  }
+  for (const auto& [suffix, mode] : modes) {
+    std::vector<double> expected(operands.size() / 3);
+    for (std::size_t n = 0; n < expected.size(); ++n) {
+      volatile double from = operands[3 * n];
+      std::fesetround(mode);
+      volatile float to = static_cast<float>(from);
+      std::fesetround(FE_TONEAREST);
+      expected[n] = static_cast<double>(to);
+    }
+    const std::string body =
+        ".reg .f32 %single;\ncvt." + std::string(suffix) + ".f32.f64 %single, %f0;\ncvt.f64.f32 %f3, %single;";
+    check_in_all_forms(body, "", operands, expected);
+    check_in_all_forms(body, "x86-64-v3", operands, expected);
+  }
+}
+
+/// The patterns that halves have: each is its own, and what lies between two goes to the even one.
+TEST(Rounding, to_halves_is_to_the_nearest_even) {
+  for (const std::string type : {"f16", "bf16"}) {
+    const auto value = [&](std::uint32_t pattern) -> double {
+      if (type == "bf16") return std::bit_cast<float>(pattern << 16);
+      const int exponent = static_cast<int>(pattern >> 10 & 31);
+      return exponent == 0 ? std::ldexp(pattern & 1023, -24) : std::ldexp(1024 + (pattern & 1023), exponent - 25);
+    };
+    std::vector<double> operands;
+    std::vector<double> expected;
+    for (std::uint32_t pattern = 0; pattern < (type == "f16" ? 0x7bffU : 0x7f7fU); ++pattern) {
+      const double low = value(pattern);
+      const double high = value(pattern + 1);
+      const double middle = low + (high - low) / 2;
+      const double from = pattern % 3 == 0 ? middle : std::nextafter(middle, pattern % 3 == 1 ? low : high);
+      const double sign = pattern % 5 == 0 ? -1 : 1;
+      operands.insert(operands.end(), {sign * from, 0, 0});
+      expected.push_back(sign * (from == middle ? (pattern % 2 == 0 ? low : high) : from < middle ? low : high));
+    }
+    operands.resize(expected.size() / 32 * 96);
+    expected.resize(expected.size() / 32 * 32);
+    const std::string body = type == "f16" ? ".reg .b16 %h;\ncvt.rn.f16.f64 %h, %f0;\ncvt.f64.f16 %f3, %h;"
+                                           : ".reg .b16 %h;\n.reg .b32 %w;\n.reg .f32 %s;\ncvt.rn.bf16.f64 %h, %f0;\n"
+                                             "mov.b32 %w, {0, %h};\nmov.b32 %s, %w;\ncvt.f64.f32 %f3, %s;";
+    check_in_all_forms(body, "", operands, expected);
+    check_in_all_forms(body, "x86-64-v3", operands, expected);
+  }
+}
+
 /// Where the compiler knows that nothing is flushed, and just beyond.
 TEST(Rounding, of_floats_flushes_what_constants_leave_small) {
   for (const float constant : {1.0F, -0x1.fffffep-1F, 0x1.8p60F, 0x1p-70F, -0x1.8p-71F, 0x1.234p-100F, -0x1p-101F,
