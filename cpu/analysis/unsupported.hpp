@@ -10,7 +10,7 @@
 
 namespace cucore::cpu::analysis {
 
-/// An instruction that parses but has no generator (yet).
+/// An instruction that parses but no row of the instruction table takes.
 struct Unsupported {
   std::string kernel;       ///< function it stands in
   std::string instruction;  ///< full spelling

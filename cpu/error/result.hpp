@@ -14,6 +14,8 @@
 //     return {};                                                          // success
 //   }
 //
+// Only the parser of PTX has a way of its own, since it may have to report many faults of one text: ParseResult.
+//
 // A Result<void> is one word, zero for success: no allocation, one test. A code without a sentence needs no allocation
 // either, since it may be an everyday answer (NotReady). Entries of the driver translate codes (driver_result.hpp).
 #pragma once

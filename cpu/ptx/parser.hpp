@@ -12,6 +12,7 @@
 
 namespace cucore::cpu::ptx {
 
+/// Not a Result<T>, which is a value or one sentence: a text may be wrong in several places, each with line and column.
 struct ParseResult {
   std::unique_ptr<Module> module;  ///< null if there is any diagnostic
   std::vector<Diagnostic> diagnostics;

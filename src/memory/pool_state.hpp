@@ -1,4 +1,5 @@
-// PoolState: a driver's memory pool as resources and the buffers from it share it, and the making of pools.
+// PoolState: one memory pool of the driver's, shared by memory resources and the buffers allocated from it; and how
+// pools are created, imported and configured.
 #pragma once
 
 #include <atomic>
@@ -30,7 +31,7 @@ struct PoolState {
   bool is_mapped() const noexcept { return mapped != nullptr; }
   bool is_owned() const noexcept { return owned.handle.get() != nullptr; }
   bool is_ipc_enabled() const noexcept { return owned.properties.handleTypes != driver::CU_MEM_HANDLE_TYPE_NONE; }
-  /// The ordinal of the device whose memory it is; -1: the host's, or now here and now there.
+  /// The ordinal of the device whose memory it is; -1: the host's, or managed memory, which migrates.
   int device() const noexcept { return location.type == driver::CU_MEM_LOCATION_TYPE_DEVICE ? location.id : -1; }
   /// Notes that memory of the pool will be freed in this context.
   void used_in(ContextHandle context) const;

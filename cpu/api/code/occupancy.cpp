@@ -55,7 +55,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockS
     if (blockSizeLimit != 0) largest = std::min(largest, blockSizeLimit);
     int best_threads = 0;
     const int warp = static_cast<int>(runtime::warp_size);
-    // The most threads in flight; of equals the largest block.
+    // The block size with the most threads in flight; of several, the largest.
     for (int size = (largest + warp - 1) / warp * warp; size > 0; size -= warp) {
       const int threads = std::min(size, largest);
       const size_t shared = blockSizeToDynamicSMemSize ? blockSizeToDynamicSMemSize(threads) : dynamicSMemSize;

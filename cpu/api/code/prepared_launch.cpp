@@ -13,7 +13,7 @@ using runtime::PreparedLaunch;
 
 namespace {
 
-constexpr std::size_t most_parameter_bytes = 32764;
+constexpr std::size_t most_parameter_bytes = 32764;  // of one kernel, since CUDA 12.1
 
 template <class F>
 CUresult prepare(CUfunction handle, bool is_valid, F&& change) {

@@ -38,6 +38,8 @@ class Lexer {
   /// The next token; End for ever at the end of the text. A malformed token sets `error` and returns End.
   Token next();
 
+  /// No Result<T> for each token: almost all are good, and what is wrong with one gets its sentence and its place from
+  /// the parser, as a Diagnostic.
   /// Empty, or what was wrong with the token at the position of the End that `next` returned: a static text.
   std::string_view error() const { return error_; }
 

@@ -1,5 +1,5 @@
-// Data races: copies of one block that are on their way until the thread that issued them has waited for their group.
-// Meanwhile nobody may write what they read, or touch what they write.
+// Data races: asynchronous copies of one block, pending until the thread that issued them has waited for their group.
+// Until then nobody may write what they read, or touch what they write.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace cucore::cpu::runtime {
 
-/// What races are looked for by, and are remembered of.
+/// The granule of race detection: accesses are recorded and compared by words of shared memory.
 inline constexpr std::uint64_t word_bytes = 4;
 
 /// Calls visit(number of a word, the bytes of it, a bit for each) for each word of some memory.
@@ -45,7 +45,7 @@ class PendingCopies {
   /// Another block begins.
   void begin(std::uint32_t threads, std::size_t words);
   void issue(std::uint32_t thread, std::uint64_t offset, std::uint32_t bytes, std::uint32_t line, bool writes);
-  /// What the thread says of its copies; returns those that are done now.
+  /// The thread commits a group or waits for some (`step`); returns the copies that are complete by that.
   std::vector<Copy> step(std::uint32_t thread, CopyStep step, std::uint32_t count);
   /// A copy that the access of these bytes of a word disturbs, or null.
   const Cell* disturbed(std::size_t word, std::uint8_t bytes, bool writes) const;

@@ -55,7 +55,8 @@ Result<void> copy_ordered(Stream& stream, const Place& to, const Place& from, co
 Result<void> fill(Stream& stream, const Place& to, std::uint32_t value, unsigned int element, const Shape& shape,
                   bool wait);
 
-/// For graphs: the checks of a copy or a fill without doing it, and doing it on the calling thread of ours.
+/// For graphs: the checks of a copy or a fill without doing it, and doing it on the calling thread, one of the
+/// driver's.
 Result<void> check_copy(const CUDA_MEMCPY3D& request);
 Result<void> check_fill(const Context& context, const Place& to, unsigned int element, const Shape& shape);
 void copy_now(Context& context, const CUDA_MEMCPY3D& request);
