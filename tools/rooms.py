@@ -113,6 +113,7 @@ ROOMS = {
     "python/bindings/device": "include/cucore include/cucore/bindings python/bindings python/bindings/memory "
     "python/bindings/graph",
     "cli": "include/cucore cpu/api",
+    "cli/embed": "include/cucore",
     "examples/image_pipeline": "include/cucore",
 }
 

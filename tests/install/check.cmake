@@ -1,4 +1,5 @@
-# Variables: BUILD, SOURCE, COMPILER, LAUNCHER, SANITIZE, CPU_DRIVER, GENERATOR, WORK.
+# Variables: BUILD, SOURCE, COMPILER, LAUNCHER, SANITIZE, CPU_DRIVER, GENERATOR, WORK, LIBDIR,
+# TOOLKIT (a Python environment with NVRTC; may be empty).
 function(step)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE _result OUTPUT_VARIABLE _output ERROR_VARIABLE _output)
   if(NOT _result EQUAL 0)
@@ -7,8 +8,25 @@ function(step)
   set(output "${_output}" PARENT_SCOPE)
 endfunction()
 
+# expect_output(REGEX): of the last step.
+function(expect_output expected)
+  if(NOT output MATCHES "${expected}")
+    message(FATAL_ERROR "expected \"${expected}\" in:\n${output}")
+  endif()
+endfunction()
+
 file(REMOVE_RECURSE ${WORK})
-step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix --component cucore)
+step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix --component cucore --strip)
+foreach(_file IN ITEMS bin/cucore-embed include/cucore/cucore.hpp ${LIBDIR}/cmake/cucore/cucore-config.cmake
+    ${LIBDIR}/cmake/cucore/CucoreEmbed.cmake ${LIBDIR}/pkgconfig/cucore.pc)
+  if(NOT EXISTS ${WORK}/prefix/${_file})
+    message(FATAL_ERROR "not installed: ${_file}")
+  endif()
+endforeach()
+step(readelf -S ${WORK}/prefix/${LIBDIR}/libcucore.a)
+if(output MATCHES "debug_info")
+  message(FATAL_ERROR "the installed library is not stripped")
+endif()
 set(_flags "")
 if(SANITIZE STREQUAL "address")
   set(_flags -fsanitize=address,undefined)
@@ -18,14 +36,45 @@ endif()
 set(_common -S ${SOURCE}/tests/install/consumer -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
   -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} "-DCMAKE_CXX_FLAGS=${_flags}" -DCMAKE_BUILD_TYPE=Release)
 
+
+set(_run ${CMAKE_COMMAND} -E env CUCORE_DEVICE=cpu CUCORE_CPU_DRIVER=${CPU_DRIVER} "CUCORE_CACHE_DIR=${WORK}/cache")
+set(_programs consumer)
+if(TOOLKIT)  # where there is NVRTC, which lies in an environment of Python
+  list(APPEND _programs embedding)
+  list(APPEND _run "VIRTUAL_ENV=${TOOLKIT}" CUDA_HOME=)
+endif()
 step(${CMAKE_COMMAND} ${_common} -B ${WORK}/package -DCMAKE_PREFIX_PATH=${WORK}/prefix)
-step(${CMAKE_COMMAND} --build ${WORK}/package)
+step(${_run} ${CMAKE_COMMAND} --build ${WORK}/package --target ${_programs})
+file(SIZE ${WORK}/package/consumer _size)
+if(NOT SANITIZE AND _size GREATER 8000000)
+  message(FATAL_ERROR "a small program has ${_size} bytes")
+endif()
 if(CPU_DRIVER AND EXISTS ${CPU_DRIVER})
-  step(${CMAKE_COMMAND} -E env CUCORE_DEVICE=cpu CUCORE_CPU_DRIVER=${CPU_DRIVER} ${WORK}/package/consumer)
-  if(NOT output MATCHES "filled 1048576 bytes")
-    message(FATAL_ERROR "the consumer ran and said:\n${output}")
+  step(${_run} ${WORK}/package/consumer)
+  expect_output("filled 1048576 bytes")
+  if(TOOLKIT)
+    step(${_run} ${WORK}/package/embedding)
+    expect_output("embedded kernels ran")
   endif()
 endif()
 
-# As a subdirectory: configured only, since the sources are the same that were just built.
+execute_process(COMMAND ${WORK}/prefix/bin/cucore-embed --output ${WORK}/nothing.hpp --namespace nothing
+  ${SOURCE}/tests/install/consumer/main.cpp RESULT_VARIABLE _result ERROR_VARIABLE output)
+expect_output("main.cpp: has no kernel")
+if(NOT _result EQUAL 1)
+  message(FATAL_ERROR "cucore-embed of a source with no kernel: exit status ${_result}")
+endif()
+
+# By pkg-config.
+find_program(PKG_CONFIG pkg-config)
+if(PKG_CONFIG)
+  step(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${WORK}/prefix/${LIBDIR}/pkgconfig
+    ${PKG_CONFIG} --cflags --libs cucore)
+  string(STRIP "${output}" output)
+  separate_arguments(_words UNIX_COMMAND "${output} ${_flags}")
+  step(${LAUNCHER} ${COMPILER} ${SOURCE}/tests/install/consumer/main.cpp -o ${WORK}/by_pkg_config ${_words})
+endif()
+
+# As a subdirectory and by FetchContent: configured only, since the sources are the same that were just built.
 step(${CMAKE_COMMAND} ${_common} -B ${WORK}/subdirectory -DCUCORE_SOURCE=${SOURCE})
+step(${CMAKE_COMMAND} ${_common} -B ${WORK}/fetched -DCUCORE_SOURCE=${SOURCE} -DCUCORE_FETCH=ON)

@@ -1,0 +1,2 @@
+#pragma once
+constexpr float factor = 2.0f;
