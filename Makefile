@@ -94,9 +94,10 @@ test: build-all
 test-gpu: build-all
 	@$(PYTHON) tools/test_gpu.py
 
-test-install: wheels
+test-install: setup-test wheels
 	@tools/install_packages debootstrap
 	@$(PYTHON) tests/install/bare_system.py
+	@$(PYTHON) tests/install/ci_steps.py
 
 lint: setup-test
 	@$(PYTHON) tools/lint.py

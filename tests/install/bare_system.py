@@ -6,6 +6,7 @@ run. Prints a transcript with times; exit status 1 if a step failed. `--output F
 """
 
 import argparse
+import contextlib
 import os
 import shutil
 import subprocess
@@ -80,23 +81,38 @@ def prepare(folder, wheels):
             shutil.copy(file, folder / file.lstrip("/"))
 
 
+def environment():
+    """The variables of a command in a system: how pip reaches its index from here, and a user's own."""
+    env = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name.endswith("_proxy")}
+    env.pop("PIP_FIND_LINKS", None)
+    return {**env, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8"}
+
+
+@contextlib.contextmanager
+def entered(folder):
+    """A system with what the kernel gives: /proc, /dev, /sys."""
+    mounts = [("proc", "proc"), ("devtmpfs", "dev"), ("sysfs", "sys"), ("tmpfs", "dev/shm")]
+    mounted = []
+    try:
+        for kind, place in mounts:
+            subprocess.run(["mount", "-t", kind, kind, folder / place], check=True)
+            mounted.append(folder / place)
+        yield
+    finally:
+        for place in reversed(mounted):
+            subprocess.run(["umount", "-l", place], check=False)
+
+
 def try_system(suite, folder, say):
     """Runs the steps in a system; the number of those that failed."""
-    env = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name.endswith("_proxy")}
-    env |= {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8"}
-    env.pop("PIP_FIND_LINKS", None)
     say(f"== {suite}: Debian {(folder / 'etc/debian_version').read_text().strip()}")
     failed = 0
-    mounts = [("proc", "proc"), ("devtmpfs", "dev"), ("sysfs", "sys")]
-    for kind, place in mounts:
-        subprocess.run(["mount", "-t", kind, kind, folder / place], check=True)
-    subprocess.run(["mount", "-t", "tmpfs", "shm", folder / "dev/shm"], check=False)
-    try:
+    with entered(folder):
         for title, command, expected in STEPS:
             start = time.monotonic()
             done = subprocess.run(
                 ["chroot", folder, "/bin/bash", "-c", command],
-                env=env,
+                env=environment(),
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
@@ -106,9 +122,6 @@ def try_system(suite, folder, say):
             failed += not well
             say(f"\n# {title}: {'ok' if well else 'FAILED'} in {time.monotonic() - start:.1f} s\n$ {command}")
             say("\n".join(line for line in done.stdout.splitlines() if "notice" not in line))
-    finally:
-        for place in ("dev/shm", *(place for _, place in reversed(mounts))):
-            subprocess.run(["umount", "-l", folder / place], check=False)
     return failed
 
 
