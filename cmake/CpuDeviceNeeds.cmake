@@ -25,9 +25,9 @@ function(cucore_cpu_device_needs)
     set(CUCORE_BUILD_CPU_DEVICE ON PARENT_SCOPE)
     return()
   endif()
-  set(text "The CPU device cannot be built here. What is missing comes with:${missing}\n"
-    "It is also ready-made, for any build of cucore: pip install cucore-cpu-device")
-  string(CONCAT text ${text})
+  # What is to be typed is indented, so that CMake does not fold it.
+  string(CONCAT text "The CPU device cannot be built here. What is missing comes with:${missing}\n"
+    "It is also ready-made, for any build of cucore:\n  pip install cucore-cpu-device")
   if(NOT CUCORE_BUILD_CPU_DEVICE STREQUAL "AUTO")
     message(FATAL_ERROR "${text}\nOr leave it out: -DCUCORE_BUILD_CPU_DEVICE=OFF")
   endif()

@@ -78,3 +78,15 @@ endif()
 # As a subdirectory and by FetchContent: configured only, since the sources are the same that were just built.
 step(${CMAKE_COMMAND} ${_common} -B ${WORK}/subdirectory -DCUCORE_SOURCE=${SOURCE})
 step(${CMAKE_COMMAND} ${_common} -B ${WORK}/fetched -DCUCORE_SOURCE=${SOURCE} -DCUCORE_FETCH=ON)
+
+# Without LLVM the CPU device is an error that says what to type, or, with AUTO, a warning that does.
+set(_without_llvm ${CMAKE_COMMAND} -S ${SOURCE} -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
+  -DCMAKE_DISABLE_FIND_PACKAGE_LLVM=ON)
+foreach(_choice IN ITEMS ON AUTO)
+  execute_process(COMMAND ${_without_llvm} -B ${WORK}/without_llvm_${_choice} -DCUCORE_BUILD_CPU_DEVICE=${_choice}
+    RESULT_VARIABLE _result OUTPUT_QUIET ERROR_VARIABLE output)
+  expect_output("apt-get install llvm-19-dev.*pip install cucore-cpu-device")
+  if((_choice STREQUAL "ON" AND _result EQUAL 0) OR (_choice STREQUAL "AUTO" AND NOT _result EQUAL 0))
+    message(FATAL_ERROR "CUCORE_BUILD_CPU_DEVICE=${_choice} without LLVM: exit status ${_result}")
+  endif()
+endforeach()
