@@ -1,0 +1,124 @@
+"""Runs what clients.toml names, on the CPU device, and compares what came of it with exceptions.toml.
+
+A module runs in a process of its own, with the Python in which its client is installed and nothing told to it but where
+the driver is. A test that fails is to be in the list of exceptions, and one in the list is to fail.
+"""
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import tomllib
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Client:
+    name: str
+    title: str
+    distribution: str
+    requirements: tuple
+    tests: str = ""
+    programs: str = ""
+    lines: bool = False
+    in_make_test: tuple = ()
+    leave_out: tuple = ()
+    not_run: dict = field(default_factory=dict)
+    environment: dict = field(default_factory=dict)
+    install: dict = field(default_factory=dict)
+    seconds: int = 900
+
+
+def clients():
+    table = tomllib.loads((HERE / "clients.toml").read_text())
+    return {name: Client(name=name, **values) for name, values in table.items()}
+
+
+@dataclass(frozen=True)
+class Exemption:
+    reason: str
+    sometimes: bool = False
+
+
+def exceptions():
+    """client -> test -> why it does not pass."""
+    known = {}
+    for each in tomllib.loads((HERE / "exceptions.toml").read_text())["exception"]:
+        for test in each["tests"]:
+            if test in known.setdefault(each["client"], {}):
+                raise ValueError(f"exceptions.toml has {test} twice")
+            known[each["client"]][test] = Exemption(each["reason"], each.get("sometimes", False))
+    return known
+
+
+def environment(driver, client):
+    """What docs/clients.md tells users to set, and what the client needs besides."""
+    names = {**os.environ, "LD_LIBRARY_PATH": str(driver), "PATH": f"{driver / 'bin'}:{os.environ['PATH']}"}
+    names |= {f"TRITON_PTXAS{each}_PATH": str(driver / "bin/ptxas") for each in ("", "_BLACKWELL")}
+    for name in ("CUDA_VISIBLE_DEVICES", "CUCORE_CPU_COMPUTE_CAPABILITY", "CUCORE_DEVICE"):
+        names.pop(name, None)
+    return names | {"PYTHONDONTWRITEBYTECODE": "1", "CUCORE_CPU_DEVICES": "1"} | client.environment
+
+
+def command(client, module, python):
+    if client.lines:
+        return [str(python), "-W", "ignore", str(HERE / client.programs)]
+    leave_out = [f"--leave-out={ending}" for ending in client.leave_out]
+    return [str(python), str(HERE / "unittest_module.py"), module, *leave_out]
+
+
+def results(client, text):
+    """test -> (outcome, what it said)."""
+    if not client.lines:
+        lines = [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+        return {line["test"]: (line["outcome"], line["said"]) for line in lines}
+    found = {}
+    for line in text.splitlines():
+        good, _, name = line.partition("ok ")
+        found[name if not good else line] = ("passed", "") if not good else ("failed", line)
+    return found
+
+
+def run(client, module, python, driver, folder):
+    """What came of each test of a module; a module that ends before its tests do is a failure by its own name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = environment(driver, client) | {f"{each}_CACHE_DIR": str(folder / each) for each in ("NUMBA", "TRITON")}
+    names |= {"WARP_CACHE_PATH": str(folder / "warp"), "CUPY_CACHE_DIR": str(folder / "cupy"), "HOME": str(folder)}
+    if client.programs:
+        names["PYTHONPATH"] = str((HERE / client.programs).parent)
+    with open(folder / f"{module}.log", "w") as log, open(folder / f"{module}.out", "w+") as out:
+        process = subprocess.Popen(
+            command(client, module, python), cwd=folder, env=names, stdin=subprocess.DEVNULL, stdout=out, stderr=log
+        )
+        try:
+            status = process.wait(client.seconds)
+            ended = f"ended with status {status}" if status else ""
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            ended = f"stopped after {client.seconds} s"
+        out.seek(0)
+        found = results(client, out.read())
+    if ended or not found:
+        said = (folder / f"{module}.log").read_text(errors="replace")[-1500:]
+        found[module] = ("failed", f"{ended or 'has no test'}: {said}")
+    return found
+
+
+def problems(found, known, module):
+    """What the exceptions that are known do not say of a module's results, and what they say that is not so."""
+    lines = []
+    for test, (outcome, said) in sorted(found.items()):
+        if outcome == "failed" and test not in known:
+            lines.append(f"{test} failed: {said}")
+        if outcome != "failed" and test in known and not known[test].sometimes:
+            lines.append(f"{test} {outcome}, though exceptions.toml has it: {known[test].reason}")
+    lines += [f"{t} is in exceptions.toml, and is no test" for t in known if belongs_to(t, module) and t not in found]
+    return lines
+
+
+def belongs_to(test, module):
+    return test == module or test.startswith(module + ".")

@@ -1,0 +1,108 @@
+"""`make test-clients`: the clients of tests/clients/suites/clients.toml, whole, each in an environment of its own.
+
+Usage: test_clients.py [--folder FOLDER] [--driver FOLDER] [--modules TEXT] [CLIENT ...]
+Environments and caches lie in FOLDER (default build/clients). What came of each client goes to
+bench/results/clients/CLIENT.json, to be committed; tools/make_compatibility.py makes docs/compatibility.md of it. With
+--modules only modules whose names contain TEXT run, and replace what the file has of them. Ends with status 1 if
+exceptions.toml does not say exactly what failed.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from machine import machine
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench/results/clients"
+sys.path.insert(0, str(ROOT / "tests/clients"))
+import suites  # noqa: E402
+
+
+def set_up(client, folder):
+    """The Python of an environment that has what the client needs."""
+    python, done = folder / "venv/bin/python", folder / "requirements"
+    wanted = "\n".join(client.requirements)
+    if not done.exists() or done.read_text() != wanted:
+        subprocess.run(["/usr/bin/python3", "-m", "venv", "--clear", folder / "venv"], check=True)
+        environment = {**os.environ, **client.install}
+        subprocess.run([python, "-m", "pip", "install", "-q", *client.requirements], check=True, env=environment)
+        done.write_text(wanted)
+    return python
+
+
+def version(python, distribution):
+    code = f"import importlib.metadata as m; print(m.version({distribution!r}))"
+    return subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def modules_of(client, python):
+    """The modules of the suite inside the client's wheel, by the files that are there."""
+    if client.programs:
+        return [Path(client.programs).stem]
+    code = (
+        "import importlib.util, pathlib; "
+        f"folder = pathlib.Path(importlib.util.find_spec({client.tests!r}).origin).parent; "
+        "print(*sorted(str(p.relative_to(folder).with_suffix('')) for p in folder.rglob('test_*.py')), sep='\\n')"
+    )
+    said = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout
+    names = [f"{client.tests}.{line.replace('/', '.')}" for line in said.split()]
+    return [name for name in names if name not in client.not_run]
+
+
+def summary(found):
+    """A module's results as they are kept: numbers, the reasons for skips, and what failed."""
+    skipped = Counter(said for outcome, said in found.values() if outcome == "skipped")
+    failed = {test: said[-300:] for test, (outcome, said) in sorted(found.items()) if outcome == "failed"}
+    passed = sum(outcome == "passed" for outcome, _ in found.values())
+    return {"passed": passed, "skipped": dict(sorted(skipped.items())), "failed": failed}
+
+
+def run_client(client, options):
+    folder = options.folder.resolve() / client.name
+    folder.mkdir(parents=True, exist_ok=True)
+    python = set_up(client, folder)
+    path = RESULTS / f"{client.name}.json"
+    record = json.loads(path.read_text()) if path.exists() and options.modules else {"modules": {}}
+    record |= {"client": client.title, "version": version(python, client.distribution), "machine": machine()}
+    known, problems = suites.exceptions().get(client.name, {}), []
+    for module in modules_of(client, python):
+        if options.modules not in module:
+            continue
+        start = time.monotonic()
+        found = suites.run(client, module, python, options.driver.resolve(), folder / "run")
+        record["modules"][module] = kept = summary(found)
+        numbers = f"{kept['passed']} passed, {len(kept['failed'])} failed, {sum(kept['skipped'].values())} skipped"
+        print(f"   {module}: {numbers} ({time.monotonic() - start:.0f} s)", flush=True)
+        problems += suites.problems(found, known, module)
+        RESULTS.mkdir(parents=True, exist_ok=True)
+        record["modules"] = dict(sorted(record["modules"].items()))
+        path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--folder", type=Path, default=ROOT / "build/clients")
+    parser.add_argument("--driver", type=Path, default=ROOT / "build/cpu/driver")
+    parser.add_argument("--modules", default="")
+    parser.add_argument("clients", nargs="*")
+    options = parser.parse_args()
+    all_clients = suites.clients()
+    os.environ.setdefault("CUCORE_CPU_CACHE", str(options.folder.resolve() / "kernels"))
+    problems = []
+    for name in options.clients or all_clients:
+        print(f"== {name}", flush=True)
+        problems += run_client(all_clients[name], options)
+    print(*problems, sep="\n")
+    print(f"{len(problems)} differences from tests/clients/suites/exceptions.toml")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
