@@ -3,6 +3,7 @@
 #   make demo       set up, build, run the main job in Python and in C++ (a GPU if there is one, else the CPU device)
 #   make test       set up, build, lint, run every test; last line: N passed, N failed, N skipped
 #   make build      .venv with the Python package and the command-line tool, C++ outputs in build/
+#   make test-clients   the clients that docs/compatibility.md is about, whole, and that page (hours)
 #   make lint       clang-format, clang-tidy, ruff, house rules
 #   make bench      benchmarks on this machine, results printed        make bench-gpu   the same on a GPU
 #   make wheels     what `pip install` takes, for every Python of this machine, in build/wheels
@@ -34,7 +35,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: wheels test-install build demo test test-gpu bench bench-gpu lint docs setup setup-test configure build-all clean
+.PHONY: wheels test-install build demo test test-clients test-gpu bench bench-gpu lint docs setup setup-test configure build-all clean
 
 # ---- set-up -------------------------------------------------------------------------------------------------------
 .setup/build-packages: Makefile
@@ -98,6 +99,9 @@ test-install: setup-test wheels
 	@tools/install_packages debootstrap
 	@$(PYTHON) tests/install/bare_system.py
 	@$(PYTHON) tests/install/ci_steps.py
+
+test-clients: build
+	@$(PYTHON) tools/test_clients.py
 
 lint: setup-test
 	@$(PYTHON) tools/lint.py

@@ -17,6 +17,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import make_compatibility
 import make_environment
 import make_options
 import rooms
@@ -68,7 +69,7 @@ def check_first_lines(problems):
 
 def check_made(problems):
     """What is made from a table is what the table says."""
-    for module in (make_options, make_environment):
+    for module in (make_options, make_environment, make_compatibility):
         for path in module.stale():
             problems.append(f"{path}: is not what its tables say: run tools/{module.__name__}.py")
 

@@ -2,37 +2,45 @@
 
 Usage: test_clients.py [--folder FOLDER] [--driver FOLDER] [--modules TEXT] [CLIENT ...]
 Environments and caches lie in FOLDER (default build/clients). What came of each client goes to
-bench/results/clients/CLIENT.json, to be committed; tools/make_compatibility.py makes docs/compatibility.md of it. With
---modules only modules whose names contain TEXT run, and replace what the file has of them. Ends with status 1 if
+bench/results/clients/CLIENT.json, and docs/compatibility.md is made of it, both to be committed. With --modules only
+modules whose names contain TEXT run, and replace what the file has of them. Ends with status 1 if
 exceptions.toml does not say exactly what failed.
 """
 
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import time
 from collections import Counter
 from pathlib import Path
 
+import make_compatibility
 from machine import machine
+from make_compatibility import RESULTS, ROOT, suites
 
-ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "bench/results/clients"
-sys.path.insert(0, str(ROOT / "tests/clients"))
-import suites  # noqa: E402
+HERE_ONLY = re.compile(r"\S*/site-packages/")  # the part of a path that is another one elsewhere
 
 
-def set_up(client, folder):
+def set_up(client, folder, driver):
     """The Python of an environment that has what the client needs."""
     python, done = folder / "venv/bin/python", folder / "requirements"
-    wanted = "\n".join(client.requirements)
-    if not done.exists() or done.read_text() != wanted:
-        subprocess.run(["/usr/bin/python3", "-m", "venv", "--clear", folder / "venv"], check=True)
-        environment = {**os.environ, **client.install}
-        subprocess.run([python, "-m", "pip", "install", "-q", *client.requirements], check=True, env=environment)
-        done.write_text(wanted)
+    wanted = "\n".join([*client.requirements, *client.from_source])
+    if done.exists() and done.read_text() == wanted:
+        return python
+    pip = [python, "-m", "pip", "install", "-q"]
+    subprocess.run(["/usr/bin/python3", "-m", "venv", "--clear", folder / "venv"], check=True)
+    subprocess.run([*pip, *client.requirements], check=True)
+    if client.from_source:
+        toolkit = next((folder / "venv").glob("lib/python3*/site-packages/nvidia/cu13"))
+        (folder / ".aksetup-defaults.py").write_text(  # what PyCUDA's set-up reads in the home folder
+            f"CUDA_ROOT = {str(toolkit)!r}\nCUDADRV_LIB_DIR = [{str(driver)!r}]\nCUDA_ENABLE_CURAND = False\n"
+        )
+        environment = {**os.environ, "HOME": str(folder)}
+        subprocess.run([*pip, "--no-build-isolation", *client.from_source], check=True, env=environment)
+    done.write_text(wanted)
     return python
 
 
@@ -58,7 +66,9 @@ def modules_of(client, python):
 def summary(found):
     """A module's results as they are kept: numbers, the reasons for skips, and what failed."""
     skipped = Counter(said for outcome, said in found.values() if outcome == "skipped")
-    failed = {test: said[-300:] for test, (outcome, said) in sorted(found.items()) if outcome == "failed"}
+    failed = {
+        test: HERE_ONLY.sub("", said)[-300:] for test, (outcome, said) in sorted(found.items()) if outcome == "failed"
+    }
     passed = sum(outcome == "passed" for outcome, _ in found.values())
     return {"passed": passed, "skipped": dict(sorted(skipped.items())), "failed": failed}
 
@@ -66,12 +76,13 @@ def summary(found):
 def run_client(client, options):
     folder = options.folder.resolve() / client.name
     folder.mkdir(parents=True, exist_ok=True)
-    python = set_up(client, folder)
+    python = set_up(client, folder, options.driver.resolve())
     path = RESULTS / f"{client.name}.json"
     record = json.loads(path.read_text()) if path.exists() and options.modules else {"modules": {}}
     record |= {"client": client.title, "version": version(python, client.distribution), "machine": machine()}
     known, problems = suites.exceptions().get(client.name, {}), []
-    for module in modules_of(client, python):
+    modules = modules_of(client, python)
+    for module in modules:
         if options.modules not in module:
             continue
         start = time.monotonic()
@@ -82,6 +93,7 @@ def run_client(client, options):
         problems += suites.problems(found, known, module)
         RESULTS.mkdir(parents=True, exist_ok=True)
         record["modules"] = dict(sorted(record["modules"].items()))
+        record["remaining"] = [each for each in modules if each not in record["modules"]]
         path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
     return problems
 
@@ -99,6 +111,7 @@ def main():
     for name in options.clients or all_clients:
         print(f"== {name}", flush=True)
         problems += run_client(all_clients[name], options)
+    make_compatibility.main()
     print(*problems, sep="\n")
     print(f"{len(problems)} differences from tests/clients/suites/exceptions.toml")
     return 1 if problems else 0

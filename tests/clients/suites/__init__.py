@@ -28,7 +28,7 @@ class Client:
     leave_out: tuple = ()
     not_run: dict = field(default_factory=dict)
     environment: dict = field(default_factory=dict)
-    install: dict = field(default_factory=dict)
+    from_source: tuple = ()
     seconds: int = 900
 
 
