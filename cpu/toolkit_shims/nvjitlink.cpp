@@ -22,6 +22,7 @@
 #include "cpu/toolkit_shims/lto_ptx.hpp"
 #include "cpu/toolkit_shims/nvjitlink_abi.hpp"
 #include "cpu/toolkit_shims/real_library.hpp"
+#include "cpu/toolkit_shims/register_limit.hpp"
 
 using namespace cucore::cpu::toolkit_shims;
 using cucore::cpu::Result;
@@ -66,6 +67,15 @@ std::uint32_t architecture_of(const std::vector<std::string>& options) {
     if (digits != std::string::npos) return static_cast<std::uint32_t>(std::atoi(option.c_str() + digits));
   }
   return cucore::cpu::image::any_architecture;
+}
+
+/// 0: none. As NVIDIA's, the last one counts.
+std::uint32_t register_limit_of(const std::vector<std::string>& options) {
+  constexpr std::string_view name = "-maxrregcount=";
+  std::uint32_t limit = 0;
+  for (const std::string& option : options)
+    if (option.starts_with(name)) limit = static_cast<std::uint32_t>(std::atoi(option.c_str() + name.size()));
+  return limit;
 }
 
 /// What an input is; of those that may be anything, by its bytes. nvJitLink takes a cubin for an object too.
@@ -124,7 +134,8 @@ void finish(Link& link) {
     link.error += modules.failure().sentence();
     return;
   }
-  for (const PtxModule& module : *modules) link.ptx.push_back(module.ptx);
+  const std::uint32_t registers = register_limit_of(link.options);
+  for (const PtxModule& module : *modules) link.ptx.push_back(with_register_limit(module.ptx, registers));
   if (Result<void> checked = link.inputs.check_machine_code(*modules); !checked)
     link.error += checked.failure().sentence();
 }
