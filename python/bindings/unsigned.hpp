@@ -17,6 +17,9 @@ struct Unsigned {
   operator std::uint64_t() const noexcept { return value; }
 };
 
+/// The number as one of 32 bits. Throws OverflowError naming `what`.
+std::uint32_t unsigned_of_32_bits(Unsigned number, const char* what);
+
 }  // namespace cucore::python
 
 namespace nanobind::detail {

@@ -1269,7 +1269,7 @@ class Stream:
         """Whether work submitted now is recorded into a graph."""
     def timer(self) -> Timer:
         """A Timer of work on this stream: `with stream.timer() as t: ...`, then `t.ms`."""
-    def wait(self, *events_or_streams: Event | IsStreamType, external: bool = False) -> None:
+    def wait(self, event_or_stream: Event | IsStreamType, *more: Event | IsStreamType, external: bool = False) -> None:
         """Later work here waits for an event's last record, or for the work submitted to another stream so far; for
         each of several."""
     def close(self) -> None:
@@ -2577,8 +2577,10 @@ def driver_info() -> DriverInfo:
     """Opens the driver if that has not happened yet, and says which it is: kind ("gpu" or "cpu"), path, version,
     chosen_by."""
 
-def launch(stream: Stream | IsStreamType, config: LaunchConfig | dict[str, Any], kernel: Kernel, *args: Any) -> None:
-    """Runs `kernel` on `stream` with `args`, and returns when the work is queued.
+def launch(
+    stream: Stream | IsStreamType, config: LaunchConfig | dict[str, Any], kernel: Kernel, *kernel_args: Any
+) -> None:
+    """Runs `kernel` on `stream` with `kernel_args`, and returns when the work is queued.
 
     Arguments are Buffers, Python numbers, NumPy, ml_dtypes and ctypes scalars, structures and pointers, arrays with
     __cuda_array_interface__ or DLPack (their address), objects with __kernel_argument__(), and None for a null pointer.

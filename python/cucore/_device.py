@@ -288,9 +288,8 @@ class Device:
             return None
         if not isinstance(ctx, _seam.Context):
             raise TypeError(f"ctx must be a Context or None, not {type(ctx).__name__}")
-        device = ctx.device
-        if device is not self:
-            return device.set_current(ctx)
+        if ctx.device is not self:
+            raise RuntimeError(f"the context is of device {ctx.device.device_id}, not of device {self.device_id}")
         previous = _seam.current_context()
         ctx._set_current()
         bound, self._context = self._context, ctx

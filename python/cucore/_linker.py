@@ -73,6 +73,8 @@ class LinkerOptions:
     def __post_init__(self):
         if self.name is None:
             self.name = "<default linker>"
+        if self.numba_debug is not None:
+            warnings.warn("numba_debug: no linker has it, and it does nothing", DeprecationWarning, stacklevel=3)
         for field in fields(self):  # what can be walked once only is kept as a list
             value = getattr(self, field.name)
             if hasattr(value, "__next__"):

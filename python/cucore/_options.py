@@ -13,6 +13,8 @@ from os import PathLike
 from typing import Any
 
 from cucore import _seam
+from cucore._checked import Checked, amount, flag, truth, whole
+from cucore._errors import CUDAError
 
 
 def accept(cls, options, what="options"):
@@ -36,7 +38,7 @@ def member(enumeration, value, what):
 
 
 @dataclass
-class StreamOptions:
+class StreamOptions(Checked):
     """How ``Device.create_stream`` makes a stream.
 
     nonblocking: do not synchronize with the legacy default stream.
@@ -46,9 +48,11 @@ class StreamOptions:
     nonblocking: bool = True
     priority: int | None = None
 
+    _checks = {"nonblocking": truth, "priority": whole}
+
 
 @dataclass
-class EventOptions:
+class EventOptions(Checked):
     """How ``Device.create_event`` and ``Stream.record`` make an event.
 
     timing_enabled: record a time, so that events can be subtracted.
@@ -59,6 +63,8 @@ class EventOptions:
     timing_enabled: bool = False
     blocking_sync: bool = False
     ipc_enabled: bool = False
+
+    _checks = {"timing_enabled": flag, "blocking_sync": flag, "ipc_enabled": flag}
 
 
 @dataclass
@@ -72,7 +78,7 @@ class ContextOptions:
 
 
 @dataclass
-class SMResourceOptions:
+class SMResourceOptions(Checked):
     """How ``SMResource.split`` divides.
 
     ``count`` decides how many groups there are: a sequence has one entry for each, an int or None means one group. The
@@ -113,7 +119,7 @@ class WorkqueueResourceOptions:
 
 
 @dataclass
-class DeviceMemoryResourceOptions:
+class DeviceMemoryResourceOptions(Checked):
     """How ``DeviceMemoryResource`` makes a pool of its own.
 
     ipc_enabled: the pool can be shared with other processes.
@@ -125,9 +131,11 @@ class DeviceMemoryResourceOptions:
     max_size: int = 0
     release_threshold: int | None = None
 
+    _checks = {"ipc_enabled": truth, "max_size": amount, "release_threshold": whole}
+
 
 @dataclass
-class ManagedMemoryResourceOptions:
+class ManagedMemoryResourceOptions(Checked):
     """How ``ManagedMemoryResource`` makes a pool of its own, or does without.
 
     preferred_location: where the memory rather is, as preferred_location_type says.
@@ -143,6 +151,8 @@ class ManagedMemoryResourceOptions:
     pooled: bool = True
     release_threshold: int | None = None
 
+    _checks = {"preferred_location": whole, "pooled": truth, "release_threshold": whole}
+
     def __post_init__(self):
         if self.preferred_location_type is not None:
             from cucore.typing import ManagedMemoryLocationType
@@ -153,7 +163,7 @@ class ManagedMemoryResourceOptions:
 
 
 @dataclass
-class PinnedMemoryResourceOptions:
+class PinnedMemoryResourceOptions(Checked):
     """How ``PinnedMemoryResource`` makes a pool of its own.
 
     ipc_enabled: the pool can be shared with other processes. Drivers share only pools of a NUMA node.
@@ -166,6 +176,8 @@ class PinnedMemoryResourceOptions:
     max_size: int = 0
     numa_id: int | None = None
     release_threshold: int | None = None
+
+    _checks = {"ipc_enabled": truth, "max_size": amount, "numa_id": whole, "release_threshold": whole}
 
     def __post_init__(self):
         if self.numa_id is not None and self.numa_id < 0:
@@ -382,6 +394,8 @@ class ProgramOptions:
             self.name = "default_program"
         if not isinstance(self.name, str):
             raise TypeError(f"name must be a str, not {type(self.name).__name__}")
+        if self.arch is None:
+            self.arch = _current_arch()
         _check_extra_sources(self.extra_sources)
         _seam.check_program_options(self)
 
@@ -407,6 +421,15 @@ class ProgramOptions:
         if chosen != "nvvm":
             raise ValueError(f"Unknown backend {backend!r}: the backends are 'nvrtc' and 'nvvm'")
         return _seam.nvvm_flags(self, target)
+
+
+def _current_arch():
+    """The current device's; None with no device, which is then an error of what compiles."""
+    try:
+        major, minor = _seam.device_compute_capability(_seam.current_device())
+    except (CUDAError, RuntimeError):
+        return None
+    return f"sm_{major}{minor}"
 
 
 def _copied(value):

@@ -87,6 +87,8 @@ class Program:
             logs: an object with ``write(str)`` that is given the compiler's log after success, if there is one.
             cache: a ProgramCache, or a program cache of ``cucore.utils``.
         """
+        if name_expressions is None:
+            name_expressions = ()
         through = None if cache is None or isinstance(cache, _ProgramCache) else _way_of(cache)
         target = FORMATS.get(target_type) if name_expressions == () else None
         if target is None:

@@ -190,6 +190,7 @@ PLACES = {
     "KernelParameter": "_tuples.KernelParameter",
     "KernelSignature": "_tuples.KernelSignature",
     "KernelStatistics": "_tuples.KernelStatistics",
+    "ManagedMemoryLocationType": "typing.ManagedMemoryLocationType",
     "ManagedMemoryResourceOptions": "_options.ManagedMemoryResourceOptions",
     "MaxPotentialBlockSizeOccupancyResult": "_tuples.MaxPotentialBlockSizeOccupancyResult",
     "NVRTCError": "_errors.NVRTCError",

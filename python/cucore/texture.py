@@ -8,7 +8,7 @@ An OpaqueArray or MipmappedArray is made by a Device; a ResourceDescriptor says 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import index
 from typing import Any, Union
 
@@ -44,6 +44,8 @@ _FORMATS = {
 _ADDRESS_MODES = tuple(AddressModeType)
 _FILTER_MODES = tuple(FilterModeType)
 _READ_MODES = tuple(ReadModeType)
+_SWITCHES = ("normalized_coords", "srgb", "disable_trilinear_optimization", "seamless_cubemap")
+_LEVELS = ("mipmap_level_bias", "min_mipmap_level_clamp", "max_mipmap_level_clamp")
 
 
 @dataclass
@@ -232,6 +234,13 @@ def _address_modes(value):
     return [_ADDRESS_MODES.index(member(AddressModeType, mode, "address_mode")) for mode in value]
 
 
+def _real(what, value):
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{what} must be a number, not {type(value).__name__}") from None
+
+
 def _border(value):
     if value is None:
         return [0.0] * 4
@@ -244,6 +253,11 @@ def _border(value):
 def _create_texture_object(context, resource, options):
     _open_resource(resource)
     options = accept(TextureObjectOptions, options)
+    options = replace(
+        options,
+        **{name: bool(getattr(options, name)) for name in _SWITCHES},
+        **{name: _real(name, getattr(options, name)) for name in _LEVELS},
+    )
     anisotropy = index(options.max_anisotropy)
     if anisotropy < 0:
         raise ValueError(f"max_anisotropy must not be negative: {anisotropy}")

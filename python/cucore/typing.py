@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import sys
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from cucore._seam import SMResource, WorkqueueResource
 
@@ -217,8 +217,8 @@ class IsStreamType(Protocol):
     def __cuda_stream__(self) -> tuple[int, int]: ...
 
 
-DevicePointerType = Any
-"""A device address: an int, None, or anything with ``__int__``."""
+DevicePointerType = int | None
+"""A device address; what takes one also takes anything with ``__int__``."""
 
 DeviceResourcesType = Sequence[SMResource | WorkqueueResource]
 """What a green context is made of."""

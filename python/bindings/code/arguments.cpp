@@ -114,7 +114,7 @@ void add_scalar(ArgumentPack& pack, PyObject* argument, const ScalarType& scalar
 
 void add_buffer(ArgumentPack& pack, const PyBuffer& buffer) {
   if (!buffer.is_open()) [[unlikely]] {
-    refuse(PyExc_ValueError, where(pack) + "the buffer has been closed");
+    refuse(PyExc_RuntimeError, where(pack) + "the buffer has been closed");
   }
   pack.add_pointer(buffer.address);
 }

@@ -322,6 +322,7 @@ void bind_kernel(nb::module_& module) {
       .def("__reduce__", [](const PyKernel&) -> nb::object {
         throw nb::type_error("a Kernel cannot be pickled: pickle its ObjectCode and call get_kernel() on the copy");
       });
+  nb::type<PyKernel>().attr("__iter__") = nb::none();  // what has __getitem__ only is iterated without an end
 }
 
 }  // namespace cucore::python

@@ -14,8 +14,8 @@ LaunchTypes launch_types;
 namespace {
 
 constexpr const char* launch_doc =
-    "launch(stream, config, kernel, *args)\n--\n\n"
-    "Runs `kernel` on `stream` with `args`, and returns when the work is queued.\n\n"
+    "launch(stream, config, kernel, *kernel_args)\n--\n\n"
+    "Runs `kernel` on `stream` with `kernel_args`, and returns when the work is queued.\n\n"
     "Arguments are Buffers, Python numbers, NumPy, ml_dtypes and ctypes scalars, structures and pointers, arrays with "
     "__cuda_array_interface__ or DLPack (their address), objects with __kernel_argument__(), and None for a null "
     "pointer. They are checked against the kernel's parameters, `kernel.signature`: int, float, complex and bool take "

@@ -87,7 +87,6 @@ std::vector<Field> further_fields(const LaunchConfig& config) {
   const auto add = [&](const char* name, nb::object value) {
     if (!value.is_none()) fields.push_back({name, std::move(value)});
   };
-  if (config.programmatic_stream_serialization) add("programmatic_stream_serialization", nb::bool_(true));
   add("priority", optional_object(config.priority));
   add("preferred_cluster", optional_tuple(config.preferred_cluster));
   add("cluster_scheduling_policy", cluster_scheduling_policy_object(config));
@@ -107,6 +106,7 @@ Py_hash_t hash_of(const LaunchConfig& config) {
   parts.append(tuple_of(config.block));
   parts.append(config.shmem_size);
   parts.append(config.is_cooperative);
+  parts.append(config.programmatic_stream_serialization);
   for (const Field& field : further_fields(config)) {
     parts.append(field.name);
     parts.append(field.value);
@@ -116,10 +116,11 @@ Py_hash_t hash_of(const LaunchConfig& config) {
 
 std::string repr_of_config(const LaunchConfig& config) {
   const auto text = [](const nb::object& value) { return std::string(nb::repr(value).c_str()); };
-  std::string all = "LaunchConfig(grid=" + text(tuple_of(config.grid)) +
-                    ", cluster=" + text(optional_tuple(config.cluster)) + ", block=" + text(tuple_of(config.block)) +
-                    ", shmem_size=" + std::to_string(config.shmem_size) +
-                    ", is_cooperative=" + (config.is_cooperative ? "True" : "False");
+  std::string all =
+      "LaunchConfig(grid=" + text(tuple_of(config.grid)) + ", cluster=" + text(optional_tuple(config.cluster)) +
+      ", block=" + text(tuple_of(config.block)) + ", shmem_size=" + std::to_string(config.shmem_size) +
+      ", is_cooperative=" + (config.is_cooperative ? "True" : "False") +
+      ", programmatic_stream_serialization=" + (config.programmatic_stream_serialization ? "True" : "False");
   for (const Field& field : further_fields(config)) all += std::string(", ") + field.name + "=" + text(field.value);
   return all + ")";
 }
@@ -169,8 +170,8 @@ void bind_launch_config(nb::module_& module) {
         new (self) PyLaunchConfig(config);
       },
       nb::arg("grid") = nb::none(), nb::arg("cluster") = nb::none(), nb::arg("block") = nb::none(),
-      nb::arg("shmem_size") = nb::none(), nb::arg("is_cooperative") = false,
-      nb::arg("programmatic_stream_serialization") = false, nb::kw_only(), nb::arg("priority") = nb::none(),
+      nb::arg("shmem_size") = nb::none(), nb::arg("is_cooperative").none() = false,
+      nb::arg("programmatic_stream_serialization").none() = false, nb::kw_only(), nb::arg("priority") = nb::none(),
       nb::arg("preferred_cluster") = nb::none(), nb::arg("cluster_scheduling_policy") = nb::none(),
       nb::arg("programmatic_event") = nb::none(), nb::arg("launch_completion_event") = nb::none(),
       nb::arg("memory_sync_domain") = nb::none(), nb::arg("memory_sync_domain_map") = nb::none(),

@@ -64,10 +64,10 @@ void wait_for_one(const PyStream& self, nb::handle other) {
   }
 }
 
-void wait(const PyStream& self, const nb::args& others, bool external) {
-  if (PyTuple_GET_SIZE(others.ptr()) == 0)
-    throw nb::type_error("Stream.wait needs something to wait for: an Event or a Stream");
-  for (const nb::handle other : others) external ? wait_for_external(self, other) : wait_for_one(self, other);
+void wait(const PyStream& self, nb::handle first, const nb::args& more, bool external) {
+  const auto wait_for = external ? wait_for_external : wait_for_one;
+  wait_for(self, first);
+  for (const nb::handle other : more) wait_for(self, other);
 }
 
 void sync(const PyStream& self, nb::handle timeout) {
@@ -318,7 +318,7 @@ void bind_stream(nb::module_& module) {
       .def(
           "__await__", [](nb::handle self) { return from_package(Package::await_stream)(self); },
           "`await stream` waits for the work submitted so far without blocking the event loop.")
-      .def("wait", wait, nb::arg("events_or_streams"), nb::kw_only(), nb::arg("external") = false,
+      .def("wait", wait, nb::arg("event_or_stream").none(), nb::arg("more"), nb::kw_only(), nb::arg("external") = false,
            "Later work here waits for an event's last record, or for the work submitted to another stream so far; for "
            "each of "
            "several.")

@@ -168,11 +168,11 @@ PyType_Slot graph_builder_slots[] = {
 void bind_conditions(nb::class_<PyGraphBuilder>& cls) {
   cls.def(
          "create_condition",
-         [](PyGraphBuilder& self, std::optional<unsigned> default_value) {
-           return condition_object(
-               self.use([&](GraphBuilder& builder) { return builder.create_condition(default_value); }));
+         [](PyGraphBuilder& self, nb::handle default_value) {
+           const auto value = default_of(default_value);
+           return condition_object(self.use([&](GraphBuilder& builder) { return builder.create_condition(value); }));
          },
-         nb::arg("default_value") = nb::none(),
+         nb::arg("default_value").none() = nb::none(),
          "A GraphCondition for conditional nodes of this graph; with a default it is set to that at each launch.")
       .def(
           "if_then",
@@ -198,7 +198,8 @@ void bind_conditions(nb::class_<PyGraphBuilder>& cls) {
           nb::arg("condition").none(), "A builder of what runs again and again while the condition is not 0.")
       .def(
           "switch",
-          [](PyGraphBuilder& self, nb::handle condition, unsigned count) {
+          [](PyGraphBuilder& self, nb::handle condition, Unsigned number) {
+            const unsigned count = unsigned_of_32_bits(number, "count");
             const GraphCondition wanted = required_condition(condition);
             return builder_tuple(self.use([&](GraphBuilder& builder) { return builder.switch_on(wanted, count); }));
           },
@@ -225,7 +226,7 @@ const PyStream* stream_of_builder(nb::handle object) {
 std::optional<GraphDefinition> definition_of_builder(nb::handle object) {
   const PyGraphBuilder* const builder = as_builder(object);
   if (builder == nullptr) return std::nullopt;
-  if (builder->is_closed) throw nb::value_error("the GraphBuilder has been closed");
+  if (builder->is_closed) refuse_closed_builder();
   return builder->use([](const GraphBuilder& ended) {
     if (!ended.has_ended()) throw nb::value_error("the GraphBuilder has not finished building: call end_building()");
     return ended.graph_definition();
@@ -254,8 +255,12 @@ void bind_graph_builder(nb::module_& module) {
          },
          nb::arg("args"), nb::arg("kwargs"))
       .def_prop_ro(
-          "stream", [](const PyGraphBuilder& self) { return self.is_closed ? nb::none() : self.stream; },
-          "The Stream that captures; None when closed.")
+          "stream",
+          [](const PyGraphBuilder& self) {
+            if (self.is_closed) refuse_closed_builder();
+            return self.stream;
+          },
+          "The Stream that captures.")
       .def_prop_ro(
           "is_join_required", [](const PyGraphBuilder& self) { return self.kind == GraphBuilderKind::forked; },
           "Whether it is from split(), and so is to be joined.")
@@ -284,7 +289,7 @@ void bind_graph_builder(nb::module_& module) {
            "Writes the ended graph in the DOT language. `options` are GraphDebugPrintOptions.")
       .def("split", split, nb::arg("count"),
            "This builder and `count` - 1 more, which go on beside it from here, as a tuple.")
-      .def_static("join", join, nb::arg("builders"),
+      .def_static("join", join, nb::arg("graph_builders"),
                   "Lets the first that is not forked, or else the first, wait for the others, closes those, and "
                   "returns it.")
       .def("embed", embed, nb::arg("child").none(),

@@ -15,8 +15,9 @@ nb::object edges(const PyGraphDefinition& self) {
   return pairs;
 }
 
-nb::object create_condition(const PyGraphDefinition& self, std::optional<unsigned> default_value) {
-  return condition_object(self.use([&](const GraphView& graph) { return graph.create_condition(default_value); }));
+nb::object create_condition(const PyGraphDefinition& self, nb::handle default_value) {
+  const auto value = default_of(default_value);
+  return condition_object(self.use([&](const GraphView& graph) { return graph.create_condition(value); }));
 }
 
 nb::object instantiate(const PyGraphDefinition& self, nb::handle options) {
@@ -58,6 +59,11 @@ void bind_condition(nb::module_& module) {
 }
 
 }  // namespace
+
+std::optional<unsigned> default_of(nb::handle value) {
+  if (value.is_none()) return std::nullopt;
+  return unsigned_of_32_bits({unsigned_number(value, "default_value")}, "default_value");
+}
 
 nb::object refuse_pickling(nb::handle self) {
   throw nb::type_error((std::string("a ") + nb::str(self.type().attr("__name__")).c_str() +

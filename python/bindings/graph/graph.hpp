@@ -9,12 +9,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cucore/graph.hpp"
 #include "python/bindings/memory/memory.hpp"
+#include "python/bindings/unsigned.hpp"
 
 namespace cucore::python {
 
@@ -80,6 +82,8 @@ nb::list node_list(std::vector<GraphNode> nodes);
 nb::object new_node_object(GraphNode node);
 nb::object graph_object(Graph graph);
 nb::object condition_object(GraphCondition condition);
+/// What a condition is set to at each launch, if it is. Throws TypeError, OverflowError.
+std::optional<unsigned> default_of(nb::handle value);
 
 /// `__reduce__` of all of them.
 nb::object refuse_pickling(nb::handle self);

@@ -220,7 +220,8 @@ void bind_graph_point(nb::module_& module) {
           nb::arg("condition").none(), "Adds a WhileNode, whose body runs again while the condition is not 0.")
       .def(
           "switch",
-          [](const PyGraphPoint& self, nb::handle condition, unsigned count) {
+          [](const PyGraphPoint& self, nb::handle condition, Unsigned number) {
+            const unsigned count = unsigned_of_32_bits(number, "count");
             const GraphCondition value = required_condition(condition);
             return added(self, [&](const GraphPoint& point) { return point.switch_on(value, count); });
           },

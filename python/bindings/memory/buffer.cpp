@@ -21,6 +21,7 @@ nb::object copy_to(nb::handle self, nb::handle destination, nb::handle stream, n
   const PyStream& on = required_stream(stream);
   nb::object target = nb::borrow(destination);
   if (destination.is_none()) {
+    if (!source.is_open()) throw std::runtime_error("the buffer has been closed");
     const nb::object resource = source.resource_object();
     if (resource.is_none()) {
       throw nb::value_error("copy_to needs a destination: this buffer has no memory resource to allocate one from");
@@ -143,6 +144,9 @@ PyBuffer buffer_from_handle(nb::handle ptr, std::uint64_t size, nb::handle resou
     throw nb::value_error("a buffer has a memory resource (mr) or an owner, not both");
   }
   if (resource.is_none()) {
+    if (!stream.is_none()) {
+      throw nb::value_error("stream is the one that a memory resource (mr) frees in: give mr too, or no stream");
+    }
     return PyBuffer(Buffer::from_handle(address, size, owner.is_none() ? nullptr : keep_alive(owner)));
   }
   if (!nb::isinstance<PyMemoryResource>(resource)) {

@@ -37,9 +37,12 @@ PyManagedBuffer* allocate(nb::handle self, Unsigned size, nb::handle stream) {
 nb::object resource_location(const PyManagedMemoryResource& self) {
   const auto location = core(self).preferred_location();
   if (!location) return nb::none();
-  if (const auto device = location->device_id()) return nb::make_tuple("device", *device);
+  const auto place = [](const char* kind, nb::object number) {
+    return nb::make_tuple(from_package(Package::ManagedMemoryLocationType)(kind), number);
+  };
+  if (const auto device = location->device_id()) return place("device", nb::int_(*device));
   const auto node = location->host()->numa_id();
-  return node ? nb::make_tuple("host_numa", *node) : nb::make_tuple("host", nb::none());
+  return node ? place("host_numa", nb::int_(*node)) : place("host", nb::none());
 }
 
 void bind_resource(nb::module_& module) {
@@ -113,10 +116,12 @@ void bind_managed_buffer(nb::module_& module) {
           [](const PyManagedBuffer& self) {
             return self.use_managed([](const ManagedBuffer& buffer) { return buffer.read_mostly(); });
           },
-          [](const PyManagedBuffer& self, bool advised) {
-            self.use_managed([&](const ManagedBuffer& buffer) { buffer.set_read_mostly(advised); });
+          [](const PyManagedBuffer& self, nb::handle value) {
+            const int advised = PyObject_IsTrue(value.ptr());
+            if (advised < 0) throw nb::python_error();
+            self.use_managed([&](const ManagedBuffer& buffer) { buffer.set_read_mostly(advised != 0); });
           },
-          "Whether it is mostly read, so that every reader may have a copy of its own.")
+          nb::arg("value").none(), "Whether it is mostly read, so that every reader may have a copy of its own.")
       .def_prop_rw(
           "preferred_location",
           [](const PyManagedBuffer& self) {

@@ -59,8 +59,8 @@ class GraphBuilder:
     """Builds a graph by capture: what is given to it, wherever a Stream can be given, is recorded instead of run.
     Device.create_graph_builder() and Stream.create_graph_builder() make one."""
     @property
-    def stream(self) -> Stream | None:
-        """The Stream that captures; None when closed."""
+    def stream(self) -> Stream:
+        """The Stream that captures."""
     @property
     def is_join_required(self) -> bool:
         """Whether it is from split(), and so is to be joined."""
@@ -87,7 +87,7 @@ class GraphBuilder:
     def split(self, count: int) -> tuple[GraphBuilder, ...]:
         """This builder and `count` - 1 more, which go on beside it from here, as a tuple."""
     @staticmethod
-    def join(*builders: GraphBuilder) -> GraphBuilder:
+    def join(*graph_builders: GraphBuilder) -> GraphBuilder:
         """Lets the first that is not forked, or else the first, wait for the others, closes those, and returns it."""
     def embed(self, child: GraphBuilder | GraphDefinition) -> None:
         """Adds a clone of an ended builder's graph, or of a GraphDefinition, as one node."""

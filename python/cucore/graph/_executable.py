@@ -214,9 +214,9 @@ def view(graph, node):
     if cls is None:
         raise TypeError(f"{type(node).__name__} has no parameters that an executable graph could replace")
     if graph.is_closed:
-        raise ValueError("the Graph has been closed")
+        raise RuntimeError("the Graph has been closed")
     if not node.is_valid:
-        raise ValueError("the node has been destroyed")
+        raise RuntimeError("the node has been destroyed")
     made = object.__new__(cls)
     made._graph = graph
     made._node = node

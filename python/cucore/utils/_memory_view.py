@@ -112,6 +112,11 @@ def _device_of_address(address):
     return memory.device_id
 
 
+def _require_view(other):
+    if not isinstance(other, StridedMemoryView):
+        raise TypeError(f"other must be a StridedMemoryView, not {type(other).__name__}")
+
+
 class StridedMemoryView:
     """Memory of another object as a strided array: address, shape, strides and dtype. Nothing is copied.
 
@@ -363,6 +368,7 @@ class StridedMemoryView:
         self, other: StridedMemoryView, stream: Stream, allocator: object = None, blocking: bool | None = None
     ) -> None:
         """Not implemented, as in cuda.core."""
+        _require_view(other)
         raise NotImplementedError("copy_from() of strided views is not there: use Buffer.copy_from() for whole buffers")
 
     def copy_to(
@@ -373,6 +379,7 @@ class StridedMemoryView:
         blocking: bool | None = None,
     ) -> None:
         """Not implemented, as in cuda.core."""
+        _require_view(other)
         raise NotImplementedError("copy_to() of strided views is not there: use Buffer.copy_to() for whole buffers")
 
     def __dlpack__(

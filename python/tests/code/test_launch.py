@@ -320,7 +320,7 @@ def test_the_number_of_arguments_is_checked(stream, pinned, store_code, count):
 def test_a_closed_buffer_is_refused(stream, pinned, store_code):
     buffer = pinned.allocate(4)
     buffer.close()
-    with pytest.raises(ValueError, match="has been closed"):
+    with pytest.raises(RuntimeError, match="has been closed"):
         cucore.launch(stream, ONE, store_code.get_kernel("store<int>"), buffer, 1, GUARD)
 
 
@@ -346,7 +346,7 @@ def test_launch_takes_keywords_and_a_dict(stream, store_code, pinned):
             cucore.launch(stream, ONE, **bad)
     with pytest.raises(TypeError):
         cucore.launch()
-    assert cucore.launch.__text_signature__ == "(stream, config, kernel, *args)"
+    assert cucore.launch.__text_signature__ == "(stream, config, kernel, *kernel_args)"
     stream.sync()
 
 

@@ -48,11 +48,13 @@ def test_what_a_device_makes_belongs_to_it_while_another_is_current(devices):
     assert cucore.Device() is first
 
 
-def test_set_current_with_a_context_of_another_device_goes_there(devices):
+def test_set_current_with_a_context_of_another_device_is_refused(devices):
     first, second = devices
-    previous = first.set_current(second.context)
+    with pytest.raises(RuntimeError, match="the context is of device 1, not of device 0"):
+        first.set_current(second.context)
+    previous = second.set_current(second.context)
     assert previous == first.context and cucore.Device() is second
-    assert second.set_current(previous) == second.context and cucore.Device() is first
+    assert first.set_current(previous) == second.context and cucore.Device() is first
     with second.current() as context:
         assert cucore.Device() is second and context == second.context
         with first.context.current():

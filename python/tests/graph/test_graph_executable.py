@@ -73,7 +73,7 @@ def test_a_closed_graph_says_so(definition, stream):
     for use in uses:
         with pytest.raises(RuntimeError, match="has been closed"):
             use()
-    with pytest.raises(ValueError, match="has been closed"):
+    with pytest.raises(RuntimeError, match="has been closed"):
         graph[node]
     with definition.instantiate() as other:
         pass
@@ -233,7 +233,7 @@ def test_nodes_without_a_view(definition, memory):
     with pytest.raises(cucore.CUDAError):
         graph[stranger].disable()
     node.destroy()
-    with pytest.raises(ValueError, match="destroyed"):
+    with pytest.raises(RuntimeError, match="destroyed"):
         graph[node]
     with pytest.raises(RuntimeError, match="destroyed"):
         view.disable()

@@ -136,8 +136,6 @@ def test_a_resource_prefers_the_node_of_the_current_device(device, monkeypatch):
     "options",
     [
         {"preferred_location": -2},
-        {"preferred_location": True},
-        {"preferred_location": "0"},
         {"preferred_location_type": "device"},
         {"preferred_location": -1, "preferred_location_type": "device"},
         {"preferred_location": 0, "preferred_location_type": "host"},
@@ -148,6 +146,8 @@ def test_a_resource_prefers_the_node_of_the_current_device(device, monkeypatch):
 def test_a_resource_refuses_a_location_that_does_not_fit(device, options):
     with pytest.raises(ValueError, match="preferred_location|numa_id"):
         ManagedMemoryResource(options)
+    with pytest.raises(TypeError, match="preferred_location must be an int"):
+        ManagedMemoryResource({**options, "preferred_location": "0"})
 
 
 def test_stream_and_options_follow_the_normal_rules(unpooled, device):

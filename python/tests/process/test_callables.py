@@ -40,8 +40,8 @@ def test_every_public_callable_has_a_signature():
 
 def test_a_signature_has_names_defaults_and_kinds(stream, device):
     of_class, bound = inspect.signature(cucore.Stream.wait), inspect.signature(stream.wait)
-    assert str(of_class) == "(self, *events_or_streams, external: 'bool' = False) -> 'None'"
-    assert list(bound.parameters) == ["events_or_streams", "external"]
+    assert str(of_class) == "(self, event_or_stream: 'object | None', *more, external: 'bool' = False) -> 'None'"
+    assert list(bound.parameters) == ["event_or_stream", "more", "external"]
     assert list(inspect.signature(cucore.Stream.from_handle).parameters) == ["handle"]
     assert list(inspect.signature(cucore.EventPool).parameters) == ["device", "capacity"]
 
@@ -87,14 +87,6 @@ def test_an_error_of_what_is_called_keeps_its_own_words():
         cucore.Device().create_stream(Failing())
 
 
-# Names of parameters that are not the peer's, and why.
-NAMES_OF_OUR_OWN = {
-    "Stream.wait": "takes several events and streams, and an external one",
-    "launch": "the name of what cannot be given by keyword",
-    "graph.GraphBuilder.join": "the name of what cannot be given by keyword",
-}
-
-
 def test_parameters_have_the_names_of_the_peer():
     pytest.importorskip("cuda.core")
     done = run_python("""
@@ -130,4 +122,4 @@ def test_parameters_have_the_names_of_the_peer():
         assert compared > 400, compared
         """)
     assert done.returncode == 0, done.stderr
-    assert set(done.stdout.split()) == set(NAMES_OF_OUR_OWN)
+    assert done.stdout.split() == []

@@ -126,11 +126,11 @@ def test_set_current_that_fails_changes_nothing(refusing_driver):
     source = """
     bound = first.context
     with refused("cuCtxSetCurrent", 201):
-        for use in (first.set_current, second.set_current, lambda: first.set_current(second.context),
+        for use in (first.set_current, second.set_current, lambda: second.set_current(second.context),
                     second.current().__enter__):
             error_of(use)
             assert current() == bound and first.context is bound
-    assert first.set_current(second.context) == bound and first.set_current(bound) == second.context
+    assert second.set_current(second.context) == bound and first.set_current(bound) == second.context
     """
     passes(source, refusing_driver)
 

@@ -1,0 +1,149 @@
+"""What NVML tells of the machine: without `Device` where cuda.bindings are too old for it in cuda.core."""
+
+import os
+
+from common import each, lines
+
+PROPERTIES = """
+addressing_mode arch attributes bar1_memory_info brand compute_running_processes cooler cuda_compute_capability
+current_clock_event_reasons dynamic_pstates_info index inforom is_auto_boosted_clocks_enabled is_c2c_enabled
+is_display_active is_display_connected is_persistence_mode_enabled memory_info mig minor_number module_id name num_fans
+numa_node_id pci_bus_id pci_info performance_state repair_status serial supported_clock_event_reasons supported_pstates
+temperature utilization uuid uuid_without_prefix
+"""
+SAME = "name uuid uuid_without_prefix pci_bus_id index brand cuda_compute_capability minor_number num_fans"
+CALLS = """
+get_clock('sm') get_clock('none') get_clock(5) get_clock('graphics') get_cpu_affinity() get_cpu_affinity('socket')
+get_cpu_affinity('none') get_fan() get_fan(99) get_field_values([1]) get_field_values([]) get_field_values(5)
+get_memory_affinity() get_memory_affinity('none') get_nvlink(0) get_nvlink(99) get_nvlink('x') get_nvlink_count()
+get_nvlinks() get_supported_event_types() get_topology_nearest_gpus('single') get_topology_nearest_gpus('none')
+clear_field_values([1]) clear_field_values(5) register_events('pstate') register_events([]) register_events('none')
+register_events(5) to_cuda_device() none
+"""
+ERRORS = """
+AlreadyInitializedError ArgumentVersionMismatchError CorruptedInforomError DeprecatedError DriverNotLoadedError
+FreqNotSupportedError FunctionNotFoundError GpuIsLostError GpuNotFoundError InUseError InsufficientPowerError
+InsufficientResourcesError InsufficientSizeError InvalidArgumentError InvalidStateError IrqIssueError
+LibRmVersionMismatchError LibraryNotFoundError MemoryError NoDataError NoPermissionError NotFoundError NotReadyError
+NotSupportedError OperatingSystemError ResetRequiredError ResetTypeNotSupportedError TimeoutError UninitializedError
+UnknownError VgpuEccNotSupportedError
+"""
+
+ALWAYS = [
+    *each(
+        "kind(system.{call})",
+        call="get_driver_branch() get_kernel_mode_driver_version() get_num_devices() get_nvml_version() get_process_name(os.getpid()) get_user_mode_driver_version()",
+    ),
+    *each(
+        "system.{call}",
+        call="get_num_devices() get_user_mode_driver_version() get_kernel_mode_driver_version() get_process_name(os.getpid()) get_process_name(-1) get_process_name('x') get_process_name(2**22+5) get_process_name() get_num_devices(1) get_driver_branch(1) get_nvml_version(1) get_user_mode_driver_version(1) none",
+    ),
+    *lines("""
+        system.TYPE_CHECKING
+        kind(system.CUDA_BINDINGS_NVML_IS_COMPATIBLE)
+        len(system.get_user_mode_driver_version())
+        len(system.get_nvml_version()) > 0
+        in_thread(lambda: system.get_num_devices())
+        system.typing is not None
+    """),
+]
+
+WITH_NVML = [
+    *each("kind(first.{name})", name=PROPERTIES),
+    *each("first.{name} = 5", name=PROPERTIES),
+    *each("first.{name}", name=SAME),
+    *each("kind(first.{call})", call=CALLS),
+    *each(
+        "system.Device({arguments}).index",
+        arguments=[
+            "index=0",
+            "index=1",
+            "index=99",
+            "index=-1",
+            "index='x'",
+            "",
+            "0",
+            "uuid=first.uuid",
+            "uuid='x'",
+            "pci_bus_id=first.pci_bus_id",
+            "pci_bus_id='x'",
+            "index=0, uuid=first.uuid",
+            "none=1",
+            "index=None",
+            "index=1.5",
+            "uuid=5",
+        ],
+    ),
+    *each("kind(system.{error}(1))", error=ERRORS),
+    *each("issubclass(system.{error}, system.NvmlError)", error=ERRORS),
+    *each("[one.__name__ for one in system.{error}.__mro__ if one.__module__ == 'builtins'][-3:]", error=ERRORS),
+    *each(
+        "{call}",
+        call=[
+            "system.get_p2p_status(first, first, 'read')",
+            "system.get_p2p_status(first, second, 'read')",
+            "system.get_p2p_status(first, second, 'none')",
+            "system.get_p2p_status(first, 5, 'read')",
+            "system.get_p2p_status(first)",
+            "system.get_topology_common_ancestor(first, second)",
+            "system.get_topology_common_ancestor(first, first)",
+            "system.get_topology_common_ancestor(first, 5)",
+            "kind(system.register_events('bind'))",
+            "kind(system.register_events([]))",
+            "kind(system.register_events('none'))",
+            "kind(system.register_events(5))",
+        ],
+    ),
+    *each("first.memory_info.{name} >= 0", name="free total used reserved"),
+    *each("first.bar1_memory_info.{name} >= 0", name="free total used"),
+    *each("first.pci_info.{name}", name="bus domain device vendor_id device_id bus_id link_generation none"),
+    *each("first.utilization.{name} >= 0", name="gpu memory"),
+    *lines("""
+        len(list(system.Device.get_all_devices())) == system.get_num_devices()
+        system.Device.get_device_count() == system.get_num_devices()
+        len(list(system.Device.get_all_devices_with_cpu_affinity(0))) >= 0
+        system.Device.get_all_devices_with_cpu_affinity("x")
+        first.to_cuda_device() == device
+        first.to_cuda_device() is device
+        device.to_system_device().index == device.device_id
+        kind(device.to_system_device())
+        device.to_system_device().uuid.endswith(device.uuid)
+        first.uuid_without_prefix == device.uuid
+        first.name == device.name
+        first.pci_bus_id == device.pci_bus_id
+        first.cuda_compute_capability == tuple(device.compute_capability)
+        first.compute_running_processes != None
+        bool(first)
+        len(first)
+        copy.copy(first)
+        pickle.dumps(first)
+        first.none
+        first.none = 1
+        in_thread(lambda: system.Device(index=0).name)
+        issubclass(system.NvmlError, Exception)
+        kind(system.NvmlError(1))
+        system.NvmlError(1).args
+        system.NvmlError()
+        system.NvlinkInfo()
+        sorted(one for one in dir(system.typing.DeviceArch) if one.isupper())
+        [int(getattr(system.typing.DeviceArch, one)) for one in sorted(dir(system.typing.DeviceArch)) if one.isupper()]
+        [(one, int(getattr(system.typing.FieldId, one))) for one in sorted(dir(system.typing.FieldId)) if one.isupper()]
+        system.typing.FieldId(1).name
+        system.typing.FieldId(99999)
+    """),
+]
+
+BEHAVIOURS = [*ALWAYS, *WITH_NVML]
+
+
+def applies(snippet):
+    """Whether the peer has what the snippet is about; the environment variable tells both packages."""
+    return snippet in ALWAYS or os.environ.get("BEHAVIOURS_WITH_NVML") == "1"
+
+
+def names(shared):
+    device = getattr(shared.system, "Device", None)
+    try:
+        return {"first": device(index=0), "second": device(index=1)}
+    except Exception:
+        return {"first": None, "second": None}
