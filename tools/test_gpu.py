@@ -26,6 +26,7 @@ def suite_commands(python, build):
         if binary.is_file():
             yield f"C++ {binary.name}", [binary]
     yield "Python", [python, "-m", "pytest", "-q", *WITH_STACKS, ROOT / "python/tests"]
+    yield "behaviours beside cuda.core", [python, ROOT / "python/tests/clients/behaviours/compare.py"]
     yield "PTX instructions", [python, ROOT / "cpu/tests/instructions/run_tests.py", "--driver", "libcuda.so.1"]
     for name in ("texture_tests", "warp_tests", "waiting_tests"):
         binary = build / "cpu/tests" / name  # linked to the CPU device, which the GPU's driver goes before

@@ -101,6 +101,7 @@ def write(different):
 
 
 def main():
+    cucore.Device().set_current()
     run, different = compared()
     known = listed() if LIST.exists() else {}
     unlisted = {snippet: pair for snippet, pair in different.items() if snippet not in known}

@@ -92,7 +92,7 @@ BEHAVIOURS = [
     *each("hash(ptx) == hash({other})", other=["ptx", "cubin", "pickled", "core.ObjectCode.from_ptx(ptx.code)"]),
     *each("shape(repr({thing}))", thing=["ptx", "cubin", "foreign", "kernel"]),
     *each("pickled.{name}", name="code_type name symbol_mapping get_kernel('k').num_arguments"),
-    *each("kernel.attributes.{name}()", name=ATTRIBUTES),
+    *each("kernel.attributes.{name}", name=ATTRIBUTES),
     *each(
         "kind(kernel.attributes.{name}({arguments}))",
         name="num_regs max_threads_per_block",
@@ -100,7 +100,7 @@ BEHAVIOURS = [
     ),
     *each("foreign.get_kernel('many').attributes.{name} = 5", name=ATTRIBUTES),
     *each(
-        "kernel.attributes[{key}].{name}()",
+        "kernel.attributes[{key}].{name}",
         key=["0", "device", "1", "99", "'x'", "None"],
         name="num_regs max_threads_per_block",
     ),
@@ -241,7 +241,7 @@ BEHAVIOURS = [
         weakref.ref(kernel)() is kernel
         dies(lambda: core.ObjectCode.from_ptx(ptx.code))
         in_thread(lambda: ptx.get_kernel("k").num_arguments)
-        in_thread(lambda: kernel.attributes.num_regs() >= 0)
+        in_thread(lambda: kernel.attributes.num_regs >= 0)
         in_thread(lambda: core.ObjectCode.from_ptx(ptx.code).get_kernel("k").num_arguments)
         len(pickle.dumps(ptx)) > len(ptx.code)
         pickle.loads(pickle.dumps(cubin)).get_kernel("fill<int>").num_arguments
