@@ -52,6 +52,15 @@ int cucore_cpu_dump(const void* image, size_t size, const char* kernel, const ch
    at most `size` bytes with a closing zero; returns the length of the whole text (0: nothing to report). */
 size_t cucore_cpu_last_report(char* text, size_t size);
 
+/* The same of the last one that became a context's error (what a kernel did wrong, or a launch that ran too long),
+   which reports of other things do not replace. Since interface 1003. */
+size_t cucore_cpu_last_fault(char* text, size_t size);
+
+/* What the checker (CUCORE_CPU_CHECK) has found in launches that have ended, as it writes it to standard error, without
+   the first `from` bytes: who remembers how long the text was learns what came since. Writes and returns as
+   cucore_cpu_last_report. Since interface 1003. */
+size_t cucore_cpu_findings(size_t from, char* text, size_t size);
+
 /* The objects that this process made through the driver API and has not given back, in words ("2 Stream, 1 device
    memory"; empty if there are none). Writes and returns as cucore_cpu_last_report. */
 size_t cucore_cpu_live_objects(char* text, size_t size);

@@ -98,6 +98,12 @@ int cucore_cpu_dump(const void* image, size_t size, const char* kernel, const ch
 
 size_t cucore_cpu_last_report(char* text, size_t size) { return hand_out(runtime::last_report(), text, size); }
 
+size_t cucore_cpu_last_fault(char* text, size_t size) { return hand_out(runtime::last_fault(), text, size); }
+
+size_t cucore_cpu_findings(size_t from, char* text, size_t size) {
+  return hand_out(runtime::findings_from(from), text, size);
+}
+
 size_t cucore_cpu_live_objects(char* text, size_t size) {
   return hand_out(runtime::live_objects::summary(), text, size);
 }

@@ -1,7 +1,6 @@
 // Appends the functions of loaded code to the file in which perf looks for names: see perf_map.hpp.
 #include "cpu/loader/perf_map.hpp"
 
-#include <cxxabi.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,23 +10,17 @@
 #include <memory>
 #include <string>
 
+#include "cpu/abi/demangle.hpp"
 #include "cpu/abi/symbols.hpp"
 
 namespace cucore::cpu::loader {
 namespace {
 
-std::string in_words(std::string_view symbol) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> words(
-      abi::__cxa_demangle(std::string(symbol).c_str(), nullptr, nullptr, &status), &std::free);
-  return words != nullptr ? words.get() : std::string(symbol);
-}
-
 std::string name_of(std::string_view symbol, std::string_view kernel) {
   constexpr std::string_view function_prefix = "ptx.function.";
-  if (symbol == run_thread_symbol || symbol == run_block_symbol) return in_words(kernel);
+  if (symbol == run_thread_symbol || symbol == run_block_symbol) return demangled(std::string(kernel));
   if (symbol.starts_with(function_prefix)) symbol.remove_prefix(function_prefix.size());
-  return in_words(symbol);
+  return demangled(std::string(symbol));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The option -maxrregcount of NVIDIA's compilers, as the PTX that a cubin carries has to say it.
+// The option -maxrregcount of nvJitLink, as the PTX beside the machine code has to say it (a cubin of PTX alone keeps the
+// limit itself: cpu/image).
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,7 @@ struct ErrorInfo {
   int code = 0;                ///< the library's own code; 0 when cucore itself refused
   std::string code_name = {};  ///< symbolic name of `code`, e.g. "CUDA_ERROR_INVALID_PTX"
   std::string message = {};    ///< what happened, with the objects named
-  std::string log = {};        ///< compiler, linker or JIT log, without trailing NUL
+  std::string log = {};        ///< compiler, linker or JIT log; of a fault, what the CPU device tells of it
   std::string hint = {};       ///< what to do
 };
 

@@ -25,6 +25,11 @@ const Result* find(CUresult code) {
   return nullptr;
 }
 
+// Where the error's log says what happened.
+constexpr const char* hint_with_fault =
+    "a kernel launched earlier did this, as told below (with its source line if it was compiled with lineinfo). The "
+    "context is unusable until the process ends";
+
 // Advice that holds wherever the code comes up. Call sites that know more pass their own.
 std::string_view usual_hint(CUresult code) {
   switch (code) {
@@ -114,12 +119,13 @@ void fail(CUresult code, const char* call, std::string_view on, std::string_view
   }
   DriverError error(std::move(info));
   if (!error.is_sticky()) throw error;
+  const std::string fault = error.log().empty() ? last_fault() : error.log();
   throw StickyError({.call = error.call(),
                      .code = error.code(),
                      .code_name = error.code_name(),
                      .message = error.message(),
-                     .log = error.log(),
-                     .hint = error.hint()});
+                     .log = fault,
+                     .hint = fault.empty() || !hint.empty() ? error.hint() : hint_with_fault});
 }
 
 }  // namespace cucore::driver

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <exception>
@@ -16,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "src/driver/open.hpp"
 #include "src/driver/trace.hpp"
@@ -41,6 +43,7 @@ struct OpenDriver {
   DriverInfo info;
   int device_count = 0;
   std::vector<std::string> missing;
+  std::size_t (*last_fault)(char* text, std::size_t size) = nullptr;  ///< the CPU device's
 };
 
 enum class Phase { closed, opening, open, forked, exiting };
@@ -112,6 +115,7 @@ std::unique_ptr<OpenDriver> load(const OpenLibrary& library, std::string& refusa
     refusal = "cuDeviceGetCount answered " + result_name(code);
     return nullptr;
   }
+  driver->last_fault = reinterpret_cast<decltype(driver->last_fault)>(dlsym(library.handle, "cucore_cpu_last_fault"));
   driver->info.kind = library.kind;
   driver->info.path = library.path;
   return driver;
@@ -199,6 +203,14 @@ const OpenDriver& open_driver() {
 const Table& open_table() { return open_driver().table; }
 
 bool is_gpu() noexcept { return is_open() && opened->info.kind == DriverKind::gpu; }
+
+std::string last_fault() {
+  if (!is_open() || opened->last_fault == nullptr) return {};
+  std::string text(opened->last_fault(nullptr, 0) + 1, '\0');
+  const std::size_t whole = opened->last_fault(text.data(), text.size());
+  text.resize(std::min(whole, text.size() - 1));
+  return text;
+}
 
 }  // namespace cucore::driver
 

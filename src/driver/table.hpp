@@ -47,6 +47,9 @@ inline bool is_open() noexcept { return table_for_release() != nullptr; }
 /// Whether the driver that has been opened is a GPU's, not the CPU device's.
 bool is_gpu() noexcept;
 
+/// What a kernel did wrong last, in words, where the driver tells: the CPU device names kernel, block, thread and line.
+std::string last_fault();
+
 /// The driver's name for a result code, e.g. "CUDA_ERROR_NOT_READY"; "CUDA_ERROR_<n>" for one nobody knows. No driver
 /// needs to be open.
 std::string result_name(CUresult code);

@@ -12,8 +12,15 @@
 namespace cucore {
 namespace {
 
+// What a kernel did wrong (addresses, instructions, the stack, an assertion, a trap), and a launch that ran too long.
+bool is_sticky_code(int code) {
+  constexpr int sticky[] = {700, 702, 710, 714, 715, 716, 717, 718, 719, 721};
+  return std::find(std::begin(sticky), std::end(sticky), code) != std::end(sticky);
+}
+
 // Users of the Python package look for the words "compilation log" after a failed compile.
-std::string_view log_title(const std::string& call) {
+std::string_view log_title(const std::string& call, int code) {
+  if (is_sticky_code(code)) return "fault:\n";
   if (call.starts_with("nvrtc") || call.starts_with("nvvm")) return "compilation log:\n";
   if (call.starts_with("nvJitLink") || call.starts_with("cuLink")) return "linker log:\n";
   return "JIT log:\n";
@@ -32,7 +39,7 @@ std::string sentence(const ErrorInfo& info) {
   }
   if (!info.log.empty()) {
     text += '\n';
-    text += log_title(info.call);
+    text += log_title(info.call, info.code);
     text += info.log;
   }
   return text;
@@ -49,11 +56,7 @@ ErrorInfo trimmed(ErrorInfo info) {
 
 Error::Error(ErrorInfo info) : Error(std::make_shared<const ErrorInfo>(trimmed(std::move(info)))) {}
 
-// What a kernel did wrong (addresses, instructions, the stack, an assertion, a trap), and a launch that ran too long.
-bool DriverError::is_sticky() const noexcept {
-  constexpr int sticky[] = {700, 702, 710, 714, 715, 716, 717, 718, 719, 721};
-  return std::find(std::begin(sticky), std::end(sticky), code()) != std::end(sticky);
-}
+bool DriverError::is_sticky() const noexcept { return is_sticky_code(code()); }
 
 Error::Error(std::shared_ptr<const ErrorInfo> info) : std::runtime_error(sentence(*info)), info_(std::move(info)) {}
 

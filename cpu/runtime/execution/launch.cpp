@@ -147,7 +147,7 @@ CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest&
 
   Context& context = function->module().context();
   grid.context = &context;
-  grid.kernel = &kernel.name;
+  grid.kernel = &kernel.display_name;
   grid.keeps_alive = function;
   grid.ptx = function->module().program().ptx.get();
   grid.threads_per_block = request.block[0] * request.block[1] * request.block[2];

@@ -20,7 +20,7 @@ namespace cucore::cpu::runtime {
 
 void Grid::fail(ErrorCode error, std::string what) {
   if (has_failed.exchange(true)) return;
-  report(std::move(what));
+  report_fault(std::move(what));
   context->set_error(error);
 }
 
@@ -158,6 +158,8 @@ void fail_with_fault(Grid& grid, const BlockState& block, const ThreadState* thr
   const std::string place = place_of_access(grid, fault);
   if (!grid.state.checks && (!thread || place.empty()))
     detail += "; run with CUCORE_CPU_CHECK=memory to learn the thread and the line";
+  const PtxPlace line = grid.code->place_of(fault.instruction, *grid.ptx);
+  if (const std::string source = checker::source_text(grid, line.line); !source.empty()) detail += "\n  " + source;
   grid.fail(ErrorCode::IllegalAddress, who + place + detail);
 }
 

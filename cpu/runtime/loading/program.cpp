@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cpu/abi/alignment.hpp"
+#include "cpu/abi/demangle.hpp"
 #include "cpu/analysis/fidelity.hpp"
 #include "cpu/analysis/layout/layout.hpp"
 #include "cpu/ptx/parser.hpp"
@@ -76,6 +77,7 @@ KernelDescription describe(const ptx::Module& module, ptx::FunctionId id, std::u
   KernelDescription kernel;
   kernel.id = id;
   kernel.name = function.name;
+  kernel.display_name = demangled(kernel.name);
   kernel.info = analysis::describe(module, id);
   for (const ptx::VariableId variable : function.parameters) {
     const ptx::Variable& parameter = function.variables[variable];

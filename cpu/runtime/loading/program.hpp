@@ -24,6 +24,7 @@ struct Parameter {
 struct KernelDescription {
   ptx::FunctionId id = 0;
   std::string name;
+  std::string display_name;  ///< demangled, for reports
   KernelInfo info;
   std::vector<Parameter> parameters;
   std::size_t parameter_bytes = 0;

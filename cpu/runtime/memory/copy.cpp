@@ -85,7 +85,7 @@ template <class F>
 void run_guarded(Context& context, F& function) {
   const Fault fault = call_guarded([](void* call) { (*static_cast<F*>(call))(); }, &function);
   if (fault.signal == 0) return;
-  report("an asynchronous copy or fill touched inaccessible memory");
+  report_fault("an asynchronous copy or fill touched inaccessible memory");
   context.set_error(ErrorCode::IllegalAddress);
 }
 

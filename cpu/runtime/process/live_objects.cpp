@@ -1,7 +1,6 @@
 // Live objects: see live_objects.hpp.
 #include "cpu/runtime/process/live_objects.hpp"
 
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <sys/syscall.h>
@@ -10,13 +9,13 @@
 #include <array>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
 
+#include "cpu/abi/demangle.hpp"
 #include "cpu/runtime/process/settings.hpp"
 
 namespace cucore::cpu::runtime::live_objects {
@@ -83,10 +82,7 @@ std::string name_of(const Dl_info& info, const void* address) {
   std::string text = info.dli_fname;
   text.erase(0, text.rfind('/') + 1);
   if (info.dli_sname == nullptr) return text;
-  int status = 0;
-  char* const readable = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
-  text += std::string(" ") + (status == 0 ? readable : info.dli_sname);
-  std::free(readable);
+  text += " " + demangled(info.dli_sname);
   char offset[24];
   std::snprintf(offset, sizeof offset, "+0x%tx",
                 static_cast<const char*>(address) - static_cast<const char*>(info.dli_saddr));

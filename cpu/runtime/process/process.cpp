@@ -29,6 +29,8 @@ struct Process {
   void (*at_exit)() = nullptr;
   std::mutex report_mutex;
   std::string report;
+  std::string fault;
+  std::string findings;
 };
 
 std::atomic<Phase> phase{Phase::Fresh};
@@ -96,6 +98,34 @@ void report(std::string text) {
   if (is_reported("stderr")) std::fprintf(stderr, "cucore CPU device: %s\n", text.c_str());
   const std::lock_guard lock(self.report_mutex);
   self.report = std::move(text);
+}
+
+void report_fault(std::string text) {
+  Process& self = process();
+  {
+    const std::lock_guard lock(self.report_mutex);
+    self.fault = text;
+  }
+  report(std::move(text));
+}
+
+void report_finding(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  Process& self = process();
+  const std::lock_guard lock(self.report_mutex);
+  self.findings += text;
+}
+
+std::string findings_from(std::size_t from) {
+  Process& self = process();
+  const std::lock_guard lock(self.report_mutex);
+  return from < self.findings.size() ? self.findings.substr(from) : std::string();
+}
+
+std::string last_fault() {
+  Process& self = process();
+  const std::lock_guard lock(self.report_mutex);
+  return self.fault;
 }
 
 std::string last_report() {

@@ -44,4 +44,13 @@ std::string last_report();
 /// Whether CUCORE_CPU_REPORT names `what`, alone or in a list with commas.
 bool is_reported(std::string_view what);
 
+/// A report of what becomes a context's error, which cucore_cpu_last_fault keeps: reports of other things that follow
+/// do not replace it. Before the error can be seen. Thread-safe.
+void report_fault(std::string text);
+std::string last_fault();
+
+/// What the checker found: to standard error, and for cucore_cpu_findings. Thread-safe.
+void report_finding(const std::string& text);
+std::string findings_from(std::size_t from);
+
 }  // namespace cucore::cpu::runtime
