@@ -3,9 +3,26 @@
 #include <filesystem>
 
 #include "cli/commands.hpp"
+#include "cli/output.hpp"
 #include "cucore/driver.hpp"
 
-int cucore::cli::driver_path(Arguments) {
-  std::printf("%s\n", std::filesystem::path(cpu_driver_path()).parent_path().c_str());
+namespace cucore::cli {
+namespace {
+
+int run_driver_path(const CLI::App& command) {
+  const std::string library = cpu_driver_path();
+  const std::string folder = std::filesystem::path(library).parent_path();
+  const std::string text =
+      wants_json(command) ? JsonObject().text("folder", folder).text("library", library).str() : folder;
+  std::printf("%s\n", text.c_str());
   return 0;
 }
+
+}  // namespace
+
+void add_driver_path(CLI::App& tool, int& status) {
+  add_json(add_command(tool, status, "driver-path", "Print the folder whose libcuda.so.1 is the CPU device",
+                       run_driver_path));
+}
+
+}  // namespace cucore::cli

@@ -1,83 +1,168 @@
-// `cucore dump [--fidelity|--ptx|--ir|--assembly] [--kernel NAME] [--block X,Y,Z] FILE`: what the CPU device makes of
-// the kernels in a file of PTX, a cubin or a fat binary.
-#include <dlfcn.h>
+// `cucore inspect FILE`: what the CPU device makes of the kernels in a file of PTX, a cubin, a fat binary, or a program
+// or library that nvcc made. `cucore dump` is its older name.
+#include <elf.h>
 
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "cli/commands.hpp"
-#include "cpu/api/cucore_cpu.h"
-#include "cucore/driver.hpp"
-#include "cucore/error.hpp"
+#include "cli/cpu_device.hpp"
+#include "cli/output.hpp"
 
+namespace cucore::cli {
 namespace {
 
-constexpr const char* dump_usage =
-    "usage: cucore dump [--fidelity|--ptx|--ir|--assembly] [--kernel NAME] [--block X,Y,Z] FILE\n";
+template <class T>
+bool read_at(const std::string& file, std::size_t offset, T& value) {
+  if (offset > file.size() || file.size() - offset < sizeof value) return false;
+  std::memcpy(&value, file.data() + offset, sizeof value);
+  return true;
+}
 
-struct Request {
-  std::string what = "fidelity";
-  std::string kernel;
-  std::string file;
-  unsigned block[3] = {256, 1, 1};
-};
+/// The fat binaries that follow each other in `section`.
+void add_fat_binaries(const std::string& section, std::vector<std::string>& images) {
+  struct Header {
+    std::uint32_t magic;
+    std::uint16_t version;
+    std::uint16_t header_bytes;
+    std::uint64_t body_bytes;
+  } header;
+  constexpr std::uint32_t fat_binary_magic = 0xBA55ED50;
+  for (std::size_t at = 0; read_at(section, at, header);) {
+    if (header.magic != fat_binary_magic) {  // the linker's padding
+      at += 8;
+      continue;
+    }
+    const std::size_t left = section.size() - at;
+    if (header.header_bytes > left || header.body_bytes > left - header.header_bytes) return;
+    const std::size_t bytes = header.header_bytes + static_cast<std::size_t>(header.body_bytes);
+    if (header.body_bytes > 0) images.push_back(section.substr(at, bytes));  // the runtime library's has none
+    at += bytes;
+  }
+}
 
-/// False if the words make no request.
-bool read(cucore::cli::Arguments arguments, Request& request) {
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string word(arguments[i]);
-    const bool has_next = i + 1 < arguments.size();
-    if (word == "--fidelity" || word == "--ptx" || word == "--ir" || word == "--assembly") {
-      request.what = word.substr(2);
-    } else if (word == "--kernel" && has_next) {
-      request.kernel = arguments[++i];
-    } else if (word == "--block" && has_next) {
-      unsigned* const block = request.block;
-      block[1] = block[2] = 1;
-      if (std::sscanf(std::string(arguments[++i]).c_str(), "%u,%u,%u", &block[0], &block[1], &block[2]) < 1)
-        return false;
-      if (block[0] == 0 || block[1] == 0 || block[2] == 0) return false;
-    } else if (word.starts_with('-') || !request.file.empty()) {
-      return false;
-    } else {
-      request.file = word;
+/// What of an object, program or library of the host's is device code; empty if it is none of these.
+std::vector<std::string> device_code_of(const std::string& file) {
+  std::vector<std::string> images;
+  Elf64_Ehdr header;
+  constexpr unsigned char elf_of_64_bits[] = {0x7f, 'E', 'L', 'F', ELFCLASS64};
+  if (!read_at(file, 0, header) || std::memcmp(header.e_ident, elf_of_64_bits, sizeof elf_of_64_bits) != 0 ||
+      header.e_machine == EM_CUDA) {
+    return images;
+  }
+  const auto section = [&](std::size_t index, Elf64_Shdr& found) {
+    return header.e_shentsize >= sizeof found && read_at(file, header.e_shoff + index * header.e_shentsize, found);
+  };
+  Elf64_Shdr names;
+  if (!section(header.e_shstrndx, names)) return images;
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr each;
+    if (!section(i, each)) return images;
+    constexpr const char* wanted[] = {".nv_fatbin", "__nv_relfatbin"};
+    for (const char* name : wanted) {
+      const std::size_t at = names.sh_offset + each.sh_name;
+      const std::size_t length = std::strlen(name) + 1;
+      if (at > file.size() || file.size() - at < length || std::memcmp(file.data() + at, name, length) != 0) continue;
+      if (each.sh_offset > file.size() || each.sh_size > file.size() - each.sh_offset) continue;
+      add_fat_binaries(file.substr(each.sh_offset, each.sh_size), images);
     }
   }
-  return !request.file.empty();
+  return images;
 }
 
 void append(void* to, const char* text, size_t size) { static_cast<std::string*>(to)->append(text, size); }
 
-}  // namespace
+struct Request {
+  std::string what = "fidelity";
+  std::string kernel;
+  unsigned block[3] = {256, 1, 1};
+};
 
-int cucore::cli::dump(Arguments arguments) {
+bool read_block(const std::string& text, unsigned (&block)[3]) {
+  block[1] = block[2] = 1;
+  return std::sscanf(text.c_str(), "%u,%u,%u", &block[0], &block[1], &block[2]) >= 1 && block[0] != 0 &&
+         block[1] != 0 && block[2] != 0;
+}
+
+/// The text for one image; `failed` says whether it is what was wrong.
+std::string text_for(const std::string& image, const Request& request, bool& failed) {
+  const auto dump_image = cpu_device_function<decltype(cucore_cpu_dump)>("cucore_cpu_dump");
+  std::string text;
+  failed = dump_image(image.c_str(), image.size(), request.kernel.c_str(), request.what.c_str(), request.block, append,
+                      &text) != 0;
+  return text;
+}
+
+int run_dump(const CLI::App& command) {
   Request request;
-  if (!read(arguments, request)) {
-    std::fputs(dump_usage, stderr);
+  for (const char* what : {"fidelity", "ptx", "ir", "assembly"}) {
+    if (command.count("--" + std::string(what)) > 0) request.what = what;
+  }
+  request.kernel = value_of<std::string>(command, "--kernel");
+  const auto block = value_of<std::string>(command, "--block", "256");
+  if (!read_block(block, request.block)) {
+    std::fprintf(stderr, "cucore inspect: --block wants X, X,Y or X,Y,Z, each at least 1, not '%s'\n", block.c_str());
     return 2;
   }
-  std::ifstream file(request.file, std::ios::binary);
-  const std::string image{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.is_open() || image.empty()) {
-    std::fprintf(stderr, "cucore dump: %s cannot be read, or is empty\n", request.file.c_str());
+  const auto name = value_of<std::string>(command, "FILE");
+  std::ifstream file(name, std::ios::binary);
+  const std::string contents{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file.is_open() || contents.empty()) {
+    std::fprintf(stderr, "cucore inspect: %s cannot be read, or is empty\n", name.c_str());
     return 1;
   }
-  const std::string path = cpu_driver_path();
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) throw UnavailableError({.call = "dlopen", .message = dlerror()});
-  using Dump = decltype(cucore_cpu_dump);
-  auto* const dump_image = reinterpret_cast<Dump*>(dlsym(library, "cucore_cpu_dump"));
-  if (dump_image == nullptr)
-    throw UnavailableError({.call = "cucore_cpu_dump", .message = path + " is not this version's CPU device"});
-  std::string text;
-  const int result = dump_image(image.c_str(), image.size(), request.kernel.c_str(), request.what.c_str(),
-                                request.block, append, &text);
-  if (result == 0) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return 0;
+  std::vector<std::string> images = device_code_of(contents);
+  if (images.empty()) images.push_back(contents);
+  int status = images.size() > 1 && !request.kernel.empty() ? 1 : 0;  // one of several has the kernel
+  std::vector<std::string> json;
+  std::string wrong;
+  for (const std::string& image : images) {
+    bool failed = false;
+    const std::string text = text_for(image, request, failed);
+    if (failed) {
+      wrong = text;
+      if (images.size() == 1 || request.kernel.empty()) status = 1;
+      continue;
+    }
+    if (!request.kernel.empty()) status = 0;
+    if (wants_json(command)) {
+      json.push_back(JsonObject().text("what", request.what).text("text", text).str());
+    } else {
+      std::fwrite(text.data(), 1, text.size(), stdout);
+    }
   }
-  std::fprintf(stderr, "cucore dump: %s: %s\n", request.file.c_str(), text.c_str());
-  return 1;
+  if (wants_json(command)) std::printf("%s\n", JsonObject().raw("images", json_array(json)).str().c_str());
+  if (status != 0) std::fprintf(stderr, "cucore inspect: %s: %s\n", name.c_str(), wrong.c_str());
+  return status;
 }
+
+}  // namespace
+
+void add_dump(CLI::App& tool, int& status) {
+  for (const char* name : {"inspect", "dump"}) {
+    CLI::App& command =
+        add_command(tool, status, name,
+                    std::strcmp(name, "dump") == 0
+                        ? "Another name of inspect"
+                        : "Say how exact the CPU device runs a file's kernels, or print their PTX, LLVM IR or assembly",
+                    run_dump);
+    add_value(command, "FILE", "PTX, a cubin, a fat binary, or what nvcc made: object, program, library")
+        ->required()
+        ->type_name("");
+    add_flag(command, "--fidelity", "how many instructions are exact, approximate, unsupported (this is usual)");
+    add_flag(command, "--ptx", "print PTX");
+    add_flag(command, "--ir", "print LLVM IR");
+    add_flag(command, "--assembly", "print the host's instructions");
+    add_value(command, "--kernel", "this one only")->type_name("NAME");
+    add_value(command, "--block", "the shape of block that code is made for: X, X,Y or X,Y,Z")
+        ->type_name("X,Y,Z")
+        ->delimiter('\0');
+    add_json(command);
+  }
+}
+
+}  // namespace cucore::cli

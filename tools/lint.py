@@ -79,6 +79,11 @@ ENVIRONMENT = re.compile(r"\b(?:secure_)?getenv\b|\benviron\b")
 READS_ENVIRONMENT = {
     "src/settings/settings.cpp",
     "cpu/runtime/process/settings.cpp",
+    "cli/environment.cpp",  # other programs' variables: where tools and their libraries are, and what a child gets
+    # They prepare the environment of this process and its children for other libraries.
+    "python/cucore/_driver_files.py",
+    "python/cucore/cpu_device.py",
+    "python/cucore/pytest_plugin.py",
     "python/cucore/utils/_file_stream.py",  # Python alone, and takes a relative XDG_CACHE_HOME, unlike the core
 }
 

@@ -141,6 +141,7 @@ OUTSIDE = {
     "boost/": ("cpu/runtime/threads",),
     "lz4.h": ("cpu/image",),
     "zstd.h": ("cpu/image",),
+    "CLI/": ("cli",),
     "nanobind/": ("python/bindings",),
     "Python.h": ("python/bindings",),
 }

@@ -1,0 +1,11 @@
+// The environment that the tool was started in, as it looks for programs and prepares theirs.
+#pragma once
+
+#include <string>
+
+namespace cucore::cli {
+
+/// The value of `variable`; empty if it is not set.
+std::string environment_value(const char* variable);
+
+}  // namespace cucore::cli

@@ -1,0 +1,35 @@
+// What commands print: JSON for programs, colours for people at a terminal.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cucore::cli {
+
+/// `text` as a JSON string, with its quotes. Bytes that are no UTF-8 are replaced by "?".
+std::string json_text(std::string_view text);
+
+/// A JSON object, its members in the order in which they came.
+class JsonObject {
+ public:
+  JsonObject& text(std::string_view name, std::string_view value) { return raw(name, json_text(value)); }
+  JsonObject& number(std::string_view name, unsigned long long value) { return raw(name, std::to_string(value)); }
+  JsonObject& flag(std::string_view name, bool value) { return raw(name, value ? "true" : "false"); }
+  /// `value` is JSON already.
+  JsonObject& raw(std::string_view name, std::string value);
+  std::string str() const { return "{" + members_ + "}"; }
+
+ private:
+  std::string members_;
+};
+
+/// A JSON array of what is JSON already.
+std::string json_array(const std::vector<std::string>& values);
+
+/// `text` in a colour of terminals ("32": green), if `out` is one and NO_COLOR is not set.
+std::string coloured(std::FILE* out, const char* colour, std::string_view text);
+
+}  // namespace cucore::cli

@@ -1,0 +1,262 @@
+"""The command-line tool: the whole table of commands, what it says to those who misspell, and what `run` runs."""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = ["run", "devices", "doctor", "compile", "inspect", "dump", "driver-path", "driver-status", "completion"]
+COMMANDS += ["version", "cache", "cache ls", "cache stats", "cache verify", "cache prune", "cache clear"]
+
+FAULTY = """
+#include <cstdio>
+__global__ void fill(int* out, int n) {
+  out[threadIdx.x] = n;
+}
+int main(int count, char** words) {
+  int* out;
+  cudaMalloc(&out, 40);
+  fill<<<1, count == 2 ? 10 : 32>>>(out, 5);
+  std::printf("%s, %d\\n", cudaGetErrorString(cudaDeviceSynchronize()), count);
+  return 7;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def tool():
+    built = ROOT / "build/cli/cucore"
+    found = str(built) if built.exists() else shutil.which("cucore", path=str(Path(sys.executable).parent))
+    if found is None:
+        pytest.skip("the command-line tool is not built")
+    return found
+
+
+@pytest.fixture
+def run(tool, tmp_path):
+    """Runs the tool where there is no GPU and with caches of its own."""
+
+    def command(*words, **environment):
+        own = {"CUCORE_DEVICE": "cpu", "CUCORE_CACHE_DIR": str(tmp_path / "cache"), "CUCORE_CPU_CACHE": "0"}
+        return subprocess.run(
+            [tool, *map(str, words)],
+            env={**os.environ, **own, **environment},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    return command
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_says_what_it_does(run, command):
+    done = run(*command.split(), "--help")
+    assert done.returncode == 0 and done.stderr == ""
+    assert f"Usage: cucore {command}" in done.stdout and "--help" in done.stdout
+
+
+def test_the_table_of_commands_is_complete(run):
+    listed = run("--help").stdout.split("Subcommands:\n")[1].split("\n\n")[0]
+    assert sorted(line.split()[0] for line in listed.splitlines()) == sorted(c for c in COMMANDS if " " not in c)
+    assert run("help").stdout == run("--help").stdout
+    assert run("help", "run").stdout == run("run", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["docter"], "doctor"),
+        (["doctor", "--jsn"], "--json"),
+        (["cache", "stat"], "stats"),
+        (["cache", "stats", "--jso"], "--json"),
+        (["run", "--capabilty", "9.0", "program"], "--capability"),
+        (["driver-status", "--lst"], "--list"),
+    ],
+)
+def test_what_it_does_not_know_is_refused_with_a_suggestion(run, words, meant):
+    done = run(*words)
+    assert done.returncode == 2 and done.stdout == ""
+    assert f"did you mean '{meant}'?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["run"],
+        ["cache"],
+        ["inspect"],
+        ["version", "extra"],
+        ["inspect", "--block", "0", "file"],
+        ["run", "--check", "memory,rac", "program"],
+        ["run", "--devices", "many", "program"],
+        ["run", "--capability", "new", "program"],
+        ["run", "--gpu", "--cpu", "program"],
+        ["completion", "csh"],
+    ],
+)
+def test_wrong_calls_have_a_status_of_their_own(run, words):
+    done = run(*words)
+    assert done.returncode == 2 and done.stdout == "" and done.stderr
+
+
+@pytest.mark.parametrize(
+    "command", ["devices", "doctor", "driver-path", "driver-status", "version", "cache ls", "cache stats"]
+)
+def test_facts_can_be_had_as_json(run, command):
+    done = run(*command.split(), "--json")
+    assert done.returncode == 0, done.stderr
+    assert isinstance(json.loads(done.stdout), list if command == "cache ls" else dict)
+
+
+def test_nobody_but_a_terminal_gets_colours(run):
+    assert "\033" not in run("doctor").stdout + run("docter").stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_learn_all_commands_and_options(run, shell):
+    script = run("completion", shell).stdout
+    for word in ("driver-status", "prune", "capability", "max-bytes"):
+        assert word in script
+    checker = shutil.which(shell)
+    if checker:
+        assert subprocess.run([checker, "-n"], input=script, text=True).returncode == 0
+
+
+def test_bash_completes(run, tool):
+    script = run("completion", "bash").stdout
+    ask = 'COMP_WORDS=(cucore cache ver); COMP_CWORD=2; _cucore; echo "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "-c", script + ask], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["verify"]
+
+
+def test_code_is_compiled_inspected_and_kept(run, tmp_path):
+    source = tmp_path / "axpy.cu"
+    source.write_text("template <class T> __global__ void axpy(T a, T* x) { x[threadIdx.x] *= a; }")
+    words = ["compile", source, "-o", tmp_path / "axpy.ptx", "--to", "ptx", "--arch", "sm_80", "--json"]
+    first = run(*words, "--name-expression", "axpy<float>")
+    if "NVRTC" in first.stderr and first.returncode == 1:
+        pytest.skip("no NVRTC")
+    again = run(*words, "--name-expression", "axpy<float>")
+    assert [json.loads(done.stdout)["from_cache"] for done in (first, again)] == [False, True]
+    assert "0 unsupported" in run("inspect", tmp_path / "axpy.ptx").stdout
+    assert json.loads(run("cache", "stats", "--json").stdout)["entries"] == 1
+    (entry,) = json.loads(run("cache", "ls", "--json").stdout)
+    assert run("cache", "verify").returncode == 0
+    file = tmp_path / "cache/entries" / entry["key"][:2] / entry["key"][2:]
+    file.write_bytes(file.read_bytes()[:-1] + b"?")
+    damaged = run("cache", "verify", "--json")
+    assert damaged.returncode == 1 and json.loads(damaged.stdout)["damaged"] == [entry["key"]]
+    run(*words)
+    assert "removed 1 entries" in run("cache", "prune", "--max-bytes", "10").stdout
+    run(*words)
+    assert run("cache", "clear").returncode == 0
+    assert json.loads(run("cache", "stats", "--json").stdout)["entries"] == 0
+
+
+def test_errors_of_the_compiler_are_shown(run, tmp_path):
+    (tmp_path / "wrong.cu").write_text("__global__ void k() { nothing; }")
+    done = run("compile", tmp_path / "wrong.cu", "--arch", "sm_80")
+    assert done.returncode == 1 and ("nothing" in done.stderr or "NVRTC" in done.stderr)
+
+
+def test_a_program_finds_the_cpu_device(run, tmp_path):
+    folder = run("driver-path").stdout.strip()
+    script = tmp_path / "count.py"
+    script.write_text(
+        "import ctypes, os, sys\n"
+        "cuda = ctypes.CDLL('libcuda.so.1'); count = ctypes.c_int()\n"
+        "cuda.cuInit(0); cuda.cuDeviceGetCount(ctypes.byref(count))\n"
+        "print(count.value, os.environ['PATH'].split(':')[0], sys.argv[1:])\n"
+        "sys.exit(5)\n"
+    )
+    done = run("run", "--devices", "3", script, "--devices", "word")
+    assert (done.returncode, done.stderr) == (5, "")
+    assert done.stdout == f"3 {folder}/bin ['--devices', 'word']\n"
+    assert run("run", tmp_path / "nothing").returncode == 127
+
+
+def test_without_nvcc_it_says_what_to_install(run, tmp_path):
+    (tmp_path / "hello.cu").write_text(FAULTY)
+    if run("doctor", "--json", PATH="/usr/bin:/bin", HOME=str(tmp_path)).stdout.count('"nvcc", "ok": true'):
+        pytest.skip("there is an nvcc")
+    plain = {name: "" for name in ("CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX")}
+    done = run("run", tmp_path / "hello.cu", PATH="/usr/bin:/bin", HOME=str(tmp_path), **plain)
+    assert done.returncode == 1 and "pip install 'nvidia-cuda-nvcc" in done.stderr
+
+
+FAKE_NVCC = """#!/bin/sh
+while [ $# -gt 1 ]; do
+  case $1 in -o) output=$2 ;; -MF) rule=$2 ;; esac
+  shift
+done
+echo "program: $1 \\\\" > "$rule"
+echo " $(dirname "$1")/with\\\\ blank.h" >> "$rule"
+echo compiled >> "$(dirname "$1")/log"
+cp "$1" "$output" && chmod +x "$output"
+"""
+
+
+def test_pips_nvcc_is_found_and_called_again_when_a_header_changes(run, tmp_path):
+    nvcc = tmp_path / "environment/lib/python3.99/site-packages/nvidia/cu13/bin/nvcc"
+    nvcc.parent.mkdir(parents=True)
+    nvcc.write_text(FAKE_NVCC)
+    nvcc.chmod(0o755)
+    source, header = tmp_path / "program.cu", tmp_path / "with blank.h"
+    source.write_text('#!/bin/sh\necho "ran $1"\n')
+    header.write_text("first")
+    found = {"VIRTUAL_ENV": str(tmp_path / "environment"), "PATH": "/usr/bin:/bin", "CUDA_HOME": "", "CUDA_PATH": ""}
+    for contents, compiles in (("first", 1), ("first", 1), ("second", 2), ("second", 2)):
+        header.write_text(contents)
+        done = run("run", source, "it", **found)
+        assert (done.returncode, done.stdout) == (0, "ran it\n"), done.stderr
+        assert (tmp_path / "log").read_text().count("compiled") == compiles
+    assert str(nvcc) in run("doctor", **found).stdout
+
+
+def test_a_source_is_compiled_once_and_its_faults_are_told(run, tmp_path):
+    nvcc = next(
+        (
+            each["text"]
+            for each in json.loads(run("doctor", "--json").stdout)["findings"]
+            if each["name"] == "nvcc" and each["ok"]
+        ),
+        None,
+    )
+    if nvcc is None or shutil.which("c++") is None:
+        pytest.skip("no nvcc, or no C++ compiler")
+    source = tmp_path / "fill.cu"
+    source.write_text(FAULTY)
+    good = run("run", source, "word")
+    assert (good.returncode, good.stdout) == (7, "no error, 2\n"), good.stderr
+    programs = tmp_path / "cache/programs"
+    (program,) = [each for each in programs.iterdir() if not each.suffix]
+    made = program.stat().st_mtime_ns
+    bad = run("run", "--check", "memory", source)
+    assert program.stat().st_mtime_ns == made
+    assert "in kernel fill(int*, int) at" in bad.stderr and "fill.cu:4" in bad.stderr
+    assert "source: out[threadIdx.x] = n;" in bad.stderr and "thread (10,0,0)" in bad.stderr
+    assert "0 unsupported" in run("inspect", program).stdout
+    source.write_text(FAULTY.replace("return 7", "return 8"))
+    assert run("run", source, "word").returncode == 8
+    os.chmod(programs, 0o777)
+    assert "can be written by others" in run("run", source).stderr
+
+
+def test_the_package_is_the_same_command(run, tool):
+    if importlib.util.find_spec("cucore.__main__") is None:
+        pytest.skip("the package is not installed")
+    done = subprocess.run(
+        [sys.executable, "-m", "cucore", "version"],
+        env={**os.environ, "PATH": f"{Path(tool).parent}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (0, run("version").stdout), done.stderr
