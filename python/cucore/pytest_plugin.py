@@ -122,21 +122,26 @@ def pytest_report_header(config):
     return f"cucore: {run.device}" + (f", checks {run.checks}" if run.checks else "")
 
 
+def _findings_since(run):
+    from cucore import cpu_device
+
+    cpu_device._wait_for_kernels()
+    text, run.seen = cpu_device._findings(run.seen)
+    return text
+
+
 def _checked(item, phase):
     """Around a phase of a test: what the checker found in its kernels is the test's failure, or stands beside it."""
     run = item.config.stash.get(_run, None)
     if run is None or not run.checks:
         return (yield)
-    from cucore import cpu_device
-
     try:
         result = yield
-    finally:
-        cpu_device._wait_for_kernels()
-        text, run.seen = cpu_device._findings(run.seen)
-        if text:
+    except BaseException:
+        if text := _findings_since(run):
             item.add_report_section(phase, "cucore checker", text)
-    if text:
+        raise
+    if text := _findings_since(run):
         pytest.fail(text, pytrace=False)
     return result
 
