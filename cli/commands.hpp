@@ -26,7 +26,7 @@ inline bool wants_json(const CLI::App& command) { return command.count("--json")
 
 /// An option's value; `otherwise` if it was not given.
 template <class T>
-T value_of(const CLI::App& command, const char* option, T otherwise = {}) {
+T value_of(const CLI::App& command, const char* option, const T& otherwise = {}) {
   return command.count(option) > 0 ? command.get_option(option)->as<T>() : otherwise;
 }
 

@@ -5,6 +5,7 @@
 #include <exception>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/commands.hpp"

@@ -46,7 +46,7 @@ std::string json_text(std::string_view text) {
   return json + '"';
 }
 
-JsonObject& JsonObject::raw(std::string_view name, std::string value) {
+JsonObject& JsonObject::raw(std::string_view name, const std::string& value) {
   if (!members_.empty()) members_ += ", ";
   members_ += json_text(name) + ": " + value;
   return *this;

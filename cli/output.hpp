@@ -19,7 +19,7 @@ class JsonObject {
   JsonObject& number(std::string_view name, unsigned long long value) { return raw(name, std::to_string(value)); }
   JsonObject& flag(std::string_view name, bool value) { return raw(name, value ? "true" : "false"); }
   /// `value` is JSON already.
-  JsonObject& raw(std::string_view name, std::string value);
+  JsonObject& raw(std::string_view name, const std::string& value);
   std::string str() const { return "{" + members_ + "}"; }
 
  private:

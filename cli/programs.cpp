@@ -14,6 +14,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "cli/environment.hpp"
 
@@ -35,7 +36,7 @@ bool is_stand_in(const fs::path& program) {
 }
 
 std::optional<fs::path> from_environment(const char* variable) {
-  const std::string value = environment_value(variable);
+  std::string value = environment_value(variable);
   if (value.empty()) return std::nullopt;
   return value;
 }
@@ -216,7 +217,7 @@ std::optional<fs::path> find_nvcc() {
   }
   places.emplace_back("/usr/local/cuda/bin");
   for (const fs::path& place : places) {
-    const fs::path nvcc = place / "nvcc";
+    fs::path nvcc = place / "nvcc";
     if (is_program(nvcc) && !is_stand_in(nvcc)) return nvcc;
   }
   return std::nullopt;
@@ -225,7 +226,7 @@ std::optional<fs::path> find_nvcc() {
 std::optional<fs::path> compiled_program(const fs::path& nvcc, const fs::path& source,
                                          const std::vector<std::string>& options, const fs::path& folder) {
   if (!contents_of(source)) throw std::runtime_error(source.string() + " cannot be read");
-  const fs::path program = folder / key_of(nvcc, source, options);
+  fs::path program = folder / key_of(nvcc, source, options);
   const fs::path list = program.string() + ".files";
   make_own_folder(folder);
   if (is_program(program) && is_as_it_was(list)) return program;
