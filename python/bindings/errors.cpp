@@ -240,6 +240,17 @@ nb::object handle_object(Package handle_class, std::uint64_t value) {
   return handle;
 }
 
+std::string repr_of_values(nb::handle self, nb::handle names) {
+  std::string text;
+  for (const nb::handle name : names) {
+    const auto value = nb::steal(PyObject_GetAttr(self.ptr(), name.ptr()));
+    if (!value.is_valid()) PyErr_Clear();
+    text += (text.empty() ? " " : ", ") + nb::cast<std::string>(name) + "=";
+    text += value.is_valid() ? nb::repr(value).c_str() : "?";
+  }
+  return "<" + nb::cast<std::string>(nb::handle(self.type()).attr("__name__")) + text + ">";
+}
+
 std::string hex(std::uint64_t value) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string text;

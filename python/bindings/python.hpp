@@ -180,6 +180,9 @@ nb::object handle_object(Package handle_class, T* handle) {
 }
 
 /// "0x7f…" for a repr.
+/// "<KernelAttributes num_regs=12, ...>": the attributes `names` of an object; "?" for one that cannot be had.
+std::string repr_of_values(nb::handle self, nb::handle names);
+
 std::string hex(std::uint64_t value);
 template <class T>
 std::string hex(T* handle) {

@@ -424,6 +424,20 @@ class Device:
     def __repr__(self):
         return f"<Device {self._ordinal} ({self.name})>"
 
+    def _repr_html_(self):
+        from html import escape
+
+        major, minor = self.compute_capability
+        facts = {
+            "name": self.name,
+            "compute capability": f"{major}.{minor}",
+            "multiprocessors": self.properties.multiprocessor_count,
+            "UUID": self.uuid,
+            "PCI": self.pci_bus_id,
+        }
+        rows = "".join(f"<tr><th>{name}</th><td>{escape(str(value))}</td></tr>" for name, value in facts.items())
+        return f"<table><caption>Device {self._ordinal}</caption>{rows}</table>"
+
     def __reduce__(self):
         return unpickled, (self._ordinal,)
 

@@ -48,3 +48,8 @@ class KernelSignature(tuple):
 
     def __repr__(self):
         return f"<KernelSignature {self}>"
+
+    def _repr_html_(self):
+        from html import escape
+
+        return f"<code>{escape(str(self))}</code>"

@@ -40,11 +40,16 @@ void bind_attributes(nb::module_& module) {
   cls.def("__getitem__", [](const PyKernelAttributes& self, nb::handle device) {
     return PyKernelAttributes{self.kernel, device_ordinal(device)};
   });
+  nb::list names;
 #define READ(name) [](const PyKernelAttributes& self) { return without_gil([&] { return self.view().name(); }); }
 #define WRITE(name, type) \
   [](const PyKernelAttributes& self, type value) { without_gil([&] { self.view().set_##name(value); }); }
-#define READ_ONLY(name, text) cls.def_prop_ro(#name, READ(name), text);
-#define SETTABLE(name, type, text) cls.def_prop_rw(#name, READ(name), WRITE(name, type), text);
+#define READ_ONLY(name, text) \
+  names.append(#name);        \
+  cls.def_prop_ro(#name, READ(name), text);
+#define SETTABLE(name, type, text) \
+  names.append(#name);             \
+  cls.def_prop_rw(#name, READ(name), WRITE(name, type), text);
   READ_ONLY(max_threads_per_block, "Most threads of a block that it can be launched with.")
   READ_ONLY(shared_size_bytes, "Static shared memory of a block, in bytes.")
   READ_ONLY(const_size_bytes, "Constant memory that it uses, in bytes.")
@@ -64,6 +69,9 @@ void bind_attributes(nb::module_& module) {
   SETTABLE(non_portable_cluster_size_allowed, bool, "Whether clusters may have more than 8 blocks.")
   SETTABLE(cluster_scheduling_policy_preference, int,
            "How the blocks of a cluster are placed, a CUclusterSchedulingPolicy.")
+  module.attr("_kernel_attribute_names") = nb::tuple(names);
+  cls.def("__repr__",
+          [module](nb::handle self) { return repr_of_values(self, module.attr("_kernel_attribute_names")); });
 #undef READ
 #undef WRITE
 #undef READ_ONLY
@@ -174,6 +182,16 @@ const char* kind_name(ParameterKind kind) {
       return "aggregate";
   }
   return "unknown";
+}
+
+// With its name, where the driver tells.
+std::string repr_of_kernel(const PyKernel& self) {
+  std::string name;
+  try {
+    name = " '" + without_gil([&] { return self.kernel->display_name(); }) + "'";
+  } catch (const Error&) {
+  }
+  return "<Kernel" + name + " handle=" + hex(self.kernel->handle()) + ">";
 }
 
 nb::object signature_object(const PyKernel& self) {
@@ -318,7 +336,7 @@ void bind_kernel(nb::module_& module) {
           "__eq__", [](const PyKernel& self, const PyKernel& other) { return *self.kernel == *other.kernel; },
           nb::is_operator())
       .def("__hash__", [](const PyKernel& self) { return static_cast<Py_hash_t>(address(self.kernel->handle()) >> 4); })
-      .def("__repr__", [](const PyKernel& self) { return "<Kernel handle=" + hex(self.kernel->handle()) + ">"; })
+      .def("__repr__", repr_of_kernel)
       .def("__reduce__", [](const PyKernel&) -> nb::object {
         throw nb::type_error("a Kernel cannot be pickled: pickle its ObjectCode and call get_kernel() on the copy");
       });

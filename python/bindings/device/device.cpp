@@ -41,7 +41,9 @@ void bind_properties(nb::module_& module) {
       nb::lock_self(), text);
 #include "cucore/device_attributes.def"
   module.attr("_device_property_names") = nb::tuple(names);
-  cls.def("__iter__", [module](const PyDeviceProperties&) { return nb::iter(module.attr("_device_property_names")); });
+  cls.def("__iter__", [module](const PyDeviceProperties&) { return nb::iter(module.attr("_device_property_names")); })
+      .def("__repr__",
+           [module](nb::handle self) { return repr_of_values(self, module.attr("_device_property_names")); });
 }
 
 // Whether Python has asked about devices, so that the driver is open.

@@ -24,7 +24,10 @@ def test_identity(kernel, saxpy_code):
     assert same is not kernel and same == kernel and hash(same) == hash(kernel)
     assert kernel != saxpy_code.get_kernel("saxpy<double>") and kernel != 5
     assert type(kernel.handle).__name__ == "CUkernel"
-    assert repr(kernel) == f"<Kernel handle={int(kernel.handle):#x}>"
+    name = "void saxpy<float>(float, float const*, float const*, float*, unsigned long)"
+    assert repr(kernel) == f"<Kernel '{name}' handle={int(kernel.handle):#x}>"
+    assert kernel.signature._repr_html_().startswith("<code>(float")
+    assert f" num_regs={kernel.attributes.num_regs}, " in repr(kernel.attributes)
     assert kernel.name.startswith("_Z5saxpyIf")
     assert weakref.ref(kernel)() is kernel
     with pytest.raises(RuntimeError, match="cannot be instantiated"):

@@ -124,6 +124,8 @@ def test_properties_cover_every_attribute(device):
     assert device.properties is properties
     names = list(properties)
     assert len(names) == 143 and set(names) == {n for n in dir(type(properties)) if n[0] != "_"}
+    assert f", multiprocessor_count={properties.multiprocessor_count}, " in repr(properties)
+    assert f"<td>{device.uuid}</td>" in device._repr_html_()
     for name in names:
         value = getattr(properties, name)
         assert type(value) in (int, bool), name
