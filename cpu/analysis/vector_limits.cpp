@@ -19,8 +19,8 @@ Failure refused(const ptx::Instruction& instruction, std::string_view why) {
 }
 
 /// The vector form knows the memory check of one access of at most 16 bytes for each instruction, and of threads' local
-/// variables the kernel's only one, by its own address: none with lifetime markers (LLVM's, at the scopes of the
-/// source), between which alone an access is valid.
+/// variables the kernel's only one, by its own address. It tells the checker of no variable where it begins and ends to
+/// live, as the scalar form does.
 Result<void> check_accesses(const ptx::Function& function, bool calls_others) {
   for (const ptx::VariableId id : variables_to_follow(function, check_class::memory_checks))
     if (calls_others || only_local_variable(function) != id) return not_supported("checks of local variables");

@@ -1,5 +1,5 @@
-// The option -maxrregcount of nvJitLink, as the PTX beside the machine code has to say it (a cubin of PTX alone keeps the
-// limit itself: cpu/image).
+// The option -maxrregcount of nvJitLink, as the PTX beside machine code has to say it (a cubin of PTX alone keeps it by
+// itself: cpu/image).
 #pragma once
 
 #include <cstdint>

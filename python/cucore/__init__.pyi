@@ -2101,8 +2101,6 @@ class DeviceProperties:
     @property
     def only_partial_host_native_atomic_supported(self) -> bool:
         """Whether only some atomics on host memory are the hardware's."""
-    def as_dict(self) -> dict:
-        """All properties by name."""
     def __iter__(self) -> Iterator[str]: ...
 
 class Limits:
