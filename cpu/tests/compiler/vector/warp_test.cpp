@@ -100,8 +100,14 @@ TEST(VectorFormOfWarps, finds_out_what_fibers_do) {
       "match.all.sync.b64 %out|%p, %in, %mask;\n@%p add.u32 %out, %out, 1;",
       "elect.sync %out|%p, %mask;\n@%p add.u32 %out, %out, 100;",
       // In a loop, with what one round found out in the next.
-      "mov.u32 %r6, 0;\nagain:\nredux.sync.add.u32 %out, %r3, %mask;\nadd.u32 %r3, %r3, %out;\n"
-      "add.u32 %r6, %r6, 1;\nsetp.lt.u32 %p, %r6, 3;\n@%p bra again;",
+      R"(
+  mov.u32 %r6, 0;
+again:
+  redux.sync.add.u32 %out, %r3, %mask;
+  add.u32 %r3, %r3, %out;
+  add.u32 %r6, %r6, 1;
+  setp.lt.u32 %p, %r6, 3;
+  @%p bra again;)",
   };
   for (const std::string body : bodies) expect_same(body, body);
 }
