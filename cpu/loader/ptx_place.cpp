@@ -2,6 +2,9 @@
 #include "cpu/loader/ptx_place.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 
 namespace cucore::cpu::loader {
 
@@ -27,6 +30,24 @@ std::string place_in_words(const ptx::Module& module, std::uint32_t line) {
   const ptx::SourceLine& source = instruction->source;
   if (source.file == 0 || source.file >= module.files.size()) return text;
   return module.files[source.file] + ":" + std::to_string(source.line) + " (" + text + ")";
+}
+
+std::string source_text(const ptx::Module& module, std::uint32_t line) {
+  const ptx::Instruction* const instruction = find_instruction(module, line);
+  if (!instruction) return {};
+  const ptx::SourceLine& source = instruction->source;
+  if (source.file == 0 || source.file >= module.files.size()) return {};
+  const std::string& name = module.files[source.file];
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(name, ignored)) return {};
+  std::ifstream file(name);
+  std::string text;
+  for (std::uint32_t i = 0; i < source.line; ++i) {
+    if (!std::getline(file, text)) return {};
+  }
+  const std::size_t begin = text.find_first_not_of(" \t");
+  constexpr std::size_t most = 200;  // of a line that is no code of a person's
+  return begin == std::string::npos ? std::string() : text.substr(begin, most);
 }
 
 }  // namespace cucore::cpu::loader

@@ -11,4 +11,7 @@ namespace cucore::cpu::loader {
 /// "saxpy.cu:12 (PTX line 40: ld.global.f32)", as far as that is known of the line.
 std::string place_in_words(const ptx::Module& module, std::uint32_t line);
 
+/// The line of the source that it was made from, without the blanks before it; empty if the file is not here.
+std::string source_text(const ptx::Module& module, std::uint32_t line);
+
 }  // namespace cucore::cpu::loader

@@ -4,11 +4,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "cpu/loader/ptx_place.hpp"
@@ -30,7 +27,7 @@ std::string text_of(const Grid& grid, const Finding& finding) {
   std::string text = "========= " + finding.headline + "\n";
   text += "=========     in kernel " + *grid.kernel;
   if (finding.line != 0) text += " at " + place_of(grid, finding.line);
-  if (const std::string source = source_text(grid, finding.line); !source.empty()) {
+  if (const std::string source = loader::source_text(*grid.ptx, finding.line); !source.empty()) {
     text += "\n=========     source: " + source;
   }
   text += "\n=========     by ";
@@ -79,24 +76,6 @@ void add(Grid& grid, const BlockState& block, const ThreadState* thread, Finding
 }
 
 std::string place_of(const Grid& grid, std::uint32_t line) { return loader::place_in_words(*grid.ptx, line); }
-
-std::string source_text(const Grid& grid, std::uint32_t line) {
-  const ptx::Instruction* const instruction = find_instruction(*grid.ptx, line);
-  if (!instruction) return {};
-  const ptx::SourceLine& source = instruction->source;
-  if (source.file == 0 || source.file >= grid.ptx->files.size()) return {};
-  const std::string& name = grid.ptx->files[source.file];
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(name, ignored)) return {};
-  std::ifstream file(name);
-  std::string text;
-  for (std::uint32_t i = 0; i < source.line; ++i) {
-    if (!std::getline(file, text)) return {};
-  }
-  const std::size_t begin = text.find_first_not_of(" \t");
-  constexpr std::size_t most = 200;  // of a line that is no code of a person's
-  return begin == std::string::npos ? std::string() : text.substr(begin, most);
-}
 
 void finish(Grid& grid) {
   if (classes() == 0) return;

@@ -10,8 +10,6 @@
 
 namespace cucore::cpu {
 
-using codegen::FormOfCode;
-
 namespace {
 
 /// Of threads that read 64 bits each and write %out. Those with a nonzero top byte are gone before `body`.
