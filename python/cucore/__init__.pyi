@@ -2284,13 +2284,13 @@ class DeviceMemoryResource(MemoryResource):
         """Whether other processes can import the pool, or it is imported itself."""
     @property
     def is_mapped(self) -> bool:
-        """Whether it is imported from another process, which alone allocates from it."""
+        """Whether it is imported from another process, which alone allocates from it; False when closed."""
     @property
     def uuid(self) -> _UUID | None:
         """The name of a pool that processes share, a uuid.UUID; None for others."""
     @property
     def attributes(self) -> MemoryPoolAttributes:
-        """State of the pool, asked for at each access."""
+        """State of the pool, asked for at each access; what was taken before close() goes on answering."""
     def trim_to(self, min_bytes_to_keep: int) -> None:
         """Returns idle memory above that to the operating system."""
     @property
@@ -2415,13 +2415,13 @@ class ManagedMemoryResource(MemoryResource):
         """Whether other processes can import the pool, or it is imported itself."""
     @property
     def is_mapped(self) -> bool:
-        """Whether it is imported from another process, which alone allocates from it."""
+        """Whether it is imported from another process, which alone allocates from it; False when closed."""
     @property
     def uuid(self) -> _UUID | None:
         """The name of a pool that processes share, a uuid.UUID; None for others."""
     @property
     def attributes(self) -> MemoryPoolAttributes:
-        """State of the pool, asked for at each access."""
+        """State of the pool, asked for at each access; what was taken before close() goes on answering."""
     def trim_to(self, min_bytes_to_keep: int) -> None:
         """Returns idle memory above that to the operating system."""
     @property
@@ -2472,13 +2472,13 @@ class PinnedMemoryResource(MemoryResource):
         """Whether other processes can import the pool, or it is imported itself."""
     @property
     def is_mapped(self) -> bool:
-        """Whether it is imported from another process, which alone allocates from it."""
+        """Whether it is imported from another process, which alone allocates from it; False when closed."""
     @property
     def uuid(self) -> _UUID | None:
         """The name of a pool that processes share, a uuid.UUID; None for others."""
     @property
     def attributes(self) -> MemoryPoolAttributes:
-        """State of the pool, asked for at each access."""
+        """State of the pool, asked for at each access; what was taken before close() goes on answering."""
     def trim_to(self, min_bytes_to_keep: int) -> None:
         """Returns idle memory above that to the operating system."""
     @property
@@ -2527,13 +2527,13 @@ class VirtualMemoryResource(MemoryResource):
         """The Device it was made for."""
     @property
     def config(self) -> VirtualMemoryResourceOptions:
-        """The VirtualMemoryResourceOptions it was made with."""
+        """The VirtualMemoryResourceOptions it was made with, or that modify_allocation was given since."""
     def modify_allocation(
         self, buf: Buffer, new_size: int, config: VirtualMemoryResourceOptions | dict[str, Any] | None = None
     ) -> Buffer:
         """Makes `buf` at least `new_size` bytes long and keeps what is in it. Returns `buf`, or where it had to move to
         other addresses a new Buffer, and closes `buf`. One that is as long already only gets the access rights anew.
-        `config`, if given, is for this call."""
+        `config`, if given, is the resource's from now on."""
     def __init__(
         self, device_id: Device | int, config: VirtualMemoryResourceOptions | dict[str, Any] | None = None
     ) -> None: ...
