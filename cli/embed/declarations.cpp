@@ -2,8 +2,8 @@
 #include "cli/embed/declarations.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
-#include <set>
 
 namespace cucore::embed {
 namespace {
@@ -79,10 +79,10 @@ std::string joined(const Words& words, std::size_t from, std::size_t to) {
 }
 
 // The words that are the same type to any C++ compiler for x86-64 Linux and for CUDA.
-const std::set<std::string_view> known_types = {"void",    "bool",      "char",     "short",    "int",     "long",
-                                                "float",   "double",    "signed",   "unsigned", "int8_t",  "uint8_t",
-                                                "int16_t", "uint16_t",  "int32_t",  "uint32_t", "int64_t", "uint64_t",
-                                                "size_t",  "ptrdiff_t", "intptr_t", "uintptr_t"};
+constexpr std::array<std::string_view, 22> known_types = {
+    "void",    "bool",     "char",   "short",     "int",      "long",     "float",   "double",
+    "signed",  "unsigned", "int8_t", "uint8_t",   "int16_t",  "uint16_t", "int32_t", "uint32_t",
+    "int64_t", "uint64_t", "size_t", "ptrdiff_t", "intptr_t", "uintptr_t"};
 
 Parameter parameter(const Words& words, std::size_t from, std::size_t to, std::size_t number) {
   Parameter result{.type = {}, .name = "argument_" + std::to_string(number)};
@@ -102,7 +102,7 @@ Parameter parameter(const Words& words, std::size_t from, std::size_t to, std::s
     } else if (word == "volatile" || word == "struct" || word == "enum" || word.starts_with("__") || word == "std" ||
                word == "::" || word == "restrict") {
       continue;
-    } else if (known_types.contains(word)) {
+    } else if (std::find(known_types.begin(), known_types.end(), word) != known_types.end()) {
       base += (base.empty() ? "" : " ") + std::string(word);
       has_type = true;
     } else if (word == "cudaTextureObject_t" || word == "cudaSurfaceObject_t") {

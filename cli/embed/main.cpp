@@ -69,7 +69,7 @@ std::string elements(std::string_view bytes) {
   std::string text;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     text += std::to_string(static_cast<unsigned char>(bytes[i])) + ",";
-    if (i % 32 == 31) text += "\n";
+    if (i % 32 == 31) text += '\n';
   }
   return text + "0";
 }
