@@ -37,9 +37,13 @@ void bind_attributes(nb::module_& module) {
                                             "view of another one.");
   forbid_construction<PyKernelAttributes>(cls,
                                           "KernelAttributes cannot be instantiated directly: use Kernel.attributes");
-  cls.def("__getitem__", [](const PyKernelAttributes& self, nb::handle device) {
-    return PyKernelAttributes{self.kernel, device_ordinal(device)};
-  });
+  cls.def(
+      "__getitem__",
+      [](const PyKernelAttributes& self, nb::handle device) {
+        const std::optional<int> other = device.is_none() ? std::nullopt : std::optional(device_ordinal(device));
+        return PyKernelAttributes{self.kernel, other};
+      },
+      nb::arg("device").none());
   nb::list names;
 #define READ(name) [](const PyKernelAttributes& self) { return without_gil([&] { return self.view().name(); }); }
 #define WRITE(name, type) \
