@@ -21,7 +21,7 @@ import make_compatibility
 from machine import machine
 from make_compatibility import RESULTS, ROOT, suites
 
-HERE_ONLY = re.compile(r"\S*/site-packages/")  # the part of a path that is another one elsewhere
+HERE_ONLY = re.compile(r"\S*/site-packages/|/tmp/\w+")  # the part of a path that is another one elsewhere
 
 
 def set_up(client, folder, driver):

@@ -33,12 +33,14 @@ class Arrays(unittest.TestCase):
         equal(x.reshape(40, 30).get(), a.reshape(40, 30))
         equal(x[5:10].get(), a[5:10])
         equal(gpuarray.arange(0, 100, 3, dtype=np.int32).get(), np.arange(0, 100, 3))
-        places = rng.integers(0, 1200, 64).astype(np.int32)
-        equal(gpuarray.take(x.ravel(), gpuarray.to_gpu(places)).get(), a.ravel()[places])
         b = x.copy()
         b.fill(2)
         equal(gpuarray.if_positive(x - 0.5, x, b).get(), np.where(a > 0.5, a, 2))
         equal(gpuarray.maximum(x, 0.5).get(), np.maximum(a, 0.5))
+
+    def test_taking(self):
+        a, places = rng.random(1200).astype(np.float32), rng.integers(0, 1200, 64).astype(np.int32)
+        equal(gpuarray.take(gpuarray.to_gpu(a), gpuarray.to_gpu(places)).get(), a[places])
 
     def test_mathematics(self):
         a = (rng.random(1000) * 0.9 + 0.05).astype(np.float32)
@@ -112,18 +114,6 @@ class Kernels(unittest.TestCase):
         after.synchronize()
         self.assertGreaterEqual(before.time_till(after), 0)
         equal(x.get(), np.arange(1024) * 8)
-
-    def test_textures_and_arrays(self):
-        module = SourceModule("""
-            texture<float, 2> picture;
-            __global__ void read(float *out) {
-              out[threadIdx.y * 8 + threadIdx.x] = tex2D(picture, threadIdx.x, threadIdx.y);
-            }""")
-        a = rng.random((8, 8)).astype(np.float32)
-        driver.matrix_to_texref(a, module.get_texref("picture"), order="C")
-        out = np.empty_like(a)
-        module.get_function("read")(driver.Out(out), block=(8, 8, 1), texrefs=[module.get_texref("picture")])
-        equal(out, a)
 
 
 if __name__ == "__main__":
