@@ -52,9 +52,6 @@ void add(Grid& grid, const BlockState& block, const ThreadState* thread, Finding
 /// "saxpy.cu:12 (PTX line 40: ld.global.f32)"
 std::string place_of(const Grid& grid, std::uint32_t line);
 
-/// The text of the source line that this line of the PTX came from; empty if it is not known, or its file not there.
-std::string source_text(const Grid& grid, std::uint32_t line);
-
 /// After the last block: writes what was found to standard error, and gives the context its error.
 void finish(Grid& grid);
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "cpu/loader/ptx_place.hpp"
 #include "cpu/runtime/address_space/address_space.hpp"
 #include "cpu/runtime/grid/checker.hpp"
 #include "cpu/runtime/grid/grid.hpp"
@@ -159,7 +160,7 @@ void fail_with_fault(Grid& grid, const BlockState& block, const ThreadState* thr
   if (!grid.state.checks && (!thread || place.empty()))
     detail += "; run with CUCORE_CPU_CHECK=memory to learn the thread and the line";
   const PtxPlace line = grid.code->place_of(fault.instruction, *grid.ptx);
-  if (const std::string source = checker::source_text(grid, line.line); !source.empty()) detail += "\n  " + source;
+  if (const std::string source = loader::source_text(*grid.ptx, line.line); !source.empty()) detail += "\n  " + source;
   grid.fail(ErrorCode::IllegalAddress, who + place + detail);
 }
 
