@@ -1,18 +1,28 @@
 """The CPU device's file, the driver that a process has loaded, and the environment in which programs find it."""
 
 import ctypes
+import importlib.util
 import os
 
 
 def find_library():
-    """The file of the CPU device: CUCORE_CPU_DRIVER, or what was installed with the package."""
-    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cucore-cpu", "libcuda.so.1")
-    path = os.environ.get("CUCORE_CPU_DRIVER") or beside
+    """The file of the CPU device: CUCORE_CPU_DRIVER, or that of the package cucore-cpu-device."""
+    path = os.environ.get("CUCORE_CPU_DRIVER") or find_installed()
     if not os.path.isfile(path):
         raise ImportError(
-            f"cucore.cpu_device: the CPU device is not installed: there is no {path}; set CUCORE_CPU_DRIVER to its file"
+            f"cucore.cpu_device: the CPU device is not installed: there is no {path}; "
+            "pip install cucore-cpu-device, or set CUCORE_CPU_DRIVER to its file"
         )
     return os.path.realpath(path)
+
+
+def find_installed():
+    """Where the package cucore-cpu-device keeps it, if it is installed: beside this package or along sys.path."""
+    found = importlib.util.find_spec("cucore_cpu_device")
+    if found is None or not found.submodule_search_locations:
+        beside = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        return os.path.join(beside, "cucore_cpu_device", "libcuda.so.1")
+    return os.path.join(found.submodule_search_locations[0], "libcuda.so.1")
 
 
 def loaded_driver():

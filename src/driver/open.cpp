@@ -24,12 +24,12 @@ std::string last_loader_error() {
   return text == nullptr ? "unknown error of the dynamic linker" : text;
 }
 
-// The file a loaded library came from, by a function in it.
-std::string path_of(void* handle) {
+// The file that the library opened as `name` came from, by a function in it.
+std::string path_of(void* handle, const std::string& name) {
   Dl_info info{};
   void* const entry = dlsym(handle, "cuInit");
   if (entry != nullptr && dladdr(entry, &info) != 0 && info.dli_fname != nullptr) return info.dli_fname;
-  return library_name;
+  return name;
 }
 
 OpenLibrary open_library(const std::string& name, int mode = 0) {
@@ -40,7 +40,7 @@ OpenLibrary open_library(const std::string& name, int mode = 0) {
     library.refusal = last_loader_error();
     return library;
   }
-  library.path = path_of(library.handle);
+  library.path = path_of(library.handle, name);
   if (dlsym(library.handle, "cucore_cpu_device_version") != nullptr) library.kind = DriverKind::cpu;
   return library;
 }

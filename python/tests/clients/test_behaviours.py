@@ -7,8 +7,8 @@ import pytest
 
 import cucore
 
-sys.path.append(str(Path(__file__).parent / "behaviours"))
-import compare  # noqa: E402
+sys.path.append(str(Path(__file__).parent))
+from behaviours import compare  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ CUCORE_TEST_TOOLKITS names site-packages folders of environments with such packa
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -54,10 +55,16 @@ print("ok")
 TOOLKITS = [folder for folder in os.environ.get("CUCORE_TEST_TOOLKITS", "").split(os.pathsep) if folder]
 
 
-def run_with(packages, program):
-    # -S: no package of this environment is seen, so these come first.
-    own = Path(cucore.__file__).parent.parent
-    kept = {name: value for name, value in os.environ.items() if name not in ("CUDA_HOME", "CUDA_PATH")}
+HIDDEN = ("CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV")
+
+
+def run_with(packages, program, tmp_path):
+    # A copy that has none of NVIDIA's packages beside it; and with -S none of this environment is seen.
+    own = tmp_path / "own"
+    shutil.copytree(Path(cucore.__file__).parent, own / "cucore", symlinks=True)
+    kept = {name: value for name, value in os.environ.items() if name not in HIDDEN}
+    if cucore.driver_info().kind == "cpu":
+        kept["CUCORE_CPU_DRIVER"] = cucore.driver_info().path
     done = subprocess.run(
         [sys.executable, "-S", "-c", FIND + program, own, packages],
         capture_output=True,
@@ -81,15 +88,15 @@ def test_the_packages_of_cuda_12_have_a_folder_each(tmp_path):
     headers = packages / "nvidia" / "cuda_runtime" / "include"
     headers.mkdir(parents=True)
     (headers / "cuda_fp16.h").touch()
-    libraries, folders = (json.loads(line) for line in run_with(packages, FOUND).splitlines())
+    libraries, folders = (json.loads(line) for line in run_with(packages, FOUND, tmp_path).splitlines())
     for name, place in places.items():
         assert Path(libraries[name][0]).parent == packages / "nvidia" / place
     assert folders == [str(headers)]
 
 
 @pytest.mark.parametrize("packages", TOOLKITS)
-def test_the_compilers_of_an_environment_compile_and_link(packages):
-    found, _, said = run_with(packages, FOUND + COMPILE).splitlines()
+def test_the_compilers_of_an_environment_compile_and_link(packages, tmp_path):
+    found, _, said = run_with(packages, FOUND + COMPILE, tmp_path).splitlines()
     libraries = json.loads(found)
     assert all(path.startswith(packages) for path, _ in libraries.values()), libraries
     assert libraries["nvrtc"][1][0] == libraries["nvjitlink"][1][0]

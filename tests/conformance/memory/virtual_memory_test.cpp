@@ -90,16 +90,16 @@ TEST(virtual_memory, that_cannot_grow_is_as_it_was_with_its_rights) {
   EXPECT_EQ(read<std::uint8_t>(buffer, stream)[step - 1], 5u);
 }
 
-TEST(virtual_memory, options_of_one_call_are_not_the_resources) {
+TEST(virtual_memory, options_of_a_modification_stay_the_resources) {
   NEED_VIRTUAL_MEMORY();
   const Stream stream = device().create_stream();
   const auto resource = VirtualMemoryResource::create(device());
   Buffer buffer = resource->allocate(1, stream);
   resource->modify_allocation(buffer, 1, {.self_access = VirtualMemoryAccess::read});
   EXPECT_EQ(access_at(buffer.handle()), static_cast<unsigned long long>(driver::CU_MEM_ACCESS_FLAGS_PROT_READ));
-  EXPECT_EQ(resource->options().self_access, VirtualMemoryAccess::read_write);
+  EXPECT_EQ(resource->options().self_access, VirtualMemoryAccess::read);
   resource->modify_allocation(buffer, 1);
-  EXPECT_EQ(access_at(buffer.handle()), static_cast<unsigned long long>(driver::CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
+  EXPECT_EQ(access_at(buffer.handle()), static_cast<unsigned long long>(driver::CU_MEM_ACCESS_FLAGS_PROT_READ));
 }
 
 TEST(virtual_memory, leaves_no_addresses_and_no_handle) {

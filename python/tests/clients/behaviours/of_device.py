@@ -80,7 +80,7 @@ BEHAVIOURS = [
     *each("core.Host({one}) == {other}", one=["", "1"], other="None 1 device"),
     *each("repr(core.Host({one}))", one=["", "1", "is_numa_current=True"]),
     *each("hash(core.Host({one})) == hash(core.Host({one}))", one=["", "1", "is_numa_current=True"]),
-    *each("shape(repr({thing}))", thing=["device", "core.Device(1)", "device.context", "device.properties"]),
+    *each("shape(repr({thing}))", thing=["device", "core.Device(1)", "device.context"]),
     *each("{done}(device)", done="copy.copy copy.deepcopy str.join len iter bool callable contextual int"),
     *each("device.context.{name}", name="is_closed is_green handle!=0 create_stream() resources close()"),
     *each("kind(device.context.{name})", name="is_closed is_green resources"),

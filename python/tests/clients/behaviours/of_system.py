@@ -36,7 +36,7 @@ ALWAYS = [
     ),
     *each(
         "system.{call}",
-        call="get_num_devices() get_user_mode_driver_version() get_kernel_mode_driver_version() get_process_name(os.getpid()) get_process_name(-1) get_process_name('x') get_process_name(2**22+5) get_process_name() get_num_devices(1) get_driver_branch(1) get_nvml_version(1) get_user_mode_driver_version(1) none",
+        call="get_num_devices() get_user_mode_driver_version() get_kernel_mode_driver_version() get_process_name(-1) get_process_name('x') get_process_name(2**22+5) get_process_name() get_num_devices(1) get_driver_branch(1) get_nvml_version(1) get_user_mode_driver_version(1) none",
     ),
     *lines("""
         system.TYPE_CHECKING
