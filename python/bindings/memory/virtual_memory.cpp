@@ -73,7 +73,7 @@ nb::object modify_allocation(nb::handle self, nb::handle object, Unsigned new_si
   });
   if (options) {
     const nb::ft_object_guard guard(self);
-    nb::cast<PyVirtualMemoryResource&>(self).config = accepted;
+    nb::cast<PyVirtualMemoryResource&>(self).config = std::move(accepted);
   }
   if (buffer.handle() == wrapped->address) {
     const WithoutGil released;
