@@ -52,7 +52,8 @@ Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, co
       if (Result<void> known = check_accesses(function, reach.functions.size() > 1); !known) return known;
     }
     if (const WaitingEdges waiting = find_waiting_edges(module, id, reach); !waiting.yielding.empty()) {
-      const PtxBlock& last = ControlFlow(function).blocks[waiting.yielding.begin()->first];
+      const ControlFlow flow(function);
+      const PtxBlock& last = flow.blocks[waiting.yielding.begin()->first];
       return refused(function.body[last.end - 1], "a loop that waits for other threads");
     }
     if (has_short_local_addresses(function)) return not_supported("addresses of local variables in 32 bits");
