@@ -43,31 +43,14 @@ void add_precision(Instruction& i, bool before_1_4) {
 
 bool can_flush(const Instruction& i) {
   switch (i.opcode) {
-    case Opcode::Abs:
-    case Opcode::Add:
-    case Opcode::Cos:
-    case Opcode::Div:
-    case Opcode::Ex2:
-    case Opcode::Fma:
-    case Opcode::Lg2:
-    case Opcode::Mad:
-    case Opcode::Max:
-    case Opcode::Min:
-    case Opcode::Mul:
-    case Opcode::Neg:
-    case Opcode::Rcp:
-    case Opcode::Rsqrt:
     case Opcode::Set:
     case Opcode::Setp:
-    case Opcode::Sin:
     case Opcode::Slct:
-    case Opcode::Sqrt:
-    case Opcode::Sub:
       return i.type() == Type::F32;
     case Opcode::Cvt:
       return std::find(i.types.begin(), i.types.end(), Type::F32) != i.types.end();
     default:
-      return false;
+      return i.type() == Type::F32 && has_flushable_result(i.opcode);
   }
 }
 

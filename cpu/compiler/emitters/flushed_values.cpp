@@ -25,29 +25,7 @@ std::optional<float> literal(const Operand& operand) {
 bool is_at_least(std::optional<float> number, float least) { return number && std::fabs(*number) >= least; }
 
 bool flushes_result(const Instruction& i) {
-  if (!i.has(M::Ftz) || i.type() != Type::F32) return false;
-  switch (i.opcode) {
-    case Opcode::Abs:
-    case Opcode::Add:
-    case Opcode::Cos:
-    case Opcode::Div:
-    case Opcode::Ex2:
-    case Opcode::Fma:
-    case Opcode::Lg2:
-    case Opcode::Mad:
-    case Opcode::Max:
-    case Opcode::Min:
-    case Opcode::Mul:
-    case Opcode::Neg:
-    case Opcode::Rcp:
-    case Opcode::Rsqrt:
-    case Opcode::Sin:
-    case Opcode::Sqrt:
-    case Opcode::Sub:
-      return true;
-    default:
-      return false;
-  }
+  return i.has(M::Ftz) && i.type() == Type::F32 && ptx::has_flushable_result(i.opcode);
 }
 
 bool makes_whole_number(const Instruction& i) {

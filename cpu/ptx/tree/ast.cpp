@@ -48,6 +48,31 @@ std::string_view spelling(Space space) {
   return "";
 }
 
+bool has_flushable_result(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::Abs:
+    case Opcode::Add:
+    case Opcode::Cos:
+    case Opcode::Div:
+    case Opcode::Ex2:
+    case Opcode::Fma:
+    case Opcode::Lg2:
+    case Opcode::Mad:
+    case Opcode::Max:
+    case Opcode::Min:
+    case Opcode::Mul:
+    case Opcode::Neg:
+    case Opcode::Rcp:
+    case Opcode::Rsqrt:
+    case Opcode::Sin:
+    case Opcode::Sqrt:
+    case Opcode::Sub:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool Instruction::has(Modifier modifier) const {
   return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();
 }

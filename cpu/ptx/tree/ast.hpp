@@ -44,6 +44,9 @@ std::string_view spelling(Opcode opcode);
 std::string_view spelling(Modifier modifier);
 std::string_view spelling(Space space);
 
+/// Whether it is arithmetic whose f32 result `.ftz` flushes: no comparison, selection or conversion.
+bool has_flushable_result(Opcode opcode);
+
 using RegisterId = std::uint32_t;  ///< index into Function::registers
 using VariableId = std::uint32_t;  ///< index into Module::variables or Function::variables (Operand says which)
 using LabelId = std::uint32_t;     ///< index into Function::labels
