@@ -17,6 +17,7 @@ using namespace cucore::cpu::api;
 namespace {
 
 /// The file of another copy of this library that the process has initialised; empty if there is none.
+/// src/driver/open.cpp looks for the driver in the same way: driver and library share no code.
 std::string other_copy() {
   std::vector<std::string> files;
   const auto add_driver = [](dl_phdr_info* module, std::size_t, void* list) {

@@ -17,7 +17,8 @@ def find_library():
 
 
 def find_installed():
-    """Where the package cucore-cpu-device keeps it, if it is installed: beside this package or along sys.path."""
+    """Where the package cucore-cpu-device keeps it, along sys.path. (cpu_driver_path() knows more places, but to ask it
+    would let the library read an environment that prepare_environment has yet to change.)"""
     found = importlib.util.find_spec("cucore_cpu_device")
     if found is None or not found.submodule_search_locations:
         beside = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

@@ -44,6 +44,8 @@ std::vector<std::string> functions_missing_in(const std::vector<std::string>& pt
   return missing;
 }
 
+// The same kernel as in cpu/toolkit_shims/lto_ptx.cpp, for clients that are not cucore: library and shims share no
+// code.
 LinkInput keeper_of(const std::vector<std::string>& functions, std::string_view arch) {
   std::string source;
   std::string body;

@@ -47,7 +47,8 @@ OpenLibrary open_library(const std::string& name, int mode = 0) {
 
 // The CPU device that this process has loaded already, whoever did it and from wherever. A second copy would know
 // nothing of the first one's objects, so this one is everybody's; whoever asks for libcuda.so.1 by that name after us
-// gets ours in the same way, by its soname.
+// gets ours in the same way, by its soname. cpu/api/initialization.cpp looks for other copies of itself in the same
+// way: library and driver share no code.
 OpenLibrary loaded_cpu_device() {
   std::vector<std::string> files;
   const auto add_driver = [](dl_phdr_info* module, std::size_t, void* list) {
