@@ -1,10 +1,11 @@
 """`make test-clients`: the clients of tests/clients/suites/clients.toml, whole, each in an environment of its own.
 
-Usage: test_clients.py [--folder FOLDER] [--driver FOLDER] [--modules TEXT] [CLIENT ...]
+Usage: test_clients.py [--folder FOLDER] [--driver FOLDER] [--modules TEXT] [--remaining] [--workers N] [CLIENT ...]
 Environments and caches lie in FOLDER (default build/clients). What came of each client goes to
 bench/results/clients/CLIENT.json, and docs/compatibility.md is made of it, both to be committed. With --modules only
-modules whose names contain TEXT run, and replace what the file has of them. Ends with status 1 if
-exceptions.toml does not say exactly what failed.
+modules whose names contain TEXT run, with --remaining only those that the file does not have yet; what the file has of
+the others stays. N modules run at a time, each in a process of its own. Ends with status 1 if exceptions.toml does not
+say exactly what failed.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import make_compatibility
@@ -78,23 +80,30 @@ def run_client(client, options):
     folder.mkdir(parents=True, exist_ok=True)
     python = set_up(client, folder, options.driver.resolve())
     path = RESULTS / f"{client.name}.json"
-    record = json.loads(path.read_text()) if path.exists() and options.modules else {"modules": {}}
+    keep = path.exists() and (options.modules or options.remaining)
+    record = json.loads(path.read_text()) if keep else {"modules": {}}
     record |= {"client": client.title, "version": version(python, client.distribution), "machine": machine()}
     known, problems = suites.exceptions().get(client.name, {}), []
     modules = modules_of(client, python)
-    for module in modules:
-        if options.modules not in module:
-            continue
+    chosen = [each for each in modules if options.modules in each]
+    if options.remaining:
+        chosen = [each for each in chosen if each not in record["modules"]]
+
+    def run(module):
         start = time.monotonic()
         found = suites.run(client, module, python, options.driver.resolve(), folder / "run")
-        record["modules"][module] = kept = summary(found)
-        numbers = f"{kept['passed']} passed, {len(kept['failed'])} failed, {sum(kept['skipped'].values())} skipped"
-        print(f"   {module}: {numbers} ({time.monotonic() - start:.0f} s)", flush=True)
-        problems += suites.problems(found, known, module)
-        RESULTS.mkdir(parents=True, exist_ok=True)
-        record["modules"] = dict(sorted(record["modules"].items()))
-        record["remaining"] = [each for each in modules if each not in record["modules"]]
-        path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+        return module, found, time.monotonic() - start
+
+    with ThreadPoolExecutor(options.workers) as pool:
+        for module, found, seconds in pool.map(run, chosen):
+            record["modules"][module] = kept = summary(found)
+            numbers = f"{kept['passed']} passed, {len(kept['failed'])} failed, {sum(kept['skipped'].values())} skipped"
+            print(f"   {module}: {numbers} ({seconds:.0f} s)", flush=True)
+            problems += suites.problems(found, known, module)
+            RESULTS.mkdir(parents=True, exist_ok=True)
+            record["modules"] = dict(sorted(record["modules"].items()))
+            record["remaining"] = [each for each in modules if each not in record["modules"]]
+            path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
     return problems
 
 
@@ -103,6 +112,8 @@ def main():
     parser.add_argument("--folder", type=Path, default=ROOT / "build/clients")
     parser.add_argument("--driver", type=Path, default=ROOT / "build/cpu/driver")
     parser.add_argument("--modules", default="")
+    parser.add_argument("--remaining", action="store_true")
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("clients", nargs="*")
     options = parser.parse_args()
     all_clients = suites.clients()

@@ -7,6 +7,8 @@ with the Python in which the client is installed, and needs nothing but that Pyt
 """
 
 import argparse
+import importlib
+import inspect
 import json
 import os
 import sys
@@ -75,6 +77,23 @@ class Lines(unittest.TestResult):
         self.worst = ("failed", "passed, which the client's suite does not expect")
 
 
+class Function(unittest.FunctionTestCase):
+    """A test of pytest's kind: a function of the module that takes nothing."""
+
+    def id(self):
+        return f"{self._testFunc.__module__}.{self._testFunc.__name__}"
+
+
+def tests(name):
+    yield from each(unittest.TestLoader().loadTestsFromName(name))
+    module = importlib.import_module(name)
+    for function in vars(module).values():
+        if inspect.isfunction(function) and function.__name__.startswith("test_") and function.__module__ == name:
+            if inspect.signature(function).parameters:
+                raise TypeError(f"{name}.{function.__name__} takes fixtures, which only pytest gives")
+            yield Function(function)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("module")
@@ -83,9 +102,7 @@ def main():
     # What tests print goes to standard error, what is said about them where standard output went.
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    loader = unittest.TestLoader()
-    suite = loader.loadTestsFromName(arguments.module)
-    kept = [test for test in each(suite) if not test.id().endswith(tuple(arguments.leave_out))]
+    kept = [test for test in tests(arguments.module) if not test.id().endswith(tuple(arguments.leave_out))]
     sys.argv[1:] = []
     unittest.TestSuite(kept).run(Lines(out))
     out.flush()
