@@ -203,6 +203,28 @@ struct PyEvent : Wrapper<Event> {
   }
 };
 
+/// Makes one driver call on an open value, without the GIL and without a reference of the caller's own. False if it was
+/// not taken as things are: closed, refused, or a context has to be made current first; use() then does it, or says
+/// why.
+template <class Wrapped, class Call>
+bool is_taken(const Wrapped& wrapper, Call&& call) {
+  if (!wrapper.is_open()) return false;
+  typename Wrapped::Use use(wrapper);
+  if (!use.is_open()) return false;
+  const WithoutGil released{WithoutGil::held};
+  const bool taken = call() == 0;
+  use.end_without_gil();
+  return taken;
+}
+
+/// What the driver calls the event or stream of an open wrapper.
+inline EventHandle native(const Wrapper<Event>& event) noexcept {
+  return reinterpret_cast<EventHandle>(event.identity());
+}
+inline StreamHandle native(const Wrapper<Stream>& stream) noexcept {
+  return reinterpret_cast<StreamHandle>(stream.identity());
+}
+
 /// A new Python object of `type`, which is T's or one derived from it, holding T(arguments...).
 template <class T, class... Arguments>
 nb::object new_object_of(nb::handle type, Arguments&&... arguments) {
@@ -265,7 +287,8 @@ void bind_owner(Class& cls) {
              throw std::runtime_error(std::string("the ") + nb::str(self.type().attr("__name__")).c_str() +
                                       " has been closed");
            })
-      .def("__exit__", [](nb::handle self, const nb::args&) { self.attr("close")(); }, nb::arg("exception_info"));
+      .def(
+          "__exit__", [](nb::handle self, const nb::args&) { self.attr("close")(); }, nb::arg("exception_info"));
 }
 
 /// A Stream, or the stream of a GraphBuilder; null for anything else. Throws RuntimeError for a closed builder.

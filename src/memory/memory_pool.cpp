@@ -105,19 +105,46 @@ MemoryPoolHandle PoolMemoryResource::handle() const noexcept { return pool_ == n
 
 bool PoolMemoryResource::is_handle_owned() const noexcept { return pool_ != nullptr && pool_->is_owned(); }
 
+namespace {
+
+// Which attribute of the driver's a field is.
+template <class Value>
+struct PoolField {
+  Value PoolAttributes::*field;
+  int attribute;
+};
+constexpr PoolField<bool> pool_rules[] = {
+    {&PoolAttributes::reuse_follow_event_dependencies, driver::CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES},
+    {&PoolAttributes::reuse_allow_opportunistic, driver::CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC},
+    {&PoolAttributes::reuse_allow_internal_dependencies, driver::CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES},
+};
+constexpr PoolField<std::uint64_t> pool_sizes[] = {
+    {&PoolAttributes::release_threshold, driver::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD},
+    {&PoolAttributes::reserved_mem_current, driver::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT},
+    {&PoolAttributes::reserved_mem_high, driver::CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH},
+    {&PoolAttributes::used_mem_current, driver::CU_MEMPOOL_ATTR_USED_MEM_CURRENT},
+    {&PoolAttributes::used_mem_high, driver::CU_MEMPOOL_ATTR_USED_MEM_HIGH},
+};
+
+template <class Value, std::size_t count>
+int attribute_of(const PoolField<Value> (&fields)[count], Value PoolAttributes::*field) {
+  return std::ranges::find(fields, field, &PoolField<Value>::field)->attribute;
+}
+
+}  // namespace
+
+bool PoolAttributesReader::operator()(bool PoolAttributes::*which) const {
+  return detail::get_attribute<int>(*pool_, attribute_of(pool_rules, which)) != 0;
+}
+
+std::uint64_t PoolAttributesReader::operator()(std::uint64_t PoolAttributes::*which) const {
+  return detail::get_attribute<std::uint64_t>(*pool_, attribute_of(pool_sizes, which));
+}
+
 PoolAttributes PoolAttributesReader::operator()() const {
   PoolAttributes all;
-  all.reuse_follow_event_dependencies =
-      detail::get_attribute<int>(*pool_, driver::CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES) != 0;
-  all.reuse_allow_opportunistic =
-      detail::get_attribute<int>(*pool_, driver::CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC) != 0;
-  all.reuse_allow_internal_dependencies =
-      detail::get_attribute<int>(*pool_, driver::CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES) != 0;
-  all.release_threshold = detail::get_attribute<std::uint64_t>(*pool_, driver::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
-  all.reserved_mem_current = detail::get_attribute<std::uint64_t>(*pool_, driver::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
-  all.reserved_mem_high = detail::get_attribute<std::uint64_t>(*pool_, driver::CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH);
-  all.used_mem_current = detail::get_attribute<std::uint64_t>(*pool_, driver::CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
-  all.used_mem_high = detail::get_attribute<std::uint64_t>(*pool_, driver::CU_MEMPOOL_ATTR_USED_MEM_HIGH);
+  for (const auto& [field, attribute] : pool_rules) all.*field = (*this)(field);
+  for (const auto& [field, attribute] : pool_sizes) all.*field = (*this)(field);
   return all;
 }
 

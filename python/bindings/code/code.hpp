@@ -26,6 +26,8 @@ struct PyKernel {
   explicit PyKernel(Kernel wrapped) : plan(detail::plan_of(wrapped)), kernel(std::move(wrapped)) {}
   const detail::KernelPlan* plan;  ///< the kernel's
   Owned<Kernel> kernel;
+  nb::object attributes;  ///< what the property of this name gives, once it was asked for
+  nb::object occupancy;   ///< the same
 };
 
 /// An ObjectCode of what Python gives: bytes, bytearray, or the path of a file; a dict or None.

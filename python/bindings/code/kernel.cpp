@@ -296,22 +296,16 @@ void bind_kernel(nb::module_& module) {
           "name", [](const PyKernel& self) { return text_object(self.kernel->name()); }, "Its symbol.")
       .def_prop_ro(
           "attributes",
-          [](nb::handle self) {
-            nb::dict kept = nb::borrow<nb::dict>(self.attr("__dict__"));
-            if (!kept.contains("_attributes")) {
-              kept["_attributes"] = PyKernelAttributes{*nb::cast<PyKernel&>(self).kernel, std::nullopt};
-            }
-            return nb::object(kept["_attributes"]);
+          [](PyKernel& self) {
+            if (!self.attributes.is_valid()) self.attributes = nb::cast(PyKernelAttributes{*self.kernel, std::nullopt});
+            return self.attributes;
           },
           nb::lock_self())
       .def_prop_ro(
           "occupancy",
-          [](nb::handle self) {
-            nb::dict kept = nb::borrow<nb::dict>(self.attr("__dict__"));
-            if (!kept.contains("_occupancy")) {
-              kept["_occupancy"] = PyKernelOccupancy{*nb::cast<PyKernel&>(self).kernel};
-            }
-            return nb::object(kept["_occupancy"]);
+          [](PyKernel& self) {
+            if (!self.occupancy.is_valid()) self.occupancy = nb::cast(PyKernelOccupancy{*self.kernel});
+            return self.occupancy;
           },
           nb::lock_self())
       .def_prop_ro(

@@ -77,10 +77,14 @@ void close(PyBuffer& self, nb::handle stream) {
   closed.close();
 }
 
-nb::object accessible(const PyBuffer& self, const char* attribute, bool (Buffer::*ask)() const) {
+// What an open buffer's resource says of its memory, and the driver of memory that has none.
+bool answer(const PyBuffer& self, std::int8_t& known, const char* attribute, bool (Buffer::*ask)() const) {
+  if (known >= 0 && self.is_open()) return known != 0;
   const nb::object resource = self.resource_object();
-  if (!resource.is_none()) return nb::borrow(resource.attr(attribute));
-  return nb::bool_(self.use([&](const Buffer& buffer) { return (buffer.*ask)(); }));
+  const bool said = resource.is_none() ? self.use([&](const Buffer& buffer) { return (buffer.*ask)(); })
+                                       : nb::cast<bool>(resource.attr(attribute));
+  if (!resource.is_none()) known = said ? 1 : 0;
+  return said;
 }
 
 // The object behind the stream that the open buffer is freed on, if that is somebody else's and nobody but this buffer
@@ -174,6 +178,24 @@ nb::object PyBuffer::resource_object() const {
   return in_python == nullptr ? nb::none() : nb::borrow(nb::handle(in_python->object()));
 }
 
+bool is_device_accessible(const PyBuffer& self) {
+  return answer(self, self.answers.device_accessible, "is_device_accessible", &Buffer::is_device_accessible);
+}
+
+bool is_host_accessible(const PyBuffer& self) {
+  return answer(self, self.answers.host_accessible, "is_host_accessible", &Buffer::is_host_accessible);
+}
+
+bool is_managed_memory(const PyBuffer& self) {
+  std::int8_t& known = self.answers.managed;
+  if (known >= 0 && self.is_open()) return known != 0;
+  const nb::object resource = self.resource_object();
+  const bool said = (!resource.is_none() && nb::cast<bool>(resource.attr("is_managed"))) ||
+                    self.use([](const Buffer& buffer) { return buffer.is_managed(); });
+  if (!resource.is_none()) known = said ? 1 : 0;
+  return said;
+}
+
 PyObject* PyBuffer::owner() const noexcept { return static_cast<PyObject*>(const_cast<void*>(buffer->owner().get())); }
 
 FillElement::FillElement(nb::handle value) {
@@ -252,22 +274,9 @@ void bind_buffer(nb::module_& module) {
             return nb::int_(self.use([](const Buffer& buffer) { return buffer.device_id(); }));
           },
           "The device whose memory it is, or -1.")
-      .def_prop_ro(
-          "is_device_accessible",
-          [](const PyBuffer& self) { return accessible(self, "is_device_accessible", &Buffer::is_device_accessible); },
-          "Whether devices can access it.")
-      .def_prop_ro(
-          "is_host_accessible",
-          [](const PyBuffer& self) { return accessible(self, "is_host_accessible", &Buffer::is_host_accessible); },
-          "Whether the host can access it.")
-      .def_prop_ro(
-          "is_managed",
-          [](const PyBuffer& self) {
-            const nb::object resource = self.resource_object();
-            if (!resource.is_none() && nb::cast<bool>(resource.attr("is_managed"))) return true;
-            return self.use([](const Buffer& buffer) { return buffer.is_managed(); });
-          },
-          "Whether it is managed memory.")
+      .def_prop_ro("is_device_accessible", is_device_accessible, "Whether devices can access it.")
+      .def_prop_ro("is_host_accessible", is_host_accessible, "Whether the host can access it.")
+      .def_prop_ro("is_managed", is_managed_memory, "Whether it is managed memory.")
       .def_prop_ro(
           "is_mapped", [](const PyBuffer& self) { return self.value().is_mapped(); },
           "Whether another process allocated it.")

@@ -10,11 +10,10 @@ namespace {
 using dlpack::raise_buffer_error;
 
 DLDevice dlpack_device(nb::handle self) {
-  const bool device = nb::cast<bool>(self.attr("is_device_accessible"));
-  const bool host = nb::cast<bool>(self.attr("is_host_accessible"));
-  if (device && host) {
-    return {nb::cast<bool>(self.attr("is_managed")) ? kDLCUDAManaged : kDLCUDAHost, 0};
-  }
+  const PyBuffer& buffer = self_as<PyBuffer>(self);
+  const bool device = is_device_accessible(buffer);
+  const bool host = is_host_accessible(buffer);
+  if (device && host) return {is_managed_memory(buffer) ? kDLCUDAManaged : kDLCUDAHost, 0};
   if (device) return {kDLCUDA, nb::cast<int>(self.attr("device_id"))};
   if (host) return {kDLCPU, 0};
   raise_buffer_error("the buffer's memory is accessible neither from the host nor from a device");
@@ -81,13 +80,12 @@ nb::object export_dlpack(nb::handle self, nb::handle stream, nb::handle max_vers
 
 int get_buffer(PyObject* object, Py_buffer* view, int flags) {
   try {
-    const nb::handle self(object);
     const PyBuffer& buffer = *nb::inst_ptr<PyBuffer>(object);
     if (!buffer.is_open()) {
       PyErr_SetString(PyExc_BufferError, "the buffer has been closed");
       return -1;
     }
-    if (!nb::cast<bool>(self.attr("is_host_accessible"))) {
+    if (!is_host_accessible(buffer)) {
       PyErr_SetString(PyExc_BufferError, "the buffer's memory is not accessible from the host");
       return -1;
     }
@@ -113,7 +111,7 @@ void release_buffer(PyObject* /*object*/, Py_buffer* view) {
 nb::dict cuda_array_interface(nb::handle self) {
   const PyBuffer& buffer = nb::cast<const PyBuffer&>(self);
   if (!buffer.is_open()) throw std::runtime_error("the buffer has been closed");
-  if (!nb::cast<bool>(self.attr("is_device_accessible"))) {
+  if (!is_device_accessible(buffer)) {
     throw nb::attribute_error("the buffer's memory is not accessible from a device");
   }
   nb::dict described;

@@ -33,6 +33,11 @@ struct PyPoolAttributes {
   PoolAttributes now() const {
     return without_gil([&] { return (*reader)(); });
   }
+  template <class Value>
+  Value one(Value PoolAttributes::*which) const {
+    const WithoutGil released{WithoutGil::held};
+    return (*reader)(which);
+  }
 };
 
 void bind_pool_attributes(nb::module_& module) {
@@ -42,7 +47,8 @@ void bind_pool_attributes(nb::module_& module) {
                                         "MemoryPoolAttributes cannot be instantiated directly: use the `attributes` "
                                         "of a memory resource");
 #define POOL_ATTRIBUTE(name, text) \
-  cls.def_prop_ro(#name, [](const PyPoolAttributes& self) { return self.now().name; }, text);
+  cls.def_prop_ro(                 \
+      #name, [](const PyPoolAttributes& self) { return self.one(&PoolAttributes::name); }, text);
   POOL_ATTRIBUTE(reuse_follow_event_dependencies,
                  "Whether memory freed on one stream is used again on another that waits for it.")
   POOL_ATTRIBUTE(reuse_allow_opportunistic,
@@ -136,6 +142,10 @@ void bind_pools(nb::module_& module) {
       .def_prop_ro(
           "attributes",
           [](PyPoolMemoryResource& self) {
+            {
+              const std::lock_guard lock(self.exclusion);
+              if (self.attributes.is_valid()) return self.attributes;
+            }
             PoolAttributesReader reader = self.pool().attributes_reader();
             nb::object made = nb::cast(new PyPoolAttributes{Owned(std::move(reader))}, nb::rv_policy::take_ownership);
             const std::lock_guard lock(self.exclusion);

@@ -63,6 +63,13 @@ struct PyBuffer {
   DevicePointer address;  ///< as long as it is open
   Owned<Buffer> buffer;   ///< by itself for the garbage collector only
   nb::object resource;
+  /// Answers about memory that has a resource, which do not change while the buffer is open; -1: not asked yet.
+  struct Answers {
+    std::int8_t device_accessible = -1;
+    std::int8_t host_accessible = -1;
+    std::int8_t managed = -1;
+  };
+  mutable Answers answers;
   [[no_unique_address]] mutable Exclusion exclusion;
 
   bool is_open() const noexcept {
@@ -110,6 +117,11 @@ struct PyManagedBuffer : PyBuffer {
     });
   }
 };
+
+/// Where the memory of a buffer is. Throws RuntimeError if it has been closed.
+bool is_device_accessible(const PyBuffer& self);
+bool is_host_accessible(const PyBuffer& self);
+bool is_managed_memory(const PyBuffer& self);
 
 /// Buffer.from_handle: what it makes, by value.
 PyBuffer buffer_from_handle(nb::handle ptr, std::uint64_t size, nb::handle resource, nb::handle owner,

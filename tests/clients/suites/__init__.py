@@ -85,7 +85,7 @@ def results(client, text):
 def run(client, module, python, driver, folder):
     """What came of each test of a module; a module that ends before its tests do is a failure by its own name."""
     folder.mkdir(parents=True, exist_ok=True)
-    names = environment(driver, client) | {f"{each}_CACHE_DIR": str(folder / each) for each in ("NUMBA", "TRITON")}
+    names = environment(driver, client) | {"TRITON_CACHE_DIR": str(folder / "TRITON")}
     names |= {"WARP_CACHE_PATH": str(folder / "warp"), "CUPY_CACHE_DIR": str(folder / "cupy"), "HOME": str(folder)}
     if client.programs:
         names["PYTHONPATH"] = str((HERE / client.programs).parent)
