@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from cucore import _seam
 from cucore._options import accept
@@ -75,10 +75,9 @@ class LinkerOptions:
             self.name = "<default linker>"
         if self.numba_debug is not None:
             warnings.warn("numba_debug: no linker has it, and it does nothing", DeprecationWarning, stacklevel=3)
-        for field in fields(self):  # what can be walked once only is kept as a list
-            value = getattr(self, field.name)
-            if hasattr(value, "__next__"):
-                setattr(self, field.name, list(value))
+        for name, value in vars(self).items():  # what can be walked once only is kept as a list
+            if value is not None and hasattr(value, "__next__"):
+                setattr(self, name, list(value))
         _seam.check_linker_options(self)
 
     def as_bytes(self, backend="nvjitlink") -> list:

@@ -6,14 +6,15 @@
 
 #include "python/bindings/code/code.hpp"
 #include "python/bindings/compile/kernel_statistics.hpp"
+#include "python/bindings/compile/set_fields.hpp"
 
 namespace cucore::python {
 namespace {
 
 // The fields of a Python LinkerOptions, read one at a time.
-class LinkerFields {
+class LinkerFields : SetFields {
  public:
-  explicit LinkerFields(nb::handle options) : options_(options) {}
+  using SetFields::SetFields;
 
   void read_name(std::string& field) const {
     std::optional<std::string> name;
@@ -22,16 +23,16 @@ class LinkerFields {
   }
 
   void read(const char* name, std::optional<bool>& field) const {
-    const nb::object value = options_.attr(name);
-    if (value.is_none()) return;
+    const nb::handle value = find(name);
+    if (!value.is_valid()) return;
     const int truth = PyObject_IsTrue(value.ptr());
     if (truth < 0) throw nb::python_error();
     field = truth != 0;
   }
 
   void read(const char* name, std::optional<int>& field) const {
-    const nb::object value = options_.attr(name);
-    if (value.is_none()) return;
+    const nb::handle value = find(name);
+    if (!value.is_valid()) return;
     const auto index = nb::steal(PyNumber_Index(value.ptr()));
     if (!index.is_valid()) {
       PyErr_Clear();
@@ -48,16 +49,16 @@ class LinkerFields {
   }
 
   void read(const char* name, std::optional<std::string>& field) const {
-    const nb::object value = options_.attr(name);
-    if (value.is_none()) return;
+    const nb::handle value = find(name);
+    if (!value.is_valid()) return;
     if (!PyUnicode_Check(value.ptr())) wrong_type(name, value, "a str or None");
     field = text_of(value, name);
   }
 
   // A str is one element.
   void read(const char* name, std::vector<std::string>& field) const {
-    const nb::object value = options_.attr(name);
-    if (value.is_none()) return;
+    const nb::handle value = find(name);
+    if (!value.is_valid()) return;
     constexpr const char* allowed = "a str, a sequence of str, or None";
     if (PyUnicode_Check(value.ptr())) {
       field.push_back(text_of(value, name));
@@ -75,8 +76,6 @@ class LinkerFields {
     throw nb::type_error(
         (std::string("LinkerOptions.") + name + "=" + nb::repr(value).c_str() + ": must be " + allowed).c_str());
   }
-
-  nb::handle options_;
 };
 
 LinkerOptions linker_options(nb::handle options) {

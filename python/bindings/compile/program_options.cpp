@@ -3,6 +3,8 @@
 
 #include <nanobind/stl/vector.h>
 
+#include "python/bindings/compile/set_fields.hpp"
+
 namespace cucore::python {
 namespace {
 
@@ -11,22 +13,10 @@ namespace {
       (std::string("ProgramOptions.") + name + "=" + nb::repr(value).c_str() + ": must be " + allowed).c_str());
 }
 
-// The fields of one options object that are not None: few of many. read_... are the kinds of program_options.def.
-class Fields {
+// The fields of one options object. read_... are the kinds of program_options.def.
+class Fields : SetFields {
  public:
-  Fields(nb::handle options, bool macros) : macros_(macros) {
-    const auto all = nb::steal<nb::dict>(PyObject_GenericGetDict(options.ptr(), nullptr));
-    if (!all.is_valid()) throw nb::python_error();
-    PyObject* key = nullptr;
-    PyObject* value = nullptr;
-    for (Py_ssize_t at = 0; PyDict_Next(all.ptr(), &at, &key, &value) != 0;) {
-      if (value == Py_None || !PyUnicode_Check(key)) continue;
-      Py_ssize_t size = 0;
-      const char* name = PyUnicode_AsUTF8AndSize(key, &size);
-      if (name == nullptr) throw nb::python_error();
-      set_.emplace_back(std::string_view(name, static_cast<std::size_t>(size)), nb::borrow(value));
-    }
-  }
+  Fields(nb::handle options, bool macros) : SetFields(options), macros_(macros) {}
 
   void read_name(std::string& field) const {
     if (const nb::handle value = find("name"); value.is_valid()) field = text("name", value, "a str or None");
@@ -194,16 +184,7 @@ class Fields {
     field.push_back(text_of(parts[0], "define_macro") + "=" + text_of(parts[1], "define_macro"));
   }
 
-  // The field's value; invalid for None.
-  nb::handle find(std::string_view name) const {
-    for (const auto& [key, value] : set_) {
-      if (key == name) return value;
-    }
-    return {};
-  }
-
   const bool macros_;
-  std::vector<std::pair<std::string_view, nb::object>> set_;
 };
 
 }  // namespace
