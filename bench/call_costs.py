@@ -1,10 +1,10 @@
 """What every public call of cuda.core costs, of cucore and of NVIDIA's cuda.core in turns in one process.
 
 Usage: call_costs.py [--rounds N] [--only TEXT]
-A row is a property read or a call of a public class, made many times in a loop. Both packages take turns round by round on
-one driver, so that what the machine does meanwhile happens to both; the numbers are medians over the rounds. A row is
-`slower` if cucore takes over 5 % and 10 ns more in at least three of four rounds. Ends with the public methods that have
-no row. Constructors of options and calls that end the object they are made on stand beside the call that makes it.
+A row is a property read or a call of a public class, made many times in a loop. Both packages take turns round
+round, on one driver, so that what the machine does meanwhile happens to both; the numbers are medians over the rounds. A row is
+`slower` if cucore takes over 5 % and 10 ns more in at least three of four rounds. Ends with the public methods that
+have no row.
 """
 
 import argparse
@@ -104,10 +104,36 @@ def objects(package):
 
 # Objects above whose every public property is read.
 READ = (
-    "device context stream event config code kernel occupancy attributes device_properties pool pool_attributes "
-    "graph_memory virtual buffer host pinned program launched filled copied called recorded waited allocated freed "
-    "definition executable view"
-).split()
+    "device",
+    "context",
+    "stream",
+    "event",
+    "config",
+    "code",
+    "kernel",
+    "occupancy",
+    "attributes",
+    "device_properties",
+    "pool",
+    "pool_attributes",
+    "graph_memory",
+    "virtual",
+    "buffer",
+    "host",
+    "pinned",
+    "program",
+    "launched",
+    "filled",
+    "copied",
+    "called",
+    "recorded",
+    "waited",
+    "allocated",
+    "freed",
+    "definition",
+    "executable",
+    "view",
+)
 
 # What is called: name of the row -> statement over the names of objects().
 CALLS = {
@@ -244,9 +270,9 @@ def methods_without_a_row(things):
         if not type(thing).__module__.startswith("cuda."):
             continue
         for attribute in sorted(dir(type(thing))):
-            if not attribute.startswith("_") and callable(getattr(type(thing), attribute)):
-                if f".{attribute}(" not in said:
-                    yield f"{type(thing).__name__}.{attribute}"
+            is_method = not attribute.startswith("_") and callable(getattr(type(thing), attribute))
+            if is_method and f".{attribute}(" not in said:
+                yield f"{type(thing).__name__}.{attribute}"
 
 
 def main():

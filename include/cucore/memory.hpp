@@ -75,8 +75,8 @@ class CUCORE_API PoolAttributesReader {
   /// @throws DriverError CUDA_ERROR_INVALID_VALUE: the pool is of another process
   PoolAttributes operator()() const;
   /// One of them alone, as reader(&PoolAttributes::used_mem_high). @throws DriverError as above
-  bool operator()(bool PoolAttributes::*which) const;
-  std::uint64_t operator()(std::uint64_t PoolAttributes::*which) const;
+  bool operator()(bool PoolAttributes::* which) const;
+  std::uint64_t operator()(std::uint64_t PoolAttributes::* which) const;
 
  private:
   std::shared_ptr<const detail::PoolState> pool_;

@@ -287,8 +287,7 @@ void bind_owner(Class& cls) {
              throw std::runtime_error(std::string("the ") + nb::str(self.type().attr("__name__")).c_str() +
                                       " has been closed");
            })
-      .def(
-          "__exit__", [](nb::handle self, const nb::args&) { self.attr("close")(); }, nb::arg("exception_info"));
+      .def("__exit__", [](nb::handle self, const nb::args&) { self.attr("close")(); }, nb::arg("exception_info"));
 }
 
 /// A Stream, or the stream of a GraphBuilder; null for anything else. Throws RuntimeError for a closed builder.

@@ -110,7 +110,7 @@ namespace {
 // Which attribute of the driver's a field is.
 template <class Value>
 struct PoolField {
-  Value PoolAttributes::*field;
+  Value PoolAttributes::* field;
   int attribute;
 };
 constexpr PoolField<bool> pool_rules[] = {
@@ -127,17 +127,17 @@ constexpr PoolField<std::uint64_t> pool_sizes[] = {
 };
 
 template <class Value, std::size_t count>
-int attribute_of(const PoolField<Value> (&fields)[count], Value PoolAttributes::*field) {
+int attribute_of(const PoolField<Value> (&fields)[count], Value PoolAttributes::* field) {
   return std::ranges::find(fields, field, &PoolField<Value>::field)->attribute;
 }
 
 }  // namespace
 
-bool PoolAttributesReader::operator()(bool PoolAttributes::*which) const {
+bool PoolAttributesReader::operator()(bool PoolAttributes::* which) const {
   return detail::get_attribute<int>(*pool_, attribute_of(pool_rules, which)) != 0;
 }
 
-std::uint64_t PoolAttributesReader::operator()(std::uint64_t PoolAttributes::*which) const {
+std::uint64_t PoolAttributesReader::operator()(std::uint64_t PoolAttributes::* which) const {
   return detail::get_attribute<std::uint64_t>(*pool_, attribute_of(pool_sizes, which));
 }
 

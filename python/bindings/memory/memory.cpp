@@ -34,7 +34,7 @@ struct PyPoolAttributes {
     return without_gil([&] { return (*reader)(); });
   }
   template <class Value>
-  Value one(Value PoolAttributes::*which) const {
+  Value one(Value PoolAttributes::* which) const {
     const WithoutGil released{WithoutGil::held};
     return (*reader)(which);
   }
@@ -47,8 +47,7 @@ void bind_pool_attributes(nb::module_& module) {
                                         "MemoryPoolAttributes cannot be instantiated directly: use the `attributes` "
                                         "of a memory resource");
 #define POOL_ATTRIBUTE(name, text) \
-  cls.def_prop_ro(                 \
-      #name, [](const PyPoolAttributes& self) { return self.one(&PoolAttributes::name); }, text);
+  cls.def_prop_ro(#name, [](const PyPoolAttributes& self) { return self.one(&PoolAttributes::name); }, text);
   POOL_ATTRIBUTE(reuse_follow_event_dependencies,
                  "Whether memory freed on one stream is used again on another that waits for it.")
   POOL_ATTRIBUTE(reuse_allow_opportunistic,

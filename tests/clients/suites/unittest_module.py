@@ -87,10 +87,11 @@ class Function(unittest.FunctionTestCase):
 def tests(name):
     yield from each(unittest.TestLoader().loadTestsFromName(name))
     module = importlib.import_module(name)
-    for function in vars(module).values():
-        if inspect.isfunction(function) and function.__name__.startswith("test_") and function.__module__ == name:
-            if not inspect.signature(function).parameters:  # others are what the suite itself makes tests of
-                yield Function(function)
+    own = [each for each in vars(module).values() if inspect.isfunction(each) and each.__module__ == name]
+    for function in own:
+        takes_nothing = not inspect.signature(function).parameters  # others are what the suite makes tests of itself
+        if function.__name__.startswith("test_") and takes_nothing:
+            yield Function(function)
 
 
 def main():
