@@ -1,7 +1,7 @@
 // A kernel in words, for its key: see kernel_key.hpp.
-#include <map>
 #include <set>
 #include <span>
+#include <unordered_map>
 
 #include "cpu/loader/kernel_key.hpp"
 #include "cpu/ptx/syntax/lexer.hpp"
@@ -40,6 +40,8 @@ class KernelText {
   }
 
  private:
+  static constexpr std::size_t not_numbered = static_cast<std::size_t>(-1);
+
   void add_word(std::string_view word) { text_.append(word).push_back('\n'); }
   void add_number(std::uint64_t number) { add_word(std::to_string(number)); }
 
@@ -74,12 +76,12 @@ class KernelText {
     add_tokens(function);
   }
 
-  /// The compiler numbers some of these names through the module.
-  std::set<std::string_view> names_inside(const Function& function) const {
-    std::set<std::string_view> names;
+  /// The compiler numbers some of these names through the module. Here they get numbers where they first stand.
+  std::unordered_map<std::string_view, std::size_t> names_inside(const Function& function) const {
+    std::unordered_map<std::string_view, std::size_t> names;
     const auto add_names = [&](const auto& named) {
       for (const auto& each : named)
-        if (!global_names_.contains(each.name)) names.insert(each.name);
+        if (!global_names_.contains(each.name)) names.emplace(each.name, not_numbered);
     };
     add_names(function.labels);
     add_names(function.variables);
@@ -89,16 +91,17 @@ class KernelText {
   }
 
   void add_tokens(const Function& function) {
-    const std::set<std::string_view> inside = names_inside(function);
-    std::map<std::string_view, std::size_t> numbers;
+    std::unordered_map<std::string_view, std::size_t> inside = names_inside(function);
+    std::size_t numbered = 0;
     ptx::Lexer lexer(function.text);
     std::uint32_t skipped_line = 0;
     for (Token token = lexer.next(); token.kind != TokenKind::End; token = lexer.next()) {
       if (token.is_dot("loc")) skipped_line = token.position.line;
       if (token.position.line == skipped_line) continue;
-      if (token.kind == TokenKind::Identifier && inside.contains(token.text)) {
-        const std::size_t number = numbers.emplace(token.text, numbers.size()).first->second;
-        add_word("\1" + std::to_string(number));  // no PTX name begins so
+      if (const auto name = token.kind == TokenKind::Identifier ? inside.find(token.text) : inside.end();
+          name != inside.end()) {
+        if (name->second == not_numbered) name->second = numbered++;
+        add_word("\1" + std::to_string(name->second));  // no PTX name begins so
         continue;
       }
       if (token.kind == TokenKind::DotWord) text_.push_back('.');

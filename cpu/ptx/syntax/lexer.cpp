@@ -2,8 +2,10 @@
 // and then at least one of those (`_` alone is the sink operand).
 #include "cpu/ptx/syntax/lexer.hpp"
 
+#include <array>
 #include <bit>
 #include <charconv>
+#include <cstdint>
 #include <limits>
 #include <system_error>
 
@@ -11,10 +13,27 @@ namespace cucore::cpu::ptx {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_follow(char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '$'; }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
+enum CharacterClass : std::uint8_t { Letter = 1, Digit = 2, NameSign = 4, Blank = 8, Sign = 16 };
+
+/// Every character of a text is looked up here, most of them once.
+constexpr std::array<std::uint8_t, 256> make_classes() {
+  std::array<std::uint8_t, 256> classes{};
+  const auto add = [&](std::string_view characters, CharacterClass of) {
+    for (const char c : characters) classes[static_cast<unsigned char>(c)] |= of;
+  };
+  add("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", Letter);
+  add("0123456789", Digit);
+  add("_$", NameSign);
+  add(" \t\r\f\v", Blank);
+  add("(){}[]<>,;:+-*/%=!~&|^?@", Sign);
+  return classes;
+}
+constexpr std::array<std::uint8_t, 256> classes = make_classes();
+
+bool is_of(char c, unsigned any_of) { return (classes[static_cast<unsigned char>(c)] & any_of) != 0; }
+bool is_digit(char c) { return is_of(c, Digit); }
+bool is_follow(char c) { return is_of(c, Letter | Digit | NameSign); }
+bool is_blank(char c) { return is_of(c, Blank); }
 
 int digit_value(char c) {
   if (is_digit(c)) return c - '0';
@@ -23,7 +42,10 @@ int digit_value(char c) {
   return 16;
 }
 
-constexpr std::string_view two_character_operators[] = {"<<", ">>", "<=", ">=", "==", "!=", "&&", "||"};
+bool is_two_character_operator(char a, char b) {
+  if (b == '=') return a == '<' || a == '>' || a == '=' || a == '!';
+  return a == b && (a == '<' || a == '>' || a == '&' || a == '|');
+}
 
 }  // namespace
 
@@ -76,10 +98,10 @@ Token Lexer::next() {
   if (!skip_blanks()) return malformed("comment has no end");
   if (offset_ >= text_.size()) return finish(TokenKind::End, 0);
   const char c = at(0);
-  if (is_letter(c) || c == '_' || c == '$' || (c == '%' && is_follow(at(1)))) {
-    std::size_t length = 1;
-    while (is_follow(at(length))) ++length;
-    return finish(TokenKind::Identifier, length);
+  if (is_of(c, Letter | NameSign) || (c == '%' && is_follow(at(1)))) {
+    std::size_t end = offset_ + 1;
+    while (end < text_.size() && is_follow(text_[end])) ++end;
+    return finish(TokenKind::Identifier, end - offset_);
   }
   if (is_digit(c)) return number();
   if (c == '"') return string();
@@ -100,12 +122,7 @@ Token Lexer::next() {
     token.text.remove_prefix(1);
     return token;
   }
-  for (std::string_view operation : two_character_operators) {
-    if (c == operation[0] && at(1) == operation[1]) return finish(TokenKind::Punctuation, 2);
-  }
-  if (std::string_view("(){}[]<>,;:+-*/%=!~&|^?@").find(c) != std::string_view::npos) {
-    return finish(TokenKind::Punctuation, 1);
-  }
+  if (is_of(c, Sign)) return finish(TokenKind::Punctuation, is_two_character_operator(c, at(1)) ? 2 : 1);
   return malformed("character does not belong to PTX");
 }
 

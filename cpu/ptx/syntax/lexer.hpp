@@ -26,7 +26,11 @@ struct Token {
   std::uint64_t value = 0;
   Position position;
 
-  bool is(std::string_view punctuation) const { return kind == TokenKind::Punctuation && text == punctuation; }
+  /// Asked several times of each token, so without a call: punctuation has one character or two.
+  bool is(std::string_view punctuation) const {
+    return kind == TokenKind::Punctuation && text.size() == punctuation.size() && text.front() == punctuation.front() &&
+           text.back() == punctuation.back();
+  }
   bool is_word(std::string_view word) const { return kind == TokenKind::Identifier && text == word; }
   bool is_dot(std::string_view word) const { return kind == TokenKind::DotWord && text == word; }
 };
