@@ -93,6 +93,8 @@ class Code {
   RunBlock run_block = nullptr;
   std::uintptr_t begin = 0, end = 0;  ///< where its instructions are
 
+  bool names_functions_of_it = false;  ///< memory of the module has addresses of functions in it
+
   /// What the host instruction at `address` was made for; `module` is that which the code was made of.
   virtual PtxPlace place_of(std::uintptr_t address, const ptx::Module& module) const = 0;
 

@@ -11,8 +11,8 @@
 namespace cucore::cpu::loader {
 
 /// Addresses of module-scope variables (.global, .const) of `module`, by index into Module::variables; null for shared
-/// ones. The memory must outlive the code. Where an initialiser names a function, compiling a kernel that can reach it
-/// writes the address of the compiled function.
+/// ones. The memory must outlive the code. Where an initialiser names a function, compiling the first kernel that can
+/// reach it, or that calls through pointers, writes the address of the compiled function.
 struct ModuleAddresses {
   std::vector<void*> variables;
   /// What the address of a kernel is, by index into Module::functions: nothing that could be called.

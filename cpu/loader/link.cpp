@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -18,9 +19,9 @@
 namespace cucore::cpu::loader {
 namespace {
 
-using analysis::Callee;
+using analysis::named_function;
+using analysis::names_functions;
 using analysis::Reach;
-using analysis::resolve;
 
 class LinkedCode final : public Code {
  public:
@@ -58,24 +59,19 @@ class LinkedCode final : public Code {
     if (options.perf_map) add_to_perf_map(*object_, kernel);
   }
 
-  /// Every kernel of a module has its own copy of a function that initialisers name, and any copy serves them all.
+  /// Every kernel of a module has its own copy of a function that initialisers name, and any copy serves them all: the
+  /// first one linked. What is written then is the program's, which may have changed it since.
   Result<void> initialise_function_addresses(const ptx::Module& module, const Reach& reach,
-                                             const ModuleAddresses& addresses) const {
+                                             const ModuleAddresses& addresses) {
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
     for (const ptx::VariableId id : reach.variables) {
       if (id >= addresses.variables.size() || addresses.variables[id] == nullptr) continue;
-      for (const ptx::Relocation& relocation : module.variables[id].relocations) {
-        if (!relocation.is_function) continue;
-        const Callee callee = resolve(module, relocation.function);
-        if (!callee.function || module.functions[*callee.function].is_entry) continue;
-        const std::string symbol = symbol_of(module.functions[*callee.function]);
-        const void* const address = object_->find(symbol);
-        if (address == nullptr) return not_loadable("there is no symbol " + symbol);
-        const std::uint64_t value =
-            (reinterpret_cast<std::uint64_t>(address) + static_cast<std::uint64_t>(relocation.addend)) >>
-            relocation.shift;
-        std::memcpy(static_cast<char*>(addresses.variables[id]) + relocation.offset, &value,
-                    std::min<std::size_t>(relocation.width, sizeof value));
-      }
+      const ptx::Variable& variable = module.variables[id];
+      auto* const memory = static_cast<char*>(addresses.variables[id]);
+      if (!names_functions(module, variable) || has_function_addresses(module, variable, memory)) continue;
+      if (Result<void> written = write_function_addresses(module, variable, memory); !written) return written;
+      names_functions_of_it = true;
     }
     return {};
   }
@@ -93,6 +89,21 @@ class LinkedCode final : public Code {
       if (number == 0) return {};
       if (number <= function.body.size()) return {.function = &function, .index = number - 1};
       number -= function.body.size();
+    }
+    return {};
+  }
+
+  Result<void> write_function_addresses(const ptx::Module& module, const ptx::Variable& variable, char* memory) const {
+    for (const ptx::Relocation& relocation : variable.relocations) {
+      const auto function = named_function(module, relocation);
+      if (!function) continue;
+      const std::string symbol = symbol_of(module.functions[*function]);
+      const void* const address = object_->find(symbol);
+      if (address == nullptr) return not_loadable("there is no symbol " + symbol);
+      const std::uint64_t value =
+          (reinterpret_cast<std::uint64_t>(address) + static_cast<std::uint64_t>(relocation.addend)) >>
+          relocation.shift;
+      std::memcpy(memory + relocation.offset, &value, std::min<std::size_t>(relocation.width, sizeof value));
     }
     return {};
   }
@@ -128,6 +139,14 @@ std::unordered_map<std::string, void*> addresses_by_symbol(const ptx::Module& mo
 }
 
 }  // namespace
+
+bool has_function_addresses(const ptx::Module& module, const ptx::Variable& variable, const void* memory) {
+  return std::any_of(variable.relocations.begin(), variable.relocations.end(), [&](const ptx::Relocation& relocation) {
+    if (!named_function(module, relocation)) return false;
+    const char* const slot = static_cast<const char*>(memory) + relocation.offset;
+    return std::any_of(slot, slot + relocation.width, [](char byte) { return byte != 0; });
+  });
+}
 
 Result<CompiledKernel> link(const KernelRecord& record, const ptx::Module& module, const Reach& reach,
                             const ModuleAddresses& addresses, const CompileOptions& options) {

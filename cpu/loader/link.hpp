@@ -8,10 +8,14 @@
 
 namespace cucore::cpu::loader {
 
-/// The result keeps the memory. Writes the addresses of functions that initialisers of variables name. InvalidImage,
-/// and why, for object code that is not whole or needs what is not there. Tells debuggers and perf if the options say
-/// so.
+/// The result keeps the memory. Writes the addresses of functions that initialisers of variables name, where none are
+/// yet. InvalidImage, and why, for object code that is not whole or needs what is not there. Tells debuggers and perf
+/// if the options say so.
 Result<CompiledKernel> link(const KernelRecord& record, const ptx::Module& module, const analysis::Reach& reach,
                             const ModuleAddresses& addresses, const CompileOptions& options);
+
+/// Whether the variable in `memory` has the addresses of the functions that its initialiser names, or what the program
+/// wrote over them.
+bool has_function_addresses(const ptx::Module& module, const ptx::Variable& variable, const void* memory);
 
 }  // namespace cucore::cpu::loader

@@ -147,6 +147,17 @@ std::vector<FunctionId> address_taken_functions(const ptx::Module& module) {
 
 }  // namespace
 
+std::optional<FunctionId> named_function(const ptx::Module& module, const ptx::Relocation& relocation) {
+  if (!relocation.is_function) return {};
+  const auto function = resolve(module, relocation.function).function;
+  return function && !module.functions[*function].is_entry ? function : std::nullopt;
+}
+
+bool names_functions(const ptx::Module& module, const ptx::Variable& variable) {
+  return std::any_of(variable.relocations.begin(), variable.relocations.end(),
+                     [&](const ptx::Relocation& relocation) { return named_function(module, relocation).has_value(); });
+}
+
 bool is_indirect_call(const ptx::Instruction& instruction) {
   return instruction.opcode == Opcode::Call &&
          std::none_of(instruction.operands.begin(), instruction.operands.end(),
@@ -185,6 +196,7 @@ class ReachWalk {
       if (is_indirect_call(instruction)) {
         reach_.may_exit[id] = reach_.observes[id] = reach_.meets[id] = true;
         for (FunctionId taken : address_taken()) visit_call(id, taken);
+        visit_tables_of_functions(id);
       }
       for_each_operand(instruction.operands, [&](const Operand& operand) {
         if (operand.kind == Operand::Kind::Function) visit_call(id, operand.function);
@@ -198,6 +210,12 @@ class ReachWalk {
   const std::vector<FunctionId>& address_taken() {
     if (!address_taken_) address_taken_ = address_taken_functions(module_);
     return *address_taken_;
+  }
+
+  /// The host may read an address from a variable that no kernel names, and pass it to one that calls it.
+  void visit_tables_of_functions(FunctionId user) {
+    for (VariableId id = 0; id < module_.variables.size(); ++id)
+      if (names_functions(module_, module_.variables[id])) visit_variable(user, id);
   }
 
   void visit_call(FunctionId caller, FunctionId called) {

@@ -40,6 +40,11 @@ struct Reach {
 
 Reach find_reach(const ptx::Module& module, ptx::FunctionId kernel);
 
+/// The function whose address stands there, if device code can call it: no kernel.
+std::optional<ptx::FunctionId> named_function(const ptx::Module& module, const ptx::Relocation& relocation);
+/// The variable's initialiser has such places.
+bool names_functions(const ptx::Module& module, const ptx::Variable& variable);
+
 /// A call through a register.
 bool is_indirect_call(const ptx::Instruction& instruction);
 

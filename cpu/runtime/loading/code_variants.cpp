@@ -80,7 +80,11 @@ void CodeVariants::add(const CompileOptions& options, std::shared_ptr<const Code
     stays_scalar_ = options.form != FormOfCode::Scalar;
     return;
   }
-  if (variants_.size() == most_variants) variants_.erase(variants_.begin());
+  if (variants_.size() >= most_variants) {
+    const auto old = std::find_if(variants_.begin(), variants_.end(),
+                                  [](const Variant& variant) { return !variant.code->names_functions_of_it; });
+    if (old != variants_.end()) variants_.erase(old);
+  }
   Variant& added = variants_.emplace_back();
   std::copy_n(options.block, 3, added.block);
   added.code = std::move(code);

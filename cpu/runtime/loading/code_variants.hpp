@@ -20,7 +20,8 @@ FormOfCode form_for(const std::uint32_t (&block)[3], std::uint64_t threads);
 CompileOptions options_for(FormOfCode form, const std::uint32_t (&block)[3]);
 
 /// The scalar form, which is for all blocks and stays, and the variants of the vector form used last: a kernel that was
-/// refused that form once keeps the scalar one. Not thread-safe.
+/// refused that form once keeps the scalar one. Code stays whose functions have their addresses in the module's memory.
+/// Not thread-safe.
 class CodeVariants {
  public:
   /// Null if there is none.
@@ -32,8 +33,7 @@ class CodeVariants {
     std::uint32_t block[3];
     std::shared_ptr<const Code> code;
   };
-  /// The last one is used: there is a second one if the scalar form was wanted before the other was refused. Memory may
-  /// hold addresses of functions of either.
+  /// The last one is used: there is a second one if the scalar form was wanted before the other was refused.
   std::vector<std::shared_ptr<const Code>> scalar_;
   bool stays_scalar_ = false;      ///< another form was asked for and refused
   std::vector<Variant> variants_;  ///< the one used last stands last

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "cpu/analysis/flow/reach.hpp"
+#include "cpu/loader/link.hpp"
 #include "cpu/runtime/loading/form_report.hpp"
 #include "cpu/runtime/loading/kernel_source.hpp"
 #include "cpu/runtime/loading/library.hpp"
@@ -250,7 +251,7 @@ Result<void> Module::initialise_variables() {
       if (relocation.is_function) {
         const auto callee = analysis::resolve(*program_->ptx, relocation.function).function;
         named = callee ? addresses_.kernels[*callee] : nullptr;
-        if (!named) continue;  // no kernel: written when a kernel that can reach it is compiled
+        if (!named) continue;  // no kernel: see give_function_addresses
       } else {
         named = addresses_.variables[relocation.variable];
       }
@@ -268,9 +269,25 @@ Function* Module::find_function(std::string_view name) {
   return index >= 0 ? functions_[static_cast<std::size_t>(index)].get() : nullptr;
 }
 
-Result<VariableMemory> Module::find_variable(std::string_view name) const {
+Result<VariableMemory> Module::find_variable(std::string_view name) {
   const auto address_of = [&](std::size_t index) { return addresses_.variables[index]; };
+  give_function_addresses(name);
   return runtime::find_variable(*program_, name, address_of);
+}
+
+void Module::give_function_addresses(std::string_view name) {
+  const ptx::Module& ptx = *program_->ptx;
+  for (std::size_t i = 0; i < ptx.variables.size(); ++i) {
+    const ptx::Variable& variable = ptx.variables[i];
+    if (variable.name != name || !addresses_.variables[i] || !analysis::names_functions(ptx, variable)) continue;
+    for (const auto& function : functions_) {
+      if (loader::has_function_addresses(ptx, variable, addresses_.variables[i])) break;
+      const std::vector<ptx::VariableId> reached = analysis::find_reach(ptx, function->description().id).variables;
+      if (std::find(reached.begin(), reached.end(), i) == reached.end()) continue;
+      std::shared_ptr<const Code> code;
+      (void)function->code({1, 1, 1}, 0, &code);  // what fails is reported
+    }
+  }
 }
 
 void Module::unload() {

@@ -97,8 +97,8 @@ class Module : public std::enable_shared_from_this<Module> {
   const loader::ModuleAddresses& addresses() const { return addresses_; }
   std::vector<std::unique_ptr<Function>>& functions() { return functions_; }
   Function* find_function(std::string_view name);
-  /// NotFound if there is no such variable.
-  Result<VariableMemory> find_variable(std::string_view name) const;
+  /// NotFound if there is no such variable. From then on the host can see what is in it.
+  Result<VariableMemory> find_variable(std::string_view name);
 
   /// Ends the handles of the module and its functions; code and memory last until no launch uses them.
   void unload();
@@ -106,6 +106,9 @@ class Module : public std::enable_shared_from_this<Module> {
  private:
   Result<void> allocate_variables();
   Result<void> initialise_variables();
+  /// Functions have addresses once they are compiled: compiles a kernel that has those which the initialiser of a
+  /// variable names. Without such a kernel nobody can call them.
+  void give_function_addresses(std::string_view name);
 
   Context& context_;
   const std::shared_ptr<const Program> program_;

@@ -257,4 +257,51 @@ $done:
   }
 }
 
+/// Two functions, a variable that names each, and kernels that store what a pointer's function makes of 7.
+std::string pointers_to_functions() {
+  std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n";
+  for (const char* factor : {"2", "3"})
+    text += std::string(".func (.param .b32 r) times") + factor +
+            "(.param .b32 x)\n{ .reg .b32 %a; ld.param.b32 %a, [x]; " + "mul.lo.s32 %a, %a, " + factor +
+            "; st.param.b32 [r], %a; ret; }\n.visible .global .u64 pointer" + factor + " = times" + factor + ";\n";
+  const auto kernel = [&](const std::string& name, const std::string& parameter, const std::string& load) {
+    text += ".visible .entry " + name + "(.param .u64 out" + parameter + ")\n{ .reg .b64 %f, %o; .reg .b32 %v; " +
+            load + " ld.param.u64 %o, [out];\n{ .param .b32 x, r; st.param.b32 [x], 7;\n" +
+            "shape: .callprototype (.param .b32 _) _ (.param .b32 _);\ncall (r), %f, (x), shape;\n" +
+            "ld.param.b32 %v, [r]; } st.global.u32 [%o], %v; ret; }\n";
+  };
+  kernel("call_given", ", .param .u64 given", "ld.param.u64 %f, [given];");
+  kernel("call_2", "", "ld.global.u64 %f, [pointer2];");
+  kernel("call_2_again", "", "ld.global.u64 %f, [pointer2];");
+  return text;
+}
+
+TEST_F(Launches, the_host_reads_addresses_of_functions_before_any_launch) {
+  ASSERT_OK(cuModuleLoadData(&module, pointers_to_functions().c_str()));
+  auto* const out = device_array<int>(1);
+  for (const auto& [variable, expected] : {std::pair{"pointer3", 21}, {"pointer2", 14}}) {
+    CUdeviceptr address = 0;
+    ASSERT_OK(cuModuleGetGlobal(&address, nullptr, module, variable));
+    std::uint64_t function = 0;
+    ASSERT_OK(cuMemcpyDtoH(&function, address, sizeof function));
+    ASSERT_OK(launch(kernel("call_given"), 1, 1, nullptr, out, function));
+    ASSERT_OK(cuCtxSynchronize());
+    EXPECT_EQ(expected, *out) << variable;
+  }
+}
+
+TEST_F(Launches, a_pointer_to_a_function_that_the_host_has_changed_stays_so_for_every_kernel) {
+  ASSERT_OK(cuModuleLoadData(&module, pointers_to_functions().c_str()));
+  CUdeviceptr changed = 0, other = 0;
+  ASSERT_OK(cuModuleGetGlobal(&changed, nullptr, module, "pointer2"));
+  ASSERT_OK(cuModuleGetGlobal(&other, nullptr, module, "pointer3"));
+  ASSERT_OK(cuMemcpyDtoD(changed, other, sizeof(std::uint64_t)));
+  auto* const out = device_array<int>(1);
+  for (const char* name : {"call_2", "call_2_again"}) {
+    ASSERT_OK(launch(kernel(name), 1, 1, nullptr, out));
+    ASSERT_OK(cuCtxSynchronize());
+    EXPECT_EQ(21, *out) << name;
+  }
+}
+
 }  // namespace
