@@ -72,7 +72,7 @@ Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, co
         return refused(instruction, ptx::spelling(instruction));
       const bool exchanges = instruction.opcode == ptx::Opcode::Shfl || instruction.opcode == ptx::Opcode::Vote;
       if (exchanges && !instruction.has(ptx::Modifier::Sync)) return refused(instruction, ptx::spelling(instruction));
-      if (is_warp_wide(instruction.opcode)) return refused(instruction, ptx::spelling(instruction.opcode));
+      if (instruction.opcode == ptx::Opcode::Wgmma) return refused(instruction, ptx::spelling(instruction.opcode));
       if (is_indirect_call(instruction)) return refused(instruction, "a call through a pointer");
       if ((instruction.opcode == ptx::Opcode::Bar || instruction.opcode == ptx::Opcode::Barrier) &&
           !instruction.has(ptx::Modifier::Warp) &&

@@ -297,6 +297,12 @@ std::span<const Symbol> callable_symbols() {
       {"cucpu_matrix_load_rows", address_of(matrix_unit::load_rows)},
       {"cucpu_matrix_store_rows", address_of(matrix_unit::store_rows)},
       {"cucpu_matrix_transpose", address_of(matrix_unit::transpose)},
+      {"cucpu_fragments_multiply", address_of(matrix_unit::multiply_fragments)},
+      {"cucpu_fragments_load", address_of(matrix_unit::load_fragments)},
+      {"cucpu_fragments_store", address_of(matrix_unit::store_fragments)},
+      {"cucpu_fragments_load_rows", address_of(matrix_unit::load_fragment_rows)},
+      {"cucpu_fragments_store_rows", address_of(matrix_unit::store_fragment_rows)},
+      {"cucpu_fragments_transpose", address_of(matrix_unit::transpose_fragments)},
       {"cucpu_warpgroup_multiply", address_of(warpgroup_unit::multiply)},
 
       {"cucpu_barrier", address_of(cucpu_barrier)},

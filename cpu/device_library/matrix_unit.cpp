@@ -341,4 +341,123 @@ std::uint32_t transpose(ThreadState* thread, std::uint32_t value) {
   return mine.result;
 }
 
+// ---- a warp at once
+// --------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t most_registers = 16;
+
+/// The registers of each lane next to each other.
+struct Fragments {
+  alignas(64) std::byte bytes[warp_lanes * most_registers * 8];
+  std::size_t count, size;
+
+  Fragments(std::size_t registers, std::size_t bytes_of_register) : count(registers), size(bytes_of_register) {}
+  void* of(std::uint32_t lane) { return bytes + lane * count * size; }
+
+  void take(const void* from) {
+    for_each([&](std::byte* own, std::size_t at) { std::memcpy(own, static_cast<const std::byte*>(from) + at, size); });
+  }
+  void give(void* to) {
+    for_each([&](const std::byte* own, std::size_t at) { std::memcpy(static_cast<std::byte*>(to) + at, own, size); });
+  }
+
+ private:
+  template <typename Visit>
+  void for_each(const Visit& visit) {
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+      for (std::size_t n = 0; n < count; ++n) visit(bytes + (lane * count + n) * size, (n * warp_lanes + lane) * size);
+  }
+};
+
+std::size_t register_bytes(Element element) { return element == Element::F64 ? 8 : 4; }
+
+/// Those that the elements of a matrix fill: registers beyond them hold copies.
+Fragments fragments_of(const MatrixForm& form, MatrixRole role, Element element) {
+  return {element == Element::F64 ? elements_of(form, role) : elements_of(form, role) * bits_of(element) / 32,
+          register_bytes(element)};
+}
+
+/// Calls operation(lanes) with what each lane that is here brings.
+template <typename Operation, typename Bring>
+void together(std::uint32_t here, const Operation& operation, const Bring& bring) {
+  using Mine = decltype(bring(0U));
+  Mine brought[warp_lanes];
+  void* lanes[warp_lanes];
+  for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+    brought[lane] = bring(lane);
+    lanes[lane] = (here >> lane & 1) != 0 ? &brought[lane] : nullptr;
+  }
+  if (here != 0) operation(lanes);
+}
+
+}  // namespace
+
+void multiply_fragments(std::uint64_t bits, std::uint32_t here, const void* a, const void* b, const void* c,
+                        const std::uint32_t* metadata, void* d) {
+  const auto form = std::bit_cast<MatrixForm>(bits);
+  Fragments own_a = fragments_of(form, MatrixRole::A, form.a());
+  Fragments own_b = fragments_of(form, MatrixRole::B, form.b());
+  Fragments own_c = fragments_of(form, MatrixRole::Accumulator, form.c());
+  Fragments own_d = fragments_of(form, MatrixRole::Accumulator, form.d());
+  own_a.take(a);
+  own_b.take(b);
+  own_c.take(c);
+  together(here, multiply_warp, [&](std::uint32_t lane) {
+    return WarpMultiplication{form, own_a.of(lane), own_b.of(lane), own_c.of(lane), own_d.of(lane), metadata[lane]};
+  });
+  own_d.give(d);
+}
+
+void load_fragments(std::uint64_t bits, std::uint32_t here, const void* const* from, const std::uint32_t* strides,
+                    void* registers) {
+  const auto form = std::bit_cast<FragmentForm>(bits);
+  Fragments own(form.registers, register_bytes(form.element));
+  together(here, transfer_warp, [&](std::uint32_t lane) {
+    return Transfer{form, const_cast<void*>(from[lane]), strides[lane], own.of(lane), true};
+  });
+  own.give(registers);
+}
+
+void store_fragments(std::uint64_t bits, std::uint32_t here, void* const* to, const std::uint32_t* strides,
+                     const void* registers) {
+  const auto form = std::bit_cast<FragmentForm>(bits);
+  Fragments own(form.registers, register_bytes(form.element));
+  own.take(registers);
+  together(here, transfer_warp,
+           [&](std::uint32_t lane) { return Transfer{form, to[lane], strides[lane], own.of(lane), false}; });
+}
+
+void load_fragment_rows(std::uint64_t form, std::uint32_t here, const void* const* rows, std::uint32_t* registers) {
+  const auto matrices = static_cast<std::uint32_t>(form & 255);
+  Fragments own(matrices, 4);
+  together(here, transfer_rows, [&](std::uint32_t lane) {
+    return Rows{matrices, static_cast<std::uint32_t>(form >> 8), const_cast<void*>(rows[lane]),
+                static_cast<std::uint32_t*>(own.of(lane)), true};
+  });
+  own.give(registers);
+}
+
+void store_fragment_rows(std::uint64_t form, std::uint32_t here, void* const* rows, const std::uint32_t* registers) {
+  const auto matrices = static_cast<std::uint32_t>(form & 255);
+  Fragments own(matrices, 4);
+  own.take(registers);
+  together(here, transfer_rows, [&](std::uint32_t lane) {
+    return Rows{matrices, static_cast<std::uint32_t>(form >> 8), rows[lane], static_cast<std::uint32_t*>(own.of(lane)),
+                false};
+  });
+}
+
+void transpose_fragments(std::uint64_t, std::uint32_t here, const std::uint32_t* values, std::uint32_t* results) {
+  Moved brought[warp_lanes];
+  void* lanes[warp_lanes];
+  for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+    brought[lane] = Moved{values[lane], 0};
+    lanes[lane] = (here >> lane & 1) != 0 ? &brought[lane] : nullptr;
+  }
+  transpose_warp(lanes);
+  for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) results[lane] = brought[lane].result;
+}
+
 }  // namespace cucore::cpu::device_library::matrix_unit

@@ -26,4 +26,17 @@ void store_rows(ThreadState* thread, std::uint32_t matrices, std::uint32_t trans
 /// movmatrix.trans
 std::uint32_t transpose(ThreadState* thread, std::uint32_t value);
 
+/// The same for all lanes of a warp at once, of which `here` names those that take part. An array has a register of all
+/// lanes, then the next.
+void multiply_fragments(std::uint64_t form, std::uint32_t here, const void* a, const void* b, const void* c,
+                        const std::uint32_t* metadata, void* d);
+void load_fragments(std::uint64_t form, std::uint32_t here, const void* const* from, const std::uint32_t* strides,
+                    void* registers);
+void store_fragments(std::uint64_t form, std::uint32_t here, void* const* to, const std::uint32_t* strides,
+                     const void* registers);
+/// `form`: the number of matrices, and 256 if they are transposed.
+void load_fragment_rows(std::uint64_t form, std::uint32_t here, const void* const* rows, std::uint32_t* registers);
+void store_fragment_rows(std::uint64_t form, std::uint32_t here, void* const* rows, const std::uint32_t* registers);
+void transpose_fragments(std::uint64_t form, std::uint32_t here, const std::uint32_t* values, std::uint32_t* results);
+
 }  // namespace cucore::cpu::device_library::matrix_unit

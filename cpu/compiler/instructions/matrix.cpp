@@ -1,9 +1,14 @@
 // mma, wmma, wgmma, ldmatrix, stmatrix and movmatrix: registers go to memory, and the matrix unit works on those of all
 // lanes.
+#include <initializer_list>
+#include <string>
+#include <vector>
+
 #include "cpu/analysis/instructions/matrix_form.hpp"
 #include "cpu/analysis/instructions/warpgroup_form.hpp"
 #include "cpu/compiler/emitters/function_emitter.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
+#include "cpu/compiler/ir/convergent_calls.hpp"
 
 namespace cucore::cpu::compiler {
 
@@ -55,13 +60,58 @@ Value* stride_of(FunctionEmitter& f, const Instruction& i, const FragmentForm& f
   return f.b.getInt32(form.is_column_major ? form.rows() : form.columns());
 }
 
+/// Registers of a fragment as arguments of what becomes vectors (of_fragments).
+using Registers = llvm::SmallVector<Value*, 16>;
+
+Registers sources(FunctionEmitter& f, const Operand& operand, Type type) {
+  Registers values;
+  for (const Operand& each : f.elements(operand)) values.push_back(f.source(each, type));
+  return values;
+}
+
+/// In code that is to get a vector form the registers of all lanes become vectors, and the warp makes one call.
+bool becomes_vectors(const FunctionEmitter& f) { return f.module.block_shape != nullptr; }
+
+/// Calls cucpu_fragments_NAME with groups of registers, and defines what it gives. The name says the form, too, since
+/// calls of different forms have different types.
+void call_of_fragments(FunctionEmitter& f, const std::string& name, std::uint64_t form,
+                       std::initializer_list<Registers> groups, const std::vector<Operand>& results, Type type) {
+  Registers arguments{f.b.getInt64(form), nullptr};
+  std::uint32_t counts = 0;
+  std::string kind = "." + std::to_string(form);
+  unsigned shift = 0;
+  for (const Registers& group : groups) {
+    counts |= static_cast<std::uint32_t>(group.size()) << shift;
+    shift += 8;
+    arguments.append(group);
+  }
+  arguments[1] = f.b.getInt32(counts);
+  const llvm::SmallVector<llvm::Type*, 16> types(results.size(), f.bits_of(type));
+  llvm::Type* made = results.empty() ? f.b.getVoidTy() : llvm::StructType::get(f.module.context, types);
+  kind += "." + std::to_string(counts) + "." + std::to_string(results.size());
+  Value* whole = f.call(std::string(of_fragments) + name + kind, made, arguments);
+  for (unsigned n = 0; n < results.size(); ++n) f.define(results[n], f.b.CreateExtractValue(whole, n), type);
+}
+
 std::uint32_t matrices_of(const Instruction& i) { return i.has(M::X1) ? 1 : i.has(M::X2) ? 2 : 4; }
+
+std::uint64_t rows_form(const Instruction& i) { return matrices_of(i) | (i.has(M::Trans) ? 1U << 8 : 0U); }
 
 }  // namespace
 
 /// mma and wmma.mma d, a, b, c and, if A is sparse, metadata and which lanes bring it
 void emit_mma(FunctionEmitter& f, const Instruction& i) {
   const MatrixForm form = *read_matrix_form(i);
+  if (becomes_vectors(f)) {
+    Value* own_metadata = form.has(MatrixForm::is_sparse) ? f.source(i.operands[4], Type::B32) : f.b.getInt32(0);
+    call_of_fragments(f, "multiply", form.bits(),
+                      {sources(f, i.operands[1], register_type(form.a())),
+                       sources(f, i.operands[2], register_type(form.b())),
+                       sources(f, i.operands[3], register_type(form.c())),
+                       {own_metadata}},
+                      f.elements(i.operands[0]), register_type(form.d()));
+    return;
+  }
   Value* a = put_registers(f, i.operands[1], register_type(form.a()));
   Value* b = put_registers(f, i.operands[2], register_type(form.b()));
   Value* c = put_registers(f, i.operands[3], register_type(form.c()));
@@ -102,8 +152,12 @@ void emit_wmma_load(FunctionEmitter& f, const Instruction& i) {
   const FragmentForm form = *read_fragment_form(i);
   const std::vector<Operand> results = f.elements(i.operands[0]);
   const Type type = register_type(form.element);
-  llvm::AllocaInst* room = room_for(f, results, type);
   Value* from = f.pointer(i.operands[1], i.space());
+  if (becomes_vectors(f)) {
+    call_of_fragments(f, "load", form.bits(), {{from}, {stride_of(f, i, form)}}, results, type);
+    return;
+  }
+  llvm::AllocaInst* room = room_for(f, results, type);
   f.call("cucpu_matrix_load", f.b.getVoidTy(),
          {f.thread(), f.b.getInt64(form.bits()), from, stride_of(f, i, form), room});
   take_registers(f, results, room, type);
@@ -113,6 +167,12 @@ void emit_wmma_load(FunctionEmitter& f, const Instruction& i) {
 void emit_wmma_store(FunctionEmitter& f, const Instruction& i) {
   const FragmentForm form = *read_fragment_form(i);
   Value* to = f.pointer(i.operands[0], i.space());
+  if (becomes_vectors(f)) {
+    call_of_fragments(f, "store", form.bits(),
+                      {{to}, {stride_of(f, i, form)}, sources(f, i.operands[1], register_type(form.element))}, {},
+                      Type::B32);
+    return;
+  }
   Value* registers = put_registers(f, i.operands[1], register_type(form.element));
   f.call("cucpu_matrix_store", f.b.getVoidTy(),
          {f.thread(), f.b.getInt64(form.bits()), to, stride_of(f, i, form), registers});
@@ -121,8 +181,12 @@ void emit_wmma_store(FunctionEmitter& f, const Instruction& i) {
 /// ldmatrix r, [p]
 void emit_ldmatrix(FunctionEmitter& f, const Instruction& i) {
   const std::vector<Operand> results = f.elements(i.operands[0]);
-  llvm::AllocaInst* room = room_for(f, results, Type::B32);
   Value* row = f.pointer(i.operands[1], i.space());
+  if (becomes_vectors(f)) {
+    call_of_fragments(f, "load_rows", rows_form(i), {{row}}, results, Type::B32);
+    return;
+  }
+  llvm::AllocaInst* room = room_for(f, results, Type::B32);
   f.call("cucpu_matrix_load_rows", f.b.getVoidTy(),
          {f.thread(), f.b.getInt32(matrices_of(i)), f.b.getInt32(i.has(M::Trans) ? 1 : 0), row, room});
   take_registers(f, results, room, Type::B32);
@@ -131,6 +195,10 @@ void emit_ldmatrix(FunctionEmitter& f, const Instruction& i) {
 /// stmatrix [p], r
 void emit_stmatrix(FunctionEmitter& f, const Instruction& i) {
   Value* row = f.pointer(i.operands[0], i.space());
+  if (becomes_vectors(f)) {
+    call_of_fragments(f, "store_rows", rows_form(i), {{row}, sources(f, i.operands[1], Type::B32)}, {}, Type::B32);
+    return;
+  }
   Value* registers = put_registers(f, i.operands[1], Type::B32);
   f.call("cucpu_matrix_store_rows", f.b.getVoidTy(),
          {f.thread(), f.b.getInt32(matrices_of(i)), f.b.getInt32(i.has(M::Trans) ? 1 : 0), row, registers});
@@ -139,6 +207,10 @@ void emit_stmatrix(FunctionEmitter& f, const Instruction& i) {
 /// movmatrix.trans d, a
 void emit_movmatrix(FunctionEmitter& f, const Instruction& i) {
   Value* value = f.source(i.operands[1], Type::B32);
+  if (becomes_vectors(f)) {
+    call_of_fragments(f, "transpose", 0, {{value}}, {i.operands[0]}, Type::B32);
+    return;
+  }
   f.define(i.operands[0], f.call("cucpu_matrix_transpose", f.b.getInt32Ty(), {f.thread(), value}), Type::B32);
 }
 

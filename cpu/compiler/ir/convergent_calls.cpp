@@ -8,7 +8,8 @@ using llvm::Instruction;
 bool is_convergent(llvm::StringRef built_in) {
   return built_in == "cucpu_barrier" || built_in == "cucpu_warp_sync" || built_in == "cucpu_shuffle" ||
          built_in == "cucpu_vote" || built_in == "cucpu_activemask" || built_in == "cucpu_elect" ||
-         built_in == "cucpu_match_any" || built_in == "cucpu_match_all" || built_in.starts_with("cucpu_redux_");
+         built_in == "cucpu_match_any" || built_in == "cucpu_match_all" || built_in.starts_with("cucpu_redux_") ||
+         built_in.starts_with(of_fragments);
 }
 
 bool is_convergent(const Instruction& instruction) {

@@ -6,6 +6,10 @@
 
 namespace cucore::cpu::compiler {
 
+/// How the names begin of what a warp does with its fragments of matrices, in code that is to get a vector form: each
+/// lane's registers are arguments and results there, so that they can become vectors.
+inline constexpr llvm::StringLiteral of_fragments("cucpu_fragments_");
+
 /// The vector form gives each a block of its own.
 bool is_convergent(const llvm::Instruction& instruction);
 bool is_convergent(llvm::StringRef built_in);

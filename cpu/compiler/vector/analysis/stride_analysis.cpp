@@ -10,6 +10,7 @@
 
 #include "cpu/abi/kernel_abi.hpp"
 #include "cpu/compiler/checks/mark_calls.hpp"
+#include "cpu/compiler/ir/convergent_calls.hpp"
 #include "cpu/compiler/vector/analysis/state_fields.hpp"
 
 namespace cucore::cpu::compiler {
@@ -234,6 +235,7 @@ Stride StrideAnalysis::transfer_call(Instruction& instruction) {
     if (mask.kind == Stride::Kind::Unknown) return {};
     return mask.is_same_in_chunk() ? Stride::strided(0, 0, {mask.is_same_in_warp(), 0}) : Stride::varying();
   }
+  if (name.starts_with(of_fragments)) return Stride::varying();
   if (name == "cucpu_activemask") return Stride::strided(0, 0, {true, 0});
   if (name == "cucpu_elect" || name == "cucpu_match_all" || name.starts_with("cucpu_redux_")) {
     const Stride mask = of(call.getArgOperand(call.arg_size() - 1));

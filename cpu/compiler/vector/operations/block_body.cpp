@@ -56,12 +56,12 @@ Result<void> BlockBody::emit_fence(Instruction& fence) {
   return {};
 }
 
-/// Pairs are kept as their elements, one after the other.
+/// Pairs and fragments are kept as their elements, one after the other.
 Result<void> BlockBody::emit_extract(llvm::ExtractValueInst& extract) {
-  const VectorValue pair = values_.get(extract.getAggregateOperand());
-  if (!pair.stride.is_varying() || pair.parts.size() != std::size_t{2} * c_.width.chunks)
-    return arithmetic_.emit(extract);
-  const auto* first = pair.parts.begin() + extract.getIndices()[0] * c_.width.chunks;
+  const VectorValue whole = values_.get(extract.getAggregateOperand());
+  const std::size_t elements = extract.getAggregateOperand()->getType()->getStructNumElements();
+  if (!whole.stride.is_varying() || whole.parts.size() != elements * c_.width.chunks) return arithmetic_.emit(extract);
+  const auto* first = whole.parts.begin() + extract.getIndices()[0] * c_.width.chunks;
   values_.put(&extract, {Stride::varying(), Parts(first, first + c_.width.chunks)});
   return {};
 }

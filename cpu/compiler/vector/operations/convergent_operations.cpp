@@ -58,6 +58,7 @@ Result<void> ConvergentOperations::emit(llvm::CallInst& call) {
   if (name == "cucpu_shuffle") return emit_shuffle(call);
   if (name == "cucpu_vote") return emit_vote(call);
   if (name == "cucpu_warp_sync") return {};
+  if (name.starts_with(of_fragments)) return fragments_.emit(call);
   if (name != "cucpu_barrier") return emit_together(call);
   if (barriers_.groups_wait()) barriers_.suspend(call.getParent(), blocks_.alive());
   return {};

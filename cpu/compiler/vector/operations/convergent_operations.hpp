@@ -2,6 +2,7 @@
 // group is nothing, a vote is arithmetic on masks and a shuffle by a constant a fixed permutation.
 #pragma once
 
+#include "cpu/compiler/vector/operations/fragment_operations.hpp"
 #include "cpu/compiler/vector/state/version_blocks.hpp"
 #include "cpu/error/result.hpp"
 
@@ -10,7 +11,7 @@ namespace cucore::cpu::compiler {
 class ConvergentOperations {
  public:
   ConvergentOperations(EmissionContext& context, VectorValues& values, Barriers& barriers, VersionBlocks& blocks)
-      : c_(context), values_(values), barriers_(barriers), blocks_(blocks), b(context.b) {}
+      : c_(context), values_(values), barriers_(barriers), blocks_(blocks), fragments_(context, values), b(context.b) {}
 
   Result<void> emit(llvm::CallInst& call);
 
@@ -29,6 +30,7 @@ class ConvergentOperations {
   VectorValues& values_;
   Barriers& barriers_;
   VersionBlocks& blocks_;
+  FragmentOperations fragments_;
   llvm::IRBuilder<>& b;
 };
 

@@ -12,6 +12,25 @@ namespace cucore::cpu::compiler {
 
 using llvm::Instruction;
 
+namespace {
+
+/// Takes the registers of a fragment out of the result right behind the operation: no other block sees it whole.
+/// Returns the last instruction that belongs to it.
+Instruction* take_apart(Instruction& operation) {
+  if (!operation.getType()->isStructTy()) return &operation;
+  const std::vector<llvm::User*> users(operation.user_begin(), operation.user_end());
+  Instruction* last = &operation;
+  for (llvm::User* user : users) {
+    auto* extract = llvm::dyn_cast<llvm::ExtractValueInst>(user);
+    if (extract == nullptr) continue;
+    extract->moveAfter(last);
+    last = extract;
+  }
+  return last;
+}
+
+}  // namespace
+
 void isolate_convergent_operations(llvm::Function& scalar) {
   std::vector<Instruction*> found;
   for (llvm::BasicBlock& block : scalar) {
@@ -21,7 +40,7 @@ void isolate_convergent_operations(llvm::Function& scalar) {
   }
   for (Instruction* operation : found) {
     llvm::SplitBlock(operation->getParent(), operation);
-    llvm::SplitBlock(operation->getParent(), operation->getNextNode());
+    llvm::SplitBlock(operation->getParent(), take_apart(*operation)->getNextNode());
   }
 }
 

@@ -110,6 +110,43 @@ again:
   for (const std::string body : bodies) expect_same(body, body);
 }
 
+/// NaNs, subnormal numbers and lanes that are gone are among the fragments.
+TEST(VectorFormOfWarps, multiplies_fragments_as_fibers_do) {
+  const auto product = [](const std::string& instruction, unsigned a, unsigned b, unsigned accumulators,
+                          const std::string& more = "") {
+    const auto registers = [](const std::string& name, unsigned count) {
+      std::string all;
+      for (unsigned n = 0; n < count; ++n) all += (n == 0 ? "{" : ", ") + name + std::to_string(n);
+      return all + "}";
+    };
+    std::string body = "{\n.reg .b32 %a<8>, %b<8>, %d<8>;\n";
+    for (unsigned n = 0; n < 8; ++n) {
+      const std::string number = std::to_string(n);
+      body += "mad.lo.u32 %a" + number + ", %r3, " + number + ", %r0;\n";
+      body += "mad.lo.u32 %b" + number + ", %r0, 6" + number + "1, %r3;\n";
+      body += "mul.lo.u32 %d" + number + ", %r3, " + number + ";\n";
+    }
+    const std::string d = registers("%d", accumulators);
+    body += instruction + " " + d + ", " + registers("%a", a) + ", " + registers("%b", b) + ", " + d + more + ";\n";
+    for (unsigned n = 0; n < accumulators; ++n) body += "mad.lo.u32 %out, %out, 31, %d" + std::to_string(n) + ";\n";
+    return body + "}\n";
+  };
+  const std::string bodies[] = {
+      product("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 4, 2, 4),
+      product("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", 4, 2, 2),
+      product("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 4, 2, 4),
+      product("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 4, 2, 4),
+      product("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32", 4, 2, 4),
+      product("mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.u8.s32", 4, 2, 4),
+      product("mma.sync.aligned.m16n8k64.row.col.s32.u4.s4.s32", 4, 2, 4),
+      product("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc", 4, 2, 4),
+      product("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", 4, 4, 4, ", %r3, 0x0"),
+      product("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", 8, 8, 8),
+      "movmatrix.sync.aligned.m8n8.trans.b16 %out, %r3;",
+  };
+  for (const std::string& body : bodies) expect_same(body, body);
+}
+
 /// The run-time that tests have in the place of the driver's keeps no lanes together for activemask.
 TEST(VectorFormOfWarps, names_the_lanes_that_are_here) {
   const std::string vote = "vote.sync.ballot.b32 %mask, 1, -1;\n";
