@@ -14,6 +14,7 @@
 
 #include "cpu/analysis/instructions/matrix_form.hpp"
 #include "cpu/device_library/element_values.hpp"
+#include "cpu/device_library/fragment_product.hpp"
 #include "cpu/device_library/self_checks.hpp"
 
 namespace cucore::cpu::device_library::matrix_unit {
@@ -397,6 +398,12 @@ void together(std::uint32_t here, const Operation& operation, const Bring& bring
 void multiply_fragments(std::uint64_t bits, std::uint32_t here, const void* a, const void* b, const void* c,
                         const std::uint32_t* metadata, void* d) {
   const auto form = std::bit_cast<MatrixForm>(bits);
+  if (here == ~0U && has_fragment_product(form)) {
+    using Word = std::uint32_t;
+    multiply_in_vectors(form, static_cast<const Word*>(a), static_cast<const Word*>(b), static_cast<const Word*>(c),
+                        static_cast<Word*>(d));
+    return;
+  }
   Fragments own_a = fragments_of(form, MatrixRole::A, form.a());
   Fragments own_b = fragments_of(form, MatrixRole::B, form.b());
   Fragments own_c = fragments_of(form, MatrixRole::Accumulator, form.c());

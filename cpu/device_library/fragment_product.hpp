@@ -1,0 +1,18 @@
+// Products of a warp's fragments in vectors of binary64, for the kinds that most kernels are made of: matrix_unit does
+// the others element by element.
+#pragma once
+
+#include <cstdint>
+
+#include "cpu/analysis/instructions/matrix_form.hpp"
+
+namespace cucore::cpu::device_library {
+
+/// Dense ones of halves, bf16 and tf32 with sums in binary32.
+bool has_fragment_product(const analysis::MatrixForm& form);
+
+/// d = a * b + c as matrix_unit has it. An array has a register of all 32 lanes, then the next.
+void multiply_in_vectors(const analysis::MatrixForm& form, const std::uint32_t* a, const std::uint32_t* b,
+                         const std::uint32_t* c, std::uint32_t* d);
+
+}  // namespace cucore::cpu::device_library
