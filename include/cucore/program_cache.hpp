@@ -55,6 +55,21 @@ enum class CacheResult {
   uncacheable,  ///< compiled; the inputs cannot all be known
 };
 
+/// Where entries are kept beyond the folder, for other hosts. Asked for what the folder does not have, and by one
+/// thread of a host at a time for one key; what a member throws, the compile throws. An entry is bytes to a store:
+/// whether they are whole and of their key is checked by the cache, whether they are to be trusted is for the store to
+/// know. Any thread may call.
+class ProgramCacheStore {
+ public:
+  virtual ~ProgramCacheStore() = default;
+  /// The entry, perhaps once another host has compiled it. Nothing: it is to be compiled here, and publish() or
+  /// abandon() follows.
+  virtual std::optional<std::string> obtain(const std::string& key) = 0;
+  virtual void publish(const std::string& key, const std::string& entry) = 0;
+  /// The compile failed.
+  virtual void abandon(const std::string& key) = 0;
+};
+
 struct ProgramCacheOptions {
   /// Empty: $CUCORE_CACHE_DIR, else $XDG_CACHE_HOME/cucore, else ~/.cache/cucore.
   std::filesystem::path path = {};
@@ -65,6 +80,8 @@ struct ProgramCacheOptions {
   bool shared = false;
   /// How long to wait for another process that compiles the same thing before compiling it here as well.
   std::chrono::milliseconds lock_wait = std::chrono::seconds(60);
+  /// Asked after the folder, which keeps what it gives.
+  std::shared_ptr<ProgramCacheStore> store = {};
 };
 
 /// Counts since the ProgramCache was made.
@@ -78,6 +95,7 @@ struct ProgramCacheStats {
   std::uint64_t store_failures = 0;  ///< results that could not be written (disk full, no permission)
   std::uint64_t evictions = 0;
   std::uint64_t lock_timeouts = 0;  ///< waits that ended without the lock
+  std::uint64_t store_hits = 0;     ///< of the hits, those that the store beyond the folder gave
 };
 
 /// The inputs of one compile as a key. `parts` are what it is made of, for telling why a compile missed.

@@ -996,7 +996,8 @@ class ProgramCache:
     path: the folder; None is $CUCORE_CACHE_DIR, else $XDG_CACHE_HOME/cucore, else ~/.cache/cucore. max_bytes: what was
     used longest ago goes when the files' sum passes it. lock_wait: seconds to wait for another process that compiles
     the same thing. shared: use a folder that belongs to another user and entries written by others, who can then put
-    code into this process."""
+    code into this process. store: what other hosts share, asked after the folder: a URL or a store of cucore.stores;
+    None is $CUCORE_CACHE_STORE, if that is set."""
     @property
     def path(self) -> str:
         """The folder."""
@@ -1014,7 +1015,13 @@ class ProgramCache:
     def clear(self) -> None:
         """Removes all entries."""
     def __init__(
-        self, path: _Path | None = None, *, max_bytes: int = 1 << 30, lock_wait: float = 60.0, shared: bool = False
+        self,
+        path: _Path | None = None,
+        *,
+        max_bytes: int = 1 << 30,
+        lock_wait: float = 60.0,
+        shared: bool = False,
+        store: Any = None,
     ) -> None: ...
 
 @dataclass(repr=False)
@@ -2246,6 +2253,7 @@ class ProgramCacheStats(NamedTuple):
     store_failures: int
     evictions: int
     lock_timeouts: int
+    store_hits: int
 
 class CUDAInvalidContextError(CUDAError):
     """No context is current where one is needed, or it has been destroyed."""

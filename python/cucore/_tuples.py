@@ -17,7 +17,7 @@ ToolkitLibrary = namedtuple("ToolkitLibrary", "available path version build foun
 ToolkitInfo = namedtuple("ToolkitInfo", "nvrtc nvjitlink include_paths nvvm libdevice")
 ProgramCacheStats = namedtuple(
     "ProgramCacheStats",
-    "hits shared misses uncacheable bad_records stores store_failures evictions lock_timeouts",
+    "hits shared misses uncacheable bad_records stores store_failures evictions lock_timeouts store_hits",
 )
 KernelStatistics = namedtuple(
     "KernelStatistics",

@@ -927,10 +927,17 @@ class ProgramCacheStats(NamedTuple):
     store_failures: int
     evictions: int
     lock_timeouts: int
+    store_hits: int
 
 class ProgramCache:
     def __init__(
-        self, path: _Path | None = None, *, max_bytes: int = 1 << 30, lock_wait: float = 60.0, shared: bool = False
+        self,
+        path: _Path | None = None,
+        *,
+        max_bytes: int = 1 << 30,
+        lock_wait: float = 60.0,
+        shared: bool = False,
+        store: Any = None,
     ) -> None: ...
     @property
     def path(self) -> str: ...

@@ -57,6 +57,25 @@ std::string name_key(const CompileKey& key) {
   return detail::to_hex(hash.finish());
 }
 
+// An entry is the same bytes in a file and in a store.
+std::string entry_bytes(const CompileKey& key, const CompileRecord& record) {
+  detail::FrameWriter entry(detail::FrameKind::cache_entry);
+  entry.text(key.hex);
+  detail::write_object_code(entry, record.code);
+  entry.text(record.log);
+  return entry.finish();
+}
+
+// Throws ValueError for what is no entry of that key.
+CompileRecord entry_record(const CompileKey& key, const std::string& bytes) {
+  detail::FrameReader reader(bytes, detail::FrameKind::cache_entry);
+  if (reader.text() != key.hex) detail::throw_bad_frame("the file lies under another entry's name");
+  CompileRecord record{.code = detail::read_object_code(reader)};
+  record.log = reader.text();
+  reader.finish();
+  return record;
+}
+
 bool is_key(const CompileKey& key) {
   return key.hex.size() == 64 && key.hex.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
@@ -65,10 +84,13 @@ bool is_key(const CompileKey& key) {
 
 struct ProgramCache::State {
   State(fs::path path, const ProgramCacheOptions& options)
-      : folder(std::move(path), options.max_bytes, options.shared), lock_wait(options.lock_wait) {}
+      : folder(std::move(path), options.max_bytes, options.shared),
+        lock_wait(options.lock_wait),
+        store(options.store) {}
 
   CacheFolder folder;
   std::chrono::milliseconds lock_wait;
+  std::shared_ptr<ProgramCacheStore> store;
 
   std::atomic<std::uint64_t> hits = 0;
   std::atomic<std::uint64_t> shared = 0;
@@ -79,9 +101,14 @@ struct ProgramCache::State {
   std::atomic<std::uint64_t> store_failures = 0;
   std::atomic<std::uint64_t> evictions = 0;
   std::atomic<std::uint64_t> lock_timeouts = 0;
+  std::atomic<std::uint64_t> store_hits = 0;
 
   std::optional<CompileRecord> read(const CompileKey& key, std::string* damage = nullptr);
   bool write(const CompileKey& key, const CompileRecord& record);
+  bool write(const CompileKey& key, const std::string& entry);
+  std::optional<CompileRecord> obtain(const CompileKey& key);
+  CompileRecord compile_for_all(const CompileKey& key, const KeyMaker& make_key,
+                                const std::function<CompileRecord()>& compile, std::string& why);
   std::string why_missing(const CompileKey& key) const;
 
   // Compiles that this process is doing now. Those of a parent process were left behind by fork().
@@ -160,11 +187,7 @@ std::optional<CompileRecord> ProgramCache::State::read(const CompileKey& key, st
   const std::optional<std::string> bytes = folder.read(CacheFolder::Shelf::entries, key.hex, &file);
   if (!bytes) return std::nullopt;
   try {
-    detail::FrameReader reader(*bytes, detail::FrameKind::cache_entry);
-    if (reader.text() != key.hex) detail::throw_bad_frame("the file lies under another entry's name");
-    CompileRecord record{.code = detail::read_object_code(reader)};
-    record.log = reader.text();
-    reader.finish();
+    CompileRecord record = entry_record(key, *bytes);
     remember(key, file, record);
     return record;
   } catch (const ValueError& fault) {
@@ -176,12 +199,11 @@ std::optional<CompileRecord> ProgramCache::State::read(const CompileKey& key, st
 }
 
 bool ProgramCache::State::write(const CompileKey& key, const CompileRecord& record) {
-  if (!is_key(key)) return false;
-  detail::FrameWriter entry(detail::FrameKind::cache_entry);
-  entry.text(key.hex);
-  detail::write_object_code(entry, record.code);
-  entry.text(record.log);
-  const bool stored = folder.write(CacheFolder::Shelf::entries, key.hex, entry.finish(), evictions);
+  return is_key(key) && write(key, entry_bytes(key, record));
+}
+
+bool ProgramCache::State::write(const CompileKey& key, const std::string& entry) {
+  const bool stored = folder.write(CacheFolder::Shelf::entries, key.hex, entry, evictions);
   ++(stored ? stores : store_failures);
   if (!stored) return false;
   detail::FrameWriter parts(detail::FrameKind::cache_key_parts);
@@ -224,6 +246,41 @@ std::string ProgramCache::State::why_missing(const CompileKey& key) const {
   return "other than when a program of this name was last stored: " + differences;
 }
 
+// What the store has for `key`, which the folder keeps from now on.
+std::optional<CompileRecord> ProgramCache::State::obtain(const CompileKey& key) {
+  const std::optional<std::string> entry = store->obtain(key.hex);
+  if (!entry) return std::nullopt;
+  try {
+    CompileRecord record = entry_record(key, *entry);
+    write(key, *entry);
+    ++store_hits;
+    return record;
+  } catch (const ValueError&) {
+    ++bad_records;
+    return std::nullopt;
+  }
+}
+
+// Compiles and stores, in the folder and for other hosts.
+CompileRecord ProgramCache::State::compile_for_all(const CompileKey& key, const KeyMaker& make_key,
+                                                   const std::function<CompileRecord()>& compile, std::string& why) {
+  try {
+    CompileRecord record = compile();
+    if (make_key()->hex == key.hex) {
+      const std::string entry = entry_bytes(key, record);
+      write(key, entry);
+      if (store) store->publish(key.hex, entry);
+    } else {
+      why += "; not stored, since a header changed during the compile";
+      if (store) store->abandon(key.hex);
+    }
+    return record;
+  } catch (...) {
+    if (store) store->abandon(key.hex);
+    throw;
+  }
+}
+
 // Compiles, or finds, on behalf of everybody in this process who wants this key now.
 CompileRecord ProgramCache::State::lead(CompileReport& report, const CompileKey& key, const KeyMaker& make_key,
                                         const std::function<CompileRecord()>& compile) {
@@ -237,16 +294,13 @@ CompileRecord ProgramCache::State::lead(CompileReport& report, const CompileKey&
   const detail::FileLock lock = folder.lock(key.hex, lock_wait);
   if (auto found = read(key)) return hit(found);  // compiled by another process meanwhile
   if (lock.timed_out()) ++lock_timeouts;
+  if (store) {
+    if (auto found = obtain(key)) return hit(found);
+  }
   ++misses;
   report.cache = CacheResult::miss;
   report.cache_why = damage.empty() ? why_missing(key) : damage;
-  CompileRecord record = compile();
-  if (make_key()->hex == key.hex) {
-    write(key, record);
-  } else {
-    report.cache_why += "; not stored, since a header changed during the compile";
-  }
-  return record;
+  return compile_for_all(key, make_key, compile, report.cache_why);
 }
 
 CompileRecord ProgramCache::lookup_or_compile(CompileReport& report, const KeyMaker& make_key,
@@ -323,7 +377,8 @@ ProgramCacheStats ProgramCache::stats() const noexcept {
           .stores = state_->stores,
           .store_failures = state_->store_failures,
           .evictions = state_->evictions,
-          .lock_timeouts = state_->lock_timeouts};
+          .lock_timeouts = state_->lock_timeouts,
+          .store_hits = state_->store_hits};
 }
 
 std::size_t ProgramCache::size() const { return state_->folder.usage().entries; }

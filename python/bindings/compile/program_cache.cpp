@@ -11,7 +11,43 @@ namespace {
 
 constexpr std::uint64_t default_bytes = std::uint64_t{1} << 30;
 
-void make(ProgramCache* self, nb::handle path, std::uint64_t max_bytes, double lock_wait, bool shared) {
+// A store of the package (`cucore.stores`). Its object lives until the cache does, which may be without the GIL.
+class PythonStore final : public ProgramCacheStore {
+ public:
+  explicit PythonStore(nb::object store) : store_(std::move(store)) {}
+  PythonStore(const PythonStore&) = delete;
+  PythonStore& operator=(const PythonStore&) = delete;
+  ~PythonStore() override {
+    if (Py_IsInitialized() == 0) {
+      (void)store_.release();
+      return;
+    }
+    const nb::gil_scoped_acquire gil;
+    store_.reset();
+  }
+
+  std::optional<std::string> obtain(const std::string& key) override {
+    const nb::gil_scoped_acquire gil;
+    const nb::object entry = store_.attr("obtain")(key.c_str());
+    if (entry.is_none()) return std::nullopt;
+    const auto bytes = nb::cast<nb::bytes>(entry);
+    return std::string(bytes.c_str(), bytes.size());
+  }
+  void publish(const std::string& key, const std::string& entry) override {
+    const nb::gil_scoped_acquire gil;
+    store_.attr("publish")(key.c_str(), nb::bytes(entry.data(), entry.size()));
+  }
+  void abandon(const std::string& key) override {
+    const nb::gil_scoped_acquire gil;
+    store_.attr("abandon")(key.c_str());
+  }
+
+ private:
+  nb::object store_;
+};
+
+void make(ProgramCache* self, nb::handle path, std::uint64_t max_bytes, double lock_wait, bool shared,
+          nb::handle store) {
   ProgramCacheOptions options{.max_bytes = max_bytes,
                               .shared = shared,
                               .lock_wait = std::chrono::milliseconds(static_cast<std::int64_t>(lock_wait * 1000.0))};
@@ -21,13 +57,16 @@ void make(ProgramCache* self, nb::handle path, std::uint64_t max_bytes, double l
     const nb::object kept = nb::steal(encoded);
     options.path = PyBytes_AS_STRING(encoded);
   }
+  const nb::object opened = from_package(Package::shared_store)(store);
+  if (!opened.is_none()) options.store = std::make_shared<PythonStore>(opened);
   new (self) ProgramCache(options);
 }
 
 nb::object stats(const ProgramCache& self) {
   const ProgramCacheStats now = self.stats();
   return from_package(Package::ProgramCacheStats)(now.hits, now.shared, now.misses, now.uncacheable, now.bad_records,
-                                                  now.stores, now.store_failures, now.evictions, now.lock_timeouts);
+                                                  now.stores, now.store_failures, now.evictions, now.lock_timeouts,
+                                                  now.store_hits);
 }
 
 // `program` is a cucore.Program, which holds the core's.
@@ -49,9 +88,10 @@ void bind_program_cache(nb::module_& module) {
       "$XDG_CACHE_HOME/cucore, else ~/.cache/cucore. max_bytes: what was used longest ago goes "
       "when the files' sum passes it. lock_wait: seconds to wait for another process that compiles "
       "the same thing. shared: use a folder that belongs to another user and entries written by "
-      "others, who can then put code into this process.")
+      "others, who can then put code into this process. store: what other hosts share, asked after "
+      "the folder: a URL or a store of cucore.stores; None is $CUCORE_CACHE_STORE, if that is set.")
       .def("__init__", make, nb::arg("path") = nb::none(), nb::kw_only(), nb::arg("max_bytes") = default_bytes,
-           nb::arg("lock_wait") = 60.0, nb::arg("shared") = false)
+           nb::arg("lock_wait") = 60.0, nb::arg("shared") = false, nb::arg("store") = nb::none())
       .def_prop_ro(
           "path", [](const ProgramCache& self) { return std::string(self.path()); }, "The folder.")
       .def_prop_ro("stats", stats, "Counts since this object was made: hits, misses, uncacheable and others.")
