@@ -2,9 +2,10 @@
 
 ``entries/<2 hex>/<62 hex>`` (SHA-256 of the key) is the image as the compiler made it, usable by cuobjdump and others.
 Beside it, ``records/<2 hex>/<62 hex>`` says in JSON how long it is, its SHA-256 and the mapping from name expressions
-to symbols. An image that does not agree with its record is a miss, and removed; one without a record is returned as it
-is. Files are written in ``tmp/``, synced and renamed, so that a crash leaves the old entry or none. Processes share a
-folder without locks. Symbolic links are no entries, and neither are files of other users unless it is ``shared``.
+to symbols. An image that does not agree with its record is a miss, and removed; one without a record that can be read
+is a miss too, since nothing tells whether it is whole: readers of other programs ignore the record. Files are written
+in ``tmp/``, synced and renamed, so that a crash leaves the old entry or none. Processes share a folder without locks.
+Symbolic links are no entries, and neither are files of other users unless it is ``shared``.
 """
 
 import hashlib
@@ -169,7 +170,7 @@ class FileStreamProgramCache(RecordCache):
             return None
         record = self._record(record_path)
         if record is None:
-            return Record(data, None)
+            return None
         if record.get("size") != len(data) or record.get("sha256") != hashlib.sha256(data).hexdigest():
             self._remove(image_path, record_path)
             return None

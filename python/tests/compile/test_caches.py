@@ -258,8 +258,19 @@ def test_an_image_that_disagrees_with_its_record_is_removed(tmp_path):
         image.write_bytes(damage)
         assert cache.get("k") is None and not image.exists() and len(cache) == 0
         cache["k"] = b"image"
-    only_file(tmp_path / "records").write_bytes(b"{broken")
-    assert cache["k"] == b"image"  # as a cache of another program would have left it
+
+
+def test_an_image_without_its_record_is_a_miss_since_it_may_be_cut(tmp_path):
+    cache = utils.FileStreamProgramCache(tmp_path)
+    cache["k"] = b"image"
+    image, record = only_file(tmp_path / "entries"), only_file(tmp_path / "records")
+    image.write_bytes(b"ima")
+    record.write_bytes(b"{broken")
+    assert cache.get("k") is None
+    record.unlink()
+    assert cache.get("k") is None and image.exists()  # another program's own business
+    cache["k"] = b"image"
+    assert cache["k"] == b"image"
 
 
 def test_eviction_counts_what_others_have_removed(tmp_path):
