@@ -24,13 +24,16 @@ from cucore import ObjectCode, Program, ProgramCache
 _cache = None
 
 
-def install(client, *, cache=None):
+def install(client, *, cache=None, store=None):
     """Prepares all workers of ``client``, those that come later or are restarted too, and this process.
 
     cache: the folder of the ProgramCache that the workers share; None is ProgramCache's own default. Workers on
-    several hosts share what they compile if the folder is on a file system they share.
+    several hosts share what they compile if the folder is on a file system they share, or by a store.
+    store: the URL or folder of the store that ProgramCache asks after the folder; its keys are those that
+    $CUCORE_CACHE_KEYS names on each worker.
     """
-    client.register_plugin(Setup(None if cache is None else os.fspath(cache)))
+    store = store if store is None else os.fspath(store)
+    client.register_plugin(Setup(None if cache is None else os.fspath(cache), store))
     _register()
 
 
@@ -71,13 +74,14 @@ class Setup(WorkerPlugin):
     name = "cucore"
     idempotent = False
 
-    def __init__(self, folder):
+    def __init__(self, folder, store=None):
         self.folder = folder
+        self.store = store
 
     def setup(self, worker):
         global _cache
         _register()
-        _cache = ProgramCache() if self.folder is None else ProgramCache(self.folder)
+        _cache = ProgramCache(self.folder, store=self.store)
 
 
 def _compile(code, code_type, target_type, options, name_expressions):

@@ -87,6 +87,21 @@ def test_a_worker_that_is_killed_in_the_middle_is_replaced(client, tmp_path):
     assert sum(client.run(misses).values()) <= 1
 
 
+def test_workers_with_folders_of_their_own_share_a_store(client, tmp_path):
+    def compile_apart(folder, store):
+        os.environ["CUCORE_CACHE_KEYS"] = f"{folder}/keys"
+        plugin = cucore.dask.Setup(f"{folder}/{os.getpid()}", store)
+        plugin.setup(None)
+        cucore.dask._compile(SAXPY, "c++", "cubin", {"arch": "sm_80"}, NAMES)
+        return cucore.dask.cache().stats.misses, cucore.dask.cache().stats.store_hits
+
+    (tmp_path / "keys").write_text(f"a {'31' * 32}\n")
+    try:
+        assert sorted(client.run(compile_apart, str(tmp_path), str(tmp_path / "store")).values()) == [(0, 1), (1, 0)]
+    finally:
+        cucore.dask.install(client, cache=tmp_path / "cache")
+
+
 def test_damaged_frames_are_refused():
     code = core.ObjectCode.from_ptx(b"some text", name="victim", symbol_mapping={"a": "b"})
     header, frames = cucore.dask._serialize(code)
