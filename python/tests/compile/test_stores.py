@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import random
 import shutil
 import signal
 import socket
@@ -9,6 +10,7 @@ import subprocess
 import time
 
 import pytest
+import store_faults
 
 import cucore
 from cucore import stores
@@ -312,6 +314,12 @@ def test_a_failed_compile_ends_the_lease(tmp_path):
         with pytest.raises(cucore.NVRTCError):
             compile_through(cache_of(tmp_path, host, shared), "no C++")
     assert shared.stats.waits == 0 and shared.stats.misses == 2
+
+
+@pytest.mark.parametrize("fault", store_faults.FAULTS)
+def test_a_fault_costs_compiles_only(fault, tmp_path):
+    expected = store_faults.compile_through(None)[0]
+    assert not store_faults.run_round(fault, tmp_path, random.Random(1), expected)
 
 
 def test_counts_as_prometheus_reads_them(tmp_path):

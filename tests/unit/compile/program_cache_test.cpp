@@ -8,6 +8,9 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -174,6 +177,49 @@ TEST_F(program_cache, every_damage_to_an_entry_is_a_miss) {
     EXPECT_EQ(cache_.stats().bad_records, ++bad);
     EXPECT_EQ(test::read_bytes(only_entry()), good);
   }
+}
+
+// A store that keeps entries in a map, and notes what it is asked.
+struct MapStore : ProgramCacheStore {
+  std::map<std::string, std::string> entries;
+  std::vector<std::string> asked;
+
+  std::optional<std::string> obtain(const std::string& key) override {
+    asked.emplace_back("obtain");
+    const auto found = entries.find(key);
+    return found == entries.end() ? std::nullopt : std::optional(found->second);
+  }
+  void publish(const std::string& key, const std::string& entry) override {
+    asked.emplace_back("publish");
+    entries[key] = entry;
+  }
+  void abandon(const std::string&) override { asked.emplace_back("abandon"); }
+};
+
+TEST_F(program_cache, a_store_is_asked_for_what_the_folder_lacks_and_given_what_was_compiled) {
+  const auto store = std::make_shared<MapStore>();
+  const auto host = [&](const char* name) { return ProgramCache({.path = folder_.path() / name, .store = store}); };
+  cache_ = host("a");
+  const std::string code(compile().code());
+  EXPECT_EQ(report_.cache, CacheResult::miss);
+  EXPECT_THAT(store->asked, testing::ElementsAre("obtain", "publish"));
+
+  cache_ = host("b");
+  EXPECT_EQ(compile().code(), code);
+  EXPECT_EQ(report_.cache, CacheResult::hit);
+  EXPECT_EQ(cache_.stats().store_hits, 1U);
+  EXPECT_THAT(store->asked, testing::ElementsAre("obtain", "publish", "obtain"));
+  cache_ = host("b");
+  EXPECT_EQ(compile().code(), code);
+  EXPECT_EQ(store->asked.size(), 3U);  // the folder has kept it
+
+  store->entries.begin()->second.resize(100);
+  cache_ = host("c");
+  EXPECT_EQ(compile().code(), code);
+  EXPECT_EQ(report_.cache, CacheResult::miss);
+  EXPECT_EQ(cache_.stats().bad_records, 1U);
+  EXPECT_THROW(compile({.arch = "sm_90"}, "not c++", {}), NvrtcError);
+  EXPECT_EQ(store->asked.back(), "abandon");
 }
 
 TEST_F(program_cache, an_entry_under_another_key_is_not_taken) {
