@@ -178,6 +178,20 @@ class CUDAError(Exception):
 class CUDAWarning:
     """A failure that cannot be raised: a driver object could not be released in a destructor."""
 
+class CompileErrors(Exception):
+    """What compile_all raises when programs could not be compiled: an ExceptionGroup, where Python has that (3.11)."""
+    @property
+    def exceptions(self) -> tuple[Exception, ...]:
+        """The errors, in the order of the programs."""
+    @property
+    def indices(self) -> tuple[int, ...]:
+        """Which of the programs each error belongs to."""
+    @property
+    def results(self) -> list[ObjectCode | None]:
+        """What compile_all would have returned, with None for those that failed."""
+    def derive(self, exceptions: Sequence[Exception]) -> Exception:
+        """What ``except*`` and ``split`` make of a part: a plain group."""
+
 class Context:
     """Where a device's streams, events and memory belong. Device.context gives one."""
     @property
@@ -2560,6 +2574,29 @@ class KernelParameter(NamedTuple):
     size: int
     alignment: int
     name: str | None
+
+def compile_all(
+    programs: Iterable[Program | tuple[Program, Iterable[str | bytes]]],
+    target_type: str = "cubin",
+    *,
+    workers: int | None = None,
+    cache: ProgramCache | ProgramCacheResource | None = None,
+    progress: bool | Callable[..., Any] = False,
+) -> list[ObjectCode]:
+    """Compiles many Programs in parallel; returns their ObjectCodes in the order of ``programs``.
+
+    Args:
+        programs: Programs, or pairs of a Program and its name expressions.
+        target_type: what to make of each, as for ``Program.compile``.
+        workers: how many compile at the same time; None: as many as the process has CPU cores.
+        cache: as for ``Program.compile``.
+        progress: True shows a bar on a terminal (tqdm's where that is installed, else a line); a class such as
+            ``tqdm.notebook.tqdm`` is called with total, desc and unit, and told with ``update(1)`` and ``close()``.
+
+    Every program is compiled, also when others fail; then CompileErrors has all errors. Ctrl-C, and any other exception
+    that reaches the waiting thread, ends the compiles that run, as ``Program.cancel`` does, and starts no more.
+    What is done is logged, at level DEBUG, by the logger ``cucore.compile``.
+    """
 
 def compile_cubin(
     code: str, options: ProgramOptions | dict[str, Any] | None = None, name_expressions: Iterable[str | bytes] = ()

@@ -37,6 +37,15 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Path = str | PathLike[str]
 _Dimensions = int | tuple[int, ...] | list[int]
 
+class CompileErrors(Exception):
+    @property
+    def exceptions(self) -> tuple[Exception, ...]: ...
+    @property
+    def indices(self) -> tuple[int, ...]: ...
+    @property
+    def results(self) -> list[ObjectCode | None]: ...
+    def derive(self, exceptions: Sequence[Exception]) -> Exception: ...
+
 class CUDAError(Exception):
     code: int
     name: str
@@ -1034,6 +1043,14 @@ PER_THREAD_DEFAULT_STREAM: Stream
 def launch(
     stream: Stream | IsStreamType, config: LaunchConfig | dict[str, Any], kernel: Kernel, *kernel_args: Any
 ) -> None: ...
+def compile_all(
+    programs: Iterable[Program | tuple[Program, Iterable[str | bytes]]],
+    target_type: str = "cubin",
+    *,
+    workers: int | None = None,
+    cache: ProgramCache | ProgramCacheResource | None = None,
+    progress: bool | Callable[..., Any] = False,
+) -> list[ObjectCode]: ...
 def compile_cubin(
     code: str,
     options: ProgramOptions | dict[str, Any] | None = None,
