@@ -89,9 +89,14 @@ int run_verify(const CLI::App& command) {
   ProgramCache cache = open_cache(command);
   std::size_t count = 0;
   std::vector<std::string> bad;
-  for (const Entry& entry : entries(cache.path())) {
-    ++count;
-    if (!cache.get({.hex = entry.key})) bad.push_back(entry.key);
+  {
+    const std::vector<Entry> all = entries(cache.path());
+    Progress progress("cucore cache verify", all.size());
+    for (const Entry& entry : all) {
+      ++count;
+      if (!cache.get({.hex = entry.key})) bad.push_back(entry.key);
+      progress.advance();
+    }
   }
   if (wants_json(command)) {
     std::vector<std::string> keys;

@@ -63,4 +63,19 @@ std::string coloured(std::FILE* out, const char* colour, std::string_view text) 
   return "\033[" + std::string(colour) + "m" + std::string(text) + "\033[0m";
 }
 
+void Progress::show() const {
+  if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r%s: %zu of %zu", what_.c_str(), done_, total_);
+}
+
+void Progress::advance() {
+  const std::scoped_lock lock(mutex_);
+  ++done_;
+  show();
+}
+
+Progress::~Progress() {
+  constexpr const char* clear_the_line = "\r\033[K";
+  if (isatty(STDERR_FILENO) != 0) std::fputs(clear_the_line, stderr);
+}
+
 }  // namespace cucore::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,5 +32,26 @@ std::string json_array(const std::vector<std::string>& values);
 
 /// `text` in a colour of terminals ("32": green), if `out` is one and NO_COLOR is not set.
 std::string coloured(std::FILE* out, const char* colour, std::string_view text);
+
+/// How far long work is: a line on standard error that is written over, if that is a terminal, and that is gone at the
+/// end. Thread-safe.
+class Progress {
+ public:
+  Progress(std::string what, std::size_t total) : what_(std::move(what)), total_(total) { show(); }
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// One more is done.
+  void advance();
+
+ private:
+  void show() const;
+
+  std::string what_;
+  std::size_t total_ = 0;
+  std::size_t done_ = 0;
+  std::mutex mutex_;
+};
 
 }  // namespace cucore::cli

@@ -167,6 +167,23 @@ def test_errors_of_the_compiler_are_shown(run, tmp_path):
     assert done.returncode == 1 and ("nothing" in done.stderr or "NVRTC" in done.stderr)
 
 
+def test_several_files_are_compiled_and_all_errors_told(run, tmp_path):
+    names = ["first", "wrong", "second"]
+    for name in names:
+        body = "nothing;" if name == "wrong" else ""
+        (tmp_path / f"{name}.cu").write_text(f'extern "C" __global__ void {name}() {{ {body} }}')
+    sources = [tmp_path / f"{name}.cu" for name in names]
+    (tmp_path / "out").mkdir()
+    done = run("compile", *sources, "-o", tmp_path / "out", "--to", "ptx", "--arch", "sm_80", "--json")
+    if "NVRTC" in done.stderr and "nothing" not in done.stderr:
+        pytest.skip("no NVRTC")
+    assert done.returncode == 1 and done.stderr.count("cucore compile: ") == 1 and "\r" not in done.stderr
+    assert [one["kernels"] for one in json.loads(done.stdout)] == [["first"], ["second"]]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["first.ptx", "second.ptx"]
+    assert run("compile", *sources, "-o", tmp_path / "one.ptx").returncode == 2
+    assert run("compile", sources[0], sources[0], "--to", "ptx").returncode == 2
+
+
 def test_a_program_finds_the_cpu_device(run, tmp_path):
     folder = run("driver-path").stdout.strip()
     script = tmp_path / "count.py"
