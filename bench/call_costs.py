@@ -1,10 +1,9 @@
 """What every public call of cuda.core costs, of cucore and of NVIDIA's cuda.core in turns in one process.
 
 Usage: call_costs.py [--rounds N] [--only TEXT]
-A row is a property read or a call of a public class, made many times in a loop. Both packages take turns round
-round, on one driver, so that what the machine does meanwhile happens to both; the numbers are medians over the rounds. A row is
-`slower` if cucore takes over 5 % and 10 ns more in at least three of four rounds. Ends with the public methods that
-have no row.
+A row is a property read or a call of a public class, made many times in a loop. Both packages take turns on one driver,
+so that what the machine does meanwhile happens to both; the numbers are medians over the rounds. A row is `slower` if
+cucore takes over 5 % and 10 ns more in at least three of four rounds. Ends with the public methods that have no row.
 """
 
 import argparse
