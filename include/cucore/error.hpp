@@ -121,6 +121,13 @@ class CUCORE_API UnsupportedOptionError : public ValueError {
   using ValueError::ValueError;
 };
 
+/// A value that the driver would refuse with code(), CUDA_ERROR_INVALID_VALUE in most cases, found before it is asked
+/// (Python: CUDAInvalidValueError, which is a CUDAError and a ValueError).
+class CUCORE_API InvalidValueError : public ValueError {
+ public:
+  using ValueError::ValueError;
+};
+
 /// An argument is of the wrong kind, e.g. a kernel argument that does not fit its parameter (Python: TypeError).
 class CUCORE_API TypeError : public Error {
  public:

@@ -44,7 +44,7 @@ struct TextureObjectOptions {
   FilterMode filter_mode = FilterMode::point;
   ReadMode read_mode = ReadMode::element_type;
   bool normalized_coords = false;  ///< 0 to 1 along each axis instead of elements
-  bool srgb = false;               ///< convert from sRGB; of uint8 only
+  bool srgb = false;               ///< convert from sRGB; of uint8 only, else without effect
   bool disable_trilinear_optimization = false;
   bool seamless_cubemap = false;
   unsigned max_anisotropy = 0;

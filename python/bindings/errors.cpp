@@ -113,6 +113,8 @@ void translate(const std::exception_ptr& pointer, void*) {
     raise(from_package(Package::CUDAError), error);
   } catch (const UnsupportedOptionError& error) {
     raise(from_package(Package::UnsupportedOptionError), error);
+  } catch (const InvalidValueError& error) {
+    raise(from_package(Package::CUDAInvalidValueError), error);
   } catch (const ValueError& error) {
     raise(PyExc_ValueError, error);
   } catch (const OverflowError& error) {
@@ -259,6 +261,19 @@ std::string hex(std::uint64_t value) {
     value >>= 4;
   } while (value != 0);
   return "0x" + text;
+}
+
+nb::object number_of_text(nb::handle value) {
+  if (!PyUnicode_Check(value.ptr()) || !nb::cast<bool>(value.attr("isdecimal")())) return nb::borrow(value);
+  auto number = nb::steal(PyLong_FromUnicodeObject(value.ptr(), 10));
+  if (!number.is_valid()) throw nb::python_error();
+  return number;
+}
+
+bool truth_of(nb::handle value) {
+  const int truth = PyObject_IsTrue(value.ptr());
+  if (truth < 0) throw nb::python_error();
+  return truth != 0;
 }
 
 std::string text_of(nb::handle value, const char* what) {

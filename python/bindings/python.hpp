@@ -196,6 +196,13 @@ int device_ordinal(nb::handle device);
 
 /// str (UTF-8) or bytes as text; anything else is a TypeError that names `what`.
 std::string text_of(nb::handle value, const char* what);
+
+/// The number that a str of decimal digits is, for options that are passed on as text; other values as they are.
+nb::object number_of_text(nb::handle value);
+
+/// Whether Python takes the value for true.
+bool truth_of(nb::handle value);
+
 /// Bytes of a log or name as str; undecodable bytes become backslash escapes.
 nb::object text_object(std::string_view text);
 

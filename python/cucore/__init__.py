@@ -14,6 +14,7 @@ from cucore._device import Device
 from cucore._errors import (
     CUDAError,
     CUDAInvalidContextError,
+    CUDAInvalidValueError,
     CUDANotReadyError,
     CUDAOutOfMemoryError,
     CUDAStickyError,
@@ -104,6 +105,7 @@ __all__ = [
     "Buffer",
     "CUDAError",
     "CUDAInvalidContextError",
+    "CUDAInvalidValueError",
     "CUDANotReadyError",
     "CUDAOutOfMemoryError",
     "CUDAStickyError",

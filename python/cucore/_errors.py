@@ -48,6 +48,10 @@ class CUDAOutOfMemoryError(CUDAError, MemoryError):
     """CUDA_ERROR_OUT_OF_MEMORY: there is not enough memory on the device, or on the host, for what was asked."""
 
 
+class CUDAInvalidValueError(CUDAError, ValueError):
+    """A value that the driver would refuse with ``code``, said in words before it is asked."""
+
+
 class CUDANotReadyError(CUDAError):
     """CUDA_ERROR_NOT_READY: what was asked about has not completed."""
 
@@ -86,6 +90,7 @@ nvJitLinkError = NvJitLinkError
 for _class in (
     CUDAError,
     CUDAOutOfMemoryError,
+    CUDAInvalidValueError,
     CUDANotReadyError,
     CUDAInvalidContextError,
     CUDAStickyError,

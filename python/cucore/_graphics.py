@@ -22,7 +22,7 @@ class GraphicsResource:
 
     __slots__ = ("__weakref__", "_mapped", "_resource", "_stream")
 
-    def __init__(self, *arguments, **keywords):
+    def __init__(self):
         raise RuntimeError(
             "GraphicsResource cannot be instantiated directly: use from_gl_buffer() or from_gl_image() of the class"
         )

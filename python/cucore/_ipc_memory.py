@@ -168,13 +168,13 @@ def import_pool(resource_type, handle, *device):
 
 def register(resource, pool_uuid_):
     """``resource.register``."""
-    if not isinstance(pool_uuid_, uuid.UUID):
-        raise TypeError(f"uuid must be a uuid.UUID, not {type(pool_uuid_).__name__}")
     with _lock:
         known = _registered(pool_uuid_)
         if known is not None:
             return known
         _require_ipc(resource)
+        if not isinstance(pool_uuid_, uuid.UUID):
+            raise TypeError(f"uuid must be a uuid.UUID, not {type(pool_uuid_).__name__}")
         own = pool_uuid(resource)
         if own is None:
             resource._ipc_uuid = pool_uuid_

@@ -82,6 +82,8 @@ class LinkerOptions:
 
     def as_bytes(self, backend="nvjitlink") -> list:
         """The flags that nvJitLink is given for these options."""
+        if not isinstance(backend, str):
+            raise TypeError(f"backend must be a str, not {type(backend).__name__}")
         if str(backend).lower() != "nvjitlink":
             raise ValueError(f"as_bytes only supports 'nvjitlink', not {backend!r}")
         used, why_not = _seam.linker_backend()
@@ -134,12 +136,18 @@ class Linker:
         return self._linker.link(target, cache)
 
     def get_error_log(self):
-        """The linker's error log of the last link, also after ``close``."""
+        """The linker's error log of the last link. RuntimeError after ``close``."""
+        self._require_open()
         return self._linker.error_log()
 
     def get_info_log(self):
-        """The linker's info log of the last link, also after ``close``."""
+        """The linker's info log of the last link. RuntimeError after ``close``."""
+        self._require_open()
         return self._linker.info_log()
+
+    def _require_open(self):
+        if self.is_closed:
+            raise RuntimeError("the Linker has been closed: ask for its logs before")
 
     @property
     def kernel_statistics(self):

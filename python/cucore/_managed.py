@@ -6,6 +6,7 @@ import warnings
 from collections.abc import MutableSet
 
 from cucore._device import Device
+from cucore._errors import CUDAInvalidValueError
 from cucore._host import Host
 from cucore.typing import ManagedMemoryLocationType
 
@@ -36,13 +37,13 @@ def preferred_location(options):
         number = _number(place)
         if number < -1:
             raise ValueError(f"preferred_location must be a device's ordinal, -1 for the host or None, not {number}")
-        return Host() if number == -1 else Device(number)
+        return Host() if number == -1 else _device(number)
     if kind == ManagedMemoryLocationType.DEVICE:
         if place is None or _number(place) < 0:
             raise ValueError(
                 f"preferred_location must be a device's ordinal for preferred_location_type 'device', not {place!r}"
             )
-        return Device(_number(place))
+        return _device(_number(place))
     if kind == ManagedMemoryLocationType.HOST:
         if place is not None:
             raise ValueError(f"preferred_location must be None for preferred_location_type 'host', not {place!r}")
@@ -53,6 +54,15 @@ def preferred_location(options):
     if node < 0:
         raise RuntimeError("the driver does not know the NUMA node of the current device: give preferred_location")
     return Host(node)
+
+
+def _device(ordinal):
+    try:
+        return Device(ordinal)
+    except ValueError as error:
+        refused = CUDAInvalidValueError(f"CUDA_ERROR_INVALID_VALUE: preferred_location: {error}")
+        refused.code, refused.name = 1, "CUDA_ERROR_INVALID_VALUE"
+        raise refused from None
 
 
 def _number(place):

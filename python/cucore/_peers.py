@@ -25,6 +25,16 @@ class PeerAccess(MutableSet):
         own = self._resource.device_id
         return {Device(device).device_id for device in devices} - {own}
 
+    def _known(self, devices):
+        """The ordinals of those that there are: what cannot be in the set needs no device."""
+        return {ordinal for device in devices for ordinal in self._ordinal(device)}
+
+    def _ordinal(self, device):
+        try:
+            return self._ordinals([device])
+        except (ValueError, OverflowError):
+            return set()
+
     def _now(self):
         return set(self._resource._peers())
 
@@ -34,8 +44,8 @@ class PeerAccess(MutableSet):
 
     def __contains__(self, device):
         try:
-            return bool(self._ordinals([device]) & self._now())
-        except (TypeError, ValueError, OverflowError):
+            return bool(self._ordinal(device) & self._now())
+        except TypeError:
             return False
 
     def __iter__(self):
@@ -53,8 +63,8 @@ class PeerAccess(MutableSet):
 
     def discard(self, device):
         try:
-            self._set(self._now() - self._ordinals([device]))
-        except (TypeError, ValueError, OverflowError):
+            self._set(self._now() - self._ordinal(device))
+        except TypeError:
             return
 
     def clear(self):
@@ -64,10 +74,10 @@ class PeerAccess(MutableSet):
         self._set(self._now().union(*(self._ordinals(other) for other in others)))
 
     def difference_update(self, *others):
-        self._set(self._now().difference(*(self._ordinals(other) for other in others)))
+        self._set(self._now().difference(*(self._known(other) for other in others)))
 
     def intersection_update(self, *others):
-        self._set(self._now().intersection(*(self._ordinals(other) for other in others)))
+        self._set(self._now().intersection(*(self._known(other) for other in others)))
 
     def symmetric_difference_update(self, other):
         self._set(self._now() ^ self._ordinals(other))

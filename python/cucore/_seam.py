@@ -163,6 +163,7 @@ PLACES = {
     "ArrayFormatType": "typing.ArrayFormatType",
     "CUDAError": "_errors.CUDAError",
     "CUDAInvalidContextError": "_errors.CUDAInvalidContextError",
+    "CUDAInvalidValueError": "_errors.CUDAInvalidValueError",
     "CUDANotReadyError": "_errors.CUDANotReadyError",
     "CUDAOutOfMemoryError": "_errors.CUDAOutOfMemoryError",
     "CUDAStickyError": "_errors.CUDAStickyError",

@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from cucore import _seam
+from cucore._errors import CUDAInvalidContextError
 from cucore._options import accept
 
 if TYPE_CHECKING:
@@ -144,11 +145,14 @@ def _data_type(given, view):
 
 
 def _current_device():
-    """Raises CUDAError where no context is current."""
+    """Raises RuntimeError where no context is current."""
     from cucore._device import Device
 
     device = Device()
-    device.context  # noqa: B018 (it is asked for what it raises)
+    try:
+        device.context  # noqa: B018 (it is asked for what it raises)
+    except CUDAInvalidContextError as error:
+        raise RuntimeError(str(error)) from None
     return device
 
 
@@ -196,7 +200,7 @@ class TensorMapDescriptor:
 
     __slots__ = ("_device", "_kind", "_map", "_rank", "_swizzle", "_type", "_view")
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self):
         raise RuntimeError("a TensorMapDescriptor is made by StridedMemoryView.as_tensor_map()")
 
     @classmethod

@@ -102,13 +102,6 @@ void judge_together(detail::OptionFaults& faults, const ProgramOptions& o) {
   if (o.extensible_whole_program.value_or(false) && o.relocatable_device_code.value_or(false)) {
     faults.add("extensible_whole_program=true and relocatable_device_code=true exclude each other");
   }
-  if (!o.device_float128.value_or(false)) return;
-  std::vector<std::string> archs = o.archs;
-  if (o.arch) archs.push_back(*o.arch);
-  for (const std::string& arch : archs) {
-    if (!detail::is_architecture(arch) || detail::parse_architecture(arch).number >= 100) continue;
-    faults.add("device_float128=true needs sm_100 or newer, and arch='" + arch + "'");
-  }
 }
 
 }  // namespace

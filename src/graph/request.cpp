@@ -59,11 +59,13 @@ bool same_but_for_extents(LaunchConfig a, const LaunchConfig& b) {
   return a == b;
 }
 
-int checked_device(int ordinal, const char* what) {
+int checked_device(int ordinal, const char* what, int code, const char* code_name) {
   if (ordinal < 0 || ordinal >= device_count()) {
-    throw ValueError({.call = "GraphPoint::allocate",
-                      .message = std::string(what) + " is " + std::to_string(ordinal) + ", but there are " +
-                                 std::to_string(device_count()) + " devices"});
+    throw InvalidValueError({.call = "GraphPoint::allocate",
+                             .code = code,
+                             .code_name = code_name,
+                             .message = std::string(what) + " is " + std::to_string(ordinal) + ", but there are " +
+                                        std::to_string(device_count()) + " devices"});
   }
   return device_handle(ordinal);
 }
@@ -186,9 +188,9 @@ NodeRequest alloc_request(std::size_t size, const GraphAllocationOptions& option
       is_managed ? driver::CU_MEM_ALLOCATION_TYPE_MANAGED : driver::CU_MEM_ALLOCATION_TYPE_PINNED;
   alloc.poolProps.handleTypes = driver::CU_MEM_HANDLE_TYPE_NONE;
   alloc.poolProps.location = {is_host ? driver::CU_MEM_LOCATION_TYPE_HOST : driver::CU_MEM_LOCATION_TYPE_DEVICE,
-                              is_host ? 0 : checked_device(device, "device")};
+                              is_host ? 0 : checked_device(device, "device", driver::CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE")};
   for (const int peer : options.peer_access) {
-    request.access.push_back({{driver::CU_MEM_LOCATION_TYPE_DEVICE, checked_device(peer, "peer_access")},
+    request.access.push_back({{driver::CU_MEM_LOCATION_TYPE_DEVICE, checked_device(peer, "peer_access", driver::CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE")},
                               driver::CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
   }
   alloc.accessDescs = request.access.empty() ? nullptr : request.access.data();

@@ -20,22 +20,31 @@ using MapNumbers = std::vector<std::int64_t>;
   detail::refuse(std::string("TensorMap::") + call, std::move(message), std::move(hint));
 }
 
+// What is the driver's to judge, and it would refuse.
+[[noreturn]] void refuse_as_driver(const char* call, std::string message, std::string hint = {}) {
+  detail::refuse_as_driver(std::string("TensorMap::") + call, std::move(message), std::move(hint));
+}
+
 void check_address(const char* call, DevicePointer address) {
   if (address % 16 == 0) return;
   refuse_map(call, "the address " + hexadecimal(address) + " is not aligned to 16 bytes");
 }
 
+using Refuse = void(const char* call, std::string message, std::string hint);
+
 // One number for each axis, in a range.
 void check_numbers(const char* call, const char* what, const MapNumbers& numbers, std::size_t count, std::int64_t least,
-                   std::int64_t most) {
+                   std::int64_t most, Refuse* refuse = refuse_map) {
   if (numbers.size() != count) {
     refuse_map(call, std::string(what) + " must have " + std::to_string(count) + " elements, not " +
                          std::to_string(numbers.size()));
   }
   for (std::size_t i = 0; i < count; ++i) {
     if (numbers[i] >= least && numbers[i] <= most) continue;
-    refuse_map(call, std::string(what) + "[" + std::to_string(i) + "] must be from " + std::to_string(least) + " to " +
-                         std::to_string(most) + ", not " + std::to_string(numbers[i]));
+    refuse(call,
+           std::string(what) + "[" + std::to_string(i) + "] must be from " + std::to_string(least) + " to " +
+               std::to_string(most) + ", not " + std::to_string(numbers[i]),
+           {});
   }
 }
 
@@ -71,33 +80,33 @@ struct Geometry {
     const DevicePointer start = base + static_cast<DevicePointer>(layout.slice_offset_in_bytes());
     check_address(call, start);
     address = reinterpret_cast<void*>(start);
-    check_numbers(call, "the shape", layout.shape(), rank, 1, std::int64_t{1} << 32);
+    check_numbers(call, "the shape", layout.shape(), rank, 1, std::int64_t{1} << 32, refuse_as_driver);
     shape = reversed<std::uint64_t>(layout.shape());
     check_strides(call, layout, options.interleave == TensorMapInterleave::bytes_32 ? 32 : 16);
     MapNumbers steps = options.element_strides;
     if (steps.empty()) steps.assign(rank, 1);
-    check_numbers(call, "element_strides", steps, rank, 1, 8);
+    check_numbers(call, "element_strides", steps, rank, 1, 8, refuse_as_driver);
     element_strides = reversed<unsigned>(steps);
     if (options.interleave != TensorMapInterleave::none && rank < 3) {
-      refuse_map(call, "interleave needs a tensor of 3 axes or more");
+      refuse_as_driver(call, "interleave needs a tensor of 3 axes or more");
     }
     if (options.oob_fill == TensorMapOobFill::nan && !is_floating(type)) {
-      refuse_map(call, "elements that are whole numbers cannot be filled with NaN");
+      refuse_as_driver(call, "elements that are whole numbers cannot be filled with NaN");
     }
   }
 
   void check_strides(const char* call, const StridedLayout& layout, std::int64_t multiple) {
     MapNumbers bytes = layout.strides_in_bytes();
     if (bytes.back() != layout.itemsize() && layout.shape().back() != 1) {
-      refuse_map(call, "the innermost axis must have stride 1, not " + std::to_string(layout.strides().back()));
+      refuse_as_driver(call, "the innermost axis must have stride 1, not " + std::to_string(layout.strides().back()));
     }
     bytes.pop_back();
     for (const std::int64_t stride : bytes) {
       if (stride >= 0 && stride % multiple == 0 && stride < std::int64_t{1} << 40) continue;
-      refuse_map(call,
-                 "a stride of " + std::to_string(stride) + " bytes is not a multiple of " + std::to_string(multiple) +
-                     " below 2^40",
-                 "pad the rows of the tensor");
+      refuse_as_driver(call,
+                       "a stride of " + std::to_string(stride) + " bytes is not a multiple of " +
+                           std::to_string(multiple) + " below 2^40",
+                       "pad the rows of the tensor");
     }
     strides = reversed<std::uint64_t>(bytes);
     if (strides.empty()) strides.push_back(0);  // of one axis, too, the driver wants an array
@@ -133,13 +142,13 @@ TensorMap TensorMap::tiled(DevicePointer address, const StridedLayout& layout, T
   check_numbers("tiled", "box_dim", box, tensor.rank, 1, 256);
   const std::int64_t line = box.back() * layout.itemsize();
   if (options.interleave == TensorMapInterleave::none && line % 16 != 0) {
-    refuse_map("tiled",
-               "the innermost axis of the box has " + std::to_string(line) + " bytes, which is no multiple of 16");
+    refuse_as_driver("tiled", "the innermost axis of the box has " + std::to_string(line) +
+                                  " bytes, which is no multiple of 16");
   }
   const std::int64_t span = 16 << static_cast<int>(options.swizzle);
   if (options.swizzle != TensorMapSwizzle::none && line > span) {
-    refuse_map("tiled", "the innermost axis of the box has " + std::to_string(line) + " bytes, more than the " +
-                            std::to_string(span) + " that are swizzled");
+    refuse_as_driver("tiled", "the innermost axis of the box has " + std::to_string(line) + " bytes, more than the " +
+                                  std::to_string(span) + " that are swizzled");
   }
   const std::vector<unsigned> extents = reversed<unsigned>(box);
   TensorMap made;

@@ -158,11 +158,8 @@ void check_texture(const ResourceState& resource, const TextureObjectOptions& op
     refuse(call,
            "address_mode has 1 to 3 modes, one for each axis, not " + std::to_string(options.address_mode.size()));
   }
-  if (options.srgb && resource.format != ArrayFormat::uint8) {
-    refuse(call, "srgb converts elements of uint8; those of " + describe(resource) + " have another format");
-  }
   if (options.seamless_cubemap) {
-    refuse(call, "seamless_cubemap is for cubemaps, and " + describe(resource) + " is none");
+    refuse_as_driver(call, "seamless_cubemap is for cubemaps, and " + describe(resource) + " is none");
   }
 }
 

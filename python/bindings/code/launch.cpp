@@ -148,7 +148,7 @@ PyObject* launch_many(const PyStream& stream, const detail::NativeConfig& config
 
 nb::object config_object(PyObject* object) {
   if (PyObject_TypeCheck(object, launch_types.config) != 0) return nb::borrow(object);
-  if (object == Py_None) throw nb::value_error("config is required: a LaunchConfig with grid and block");
+  if (object == Py_None) throw nb::type_error("config is required: a LaunchConfig with grid and block");
   if (!PyDict_Check(object)) wrong_type("config", "a LaunchConfig or a dict of its fields", object);
   auto made =
       nb::steal(PyObject_Call(reinterpret_cast<PyObject*>(launch_types.config), nb::make_tuple().ptr(), object));

@@ -33,7 +33,7 @@ class LinkerFields : SetFields {
   void read(const char* name, std::optional<int>& field) const {
     const nb::handle value = find(name);
     if (!value.is_valid()) return;
-    const auto index = nb::steal(PyNumber_Index(value.ptr()));
+    const auto index = nb::steal(PyNumber_Index(number_of_text(value).ptr()));
     if (!index.is_valid()) {
       PyErr_Clear();
       wrong_type(name, value, "an int or None");

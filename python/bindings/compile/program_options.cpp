@@ -59,7 +59,7 @@ class Fields : SetFields {
   void read_numbers(const char* name, std::vector<int>& field) const {
     const nb::handle value = find(name);
     if (!value.is_valid()) return;
-    if (PyLong_Check(value.ptr())) {
+    if (PyLong_Check(value.ptr()) || PyUnicode_Check(value.ptr())) {
       field.push_back(number(name, value));
       return;
     }
@@ -132,7 +132,7 @@ class Fields : SetFields {
   }
 
   static int number(const char* name, nb::handle value) {
-    const auto index = nb::steal(PyNumber_Index(value.ptr()));
+    const auto index = nb::steal(PyNumber_Index(number_of_text(value).ptr()));
     if (!index.is_valid()) {
       PyErr_Clear();
       wrong_option_type(name, value, "an int");

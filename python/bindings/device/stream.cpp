@@ -38,6 +38,7 @@ void wait_for_external(const PyStream& self, nb::handle other) {
 }
 
 void wait_for_one(const PyStream& self, nb::handle other) {
+  if (other.is_none()) return self.use([](const Stream&) {});
   const PyEvent* event = nullptr;
   if (nb::try_cast<const PyEvent*>(other, event) && event != nullptr) {
     Event mark = event->share();

@@ -58,6 +58,9 @@ CaptureMode capture_mode(nb::handle mode) {
   for (const auto& [name, value] : modes) {
     if (nb::isinstance<nb::str>(mode) && PyUnicode_CompareWithASCIIString(mode.ptr(), name) == 0) return value;
   }
+  if (!mode.is_none() && !nb::isinstance<nb::str>(mode)) {
+    throw nb::type_error((std::string("mode must be a str, not ") + Py_TYPE(mode.ptr())->tp_name).c_str());
+  }
   throw nb::value_error(
       (std::string("mode must be 'relaxed', 'global' or 'thread_local', not ") + nb::repr(mode).c_str()).c_str());
 }
@@ -97,6 +100,7 @@ nb::object join(const nb::args& objects) {
 }
 
 void embed(nb::handle self, nb::handle child) {
+  if (child.is_none()) throw nb::value_error("embed() needs a GraphBuilder that has ended, or a GraphDefinition");
   if (nb::isinstance<PyGraphDefinition>(child)) {
     const GraphView definition = required_definition(child, "child").share();
     return self_as<PyGraphBuilder>(self).use([&](GraphBuilder& builder) { builder.embed(definition); });

@@ -93,9 +93,9 @@ GraphCondition required_condition(nb::handle object) {
 
 nb::object with_complete_options(nb::handle options, const std::function<Graph(const GraphCompleteOptions&)>& call) {
   const nb::object given = from_package(Package::complete_options)(options);
-  GraphCompleteOptions wanted{.auto_free_on_launch = nb::cast<bool>(nb::bool_(given.attr("auto_free_on_launch"))),
-                              .device_launch = nb::cast<bool>(nb::bool_(given.attr("device_launch"))),
-                              .use_node_priority = nb::cast<bool>(nb::bool_(given.attr("use_node_priority")))};
+  GraphCompleteOptions wanted{.auto_free_on_launch = truth_of(given.attr("auto_free_on_launch")),
+                              .device_launch = truth_of(given.attr("device_launch")),
+                              .use_node_priority = truth_of(given.attr("use_node_priority"))};
   const nb::object stream = given.attr("upload_stream");
   if (stream.is_none()) return graph_object(call(wanted));
   const Stream upload = required_stream(stream).share();
@@ -106,7 +106,7 @@ nb::object with_complete_options(nb::handle options, const std::function<Graph(c
 GraphDebugPrintOptions debug_print_options(nb::handle options) {
   const nb::object given = from_package(Package::debug_print_options)(options);
   GraphDebugPrintOptions wanted;
-#define FLAG(name) wanted.name = nb::cast<bool>(nb::bool_(given.attr(#name)));
+#define FLAG(name) wanted.name = truth_of(given.attr(#name));
   FLAG(verbose)
   FLAG(runtime_types)
   FLAG(kernel_node_params)

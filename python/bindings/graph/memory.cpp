@@ -22,6 +22,9 @@ struct PyGraphMemoryAttributes {
 void require_zero(nb::handle value, const char* attribute) {
   const nb::object zero = nb::int_(0);
   if (value.equal(zero)) return;
+  if (PyIndex_Check(value.ptr()) == 0) {
+    throw nb::type_error((std::string(attribute) + " is reset by assigning 0, not " + nb::repr(value).c_str()).c_str());
+  }
   PyErr_Format(PyExc_AttributeError, "%s can only be reset: assign 0, not %R", attribute, value.ptr());
   throw nb::python_error();
 }

@@ -47,6 +47,7 @@ nb::object memset(const PyGraphPoint& self, nb::handle dst, nb::handle value, nb
 }
 
 GraphMemoryType memory_type_of(nb::handle value) {
+  if (value.is_none()) return GraphMemoryType::device;
   constexpr std::pair<const char*, GraphMemoryType> names[] = {
       {"device", GraphMemoryType::device}, {"host", GraphMemoryType::host}, {"managed", GraphMemoryType::managed}};
   if (PyUnicode_Check(value.ptr())) {

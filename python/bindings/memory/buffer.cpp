@@ -82,7 +82,7 @@ bool answer(const PyBuffer& self, std::int8_t& known, const char* attribute, boo
   if (known >= 0 && self.is_open()) return known != 0;
   const nb::object resource = self.resource_object();
   const bool said = resource.is_none() ? self.use([&](const Buffer& buffer) { return (buffer.*ask)(); })
-                                       : nb::cast<bool>(resource.attr(attribute));
+                                       : truth_of(resource.attr(attribute));
   if (!resource.is_none()) known = said ? 1 : 0;
   return said;
 }
@@ -190,7 +190,7 @@ bool is_managed_memory(const PyBuffer& self) {
   std::int8_t& known = self.answers.managed;
   if (known >= 0 && self.is_open()) return known != 0;
   const nb::object resource = self.resource_object();
-  const bool said = (!resource.is_none() && nb::cast<bool>(resource.attr("is_managed"))) ||
+  const bool said = (!resource.is_none() && truth_of(resource.attr("is_managed"))) ||
                     self.use([](const Buffer& buffer) { return buffer.is_managed(); });
   if (!resource.is_none()) known = said ? 1 : 0;
   return said;

@@ -21,7 +21,7 @@ void make_resource(PyManagedMemoryResource* self, nb::handle options) {
   const nb::object keep = accepted.attr("release_threshold");
   const ManagedMemoryResourceOptions wanted{
       .preferred_location = memory_location(from_package(Package::preferred_location)(accepted)),
-      .pooled = nb::cast<bool>(nb::bool_(accepted.attr("pooled"))),
+      .pooled = truth_of(accepted.attr("pooled")),
       .release_threshold = keep.is_none() ? UINT64_MAX : unsigned_number(keep, "release_threshold")};
   new (self) PyManagedMemoryResource{{{without_gil([&] { return ManagedMemoryResource::create(wanted); })}}};
 }
@@ -166,7 +166,7 @@ std::optional<MemoryLocation> memory_location(nb::handle object) {
   if (!nb::isinstance(object, from_package(Package::Host))) return std::nullopt;
   const nb::object node = object.attr("numa_id");
   if (!node.is_none()) return MemoryLocation(Host::numa(nb::cast<int>(node)));
-  return MemoryLocation(nb::cast<bool>(object.attr("is_numa_current")) ? Host::numa_current() : Host());
+  return MemoryLocation(truth_of(object.attr("is_numa_current")) ? Host::numa_current() : Host());
 }
 
 nb::object memory_location_object(const std::optional<MemoryLocation>& location) {

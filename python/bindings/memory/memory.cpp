@@ -17,7 +17,7 @@ namespace {
 
 // The module of what pools are shared by teaches multiprocessing's pickler about it.
 bool wants_ipc(const nb::object& options) {
-  const bool wanted = nb::cast<bool>(options.attr("ipc_enabled"));
+  const bool wanted = truth_of(options.attr("ipc_enabled"));
   if (wanted) from_package(Package::pool_uuid);
   return wanted;
 }

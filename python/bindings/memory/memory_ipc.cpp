@@ -62,7 +62,7 @@ void bind_sharing(nb::handle cls) {
   nb::setattr(cls, "from_registry",
               nb::module_::import_("builtins")
                   .attr("staticmethod")(nb::cpp_function(
-                      [](nb::handle uuid) { return from_package(Package::registered_pool)(uuid); }, nb::arg("uuid"),
+                      [](nb::handle uuid) { return from_package(Package::registered_pool)(uuid); }, nb::arg("uuid").none(),
                       "The resource that is registered under the UUID; RuntimeError if there is none.")));
   nb::setattr(
       cls, "__reduce__",

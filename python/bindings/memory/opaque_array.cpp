@@ -32,6 +32,8 @@ nb::object format_object(ArrayFormat format) {
   return from_package(Package::ArrayFormatType)(name);
 }
 
+std::string format_name(ArrayFormat format) { return nb::cast<std::string>(format_object(format).attr("name")); }
+
 namespace {
 
 nb::object shape_object(const std::vector<std::size_t>& shape) {
@@ -58,7 +60,7 @@ nb::object memory_view(nb::handle object, const char* what, bool writable) {
   if (PyBuffer_IsContiguous(memory, 'C') == 0) {
     throw nb::value_error((std::string(what) + " must be C-contiguous").c_str());
   }
-  if (writable && memory->readonly != 0) throw nb::buffer_error((std::string(what) + " is read-only").c_str());
+  if (writable && memory->readonly != 0) throw nb::value_error((std::string(what) + " is read-only").c_str());
   return view;
 }
 
@@ -130,6 +132,12 @@ nb::object copy_to(const PyOpaqueArray& self, nb::handle destination, nb::handle
   return nb::borrow(destination);
 }
 
+template <class T>
+std::string description(const T& self) {
+  return std::string("shape=") + nb::repr(shape_object(self.shape)).c_str() + ", format=" + format_name(self.format) +
+         ", num_channels=" + std::to_string(self.num_channels);
+}
+
 template <class T, class Class>
 void bind_described(Class& cls) {
   bind_owner<T>(cls);
@@ -177,9 +185,7 @@ void bind_opaque_array(nb::module_& module) {
       .def("copy_to", copy_to, nb::arg("dst"), nb::kw_only(), nb::arg("stream").none(),
            "Copies all of it to the beginning of `dst`, and returns `dst`; as copy_from().")
       .def("__repr__", [](const PyOpaqueArray& self) {
-        return "<OpaqueArray handle=" + hex(self.identity()) + " shape=" + nb::repr(shape_object(self.shape)).c_str() +
-               " format=" + nb::str(format_object(self.format)).c_str() +
-               " num_channels=" + std::to_string(self.num_channels) + (self.is_open() ? ">" : " closed>");
+        return "OpaqueArray(" + description(self) + ")";
       });
 
   auto mipmapped = nb::class_<PyMipmappedArray>(module, "MipmappedArray", nb::is_weak_referenceable(),
@@ -208,11 +214,7 @@ void bind_opaque_array(nb::module_& module) {
           },
           nb::arg("level"), "One level as an OpaqueArray, which keeps all of them.")
       .def("__repr__", [](const PyMipmappedArray& self) {
-        return "<MipmappedArray handle=" + hex(self.identity()) +
-               " shape=" + nb::repr(shape_object(self.shape)).c_str() +
-               " format=" + nb::str(format_object(self.format)).c_str() +
-               " num_channels=" + std::to_string(self.num_channels) + " num_levels=" + std::to_string(self.num_levels) +
-               (self.is_open() ? ">" : " closed>");
+        return "MipmappedArray(" + description(self) + ", num_levels=" + std::to_string(self.num_levels) + ")";
       });
   module.def("_create_opaque_array", [](const PyContext& context, const std::vector<std::size_t>& shape, int format,
                                         unsigned channels, bool is_surface) {

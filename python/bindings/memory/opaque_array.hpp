@@ -12,6 +12,8 @@ namespace cucore::python {
 
 /// A member of cucore.typing.ArrayFormatType.
 nb::object format_object(ArrayFormat format);
+/// The name of that member, for a repr: "FLOAT32".
+std::string format_name(ArrayFormat format);
 
 /// A wrapper with what stays to be read when the array is closed.
 template <class T>

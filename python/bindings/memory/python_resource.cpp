@@ -10,7 +10,7 @@ std::shared_ptr<const void> keep_alive(nb::handle object) {
 
 PythonResource::PythonResource(nb::handle object) : object_(object.inc_ref().ptr()) {
   try {
-    device_accessible_ = nb::cast<bool>(object.attr("is_device_accessible"));
+    device_accessible_ = truth_of(object.attr("is_device_accessible"));
   } catch (nb::python_error&) {
     device_accessible_ = true;  // a resource that does not say is taken for the common kind
   }

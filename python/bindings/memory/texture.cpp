@@ -126,20 +126,26 @@ void bind_resource(nb::module_& module) {
           "pitch_bytes", [](const PyResource& self) { return self.descriptor->pitch_bytes(); },
           "Bytes from row to row of pitched memory, else None.")
       .def("__repr__", [](const PyResource& self) {
-        std::string text = std::string("<ResourceDescriptor kind=") + nb::str(kind_object(self)).c_str();
+        std::string text = std::string("ResourceDescriptor(kind=") + nb::repr(kind_object(self)).c_str();
         const auto add = [&](const char* name, const std::optional<std::size_t>& value) {
-          if (value.has_value()) text += std::string(" ") + name + "=" + std::to_string(*value);
+          if (value.has_value()) text += std::string(", ") + name + "=" + std::to_string(*value);
         };
         if (const auto format = self.descriptor->format()) {
-          text += std::string(" format=") + nb::str(format_object(*format)).c_str();
+          text += ", format=" + format_name(*format);
         }
         add("num_channels", self.descriptor->num_channels());
         add("size_bytes", self.descriptor->size_bytes());
         add("width", self.descriptor->width());
         add("height", self.descriptor->height());
         add("pitch_bytes", self.descriptor->pitch_bytes());
-        return text + ">";
-      });
+        return text + ")";
+      })
+      .def(
+          "__copy__",
+          [](const PyResource& self) {
+            return new PyResource(ResourceDescriptor(*self.descriptor), nb::object(self.source));
+          },
+          nb::rv_policy::take_ownership);
   // cucore.texture checks the arguments.
   cls.def_static(
          "from_opaque_array", [](nb::handle array) { return from_package(Package::texture_memory_of_array)(array); },
@@ -217,7 +223,7 @@ void bind_reading(Class& cls, const char* name) {
           },
           "What launch() passes for it: the handle.")
       .def("__repr__", [name](const T& self) {
-        return std::string("<") + name + " handle=" + hex(self.identity()) + (self.is_open() ? ">" : " closed>");
+        return std::string(name) + "(handle=" + hex(self.is_open() ? self.identity() : 0) + ")";
       });
 }
 

@@ -33,7 +33,7 @@ VirtualMemoryResourceOptions options_of(nb::handle config, int device) {
   options.location = memory_location(config.attr("_location")(device_object(device)));
   options.handle_type = handle_type(config);
   if (is(config, "granularity", "minimum")) options.granularity = VirtualMemoryGranularity::minimum;
-  options.gpu_direct_rdma = nb::cast<bool>(nb::bool_(config.attr("gpu_direct_rdma")));
+  options.gpu_direct_rdma = truth_of(config.attr("gpu_direct_rdma"));
   const nb::object hint = config.attr("addr_hint");
   const nb::object align = config.attr("addr_align");
   if (!hint.is_none()) options.addr_hint = unsigned_number(hint, "addr_hint");

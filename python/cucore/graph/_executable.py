@@ -103,10 +103,10 @@ class ExecutableKernelNode(_Switchable):
     def update(self, *, config=None, kernel=None, args=None):
         """Replaces the launch. Another kernel needs its arguments, ``args=()`` for none. The config's cluster,
         cooperative and other attributes are those of the node."""
-        self._require_usable()
         if kernel is not None and args is None:
             raise ValueError("another kernel needs its arguments: give args too")
         new = self._filled({"config": config, "kernel": kernel, "args": args})
+        self._require_usable()
         self._graph._update_kernel(self._node, new["config"], new["kernel"], new["args"])
         self._remember(new)
 
@@ -118,10 +118,10 @@ class ExecutableMemcpyNode(_Switchable):
 
     def update(self, *, dst=None, src=None, size=None, dst_owner=None, src_owner=None):
         """Replaces the copy, in the current context."""
-        self._require_usable()
         given = {"dst": dst, "src": src, "size": size, "dst_owner": dst_owner, "src_owner": src_owner}
         _refuse_lone_owners(given)
         new = self._filled(given)
+        self._require_usable()
         self._graph._update_memcpy(self._node, new["dst"], new["src"], new["size"], new["dst_owner"], new["src_owner"])
         self._remember(new)
 
@@ -133,12 +133,12 @@ class ExecutableMemsetNode(_Switchable):
 
     def update(self, *, dst=None, value=None, width=None, height=None, pitch=None, dst_owner=None):
         """Replaces the fill, in the current context; ``height`` is 1 and ``pitch`` 0 unless an update named them."""
-        self._require_usable()
         if self._last() is None:
             height, pitch = 1 if height is None else height, 0 if pitch is None else pitch
         given = {"dst": dst, "value": value, "width": width, "height": height, "pitch": pitch, "dst_owner": dst_owner}
         _refuse_lone_owners(given)
         new = self._filled(given)
+        self._require_usable()
         self._graph._update_memset(
             self._node, new["dst"], new["value"], new["width"], new["height"], new["pitch"], new["dst_owner"]
         )

@@ -44,7 +44,7 @@ def _required_stream(stream_ptr):
     number = _stream_number(stream_ptr)
     if number is None:
         raise BufferError(
-            "stream_ptr=None does not say which stream uses device memory: pass stream.handle, or -1 for no ordering"
+            "stream_ptr=None does not say which stream uses the memory: pass stream.handle, or -1 for no ordering"
         )
     return number
 
@@ -83,13 +83,15 @@ def _read_interface(name, interface, oldest):
     """Address, whether it is read-only, dtype and layout of a dict of the array interface, NumPy's or CUDA's."""
     import numpy
 
+    if not isinstance(interface, dict):
+        raise TypeError(f"{name} must be a dict, not {type(interface).__name__}")
     version = interface.get("version", 0)
     if version < oldest:
         raise BufferError(f"{name} is of version {version}: version {oldest} or later is needed")
     if interface.get("mask") is not None:
         raise BufferError(f"{name} has a mask, which a view does not")
     if interface.get("data") is None:
-        raise BufferError(f"{name} has no data pointer")
+        raise TypeError(f"{name} has no data pointer")
     address, readonly = interface["data"]
     dtype = numpy.dtype(interface["typestr"])
     layout = StridedLayout(interface["shape"], interface.get("strides"), dtype.itemsize, divide_strides=True)
@@ -126,14 +128,14 @@ class StridedMemoryView:
     thread may read it; it keeps the object that it views.
     """
 
-    __slots__ = ("_base", "_device", "_layout", "_tensor", "_typed", *_ATTRIBUTES)
+    __slots__ = ("_base", "_device", "_given_layout", "_tensor", "_typed", *_ATTRIBUTES)
     __dlpack_c_exchange_api__ = dlpack_exchange_api  # what it asks: _of_capsule, _exported
 
     def __init__(self, obj: object = None, stream_ptr: int | None = None) -> None:
-        make = StridedMemoryView._maker(obj)
+        make = StridedMemoryView._maker(obj) if obj is not None else StridedMemoryView._empty
+        instead = make.__name__ if obj is not None else "from_any_interface"
         warnings.warn(
-            f"StridedMemoryView(obj, stream_ptr) is deprecated: use StridedMemoryView.{make.__name__}(), or "
-            "from_any_interface()",
+            f"StridedMemoryView(obj, stream_ptr) is deprecated: use StridedMemoryView.{instead}()",
             DeprecationWarning,
             stacklevel=2,
         )
@@ -148,10 +150,10 @@ class StridedMemoryView:
         values = {
             "_base": base,
             "_device": device,
-            "_layout": layout,
+            "_given_layout": layout,
             "_tensor": tensor,
             "_typed": dtype,
-            "ptr": base + layout.slice_offset_in_bytes,
+            "ptr": base + (0 if layout is None else layout.slice_offset_in_bytes),
             "device_id": device_id,
             "is_device_accessible": device[0] != _CPU,
             "readonly": readonly,
@@ -160,6 +162,17 @@ class StridedMemoryView:
         for name, value in values.items():
             object.__setattr__(self, name, value)
         return self
+
+    @classmethod
+    def _empty(cls, obj, stream_ptr):
+        """Of nothing, which the deprecated constructor makes."""
+        return cls._make(None, 0, None, None, (_CPU, 0), device_id=0, readonly=False)
+
+    @property
+    def _layout(self):
+        if self._given_layout is None:
+            raise ValueError("an empty StridedMemoryView has no layout: make one of an object, by a from_ method")
+        return self._given_layout
 
     def __setattr__(self, name, value):
         raise AttributeError(f"a StridedMemoryView cannot be changed: {name!r} is not writable")
@@ -171,13 +184,14 @@ class StridedMemoryView:
     def from_dlpack(cls, obj: object, stream_ptr: int | None = None) -> StridedMemoryView:
         """A view of what has ``__dlpack__`` and ``__dlpack_device__``.
 
-        Memory of a device needs ``stream_ptr``, which the producer gets. BufferError: it is None there, or the memory
-        is of another kind of device. ValueError: elements that are no whole bytes.
+        The producer gets ``stream_ptr``, which only memory that both the host and devices reach can do without.
+        BufferError: it is None for other memory, or the memory is of another kind of device. ValueError: elements that
+        are no whole bytes.
         """
         exporter = _detached(obj)
         device_type = int(exporter.__dlpack_device__()[0])
         if device_type == _CPU:
-            stream = _stream_number(stream_ptr)
+            stream = _required_stream(stream_ptr)
             stream = None if stream in (_NO_ORDERING, 0) else stream  # 0: nothing to order there
         elif device_type == _CUDA:
             stream = _required_stream(stream_ptr) or None  # 0 is not allowed there: None is the legacy default stream
