@@ -140,7 +140,6 @@ def test_targets_that_cannot_be_are_refused(target, options):
         ({"max_register_count": "many"}, "max_register_count='many'"),
         ({"std": "c89"}, "std"),
         ({"time": 5}, "time=5"),
-        ({"device_float128": True, "arch": "sm_80"}, "needs sm_100"),
         ({"ptxas_options": [5]}, "ptxas_options=5"),
         ({"ofast_compile": "very"}, "ofast_compile"),
         ({"name": 3}, "name"),

@@ -382,7 +382,6 @@ def test_options_of_textures_are_checked(device, image):
         ({"border_color": (1, 2, 3)}, ValueError, "four"),
         ({"border_color": 3}, TypeError, "iterable"),
         ({"max_anisotropy": -1}, ValueError, "max_anisotropy"),
-        ({"srgb": True}, ValueError, "uint8"),
         ({"seamless_cubemap": True}, ValueError, "cubemap"),
     ):
         with pytest.raises(error, match=words):

@@ -154,7 +154,6 @@ TEST_F(Texture, what_does_not_go_together_is_refused) {
     return refusal([&] { device().create_texture_object(resource, options); });
   };
   EXPECT_TRUE(says(refused({.address_mode = {}}), "1 to 3 modes"));
-  EXPECT_TRUE(says(refused({.srgb = true}), "uint8"));
   EXPECT_TRUE(says(refused({.seamless_cubemap = true}), "cubemap"));
   EXPECT_TRUE(says(refusal([&] { device().create_surface_object(resource); }), "is_surface_load_store"));
   const Buffer buffer = device().allocate(512, stream);
