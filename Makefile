@@ -8,7 +8,7 @@
 #   make bench      benchmarks on this machine, results printed        make bench-gpu   the same on a GPU
 #   make wheels     what `pip install` takes, for every Python of this machine, in build/wheels
 #   make test-install   those wheels in bare systems (debootstrap; root, minutes)
-#   make test-gpu   the conformance suites on a GPU                make docs      pages of both interfaces in build/docs
+#   make test-gpu   the conformance suites on a GPU                make docs      the site in build/docs/site
 #
 # No CUDA toolkit of the machine is used unless CUDA_HOME is set.
 SHELL := /bin/bash
@@ -57,14 +57,25 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 	@rm -rf $@ && $(PYTHON) -m pip install -q --target $@ -r tools/requirements-wheels.txt
 	@touch $@
 
-# What tests, lint and pages need besides: as much again as the rest, and no part of the main job.
+# NVIDIA's nvcc, with which the tests compile the .cu files of the pages. CUDA_HOME or an nvcc in PATH do not matter.
+.setup/nvcc: tools/requirements-nvcc.txt | .setup/venv
+	@echo "== nvcc for the pages' programs"
+	@rm -rf $@ && $(PYTHON) -m pip install -q --no-deps --target $@ -r tools/requirements-nvcc.txt
+	@touch $@
+
+.setup/docs: tools/requirements-docs.txt | .setup/venv
+	@echo "== Python packages that make the site"
+	@rm -rf $@ && $(PYTHON) -m pip install -q --target $@ -r tools/requirements-docs.txt
+	@touch $@
+
+# What tests and lint need besides: as much again as the rest, and no part of the main job.
 .setup/test-venv: tools/requirements-test.txt .setup/venv | .setup/test-packages
 	@echo "== Python packages of the tests"
 	@$(PYTHON) -m pip install -q -r tools/requirements.txt -r tools/requirements-test.txt
 	@touch $@
 
 setup: .setup/build-packages .setup/venv
-setup-test: .setup/test-packages .setup/test-venv .setup/wheels setup
+setup-test: .setup/test-packages .setup/test-venv .setup/wheels .setup/nvcc setup
 
 # ---- build --------------------------------------------------------------------------------------------------------
 configure: setup
@@ -119,12 +130,9 @@ bench-gpu: build-all
 	@CUCORE_DEVICE=gpu $(PYTHON) bench/turns_bench.py --loops-library build/bench/libbare_loops.so
 
 # ---- pages --------------------------------------------------------------------------------------------------------
-docs: setup-test build
+docs: .setup/docs build
 	@tools/install_packages $(DOCS_PACKAGES)
-	@rm -rf build/docs && mkdir -p build/docs
-	@doxygen docs/Doxyfile
-	@$(PYTHON) -W ignore::UserWarning -m pdoc cucore -o build/docs/python --no-show-source
-	@echo "build/docs/cpp/index.html  build/docs/python/index.html"
+	@$(PYTHON) tools/make_docs.py
 
 clean:
-	rm -rf build build-wheel .setup/venv .setup/wheels .setup/test-venv .venv
+	rm -rf build build-wheel .setup/venv .setup/wheels .setup/nvcc .setup/docs .setup/test-venv .venv

@@ -1,0 +1,22 @@
+// Exercise of lesson 6: count letters without losing any.
+#include <cstdio>
+
+__global__ void count(const char* text, int* counts, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) counts[text[i] - 'a'] += 1;
+}
+
+int main() {
+  const int n = 10000;
+  char* text;
+  int* counts;
+  cudaMallocManaged(&text, n);
+  cudaMallocManaged(&counts, 26 * sizeof(int));
+  for (int i = 0; i < n; ++i) text[i] = "abracadabra"[i % 11];
+  for (int i = 0; i < 26; ++i) counts[i] = 0;
+  count<<<(n + 255) / 256, 256>>>(text, counts, n);
+  cudaDeviceSynchronize();
+  printf("a %d, b %d, c %d, d %d, r %d\n", counts[0], counts[1], counts[2], counts[3], counts['r' - 'a']);
+  cudaFree(text);
+  cudaFree(counts);
+}
