@@ -133,9 +133,6 @@ template <Element element>
   }
 }
 
-using Multiply = void (*)(const MatrixForm&, const std::uint32_t*, const std::uint32_t*, const std::uint32_t*,
-                          std::uint32_t*);
-
 [[gnu::target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma")]] void multiply_512(
     const MatrixForm& form, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* c, std::uint32_t* d) {
   multiply_kind(form, a, b, c, d);
@@ -151,13 +148,6 @@ void multiply_128(const MatrixForm& form, const std::uint32_t* a, const std::uin
   multiply_kind(form, a, b, c, d);
 }
 
-Multiply choose() {
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl"))
-    return multiply_512;
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? multiply_256 : multiply_128;
-}
-
 }  // namespace
 
 bool has_fragment_product(const MatrixForm& form) {
@@ -167,9 +157,20 @@ bool has_fragment_product(const MatrixForm& form) {
          !form.has(MatrixForm::is_sparse);
 }
 
+std::vector<FragmentProduct> fragment_products() {
+  std::vector<FragmentProduct> ways;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl")) {
+    ways.push_back(multiply_512);
+  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) ways.push_back(multiply_256);
+  ways.push_back(multiply_128);
+  return ways;
+}
+
 void multiply_in_vectors(const MatrixForm& form, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* c,
                          std::uint32_t* d) {
-  static const Multiply best = choose();
+  static const FragmentProduct best = fragment_products().front();
   best(form, a, b, c, d);
 }
 

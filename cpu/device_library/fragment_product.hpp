@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "cpu/analysis/instructions/matrix_form.hpp"
 
@@ -12,6 +13,13 @@ namespace cucore::cpu::device_library {
 bool has_fragment_product(const analysis::MatrixForm& form);
 
 /// d = a * b + c as matrix_unit has it. An array has a register of all 32 lanes, then the next.
+using FragmentProduct = void (*)(const analysis::MatrixForm& form, const std::uint32_t* a, const std::uint32_t* b,
+                                 const std::uint32_t* c, std::uint32_t* d);
+
+/// The ways in which this processor can do it, the fastest first. All give the same bits.
+std::vector<FragmentProduct> fragment_products();
+
+/// The fastest.
 void multiply_in_vectors(const analysis::MatrixForm& form, const std::uint32_t* a, const std::uint32_t* b,
                          const std::uint32_t* c, std::uint32_t* d);
 
