@@ -23,6 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+SourceType source_type(const fs::path& source) {
+  const std::string extension = source.extension();
+  if (extension == ".ptx") return SourceType::ptx;
+  return extension == ".ll" || extension == ".bc" ? SourceType::nvvm : SourceType::cxx;
+}
+
 ProgramOptions options_of(const CLI::App& command, const fs::path& source) {
   using Words = std::vector<std::string>;
   ProgramOptions options;
@@ -32,7 +38,8 @@ ProgramOptions options_of(const CLI::App& command, const fs::path& source) {
   if (archs.size() > 1) options.archs = archs;
   options.define_macro = value_of<Words>(command, "--define-macro");
   options.include_path = value_of<Words>(command, "--include-path");
-  if (source.has_parent_path()) options.include_path.push_back(source.parent_path());
+  const bool includes_what_lies_beside_it = source_type(source) == SourceType::cxx && source.has_parent_path();
+  if (includes_what_lies_beside_it) options.include_path.push_back(source.parent_path());
   options.ptxas_options = value_of<Words>(command, "--ptxas-option");
   if (command.count("--std") > 0) options.std = value_of<std::string>(command, "--std");
   if (command.count("--max-register-count") > 0) {
@@ -43,12 +50,6 @@ ProgramOptions options_of(const CLI::App& command, const fs::path& source) {
   if (command.count("--use-fast-math") > 0) options.use_fast_math = true;
   if (command.count("--relocatable-device-code") > 0) options.relocatable_device_code = true;
   return options;
-}
-
-SourceType source_type(const fs::path& source) {
-  const std::string extension = source.extension();
-  if (extension == ".ptx") return SourceType::ptx;
-  return extension == ".ll" || extension == ".bc" ? SourceType::nvvm : SourceType::cxx;
 }
 
 /// What came of one source: what goes to standard output and to standard error.

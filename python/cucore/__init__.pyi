@@ -685,9 +685,9 @@ class Linker:
             cache: a ProgramCache.
         """
     def get_error_log(self) -> str:
-        """The linker's error log of the last link, also after ``close``."""
+        """The linker's error log of the last link. RuntimeError after ``close``."""
     def get_info_log(self) -> str:
-        """The linker's info log of the last link, also after ``close``."""
+        """The linker's info log of the last link. RuntimeError after ``close``."""
     @property
     def kernel_statistics(self) -> list[KernelStatistics]:
         """What the info log tells of each kernel, as a list of named tuples: kernel, arch, registers, barriers,
@@ -2271,6 +2271,9 @@ class ProgramCacheStats(NamedTuple):
 
 class CUDAInvalidContextError(CUDAError):
     """No context is current where one is needed, or it has been destroyed."""
+
+class CUDAInvalidValueError(CUDAError):
+    """A value that the driver would refuse with ``code``, said in words before it is asked."""
 
 class CUDANotReadyError(CUDAError):
     """CUDA_ERROR_NOT_READY: what was asked about has not completed."""

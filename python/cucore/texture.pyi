@@ -232,7 +232,7 @@ class TextureObjectOptions:
     filter_mode: of floating-point values, a mean of neighbours by distance for LINEAR (a GPU weighs in 9 bits).
     read_mode: integers as they are, or as floats to 1 (those of 32 bits are always read as they are).
     normalized_coords: coordinates from 0 to 1 instead of elements.
-    srgb: convert from sRGB; of uint8 only.
+    srgb: convert from sRGB; of uint8 only, without effect on others.
     border_color: four floats for AddressModeType.BORDER; None is zeros.
     """
 

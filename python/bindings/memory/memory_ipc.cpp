@@ -59,11 +59,12 @@ void bind_sharing(nb::handle cls) {
                   nb::is_method(), nb::arg("uuid"),
                   "Makes the resource the one that pickles with this UUID mean in this process, as long as "
                   "it lives. Returns it, or the one that is registered already."));
-  nb::setattr(cls, "from_registry",
-              nb::module_::import_("builtins")
-                  .attr("staticmethod")(nb::cpp_function(
-                      [](nb::handle uuid) { return from_package(Package::registered_pool)(uuid); }, nb::arg("uuid").none(),
-                      "The resource that is registered under the UUID; RuntimeError if there is none.")));
+  nb::setattr(
+      cls, "from_registry",
+      nb::module_::import_("builtins")
+          .attr("staticmethod")(nb::cpp_function(
+              [](nb::handle uuid) { return from_package(Package::registered_pool)(uuid); }, nb::arg("uuid").none(),
+              "The resource that is registered under the UUID; RuntimeError if there is none.")));
   nb::setattr(
       cls, "__reduce__",
       nb::cpp_function([](nb::handle self) { return from_package(Package::reduce_pool)(self); }, nb::is_method()));

@@ -184,9 +184,7 @@ void bind_opaque_array(nb::module_& module) {
           "of `stream`. The object is kept until then; in a graph that is being captured, keep it yourself.")
       .def("copy_to", copy_to, nb::arg("dst"), nb::kw_only(), nb::arg("stream").none(),
            "Copies all of it to the beginning of `dst`, and returns `dst`; as copy_from().")
-      .def("__repr__", [](const PyOpaqueArray& self) {
-        return "OpaqueArray(" + description(self) + ")";
-      });
+      .def("__repr__", [](const PyOpaqueArray& self) { return "OpaqueArray(" + description(self) + ")"; });
 
   auto mipmapped = nb::class_<PyMipmappedArray>(module, "MipmappedArray", nb::is_weak_referenceable(),
                                                 "Levels of an image, each of half the extents of the one before. "

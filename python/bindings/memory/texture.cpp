@@ -125,21 +125,22 @@ void bind_resource(nb::module_& module) {
       .def_prop_ro(
           "pitch_bytes", [](const PyResource& self) { return self.descriptor->pitch_bytes(); },
           "Bytes from row to row of pitched memory, else None.")
-      .def("__repr__", [](const PyResource& self) {
-        std::string text = std::string("ResourceDescriptor(kind=") + nb::repr(kind_object(self)).c_str();
-        const auto add = [&](const char* name, const std::optional<std::size_t>& value) {
-          if (value.has_value()) text += std::string(", ") + name + "=" + std::to_string(*value);
-        };
-        if (const auto format = self.descriptor->format()) {
-          text += ", format=" + format_name(*format);
-        }
-        add("num_channels", self.descriptor->num_channels());
-        add("size_bytes", self.descriptor->size_bytes());
-        add("width", self.descriptor->width());
-        add("height", self.descriptor->height());
-        add("pitch_bytes", self.descriptor->pitch_bytes());
-        return text + ")";
-      })
+      .def("__repr__",
+           [](const PyResource& self) {
+             std::string text = std::string("ResourceDescriptor(kind=") + nb::repr(kind_object(self)).c_str();
+             const auto add = [&](const char* name, const std::optional<std::size_t>& value) {
+               if (value.has_value()) text += std::string(", ") + name + "=" + std::to_string(*value);
+             };
+             if (const auto format = self.descriptor->format()) {
+               text += ", format=" + format_name(*format);
+             }
+             add("num_channels", self.descriptor->num_channels());
+             add("size_bytes", self.descriptor->size_bytes());
+             add("width", self.descriptor->width());
+             add("height", self.descriptor->height());
+             add("pitch_bytes", self.descriptor->pitch_bytes());
+             return text + ")";
+           })
       .def(
           "__copy__",
           [](const PyResource& self) {

@@ -6,8 +6,9 @@ from cucore.utils._batch import CopyOptions, copy_batch
 from cucore.utils._file_stream import FileStreamProgramCache
 from cucore.utils._in_memory import InMemoryProgramCache
 from cucore.utils._key import make_program_cache_key
-from cucore.utils._memory_view import StridedMemoryView, args_viewable_as_strided_memory
+from cucore.utils._memory_view import StridedMemoryView
 from cucore.utils._resource import ProgramCacheResource
+from cucore.utils._viewable_arguments import args_viewable_as_strided_memory
 
 __all__ = [
     "CopyOptions",

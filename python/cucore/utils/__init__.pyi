@@ -87,8 +87,9 @@ class StridedMemoryView:
     def from_dlpack(cls, obj: object, stream_ptr: int | None = None) -> StridedMemoryView:
         """A view of what has ``__dlpack__`` and ``__dlpack_device__``.
 
-        Memory of a device needs ``stream_ptr``, which the producer gets. BufferError: it is None there, or the memory
-        is of another kind of device. ValueError: elements that are no whole bytes.
+        The producer gets ``stream_ptr``, which only memory that both the host and devices reach can do without.
+        BufferError: it is None for other memory, or the memory is of another kind of device. ValueError: elements that
+        are no whole bytes.
         """
     @classmethod
     def from_cuda_array_interface(cls, obj: object, stream_ptr: int | None = None) -> StridedMemoryView:

@@ -1,11 +1,10 @@
-"""Views of other libraries' arrays: StridedMemoryView, and the decorator that makes them of a function's arguments."""
+"""Views of other libraries' arrays: StridedMemoryView."""
 
 from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cucore._seam import (
     Buffer,
@@ -257,7 +256,7 @@ class StridedMemoryView:
 
     @classmethod
     def _maker(cls, obj):
-        return cls.from_dlpack if _has_dlpack(obj) else cls.from_cuda_array_interface
+        return cls.from_dlpack if has_dlpack(obj) else cls.from_cuda_array_interface
 
     @classmethod
     def from_buffer(
@@ -454,51 +453,10 @@ def _check_bounds(buffer, layout):
         raise ValueError(f"the layout needs {required} bytes, and the buffer has {buffer.size}")
 
 
-def _has_dlpack(obj):
+def has_dlpack(obj):
     """Whether DLPack or CUDA's array interface is to be used."""
     if hasattr(obj, "__dlpack__") and hasattr(obj, "__dlpack_device__"):
         return True
     if hasattr(_detached(obj), "__cuda_array_interface__"):
         return False
     raise BufferError(f"{type(obj).__name__} has neither DLPack nor __cuda_array_interface__: it cannot be viewed")
-
-
-class _StridedMemoryViewProxy:
-    """An argument that can be viewed once it is known on which stream."""
-
-    __slots__ = ("has_dlpack", "obj")
-
-    def __init__(self, obj):
-        self.obj = obj
-        self.has_dlpack = _has_dlpack(obj)
-
-    def view(self, stream_ptr: int | None = None) -> StridedMemoryView:
-        return StridedMemoryView.from_any_interface(self.obj, stream_ptr)
-
-
-def args_viewable_as_strided_memory(
-    arg_indices: tuple[int, ...],
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: the positional arguments at these places become proxies with ``obj``, ``has_dlpack`` and ``view()``.
-
-    ``proxy.view(stream.handle)`` is the StridedMemoryView. The call raises BufferError for an argument that has neither
-    protocol, and IndexError for one that was not given by position.
-    """
-    if not isinstance(arg_indices, tuple):
-        raise TypeError(f"arg_indices must be a tuple of ints, not {type(arg_indices).__name__}")
-
-    def decorate(function):
-        @functools.wraps(function)
-        def call(*args, **kwargs):
-            args = list(args)
-            for index in arg_indices:
-                if not -len(args) <= index < len(args):
-                    raise IndexError(
-                        f"{function.__name__}() was given {len(args)} positional arguments: none is at {index}"
-                    )
-                args[index] = _StridedMemoryViewProxy(args[index])
-            return function(*args, **kwargs)
-
-        return call
-
-    return decorate
