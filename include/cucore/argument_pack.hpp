@@ -1,5 +1,5 @@
-// ArgumentPack: collects kernel arguments whose types are known only at run time, converting each to its parameter: the
-// packer of the Python package, and of any other language.
+// ArgumentPack: collects kernel arguments whose types are known only at run time, and converts each to its parameter's
+// type. The Python package packs with it, as bindings to any other language can.
 //
 //   cucore::ArgumentPack pack(kernel);
 //   pack.add_float(2.0);                 // goes as half, float or double, as the parameter wants
@@ -9,9 +9,9 @@
 //
 // Every add_ member throws TypeError if the parameters are used up or the value cannot be passed for the next one, and
 // ValueError if a number does not fit into it; nothing is added then. Where the parameter's type is not known, and for
-// structs of exactly that size, the widths of the peer apply: integers and floats 8 bytes, complex numbers 16, bool 1.
-// Values lie in one block at the parameters' own offsets, inline up to 1 KiB and 64 arguments; above that the
-// constructor allocates once. Not thread-safe; use one per launch, on the stack.
+// structs of exactly that size, the widths are those of NVIDIA's cuda.core: integers and floats 8 bytes, complex
+// numbers 16, bool 1. Values lie in one block at the parameters' own offsets, inline up to 1 KiB and 64 arguments;
+// above that the constructor allocates once. Not thread-safe; use one per launch, on the stack.
 #pragma once
 
 #include <array>
@@ -32,10 +32,10 @@ struct LaunchConfig;
 
 class CUCORE_API ArgumentPack {
  public:
-  /// `kernel` is referred to, and must live as long as this. @throws StateError it refers to nothing
+  /// Keeps a reference to `kernel`, which must outlive this object. @throws StateError `kernel` refers to nothing
   explicit ArgumentPack(const Kernel& kernel);
   explicit ArgumentPack(Kernel&& kernel) = delete;
-  /// Into memory of the caller's: `block` of block_bytes(), aligned to 64, and `values` with one pointer for every
+  /// Packs into the caller's memory: `block` of block_bytes(), aligned to 64, and `values` with one pointer for every
   /// parameter. @throws TypeError the kernel's parameters are not known
   ArgumentPack(const Kernel& kernel, std::span<std::byte> block, std::span<void*> values);
   ~ArgumentPack() {
@@ -59,10 +59,10 @@ class CUCORE_API ArgumentPack {
     }
     convert_integer(value);
   }
-  /// The same, above INT64_MAX.
+  /// The same for numbers above INT64_MAX.
   void add_unsigned(std::uint64_t value);
   void add_bool(bool value);
-  /// To half, bfloat16, float or double by the parameter. An integer parameter refuses it.
+  /// Converted to half, bfloat16, float or double, as the parameter is. An integer parameter refuses it.
   void add_float(double value) {
     if (count_ < expected_) [[likely]] {
       const detail::ParameterSlot& slot = slots_[count_];
@@ -78,7 +78,7 @@ class CUCORE_API ArgumentPack {
     }
     convert_float(value);
   }
-  /// To a pair of floats or doubles by the parameter's size (8 or 16 bytes).
+  /// Converted to a pair of floats or doubles by the parameter's size (8 or 16 bytes).
   void add_complex(double real, double imaginary);
   void add_pointer(DevicePointer address) { add_value(&address, sizeof address, ParameterKind::pointer); }
   /// A value that brings its own type: fixed-width numbers and structs. The size must be the parameter's.
@@ -93,7 +93,7 @@ class CUCORE_API ArgumentPack {
     refuse_or_append(bytes, size, kind);
   }
 
-  /// How many have been added.
+  /// How many arguments have been added.
   std::size_t size() const noexcept { return count_; }
   /// The parameter the next argument is for; null if there is none, or nothing is known of it.
   const Parameter* next() const noexcept;

@@ -7,8 +7,8 @@
 //   cucore::prefetch_batch(stream, managed, there);
 //
 // Everything is checked before anything is done. The items of a batch may run in any order: ranges must not overlap.
-// @throws of all: ValueError no buffers, a null one, numbers or sizes that do not fit; StateError a closed one
-// Thread-safety: may be called concurrently.
+// All functions throw ValueError (no buffers, a null one, numbers or sizes that do not fit) and StateError (a closed
+// one). Thread-safety: may be called concurrently.
 #pragma once
 
 #include <compare>
@@ -30,17 +30,17 @@ enum class CopySourceOrder {
 
 struct CopyOptions {
   CopySourceOrder src_access_order = CopySourceOrder::stream;
-  /// Where managed or pageable memory is, and is to be; hints.
+  /// Hints: where the managed or pageable memory is, and where it is to be.
   std::optional<MemoryLocation> src_location_hint = std::nullopt;
   std::optional<MemoryLocation> dst_location_hint = std::nullopt;
-  /// Rather leave the SMs to kernels than be fast; a hint.
+  /// A hint: leave the SMs to kernels, even if the copy is slower for it.
   bool prefer_overlap_with_compute = false;
 
   friend bool operator==(const CopyOptions&, const CopyOptions&) noexcept = default;
 };
 
-/// Copies each of `sources` into the destination at its place, in the order of `stream`. `options`: none, one for all,
-/// or one for each. A driver before CUDA 13 copies one after the other, and without the hints.
+/// Copies each of `sources` into the destination with the same index, in the order of `stream`. `options`: none, one
+/// for all, or one for each. A driver before CUDA 13 copies one after the other, and without the hints.
 /// @throws TypeError the legacy default stream, or one that is captured: the driver takes neither
 /// @throws UnavailableError `during_api_call`, and a driver before CUDA 13
 CUCORE_API void copy_batch(const Stream& stream, std::span<const Buffer* const> sources,
@@ -51,10 +51,10 @@ CUCORE_API void copy_batch(const Stream& stream, std::span<const Buffer* const> 
 CUCORE_API void prefetch_batch(const Stream& stream, std::span<const Buffer* const> buffers,
                                std::span<const MemoryLocation> locations);
 
-/// ManagedBuffer::discard() of each. @throws what that throws
+/// Calls ManagedBuffer::discard() for each buffer. @throws what that throws
 CUCORE_API void discard_batch(const Stream& stream, std::span<const Buffer* const> buffers);
 
-/// ManagedBuffer::discard_prefetch() of each. @throws what that throws
+/// Calls ManagedBuffer::discard_prefetch() for each buffer. @throws what that throws
 CUCORE_API void discard_prefetch_batch(const Stream& stream, std::span<const Buffer* const> buffers,
                                        std::span<const MemoryLocation> locations);
 

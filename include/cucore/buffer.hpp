@@ -45,8 +45,8 @@ class CUCORE_API Buffer {
   Buffer(Buffer&&) noexcept = default;
   Buffer& operator=(Buffer&&) noexcept = default;
 
-  /// Refers to memory someone else frees. `owner` is kept alive as long as the memory is referred to. Asks the driver
-  /// nothing.
+  /// Refers to memory that someone else frees. `owner` is kept alive as long as the memory is referred to. Makes no
+  /// driver call.
   static Buffer from_handle(DevicePointer address, std::size_t size, std::shared_ptr<const void> owner = nullptr);
   /// Takes over memory that `resource` will take back with deallocate(address, size, stream).
   /// @throws ValueError `resource` is null  @throws StateError `stream` is closed, or it is a default stream and no
@@ -57,8 +57,8 @@ class CUCORE_API Buffer {
   static Buffer adopt(DevicePointer address, std::size_t size, std::shared_ptr<MemoryResource> resource);
 
   /// Opens a buffer of another process, which `resource` must have the pool of (cuMemPoolImportPointer); freeing it, in
-  /// the order of `stream`, ends only the use of this process. What is opened twice is mapped once, and goes in the
-  /// order of the stream that the last one is freed on.
+  /// the order of `stream`, ends only the use of this process. A buffer that is opened twice is mapped once, and
+  /// unmapped in the order of the stream that the last of the two is freed on.
   /// @throws StateError `resource` is not IPC-enabled, or closed  @throws ValueError the descriptor says more bytes
   /// than
   ///   there are  @throws DriverError it is of another pool, of this process, or of a buffer that is gone
@@ -85,8 +85,8 @@ class CUCORE_API Buffer {
   /// @throws StateError its resource is not IPC-enabled  @throws ValueError it has no memory
   IpcBufferDescriptor ipc_descriptor() const;
 
-  /// Copies all of it into `destination`, in the order of `stream` (cuMemcpyAsync). Any mix of device, page-locked,
-  /// managed and pageable memory. @throws ValueError the sizes differ
+  /// Copies all of it into `destination`, in the order of `stream` (cuMemcpyAsync). The two may be any mix of device,
+  /// page-locked, managed and pageable memory. @throws ValueError the sizes differ
   void copy_to(const Buffer& destination, const Stream& stream) const;
   /// The same into a new buffer from this one's resource. @throws ValueError it has none
   Buffer copy_to(const Stream& stream) const;
@@ -120,7 +120,7 @@ class CUCORE_API Buffer {
     return a.handle() == b.handle() && a.size() == b.size();
   }
 
-  /// For cucore's own parts.
+  /// Internal.
   explicit Buffer(std::shared_ptr<detail::BufferState> state) noexcept : state_(std::move(state)) {}
   const std::shared_ptr<detail::BufferState>& state() const noexcept { return state_; }
 

@@ -30,7 +30,7 @@ struct GpuPair {
   Uuid restored{};
 };
 
-/// Errors of all that ask the driver: @throws UnavailableError the driver has no checkpoints  @throws DriverError
+/// Every member that calls the driver:  @throws UnavailableError the driver has no checkpoints  @throws DriverError
 class CUCORE_API Process {
  public:
   /// @throws ValueError `pid` is not positive
@@ -41,15 +41,15 @@ class CUCORE_API Process {
   ProcessState state() const;
   /// The thread of the process that restore() is called on behalf of (cuCheckpointProcessGetRestoreThreadId).
   int restore_thread_id() const;
-  /// Makes its CUDA calls block, and waits for those that run; not longer than `timeout`, if that is not 0.
+  /// Makes its CUDA calls block, and waits for those under way; at most for `timeout`, unless that is 0.
   /// @throws ValueError negative, or more milliseconds than 32 bits hold
   void lock(std::chrono::milliseconds timeout = std::chrono::milliseconds(0)) const;
   /// Brings the device memory of a locked process to the host.
   void checkpoint() const;
-  /// Brings it back. To other GPUs if `pairs` says so: then every GPU of the machine must be in it, also those that the
-  /// process was not to see.
+  /// Brings the memory back; to other GPUs if `pairs` says so. It must then name every GPU of the machine, also those
+  /// that were hidden from the process.
   void restore(std::span<const GpuPair> pairs = {}) const;
-  /// Lets it go on.
+  /// Lets the process go on.
   void unlock() const;
 
  private:

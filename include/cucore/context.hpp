@@ -2,7 +2,7 @@
 //
 // cucore works with each device's primary context, the one that CUDA's runtime library and the frameworks share. It is
 // retained once per process at first need and kept until the process ends. Device::create_context() makes green
-// contexts besides, which run on a part of the device; they share the primary context's memory and code, and go with
+// contexts, which run on a part of the device; they share the primary context's memory and code, and are destroyed with
 // the last reference (streams and events made in one hold it). Objects remember their context, so calls on them work
 // whatever context is current in the calling thread, and leave the current context as it was; only
 // Device::set_current() and Context::set_current() change it.
@@ -77,7 +77,7 @@ class CUCORE_API Context {
   bool is_green() const noexcept;
   /// The driver's handle of a green context (CUgreenCtx); null for any other.
   GreenContextHandle green_handle() const noexcept;
-  /// What the context was provisioned with: all of the device unless it is green.
+  /// What the context was provisioned with: all of the device, unless it is green.
   DeviceResources resources() const;
   /// The device the context is on. @throws StateError closed
   Device device() const;
@@ -98,11 +98,12 @@ class CUCORE_API Context {
   /// @throws DriverError CUDA_ERROR_OUT_OF_MEMORY, ...
   OpaqueArray create_opaque_array(const OpaqueArrayOptions& options) const;
   MipmappedArray create_mipmapped_array(const MipmappedArrayOptions& options) const;
-  /// Memory as kernels read it. @throws ValueError options that do not go together, or memory of another device
+  /// Lets kernels read memory as a texture. @throws ValueError options that contradict each other, or memory of another
+  /// device
   /// @throws DriverError addresses or pitches that the device does not take
   TextureObject create_texture_object(const ResourceDescriptor& resource, const TextureObjectOptions& options) const;
   TextureObject create_texture_object(const ResourceDescriptor& resource) const;
-  /// An array as kernels write it. @throws ValueError not an array made with is_surface_load_store
+  /// Lets kernels write an array. @throws ValueError not an array made with is_surface_load_store
   SurfaceObject create_surface_object(const ResourceDescriptor& resource) const;
   /// Waits until all work submitted to the context has completed (cuCtxSynchronize).
   void sync() const;
@@ -111,10 +112,11 @@ class CUCORE_API Context {
   std::size_t limit(Limit limit) const;
   /// cuCtxSetLimit. The driver may round up: limit() tells. @throws DriverError
   void set_limit(Limit limit, std::size_t value) const;
-  /// Lets kernels here access memory of `peer`, a context of another device (cuCtxEnablePeerAccess); again is allowed.
-  /// Memory pools have access of their own: DeviceMemoryResource. @throws DriverError the devices are no peers
+  /// Lets kernels of this context access memory of `peer`, a context of another device (cuCtxEnablePeerAccess). Calling
+  /// it twice is allowed. Access to memory pools is granted apart: DeviceMemoryResource. @throws DriverError the
+  /// devices are no peers
   void enable_peer_access(const Context& peer) const;
-  /// Takes that back; twice is allowed (cuCtxDisablePeerAccess).
+  /// Revokes that access (cuCtxDisablePeerAccess). Calling it twice is allowed.
   void disable_peer_access(const Context& peer) const;
 
   /// Another reference to the same context.
@@ -125,7 +127,7 @@ class CUCORE_API Context {
   /// By handle; needs no driver call.
   friend bool operator==(const Context& a, const Context& b) noexcept { return a.handle() == b.handle(); }
 
-  /// For cucore's own parts.
+  /// Internal.
   explicit Context(std::shared_ptr<const detail::ContextState> state) noexcept : state_(std::move(state)) {}
   const std::shared_ptr<const detail::ContextState>& state() const noexcept { return state_; }
 
@@ -137,7 +139,7 @@ class CUCORE_API Context {
 ///
 ///   { const cucore::ScopedCurrent scope(context); ... }   // afterwards the thread has the context it had
 ///
-/// A failure to go back is reported to the release failure handler. Belongs to one thread.
+/// A failure to restore it is reported to the release failure handler. For use in one thread.
 class CUCORE_API ScopedCurrent {
  public:
   /// @throws StateError closed  @throws DriverError cuCtxSetCurrent failed

@@ -86,7 +86,7 @@ class CUCORE_API Device {
   DeviceHandle handle() const;
   /// cuDeviceGetName.
   std::string name() const;
-  /// Lower-case hexadecimal, 8-4-4-4-12; of the MIG instance for one.
+  /// In lower-case hexadecimal, 8-4-4-4-12; for a MIG instance, the instance's own.
   std::string uuid() const;
   /// "dddd:bb:dd.f".
   std::string pci_bus_id() const;
@@ -102,7 +102,7 @@ class CUCORE_API Device {
   /// Limits of the primary context: Context::limit(), Context::set_limit().
   std::size_t limit(Limit limit) const { return context().limit(limit); }
   void set_limit(Limit limit, std::size_t value) const { context().set_limit(limit, value); }
-  /// Whether kernels here may access memory of `peer` that is not from a pool: of the primary contexts, see Context.
+  /// Lets kernels of the primary context access memory of the primary context of `peer`: see Context.
   void enable_peer_access(const Device& peer) const { context().enable_peer_access(peer.context()); }
   void disable_peer_access(const Device& peer) const { context().disable_peer_access(peer.context()); }
   /// An attribute by its CUdevice_attribute number. @throws DriverError (CUDA_ERROR_INVALID_VALUE: unknown to the
@@ -116,7 +116,7 @@ class CUCORE_API Device {
   void set_current() const;
   /// The primary context, made at first need.
   Context context() const;
-  /// All of the device: its multiprocessors and work queues, to be divided among green contexts.
+  /// The resources of the whole device: its multiprocessors and work queues, to be divided among green contexts.
   DeviceResources resources() const noexcept { return DeviceResources(ordinal_); }
   /// Makes a green context that runs on `options.resources` only (cuGreenCtxCreate); it does not become current.
   ///
@@ -135,27 +135,28 @@ class CUCORE_API Device {
   /// Creates an event in the primary context, not recorded on any stream.
   /// @throws TypeError IPC-enabled: those are made by Stream::record()
   Event create_event(const EventOptions& options = {}) const;
-  /// The process's pool of events in the primary context, made at first need. Its idle events go when the process
-  /// exits.
+  /// The process's pool of events in the primary context, made at first need. Its idle events are destroyed at process
+  /// exit.
   std::shared_ptr<EventPool> event_pool() const;
   /// Memory for textures and surfaces in the primary context (opaque_array.hpp, texture.hpp). @throws ValueError
-  /// options out of their ranges
+  /// options out of range
   /// @throws DriverError CUDA_ERROR_OUT_OF_MEMORY, ...
   OpaqueArray create_opaque_array(const OpaqueArrayOptions& options) const;
   MipmappedArray create_mipmapped_array(const MipmappedArrayOptions& options) const;
-  /// Memory as kernels read it. @throws ValueError options that do not go together, or memory of another device
+  /// Lets kernels read memory as a texture. @throws ValueError options that contradict each other, or memory of another
+  /// device
   /// @throws DriverError addresses or pitches that the device does not take
   TextureObject create_texture_object(const ResourceDescriptor& resource, const TextureObjectOptions& options) const;
   TextureObject create_texture_object(const ResourceDescriptor& resource) const;
-  /// An array as kernels write it. @throws ValueError not an array made with is_surface_load_store
+  /// Lets kernels write an array. @throws ValueError not an array made with is_surface_load_store
   SurfaceObject create_surface_object(const ResourceDescriptor& resource) const;
   /// Waits for everything submitted to the primary context.
   void sync() const;
 
   /// Memory from memory_resource(), usable in the order of `stream`. @throws DriverError CUDA_ERROR_OUT_OF_MEMORY, ...
   Buffer allocate(std::size_t size, const Stream& stream) const;
-  /// The process's resource for this device: the device's default pool, or synchronous allocation where the device has
-  /// no pools, until set_memory_resource() replaces it.
+  /// The process's memory resource for this device: until set_memory_resource() replaces it, the device's default pool,
+  /// or synchronous allocation where the device has no pools.
   std::shared_ptr<MemoryResource> memory_resource() const;
   /// @throws ValueError `resource` is null
   void set_memory_resource(std::shared_ptr<MemoryResource> resource) const;

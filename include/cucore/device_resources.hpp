@@ -1,4 +1,4 @@
-// DeviceResources: what of a device a context may use, and how to divide it.
+// DeviceResources: the part of a device that a context may use, and how to divide it.
 //
 //   const cucore::Device device(0);
 //   const auto split = device.resources().sm().split({{.count = 16}, {.count = 16}});
@@ -35,14 +35,14 @@ struct SMSplit;
 struct SMGroup {
   unsigned count = 0;                                                     ///< how many SMs; 0 lets the driver choose
   std::optional<unsigned> coscheduled_sm_count = std::nullopt;            ///< SMs that lie together, for clusters
-  std::optional<unsigned> preferred_coscheduled_sm_count = std::nullopt;  ///< the same, where it can be had
+  std::optional<unsigned> preferred_coscheduled_sm_count = std::nullopt;  ///< the same, but only as far as possible
   bool backfill = false;  ///< fill up with SMs that do not lie together; ignored before CUDA 13.1
 };
 
 /// Multiprocessors of a device.
 class CUCORE_API SMResource {
  public:
-  /// How many there are; 0 for what is left of a split that left nothing.
+  /// How many there are; 0 for the remainder of a split that left nothing.
   unsigned sm_count() const noexcept;
   /// The smallest group a split can give.
   unsigned min_partition_size() const noexcept;
@@ -62,12 +62,12 @@ class CUCORE_API SMResource {
   /// groups are not of one size or are to be co-scheduled  @throws DriverError they cannot be had
   SMSplit split(std::span<const SMGroup> groups, bool dry_run = false) const;
   SMSplit split(std::initializer_list<SMGroup> groups, bool dry_run = false) const;
-  /// Groups of these fractions of the SMs, each rounded down to what a split can give.
-  /// @throws ValueError a fraction is not in (0, 1], or all are more than 1 together, or one is too small for a group
+  /// Groups of these fractions of the SMs, each rounded down to what a split can give. @throws ValueError a fraction is
+  /// not in (0, 1], their sum is more than 1, or one is too small for a group
   std::vector<SMGroup> fractions(std::span<const double> parts) const;
   std::vector<SMGroup> fractions(std::initializer_list<double> parts) const;
 
-  /// For cucore's own parts.
+  /// Internal.
   explicit SMResource(std::shared_ptr<const detail::SMResourceState> state) noexcept : state_(std::move(state)) {}
   const detail::SMResourceState& state() const noexcept { return *state_; }
 
@@ -97,7 +97,7 @@ struct WorkqueueResourceOptions {
 class CUCORE_API WorkqueueResource {
  public:
   WorkqueueSharingScope sharing_scope() const noexcept;
-  /// At first the most the driver has.
+  /// At first the largest that the driver supports.
   unsigned concurrency_limit() const noexcept;
   Device device() const;
   /// The driver's description (CUdevResource), valid as long as this object or a copy lives.
@@ -105,7 +105,7 @@ class CUCORE_API WorkqueueResource {
   /// Changes this description, and so the contexts that are made of it later. @throws ValueError the limit is 0
   void configure(const WorkqueueResourceOptions& options);
 
-  /// For cucore's own parts.
+  /// Internal.
   explicit WorkqueueResource(std::shared_ptr<detail::WorkqueueResourceState> state) noexcept
       : state_(std::move(state)) {}
   const detail::WorkqueueResourceState& state() const noexcept { return *state_; }
@@ -128,7 +128,7 @@ class CUCORE_API DeviceResources {
   WorkqueueResource workqueue() const;
   Device device() const;
 
-  /// For cucore's own parts: of a device, or of a context on it.
+  /// Internal: of a device, or of a context on it.
   explicit DeviceResources(int device, std::shared_ptr<const detail::ContextState> context = nullptr) noexcept
       : device_(device), context_(std::move(context)) {}
 

@@ -21,7 +21,7 @@ enum class Severity { info, remark, warning, error, fatal };
 CUCORE_API std::string_view severity_name(Severity severity) noexcept;
 
 struct Diagnostic {
-  std::string file = {};  ///< as the compiler names it; empty if the message is about no place in a text
+  std::string file = {};  ///< as the compiler names it; empty if the message names no place in a text
   int line = 0;           ///< from 1; 0 without a place
   int column = 0;         ///< from 1; 0 if the compiler does not tell (NVRTC: from the mark under the source line)
   Severity severity = Severity::error;

@@ -7,9 +7,9 @@
 //   cpu              the CPU device; the system's driver is not even looked for
 // CUCORE_CPU_DRIVER names the CPU device's library file when it lies outside the places searched.
 //
-// A process has one CPU device: one that it has loaded already (found as libcuda.so.1 through LD_LIBRARY_PATH, say, by
-// another library that uses CUDA) is used wherever it came from, and whoever asks the dynamic linker for libcuda.so.1
-// after cucore gets cucore's.
+// A process has one CPU device. One that is loaded already (say, found as libcuda.so.1 through LD_LIBRARY_PATH by
+// another library that uses CUDA) is used wherever it came from; who asks the dynamic linker for libcuda.so.1 after
+// cucore gets cucore's.
 //
 //   std::cout << cucore::driver_info().path << '\n';
 //
@@ -42,15 +42,15 @@ CUCORE_API DriverInfo driver_info();
 /// Whether a driver can be used. Opens it; never throws.
 CUCORE_API bool driver_available() noexcept;
 
-/// The CPU device's library file, whichever driver is in use: of the copy that this process has loaded, else where it
-/// would be loaded from; opens nothing. Its folder, put into LD_LIBRARY_PATH, lets
-/// any program that uses the CUDA driver run on the CPU device.
+/// The CPU device's library file, whichever driver is in use: the one that this process has loaded, else the one that
+/// it would load; opens nothing. Its folder, put into LD_LIBRARY_PATH, lets any program that uses the CUDA driver run
+/// on the CPU device.
 /// @throws UnavailableError it is not installed; the text lists the places that were searched
 CUCORE_API std::string cpu_driver_path();
 
-/// Where NVML (libnvidia-ml.so.1), which tells of devices without CUDA, is for this process: of the driver that is
-/// open, else of those that CUCORE_DEVICE allows, in the order to try them. A name without a folder is one for the
-/// dynamic linker. Opens nothing, so a process may ask and fork.
+/// Where this process finds NVML (libnvidia-ml.so.1), which describes devices without CUDA: that of the open driver,
+/// else those of the drivers that CUCORE_DEVICE allows, in the order to try them. The dynamic linker searches for a
+/// name without a folder. Opens nothing, so a process may call it and fork.
 /// @throws ValueError CUCORE_DEVICE is another word
 /// @throws UnavailableError CUCORE_DEVICE is cpu, and the CPU device is not installed
 CUCORE_API std::vector<std::string> management_library_places();

@@ -1,5 +1,5 @@
-// EmbeddedCode: kernels that are part of the program, as source or compiled ahead. What the headers stand on that
-// cucore_embed makes (cmake/CucoreEmbed.cmake); programs include those.
+// EmbeddedCode: kernels that are part of the program, as source or compiled ahead. The headers that cucore_embed makes
+// (cmake/CucoreEmbed.cmake) are built on it; programs include those headers.
 //
 // Source is compiled by NVRTC for the current device at the first launch, through the user's cache of programs
 // (ProgramCache): once on a machine for each architecture. Code compiled ahead needs no compiler where it runs.
@@ -54,14 +54,15 @@ class EmbeddedCode {
   std::map<std::string, ObjectCode> compiled_;  // by architecture
 };
 
-/// One kernel of embedded code, with the types of its parameters. Each device's is got and checked at its first launch.
+/// One kernel of embedded code, with the types of its parameters. On each device it is looked up and checked at its
+/// first launch.
 template <class... Args>
 class EmbeddedKernel {
  public:
   EmbeddedKernel(EmbeddedCode& code, const char* name) : code_(code), name_(name) {}
 
-  /// @throws TypeError the parameters of the kernel are not Args; else as EmbeddedCode::code, ObjectCode::get_kernel
-  /// and launch() do
+  /// @throws TypeError the parameters of the kernel are not Args; further as EmbeddedCode::code, ObjectCode::get_kernel
+  /// and launch()
   void launch(const Stream& stream, const LaunchConfig& config, const detail::Passed<Args>&... args) {
     of(stream.device()).launch(stream, config, args...);
   }

@@ -24,7 +24,7 @@
 
 namespace cucore {
 
-/// The parts of an error. Empty strings: does not apply.
+/// The parts of an error. An empty string: does not apply.
 struct ErrorInfo {
   std::string call = {};       ///< the driver or toolkit function, or the cucore function that refused
   int code = 0;                ///< the library's own code; 0 when cucore itself refused
@@ -150,7 +150,7 @@ class CUCORE_API UnavailableError : public Error {
 /// Must not throw. `error.call()` names the release call, `error.message()` the handle.
 using ReleaseFailureHandler = void (*)(const Error& error, void* user) noexcept;
 
-/// Replaces the process-wide handler and returns the one before. With none set (nullptr, the default) reports are
+/// Replaces the process-wide handler and returns the previous one. With none set (nullptr, the default) reports are
 /// counted (release_failures()) and otherwise dropped: the library prints nothing.
 CUCORE_API ReleaseFailureHandler set_release_failure_handler(ReleaseFailureHandler handler,
                                                              void* user = nullptr) noexcept;

@@ -1,4 +1,4 @@
-// Event: a mark in a stream, to wait for, to ask about, or to take the time between two.
+// Event: a mark in a stream, to wait for, to query, or to measure the time between two.
 //
 // Making an event and recording it are separate; the stream is chosen at record time, and an event may be recorded any
 // number of times (the last record counts):
@@ -34,8 +34,8 @@ class Stream;
 namespace detail {
 struct EventState;
 
-/// The driver's handle for a call of the driver or a comparison: unlike what Event::handle() gives away, it need not
-/// lead back to the event (from_handle()).
+/// The driver's handle, only for a driver call or a comparison: unlike the result of Event::handle(), it may not lead
+/// from_handle() back to the event.
 CUCORE_API EventHandle native_handle(const Event& event) noexcept;
 }  // namespace detail
 
@@ -52,8 +52,8 @@ class CUCORE_API Event {
   Event(Event&&) noexcept = default;
   Event& operator=(Event&&) noexcept = default;
 
-  /// Refers to an event someone else owns; `options` says how it was made, since the driver cannot be asked. For the
-  /// handle of an event that cucore owns it is share() of that event, and `options` does not count.
+  /// Refers to an event that someone else owns; `options` says how it was made, since the driver cannot be asked. For
+  /// the handle of an event that cucore owns this is the same as share(), and `options` is ignored.
   /// @throws ValueError null
   static Event from_handle(EventHandle handle, const EventOptions& options = {});
   /// Takes ownership of an event made elsewhere (cuEventDestroy at the end). @throws ValueError null
@@ -68,9 +68,9 @@ class CUCORE_API Event {
   bool is_timing_enabled() const;
   bool is_blocking_sync() const;
   bool is_ipc_enabled() const;
-  /// The device; none for events of other makers and imported ones.
+  /// The device; none for imported events and those made outside cucore.
   std::optional<Device> device() const;
-  /// The context; closed for events of other makers and imported ones.
+  /// The context; closed for imported events and those made outside cucore.
   Context context() const;
 
   /// Records the event after the work submitted to `stream` so far; the same as stream.record(event).
@@ -83,7 +83,7 @@ class CUCORE_API Event {
   bool sync_for(std::chrono::nanoseconds timeout) const;
   /// Later work in `stream` waits for the last record; the same as stream.wait(event).
   void wait_on(const Stream& stream) const;
-  /// Milliseconds from `start` to this event, about half a microsecond fine. Never waits.
+  /// Milliseconds from `start` to this event, with a resolution of about half a microsecond. Never waits.
   /// @throws StateError which says what is missing: an event was made without timing enabled, they are of different
   ///   devices, one must be recorded first, or one has not completed
   /// @throws DriverError for any other answer
@@ -111,7 +111,7 @@ class CUCORE_API Event {
     return detail::native_handle(a) == detail::native_handle(b);
   }
 
-  /// For cucore's own parts.
+  /// Internal.
   explicit Event(std::shared_ptr<const detail::EventState> state) noexcept : state_(std::move(state)) {}
   const std::shared_ptr<const detail::EventState>& state() const noexcept { return state_; }
 

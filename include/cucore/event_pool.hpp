@@ -1,4 +1,4 @@
-// EventPool: events to use again, so that code which needs one for a moment does not make and destroy one each time.
+// EventPool: events to be reused, so that code which needs one for a moment does not create and destroy one each time.
 //
 //   auto pool = device.event_pool();
 //   {
@@ -10,10 +10,10 @@
 // An event from the pool may have been recorded by an earlier user: until it is recorded anew, is_done() and sync()
 // answer for that record.
 //
-// Ownership: a PooledEvent gives its event back when it goes; release() keeps the event instead. It may outlive the
-// pool, whose last owner takes the idle events along: then its event is destroyed. The pool's events keep its context
-// alive. A device's own pool (Device::event_pool) gives up its idle events when the
-// process exits. Thread-safety: every member of EventPool may be called from any thread at any time.
+// Ownership: a PooledEvent gives its event back when it is destroyed; release() keeps the event instead. It may outlive
+// the pool: the idle events are destroyed with the pool's last owner, and an event that comes back later is destroyed
+// then. The pool's events keep its context alive. A device's own pool (Device::event_pool) gives up its idle events at
+// process exit. Thread-safety: every member of EventPool may be called from any thread at any time.
 #pragma once
 
 #include <array>
@@ -36,8 +36,8 @@ class CUCORE_API EventPool {
  public:
   static constexpr std::size_t default_capacity = 256;
 
-  /// A pool of events of `context` that keeps at most `capacity` idle ones of each kind (with timing or not, with
-  /// blocking sync or not); what comes back beyond that is destroyed. @throws StateError the context is closed
+  /// A pool of events of `context` that keeps at most `capacity` idle ones of each kind (with or without timing, with
+  /// or without blocking sync); what comes back beyond that is destroyed. @throws StateError the context is closed
   static std::shared_ptr<EventPool> create(const Context& context, std::size_t capacity = default_capacity);
 
   EventPool(const EventPool&) = delete;
@@ -46,10 +46,10 @@ class CUCORE_API EventPool {
   /// An idle event of that kind, or a new one (cuEventCreate). @throws TypeError IPC-enabled: such an event belongs to
   /// one record and is never used again
   PooledEvent get(const EventOptions& options = {});
-  /// An idle event, without the lease; the closed event if none is idle. Calls no driver.
+  /// An idle event that the pool need not get back; the closed event if none is idle. Makes no driver call.
   Event try_take(const EventOptions& options = {});
-  /// Gives an event back. Not kept, and left to the caller, are events that others refer to, that are of another
-  /// context or not owned, and whatever exceeds the capacity; the answer says which it was. Calls no driver.
+  /// Gives an event back and returns true; or returns false and leaves it to the caller: one that others refer to, of
+  /// another context, not owned, or beyond the capacity. Makes no driver call.
   bool try_put(Event& event) noexcept;
   /// Destroys idle events until at most `keep` of each kind are left.
   void trim(std::size_t keep = 0) noexcept;
@@ -61,12 +61,12 @@ class CUCORE_API EventPool {
   void set_capacity(std::size_t capacity) noexcept;
   const Context& context() const noexcept { return context_; }
 
-  // For cucore's own parts: an event on loan, which keeps this object, though not the idle events, until take_back().
-  // lend() answers with the closed event, and counts no loan, if none is idle.
+  // Internal: an event on loan, which keeps this object, though not the idle events, until take_back(). If none is
+  // idle, lend() returns the closed event and counts no loan.
   Event lend(const EventOptions& options);
   void count_loan() noexcept;
-  /// Ends a loan. Not kept, and left to the caller, is an event that others refer to, or that is one too many; the
-  /// answer says which it was. The closed event only ends the loan. The pool may be gone afterwards.
+  /// Ends a loan and returns true; or returns false and leaves the event to the caller: one that others refer to, or
+  /// beyond the capacity. The closed event only ends the loan. The pool may be gone afterwards.
   bool take_back(Event& event, unsigned kind) noexcept;
   /// Which of the four kinds of idle events these options ask for: 0 to 3.
   static unsigned kind_of(const EventOptions& options) noexcept {
@@ -76,7 +76,7 @@ class CUCORE_API EventPool {
  private:
   EventPool(Context context, std::size_t capacity) : context_(std::move(context)), capacity_(capacity) {}
   ~EventPool() = default;
-  /// What the last owner does.
+  /// Called for the last owner.
   static void drop(EventPool* pool) noexcept;
   Event take(const EventOptions& options, unsigned loans);
   PooledEvent get_otherwise(const EventOptions& options);
@@ -106,7 +106,7 @@ class CUCORE_API EventPool {
 class PooledEvent {
  public:
   PooledEvent() noexcept = default;
-  /// For cucore's own parts: of a loan that `pool` has counted.
+  /// Internal: for a loan that `pool` has counted.
   PooledEvent(Event event, EventPool& pool, unsigned kind) noexcept
       : event_(std::move(event)), pool_(&pool), kind_(kind) {}
   PooledEvent(PooledEvent&& other) noexcept
@@ -128,7 +128,7 @@ class PooledEvent {
   /// Gives the event back now.
   void give_back() noexcept {
     if (pool_ == nullptr) return;
-    // What does not stay there is destroyed, if nobody else refers to it.
+    // An event that the pool does not keep is destroyed, if nobody else refers to it.
     if (!std::exchange(pool_, nullptr)->take_back(event_, kind_)) event_ = Event();
   }
   /// Keeps the event: it will not go back.

@@ -7,7 +7,7 @@
 //
 // Independent of the definition it came from: neither closing nor changing that affects it. Launches of one Graph run
 // one after the other. What nodes use is kept alive by the driver until the last launch that uses it has ended, also
-// after close(). What is not needed any more is let go in a thread that may call CUDA: deferred_release.hpp.
+// after close(). What is no longer needed is released in a thread that may call CUDA: deferred_release.hpp.
 // Ownership: move-only; share() makes another reference. Closed: after close(), and when moved from, handle() is null
 // and every active use throws StateError. Thread-safety: launches may come from several threads; all else needs
 // exclusion.
@@ -70,7 +70,7 @@ class CUCORE_API ExecutableGraphNode {
   GraphExecHandle graph_handle() const noexcept;
   const GraphNode& node() const noexcept { return node_; }
 
-  /// For cucore's own parts.
+  /// Internal.
   ExecutableGraphNode(std::weak_ptr<detail::GraphExecState> exec, GraphNode node) noexcept
       : exec_(std::move(exec)), node_(std::move(node)) {}
 
@@ -82,7 +82,7 @@ class CUCORE_API ExecutableGraphNode {
   GraphNode node_;
 };
 
-/// One that can be switched off: it is an empty node then, with its edges.
+/// A node that can be switched off: it then does nothing, and its edges stay.
 class CUCORE_API SwitchableGraphNode : public ExecutableGraphNode {
  public:
   using ExecutableGraphNode::ExecutableGraphNode;
@@ -159,15 +159,15 @@ class CUCORE_API Graph {
   GraphExecHandle handle() const noexcept;
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
-  /// Runs it after the work submitted to `stream` so far (cuGraphLaunch). @throws DriverError memory that a launch left
-  /// allocated is in the way (see auto_free_on_launch)
+  /// Runs the graph after the work submitted to `stream` so far (cuGraphLaunch). @throws DriverError memory that a
+  /// launch left allocated is in the way (see auto_free_on_launch)
   void launch(const Stream& stream) const;
   /// Brings what launches need to the device beforehand (cuGraphUpload); runs nothing.
   void upload(const Stream& stream) const;
   /// Takes all parameters, and what they keep alive, from a definition of the same topology. @throws DriverError with
   /// the reason and the node; the graph is as before then
   void update(const GraphDefinition& source) const;
-  /// The same, and says whether it worked and if not why. @throws StateError closed
+  /// The same, but returns whether it worked and, if not, why. @throws StateError closed
   GraphUpdateResult try_update(const GraphDefinition& source) const;
 
   /// Views of a node of the definition. @throws ValueError closed, or the node is not valid any more
@@ -179,16 +179,16 @@ class CUCORE_API Graph {
   ExecutableEventWaitNode operator[](const EventWaitNode& node) const;
   ExecutableHostCallbackNode operator[](const HostCallbackNode& node) const;
 
-  /// What a callback threw last, of this graph or another made from the same definition.
+  /// The last error that a callback threw, in this graph or another made from the same definition.
   std::optional<Error> last_callback_error() const;
 
   /// Another reference to the same graph.
   Graph share() const;
-  /// Drops this reference; the last one destroys the graph. Launches on their way finish and keep what they use.
+  /// Drops this reference; the last one destroys the graph. Launches under way finish and keep what they use alive.
   /// Closing twice is allowed. @throws DriverError cuGraphExecDestroy failed; it is closed all the same
   void close();
 
-  /// For cucore's own parts.
+  /// Internal.
   explicit Graph(std::shared_ptr<detail::GraphExecState> state) noexcept : state_(std::move(state)) {}
   const std::shared_ptr<detail::GraphExecState>& state() const noexcept { return state_; }
 

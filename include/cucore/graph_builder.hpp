@@ -10,16 +10,16 @@
 //   cucore::Graph graph = builder.complete();
 //
 // Kinds: primary builders own the graph that they capture. Forked ones, from split(), capture into the same graph on a
-// stream of their own until they are joined. The builders of conditional bodies, from if_then() and its like, capture
-// into a graph that a node of their parent's owns: from their begin_building() to their end_building(), before that of
-// their parent.
+// stream of their own until they are joined. The builders of conditional bodies, from if_then() and the like, capture
+// into a graph that a node of their parent owns, between their own begin_building() and end_building(), which comes
+// before that of their parent.
 // Lifetime of operands: what captured operations use (kernels, buffers) must live as long as an executable graph may
 // run. retain() keeps things alive with the graph, and callback() does by itself.
-// Captures that an error invalidated: end_building() ends them, says so, and the builder has no graph then. Going away,
-// a builder ends the capture that it began, and its stream can be used again.
+// Captures that an error invalidated: end_building() ends them and throws, and the builder has no graph then. A builder
+// that is destroyed ends the capture that it began, and its stream can be used again.
 // Ownership: move-only. Closed: after close(), and when moved from; everything but close() throws StateError.
-// Thread-safety: none. A capture in another mode than relaxed ends in the thread that began it; ended in another one,
-// it is over and leaves no graph.
+// Thread-safety: none. A capture in another mode than relaxed must be ended in the thread that began it; ended in
+// another thread, it leaves no graph.
 #pragma once
 
 #include <cstddef>
@@ -52,12 +52,12 @@ class CUCORE_API GraphBuilder {
  public:
   /// The closed builder.
   GraphBuilder() noexcept = default;
-  /// Captures on `stream`, which is shared. Stream::create_graph_builder() and Device's are the same.
+  /// Captures on `stream`, which it shares. Stream::create_graph_builder() does the same.
   /// @throws StateError the stream is closed
   explicit GraphBuilder(const Stream& stream);
   GraphBuilder(GraphBuilder&& other) noexcept = default;
   GraphBuilder& operator=(GraphBuilder&& other) noexcept;
-  /// Ends a capture that this builder began, and drops it; a failure is reported.
+  /// Ends a capture that this builder began, and drops it; a failure goes to the release failure handler.
   ~GraphBuilder();
 
   explicit operator bool() const noexcept { return capture_ != nullptr; }
@@ -66,9 +66,9 @@ class CUCORE_API GraphBuilder {
   const Stream& stream() const noexcept { return stream_; }
   /// A builder goes wherever a stream goes. @throws StateError closed
   operator const Stream&() const;
-  /// Whether it is from split(), and so is to be joined.
+  /// Whether it is from split(), and so has to be joined.
   bool is_join_required() const noexcept { return kind_ == GraphBuilderKind::forked; }
-  /// Whether it captures now; the driver is asked. @throws StateError the capture was invalidated
+  /// Whether it is capturing; asks the driver. @throws StateError the capture was invalidated
   bool is_building() const;
 
   /// Whether the capture is over, with a graph or without.
@@ -92,8 +92,9 @@ class CUCORE_API GraphBuilder {
   /// Makes builders that go on from here beside this one: `count - 1` of them. @throws ValueError `count` < 2
   /// @throws StateError not capturing
   std::vector<GraphBuilder> split(std::size_t count);
-  /// Lets the first that is not forked, or else the first, wait for all others, closes those, and returns it. If that
-  /// fails, none of the others stays open. @throws ValueError fewer than two, one twice, or several that are not forked
+  /// Lets the first builder that is not forked, or else the first, wait for all others, closes the others, and returns
+  /// it. If that fails, the others are closed all the same. @throws ValueError fewer than two, one twice, or several
+  /// that are not forked
   /// @throws StateError one is closed or not capturing
   static GraphBuilder& join(std::span<GraphBuilder* const> builders);
   template <class... Builders>
@@ -107,12 +108,12 @@ class CUCORE_API GraphBuilder {
   GraphCondition create_condition(std::optional<unsigned> default_value = std::nullopt) const;
   /// Conditional nodes after what was captured so far: builders for their bodies. @throws StateError not capturing
   GraphBuilder if_then(const GraphCondition& condition);
-  /// For the condition being not 0, and being 0 (CUDA 12.8).
+  /// Two bodies: for a condition that is not 0, and for one that is 0 (CUDA 12.8).
   std::pair<GraphBuilder, GraphBuilder> if_else(const GraphCondition& condition);
   GraphBuilder while_loop(const GraphCondition& condition);
-  /// The body whose index the condition is runs; none if there is no such (CUDA 12.8).
+  /// The condition is the index of the body that runs; beyond the last, none runs (CUDA 12.8).
   std::vector<GraphBuilder> switch_on(const GraphCondition& condition, unsigned count);
-  /// A clone of the ended child's graph as one node. @throws ValueError the child is not ended, or this is not
+  /// Adds a clone of the ended child's graph as one node. @throws ValueError the child is not ended, or this is not
   /// capturing
   void embed(const GraphBuilder& child);
   /// The same for a graph made by hand.
@@ -140,7 +141,7 @@ class CUCORE_API GraphBuilder {
   std::shared_ptr<detail::CaptureState> capture_;  ///< null: closed
 };
 
-/// Builds for the life of the scope: begins at once, ends with end(), and closes the builder if that is not reached.
+/// Captures for the life of the scope: begins at once, ends with end(), and closes the builder if that is not reached.
 class CUCORE_API CaptureScope {
  public:
   explicit CaptureScope(GraphBuilder& builder, CaptureMode mode = CaptureMode::relaxed) : builder_(&builder) {

@@ -7,9 +7,9 @@
 //   executable.launch(stream);
 //
 // How nodes are added: graph_node.hpp. Views: the definition, the graphs embedded in it and the bodies of its
-// conditional nodes are views of one hierarchy, which lives as long as any view or node of it. The view of a graph that
-// went with the node that owned it is not valid any more: its handle is null, and what uses it throws StateError.
-// Ownership: move-only; share() makes another view of the same graph. Thread-safety: as of GraphNode.
+// conditional nodes are views of one hierarchy, which lives as long as any view or node of it. When a node that owns a
+// graph is destroyed, views of that graph are no longer valid: their handle is null, and what uses them throws
+// StateError. Ownership: move-only; share() makes another view of the same graph. Thread-safety: as of GraphNode.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ namespace cucore {
 class Graph;
 struct GraphCompleteOptions;
 
-/// What the DOT file tells besides the structure (CU_GRAPH_DEBUG_DOT_FLAGS_).
+/// What the DOT file shows besides the structure (CU_GRAPH_DEBUG_DOT_FLAGS_).
 struct GraphDebugPrintOptions {
   bool verbose = false;  ///< all that follows
   bool runtime_types = false;
@@ -73,7 +73,7 @@ class CUCORE_API GraphDefinition : public GraphPoint {
   GraphCondition create_condition(std::optional<unsigned> default_value = std::nullopt) const;
 
   std::vector<GraphNode> nodes() const;
-  /// From, to.
+  /// As pairs: from, to.
   std::vector<std::pair<GraphNode, GraphNode>> edges() const;
   std::size_t size() const;
   bool contains(const GraphNode& node) const;
@@ -89,7 +89,7 @@ class CUCORE_API GraphDefinition : public GraphPoint {
   Graph instantiate() const;
   /// Writes the graph in the DOT language. @throws DriverError the file cannot be written
   void debug_dot_print(const std::string& path, const GraphDebugPrintOptions& options = {}) const;
-  /// A graph of its own with the same nodes, edges and owners. @throws DriverError there are memory nodes
+  /// An independent graph with the same nodes, edges and owners. @throws DriverError there are memory nodes
   GraphDefinition clone() const;
 
   /// Another view of the same graph.
@@ -99,10 +99,10 @@ class CUCORE_API GraphDefinition : public GraphPoint {
 
   /// Whether they are views of one graph.
   friend bool operator==(const GraphDefinition& a, const GraphDefinition& b) noexcept { return a.graph_ == b.graph_; }
-  /// The same for equal views, and for no others while one of them is open.
+  /// The same pointer for equal views, and for no others as long as one of them is open.
   const void* identity() const noexcept { return graph_.get(); }
 
-  /// For cucore's own parts.
+  /// Internal.
   GraphDefinition(std::shared_ptr<detail::GraphHierarchy> hierarchy, std::shared_ptr<detail::GraphState> graph) noexcept
       : GraphPoint(std::move(hierarchy), std::move(graph), nullptr) {}
 };

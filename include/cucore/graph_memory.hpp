@@ -6,7 +6,7 @@
 //   buffer.close();                                        // still capturing: a free node
 //
 // The address is known at once, and is the same in every launch; the memory is there from the allocation node on. A
-// buffer that is closed, or goes, after the capture frees what the last launch of the graph left allocated: a graph
+// buffer that is closed or destroyed after the capture frees what the last launch of the graph left allocated: a graph
 // that leaves memory must have been launched by then. Thread-safety: all members may be called concurrently.
 #pragma once
 
@@ -42,7 +42,7 @@ class CUCORE_API GraphMemoryResource final : public MemoryResource {
   int device_id() const noexcept override { return device_id_; }
 
   GraphMemoryAttributes attributes() const;
-  /// Lets the high marks begin again at what is current.
+  /// Resets the high-water marks to the current values.
   void reset_reserved_mem_high();
   void reset_used_mem_high();
   /// Returns memory that no graph uses at the moment to the system (cuDeviceGraphMemTrim).

@@ -8,10 +8,10 @@
 //   work.update({.config = other});                              // for graphs instantiated from now on
 //
 // Identity: one operation is one node however it was reached; nodes compare by that. A destroyed node, or one in a
-// graph that went with the node that owned it, is not valid: it keeps its type and last parameters readable, has no
-// handle and no edges, and refuses everything else with StateError. Retention: a node keeps its kernel, events,
+// graph whose owning node was destroyed, is not valid: its type and last parameters stay readable, it has no handle and
+// no edges, and everything else throws StateError. Retention: a node keeps its kernel, events,
 // callbacks and the allocations behind Buffers alive (closing the Buffer is harmless), and so does everything made from
-// the definition: clones, executable graphs, launches on their way. What goes, goes when the last of these does.
+// the definition: clones, executable graphs, launches under way. It is released when the last of these ends.
 // Ownership: nodes are cheap copyable references that keep the whole graph, with child graphs and bodies, alive.
 // Thread-safety: reading one graph from several threads is allowed; changing it needs exclusion. Context: memcpy,
 // memset, kernel and conditional nodes are made for the current context, or for device 0's primary one if none is
@@ -86,7 +86,7 @@ enum class GraphMemoryType { device, host, managed };
 /// How a conditional node chooses (CUgraphConditionalNodeType).
 enum class GraphConditionalType { if_ = 0, while_ = 1, switch_ = 2 };
 
-/// A value that device code sets and conditional nodes read. Passed to kernels as an argument
+/// A value that device code sets and conditional nodes read. It is passed to kernels as an argument
 /// (cudaGraphConditionalHandle).
 class GraphCondition {
  public:
@@ -98,7 +98,7 @@ class GraphCondition {
   std::uint64_t handle_;
 };
 
-/// An end of a copy or a fill: where it is, what kind of memory that is, and what keeps it alive.
+/// The source or destination of a copy or a fill: the address, the kind of memory, and what keeps it alive.
 class CUCORE_API MemoryOperand {
  public:
   enum class Kind { ask, ask_else_host, device, host };
@@ -106,8 +106,8 @@ class CUCORE_API MemoryOperand {
   /// The buffer's memory; its allocation is retained, so the Buffer may be closed. Memory that the driver does not know
   /// is the host's. @throws ValueError closed
   MemoryOperand(const Buffer& buffer);
-  /// An address; the driver is asked what it is, and one that it does not know counts as device memory. Retains only
-  /// `owner`.
+  /// An address; the driver is asked what memory that is, and an address it does not know counts as device memory.
+  /// Retains only `owner`.
   MemoryOperand(DevicePointer address, std::shared_ptr<const void> owner = nullptr) noexcept
       : address_(address), owner_(std::move(owner)) {}
   /// Memory of the host, page-locked or not: the only way to name pageable memory by its address.
@@ -118,7 +118,7 @@ class CUCORE_API MemoryOperand {
   DevicePointer address() const noexcept { return address_; }
   Kind kind() const noexcept { return kind_; }
   const std::shared_ptr<const void>& owner() const noexcept { return owner_; }
-  /// What a Buffer's owner would be, for memory named by an address. @throws ValueError closed
+  /// The owner to pass with an address into a Buffer's memory. @throws ValueError closed
   static std::shared_ptr<const void> allocation_of(const Buffer& buffer);
 
  private:
@@ -168,14 +168,14 @@ struct KernelArguments {
 /// Where nodes can be added: a graph (they depend on nothing) or a node (they depend on it).
 class CUCORE_API GraphPoint {
  public:
-  /// A kernel with arguments, checked as launch() checks them. All of the config is honoured: clusters, cooperative
-  /// launches and every attribute. Buffers among the arguments are retained. @throws as launch(), StateError
+  /// A kernel with arguments, checked as launch() checks them. The whole config counts: clusters, cooperative launches
+  /// and every attribute. Buffers among the arguments are retained. @throws as launch(), StateError
   template <class... Args>
   KernelNode launch(const LaunchConfig& config, const Kernel& kernel, const Args&... args) const;
   /// The same with arguments collected at run time, which `owner` keeps alive.
   KernelNode launch(const LaunchConfig& config, const ArgumentPack& arguments,
                     std::shared_ptr<const void> owner = nullptr) const;
-  /// What is beneath both: arguments are not checked.
+  /// The same as both, but the arguments are not checked.
   KernelNode launch_unchecked(const LaunchConfig& config, const Kernel& kernel, const KernelArguments& arguments) const;
   /// Copies `size` bytes.
   MemcpyNode memcpy(const MemoryOperand& dst, const MemoryOperand& src, std::size_t size) const;
@@ -190,7 +190,7 @@ class CUCORE_API GraphPoint {
   ChildGraphNode embed(const GraphDefinition& child) const;
   EventRecordNode record(const Event& event) const;
   EventWaitNode wait(const Event& event) const;
-  /// Calls `function` on a thread of the driver's; it must not call CUDA. What it throws is recorded as the graph's
+  /// Calls `function` on one of the driver's threads; it must not call CUDA. What it throws is recorded as the graph's
   /// last_callback_error() and reported to the release failure handler; the graph goes on. @throws ValueError empty
   HostCallbackNode callback(std::function<void()> function) const;
   /// Calls a C function. `owner` is kept alive with the node. @throws ValueError null
@@ -201,13 +201,13 @@ class CUCORE_API GraphPoint {
   ConditionalNode if_else(const GraphCondition& condition) const;
   /// The body runs again and again while the condition is not 0.
   ConditionalNode while_loop(const GraphCondition& condition) const;
-  /// The body whose index the condition is runs; none if there is no such (CUDA 12.8).
+  /// The condition is the index of the body that runs; beyond the last, none runs (CUDA 12.8).
   ConditionalNode switch_on(const GraphCondition& condition, unsigned count) const;
   /// A node that does nothing, after this one and all given.
   EmptyNode join(std::span<const GraphNode> nodes) const;
   EmptyNode join(std::initializer_list<GraphNode> nodes) const;
 
-  /// For cucore's own parts.
+  /// Internal.
   const std::shared_ptr<detail::GraphHierarchy>& hierarchy() const noexcept { return hierarchy_; }
   const std::shared_ptr<detail::GraphState>& graph_state() const noexcept { return graph_; }
 
@@ -241,24 +241,24 @@ class CUCORE_API GraphNode : public GraphPoint {
   /// False once destroyed, by itself or with a node above it.
   bool is_valid() const noexcept;
   explicit operator bool() const noexcept { return is_valid(); }
-  /// What it does; also of a node that is not valid any more. @throws StateError refers to nothing
+  /// What it does; known also of a node that is no longer valid. @throws StateError refers to nothing
   GraphNodeType type() const;
   /// The graph it is, or was, in.
   GraphDefinition graph() const;
-  /// Removes it and its edges; twice is allowed. What it retained is let go, as far as nothing made from the graph uses
-  /// it. @throws DriverError the graph has memory nodes; nothing is changed then
+  /// Removes it and its edges; calling it twice is allowed. What it retained is released, unless something made from
+  /// the graph still uses it. @throws DriverError the graph has memory nodes; nothing is changed then
   void destroy() const;
 
   /// The nodes it depends on, and those that depend on it. Empty once it is not valid.
   std::vector<GraphNode> pred() const;
   std::vector<GraphNode> succ() const;
-  /// Adds or removes edges, in one driver call. What is there already is not added again, and what is not there is not
+  /// Adds or removes edges, in one driver call. Edges that exist are not added again; those that do not exist are not
   /// removed. @throws DriverError a destroyed node, one of another graph, or this node itself
   void add_pred(std::span<const GraphNode> nodes) const;
   void add_succ(std::span<const GraphNode> nodes) const;
   void remove_pred(std::span<const GraphNode> nodes) const;
   void remove_succ(std::span<const GraphNode> nodes) const;
-  /// Makes these the only ones: removes and adds the difference, and puts back what was removed if adding fails.
+  /// Makes these the only edges: removes and adds the difference, and restores what was removed if adding fails.
   void set_pred(std::span<const GraphNode> nodes) const;
   void set_succ(std::span<const GraphNode> nodes) const;
 
@@ -272,12 +272,12 @@ class CUCORE_API GraphNode : public GraphPoint {
   bool is() const {
     return type() == Node::node_type;
   }
-  /// Whether one operation is meant. Stays true of nodes that are not valid any more.
+  /// Whether both are the same operation; also of nodes that are no longer valid.
   friend bool operator==(const GraphNode& a, const GraphNode& b) noexcept { return a.node_ == b.node_; }
-  /// The same for equal nodes, and for no others while one of them is referred to.
+  /// The same pointer for equal nodes, and for no others as long as one of them is referred to.
   const void* identity() const noexcept { return node_.get(); }
 
-  /// For cucore's own parts.
+  /// Internal.
   GraphNode(std::shared_ptr<detail::GraphHierarchy> hierarchy, std::shared_ptr<detail::NodeState> node) noexcept;
   const std::shared_ptr<detail::NodeState>& state() const noexcept { return node_; }
 
@@ -308,7 +308,7 @@ class CUCORE_API KernelNode : public GraphNode {
   explicit KernelNode(GraphNode node) noexcept : GraphNode(std::move(node)) {}
 
   Kernel kernel() const;
-  /// All of it, with the grid in clusters if there are clusters.
+  /// The whole config; with clusters, its grid counts clusters.
   LaunchConfig config() const;
   /// What was given to keep the arguments alive.
   std::shared_ptr<const void> arguments_owner() const { return owners()[1]; }
@@ -395,8 +395,8 @@ class CUCORE_API ChildGraphNode : public GraphNode {
 
   /// The embedded clone. @throws StateError not valid
   GraphDefinition child_graph() const;
-  /// Puts a clone of `child` in its place; the old one and its nodes are not valid any more. @throws ValueError `child`
-  /// belongs to this very graph
+  /// Replaces the graph by a clone of `child`; the old one and its nodes are no longer valid. @throws ValueError
+  /// `child` belongs to this graph
   void update(const GraphDefinition& child) const;
 };
 
@@ -439,10 +439,10 @@ class CUCORE_API ConditionalNode : public GraphNode {
   static constexpr GraphNodeType node_type = GraphNodeType::conditional;
   explicit ConditionalNode(GraphNode node) noexcept : GraphNode(std::move(node)) {}
 
-  /// Nothing is known of one that was not made here, on drivers before CUDA 13.2: nullopt, and no branches.
+  /// A node that cucore did not make is not known on drivers before CUDA 13.2: nullopt, and no branches.
   std::optional<GraphCondition> condition() const;
   std::optional<GraphConditionalType> cond_type() const;
-  /// The bodies, to add nodes to: of an if the one, or then and else.
+  /// The bodies, to add nodes to: for an if, the body, or the then and the else.
   std::vector<GraphDefinition> branches() const;
 };
 

@@ -6,8 +6,8 @@
 //     cucore::launch(stream, config, kernel, vertices, n);
 //   }                                                                   // unmapped in the order of `stream`
 //
-// A mapped buffer or array alone keeps the registration. OpenGL must not use the memory while it is mapped.
-// Tested against a stand-in for the driver: there has been no OpenGL to run this with.
+// A mapped buffer or array keeps the registration alive by itself. OpenGL must not use the memory while it is mapped.
+// Tested only with a stand-in for the driver, never with a real OpenGL.
 //
 // Ownership: move-only; the registration ends with the resource and what it has mapped. Thread-safety: const members
 // may be called concurrently; map(), unmap(), close() and moves need exclusion.
@@ -27,7 +27,7 @@ struct GraphicsState;
 class OpaqueArray;
 class Stream;
 
-/// What CUDA will do with it, to be or-ed. The numbers are the driver's.
+/// What CUDA will do with it; may be combined with |. The numbers are the driver's.
 enum class GraphicsRegisterFlags : unsigned {
   none = 0,
   read_only = 1,
@@ -55,7 +55,7 @@ class CUCORE_API GraphicsResource {
   /// The driver's handle; null when closed.
   GraphicsResourceHandle handle() const noexcept;
   explicit operator bool() const noexcept { return state_ != nullptr; }
-  /// Whether it is of an image: map_array() maps it, and map() does not.
+  /// Whether it is an image, which map_array() maps and map() does not.
   bool is_image() const;
   /// False when closed.
   bool is_mapped() const noexcept;
@@ -76,7 +76,7 @@ class CUCORE_API GraphicsResource {
   void close();
   void close(const Stream& stream);
 
-  /// For cucore's own parts.
+  /// Internal.
   explicit GraphicsResource(std::shared_ptr<const detail::GraphicsState> state) noexcept : state_(std::move(state)) {}
   const std::shared_ptr<const detail::GraphicsState>& state() const noexcept { return state_; }
   /// Another reference to the same registration.

@@ -1,4 +1,4 @@
-// Memory that several processes share: what travels from the one that allocates to those that use it (Linux).
+// Memory shared between processes: what the process that allocates sends to those that use it (Linux).
 //
 //   // exporting process
 //   auto pool = cucore::DeviceMemoryResource::create(device, {.ipc_enabled = true});

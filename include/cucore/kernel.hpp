@@ -7,7 +7,7 @@
 //   kernel.occupancy(device).max_potential_block_size(0, 0).max_block_size;
 //
 // Ownership: a Kernel is a cheap copyable reference; it keeps the loaded library alive.
-// Thread-safety: every member may be called concurrently; copies of one kernel share what has been learned about it.
+// Thread-safety: every member may be called concurrently; copies of one kernel share what has been found out about it.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ class Device;
 class Stream;
 struct LaunchConfig;
 
-/// What kind of value a parameter takes, as far as the PTX and the mangled name tell.
+/// The kind of value a parameter takes, as far as the PTX and the mangled name tell.
 enum class ParameterKind : std::uint8_t {
   unknown,         ///< only the size is known
   boolean,         ///< C++ bool
@@ -67,7 +67,7 @@ class CUCORE_API Signature {
   /// "(float, float const*, float*, int)".
   std::string text() const;
 
-  /// For cucore's own parts.
+  /// Internal.
   const detail::ParameterSlot* slots() const noexcept { return slots_.data(); }
 
  private:
@@ -109,7 +109,7 @@ class CUCORE_API KernelAttributes {
   int get(int attribute) const;
   void set(int attribute, int value) const;
 
-  /// For cucore's own parts.
+  /// Internal.
   KernelAttributes(std::shared_ptr<const detail::KernelState> kernel, int device) noexcept
       : kernel_(std::move(kernel)), device_(device) {}
 
@@ -127,9 +127,10 @@ struct MaxPotentialBlockSize {
 class CUCORE_API KernelOccupancy {
  public:
   int max_active_blocks_per_multiprocessor(int block_size, std::size_t dynamic_shared_memory_size) const;
-  /// `block_size_limit` 0: no limit of the caller's.
+  /// `block_size_limit` 0: no limit.
   MaxPotentialBlockSize max_potential_block_size(std::size_t dynamic_shared_memory_needed, int block_size_limit) const;
-  /// `shared_memory_for` gives bytes for a block size; called many times, in this thread. What it throws comes out.
+  /// `shared_memory_for` returns the bytes for a block size; it is called many times, in this thread. What it throws is
+  /// passed on.
   MaxPotentialBlockSize max_potential_block_size(const std::function<std::size_t(int)>& shared_memory_for,
                                                  int block_size_limit) const;
   std::size_t available_dynamic_shared_memory_per_block(int num_blocks_per_multiprocessor, int block_size) const;
@@ -138,7 +139,7 @@ class CUCORE_API KernelOccupancy {
   /// How many clusters of `config` can be resident at a time.
   int max_active_clusters(const LaunchConfig& config, const Stream& stream) const;
 
-  /// For cucore's own parts.
+  /// Internal.
   KernelOccupancy(std::shared_ptr<const detail::KernelState> kernel, int device) noexcept
       : kernel_(std::move(kernel)), device_(device) {}
 
@@ -151,7 +152,7 @@ class CUCORE_API Kernel {
  public:
   /// Refers to nothing; launching it throws StateError.
   Kernel() noexcept = default;
-  /// Refers to a kernel loaded by someone else, who keeps its library loaded; `owner` is kept alive.
+  /// Refers to a kernel that someone else loaded and keeps loaded; `owner` is kept alive.
   /// @throws ValueError null
   static Kernel from_handle(KernelHandle handle, std::shared_ptr<const void> owner = nullptr);
 
@@ -170,7 +171,7 @@ class CUCORE_API Kernel {
   /// By handle.
   friend bool operator==(const Kernel& a, const Kernel& b) noexcept { return a.handle() == b.handle(); }
 
-  /// For cucore's own parts.
+  /// Internal.
   explicit Kernel(std::shared_ptr<const detail::KernelState> state) noexcept : state_(std::move(state)) {}
   const std::shared_ptr<const detail::KernelState>& state() const noexcept { return state_; }
 

@@ -1,12 +1,12 @@
-// KernelStatistics: what ptxas and the linker tell about a kernel when they are asked to be verbose.
+// KernelStatistics: what ptxas and the linker report about a kernel when they are verbose.
 //
 //   Program program(source, "c++", {.arch = "sm_90", .ptxas_options = {"-v"}});
 //   (void)program.compile("cubin");
 //   for (const KernelStatistics& k : program.kernel_statistics()) std::cerr << k.kernel << ": " << k.registers << "\n";
 //
-// C++ and PTX source need ptxas_options "-v"; a Linker the same, or verbose. What was not told is 0. A compile or link
-// that NVRTC's or nvJitLink's own cache answers (seen beside a GPU's driver) tells nothing: no_cache has it done again.
-// Thread-safety: a value. parse_kernel_statistics() is pure.
+// C++ and PTX source need ptxas_options "-v"; a Linker the same, or verbose. What was not reported is 0. A compile or
+// link that NVRTC's or nvJitLink's own cache answers (seen with a GPU's driver) reports nothing; no_cache has it done
+// again. Thread-safety: a value. parse_kernel_statistics() is pure.
 #pragma once
 
 #include <cstdint>

@@ -6,8 +6,8 @@
 // Arguments: Buffer, pointers, arithmetic types, enums, and any trivially copyable struct, by value. Their number,
 // their sizes and, where known, integer against floating point are checked: a mismatch throws TypeError that names the
 // parameter, and nothing is launched. bool is 1 byte. Nothing is allocated and nothing is locked on this path.
-// Asynchronous: returns when the work is queued; faults in the kernel surface at a later call, Stream::sync() at best.
-// The caller keeps buffers alive until the kernel has run; freeing them in stream order does.
+// Asynchronous: returns when the work is queued; faults in the kernel surface at a later call, at the latest at
+// Stream::sync(). The caller keeps buffers alive until the kernel has run; freeing them in stream order does.
 // Thread-safety: any threads may launch one kernel with one config on one stream.
 #pragma once
 
@@ -74,12 +74,12 @@ constexpr ParameterKind kind_of() {
   }
 }
 
-/// An object that says itself what is passed for it, as textures and surfaces do.
+/// An object with a kernel_argument(), such as a texture or a surface.
 template <class T>
 concept SaysKernelArgument = requires(const T& object) { object.kernel_argument(); };
 
-/// What is passed for an argument: a buffer's address, what the object says, a condition's number, else the value
-/// itself.
+/// What is passed for an argument: a buffer's address, an object's kernel_argument(), a condition's number, else the
+/// value itself.
 template <class T>
 auto passed_value(const T& argument) {
   if constexpr (std::is_same_v<T, Buffer>) {
@@ -96,7 +96,7 @@ auto passed_value(const T& argument) {
   }
 }
 
-/// A parameter of TypedKernel::launch: a T, for pointers a Buffer, or an object that says a T.
+/// A parameter of TypedKernel::launch: a T, for pointers also a Buffer, or an object whose kernel_argument() is a T.
 template <class T>
 struct Passed {
   Passed(const T& given) : value(given) {}
@@ -146,7 +146,7 @@ void launch(const Stream& stream, const LaunchConfig& config, const Kernel& kern
 }
 
 /// A kernel and a config prepared to be launched together many times: the config is checked and brought into the
-/// driver's form once, and what the device has to be asked (clusters, cooperative launches) is asked once per device.
+/// driver's form once, and the device is asked once for what it must support (clusters, cooperative launches).
 ///
 ///   const cucore::Launcher step(kernel, {.grid = {blocks}, .block = {256}});
 ///   for (...) step(stream, 2.0f, x, y, n);
@@ -178,7 +178,7 @@ class CUCORE_API Launcher {
   std::shared_ptr<const State> state_;
 };
 
-/// A kernel whose parameters were compared with C++ types once, when this was made, and not at every launch.
+/// A kernel whose parameters are compared with C++ types once, when this object is made, and not at every launch.
 ///
 ///   const cucore::TypedKernel<float, const float*, float*, int> saxpy(code.get_kernel("saxpy<float>"));
 ///   saxpy.launch(stream, config, 2.0f, x, y, n);     // converts as a C++ call does; a Buffer fits a pointer

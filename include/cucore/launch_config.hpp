@@ -3,9 +3,9 @@
 //   cucore::LaunchConfig config{.grid = {blocks}, .block = {256}, .shmem_size = 64 * 1024};
 //   config.priority = -1;
 //
-// A plain value: made and compared without any driver. What can be wrong with it on every device (an extent of 0) is
-// refused when it is used, and what one device lacks (clusters, cooperative launches) is refused by launch() for the
-// stream's device, in words. ResolvedConfig is the same in the driver's form, for launches that share one.
+// A plain value: made and compared without any driver. What is wrong on every device (an extent of 0) is refused when
+// the config is used; what the stream's device lacks (clusters, cooperative launches) is refused by launch(), which
+// names it. ResolvedConfig is the same in the driver's form, for many launches with one config.
 // Ownership: holds references to its events. Thread-safety: as any value.
 #pragma once
 
@@ -28,7 +28,7 @@ struct DriverLaunchConfig;
 class Device;
 class Kernel;
 
-/// Extents; what is not given is 1.
+/// Extents; those not given are 1.
 struct Dim3 {
   unsigned x = 1;
   unsigned y = 1;
@@ -93,12 +93,12 @@ struct LaunchConfig {
   std::size_t shmem_size = 0;
   /// All blocks run at the same time and can synchronise with one another.
   bool is_cooperative = false;
-  /// May begin before the kernel before it in the stream has ended; the kernel waits for its results itself, with
+  /// May begin before the previous kernel in the stream has ended; the kernel itself waits for that one's results, with
   /// cudaGridDependencySynchronize (compute capability 9.0 and later).
   bool programmatic_stream_serialization = false;
-  /// Instead of the stream's, in the device's range; a lower number is a higher priority.
+  /// A priority other than the stream's, in the device's range; a lower number is a higher priority.
   std::optional<int> priority = std::nullopt;
-  /// A larger cluster to use where the device can and it fits; a multiple of `cluster`.
+  /// A larger cluster to use where the device has room for it; a multiple of `cluster`.
   std::optional<Dim3> preferred_cluster = std::nullopt;
   std::optional<ClusterSchedulingPolicy> cluster_scheduling_policy = std::nullopt;
   std::optional<ProgrammaticEvent> programmatic_event = std::nullopt;
@@ -128,7 +128,7 @@ class CUCORE_API ResolvedConfig {
   ResolvedConfig& operator=(const ResolvedConfig&) = delete;
   ~ResolvedConfig();
 
-  /// For cucore's own parts.
+  /// Internal.
   const detail::DriverLaunchConfig& native() const noexcept {
     return *reinterpret_cast<const detail::DriverLaunchConfig*>(storage_.data());
   }

@@ -11,8 +11,8 @@
 // the driver's linker links the PTX of the inputs.
 //
 // A linked cubin carries the PTX it was made from where all inputs have it (PTX, LTO-IR, cubins of cucore; fat
-// binaries, host objects and libraries with PTX in them, compressed or not; of a library only what has kernels or is
-// needed), so that it also runs on the CPU device and on newer GPUs; else Linker::info_log says why not.
+// binaries, host objects and libraries with PTX in them, compressed or not; of a library only the members that have
+// kernels or are needed), so that it also runs on the CPU device and on newer GPUs; else Linker::info_log says why not.
 //
 // Host objects and libraries are those of nvcc -rdc=true. Linkers take every member of a library, needed or not.
 //
@@ -85,8 +85,8 @@ CUCORE_API std::vector<std::string> ignored_options(const LinkerOptions& options
 class CUCORE_API Linker {
  public:
   /// Checks options and inputs, reading inputs that are in files; links nothing. Throws ValueError: no inputs; what
-  /// validate() refuses; an option or type of input that the backend does not have; two inputs that define one symbol;
-  /// an input for another architecture, if options.arch is set (else that is found when linking).
+  /// validate() refuses; an option or a type of input that the back end does not have; two inputs that define one
+  /// symbol; an input for another architecture, if options.arch is set (else link() finds that).
   explicit Linker(const std::vector<ObjectCode>& inputs, LinkerOptions options = {});
   ~Linker();
   Linker(Linker&&) noexcept;
@@ -102,11 +102,10 @@ class CUCORE_API Linker {
   /// The logs of the last link, "" before.
   std::string info_log() const;
   std::string error_log() const;
-  /// What info_log() tells of each kernel's registers, spills and memory; nothing without verbose or ptxas_options
-  /// "-v".
+  /// What info_log() says of each kernel's registers, spills and memory; empty without verbose or ptxas_options "-v".
   std::vector<KernelStatistics> kernel_statistics() const;
-  /// Who links, for all Linkers of this process; opens nvJitLink. Throws UnavailableError if that is there and cannot
-  /// be loaded, which is no reason to link otherwise.
+  /// Who links, for all Linkers of this process; opens nvJitLink. Throws UnavailableError if nvJitLink is there but
+  /// cannot be loaded: the driver does not stand in for it then.
   static LinkerBackend which_backend();
   /// Why it is not nvJitLink; empty if it is.
   static std::string why_not_nvjitlink();

@@ -1,4 +1,4 @@
-// Managed memory: one address for host and devices, whose pages go where they are used, and advice on where that is.
+// Managed memory: one address for host and devices, with pages that move to where they are used, and advice on that.
 //
 //   auto managed = cucore::ManagedMemoryResource::create({.pooled = false});
 //   cucore::ManagedBuffer table(managed->allocate(bytes, stream));
@@ -6,9 +6,9 @@
 //   table.set_preferred_location(cucore::Host());
 //   table.prefetch(device, stream);                    // bring it there before the kernel asks for it
 //
-// Memory of a managed pool can be prefetched, but NVIDIA's drivers (13.0) take no advice on it: pooled = false
-// allocates each buffer by itself, and then they do. A ManagedBuffer is a Buffer, made of one; whether its memory is
-// managed is asked at the first use, and ValueError says that it is not. A buffer of size 0 takes all advice and
+// Memory of a managed pool can be prefetched, but NVIDIA's drivers (13.0) take no advice on it; they do for buffers
+// allocated one by one, with pooled = false. A ManagedBuffer is a Buffer, made from one; whether its memory is managed
+// is checked at the first use, with a ValueError if not. A buffer of size 0 takes all advice and
 // forgets it. Ownership and thread-safety: as of Buffer.
 #pragma once
 
@@ -27,7 +27,7 @@ namespace cucore {
 
 class Device;
 
-/// The host as a place of memory: any of its NUMA nodes, one of them, or that of the calling thread.
+/// The host as a place for memory: any of its NUMA nodes, one of them, or that of the calling thread.
 class CUCORE_API Host {
  public:
   /// Any node.
@@ -74,7 +74,7 @@ class CUCORE_API MemoryLocation {
 };
 
 struct ManagedMemoryResourceOptions {
-  /// Where the memory rather is; unset: where it was used last.
+  /// Where the memory is preferably; unset: where it was used last.
   std::optional<MemoryLocation> preferred_location = std::nullopt;
   /// Allocate from a pool, in stream order; else each buffer by itself (cuMemAllocManaged), which takes any advice.
   bool pooled = true;
@@ -87,8 +87,8 @@ class CUCORE_API ManagedMemoryResource final : public PoolMemoryResource {
  public:
   /// The driver's current managed pool. @throws UnavailableError the driver or the platform has none
   static std::shared_ptr<ManagedMemoryResource> create();
-  /// A pool of its own, or none. @throws ValueError `preferred_location` is Host::numa_current(), and the memory is to
-  /// stay at one place  @throws UnavailableError the driver or the platform has no managed pools
+  /// A new pool, or with pooled = false none. @throws ValueError `preferred_location` is Host::numa_current(), but the
+  /// memory is to stay at one place  @throws UnavailableError the driver or the platform has no managed pools
   static std::shared_ptr<ManagedMemoryResource> create(const ManagedMemoryResourceOptions& options);
 
   /// What is not pooled is usable at once, and freed after a wait for `stream`.
@@ -119,26 +119,26 @@ class CUCORE_API ManagedBuffer : public Buffer {
   /// Whether it is mostly read, so that every reader may have a copy of its own.
   bool read_mostly() const;
   void set_read_mostly(bool advised) const;
-  /// Where it rather is.
+  /// Where it is preferably.
   std::optional<MemoryLocation> preferred_location() const;
   void set_preferred_location(std::optional<MemoryLocation> location) const;
-  /// Who keeps a mapping of it, wherever it is. The host is there without its node.
+  /// Who keeps a mapping of it, wherever it is. The host is listed without a node.
   std::vector<MemoryLocation> accessed_by() const;
   /// @throws ValueError the host with a node: this advice knows only the host
   void add_accessed_by(const MemoryLocation& location) const;
   void remove_accessed_by(const MemoryLocation& location) const;
-  /// Makes it exactly these, with the calls that are needed, after all of them have been checked.
+  /// Makes these the only ones, after checking all of them, with as few calls as are needed.
   void set_accessed_by(const std::vector<MemoryLocation>& locations) const;
   /// Where it was prefetched to last; empty: nowhere.
   std::optional<MemoryLocation> last_prefetch_location() const;
 
   /// Brings it to `location`, in the order of `stream`.
   void prefetch(const MemoryLocation& location, const Stream& stream) const;
-  /// Says that what is in it is not needed any more: nothing is moved for its sake until it is written.
+  /// Declares its contents no longer needed: they are not moved any more until it is written.
   /// @throws TypeError `stream` is the legacy default stream, which the driver does not take here
   /// @throws UnavailableError the driver is older than CUDA 13
   void discard(const Stream& stream) const;
-  /// Both: makes room at `location`, and moves nothing. Throws as discard().
+  /// discard() and prefetch() at once: makes room at `location`, and moves nothing. Throws as discard().
   void discard_prefetch(const MemoryLocation& location, const Stream& stream) const;
 };
 

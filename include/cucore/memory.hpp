@@ -33,8 +33,8 @@ struct PoolState;
 class Device;
 class Stream;
 
-/// Base class. To make your own: override the pure members; end allocate() with
-/// `Buffer::adopt(address, size, shared_from_this(), stream)`, which calls deallocate() when the buffer goes.
+/// Base class. To make your own: override the pure members; end allocate() with `Buffer::adopt(address, size,
+/// shared_from_this(), stream)`, which has deallocate() called at the buffer's end.
 /// Instances must be owned by a shared_ptr.
 class CUCORE_API MemoryResource : public std::enable_shared_from_this<MemoryResource> {
  public:
@@ -68,7 +68,7 @@ struct PoolAttributes {
 };
 
 /// Asks the driver for a pool's attributes at each call (cuMemPoolGetAttribute), from any thread. It keeps the pool
-/// alive, and goes on answering when the resource that it is of has been closed or has gone.
+/// alive, and still answers when its resource has been closed or destroyed.
 class CUCORE_API PoolAttributesReader {
  public:
   explicit PoolAttributesReader(std::shared_ptr<const detail::PoolState> pool) noexcept : pool_(std::move(pool)) {}
@@ -113,9 +113,9 @@ class CUCORE_API PoolMemoryResource : public MemoryResource {
   /// Returns idle memory above `min_bytes_to_keep` to the operating system (cuMemPoolTrimTo).
   void trim_to(std::size_t min_bytes_to_keep);
   bool is_closed() const noexcept { return pool_ == nullptr; }
-  /// Detaches from the pool; an owned pool goes when its last buffer has gone. Closing twice is allowed. On a GPU an
-  /// owned pool that was used waits, as it goes, for the work of the contexts that used it: NVIDIA's driver does not
-  /// survive it otherwise.
+  /// Detaches from the pool; an owned pool is destroyed after its last buffer. Closing twice is allowed. On a GPU,
+  /// destroying an owned pool that was used first waits for the work of the contexts that used it: NVIDIA's driver
+  /// crashes otherwise.
   void close();
 
  protected:
@@ -148,11 +148,11 @@ class CUCORE_API DeviceMemoryResource final : public PoolMemoryResource {
   /// The device's current pool. Its release threshold is raised to the maximum if it is 0, so that idle memory is kept.
   /// @throws DriverError CUDA_ERROR_NOT_SUPPORTED: the device has no pools
   static std::shared_ptr<DeviceMemoryResource> create(const Device& device);
-  /// A pool of its own. On a GPU it may be one that a resource used before, and when the resource and its last buffer
-  /// have gone, its memory goes back with the next wait for the device (Device::sync): until then it can be used again.
+  /// A pool of its own. On a GPU it may be one that an earlier resource used. After the resource and its last buffer,
+  /// the pool's memory is given back at the next wait for the device (Device::sync); until then it can be used again.
   static std::shared_ptr<DeviceMemoryResource> create(const Device& device, const DeviceMemoryResourceOptions& options);
   /// Imports a pool of another process from its file descriptor, which stays the caller's
-  /// (cuMemPoolImportFromShareableHandle). `device`: the pool's, whose ordinal may be another here than there.
+  /// (cuMemPoolImportFromShareableHandle). `device` is the pool's; its ordinal may differ between the processes.
   static std::shared_ptr<DeviceMemoryResource> from_allocation_handle(const Device& device, int file);
 
   bool is_device_accessible() const noexcept override { return true; }

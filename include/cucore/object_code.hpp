@@ -76,7 +76,7 @@ class CUCORE_API ObjectCode {
   /// Code for several architectures in one object, a fat binary. `parts` are cubins and PTX; the PTX that a cubin
   /// carries becomes an image of its own, the fallback for devices that no cubin is for. Name and mapping are those of
   /// the first part unless given. Reads parts that are in files. Throws ValueError: no parts, a part that is neither
-  /// cubin nor PTX, one whose architecture is neither given nor told, two of one kind for one architecture.
+  /// cubin nor PTX, one whose architecture is neither given nor in the code, two of one kind for one architecture.
   static ObjectCode from_images(const std::vector<ArchitectureCode>& parts, std::string name = {},
                                 SymbolMapping mapping = {});
 
@@ -101,25 +101,26 @@ class CUCORE_API ObjectCode {
   std::optional<std::string> ptx() const;
   /// What is in it: the images of a fat binary; a cubin and the PTX it carries; PTX. Empty for other types.
   std::vector<CodeImage> images() const;
-  /// Names of the kernels, as symbols, in the order of the PTX; without PTX, of a binary; empty for other types.
+  /// The symbols of the kernels, in the order of the PTX or, without PTX, of the binary; empty for other types.
   std::vector<std::string> kernel_names() const;
 
-  /// Whether the driver has it. Never loads.
+  /// Whether the driver has loaded it. Never loads.
   bool is_loaded() const noexcept;
   /// The image that was loaded, for this device: not always the first choice, since a cubin that does not fit is
   /// replaced by PTX, and PTX newer than the driver can compile by a cubin that nvJitLink made of it. Nothing before
   /// loading, and for a compressed fat binary, from which the driver chooses.
   std::optional<CodeImage> loaded_image() const;
-  /// Loads if that has not happened; a cubin that is for another architecture than the device's from the PTX it
-  /// carries, a fat binary from the best of its images for the current device (device 0 if none is). PTX of a version
+  /// Loads the code unless it is loaded already: a cubin for another architecture than the device's from the PTX it
+  /// carries, a fat binary from its best image for the current device (device 0 if none is current). PTX of a version
   /// that the driver cannot compile is compiled by nvJitLink for that device; without it the error names the versions.
   /// Throws StateError if the type is not one the driver loads (ltoir, object, library: link them first), before any
   /// driver call; DriverError if the driver refuses (cuLibraryLoadData).
   void load() const;
   /// Loads; the driver's library. Borrowed: valid while a copy of this object or one of its kernels lives.
   LibraryHandle handle() const;
-  /// Loads; the same in the current context, for calls of the driver that know modules only (cuLibraryGetModule).
-  /// Borrowed as handle() is; the context keeps it. @throws DriverError no context is current, ...
+  /// Loads; the library as a module of the current context, for driver calls that take only modules
+  /// (cuLibraryGetModule). Borrowed as handle() is; the context keeps it. @throws DriverError no context is current,
+  /// ...
   ModuleHandle get_module() const;
   /// Loads; the kernel called `name`: a name expression given to compile(), a symbol, or the C++ name of one kernel
   /// (cuLibraryGetKernel). Throws as load() does, and DriverError (CUDA_ERROR_NOT_FOUND) with close names, if known.

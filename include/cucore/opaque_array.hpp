@@ -7,7 +7,8 @@
 // An array has no address: it is filled and read by copies, and by kernels through a TextureObject or SurfaceObject.
 // Copies are of the whole array; the other side is packed, the width's elements side by side.
 //
-// Ownership, closed state and thread-safety: as of Stream. Textures, surfaces and levels keep the memory they are of.
+// Ownership, closed state and thread-safety: as of Stream. Textures, surfaces and levels keep their array's memory
+// alive.
 #pragma once
 
 #include <cstddef>
@@ -87,9 +88,9 @@ class CUCORE_API OpaqueArray {
   /// Copies size_bytes() from the beginning of `source` into the array, in the order of `stream` (cuMemcpy3DAsync).
   /// @throws ValueError the source is smaller
   void copy_from(const Buffer& source, const Stream& stream) const;
-  /// The same from memory of the host, which must stay as it is until the copy has happened. `owner` is kept alive
-  /// until then; not so in a stream that is being captured, where the memory is read each time the graph runs. It is
-  /// dropped on a thread of the driver, where it must not call CUDA.
+  /// The same from host memory, which must not change until the copy is done. `owner` is kept alive until then, but not
+  /// in a stream that is being captured: there the memory is read each time the graph runs. It is dropped on one of the
+  /// driver's threads, where it must not call CUDA.
   void copy_from(std::span<const std::byte> source, const Stream& stream,
                  const std::shared_ptr<const void>& owner = nullptr) const;
   /// Copies the array to the first size_bytes() of `destination`. @throws ValueError the destination is smaller
@@ -106,7 +107,7 @@ class CUCORE_API OpaqueArray {
   /// By handle; needs no driver call.
   friend bool operator==(const OpaqueArray& a, const OpaqueArray& b) noexcept { return a.handle() == b.handle(); }
 
-  /// For cucore's own parts.
+  /// Internal.
   explicit OpaqueArray(std::shared_ptr<const detail::ArrayState> state) noexcept : state_(std::move(state)) {}
   const std::shared_ptr<const detail::ArrayState>& state() const noexcept { return state_; }
 
@@ -144,7 +145,7 @@ class CUCORE_API MipmappedArray {
   /// By handle; needs no driver call.
   friend bool operator==(const MipmappedArray& a, const MipmappedArray& b) noexcept { return a.handle() == b.handle(); }
 
-  /// For cucore's own parts.
+  /// Internal.
   explicit MipmappedArray(std::shared_ptr<const detail::MipmappedArrayState> state) noexcept
       : state_(std::move(state)) {}
   const std::shared_ptr<const detail::MipmappedArrayState>& state() const noexcept { return state_; }

@@ -1,4 +1,4 @@
-// What this process has of the driver. Neither function opens it.
+// What this process holds of the driver. Neither function opens it.
 //
 //   const LiveHandles before = live_handles();
 //   work();
@@ -23,7 +23,7 @@ struct LiveHandles {
   std::size_t streams = 0;
   std::size_t events = 0;
   std::size_t buffers = 0;         ///< allocations, of any memory resource
-  std::size_t memory_pools = 0;    ///< those kept for the next resource that wants one like them too
+  std::size_t memory_pools = 0;    ///< also those kept for the next resource with the same options
   std::size_t libraries = 0;       ///< loaded code; its kernels are part of it
   std::size_t green_contexts = 0;  ///< primary contexts are the driver's
   std::size_t arrays = 0;          ///< of both kinds; levels are part of their mipmapped array
@@ -33,7 +33,7 @@ struct LiveHandles {
   friend bool operator==(const LiveHandles&, const LiveHandles&) = default;
 };
 
-/// The counts at this moment; while other threads work, each is right for itself.
+/// The counts at this moment; while other threads work, each is right by itself, but they need not be of one moment.
 CUCORE_API LiveHandles live_handles() noexcept;
 
 }  // namespace cucore

@@ -35,7 +35,7 @@ namespace cucore {
 /// What became of a precompiled header (Python: PCHStatusType).
 enum class PchStatus { created, not_attempted, failed };
 
-/// What a compile has to tell besides its result.
+/// What a compile reports besides its result.
 struct CompileReport {
   std::string log = {};                       ///< compiler's log (warnings, infos); on a cache hit the stored one
   std::vector<Diagnostic> diagnostics = {};   ///< the messages in the log
@@ -54,8 +54,8 @@ class CUCORE_API Program {
  public:
   /// Checks and copies everything; compiles nothing. Throws ValueError: an interior NUL in C++ or PTX source, options
   /// that validate(options, code_type) refuses. A single terminating NUL in C++ or PTX source is accepted and dropped;
-  /// NVVM source may be text or bitcode. PTX that looks wrong is shown to nvJitLink, where there is one, so that an
-  /// error of syntax is told here: NvJitLinkError.
+  /// NVVM source may be text or bitcode. PTX that looks wrong is given to nvJitLink, where there is one, so that a
+  /// syntax error is reported here: NvJitLinkError.
   Program(std::string_view code, SourceType code_type, ProgramOptions options = {});
   ~Program();
   Program(Program&&) noexcept;
@@ -73,11 +73,11 @@ class CUCORE_API Program {
                      CompileSettings settings = {}) const;
 
   /// The key under which a ProgramCache keeps compile(target, name_expressions). Reads the headers that the source can
-  /// reach, but remembers the key while they stay as they are. Throws as compile() does for what it is given.
+  /// reach, and remembers the key until one of them changes. Throws as compile() does for what it is given.
   std::shared_ptr<const CompileKey> cache_key(CodeType target,
                                               const std::vector<std::string>& name_expressions = {}) const;
 
-  /// "NVRTC", "NVVM", or for PTX source who links here, "nvJitLink" or "driver"; that opens nvJitLink.
+  /// "NVRTC", "NVVM", or for PTX source the linker in use, "nvJitLink" or "driver"; to know it, nvJitLink is opened.
   std::string_view backend() const;
   SourceType code_type() const noexcept;
   const std::string& code() const noexcept;
@@ -87,24 +87,25 @@ class CUCORE_API Program {
   std::string log() const;
   /// The messages in log().
   std::vector<Diagnostic> diagnostics() const;
-  /// What log() tells of each kernel's registers, spills and memory; nothing without ptxas_options "-v".
+  /// What log() says of each kernel's registers, spills and memory; empty without ptxas_options "-v".
   std::vector<KernelStatistics> kernel_statistics() const;
   /// What became of the precompiled header in the last compile; nothing if none was asked for.
   std::optional<PchStatus> pch_status() const;
 
-  /// The compiler's own object: an nvrtcProgram, nvvmProgram, nvJitLinkHandle or CUlinkState. That of the last compile
-  /// that was not answered by a cache; before the first, one that the next compile will use (made now; PTX source:
-  /// compiled now, since a linker is one compile). Borrowed: valid until the next compile or close(). Throws as
+  /// The compiler's own object: an nvrtcProgram, nvvmProgram, nvJitLinkHandle or CUlinkState. It is that of the last
+  /// compile that no cache answered; before the first, it is made now for the next compile (PTX source is compiled now,
+  /// since a linker serves for one compile). Borrowed: valid until the next compile or close(). Throws as
   /// compile() does.
   void* handle() const;
 
   /// Ends the compiles of C++ source that other threads have asked this Program for and that have not returned: they
-  /// throw NvrtcError with code_name "NVRTC_ERROR_CANCELLED". Later ones are not concerned. Does not wait: NVRTC (12.8
-  /// or newer) asks while it makes code, not while it reads the source. What comes out of a cache, nvJitLink or libNVVM
-  /// is not ended.
+  /// throw NvrtcError with code_name "NVRTC_ERROR_CANCELLED". Later compiles are not affected. Does not wait: NVRTC
+  /// (12.8 or newer) checks for it while it generates code, not while it parses the source. Work of a cache, nvJitLink
+  /// or libNVVM is not ended.
   void cancel() noexcept;
 
-  /// Ends it. Idempotent. A compile that runs in another thread is waited for; a later one throws StateError.
+  /// Closes the program; waits for a compile in another thread; a later one throws StateError. Closing twice is
+  /// allowed.
   void close() noexcept;
   explicit operator bool() const noexcept;
 

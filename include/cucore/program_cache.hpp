@@ -18,7 +18,7 @@
 // that is there already keeps its mode, and its files can be read by whoever can read the folder: that is how a cache
 // is shared on purpose, with the option `shared`. Entries that are symbolic links are not read.
 //
-// What was read is kept in memory (up to 64 MiB) and used again as long as the file stays as it is.
+// What was read is kept in memory (up to 64 MiB) and used again as long as the file is unchanged.
 //
 // Thread-safety: all members may be called from any thread.
 #pragma once
@@ -76,7 +76,7 @@ struct ProgramCacheOptions {
   /// Least recently used entries go when the sum of the files passes this.
   std::uint64_t max_bytes = std::uint64_t{1} << 30;
   /// Use a folder that belongs to another user, and entries written by others. Whoever can write there can put code
-  /// into this process. Without it such a folder is left alone and such entries are misses; root's are taken.
+  /// into this process. Without it such a folder is not used and such entries are misses; those of root are accepted.
   bool shared = false;
   /// How long to wait for another process that compiles the same thing before compiling it here as well.
   std::chrono::milliseconds lock_wait = std::chrono::seconds(60);
@@ -135,7 +135,7 @@ class CUCORE_API ProgramCache {
   bool erase(const CompileKey& key);
   /// Says in words why there is no entry for `key`: what differs from the last program stored under this name.
   std::string why_missing(const CompileKey& key) const;
-  /// What compiling `program` through this cache would meet: "hit", "miss: " with why_missing(), or "uncacheable: "
+  /// What a compile of `program` through this cache would find: "hit", "miss: " with why_missing(), or "uncacheable: "
   /// with the reason. Compiles nothing and counts nothing. Throws as Program::cache_key().
   std::string why(const Program& program, CodeType target, const std::vector<std::string>& name_expressions = {});
 
@@ -150,8 +150,8 @@ class CUCORE_API ProgramCache {
   std::shared_ptr<State> state_;
 };
 
-/// The key of compiling `code` so. Opens NVRTC (for its version) and reads the headers that the source can reach.
-/// Throws as Program and resolve_arch() do.
+/// The key of a compile with these arguments. Opens NVRTC (for its version) and reads the headers that the source can
+/// reach. Throws as Program and resolve_arch() do.
 CUCORE_API CompileKey make_compile_key(std::string_view code, SourceType code_type, const ProgramOptions& options,
                                        CodeType target, const std::vector<std::string>& name_expressions = {});
 

@@ -1,4 +1,4 @@
-// Result: what a call gave, or the error it threw, for code that does without exceptions.
+// Result: what a call returned, or the error it threw, for code that does without exceptions.
 //
 //   auto stream = cucore::attempt([&] { return device.create_stream(); });
 //   if (!stream) log(stream.error().what());
@@ -18,7 +18,7 @@
 namespace cucore {
 
 namespace detail {
-/// For when there is no memory to say what is wrong; made when the library is loaded.
+/// The error for when there is no memory to make one; made when the library is loaded.
 CUCORE_API const Error& host_memory_exhausted() noexcept;
 /// The exception in flight as an Error. Never throws.
 CUCORE_API Error error_in_flight() noexcept;
@@ -92,7 +92,7 @@ class [[nodiscard]] Result<void> {
   Failure failure_;
 };
 
-/// Calls `call` and gives what it returned, by value, or what it threw.
+/// Calls `call` and returns its value, or the error it threw.
 template <class Call>
 auto attempt(Call&& call) noexcept {
   using Value = std::remove_cvref_t<decltype(std::forward<Call>(call)())>;

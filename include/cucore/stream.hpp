@@ -41,10 +41,10 @@ struct StreamOptions {
   std::optional<int> priority = std::nullopt;
 };
 
-/// What a stream does when a capture into a graph was begun on it.
+/// Whether a stream is being captured into a graph.
 enum class CaptureStatus { none = 0, active = 1, invalidated = 2 };
 
-/// What wait_value() waits for, of the value in memory and the one given.
+/// What wait_value() waits for; compares the value in memory with the one given.
 enum class WaitCondition {
   greater_or_equal = 0,  ///< their difference, taken with a sign, is not negative: counters may wrap around
   equal = 1,
@@ -65,9 +65,9 @@ class CUCORE_API Stream {
   Stream(Stream&&) noexcept = default;
   Stream& operator=(Stream&&) noexcept = default;
 
-  /// Refers to a stream someone else owns; nothing is asked of the driver. 0 is the NULL stream, which is not equal to
+  /// Refers to a stream that someone else owns; makes no driver call. 0 is the NULL stream, which is not equal to
   /// legacy_default() (1) or per_thread_default() (2). `owner` is kept alive as long as the stream is referred to. For
-  /// the handle of a stream that cucore owns it is share() of that stream, and `owner` is not needed.
+  /// the handle of a stream that cucore owns this is the same as share(), and `owner` is not needed.
   static Stream from_handle(StreamHandle handle, std::shared_ptr<const void> owner = nullptr);
   /// Takes ownership of a stream made elsewhere (cuStreamDestroy at the end). @throws ValueError null or a default
   /// stream
@@ -91,7 +91,8 @@ class CUCORE_API Stream {
   /// What the stream's context was provisioned with: all of the device unless that is a green one.
   DeviceResources resources() const;
 
-  /// Records `event` after the work submitted so far (cuEventRecord). @throws TypeError an IPC event: bound for life
+  /// Records `event` after the work submitted so far (cuEventRecord). @throws TypeError an IPC event, which is recorded
+  /// only when it is made
   void record(const Event& event) const;
   /// As record(), in a stream that is being captured: the graph records the event each time it runs, for others to wait
   /// for (CU_EVENT_RECORD_EXTERNAL). @throws DriverError CUDA_ERROR_ILLEGAL_STATE: nothing is captured here
@@ -125,8 +126,8 @@ class CUCORE_API Stream {
   /// reported to the release failure handler. Cannot be captured. @throws ValueError empty  @throws DriverError
   void callback(std::function<void()> function) const;
   /// Later work here waits until the value at `address`, aligned to its size, is as `condition` says
-  /// (cuStreamWaitValue32, 64). The host does not wait. Memory of LegacyPinnedMemoryResource will do, and of
-  /// cuMemAlloc; memory of a pool, such as Device::allocate() gives, will not. @throws DriverError other memory, or not
+  /// (cuStreamWaitValue32, 64). The host does not wait. Memory of LegacyPinnedMemoryResource and of cuMemAlloc can be
+  /// used; memory of a pool, as from Device::allocate(), cannot. @throws DriverError other memory, or not
   /// aligned
   void wait_value(DevicePointer address, std::uint32_t value,
                   WaitCondition condition = WaitCondition::greater_or_equal) const;
@@ -142,7 +143,7 @@ class CUCORE_API Stream {
   MemSyncDomain mem_sync_domain() const;
   void set_mem_sync_domain(MemSyncDomain domain) const;
 
-  /// What from_handle() was told to keep alive; null if nothing.
+  /// The owner that was given to from_handle(); null if none.
   std::shared_ptr<const void> owner() const noexcept;
   /// Another reference to the same stream.
   Stream share() const;
@@ -158,7 +159,7 @@ class CUCORE_API Stream {
     return a.handle() == b.handle() && static_cast<bool>(a) == static_cast<bool>(b);
   }
 
-  /// For cucore's own parts.
+  /// Internal.
   explicit Stream(std::shared_ptr<const detail::StreamState> state) noexcept : state_(std::move(state)) {}
   const std::shared_ptr<const detail::StreamState>& state() const noexcept { return state_; }
 

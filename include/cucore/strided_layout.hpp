@@ -27,8 +27,8 @@ class CUCORE_API StridedLayout {
   using Axes = std::vector<int>;
   static constexpr std::size_t max_rank = 64;
 
-  /// What of one axis a slice takes: `count` elements from `start` on, `step` apart. Without a count: the element at
-  /// `start`, and the axis goes.
+  /// The part of one axis that a slice takes: `count` elements from `start` on, `step` apart. Without a count: the
+  /// element at `start`, and the axis is removed.
   struct Slice {
     std::int64_t start = 0;
     std::optional<std::int64_t> count = std::nullopt;
@@ -50,7 +50,7 @@ class CUCORE_API StridedLayout {
 
   std::size_t rank() const noexcept { return shape_.size(); }
   const Numbers& shape() const noexcept { return shape_; }
-  /// In elements, also where they were not given.
+  /// In elements; computed where they were not given.
   const Numbers& strides() const noexcept { return strides_; }
   /// Whether strides were given, or an operation made them: without, it is C order.
   bool has_strides() const noexcept { return has_strides_; }
@@ -58,7 +58,7 @@ class CUCORE_API StridedLayout {
   std::int64_t itemsize() const noexcept { return itemsize_; }
   /// How many elements there are.
   std::int64_t volume() const noexcept { return volume_; }
-  /// Of the first element from the base address, in elements.
+  /// Distance of the first element from the base address, in elements.
   std::int64_t slice_offset() const noexcept { return offset_; }
   std::int64_t slice_offset_in_bytes() const;
   /// Axes by falling |stride|, then falling extent, then number.
@@ -70,12 +70,13 @@ class CUCORE_API StridedLayout {
   bool is_contiguous_any() const;
   /// Contiguous in some order, and beginning at the base address.
   bool is_dense() const { return offset_ == 0 && is_contiguous_any(); }
-  /// Whether no two elements share an address. May be false where none do.
+  /// Whether no two elements share an address. May be false although none do.
   bool is_unique() const;
 
-  /// The first and the last element from the base address; (0, -1) if there is none.
+  /// Offsets of the first and the last element from the base address; (0, -1) if there are no elements.
   std::pair<std::int64_t, std::int64_t> offset_bounds() const;
-  /// What memory must have behind the base address. @throws ValueError elements lie before it  @throws OverflowError
+  /// Bytes of memory that it needs from the base address on. @throws ValueError elements lie before it  @throws
+  /// OverflowError
   std::int64_t required_size_in_bytes() const;
 
   /// The same elements in C order, in another shape, where one extent may be -1 for what remains.
@@ -87,20 +88,20 @@ class CUCORE_API StridedLayout {
   StridedLayout squeezed() const;
   /// With axes of extent 1 at these places of the result. @throws ValueError out of range, or twice
   StridedLayout unsqueezed(const Axes& axes) const;
-  /// Adjacent axes from `first` to `last` that can be one, as one. `mask`: as flattened_axis_mask(), which is the
+  /// Merges adjacent axes from `first` to `last` that can be one. `mask`: as flattened_axis_mask(), which is the
   /// default.
   StridedLayout flattened(int first = 0, int last = -1, std::optional<std::uint64_t> mask = std::nullopt) const;
   /// Bit i: axis i continues axis i - 1. What two layouts have in common is the `and` of both.
   std::uint64_t flattened_axis_mask() const;
   /// New axes in front, and ones of extent 1, get stride 0. @throws ValueError extents disagree
   StridedLayout broadcast_to(Numbers shape) const;
-  /// Elements of another size along an axis of stride 1. Without `keep_dim` an axis of extent 1 that is packed away
-  /// goes, and what unpacking makes is a new last axis. @throws ValueError sizes, strides, the offset or the address do
+  /// Elements of another size along an axis of stride 1. Without `keep_dim` an axis that packing makes 1 long is
+  /// removed, and unpacking adds a new last axis. @throws ValueError sizes, strides, the offset or the address do
   /// not allow it
   StridedLayout repacked(std::int64_t itemsize, std::uint64_t address = 0, int axis = -1, bool keep_dim = true) const;
   /// The largest element size up to `most` that repacked() takes.
   std::int64_t max_compatible_itemsize(std::int64_t most = 16, std::uint64_t address = 0, int axis = -1) const;
-  /// From the first axes on; those not named are taken whole. @throws ValueError too many, or out of range
+  /// Slices the first axes; those without a slice are taken whole. @throws ValueError too many, or out of range
   StridedLayout sliced(std::span<const Slice> slices) const;
   StridedLayout sliced(std::initializer_list<Slice> slices) const {
     return sliced(std::span(slices.begin(), slices.size()));
@@ -109,12 +110,12 @@ class CUCORE_API StridedLayout {
   StridedLayout to_dense() const;
   StridedLayout to_dense(std::span<const int> order) const;
 
-  /// Element size, offset, shape and strides, where none is another than explicit ones that say the same.
+  /// Compares element size, offset, shape and strides; strides not given differ from equal ones that were given.
   friend bool operator==(const StridedLayout&, const StridedLayout&) = default;
 
  private:
   StridedLayout(Numbers shape, Numbers strides, std::int64_t itemsize, std::int64_t offset);
-  /// Of -rank to rank - 1, as 0 to rank - 1. @throws ValueError
+  /// Brings an axis of -rank to rank - 1 into 0 to rank - 1. @throws ValueError
   std::size_t axis_number(int axis, std::size_t rank, const char* call) const;
 
   Numbers shape_;

@@ -7,7 +7,7 @@
 // Axes are in the order of the layout, the innermost one last; the driver's own order is the reverse. The innermost
 // axis has stride 1, and the other strides are multiples of 16 bytes.
 //
-// Ownership: a value of 128 bytes, which does not keep the memory that it is of. Thread-safety: as an int.
+// Ownership: a value of 128 bytes, which does not keep the tensor's memory alive. Thread-safety: as an int.
 #pragma once
 
 #include <array>
@@ -40,9 +40,9 @@ enum class TensorMapDataType {
   tfloat32,
   tfloat32_ftz
 };
-/// Whether channels lie in slices of so many bytes (NC/8HWC8, NC/16HWC16).
+/// Whether channels lie in slices of 16 or 32 bytes (NC/8HWC8, NC/16HWC16).
 enum class TensorMapInterleave { none, bytes_16, bytes_32 };
-/// In lines of how many bytes a box's 16-byte chunks are moved in shared memory, so that banks do not collide.
+/// The length of the lines in which a box's 16-byte chunks are permuted in shared memory, to avoid bank conflicts.
 enum class TensorMapSwizzle { none, bytes_32, bytes_64, bytes_128 };
 /// How much of a line the L2 cache fetches at once.
 enum class TensorMapL2Promotion { none, bytes_64, bytes_128, bytes_256 };
@@ -50,7 +50,7 @@ enum class TensorMapL2Promotion { none, bytes_64, bytes_128, bytes_256 };
 enum class TensorMapOobFill { zeros, nan };
 
 struct TensorMapOptions {
-  std::vector<std::int64_t> element_strides = {};  ///< 1 to 8 for each axis: every how many-th element is read; none: 1
+  std::vector<std::int64_t> element_strides = {};  ///< 1 to 8 for each axis: read every n-th element; none: 1
   TensorMapInterleave interleave = TensorMapInterleave::none;
   TensorMapSwizzle swizzle = TensorMapSwizzle::none;
   TensorMapL2Promotion l2_promotion = TensorMapL2Promotion::none;

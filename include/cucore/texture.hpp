@@ -7,7 +7,7 @@
 //
 // A ResourceDescriptor says which memory: an OpaqueArray (textures and surfaces), a MipmappedArray, all or the first
 // bytes of a Buffer as one row (fetched by index; addressing and filtering do not count), or a Buffer as rows with a
-// pitch. It keeps that memory, and so does what is made of it.
+// pitch. It keeps that memory alive, and so does what is made from it.
 //
 // Ownership, closed state and thread-safety: as of Stream; descriptors are values.
 #pragma once
@@ -34,7 +34,8 @@ struct SurfaceState;
 enum class AddressMode { wrap = 0, clamp = 1, mirror = 2, border = 3 };
 /// The nearest element, or a mean of its neighbours by distance (of floating-point values; a GPU weighs in 9 bits).
 enum class FilterMode { point = 0, linear = 1 };
-/// Integers as they are, or as floats: 0 to 1, with a sign -1 to 1. Those of 32 bits are always read as they are.
+/// Integers as they are, or as floats: unsigned ones from 0 to 1, signed ones from -1 to 1. Those of 32 bits are always
+/// read as they are.
 enum class ReadMode { element_type = 0, normalized_float = 1 };
 /// The numbers are the driver's.
 enum class ResourceKind { array = 0, mipmapped_array = 1, linear = 2, pitch2d = 3 };
@@ -92,7 +93,7 @@ class CUCORE_API ResourceDescriptor {
   std::optional<std::size_t> height() const noexcept;
   std::optional<std::size_t> pitch_bytes() const noexcept;
 
-  /// For cucore's own parts.
+  /// Internal.
   explicit ResourceDescriptor(std::shared_ptr<const detail::ResourceState> state) noexcept : state_(std::move(state)) {}
   const std::shared_ptr<const detail::ResourceState>& state() const noexcept { return state_; }
 
@@ -126,7 +127,7 @@ class CUCORE_API TextureObject {
   /// By handle; needs no driver call.
   friend bool operator==(const TextureObject& a, const TextureObject& b) noexcept { return a.handle() == b.handle(); }
 
-  /// For cucore's own parts.
+  /// Internal.
   explicit TextureObject(std::shared_ptr<const detail::TextureState> state) noexcept : state_(std::move(state)) {}
   const std::shared_ptr<const detail::TextureState>& state() const noexcept { return state_; }
 
@@ -159,7 +160,7 @@ class CUCORE_API SurfaceObject {
   /// By handle; needs no driver call.
   friend bool operator==(const SurfaceObject& a, const SurfaceObject& b) noexcept { return a.handle() == b.handle(); }
 
-  /// For cucore's own parts.
+  /// Internal.
   explicit SurfaceObject(std::shared_ptr<const detail::SurfaceState> state) noexcept : state_(std::move(state)) {}
   const std::shared_ptr<const detail::SurfaceState>& state() const noexcept { return state_; }
 

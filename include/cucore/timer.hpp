@@ -8,8 +8,8 @@
 //
 //   float same = cucore::timed(stream, [&] { cucore::launch(stream, config, kernel, args...); }).milliseconds();
 //
-// The two events come from the pool of the stream's device and go back when the time has been read, or with the timer.
-// Ownership: move-only; holds a reference to the stream. Thread-safety: one thread at a time.
+// The two events come from the pool of the stream's device and go back when the time has been read, or when the timer
+// is destroyed. Ownership: move-only; holds a reference to the stream. Thread-safety: one thread at a time.
 #pragma once
 
 #include <optional>

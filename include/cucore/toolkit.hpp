@@ -36,8 +36,7 @@ struct ToolkitLibrary {
   std::string build = {};
   std::string found_by = {};  ///< which rule of the list above found it, e.g. "CUDA_HOME"
   std::string why_not = {};   ///< if not available: every place that was tried and what was wrong with it
-  /// Not available, though a file is there, because that cannot be loaded (damaged, of another machine, lacking a
-  /// library).
+  /// Not available, though there is a file, since it cannot be loaded (damaged, of another machine, lacking a library).
   bool is_broken = false;
 };
 
@@ -58,7 +57,7 @@ struct ToolkitInfo {
 /// described by `why_not`.
 CUCORE_API ToolkitInfo toolkit_info();
 
-/// Of these, NVRTC alone: opens no other.
+/// The same for NVRTC alone: opens no other library.
 CUCORE_API ToolkitLibrary nvrtc_info();
 
 /// Adds folders to rule 3 (library folders such as .../site-packages/nvidia/cu13/lib, or toolkit roots). Throws
@@ -66,10 +65,10 @@ CUCORE_API ToolkitLibrary nvrtc_info();
 CUCORE_API void set_toolkit_search_paths(std::vector<std::filesystem::path> folders);
 
 /// Waits until no other thread compiles, links or loads code, and makes every later attempt a StateError; the calling
-/// thread may load still. Process exit does this by itself, so that the libraries of the toolkit and the driver's own
-/// compiler are not taken apart while they work; a host that ends before its process does, as an interpreter, may do it
-/// earlier, in the thread that will exit. Programs and linkers that are destroyed afterwards leave what NVRTC and
-/// nvJitLink hold for them to the end of the process.
+/// thread may still load. Process exit does this by itself, so that the libraries of the toolkit and the driver's own
+/// compiler are not torn down while they work; a host that ends before its process does, such as an interpreter, may
+/// call this earlier, in the thread that will exit. Programs and linkers that are destroyed afterwards leave what NVRTC
+/// and nvJitLink hold for them to the end of the process.
 CUCORE_API void finish_compiling() noexcept;
 
 }  // namespace cucore

@@ -4,7 +4,7 @@
 //   auto list = virtual_memory->allocate(1 << 20, stream);         // rounded up to the granularity
 //   virtual_memory->modify_allocation(list, 1 << 24);              // keeps what is in it; the address may change
 //
-// An allocation is physical memory, mapped to reserved addresses, with rights for those who access it. It is usable at
+// An allocation is physical memory, mapped to reserved addresses, with access rights for each device. It is usable at
 // once; deallocate() waits for its stream first. Growing maps more memory behind the buffer, or where that is taken
 // maps the same memory, and more, at other addresses: nothing is copied. A growth that fails leaves the buffer as it
 // was. Thread-safety: as of MemoryResource; a buffer that grows is used by nobody else meanwhile.
@@ -63,7 +63,7 @@ class CUCORE_API VirtualMemoryResource final : public MemoryResource {
 
   /// The buffer's size is rounded up. @throws DriverError; nothing is left allocated
   Buffer allocate(std::size_t size, const Stream& stream) override;
-  /// Waits for `stream` and takes everything of the allocation back. @throws ValueError it is none of this resource
+  /// Waits for `stream` and takes everything of the allocation back. @throws ValueError it is not of this resource
   void deallocate(DevicePointer address, std::size_t size, const Stream& stream) override;
 
   /// Makes `buffer`, and every other reference to it, at least `new_size` bytes long. One that is as long already stays

@@ -15,7 +15,7 @@
 namespace cucore {
 namespace {
 
-constexpr std::size_t block_alignment = 64;  // what the strictest parameter, a tensor map, asks for
+constexpr std::size_t block_alignment = 64;  // the strictest of all parameters: that of a tensor map
 constexpr std::size_t append_alignment = 16;
 
 // Nearest value with `fraction` bits of fraction and the exponent range of `bias`, ties to even: half is (10, 15),
@@ -55,7 +55,7 @@ bool write_float(void* slot, std::size_t size, ParameterKind kind, double value)
 
 }  // namespace
 
-// What does not fit inline. Blocks never move, since values are pointed to.
+// What does not fit inline. Blocks never move, since there are pointers to the values.
 struct ArgumentPack::Owned {
   struct Free {
     void operator()(std::byte* block) const noexcept { ::operator delete[](block, std::align_val_t{block_alignment}); }
@@ -146,7 +146,7 @@ void ArgumentPack::place_integer(bool negative, std::uint64_t magnitude) {
   };
   const bool floating = parameter.kind == ParameterKind::floating || parameter.kind == ParameterKind::bfloat16;
   if (floating && (slot.size == 8 || slot.size == 4 || slot.size == 2)) {
-    // As C++ converts, but only where nothing is lost.
+    // Converts as C++ does, but only where nothing is lost.
     const int digits = slot.size == 8 ? 53 : slot.size == 4 ? 24 : slot.kind == ParameterKind::bfloat16 ? 8 : 11;
     if (magnitude > std::uint64_t{1} << digits) refuse_number("cannot be represented exactly");
     const auto value = static_cast<double>(magnitude);
@@ -192,7 +192,7 @@ void ArgumentPack::convert_float(double value) {
   const Parameter& parameter = required();
   const detail::ParameterSlot& slot = slots_[count_];
   const bool floating = slot.kind == ParameterKind::floating || slot.kind == ParameterKind::bfloat16;
-  // A slot of 4 bytes whose type is not known may be a float or an integer: not ours to guess.
+  // A slot of 4 bytes whose type is not known may be a float or an integer: do not guess.
   const bool as_double =
       (slot.kind == ParameterKind::unknown || slot.kind == ParameterKind::aggregate) && slot.size == 8;
   const bool has_format = slot.size == 8 || slot.size == 4 || slot.size == 2;

@@ -9,7 +9,7 @@
 
 namespace cucore::detail {
 
-/// What the system says of a file, to notice that it is another one by now.
+/// What the system says of a file, to notice when it has been replaced.
 struct FileStamp {
   bool exists = false;
   std::uint64_t size = 0;

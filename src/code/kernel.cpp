@@ -18,7 +18,7 @@ namespace cucore {
 namespace detail {
 namespace {
 
-// Offsets and sizes by the driver, without types. Empty: it cannot tell.
+// Offsets and sizes from the driver, without types. Empty: it does not know them.
 std::optional<std::vector<Parameter>> ask_driver(const KernelState& kernel) {
   const driver::Table& table = driver::table();
   std::vector<Parameter> parameters;
@@ -76,8 +76,8 @@ void allow_dynamic_shared(const KernelState& kernel, int device, std::size_t byt
   const auto slot = static_cast<std::size_t>(device);
   const bool remembered = slot < KernelState::remembered_devices;
   if (remembered && kernel.dynamic_shared_allowed[slot].load(std::memory_order_relaxed) >= bytes) return;
-  // One at a time in the process: two kernels' states may stand for one function, and a limit must never go down
-  // between another thread's raising it and its launch.
+  // One at a time in the process: two kernels' states may stand for one function, and after a thread has raised a
+  // limit, nobody may lower it before that thread launches.
   static std::mutex* const raising = new std::mutex;
   const std::scoped_lock lock(*raising);
   const KernelAttributes attributes(std::shared_ptr<const KernelState>(&kernel, [](const KernelState*) {}), device);
@@ -130,7 +130,7 @@ std::string Signature::text() const {
 
 Kernel Kernel::from_handle(KernelHandle handle, std::shared_ptr<const void> owner) {
   if (handle == nullptr) throw ValueError({.call = "Kernel::from_handle", .message = "a null handle is not a kernel"});
-  Kernel known = detail::LibraryState::kernel_of_handle(handle);  // one of ours keeps its library
+  Kernel known = detail::LibraryState::kernel_of_handle(handle);  // a kernel of cucore's keeps its library
   if (known && owner == nullptr) return known;
   auto state = std::make_shared<KernelState>();
   state->handle = handle;
@@ -182,7 +182,7 @@ void KernelAttributes::set(int attribute, int value) const {
                   return "attribute " + std::to_string(attribute) + " = " + std::to_string(value) + " of " +
                          describe(*kernel_) + " on " + detail::describe_device(device_);
                 });
-  // The limit may have been lowered: launches have to look again.
+  // The limit may have been lowered: launches have to check it again.
   const auto slot = static_cast<std::size_t>(device_);
   if (attribute == driver::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && slot < KernelState::remembered_devices) {
     kernel_->dynamic_shared_allowed[slot].store(0, std::memory_order_relaxed);

@@ -17,7 +17,7 @@ namespace {
 using detail::ContextScope;
 using detail::function_of;
 
-// The driver's size function takes no pointer of the caller's: what to call is left here for this thread's call.
+// The driver's size function has no user-data pointer: what to call is kept here for this thread's call.
 struct SizeCallback {
   const std::function<std::size_t(int)>* function;
   std::exception_ptr failure;
@@ -124,7 +124,7 @@ LaunchConfig LaunchConfig::for_kernel(const Kernel& kernel, const Device& device
   if (block.x == 0) {
     const MaxPotentialBlockSize best = kernel.occupancy(device).max_potential_block_size(shmem_size, block_size_limit);
     block = {static_cast<unsigned>(best.max_block_size)};
-    // Fewer threads than one such block: as many whole warps as hold them.
+    // Fewer threads than one such block: the least number of whole warps that holds them.
     const auto warp = static_cast<std::size_t>(device.properties().warp_size());
     if (n != 0 && n < block.x) block.x = std::min(block.x, static_cast<unsigned>((n + warp - 1) / warp * warp));
   }

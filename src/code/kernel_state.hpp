@@ -1,4 +1,4 @@
-// KernelState: a kernel as its copies share it, with what has been learned about it.
+// KernelState: what all copies of a kernel share, with what has been found out about it.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 namespace cucore::detail {
 
 struct KernelState : KernelPlan {
-  std::shared_ptr<LibraryState> library;  ///< null for a kernel of somebody else's
+  std::shared_ptr<LibraryState> library;  ///< null for a kernel that cucore did not load
   std::shared_ptr<const void> owner;
   std::string name;
 
@@ -24,7 +24,8 @@ struct KernelState : KernelPlan {
   mutable std::shared_ptr<const Signature> signature;  ///< null: nobody knows
   mutable Dim3 required_block{0, 0, 0};                ///< .reqntid; 0: any, or not known
 
-  /// Dynamic shared memory known to be allowed, by device; only grows. Devices beyond are asked for each time.
+  /// Dynamic shared memory known to be allowed, by device; only grows. For devices beyond the limit the driver is asked
+  /// each time.
   static constexpr std::size_t remembered_devices = 16;
   mutable std::array<std::atomic<std::size_t>, remembered_devices> dynamic_shared_allowed{};
 
@@ -49,8 +50,8 @@ std::string describe(const KernelState& kernel);
 /// The kernel's state. @throws StateError it refers to nothing
 const KernelState& open_kernel(const std::shared_ptr<const KernelState>& state, const char* call);
 
-/// Sees to it that the kernel may use `bytes` of dynamic shared memory on the device, raising its attribute if need be;
-/// never lowers it. @throws ValueError more than the device has
+/// Lets the kernel use `bytes` of dynamic shared memory on the device: raises its attribute if need be, and never
+/// lowers it. @throws ValueError more than the device has
 void allow_dynamic_shared(const KernelState& kernel, int device, std::size_t bytes);
 
 }  // namespace cucore::detail

@@ -25,7 +25,8 @@ void refuse_closed_buffer() {
 
 namespace {
 
-// After a refusal: again in the stream's own context if the thread had none, else an error that names the limit.
+// After a refusal: launches again in the stream's context if the thread had none, else throws an error that names the
+// limit.
 [[gnu::cold, gnu::noinline]] void retry_or_fail(driver::CUresult code, const StreamState& stream,
                                                 const driver::CUlaunchConfig& config, const Kernel& kernel,
                                                 void* const* values) {
@@ -51,7 +52,7 @@ namespace {
   driver::fail(code, "cuLaunchKernelEx", describe(*kernel.state()) + " in " + describe(stream), hint);
 }
 
-/// Devices that a launcher's config has been found to suit, by ordinal.
+/// Devices, by ordinal, that were found to support a launcher's config.
 using SuitedDevices = std::atomic<std::uint64_t>;
 
 [[gnu::noinline]] void allow_shared(const StreamState& stream, const driver::CUlaunchConfig& config,
@@ -126,8 +127,8 @@ void launch_refused(int code, const Stream& stream, const NativeConfig& config, 
   open_kernel(kernel.state(), "launch");
   auto native = std::bit_cast<driver::CUlaunchConfig>(config);
   native.hStream = stream_state.handle;
-  // Nobody asked the device before that call, and without a table there was none: this one opens the driver, or says
-  // why none may be called.
+  // That call was made without asking the device first, and not at all if the driver was not open: this one opens the
+  // driver, or says why it may not be called.
   const bool is_plain = native.sharedMemBytes == 0 && native.numAttrs == 0;
   if (native.sharedMemBytes != 0) allow_shared(stream_state, native, kernel);
   if (native.numAttrs != 0) ask_device(stream_state, native, kernel, nullptr);

@@ -1,4 +1,4 @@
-// A LaunchConfig as the driver takes it: what is behind ResolvedConfig.
+// A LaunchConfig in the driver's form: the contents of a ResolvedConfig.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ struct DriverLaunchConfig {
   DriverLaunchConfig& operator=(const DriverLaunchConfig&) = delete;
 
   driver::CUlaunchConfig native;  ///< without the stream
-  /// Whether the device has to be asked if it can do what the attributes want.
+  /// Whether the device has to be asked if it supports the attributes.
   bool needs_device = false;
   std::shared_ptr<const EventState> programmatic_event;
   std::shared_ptr<const EventState> completion_event;

@@ -85,7 +85,7 @@ void check_cooperative(const driver::CUlaunchConfig& config, const Kernel& kerne
                  describe_device(device.ordinal()) + ": cooperative kernels are not supported by this device");
   }
   const std::uint64_t grid = product({config.gridDimX, config.gridDimY, config.gridDimZ});
-  // A block no device can run is the driver's to refuse, with its own code.
+  // The driver itself refuses a block that no device can run, with its own code.
   if (product({config.blockDimX, config.blockDimY, config.blockDimZ}) >
       static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
     return;

@@ -36,13 +36,13 @@ std::string several_hint(const std::vector<std::string>& symbols) {
   return hint;
 }
 
-// PTX: what begins as no other format does.
+// PTX: what does not begin like any other format.
 bool is_text(std::string_view image) { return !is_elf(image) && !is_fatbin(image); }
 
 }  // namespace
 
 // What the driver may write to while the library is loaded: it compiles again when a device of another architecture
-// first uses the library, and nothing says that it will not log then.
+// first uses the library, and may log then, too.
 struct LibraryState::Jit {
   std::array<char, 8192> info_log{};
   std::array<char, 8192> error_log{};
@@ -70,7 +70,7 @@ LibraryState::LibraryState(const LoadRequest& request)
 
 namespace {
 
-// The kernels that libraries have given out: whoever has only the driver's handle of one gets its library too.
+// The kernels that libraries have given out: whoever has only a kernel's driver handle finds its library here.
 struct GivenKernel {
   std::weak_ptr<const LibraryState> library;
   const KernelState* kernel;
@@ -80,7 +80,7 @@ struct GivenKernels {
   std::map<KernelHandle, GivenKernel> by_handle;
 };
 GivenKernels& given_kernels() {
-  static auto* const all = new GivenKernels;  // never destroyed: libraries may go after everything static
+  static auto* const all = new GivenKernels;  // never destroyed: libraries may outlive all static objects
   return *all;
 }
 
@@ -97,7 +97,7 @@ LibraryState::~LibraryState() {
 
 Kernel LibraryState::kernel_of_handle(KernelHandle handle) {
   GivenKernels& given = given_kernels();
-  std::shared_ptr<const LibraryState> library;  // let go, if it is the last, without the lock
+  std::shared_ptr<const LibraryState> library;  // if this is the last reference, it is dropped without the lock
   const std::scoped_lock lock(given.mutex);
   const auto found = given.by_handle.find(handle);
   if (found == given.by_handle.end()) return {};
@@ -122,8 +122,8 @@ std::shared_ptr<LibraryState> LibraryState::open(const LoadRequest& request) {
       table.cuLibraryLoadData(&handle, image, jit.options.data(), jit.values.data(), count, nullptr, nullptr, 0);
   if (code == driver::CUDA_SUCCESS) {
     state->handle_ = OwningHandle<LibraryTraits>(handle);
-    // GPU drivers (seen with 580) compile here, fill the log, answer success whatever came of it, and tell at the first
-    // look-up: so look something up that no image has.
+    // GPU drivers (seen with 580) compile here, fill the log, return success even if that failed, and report the
+    // failure at the first look-up: so look up something that no image has.
     driver::CUkernel none = nullptr;
     code = table.cuLibraryGetKernel(&none, handle, "?");
     if (code == driver::CUDA_ERROR_NOT_FOUND) code = driver::CUDA_SUCCESS;
@@ -166,7 +166,7 @@ Kernel LibraryState::get_kernel(std::string_view asked_for) {
     // The log of the load may say why: the CPU device names there what keeps a kernel from running.
     driver::fail(code, "cuLibraryGetKernel", "kernel " + quoted(name) + " in " + description_, {}, info_log_);
   }
-  // Without a share in the ownership, which whoever has the kernel has.
+  // Not an owning reference: whoever has the kernel holds one.
   kernel->library = std::shared_ptr<LibraryState>(std::shared_ptr<void>(), this);
   {
     const std::scoped_lock lock(kernels_mutex_);

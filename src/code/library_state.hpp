@@ -2,7 +2,7 @@
 // the library is unloaded when the last of them goes.
 //
 // Context-independent (cuLibraryLoadData), so opening needs no current context. Thread-safety: every member may be
-// called concurrently; making sure that one object opens its image only once is the caller's business.
+// called concurrently; the caller makes sure that an object opens its image only once.
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@ struct LoadRequest {
   std::shared_ptr<const std::string> ptx;
   /// Which image this is, if that is known.
   std::optional<CodeImage> used;
-  /// Advice for the error, if the caller knows more than the code tells.
+  /// Advice for the error, if the caller knows more than can be seen in the code.
   std::string hint;
 };
 
@@ -42,12 +42,12 @@ class LibraryState : public std::enable_shared_from_this<LibraryState> {
   static std::shared_ptr<LibraryState> open(const LoadRequest& request);
 
   LibraryHandle handle() const noexcept { return handle_.get(); }
-  /// By symbol, or as C++ spells it ("ns::fill<int>") where one kernel alone is called so. @throws DriverError
+  /// By symbol, or by the C++ name ("ns::fill<int>") if only one kernel has it. @throws DriverError
   /// CUDA_ERROR_NOT_FOUND, listing what there is
   Kernel get_kernel(std::string_view name);
-  /// The same if it has been asked for before, else nothing. Calls no driver.
+  /// The same if it has been asked for before, else nothing. Makes no driver call.
   Kernel known_kernel(std::string_view name) const;
-  /// The kernel with this handle where a library that is open has given it out, else nothing. Calls no driver.
+  /// The kernel with this handle if an open library has given it out, else nothing. Makes no driver call.
   static Kernel kernel_of_handle(KernelHandle handle);
   /// Address and size in the current context's device, by symbol or C++ name. @throws DriverError as get_kernel
   GlobalVariable get_global(const std::string& name);
@@ -70,11 +70,11 @@ class LibraryState : public std::enable_shared_from_this<LibraryState> {
   std::optional<CodeImage> used_;
   std::string info_log_;
   std::unique_ptr<Jit> jit_;
-  // What has been learned about a kernel is learned once for all who ask for it. By the names asked for; Kernels share
-  // the library's ownership.
+  // The kernels by the names asked for, so that what is found out about one serves all who ask for it. Kernels share
+  // ownership of the library.
   mutable std::mutex kernels_mutex_;
   std::map<std::string, std::shared_ptr<KernelState>, std::less<>> kernels_;
-  OwningHandle<LibraryTraits> handle_;  // last: goes before what the driver may write to
+  OwningHandle<LibraryTraits> handle_;  // last member: destroyed before what the driver may write to
 };
 
 }  // namespace cucore::detail

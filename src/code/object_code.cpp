@@ -1,4 +1,4 @@
-// ObjectCode: made from its parts without a look at them, loaded once at the first use that needs the driver.
+// ObjectCode: made from its parts without reading them, loaded once at the first use that needs the driver.
 #include "cucore/object_code.hpp"
 
 #include <algorithm>

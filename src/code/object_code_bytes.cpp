@@ -54,7 +54,7 @@ std::string ObjectCode::serialize() const {
   detail::FrameWriter writer(detail::FrameKind::object_code, code().size() + around);
   detail::write_object_code(writer, *this);
   if (!path().empty()) return writer.finish();
-  // What is in memory never changes, so it is summed up once however often it is sent.
+  // Code in memory never changes, so its checksum is computed once, however often it is serialised.
   if (state_->is_summed.load(std::memory_order_acquire)) return writer.finish(state_->frame_checksum);
   std::string bytes = writer.finish();
   state_->frame_checksum.store(detail::checksum_of_frame(bytes), std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// ObjectCode with several images: putting one together, and saying what is in code.
+// ObjectCode with several images: making one, and listing what is in one.
 #include <algorithm>
 #include <memory>
 #include <utility>

@@ -105,8 +105,8 @@ std::vector<std::string_view> texts_of(std::span<const FatbinImage> modules) {
   return texts;
 }
 
-// A cubin for another architecture: what it was made from, compiled for this one. One module is the driver's JIT
-// compiler's business, several have to be linked.
+// A cubin for another architecture: loads the PTX that it was made from, compiled for this one. The driver's JIT
+// compiler takes one module; several have to be linked.
 std::shared_ptr<LibraryState> load_carried_ptx(const std::string& description, std::span<const FatbinImage> modules) {
   const std::string what = description + ", from the PTX it carries since its binary is for another architecture";
   if (modules.size() == 1) return load_ptx(what, modules.front(), architecture_hint);
@@ -140,7 +140,7 @@ std::string list_of(const std::vector<FatbinImage>& images) {
   return text.empty() ? "nothing" : text;
 }
 
-// Code of which only the driver can read all.
+// Code that only the driver can read in full.
 std::shared_ptr<LibraryState> load_unread(const std::string& description, std::string_view bytes) {
   LoadRequest request;
   request.description = description;

@@ -1,4 +1,4 @@
-// From the bytes of an ObjectCode to a library of the driver's.
+// Loads the bytes of an ObjectCode as a library of the driver.
 #pragma once
 
 #include <memory>

@@ -7,7 +7,7 @@
 namespace cucore::detail {
 
 void write_object_code(FrameWriter& writer, const ObjectCode& code);
-/// Throws ValueError for what no writer wrote.
+/// Throws ValueError for bytes that no writer can have written.
 ObjectCode read_object_code(FrameReader& reader);
 
 }  // namespace cucore::detail

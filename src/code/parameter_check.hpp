@@ -11,10 +11,10 @@ namespace cucore::detail {
 struct KernelState;
 
 /// The parameter as packing sees it: where its value goes, and which kinds and whole numbers fit. Integers and
-/// floating-point numbers must not be taken for each other where both are known; for the rest the size decides.
+/// floating-point numbers must not be confused where both kinds are known; otherwise the size decides.
 ParameterSlot slot_of(const Parameter& parameter) noexcept;
 
-/// The whole numbers that fit a parameter, up to those above what has a sign; none where one has to be converted.
+/// The whole numbers that fit a parameter, unsigned ones included; none where a number has to be converted.
 struct WholeNumbers {
   std::int64_t least = 1;
   std::uint64_t most = 0;

@@ -17,8 +17,8 @@ struct PtxEntry {
   Dim3 required_block{0, 0, 0};  ///< .reqntid; 0: any
 };
 
-/// All kernels of a PTX text, in order. Text that is not PTX gives what can be read of it, possibly nothing; it is the
-/// driver's business to complain.
+/// All kernels of a PTX text, in order. Of text that is not PTX, what can be read, possibly nothing; the driver will
+/// report the error.
 std::vector<PtxEntry> ptx_entries(std::string_view ptx);
 
 /// The kernel of that name.

@@ -1,4 +1,4 @@
-// Names as C++ spells them against mangled symbols, by the demangler and one spelling that both are brought to.
+// Matches C++ names with mangled symbols, by the demangler and one canonical spelling for both.
 #include "src/code/symbol_lookup.hpp"
 
 #include <algorithm>
@@ -116,7 +116,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 std::string source_name(const std::string& symbol) {
   std::string name = demangled(symbol);
   if (name == symbol) return name;
-  // Away with the parameter list, and with what stands before the last space outside of brackets: the result's type.
+  // Drop the parameter list, and what stands before the last space outside of brackets: the result's type.
   int depth = 0;
   std::size_t end = name.size();
   if (name.ends_with(')')) {

@@ -1,4 +1,4 @@
-// Which symbol a name as C++ spells it means, and which names come near one that is not there.
+// Which symbol a C++ name means, and which names are close to one that is not there.
 #pragma once
 
 #include <string>

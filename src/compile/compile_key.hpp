@@ -1,4 +1,4 @@
-// A compile key with what it was read from, so that it can be used again while that stays.
+// A compile key with what it was read from, so that it can be used again until that changes.
 #pragma once
 
 #include <filesystem>

@@ -15,7 +15,7 @@ namespace cucore::detail {
 
 class KeyParts {
  public:
-  /// The texts with their sizes, so that no two lists of texts are the same, and hashed if that is shorter.
+  /// The texts with their sizes, so that different lists never give the same text; hashed if that is shorter.
   void add(std::string label, const std::vector<std::string>& texts) {
     constexpr std::size_t short_enough = 128;
     std::string all = "=";  // not the beginning of a digest

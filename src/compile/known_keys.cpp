@@ -10,7 +10,7 @@
 namespace cucore::detail {
 namespace {
 
-// Programs seen of late. The checksum only spares comparisons: equal are those whose texts and options are.
+// Recently seen programs. The checksum only saves comparisons: programs are equal if their texts and options are.
 class Programs {
  public:
   std::shared_ptr<KnownKeys> keys_of(SourceType type, const std::string& code, const ProgramOptions& options) {

@@ -1,5 +1,5 @@
-// Keys that programs of one source and one set of options have had, so that the next compile, or the next Program made
-// of the same, need not read and hash its inputs again.
+// Keys of programs with one source and one set of options, so that the next compile, or the next Program made from the
+// same, need not read and hash its inputs again.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class KnownKeys {
   /// The key of a compile to `target` for `arch`, if it is known and making it again would give the same; else null.
   std::shared_ptr<const CompileKey> find(CodeType target, const std::string& arch,
                                          const std::vector<std::string>& name_expressions);
-  /// Remembers a key unless a change of its files may not show.
+  /// Remembers a key, unless a change of its files might go unnoticed.
   void remember(CodeType target, const std::string& arch, const std::vector<std::string>& name_expressions,
                 KeyAndFiles found);
 

@@ -1,4 +1,4 @@
-// Linker: checks, the link by one of two backends, and the result as an ObjectCode that carries its PTX.
+// Linker: checks, the link by one of two back ends, and the result as an ObjectCode that carries its PTX.
 #include "cucore/linker.hpp"
 
 #include <map>
@@ -89,7 +89,7 @@ struct Linker::State {
     return open(resolved, target, inputs.inputs);
   }
 
-  // The CPU device links nothing but PTX, and knows where it is in cubins and fat binaries only.
+  // The CPU device links nothing but PTX, and finds it only in cubins and fat binaries.
   std::unique_ptr<detail::LinkSession> open_on_cpu(const LinkerOptions& resolved) const {
     if (!inputs.any(CodeType::object) && !inputs.any(CodeType::library)) {
       return open(resolved, CodeType::cubin, inputs.inputs);
@@ -140,7 +140,7 @@ struct Linker::State {
     return completed.image();
   }
 
-  // The PTX modules of all inputs; none, with the reason, if they would not be the whole.
+  // The PTX modules of all inputs; none, with the reason, if they would not be complete.
   std::vector<std::string> ptx_modules(const LinkerOptions& resolved, std::string& why_not) {
     std::string lacking;
     const std::string arch = arch_of(resolved);
@@ -209,7 +209,7 @@ struct Linker::State {
     if (backend == LinkerBackend::nvjitlink && keeps_all) {
       detail::refuse_lost_kernels(inputs, arch_of(resolved), image, description());
     }
-    const bool has_ptx = !detail::embedded_ptx_modules(image).empty();  // the CPU device's linker sees to it
+    const bool has_ptx = !detail::embedded_ptx_modules(image).empty();  // the CPU device's linker puts it in
     if (resolved.embed_ptx.value_or(true) && !has_ptx && detail::elf_fault(image) == nullptr) {
       std::string why_not;
       std::vector<std::string> modules = ptx_modules(resolved, why_not);

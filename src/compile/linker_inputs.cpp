@@ -15,7 +15,7 @@
 namespace cucore::detail {
 namespace {
 
-// Linkers believe what their inputs say of themselves, so those are looked at first.
+// Linkers trust the sizes and offsets in their inputs, so those are checked first.
 void refuse_damaged(const LinkInput& input) {
   if (input.type == CodeType(CodeType::cubin)) {
     if (const char* fault = elf_fault(input.bytes))

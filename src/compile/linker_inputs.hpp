@@ -33,8 +33,8 @@ void refuse_other_architectures(const LinkInputs& inputs, std::string_view arch)
 // linker_symbols.cpp
 
 /// Throws ValueError if one symbol is defined twice, by two inputs or inside one (members of a library), naming the
-/// symbol and both places. A linker takes all members of a library, needed or not. Weak definitions may be many. With
-/// an empty `arch`, only definitions that are in the images for all architectures count. Of LTO-IR nothing is known.
+/// symbol and both places. A linker takes all members of a library, needed or not. Weak definitions may repeat. With an
+/// empty `arch`, only definitions that are in the images for all architectures count. What LTO-IR defines is not known.
 void refuse_double_definitions(const LinkInputs& inputs, std::string_view arch);
 
 /// Throws ValueError if `ptx`, made of the LTO-IR among the inputs, defines what another input defines too: linkers let
@@ -47,12 +47,13 @@ void refuse_lost_kernels(const LinkInputs& inputs, std::string_view arch, std::s
 
 // linker_ptx.cpp
 
-/// The PTX modules of all inputs but LTO-IR, for a link for `arch`, named as messages want them. Of a library those
-/// that have kernels or something that the others need. `lacking` names the inputs that have none, with the reason.
+/// The PTX modules of all inputs but LTO-IR, for a link for `arch`, named as messages want them. Of a library only the
+/// members that have kernels or something that the others need. `lacking` names the inputs without PTX, with the
+/// reason.
 std::vector<LinkInput> ptx_of_inputs(const LinkInputs& inputs, std::string_view arch, std::string& lacking);
 
-/// The inputs of which LTO-IR is linked: LTO-IR, and objects, libraries and fat binaries that have nothing else for
-/// `arch` in a part of them (it lies there in a form that only NVIDIA's linkers read).
+/// The inputs whose LTO-IR is linked: LTO-IR itself, and objects, libraries and fat binaries that have nothing else for
+/// `arch` in some part (in a form that only NVIDIA's linkers read).
 std::vector<LinkInput> ir_of_inputs(const LinkInputs& inputs, std::string_view arch);
 
 // linker_keeper.cpp

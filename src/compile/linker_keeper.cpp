@@ -1,5 +1,5 @@
-// What makes link-time optimisation keep the functions of its LTO-IR that only the PTX of other inputs calls: LTO-IR of
-// a kernel that takes their addresses, whatever they take and give. nvJitLink keeps kernels and variables by itself.
+// Makes link-time optimisation keep functions of its LTO-IR that only the PTX of other inputs calls: with LTO-IR of a
+// kernel that takes their addresses, whatever their signatures are. nvJitLink keeps kernels and variables by itself.
 #include <algorithm>
 #include <memory>
 #include <set>

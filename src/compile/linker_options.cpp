@@ -1,4 +1,4 @@
-// LinkerOptions: what can be judged without linking, and what becomes of each option, as linker_options.def says.
+// LinkerOptions: checks that need no link, and what each option turns into, as linker_options.def says.
 #include "cucore/linker.hpp"
 
 #include <span>

@@ -1,4 +1,4 @@
-// What the driver's linker makes of a Linker's options.
+// How the driver's linker takes a Linker's options.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace cucore::detail {
 
-/// Names of options that are set and that the driver's linker cannot follow.
+/// Names of options that are set and that the driver's linker does not support.
 std::vector<std::string> refused_by_driver(const LinkerOptions& options);
 
 /// CU_JIT_... and value for each option that is set and that the driver knows, in the order of LinkerOptions.

@@ -21,7 +21,7 @@ std::string name_of(const LinkInput& input, const DeviceUnit& unit) {
   return input.name + (unit.member.empty() ? "" : ":" + unit.member);
 }
 
-// Whether LTO-IR is what is linked of it.
+// Whether LTO-IR is the part of it that is linked.
 bool is_ir(const DeviceUnit& unit, int capability) {
   const FatbinImage* image = unit.best(capability);
   return image != nullptr && image->type == CodeType(CodeType::ltoir) &&
@@ -47,7 +47,7 @@ std::vector<LinkInput> ptx_of_unit(const LinkInput& input, const DeviceUnit& uni
   return modules;
 }
 
-// Of what a library has: its kernels, and what others need, and what that needs.
+// From a library: its kernels, what others need, and what that needs in turn.
 void add_needed(std::vector<LinkInput>& modules, std::vector<LinkInput> offered) {
   for (bool grew = true; grew;) {
     std::vector<std::string_view> texts;
@@ -86,7 +86,7 @@ std::vector<LinkInput> ptx_of_inputs(const LinkInputs& inputs, std::string_view 
       }
       if (its.empty()) note(input, {});
     } else if (has_units(input.type)) {
-      // Whether a library's members without PTX matter shows in what the PTX of the others leaves undefined.
+      // A library's members without PTX matter only if the PTX of the others leaves something undefined.
       const bool is_library = input.type == CodeType(CodeType::library);
       for (const DeviceUnit& unit : device_units(input.type, input.bytes).units) {
         if (unit.images.empty() || is_ir(unit, capability)) continue;

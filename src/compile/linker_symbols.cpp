@@ -31,7 +31,7 @@ std::vector<CodeSymbol> symbols_of(const FatbinImage& image) {
   return symbols_of(image.type, decompressed(image).bytes);
 }
 
-// The symbols that every image has as definitions which nobody may repeat.
+// The symbols that every image defines and that nothing else may define again.
 std::vector<CodeSymbol> common_definitions(const DeviceUnit& unit) {
   std::vector<CodeSymbol> common;
   bool is_first = true;

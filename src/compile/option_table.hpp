@@ -15,7 +15,7 @@
 
 namespace cucore::detail {
 
-/// What an option says.
+/// What an option is set to.
 enum class Use { unset, off, on, value };
 
 using PathOrTrue = std::optional<std::variant<bool, std::string>>;
@@ -55,10 +55,10 @@ struct Column {
     level,                 ///< flag=3 or flag=0
     virtual_architecture,  ///< flag=compute_NN, also for sm_NN
     text_only,             ///< flag=value; nothing where it is true
-    refused,               ///< no use is taken; `text`, if there is one, is told for the name
+    refused,               ///< refused if set; the error names `text`, if there is one, instead of the option
     refused_unless_off,    ///< and false is taken though it says something
     refused_if_set,        ///< and false is refused though it is as unset
-    ignored,               ///< the link is made without it, which is told
+    ignored,               ///< the link is made without it, and the log says so
     ignored_if_set,        ///< and false is told too
     jit,                   ///< an option of the driver's JIT
     not_cached,            ///< there is no key where it is used
@@ -151,7 +151,7 @@ class PlacedTexts {
   std::multimap<std::size_t, std::string> texts_;  // those of one place in the order in which they came
 };
 
-/// A line of a table, as far as both have it.
+/// What a line of either table has.
 template <class Options>
 struct OptionLine {
   const char* name;
@@ -197,7 +197,7 @@ struct OptionLine {
     }
   }
 
-  /// Its name, where `column` does not take what it says.
+  /// Its name, where `column` refuses what it is set to.
   void add_refusal(PlacedTexts& names, const Column& column, const Options& o) const {
     const Use said = use(o);
     switch (column.way) {

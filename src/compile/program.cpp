@@ -1,5 +1,5 @@
-// Program: what is given is checked and kept, compiles go one after another, perhaps through a cache, and what the
-// compiler said is kept for those who ask.
+// Program: checks and keeps what it is given, compiles one after another, perhaps through a cache, and keeps what the
+// compiler reported.
 #include "cucore/program.hpp"
 
 #include <utility>

@@ -35,7 +35,7 @@ namespace {
 namespace fs = std::filesystem;
 using detail::CacheFolder;
 
-// An equal value that shares nothing, as a compile of one's own would have given.
+// An equal value that shares nothing with `record`, as if from a compile of its own.
 CompileRecord fresh(const CompileRecord& record) {
   return {.code = ObjectCode::from_bytes(record.code.code_type(), record.code.code(), record.code.name(),
                                          record.code.symbol_mapping()),
@@ -111,7 +111,7 @@ struct ProgramCache::State {
                                 const std::function<CompileRecord()>& compile, std::string& why);
   std::string why_missing(const CompileKey& key) const;
 
-  // Compiles that this process is doing now. Those of a parent process were left behind by fork().
+  // Compiles under way in this process. Those of a parent process do not count after fork().
   struct Flight {
     std::shared_future<CompileRecord> result;
     pid_t process;
@@ -330,7 +330,7 @@ CompileRecord ProgramCache::lookup_or_compile(CompileReport& report, const KeyMa
       report.cache = CacheResult::shared;
       return record;
     } catch (const NvrtcError& error) {
-      if (error.code() != cancelled) throw;  // else whoever waited for it still wants it
+      if (error.code() != cancelled) throw;  // cancelled, but this thread, which waited for it, still wants it
     }
   }
   const auto land = [&] {

@@ -110,7 +110,7 @@ std::vector<std::string> flags_for(SourceType code_type, const ProgramOptions& o
   if (code_type == SourceType(SourceType::ptx)) return nvjitlink_flags(options);
   if (code_type == SourceType(SourceType::nvvm)) return nvvm_flags(options, target);
   std::vector<std::string> flags = nvrtc_flags(options, target);
-  // With this NVRTC says that it succeeded, and gives LTO-IR only.
+  // With this flag NVRTC reports success, but makes only LTO-IR.
   if (target != CodeType(CodeType::ltoir)) std::erase(flags, "--dlink-time-opt");
   if (options.use_bundled_headers.value_or(false)) {
     const ToolkitLibrary& nvrtc = toolkit::nvrtc_library();
@@ -142,7 +142,7 @@ void Program::State::check_ptx() const {
     std::unique_ptr<toolkit::NativeLink> unused;
     (void)toolkit::compile_ptx_with_nvjitlink(code, options.name, nvjitlink_flags(one), unused);
   } catch (const NvJitLinkError& error) {
-    if (error.call() == "nvJitLinkAddData") throw;  // what else is wrong is for compile() to tell
+    if (error.call() == "nvJitLinkAddData") throw;  // compile() reports all other errors
   }
 }
 

@@ -19,7 +19,7 @@ struct ProgramOptionLine {
 /// In the order of the struct, without `name`.
 std::span<const ProgramOptionLine> program_option_lines();
 
-/// `options` for the linker that compiles PTX, without what use_fast_math stands for.
+/// `options` for the linker that compiles PTX, with use_fast_math not expanded.
 LinkerOptions linker_options(const ProgramOptions& options);
 
 }  // namespace cucore::detail

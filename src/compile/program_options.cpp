@@ -35,7 +35,7 @@ std::vector<std::string> nvrtc_flags(const ProgramOptions& o, std::optional<Code
 
 std::vector<std::string> nvjitlink_flags(const ProgramOptions& o) {
   LinkerOptions linker = detail::linker_options(o);
-  if (o.use_fast_math.value_or(false)) {  // what it stands for, where it is not said otherwise
+  if (o.use_fast_math.value_or(false)) {  // expanded, where the single options are not set
     linker.ftz = linker.ftz.value_or(true);
     linker.prec_div = linker.prec_div.value_or(false);
     linker.prec_sqrt = linker.prec_sqrt.value_or(false);

@@ -1,5 +1,5 @@
-// Judging options: all faults of one ProgramOptions in one error. Of what depends on the version of the compiler, only
-// whole options are judged here; else the compiler's message names the flag.
+// Checks options: all faults of one ProgramOptions in one error. What depends on the compiler's version is checked here
+// only for whole options, not for their values: there the compiler's message names the flag.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -75,7 +75,8 @@ struct ProgramOptionJudge : detail::OptionJudge<T> {
   }
 };
 
-// Options that the NVRTC in use is too old for, the oldest first. It would name one of them, and not what has it.
+// Options that the NVRTC in use is too old for, the oldest first. NVRTC would name only one of them, and not the
+// version that has it.
 std::string too_new_in_words(const ProgramOptions& o) {
   using Version = std::pair<int, int>;
   std::multimap<Version, const char*> needs;  // those of one version in the order of the table

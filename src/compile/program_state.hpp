@@ -24,7 +24,7 @@ struct Program::State {
   const SourceType type;
   std::string code;
   ProgramOptions options;
-  // Compiles are numbered as they are asked for; those up to `cancelled` shall end.
+  // Compiles are numbered as they are asked for; those up to `cancelled` are to end.
   std::atomic<std::uint64_t> asked = 0;
   std::atomic<std::uint64_t> cancelled = 0;
   std::mutex mutex;  // one compile at a time; also guards what follows
@@ -37,12 +37,12 @@ struct Program::State {
   std::unique_ptr<Linker> linker;
   std::unique_ptr<toolkit::NvvmNative> nvvm;
 
-  /// Throws NvJitLinkError for PTX with errors of syntax, as far as they are plain to see.
+  /// Throws NvJitLinkError for PTX with syntax errors that a quick look shows.
   void check_ptx() const;
   /// The options with arch resolved. Throws for what cannot be compiled.
   /// Valid while the mutex is held.
   const ProgramOptions& checked(const char* call, CodeType target, const std::vector<std::string>& name_expressions);
-  /// PTX wanted from PTX: it is there already, whatever the architecture.
+  /// Whether PTX is wanted from PTX: then the source is the result, whatever the architecture.
   bool is_source(CodeType target) const;
   CompileRecord compile_now(CodeType target, const ProgramOptions& resolved,
                             const std::vector<std::string>& name_expressions,

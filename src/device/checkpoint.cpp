@@ -13,7 +13,7 @@ namespace cucore::checkpoint {
 namespace {
 
 void check(driver::CUresult code, const char* call, int pid) {
-  // NOT_FOUND: a driver that lists the functions and has nothing behind them.
+  // NOT_FOUND: a driver that has the functions but does not implement them.
   if (code == driver::CUDA_ERROR_NOT_SUPPORTED || code == driver::CUDA_ERROR_NOT_FOUND) {
     throw UnavailableError({.call = call,
                             .code = code,

@@ -18,7 +18,7 @@ struct Primaries {
   std::vector<DeviceHandle> devices;  // by ordinal
   // Null until retained, and never destroyed: references to them have nothing to count.
   std::vector<std::shared_ptr<const ContextState>> by_ordinal;
-  // The handles of by_ordinal once more, to be read without the mutex; allocated with `devices`, never freed.
+  // The handles of by_ordinal again, to be read without the mutex; allocated with `devices`, never freed.
   std::atomic<std::atomic<ContextHandle>*> handles{nullptr};
   std::atomic<int> count{0};
 };
@@ -133,7 +133,7 @@ std::shared_ptr<const ContextState> context_of(ContextHandle handle) {
     scope.restore();
   }
   const int ordinal = device_ordinal(device);
-  // Somebody else's primary context is the one we would retain.
+  // A primary context that someone else retained is the one that cucore would retain.
   if (auto primary = primary_context(ordinal); primary->handle == handle) return primary;
   auto state = std::make_shared<ContextState>();
   state->handle = handle;

@@ -1,4 +1,4 @@
-// ContextState: a context as the objects in it share it, and the process's primary contexts.
+// ContextState: what the objects in a context share of it, and the process's primary contexts.
 #pragma once
 
 #include <memory>
@@ -25,14 +25,14 @@ struct ContextState {
 };
 
 /// The primary context of a device, retained at first need and kept until the process ends: it is what every other user
-/// of CUDA in the process shares, and making it anew costs much. @throws DriverError
+/// of CUDA in the process shares, and making it again is slow. @throws DriverError
 std::shared_ptr<const ContextState> primary_context(int device);
 
-/// The current context; one of ours if the handle is known, else a borrowed one; null if none is current.
+/// The current context; one of cucore's own if the handle is known, else a borrowed one; null if none is current.
 std::shared_ptr<const ContextState> current_context();
 
-/// The ordinal of the current context's device; 0 if no context is current. Takes no lock when the context is one of
-/// ours.
+/// The ordinal of the current context's device; 0 if no context is current. Takes no lock when the context is cucore's
+/// own.
 int current_device();
 
 /// The context with this handle, as above. The handle is trusted; its device is asked for.

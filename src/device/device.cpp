@@ -30,7 +30,7 @@ EventPools& event_pools() {
   return *instance;
 }
 
-// Registered after the driver was opened, so run before its table is closed. Idle events are used by nobody; those that
+// Registered after the driver was opened, so it runs before the table is closed. Nobody uses idle events; those that
 // come back later are destroyed then.
 void drop_events() {
   std::map<int, std::shared_ptr<EventPool>> pools;

@@ -17,7 +17,7 @@ namespace cucore {
 namespace detail {
 
 struct SMResourceState {
-  driver::CUdevResource resource{};  // just as the driver gave it, which refuses one that was written to
+  driver::CUdevResource resource{};  // exactly as the driver returned it: it refuses a modified one
   driver::CUdevSmResource sm{};      // with what it left out
   int device = 0;
   bool is_dry_run = false;
@@ -44,7 +44,7 @@ std::string version_text(int version) {
                           .hint = "update the driver"});
 }
 
-// What CUDA 12 does not tell: it depends on the architecture alone.
+// CUDA 12 does not report it; it depends on the architecture alone.
 unsigned alignment_before_13(int device) { return Device(device).compute_capability().major >= 9 ? 8 : 2; }
 
 SMResource sm_resource(const driver::CUdevResource& resource, int device, bool is_dry_run,
@@ -279,7 +279,8 @@ Context Device::create_context(const ContextOptions& options) const {
   const driver::Table& table = driver::table();
   const detail::RelaxedCaptureScope relaxed;
   const auto on = [&] { return detail::describe_device(ordinal_); };
-  // Kept like every other use of the device does: a green context alone would set it up and tear it down each time.
+  // Retains the primary context, as every other use of the device does: green contexts alone would set the device up
+  // and tear it down each time.
   detail::primary_context(ordinal_);
   driver::CUdevResourceDesc description = nullptr;
   driver::CUresult code =

@@ -123,7 +123,7 @@ ContextHandle event_context(const EventState& event) {
   return event.context == nullptr ? nullptr : event.context->handle;
 }
 
-// Why the driver would not subtract, in the order of its own checks; the reason stands first, where callers look.
+// Says why the driver refused to subtract, in the order of its own checks; the reason comes first, where callers look.
 [[noreturn]] void refuse_elapsed(driver::CUresult code, const EventState& start, const EventState& end) {
   const auto refuse = [](std::string message, std::string hint) {
     throw StateError({.call = "Event::elapsed_time", .message = std::move(message), .hint = std::move(hint)});

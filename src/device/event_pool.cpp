@@ -69,7 +69,7 @@ void EventPool::count_loan() noexcept {
   ++loans_;
 }
 
-// The events that stay with the caller, the first ones of a kind, and the end of a pool without an owner.
+// The rare cases: events that stay with the caller, the first ones of a kind, and the end of a pool without an owner.
 bool EventPool::take_back_otherwise(Event& event, unsigned kind) noexcept {
   const bool free = event && event.state().use_count() == 1;
   {
@@ -87,7 +87,7 @@ bool EventPool::take_back_otherwise(Event& event, unsigned kind) noexcept {
 }
 
 bool EventPool::try_put(Event& event) noexcept {
-  // An event that others refer to is not free to be used again.
+  // An event that others refer to cannot be reused.
   if (!event || event.state().use_count() != 1) return false;
   const detail::EventState& state = *event.state();
   if (state.options.ipc_enabled || state.context != context_.state() || state.owned.get() == nullptr) return false;
@@ -107,7 +107,7 @@ std::array<std::vector<Event>, 4> EventPool::take_excess(std::size_t keep) noexc
       Event& last = idle.places[--idle.count];
       try {
         excess[kind].push_back(std::move(last));
-      } catch (const std::bad_alloc&) {  // then it goes with the lock held
+      } catch (const std::bad_alloc&) {  // then it is destroyed with the lock held
         last = Event();
       }
     }

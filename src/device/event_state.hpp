@@ -1,4 +1,4 @@
-// EventState: an event as its references share it.
+// EventState: what all references to an event share.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct EventState {
   EventState& operator=(const EventState&) = delete;
   ~EventState() { disown(); }
 
-  std::shared_ptr<const ContextState> context;  ///< null for an event of another maker, or imported
+  std::shared_ptr<const ContextState> context;  ///< null for an imported event and one made outside cucore
   OwningHandle<EventTraits> owned;              ///< empty for a borrowed event; goes before the context
   driver::CUevent handle = nullptr;
   EventOptions options;
@@ -30,8 +30,9 @@ struct EventState {
   mutable RegistryLinks<EventState> registry_links;
   mutable std::atomic<bool> is_known{false};  ///< whether it was ever in the registry
 
-  /// Puts an event that owns its handle into the registry, before anybody else gets the handle. Most events are never
-  /// asked for theirs, and stay out: they are made and dropped with half the atomic steps.
+  /// Puts an event that owns its handle into the registry, before anybody else gets the handle. The handle of most
+  /// events is never asked for: they stay out of the registry, and are made and dropped with half the atomic
+  /// operations.
   static void make_known(const std::shared_ptr<const EventState>& state) noexcept;
 
   /// Takes ownership of `handle`, made in `in`; null: in a context that is not known.

@@ -1,4 +1,4 @@
-// What this process has of the driver.
+// What this process holds of the driver.
 #include "cucore/process.hpp"
 
 #include "src/driver/table.hpp"

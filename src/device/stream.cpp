@@ -133,8 +133,8 @@ Stream create_stream(const std::shared_ptr<const ContextState>& context, const S
   StreamState::own(state, context);
   state->flags = static_cast<int>(flags);
   state->priority = priority;
-  // Now, since NVIDIA's driver invalidates a capture whose stream is asked for its id. A driver that has no ids answers
-  // for itself when somebody wants one.
+  // Asked now, since NVIDIA's driver invalidates a capture when its stream is asked for the id. A driver without ids
+  // reports that when somebody wants one.
   unsigned long long id = 0;
   if (table.cuStreamGetId(state->handle, &id) == driver::CUDA_SUCCESS) state->id = id;
   scope.restore();
@@ -220,7 +220,7 @@ DeviceResources Stream::resources() const { return context().resources(); }
 
 namespace {
 
-// An event that may be recorded: not one that other processes know.
+// Refuses an event that must not be recorded: one that other processes know.
 const detail::EventState& recordable(const Event& event, const char* call) {
   const detail::EventState& recorded = detail::open_event(event.state(), call);
   if (recorded.options.ipc_enabled) {

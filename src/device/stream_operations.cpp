@@ -19,7 +19,7 @@ using detail::open_stream;
 using detail::StreamState;
 using Callable = std::function<void()>;
 
-// On a thread of the driver's. Nothing may leave it, and nobody is there to catch.
+// Runs on one of the driver's threads, where nobody would catch an exception.
 void run_host_function(driver::CUstream, driver::CUresult status, void* user_data) {
   const std::unique_ptr<Callable> function(static_cast<Callable*>(user_data));
   if (status != driver::CUDA_SUCCESS) return;  // the work before it failed: whoever waits for that is told
@@ -34,7 +34,7 @@ void run_host_function(driver::CUstream, driver::CUresult status, void* user_dat
   }
 }
 
-// What the driver answers for memory that it does not take names no address.
+// The driver's error for memory that it does not take names no address.
 template <class Call>
 void on_memory(const StreamState& stream, const char* call, DevicePointer address, Call&& operation) {
   ContextScope scope(detail::context_handle(stream));

@@ -1,4 +1,4 @@
-// StreamState: a stream as its references share it.
+// StreamState: what all references to a stream share.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ struct StreamState {
   ~StreamState() { disown(); }
 
   std::shared_ptr<const ContextState> context;  ///< null: not known yet, or whatever is current (default streams)
-  std::shared_ptr<const void> owner;            ///< kept alive for a stream of somebody else's
+  std::shared_ptr<const void> owner;            ///< kept alive with a borrowed stream
   OwningHandle<StreamTraits> owned;             ///< empty for a borrowed stream; goes before the context
   driver::CUstream handle = nullptr;
   mutable RegistryLinks<StreamState> registry_links;
@@ -41,7 +41,7 @@ struct StreamState {
   }
 };
 
-/// The context to be in for a call on the stream; null for default streams, which mean the current one.
+/// The context that has to be current for a call on the stream; null for default streams, which mean the current one.
 ContextHandle context_handle(const StreamState& stream);
 
 /// "Stream 0x... of Device 0".

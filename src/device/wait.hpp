@@ -1,4 +1,4 @@
-// Waiting with a limit, for what the driver can only be asked or waited for without one.
+// Waiting with a time limit, for what the driver can only be asked for, or waits for without a limit.
 #pragma once
 
 #include <algorithm>

@@ -25,7 +25,7 @@ const Result* find(CUresult code) {
   return nullptr;
 }
 
-// Where the error's log says what happened.
+// For an error whose log says what happened.
 constexpr const char* hint_with_fault =
     "a kernel launched earlier did this, as told below (with its source line if it was compiled with lineinfo). The "
     "context is unusable until the process ends";

@@ -46,8 +46,8 @@ OpenLibrary open_library(const std::string& name, int mode = 0) {
 }
 
 // The CPU device that this process has loaded already, whoever did it and from wherever. A second copy would know
-// nothing of the first one's objects, so this one is everybody's; whoever asks for libcuda.so.1 by that name after us
-// gets ours in the same way, by its soname. cpu/api/initialization.cpp looks for other copies of itself in the same
+// nothing of the first one's objects, so all share this one; who asks for libcuda.so.1 by that name later gets cucore's
+// in the same way, by its soname. cpu/api/initialization.cpp looks for other copies of itself in the same
 // way: library and driver share no code.
 OpenLibrary loaded_cpu_device() {
   std::vector<std::string> files;

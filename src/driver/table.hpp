@@ -3,8 +3,8 @@
 //   driver::check(driver::table().cuStreamSynchronize(stream), "cuStreamSynchronize", [&] { return describe(stream);
 //   });
 //
-// table() opens the driver at first use. It is never closed: what runs late in the process can still read the table,
-// and table_for_release() tells it not to call. Thread-safe.
+// table() opens the driver at first use. It is never closed: code that runs late in the process can still read the
+// table, and table_for_release() tells it to make no calls. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ struct Table {
 };
 
 /// The open driver's table; null while there is none, and when none may be called any more. Read through the functions
-/// below, which are inline because every call of a driver begins with one.
+/// below, which are inline because every driver call begins with one.
 extern std::atomic<const Table*> current_table;
 
 /// What table() does the first time, or when there is no driver to call.
@@ -47,7 +47,7 @@ inline bool is_open() noexcept { return table_for_release() != nullptr; }
 /// Whether the driver that has been opened is a GPU's, not the CPU device's.
 bool is_gpu() noexcept;
 
-/// What a kernel did wrong last, in words, where the driver tells: the CPU device names kernel, block, thread and line.
+/// The last kernel fault in words, if the driver describes it: the CPU device names kernel, block, thread and line.
 std::string last_fault();
 
 /// The driver's name for a result code, e.g. "CUDA_ERROR_NOT_READY"; "CUDA_ERROR_<n>" for one nobody knows. No driver

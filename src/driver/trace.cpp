@@ -137,8 +137,8 @@ std::string kernel_name(const void* handle) {
   return known == trace->kernel_names.end() ? std::string() : known->second;
 }
 
-// What some calls say beyond their parameters, and what is learned from them. The tag is the function's place in the
-// table.
+// What to add for some calls beyond their parameters, and what to remember of them. The tag is the function's place in
+// the table.
 template <auto Slot>
 struct Tag {};
 
@@ -256,7 +256,8 @@ void attach_one(Table& table, const char* name, const char* parameters) {
 bool open_file(const char* path) {
   trace = new Trace;
   if (const std::string why = trace->file.open(path); !why.empty()) {
-    // The library does not print; but a trace was asked for, and there is no other place to say that there is none.
+    // The library does not print otherwise; but a trace was asked for, and there is no other way to say that there is
+    // none.
     std::fprintf(stderr, "cucore: CUCORE_TRACE: no trace is written: cannot open %s\n", why.c_str());
     return false;
   }

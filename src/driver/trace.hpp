@@ -10,7 +10,7 @@
 namespace cucore::driver::trace {
 
 /// If CUCORE_TRACE is set: opens its file (at the first call) and puts functions into `table` that note each call.
-/// A file that cannot be opened is said once on standard error, and nothing is traced.
+/// If the file cannot be opened, that is reported once on standard error, and nothing is traced.
 void attach(Table& table);
 
 /// At process exit, while the driver still works: waits a moment for what the device has not finished, and ends the

@@ -118,7 +118,7 @@ std::string File::open(std::string path) {
   constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
   int descriptor = ::open(path.c_str(), flags, 0644);
   if (descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    // Another process, a parent perhaps, writes its trace there.
+    // Another process, perhaps the parent, writes its trace there.
     ::close(descriptor);
     path += "." + process;
     descriptor = ::open(path.c_str(), flags, 0644);

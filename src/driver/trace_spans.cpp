@@ -17,7 +17,7 @@ constexpr std::size_t most_pending = 8192;
 constexpr std::size_t lanes_at_once = 8;
 constexpr double rebase_after_ms = 1000.0;  // cuEventElapsedTime answers a float: near the base it is exact
 
-/// Calls of ours may come while some thread captures, which forbids them in the thread's own mode.
+/// Our calls may come while some thread captures, which forbids them in the thread's own mode.
 class RelaxedCapture {
  public:
   explicit RelaxedCapture(const Table& driver) : driver_(driver) { exchange(); }
@@ -68,7 +68,7 @@ Spans::Clock* Spans::clock_of_current_context() {
   Clock& clock = *clocks_.emplace(context, std::make_unique<Clock>()).first->second;
   clock.context = context;
 
-  // On a stream of its own, so that nothing of the program's is waited for.
+  // On a stream of its own, so that it waits for none of the program's work.
   CUstream stream = nullptr;
   if (driver_.cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0) != CUDA_SUCCESS) return nullptr;
   Nanoseconds narrowest = 0;
@@ -207,7 +207,7 @@ bool Spans::write_first(Lane& lane) {
   }
   const auto nanoseconds = [](double milliseconds) { return static_cast<Nanoseconds>(milliseconds * 1e6); };
   const Nanoseconds at = clock.base_at + nanoseconds(from);
-  // The first event may pass before the call begins, but the work does not, and an arrow must lead forward in time.
+  // The first event may complete before the call begins, but the work cannot, and an arrow must lead forward in time.
   const Nanoseconds end = at + nanoseconds(length);
   const Nanoseconds begin = span.arrow.from < end ? std::max(at, span.arrow.from + 1) : at;
   Event event(span.last != nullptr ? 'X' : 'i', span.name, "device", lane.place, begin);

@@ -31,7 +31,7 @@ class Spans {
     Nanoseconds base_at = 0;
     std::vector<CUevent> spare;
   };
-  /// Work that has been surrounded on one side.
+  /// Work whose first event is recorded, and its last is not yet.
   struct Open {
     Clock* clock = nullptr;  ///< null: not measured (a capturing stream, a failed context, too much pending)
     CUevent first = nullptr;

@@ -1,4 +1,4 @@
-// The sentence for using what has been closed.
+// The error for using a closed object.
 #pragma once
 
 #include <string>

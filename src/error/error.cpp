@@ -12,7 +12,7 @@
 namespace cucore {
 namespace {
 
-// What a kernel did wrong (addresses, instructions, the stack, an assertion, a trap), and a launch that ran too long.
+// Kernel faults (addresses, instructions, the stack, an assertion, a trap), and a launch that ran too long.
 bool is_sticky_code(int code) {
   constexpr int sticky[] = {700, 702, 710, 714, 715, 716, 717, 718, 719, 721};
   return std::find(std::begin(sticky), std::end(sticky), code) != std::end(sticky);

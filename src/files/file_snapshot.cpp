@@ -76,7 +76,7 @@ bool FileSnapshot::unchanged() const {
     for (const std::string& name : folder.absent) {
       if (is_file(name)) return false;
     }
-    // Something else has changed there: from now on this state of the folder tells.
+    // Something else has changed there: remember this state of the folder from now on.
     folder.identity = there && detail::is_settled(status) ? std::optional(identity_of(status)) : std::nullopt;
   }
   return true;

@@ -1,5 +1,5 @@
-// What was read from files, as the file system told of them then: enough to see later, with one stat() per file, that
-// reading again would give the same.
+// What the file system said of files when they were read: enough to see later, with one stat() per file, that reading
+// them again would give the same.
 #pragma once
 
 #include <sys/stat.h>
@@ -13,7 +13,8 @@
 
 namespace cucore::detail {
 
-/// Tells one state of a file from another. The time of change of the inode is in it, since the other one can be set.
+/// Tells one state of a file from another. Includes the inode's change time, since programs can set the modification
+/// time.
 struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;
@@ -38,12 +39,12 @@ class FileSnapshot {
   void add_absent(const std::string& path);
   /// False if a file had changed so recently that another change may not show: then the snapshot is of no use.
   bool is_settled() const noexcept { return settled_; }
-  /// Whether all files are as they were and no absent name has come to be. Costs a stat() for each file and for each
+  /// Whether all files are unchanged and no absent name exists now. Costs a stat() for each file and for each
   /// folder of absent names.
   bool unchanged() const;
 
  private:
-  // Absent names below one existing folder; while the folder's identity stays, none can have appeared.
+  // Absent names below one existing folder; while the folder's identity is unchanged, none can have appeared.
   struct Folder {
     std::optional<FileIdentity> identity;  // nothing: not settled, look at every name
     std::vector<std::string> absent;

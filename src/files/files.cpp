@@ -118,7 +118,7 @@ bool replace_file(const fs::path& path, std::string_view bytes, unsigned mode) n
 }
 
 unsigned default_file_mode() noexcept {
-  // umask() can only be read by setting it, for all threads; the system tells it in words as well.
+  // umask() can only be read by setting it, for all threads; /proc shows it as text as well.
   constexpr unsigned usual = 0644;
   try {
     const std::optional<std::string> status = read_file("/proc/self/status");
@@ -150,7 +150,8 @@ FileLock FileLock::acquire(const fs::path& path, std::chrono::milliseconds limit
   int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
   if (descriptor < 0) descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);  // made by another user
   if (descriptor < 0) return lock;
-  // flock() has no wait with a limit, so ask again at growing distances; a compile takes tens of milliseconds or more.
+  // flock() cannot wait with a time limit, so ask again at growing intervals; a compile takes tens of milliseconds or
+  // more.
   while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
     const bool busy = errno == EWOULDBLOCK || errno == EINTR;
     if (!busy || std::chrono::steady_clock::now() >= deadline) {

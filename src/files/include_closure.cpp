@@ -60,7 +60,7 @@ ScannedFiles& scanned_files() {
   return *files;
 }
 
-// Stands for the contents of a whole folder: names, sizes and times of change of all its files.
+// Stands for the contents of a whole folder: names, sizes and modification times of all its files.
 std::string folder_digest(const fs::path& folder, FileSnapshot& snapshot) {
   std::map<std::string, std::string> entries;
   std::error_code error;
@@ -220,7 +220,7 @@ class FoundClosures {
   std::map<std::string, IncludeClosure> closures_;
 };
 
-// All that the walk looks at, but for the files. Relative paths mean the current directory, so it is in it.
+// All inputs of the walk except the files. Relative paths depend on the current directory, so that is part of it.
 std::string key_of(const IncludeClosureInput& input, const IncludeScan& scan) {
   Sha256 hash;
   const auto add = [&](std::string_view text) {

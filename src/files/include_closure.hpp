@@ -1,4 +1,4 @@
-// Every header a compile could read, with a digest of its contents: the part of a cache key that lies in files.
+// Every header that a compile could read, with a digest of its contents: the part of a cache key that comes from files.
 #pragma once
 
 #include <filesystem>

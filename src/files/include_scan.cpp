@@ -53,7 +53,7 @@ class Scanner {
   }
 
  private:
-  // Past blanks and comments, from `at`; comments may span lines.
+  // The position after blanks and comments, from `at`; comments may span lines.
   std::size_t skip(std::size_t at) const {
     for (;;) {
       while (at < text_.size() &&

@@ -1,5 +1,5 @@
-// A checksum against accidents: bytes that were cut, flipped or mixed up. Whoever can write the bytes can write a
-// matching checksum, as with any that has no key.
+// A checksum against accidents: bytes that were cut off, flipped or mixed up. It is no protection against intent:
+// whoever can write the bytes can write a matching checksum.
 #pragma once
 
 #include <cstdint>

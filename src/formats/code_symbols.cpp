@@ -15,7 +15,7 @@
 namespace cucore::detail {
 namespace {
 
-// What the driver supplies to every module, or libcudadevrt.a, which has no PTX that could be carried.
+// What the driver supplies to every module, and what libcudadevrt.a does, which has no PTX to carry.
 constexpr std::array<std::string_view, 8> supplied = {
     "vprintf",
     "malloc",

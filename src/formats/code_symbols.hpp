@@ -15,10 +15,10 @@ struct CodeSymbol {
   bool is_variable = false;  // known of PTX only
 };
 
-/// Symbols that other modules can see or have to supply, in order. Text that is not PTX gives what can be read of it.
+/// Symbols that other modules can see or have to supply, in order. Of text that is not PTX, what can be read.
 std::vector<CodeSymbol> ptx_symbols(std::string_view ptx);
 
-/// Those of a cubin; none if it is no well-formed one.
+/// Those of a cubin; none if it is not well-formed.
 std::vector<CodeSymbol> cubin_symbols(std::string_view cubin);
 
 /// Names that one of these modules needs and none of them defines, but for those that every CUDA driver supplies

@@ -1,7 +1,7 @@
 // Cubins: ELF images for one architecture, each of which may carry the PTX it was made from in a section
 // (`.cucore.ptx`).
 //
-// The images may come from anywhere: nothing in them is believed before it is checked against their size.
+// The images may come from anywhere: nothing in them is trusted before it is checked against their size.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline constexpr std::uint16_t machine_cuda = 190;
 /// Name of the section that holds a cubin's PTX: one or several modules, each NUL-terminated.
 inline constexpr std::string_view ptx_section = ".cucore.ptx";
 
-/// What a cubin says of itself. Of bytes that are no cubin nothing is known.
+/// What a cubin says of itself; all empty for bytes that are no cubin.
 struct Cubin {
   std::string arch = {};                       ///< as architecture_of_cubin()
   std::vector<std::string_view> modules = {};  ///< as embedded_ptx_modules()
@@ -35,7 +35,7 @@ std::vector<std::string_view> embedded_ptx_modules(std::string_view image);
 std::optional<std::string_view> embedded_ptx(std::string_view image) noexcept;
 /// `image` with these modules in its PTX section. Throws as elf_add_section().
 std::string with_ptx_modules(std::string_view image, const std::vector<std::string_view>& modules);
-/// Their texts, one after the other: what names and parameters can be read from, not what can be compiled.
+/// Their texts, one after the other: good for reading names and parameters, not for compiling.
 std::string joined_ptx(const std::vector<std::string_view>& modules);
 
 }  // namespace cucore::detail

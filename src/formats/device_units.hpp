@@ -2,7 +2,7 @@
 // is linked. A fat binary is one unit; a host object has one for each file it was made from (nvcc -rdc=true puts them
 // into its section __nv_relfatbin); a static library has those of its members.
 //
-// Nothing in the bytes is believed before it is checked against their size.
+// Nothing in the bytes is trusted before it is checked against their size.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct DeviceUnit {
 
 struct DeviceUnits {
   std::vector<DeviceUnit> units = {};
-  /// Kernels lie in code that linkers pass over: a host object compiled without -rdc=true.
+  /// There are kernels in code that linkers ignore: a host object compiled without -rdc=true.
   bool has_whole_programs = false;
   std::string fault = {};  ///< why the bytes are not what they are called; empty if they are
 };

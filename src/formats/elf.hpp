@@ -1,7 +1,7 @@
-// A named section in an ELF64 image: add, read, strip. And the check that an image is whole before it is given to code
-// that believes it.
+// A named section in an ELF64 image: add, read, strip. And the check that an image is whole, before it is given to code
+// that trusts it.
 //
-// The images may come from anywhere: nothing in them is believed before it is checked against their size.
+// The images may come from anywhere: nothing in them is trusted before it is checked against their size.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace cucore::detail {
 
-/// `image` with one more section that is not loaded. The bytes of `image` stay where they are, but for the header's
-/// fields; what is new follows them. Throws ValueError if `image` is not a well-formed little-endian ELF64 image with
+/// `image` with one more section that is not loaded. The bytes of `image` stay where they are, except for the header's
+/// fields; the new bytes follow them. Throws ValueError if `image` is not a well-formed little-endian ELF64 image with
 /// section names, or has a section of that name.
 std::string elf_add_section(std::string_view image, std::string_view name, std::string_view content);
 

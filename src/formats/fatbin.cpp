@@ -77,7 +77,7 @@ std::string write_fatbin(const std::vector<FatbinImage>& images) {
     put<std::uint16_t>(header, 0, ptx ? kind_ptx : kind_elf);
     put<std::uint16_t>(header, 2, 0x0101);
     put(header, 4, static_cast<std::uint32_t>(header.size()));
-    if (ptx) {  // the compiler's options: where they are told of, and there where they are; none
+    if (ptx) {  // where the compiler's options are described and where they lie: none
       put<std::uint32_t>(header, 20, 64);
       put<std::uint64_t>(header, 64, 72);
     }

@@ -8,7 +8,7 @@
 //                 +24 u16 minor, +26 u16 major version of the payload's format  +28 u32 architecture  +40 u64 flags
 //                 +56 u64 bytes of the payload when decompressed
 //
-// Nothing in a fat binary is believed before it is checked against its size.
+// Nothing in a fat binary is trusted before it is checked against its size.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct FatbinImage {
   CodeType type = CodeType::cubin;  ///< cubin or ptx; ltoir where it was asked for
   std::string arch = {};            ///< "sm_90a" for a cubin, "compute_90a" for PTX and LTO-IR
   std::string_view bytes = {};      ///< a view into the fat binary; PTX without its NUL
-  bool is_compressed = false;       ///< then `bytes` are not usable but by decompressed()
+  bool is_compressed = false;       ///< then only decompressed() can use `bytes`
   bool is_zstd = false;             ///< compressed by Zstandard, else by LZ4
   std::uint64_t full_size = 0;      ///< of a compressed image: its size when decompressed
 };
@@ -37,9 +37,9 @@ struct FatbinImage {
 /// The bytes of an image, PTX without its NUL.
 struct ImageBytes {
   std::string bytes = {};
-  std::string fault = {};  ///< why they cannot be had; empty if they are there
+  std::string fault = {};  ///< why the bytes cannot be had; empty if they are there
 };
-/// Decompresses if that is needed, with liblz4 or libzstd of the machine, opened then. At most 256 MiB.
+/// Decompresses if needed, with the machine's liblz4 or libzstd, opened at first need. At most 256 MiB.
 ImageBytes decompressed(const FatbinImage& image);
 
 /// A fat binary of these images, in this order. Their arch must be of the form above.

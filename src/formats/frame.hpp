@@ -8,7 +8,7 @@
 //   24      n     payload
 //   24+n    8     checksum of everything before it (XXH64), little-endian
 //
-// The frame itself stays as it is in later versions, so that a reader can tell "damaged" from "newer". Numbers in a
+// The frame itself is the same in all later versions, so that a reader can tell "damaged" from "newer". Numbers in a
 // payload are little-endian; a string is its size in 8 bytes, then its bytes.
 #pragma once
 

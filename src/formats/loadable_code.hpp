@@ -1,6 +1,6 @@
 // Code that a driver loads (PTX, a cubin or a fat binary), read in one go: whether it is whole, and what is in it.
 //
-// The bytes may come from anywhere: nothing in them is believed before it is checked against their size.
+// The bytes may come from anywhere: nothing in them is trusted before it is checked against their size.
 #pragma once
 
 #include <string_view>
@@ -14,12 +14,12 @@ namespace cucore::detail {
 struct LoadableCode {
   const char* fault = nullptr;      ///< why no driver may be given these bytes; nullptr if it may
   CodeType type = CodeType::cubin;  ///< ptx, cubin or fatbin
-  bool driver_chooses = false;      ///< a fat binary of which only the driver can read all: some of it is compressed
+  bool driver_chooses = false;      ///< a fat binary that only the driver can read in full: some of it is compressed
   /// PTX: itself. A cubin: itself, then the PTX modules it carries. A fat binary: its images.
   std::vector<FatbinImage> images{};
 };
 
-/// `type` is what the code was called; what is not PTX says itself whether it is a fat binary.
+/// `type` is what the caller says the code is; code that is not PTX shows by itself whether it is a fat binary.
 LoadableCode read_loadable_code(CodeType type, std::string_view bytes);
 
 /// LoadableCode::fault alone.

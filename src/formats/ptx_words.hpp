@@ -1,4 +1,4 @@
-// PTX as words: what reads kernels' signatures and a module's symbols goes by.
+// PTX as words, for the readers of kernels' signatures and of a module's symbols.
 #pragma once
 
 #include <cstddef>

@@ -54,7 +54,7 @@ void remove_added(driver::CUgraph graph, driver::CUgraphNode node, driver::CUuse
   }
 }
 
-// What becomes known of a node, and is set on it, once the driver has made it.
+// Fills in a node's state once the driver has made the node.
 void complete(GraphHierarchy& hierarchy, NodeState& node, const NodeRequest& request) {
   const driver::Table& table = driver::table();
   if (request.launch != nullptr) {

@@ -22,7 +22,7 @@ using Phase = CaptureState::Phase;
 
 namespace {
 
-// A stream beside another, for what may run at the same time. What it is for records nothing yet.
+// A new stream like `stream`, for work that may run at the same time. Nothing is recorded on it yet.
 Stream stream_beside(const Stream& stream) {
   const detail::RelaxedCaptureScope relaxed;
   const Context context = stream.context();
@@ -196,7 +196,7 @@ std::vector<GraphBuilder> GraphBuilder::split(std::size_t count) {
       try {
         stream_.wait(fork.stream_);
       } catch (const Error&) {
-        // It was not, or the capture is invalid, which its end will say.
+        // It was not, or the capture is invalid; ending it will report that.
       }
     }
     throw;
@@ -220,8 +220,8 @@ GraphBuilder& GraphBuilder::join(std::span<GraphBuilder* const> builders) {
     root = builder;
   }
   if (root == nullptr) root = builders.front();
-  // Each is closed as it has been waited for; after a failure all are, for a stream left in a capture that nobody joins
-  // could not be used for anything.
+  // Each is closed once it has been waited for. After a failure all are: a stream left in a capture that nobody joins
+  // would be unusable.
   const struct CloseAll {
     std::span<GraphBuilder* const> builders;
     GraphBuilder* root;

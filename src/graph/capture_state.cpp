@@ -19,7 +19,7 @@ driver::CUresult status_of(const driver::Table& table, driver::CUstream stream, 
   return table.cuStreamIsCapturing(stream, &status);
 }
 
-// Whether the stream still captures, be it in vain. One that cannot be asked is taken for one that does.
+// Whether the stream still captures, even if invalidated. If the driver cannot tell, assume that it does.
 bool is_going_on(const driver::Table& table, driver::CUstream stream) noexcept {
   int status = 0;
   return status_of(table, stream, status) != driver::CUDA_SUCCESS || status != driver::CU_STREAM_CAPTURE_STATUS_NONE;
@@ -74,7 +74,7 @@ void CaptureState::begin(int mode) {
   } else {
     driver::check(driver::table().cuStreamBeginCapture(stream_state.handle, mode), "cuStreamBeginCapture",
                   [&] { return describe(stream_state); });
-    phase = Phase::capturing;  // before what may fail: whatever happens now, the capture is to be ended
+    phase = Phase::capturing;  // before what may fail: from here on the capture has to be ended, whatever happens
     hierarchy = hierarchy_of(capture_info(stream, "GraphBuilder::begin_building").graph);
     graph = hierarchy->root;
   }
@@ -153,7 +153,7 @@ void CaptureState::leave_alone() noexcept {
     while (!left_alone.compare_exchange_weak(kept->before, kept)) {
     }
   } catch (...) {
-    // No memory to say so, or to keep it.
+    // No memory to report it, or to keep it.
   }
 }
 
@@ -178,20 +178,20 @@ driver::CUresult CaptureState::abort() noexcept {
   return driver::CUDA_SUCCESS;
 }
 
-// The graph is gone, or is to go: views of it are not valid any more. A body's stays, as its node does.
+// The graph is destroyed, or will be: views of it are no longer valid. A body's graph stays with its node.
 void CaptureState::drop_graph() noexcept {
   const auto of = std::exchange(hierarchy, nullptr);
   const auto dropped = std::exchange(graph, nullptr);
   if (is_body || of == nullptr) return;
   try {
-    NodeState owner;  // as if a node that owned it went
+    NodeState owner;  // as if a node that owned it were destroyed
     owner.parameters = ChildParameters{dropped};
     LetGo let_go;
     const std::scoped_lock lock(of->mutex);
     let_go.reserve(owner);
     invalidate(*of, owner, let_go);
   } catch (...) {
-    // No memory to let go in order: the states go with the last view.
+    // No memory to release in order: the states are released with the last view.
   }
 }
 

@@ -22,7 +22,7 @@ struct CaptureState {
   bool is_spoiled = false;
   bool is_body = false;
   Stream stream;                              ///< where it begins and ends
-  std::shared_ptr<GraphHierarchy> hierarchy;  ///< null: a primary one before its begin, or spoiled
+  std::shared_ptr<GraphHierarchy> hierarchy;  ///< null: a primary capture before its begin, or one that failed
   std::shared_ptr<GraphState> graph;
   std::vector<std::shared_ptr<CaptureState>> bodies;  ///< of conditional nodes in it
 
@@ -30,8 +30,8 @@ struct CaptureState {
   void begin(int mode);
   /// Ends it; the graph is the hierarchy's then. @throws StateError a body stands in the way  @throws DriverError
   void end();
-  /// Ends it, and drops the graph; the answer of the driver if it still goes on after that. What cannot be ended
-  /// without danger goes on for ever.
+  /// Ends it and drops the graph; returns the driver's error if it still captures afterwards. A capture that cannot be
+  /// ended safely is left as it is for ever.
   driver::CUresult abort() noexcept;
 
  private:

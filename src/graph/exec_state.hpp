@@ -1,8 +1,9 @@
-// GraphExecState: an executable graph as its references share it.
+// GraphExecState: what all references to an executable graph share.
 //
-// What updates through node views name is kept in a store that only grows. The store itself is kept alive by a user
-// object that the executable graph got from its definition at instantiation, so it goes when the driver says that no
-// launch needs it any more: after the graph is destroyed, or has taken another definition's parameters and store.
+// What updates through node views refer to is kept in a store that only grows. The store itself is kept alive by a user
+// object that the executable graph got from its definition at instantiation. So it is released when the driver reports
+// that no launch needs it any more: after the graph is destroyed, or has taken another definition's parameters and
+// store.
 #pragma once
 
 #include <memory>

@@ -24,7 +24,7 @@ GraphExecState& open_exec(const std::shared_ptr<GraphExecState>& state, const ch
 
 namespace {
 
-/// Has the store attached to a definition for as long as an executable graph takes its references from there.
+/// Attaches the store to a definition while an executable graph takes its references from there.
 class LentStore {
  public:
   LentStore(driver::CUgraph graph, const std::shared_ptr<ExecStore>& store)
@@ -45,7 +45,7 @@ std::string describe_node(driver::CUgraphNode node) {
   return ", at graph node " + hexadecimal(node) + " (" + describe(static_cast<GraphNodeType>(type)) + ")";
 }
 
-/// Why the driver would not make an executable graph, and what to do.
+/// Says why the driver refused to make an executable graph, and what to do.
 struct Refusal {
   const char* why;
   const char* hint;
@@ -176,7 +176,7 @@ const char* reason_name(int reason) {
   return index < names.size() ? names[index] : "a reason that is not known";
 }
 
-// The node of the source, which may be in a graph inside it. Null: nobody has seen it there.
+// The node in the source, or in a graph inside it. Null: it has no state yet.
 std::shared_ptr<detail::NodeState> find_node(const detail::GraphHierarchy& hierarchy, driver::CUgraphNode handle) {
   for (const auto& graph : hierarchy.graphs) {
     if (const auto found = graph->nodes.find(handle); found != graph->nodes.end()) return found->second;

@@ -1,4 +1,4 @@
-// GraphNode and its kinds: what they are and what they tell.
+// GraphNode and its kinds: their types and parameters.
 #include "cucore/graph_node.hpp"
 
 #include <utility>

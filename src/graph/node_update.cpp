@@ -20,8 +20,8 @@ using detail::KernelParameters;
 using detail::NodeRequest;
 using detail::NodeState;
 
-// From here on nothing fails: the node is what was asked for. The request takes what the node was, to let it go after
-// the lock.
+// From here on nothing fails: the node takes the request's values. The request takes the node's old ones, to release
+// them after the lock.
 void publish(NodeState& node, NodeRequest& request, driver::CUuserObject retained) noexcept {
   detail::release_retained(node.graph->handle, std::exchange(node.retained, retained));
   std::swap(node.parameters, request.parameters);
@@ -74,7 +74,7 @@ driver::CUresult set_attributes(driver::CUgraphNode node, const DriverLaunchConf
 }
 
 // Parameters and attributes of a kernel cannot be changed in one call. Between the calls the node has no attributes,
-// which goes with any grid.
+// which is valid with any grid.
 void set_kernel(const NodeState& node, const KernelParameters& before, NodeRequest& request) {
   const DriverLaunchConfig launch_before(before.config);
   const bool same = detail::same_attributes(before.config, std::get<KernelParameters>(request.parameters).config);
@@ -109,7 +109,7 @@ Value or_else(const std::optional<Value>& given, const Value& present) {
   return given.has_value() ? *given : present;
 }
 
-// The operand a node has, with its owner.
+// A node's current operand, with its owner.
 MemoryOperand present_operand(DevicePointer address, bool is_host, const std::shared_ptr<const void>& owner) {
   if (is_host) return MemoryOperand::host(reinterpret_cast<const void*>(address), owner);
   return MemoryOperand::device(address, owner);

@@ -55,7 +55,7 @@ HostParameters read_host(const Asked& asked, Owners& owners) {
   driver::CUDA_HOST_NODE_PARAMS host{};
   asked.check(table().cuGraphHostNodeGetParams(asked.node, &host), "cuGraphHostNodeGetParams");
   if (host.fn != &run_host_callback) return {host.fn, host.userData, nullptr};
-  // One of ours, which the graph keeps alive; by whom else it is held is not known here.
+  // An event that the graph keeps alive; who else holds it is not known here.
   auto callback = static_cast<const HostCallback*>(host.userData)->shared_from_this();
   owners[0] = callback;
   return {nullptr, nullptr, std::move(callback)};
@@ -110,7 +110,7 @@ LaunchConfig read_config(driver::CUgraphNode node, const driver::CUDA_KERNEL_NOD
   config.block = {native.blockDimX, native.blockDimY, native.blockDimZ};
   config.shmem_size = native.sharedMemBytes;
   driver::CUlaunchAttributeValue value{};
-  // What a driver does not tell is as if it were not set.
+  // What a driver does not report counts as not set.
   const auto has = [&](int id) {
     value = {};
     return table().cuGraphKernelNodeGetAttribute(node, id, &value) == driver::CUDA_SUCCESS;

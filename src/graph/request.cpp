@@ -144,7 +144,7 @@ NodeRequest event_request(GraphNodeType type, const Event& event, const char* ca
   request.native.event.event = event.state()->handle;
   request.parameters = EventParameters{event.state()};
   request.owners = {event.state(), nullptr};
-  // The driver may tell of the node's event by its handle alone.
+  // Later the driver may report the node's event by its handle alone.
   EventState::make_known(event.state());
   return request;
 }

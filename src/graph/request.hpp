@@ -1,5 +1,5 @@
-// NodeRequest: what a graph node is asked to be, in the driver's form and in ours; the same for adding a node, updating
-// it, and updating it in an executable graph.
+// NodeRequest: the parameters that a graph node is to have, in the driver's form and in ours; the same for adding a
+// node, updating it, and updating it in an executable graph.
 #pragma once
 
 #include <functional>
@@ -38,7 +38,7 @@ NodeRequest event_request(GraphNodeType type, const Event& event, const char* ca
 NodeRequest host_request(std::function<void()> function, const std::shared_ptr<CallbackErrors>& errors,
                          const char* call);
 NodeRequest host_request(HostFunction function, void* user_data, std::shared_ptr<const void> owner, const char* call);
-/// @throws ValueError a device that is none; managed memory before CUDA 13
+/// @throws ValueError no such device; managed memory before CUDA 13
 NodeRequest alloc_request(std::size_t size, const GraphAllocationOptions& options);
 
 /// Makes the request one for a clone of `child`. Both hierarchies locked. @throws StateError `child` is not valid

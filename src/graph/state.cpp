@@ -1,4 +1,4 @@
-// Hierarchies of graphs: states, retention, and what goes with what.
+// Hierarchies of graphs: states, retention, and what is destroyed with what.
 #include "src/graph/state.hpp"
 
 #include <algorithm>
@@ -92,7 +92,7 @@ void invalidate(GraphHierarchy& hierarchy, NodeState& node, LetGo& let_go) noexc
   node.handle = nullptr;
   node.retained = nullptr;  // the graph's to release, or released by the caller
   let_go.owners.push_back(std::exchange(node.owners, {}));
-  // A function goes with what it holds; of the rest the node goes on telling what it was.
+  // A function is released with what it holds; of the rest the node stays readable.
   if (auto* const host = std::get_if<HostParameters>(&node.parameters)) host->callback = nullptr;
   for_owned_graphs(node, [&](const std::shared_ptr<GraphState>& graph) { invalidate(hierarchy, graph, let_go); });
 }

@@ -7,8 +7,8 @@
 //
 // What a node keeps alive is given to the driver as one user object for each version of its parameters, attached to the
 // node's graph (Retention): the driver hands references on to clones, executable graphs and launches. The order of
-// every change: allocate and attach the new owners; change the driver's node; then publish, which cannot fail. What
-// fails before that is undone.
+// every change: allocate and attach the new owners; change the driver's node; then publish, which cannot fail. A
+// failure before that is undone.
 #pragma once
 
 #include <functional>
@@ -138,9 +138,9 @@ struct GraphState {
   std::unordered_map<driver::CUgraphNode, std::shared_ptr<NodeState>> nodes;  ///< those that somebody has seen
 };
 
-/// A change to a hierarchy may let go of what somebody else made, whose destructor may want the mutex, or a lock that
-/// another thread holds while it waits for the mutex (Python's). Such things are collected here and let go after the
-/// mutex: declare one before locking.
+/// A change to a hierarchy may release objects of users, whose destructors may need the mutex, or a lock that another
+/// thread holds while it waits for the mutex (Python's). Such objects are collected here and released after the mutex:
+/// declare one before locking.
 struct LetGo {
   std::vector<Owners> owners;
   std::vector<std::shared_ptr<NodeState>> nodes;
@@ -175,11 +175,11 @@ struct GraphHierarchy {
   std::shared_ptr<GraphState> graph(driver::CUgraph handle);
 };
 
-/// What the driver says of a node that nobody has seen. Lock held. @throws DriverError
+/// What the driver says of a node that has no state yet. Lock held. @throws DriverError
 NodeParameters read_parameters(GraphHierarchy& hierarchy, driver::CUgraphNode handle, GraphNodeType type,
                                Owners& owners);
 
-/// The node's state, made and filled from the driver if nobody has seen it. Lock held. @throws DriverError
+/// The node's state, made and filled from the driver if there is none. Lock held. @throws DriverError
 std::shared_ptr<NodeState> node_of(GraphHierarchy& hierarchy, const std::shared_ptr<GraphState>& graph,
                                    driver::CUgraphNode handle);
 

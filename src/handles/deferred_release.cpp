@@ -31,7 +31,7 @@ void defer_release(void* release) noexcept {
 }
 
 std::size_t release_deferred_now() noexcept {
-  // What is let go may come by here again; the loop below sees to what it puts aside.
+  // Destructors may call this again; the loop below handles what they put aside.
   if (is_releasing || !driver::is_open()) return 0;
   is_releasing = true;
   is_asked_for.store(false);

@@ -1,4 +1,4 @@
-// Deferred releases: the queue between the driver's threads, where nothing may be let go, and safe points; see
+// Deferred releases: the queue between the driver's threads, where nothing may be released, and safe points; see
 // cucore/deferred_release.hpp.
 #pragma once
 
@@ -21,7 +21,7 @@ struct DeferredRelease {
 /// the driver's user objects.
 void defer_release(void* release) noexcept;
 
-/// Lets go of what is put aside, if anything is: costs one load if not. To be called with no lock held.
+/// Releases what is put aside; costs one load if nothing is. Call it with no lock held.
 std::size_t release_deferred_now() noexcept;
 extern std::atomic<DeferredRelease*> deferred_releases;
 inline void safe_point() noexcept {

@@ -22,9 +22,8 @@ struct RegistryLinks {
   bool linked = false;
 };
 
-/// `State` has a `handle`, not changed while it is in the registry, and mutable `registry_links`. Putting in and taking
-/// out, which every object pays, allocate nothing and take the same time however many there are; only find() walks
-/// through a bucket. Thread-safe.
+/// `State` has a `handle`, not changed while it is in the registry, and mutable `registry_links`. Adding and removing,
+/// which every object needs, allocate nothing and take constant time; only find() walks through a bucket. Thread-safe.
 template <class State>
 class HandleRegistry {
  public:
@@ -56,7 +55,7 @@ class HandleRegistry {
     links = {};
   }
 
-  /// Null: not ours, or on its way out.
+  /// Null: not cucore's, or about to be destroyed.
   std::shared_ptr<const State> find(const void* handle) noexcept {
     Bucket& bucket = bucket_of(handle);
     const SpinGuard lock(bucket.taken);

@@ -1,4 +1,4 @@
-// How many buffers there are: memory is no handle of the driver's, but counted like one (cucore/process.hpp).
+// How many buffers there are: memory is not a driver handle, but is counted like one (cucore/process.hpp).
 #pragma once
 
 #include <atomic>

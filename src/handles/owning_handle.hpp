@@ -122,7 +122,7 @@ struct LibraryTraits : ReleasedBy<&driver::Table::cuLibraryUnload> {
 
 struct GreenContextTraits : ReleasedBy<&driver::Table::cuGreenCtxDestroy> {
   static constexpr const char* call = "cuGreenCtxDestroy";
-  // A thread is not left with a current context that is gone.
+  // A thread must not be left with a destroyed context as the current one.
   static driver::CUresult release(const driver::Table& table, Handle handle) {
     driver::CUcontext own = nullptr;
     driver::CUcontext current = nullptr;

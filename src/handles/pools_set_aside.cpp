@@ -59,7 +59,7 @@ void set_aside(OwnedPool pool) noexcept {
     all.pools.push_back({std::move(pool), ++all.time});
     all.is_empty = false;
   } catch (const std::bad_alloc&) {
-    // It goes with the argument, on the documentation's word.
+    // Destroyed with the argument, which the documentation allows.
   }
 }
 

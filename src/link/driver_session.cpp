@@ -58,7 +58,7 @@ class DriverSession final : public LinkSession {
   DriverSession(const DriverSession&) = delete;
   DriverSession& operator=(const DriverSession&) = delete;
   ~DriverSession() override {
-    // Before the logs and options go, which the driver's object points into.
+    // Destroyed before the logs and options, which the driver's object points into.
     const driver::Table* table = driver::table_for_release();
     if (table != nullptr && state_ != nullptr) table->cuLinkDestroy(state_);
   }

@@ -1,4 +1,4 @@
-// Who links, and the link of PTX modules alone.
+// The choice of the linker, and the link of PTX modules alone.
 #include "cucore/error.hpp"
 #include "src/driver/abi.hpp"
 #include "src/link/link_session.hpp"

@@ -32,11 +32,11 @@ class LinkSession {
   virtual void* handle() const noexcept = 0;
 };
 
-/// Whether nvJitLink links in this process, or the driver; opens nvJitLink. @throws UnavailableError if that is there
-/// and cannot be loaded, which is no reason to link otherwise
+/// Whether nvJitLink links in this process, or the driver; opens nvJitLink. @throws UnavailableError if nvJitLink is
+/// there but cannot be loaded: the driver does not stand in for it then
 bool links_with_nvjitlink();
 
-/// `description` is "linking 'name'", for errors; `target` what image() gives.
+/// `description` is "linking 'name'", for errors; `target` is the type that image() returns.
 std::unique_ptr<LinkSession> nvjitlink_session(const std::string& description, const std::vector<std::string>& flags,
                                                CodeType target);
 

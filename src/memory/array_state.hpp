@@ -1,4 +1,4 @@
-// ArrayState, MipmappedArrayState: arrays as the references to them share them.
+// ArrayState, MipmappedArrayState: what all references to an array share.
 #pragma once
 
 #include <memory>
@@ -41,7 +41,7 @@ OpaqueArray create_opaque_array(const std::shared_ptr<const ContextState>& conte
 MipmappedArray create_mipmapped_array(const std::shared_ptr<const ContextState>& context,
                                       const MipmappedArrayOptions& options);
 
-/// @throws ValueError a format the driver has no such number for, or not 1, 2 or 4 channels
+/// @throws ValueError a format that the driver does not know, or a number of channels other than 1, 2 or 4
 void check_element(const char* call, ArrayFormat format, unsigned num_channels);
 
 }  // namespace cucore::detail

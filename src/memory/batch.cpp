@@ -65,7 +65,7 @@ void check_number(std::span<const T> values, std::size_t buffers, const char* wh
                                " buffers: there must be one for all or one for each"});
 }
 
-/// What a batch call is given: the ranges that have bytes, and the values that the next ones share.
+/// The arguments of a batch call: the ranges that are not empty, and the values that consecutive ones share.
 struct Ranges {
   std::vector<DevicePointer> addresses;
   std::vector<std::size_t> sizes;

@@ -35,7 +35,7 @@ void BufferState::free() {
   const auto last = std::exchange(pool, nullptr);
   const driver::Table* table = driver::table_for_release();
   if (table == nullptr) {
-    // No driver to call. Memory that has nothing to do with one is still taken back.
+    // There is no driver to call. Memory that needs none is still freed.
     if (!taker->is_device_accessible()) taker->deallocate(address, size, Stream(stream));
     return;
   }
@@ -146,7 +146,7 @@ void copy(const BufferState& destination, const BufferState& source, const Strea
   driver::CUresult code = table.cuMemcpyAsync(destination.address, source.address, source.size, stream.handle);
   const char* call = "cuMemcpyAsync";
   if (code == driver::CUDA_ERROR_INVALID_VALUE) {
-    // Pool memory of two devices that were not granted access to each other: an explicit peer copy needs no grant.
+    // Pool memory of two devices without access to each other: an explicit peer copy needs none.
     const int from = device_of(source);
     const int to = device_of(destination);
     if (from >= 0 && to >= 0 && from != to) {
@@ -303,7 +303,7 @@ void Buffer::set_deallocation_stream(const Stream& stream) {
   open_stream(stream.state(), "set_deallocation_stream");
   if (state.resource == nullptr) return;
   if (stream.state()->follows_current_context()) {
-    // A default stream means one of a context: the current one, or where the memory was to be freed until now.
+    // A default stream belongs to a context: the current one, else the one where the memory was to be freed so far.
     auto context = detail::current_context();
     if (context == nullptr) context = state.context != nullptr ? state.context : state.stream->context;
     state.context = std::move(context);

@@ -1,4 +1,4 @@
-// BufferState: memory as the references to it share it, and the recipe for freeing it.
+// BufferState: what all references to a buffer share, and how to free the memory.
 #pragma once
 
 #include <cstddef>
@@ -46,8 +46,8 @@ std::shared_ptr<BufferState> own_memory(DevicePointer address, std::size_t size,
                                         std::shared_ptr<const StreamState> stream,
                                         std::shared_ptr<const ContextState> context = nullptr);
 
-/// The context to be in for allocating on `stream`: its own, else the current one, else the primary context of `device`
-/// (-1: none, then null).
+/// The context to make current for allocating on `stream`: its own, else the current one, else the primary context of
+/// `device` (-1: none, then null).
 std::shared_ptr<const ContextState> allocation_context(const StreamState& stream, int device);
 
 }  // namespace cucore::detail

@@ -61,7 +61,7 @@ class GraphicsMapping {
   const Stream& stream() const noexcept { return stream_; }
   void is_seen_through(const std::shared_ptr<BufferState>& buffer) noexcept { buffer_ = buffer; }
 
-  /// A second time is nothing. @throws DriverError; it counts as unmapped all the same
+  /// Does nothing the second time. @throws DriverError; it counts as unmapped all the same
   void unmap(const Stream& stream) {
     if (!is_mapped_) return;
     if (const auto buffer = buffer_.lock()) {
@@ -132,7 +132,7 @@ std::shared_ptr<const GraphicsState> registered(const char* call, bool is_image,
   return state;
 }
 
-// Maps it; whoever does not come to use the mapping unmaps by dropping it.
+// Maps it; dropping the mapping unmaps it.
 std::shared_ptr<GraphicsMapping> mapped(const std::shared_ptr<const GraphicsState>& state, const Stream& stream,
                                         const char* call) {
   const GraphicsState& resource = open_resource(state, call);

@@ -58,7 +58,7 @@ namespace {
 
 constexpr int no_device = -2;  // CU_DEVICE_INVALID, where an ordinal is asked for; the host is -1
 
-// For calls that need some context and do not care which.
+// For calls that need any context.
 class AnyContext {
  public:
   AnyContext() : scope_(needed()) {}

@@ -1,7 +1,7 @@
 // MappedPointers: the addresses at which the memory of an imported pool is mapped here, each with how often it is open.
 //
 // Drivers answer a second import of the same memory with the same address, and unmap it at the first free; so a
-// descriptor is imported once, and its address freed when nobody has it open any more.
+// descriptor is imported once, and its address freed after its last use.
 #pragma once
 
 #include <array>

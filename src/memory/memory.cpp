@@ -17,7 +17,7 @@ MemoryResource::~MemoryResource() = default;
 
 namespace {
 
-// Nothing may use the memory any more when it is freed synchronously.
+// Wait: when memory is freed synchronously, nothing may still use it.
 void wait_for(const detail::StreamState& stream) {
   driver::check(driver::table().cuStreamSynchronize(stream.handle), "cuStreamSynchronize",
                 [&] { return describe(stream); });
@@ -64,7 +64,7 @@ Buffer SynchronousMemoryResource::allocate(std::size_t size, const Stream& strea
   const detail::StreamState& stream_state = open_stream(stream.state(), "allocate");
   DevicePointer address = 0;
   {
-    // In this device's context: the memory is to be there whatever the stream's device is.
+    // In this device's context, so that the memory is on this device whatever the stream's is.
     ContextScope scope(detail::primary_context(device_id_)->handle);
     if (size > 0) {
       driver::check(driver::table().cuMemAlloc(&address, size), "cuMemAlloc",

@@ -1,4 +1,4 @@
-// A place of memory as the driver has it.
+// A memory location in the driver's form.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace cucore::detail {
 
 driver::CUmemLocation location_of(const MemoryLocation& location) noexcept;
 
-/// What a type and an id of the driver's name; empty for none.
+/// The location that the driver's type and id name; empty for none.
 std::optional<MemoryLocation> location_named(int type, int id);
 
 /// "Device 0", "the host".

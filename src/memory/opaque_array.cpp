@@ -147,7 +147,7 @@ void check_size(const ArrayState& array, const Linear& linear, const char* call)
                                describe(array) + " with its " + std::to_string(array.size_bytes())});
 }
 
-// Until the copy before has happened. A graph's copies happen whenever it runs: there the caller keeps the memory.
+// Kept until the copy is done. A graph copies whenever it runs: there the caller keeps the memory.
 void keep_until_passed(const Stream& stream, const std::shared_ptr<const void>& owner) {
   if (owner == nullptr || stream.capture_status() != CaptureStatus::none) return;
   try {
@@ -218,7 +218,7 @@ MipmappedArray create_mipmapped_array(const std::shared_ptr<const ContextState>&
                                       const MipmappedArrayOptions& options) {
   const driver::CUDA_ARRAY3D_DESCRIPTOR descriptor = checked_descriptor(
       "create_mipmapped_array", options.shape, options.format, options.num_channels, options.is_surface_load_store);
-  // The driver would make fewer levels without a word.
+  // The driver would silently make fewer levels.
   const auto most = static_cast<unsigned>(std::bit_width(*std::ranges::max_element(options.shape)));
   if (options.num_levels < 1 || options.num_levels > most) {
     throw ValueError({.call = "create_mipmapped_array",

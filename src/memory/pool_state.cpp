@@ -1,4 +1,4 @@
-// PoolState: making pools, what they are told, and their end.
+// PoolState: creating, configuring and destroying pools.
 #include "src/memory/pool_state.hpp"
 
 #include <algorithm>
@@ -83,7 +83,7 @@ void PoolState::used_in(ContextHandle context) const {
   last_context_.store(context, std::memory_order_release);
 }
 
-// The driver gives a destroyed pool's handle, and with it the access granted, to a pool made later.
+// The driver reuses a destroyed pool's handle, and with it the access granted, for a pool made later.
 void PoolState::revoke_peers() const noexcept {
   const driver::Table* table = driver::table_for_release();
   int devices = 0;

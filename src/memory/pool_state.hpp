@@ -15,7 +15,7 @@
 
 namespace cucore::detail {
 
-/// Allocations keep the pool that they are from, so that its destruction finds none left.
+/// Allocations keep their pool alive, so that none is left when it is destroyed.
 struct PoolState {
   driver::CUmemoryPool handle = nullptr;   ///< null for memory that is allocated without a pool
   mutable OwnedPool owned;                 ///< empty for a pool of the driver's; its freed_in is guarded by mutex_

@@ -42,7 +42,7 @@ std::string text(const Numbers& numbers) {
   return list + ")";
 }
 
-// 0 if an extent is, whatever the others are.
+// 0 if any extent is 0, whatever the others are.
 std::int64_t volume_of(const Numbers& shape) {
   if (std::ranges::find(shape, 0) != shape.end()) return 0;
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, multiply);
@@ -382,8 +382,7 @@ StridedLayout StridedLayout::reshaped(Numbers shape) const {
   infer_extent(shape, volume_);
   if (shape.size() > max_rank) refuse("reshaped", "the new shape has more than 64 axes");
   Numbers strides(shape.size(), 1);
-  // Of the merged axes that can be walked with one stride, each must be the product of some of the new extents, from
-  // the last on.
+  // Each merged axis (one that a single stride walks) must be the product of some of the new extents, from the last on.
   const StridedLayout merged = volume_ == 0 ? StridedLayout({0}, itemsize_) : squeezed().flattened();
   std::size_t part = merged.rank();
   std::int64_t left = 1;  // of that part's extent, in front of the axes given out so far
@@ -426,7 +425,7 @@ StridedLayout StridedLayout::repacked(std::int64_t itemsize, std::uint64_t addre
   Numbers shape = shape_;
   Numbers strides = strides_;
   std::int64_t offset = offset_;
-  // In units of the new element.
+  // In new elements.
   const auto scale = [&](std::int64_t& number, const char* what) {
     if (packs && number % ratio != 0) {
       refuse("repacked", std::string(what) + " (" + std::to_string(number) + ") must be divisible by " +
@@ -455,7 +454,7 @@ std::int64_t StridedLayout::max_compatible_itemsize(std::int64_t most, std::uint
   if (most < 1) refuse("max_compatible_itemsize", "the largest element size must be at least 1");
   const std::size_t i = rank() == 0 ? 0 : axis_number(axis, rank(), "max_compatible_itemsize");
   if (rank() == 0 || (strides_[i] != 1 && shape_[i] != 1)) return itemsize_;
-  // Whatever divides the extent, the offset and the other strides, in bytes, and the address.
+  // The largest size that divides the extent, the offset and the other strides, in bytes, and the address.
   std::int64_t divisor = std::gcd(shape_[i], offset_);
   for (std::size_t other = 0; other < rank(); ++other) {
     if (other != i) divisor = std::gcd(divisor, strides_[other]);

@@ -1,4 +1,4 @@
-// TensorMap: what can be known to be wrong is said in words here, since the driver says only "invalid value".
+// TensorMap: errors that can be found here are described in words, since the driver says only "invalid value".
 #include "cucore/tensor_map.hpp"
 
 #include <algorithm>
@@ -109,7 +109,7 @@ struct Geometry {
                        "pad the rows of the tensor");
     }
     strides = reversed<std::uint64_t>(bytes);
-    if (strides.empty()) strides.push_back(0);  // of one axis, too, the driver wants an array
+    if (strides.empty()) strides.push_back(0);  // the driver wants an array for one axis, too
   }
 };
 

@@ -142,7 +142,7 @@ driver::CUDA_TEXTURE_DESC native(const TextureObjectOptions& options) {
   return native;
 }
 
-// Arrays are a device's; memory of a buffer may be of any that the device can reach.
+// An array belongs to one device; a buffer's memory may be any that the device can reach.
 void check_device(const char* call, const ResourceState& resource, const ContextState& context) {
   const int own = resource.kind == ResourceKind::array             ? resource.array.state()->context->device
                   : resource.kind == ResourceKind::mipmapped_array ? resource.mipmapped_array.state()->context->device

@@ -20,7 +20,7 @@
 namespace cucore {
 namespace detail {
 
-/// What an allocation is made of, from its first address on. Physical memory has no handle left: it goes with its
+/// The pieces of an allocation, from its first address on. Physical memory has no handle left: it is freed with its
 /// mapping.
 struct VirtualPieces {
   struct Piece {
@@ -48,7 +48,7 @@ std::string range_of(const VirtualPieces::Piece& piece) {
   return std::to_string(piece.size) + " bytes at " + hexadecimal(piece.address);
 }
 
-/// Undoes what was not kept: allocations under way, and old pieces that new ones have replaced.
+/// Frees what is not kept: unfinished allocations, and old pieces that new ones have replaced.
 class Undone {
  public:
   Undone() = default;
@@ -68,7 +68,7 @@ class Undone {
   VirtualPieces& pieces() noexcept { return pieces_; }
   VirtualPieces keep() noexcept { return std::exchange(pieces_, {}); }
 
-  /// Everything, and then throws the first failure.
+  /// Frees everything, and then throws the first failure.
   void now() {
     const VirtualPieces all = keep();
     const driver::Table* table = driver::table_for_release();
@@ -140,8 +140,8 @@ int flags_of(VirtualMemoryAccess access) {
                                              : driver::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
-/// Gives the mappings, which lie side by side, the rights that the options ask for. None is not asked for: it is what
-/// a mapping begins with.
+/// Gives the adjacent mappings the rights that the options ask for. No access needs no call: it is what a mapping
+/// begins with.
 void grant(const std::vector<VirtualPieces::Piece>& mappings, const VirtualMemoryResourceOptions& options) {
   std::vector<driver::CUmemAccessDesc> rights;
   if (options.self_access != VirtualMemoryAccess::none) {
@@ -362,7 +362,7 @@ void VirtualMemoryResource::grow(Buffer& buffer, std::size_t new_size, const Vir
   detail::map_new(moved.pieces(), {address + state.size, more}, wanted);
   detail::grant(moved.pieces().mappings, wanted);
   {
-    // What is under way uses the old addresses.
+    // Work under way uses the old addresses.
     const ContextHandle context = state.context != nullptr ? state.context->handle : context_handle(*state.stream);
     detail::ContextScope scope(context);
     driver::check(driver::table().cuStreamSynchronize(state.stream->handle), "cuStreamSynchronize",

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 // Debian's own Pythons name the folder so.
 constexpr const char* package_folder_names[] = {"site-packages", "dist-packages"};
 
-// PREFIX/lib/python3*/site-packages: of the newest Python first. What is looked for there is not of one version.
+// PREFIX/lib/python3*/site-packages, of the newest Python first. What is looked for there works with any version.
 void add_those_of_prefix(std::vector<fs::path>& folders, const fs::path& prefix) {
   std::error_code error;
   std::vector<fs::path> pythons;

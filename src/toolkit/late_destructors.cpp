@@ -25,7 +25,7 @@ struct Late {
   Late* next;
 };
 
-// A list without a lock, newest first: nothing here is in the way of a thread that forks.
+// A lock-free list, newest first, so that a thread may fork at any time.
 std::atomic<Late*> newest{nullptr};
 
 int keep(void (*destructor)(void*), void* object, void* library) {
@@ -49,7 +49,7 @@ constexpr bool is_reference(std::uint64_t relocation) {
 #endif
 }
 
-// A word that the loader made read-only when it had filled it in must be opened for the change.
+// A word that the loader made read-only after filling it in must be made writable for the change.
 struct Words {
   std::uintptr_t base;
   std::uintptr_t first = 0;  // of those that are read-only

@@ -26,7 +26,7 @@ struct Wanted {
   std::vector<fs::path> (*folders)(const fs::path& place) = [](const fs::path& place) { return std::vector{place}; };
 };
 
-// With a major version given only that one: a pair of different majors is not a pair.
+// With a major version given only that one: libraries of different majors do not fit together.
 std::vector<std::string> sonames(const std::string& stem, int only_major) {
   std::vector<std::string> names;
   for (int major : {13, 12}) {
@@ -55,7 +55,7 @@ Opened not_found(Opened opened, const Wanted& wanted, const std::string& tried) 
   return opened;
 }
 
-// A file that somebody named and that cannot be loaded ends the search: another library is not what was asked for.
+// A file that the user named and that cannot be loaded ends the search: another library is not what was asked for.
 Opened open_first(const std::vector<Place>& candidates, const Wanted& wanted) {
   Opened opened;
   std::string tried;

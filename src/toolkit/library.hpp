@@ -40,7 +40,7 @@ const NvJitLinkTable& nvjitlink();
 /// The functions of libNVVM. Throws UnavailableError if there is none.
 const NvvmTable& nvvm();
 
-/// What was found; the same objects every time. Each opens what it tells of, and no more.
+/// What was found; the same objects every time. Each opens only the library it describes.
 const ToolkitLibrary& nvrtc_library();
 const ToolkitLibrary& nvjitlink_library();
 const ToolkitLibrary& nvvm_library();

@@ -63,7 +63,7 @@ std::string gnu_build_id(const fs::path& path) {
   return {};
 }
 
-// What the headers say they are of, as 1000 * major + 10 * minor; 0 if they do not say.
+// The headers' version as 1000 * major + 10 * minor; 0 if they do not say.
 int toolkit_version(const std::vector<fs::path>& headers) {
   constexpr std::string_view macro = "#define CUDART_VERSION";
   for (const fs::path& folder : headers) {

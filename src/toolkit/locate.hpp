@@ -35,7 +35,8 @@ std::vector<std::filesystem::path> nvvm_folders(const std::filesystem::path& fol
 /// The file of libdevice that belongs to this libnvvm; empty if there is none.
 std::filesystem::path libdevice_of(const std::filesystem::path& nvvm_library);
 
-/// What tells this build of a library from another of the same version: its GNU build id, else size and time of change.
+/// Tells this build of a library from another of the same version: its GNU build id, else its size and modification
+/// time.
 std::string build_identity(const std::filesystem::path& library);
 
 }  // namespace cucore::toolkit

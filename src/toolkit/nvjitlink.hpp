@@ -23,7 +23,7 @@ struct NativeLink {
   NvJitLinkHandle handle = nullptr;
 };
 
-/// What may be done about a result, as far as it tells by itself; empty if it does not.
+/// Advice on a result code, if the code alone allows any; else empty.
 std::string hint_for(NvJitLinkResult result);
 
 struct LinkedCubin {

@@ -53,7 +53,7 @@ std::string fetch_image(NvrtcProgram program, CodeType target, const std::string
   return fetch(program, nvrtc().nvrtcGetLTOIRSize, nvrtc().nvrtcGetLTOIR, "nvrtcGetLTOIR", what);
 }
 
-// What NVRTC asks from time to time, on any thread; 1 ends the compile.
+// NVRTC calls it from time to time, on any thread; 1 ends the compile.
 int is_cancelled(void* cancellation, void* reserved) {
   return static_cast<const Cancellation*>(cancellation)->is_wanted() ? 1 : cancels(nullptr, reserved);
 }

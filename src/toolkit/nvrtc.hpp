@@ -15,7 +15,7 @@
 
 namespace cucore::toolkit {
 
-/// Tells whether a compile shall end: once the number of cancelled ones has reached its own. Thread-safe.
+/// Tells whether a compile is to end: once `cancelled` has reached its own number. Thread-safe.
 class Cancellation {
  public:
   Cancellation(const std::atomic<std::uint64_t>& cancelled, std::uint64_t number)
@@ -65,8 +65,8 @@ class NvrtcNative {
   bool compiled_ = false;
 };
 
-/// Compiles with `native` if that has not been used yet, else with a new one; the one that was used is left in
-/// `native`. Throws NvrtcError with the log, UnavailableError.
+/// Compiles with `native` if that is unused, else with a new program; the one used is left in `native`. Throws
+/// NvrtcError with the log, UnavailableError.
 NvrtcOutput compile_with_nvrtc(const NvrtcInput& input, std::unique_ptr<NvrtcNative>& native);
 
 }  // namespace cucore::toolkit

@@ -1,4 +1,5 @@
-// IR that is not valid is found by nvvmVerifyProgram; nvvmCompileProgram may accept it and give wrong code.
+// One compile with libNVVM. Invalid IR is found by nvvmVerifyProgram; nvvmCompileProgram may accept it and give wrong
+// code.
 #include "src/toolkit/nvvm.hpp"
 
 #include <optional>

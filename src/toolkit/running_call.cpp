@@ -46,7 +46,7 @@ bool begin_call(bool may_begin_where_the_process_exits = false) noexcept {
   return true;
 }
 
-// What runs in this very thread (exit() or fork() in the middle of a call) will not end while it is waited for.
+// A call in this very thread (exit() or fork() in the middle of a call) cannot end while this thread waits for it.
 void wait_for_other_threads() {
   for (unsigned long calls = running.load(); calls != running_here; calls = running.load()) running.wait(calls);
 }
@@ -118,7 +118,7 @@ struct BeforeExit {
   }
 };
 
-// A shared library that may be closed gets none: it could not be unloaded while a thread has such an object.
+// Not in a shared library that may be closed: it could not be unloaded while a thread has such an object.
 bool make_before_exit() noexcept {
   const auto in_executable = [](dl_phdr_info* info, std::size_t, void*) {
     Dl_info here{};
@@ -129,7 +129,7 @@ bool make_before_exit() noexcept {
       const auto* const start = reinterpret_cast<const char*>(info->dlpi_addr + part.p_vaddr);
       if (part.p_type == PT_LOAD && base == start - part.p_offset) return 1;
     }
-    return -1;  // the executable is the first of all, and the only one that is asked about
+    return -1;  // the executable is the first of all, and only it is asked for
   };
   if (dl_iterate_phdr(in_executable, nullptr) != 1) return false;
   static thread_local const BeforeExit before_exit;

@@ -7,11 +7,11 @@
 // objects that die later leave their handles to the end of the process. And the destructors that the libraries register
 // during a call, for what they make when they first need it, are kept back until exit has waited
 // (late_destructors.hpp): they are newer than any function that could be registered before the call, and would be run
-// first. Compiling something small beforehand does not do instead: each target, and the linker's link-time
-// optimisation, registers more.
+// first. Compiling something small beforehand is no substitute: each target, and the linker's link-time optimisation,
+// registers more.
 //
-// A fork, too, waits for the calls that are under way, and holds those back that begin: the child can compile, and
-// exit, which it could not with locks that threads held which it does not have.
+// A fork, too, waits for the calls that are under way, and holds back new ones. So the child can compile and exit;
+// otherwise locks could be held by threads that it does not have.
 #pragma once
 
 #include <optional>

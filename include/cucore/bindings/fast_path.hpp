@@ -1,7 +1,7 @@
 // What bindings to other languages need beyond the public headers, to get to the driver in a few instructions: what a
 // launch reads of a kernel and a config, and driver calls with nothing around them.
 //
-// For cucore's own bindings. Nothing here is checked but what is said to be, and all of it may change with any version.
+// For cucore's own bindings. Nothing is checked here unless its comment says so, and any version may change all of it.
 #pragma once
 
 #include <atomic>
@@ -33,15 +33,15 @@ struct NativeConfig {
   unsigned attribute_count = 0;
 };
 
-/// All of a config, less the stream, if there is nothing in it but grid and block; else nothing. Then neither the
+/// All of a config but its stream, if it holds only a grid and a block; else nothing. With such a config neither the
 /// device nor the kernel has to be asked before a launch.
 CUCORE_API std::optional<NativeConfig> plain_config(const ResolvedConfig& config) noexcept;
 
-/// What a launch reads of a kernel, in one place.
+/// All that a launch reads of a kernel.
 struct KernelPlan {
   KernelHandle handle = nullptr;
-  // Set before `learned`, and not changed any more. Where nobody knows the parameters, `count` is one that no launch
-  // has.
+  // Set before `learned`, and not changed afterwards. If the parameters are not known, `count` is a number that no
+  // launch has.
   mutable const ParameterSlot* slots = nullptr;
   mutable std::uint32_t bytes = 0;
   mutable std::uint32_t count = UINT32_MAX;
@@ -60,9 +60,9 @@ CUCORE_API int launch_native(const NativeConfig& config, KernelHandle kernel, vo
 /// The same with the values in one block at their offsets, which costs the driver a nanosecond less for each.
 CUCORE_API int launch_block(const NativeConfig& config, KernelHandle kernel, void* block, std::size_t bytes);
 
-/// What is to be done when launch_native() was refused with `code`: launches after all, where what was missing was the
-/// driver, a context, or what launch_unchecked() asks the device for (dynamic shared memory); or throws as that does.
-/// All of `config` counts but its stream, which is `stream`.
+/// To be called when the driver has refused launch_native() with `code`. If all that was missing was the driver, a
+/// context, or what launch_unchecked() asks the device for (dynamic shared memory), it launches; else it throws as that
+/// does. The stream is `stream`, not that of `config`.
 CUCORE_API void launch_refused(int code, const Stream& stream, const NativeConfig& config, const Kernel& kernel,
                                void* const* values);
 
