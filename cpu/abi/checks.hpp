@@ -12,11 +12,11 @@ namespace cucore::cpu {
 struct BlockState;
 struct ThreadState;
 
-/// Bits of CompileOptions::checks.
+/// Classes of checks: the bits of CompileOptions::checks.
 namespace check_class {
 inline constexpr std::uint32_t memory_checks = 1;  ///< bounds, use after free, alignment
 inline constexpr std::uint32_t race_checks = 2;
-inline constexpr std::uint32_t init_checks = 4;  ///< reads of what nobody wrote
+inline constexpr std::uint32_t init_checks = 4;  ///< reads of bytes that were never written
 inline constexpr std::uint32_t sync_checks = 8;  ///< barriers, member masks, inactive lanes
 }  // namespace check_class
 
@@ -28,35 +28,36 @@ inline constexpr std::uint32_t is_strong = 4;               ///< volatile, relax
 inline constexpr std::uint32_t acquires = 8;                ///< takes part in ordering: strong reads do
 inline constexpr std::uint32_t releases = 16;               ///< strong writes do, after a fence
 inline constexpr std::uint32_t own_fence = 32;              ///< .release, .acq_rel: needs no fence before it
-inline constexpr std::uint32_t unchanged = 64;              ///< stores what is there already
+inline constexpr std::uint32_t unchanged = 64;              ///< stores the value that is there already
 inline constexpr std::uint32_t as_is = 128;                 ///< the access happens whatever the answer
 inline constexpr unsigned int space_shift = 8;              ///< a CheckedSpace
 inline constexpr unsigned int align_shift = 12;             ///< logarithm of the alignment
 inline constexpr std::uint32_t until_waited = 1u << 17;     ///< of a copy: goes on until its group is waited for
-inline constexpr std::uint32_t until_delivered = 1u << 18;  ///< until a wait at the mbarrier that is told of it
-inline constexpr std::uint32_t carries = 1u << 16;          ///< of a read: its value goes to other variables only
+inline constexpr std::uint32_t until_delivered = 1u << 18;  ///< until a wait at the mbarrier that it reports to
+inline constexpr std::uint32_t carries = 1u << 16;          ///< of a read: its value is only copied to other variables
 inline constexpr std::uint32_t async_proxy = 1u << 19;      ///< of a read of shared memory: not by the generic proxy
 inline constexpr std::uint32_t is_in_lockstep = 1u
                                                 << 20;  ///< volatile, of shared memory: for lanes of one warp no order
 inline constexpr std::uint32_t field_mask = 15;
-/// An mbarrier is told of an arrival or of bytes.
+/// An arrival, or bytes, reported to an mbarrier.
 inline constexpr std::uint32_t arrives = reads_memory | writes_memory | is_strong | releases | own_fence;
 }  // namespace check_access
 
-/// What a thread says of the copies that it issued.
+/// What a thread does about the copies that it issued.
 enum class CopyStep : std::uint32_t { CommitGroup, WaitGroup, WaitAll, CommitBulkGroup, WaitBulkGroup };
 
-/// Texels lie in global memory; their instructions are told apart in reports.
+/// Texels lie in global memory, but reports name them as such.
 enum class CheckedSpace : std::uint32_t { Generic, Global, Shared, Local, Const, Texture, Surface };
 
 /// Bytes that may be accessed.
 struct CheckInterval {
-  std::uint64_t begin;  ///< 0: nobody has asked yet
+  std::uint64_t begin;  ///< 0: not looked up yet
   std::uint64_t size;
 };
 
-/// What BlockState::checks points at: what accesses found last, so that the next one of the same instruction need not
-/// look at the shadow. An interval stays true as long as the block runs, so instructions may share one.
+/// What BlockState::checks points at: the intervals that accesses found last, so that the next access of the same
+/// instruction need not look at the shadow. An interval stays valid as long as the block runs, so instructions may
+/// share one.
 struct CheckedBlock {
   static constexpr unsigned int interval_count = 256;
   CheckInterval intervals[interval_count];
@@ -70,17 +71,17 @@ struct CheckTable {
   std::uint8_t* accessible;  ///< by granule: how many of its bytes, from the first one on, may be accessed
   std::uint8_t* written;     ///< by byte: 1 if somebody wrote it; null unless that is checked
 
-  // Services. `line` is of the PTX.
+  // Services. `line` is the PTX line.
   /// An access that the shadow does not plainly allow, or the first of its instruction: 1 if it may happen. Whatever is
   /// known of its surroundings goes to `interval`, if that is not null.
   std::uint32_t (*memory)(const ThreadState*, CheckInterval* interval, std::uint64_t address, std::uint32_t bytes,
                           std::uint32_t access, std::uint32_t line);
-  /// The same for lanes of the vector form, of which the first is the thread `first`: those of the mask `lanes` that
-  /// may access what is at their `addresses`.
+  /// The same for lanes of the vector form, the first of which is the thread `first`: returns those of the mask `lanes`
+  /// that may access their `addresses`.
   std::uint32_t (*lanes)(const BlockState*, CheckInterval* interval, const std::uint64_t* addresses,
                          std::uint32_t bytes, std::uint32_t access, std::uint32_t line, std::uint32_t first,
                          std::uint32_t lanes);
-  /// A read of bytes that the shadow has as never written.
+  /// A read of bytes that the shadow says were never written.
   void (*unwritten)(ThreadState*, std::uint64_t address, std::uint32_t bytes, std::uint32_t access, std::uint32_t line);
   void (*wrote)(std::uint64_t address, std::uint32_t bytes);
   /// Every access, if races are looked for.
@@ -89,9 +90,9 @@ struct CheckTable {
   std::uint32_t (*access)(ThreadState*, std::uint64_t address, std::uint32_t bytes, std::uint32_t access);
   void (*fence)(ThreadState*);
   void (*proxy_fence)(ThreadState*);
-  /// Of WaitGroup and WaitBulkGroup, `count` groups may still be on their way.
+  /// For WaitGroup and WaitBulkGroup: `count` groups may still be under way.
   void (*copies)(ThreadState*, CopyStep, std::uint32_t count);
-  /// A variable of the thread's own begins, and ends, to live: with a value, or with none.
+  /// The lifetime of a thread's local variable begins (with or without a value), and ends.
   void (*enter)(std::uint64_t address, std::uint32_t bytes);
   void (*enter_unwritten)(std::uint64_t address, std::uint32_t bytes);
   void (*leave)(std::uint64_t address, std::uint32_t bytes);

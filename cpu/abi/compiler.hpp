@@ -1,5 +1,5 @@
-// What the driver asks of its compiler, a library of its own, and what comes of it: one PTX kernel in, object code out,
-// of which the loader makes code that can be called. No LLVM types here.
+// The interface of the driver's compiler, which is a library of its own: one PTX kernel in, object code out, which the
+// loader turns into code that can be called. No LLVM types here.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@
 namespace cucore::cpu {
 
 /// Scalar: one device thread after the other, the reference. Vector: threads in lockstep in SIMD lanes, for one shape
-/// of block; a kernel that cannot have it gets the scalar form as a whole. Auto asks for whichever of the two is worth
-/// more (choose_form.hpp); what was compiled is one of them. Masked asks for the vector form with every block under
-/// masks, which takes nothing for granted of where lanes go: a second reference.
+/// of block; a kernel that cannot have it gets the scalar form as a whole. Auto asks for the better of the two
+/// (choose_form.hpp); the result is one of them. Masked asks for the vector form with every block under masks, which
+/// assumes nothing about where lanes go: a second reference.
 enum class FormOfCode : std::uint8_t { Scalar, Vector, Auto, Masked };
 
 struct KernelInfo {
@@ -29,7 +29,7 @@ struct KernelInfo {
   std::uint32_t registers = 0;          ///< an estimate, as attributes report it
   bool needs_fibers = false;            ///< which of the two entry points of Code there is
   bool runs_rows = false;               ///< `run_block` runs several blocks, see RunBlock
-  bool counts_laps = false;             ///< it may call cucpu_lap, and so be set aside
+  bool counts_laps = false;             ///< it may call cucpu_lap, and so be suspended
   FormOfCode form = FormOfCode::Scalar;
   std::uint32_t frame_bytes = 0;  ///< stack wanted beyond local variables by the vector form and by code for debuggers
   std::uint32_t waiting_bytes = 0;  ///< of that: what the threads of a block keep across barriers
@@ -61,7 +61,7 @@ struct KernelRecord {
   std::string object;   ///< relocatable: variables, services and built-ins are symbols
 };
 
-/// What the compiler's library gives: one exported function, cucore_cpu_compiler, returns it. Both sides are of one
+/// What the compiler's library exports: one function, cucore_cpu_compiler, returns it. Both sides are of one
 /// build and pass C++ objects; `interface` tells whether they are.
 struct CompilerLibrary {
   const char* interface;
@@ -77,8 +77,8 @@ struct PtxPlace {
   std::uint32_t line = 0;  ///< 0: not known
   bool reads = false;      ///< memory, by itself
   bool writes = false;
-  /// If it does not read: lines of the loads that its operands come from, one of which the host may do in the same
-  /// instruction. Nothing if others may be.
+  /// If it does not read: lines of the loads that its operands come from, one of which may be folded into the same host
+  /// instruction. Empty if that may be another load.
   std::optional<std::vector<std::uint32_t>> loads;
   std::uint32_t next_line = 0;  ///< if there is no line, that of the code behind the host instruction; perhaps 0
 };

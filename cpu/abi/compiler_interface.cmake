@@ -1,4 +1,4 @@
-# Writes the header TO with a stamp of the headers FILES (a list with commas): see CompilerLibrary.
+# Writes the header TO with a hash of the headers FILES (a list with commas): see CompilerLibrary.
 string(REPLACE "," ";" files "${FILES}")
 set(digests "")
 foreach(file IN LISTS files)

@@ -58,7 +58,7 @@ struct ThreadState {
   std::uint32_t place;  ///< in checked code, PTX line of what it last met at or called, and perhaps aligned_place
 };
 
-/// In ThreadState::place: all threads of a warp must be at the same instruction, as bar and .aligned want it.
+/// In ThreadState::place: all threads of a warp must be at the same instruction, as bar and .aligned require.
 inline constexpr std::uint32_t aligned_place = 1u << 31;
 
 /// Compiled forms of one kernel.
@@ -141,17 +141,17 @@ std::uint64_t cucpu_shuffle(ThreadState*, std::uint32_t mode, std::uint32_t valu
                             std::uint32_t clamp, std::uint32_t mask);
 /// vote.sync: mode 0 all, 1 any, 2 uni, 3 ballot.
 std::uint32_t cucpu_vote(ThreadState*, std::uint32_t mode, std::uint32_t predicate, std::uint32_t mask);
-/// A volatile access of shared memory at `place` (line and column) comes: lanes of a warp that are converged go on to
-/// it together, when none can go on otherwise; of divided ones those at the lowest place first.
+/// Before a volatile access of shared memory at `place` (line and column): converged lanes of a warp go on to it
+/// together, when no lane can run otherwise; of diverged lanes, those at the lowest place go first.
 void cucpu_lockstep(ThreadState*, std::uint32_t place);
-/// activemask: the lanes of the warp that stand at the same place (line and column) when none can go on.
+/// activemask: the lanes of the warp that are at the same place (line and column) when none can go on.
 std::uint32_t cucpu_activemask(ThreadState*, std::uint32_t place);
-/// An instruction that the lanes of `mask` do as one: the last to come calls `operation(lanes)`, where lanes[n] is what
-/// lane n brought (`mine`), or null if it is not named, has ended or never was, and then all go on. Lanes meet if their
-/// `operation`, `kind` and `mask` are the same.
+/// An instruction that the lanes of `mask` execute as one: the last to arrive calls `operation(lanes)`, where lanes[n]
+/// is what lane n passed as `mine`, or null if the lane is not in the mask, has exited or does not exist. Then all go
+/// on. Lanes execute it together if their `operation`, `kind` and `mask` are the same.
 void cucpu_warp_together(ThreadState*, void (*operation)(void* const* lanes), void* mine, std::uint64_t kind,
                          std::uint32_t mask);
-/// The same of a whole warpgroup, the four warps from a multiple of four on: `threads` are its 128, none of which has
+/// The same for a whole warpgroup, the four warps from a multiple of four on: `threads` are its 128, none of which has
 /// ended. All of them must come to the same instruction.
 void cucpu_warpgroup_together(ThreadState*, void (*operation)(void* const* threads), void* mine, std::uint64_t kind);
 /// barrier.cluster: `arrive` counts the thread once in a phase, `wait` returns when that phase has ended: when all
@@ -160,8 +160,8 @@ void cucpu_cluster_arrive(ThreadState*);
 void cucpu_cluster_wait(ThreadState*);
 /// Lets other threads of the block run: back edges of waiting loops, nanosleep.
 void cucpu_yield(ThreadState*);
-/// Lets other blocks run from time to time: a lap of a loop that ends when memory says so, in which the threads of the
-/// block wait for each other at a barrier. Once for each of them, or for some that run in lockstep.
+/// Lets other blocks run from time to time. Called once an iteration in a loop with a block barrier that ends by what
+/// is read from memory: by each thread, or for some that run in lockstep.
 void cucpu_lap(const BlockState*);
 void cucpu_nanosleep(ThreadState*, std::uint32_t nanoseconds);
 /// vprintf(format, arguments): arguments packed as CUDA packs them.
@@ -169,7 +169,7 @@ std::int32_t cucpu_vprintf(ThreadState*, const char* format, const void* argumen
 void cucpu_assertfail(ThreadState*, const char* message, const char* file, std::uint32_t line, const char* function,
                       std::uint64_t char_size);
 void cucpu_trap(ThreadState*);
-/// Ends the kernel with one of the processor's faults; `what` says why.
+/// Ends the kernel with a processor fault; `what` says why.
 void cucpu_fault(ThreadState*, KernelFault, const char* what);
 std::uint64_t cucpu_globaltimer();
 /// Where the stack of the running device thread ends.

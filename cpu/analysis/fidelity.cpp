@@ -17,7 +17,7 @@ using O = ptx::Opcode;
 
 bool is_float_in_few_bits(ptx::Type type) { return ptx::is_float(type) && type != ptx::Type::F64; }
 
-/// Whether its results are a GPU's bit for bit, or what is different.
+/// Whether its results are a GPU's bit for bit; if not, what differs.
 Result<void> check_exact(const ptx::Instruction& instruction) {
   if (instruction.has(M::Approx) || instruction.has(M::Full))
     return not_supported("within the documented error, in other bits");

@@ -14,7 +14,7 @@
 namespace cucore::cpu::analysis {
 namespace {
 
-/// Of an instruction whose spelling is fine: a call must lead somewhere.
+/// Checks an instruction whose spelling is fine: a call must have a target.
 Result<void> check_callees(const ptx::Module& module, const ptx::Instruction& instruction) {
   for (const ptx::Operand& operand : instruction.operands) {
     if (operand.kind != ptx::Operand::Kind::Function) continue;
@@ -28,14 +28,14 @@ Result<void> check_callees(const ptx::Module& module, const ptx::Instruction& in
   return {};
 }
 
-/// Modules whose addresses have 32 bits: by their own word, or older than the word for it.
+/// Modules with 32-bit addresses: by .address_size, or older than that directive.
 bool has_short_addresses(const ptx::Module& module) {
   return module.address_size == 32 || module.version.major < 2 ||
          (module.version.major == 2 && module.version.minor < 3);
 }
 
-/// Old modules run as far as they use no 32-bit address of memory outside the block, which the host does not have, and
-/// do not want their double precision made single.
+/// Old modules run unless they use 32-bit addresses of memory outside the block, which the host does not have, or ask
+/// for double precision to be demoted to single.
 Result<void> check_old_module(const ptx::Module& module, const ptx::Function& function,
                               const ptx::Instruction& instruction) {
   const auto has_option = [&](std::string_view option) {

@@ -13,14 +13,14 @@
 namespace cucore::cpu::analysis {
 namespace {
 
-/// For `why`, which is about this instruction.
+/// The failure for `why`, at this instruction.
 Failure refused(const ptx::Instruction& instruction, std::string_view why) {
   return not_supported(std::string(why) + std::string(place_of_refusal) + std::to_string(instruction.position.line));
 }
 
-/// The vector form knows the memory check of one access of at most 16 bytes for each instruction, and of threads' local
-/// variables the kernel's only one, by its own address. It tells the checker of no variable where it begins and ends to
-/// live, as the scalar form does.
+/// The vector form can check one memory access of at most 16 bytes for each instruction, and only a kernel's single
+/// local variable, by its own address. Unlike the scalar form it does not report the lifetimes of variables to the
+/// checker.
 Result<void> check_accesses(const ptx::Function& function, bool calls_others) {
   for (const ptx::VariableId id : variables_to_follow(function, check_class::memory_checks))
     if (calls_others || only_local_variable(function) != id) return not_supported("checks of local variables");
@@ -83,7 +83,7 @@ Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, co
   for (ptx::VariableId id : reach.variables) {
     for (const ptx::Relocation& relocation : module.variables[id].relocations) {
       if (relocation.is_function)
-        return not_supported("a table of functions");  // which must stay when this shape of block has gone
+        return not_supported("a table of functions");  // which must outlive the code for this shape of block
     }
   }
   if (std::uint64_t{info.local_bytes} * 32 > largest_group_frames) return not_supported("large local variables");

@@ -1,4 +1,4 @@
-// What keeps a kernel from the vector form, as far as its PTX tells: for compiles, and for the cache, where such a
+// What keeps a kernel from the vector form, as far as its PTX shows: for compiles, and for the cache, where such a
 // kernel is the scalar one whatever was asked for.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace cucore::cpu::analysis {
 /// Local memory of a group.
 inline constexpr std::uint64_t largest_group_frames = std::uint64_t{512} * 1024;
 
-/// In the words of a failure, between what keeps a kernel from the vector form and the PTX line where that stands.
+/// In a failure's text, between what keeps a kernel from the vector form and its PTX line.
 inline constexpr std::string_view place_of_refusal = " at PTX line ";
 
 /// Whether nothing keeps a kernel in the scalar form so far; else a failure says what, and in which line if it is one

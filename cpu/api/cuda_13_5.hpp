@@ -1,5 +1,5 @@
 // What CUDA 13.1 to 13.5 brought, for builds with the headers of 13.0: device resources with the fields that were
-// padding before, constants, and the functions that the CPU device has of these versions.
+// padding before, constants, and those functions of these versions that the CPU device implements.
 #pragma once
 
 #include <cuda.h>

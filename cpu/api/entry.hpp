@@ -1,5 +1,5 @@
-// What every entry starts with: is the driver up, is there a context, has a kernel failed in it. An entry is then one
-// call into the run-time. Nothing thrown leaves an entry.
+// What every entry checks first: is the driver initialised, is there a context, has a kernel failed in it. An entry is
+// then one call into the run-time. No exception leaves an entry.
 #pragma once
 
 // Built with __CUDA_API_VERSION_INTERNAL: plain, `_vN` and 32-bit names side by side.

@@ -16,7 +16,7 @@ struct Entry {
   Variant variant;
   void* address;         ///< what the exported name resolves to
   void* implementation;  ///< the plain function behind a variant, else the same as `address`
-  void* stub;            ///< what `implementation` is while nobody has written it
+  void* stub;            ///< what `implementation` is if the function is not implemented
 
   bool is_stub() const { return implementation == stub; }
 };

@@ -1,4 +1,4 @@
-// Tells users of libraries of machine code what they are: see nvidia_library.hpp.
+// Tells users why libraries of machine code fail here: see nvidia_library.hpp.
 #include "cpu/api/nvidia_library.hpp"
 
 #include <dlfcn.h>

@@ -5,8 +5,8 @@
 namespace cucore::cpu::api {
 
 /// For an entry that refuses what such a library needs; `caller` is the entry's return address. If it lies in one of
-/// NVIDIA's libraries, standard error is told once for each library: which, in which of its calls, and what to do.
-/// Nothing happens for other callers. Thread-safe; never fails.
+/// NVIDIA's libraries, a message on standard error, once for each library, names the library and its call, and says
+/// what to do. Nothing happens for other callers. Thread-safe; never fails.
 void report_nvidia_library(const void* caller) noexcept;
 
 }  // namespace cucore::cpu::api

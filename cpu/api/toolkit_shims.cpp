@@ -1,7 +1,7 @@
 // Loads the toolkit shims (cpu/toolkit_shims): when this library was found through LD_LIBRARY_PATH, by a program
-// that may well compile its own kernels. The next one that asks for libnvrtc.so.13 by its name then gets the shim,
-// which forwards to the real one found here. If the program has loaded NVIDIA's compilers already, what its modules
-// keep of their functions is led to the shims, and so are the symbols by which it looks them up later.
+// that may well compile its own kernels. The next look-up of libnvrtc.so.13 by its name then gets the shim, which
+// forwards to the real one found here. If the program has loaded NVIDIA's compilers already, the function pointers in
+// its modules are redirected to the shims, and so are the symbols by which it looks them up later.
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -79,7 +79,7 @@ fs::path find_real(const std::string& name, const fs::path& shims) {
   return {};
 }
 
-/// The functions in which a shim does more than to forward.
+/// The functions for which a shim does more than forward the call.
 constexpr std::array replaced_entries{"nvrtcGetCUBINSize",       "nvrtcGetCUBIN",
                                       "nvJitLinkCreate",         "nvJitLinkDestroy",
                                       "nvJitLinkAddData",        "nvJitLinkAddFile",
@@ -110,8 +110,8 @@ std::string path_of(void* library) {
   return dlinfo(library, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map ? map->l_name : "";
 }
 
-/// Leads the pointers in a module's variables that name a replaced function to the shim's. A word with the address
-/// of such a function is nothing else. Memory that is read-only by now (bindings made at the start) stays.
+/// Redirects pointers to a replaced function in a module's variables to the shim's. Any word with such a function's
+/// address is taken for one. Memory that is read-only by now (bindings made at the start) stays unchanged.
 int redirect_module(dl_phdr_info* module, std::size_t /*size*/, void* argument) {
   const auto& wanted = *static_cast<const Redirection*>(argument);
   if (wanted.real == module->dlpi_name || wanted.shim == module->dlpi_name) return 0;
@@ -139,8 +139,8 @@ int redirect_module(dl_phdr_info* module, std::size_t /*size*/, void* argument) 
   return 0;
 }
 
-/// Leads the library's symbol of this function, and each other of the same address, to `to`: whoever looks it up from
-/// now on finds that. The table of symbols is mapped to read only.
+/// Redirects the library's symbol of this function, and every other symbol of the same address, to `to`: look-ups find
+/// that from now on. The table of symbols is mapped to read only.
 void redirect_symbol(void* library, const char* name, std::uintptr_t from, std::uintptr_t to) {
   Dl_info info{};
   ElfW(Sym)* symbol = nullptr;

@@ -52,7 +52,7 @@ struct OptimisedKernel {
   std::string refusal = {};  ///< that of CompiledKernel
 };
 
-/// In no form.
+/// The kernel cannot be compiled in any form.
 Failure cannot_compile(const std::string& kernel_name, const std::string& what) {
   return Failure(ErrorCode::InvalidPtx, kernel_name + what);
 }

@@ -1,5 +1,5 @@
-// What a compile may cost. LLVM's back end cannot be stopped, so what it has to do is counted before it runs; passes
-// before it end when the time is up. Past the budget a kernel gets the next simpler form: the scalar one, and that one
+// What a compile may cost. LLVM's back end cannot be interrupted, so its work is estimated before it runs; passes
+// before it stop when the time is up. Past the budget a kernel gets the next simpler form: the scalar one, and that one
 // not optimised by the back end.
 #pragma once
 
@@ -17,7 +17,7 @@ class CompileTime {
   CompileTime();
   bool is_up() const;
 
-  /// Whether the back end would take too long for what was made of a kernel, or making that already did.
+  /// Whether the back end would take too long for this module, or making the module already did.
   bool is_not_enough_for(const llvm::Module& ir) const;
 
  private:

@@ -34,9 +34,9 @@ const llvm::Target& host() {
     const auto set = [&](const char* name, const char* value) {
       if (auto found = options.find(name); found != options.end()) found->second->addOccurrence(0, name, value);
     };
-    // What comes from no PTX instruction says so, instead of counting as part of what stands before it.
+    // Code that comes from no PTX instruction is marked so, instead of counting as part of the code before it.
     set("use-unknown-locations", "Enable");
-    // Where variables are is not followed through optimised code, which has none: a tenth of the time of a compile.
+    // Does not follow variables through optimised code, which has none: saves a tenth of a compile's time.
     set("experimental-debug-variable-locations", "false");
     std::string error;
     const llvm::Target* found = llvm::TargetRegistry::lookupTarget(llvm::sys::getProcessTriple(), error);
@@ -74,7 +74,7 @@ const HostProcessor& host_processor() {
 /// no such processor.
 std::optional<std::string> common_features(std::string_view march) {
   if (!march.empty() && llvm::X86::parseArchX86(march, /*Only64Bit=*/true) == llvm::X86::CK_None) return std::nullopt;
-  llvm::SmallVector<llvm::StringRef> named{"64bit"};  // which LLVM leaves out, as it goes without saying
+  llvm::SmallVector<llvm::StringRef> named{"64bit"};  // which LLVM does not list, since it is implied
   if (!march.empty()) llvm::X86::getFeaturesForCPU(march, named);
   llvm::StringMap<bool> allowed;
   for (const llvm::StringRef name : named) {

@@ -28,7 +28,7 @@
 namespace cucore::cpu::compiler {
 namespace {
 
-/// The analyses that passes ask for.
+/// The analyses that passes use.
 struct Analyses {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;

@@ -1,4 +1,4 @@
-// Bulk copies to several blocks of a cluster, each with its mbarrier told: see cluster_copy.hpp.
+// Bulk copies to several blocks of a cluster, each reported to its mbarrier: see cluster_copy.hpp.
 #include "cpu/device_library/cluster_copy.hpp"
 
 #include <bit>

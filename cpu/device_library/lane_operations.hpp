@@ -1,5 +1,5 @@
-// redux, match and elect: what the lanes of a warp compute of values that each of them brings. Who takes part is said
-// by cucpu_warp_together alone: the lanes that the member mask names, but for those that have exited or never were.
+// redux, match and elect: computed from a value of each lane of a warp. cucpu_warp_together alone decides who
+// participates: the lanes of the member mask, except those that have exited or do not exist.
 #pragma once
 
 #include <cstdint>

@@ -118,7 +118,7 @@ void for_each_element(const MatrixForm& form, MatrixRole role, Element element, 
   }
 }
 
-/// Rounds as the form says as long as it lives.
+/// Sets the form's rounding mode for the life of the object.
 class RoundingOfForm {
  public:
   explicit RoundingOfForm(const MatrixForm& form) : is_directed_(form.rounding() != 0) {
@@ -237,7 +237,7 @@ void transfer_warp(void* const* lanes) {
   }
 }
 
-/// With the other lanes of the warp, which all come even where this one's part is refused: then that is zero, or is not
+/// Together with the other lanes of the warp, even where this lane's part is refused: then that is zero, or is not
 /// stored.
 void transfer(ThreadState* thread, Transfer& mine) {
   SelfChecks checks(thread, mine.loads ? check_access::reads_memory : check_access::writes_memory,

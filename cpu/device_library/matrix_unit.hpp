@@ -1,4 +1,4 @@
-// What generated code calls for matrix instructions. Every lane of a warp brings its registers; the last one to come
+// What generated code calls for matrix instructions. Every lane of a warp passes its registers; the last one to arrive
 // does the work of all.
 #pragma once
 

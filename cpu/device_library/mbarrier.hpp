@@ -24,7 +24,7 @@ void arrive_uncounted(std::uint64_t* barrier);
 std::uint32_t test(const std::uint64_t* barrier, std::uint64_t state);
 /// 1 if the phase of that parity has ended, which is the current one or the one before.
 std::uint32_t test_parity(const std::uint64_t* barrier, std::uint32_t parity);
-/// The same, letting other threads run first if it has not.
+/// The same, but lets other threads run first if it has not.
 std::uint32_t wait(ThreadState* thread, const std::uint64_t* barrier, std::uint64_t state);
 std::uint32_t wait_parity(ThreadState* thread, const std::uint64_t* barrier, std::uint32_t parity);
 

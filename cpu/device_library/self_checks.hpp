@@ -1,5 +1,5 @@
-// What C++ that generated code calls asks of the checker: where it alone knows which bytes an instruction touches
-// (accesses_by_itself), it says so itself.
+// How C++ that generated code calls uses the checker: where only it knows which bytes an instruction touches
+// (accesses_by_itself), it reports them itself.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@
 
 namespace cucore::cpu::device_library {
 
-/// Asks for a copy or matrix, bytes that follow each other at once. Nothing is asked in code that is not checked.
+/// Checks a copy or matrix, consecutive bytes at once. Does nothing in code that is not checked.
 class SelfChecks {
  public:
   /// `flags` of check_access; addresses are multiples of `alignment`.
@@ -33,7 +33,7 @@ class SelfChecks {
     bytes_ += bytes;
   }
 
-  /// An mbarrier is told of what was asked for so far.
+  /// Reports the accesses so far to an mbarrier.
   void deliver_to(const void* barrier) {
     constexpr auto shared = static_cast<std::uint32_t>(CheckedSpace::Shared) << check_access::space_shift;
     if (checks_ != nullptr)

@@ -25,7 +25,7 @@ TensorMapContents contents_of(const void* map) {
   return contents;
 }
 
-/// Where in a tensor a box lies, as an instruction says.
+/// Where in a tensor an instruction's box lies.
 struct BoxPlace {
   std::uint32_t rank;  ///< or four_rows
   const std::int32_t* coordinates;
@@ -39,7 +39,7 @@ struct BoxPlace {
   }
 };
 
-/// Why hardware calls a copy illegal; null if it does not.
+/// Why hardware refuses a copy as illegal; null if it does not.
 const char* why_illegal(const TensorMapContents& map, const BoxPlace& box) {
   if (map.magic != TensorMapContents::expected_magic) return "the tensor map is none that this driver encoded";
   if (map.rank != (box.rank == four_rows ? 2 : box.rank))

@@ -1,9 +1,9 @@
 // Copies of boxes between a tensor in global memory and shared memory, as a tensor map describes them.
 //
-// What cannot be copied ends the kernel, as on an H200: as an illegal instruction a map that is none of this driver's,
-// has another rank or mode or is interleaved (which is not supported here), a box whose first coordinate is no multiple
-// of 16 bytes, and one to be written that begins before the tensor (four rows: before its first column); as a
-// misaligned address shared memory that does not lie on a multiple of 128 bytes.
+// What cannot be copied ends the kernel, as on an H200. It is an illegal instruction if the map was not made by this
+// driver, has another rank or mode, or is interleaved (which is not supported here), if the box's first coordinate is
+// no multiple of 16 bytes, and if a box to be written begins before the tensor (four rows: before its first column). It
+// is a misaligned address if shared memory does not lie at a multiple of 128 bytes.
 #pragma once
 
 #include <cstdint>

@@ -8,9 +8,9 @@
 
 namespace cucore::cpu::device_library {
 
-/// Whether elements can be combined so, as an H200 does it: floats of 32 and 64 bits are added, halves and bfloats have
-/// Min and Max as well. Integers of 32 and 64 bits have all but Inc and Dec, which are those of unsigned words; signed
-/// ones of 64 bits have Min and Max alone.
+/// Whether elements can be combined by this operation, as on an H200: floats of 32 and 64 bits are added, halves and
+/// bfloats have Min and Max as well. Integers of 32 and 64 bits have all but Inc and Dec, which are those of unsigned
+/// words; signed ones of 64 bits have Min and Max alone.
 bool can_combine(TensorElement type, Reduction operation);
 
 /// Combines the element at `element` with the one at `operand`, atomically. Every NaN becomes the type's canonical one,

@@ -32,7 +32,7 @@ constexpr std::uint32_t lanes_of_warp = 32;
 constexpr std::uint32_t threads_of_group = 128;
 constexpr std::uint32_t rows_of_warp = 16;
 
-/// What a thread brings.
+/// The operands of one thread.
 struct WarpgroupMultiplication {
   WarpgroupForm form;
   void* d;
@@ -198,7 +198,7 @@ std::uint64_t float_result(const WarpgroupForm& form, double sum) {
   const auto nearest = static_cast<float>(sum);
   auto pattern = std::bit_cast<std::uint32_t>(nearest);
   if (std::fabs(static_cast<double>(nearest)) > std::fabs(sum) && std::fabs(sum) < 0x1p128) --pattern;
-  return (pattern & 0x7fffffff) == 0 ? 0 : pattern;  // what is cut off to nothing has no sign
+  return (pattern & 0x7fffffff) == 0 ? 0 : pattern;  // a number cut off to zero has no sign
 }
 
 /// A factor with the exponents by which its elements are aligned.

@@ -1,4 +1,4 @@
-// What generated code calls for wgmma. All threads of a warpgroup bring their registers; the last one to come does the
+// What generated code calls for wgmma. All threads of a warpgroup pass their registers; the last one to arrive does the
 // work of all, at once: there is nothing left to commit or to wait for.
 //
 // How floats are added (as tensor cores of sm_90 do): the exact products of one instruction and the accumulator are

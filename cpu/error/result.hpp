@@ -1,5 +1,5 @@
-// How functions below the driver's entries say no: `Result<T>`, a value or a Failure, which is a code of the driver's
-// and, where there is more to say, a sentence.
+// How functions below the driver's entries fail: `Result<T>` is a value or a Failure, which is one of the driver's
+// codes and, where there is more to say, a sentence.
 //
 //   Result<std::string> read(const char* path) {
 //     if (!path) return ErrorCode::InvalidValue;
@@ -14,10 +14,10 @@
 //     return {};                                                          // success
 //   }
 //
-// Only the parser of PTX has a way of its own, since it may have to report many faults of one text: ParseResult.
+// Only the PTX parser returns something else, ParseResult, since it may have to report many faults of one text.
 //
 // A Result<void> is one word, zero for success: no allocation, one test. A code without a sentence needs no allocation
-// either, since it may be an everyday answer (NotReady). Entries of the driver translate codes (driver_result.hpp).
+// either, since it may be a frequent answer (NotReady). Entries of the driver translate codes (driver_result.hpp).
 #pragma once
 
 #include <cstdint>

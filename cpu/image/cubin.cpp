@@ -131,7 +131,7 @@ std::string write_cubin(std::string_view ptx, std::uint32_t architecture, std::u
 }
 
 std::size_t elf_extent(const char* bytes) {
-  // As large as it has to be: the headers bound every read below, and what they say is believed here.
+  // As large as its headers say, which are trusted here and bound every read below.
   const std::string_view image(bytes, std::numeric_limits<std::ptrdiff_t>::max());
   const ByteReader reader(image);
   if (bytes[class_offset] != 2) return header_size;

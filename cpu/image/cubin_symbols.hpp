@@ -16,10 +16,10 @@ struct CubinSymbol {
   Kind kind = Kind::Function;
 };
 
-/// None if `cubin` is no well-formed one, or has no machine code.
+/// None if `cubin` is not well-formed, or has no machine code.
 std::vector<CubinSymbol> defined_symbols(std::string_view cubin);
 
-/// How many registers the machine code of its kernels and functions takes, by name; those for which it does not say so
+/// How many registers the machine code of its kernels and functions takes, by name; functions without that attribute
 /// are left out.
 std::map<std::string, std::uint32_t, std::less<>> registers_of_kernels(std::string_view cubin);
 

@@ -22,7 +22,7 @@ std::string too_large(std::uint64_t size) {
 
 Result<std::string> decompress_lz4(std::string_view compressed, std::uint64_t size) {
   if (size > max_decompressed_size) return damaged(too_large(size));
-  // A byte of an LZ4 block gives 255 bytes at the most, so a larger promise is false.
+  // A byte of an LZ4 block gives at most 255 bytes, so a larger stated size is false.
   constexpr std::uint64_t best_ratio = 255;
   if (size / best_ratio > compressed.size()) return damaged("its decompressed size cannot be true");
   std::string result;

@@ -15,7 +15,7 @@ inline constexpr std::uint64_t max_decompressed_size = std::uint64_t{256} << 20;
 /// A raw LZ4 block that must give exactly `size` bytes.
 Result<std::string> decompress_lz4(std::string_view compressed, std::uint64_t size);
 
-/// A Zstandard frame that must give exactly `size` bytes. Memory grows with what really comes out, not with `size`.
+/// A Zstandard frame that must give exactly `size` bytes. Memory grows with the actual output, not with `size`.
 Result<std::string> decompress_zstd(std::string_view compressed, std::uint64_t size);
 
 }  // namespace cucore::cpu::image

@@ -18,7 +18,7 @@ constexpr std::string_view relocatable_section = "__nv_relfatbin";
 
 Failure invalid_input(std::string what) { return Failure(ErrorCode::InvalidImage, std::move(what)); }
 
-/// `contents`: what was found of PTX; no PTX is no fault.
+/// `contents`: the PTX that was found; having none is not an error.
 Result<void> take_ptx(DeviceUnit& unit, Result<ImageContents> contents) {
   if (!contents) {
     if (contents.failure().code() == ErrorCode::NoBinaryForGpu) return {};

@@ -1,4 +1,4 @@
-// The sections of a 64-bit little-endian ELF image, a cubin or a host object, with no offset in it believed.
+// The sections of a 64-bit little-endian ELF image, a cubin or a host object, read without trusting any offset.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class ElfSections {
   };
 
   static constexpr std::uint64_t header_size = 64;  ///< of the file, and of a section
-  // Where the file's header tells of the table.
+  // Where the file's header describes the table.
   static constexpr std::uint64_t table_field = 40;
   static constexpr std::uint64_t entry_size_field = 58;
   static constexpr std::uint64_t count_field = 60;

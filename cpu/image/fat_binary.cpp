@@ -85,7 +85,7 @@ std::vector<Entry> candidates(const std::vector<Entry>& entries, std::uint16_t k
   return usable;
 }
 
-/// `.target sm_90a` and `sm_100f`, with a letter: PTX that other architectures have no use for.
+/// `.target sm_90a` and `sm_100f`, with a letter: PTX that other architectures cannot use.
 bool is_specific(std::string_view ptx) {
   const std::size_t target = ptx.find(".target");
   const std::size_t name = target == std::string_view::npos ? target : ptx.find("sm_", target);
@@ -167,7 +167,7 @@ Result<ImageContents> read_fat_binary(std::string_view image, std::uint32_t arch
     if (contents) contents->format = ImageFormat::FatBinary;
     if (contents || contents.failure().code() != ErrorCode::NoBinaryForGpu) return contents;
   }
-  // PTX for one architecture alone uses what others lack.
+  // PTX for a single architecture may use what others lack.
   const std::vector<Entry> other = candidates(*entries, kind_ptx, any_architecture);
   auto newest = first_of(other, [](const Entry&, std::string_view text) { return !is_specific(text); });
   if (newest && !*newest) newest = first_of(other, [](const Entry&, std::string_view) { return true; });

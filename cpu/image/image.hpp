@@ -1,6 +1,6 @@
 // Images that programs hand to the driver (PTX text, cubins, fat binaries) in, PTX text out.
 //
-// Nothing in an image is believed before it is checked against the image's size: a truncated or hostile one is an error
+// Nothing in an image is trusted before it is checked against the image's size: a truncated or hostile one is an error
 // with the reason. Thread-safe.
 #pragma once
 
@@ -27,7 +27,7 @@ struct ImageContents {
   std::string ptx;                       ///< without its NUL
   std::vector<std::string> further_ptx;  ///< of a cubin with several PTX modules: the second and later ones
   std::uint32_t max_registers = 0;       ///< of a cubin: the limit that it was made with; 0: none that is known
-  /// Of a cubin: what its machine code takes of registers, by kernel.
+  /// Of a cubin: the registers that its machine code takes, by kernel.
   std::map<std::string, std::uint32_t, std::less<>> registers;
 };
 
@@ -42,7 +42,7 @@ Result<ImageContents> read_image(std::string_view image, std::uint32_t architect
 
 /// Where the image at `address` lies: the driver's load functions are given no size. PTX ends at its NUL, a cubin and a
 /// fat binary where their headers say; a fat binary wrapper (the descriptor that compilers embed) is followed to its
-/// fat binary. Believes the headers, as any driver must; empty if there is no known image at `address`.
+/// fat binary. Trusts the headers, as any driver must; empty if there is no known image at `address`.
 std::string_view locate_image(const void* address);
 
 /// Of a wrapper whose fat binary was linked ahead of time (nvcc -rdc=true): the fat binaries that it was linked from,

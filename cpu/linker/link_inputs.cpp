@@ -1,4 +1,4 @@
-// Chooses what of a link's inputs is linked: see link_inputs.hpp.
+// Chooses the parts of a link's inputs that are linked: see link_inputs.hpp.
 #include "cpu/linker/link_inputs.hpp"
 
 #include <algorithm>
@@ -133,7 +133,7 @@ Result<std::vector<PtxModule>> LinkInputs::modules(const CompileLtoIr& compile) 
     if (!ptx) return std::move(ptx).failure();
     Symbols of_lto_ir;
     of_lto_ir.add(*ptx);
-    // What LTO-IR does not define either must not be asked for: it would be declared there.
+    // Do not ask for functions that LTO-IR does not define either: they would be declared there.
     const Names more_absent = Symbols::difference(kept, of_lto_ir.defined);
     kept = Symbols::difference(kept, more_absent);
     absent.insert(more_absent.begin(), more_absent.end());

@@ -1,5 +1,5 @@
-// The inputs of a link, of any kind, and what of them the CPU device links: the PTX of each unit, or PTX made of its
-// LTO-IR. Of libraries only what others need is taken. Machine code alone is no fault as long as nobody needs it.
+// The inputs of a link, of any kind, and what the CPU device links: the PTX of each unit, or PTX made from its LTO-IR.
+// Of libraries only what others need is taken. A unit with machine code alone is no error as long as nothing needs it.
 //
 //   LinkInputs inputs;
 //   inputs.add_ptx(text, "main");
@@ -59,7 +59,7 @@ class LinkInputs {
   };
 
   std::vector<Unit> units_;
-  std::vector<LtoIr> lto_ir_;  ///< of units without PTX, those of libraries too: what nobody needs, a link drops
+  std::vector<LtoIr> lto_ir_;  ///< of units without PTX, also in libraries: a link drops what nothing needs
 };
 
 }  // namespace cucore::cpu::linker

@@ -118,7 +118,7 @@ std::string PtxSymbols::changed(const std::map<std::string_view, std::string>& r
   std::string result;
   std::size_t at = 0;
   for (const auto& [begin, edit] : edits) {
-    if (begin < at) continue;  // inside something that went
+    if (begin < at) continue;  // inside a part that was removed
     result += text_.substr(at, begin - at);
     result += edit.second;
     at = edit.first;

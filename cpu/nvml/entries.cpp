@@ -276,7 +276,7 @@ nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t device, unsigned int* number
 
 nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t* rates) {
   return of_device(device, rates, [&] {
-    *rates = {nvml::busy_share(), 0};  // how long memory is in use nobody counts
+    *rates = {nvml::busy_share(), 0};  // the memory's utilisation is not measured
     return NVML_SUCCESS;
   });
 }

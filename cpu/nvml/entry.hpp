@@ -1,4 +1,4 @@
-// What entries have in common: the checks before an answer, and ways to put one.
+// What entries have in common: the checks before an answer, and ways to return one.
 #pragma once
 
 #include <cstring>
@@ -14,7 +14,7 @@ nvmlReturn_t initialised(Call call) {
   return is_initialised() ? call() : NVML_ERROR_UNINITIALIZED;
 }
 
-/// For calls that put one answer about a device.
+/// For calls that return one value of a device.
 template <class Out, class Call>
 nvmlReturn_t of_device(nvmlDevice_t device, Out* out, Call call) {
   if (!is_initialised()) return NVML_ERROR_UNINITIALIZED;

@@ -1,5 +1,5 @@
-// Sets of events, of devices and of the system. Nothing ever happens to a CPU device that NVML would tell: no error
-// codes of a board, no driver that comes or goes. So sets are made, waited for until the time is up, and freed.
+// Sets of events, of devices and of the system. A CPU device has no events that NVML would report: no error codes of a
+// board, no driver that is loaded or unloaded. So sets are made, waited for until the time is up, and freed.
 #include <chrono>
 #include <mutex>
 #include <set>
@@ -17,10 +17,10 @@ struct nvmlEventSet_st {
 
 namespace {
 
-/// Every nvmlEventType there is: as on a board that lists them all and has none to tell.
+/// Every nvmlEventType: as on a board that supports them all and reports none.
 constexpr unsigned long long device_events = 0xff9f;
 
-/// The sets that are alive, so that what is none is refused. Never destroyed: threads may wait while the process exits.
+/// The sets that exist, so that other handles are refused. Never destroyed: threads may wait while the process exits.
 class Sets {
  public:
   nvmlEventSet_t make(bool is_of_system) {

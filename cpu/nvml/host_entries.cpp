@@ -1,4 +1,4 @@
-// The calls whose answer follows from the host's cores, memory and processes: affinity, topology, who runs here.
+// The calls whose answer follows from the host's cores, memory and processes: affinity, topology, processes.
 #include <dlfcn.h>
 #include <sched.h>
 #include <unistd.h>
@@ -43,7 +43,7 @@ nvmlReturn_t run_on_all_cores(nvmlDevice_t device) {
   return sched_setaffinity(0, sizeof cores, &cores) == 0 ? NVML_SUCCESS : NVML_ERROR_UNKNOWN;
 }
 
-/// Puts up to `*count` devices that `matches`, and how many there are; with no room asked for, the count alone.
+/// Returns up to `*count` devices that `matches`, and how many there are; if `*count` is 0, only that.
 template <class Match>
 nvmlReturn_t put_devices(unsigned int* count, nvmlDevice_t* devices, Match matches) {
   if (!count || (*count != 0 && !devices)) return NVML_ERROR_INVALID_ARGUMENT;
@@ -190,7 +190,7 @@ nvmlReturn_t nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device, unsigned 
                        [](unsigned int id) { return nvmlProcessInfo_v1_t{id, memory_not_known}; });
 }
 
-/// Nobody draws with the device, and there is no server that shares it out.
+/// The device does no graphics, and there is no MPS server.
 nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v3(nvmlDevice_t device, unsigned int* count, nvmlProcessInfo_t*) {
   return put(device, count, 0);
 }

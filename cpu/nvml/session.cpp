@@ -23,7 +23,7 @@ std::mutex mutex;
 Ticks last_ticks;
 unsigned int last_share = 0;
 
-/// Made at the first call, never destroyed: threads may ask while the process exits.
+/// Made at the first call, never destroyed: threads may call while the process exits.
 std::vector<nvmlDevice_st>& all_devices() {
   static auto* const made = [] {
     auto* devices = new std::vector<nvmlDevice_st>;

@@ -17,8 +17,8 @@ struct nvmlDevice_st {
 
 namespace cucore::cpu::nvml {
 
-/// What this library calls itself: the branch of NVIDIA's drivers that its CUDA version belongs to, and no release of
-/// it.
+/// The version that this library reports: the branch of NVIDIA's drivers that its CUDA version belongs to, but no
+/// release of it.
 inline constexpr char driver_version[] = "615.00.00";
 inline constexpr char driver_branch[] = "r615_00";
 inline constexpr char nvml_version[] = "13.615.00.00";

@@ -1,5 +1,5 @@
 // The calls about states of the device: modes, clocks, links, values by their numbers. What a CPU device does not have
-// is off, none or 0; a power, a fan or a serial number that nobody knows stays NOT_SUPPORTED.
+// is off, none or 0; unknown values (power, fans, a serial number) stay NOT_SUPPORTED.
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -189,7 +189,7 @@ nvmlReturn_t nvmlDeviceGetDynamicPstatesInfo(nvmlDevice_t device, nvmlGpuDynamic
   });
 }
 
-// Nothing here holds clocks back.
+// Nothing here throttles clocks.
 nvmlReturn_t nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device, unsigned long long* reasons) {
   return put(device, reasons, 0);
 }
@@ -242,7 +242,7 @@ nvmlReturn_t nvmlDeviceGetC2cModeInfoV(nvmlDevice_t device, nvmlC2cModeInfo_v1_t
 
 // ---- values by number ----------------------------------------------------------------------------------------------
 
-/// Each value says of itself whether it is there. The call succeeds.
+/// Each value carries its own return code; the call succeeds.
 nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t* values) {
   return of_device(device, values, [&] {
     if (count <= 0) return NVML_ERROR_INVALID_ARGUMENT;

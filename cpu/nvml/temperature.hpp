@@ -1,4 +1,4 @@
-// What the device says of its temperature. The reading is the host's; the limits are nominal, as the clocks are.
+// The temperatures that the device reports. The reading is the host's; the limits are nominal, as the clocks are.
 #pragma once
 
 namespace cucore::cpu::nvml {

@@ -14,7 +14,7 @@ using nvml::of_device, nvml::put;
 
 namespace {
 
-/// Degrees Celsius of the hottest zone that the host's kernel tells of, 0 if it tells of none.
+/// Degrees Celsius of the hottest zone that the host's kernel reports, 0 if it reports none.
 int temperature() {
   long hottest = 0;
   std::error_code failed;
@@ -66,7 +66,7 @@ nvmlReturn_t nvmlDeviceGetMarginTemperature(nvmlDevice_t device, nvmlMarginTempe
   });
 }
 
-/// The one sensor there is, by its index or as all of them. Any other index is a sensor of which nothing is known.
+/// The only sensor, by its index or as all of them. Any other index is a sensor without data.
 nvmlReturn_t nvmlDeviceGetThermalSettings(nvmlDevice_t device, unsigned int sensor,
                                           nvmlGpuThermalSettings_t* settings) {
   return of_device(device, settings, [&] {

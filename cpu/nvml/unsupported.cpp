@@ -1,5 +1,5 @@
-// A weak definition of every call, for those that entries.cpp does not answer. The callers' arguments do not matter:
-// the C calling convention leaves them to the caller.
+// A weak definition of every call, for those that no entry implements. The arguments do not matter: in the C calling
+// convention the caller cleans them up.
 #include "cpu/nvml/session.hpp"
 
 using cucore::cpu::nvml::is_initialised;

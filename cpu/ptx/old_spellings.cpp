@@ -15,7 +15,7 @@ bool says_precision(const Instruction& i) {
 
 bool is_float_operation(const Instruction& i) { return i.type() == Type::F32 || i.type() == Type::F64; }
 
-/// The precision that an instruction has which does not say it.
+/// The default precision of an instruction that names none.
 void add_precision(Instruction& i, bool before_1_4) {
   if (!is_float_operation(i) || says_precision(i)) return;
   const bool is_double = i.type() == Type::F64;

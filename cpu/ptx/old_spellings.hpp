@@ -1,5 +1,6 @@
-// What old PTX leaves unsaid, said: the modifiers that instructions had by default before PTX ISA 1.4, and the flushing
-// of subnormal numbers that .target sm_1x implies. Afterwards spellings mean the same in modules of every version.
+// Makes the defaults of old PTX explicit: the modifiers that instructions had by default before PTX ISA 1.4, and the
+// flushing of subnormal numbers that .target sm_1x implies. Afterwards spellings mean the same in modules of every
+// version.
 #pragma once
 
 #include "cpu/ptx/tree/ast.hpp"

@@ -94,7 +94,7 @@ std::vector<std::string> ptx_of(std::string_view cubin) {
 
 bool has_machine_code(std::string_view cubin) {
   Table table;
-  if (!read(cubin, &table)) return true;  // whatever it is, it is not what we write
+  if (!read(cubin, &table)) return true;  // not something that this code writes
   return std::any_of(table.sections.begin(), table.sections.end(),
                      [](const Elf64_Shdr& section) { return section.sh_type == SHT_SYMTAB; });
 }

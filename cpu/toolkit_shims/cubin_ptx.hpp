@@ -1,5 +1,5 @@
-// Cubins with their PTX in sections of their own: adding, reading and taking off. Bytes that are no such ELF image come
-// back as they were.
+// Cubins with their PTX in sections of their own: adding, reading and taking off. Bytes that are no such ELF image are
+// returned unchanged.
 #pragma once
 
 #include <string>

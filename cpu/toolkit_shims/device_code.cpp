@@ -44,7 +44,7 @@ std::string fat_binary_entry(std::uint16_t kind, std::string payload, std::uint3
   put(header, 2, std::uint16_t{0x0101});
   put(header, 4, static_cast<std::uint32_t>(header.size()));
   put(header, 8, static_cast<std::uint64_t>(payload.size()));
-  if (is_ptx) {  // the compiler's options: where they are told of, and there where they are; none
+  if (is_ptx) {  // where the compiler's options are described and where they lie: none
     put(header, 20, std::uint32_t{64});
     put(header, 64, std::uint64_t{72});
   }

@@ -22,9 +22,9 @@ Failure cannot(const std::string& what) {
   return Failure(ErrorCode::NotSupported, "error   : No PTX of the LTO-IR for the CPU device: " + what + "\n");
 }
 
-/// LTO-IR of a kernel that stores the addresses of these functions: they stay, whatever they take and give.
+/// LTO-IR of a kernel that stores the addresses of these functions: they stay, whatever their signatures.
 Result<std::string> keeper_of(const std::set<std::string>& functions) {
-  // Under its name: if there is a shim of NVRTC it is loaded already, and has found the real one.
+  // Opened by its name: if there is a shim of NVRTC, it is loaded already and has found the real one.
   static void* const library = dlopen("libnvrtc.so.13", RTLD_LAZY | RTLD_LOCAL);
   const auto function = [](const char* name) { return library ? dlsym(library, name) : nullptr; };
   auto* const create =

@@ -1,6 +1,6 @@
 // An nvcc for programs that compile device code by calling it (PyCUDA: `nvcc --cubin`) and load it on the CPU device:
-// what it writes carries its PTX. NVIDIA's nvcc does the work if there is one, else NVRTC does, which knows device code
-// alone.
+// what it writes carries its PTX. NVIDIA's nvcc does the work if there is one, else NVRTC, which compiles only device
+// code.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -172,7 +172,7 @@ int preprocess(const CommandLine& line) {
   return run_program(compiler, arguments).status;
 }
 
-/// What NVRTC has of nvcc's options. The others say how the host's compiler, the linker or nvcc itself go about it.
+/// The options of nvcc that NVRTC has, too. The others concern the host's compiler, the linker or nvcc itself.
 std::vector<std::string> options_for_nvrtc(const CommandLine& line) {
   constexpr std::array handed_on{"define-macro",
                                  "undefine-macro",

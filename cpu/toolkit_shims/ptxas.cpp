@@ -133,7 +133,7 @@ int read_source(const CommandLine& line, Source* source) {
   return 0;
 }
 
-/// What the CPU device will say when it loads the PTX is said here already.
+/// Reports here what the CPU device would report when it loads the PTX.
 int check(const Source& source, const Architecture& architecture, bool is_verbose) {
   const ptx::ParseResult parsed = ptx::parse(source.text);
   for (const ptx::Diagnostic& diagnostic : parsed.diagnostics)
@@ -148,7 +148,7 @@ int check(const Source& source, const Architecture& architecture, bool is_verbos
   return 0;
 }
 
-/// Too old for the program's options, PTX or architecture: then its machine code is not to be had.
+/// Too old for the program's options, PTX or architecture: then there is no machine code.
 bool is_too_old(const std::string& errors) {
   constexpr std::array said{"Unknown option", "Unsupported .version", "is not defined for option 'gpu-name'"};
   return std::any_of(said.begin(), said.end(),

@@ -15,7 +15,7 @@ std::string& path() {
   return *text;
 }
 
-/// What the real library's symbols led to before the driver led them here.
+/// The addresses of the real library's symbols before the driver redirected them here.
 std::map<std::string, void*, std::less<>>& originals() {
   static auto* functions = new std::map<std::string, void*, std::less<>>;
   return *functions;
@@ -24,7 +24,7 @@ std::map<std::string, void*, std::less<>>& originals() {
 // NVRTC opens its built-ins by name alone, which finds them only where the linker looks; once they are loaded from
 // beside it, the name is enough.
 void load_builtins_beside(const std::filesystem::path& library) {
-  std::error_code ignored;  // nothing to list: then NVRTC says itself what it misses
+  std::error_code ignored;  // nothing to list: then NVRTC itself reports what it misses
   for (const auto& entry : std::filesystem::directory_iterator(library.parent_path(), ignored)) {
     if (entry.path().filename().string().starts_with("libnvrtc-builtins.so"))
       dlopen(entry.path().c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -1,4 +1,4 @@
-// Where NVRTC and its headers are, for programs that no driver tells it.
+// Where NVRTC and its headers are, for programs that run without the driver.
 #pragma once
 
 #include <filesystem>

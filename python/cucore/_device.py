@@ -345,7 +345,8 @@ class Device:
 
         return partition(self, shares)
 
-    # create_stream() and create_event() themselves are C (bindings/device.cpp), and come here when there are arguments.
+    # create_stream() and create_event() themselves are C (bindings/device/device.cpp), and come here when there are
+    # arguments.
     def _create_stream(self, obj=None, options=None):
         context = self._bound_context()
         if obj is not None:

@@ -191,7 +191,7 @@ class ReachWalk {
       if (is_observation(instruction) || is_fence(instruction.opcode)) reach_.observes[id] = true;
       if (is_convergent(instruction)) reach_.needs_fibers = true;
       if (is_block_barrier(instruction)) reach_.meets[id] = true;
-      // Those blocks must be there, whether or not this one waits for them.
+      // Those blocks must be running, whether or not this one waits for them.
       if (names_other_block(instruction)) reach_.names_other_blocks = reach_.needs_fibers = true;
       if (is_indirect_call(instruction)) {
         reach_.may_exit[id] = reach_.observes[id] = reach_.meets[id] = true;
@@ -228,7 +228,7 @@ class ReachWalk {
     reach_.functions.push_back(*callee.function);
   }
 
-  /// Kernels are launched, not called: whoever names one does not reach what is in it.
+  /// Kernels are launched, not called: naming one does not reach what is in it.
   void visit_kernel(FunctionId kernel) {
     if (std::find(reach_.kernels.begin(), reach_.kernels.end(), kernel) == reach_.kernels.end())
       reach_.kernels.push_back(kernel);

@@ -125,7 +125,7 @@ bool retries_with_value_seen(const ptx::Function& function, const ControlFlow& f
   });
 }
 
-/// Behind a fence an ordinary load is read anew: `while (*flag == 0) __threadfence();`.
+/// After a fence an ordinary load is executed again: `while (*flag == 0) __threadfence();`.
 bool is_plain_load(const Instruction& instruction) {
   return instruction.opcode == Opcode::Ld && instruction.space() != ptx::Space::Param &&
          instruction.space() != ptx::Space::Const && instruction.space() != ptx::Space::Local;
@@ -155,7 +155,7 @@ class Dependence {
     return std::any_of(loop.begin(), loop.end(), [&](BlockId block) { return branches_on(block, taken); });
   }
 
-  /// It has a barrier of the block, perhaps in a function that it calls, and whether it is left depends on memory.
+  /// The loop has a barrier of the block, perhaps in a function that it calls, and its exit depends on memory.
   bool laps(const Loop& loop) const {
     bool may_meet = false, calls_some = false;
     for_each(loop, [&](const Instruction& instruction) {
@@ -180,7 +180,7 @@ class Dependence {
   }
 
  private:
-  /// What depends on a source.
+  /// The registers and variables that depend on a source.
   struct Taken {
     std::vector<bool> registers;
     bool local = false, shared = false;  ///< variables
@@ -209,7 +209,7 @@ class Dependence {
     }
   }
 
-  /// Once over the loop; true if something was new.
+  /// One pass over the loop; true if it found something new.
   template <typename IsSource>
   bool spread(const Loop& loop, const IsSource& is_source, bool through_variables, Taken& taken) const {
     bool changed = false;

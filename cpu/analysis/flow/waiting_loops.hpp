@@ -1,6 +1,7 @@
 // Loops in which a thread may wait for another one: `while (flag == 0);`, a lock, a look-back. On a GPU the other
 // thread runs meanwhile; here the waiting thread must let it, so the back edges of such loops yield. Where one thread
-// of a block looks and tells the others at a barrier, the block lets other blocks run: the back edges count laps.
+// of a block reads memory and tells the others at a barrier, the block must let other blocks run: the back edges count
+// iterations (laps).
 #pragma once
 
 #include <set>

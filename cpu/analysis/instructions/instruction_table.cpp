@@ -414,14 +414,14 @@ bool takes_types(const Form& form, const Instruction& instruction) {
                      [&](Type type) { return form.types.contains(type); });
 }
 
-/// Of a row that does not take the types.
+/// The fault of a row that does not take the types.
 Failure other_type(const Form& form, const Instruction& instruction) {
   const auto type = std::find_if(instruction.types.begin(), instruction.types.end(),
                                  [&](Type each) { return !form.types.contains(each); });
   return not_supported("type ." + std::string(ptx::spelling(*type)));
 }
 
-/// Of a row that takes the types: what else there is to a mnemonic.
+/// The fault of a row that takes the types: the rest of the mnemonic.
 Result<void> check_spelling(const Form& form, const Instruction& instruction) {
   for (M modifier : instruction.modifiers) {
     if (!form.modifiers.contains(modifier)) return not_supported("modifier ." + std::string(ptx::spelling(modifier)));
@@ -432,7 +432,7 @@ Result<void> check_spelling(const Form& form, const Instruction& instruction) {
   return require(!instruction.types.empty() || form.types.empty() || barrier, "no type");
 }
 
-/// Of a row that takes the spelling: what the instruction works on.
+/// The fault of a row that takes the spelling: the operands.
 Result<void> check_use(const Form& form, const Instruction& instruction) {
   const std::size_t operands = instruction.operands.size();
   if (operands < form.least_operands || operands > form.most_operands) return not_supported("number of operands");
@@ -473,7 +473,7 @@ Result<const Form*> find_form(const Instruction& instruction) {
   const auto opcode = static_cast<std::size_t>(instruction.opcode);
   const auto& index = forms_by_opcode();
   if (opcode >= index.size() || index[opcode].empty()) return not_supported("opcode");
-  // The first of the rows that come equally close tells what is in the way.
+  // Of rows that come equally close, the first one's fault is reported.
   std::optional<Failure> of_spelling;
   std::optional<Failure> of_use;
   for (const Form* form : index[opcode]) {

@@ -46,7 +46,7 @@ enum class Generator : std::uint8_t {
 #undef CUCPU_GENERATOR
 };
 
-/// What a generator asks of an otherwise acceptable instruction (requirements.hpp).
+/// What a generator requires of an otherwise acceptable instruction (requirements.hpp).
 using Requirement = Result<void> (*)(const ptx::Instruction&);
 
 /// One row: a family of spellings that one generator emits.

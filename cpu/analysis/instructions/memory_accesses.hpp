@@ -32,21 +32,21 @@ struct MemoryAccess {
   bool writes() const { return (flags & check_access::writes_memory) != 0; }
 };
 
-/// Whether the code that the instruction calls says itself what it accesses (may_access): it alone knows the addresses.
+/// Whether the code that the instruction calls reports its accesses itself (may_access): only it knows the addresses.
 bool accesses_by_itself(const ptx::Instruction& instruction);
 
-/// In the order in which they happen, without those of such code. Empty for parameters, which nothing can miss, and for
-/// textures and surfaces, which check themselves.
+/// In the order in which they happen, without those of such code. Empty for parameters, whose accesses are always in
+/// bounds, and for textures and surfaces, which check themselves.
 std::vector<MemoryAccess> memory_accesses_of(const ptx::Instruction& instruction);
 
-/// Variables of the thread's own whose life these checks must know: whose addresses the function takes, since only
-/// through these can an access miss them, and all that may be read before they are written.
+/// Local variables whose lifetime these checks must know: those whose addresses the function takes, since only through
+/// an address can an access be out of bounds, and all that may be read before they are written.
 std::vector<ptx::VariableId> variables_to_follow(const ptx::Function& function, std::uint32_t checks);
 
 /// The `.local` variable of a function that has one.
 std::optional<ptx::VariableId> only_local_variable(const ptx::Function& function);
 
-/// Whether it takes the address of a `.local` variable in 32 bits, as LLVM does that was told of short pointers
+/// Whether it takes the address of a `.local` variable in 32 bits, as LLVM does with the option for short pointers
 /// (Triton).
 bool has_short_local_addresses(const ptx::Function& function);
 

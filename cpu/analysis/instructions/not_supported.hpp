@@ -1,4 +1,4 @@
-// How this room says that something does not run here: NotSupported, and which part of it is in the way.
+// The failure of this room, NotSupported: which part of an instruction is not supported.
 #pragma once
 
 #include <string>

@@ -236,7 +236,7 @@ Result<void> barrier(const Instruction& i) {
 
 Result<void> shuffle(const Instruction& i) { return require(i.has(M::Sync), "needs .sync"); }
 
-/// With .sync who takes part is an operand.
+/// With .sync the participating lanes are an operand.
 Result<void> exchange(const Instruction& i) {
   return require(i.operands.size() == (i.has(M::Sync) ? 5U : 4U), "operands");
 }

@@ -8,7 +8,8 @@
 namespace cucore::cpu::analysis::requirements {
 
 Result<void> names_half(const ptx::Instruction& i);
-/// Of video instructions, that GPUs do what the PTX ISA defines: their assembler emulates some otherwise (H100, 580).
+/// Of video instructions, only those that GPUs execute as the PTX ISA defines: ptxas emulates some differently (H100,
+/// 580).
 Result<void> agreed_video(const ptx::Instruction& i);
 Result<void> integer_multiply(const ptx::Instruction& i);
 Result<void> saturating_add(const ptx::Instruction& i);

@@ -1,4 +1,4 @@
-// The forms of video instructions, which the verifier reads as well, for those who emit them.
+// The forms of video instructions, for the emitters; the verifier reads them as well.
 #pragma once
 
 #include "cpu/ptx/checks/video_form.hpp"

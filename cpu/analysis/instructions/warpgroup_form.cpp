@@ -44,7 +44,7 @@ bool accumulates_in(Element a, Element d) {
   return d == Element::F32 || (d == Element::F16 && (a == Element::F16 || is_eight_bit_float(a)));
 }
 
-/// An immediate of two choices, the first of which is what it says if the flag is not set.
+/// An immediate with two values, the first of which means that the flag is not set.
 bool read_choice(const Operand& operand, std::uint64_t unset, std::uint64_t set, std::uint8_t flag,
                  WarpgroupForm& form) {
   if (operand.kind != Operand::Kind::Integer || (operand.integer != unset && operand.integer != set)) return false;

@@ -72,7 +72,7 @@ std::uint32_t register_pressure(const ptx::Function& function) {
     if (intervals[reg].first == nowhere) continue;
     const std::uint32_t size = registers_of(function.registers[reg]);
     change[intervals[reg].first] += size;
-    change[intervals[reg].last] -= size;  // the last instruction can put its result there
+    change[intervals[reg].last] -= size;  // the last instruction can write its result there
   }
   std::int64_t live = 0;
   std::int64_t most = 1;

@@ -28,7 +28,7 @@ CUresult of_function(CUfunction handle, F&& call) {
   });
 }
 
-/// The launch as a node: what the call points at is copied there.
+/// The launch as a graph node, into which what the call points at is copied.
 CUresult capture_launch(Stream& stream, CUfunction f, const LaunchRequest& request,
                         std::span<const CUlaunchAttribute> attributes) {
   CUgraphNodeParams node{};

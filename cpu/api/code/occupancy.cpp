@@ -1,4 +1,4 @@
-// Occupancy chapter: what the block scheduler really keeps going at once.
+// Occupancy chapter: how many blocks the scheduler really runs at once.
 #include <algorithm>
 #include <cstddef>
 
@@ -94,7 +94,7 @@ CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func, const C
     }
     const int blocks =
         function.max_active_blocks(request.block[0] * request.block[1] * request.block[2], request.dynamic_shared);
-    // One worker runs all blocks of a cluster, be they more than it would take otherwise.
+    // One worker runs all blocks of a cluster, even if they are more than it would take otherwise.
     const int clusters = blocks == 0 ? 0 : std::max(1, blocks / static_cast<int>(*size));
     *numClusters = clusters * static_cast<int>(runtime::multiprocessor_count());
     return CUDA_SUCCESS;

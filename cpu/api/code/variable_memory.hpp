@@ -1,4 +1,4 @@
-// Where a variable of a module or library is, as entries say it.
+// Where a variable of a module or library is, as entries return it.
 #pragma once
 
 #include <cuda.h>
@@ -10,7 +10,7 @@
 
 namespace cucore::cpu::api {
 
-/// To a caller who may want either.
+/// To a caller who may want only one of the two.
 inline CUresult hand_out(const Result<runtime::VariableMemory>& found, CUdeviceptr* address, std::size_t* size) {
   if (!found) return driver_result(found.failure());
   if (address) *address = found->address;

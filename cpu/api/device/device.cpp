@@ -58,7 +58,7 @@ bool read_pci_address(std::string_view text, PciAddress* address) {
   return true;
 }
 
-/// What one core's atomics are to another: devices and host are the same memory and the same instructions.
+/// What atomics between devices can do: devices and host share the same memory and the same instructions.
 unsigned int atomic_capabilities(CUatomicOperation operation) {
   constexpr unsigned int words = CU_ATOMIC_CAPABILITY_SCALAR_32 | CU_ATOMIC_CAPABILITY_SCALAR_64;
   constexpr unsigned int both = CU_ATOMIC_CAPABILITY_SIGNED | CU_ATOMIC_CAPABILITY_UNSIGNED;

@@ -22,7 +22,7 @@ namespace {
 constexpr unsigned int smallest_partition = 1;
 constexpr unsigned int largest_coscheduled = 32;
 
-/// What a resource carries in its padding: that it is one of ours, and which device it is of.
+/// What a resource carries in its padding: a mark that this driver made it, and its device.
 constexpr std::uint64_t magic_number = 0x6563727565726f63;
 struct Padding {
   std::uint64_t magic;
@@ -71,7 +71,7 @@ CUdevResource workqueues(CUdevice device) {
   return as_driver_resource(resource);
 }
 
-/// False if it is not one of ours.
+/// False if this driver did not make it.
 bool device_of(const Resource& resource, CUdevice* device) {
   Padding padding{};
   std::memcpy(&padding, resource.padding, sizeof padding);
@@ -95,7 +95,8 @@ std::string_view bytes_of(const Provision& provision) {
   return {reinterpret_cast<const char*>(&provision), sizeof provision};
 }
 
-/// All there are. They live for ever, since the driver has no call that ends one; equal ones are the same.
+/// All descriptors. They live for ever, since the driver API has no call that destroys one; equal ones are the same
+/// object.
 class Descriptors {
  public:
   static Descriptors& instance() {
@@ -109,7 +110,7 @@ class Descriptors {
     });
     return same != all_.end() ? &*same : &all_.emplace_back(Descriptor{device, provision});
   }
-  /// Null: none of ours.
+  /// Null: this driver did not make it.
   const Descriptor* find(CUdevResourceDesc handle) {
     const std::lock_guard lock(mutex_);
     const auto found = std::find_if(all_.begin(), all_.end(), [&](const Descriptor& one) {
@@ -123,8 +124,8 @@ class Descriptors {
   std::list<Descriptor> all_;
 };
 
-/// Adds one resource to a descriptor's; SMs add up, work queues are configured at most once. Those that there are serve
-/// every context, so to have them again changes nothing.
+/// Adds one resource to a descriptor's; SMs add up, work queues are configured at most once. All work queues serve
+/// every context, so a second one changes nothing.
 CUresult add(const CUdevResource& given, Provision& provision, unsigned int& count, CUdevice& device, bool is_first) {
   const Resource resource = as_resource(given);
   CUdevice own = 0;
@@ -210,7 +211,7 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource* result, unsigned int* nbGrou
     const unsigned int each = std::max(minCount, smallest_partition);
     if (each > all) return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
     const unsigned int most = all / each;
-    if (!result) {  // how many would there be
+    if (!result) {  // only asks how many there would be
       *nbGroups = most;
       return CUDA_SUCCESS;
     }

@@ -1,5 +1,5 @@
-// Device resources: what of a device a context may use. Multiprocessors are counted and divided, and every context
-// serves from all of them; work queues are a number that is kept.
+// Device resources: the part of a device that a context may use. Multiprocessors are counted and divided, but every
+// context runs on all cores; of work queues only the number is kept.
 #pragma once
 
 #include <optional>

@@ -52,14 +52,14 @@ CUresult memory_operations(CUstream handle, std::vector<CUstreamBatchMemOpParams
   });
 }
 
-// Bytes, for a policy that was not set is none of the enumeration's values.
+// As bytes: a policy that was not set is none of the enumeration's values.
 void copy_sync_policy(const Stream& stream, CUstreamAttrValue& value) {
   const int policy = stream.sync_policy.load();
   static_assert(sizeof policy == sizeof value.syncPolicy);
   std::memcpy(&value.syncPolicy, &policy, sizeof policy);
 }
 
-/// What misses cannot persist. Programs have set other kinds of hits, which an H100's driver takes as well.
+/// Misses cannot persist. Programs do set other kinds of hits, which an H100's driver accepts as well.
 bool is_access_window(const CUaccessPolicyWindow& window) {
   return window.num_bytes <= runtime::largest_access_window && window.hitRatio >= 0 && window.hitRatio <= 1 &&
          window.missProp != CU_ACCESS_PROPERTY_PERSISTING;

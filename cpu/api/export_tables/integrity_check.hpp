@@ -1,4 +1,4 @@
-// The answer to the question by which NVIDIA's run-time library makes sure of the driver that it opened: a digest, with
+// The answer by which NVIDIA's run-time library verifies the driver that it opened: a digest, with
 // the key that both sides know, of who asks, when, which tables were handed out (export_tables.cpp) and which devices
 // there are. Undocumented; known from projects that describe it. Without it no program on that library runs here.
 #pragma once

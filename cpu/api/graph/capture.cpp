@@ -11,7 +11,7 @@ using runtime::Capture;
 
 namespace {
 
-/// A stream whatever it captures: `call(Stream&)`.
+/// A stream, capturing or not: `call(Stream&)`.
 template <class F>
 CUresult of_stream(CUstream handle, F&& call) {
   return in_context([&](Context& context) {

@@ -63,7 +63,7 @@ CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
 }
 
 CUresult cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream) {
-  return on_stream(hStream, [&](Context&, Stream&) {  // everything is in place since it was instantiated
+  return on_stream(hStream, [&](Context&, Stream&) {  // instantiation has put everything in place already
     const std::lock_guard lock(runtime::graph_mutex());
     return runtime::find_graph_exec(hGraphExec) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   });

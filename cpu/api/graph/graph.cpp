@@ -151,7 +151,7 @@ CUresult cuGraphNodeGetLocalId(CUgraphNode hNode, unsigned int* nodeId) {
   return of_node(hNode, [&](GraphNode& node) { return put(static_cast<unsigned int>(node.id), nodeId); });
 }
 CUresult cuGraphNodeGetToolsId(CUgraphNode hNode, unsigned long long* toolsNodeId) {
-  return of_node(hNode, [&](GraphNode& node) {  // ids of nodes are not used again, in whatever graph
+  return of_node(hNode, [&](GraphNode& node) {  // node ids are never reused, in any graph
     return put(static_cast<unsigned long long>(node.id), toolsNodeId);
   });
 }

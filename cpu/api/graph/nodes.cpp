@@ -79,7 +79,7 @@ CUresult set_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& pa
     std::shared_ptr<const runtime::Payload> payload = *std::move(read);
     keep_attributes(*present->payload, &payload);
     const auto* const child = std::get_if<runtime::ChildPayload>(payload.get());
-    if (child) child->graph->end_handles();  // nobody is told this clone's
+    if (child) child->graph->end_handles();  // nobody ever gets this clone's handles
     return driver_result(executable->set_payload(found->id, std::move(payload)));
   });
 }
@@ -183,7 +183,7 @@ CUresult cuGraphAddNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgra
   if (!nodeParams) return refuse();
   return add_node(phGraphNode, hGraph, dependencies, dependencyData, numDependencies, *nodeParams);
 }
-// From 13.4 on host functions and records of events may name a context, and which there is makes no difference here.
+// From 13.4 on host functions and event records may name a context; here it makes no difference which.
 CUresult cuGraphAddNode_v3(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
                            const CUgraphEdgeData* dependencyData, size_t numDependencies,
                            CUgraphNodeParams* nodeParams) {

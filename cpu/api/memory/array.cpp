@@ -101,7 +101,7 @@ CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* memoryRequ
   });
 }
 
-// Neither planes nor sparse arrays can be made here, so no array has any.
+// Arrays with planes and sparse arrays cannot be made here, so no array is one.
 CUresult cuArrayGetPlane(CUarray*, CUarray hArray, unsigned int) {
   return of_array(hArray, [](Array&) { return CUDA_ERROR_INVALID_VALUE; });
 }

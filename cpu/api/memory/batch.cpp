@@ -205,7 +205,7 @@ CUresult cuMemPrefetchBatchAsync(CUdeviceptr* dptrs, size_t* sizes, size_t count
 
 CUresult cuMemDiscardBatchAsync(CUdeviceptr* dptrs, size_t* sizes, size_t count, unsigned long long flags,
                                 CUstream hStream) {
-  return on_batch_stream(hStream, [&](Context&, Stream&) {  // what it held may be lost; here it is kept
+  return on_batch_stream(hStream, [&](Context&, Stream&) {  // the contents may be lost; here they are kept
     return flags != 0 ? CUDA_ERROR_INVALID_VALUE : check_ranges(dptrs, sizes, count);
   });
 }

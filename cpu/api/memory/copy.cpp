@@ -22,7 +22,7 @@ std::uintptr_t as_address(const void* pointer) { return reinterpret_cast<std::ui
 Place place(CUdeviceptr address, Side side) { return {address, side, 0, 0}; }
 Place place(const void* address, Side side) { return {as_address(address), side, 0, 0}; }
 
-/// A copy that waits cannot be captured, and may not be made while something that it could wait for is.
+/// A synchronous copy cannot be captured, and may not be made while anything that it could wait for is being captured.
 template <class F>
 CUresult for_copy(CUstream handle, bool wait, F&& call) {
   if (!wait) return in_stream_order(handle, std::forward<F>(call));

@@ -1,4 +1,4 @@
-// External resource interoperability chapter: memory by file descriptors. What else the chapter has needs another API's
+// External resource interoperability chapter: memory by file descriptors. The rest of the chapter needs another API's
 // objects (Direct3D, NvSci, the payload of a Vulkan semaphore) and stays a stub.
 #include "cpu/runtime/memory/external_memory.hpp"
 

@@ -1,5 +1,5 @@
-// Advice, prefetch and range attributes of managed memory. All memory is one memory here, so moving it is nothing; what
-// was asked for is remembered and answered.
+// Advice, prefetch and range attributes of managed memory. All memory is the same here, so nothing is moved; what was
+// asked for is remembered and returned by queries.
 #include <cstdint>
 #include <cstring>
 

@@ -23,7 +23,7 @@ CUresult allocate_host(void** pp, size_t bytesize, unsigned int flags) {
   return in_context_outside_capture([&](Context& context) {
     if (!pp || (flags & ~known_bits) != 0) return CUDA_ERROR_INVALID_VALUE;
     *pp = nullptr;
-    if (bytesize == 0) return CUDA_SUCCESS;  // of host memory only: no bytes of a device's is an invalid size
+    if (bytesize == 0) return CUDA_SUCCESS;  // only for host memory; 0 bytes of device memory is an invalid size
     return driver_result(runtime::allocate(context, bytesize, Allocation::Kind::Host, flags),
                          [&](std::uintptr_t address) { *pp = reinterpret_cast<void*>(address); });
   });

@@ -95,7 +95,7 @@ class AccessChecks {
     offset_ = nullptr;  // computed on some ways here only
   }
 
-  /// For the vector form: the address to access by; null if nothing can miss.
+  /// For the vector form: the address to use for the access; null if no access can be out of bounds.
   Value* address_of_lanes() {
     if (is_within_variable()) return nullptr;
     LaneAccess lanes{.interval = interval_of_instruction(),
@@ -107,7 +107,7 @@ class AccessChecks {
                      .bytes = access_.bytes,
                      .word = word_,
                      .line = instruction_.position.line};
-    // What is outside of a thread's only variable is in nothing else.
+    // An address outside a thread's only local variable is in no other one.
     if (const auto only = analysis::only_local_variable(f_.function); only && access_.space == Space::Local) {
       lanes.interval = interval_of_offsets(f_.function.variables[*only].size);
       lanes.first = offset_in_variable(*only);
@@ -188,7 +188,7 @@ class AccessChecks {
            variable.alignment % access_.alignment == 0;
   }
 
-  /// As a number, not as a pointer made of one: LLVM sees by which steps numbers move.
+  /// As a number, not as a pointer made from one: LLVM can analyse by which steps numbers change.
   Value* number_of(Value* pointer) {
     llvm::APInt offset(64, 0);
     Value* base = pointer->stripAndAccumulateConstantOffsets(f_.module.ir.getDataLayout(), offset, true);
@@ -238,7 +238,7 @@ class AccessChecks {
     return at_entry([&] { return f_.invariant_field(type, table_, offset); });
   }
 
-  /// Services that only look: what the code knows of its memory stays true.
+  /// Services that only read: what the optimiser knows of memory stays valid.
   static void does_not_change_the_program(llvm::CallInst& service) {
     service.setMemoryEffects(llvm::MemoryEffects::inaccessibleOrArgMemOnly());
     service.addParamAttr(0, llvm::Attribute::NoCapture);
@@ -266,7 +266,7 @@ class AccessChecks {
     return mark_range(b_, interval, first_of(group), beyond_first(group), group.alignment);
   }
 
-  /// Of a function with one variable of the thread's own; null in others.
+  /// In a function with one local variable; null in others.
   Value* is_in_only_local_variable() {
     const auto only = analysis::only_local_variable(f_.function);
     if (access_.space != Space::Local || !only || f_.function.variables[*only].size < access_.bytes) return nullptr;
@@ -378,7 +378,7 @@ Value* call_service(FunctionEmitter& f, std::size_t field, llvm::Type* result, l
   return AccessChecks::emit_service(f, table, field, result, arguments);
 }
 
-/// What a refused access would have read.
+/// The value of a refused read: zero.
 void define_zeros(FunctionEmitter& f, const Instruction& i) {
   const bool has_result = i.opcode == Opcode::Ld || i.opcode == Opcode::Ldu || i.opcode == Opcode::Atom;
   if (!has_result) return;
@@ -386,7 +386,7 @@ void define_zeros(FunctionEmitter& f, const Instruction& i) {
     f.define(to, llvm::Constant::getNullValue(f.type_of(i.type())), i.type());
 }
 
-/// Tells the checker of races which of the copies that the thread issued are done.
+/// Tells the race checker which of the thread's copies are complete.
 void emit_copy_step(FunctionEmitter& f, const Instruction& i) {
   using M = ptx::Modifier;
   if (i.opcode != Opcode::Cp || (f.module.checks & check_class::race_checks) == 0) return;
@@ -404,7 +404,7 @@ void emit_copy_step(FunctionEmitter& f, const Instruction& i) {
                {f.thread(), f.b.getInt32(static_cast<std::uint32_t>(step)), f.b.getInt32(left)});
 }
 
-/// What the vector form knows how to check is one access, and a part of its address.
+/// The vector form checks one access, at a part of its address.
 void emit_checked_lanes(FunctionEmitter& f, const Instruction& i, Generate generate) {
   const std::vector<MemoryAccess> accesses = analysis::memory_accesses_of(i);
   if (!accesses.empty()) f.set_checked_pointer(accesses[0].address, AccessChecks(f, i, accesses[0]).address_of_lanes());
@@ -477,7 +477,7 @@ void emit_enter(FunctionEmitter& f, Value* variable, const ptx::Variable& declar
     mark_life(f.b, life_service(f, offsetof(CheckTable, enter)), variable, declared.size, /*begins=*/true);
     return;
   }
-  // No mark: each thread's begins anew, also where a loop over threads has one place for those of all.
+  // No mark: each thread's variable begins separately, even where a loop over threads has one place for all.
   Value* address = f.b.CreatePtrToInt(variable, f.b.getInt64Ty());
   Value* bytes = f.b.getInt32(static_cast<std::uint32_t>(declared.size));
   auto* const type = llvm::FunctionType::get(f.b.getVoidTy(), {address->getType(), bytes->getType()}, false);

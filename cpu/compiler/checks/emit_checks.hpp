@@ -1,6 +1,6 @@
-// Checked code: what stands around each instruction that accesses memory or meets other threads, if CompileOptions asks
-// for checks. In what the vector form is made of, marks of accesses (vector/checks.cpp). checks.hpp is the contract
-// with the checker.
+// Checked code: what is emitted around each instruction that accesses memory or waits for other threads, if
+// CompileOptions asks for checks. In the code that the vector form is made from, these are marks of accesses
+// (marks.hpp). checks.hpp is the contract with the checker.
 #pragma once
 
 #include "cpu/compiler/emitters/function_emitter.hpp"
@@ -11,7 +11,7 @@ namespace cucore::cpu::compiler {
 /// read is zero.
 void emit_checked(FunctionEmitter& f, const ptx::Instruction& instruction, Generate generate);
 
-/// A variable of the thread's own begins to live where the emitter stands, or ends to.
+/// The lifetime of a local variable begins, or ends, at the emitter's current position.
 void emit_enter(FunctionEmitter& f, llvm::Value* variable, const ptx::Variable& declared);
 void emit_leave(FunctionEmitter& f, llvm::Value* variable, const ptx::Variable& declared);
 

@@ -1,4 +1,4 @@
-// How marks look in IR, for what makes code of them: marks.cpp and hoist_checks.cpp.
+// How marks look in IR, for the passes that turn them into code: marks.cpp and hoist_checks.cpp.
 #pragma once
 
 #include "cpu/compiler/ir/llvm.hpp"

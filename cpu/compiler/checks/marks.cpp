@@ -31,7 +31,7 @@ llvm::CallInst* call_mark(llvm::IRBuilder<>& b, const char* name, llvm::Type* re
 Value* mark_range(llvm::IRBuilder<>& b, Value* interval, Value* first, std::uint64_t beyond, std::uint64_t alignment) {
   llvm::CallInst* call =
       call_mark(b, range_mark, b.getInt1Ty(), {interval, first, b.getInt64(beyond), b.getInt64(alignment)});
-  // What an interval once had it has as long as the block runs, so an older answer is as good.
+  // An interval stays valid as long as the block runs, so an older answer is as good.
   call->setDoesNotAccessMemory();
   return call;
 }

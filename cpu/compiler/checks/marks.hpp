@@ -1,6 +1,7 @@
-// What checked code says before its loops are known, in calls of functions that exist in LLVM's eyes only: whether an
-// access lies in what its instruction found last, and from where to where a variable lives. The optimiser moves such
-// marks like any instruction; then they become code, outside of loops where one look can answer for all rounds.
+// Marks: checks as they are emitted before loops are known, as calls of functions that exist only in IR. They ask
+// whether an access lies in the interval that its instruction found last, and say where a variable's lifetime begins
+// and ends. The optimiser moves marks like any instruction; then they become code, outside of a loop where one check
+// can answer for all iterations.
 #pragma once
 
 #include "cpu/compiler/ir/llvm.hpp"
@@ -11,7 +12,7 @@ namespace cucore::cpu::compiler {
 /// more.
 llvm::Value* mark_range(llvm::IRBuilder<>& b, llvm::Value* interval, llvm::Value* first, std::uint64_t beyond,
                         std::uint64_t alignment);
-/// The same, in code, where it is asked seldom.
+/// The same as code, for places that are executed rarely.
 llvm::Value* look_at_range(llvm::IRBuilder<>& b, llvm::Value* interval, llvm::Value* first, std::uint64_t beyond,
                            std::uint64_t alignment);
 

@@ -28,7 +28,7 @@ inline constexpr std::uint64_t largest_waiting_bytes = std::uint64_t{4} << 20;
 /// Times that a block counts for each loop around it, and the most loops that count.
 inline constexpr double rounds_of_a_loop = 8;
 inline constexpr unsigned deepest_loop = 4;
-/// An access of each lane elsewhere, and any other operation for one lane: in operations of the scalar form.
+/// The cost of a gather or scatter access, and of any other operation for one lane, in operations of the scalar form.
 inline constexpr double cost_of_scattered_access = 5.5;
 inline constexpr double cost_of_vector_operation = 0.15;
 
@@ -42,7 +42,7 @@ inline constexpr unsigned large_convergent_kernel = 800;
 inline constexpr unsigned middle_convergent_kernel = 400;
 inline constexpr unsigned warps_of_middle_kernel = 4;
 inline constexpr unsigned warps_of_small_kernel = 8;
-/// Chunks that follow each other where code is not straight. Not measured by a committed bench.
+/// Chunks of a group where code is not straight. Not measured by a committed bench.
 inline constexpr unsigned most_chunks = 16;
 /// Without: kernels up to the first size have groups of a warp, straight ones up to the second two chunks, others
 /// one. Not measured by a committed bench.
@@ -106,8 +106,8 @@ inline constexpr std::int64_t largest_span_of_checks = 4096;
 inline constexpr unsigned fewest_rounds_to_look_before = 4;
 /// Operations deep that the comparisons of a mask are looked for. Not measured by a committed bench.
 inline constexpr unsigned deepest_comparison = 4;
-/// Ways through combined lanes that instruction selection goes in no time: 2^18 take it five seconds. Not measured by a
-/// committed bench.
+/// Paths through combined lanes that instruction selection walks in negligible time: 2^18 take it five seconds. Not
+/// measured by a committed bench.
 inline constexpr unsigned most_ways_of_mask = 64;
 /// Conversions that it looks through, from lanes to the bits that are combined. Not measured by a committed bench.
 inline constexpr unsigned most_conversions_of_mask = 4;

@@ -1,4 +1,4 @@
-// What a debugger must know of generated code: functions and CUDA source lines from `.file` and `.loc`, and as
+// What a debugger has to know about generated code: functions and CUDA source lines from `.file` and `.loc`, and as
 // variables of each function threadIdx, blockIdx, blockDim, gridDim, the parameters and the PTX registers. Scalar form
 // only.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace cucore::cpu::compiler {
 
-/// Of one LLVM module. Says as much of a kernel without `.loc` as can be: its name and variables.
+/// For one LLVM module. Of a kernel without `.loc` it describes what it can: its name and variables.
 class DebugInformation {
  public:
   DebugInformation(const ptx::Module& module, llvm::Module& ir);

@@ -41,7 +41,7 @@ Value* sine_further(FunctionEmitter& f, Value* angle, unsigned quarters) {
   Value* quadrant = f.b.CreateTrunc(f.b.CreateBitCast(sum, f.b.getInt64Ty()), f.b.getInt32Ty());
   if (quarters != 0) quadrant = f.b.CreateAdd(quadrant, f.b.getInt32(quarters));
 
-  // Zeros keep their sign, and what is tiny its bits.
+  // Zeros keep their sign, and tiny numbers their bits.
   Value* square = f.b.CreateFMul(rest, rest);
   Value* of_sine = polynomial(f, square, {-0x1.9956b2p-13, 0x1.11077ep-7, -0x1.555546p-3, 1});
   Value* sine_of_rest = f.b.CreateFMul(rest, of_sine);
@@ -56,7 +56,7 @@ Value* sine_further(FunctionEmitter& f, Value* angle, unsigned quarters) {
 
 /// 2^fraction by a polynomial, scaled by 2^whole in two steps, so that a subnormal result is rounded once.
 Value* power_of_two(FunctionEmitter& f, Value* a) {
-  // Beyond these all results are zero or infinite; what is no number stays.
+  // Beyond these all results are zero or infinite; NaNs stay.
   Value* least = number(f, -151);
   Value* most = number(f, 129);
   a = f.b.CreateSelect(f.b.CreateFCmpOLT(a, least), least, a);

@@ -1,5 +1,5 @@
-// Accesses that are checked together: those of one base register in one basic block, like the neighbours of a stencil.
-// Where the whole span of them lies in what is known to be accessible, none of them is looked at by itself.
+// Accesses that are checked together: those with one base register in one basic block, like the neighbours of a
+// stencil. Where their whole span is known to be accessible, none of them is checked by itself.
 #pragma once
 
 #include <cstdint>

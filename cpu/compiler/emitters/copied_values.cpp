@@ -43,7 +43,7 @@ bool moves_bits(Opcode opcode) {
   }
 }
 
-/// Goes where a variable of the thread's own may lie. A number that is given to a function, or given back, is used.
+/// Stored where a local variable may lie. A number that is passed to a function, or returned, counts as used.
 bool stores_a_copy(const ptx::Function& function, const Instruction& i) {
   if (i.space() != Space::Param) return i.space() == Space::Local || i.space() == Space::Generic;
   const Operand& base = i.operands[0].elements[0];
@@ -51,7 +51,7 @@ bool stores_a_copy(const ptx::Function& function, const Instruction& i) {
          function.variables[base.variable].is_array;
 }
 
-/// Nothing is done with this operand's value here, if only `carriers` are where it goes.
+/// The operand's value is not used here, provided that it goes only to `carriers`.
 bool is_carried(const ptx::Function& function, const Instruction& i, std::size_t operand, const Registers& carriers) {
   switch (i.opcode) {
     case Opcode::Ld:

@@ -1,5 +1,5 @@
-// Which registers only carry values from one place to another: a read of what nobody wrote is no error then, as in C++
-// a structure may be copied that has padding or members without a value.
+// Which registers only copy values from one place to another: then reading uninitialised memory is no error, as C++ may
+// copy a structure that has padding or members without a value.
 #pragma once
 
 #include <vector>

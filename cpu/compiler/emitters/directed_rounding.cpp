@@ -24,8 +24,8 @@ Value* fma_by_instruction(FunctionEmitter& f, Value* a, Value* b, Value* c, Roun
 Value* widened(FunctionEmitter& f, Value* value) { return f.b.CreateFPExt(value, f.b.getDoubleTy()); }
 Value* none(FunctionEmitter& f) { return llvm::ConstantFP::get(f.b.getDoubleTy(), 0.0); }
 
-/// Of floats: in doubles the product is exact, and so are its sum with c, which is two of them, and what the nearest
-/// float lies away from that.
+/// For floats: in doubles the product is exact, and so are its sum with c, as a pair of doubles, and the nearest
+/// float's distance from that.
 Value* fma_in_doubles(FunctionEmitter& f, Value* a, Value* b, Value* c, Rounding rounding) {
   Value* product = f.b.CreateFMul(widened(f, a), widened(f, b));
   Value* addend = widened(f, c);

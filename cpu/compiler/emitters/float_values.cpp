@@ -40,7 +40,7 @@ Value* flush_half(FunctionEmitter& f, Value* half) {
 }
 
 Value* flush_rounded(FunctionEmitter& f, Value* rounded, Value* exact, Type type) {
-  // Half a unit below the smallest normal number, the tie goes up.
+  // Half a unit below the smallest normal number, a tie rounds up.
   const double least = type == Type::F32 ? 0x1p-126 - 0x1p-151 : 0x1p-14 - 0x1p-26;
   Value* magnitude = f.intrinsic(llvm::Intrinsic::fabs, {exact->getType()}, {exact});
   Value* vanishes = f.b.CreateFCmpOLT(magnitude, llvm::ConstantFP::get(exact->getType(), least));

@@ -42,7 +42,7 @@ ptx::Type element_of(ptx::Type type);
 /// Element `lane` of a scalar or packed half, as i16.
 llvm::Value* half_element(FunctionEmitter& f, llvm::Value* packed, unsigned lane);
 
-/// Builds a scalar or packed half of what `element(lane)` returns as i16.
+/// Builds a scalar or packed half from what `element(lane)` returns as i16.
 template <typename Element>
 llvm::Value* for_each_half(FunctionEmitter& f, ptx::Type type, const Element& element) {
   llvm::Value* result = f.b.getIntN(static_cast<unsigned>(8 * size_in_bytes(type)), 0);

@@ -33,7 +33,7 @@ bool makes_whole_number(const Instruction& i) {
          (is_integer(i.types[1]) || i.has(M::Rni) || i.has(M::Rzi) || i.has(M::Rmi) || i.has(M::Rpi));
 }
 
-/// How often registers are written, and by what if it is one thing.
+/// How often registers are written, and by which instruction if by one only.
 struct Writes {
   unsigned count = 0;
   const Instruction* by = nullptr;  ///< null if one of them wrote more than this register
@@ -51,7 +51,7 @@ void note_parts(const Operand& operand, std::vector<Writes>& writes) {
 FlushedValues::FlushedValues(const ptx::Function& function)
     : is_flushed_(function.registers.size(), false), constants_(function.registers.size()) {
   if (!function.is_entry) return;
-  // A register that is part of an operand counts as written, and so does what stands where results stand.
+  // A register that is part of an operand counts as written, and so does every operand in a result's position.
   std::vector<Writes> writes(function.registers.size());
   for (const Instruction& i : function.body) {
     for (const Operand& operand : i.operands) note_parts(operand, writes);

@@ -1,5 +1,5 @@
-// What is known of floats in registers without running a kernel: that they are not subnormal, which .ftz would flush,
-// and which are constants. Most of what kernels do with .ftz needs no flushing then.
+// What is known of floats in registers without running a kernel: which cannot be subnormal, so that .ftz flushes
+// nothing, and which are constants. Most operations with .ftz then need no flushing.
 #pragma once
 
 #include <optional>

@@ -27,7 +27,7 @@ using ptx::Space;
 
 namespace {
 
-// In checked code, bytes after a thread's own variable, which nothing may access.
+// In checked code, bytes after a local variable that nothing may access.
 constexpr std::uint32_t local_redzone = 32;
 
 }  // namespace
@@ -91,7 +91,7 @@ void FunctionEmitter::emit_prologue() {
   variables_.resize(function.variables.size(), nullptr);
   if (function.is_entry) {
     Value* block = invariant_field(b.getPtrTy(), launch_state_, offsetof(LaunchState, params));
-    // So that a loop over threads can read parameters once that only some threads need.
+    // Lets a loop over threads read a parameter once even if only some threads need it.
     const auto say = [&](unsigned kind, std::uint64_t number) {
       auto* const constant = llvm::ConstantAsMetadata::get(b.getInt64(number));
       llvm::cast<llvm::LoadInst>(block)->setMetadata(kind, llvm::MDNode::get(module.context, constant));
@@ -130,8 +130,8 @@ void FunctionEmitter::emit_prologue() {
   for (ptx::VariableId id : checked_variables_) steps_.emit_enter(*this, variables_[id], function.variables[id]);
 }
 
-/// What a debugger is to show of the function. The prologue has no place of its own: breakpoints on the function's name
-/// are then set behind it, where the variables can be read.
+/// What a debugger is to show of the function. The prologue has no line of its own, so that breakpoints on the
+/// function's name are set after it, where the variables can be read.
 void FunctionEmitter::describe_variables() {
   DebugInformation& debug = *module.debug();
   const auto keep = [&](Value* pointer) {
@@ -192,7 +192,7 @@ void FunctionEmitter::emit_instruction(const ptx::Instruction& instruction) {
   b.SetInsertPoint(next);
 }
 
-/// Lanes whose predicate is false come along: they run in step as the others do.
+/// Lanes whose predicate is false take part as well: they run in step with the others.
 void FunctionEmitter::emit_lockstep_point(const ptx::Instruction& instruction) {
   if (module.block_shape != nullptr) return;  // the vector form runs in step anyway
   const auto points = module.reach.lockstep.find(id_);
@@ -421,7 +421,7 @@ Value* FunctionEmitter::variable_pointer(const Operand& operand) {
 }
 
 Value* FunctionEmitter::local_address(Value* lowest) {
-  // All of a thread's own variables lie within 2 GiB of the running function's frame.
+  // All local variables of a thread lie within 2 GiB of the running function's frame.
   Value* frame = b.CreatePtrToInt(b.CreateStackSave(), b.getInt64Ty());
   Value* distance = b.CreateSub(lowest, b.CreateTrunc(frame, b.getInt32Ty()));
   return b.CreateAdd(frame, b.CreateSExt(distance, b.getInt64Ty()));
@@ -440,14 +440,14 @@ Value* FunctionEmitter::pointer(const Operand& address, Space space) {
     sum.offset += address.offset;
     return variable_pointer(sum);
   }
-  // A 32-bit register can only address shared memory, where addresses wrap at 32 bits, and the thread's own.
+  // A 32-bit register can only address shared memory, where addresses wrap at 32 bits, and local memory.
   const bool narrow = base.kind == Operand::Kind::Register && slot_of(base).type->getScalarSizeInBits() == 32;
   if (space == Space::Shared) {
     Value* at =
         narrow ? b.CreateZExt(b.CreateAdd(source(base, ptx::Type::U32), b.getInt32(static_cast<std::uint32_t>(offset))),
                               b.getInt64Ty())
                : b.CreateAdd(source(base, ptx::Type::U64), b.getInt64(offset));
-    // A number is a place in the own window, as it is where addresses carry no rank.
+    // A constant is an offset in the block's own window, as it is where addresses carry no rank.
     return b.CreateGEP(b.getInt8Ty(), base.kind == Operand::Kind::Integer ? own_shared_ : shared_base_, at);
   }
   Value* number =

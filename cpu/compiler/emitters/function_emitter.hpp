@@ -1,9 +1,9 @@
 // Emits one PTX function as scalar LLVM IR: the reference form, one device thread per call.
 //
-// Every PTX register is a stack slot (LLVM's SROA makes SSA values of them), every basic block of the PTX one LLVM
-// block, and every instruction a call of its family's generator, which reads operands with `source` and writes results
-// with `define`. Values travel in the LLVM type of their PTX type: integers of the same width for .b .u .s and packed
-// types and halves, float and double, i1 for predicates.
+// Every PTX register becomes a stack slot (LLVM's SROA makes SSA values of them), and every basic block of the PTX one
+// LLVM block. Every instruction is emitted by its family's generator, which reads operands with `source` and writes
+// results with `define`. Values travel in the LLVM type of their PTX type: integers of the same width for .b .u .s and
+// packed types and halves, float and double, i1 for predicates.
 #pragma once
 
 #include <set>
@@ -22,11 +22,11 @@ namespace cucore::cpu::compiler {
 
 class FunctionEmitter;
 
-/// A generator: emits one instruction where the emitter stands.
+/// A generator: emits one instruction at the emitter's position.
 using Generate = void (*)(FunctionEmitter&, const ptx::Instruction&);
 
-/// What a body is made of that rooms above this one know: an instruction, by its generator and with its checks; and in
-/// checked code, where a variable of the thread's own begins to live and ends to.
+/// The parts of a body that folders above this one supply: an instruction, by its generator and with its checks; and in
+/// checked code, the begin and end of a local variable's lifetime.
 struct BodySteps {
   Generate emit_instruction;
   void (*emit_enter)(FunctionEmitter& f, llvm::Value* variable, const ptx::Variable& declared);
@@ -56,13 +56,13 @@ class FunctionEmitter {
   /// Writes an operand. A wider register is extended by the signedness of `type`; `_` takes nothing.
   void define(const ptx::Operand& operand, llvm::Value* value, ptx::Type type);
 
-  /// The elements of a `{...}` operand or of a whole vector register; any other operand is its own only element.
+  /// The elements of a `{...}` operand or of a whole vector register; any other operand is its only element.
   std::vector<ptx::Operand> elements(const ptx::Operand& operand) const;
 
   /// Host pointer for an `[address]` operand in the given space.
   llvm::Value* pointer(const ptx::Operand& address, ptx::Space space);
 
-  /// From now on an access of this operand goes by this pointer, if it is not null.
+  /// From now on accesses by this operand use this pointer, if it is not null.
   void set_checked_pointer(const ptx::Operand* address, llvm::Value* pointer) {
     checked_address_ = address;
     checked_pointer_ = pointer;
@@ -71,7 +71,7 @@ class FunctionEmitter {
   /// Host pointer to a variable in any space.
   llvm::Value* variable_pointer(const ptx::Operand& operand);
   const ptx::Variable& variable(const ptx::Operand& operand) const;
-  /// The address of a variable of the thread's own with these lowest 32 bits.
+  /// The address of a local variable, given its lowest 32 bits.
   llvm::Value* local_address(llvm::Value* lowest);
 
   llvm::Value* thread() const { return body_->getArg(0); }
@@ -92,7 +92,7 @@ class FunctionEmitter {
   llvm::Value* intrinsic(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Type*> types,
                          llvm::ArrayRef<llvm::Value*> arguments);
 
-  /// Where control goes from the current PTX block to `target`: the block itself, or one that yields on the way.
+  /// The LLVM block to branch to from the current PTX block for `target`: its own, or one that yields first.
   llvm::BasicBlock* edge_to(analysis::BlockId target);
   llvm::BasicBlock* edge_to_label(ptx::LabelId label) { return edge_to(flow_.target(function, label)); }
   llvm::BasicBlock* new_block(const llvm::Twine& name);
@@ -105,14 +105,14 @@ class FunctionEmitter {
   /// A field of the launch or block, which nothing changes while a thread runs.
   llvm::Value* invariant_field(llvm::Type* type, llvm::Value* base, std::size_t offset);
   llvm::Value* thread_field(llvm::Type* type, std::size_t offset);
-  /// An index of a thread that is less than `count`, if that is known (not 0).
+  /// An index of a thread, known to be less than `count` unless that is 0.
   llvm::Value* thread_index_field(std::size_t offset, std::uint32_t count);
-  /// What the checks of an instruction have in common with those of others, or null.
+  /// The group of accesses that an instruction's checks share with others, or null.
   CheckGroup* check_group(const ptx::Instruction& instruction) const;
-  /// Of a register, where reads of what nobody wrote are looked for: see copied_values.hpp.
+  /// Whether a register only copies values, for checks of uninitialised reads: see copied_values.hpp.
   bool only_carries(const ptx::Operand& value) const;
-  /// A volatile access by which lanes of a warp that run in step exchange values: in a kernel that counts on it, and
-  /// not to wait for one another.
+  /// A volatile access by which lanes of a warp that run in step exchange values, in a kernel that relies on it; not
+  /// one by which they wait for one another.
   bool is_exchange_in_lockstep(const ptx::Instruction& instruction) const;
   llvm::Value* block_state() const { return block_state_; }
   llvm::Value* launch_state() const { return launch_state_; }

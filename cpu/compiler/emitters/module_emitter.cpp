@@ -1,4 +1,4 @@
-// Declares what a kernel reaches, and has every function emitted: see module_emitter.hpp.
+// Declares what a kernel reaches, and emits every function: see module_emitter.hpp.
 #include "cpu/compiler/emitters/module_emitter.hpp"
 
 #include <cstddef>
@@ -46,7 +46,7 @@ void ModuleEmitter::declare() {
     auto* type = llvm::FunctionType::get(llvm::Type::getInt1Ty(context), parameters, false);
     auto* declared = llvm::Function::Create(type, llvm::Function::InternalLinkage, symbol_of(function), ir);
     declared->addFnAttr(llvm::Attribute::NoUnwind);
-    // An access at address zero is a fault to report, not a promise that no thread comes there.
+    // An access at address zero is a fault to report, not a promise that it is never executed.
     declared->addFnAttr(llvm::Attribute::NullPointerIsValid);
     // The kernel's body is part of its entry points; called functions stay calls, as the PTX compiler left them. The
     // vector form takes all of them into the kernel instead. For a debugger each is its own.
@@ -87,7 +87,7 @@ llvm::FunctionCallee ModuleEmitter::external(std::string_view name, llvm::Type* 
   llvm::FunctionCallee callee = ir.getOrInsertFunction(llvm::StringRef(name), type);
   auto* declared = llvm::cast<llvm::Function>(callee.getCallee());
   declared->addFnAttr(llvm::Attribute::NoUnwind);
-  // Who meets, meets at one place: the call must not be copied into the ways that lead to it.
+  // Threads synchronise at one place: the call must not be duplicated into its predecessors.
   if (is_convergent(declared->getName())) declared->addFnAttr(llvm::Attribute::Convergent);
   return callee;
 }

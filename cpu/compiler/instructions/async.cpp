@@ -180,7 +180,7 @@ void emit_async_store(FunctionEmitter& f, const Instruction& i) {
   complete_bytes(f, i.operands.back(), f.b.getInt32(bytes));
 }
 
-/// A cache policy says nothing that a program can see.
+/// A cache policy has no effect that a program can see.
 void emit_createpolicy(FunctionEmitter& f, const Instruction& i) {
   f.define(i.operands[0], f.b.getInt64(0), Type::B64);
 }

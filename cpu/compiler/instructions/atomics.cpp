@@ -74,7 +74,7 @@ Value* updated(FunctionEmitter& f, AtomicRMWInst::BinOp operation, Value* old, V
   }
 }
 
-/// The vector form must know what belongs together, to do all of it for one lane before the next.
+/// The vector form must know which operations belong together, to execute all of them for one lane before the next.
 bool is_within_block(const FunctionEmitter& f, const Instruction& i) {
   return i.space() == Space::Shared && f.module.block_shape != nullptr;
 }

@@ -1,5 +1,5 @@
-// clusterlaunchcontrol: a cluster asks for the work of one that has not begun. This device declines every request, as
-// it may: clusters then do their own work. A response of zeros says so.
+// clusterlaunchcontrol: a cluster asks for the work of one that has not begun. This device declines every request,
+// which is allowed: each cluster then does its own work. A response of zeros means that.
 #include "cpu/compiler/instructions/generators.hpp"
 
 namespace cucore::cpu::compiler {

@@ -67,7 +67,7 @@ void emit_ld(FunctionEmitter& f, const Instruction& i) {
       values.push_back(load);
       continue;
     }
-    // Memory of the thread's own that was never written holds some value, not LLVM's undefined one.
+    // Local memory that was never written holds some value, not LLVM's undefined one.
     const bool may_be_fresh = i.space() == Space::Local || i.space() == Space::Generic || i.space() == Space::Param;
     values.push_back(may_be_fresh ? f.b.CreateFreeze(load) : load);
   }

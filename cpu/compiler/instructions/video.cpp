@@ -58,7 +58,7 @@ class VideoEmitter {
   Value* smaller(Value* a, Value* b) { return f_.intrinsic(llvm::Intrinsic::smin, {wide_}, {a, b}); }
   Value* larger(Value* a, Value* b) { return f_.intrinsic(llvm::Intrinsic::smax, {wide_}, {a, b}); }
 
-  /// To what an integer of so many bits holds.
+  /// Saturates to the range of an integer of that many bits.
   Value* saturated(Value* value, unsigned bits, bool is_signed) {
     const std::int64_t low = is_signed ? -(std::int64_t{1} << (bits - 1)) : 0;
     const std::int64_t high = (std::int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;

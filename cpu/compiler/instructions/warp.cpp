@@ -1,4 +1,4 @@
-// Operations in which threads of a block or warp meet: services of the run-time, which switch fibers.
+// Convergent operations of the threads of a block or warp: services of the run-time, which switch fibers.
 #include "cpu/compiler/emitters/function_emitter.hpp"
 #include "cpu/compiler/instructions/generators.hpp"
 

@@ -1,4 +1,4 @@
-// Loads made of stores: see forward_stores.hpp.
+// Store-to-load forwarding: see forward_stores.hpp.
 #include "cpu/compiler/passes/forward_stores.hpp"
 
 #include <llvm/IR/IRBuilder.h>
@@ -99,7 +99,7 @@ class ForwardStores {
     return Load{place, origin, call->getArgOperand(2), call->getArgOperand(3)};
   }
 
-  /// The first of the stores that a place has bytes of, in order.
+  /// The first of the stores, in order, that overlap a place.
   std::map<std::int64_t, Stored>::iterator first_at(const Place& place) {
     auto at = stored_.upper_bound(place.begin);
     if (at != stored_.begin() && std::prev(at)->second.end > place.begin) --at;

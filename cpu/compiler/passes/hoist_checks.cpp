@@ -28,7 +28,7 @@ using llvm::CallInst;
 using llvm::SCEV;
 using llvm::Value;
 
-/// Steps of less, in either direction, and fewer rounds than 2^32: then nothing overflows between two addresses.
+/// With steps of less, in either direction, and fewer than 2^32 iterations, no address computation overflows.
 constexpr std::uint64_t largest_step = std::uint64_t{1} << 30;
 
 /// One function's range marks.
@@ -53,7 +53,7 @@ class RangeHoister {
   struct Mark {
     CallInst* call;
     llvm::Loop* loop = nullptr;
-    Value* holds = nullptr;   ///< before the loop: all its rounds are inside; null if that is not known
+    Value* holds = nullptr;   ///< before the loop: whether all its iterations are inside; null if that cannot be known
     IntervalBounds bounds{};  ///< before the loop, in twins; else null
   };
 
@@ -66,12 +66,12 @@ class RangeHoister {
     const SCEV* condition = nullptr;  ///< only if this is not negative; null: in any case
   };
 
-  /// How often a loop goes back at most.
+  /// The largest backedge-taken count of a loop.
   Backedges most_backedges(const llvm::Loop& loop, llvm::PredicatedScalarEvolution& evolution) {
     const SCEV* known = evolution.getBackedgeTakenCount();
     if (llvm::isa<llvm::SCEVCouldNotCompute>(known)) known = evolution.getSymbolicMaxBackedgeTakenCount();
     if (!llvm::isa<llvm::SCEVCouldNotCompute>(known)) return {known};
-    // `i + step < end` in 32 bits, as unrolled loops have it: LLVM fears that i wraps around, which it does not if the
+    // `i + step < end` in 32 bits, as in unrolled loops: LLVM assumes that i may wrap around, which it cannot if the
     // end is far enough from the largest number.
     const llvm::BasicBlock* const latch = loop.getLoopLatch();
     const auto* const branch = latch != nullptr ? llvm::dyn_cast<llvm::BranchInst>(latch->getTerminator()) : nullptr;
@@ -108,7 +108,7 @@ class RangeHoister {
       return;
     const auto* const address = evolution.getAsAddRec(range.first);
     if (address == nullptr || address->getLoop() != loop || !address->isAffine()) return;
-    // That numbers do not wrap around can be asked only of a count that LLVM knows.
+    // LLVM can prove that numbers do not wrap around only with a known count.
     const bool is_asked = !evolution.getPredicate().isAlwaysTrue();
     if (is_asked && llvm::isa<llvm::SCEVCouldNotCompute>(evolution.getBackedgeTakenCount())) return;
 
@@ -138,7 +138,7 @@ class RangeHoister {
     hoisted_from_.insert(loop);
   }
 
-  /// Two loops instead of one: where all that can be looked at before it holds, one without those questions runs.
+  /// Loop versioning: if all checks that can be made before the loop hold, a copy without them runs.
   void double_loop(llvm::Loop& loop) {
     std::vector<Value*> all;
     for (const Mark& mark : marks_)
@@ -168,8 +168,8 @@ class RangeHoister {
     }
   }
 
-  /// The bounds for all rounds, in which nothing is inside if the access may be misaligned: what they were before the
-  /// loop stays true.
+  /// The bounds for all iterations; nothing is inside them if the access may be misaligned. What they were before the
+  /// loop stays valid.
   IntervalBounds bounds_before(const llvm::Loop& loop, const CallInst& call, llvm::Instruction* where) {
     const RangeMark range(call);
     if (!loop.isLoopInvariant(range.interval)) return {};
@@ -190,7 +190,7 @@ class RangeHoister {
     return bounds;
   }
 
-  /// What leaves the loop may come from its twin too.
+  /// Values used after the loop may come from its copy, too.
   static void join_exits(const llvm::Loop& loop, llvm::ValueToValueMapTy& twins) {
     llvm::SmallVector<llvm::BasicBlock*, 4> exits;
     loop.getUniqueExitBlocks(exits);
@@ -236,8 +236,8 @@ class RangeHoister {
   std::vector<Mark> marks_;
 };
 
-/// What a plain loop over threads writes of the thread is read by services alone, which are seldom called: it is
-/// written where they are.
+/// Only services read the thread state that a plain loop over threads writes, and they are rarely called: write it
+/// there.
 void sink_thread_state(llvm::AllocaInst& state, const llvm::DominatorTree& dominators) {
   std::vector<llvm::StoreInst*> stores;
   std::vector<CallInst*> calls;

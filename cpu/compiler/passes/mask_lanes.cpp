@@ -1,4 +1,4 @@
-// Lanes made of bits: see mask_lanes.hpp.
+// Bit masks expanded to lanes: see mask_lanes.hpp.
 #include "cpu/compiler/passes/mask_lanes.hpp"
 
 #include <llvm/IR/IRBuilder.h>

@@ -5,8 +5,8 @@
 
 namespace cucore::cpu::compiler {
 
-/// Makes lanes of a mask's bits with a few instructions of vectors, of the comparisons that gave the bits where they
-/// are at hand. LLVM would take the bits apart one by one, in some thirty instructions for eight lanes.
+/// Expands a mask's bits to lanes with a few vector instructions, or reuses the comparisons that gave the bits where
+/// they are at hand. LLVM would extract the bits one by one, in some thirty instructions for eight lanes.
 struct MaskLanesPass : llvm::PassInfoMixin<MaskLanesPass> {
   static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&);
 };

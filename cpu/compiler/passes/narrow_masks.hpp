@@ -5,8 +5,8 @@
 
 namespace cucore::cpu::compiler {
 
-/// Makes accesses of the first 1, 2, 4... lanes of a vector plain accesses of a shorter one. Processors without mask
-/// registers store under a mask slowly, and none hands what was stored so to a load before it has reached memory.
+/// Replaces masked accesses of the first 1, 2, 4... lanes by plain accesses of a shorter vector. Processors without
+/// mask registers are slow at masked stores, and none forwards a masked store to a load.
 struct NarrowMasksPass : llvm::PassInfoMixin<NarrowMasksPass> {
   static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&);
 };

@@ -1,5 +1,5 @@
-// A pass for masks that LLVM's instruction selection must not look through: there it would go on for ever, or as good
-// as.
+// A pass for masks that LLVM's instruction selection must not look through, since it would not end, or not in any
+// useful time.
 #pragma once
 
 #include <llvm/IR/PassManager.h>
@@ -11,7 +11,8 @@ namespace cucore::cpu::compiler {
 ///   lanes and another one the bits again, without an end, once a type in the block was too wide for a register.
 /// - Whether the bits of combined lanes can be had with one instruction is looked up along all ways through what they
 ///   are combined of, and the number of ways doubles with each step that uses both results of the step before.
-/// So bits are hidden before lanes are made of them, and lanes where too many ways lead to them. Last of all passes.
+/// So bits are hidden before they are expanded to lanes, and lanes where too many paths lead to them. The last of all
+/// passes.
 class OpaqueMasksPass : public llvm::PassInfoMixin<OpaqueMasksPass> {
  public:
   explicit OpaqueMasksPass(bool has_mask_registers) : has_mask_registers_(has_mask_registers) {}

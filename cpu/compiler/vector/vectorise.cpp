@@ -47,8 +47,8 @@ Result<Analysed> analyse(llvm::Function& scalar, const VectorRequest& request, u
   return Analysed{std::move(flow), least, width, std::move(strides)};
 }
 
-/// Analyse → join pairs → recompute → split before checks → gather checks: anew until no step changes the code, so that
-/// what is returned is true of it.
+/// Analyse → join pairs → recompute → split before checks → gather checks: repeated until no step changes the code, so
+/// that the result is true of it.
 Result<Analysed> prepare(llvm::Function& scalar, const VectorRequest& request, unsigned most) {
   for (;;) {
     Result<Analysed> kernel = analyse(scalar, request, most);

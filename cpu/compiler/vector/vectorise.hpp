@@ -1,6 +1,6 @@
 // The vector form of a kernel, made from the scalar form that the generators emit: threads of a block in the lanes of
-// SIMD registers, in lockstep (emission/group_emitter.hpp). What it cannot run it refuses as a whole, and the scalar
-// form stands.
+// SIMD registers, in lockstep (emission/group_emitter.hpp). A kernel that it cannot run it refuses as a whole, and the
+// scalar form is used.
 #pragma once
 
 #include <cstdint>

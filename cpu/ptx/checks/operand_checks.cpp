@@ -379,7 +379,7 @@ Result<void> check_operand(const Function& function, const Instruction& instruct
     case 'V':
     case 'v': {
       Operand whole = operand;
-      whole.selector = {};  // what may be selected is the instruction's affair: read_video_form()
+      whole.selector = {};  // read_video_form() checks what may be selected
       return rule == 'V' ? check_destination(function, whole, Type::U32, Width::Exact)
                          : check_source(function, whole, Type::U32, Width::Exact);
     }

@@ -9,10 +9,10 @@
 
 namespace cucore::cpu::ptx {
 
-/// What ptxas would not take either: InvalidPtx.
+/// The failure for what ptxas would refuse, too: InvalidPtx.
 Failure invalid(std::string what);
 
-/// Of what is wrong with an operand, which of the instruction's it is.
+/// Adds the operand's number to a failure.
 Result<void> at_operand(std::size_t index, Result<void> checked);
 
 /// One operand against one letter of instruction_rules.def.

@@ -1,4 +1,4 @@
-// What a parsed module may still get wrong: an instruction's operands against the ISA's rules for it.
+// Checks a parsed module: each instruction's operands against the ISA's rules.
 #pragma once
 
 #include <vector>

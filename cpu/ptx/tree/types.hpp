@@ -63,7 +63,7 @@ constexpr std::optional<Type> untyped_of(std::size_t bytes) {
   }
 }
 
-/// Of a `.wide` product's factors, the type that holds it: an integer of twice their width. Other types are their own.
+/// The type of a `.wide` product of such factors: an integer of twice their width. Other types are unchanged.
 constexpr Type doubled(Type type) {
   switch (type) {
     case Type::U16:

@@ -90,7 +90,7 @@ AddressSpace::AddressSpace() {
     begin_ = round_up(reinterpret_cast<std::uintptr_t>(reserved), chunk_bytes);
     end_ = (reinterpret_cast<std::uintptr_t>(reserved) + size) / chunk_bytes * chunk_bytes;
     pages_.add(begin_ + address_page,
-               end_ - begin_ - address_page);  // the first granule is nobody's: see abi/checks.hpp
+               end_ - begin_ - address_page);  // the first granule is never allocated: see abi/checks.hpp
     return;
   }
 }

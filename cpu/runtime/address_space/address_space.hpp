@@ -28,8 +28,8 @@ class FreeRanges {
   std::set<std::pair<std::size_t, std::uintptr_t>> by_size_;
 };
 
-/// Small blocks of hosts share no page with those of devices: what is being shared with another process is read-only
-/// for a moment, and a system call on a host's buffer would fail there.
+/// Small blocks of host memory share no page with those of devices: memory that is being shared with another process is
+/// read-only for a moment, and a system call on a host's buffer would fail there.
 enum class Heap { Device, Host };
 
 class AddressSpace {

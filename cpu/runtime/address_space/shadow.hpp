@@ -1,6 +1,6 @@
 // The shadow of device memory: which bytes may be accessed and which were ever written, as checked code reads it
-// (CheckTable), and who allocated and freed what. Nothing happens unless the checker wants it. Thread-safe as long as
-// nobody changes bytes that others use.
+// (CheckTable), and who allocated and freed what. Does nothing unless the checker is on. Thread-safe as long as nobody
+// changes bytes that others use.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace cucore::cpu::runtime::shadow {
 
-/// Bytes to be left free behind an allocation, and what is freed must wait before it is used again.
+/// Bytes to be left free after an allocation, and how many freed bytes are held back before they are reused.
 std::size_t redzone(std::size_t size);
 inline constexpr std::size_t quarantine = std::size_t{256} << 20;
 
@@ -20,14 +20,14 @@ inline constexpr std::size_t quarantine = std::size_t{256} << 20;
 bool open(CheckTable& table);
 bool is_open();
 
-/// From now on these bytes may be accessed, or not. `base` is a multiple of 8.
+/// Marks these bytes as accessible, or not. `base` is a multiple of 8.
 void allow(std::uintptr_t base, std::size_t bytes, bool written);
 void forbid(std::uintptr_t base, std::size_t bytes);
 bool is_allowed(std::uintptr_t address, std::size_t bytes);
 
 void mark_written(std::uintptr_t address, std::size_t bytes);
 void mark_unwritten(std::uintptr_t address, std::size_t bytes);
-/// Nobody wrote any of them. False if that is not looked for.
+/// Whether none of them was ever written. False if that is not tracked.
 bool is_unwritten(std::uintptr_t address, std::size_t bytes);
 
 // ---- allocations, for reports ---------------------------------------------------------------------------------------

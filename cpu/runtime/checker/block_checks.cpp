@@ -1,4 +1,4 @@
-// A block as the checker sees it: see block_checks.hpp.
+// The checker's state of one block: see block_checks.hpp.
 #include "cpu/runtime/checker/block_checks.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace cucore::cpu::runtime {
 namespace {
 
-/// Not what nobody has asked for yet, which begins at 0.
+/// Not an interval that was never looked up, which begins at 0.
 constexpr CheckInterval no_interval{1, 0};
 
 /// Bytes after the window, whatever its size.

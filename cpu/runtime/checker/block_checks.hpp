@@ -24,7 +24,7 @@ class BlockChecks : public CheckedBlock {
 
   /// Another block begins, in the same memory.
   void begin(std::uint64_t block);
-  /// What may be accessed around an address; size 0: nothing that stays so. It never begins at 0.
+  /// The accessible interval around an address; size 0: none that stays so. It never begins at 0.
   CheckInterval interval_at(std::uint64_t address) const;
   /// Base of the shared window.
   std::byte* shared() const { return shared_; }

@@ -1,4 +1,4 @@
-// Asynchronous copies that a thread has issued and nobody has waited for: see pending_copies.hpp.
+// Asynchronous copies that were issued and not waited for yet: see pending_copies.hpp.
 #include "cpu/runtime/checker/pending_copies.hpp"
 
 #include <algorithm>

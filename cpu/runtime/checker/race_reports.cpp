@@ -1,4 +1,4 @@
-// Data races: what is said of those that were found. See races.hpp.
+// Data races: the reports. See races.hpp.
 #include <string>
 #include <utility>
 

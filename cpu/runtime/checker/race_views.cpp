@@ -1,4 +1,4 @@
-// Who knows of which steps of whom: see race_views.hpp.
+// Which steps of other threads a thread is ordered after: see race_views.hpp.
 #include "cpu/runtime/checker/race_views.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Data races: what a device thread knows of the others, and what blocks of a cluster share. See races.hpp.
+// Data races: which steps of other threads a device thread is ordered after (its view), and what blocks of a cluster
+// share. See races.hpp.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@ namespace cucore::cpu::runtime {
 
 class BlockRaces;
 
-/// One access that memory remembers. The write of a copy that an mbarrier is told of is nobody's: its "thread" is the
-/// place of the mbarrier in the shared memory of its block, and only who waits there comes to know it.
+/// One access that memory remembers. The write of a copy that reports to an mbarrier belongs to no thread: its "thread"
+/// is the mbarrier's place in the shared memory of its block, and only threads that wait there are ordered after it.
 struct RaceEntry {
   std::uint32_t block = 0;
   std::uint32_t step = 0;  ///< 0: none
@@ -57,7 +58,7 @@ struct View {
 
   bool is_empty() const { return blocks.empty() && clusters.empty(); }
   bool knows(const RaceEntry& entry) const;
-  /// Something that it did.
+  /// One of its steps.
   bool knows_of_block(std::uint32_t block) const;
   void join(const View& other);
 };

@@ -6,12 +6,12 @@
 // the second is not asked for. Volatile accesses of shared memory by which lanes of one warp exchange values are an
 // exception: what orders them, if nothing else does, is that lanes run in step.
 //
-// A block counts steps. Every sync begins another one; of an access the memory keeps thread and step; and of a thread
-// is known up to which step of which other threads it is ordered after them. The blocks of a cluster run on one OS
+// A block counts steps: every synchronisation begins another one. For each access, its thread and step are kept; for
+// each thread, up to which step of the others it is ordered after them. The blocks of a cluster run on one OS
 // thread, so only what clusters share is locked.
 //
 // What the asynchronous proxy reads in shared memory (bulk copies, wgmma) must have been made visible to it by a proxy
-// fence of somebody who knew of the write. That its reader knows of this fence is not asked for.
+// fence of a thread that was ordered after the write. That the reader is ordered after this fence is not required.
 //
 // An asynchronous copy writes when somebody waits for it: the thread that issued it for its group (PendingCopies), or
 // any thread at the mbarrier that is told of it.
@@ -56,7 +56,7 @@ class LaunchRaces {
   static constexpr std::uint64_t page_bytes = 4096;
 
   void publish(std::uint64_t word, const View& view);
-  /// What was published at the word after its `known`-th time, if anything: sets both.
+  /// What was published at the word since its `known`-th publication, if anything: sets both.
   bool find_published(std::uint64_t word, std::uint64_t* known, View* view);
 
  private:
@@ -80,13 +80,13 @@ class BlockRaces {
 
   void access(const ThreadState& thread, std::uint64_t address, std::uint32_t bytes, std::uint32_t access,
               std::uint32_t line);
-  /// One that may not happen, which tells of a block that has ended.
+  /// A refused access: reports a block that has ended.
   void refused_access(const ThreadState& thread, std::uint64_t address, std::uint32_t access, std::uint32_t line);
   void fence(std::uint32_t thread) { fence(thread, fenced_); }
   void proxy_fence(std::uint32_t thread) { fence(thread, proxy_fenced_); }
-  /// What a thread says of the copies that it issued.
+  /// What a thread does about the copies that it issued.
   void copies(const ThreadState& thread, CopyStep step, std::uint32_t count);
-  /// All threads of the block have met.
+  /// All threads of the block have synchronised.
   void synchronize();
   /// These have, and these had arrived, at those steps.
   void synchronize(std::span<const std::uint32_t> threads,
@@ -105,7 +105,7 @@ class BlockRaces {
     std::map<std::uint32_t, std::uint32_t> own;  ///< of the same block's threads
     View foreign;
   };
-  /// What a thread acquired last, which it never forgets: who polls a word acquires what is new there.
+  /// What a thread acquired last, so that polling a word acquires only what is new there.
   struct Acquired {
     std::uint64_t word = 0;
     std::uint64_t times = 0;
@@ -121,7 +121,7 @@ class BlockRaces {
     std::uint32_t rank = 0;
     std::uint64_t offset = 0;
   };
-  /// A write that an mbarrier is going to be told of, by the instruction that runs.
+  /// A write of the current instruction that will be reported to an mbarrier.
   struct Undelivered {
     SharedPlace place;
     std::uint32_t bytes;

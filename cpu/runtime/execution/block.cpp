@@ -105,7 +105,7 @@ bool Block::run_round() {
     if (!thread.fiber.is_finished()) continue;
     if (thread.fiber.fault().signal != 0) {
       thread.instruction = thread.fiber.fault().instruction;
-      // Of a grid that runs too long, the cluster says where all stand.
+      // If a grid runs too long, the cluster reports where all threads are.
       if (thread.fiber.fault().signal != interrupt_signal)
         fail_with_fault(grid_, state_, &thread.state, thread.fiber.fault());
       return false;
@@ -118,10 +118,10 @@ bool Block::run_round() {
 }
 
 Block::Outcome Block::run() {
-  // Where races are looked for, each poll costs more than what a turn would save.
+  // With race checks each poll costs more than a turn would save.
   const std::uint32_t turn = races() ? 0 : std::min(turn_switches, turn_of_thread * grid_.threads_per_block);
   std::size_t polls_in_vain = 0;
-  // Who waits for lanes that may yet come goes on when nothing but polling is left. False: there is nobody, or only
+  // Threads that wait for lanes that may still arrive go on when only polling is left. False: there are none, or only
   // lanes that poll themselves.
   const auto release_waiting = [&] {
     const bool released = release_stepping() == Released::Others || release_converging();
@@ -197,7 +197,8 @@ Block::Barrier& Block::note_arrival(std::uint32_t id, std::uint32_t count) {
 
 bool Block::is_complete(const Barrier& barrier) const {
   if (barrier.expected == 0) return false;
-  // Ended threads count as arrived at a barrier of the whole block, once; named parts of a block count only who comes.
+  // Exited threads count as arrived at a barrier of the whole block, once; a barrier with a thread count counts only
+  // arrivals.
   std::uint32_t arrived = barrier.arrived;
   if (barrier.expected == grid_.threads_per_block && ended_ != 0) {
     const auto has_ended = [&](const auto& arrival) {
@@ -296,7 +297,7 @@ void Block::complete(std::uint32_t warp, const ConvergentOperation& convergent) 
         break;
       default: {
         const int source = source_lane(convergent.operation, static_cast<int>(lane), thread.lane_operand, thread.clamp);
-        // A lane that takes no part has no value to give: undefined in PTX, 0 on GPUs and here.
+        // A lane that does not participate has no value: undefined in PTX, 0 on GPUs and here.
         if (source >= 0) check_source_lane(thread, static_cast<std::uint32_t>(source), convergent.arrived);
         const bool given = source >= 0 && (convergent.arrived >> source & 1) != 0;
         const std::uint64_t value = given         ? threads_[first + static_cast<std::uint32_t>(source)].given
@@ -349,7 +350,7 @@ bool Block::converge_warpgroup(DeviceThread& thread, Together operation, void* m
   for (std::uint32_t n = 0; n < warpgroup_threads; ++n) brought[n] = threads_[first + n].brought;
   operation(brought.data());
   if (BlockRaces* const races = checks_ ? checks_->races() : nullptr) {
-    // One thread may say for all that what they have read can be written.
+    // One thread may arrive for all to say that what they have read may be overwritten.
     std::array<std::uint32_t, warpgroup_threads> group_threads{};
     std::iota(group_threads.begin(), group_threads.end(), first);
     races->synchronize(group_threads, {});

@@ -71,9 +71,9 @@ class Block final : public Resident {
   Block& operator=(const Block&) = delete;
 
   Outcome run();
-  /// What it does from now on counts towards a new turn.
+  /// Begins a new turn.
   void begin_turn();
-  /// Some thread need not wait for other blocks.
+  /// Whether some thread can run without waiting for other blocks.
   bool can_run() const { return !ready_.empty() || !stepping_.empty() || !converging_.empty(); }
 
   // Called by the services, on the fiber of `thread`.
@@ -96,15 +96,15 @@ class Block final : public Resident {
   };
   std::uint64_t converge_warp(DeviceThread& thread, WarpOperation operation, std::uint32_t mask, std::uint32_t value,
                               std::uint32_t lane_operand, std::uint32_t clamp);
-  /// An instruction that lanes of a warp do as one: see cucpu_warp_together.
+  /// An instruction that lanes of a warp execute as one: see cucpu_warp_together.
   using Together = void (*)(void* const* lanes);
   void work_together(DeviceThread& thread, Together operation, void* mine, std::uint64_t kind, std::uint32_t mask);
   /// The same of four whole warps; false if there are no four, or if others of their threads came to another
   /// instruction.
   bool converge_warpgroup(DeviceThread& thread, Together operation, void* mine, std::uint64_t kind);
   void poll(DeviceThread& thread);
-  /// Waits until nobody in the block can do anything else; then lanes at one `place` go on together, of those of a warp
-  /// the ones at the lowest place. That keeps together who is converged, and who has gone another way catches up.
+  /// Waits until no thread of the block can do anything else; then the lanes of a warp at the lowest `place` go on
+  /// together. So converged lanes stay together, and diverged ones catch up.
   void keep_in_step(DeviceThread& thread, std::uint32_t place);
   void lap(const void* caller) override;
   void wait_at_cluster(DeviceThread& thread);

@@ -26,7 +26,8 @@ Block::Released Block::release_stepping() {
         std::find_if(first, stepping_.end(), [&](auto other) { return other / lane_count != *first / lane_count; });
     const auto turn = [&](std::uint32_t index) {
       const DeviceThread& thread = threads_[index];
-      // Who polls may wait for any of the others, who then go first; among themselves they are all the same.
+      // Polling threads may wait for any of the others, which then go first; the order among the polling ones does not
+      // matter.
       return std::pair(thread.circles, thread.circles ? 0 : thread.place);
     };
     const auto next = turn(*std::min_element(first, last, [&](auto a, auto b) { return turn(a) < turn(b); }));

@@ -1,4 +1,4 @@
-// What the checker says of threads that wait for each other: from the scheduler's own state, when a barrier or a
+// The checker's reports on threads that wait for each other, from the scheduler's own state when a barrier or a
 // convergent operation completes.
 #include <algorithm>
 #include <cstdio>

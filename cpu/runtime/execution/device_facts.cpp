@@ -1,4 +1,4 @@
-// What device code asks of the device, its kernels and errors. See device_runtime.hpp.
+// Queries of device code: the device, its kernels, errors. See device_runtime.hpp.
 #include <cuda.h>
 
 #include <cstring>
@@ -47,7 +47,7 @@ const DeviceErrorText& describe_error(std::int32_t number) {
   return unknown;
 }
 
-/// Where device code may read it: checked code may not read the driver's own memory.
+/// In memory that device code may read: checked code may not read the driver's own.
 const char* readable(const DeviceCaller& caller, const char* text) {
   const CheckTable* const checks = caller.grid().state.checks;
   if (!checks) return text;

@@ -13,7 +13,7 @@ namespace cucore::cpu::runtime {
 
 namespace {
 
-/// Launches below one of the host.
+/// How deep launches may nest below one of the host.
 constexpr std::uint64_t buffer_alignment = 64;
 constexpr std::uint64_t most_parameter_bytes = 4096;
 
@@ -61,7 +61,7 @@ DeviceError check(Function& function, const LaunchRequest& request) {
   return check_cluster(function, request) ? DeviceError::Success : DeviceError::InvalidClusterSize;
 }
 
-/// What a buffer must hold before it is filled and launched: found again by its address.
+/// The launch that a parameter buffer belongs to, until it is filled and launched: found again by the buffer's address.
 std::uint64_t make_buffer(DeviceCaller& caller, std::uint64_t bytes, ParameterBuffer buffer) {
   if (!caller.item()->tree->has_room()) {
     caller.set_error(DeviceError::LaunchPendingCountExceeded);

@@ -49,7 +49,7 @@ class DeviceCaller {
   void set_error(DeviceError error);
   DeviceError error(bool forget);
 
-  /// Memory that the program names.
+  /// Memory at an address that the program gave.
   template <class T>
   void write(T* where, const T& value) const {
     if (may_access(where, sizeof(T), check_access::writes_memory)) *where = value;
@@ -67,7 +67,7 @@ class DeviceCaller {
   const bool has_own_stream_;
 };
 
-/// Where an item goes that the thread puts into the stream with this handle; nothing if there is no such stream.
+/// How an item is ordered that the thread puts into the stream with this handle; nothing if there is no such stream.
 struct StreamPlace {
   LaunchTree::Order order;
   std::uint64_t key;  ///< of LaunchedItem::Made::streams

@@ -34,10 +34,10 @@ std::uint64_t thread_count(const LaunchRequest& request);
 
 /// What cuLaunchKernelEx is given, its attributes too.
 LaunchRequest request_of(const CUlaunchConfig& config, void** parameters, void** extra);
-/// Notes what `attribute` asks for, where that is the request's matter.
+/// Notes what `attribute` asks for, if it concerns the request.
 void apply(const CUlaunchAttribute& attribute, LaunchRequest* request);
 
-/// A CUresult, as its parts answer too: what every launch goes through has no Result, which is handed over in memory.
+/// A CUresult, and so are the results of its parts: a Result, which is returned in memory, would slow every launch.
 CUresult launch(const std::shared_ptr<Function>& function, const LaunchRequest& request, Stream& stream);
 
 /// For graphs: every check of a launch and the parameter block (`description().parameter_bytes` long), without a
@@ -48,10 +48,10 @@ Result<void> check_cluster(const Function& function, const LaunchRequest& reques
 /// Blocks in each cluster.
 Result<std::uint32_t> cluster_size(const Function& function, const LaunchRequest& request);
 Result<void> pack_parameters(const Function& function, const LaunchRequest& request, std::byte* out);
-/// Everything about a grid that is known before its turn comes; compiles the kernel, if nobody has.
+/// Everything about a grid that is known before it runs; compiles the kernel if that has not been done.
 CUresult prepare(const std::shared_ptr<Function>& function, const LaunchRequest& request, Grid& grid);
-/// For graphs: runs the kernel on the calling thread of ours and the workers, now. `epoch`: when the graph was
-/// launched.
+/// For graphs: runs the kernel now, on the calling thread (one of the driver's) and the workers. `epoch`: when the
+/// graph was launched.
 Result<void> run_now(const std::shared_ptr<Function>& function, const LaunchRequest& request,
                      const std::shared_ptr<const ResourceEpoch>& epoch, RunningGraph& graph);
 

@@ -83,7 +83,7 @@ void LaunchTree::call_worker() {
     run_on_stream_worker(shared_from_this());
     ++workers_;
   } catch (const std::system_error&) {
-    // No thread to be had: the root's runs it.
+    // No thread could be started: the root's thread runs it.
   }
 }
 
@@ -104,7 +104,7 @@ void LaunchTree::run_next(std::unique_lock<std::mutex>& lock) {
   item->run = nullptr;
   lock.lock();
   end_run(*item);
-  // Who waits for it waits in vain.
+  // Waiting for it would never end.
   if (!context_.error())
     for (auto above = item->parent; above; above = above->parent)
       if (above->grid) above->grid->has_failed.store(true);
@@ -113,7 +113,7 @@ void LaunchTree::run_next(std::unique_lock<std::mutex>& lock) {
 
 void LaunchTree::end_run(LaunchedItem& item) { item.made = {}; }
 
-/// One of what keeps it open has ended.
+/// One of the things that keep it open has ended.
 void LaunchTree::close(std::shared_ptr<LaunchedItem> item) {
   while (item && --item->open == 0) {
     if (!item->tails.empty()) {
@@ -126,7 +126,7 @@ void LaunchTree::close(std::shared_ptr<LaunchedItem> item) {
     for (const auto& follower : std::exchange(item->followers, {}))
       if (--follower->awaited == 0) make_ready(follower);
     if (!item->parent) changed_.notify_all();
-    item = std::exchange(item->parent, nullptr);  // a long chain of tails must not go all at once
+    item = std::exchange(item->parent, nullptr);  // a long chain of tails must not be destroyed recursively
   }
 }
 

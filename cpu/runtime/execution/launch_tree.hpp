@@ -1,11 +1,11 @@
 // What kernels launch, and what that launches: the grids and copies below one launch of the host, which is complete
 // when all of them are. Thread-safe.
 //
-// Each item follows others (those before it in its stream) or nobody (fire-and-forget), and begins when they are
+// Each item follows others (those before it in its stream) or none (fire-and-forget), and begins when they are
 // complete. An item is complete when it has run and all that it launched is complete; then come its tail launches, one
 // after the other, each to its end. Items that may begin are run by stream workers while their parents still go on, so
-// that a kernel may wait for what it has launched, and by the thread that ran the root once that has ended. If all that
-// run seem to wait, more workers come, until as many items run at once as grids do on a GPU.
+// that a kernel may wait for what it has launched, and by the thread that ran the root once that has ended. If all
+// running items seem to wait, more workers are called, until as many items run at once as grids can on a GPU.
 #pragma once
 
 #include <cuda.h>
@@ -89,7 +89,8 @@ class LaunchTree final : public Drained, public ToldOfLooks, public std::enable_
   /// The same of the item of plant_below, when it has run.
   void complete_below(const std::shared_ptr<LaunchedItem>& item);
   void drain() override;
-  /// If nothing has begun since the look before though some could, those that run may wait for them: more workers come.
+  /// If no item has begun since the last check although some could, the running ones may wait for them: calls more
+  /// workers.
   void note_look(std::chrono::steady_clock::time_point look) override;
 
   Context& context() const { return context_; }

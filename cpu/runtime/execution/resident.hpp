@@ -1,4 +1,5 @@
-// What a participant of a grid goes back to: a block on fibers, or a plain loop. BlockState::runtime points at it.
+// A resident: what a participant of a grid runs in turns, a block on fibers or a plain loop. BlockState::runtime points
+// at it.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 //   poll. What else it does, such as arriving at barriers, makes no difference: a loop through barriers may wait.
 // - To poll is to pass the back edge of a loop that may wait for other threads (cucpu_yield), or for other blocks where
 //   the threads of the block wait for each other in it (cucpu_lap): see cpu/analysis/flow/waiting_loops.hpp.
-// - A resident that does not poll is not disturbed: it waits for nobody outside it and ends by itself. So kernels
+// - A resident that does not poll is not interrupted: it waits for nothing outside it and ends by itself. So kernels
 //   without such loops run one block to its end before the next, in caches that are warm.
 // - Each time that no turn has ended a resident, one is started, until there are as many as the occupancy functions
 //   promise of the whole grid: at first up to the participant's share, later those too that nobody else has come for.
@@ -46,7 +46,7 @@ constexpr std::uint64_t longest_row = 128;
 
 using Clock = std::chrono::steady_clock;
 
-/// When the calling participant starts one resident more.
+/// Decides when the calling participant starts another resident.
 class Room {
  public:
   explicit Room(Grid& grid) : grid_(grid) {}
@@ -193,8 +193,8 @@ std::uint64_t run_plain(Grid& grid, std::uint32_t worker, std::uint64_t chunk, C
   return loop.taken();
 }
 
-/// Plain loops of code that may have to wait for other blocks. Each takes one block after the other until there are no
-/// more, since who takes several has those wait that others may wait for.
+/// Plain loops of code that may have to wait for other blocks. Each takes one block at a time: a block taken ahead
+/// would wait while others may wait for it.
 std::uint64_t run_plain_in_turns(Grid& grid, std::uint32_t worker) {
   std::uint64_t taken = 0;
   std::vector<std::unique_ptr<PlainLoop>> residents;
@@ -259,7 +259,7 @@ std::uint64_t run_fibers(Grid& grid, std::uint32_t worker) {
       idle_rounds = 0;
       continue;
     }
-    // Everything here polls memory that someone else will write: let them.
+    // Everything here polls memory that another thread will write: let that run.
     if (++idle_rounds < 64)
       sched_yield();
     else

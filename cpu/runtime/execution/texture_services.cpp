@@ -42,7 +42,7 @@ Grid& grid_with_textures(ThreadState* thread) { return *static_cast<Grid*>(threa
   __builtin_unreachable();
 }
 
-/// Whether the checker reports what cannot be done, and the thread goes on instead of being trapped.
+/// Whether the checker reports the fault and the thread goes on, instead of being trapped.
 bool reports(const ThreadState* thread) {
   return thread->block->launch->checks != nullptr && runtime::checker::checks(check_class::memory_checks);
 }

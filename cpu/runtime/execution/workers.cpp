@@ -30,13 +30,14 @@ using Picoseconds = std::chrono::duration<std::uint64_t, std::pico>;
 /// A grid with at most this many threads in all runs on one thread.
 constexpr std::uint64_t tiny_threads = 2048;
 
-/// So does a larger one that will be done, as its kernel went last, before a sleeping thread could be of use. One that
-/// turns out to take twice as long gets helpers then.
+/// So does a larger one that will be done, judging by its kernel's last run, before a sleeping thread could help. If it
+/// turns out to take twice as long, it gets helpers then.
 constexpr std::chrono::microseconds brief{5};
-/// Parts in which such a grid is run: the clock is looked at between them.
+/// Parts in which such a grid is run; the clock is read between them.
 constexpr std::uint64_t parts = 16;
 
-/// A helper that was woken and has not come after this time waits for the processor of another one of us, most likely.
+/// A helper that was woken and has not begun after this time most likely waits for the processor of another of our
+/// threads.
 constexpr std::chrono::microseconds late{60};
 
 struct Helper {
@@ -118,7 +119,7 @@ Job* unfinished_job(const Pool& self) {
   return nullptr;
 }
 
-/// For the calling helper, which is about to run: on a processor of its own, if there is one.
+/// For the calling helper, which is about to run: moves it to a processor of its own, if there is one.
 void take_place(const Pool& self, Helper& me) {
   me.processor = this_processor();
   const ProcessorSet others = processors_in_use(self, &me);
@@ -194,7 +195,7 @@ void run_on_threads(Grid& grid) {
   const auto has_no_helpers = [&] { return job.helpers.load() == 0; };
   {
     const std::lock_guard lock(self.mutex);
-    std::erase(self.jobs, &job);  // nobody comes now
+    std::erase(self.jobs, &job);  // no helper takes it any more
   }
   for (Backoff backoff; !has_no_helpers() && backoff.pause();) {
   }

@@ -70,14 +70,14 @@ class Capture : public std::enable_shared_from_this<Capture> {
 
 /// Whether there is any capture at all: one load, for calls that a capture may forbid.
 bool is_anything_capturing();
-/// StreamCaptureUnsupported (and captures it would break are invalid) if this thread may not make a call that could
-/// wait for a capture: cuMemAlloc, for example.
+/// StreamCaptureUnsupported if this thread may not make a call that could wait for a capture, such as cuMemAlloc; the
+/// captures that the call would break become invalid.
 Result<void> check_unsafe_call();
-/// Whether a capture forbids to use the legacy stream. Asking breaks none.
+/// Whether a capture forbids the use of the legacy stream. Invalidates none.
 bool is_forbidden(const Stream& legacy);
 /// StreamCaptureImplicit, and the captures are invalid, if the legacy stream is used while they forbid it.
 Result<void> check_legacy_use(const Stream& legacy);
-/// What stands in the way of using a stream now: the legacy rule, or an invalid capture of its own.
+/// Fails if a stream may not be used now: by the legacy rule, or because of an invalid capture of its own.
 Result<void> check_stream_use(const Stream& stream);
 /// The answer to a call that a capturing stream cannot take: StreamCaptureUnsupported, and the capture is invalid.
 Result<void> refuse_capture(Stream& stream);

@@ -109,8 +109,8 @@ Result<std::shared_ptr<ExecPlan>> make_plan(const Graph& graph, std::uint64_t fl
   return plan;
 }
 
-/// What memory an operand of a fill or a copy is of: a node keeps it for its life. Nothing for memory freed since,
-/// which may have been any.
+/// The kind of memory of an operand of a fill or a copy, which a node cannot change. Nothing for memory freed since,
+/// which may have been of any kind.
 struct Home {
   bool is_array = false;
   Allocation::Kind kind = Allocation::Kind::Host;
@@ -152,7 +152,7 @@ int priority_of(const KernelPayload& kernel) {
   return priority;
 }
 
-/// What in two nodes keeps one from becoming the other in an executable graph made with `flags`.
+/// Why one node cannot be updated to another in an executable graph made with `flags`.
 CUgraphExecUpdateResult compare(const Payload& old, const Payload& given, std::uint64_t flags) {
   if (type_of(old) != type_of(given)) return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
   if (const auto* const kernel = std::get_if<KernelPayload>(&old)) {
@@ -196,13 +196,13 @@ CUgraphExecUpdateResult compare(const std::vector<ExecNode>& old, const std::vec
   return CU_GRAPH_EXEC_UPDATE_SUCCESS;
 }
 
-/// Copies of several rows are not for one node's update, only for that of the whole graph.
+/// A copy of several rows cannot be updated by itself, only with the whole graph.
 bool is_of_rows(const Payload& payload) {
   const auto* const copy = std::get_if<MemcpyPayload>(&payload);
   return copy && (copy->copy.Height > 1 || copy->copy.Depth > 1);
 }
 
-/// The new parameters under the old identities: views of the definition that was instantiated stay valid.
+/// The new parameters with the old ids: node handles of the instantiated definition stay valid.
 void adopt(std::vector<ExecNode>& nodes, const std::vector<ExecNode>& given) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     nodes[i].payload = given[i].payload;
@@ -211,7 +211,7 @@ void adopt(std::vector<ExecNode>& nodes, const std::vector<ExecNode>& given) {
   }
 }
 
-/// Before a launch: recordings to come, and what waits wait for. Bodies of conditions record when they run.
+/// Before a launch: the events to be recorded, and those to wait for. Bodies of conditional nodes record when they run.
 void collect_points(const std::vector<ExecNode>& nodes, bool is_certain, Stream& stream, RecordPoints* points) {
   for (const ExecNode& node : nodes) {
     const auto* const event = std::get_if<EventPayload>(node.payload.get());
@@ -228,7 +228,7 @@ void collect_points(const std::vector<ExecNode>& nodes, bool is_certain, Stream&
   }
 }
 
-/// Allocations begin and end with the launch call, in the order of the plan: the next call must see them so.
+/// Allocations begin and end with the launch call, in the order of the plan, since the next call must see that.
 void account_for_memory(const std::vector<ExecNode>& nodes) {
   for (const ExecNode& node : nodes) {
     if (const auto* const alloc = std::get_if<AllocPayload>(node.payload.get())) alloc->memory->set_live(true);

@@ -1,6 +1,5 @@
-// One run of an executable graph: what its kernels launch of graphs belongs to it. A graph is complete when it has run
-// and those that it forgot are complete; then come its tail launches, and with the last of them the graph's launch
-// ends.
+// One run of an executable graph, and the graphs that its kernels launch. It is complete when it and its
+// fire-and-forget launches are; then come its tail launches, and with the last of them the graph's launch ends.
 #pragma once
 
 #include <cstdint>

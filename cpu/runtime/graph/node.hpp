@@ -1,4 +1,4 @@
-// What a graph's node does: one immutable payload per version of its parameters, shared by definitions, executable
+// Payloads of graph nodes: an immutable one per version of a node's parameters, shared by definitions, executable
 // graphs and running launches.
 #pragma once
 
@@ -90,8 +90,8 @@ using Payload = std::variant<EmptyPayload, KernelPayload, MemcpyPayload, MemsetP
 
 CUgraphNodeType type_of(const Payload& payload);
 
-/// Checks parameters in the current context and takes copies of what they point at. Writes out what the driver writes
-/// out: the address of an allocation, the bodies of a conditional node.
+/// Checks parameters in the current context and copies what they point at. Writes the driver's outputs into them: the
+/// address of an allocation, the bodies of a conditional node.
 Result<std::shared_ptr<const Payload>> read_parameters(Context& context, const Graph& graph,
                                                        CUgraphNodeParams& parameters);
 /// The other way; pointers in it live as long as the payload.
@@ -102,7 +102,7 @@ struct Condition {
   unsigned int value = 0;
   unsigned int default_value = 0;
   bool is_assigned_at_launch = false;
-  bool is_taken = false;  ///< by a conditional node: there may be one
+  bool is_taken = false;  ///< by a conditional node: at most one may use it
 };
 
 }  // namespace cucore::cpu::runtime

@@ -17,7 +17,7 @@ struct Run {
   Stream& stream;
   RunningGraph& graph;
 
-  /// A kernel of the graph may have failed meanwhile: what follows does nothing then.
+  /// A kernel of the graph may have failed meanwhile: then the rest does nothing.
   bool has_failed() const { return !stream.context().error(); }
   void nodes(const std::vector<ExecNode>& all) const;
   void node(const ExecNode& node) const;

@@ -36,7 +36,7 @@ struct Finding {
 class Findings {
  public:
   void add(Finding finding);
-  /// Counts another one of those that are known, or says that there is none: then it is worth describing.
+  /// Counts another occurrence of a known finding; false if it is new, and so has to be described.
   bool count_another(std::uint32_t line, std::string_view headline);
   std::vector<Finding> take();
 

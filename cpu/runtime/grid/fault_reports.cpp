@@ -124,7 +124,7 @@ std::string place_of_access(const Grid& grid, const Fault& fault) {
   return text;
 }
 
-/// What lies around an address that is in no allocation.
+/// Describes what lies around an address that is in no allocation.
 std::string neighbour_of(std::uintptr_t address) {
   const std::optional<Allocation> nearest = nearest_allocation(address);
   if (!nearest) return {};

@@ -26,7 +26,7 @@ class LaunchRaces;
 class RunningGraph;
 struct LaunchedItem;
 
-/// What the watchdog tells from time to time that a grid still runs. At a look it may be told several times.
+/// Called by the watchdog from time to time while a grid runs, perhaps several times at one look.
 class ToldOfLooks {
  public:
   virtual void note_look(std::chrono::steady_clock::time_point look) = 0;

@@ -34,7 +34,7 @@ using Clock = std::chrono::steady_clock;
 
 /// Between two looks at grids that run; a wait that lasts for two looks is a long one.
 constexpr std::chrono::milliseconds look_after{50};
-/// Looks at nothing that runs before the watchdog sleeps until there is something again.
+/// How many looks find nothing running before the watchdog sleeps until something runs again.
 constexpr int idle_looks = 20;
 /// Between two interrupts of a thread that runs a cancelled grid.
 constexpr std::chrono::milliseconds again_after{2};
@@ -210,7 +210,7 @@ Clock::time_point judge(const Watchdog& self, Grid& grid, Clock::time_point now)
   return grid.is_cancelled.load(std::memory_order_relaxed) ? now + again_after : next;
 }
 
-/// Once at all that runs. Returns when to look again; nothing: nothing runs, and nobody waits.
+/// Looks once at all that runs. Returns when to look again; nothing: nothing runs, and nobody waits.
 std::optional<Clock::time_point> look(Watchdog& self, Clock::time_point now) {
   std::optional<Clock::time_point> next;
   if (patience()) {
@@ -253,7 +253,8 @@ void watch() {
     }
     idle = 0;
     self.is_awake = false;
-    // Who begins to run wakes us from now on; who did just before has not seen it, but has been seen after this.
+    // A thread that begins to run a grid wakes the watchdog from now on; one that began just before is found by the
+    // look after this.
     self.changed.wait_for(lock, look_after);
     if (is_any_running(self)) self.is_awake = true;
     self.changed.wait(lock, [&] { return self.is_awake.load(); });

@@ -7,7 +7,7 @@
 //   CUCORE_CPU_INTERRUPT, a second by default. One is enough if Python takes it and its main thread waits, which
 //   handles signals and so does nothing until the wait returns; else the program may have its own way to end in good
 //   order, and it takes two;
-// - when a Python interpreter that is leaving has waited for its context for so long.
+// - when a Python interpreter that is finalizing has waited for its context for that long.
 #pragma once
 
 #include "cpu/runtime/threads/faults.hpp"

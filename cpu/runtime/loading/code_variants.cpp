@@ -13,7 +13,7 @@ namespace {
 /// Shapes of block that one kernel has code for at a time.
 constexpr std::size_t most_variants = 8;
 
-/// A kernel that has run fewer threads than this is done before the vector form would be compiled.
+/// A kernel that runs fewer threads than this would be done before the vector form is compiled.
 constexpr std::uint64_t few_threads = 2048;
 /// Blocks of fewer threads leave most lanes of a vector idle.
 constexpr std::uint32_t small_block = 8;

@@ -14,9 +14,9 @@ namespace cucore::cpu::runtime {
 /// the scalar one.
 FormOfCode form_for(const std::uint32_t (&block)[3], std::uint64_t threads);
 
-/// What is asked of the compiler for that. CUCORE_CPU_DEBUG=1 wants code for a debugger; CUCORE_CPU_PERF_MAP=1 has perf
-/// told of it. CUCORE_CPU_MARCH, the processor whose instructions are enough, is read for each compile, so that one
-/// process can have code for several processors.
+/// What is asked of the compiler for that. CUCORE_CPU_DEBUG=1 asks for code for a debugger; CUCORE_CPU_PERF_MAP=1 makes
+/// it known to perf. CUCORE_CPU_MARCH, the processor whose instructions are enough, is read for each compile, so that
+/// one process can have code for several processors.
 CompileOptions options_for(FormOfCode form, const std::uint32_t (&block)[3]);
 
 /// The scalar form, which is for all blocks and stays, and the variants of the vector form used last: a kernel that was

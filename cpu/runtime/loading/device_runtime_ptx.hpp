@@ -1,5 +1,5 @@
-// CUDA's device runtime library (libcudadevrt.a) as programs link it: what is in it is for GPUs, so nothing of it is
-// taken. The device has its functions itself (cpu/abi/device_calls.hpp), and the barriers of whole grids in PTX.
+// CUDA's device runtime library (libcudadevrt.a), which programs link: its code is for GPUs, so none of it is used. The
+// device has its functions itself (cpu/abi/device_calls.hpp), and the barriers of whole grids in PTX.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@ namespace cucore::cpu::runtime {
 
 /// A module that defines what barriers of whole grids call.
 std::string_view grid_barrier_ptx();
-/// Whether it is worth looking for calls of that in this PTX.
+/// Whether this PTX may contain calls of it.
 bool may_call_grid_barrier(std::string_view ptx);
 
 /// Whether this module is that library's.

@@ -20,7 +20,7 @@ Result<ImageSource> link_parts(const void* image, std::uint32_t architecture) {
   for (const std::string_view part : image::locate_parts(image)) {
     Result<image::ImageContents> contents = image::read_image(part, architecture);
     if (!contents) {
-      if (contents.failure().code() == ErrorCode::NoBinaryForGpu) continue;  // what is missing then, the linker names
+      if (contents.failure().code() == ErrorCode::NoBinaryForGpu) continue;  // the linker then names what is missing
       return std::move(contents).failure();
     }
     if (is_device_runtime(contents->ptx)) continue;

@@ -55,7 +55,7 @@ std::string fidelity_report(const ptx::Module& module, ptx::FunctionId kernel) {
   return name + ": " + counts + "\n" + rows;
 }
 
-/// One kernel that cannot be compiled keeps none of the others out of the dump.
+/// A kernel that cannot be compiled does not keep the others out of the dump.
 std::string text_or_sentence(Result<std::string> text) {
   return text ? *std::move(text) : std::move(text).failure().sentence();
 }

@@ -1,4 +1,4 @@
-// Where the code of kernels comes from: the compiler, or the folder in which processes leave what they compiled.
+// Where the code of kernels comes from: the compiler, or the cache folder that processes share.
 #pragma once
 
 #include <cstddef>

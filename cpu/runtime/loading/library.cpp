@@ -46,7 +46,7 @@ Result<std::shared_ptr<Function>> Kernel::function_in(Context& context) {
 Result<int> Kernel::attribute(CUfunction_attribute attribute, CUdevice device) {
   Device* const found = find_device(device);
   if (!found) return ErrorCode::InvalidDevice;
-  // Any module of the device knows; without one, a module that is never published does.
+  // Any module of the device can answer; without one, a temporary module does.
   for (const auto& module : library_.modules())
     if (module->context().device().ordinal() == device) return module->functions()[index_]->attribute(attribute);
   auto unpublished = std::make_shared<Module>(found->primary_context(), library_.program_, true);

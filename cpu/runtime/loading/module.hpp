@@ -23,7 +23,7 @@ namespace cucore::cpu::runtime {
 class Context;
 class Module;
 
-/// What a kernel allows and wants of its clusters.
+/// A kernel's requirements and limits for clusters.
 struct ClusterLimits {
   std::uint32_t required[3];  ///< blocks; all 0: none required
   std::uint32_t largest;      ///< blocks in all

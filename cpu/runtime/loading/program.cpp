@@ -57,7 +57,7 @@ std::uint32_t product(const std::optional<std::uint32_t> (&shape)[3]) {
 /// The most registers that a kernel's threads may have: its directives', the load call's (0: none), the device's.
 std::uint32_t register_limit(const ptx::PerformanceDirectives& directives, std::uint32_t of_call) {
   constexpr std::uint32_t most = 255;
-  constexpr std::uint32_t least = 16;  // with fewer no kernel can be called
+  constexpr std::uint32_t least = 16;  // with fewer no kernel can call a function
   std::uint32_t limit = most;
   if (directives.maxnreg) limit = std::min(limit, *directives.maxnreg);
   if (of_call != 0) limit = std::min(limit, of_call);

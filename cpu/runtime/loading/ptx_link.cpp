@@ -163,7 +163,7 @@ Result<void> LinkState::add(CUjitInputType type, const void* data, std::size_t s
   };
   if (type == CU_JIT_INPUT_OBJECT || type == CU_JIT_INPUT_LIBRARY) return add_units();
   Result<ImageSource> source = ptx_of_image(data, size, capability);
-  // Machine code alone may not be needed.
+  // Nothing may need a function that exists only as machine code.
   if (!source && source.failure().code() == ErrorCode::NoBinaryForGpu) return add_units();
   if (!source) return logged(Failure(source.failure().code(), "input '" + input + "': " + source.failure().sentence()));
   const ptx::ParseResult parsed = ptx::parse(source->ptx);

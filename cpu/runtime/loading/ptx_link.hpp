@@ -1,4 +1,4 @@
-// Links PTX modules by putting their texts behind each other under one header: external declarations then meet their
+// Links PTX modules by concatenating their texts under one header: external declarations then meet their
 // definitions in one module. Names that are private to an input and known to another are changed; of several weak
 // definitions one stays; what is defined twice or not at all is an error, as it is for the driver's linker.
 #pragma once
@@ -19,7 +19,7 @@ namespace cucore::cpu::runtime {
 
 class PtxLinker {
  public:
-  /// `name` is for messages. CUDA's device runtime library is passed over (device_runtime_ptx.hpp).
+  /// `name` is for messages. CUDA's device runtime library is ignored (device_runtime_ptx.hpp).
   void add(std::string ptx, std::string name);
   /// The linked PTX. InvalidImage if a symbol is defined twice or not at all, InvalidPtx if the whole does not parse;
   /// InvalidValue if nothing was added.

@@ -31,7 +31,7 @@ class Array {
   std::size_t rows() const;
   std::size_t slices() const;  ///< depth, or layers
   bool is_level() const { return is_level_; }
-  /// For the checker: where the program destroyed it, before it goes.
+  /// For the checker: where the program destroyed it, noted before the object is freed.
   void set_destroyed_at(std::string place) { destroyed_at_ = std::move(place); }
 
  private:

@@ -89,7 +89,7 @@ void run_guarded(Context& context, F& function) {
   context.set_error(ErrorCode::IllegalAddress);
 }
 
-/// For the checker, as soon as the copy is asked for: what it copies may itself have come from nowhere.
+/// For the checker, when the copy is requested: the source may itself be uninitialised.
 void note_written(const Place& to, const Shape& shape) {
   std::size_t bytes = 0;
   if (shadow::is_open() && extent(to, shape, &bytes)) shadow::mark_written(to.address, bytes);
@@ -108,8 +108,8 @@ Result<void> run(Stream& stream, std::size_t bytes, bool wait, F function) {
   return wait ? context.error() : Result<void>();
 }
 
-/// Memory of a pool or a mapping that gave the device no access is kept from fills (copies to pools get through, as in
-/// the driver).
+/// Fills are refused for memory of a pool or a mapping that gave the device no access (copies to pools work, as in the
+/// driver).
 bool may_fill(const Context& context, std::uintptr_t address) {
   const auto allocation = find_allocation(address);
   if (!allocation || (!allocation->pool && allocation->origin != Allocation::Origin::Mapping)) return true;

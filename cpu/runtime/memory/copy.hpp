@@ -42,7 +42,7 @@ Result<void> copy(Stream& stream, const Place& to, const Place& from, const Shap
 /// what the stream may be about to write is read in its order, and waited for.
 Result<void> copy_during_call(Stream& stream, const Place& to, const Place& from, const Shape& shape);
 
-/// What the calls named Async do: as copy() without waiting, but pageable memory is the caller's again on return, as in
+/// What the calls named Async do: as copy() without waiting, but the caller may reuse pageable memory on return, as in
 /// the driver. What is copied to it is there, and what is copied from it has been read.
 Result<void> copy_async(Stream& stream, const Place& to, const Place& from, const Shape& shape);
 
@@ -55,7 +55,7 @@ Result<void> copy_ordered(Stream& stream, const Place& to, const Place& from, co
 Result<void> fill(Stream& stream, const Place& to, std::uint32_t value, unsigned int element, const Shape& shape,
                   bool wait);
 
-/// For graphs: the checks of a copy or a fill without doing it, and doing it on the calling thread, one of the
+/// For graphs: the checks of a copy or a fill alone, and the operation itself on the calling thread, one of the
 /// driver's.
 Result<void> check_copy(const CUDA_MEMCPY3D& request);
 Result<void> check_fill(const Context& context, const Place& to, unsigned int element, const Shape& shape);

@@ -36,7 +36,7 @@ Table& table() {
   return *instance;
 }
 
-/// Memory and files that hold enough, open for both ways: what can be mapped without a surprise later.
+/// Regular files and memory of sufficient size, open for reading and writing: what can be mapped without later faults.
 bool can_be_mapped(int file, std::size_t size) {
   struct stat status{};
   return size != 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&

@@ -2,8 +2,8 @@
 // each time the graph runs. Thread-safe.
 //
 // What a device says of it is counted as an H100's driver counts: an allocation uses memory from the first run of its
-// node on, whether freed or not, until it goes or cuDeviceGraphMemTrim finds it not allocated. Memory comes in chunks
-// of 32 MiB, which small allocations share.
+// node on, whether freed or not, until it is destroyed or cuDeviceGraphMemTrim finds it not allocated. Memory comes in
+// chunks of 32 MiB, which small allocations share.
 #pragma once
 
 #include <cuda.h>

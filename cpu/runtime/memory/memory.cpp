@@ -302,7 +302,7 @@ Result<void> free_host(Context& context, std::uintptr_t address) {
 }
 
 Result<void> register_host(Context& context, std::uintptr_t address, std::size_t size, unsigned int flags) {
-  // Not IOMEMORY: no ordinary memory is a device's registers.
+  // Not IOMEMORY: ordinary memory is not a device's registers.
   constexpr unsigned int known_bits =
       CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY;
   if (address == 0 || size == 0 || (flags & ~known_bits) != 0 || address + size < address)
@@ -336,7 +336,7 @@ Result<void> unregister_host(std::uintptr_t address) {
 }
 
 Result<std::uintptr_t> allocate_async(Context& context, MemoryPool& pool, std::size_t size, Stream& stream) {
-  (void)stream;  // memory is ready at once, which is before the stream can get there
+  (void)stream;  // memory is ready at once, so before the stream can use it
   if (size == 0) return std::uintptr_t{0};
   Result<std::uintptr_t> base = pool.take(size);
   if (!base) return base;
@@ -355,7 +355,7 @@ Result<void> free_async(std::uintptr_t address, Stream& stream) {
   if (address == 0) return {};
   if (const auto graph_memory = find_graph_allocation(address)) {
     if (!graph_memory->is_live()) return ErrorCode::InvalidValue;
-    graph_memory->set_live(false);  // the memory stays the graph's: nobody else gets it meanwhile
+    graph_memory->set_live(false);  // the memory stays the graph's and is not reused meanwhile
     return {};
   }
   {
@@ -385,7 +385,7 @@ std::size_t free_memory(const Device& device) {
 }
 
 bool has_room(const Device& device, std::size_t size) {
-  constexpr std::size_t large = std::size_t{16} << 20;  // takes far longer to fill than to ask for
+  constexpr std::size_t large = std::size_t{16} << 20;  // filling this much takes far longer than the query
   return size <= free_memory(device) && (size < large || size <= host_memory().available);
 }
 
@@ -406,7 +406,7 @@ bool is_device_range(std::uintptr_t address, std::size_t size) {
 
 bool is_any_range(std::uintptr_t address, std::size_t size) {
   if (const auto allocation = find_allocation(address)) {
-    // Registered memory is a window on ordinary memory, which may well go on behind it.
+    // Registered memory is part of ordinary memory, which may continue beyond it.
     return allocation->kind == Allocation::Kind::Registered || is_device_range(address, size);
   }
   return address != 0 && !AddressSpace::instance().contains(address);

@@ -77,7 +77,7 @@ bool free_heap_memory(std::uintptr_t address, std::string freed_at);
 /// Memory of a graph's allocation node, for graph_memory alone.
 Result<std::uintptr_t> allocate_graph_memory(const Device& device, std::size_t size, Allocation::Kind kind);
 void free_graph_memory(std::uintptr_t address);
-/// Memory that others look after (mappings, imports): known from `enter` to `forget`, and never given back here.
+/// Memory that is managed elsewhere (mappings, imports): known from `enter` to `forget`, and never freed here.
 void enter_allocation(Allocation allocation);
 std::optional<Allocation> forget_allocation(std::uintptr_t base);
 /// cuMemFree: waits for the context's work. Null is success.
@@ -91,10 +91,10 @@ Result<void> unregister_host(std::uintptr_t address);
 Result<std::uintptr_t> allocate_async(Context& context, MemoryPool& pool, std::size_t size, Stream& stream);
 Result<void> free_async(std::uintptr_t address, Stream& stream);
 
-/// Bytes of a device that are not allocated, of those that the host had to give when the driver started.
+/// Bytes of a device that are not allocated, of those that the host had available when the driver started.
 std::size_t free_memory(const Device& device);
-/// Whether `size` more may be had: else the allocation fails, where touching what it gave would end in the host killing
-/// a process. Large sizes are compared with what the host has to give now, too.
+/// Whether `size` more bytes are available. If not, the allocation fails, since using the memory would make the host
+/// kill a process. Large sizes are compared with what the host has available now, too.
 bool has_room(const Device& device, std::size_t size);
 
 /// True if [address, address + size) lies in one allocation of ours that devices can use.

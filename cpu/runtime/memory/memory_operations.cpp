@@ -45,7 +45,7 @@ Result<void> check(CUdeviceptr address, unsigned int flags, unsigned int known, 
 }
 
 Result<void> check_wait(CUdeviceptr address, unsigned int flags, std::size_t size) {
-  // The device says of itself that it cannot flush what others wrote to it; there is nothing to flush.
+  // The device reports that it cannot flush remote writes; there is nothing to flush.
   if ((flags & CU_STREAM_WAIT_VALUE_FLUSH) != 0) return ErrorCode::NotSupported;
   constexpr unsigned int conditions = 3;
   return check(address, flags, conditions, size);

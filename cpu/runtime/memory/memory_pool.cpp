@@ -72,7 +72,7 @@ Result<void> MemoryPool::check(const CUmemPoolProps& properties) {
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
       return location.id == host_node ? Result<void>() : ErrorCode::InvalidValue;
     case CU_MEM_LOCATION_TYPE_NONE:
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:  // a pool outlives the thread's place, which only managed memory
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:  // a pool outlives the thread's location, which only managed memory
                                                   // follows
       return is_managed ? Result<void>() : ErrorCode::InvalidValue;
     default:
@@ -183,7 +183,7 @@ void MemoryPool::give_back(std::uintptr_t address, std::size_t size) {
     return release(address, rounded);
   }
   if (file_ >= 0)
-    pool_file::write_number(file_, offsets_[address], 0);  // who has a description of it can map it no more
+    pool_file::write_number(file_, offsets_[address], 0);  // a process that has its export data can no longer map it
   cached_.emplace(rounded, address);
   cached_everywhere.fetch_add(rounded);
 }

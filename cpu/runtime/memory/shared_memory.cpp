@@ -65,7 +65,7 @@ struct Opened {
   std::map<Key, std::uintptr_t> addresses;
   std::map<std::uintptr_t, std::pair<Key, unsigned int>> uses;  ///< how often it was opened, by address
 
-  /// From now on an address is nobody's, and the next who opens its memory gets another.
+  /// Forgets an address; the next to open its memory gets another one.
   void forget(std::uintptr_t address) {
     const auto found = uses.find(address);
     if (found == uses.end()) return;

@@ -19,7 +19,7 @@ struct TexelFormat {
   std::size_t bytes() const { return std::size_t{channel_bytes} * channels; }
   bool is_integer() const { return kind == Kind::Unsigned || kind == Kind::Signed; }
   bool is_normalized() const { return kind == Kind::UnsignedNormalized || kind == Kind::SignedNormalized; }
-  /// Others are read as they are, whatever a texture says of them.
+  /// Other formats are read as they are, whatever the texture's read mode.
   bool can_be_srgb() const {
     return channel_bytes == 1 && (kind == Kind::Unsigned || kind == Kind::UnsignedNormalized);
   }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int deepest_stack = 256;
 
-/// Plain data, so that calls from thread_local and static destructors still find it.
+/// Trivially destructible, so that calls from thread_local and static destructors can still use it.
 struct CurrentStack {
   Context* contexts[deepest_stack];
   int depth;
@@ -204,7 +204,7 @@ Result<void> Context::set_limit(CUlimit limit, std::size_t value) {
       return {};
     case CU_LIMIT_SHMEM_SIZE:
     case CU_LIMIT_CIG_ENABLED:
-      return ErrorCode::NotPermitted;  // facts, no wishes
+      return ErrorCode::NotPermitted;  // read-only facts
     case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
     case CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED:
       return ErrorCode::UnsupportedLimit;

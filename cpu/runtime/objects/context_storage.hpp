@@ -1,5 +1,5 @@
-// What another library keeps with a context: values under keys, each with a function that the end of the context calls.
-// The CUDA run-time library has its state of a context here and looks it up in every call. Thread-safe.
+// Context-local storage for another library: values under keys, each with a function that is called at the context's
+// end. The CUDA run-time library has its state of a context here and looks it up in every call. Thread-safe.
 #pragma once
 
 #include <cuda.h>

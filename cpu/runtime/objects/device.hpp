@@ -56,7 +56,7 @@ class Device {
   unsigned int pci_bus() const { return runtime::pci_bus(index_); }
   std::string pci_bus_id() const;
   std::size_t total_memory() const { return memory_.total; }
-  /// Of it, what the host had to give when the driver started.
+  /// The part of it that the host had available when the driver started.
   std::size_t usable_memory() const { return std::min(memory_.total, memory_.available); }
 
   /// InvalidValue for a number that is no attribute.

@@ -27,7 +27,7 @@ struct RecordPoint {
   bool is_work = false;                  ///< it is all that work, not a node of a graph
   std::atomic<std::int64_t> reached{0};  ///< nanoseconds of the steady clock; 0: not yet
 
-  /// Never before its stream calls that work done: whoever saw the event complete finds the stream ready.
+  /// Never before its stream counts that work as done: whoever sees the event complete finds the stream ready.
   bool is_done() const;
   void reach();  ///< now
 };
@@ -35,7 +35,7 @@ struct RecordPoint {
 class Event {
  public:
   static Result<CUevent> create(Context& context, unsigned int flags);
-  /// An event of another process, by what share() of its process gave.
+  /// An event of another process, from the handle that share() returned there.
   static Result<CUevent> open(Context& context, const CUipcEventHandle& shared);
   Event(Context& context, unsigned int flags) : context_(context), flags_(flags) {}
   ~Event();

@@ -38,7 +38,7 @@ bool Backoff::pause() {
   if (rounds_ < spins) return spin();
   if (rounds_ >= round_count) return false;
   ++rounds_;
-  sched_yield();  // who is awaited may be on this very processor
+  sched_yield();  // the awaited thread may need this very processor
   return true;
 }
 
@@ -102,13 +102,13 @@ void Stream::call_worker() {
   try {
     run_on_stream_worker(shared_from_this());
   } catch (const std::system_error&) {
-    drain();  // no thread to be had: late, but done
+    drain();  // no thread could be started: done late, but done
   }
 }
 
 bool Stream::check_deferred_work() {
   const std::uint64_t completed = completed_.load();
-  if (std::exchange(checked_at_, completed) != completed) return true;  // who waits for it runs it
+  if (std::exchange(checked_at_, completed) != completed) return true;  // whoever waits for it runs it
   {
     const std::lock_guard lock(mutex_);
     is_timed_ = false;
@@ -120,7 +120,7 @@ bool Stream::check_deferred_work() {
 }
 
 void Stream::flush_this() {
-  if (!is_deferred_.load(std::memory_order_relaxed)) return;  // who polls takes no lock from who works
+  if (!is_deferred_.load(std::memory_order_relaxed)) return;  // polling must not contend for the worker's lock
   {
     const std::lock_guard lock(mutex_);
     if (queue_.empty() || is_running_ || is_called_) return;
@@ -236,7 +236,7 @@ void Stream::spin_for_work() const {
   constexpr int round_count = 3;
   std::uint64_t before = completed_.load();
   int rounds = 0;
-  // Once there is work this keeps the processor: to yield it to who polls takes longer than the work.
+  // Once there is work this thread keeps the processor: yielding it to a polling thread takes longer than the work.
   for (Backoff backoff; rounds < round_count && (is_idle() ? backoff.pause() : backoff.spin());) {
     const std::uint64_t completed = completed_.load();
     rounds = completed == before && !is_idle() ? rounds + 1 : 0;

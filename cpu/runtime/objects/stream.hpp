@@ -121,8 +121,8 @@ class Stream final : public Drained, public std::enable_shared_from_this<Stream>
   void call_worker();
   void flush_this();
   void help(std::uint64_t number);
-  /// What a worker does before it goes, for a program that asked for its work without waiting mostly does so again:
-  /// returns when there is work that nobody begins, who waits for it being quicker, or when there was none for a while.
+  /// A worker lingers before it leaves, since a program that queued work without waiting mostly does so again: returns
+  /// when there is work that no waiting thread has begun, or when there was none for a while.
   void spin_for_work() const;
   /// Runs items as long as `may_run(item)`. Nobody else does meanwhile; `lock` is held except while one runs.
   template <class F>

@@ -51,7 +51,8 @@ void run_worker() {
   }
 }
 
-/// How long deferred work may wait for a check: long beside a launch and its wait, since each check wakes the timer.
+/// How long deferred work may wait for a check: long compared to a launch and its wait, since each check wakes the
+/// timer.
 constexpr std::chrono::microseconds period{100};
 
 struct DeferredWorkTimer {

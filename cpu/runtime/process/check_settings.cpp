@@ -1,4 +1,4 @@
-// What the environment says to the checker: see check_settings.hpp.
+// The checker's settings from the environment: see check_settings.hpp.
 #include "cpu/runtime/process/check_settings.hpp"
 
 #include <algorithm>

@@ -31,7 +31,7 @@ unsigned int worker_count();
 /// is not set. Fixed at the first call.
 unsigned int multiprocessor_count();
 
-/// Nominal, for programs that divide by them: what the host's cores and memory do nobody holds still.
+/// Nominal values, for programs that divide by them: the host's real clocks vary.
 inline constexpr unsigned int clock_megahertz = 2000;
 inline constexpr unsigned int memory_clock_megahertz = 1600;
 inline constexpr unsigned int memory_bus_bits = 128;

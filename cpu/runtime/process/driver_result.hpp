@@ -1,4 +1,4 @@
-// Failures as the driver API says them, and back: the one place where a code becomes a CUresult.
+// Converts failures to CUresult and back: the only place that does.
 #pragma once
 
 #include <cuda.h>

@@ -31,7 +31,7 @@ std::optional<std::size_t> number_of(const std::string& path, std::string_view n
   return std::nullopt;
 }
 
-/// How the two versions of control groups call things.
+/// The file names of the two versions of control groups.
 struct Version {
   const char* folder;
   const char* limit;

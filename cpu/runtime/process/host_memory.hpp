@@ -8,7 +8,7 @@ namespace cucore::cpu::runtime {
 
 struct HostMemory {
   std::size_t total = 0;      ///< bytes: the host's, or the least limit of a container around this process
-  std::size_t available = 0;  ///< bytes that can be had now before somebody's processes are killed
+  std::size_t available = 0;  ///< bytes that can be used now before the kernel kills a process
 };
 
 /// Reads /proc/meminfo and the limits of control groups, version 1 or 2, of this process and of those around it.

@@ -11,7 +11,7 @@ namespace cucore::cpu::runtime::live_objects {
 
 /// Objects are told apart by handle or address; `kind` is a literal: "Stream", "device memory", ...
 void made(const char* kind, std::uintptr_t object);
-/// Also: it is the driver's own after all. Nothing happens for what was never counted.
+/// Also for an object that turns out to be the driver's own. Does nothing for what was never counted.
 void gone(const char* kind, std::uintptr_t object);
 
 /// "2 Stream, 1 device memory"; empty when nothing is alive.

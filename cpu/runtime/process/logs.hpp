@@ -8,7 +8,7 @@
 
 namespace cucore::cpu::runtime::logs {
 
-/// The oldest messages go when all of them need more. One that is longer alone loses its end.
+/// The oldest messages are dropped when all together need more. A single longer one is cut.
 inline constexpr std::size_t room_bytes = 25600;
 
 void add(const std::string& message);
@@ -18,7 +18,7 @@ CUlogsCallbackHandle register_callback(CUlogsCallback callback, void* data);
 /// False if the handle is none. A call in progress on another thread may still end after this.
 bool unregister_callback(CUlogsCallbackHandle handle);
 
-/// The place behind the last message.
+/// The position after the last message.
 CUlogIterator current();
 /// Messages from `*from` on (null: all), a line or more each, with a line before them if older ones are missing, in at
 /// most `room` bytes. Moves `*from` behind the last. False: `*from` is no place, or not even the last message fits.

@@ -79,7 +79,7 @@ Result<void> start_process(Result<void> (*start)(), void (*at_exit)()) {
   self.launches_block = number_of(Setting::launch_blocking, 0, 0, 1) == 1;
   self.at_exit = at_exit;
   pthread_atfork(nullptr, nullptr, on_fork_in_child);
-  ::on_exit(end, nullptr);  // not std::atexit, which goes the way of the destructors: api/no_destructors.cpp
+  ::on_exit(end, nullptr);  // not std::atexit, which goes the way of the destructors: abi/no_destructors.cpp
   phase.store(Phase::Ready, std::memory_order_release);
   return {};
 }

@@ -1,5 +1,5 @@
 // The life of the driver in its process: before cuInit, ready, after exit began, or in a forked child. Nothing of the
-// driver is ever destroyed, nor of the LLVM in it (api/no_destructors.cpp): exit makes calls answer
+// driver is ever destroyed, nor of the LLVM in it (abi/no_destructors.cpp): exit makes calls answer
 // CUDA_ERROR_DEINITIALIZED, lets running work stop, and waits for nothing.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace cucore::cpu::runtime {
 
 /// CUDA_SUCCESS, CUDA_ERROR_NOT_INITIALIZED (before cuInit, and in a child forked after it: its threads are gone)
 /// or CUDA_ERROR_DEINITIALIZED; CUDA_ERROR_NOT_PERMITTED inside a host function, which could wait for itself. Every
-/// entry asks this first, those that launch too, for which a Result would be dearer: it is handed over in memory.
+/// entry asks this first, also those that launch, which a Result, returned in memory, would slow down.
 CUresult process_state();
 
 /// From now on the process is ready: `start`, which makes all that calls need, is called the first time, and `at_exit`
@@ -44,8 +44,8 @@ std::string last_report();
 /// Whether CUCORE_CPU_REPORT names `what`, alone or in a list with commas.
 bool is_reported(std::string_view what);
 
-/// A report of what becomes a context's error, which cucore_cpu_last_fault keeps: reports of other things that follow
-/// do not replace it. Before the error can be seen. Thread-safe.
+/// Reports what becomes a context's error, for cucore_cpu_last_fault; later reports of other things do not replace it.
+/// Called before the error can be seen. Thread-safe.
 void report_fault(std::string text);
 std::string last_fault();
 

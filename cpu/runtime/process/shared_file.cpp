@@ -32,7 +32,8 @@ int open_shared_file(const SharedFileName& name) {
   const auto is_it = [&name](const struct stat& status) {
     return S_ISREG(status.st_mode) && status.st_dev == name.volume && status.st_ino == name.inode;
   };
-  // Looked at before it is opened: opening just anything may wait, or do something. And after: it may have changed.
+  // Checked before it is opened, since opening some kinds of files may block or have effects; and after, since it may
+  // have changed.
   struct stat status{};
   if (stat(path.c_str(), &status) != 0 || !is_it(status)) return -1;
   const int file = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);

@@ -1,4 +1,4 @@
-// cuInit: makes what calls need, and tells lower folders of the run-time what of higher ones they are to call.
+// cuInit: makes what calls need, and registers the functions of higher folders that lower ones are to call.
 #pragma once
 
 #include "cpu/error/result.hpp"

@@ -14,7 +14,7 @@ struct ResourceObject;
 
 class ResourcesInUse {
  public:
-  /// When the grid was queued: what was destroyed since is found too.
+  /// The epoch in which the grid was queued, so that objects destroyed since are found too.
   std::shared_ptr<const ResourceEpoch> epoch;
 
   /// Null: the handle is of no object of that kind. The object is good until the grid ends.

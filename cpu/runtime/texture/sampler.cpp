@@ -82,7 +82,7 @@ bool repeats(CUaddress_mode mode) { return mode == CU_TR_ADDRESS_MODE_WRAP || mo
 
 double cut(double normalized) { return std::floor(normalized * normalized_steps) / normalized_steps; }
 
-/// A normalised coordinate, at most so far outside that no offset brings it back.
+/// A normalised coordinate, clamped so far outside that no offset brings it back.
 double normalized(float coordinate, CUaddress_mode mode) {
   const double value = without_denormals(coordinate);
   if (!repeats(mode)) return cut(std::clamp(value, -4096.0, 4096.0));

@@ -79,7 +79,8 @@ void set_memory_level(CUdeviceptr address, std::size_t width, std::size_t height
                             .slice_bytes = 0});
 }
 
-/// The array lives as long as the object, so that nothing unsafe happens; checked, it goes when the program says so.
+/// The array lives as long as the object, so that nothing unsafe happens; with checks it is destroyed when the program
+/// says so.
 void keep(std::shared_ptr<const void> array, ResourceObject* object) {
   object->array = array;
   if (!checker::checks(check_class::memory_checks)) object->kept_array = std::move(array);

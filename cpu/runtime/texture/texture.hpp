@@ -50,7 +50,7 @@ Result<CUtexObject> create_texture_object(const CUDA_RESOURCE_DESC& resource, co
 Result<CUsurfObject> create_surface_object(const CUDA_RESOURCE_DESC& resource);
 std::shared_ptr<ResourceObject> find_resource_object(unsigned long long handle, bool is_surface);
 Result<void> destroy_resource_object(unsigned long long handle, bool is_surface);
-/// For the checker: lines that say what became of an object that is none.
+/// For the checker: lines that say what became of an object that no longer exists.
 std::vector<std::string> describe_missing_object(unsigned long long handle);
 
 }  // namespace cucore::cpu::runtime

@@ -1,4 +1,4 @@
-// Ctrl-C as the watchdog hears of it: see ctrl_c.hpp.
+// Ctrl-C for the watchdog: see ctrl_c.hpp.
 #include "cpu/runtime/threads/ctrl_c.hpp"
 
 #include <dlfcn.h>

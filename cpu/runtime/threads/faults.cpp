@@ -28,7 +28,7 @@ constexpr std::size_t signal_stack = 64 * 1024;
 constexpr int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 struct sigaction earlier[NSIG];
 
-constinit char mark_of_interrupts = 0;  // whose address tells ours from the program's
+constinit char mark_of_interrupts = 0;  // its address tells our signals from the program's
 thread_local const InterruptibleCode* interruptible = nullptr;
 
 void hand_on(int signal, siginfo_t* info, void* registers) {
@@ -45,7 +45,7 @@ void hand_on(int signal, siginfo_t* info, void* registers) {
   }
 }
 
-/// Has the interrupted thread go on behind the end of its fiber, which has failed.
+/// Makes the interrupted thread go on after the end of its fiber, which has failed.
 void leave_fiber(Fiber* fiber, const Fault& fault, ucontext_t* state) {
   fiber->note_fault(fault);
   // The abandoned frames are not needed, so the landing starts at the top of the stack: right after an overflow too.
@@ -76,7 +76,7 @@ void on_fault(int signal, siginfo_t* info, void* registers) {
   if (signal == SIGSEGV && info->si_code == SEGV_ACCERR && was_moving(reinterpret_cast<std::uintptr_t>(info->si_addr)))
     return;  // to the same instruction
   Fiber* const fiber = Fiber::current();
-  // Signals sent by kill() are not faults of ours.
+  // Signals sent by kill() are no faults of generated code.
   if (!fiber || info->si_code <= 0) {
     hand_on(signal, info, registers);
     return;
@@ -148,7 +148,7 @@ void interrupt(pthread_t thread) {
   install_interrupt_handler();
   sigval mark{};
   mark.sival_ptr = &mark_of_interrupts;
-  (void)pthread_sigqueue(thread, interrupt_signal, mark);  // a full queue has one that will do
+  (void)pthread_sigqueue(thread, interrupt_signal, mark);  // if the queue is full, there is such a signal in it
 }
 
 FaultGuardedThread::FaultGuardedThread()

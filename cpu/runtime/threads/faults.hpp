@@ -33,7 +33,7 @@ class InterruptScope {
   const InterruptibleCode* const outer_;
 };
 
-/// While it stands, the calling thread of ours, which is deaf to the program's signals, takes that of interrupt().
+/// While it exists, the calling thread, one of ours, which blocks the program's signals, takes that of interrupt().
 class TakesInterrupts {
  public:
   TakesInterrupts();
@@ -42,8 +42,8 @@ class TakesInterrupts {
   TakesInterrupts& operator=(const TakesInterrupts&) = delete;
 };
 
-/// Once does nothing if the thread is elsewhere at the moment, in a service for instance. The thread must be alive. The
-/// first call installs the handler of the signal.
+/// Does nothing if the thread is elsewhere, in a service for instance: then it has to be called again. The thread must
+/// be alive. The first call installs the handler of the signal.
 void interrupt(pthread_t thread);
 /// Of the fault with which interrupt() ends a fiber. Ignored where nobody takes it, and let through by debuggers: one
 /// that comes late does no harm.

@@ -90,7 +90,7 @@ FiberStack StackPool::take(std::size_t usable) {
   }
   void* const low = stack_memory.map(size);
   if (!low) throw std::bad_alloc();
-  // Hosts with many cores may run out of mappings: then the guard is missing, not the stack.
+  // Hosts with many cores may run out of mappings: then only the guard page is missing, not the stack.
   (void)mprotect(low, stack_page, PROT_NONE);
   return {static_cast<std::byte*>(low), size};
 }

@@ -12,7 +12,7 @@ namespace cucore::cpu::runtime {
 bool move_pages_to_file(std::uintptr_t address, std::size_t size, int file, std::size_t offset);
 
 /// For the fault handler: true, after a wait, if an access may have failed because its pages were moving, and is to be
-/// tried again. A second fault with no move in between is one.
+/// retried. A second fault with no move in between is a real one.
 bool was_moving(std::uintptr_t address);
 
 }  // namespace cucore::cpu::runtime

@@ -1,5 +1,5 @@
-// Starts this driver's own threads: detached (they run until the process ends) and deaf to the program's signals. And
-// what each thread, ours or the program's, has for itself.
+// Starts this driver's own threads: detached (they run until the process ends), with the program's signals blocked. And
+// thread-local objects of all threads, ours and the program's.
 #pragma once
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-// Which threads of the program wait in the driver, and for whose work: what the watchdog has to know. To begin and to
-// end a wait takes a thread a few stores to memory of its own.
+// Which threads of the program wait in the driver, and for which context's work, for the watchdog. Beginning and ending
+// a wait takes a few stores to the thread's own memory.
 #pragma once
 
 #include <cstdint>

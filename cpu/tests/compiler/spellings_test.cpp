@@ -1,4 +1,4 @@
-// Every instruction spelling of stage 1 has a generator, and what it generates links.
+// Every instruction spelling listed here has a generator, and what it generates links.
 #include <gtest/gtest.h>
 
 #include <algorithm>

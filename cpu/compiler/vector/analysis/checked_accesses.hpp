@@ -20,7 +20,7 @@ bool is_accessed_elsewhere(const llvm::Instruction& address, const llvm::BasicBl
 /// Whether an instruction is a mark, or only marks use it; not an address, which its access needs too.
 bool is_for_checks(const llvm::Instruction& instruction);
 
-/// Instructions that are not: what the form is chosen by, with checks and without.
+/// The number of the other instructions, so that checks do not change the choice of the form.
 unsigned size_without_checks(const llvm::BasicBlock& block);
 unsigned size_without_checks(const llvm::Function& scalar);
 

@@ -49,8 +49,8 @@ void ControlFlow::arrange(const llvm::Loop* loop, const Blocks& sorted) {
   }
 }
 
-/// Where lanes go on to without another iteration: those that go back to the head of a loop reconverge with the others
-/// of it nowhere but behind it. A block of the loop that they all pass in their next iteration is no such place.
+/// The successors without another iteration: lanes that go back to a loop's head reconverge with its other lanes only
+/// after the loop. A block of the loop that all pass in their next iteration is no such place.
 Blocks ControlFlow::onward(BasicBlock* block) const {
   Blocks all;
   for (BasicBlock* next : llvm::successors(block)) {
@@ -65,7 +65,7 @@ Blocks ControlFlow::onward(BasicBlock* block) const {
   return all;
 }
 
-/// Post-dominators of the graph without back edges, the last block first: each comes before all that it goes on to.
+/// Post-dominators of the graph without back edges, from the last block on, so that successors are done first.
 void ControlFlow::find_reconvergence_points() {
   const auto none = static_cast<unsigned>(order.size());
   reconvergence_points_.assign(order.size() + 1, none);
@@ -87,8 +87,8 @@ BasicBlock* ControlFlow::reconvergence_point(const BasicBlock* block) const {
   return point < order.size() ? order[point] : nullptr;
 }
 
-/// Lanes of a loop are all in the same iteration of it, so those of different iterations join nowhere but behind the
-/// loop: what is the same for all lanes of an iteration stays so for those that are left.
+/// All lanes in a loop are in the same iteration, so lanes of different iterations join only after the loop: what is
+/// uniform in an iteration stays so for the lanes that are left.
 Blocks ControlFlow::joins_of(BasicBlock* block) const {
   BasicBlock* const point = reconvergence_point(block);
   llvm::DenseMap<const BasicBlock*, BasicBlock*> way;  // by block, where the lanes that come there joined last

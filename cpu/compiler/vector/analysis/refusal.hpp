@@ -1,4 +1,4 @@
-// How the vector form says that it does not take a kernel: the scalar form is then run.
+// The failure for a kernel that has no vector form: the scalar form runs instead.
 #pragma once
 
 #include <string>

@@ -22,7 +22,7 @@ struct Stride {
   std::int64_t step = 0;  ///< of Strided: what each lane adds to the one before, in bytes for pointers
   unsigned zeros = 0;     ///< low bits known to be zero in a Uniform value or the first lane of a Strided one's chunks
   Span warp;
-  Span group;  ///< in the full version only: in the masked one chunks come and go
+  Span group;  ///< in the full version only: in the masked one chunks may be inactive
 
   static Stride uniform(unsigned zeros = 0) { return {Kind::Uniform, 0, zeros, {true, zeros}, {true, zeros}}; }
   static Stride strided(std::int64_t step, unsigned zeros = 0, Span warp = {}, Span group = {}) {
@@ -35,7 +35,7 @@ struct Stride {
   bool is_same_in_chunk() const { return is_uniform() || (is_strided() && step == 0); }
   bool is_same_in_warp() const { return is_same_in_chunk() && warp.holds; }
   bool is_same_in_group() const { return is_same_in_chunk() && group.holds; }
-  /// Whether one number tells the values of all lanes.
+  /// Whether one number gives the values of all lanes.
   bool spans_group() const { return !is_varying() && group.holds; }
   bool operator==(const Stride&) const = default;
 };
@@ -46,7 +46,7 @@ Stride join(Stride a, Stride b);
 Stride sum(Stride a, Stride b, int sign, unsigned width);
 /// Of `a * factor`.
 Stride scaled(const Stride& a, std::uint64_t factor, unsigned width);
-/// In how many low bits so many lanes differ, if the rest is the same for all of them; else 0.
+/// The number of low bits in which so many lanes differ, if all others are the same; else 0.
 unsigned bits_between(const Stride& stride, Span span, unsigned lanes);
 
 std::int64_t wrapped(std::uint64_t step, unsigned width);

@@ -6,7 +6,7 @@
 
 namespace cucore::cpu::compiler {
 
-/// The block that some lanes pass on the way to where the others go at once, if it is worth running under a mask in the
+/// The block that only some lanes execute before a branch's two ways join, if it is worth running under a mask in the
 /// full version; null if the branch has no such form, or if values would lose their stride where the ways join.
 /// `strides`: of the full version.
 llvm::BasicBlock* predicated_side(const llvm::BranchInst& branch, const ControlFlow& flow,

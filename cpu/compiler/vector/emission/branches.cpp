@@ -119,8 +119,8 @@ void Branches::emit_masked(BasicBlock* block, const llvm::BranchInst& branch) {
     yes.push_back(values_.bits_where(condition, k));
     no.push_back(b.CreateAnd(c_.active.bits(k), b.CreateNot(yes.back())));
   }
-  // At the end of an iteration the one way writes what all lanes of the next iteration have in common, and the other
-  // one may still need what those of this iteration have.
+  // At the end of an iteration one way writes the values that the next iteration's lanes share, while the other may
+  // still need this iteration's.
   for (BasicBlock* const target : {first, second})
     for (const llvm::PHINode& phi : target->phis()) values_.get(phi.getIncomingValueForBlock(block));
   go(first, yes);

@@ -15,8 +15,8 @@ class ControlFlow;
 struct VectorWidth;
 
 /// Whether adjacent blocks had better run row by row: code without loops that goes through arrays as their rows lie in
-/// memory, as of images and grids. A block alone leaves each row after a few cache lines, where a processor that learns
-/// from addresses has just begun to fetch ahead.
+/// memory, as of images and grids. A single block leaves each row after a few cache lines, just when the hardware
+/// prefetcher has begun to fetch ahead.
 bool may_run_rows(const llvm::Function& scalar, const ControlFlow& flow, const StrideAnalysis& strides,
                   const VectorWidth& width);
 

@@ -11,8 +11,8 @@
 // one index for all its chunks, and the first lane and the last say whether all stay in it (branches.hpp).
 //
 // All lanes that live arrive at a barrier together, or the form refuses the kernel (legality.hpp). In a block of one
-// group it is then nothing. In a block of several the group's function returns at a barrier, with the number of the
-// point to go on from, and the entry point calls the groups in rounds (entry.hpp): a barrier costs a call that is
+// group a barrier is then a no-op. In a block of several the group's function returns at a barrier, with the number of
+// the point to go on from, and the entry point calls the groups in rounds (entry.hpp): a barrier costs a call that is
 // inlined and a switch. What lives across it is saved in the group's frame (barriers.hpp); what is quickly made of the
 // thread's index and of uniform values is made again instead (steps/recompute_behind_barriers.hpp).
 #pragma once

@@ -56,7 +56,7 @@ Result<void> check_call(const llvm::CallInst& call, const Value* thread) {
   return {};
 }
 
-/// Of what addresses the thread's state: that registers are loaded from it, or that it goes to a service that knows it.
+/// Whether an address in the thread's state is only used to load registers, or passed to a service that knows it.
 bool is_use_of_register(const llvm::Use& use, const llvm::Function& scalar) {
   const auto* user = llvm::cast<Instruction>(use.getUser());
   if (llvm::isa<llvm::LoadInst>(user)) return true;
@@ -100,8 +100,8 @@ bool fits(const Stride& from, const Stride& to) {
          (to.is_strided() && to.step == from.step && from.spans_group());
 }
 
-/// Of all ways that a value may go: to a phi of the same version or of the masked one, and from the full version to the
-/// masked one. The analyses make no other; if they ever did, values would be lost.
+/// Checks all ways that a value may take: to a phi of the same version or of the masked one, and from the full version
+/// to the masked one. The analyses allow no others; if they ever did, values would be lost.
 Result<void> check_strides(const ControlFlow& flow, const StrideAnalysis& full, const StrideAnalysis& masked) {
   for (llvm::BasicBlock* block : flow.order) {
     for (const llvm::PHINode& phi : block->phis()) {

@@ -1,7 +1,7 @@
-// What the vector form does not take, as far as the scalar form alone says so. After it the emission can count on this:
+// Refuses what has no vector form, as far as the scalar form alone shows it. After it the emission can rely on this:
 // convergent operations are executed together, calls are of functions that it knows, the thread's state is used for its
-// registers alone, pairs of values are taken apart where they are made, and strides of values fit wherever they go.
-// What depends on how lanes access and compute, the emission refuses itself.
+// registers alone, pairs of values are taken apart where they are made, and strides of values fit at all uses. What
+// depends on how lanes access memory and compute, the emission itself refuses.
 #pragma once
 
 #include "cpu/compiler/vector/analysis/stride_analysis.hpp"

@@ -90,7 +90,7 @@ Value* Arithmetic::vector_of_chunk(Instruction& instruction, unsigned chunk) {
   if (auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(&instruction)) {
     Value* right = operand(1);
     if (c_.active.is_partial() && is_division(instruction)) {
-      // Not zero in other lanes either: a constant with a zero makes all lanes poison in LLVM's eyes.
+      // Not zero in other lanes either: for LLVM a constant with a zero makes all lanes poison.
       Value* one = llvm::ConstantInt::get(right->getType(), 1);
       right = b.CreateSelect(c_.active.vector(chunk), b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, right, one), one);
     }

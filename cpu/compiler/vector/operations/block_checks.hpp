@@ -1,4 +1,4 @@
-// All checks of a block together, and when they must have been made: before anything that has an effect.
+// All checks of a block, which must be made before anything that has an effect.
 #pragma once
 
 #include "cpu/compiler/vector/operations/index_checks.hpp"

@@ -28,7 +28,7 @@ std::uint32_t embedded(const Value* mode) {
   return number[llvm::cast<llvm::ConstantInt>(mode)->getZExtValue()] | no_exceptions;
 }
 
-/// What rounds as it says, and how instructions of AVX-512 on whole vectors do.
+/// Operations with a rounding mode, and the AVX-512 instructions on whole vectors that have one.
 struct DirectedOperation {
   llvm::Intrinsic::ID on_vectors;
   std::uint32_t mode;
@@ -133,7 +133,7 @@ Value* Calls::narrowed_to_halves(llvm::CallInst& call, unsigned chunk) {
   return b.CreateShuffleVector(halves, spread);
 }
 
-/// What rounds as the instruction says, sixteen floats or eight doubles at a time.
+/// Emits an operation with its rounding mode, sixteen floats or eight doubles at a time.
 Value* Calls::directed_vector(llvm::CallInst& call, llvm::Intrinsic::ID on_vectors, std::uint32_t mode,
                               unsigned chunk) {
   const unsigned at_once = call.getType()->isFloatTy() ? 16 : 8;

@@ -1,4 +1,4 @@
-// What lanes of a warp exchange or find out together, as vector arithmetic: see convergent_operations.hpp.
+// Shuffles, votes and other convergent operations as vector arithmetic: see convergent_operations.hpp.
 #include "cpu/compiler/vector/operations/convergent_operations.hpp"
 
 #include <llvm/ADT/StringSwitch.h>
@@ -108,7 +108,7 @@ Result<void> ConvergentOperations::emit_shuffle(llvm::CallInst& call) {
     Value* members = whole(call.getArgOperand(5));
     const auto* fixed_members = llvm::dyn_cast<llvm::Constant>(members);
     if (c_.active.is_partial() || fixed_members == nullptr || !fixed_members->isAllOnesValue()) {
-      // A lane that takes no part has no value to give: undefined in PTX, 0 on GPUs and here.
+      // A lane that does not participate has no value: undefined in PTX, 0 on GPUs and here.
       Value* here = b.getInt32(0);
       for (unsigned k = 0; k < parts; ++k) {
         Value* bits = b.CreateZExt(c_.active.bits(warp * parts + k), b.getInt32Ty());
@@ -199,7 +199,7 @@ std::vector<Value*> ConvergentOperations::values_here(Value* operand, unsigned w
   return values;
 }
 
-/// Operations whose lanes name who takes part, in the last argument; cucpu_activemask takes all that are here.
+/// Operations whose last argument is the member mask; cucpu_activemask takes all active lanes.
 Result<void> ConvergentOperations::emit_together(llvm::CallInst& call) {
   const llvm::StringRef name = call.getCalledFunction()->getName();
   constexpr llvm::StringLiteral redux("cucpu_redux_");

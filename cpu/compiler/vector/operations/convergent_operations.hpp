@@ -1,5 +1,5 @@
-// Convergent operations in the vector form. Every lane that takes part is here (legality.hpp), so a barrier within a
-// group is nothing, a vote is arithmetic on masks and a shuffle by a constant a fixed permutation.
+// Convergent operations in the vector form. Every participating lane is active (legality.hpp), so a barrier within a
+// group is a no-op, a vote is arithmetic on masks, and a shuffle by a constant is a fixed permutation.
 #pragma once
 
 #include "cpu/compiler/vector/operations/fragment_operations.hpp"

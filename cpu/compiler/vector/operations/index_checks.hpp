@@ -1,5 +1,5 @@
-// Checks in the full version that extending a strided index does not wrap around inside the group or a chunk, which the
-// stride analysis takes for granted. Where one fails the block starts anew in the masked version, where nothing is.
+// Checks in the full version that extending a strided index does not wrap around inside the group or a chunk, as the
+// stride analysis assumes. Where one fails, the block restarts in the masked version, which assumes nothing.
 #pragma once
 
 #include "cpu/compiler/vector/state/transitions.hpp"

@@ -62,7 +62,7 @@ Value* LaneChecks::whether_inside(const RangeMark& range) {
   const bool is_even = !stride.is_varying() && std::abs(stride.step) <= widest_step &&
                        stride.step % static_cast<std::int64_t>(range.alignment) == 0;
   if (is_even) {
-    // Under a mask chunks are idle each for itself.
+    // Under a mask each chunk may be idle by itself.
     const unsigned parts = stride.is_uniform() || !c_.active.is_partial() ? c_.parts_of(stride) : c_.width.chunks;
     const auto span = static_cast<std::uint64_t>(std::abs(stride.step)) * (c_.width.group() / parts - 1);
     for (unsigned k = 0; k < parts; ++k) {

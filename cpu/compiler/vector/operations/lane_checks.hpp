@@ -1,7 +1,7 @@
-// The memory check in the vector form. A mark before an access (checks/marks.hpp) becomes one question for all lanes:
-// are they in what the access found last? If not, a service says for each chunk which of its lanes may access, and has
-// reported the others. The access is there twice: as it is without checks, and under the mask of those that may, whose
-// other lanes read zero.
+// The memory check in the vector form. A mark before an access (checks/marks.hpp) becomes one check for all lanes: are
+// they in the interval that the access found last? If not, a service says for each chunk which of its lanes may access,
+// and has reported the others. The access is there twice: as it is without checks, and under the mask of those that
+// may, whose other lanes read zero.
 //
 // While nothing in a block of the full version has had an effect, one branch answers for all checks since the last
 // access. Where lanes are outside, the block begins anew on a slow path, and there each access asks for itself.
@@ -26,14 +26,14 @@ class LaneChecks {
   /// Leaves a check to the next flush, which must come before the first effect.
   void defer(llvm::CallInst& check);
   void flush();
-  /// Asks at once, for an access to come.
+  /// Checks at once, for the next access.
   void ask(llvm::CallInst& check);
   /// Emits an access of all lanes, which `access` does, and another one where some of them may not.
   Result<void> emit_access(llvm::Instruction& instruction, llvm::function_ref<Result<VectorValue>()> access);
 
   bool needs_slow_path() const { return slow_path_ != nullptr; }
   bool is_on_slow_path() const { return on_slow_path_; }
-  /// The block anew follows, up to the point where both ways join before its end.
+  /// The block's second copy follows, up to where both ways join before its end.
   llvm::BasicBlock* begin_slow_path();
   void end_slow_path(llvm::BasicBlock* end);
 
@@ -45,8 +45,8 @@ class LaneChecks {
   llvm::Value* lanes_inside(const RangeMark& range, unsigned chunk);
   /// Has the service look at all active lanes: those that may not access.
   Parts query_lanes(const llvm::CallInst& check);
-  /// Under the mask of those that may. What others read is zero, and where they would swap they have, or they would try
-  /// for ever.
+  /// Accesses under the mask of the lanes that may. Others read zero; their compare-and-swap counts as done, or they
+  /// would retry for ever.
   Result<VectorValue> accessed_by_rest(llvm::Instruction& instruction, llvm::ArrayRef<llvm::Value*> denied,
                                        llvm::function_ref<Result<VectorValue>()> access);
   /// Lanes of each chunk that may not access, and behind them whether there are any. One place for both versions: lanes

@@ -27,8 +27,8 @@ class LaneLoop {
     llvm::SmallVector<llvm::Instruction*, 4> operations;
   };
 
-  /// What a lane makes an input of: perhaps the input itself. An address is often made of an index of fewer bits, which
-  /// is less to store, and its load extends it.
+  /// The value to store for a lane's input: perhaps the input itself. An address is often computed from an index of
+  /// fewer bits, which takes less room.
   Input input_of(llvm::Value* input);
   /// The input of one lane, of its source.
   llvm::Value* made_of(llvm::Value* source, const Input& input);

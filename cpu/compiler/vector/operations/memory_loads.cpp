@@ -117,7 +117,7 @@ Value* VectorMemory::load_elements(llvm::LoadInst& load, const Stride& address, 
                                                : load_lanes(load, vector_type, address, chunk);
 }
 
-/// A vector of the lanes' addresses, those of idle lanes harmless; null where the first lane's address says them all.
+/// A vector of the lanes' addresses, harmless ones for idle lanes; null where the first lane's address implies all.
 Value* VectorMemory::lane_pointers(Value* pointer, const Stride& address, unsigned chunk) {
   if (!c_.active.is_partial() && address.is_strided()) return nullptr;
   Value* pointers = values_.vector(pointer, chunk);

@@ -1,12 +1,11 @@
-// Rows of elements that are fetched ahead in the vector form, where a processor that learns from addresses cannot know
-// what comes.
+// Software prefetching of rows of elements in the vector form, where a hardware prefetcher cannot know what comes next.
 //
-// A block of several rows leaves each of them after a few cache lines, too soon for such a processor, and it learns for
-// full groups and for those under a mask apart. So the lines of a row that adjacent threads access are fetched for the
-// next block on x, if its indices are the usual ones. In a loop over a grid an iteration begins a page or more behind
-// the one before, where processors stop to look ahead, and goes on for more instructions than they hold: there the row
-// is fetched for iterations to come, into the second cache, as steps of a power of two leave rows few places in the
-// first. Once for places that differ by a constant.
+// A block of several rows leaves each of them after a few cache lines, too soon for such a prefetcher, which also sees
+// full groups and masked ones as separate streams. So the lines of a row that adjacent threads access are fetched for
+// the next block on x, if its indices are the usual ones. In a loop over a grid an iteration begins a page or more
+// behind the one before, where processors stop to look ahead, and goes on for more instructions than they hold: there
+// the row is fetched for iterations to come, into the second cache, as steps of a power of two leave rows few places in
+// the first. Once for places that differ by a constant.
 #pragma once
 
 #include <llvm/ADT/DenseSet.h>

@@ -31,7 +31,7 @@ struct Waiting {
   }
 };
 
-/// The lowest place that nothing takes that waits at the same time. The largest come first.
+/// The lowest place that is free across the same barriers. The largest values come first.
 std::uint64_t place(std::vector<Waiting>& all) {
   std::vector<Waiting*> by_size;
   for (Waiting& each : all) by_size.push_back(&each);

@@ -16,7 +16,7 @@ namespace cucore::cpu::compiler {
 constexpr std::uint32_t point_ended = 0;
 constexpr std::uint32_t point_start = 1;
 
-constexpr std::uint64_t frame_alignment = 64;  ///< what the widest loads and stores like best
+constexpr std::uint64_t frame_alignment = 64;  ///< the best alignment for the widest loads and stores
 
 /// Whether groups return at barriers. A group that is the whole block need not: all its lanes that live arrive
 /// together.

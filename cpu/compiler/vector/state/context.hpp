@@ -1,5 +1,5 @@
-// What all parts of an emission of the vector form share: the code it is made of and what is known of it, the function
-// that is being made, and the block that is being emitted.
+// What all parts of the vector form's emission share: the scalar form and its analyses, the function that is being
+// made, and the block that is being emitted.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -27,7 +27,7 @@ struct VectorValue {
   static VectorValue uniform(llvm::Value* value) { return {Stride::uniform(), {value}}; }
 };
 
-/// A branch of the full version at which lanes diverge, and who goes where.
+/// A branch of the full version at which lanes diverge, and which lanes go where.
 struct Divergence {
   llvm::BasicBlock* from;
   llvm::BasicBlock* targets[2];

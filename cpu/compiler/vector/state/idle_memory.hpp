@@ -1,4 +1,4 @@
-// Memory that lanes access which are not active, where an access must be made.
+// Memory for inactive lanes to access where an access must be made.
 #pragma once
 
 #include "cpu/compiler/vector/state/context.hpp"

@@ -1,4 +1,4 @@
-// Lanes on their way from one version to the other: see transitions.hpp.
+// Transitions between the two versions: see transitions.hpp.
 #include "cpu/compiler/vector/state/transitions.hpp"
 
 #include <llvm/IR/Instructions.h>

@@ -15,7 +15,7 @@ using llvm::Value;
 
 namespace {
 
-/// Emits what is made of a value as part of the instruction that the value comes from: a load may become one with it.
+/// Emits a conversion of a value next to the instruction that made the value, so that a load can be folded into it.
 template <typename Emit>
 Value* as_part_of(const Value* value, llvm::IRBuilder<>& b, const Emit& emit) {
   const llvm::DebugLoc here = b.getCurrentDebugLocation();

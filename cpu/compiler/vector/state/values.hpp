@@ -1,5 +1,5 @@
-// Values in the vector form: found by the instruction of the scalar form that they are the results of, in the forms
-// that those who use them want, and the slots in which other blocks find them.
+// Values in the vector form: found by their instruction in the scalar form, converted to the stride that each use
+// needs, and the slots in which other blocks find them.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -27,7 +27,7 @@ class VectorValues {
   /// Active lanes in which a predicate is true, as bits.
   llvm::Value* bits_where(llvm::Value* predicate, unsigned chunk);
 
-  /// What a strided value is so many lanes after the first.
+  /// A strided value `lanes` lanes after the first.
   llvm::Value* stepped(llvm::Value* first, std::int64_t step, unsigned lanes);
   llvm::Value* splat(llvm::Value* scalar_value);
   llvm::Value* lane_numbers(llvm::Type* integer, std::int64_t step) const;

@@ -1,4 +1,4 @@
-// Which form of code is worth more for a kernel: what the automatic choice goes by. It looks at the scalar form, never
+// The automatic choice of the form of a kernel's code. It looks at the scalar form, never
 // at a clock, so that a kernel gets the same form everywhere.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace cucore::cpu::compiler {
 
-/// Whether the scalar form of a kernel is taken to be the faster one, for its scattered accesses. `strides`: of the
+/// Whether the scalar form of a kernel is expected to be faster, because of scattered accesses. `strides`: of the
 /// full version.
 bool is_scalar_form_faster(const ControlFlow& flow, const StrideAnalysis& strides);
 

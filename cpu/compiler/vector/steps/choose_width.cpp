@@ -46,8 +46,8 @@ unsigned registers_in_loops(const ControlFlow& flow, const StrideAnalysis& strid
   return most;
 }
 
-/// Where threads execute convergent operations: the whole block in one group makes barriers nothing. But all chunks
-/// take turns in each loop, and what lives through it had better stay in registers.
+/// With convergent operations: the whole block in one group makes barriers no-ops. But all chunks take turns in each
+/// loop, and what lives through it should stay in registers.
 unsigned useful_with_convergent_operations(unsigned size, unsigned lanes) {
   const unsigned warps = size > cost_model::large_convergent_kernel    ? 1
                          : size > cost_model::middle_convergent_kernel ? cost_model::warps_of_middle_kernel

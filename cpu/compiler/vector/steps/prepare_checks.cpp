@@ -1,4 +1,4 @@
-// Checks that no access needs, and loads that have gone from theirs: see prepare_checks.hpp.
+// Removes checks that no access needs, and moves loads back to their checks: see prepare_checks.hpp.
 #include "cpu/compiler/vector/steps/prepare_checks.hpp"
 
 #include <llvm/Analysis/ValueTracking.h>
@@ -93,8 +93,8 @@ bool checks_stay_with_accesses(const llvm::Function& scalar) {
   return true;
 }
 
-/// Takes away the checks of what no thread of such a block can miss: places in the static `shared` variables that are
-/// computed from its index.
+/// Removes checks that always hold in such a block: of addresses in the static `shared` variables that are computed
+/// from the thread's index.
 void drop_needless_checks(llvm::Function& scalar, const VectorWidth& width, const std::vector<SharedVariable>& shared) {
   std::vector<CallInst*> needless;
   for (Instruction& instruction : llvm::instructions(scalar)) {
