@@ -1,4 +1,4 @@
-// A driver that does nothing and answers success: what is measured on it is cucore's own share of a call.
+// A driver that does nothing and returns success: times measured on it are cucore's own share of a call.
 //
 // It is opened like any other (CUCORE_DEVICE=cpu, CUCORE_CPU_DRIVER=libnull_driver.so). It knows one device, and any
 // kernel that a program asks for; launches end at once.
@@ -124,7 +124,7 @@ __attribute__((visibility("default"))) Result cuGetProcAddress_v2(const char* sy
   return not_found;
 }
 
-/// What CUCORE_CPU_DRIVER may name has this.
+/// Any library that CUCORE_CPU_DRIVER may name exports this.
 __attribute__((visibility("default"))) int cucore_cpu_device_version() { return 1000; }
 
 /// Begins a new section of a measurement: under callgrind, what was counted so far is written down. False without
@@ -138,7 +138,7 @@ __attribute__((visibility("default"))) bool null_driver_mark() {
 #endif
 }
 
-/// What the code was made with, which decides how many instructions it has.
+/// The compiler, which decides how many instructions the code has.
 __attribute__((visibility("default"))) const char* null_driver_toolchain() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
   return "not optimised, or with a sanitizer";

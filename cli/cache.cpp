@@ -21,7 +21,7 @@ struct Entry {
   fs::file_time_type used = {};
 };
 
-/// Compiled code, the one that was used last first. ProgramCache lays entries out as entries/ab/cdef...
+/// Compiled code, the most recently used first. ProgramCache lays entries out as entries/ab/cdef...
 std::vector<Entry> entries(const fs::path& folder) {
   std::vector<Entry> found;
   std::error_code ignored;
@@ -36,7 +36,7 @@ std::vector<Entry> entries(const fs::path& folder) {
   return found;
 }
 
-/// Programs of `cucore run`, with what lies beside them.
+/// Programs of `cucore run`, with the files beside them.
 std::vector<fs::directory_entry> programs(const fs::path& folder) {
   std::vector<fs::directory_entry> found;
   std::error_code ignored;

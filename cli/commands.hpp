@@ -9,8 +9,8 @@
 
 namespace cucore::cli {
 
-/// What a command does with what was parsed. Returns 0 for fine, 1 for failed, 2 for called wrongly; throws
-/// cucore::Error for what went wrong.
+/// What a command does with what was parsed. Returns 0 for success, 1 for failure, 2 for wrong usage; throws
+/// cucore::Error for other errors.
 using Run = int (*)(const CLI::App& command);
 
 /// Adds the command `name` to `tool`; `status` becomes what `run` returns when the command line names it.

@@ -1,4 +1,4 @@
-// The CPU device's own interface, cpu/api/cucore_cpu.h, for commands that ask it without being its clients.
+// The CPU device's own interface, cpu/api/cucore_cpu.h, for commands that call it directly, not through the driver API.
 #pragma once
 
 #include <dlfcn.h>

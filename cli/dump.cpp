@@ -45,7 +45,7 @@ void add_fat_binaries(const std::string& section, std::vector<std::string>& imag
   }
 }
 
-/// What of an object, program or library of the host's is device code; empty if it is none of these.
+/// The device code in a host object, program or library; empty if it is none of these.
 std::vector<std::string> device_code_of(const std::string& file) {
   std::vector<std::string> images;
   Elf64_Ehdr header;
@@ -88,7 +88,7 @@ bool read_block(const std::string& text, unsigned (&block)[3]) {
          block[1] != 0 && block[2] != 0;
 }
 
-/// The text for one image; `failed` says whether it is what was wrong.
+/// The text for one image; `failed` says whether it is an error message.
 std::string text_for(const std::string& image, const Request& request, bool& failed) {
   const auto dump_image = cpu_device_function<decltype(cucore_cpu_dump)>("cucore_cpu_dump");
   std::string text;

@@ -1,4 +1,4 @@
-// The environment that the tool was started in, as it looks for programs and prepares theirs.
+// The environment that the tool was started in, for finding programs and preparing their environment.
 #pragma once
 
 #include <string>

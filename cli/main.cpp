@@ -48,7 +48,7 @@ std::size_t distance(const std::string& from, const std::string& to) {
   return row.back();
 }
 
-/// All that `command` knows: commands, or options if the word begins like one.
+/// All words that `command` knows: commands, or options if the word begins like one.
 std::string suggestion(const CLI::App& command, const std::string& word) {
   std::vector<std::string> known;
   if (word.starts_with('-')) {

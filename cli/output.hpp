@@ -27,7 +27,7 @@ class JsonObject {
   std::string members_;
 };
 
-/// A JSON array of what is JSON already.
+/// A JSON array of elements that are JSON already.
 std::string json_array(const std::vector<std::string>& values);
 
 /// `text` in a colour of terminals ("32": green), if `out` is one and NO_COLOR is not set.

@@ -85,7 +85,7 @@ class Hash {
   void add(std::string_view bytes) {
     constexpr Digest prime = (Digest{1} << 88) + 0x13b;
     for (const char byte : bytes) state_ = (state_ ^ static_cast<unsigned char>(byte)) * prime;
-    state_ = (state_ ^ 0x100u) * prime;  // an end, so that "ab", "c" and "a", "bc" differ
+    state_ = (state_ ^ 0x100u) * prime;  // a terminator, so that "ab", "c" and "a", "bc" differ
   }
   std::string str() const {
     std::ostringstream text;

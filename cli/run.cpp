@@ -25,20 +25,20 @@ namespace fs = std::filesystem;
 
 using Environment = std::map<std::string, std::string>;
 
-/// `value` and then what `variable` has, as lists of folders are.
+/// `value` before the folders that `variable` lists.
 std::string before(const std::string& value, const char* variable) {
   const std::string old = environment_value(variable);
   return old.empty() ? value : value + ":" + old;
 }
 
-/// Compiled on a GPU these hold machine code alone, so programs on the CPU device have folders of their own.
+/// Compiled on a GPU, programs hold only machine code, so those for the CPU device have folders of their own.
 void add_cache_folders(Environment& environment, const fs::path& folder) {
   for (const auto& [variable, name] :
        {std::pair{"TRITON_CACHE_DIR", "triton"}, {"TORCHINDUCTOR_CACHE_DIR", "inductor"}})
     if (environment_value(variable).empty()) environment[variable] = folder / "cpu-device" / name;
 }
 
-/// What docs/clients.md tells to set.
+/// The variables that docs/clients.md says to set.
 Environment cpu_device_environment(const CLI::App& command) {
   const fs::path library = cpu_driver_path();
   const fs::path folder = library.parent_path();
@@ -64,7 +64,7 @@ Environment cpu_device_environment(const CLI::App& command) {
   return environment;
 }
 
-/// Only a source that is compiled here can run anywhere; what else there is gets the CPU device, as was asked for.
+/// Only a source that is compiled here can run on either; anything else gets the CPU device.
 bool uses_cpu_device(const CLI::App& command, bool is_source) {
   if (command.count("--gpu") > 0) return false;
   for (const char* option : {"--cpu", "--check", "--devices", "--capability"}) {

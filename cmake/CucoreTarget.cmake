@@ -37,7 +37,7 @@ function(cucore_test name)
   if(ARGN)
     target_precompile_headers(${name} PRIVATE ${ARGN})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      target_compile_options(${name} PRIVATE -fpch-preprocess)  # ccache must see what they are made of
+      target_compile_options(${name} PRIVATE -fpch-preprocess)  # ccache must see the contents
     endif()
   endif()
 endfunction()

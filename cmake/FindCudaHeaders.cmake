@@ -1,5 +1,5 @@
 # Finds the folder with cuda.h: $CUDA_HOME/include if the variable is set (empty: it is not), else the PyPI headers in the environment of
-# the Python interpreter in use (nvidia-cuda-runtime). A toolkit that merely lies around is not used.
+# the Python interpreter in use (nvidia-cuda-runtime). A toolkit elsewhere on the machine is not used.
 # Result: target CudaHeaders::CudaHeaders.
 if(NOT "$ENV{CUDA_HOME}" STREQUAL "")
   set(_candidates "$ENV{CUDA_HOME}/include")

@@ -1,5 +1,5 @@
-# With CUCORE_SELF_CONTAINED, what is shipped needs nothing of the system but glibc and libgcc_s. Not libgcc: who unwinds
-# through several libraries needs one that knows them all.
+# With CUCORE_SELF_CONTAINED, what is shipped needs nothing from the system but glibc and libgcc_s. libgcc_s stays
+# shared: what unwinds through several libraries needs one that knows them all.
 
 # cucore_self_contained(target): a shared library or program that is shipped.
 function(cucore_self_contained target)

@@ -132,7 +132,7 @@ def sha256(path):
 
 @functools.cache
 def tidy_version():
-    """Of what brings clang-tidy and the headers from outside the tree, and of what it looks for."""
+    """A digest of the files that decide clang-tidy's version, the headers from outside the tree, and its checks."""
     return b"".join(sha256(ROOT / name) for name in VERSIONS)
 
 

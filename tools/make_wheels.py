@@ -121,7 +121,7 @@ def faults_of_binary(content):
         yield f"needs {library}"
     symbols = elf.get_section_by_name(".dynsym")
     exported = [s.name for s in symbols.iter_symbols() if s["st_shndx"] != "SHN_UNDEF"] if symbols else []
-    # Names of C++, of which other libraries in the process may have their own; a program's are nobody's to take.
+    # C++ names, which could clash with those of other libraries in the process; other code cannot bind to a program's.
     if elf.header.e_type == "ET_DYN" and not elf.get_section_by_name(".interp"):
         leaked = [name for name in exported if name.startswith("_Z")]
         if leaked:

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs/architecture.md"
 CPP = (".cpp", ".hpp", ".h", ".def")
 
-# Folder -> the folders whose files it includes. All of them stand above it here, so nothing goes round in a circle. An
+# Folder -> the folders whose files it includes. All of them stand above it here, so there is no circle. An
 # edge that is not here is an error, and so is one that no file has any more.
 ROOMS = {
     "include/cucore/detail": "",
@@ -129,7 +129,7 @@ EXCEPTIONS = {
     ): "Device allocates: a convenience that users know from cuda.core",
 }
 
-# (Python module, what it imports) -> why it may, when a function is called, although that leads round in a circle.
+# (Python module, what it imports) -> why it may do so inside a function, although that makes a circle.
 LATER = {
     ("cucore._pickling", "cucore._device"): "pickles name its function, which makes the device",
 }
@@ -146,7 +146,7 @@ OUTSIDE = {
     "Python.h": ("python/bindings",),
 }
 
-# A folder holds what a person can hold; those that hold more, and why.
+# Folders with more files than a reader can keep in mind, and why.
 MOST_FILES = 30
 FULLER = {"include/cucore": "one header per noun, which programs include by these paths"}
 
@@ -191,7 +191,7 @@ def includes():
 
 @functools.cache
 def home_of(header):
-    """The folder of src that implements a public header; None for those that are nobody's."""
+    """The folder of src that implements a public header; None for those that no folder implements."""
     stem = Path(header).stem
     for folder in ROOMS:
         if folder.startswith("src/"):

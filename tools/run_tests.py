@@ -30,7 +30,7 @@ JOBS = str(os.cpu_count() or 2)
 
 @dataclass
 class Tally:
-    """What came of some tests; of those that failed, the name and the end of what they printed."""
+    """The results of some tests; for those that failed, the name and the end of their output."""
 
     passed: int = 0
     failures: list = field(default_factory=list)
@@ -273,7 +273,7 @@ ALONE = {"lint"}  # keeps all cores busy
 
 
 def report(name):
-    """Runs a suite and prints what came of it."""
+    """Runs a suite and prints its result."""
     log = LOGS / f"{name}.log"
     log.unlink(missing_ok=True)
     start = time.monotonic()

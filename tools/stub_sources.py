@@ -32,7 +32,7 @@ class Sources:
         return found[0] if found else (None, None)
 
     def alias(self, file, name):
-        """What a module's own short name for a type stands for."""
+        """The type that a module's own alias stands for."""
         for node in self.files[file].body:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
                 return node.value

@@ -11,7 +11,7 @@ def lines(path):
 
 
 def split(arguments):
-    """What the commas outside brackets and texts separate."""
+    """The parts between commas outside brackets and strings."""
     parts, depth, start, quoted, at = [], 0, 0, False, 0
     while at < len(arguments):
         char = arguments[at]

@@ -1,5 +1,5 @@
-// What a launch costs on the CPU device, beside what this machine asks for the least that a driver with threads could
-// do: launch_latency DRIVER. Prints a table: nanoseconds of wall time and of processor time (all threads) for each
+// What a launch costs on the CPU device, compared with the least that a driver with threads needs on this machine:
+// launch_latency DRIVER. Prints a table: nanoseconds of wall time and of processor time (all threads) for each
 // launch, best and median of the rounds.
 #include <dlfcn.h>
 #include <linux/futex.h>

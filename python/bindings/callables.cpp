@@ -1,5 +1,5 @@
-// What the functions of the module have besides what nanobind gives them: one sentence for arguments that do not fit,
-// and a signature for inspect.signature(), which the package makes of the words of theirs.
+// What the module's functions have beyond nanobind's: one sentence for arguments that do not fit, and a signature for
+// inspect.signature(), which the package makes from their docstrings.
 #include "python/bindings/callables.hpp"
 
 #include <array>
@@ -12,7 +12,7 @@
 namespace cucore::python {
 namespace {
 
-// nanobind has a few ways of calling, of which each function has one.
+// nanobind has a few ways to call a function; each function uses one of them.
 constexpr std::size_t most_ways = 8;
 std::array<vectorcallfunc, most_ways> ways{};
 
@@ -100,7 +100,7 @@ void adopt_functions(nb::handle module) {
 
 void bind_callables(nb::module_& module) {
   adopt_functions(module);
-  // The classes of functions are nanobind's, which lets nobody write to them from Python.
+  // The functions' classes are nanobind's, and cannot be changed from Python.
   module.def("_set_signature", [](nb::handle of, nb::handle property) {
     auto* const type = reinterpret_cast<PyTypeObject*>(of.ptr());
     if (PyDict_SetItemString(type->tp_dict, "__signature__", property.ptr()) != 0) throw nb::python_error();

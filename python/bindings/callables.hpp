@@ -1,11 +1,11 @@
-// What is added to all functions of the module once they are there.
+// Additions to all functions of the module, made when all are bound.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 namespace cucore::python {
 
-/// Those in the module by now, and in its classes, again where some have been: their errors become one sentence.
+/// Processes all functions in the module and its classes so far; may be called again: their errors become one sentence.
 void adopt_functions(nanobind::handle module);
 
 void bind_callables(nanobind::module_& module);

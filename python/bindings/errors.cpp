@@ -2,7 +2,7 @@
 //
 // A release can fail on any thread, with or without the GIL. The core's handler only queues the text and asks the
 // interpreter for a call at a safe point of the main thread; a thread that is about to run Python again (WithoutGil)
-// empties the queue earlier. Nothing is said once the interpreter finalizes.
+// empties the queue earlier. Nothing is reported once the interpreter finalizes.
 #include <unistd.h>
 
 #include <atomic>
@@ -50,7 +50,7 @@ void warn_of_failed_releases() noexcept try {
     }
   }
 } catch (...) {
-  // Out of memory while saying so: the core has counted the failure.
+  // Out of memory while reporting: the core has counted the failure.
 }
 
 namespace {
@@ -70,7 +70,7 @@ void on_failed_release(const Error& error, void*) noexcept {
   } catch (...) {
     return;  // no memory for the text; the core has counted the failure
   }
-  Py_AddPendingCall(at_safe_point, nullptr);  // a full queue is no loss: the next WithoutGil says it
+  Py_AddPendingCall(at_safe_point, nullptr);  // a full queue loses nothing: the next WithoutGil reports it
 }
 
 void set_attribute(PyObject* object, const char* name, const nb::object& value) {
@@ -105,8 +105,8 @@ void translate(const std::exception_ptr& pointer, void*) {
   } catch (const InvalidContextError& error) {
     raise(from_package(Package::CUDAInvalidContextError), error);
   } catch (const StickyError& error) {
-    // Ctrl-C ends what is waited for on the CPU device: then KeyboardInterrupt is what the caller waits for, which
-    // would else come in the middle of whatever looks at the error.
+    // On the CPU device Ctrl-C ends the work that is waited for. The caller then expects KeyboardInterrupt, which would
+    // otherwise be raised in the middle of code that handles the error.
     if (PyErr_CheckSignals() != 0) return;
     raise(from_package(Package::CUDAStickyError), error);
   } catch (const DriverError& error) {

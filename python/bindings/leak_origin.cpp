@@ -1,5 +1,4 @@
-// Tells the CPU device the Python line on which an object is made, which it asks for where it is to report what is
-// alive.
+// Tells the CPU device the Python line on which an object is made, for its report of leaks.
 #include <dlfcn.h>
 
 #include <string>

@@ -7,7 +7,7 @@
 
 NB_MODULE(_core_bindings, module) {
   namespace py = cucore::python;
-  // Objects that live until the process ends are the interpreter's business, and nothing may be printed at exit.
+  // Objects may live until the process ends, and nothing may be printed at exit.
   nanobind::set_leak_warnings(false);
   module.attr("__version__") = CUCORE_VERSION_STRING;
   py::bind_package(module);
@@ -60,8 +60,8 @@ int refuse_subinterpreters(PyObject*) {
 
 }  // namespace
 
-// The module that NB_MODULE defines, with a check before all else: nanobind's own set-up in a subinterpreter would take
-// the main interpreter's classes away.
+// The module that NB_MODULE defines, with a check before all else: nanobind's set-up in a subinterpreter would break
+// the main interpreter's classes.
 PyMODINIT_FUNC PyInit__core() {
   auto* definition = reinterpret_cast<PyModuleDef*>(PyInit__core_bindings());
   if (definition == nullptr) return nullptr;

@@ -1,4 +1,4 @@
-// The Python package, as the extension sees it: a function that finds what has a name, and what it has found.
+// The Python package, as the extension sees it: a function that finds objects by name, and those found so far.
 #include "python/bindings/package.hpp"
 
 #include <string>
@@ -19,7 +19,7 @@ constexpr std::array<const char*, package_names> names{
 std::atomic<PyObject*> finder{nullptr};
 
 // `find(name)` gives the object; `known` has the names it takes, which must be those of package.def. A package that is
-// imported anew connects anew.
+// imported again connects again.
 void connect(nb::object find, nb::handle known) {
   const nb::set given(known);
   nb::set expected;
@@ -59,7 +59,7 @@ nb::object accept_options(Package options_class, nb::handle options) {
 
 void bind_package(nb::module_& module) {
   module.def("_connect", connect, nb::arg("find"), nb::arg("names"));
-  // What must be there when nothing can be imported any more.
+  // Names that are needed when nothing can be imported any more.
   module.def("_find_now", [](nb::handle wanted) {
     const nb::set chosen(wanted);
     for (std::size_t i = 0; i < package_names; ++i) {

@@ -40,7 +40,7 @@ void drop_reference(PyObject* object) noexcept;
 int visit_attributes(PyObject* object, visitproc visit, void* arg);
 void clear_attributes(PyObject* object);
 
-/// Whether releases have failed that no CUDAWarning has told of yet, and telling, with the GIL.
+/// Whether releases have failed that no CUDAWarning has reported yet; and reporting them, with the GIL.
 extern std::atomic<bool> failed_releases_wait;
 [[gnu::cold]] void warn_of_failed_releases() noexcept;
 
@@ -66,7 +66,7 @@ class WithoutGil {
   static constexpr Held held{};
 
   WithoutGil() noexcept;
-  /// For a caller that knows it has the GIL: spares the question.
+  /// For a caller that knows it has the GIL: saves the check.
   explicit WithoutGil(Held) noexcept;
   ~WithoutGil();
   WithoutGil(const WithoutGil&) = delete;
@@ -137,8 +137,8 @@ class Owned {
   std::optional<T> value_;
 };
 
-/// What keeps threads apart that use one object, for as long as it takes to copy or move a reference: the GIL, so
-/// nothing is here; on a Python without one a lock, which the garbage collector never takes.
+/// Excludes other users of an object while a reference is copied or moved. With a GIL it is empty; on a Python without
+/// one it is a lock, which the garbage collector never takes.
 class Exclusion {
  public:
   Exclusion() = default;

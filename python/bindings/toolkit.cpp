@@ -20,7 +20,7 @@ nb::object library(const ToolkitLibrary& found) {
 }  // namespace
 
 void bind_toolkit(nb::module_& module) {
-  // The last act of the interpreter, before any of exit's: daemon threads may be opening or using the compiler still.
+  // Runs last in the interpreter, before exit's functions: daemon threads may still be opening or using the compiler.
   Py_AtExit([] { finish_compiling(); });
   module.def(
       "driver_info",

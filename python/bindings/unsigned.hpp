@@ -10,8 +10,8 @@ namespace cucore::python {
 /// An int-like object as an unsigned number. Throws TypeError naming `what`, OverflowError.
 std::uint64_t unsigned_number(nanobind::handle object, const char* what);
 
-/// The same, for a bound function to take: nanobind's own integers make a TypeError of one that is negative or too
-/// large, which Python's functions call an OverflowError.
+/// The same, as a parameter of a bound function: nanobind's own integers raise TypeError for a negative or too large
+/// number, where Python's functions raise OverflowError.
 struct Unsigned {
   std::uint64_t value = 0;
   operator std::uint64_t() const noexcept { return value; }

@@ -114,7 +114,7 @@ class Wrapper {
     const T& operator*() const noexcept { return kept_; }
     /// Whether the value was still open when the use began.
     bool is_open() const noexcept { return static_cast<bool>(kept_); }
-    /// Spares the destructor giving the GIL up once more.
+    /// Saves the destructor releasing the GIL again.
     void end_without_gil() noexcept { static_cast<T&>(kept_) = T(); }
 #else
     explicit Use(const Wrapper& wrapper) noexcept : used_(wrapper) { ++used_.uses_; }
@@ -183,16 +183,16 @@ struct PyEvent : Wrapper<Event> {
   unsigned kind = 0;            ///< which of its pool's
   EventPool* lender = nullptr;  ///< the pool it is on loan from, which has counted it
 
-  /// Back to the pool it is from, if it is from one: then it is closed as far as this object goes.
+  /// Gives the event back to its pool, if it is from one: for this object it is then closed.
   void give_back() noexcept {
     EventPool* const from = end_loan();
     if (from == nullptr) return;
-    Event event = take();  // none if it is in use just now: it would be another user's
+    Event event = take();  // none if it is in use just now: another user would get it
     if (from->take_back(event, kind) || !event) return;
     const WithoutGil released;
     event = Event();
   }
-  /// The pool that is to take it back, which one caller is told.
+  /// The pool that is to take it back; only the first caller gets it.
   EventPool* end_loan() noexcept {
     const std::lock_guard lock(exclusion());
     return std::exchange(lender, nullptr);
@@ -300,8 +300,8 @@ nb::object legacy_default_stream();
 /// advice to pass the default stream, and for anything else.
 const PyStream& required_stream(nb::handle stream);
 
-/// The stream for what keeps it (a Buffer, to be freed in its order). Of somebody else's stream it is one that refers
-/// to that object by itself: a reference that the keeper can show to the garbage collector.
+/// The stream for what keeps it (a Buffer, to be freed in its order). For a foreign stream it holds a reference of its
+/// own to that object, which the keeper can show to the garbage collector.
 Stream kept_stream(const PyStream& stream);
 
 /// A foreign stream object, through `__cuda_stream__`; keeps it alive. Throws TypeError (no such attribute) and

@@ -1,12 +1,12 @@
 // The table of scalar types.
 //
-// The types are looked up in sys.modules the first time an unknown type comes by, and again when one of the libraries
-// has been imported since. A finished table is never changed: a new one takes its place, so that readers need no lock,
+// The types are looked up in sys.modules when the first unknown type is met, and again when one of the libraries has
+// been imported since. A finished table is never changed: a new one takes its place, so that readers need no lock,
 // and the old one stays for those that still read it (there are at most four in a process).
 //
 // Reading a NumPy scalar through the buffer protocol costs more than the launch. Its bytes lie behind the object's
-// header, as NumPy's arrayscalars.h declares, and those of ctypes behind a pointer there. Neither is taken on trust:
-// when the table is made one scalar of each type is compared with what its library says.
+// header, as NumPy's arrayscalars.h declares, and those of ctypes behind a pointer there. Neither is simply assumed:
+// when the table is made, one scalar of each type is compared with what its library says.
 #include "python/bindings/code/argument_types.hpp"
 
 #include <array>
@@ -152,7 +152,8 @@ void add_library(Table& table, PyObject* module, const NamedScalar (&scalars)[N]
 
 constexpr const char* library_names[] = {"numpy", "ctypes", "ml_dtypes"};
 
-// The module, or nothing. One that another thread is importing is waited for: half of it would never be completed here.
+// The module, or nothing. Waits for one that another thread is importing, since a half-imported one would never be
+// completed here.
 nb::object imported(std::size_t library) {
   const nb::str name(library_names[library]);
   nb::object module = nb::steal(PyImport_GetModule(name.ptr()));
@@ -176,7 +177,7 @@ const Table* renewed(const Table* old) {
   add(0, numpy_scalars, ScalarType::Storage::inlined);
   add(1, ctypes_scalars, ScalarType::Storage::pointed);
   add(2, ml_dtypes_scalars, ScalarType::Storage::method);
-  // Another thread may have been faster; whichever stands knows at least what is needed here.
+  // Another thread may have been faster; either table has at least what is needed here.
   if (current.compare_exchange_strong(old, table.get(), std::memory_order_acq_rel)) return table.release();
   return old;
 }

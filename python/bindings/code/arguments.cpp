@@ -1,7 +1,7 @@
 // Kernel arguments: which C++ value a Python object stands for.
 //
-// Exact types are tried first, in the order in which programs use them, then subclasses, then the protocols. What is a
-// number, an address or a struct is decided here; whether it fits, and in what width it goes, by the core.
+// Exact types are tried first, in the order in which programs use them, then subclasses, then the protocols. Whether an
+// object is a number, an address or a struct is decided here; whether it fits, and its width, by the core.
 #include "python/bindings/code/arguments.hpp"
 
 #include <cstring>
@@ -45,7 +45,7 @@ nb::object required(PyObject* made) {
   return nb::steal(made);
 }
 
-// The attribute, or nothing if there is none; any other error comes out.
+// The attribute, or nothing if there is none; any other error is raised.
 nb::object optional_attribute(PyObject* object, const char* name) {
   PyObject* const value = PyObject_GetAttrString(object, name);
   if (value == nullptr) {
@@ -119,7 +119,7 @@ void add_buffer(ArgumentPack& pack, const PyBuffer& buffer) {
   pack.add_pointer(buffer.address);
 }
 
-// The value, or nothing. Whoever has the dict may change it meanwhile.
+// The value, or nothing. Another thread may change the dict meanwhile.
 nb::object item(PyObject* dict, const char* key) {
 #if PY_VERSION_HEX >= 0x030D0000
   PyObject* value = nullptr;

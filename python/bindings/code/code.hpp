@@ -8,7 +8,7 @@
 
 namespace cucore::python {
 
-/// Code that was not loaded is only memory. Who is loading it just now holds a copy of its own.
+/// Code that was not loaded is only memory. A thread that is loading it holds a copy of its own.
 template <>
 inline bool may_call_driver_at_end(const ObjectCode& code) noexcept {
   return code.is_loaded();

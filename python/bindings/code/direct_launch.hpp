@@ -1,10 +1,11 @@
-// The launch that most are, in one run of instructions: a plain config, and arguments that are Buffers, ints and floats
-// which fit. Anything else, and anything wrong, is left to the general way, which starts anew and says what is wrong.
+// The fast path of launches, straight-line code for the most frequent case: a plain config, and arguments that are
+// Buffers, ints and floats which fit. Anything else, and any error, is left to the general path, which starts again and
+// reports what is wrong.
 //
 // The driver takes some microseconds for a launch and leaves little of the program in the processor's caches, so what
 // counts here is less the number of instructions than how many lines of code and of data they touch, and how many
-// branches are taken: hence no call but the driver's and the interpreter's, the fields of a launch together in their
-// objects, and the rest out of line.
+// branches are taken: hence only calls of the driver and the interpreter, a launch's fields together in their objects,
+// and the rest out of line.
 #pragma once
 
 #include <cstring>
@@ -83,7 +84,7 @@ inline bool small_int(PyObject* argument, std::int64_t& value) noexcept {
   return true;
 }
 
-/// What the driver refused: raises, or launches after all where only a context was missing. Null, or None.
+/// After the driver has refused: launches after all if only a context was missing, else raises. Returns None, or null.
 [[gnu::cold, gnu::noinline]] PyObject* after_refusal(int code, const PyStream::Use& use,
                                                      const detail::NativeConfig& config, const Kernel& kernel,
                                                      void* const* values) noexcept;
@@ -111,8 +112,8 @@ template <class Call, class Refused>
 inline constexpr std::uint32_t few_arguments = 32;
 inline constexpr std::uint32_t few_bytes = 256;
 
-/// For kernels with more of them; apart, for its room on the stack. `config` has its stream in it. `done` is false
-/// where the general way has to be gone.
+/// For kernels with more parameters; a function of its own because of its stack frame. `config` has its stream in it.
+/// `done` is false if the general path has to be taken.
 [[gnu::noinline]] PyObject* launch_many(const PyStream& stream, const detail::NativeConfig& config,
                                         const detail::KernelPlan& plan, PyObject* const* arguments,
                                         bool& done) noexcept;
@@ -123,7 +124,7 @@ template <class KernelOf, class General>
                                                         const detail::KernelPlan* plan, PyObject* const* arguments,
                                                         Py_ssize_t count, KernelOf&& kernel, General&& general) {
   const PyStream& stream = *nb::inst_ptr<PyStream>(stream_object);
-  // A kernel whose parameters nobody knows has a count that is never met, and none is met before they are learned.
+  // A kernel with unknown parameters has a count that never matches; nor does any count before they are looked up.
   if (stream.is_open() && plan != nullptr && plan->learned.load(std::memory_order_acquire) &&
       static_cast<std::size_t>(count) == plan->count) [[likely]] {
     config.stream = reinterpret_cast<StreamHandle>(stream.identity());

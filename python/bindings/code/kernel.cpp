@@ -241,7 +241,7 @@ nb::object launcher_by_index(nb::handle self, nb::handle index) {
   return new_launcher(self, nb::cast<const PyLaunchConfig&>(config).config, stream.ptr());
 }
 
-// A wrong `mod` would keep alive what the kernel does not need. One library gives one handle for one name.
+// A wrong `mod` would keep alive what the kernel does not need. A library has one handle for one name.
 void warn_unless_from(const Kernel& kernel, const ObjectCode& code) {
   const bool matches = without_gil([&] {
     code.load();

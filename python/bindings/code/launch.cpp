@@ -141,7 +141,7 @@ PyObject* launch_many(const PyStream& stream, const detail::NativeConfig& config
   return without_gil_on(
       stream, [&] { return detail::launch_block(config, plan.handle, block, plan.bytes); },
       [&](int, const PyStream::Use&) -> PyObject* {
-        done = false;  // the general way tries again, and says what is wrong
+        done = false;  // the general path tries again and reports what is wrong
         return nullptr;
       });
 }

@@ -81,7 +81,7 @@ struct Field {
   nb::object value;
 };
 
-// The fields that the peer does not have, where they are set.
+// The fields that cuda.core does not have, where they are set.
 std::vector<Field> further_fields(const LaunchConfig& config) {
   std::vector<Field> fields;
   const auto add = [&](const char* name, nb::object value) {

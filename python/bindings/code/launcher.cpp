@@ -155,7 +155,7 @@ PyObject* batch(PyObject* object, PyObject* const* arguments, Py_ssize_t count) 
     while (packed.size() < static_cast<std::size_t>(PySequence_Fast_GET_SIZE(rows.ptr())) && packed.size() < launches) {
       const nb::object row = sequence(PySequence_Fast_ITEMS(rows.ptr())[packed.size()],
                                       "the arguments of one launch of a batch must be a tuple or a list");
-      // Copied: a list may be changed by what converting its elements runs.
+      // Copied: Python code that runs while elements are converted may change a list.
       const nb::object fixed = nb::steal(PySequence_Tuple(row.ptr()));
       if (!fixed.is_valid()) throw nb::python_error();
       try {
@@ -178,8 +178,8 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
   return 0;
 }
 
-// Nothing is dropped here: a Launcher has no way to refer to itself but through the dictionaries of its kernel and its
-// stream, and theirs are cleared.
+// Nothing is cleared here: a Launcher can refer to itself only through the dictionaries of its kernel and its stream,
+// and those are cleared.
 void deallocate(PyObject* object) {
   PyObject_GC_UnTrack(object);
   PyLauncher& self = cast(object);

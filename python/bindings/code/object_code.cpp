@@ -65,7 +65,7 @@ PyObjectCode object_code(CodeType type, nb::handle module, const std::string& na
 
 namespace {
 
-// (code type, architecture), as the images of code are told in Python.
+// (code type, architecture), as Python shows the images of code.
 nb::tuple image_tuple(const CodeImage& image) {
   return nb::make_tuple(std::string(image.type.name()),
                         image.arch.empty() ? nb::none() : nb::object(nb::str(image.arch.c_str())));
@@ -104,7 +104,7 @@ void bind_factory(Class& cls, const char* function, CodeType type, const char* d
       nb::arg("module").none(), nb::kw_only(), nb::arg("name") = "", nb::arg("symbol_mapping") = nb::none(), doc);
 }
 
-// serialize() as bytes. Code of usual size takes less time than letting the GIL go does.
+// serialize() as bytes. For code of usual size this is faster than releasing the GIL.
 nb::bytes serialized(const PyObjectCode& self) {
   constexpr std::size_t quick = std::size_t{1} << 16;
   const ObjectCode code = *self.code;
@@ -248,7 +248,7 @@ void bind_object_code(nb::module_& module) {
               Kernel known = detail::known_kernel(*self.code, {utf8, static_cast<std::size_t>(size)});
               if (known) return new_object<PyKernel>(std::move(known));
             }
-            PyErr_Clear();  // text_of() says again what is wrong with the text
+            PyErr_Clear();  // text_of() reports the error in the text again
             const ObjectCode code = *self.code;
             const std::string symbol = text_of(name, "name");
             return new_object<PyKernel>(without_gil([&] { return code.get_kernel(symbol); }));

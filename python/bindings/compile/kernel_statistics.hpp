@@ -1,4 +1,4 @@
-// What logs of compilers and linkers tell of kernels, as Python objects.
+// What the logs of compilers and linkers say about kernels, as Python objects.
 #pragma once
 
 #include <vector>

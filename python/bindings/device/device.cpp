@@ -46,7 +46,7 @@ void bind_properties(nb::module_& module) {
            [module](nb::handle self) { return repr_of_values(self, module.attr("_device_property_names")); });
 }
 
-// Whether Python has asked about devices, so that the driver is open.
+// Whether Python has asked for devices, and so opened the driver.
 std::atomic<bool> devices_asked{false};
 
 // Device(...) by vectorcall. The devices of a thread are a list in the dict that CPython keeps for it, so they go with
@@ -99,7 +99,7 @@ PyObject* call_device(PyObject* type, PyObject* const* arguments, std::size_t co
 // anything else is for the methods of the same names with an underscore, in Python.
 PyMemberDef* context_slot = nullptr;
 
-// The Context or None; null if the slot is empty. Without a GIL another thread may put another one there at any time.
+// The Context or None; null if the slot is empty. On a Python without a GIL another thread may replace it at any time.
 #ifdef Py_GIL_DISABLED
 nb::object bound_context(PyObject* device) {
   auto bound = nb::steal(PyMember_GetOne(reinterpret_cast<const char*>(device), context_slot));

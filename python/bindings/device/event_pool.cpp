@@ -3,8 +3,8 @@
 // too, stays closed for good, any other becomes the next event's.
 //
 // The last few events that came back stay here, beside their objects and on loan from the core's pool, so that the next
-// get() takes neither a lock nor an atomic step; the GIL sees to it that one thread at a time is here. Without one, a
-// critical section of the pool's object does, which like the GIL is left while the thread is out of Python.
+// get() takes neither a lock nor an atomic step; the GIL keeps other threads out. On a Python without one, a critical
+// section of the pool's object does, which like the GIL is released while the thread is outside Python.
 #include "cucore/event_pool.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ struct PyEventPool {
   };
   std::array<AtHand, 16> at_hand;
   std::size_t at_hand_count = 0;
-  const std::size_t at_hand_most;  ///< they count against the capacity, of which the core's pool has the rest
+  const std::size_t at_hand_most;  ///< they count towards the capacity; the core's pool has the rest
 
   static std::size_t most_at_hand(const EventPool& pool) noexcept {
 #ifdef Py_GIL_DISABLED
@@ -146,7 +146,7 @@ struct PyEventPool {
   }
 
  private:
-  // Out of the array, whose order matters little.
+  // Removes it from the array, whose order matters little.
   nb::object take_at_hand(std::size_t i) noexcept {
     AtHand& taken = at_hand[i];
     nb::object object = std::move(taken.object);
@@ -259,7 +259,7 @@ constexpr const char* get_document =
 constexpr const char* put_document =
     "put(event, /)\n--\n\nTakes back an event that get() gave; it is closed to its user.";
 
-// The pool of a device is one object for all threads, as long as anybody refers to it: what is at hand is everybody's.
+// The pool of a device is one object for all threads as long as anybody refers to it, so all share the events at hand.
 nb::object device_event_pool(int ordinal) {
   static auto* const known = new std::map<int, PyObject*>;  // weak references
   static nb::ft_mutex mutex;                                // where there is no GIL to guard them

@@ -16,7 +16,7 @@ nb::object record(const PyStream& self, nb::handle event, nb::handle options, bo
   if (event.is_none()) {
     if (external) throw nb::type_error("Stream.record(external=True) needs the event that is to be recorded");
     const EventOptions wanted = event_options(options);
-    if (wanted.ipc_enabled) from_package(Package::event_descriptor);  // its module teaches multiprocessing to send it
+    if (wanted.ipc_enabled) from_package(Package::event_descriptor);  // its module registers it with multiprocessing
     return new_object<PyEvent>(self.use([&](const Stream& stream) { return stream.record(wanted); }));
   }
   const PyEvent* recorded = nullptr;
@@ -93,7 +93,7 @@ std::string describe(const PyStream& self) {
 }
 
 // The garbage collector must see the foreign object that is kept alive, or a cycle through it would stay for ever. When
-// the core's stream is shared, the object's one reference is not this wrapper's alone to show.
+// the core's stream is shared, this wrapper alone does not own the object's one reference, and must not show it.
 int traverse(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
   if (const int stop = visit_attributes(object, visit, arg); stop != 0) return stop;
@@ -110,8 +110,8 @@ int clear(PyObject* object) {
   return 0;
 }
 
-// What most records are: of an Event, which is returned. Null without an exception: not one of those, or the driver did
-// not take it as things are (its stream's context may have to be made current first).
+// The most frequent record: of an Event, which is returned. Null without an exception: another kind, or the driver
+// refused (the stream's context may have to be made current first).
 PyObject* record_directly(PyObject* self, PyObject* event) {
   const PyStream& stream = *nb::inst_ptr<PyStream>(self);
   const PyEvent& mark = *nb::inst_ptr<PyEvent>(event);

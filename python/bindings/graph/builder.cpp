@@ -216,7 +216,7 @@ void bind_conditions(nb::class_<PyGraphBuilder>& cls) {
 void PyGraphBuilder::note_closed() noexcept {
   if (is_closed) return;
   is_closed = use([](const GraphBuilder& builder) { return !builder; });
-  // Its memory stays, for calls that are using it; the stream goes now, unless somebody else has the object.
+  // Its memory stays, for calls that are using it; the stream is released now, unless somebody else has the object.
   if (is_closed && stream.is_valid() && Py_REFCNT(stream.ptr()) == 1) nb::inst_ptr<PyStream>(stream)->drop_value();
 }
 

@@ -10,8 +10,8 @@
 
 namespace cucore::python {
 
-/// A builder and what keeps threads apart that use it. The lock is taken without the GIL; what a graph kept alive may
-/// be let go in a call, and come back to the builder.
+/// A builder and a lock for the threads that use it. The lock is taken without the GIL. A call may release what a graph
+/// kept alive, and that may call the builder again.
 struct SharedBuilder {
   explicit SharedBuilder(GraphBuilder wrapped) : builder(std::move(wrapped)) {}
   std::recursive_mutex mutex;

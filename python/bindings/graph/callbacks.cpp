@@ -1,5 +1,5 @@
-// What graphs and the driver's threads have to do with Python: host callbacks, as callables and as C functions of
-// ctypes, and the release of what graphs kept alive.
+// Python on the driver's threads: host callbacks, as callables and as C functions of ctypes, and the release of what
+// graphs kept alive.
 #include "cucore/deferred_release.hpp"
 #include "cucore/error.hpp"
 #include "python/bindings/callback.hpp"
@@ -35,8 +35,8 @@ void put_user_data(CallbackArguments& arguments, nb::handle user_data, nb::handl
   arguments.owner = std::move(kept);
 }
 
-// Owners that have gone on the driver's thread are let go by the main thread, where Python and CUDA are allowed. A full
-// queue of pending calls is no loss: the hook is asked again, and graphs that are used or closed do it too.
+// Owners that the driver's thread has dropped are released by the main thread, where Python and CUDA are allowed. A
+// full queue of pending calls loses nothing: the hook is called again, and using or closing graphs does the same.
 int at_safe_point(void* /*unused*/) {
   if (finalizing()) return 0;
   const nb::error_scope handled;

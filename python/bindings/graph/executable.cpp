@@ -73,7 +73,7 @@ void update_callback(const PyGraph& self, nb::handle node, nb::handle function, 
   });
 }
 
-// Nothing is known of single nodes any more.
+// What is remembered of single nodes is out of date now.
 void forget_parameters(PyGraph& self) {
   const nb::object forgotten = std::exchange(self.known_parameters, nb::object());
 }

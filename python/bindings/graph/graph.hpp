@@ -1,7 +1,7 @@
 // Graphs as Python objects: definitions, nodes, conditions and executable graphs, and what builders need of them.
 //
 // A node is one Python object as long as somebody has it: a table of weak references, by the core's identity of nodes,
-// gives the object again. Whatever reads or changes a graph gives the GIL up first, as the core locks the graph.
+// gives the object again. All that reads or changes a graph releases the GIL first, since the core locks the graph.
 //
 // The classes are bound when cucore.graph is imported, by _bind_graphs(): there are so many that programs without
 // graphs would notice.
@@ -70,7 +70,8 @@ struct PyGraphCondition {
 
 struct PyGraph : Wrapper<Graph> {
   using Wrapper::Wrapper;
-  /// What updates of single nodes named last, for those that leave something out: a mapping of its views', or nothing.
+  /// The parameters of the last updates of single nodes, for updates that omit some: a mapping that its views use, or
+  /// nothing.
   nb::object known_parameters;
 };
 
@@ -102,7 +103,7 @@ GraphDebugPrintOptions debug_print_options(nb::handle options);
 /// A path of str, bytes or os.PathLike.
 std::string path_of(nb::handle path);
 
-/// An end of a copy or a fill: a Buffer, or an int with an owner or None.
+/// The source or destination of a copy or a fill: a Buffer, or an int with an owner or None.
 MemoryOperand memory_operand(nb::handle operand, nb::handle owner, const char* name);
 /// What keeps kernel arguments alive: the allocations of Buffers, and all else that is not a plain number.
 std::shared_ptr<const void> arguments_owner(nb::handle arguments);
@@ -125,7 +126,7 @@ void bind_graph_definition(nb::module_& module);
 void bind_graph_node(nb::module_& module);
 void bind_graph_nodes(nb::module_& module);
 void bind_executable_graph(nb::module_& module);
-/// Has what graphs kept alive let go by a call that the main thread runs between two instructions of Python.
+/// Has a pending call of the main thread release what graphs kept alive.
 void serve_deferred_releases();
 
 }  // namespace cucore::python

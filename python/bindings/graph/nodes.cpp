@@ -1,4 +1,4 @@
-// The classes of nodes that order, embed, choose and call; and which class a node has.
+// The classes of the other nodes: events, child graphs, callbacks, conditions; and the choice of a node's class.
 #include "python/bindings/graph/nodes.hpp"
 
 namespace cucore::python {

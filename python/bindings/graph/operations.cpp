@@ -1,4 +1,4 @@
-// Nodes that run kernels and touch memory: what they tell, and how a definition's parameters are changed.
+// Nodes that run kernels and access memory: their attributes, and how a definition's parameters are changed.
 #include "python/bindings/code/code.hpp"
 #include "python/bindings/code/launch.hpp"
 #include "python/bindings/graph/nodes.hpp"

@@ -122,7 +122,7 @@ void with_arguments(const Kernel& kernel, nb::handle arguments,
   LaunchDependencies dependencies;
   ArgumentPack pack(kernel);
   add_arguments(pack, PySequence_Fast_ITEMS(tuple.ptr()), PyTuple_GET_SIZE(tuple.ptr()), dependencies);
-  // A graph knows no streams to wait for: what its arrays are waiting for has to be done now.
+  // A graph cannot wait for streams: the work that its arrays wait for has to be complete now.
   without_gil([&] {
     for (const StreamHandle producer : dependencies.producers) Stream::from_handle(producer).sync();
   });

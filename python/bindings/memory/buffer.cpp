@@ -87,8 +87,8 @@ bool answer(const PyBuffer& self, std::int8_t& known, const char* attribute, boo
   return said;
 }
 
-// The object behind the stream that the open buffer is freed on, if that is somebody else's and nobody but this buffer
-// has the reference.
+// The object behind the stream that the open buffer is freed on, if that is a foreign stream and only this buffer
+// refers to it.
 PyObject* foreign_stream(const PyBuffer& self) {
   const Stream core_stream = self.buffer->deallocation_stream();
   if (self.buffer->state().use_count() != 1 || core_stream.state().use_count() != 2) return nullptr;
@@ -156,7 +156,7 @@ PyBuffer buffer_from_handle(nb::handle ptr, std::uint64_t size, nb::handle resou
   if (!nb::isinstance<PyMemoryResource>(resource)) {
     throw nb::type_error((std::string("mr must be a MemoryResource, not ") + Py_TYPE(resource.ptr())->tp_name).c_str());
   }
-  // A class derived in Python need not call __init__ of the base, which then has nothing of the core's either.
+  // A class derived in Python need not call __init__ of the base, which then has no core object either.
   const PyMemoryResource* wrapped = nb::inst_ready(resource) ? nb::inst_ptr<PyMemoryResource>(resource) : nullptr;
   const bool in_python = wrapped == nullptr || wrapped->resource == nullptr;
   std::shared_ptr<MemoryResource> core = in_python ? std::make_shared<PythonResource>(resource) : wrapped->resource;

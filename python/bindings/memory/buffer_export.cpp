@@ -1,4 +1,4 @@
-// How other libraries get at a Buffer's memory without a copy: DLPack, and for memory that the host can reach Python's
+// How other libraries access a Buffer's memory without a copy: DLPack, and for memory that the host can reach Python's
 // own buffer protocol. Every export keeps the Buffer object alive, and a reference to the memory by itself: close()
 // while there are exports frees nothing before the last of them goes. Nothing synchronizes: the caller orders.
 #include "python/bindings/memory/dlpack.hpp"

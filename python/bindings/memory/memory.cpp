@@ -15,7 +15,7 @@ namespace {
                            .c_str());
 }
 
-// The module of what pools are shared by teaches multiprocessing's pickler about it.
+// The module of the objects that share pools registers them with multiprocessing's pickler.
 bool wants_ipc(const nb::object& options) {
   const bool wanted = truth_of(options.attr("ipc_enabled"));
   if (wanted) from_package(Package::pool_uuid);

@@ -134,7 +134,7 @@ nb::object memory_location_object(const std::optional<MemoryLocation>& location)
 /// The same, for the argument of a call. Throws ValueError for None and TypeError for what is no location.
 MemoryLocation required_location(nb::handle object);
 
-/// Calls what a driver may lack: its UnavailableError is a NotImplementedError in Python.
+/// Calls a function that a driver may lack: UnavailableError becomes NotImplementedError in Python.
 template <class Call>
 decltype(auto) if_implemented(Call&& call) {
   try {
@@ -161,7 +161,7 @@ class FillElement {
 
 /// DLPack export of a buffer's bytes (buffer_export.cpp).
 void bind_buffer_exports(nb::class_<PyBuffer>& cls);
-/// What Buffer and the classes derived from it in C++ do with the garbage collector and the buffer protocol.
+/// Type slots of Buffer and the classes derived from it in C++, for the garbage collector and the buffer protocol.
 PyType_Slot* buffer_type_slots() noexcept;
 /// Slots for the buffer protocol (buffer_export.cpp).
 extern PyType_Slot buffer_slots[];

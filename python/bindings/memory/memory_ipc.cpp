@@ -1,4 +1,4 @@
-// Memory shared between processes: what the driver does of it. The rest is cucore/_ipc_memory.py.
+// Memory shared between processes: the driver's part. The rest is in cucore/_ipc_memory.py.
 #include <cstring>
 
 #include "cucore/device.hpp"

@@ -69,8 +69,8 @@ std::span<std::byte> bytes_of(const nb::object& view) {
   return {static_cast<std::byte*>(memory->buf), static_cast<std::size_t>(memory->len)};
 }
 
-// Objects whose copies have happened. A thread of the driver hands them over, which must not end them: that may run
-// Python code, and that call CUDA.
+// Objects whose copies are complete, handed over by a thread of the driver. That thread must not release them, which
+// may run Python code that calls CUDA.
 struct Copied {
   std::mutex mutex;
   std::vector<PyObject*> objects;

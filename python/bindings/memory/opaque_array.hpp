@@ -1,4 +1,4 @@
-// OpaqueArray and MipmappedArray as Python has them, for what else is of textures.
+// OpaqueArray and MipmappedArray as Python objects, for the other texture bindings.
 #pragma once
 
 #include <string>
