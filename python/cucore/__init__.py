@@ -58,7 +58,7 @@ from cucore._seam import (
     toolkit_info,
 )
 
-# Names that cost an import of dataclasses or enum, by the module that has them: loaded when first asked for.
+# Names whose modules import dataclasses or enum, by module: loaded at first use.
 _LATER = {
     "AccessPolicyWindow": "_tuples",
     "ContextOptions": "_options",
@@ -221,4 +221,4 @@ _seam.find_now()
 try:
     _seam.set_toolkit_search_paths(_toolkit_folders())
 except RuntimeError:
-    pass  # imported anew after the toolkit was opened: what was found then stays in use
+    pass  # imported again after the toolkit was opened: the libraries found then stay in use

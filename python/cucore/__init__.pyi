@@ -252,7 +252,7 @@ class Device:
     def from_pci_bus_id(pci_bus_id: str) -> Device:
         """The device with this bus address, for example "0000:3b:00.0"."""
     def to_system_device(self) -> system.Device:
-        """The ``cucore.system.Device`` of it, which NVML tells of: the one with the same UUID. RuntimeError if there is
+        """Its ``cucore.system.Device``, which NVML describes: the one with the same UUID. RuntimeError if there is
         none."""
     @staticmethod
     def wait_all(streams: Iterable[Stream]) -> None:
@@ -265,7 +265,7 @@ class Device:
         """The driver's name for it."""
     @property
     def uuid(self) -> str:
-        """Lower-case hexadecimal, 8-4-4-4-12; of the MIG instance for one."""
+        """Lower-case hexadecimal, 8-4-4-4-12; for a MIG instance, the instance's own."""
     @property
     def pci_bus_id(self) -> str:
         """``dddd:bb:dd.f``."""
@@ -286,12 +286,12 @@ class Device:
     def limits(self) -> Limits:
         """The Limits of the device's primary context, for example ``device.limits.stack_size``; makes the context."""
     def enable_peer_access(self, peer: Device | int) -> None:
-        """Lets kernels here access memory of ``peer`` that is from no pool; calling it again is allowed.
+        """Lets kernels of this device access memory of ``peer`` that is not from a pool; calling it again is allowed.
 
-        The memory of a pool has access of its own: DeviceMemoryResource.peer_accessible_by.
+        Access to a pool's memory is granted apart: DeviceMemoryResource.peer_accessible_by.
         """
     def disable_peer_access(self, peer: Device | int) -> None:
-        """Takes ``enable_peer_access`` back; calling it again is allowed."""
+        """Revokes ``enable_peer_access``; calling it again is allowed."""
     @property
     def priority_range(self) -> PriorityRange: ...
     def can_access_peer(self, peer: Device | int) -> bool:
@@ -317,7 +317,7 @@ class Device:
         CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM begins with a number other than 0."""
     @property
     def resources(self) -> DeviceResources:
-        """All of the device: its multiprocessors and work queues, to be divided among green contexts."""
+        """The resources of the whole device: multiprocessors and work queues, to be divided among green contexts."""
     def create_context(self, options: ContextOptions | dict[str, Any] | None = None) -> Context:
         """A green context, which runs on ``options.resources`` only. It does not become current."""
     def partition(self, shares: Iterable[int] | Iterable[float]) -> list[Context]:
@@ -486,7 +486,7 @@ class EventPool:
     def __init__(self, device: Device | int, *, capacity: int = 256) -> None: ...
 
 class Host:
-    """The host as a place of memory: ``Host()`` is any of its NUMA nodes, ``Host(numa_id=n)`` one of them, and
+    """The host as a place for memory: ``Host()`` is any of its NUMA nodes, ``Host(numa_id=n)`` one of them, and
     ``Host.numa_current()`` that of the calling thread. There is one object of each."""
     @classmethod
     def numa_current(cls) -> Host:
@@ -690,7 +690,7 @@ class Linker:
         """The linker's info log of the last link. RuntimeError after ``close``."""
     @property
     def kernel_statistics(self) -> list[KernelStatistics]:
-        """What the info log tells of each kernel, as a list of named tuples: kernel, arch, registers, barriers,
+        """What the info log says of each kernel, as a list of named tuples: kernel, arch, registers, barriers,
         stack_bytes, spill_store_bytes, spill_load_bytes, shared_bytes, constant_bytes, local_bytes. Empty without
         ``verbose`` or ``ptxas_options="-v"``."""
     @classmethod
@@ -712,8 +712,8 @@ class Linker:
 class LinkerOptions:
     """How ``Linker`` links. None always means: say nothing to the linker, so that its own default holds.
 
-    What the driver's linker ignores is told by a DeprecationWarning; what only nvJitLink has, it refuses. The last two
-    are cucore's own.
+    A DeprecationWarning names what the driver's linker ignores; options that only nvJitLink has, it refuses. The last
+    two are cucore's own.
 
     The fields of LinkerOptions:
 
@@ -775,7 +775,7 @@ class LinkerOptions:
 class ManagedMemoryResourceOptions:
     """How ``ManagedMemoryResource`` makes a pool of its own, or does without.
 
-    preferred_location: where the memory rather is, as preferred_location_type says.
+    preferred_location: where the memory is preferably, as preferred_location_type says.
     preferred_location_type: "device": a device's ordinal; "host": None; "host_numa": a NUMA node, or None for that of
         the current device; None: a device's ordinal, -1 for the host, or None for no preference.
     pooled: False allocates each buffer by itself. Only such memory takes advice (ManagedBuffer.read_mostly and so on)
@@ -964,7 +964,7 @@ class Program:
         """
     @property
     def last_report(self) -> dict[str, str] | None:
-        """What the last compile had to tell, also if it failed, as a dict: log, cache, cache_why, cache_key; None
+        """The report of the last compile, also if it failed, as a dict: log, cache, cache_why, cache_key; None
         before."""
     @property
     def diagnostics(self) -> list[Diagnostic]:
@@ -972,13 +972,13 @@ class Program:
         ("info", "remark", "warning", "error" or "fatal"), number, text, context."""
     @property
     def kernel_statistics(self) -> list[KernelStatistics]:
-        """What the log of the last compile tells of each kernel, as a list of named tuples: kernel (its symbol), arch,
+        """What the log of the last compile says of each kernel, as a list of named tuples: kernel (its symbol), arch,
         registers, barriers, stack_bytes, spill_store_bytes, spill_load_bytes, shared_bytes, constant_bytes,
         local_bytes. Empty without ``ptxas_options="-v"``."""
     def cancel(self) -> None:
         """Ends the compiles of C++ source that other threads have asked for and that have not returned: they raise
-        NVRTCError with the name NVRTC_ERROR_CANCELLED. Later ones are not concerned. Does not wait: NVRTC asks while it
-        makes code, not while it reads the source."""
+        NVRTCError with the name NVRTC_ERROR_CANCELLED. Later compiles are not affected. Does not wait: NVRTC checks
+        while it generates code, not while it parses."""
     @property
     def handle(self) -> int:
         """The compiler's own object, as an int: an nvrtcProgram, an nvvmProgram, an nvJitLinkHandle or a CUlinkState.
@@ -1172,7 +1172,7 @@ class ProgramOptions:
     toolkit_headers: bool | None = None
     embed_ptx: bool | None = None
     def snapshot(self) -> ProgramOptions:
-        """A copy whose sequences nobody else holds."""
+        """A copy that shares no sequences with the original."""
     def as_bytes(self, backend: CompilerBackendType | str, target_type: str | None = None) -> list[bytes]:
         """The flags that ``backend`` ("nvrtc" or "nvvm") is given for these options and ``target_type``."""
 
@@ -1218,7 +1218,7 @@ class SMResourceOptions:
 
     count: SMs of a group; None lets the driver choose.
     coscheduled_sm_count: SMs of a group that lie together, for clusters; needs a driver of CUDA 13.1.
-    preferred_coscheduled_sm_count: the same, where it can be had.
+    preferred_coscheduled_sm_count: the same, but only as far as possible.
     backfill: fill a group up with SMs that do not lie together.
     """
 
@@ -1485,7 +1485,7 @@ class TensorMapDescriptorOptions:
     """What a tiled map copies, for ``StridedMemoryView.as_tensor_map(options=...)``.
 
     box_dim: elements of a box along each axis, 1 to 256, in the order of the view's shape.
-    element_strides: 1 to 8 for each axis: every how many-th element is read. Default: all.
+    element_strides: 1 to 8 for each axis: read every n-th element. Default: all.
     data_type: a NumPy dtype, or a TensorMapDataType. Default: the view's dtype. Where the view is of single bytes, as
         that of a Buffer is, its shape and strides count elements of this type.
     """
@@ -1499,7 +1499,7 @@ class TensorMapDescriptorOptions:
     oob_fill: TensorMapOOBFill = ...
 
 class TensorMapInterleave(IntEnum):
-    """Whether channels lie in slices of so many bytes."""
+    """Whether channels lie in slices of 16 or 32 bytes."""
 
     NONE = 0
     INTERLEAVE_16B = 1
@@ -1520,7 +1520,7 @@ class TensorMapOOBFill(IntEnum):
     NAN_REQUEST_ZERO_FMA = 1
 
 class TensorMapSwizzle(IntEnum):
-    """In lines of how many bytes a box's 16-byte chunks are moved in shared memory, so that banks do not collide."""
+    """The length of the lines in which 16-byte chunks are permuted in shared memory, to avoid bank conflicts."""
 
     NONE = 0
     SWIZZLE_32B = 1
@@ -1583,7 +1583,7 @@ class VirtualMemoryResourceOptions:
     addr_hint: where the addresses are to be, if they are free.
     addr_align: what the address is a multiple of; None: the granularity.
     peers: further devices that access the memory: Devices or ordinals.
-    self_access, peer_access: what the place of the memory, and the peers, may do: "rw", "r" or None for nothing.
+    self_access, peer_access: what the memory's own location, and the peers, may do: "rw", "r" or None for nothing.
     """
 
     allocation_type: str = ...

@@ -157,7 +157,7 @@ class Device:
         return Device(_seam.device_from_pci_bus_id(pci_bus_id))
 
     def to_system_device(self):
-        """The ``cucore.system.Device`` of it, which NVML tells of: the one with the same UUID. RuntimeError if there is
+        """Its ``cucore.system.Device``, which NVML describes: the one with the same UUID. RuntimeError if there is
         none."""
         return _seam.find("SystemDevice")._of_cuda_uuid(self.uuid)
 
@@ -185,7 +185,7 @@ class Device:
 
     @property
     def uuid(self):
-        """Lower-case hexadecimal, 8-4-4-4-12; of the MIG instance for one."""
+        """Lower-case hexadecimal, 8-4-4-4-12; for a MIG instance, the instance's own."""
         if self._uuid is None:
             self._uuid = _seam.device_uuid(self._ordinal)
         return self._uuid
@@ -231,14 +231,14 @@ class Device:
         return Limits(self._primary_context())
 
     def enable_peer_access(self, peer):
-        """Lets kernels here access memory of ``peer`` that is from no pool; calling it again is allowed.
+        """Lets kernels of this device access memory of ``peer`` that is not from a pool; calling it again is allowed.
 
-        The memory of a pool has access of its own: DeviceMemoryResource.peer_accessible_by.
+        Access to a pool's memory is granted apart: DeviceMemoryResource.peer_accessible_by.
         """
         self._primary_context()._enable_peer_access(Device(peer)._primary_context())
 
     def disable_peer_access(self, peer):
-        """Takes ``enable_peer_access`` back; calling it again is allowed."""
+        """Revokes ``enable_peer_access``; calling it again is allowed."""
         self._primary_context()._disable_peer_access(Device(peer)._primary_context())
 
     @property
@@ -328,7 +328,7 @@ class Device:
 
     @property
     def resources(self):
-        """All of the device: its multiprocessors and work queues, to be divided among green contexts."""
+        """The resources of the whole device: multiprocessors and work queues, to be divided among green contexts."""
         if self._resources is None:
             self._resources = _seam.device_resources(self._ordinal)
         return self._resources
@@ -454,7 +454,7 @@ def unpickled(ordinal):
     return Device(ordinal)
 
 
-# As _pickling has it, which pickles name.
+# The function of _pickling, whose path pickles name.
 unpickled.__module__, unpickled.__qualname__, unpickled.__name__ = "cucore._pickling", "device", "device"
 Device.__module__ = "cucore"
 _seam.set_device_class(Device)

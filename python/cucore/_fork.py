@@ -1,4 +1,4 @@
-"""The one warning about fork(), which makes children that cannot use CUDA: said when it happens, once per process."""
+"""The warning about fork(), whose children cannot use CUDA: given when it happens, once per process."""
 
 import os
 

@@ -1,6 +1,6 @@
 """GraphicsResource: memory of OpenGL, used by CUDA while it is mapped.
 
-Tested against a stand-in for the driver: there has been no OpenGL to run this with.
+Tested only with a stand-in for the driver, never with a real OpenGL.
 """
 
 import weakref

@@ -1,11 +1,11 @@
-"""Host: the host as a place of memory."""
+"""Host: the host as a place for memory."""
 
 import operator
 import threading
 
 
 class Host:
-    """The host as a place of memory: ``Host()`` is any of its NUMA nodes, ``Host(numa_id=n)`` one of them, and
+    """The host as a place for memory: ``Host()`` is any of its NUMA nodes, ``Host(numa_id=n)`` one of them, and
     ``Host.numa_current()`` that of the calling thread. There is one object of each."""
 
     __slots__ = ("__weakref__", "_is_numa_current", "_numa_id")

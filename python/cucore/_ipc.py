@@ -1,6 +1,6 @@
 """Events that other processes open: their descriptors, and how multiprocessing sends them.
 
-Imported when the first such event is made; importing it teaches multiprocessing's pickler about Event.
+Imported when the first such event is made; importing it registers Event with multiprocessing's pickler.
 """
 
 import multiprocessing.reduction
@@ -9,7 +9,7 @@ import weakref
 
 from cucore import _fork, _seam
 
-_descriptors = weakref.WeakKeyDictionary()  # what events have been asked for
+_descriptors = weakref.WeakKeyDictionary()  # the descriptors that were asked for
 _lock = threading.RLock()
 
 

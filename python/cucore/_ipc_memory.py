@@ -1,8 +1,8 @@
 """Memory that other processes open: the handles of pools, descriptors of buffers, and how multiprocessing sends both.
 
-Imported when the first such pool is made or asked for; importing it teaches multiprocessing's pickler about the memory
-resources and Buffer. A pool travels as a file descriptor, which only multiprocessing can send; plain pickle names the
-pool by its UUID, and the receiver must have that one already.
+Imported when the first such pool is made or asked for; importing it registers the memory resources and Buffer with
+multiprocessing's pickler. A pool travels as a file descriptor, which only multiprocessing can send; plain pickle names
+the pool by its UUID, and the receiver must have that one already.
 """
 
 import multiprocessing.reduction
@@ -14,7 +14,7 @@ from operator import index
 
 from cucore import _fork, _seam
 
-_registry = weakref.WeakValueDictionary()  # what register() was told, by UUID
+_registry = weakref.WeakValueDictionary()  # the resources given to register(), by UUID
 _lock = threading.RLock()  # of the registry, and of what resources and buffers get when first asked for it
 
 
@@ -123,7 +123,8 @@ def _require_ipc(resource):
         )
 
 
-# What DeviceMemoryResource and PinnedMemoryResource do. `_ipc_uuid` and `_ipc_handle` are attributes of theirs.
+# The IPC members of DeviceMemoryResource and PinnedMemoryResource. `_ipc_uuid` and `_ipc_handle` are attributes of
+# theirs.
 
 
 def pool_uuid(resource):
@@ -214,7 +215,7 @@ def reduce_pool(resource):
     return from_registry, (known,)
 
 
-# What Buffer does. `_ipc_descriptor` is an attribute of its.
+# The IPC members of Buffer. `_ipc_descriptor` is one of its attributes.
 
 
 def buffer_descriptor(buffer):

@@ -1,4 +1,4 @@
-"""The layout class under the name that cuda.core has for it; its own is ``cucore.StridedLayout``."""
+"""The layout class under cuda.core's name for it; cucore's own is ``cucore.StridedLayout``."""
 
 from cucore._seam import StridedLayout as _StridedLayout
 

@@ -13,8 +13,8 @@ from cucore.typing import CompilerBackendType
 class LinkerOptions:
     """How ``Linker`` links. None always means: say nothing to the linker, so that its own default holds.
 
-    What the driver's linker ignores is told by a DeprecationWarning; what only nvJitLink has, it refuses. The last two
-    are cucore's own.
+    A DeprecationWarning names what the driver's linker ignores; options that only nvJitLink has, it refuses. The last
+    two are cucore's own.
 
     The fields of LinkerOptions:
 
@@ -151,7 +151,7 @@ class Linker:
 
     @property
     def kernel_statistics(self):
-        """What the info log tells of each kernel, as a list of named tuples: kernel, arch, registers, barriers,
+        """What the info log says of each kernel, as a list of named tuples: kernel, arch, registers, barriers,
         stack_bytes, spill_store_bytes, spill_load_bytes, shared_bytes, constant_bytes, local_bytes. Empty without
         ``verbose`` or ``ptxas_options="-v"``."""
         return self._linker.kernel_statistics()

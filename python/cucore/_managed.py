@@ -10,7 +10,7 @@ from cucore._errors import CUDAInvalidValueError
 from cucore._host import Host
 from cucore.typing import ManagedMemoryLocationType
 
-_warned = threading.Lock()  # taken by the one warning of the process, and kept
+_warned = threading.Lock()  # acquired by the one warning of the process, and never released
 
 
 def warn_without_concurrent_access():

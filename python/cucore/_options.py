@@ -86,7 +86,7 @@ class SMResourceOptions(Checked):
 
     count: SMs of a group; None lets the driver choose.
     coscheduled_sm_count: SMs of a group that lie together, for clusters; needs a driver of CUDA 13.1.
-    preferred_coscheduled_sm_count: the same, where it can be had.
+    preferred_coscheduled_sm_count: the same, but only as far as possible.
     backfill: fill a group up with SMs that do not lie together.
     """
 
@@ -138,7 +138,7 @@ class DeviceMemoryResourceOptions(Checked):
 class ManagedMemoryResourceOptions(Checked):
     """How ``ManagedMemoryResource`` makes a pool of its own, or does without.
 
-    preferred_location: where the memory rather is, as preferred_location_type says.
+    preferred_location: where the memory is preferably, as preferred_location_type says.
     preferred_location_type: "device": a device's ordinal; "host": None; "host_numa": a NUMA node, or None for that of
         the current device; None: a device's ordinal, -1 for the host, or None for no preference.
     pooled: False allocates each buffer by itself. Only such memory takes advice (ManagedBuffer.read_mostly and so on)
@@ -205,7 +205,7 @@ class VirtualMemoryResourceOptions:
     addr_hint: where the addresses are to be, if they are free.
     addr_align: what the address is a multiple of; None: the granularity.
     peers: further devices that access the memory: Devices or ordinals.
-    self_access, peer_access: what the place of the memory, and the peers, may do: "rw", "r" or None for nothing.
+    self_access, peer_access: what the memory's own location, and the peers, may do: "rw", "r" or None for nothing.
     """
 
     allocation_type: str = field(default_factory=lambda: _enumeration("VirtualMemoryAllocationType").PINNED)
@@ -403,7 +403,7 @@ class ProgramOptions:
         return f"ProgramOptions(name={self.name!r}, arch={self.arch!r})"
 
     def snapshot(self):
-        """A copy whose sequences nobody else holds."""
+        """A copy that shares no sequences with the original."""
         copy = object.__new__(ProgramOptions)
         fields = copy.__dict__
         fields.update(self.__dict__)
@@ -424,7 +424,7 @@ class ProgramOptions:
 
 
 def _current_arch():
-    """The current device's; None with no device, which is then an error of what compiles."""
+    """The current device's; None with no device, which the compile then reports as an error."""
     try:
         major, minor = _seam.device_compute_capability(_seam.current_device())
     except (CUDAError, RuntimeError):

@@ -1,4 +1,4 @@
-"""What pickles name: plain functions, so that pickle and cloudpickle find them by their path."""
+"""Functions that pickles refer to: plain ones, so that pickle and cloudpickle find them by their path."""
 
 from cucore import _seam
 from cucore._device import unpickled as device  # noqa: F401

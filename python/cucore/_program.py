@@ -32,7 +32,7 @@ def inputs_of_compile(program, target_type, name_expressions):
 
 
 def _way_of(cache):
-    """How ``cache``, which is none of the core's, is used; what tells is loaded when it is first asked."""
+    """How a ``cache`` that is not the core's is used; the module that decides is loaded at first use."""
     global _way_of
     from cucore.utils._protocol import way_of as _way_of
 
@@ -119,7 +119,7 @@ class Program:
 
     @property
     def last_report(self):
-        """What the last compile had to tell, also if it failed, as a dict: log, cache, cache_why, cache_key; None
+        """The report of the last compile, also if it failed, as a dict: log, cache, cache_why, cache_key; None
         before."""
         return None if self._report is None else dict(self._report)
 
@@ -131,15 +131,15 @@ class Program:
 
     @property
     def kernel_statistics(self):
-        """What the log of the last compile tells of each kernel, as a list of named tuples: kernel (its symbol), arch,
+        """What the log of the last compile says of each kernel, as a list of named tuples: kernel (its symbol), arch,
         registers, barriers, stack_bytes, spill_store_bytes, spill_load_bytes, shared_bytes, constant_bytes,
         local_bytes. Empty without ``ptxas_options="-v"``."""
         return [] if self._report is None else _seam.parse_kernel_statistics(self._report["log"])
 
     def cancel(self):
         """Ends the compiles of C++ source that other threads have asked for and that have not returned: they raise
-        NVRTCError with the name NVRTC_ERROR_CANCELLED. Later ones are not concerned. Does not wait: NVRTC asks while it
-        makes code, not while it reads the source."""
+        NVRTCError with the name NVRTC_ERROR_CANCELLED. Later compiles are not affected. Does not wait: NVRTC checks
+        while it generates code, not while it parses."""
         self._program.cancel()
 
     @property
@@ -185,7 +185,7 @@ class Program:
 
 
 def _warn_of_options(kind, options):
-    """Tells of options with which the compiler does less than they seem to say."""
+    """Warns of options with which the compiler does less than their names suggest."""
     if kind == "ptx":
         for name in ("numba_debug", "fdevice_syntax_only"):
             if getattr(options, name):

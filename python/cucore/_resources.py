@@ -1,4 +1,4 @@
-"""Dividing a device: what the options of splits, work queues and green contexts mean."""
+"""Dividing a device: the options of splits, work queues and green contexts, checked for the core."""
 
 from collections.abc import Sequence
 from operator import index
@@ -7,7 +7,7 @@ from cucore import _seam
 from cucore._options import ContextOptions, SMResourceOptions, WorkqueueResourceOptions, accept
 from cucore.typing import WorkqueueSharingScopeType
 
-_MOST = 2**31 - 1  # more SMs than that no device has; the driver says so
+_MOST = 2**31 - 1  # no device has more SMs than that; the driver will say so
 
 
 def split(resource, options, dry_run):

@@ -1,4 +1,4 @@
-"""The seam between the package and its extension ``cucore._core``: all that either takes of the other.
+"""The seam between the package and its extension ``cucore._core``: all names that either takes from the other.
 
 The package imports names of the extension from here, and nothing else imports the extension. The extension imports
 nothing of the package: it asks ``find`` for the names in ``PLACES`` (those of bindings/package.def), each once, when
@@ -49,7 +49,7 @@ from cucore._core import (  # noqa: F401
     toolkit_info,
 )
 
-# What the extension does for the package alone.
+# Functions of the extension for the package alone.
 DLPackTensor = _core._DLPackTensor
 CoreLinker = _core._Linker
 CoreProgram = _core._Program
@@ -123,7 +123,7 @@ set_no_context = _core._set_no_context
 set_toolkit_search_paths = _core._set_toolkit_search_paths
 stream_from_protocol = _core._stream_from_protocol
 
-# Names of the extension that its _bind_graphs() makes: programs without graphs do without.
+# Names of the extension that its _bind_graphs() makes, which only programs with graphs need.
 _OF_GRAPHS = (
     "AllocNode",
     "ChildGraphNode",
@@ -155,7 +155,7 @@ def __getattr__(name):
     return globals()[name]
 
 
-# What the extension knows of the package: its name there, and module.name here.
+# What the extension takes from the package: its name there, and module.name here.
 PLACES = {
     "AccessPolicyWindow": "_tuples.AccessPolicyWindow",
     "AccessedBy": "_managed.AccessedBy",
@@ -247,7 +247,7 @@ PLACES = {
     "warn_without_concurrent_access": "_managed.warn_without_concurrent_access",
 }
 
-# What modules of the package take of those above them, which they do not import.
+# What modules of the package take from those above them, which they do not import.
 ABOVE = {
     "signature_of": "_signatures.signature_of",
     "StridedMemoryView": "utils._memory_view.StridedMemoryView",
@@ -266,7 +266,7 @@ def find(name):
 
 
 def find_now():
-    """Has the extension find what it needs to the end of the process."""
+    """Makes the extension find now what it needs until the end of the process."""
     _core._find_now([name for name, place in PLACES.items() if place.startswith(_NEEDED_TO_THE_END)])
 
 

@@ -1,4 +1,4 @@
-"""The signatures of the extension's functions, for inspect.signature(): read from the words that nanobind keeps."""
+"""The signatures of the extension's functions, for inspect.signature(): parsed from nanobind's texts."""
 
 import ast
 import inspect
@@ -11,7 +11,7 @@ def signature_of(function):
         return _signature_of_class(function)
     bound = getattr(function, "__self__", None)
     forms = function.__nb_signature__
-    text, _, defaults = max(forms, key=lambda form: form[0].count(":"))  # of several, the one that takes most
+    text, _, defaults = max(forms, key=lambda form: form[0].count(":"))  # of several, the one with the most parameters
     # Places of defaults are written \0, \1...: a name that no one can have stands for each.
     text = re.sub(r"\\(\d+)", r"_default_\1_", text)
     text = re.sub(r"^def [^(]*", "def f", text) + ": ..."

@@ -35,7 +35,7 @@ class TensorMapDataType(IntEnum):
 
 
 class TensorMapInterleave(IntEnum):
-    """Whether channels lie in slices of so many bytes."""
+    """Whether channels lie in slices of 16 or 32 bytes."""
 
     NONE = 0
     INTERLEAVE_16B = 1
@@ -43,7 +43,7 @@ class TensorMapInterleave(IntEnum):
 
 
 class TensorMapSwizzle(IntEnum):
-    """In lines of how many bytes a box's 16-byte chunks are moved in shared memory, so that banks do not collide."""
+    """The length of the lines in which 16-byte chunks are permuted in shared memory, to avoid bank conflicts."""
 
     NONE = 0
     SWIZZLE_32B = 1
@@ -97,7 +97,7 @@ class TensorMapDescriptorOptions:
     """What a tiled map copies, for ``StridedMemoryView.as_tensor_map(options=...)``.
 
     box_dim: elements of a box along each axis, 1 to 256, in the order of the view's shape.
-    element_strides: 1 to 8 for each axis: every how many-th element is read. Default: all.
+    element_strides: 1 to 8 for each axis: read every n-th element. Default: all.
     data_type: a NumPy dtype, or a TensorMapDataType. Default: the view's dtype. Where the view is of single bytes, as
         that of a Buffer is, its shape and strides count elements of this type.
     """
@@ -160,7 +160,7 @@ def _check_memory(view, device):
     if not view.is_device_accessible:
         raise ValueError("the view's memory is not accessible from a device")
     kind, ordinal = view.__dlpack_device__()
-    if kind == 2 and ordinal != device.device_id:  # pinned and managed memory is every device's
+    if kind == 2 and ordinal != device.device_id:  # pinned and managed memory belongs to every device
         raise ValueError(f"the view's memory is of device {ordinal}, and the current one is {device.device_id}")
 
 

@@ -62,7 +62,7 @@ class Timer:
             start.close()
             if kind is None:
                 raise
-            return  # the block's own exception is the news
+            return  # the block's own exception matters more
         self._unread.append((start, end))
 
     async def __aenter__(self):

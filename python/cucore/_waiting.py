@@ -1,8 +1,8 @@
 """Waiting for events without blocking a thread that has other work: futures, and ``await event``.
 
 One thread of its own asks the driver about every event that is waited for. It is a daemon, so it keeps no process from
-ending, and no Python runs on a thread of the driver. When the process ends it is stopped, so that it does not take to
-its grave the events it was asking about; the futures that are not done then are cancelled.
+ending, and no Python runs on a thread of the driver. When the process ends it is stopped, so that the events it was
+asking about are released; futures that are not done then are cancelled.
 """
 
 import atexit
@@ -40,7 +40,7 @@ def _stop():
 
 
 def _forget():
-    """In a forked child: the thread is not there, and nobody else is left to give the lock back."""
+    """In a forked child: the thread does not exist, and nobody would release the lock."""
     global _condition, _thread
     _condition = threading.Condition()
     _pending.clear()
@@ -85,7 +85,7 @@ def awaited_stream(stream):
 
 
 def _answer(event, promise):
-    """Whether there is an answer; if so, the promise has it."""
+    """Whether there is an answer; if so, the future has it."""
     if promise.cancelled():
         return True
     try:

@@ -2,8 +2,8 @@
 
 From then on ``libcuda.so.1`` is the CPU device for whatever asks for it by that name (cuda.bindings, cuda.core, Numba,
 CuPy, PyCUDA, ...), in this process and those it starts, with no ``LD_LIBRARY_PATH`` set beforehand: a library that is
-loaded is found again by its name. ``libnvidia-ml.so.1`` is the one that comes with it. What its settings are, the
-environment says when this is imported (``CUCORE_CPU_CHECK``, ``CUCORE_CPU_DEVICES``, ...).
+loaded is found again by its name. ``libnvidia-ml.so.1`` is the one that comes with it. Its settings are read from the
+environment when this is imported (``CUCORE_CPU_CHECK``, ``CUCORE_CPU_DEVICES``, ...).
 
 Raises ImportError if another driver is loaded already, or the CPU device is not installed.
 """
@@ -54,7 +54,7 @@ def _findings(seen):
 
 
 def _wait_for_kernels():
-    """Until all that was launched in primary contexts has ended. Errors stay for those who asked for the work."""
+    """Waits until all that was launched in primary contexts has ended. Errors are left to those who launched it."""
     count, flags, active = (ctypes.c_int() for _ in range(3))
     if _driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
         return  # not initialised: nothing was launched

@@ -69,7 +69,7 @@ def cache():
 
 
 class Setup(WorkerPlugin):
-    """What ``install`` gives to each worker. Unpickling it imports this module there."""
+    """What ``install`` sends to each worker. Unpickling it imports this module there."""
 
     name = "cucore"
     idempotent = False

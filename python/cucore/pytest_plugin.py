@@ -45,7 +45,7 @@ def pytest_addoption(parser):
 
 
 def _has_gpu():
-    """Asked in a process of its own, since a driver that was opened stays."""
+    """Asks in a process of its own, since an opened driver stays open."""
     program = "import cucore; print(cucore.driver_info().kind)"
     environment = {**os.environ, "CUCORE_DEVICE": "gpu"}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)

@@ -104,7 +104,7 @@ class GraphMemoryType(StrEnum):
 
 
 class ManagedMemoryLocationType(StrEnum):
-    """Where managed memory rather is."""
+    """Where managed memory is preferably."""
 
     DEVICE = "device"
     HOST = "host"
@@ -120,7 +120,7 @@ class MemcpySrcAccessOrder(StrEnum):
 
 
 class MemcpyOverlapMode(StrEnum):
-    """Whether a copy makes way for kernels."""
+    """Whether a copy leaves the SMs to kernels."""
 
     DEFAULT = "default"
     PREFER_OVERLAP_WITH_COMPUTE = "prefer_overlap_with_compute"

@@ -357,7 +357,7 @@ class CUgraphNodeType:
     CU_GRAPH_NODE_TYPE_CONDITIONAL = 13
 
 class GraphUpdateResult:
-    """What became of an update: true if it was made. ``reason`` is the driver's name for why not, ``node`` the node of
+    """The result of an update: true if it was made. ``reason`` is the driver's name for why not, ``node`` the node of
     the source that does not fit, if the driver names one."""
 
     node: GraphNode | None

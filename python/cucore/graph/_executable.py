@@ -11,7 +11,7 @@ from cucore import _seam
 
 
 class GraphUpdateResult:
-    """What became of an update: true if it was made. ``reason`` is the driver's name for why not, ``node`` the node of
+    """The result of an update: true if it was made. ``reason`` is the driver's name for why not, ``node`` the node of
     the source that does not fit, if the driver names one."""
 
     __slots__ = ("_succeeded", "node", "reason")
@@ -70,7 +70,7 @@ class _Switchable(ExecutableGraphNode):
         self._graph._set_enabled(self._node, False)
 
     def _filled(self, given):
-        """``given`` with what is left out (None) taken from the last update."""
+        """``given``, with omitted values (None) taken from the last update."""
         last = self._last()
         missing = [name for name, value in given.items() if value is None and not name.endswith("_owner")]
         if missing and last is None:

@@ -1,4 +1,4 @@
-"""What NVIDIA's management library (NVML) tells of devices, drivers and processes: no CUDA is initialised by asking.
+"""NVIDIA's management library (NVML): devices, drivers and processes, without initialising CUDA.
 
     for device in system.Device.get_all_devices():
         print(device.name, device.memory_info.free, device.temperature.get_sensor())
@@ -95,13 +95,13 @@ def get_process_name(pid: int) -> str:
 
 
 def get_topology_common_ancestor(device1: Device, device2: Device) -> GpuTopologyLevel:
-    """What the way between two devices goes through. Linux only."""
+    """What the path between two devices goes through. Linux only."""
     level = _of_two("nvmlDeviceGetTopologyCommonAncestor", device1, device2)
     return numbers.word_of(numbers.TOPOLOGY_LEVELS_BY_NUMBER, level, "the topology level")
 
 
 def get_p2p_status(device1: Device, device2: Device, index: GpuP2PCapsIndex | str) -> GpuP2PStatus:
-    """Whether two devices can do with each other what ``index`` says. An answer of a newer driver is UNKNOWN."""
+    """Whether two devices support what ``index`` names. An answer that only newer drivers give is UNKNOWN."""
     number = numbers.number_of(numbers.P2P_CAPS, index, "index")
     status = _of_two("nvmlDeviceGetP2PStatus", device1, device2, _nvml.uint(number))
     return numbers.P2P_STATUS_BY_NUMBER.get(status, GpuP2PStatus.UNKNOWN)

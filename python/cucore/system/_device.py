@@ -162,7 +162,7 @@ class Device:
 
     @property
     def numa_node_id(self) -> int:
-        """The NUMA node that the device is, on systems where devices are nodes."""
+        """The device's own NUMA node, on systems where devices are nodes."""
         return self._uint("nvmlDeviceGetNumaNodeId")
 
     @property
@@ -303,7 +303,7 @@ class Device:
 
     @property
     def supported_clock_event_reasons(self) -> list[ClocksEventReasons]:
-        """The reasons that it can tell. Reasons of a newer driver are left out."""
+        """The reasons that it can report. Reasons of a newer driver are left out."""
         return self._reasons("nvmlDeviceGetSupportedClocksEventReasons")
 
     def _reasons(self, name: str) -> list[ClocksEventReasons]:
@@ -412,7 +412,7 @@ class Device:
 
     def register_events(self, events: EventType | str | list[EventType | str]) -> DeviceEvents:
         """Waits from now on for an event, or a list of them: DeviceEvents.wait() gets them. NotSupportedError if the
-        device cannot tell of one. Linux only."""
+        device cannot report one of them. Linux only."""
         return DeviceEvents(self, events)
 
     # ---- Python -----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""NVML's numbers of the words of ``cucore.system.typing``, and the way back."""
+"""NVML's numbers for the words of ``cucore.system.typing``, and the reverse."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ NVLINK_VERSIONS = {1: (1, 0), 2: (2, 0), 3: (2, 2), 4: (3, 0), 5: (3, 1), 6: (4,
 
 
 def words_of_bits(words: dict[Word, int], bits: int) -> list[Word]:
-    """The words whose bits are set. Bits that nobody has a word for yet, of a newer driver, are left out."""
+    """The words whose bits are set. Bits without a word, of a newer driver, are left out."""
     return [word for word, bit in words.items() if bit & bits]
 
 

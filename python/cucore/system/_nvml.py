@@ -155,7 +155,7 @@ def _has_devices(library: ctypes.CDLL) -> bool:
 
 
 def _after_fork() -> None:
-    """The lock may have been held by a thread that the child does not have."""
+    """A thread that does not exist in the child may have held the lock."""
     global _lock
     _lock = threading.Lock()
 

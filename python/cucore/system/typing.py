@@ -162,7 +162,7 @@ class GpuP2PStatus(StrEnum):
 
 
 class GpuTopologyLevel(StrEnum):
-    """What the way between two devices goes through, from the same board to the link between sockets."""
+    """What the path between two devices goes through, from the same board to the link between sockets."""
 
     INTERNAL = "internal"
     SINGLE = "single"

@@ -43,7 +43,7 @@ class CopyOptions:
     src_access_order: "stream": the source is read in the order of the stream; "during_api_call": before the call
         returns; "any": at any time until the copy is complete.
     src_location_hint, dst_location_hint: the Device or Host where managed or pageable memory is, and is to be.
-    overlap_mode: "prefer_overlap_with_compute" rather leaves the SMs to kernels than is fast.
+    overlap_mode: "prefer_overlap_with_compute" leaves the SMs to kernels, even if the copy is slower for it.
     """
 
     src_access_order: MemcpySrcAccessOrder | str = ...
@@ -52,7 +52,8 @@ class CopyOptions:
     overlap_mode: MemcpyOverlapMode | str = ...
 
 class ProgramCacheResource(abc.ABC):
-    """A program cache. There is no ``in`` and no iteration: between a look and a read the entry may go; use ``get``."""
+    """A program cache. There is no ``in`` and no iteration: an entry may be removed between a test and a read; use
+    ``get``."""
     @abc.abstractmethod
     def clear(self) -> None:
         """Removes all entries."""
@@ -118,7 +119,7 @@ class StridedMemoryView:
         dtype: numpy.dtype | None = None,
         is_readonly: bool = False,
     ) -> StridedMemoryView:
-        """A view of a Buffer. ``strides`` are in elements. Nothing is ordered: the caller sees to that.
+        """A view of a Buffer. ``strides`` are in elements. Nothing is ordered: that is up to the caller.
 
         ValueError: neither ``itemsize`` nor ``dtype``, or two that disagree; the buffer has a memory resource and is
         too small, or elements lie before it. RuntimeError: it has been closed.
@@ -223,7 +224,7 @@ def copy_batch(
     *,
     options: CopyOptions | dict[str, Any] | Sequence[CopyOptions | dict[str, Any]] | None = None,
 ) -> None:
-    """Copies each Buffer of ``srcs`` whole into the one of ``dsts`` at its place, in one call of the driver.
+    """Copies each Buffer of ``srcs`` whole into the one of ``dsts`` with the same index, in one call of the driver.
 
     ``options``: CopyOptions for all, or a sequence with one for each pair. The items may run in any order: what they
     touch must not overlap.
@@ -244,8 +245,8 @@ def make_program_cache_key(
     name_expressions: str | bytes | Iterable[str | bytes] = (),
     extra_digest: bytes | bytearray | memoryview | None = None,
 ) -> bytes:
-    """The key of compiling ``code`` so: SHA-256 over every input, the compiler's version and build, and the contents
-    of the headers that the source can reach.
+    """The key of such a compile of ``code``: SHA-256 over every input, the compiler's version and build, and the
+    contents of the headers that the source can reach.
 
     What cannot be keyed raises ValueError. ``extra_digest`` (bytes of your own that stand for files the options name)
     lifts that for options that name files.

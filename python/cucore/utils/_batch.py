@@ -21,7 +21,7 @@ class CopyOptions:
     src_access_order: "stream": the source is read in the order of the stream; "during_api_call": before the call
         returns; "any": at any time until the copy is complete.
     src_location_hint, dst_location_hint: the Device or Host where managed or pageable memory is, and is to be.
-    overlap_mode: "prefer_overlap_with_compute" rather leaves the SMs to kernels than is fast.
+    overlap_mode: "prefer_overlap_with_compute" leaves the SMs to kernels, even if the copy is slower for it.
     """
 
     src_access_order: MemcpySrcAccessOrder | str = MemcpySrcAccessOrder.STREAM
@@ -43,7 +43,7 @@ class CopyOptions:
 
 
 def copy_batch(stream, srcs, dsts, *, options=None):
-    """Copies each Buffer of ``srcs`` whole into the one of ``dsts`` at its place, in one call of the driver.
+    """Copies each Buffer of ``srcs`` whole into the one of ``dsts`` with the same index, in one call of the driver.
 
     ``options``: CopyOptions for all, or a sequence with one for each pair. The items may run in any order: what they
     touch must not overlap.

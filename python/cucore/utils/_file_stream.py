@@ -75,7 +75,7 @@ class FileStreamProgramCache(RecordCache):
         return tuple(map(Path, self._names(key)))
 
     def _identity(self, name):
-        """What tells that a file is still the one that was read; None for what would not be read."""
+        """Identifies the file that was read; None for one that would not be read."""
         try:
             status = os.lstat(name)
         except (FileNotFoundError, NotADirectoryError):
@@ -206,7 +206,7 @@ class FileStreamProgramCache(RecordCache):
             record = self._records / os.path.relpath(path, self._entries)
             try:
                 if _state(os.lstat(path)) != _state(stat):
-                    continue  # replaced since: somebody needs it
+                    continue  # replaced since: in use
                 os.unlink(path)
             except FileNotFoundError:
                 pass  # somebody else removed it: it counts as gone

@@ -15,8 +15,8 @@ FILES = ("include_path", "pre_include", "pch", "use_pch", "pch_dir")
 
 
 def make_program_cache_key(*, code, code_type, options, target_type, name_expressions=(), extra_digest=None):
-    """The key of compiling ``code`` so: SHA-256 over every input, the compiler's version and build, and the contents
-    of the headers that the source can reach.
+    """The key of such a compile of ``code``: SHA-256 over every input, the compiler's version and build, and the
+    contents of the headers that the source can reach.
 
     What cannot be keyed raises ValueError. ``extra_digest`` (bytes of your own that stand for files the options name)
     lifts that for options that name files.

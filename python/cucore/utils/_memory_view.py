@@ -103,7 +103,7 @@ def _detached(obj):
 
 
 def _device_of_address(address):
-    if not address:  # an empty array: nothing tells where it is
+    if not address:  # an empty array: its location is not known
         from cucore._device import Device
 
         return Device().device_id
@@ -230,7 +230,7 @@ class StridedMemoryView:
         address, readonly, dtype, layout = _read_interface("__cuda_array_interface__", interface, 2)
         consumer = _required_stream(stream_ptr)  # before anything asks the driver
         device_id = _device_of_address(address)
-        producer = interface.get("stream") if interface["version"] >= 3 else None  # older ones say nothing of order
+        producer = interface.get("stream") if interface["version"] >= 3 else None  # older versions do not order
         if producer is not None and consumer != _NO_ORDERING:
             if producer <= 0:
                 raise BufferError(
@@ -269,7 +269,7 @@ class StridedMemoryView:
         dtype: numpy.dtype | None = None,
         is_readonly: bool = False,
     ) -> StridedMemoryView:
-        """A view of a Buffer. ``strides`` are in elements. Nothing is ordered: the caller sees to that.
+        """A view of a Buffer. ``strides`` are in elements. Nothing is ordered: that is up to the caller.
 
         ValueError: neither ``itemsize`` nor ``dtype``, or two that disagree; the buffer has a memory resource and is
         too small, or elements lie before it. RuntimeError: it has been closed.
@@ -445,7 +445,7 @@ def _check_itemsize(dtype, layout):
 
 
 def _check_bounds(buffer, layout):
-    """Of memory that was not allocated here nothing is known, and the caller's word counts."""
+    """Nothing is known of memory that was allocated elsewhere: the caller's values count."""
     if buffer.memory_resource is None:
         return
     required = layout.required_size_in_bytes()

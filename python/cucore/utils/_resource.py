@@ -31,7 +31,8 @@ def value_bytes(value):
 
 
 class ProgramCacheResource(abc.ABC):
-    """A program cache. There is no ``in`` and no iteration: between a look and a read the entry may go; use ``get``."""
+    """A program cache. There is no ``in`` and no iteration: an entry may be removed between a test and a read; use
+    ``get``."""
 
     @abc.abstractmethod
     def __getitem__(self, key):
