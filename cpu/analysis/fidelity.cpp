@@ -80,7 +80,7 @@ std::vector<Unsupported> find_approximate(const ptx::Module& module, ptx::Functi
     const ptx::Function& function = module.functions[id];
     for (const ptx::Instruction& instruction : function.body) {
       if (const Result<void> exact = check_exact(instruction); !exact)
-        found.push_back({.kernel = std::string(function.name),
+        found.push_back({.function = std::string(function.name),
                          .instruction = ptx::spelling(instruction),
                          .line = instruction.position.line,
                          .reason = exact.failure().sentence()});

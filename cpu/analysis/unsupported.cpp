@@ -67,7 +67,7 @@ Result<void> check_compiles(const ptx::Module& module, const ptx::Function& func
 std::vector<Unsupported> find_unsupported_in(const ptx::Module& module, const ptx::Function& function) {
   std::vector<Unsupported> found;
   if (function.directives.blocksareclusters) {
-    found.push_back({.kernel = std::string(function.name),
+    found.push_back({.function = std::string(function.name),
                      .instruction = ".blocksareclusters",
                      .line = function.position.line,
                      .reason = "a grid counted in clusters"});
@@ -75,7 +75,7 @@ std::vector<Unsupported> find_unsupported_in(const ptx::Module& module, const pt
   for (const ptx::Instruction& instruction : function.body) {
     const Result<void> compiles = check_compiles(module, function, instruction);
     if (compiles) continue;
-    found.push_back({.kernel = std::string(function.name),
+    found.push_back({.function = std::string(function.name),
                      .instruction = ptx::spelling(instruction),
                      .line = instruction.position.line,
                      .reason = compiles.failure().sentence()});

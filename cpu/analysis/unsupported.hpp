@@ -12,7 +12,7 @@ namespace cucore::cpu::analysis {
 
 /// An instruction that parses but no row of the instruction table takes.
 struct Unsupported {
-  std::string kernel;       ///< function it stands in
+  std::string function;     ///< the function that holds it
   std::string instruction;  ///< full spelling
   std::uint32_t line = 0;   ///< PTX line
   std::string reason;       ///< which part: opcode, type, modifier, operand

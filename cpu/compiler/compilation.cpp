@@ -72,7 +72,7 @@ Result<void> check_instructions(const Analysed& kernel) {
   for (ptx::FunctionId id : kernel.reach.functions) {
     for (const Unsupported& found : find_unsupported_in(kernel.module, kernel.module.functions[id])) {
       return cannot_compile(kernel.kernel_name(), " needs " + found.instruction + " (line " +
-                                                      std::to_string(found.line) + ", in " + found.kernel +
+                                                      std::to_string(found.line) + ", in " + found.function +
                                                       "), which the CPU device does not support: " + found.reason);
     }
   }

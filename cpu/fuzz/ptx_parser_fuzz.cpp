@@ -1,4 +1,4 @@
-// Any text goes through the parser and verifier; of what is accepted, every index is followed.
+// Any text goes through the parser and verifier; every index in an accepted module is followed.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

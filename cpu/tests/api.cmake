@@ -61,13 +61,13 @@ target_link_libraries(texture_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest:
 target_compile_definitions(texture_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")
 add_test(NAME texture_tests COMMAND texture_tests)
 set_tests_properties(texture_tests PROPERTIES ENVIRONMENT CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache)
-# They do nothing wrong, so the checker has nothing to say.
+# They have no errors, so the checker must report none.
 add_test(NAME texture_tests_checked COMMAND texture_tests)
 set_tests_properties(texture_tests_checked PROPERTIES
   ENVIRONMENT "CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache;CUCORE_CPU_CHECK=memory,race,init,sync"
   FAIL_REGULAR_EXPRESSION "SUMMARY: [1-9]")
 
-# What lanes of a warp do together, in every form of code; on a GPU's driver too.
+# Convergent operations of a warp, in every form of code; on a GPU's driver too.
 add_executable(warp_tests ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/warp_test.cpp)
 cucore_test(warp_tests)
 target_link_libraries(warp_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)

@@ -27,7 +27,7 @@ std::string list(const std::vector<analysis::Unsupported>& instructions, std::st
   for (std::size_t i = 0; i < std::min(instructions.size(), most_of_them); ++i) {
     const analysis::Unsupported& each = instructions[i];
     log += "ptx:" + std::to_string(each.line) + ": error: " + each.instruction + " is not " +
-           std::string(what_is_wrong) + " (" + each.reason + "), in " + each.kernel + "\n";
+           std::string(what_is_wrong) + " (" + each.reason + "), in " + each.function + "\n";
   }
   if (instructions.size() > most_of_them)
     log += "... and " + std::to_string(instructions.size() - most_of_them) + " more\n";

@@ -1,6 +1,6 @@
 // Kernels that launch kernels: orders, streams and events, completion, errors. The kernels are those of
 // device_launch_kernels.cu, linked with CUDA's device runtime library: CUCORE_TEST_CUDADEVRT names it (libcudadevrt.a)
-// for a GPU's driver, else there is something that looks like it.
+// for a GPU's driver; otherwise a stand-in is linked.
 #include <algorithm>
 #include <cstdlib>
 
@@ -202,7 +202,7 @@ TEST_F(DeviceLaunches, a_fault_of_a_child_is_the_contexts_and_ends_a_parent_that
 
 class DeviceGraphs : public DeviceLaunches {
  protected:
-  /// Of one kernel after the other.
+  /// Checks one kernel after the other.
   class Kernels {
    public:
     explicit Kernels(DeviceGraphs& test) : test_(test) { EXPECT_OK(cuGraphCreate(&graph_, 0)); }

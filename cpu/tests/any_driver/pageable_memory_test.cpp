@@ -1,5 +1,5 @@
-// Copies between the device and memory that is not page-locked, by the calls named Async: the memory is the caller's
-// again when the call returns. Nothing in it knows the CPU device, so it runs on a GPU's driver too.
+// Copies between the device and memory that is not page-locked, by the calls named Async: the caller may reuse the
+// memory when the call returns. Nothing in it knows the CPU device, so it runs on a GPU's driver too.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -39,7 +39,7 @@ class PageableMemory : public Textures {
     ASSERT_OK(cuLaunchHostFunc(stream, wait_and_put, locked));
     ASSERT_OK(cuMemcpyHtoDAsync(memory, locked, sizeof *locked, stream));
   }
-  /// Keeps the stream from what follows until the flag is raised.
+  /// Holds the stream back until the flag is raised.
   void hold() {
     const auto wait = [](void* flag) { static_cast<std::atomic<bool>*>(flag)->wait(false); };
     ASSERT_OK(cuLaunchHostFunc(stream, wait, &is_released));

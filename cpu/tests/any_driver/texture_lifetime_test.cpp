@@ -1,5 +1,5 @@
-// Texture and surface objects that are destroyed while work that uses them is still queued: it finds them all the same,
-// on any driver.
+// Texture and surface objects that are destroyed while work that uses them is still queued: the work can still use
+// them, on any driver.
 #include <atomic>
 #include <thread>
 
@@ -27,7 +27,7 @@ class TextureLifetimes : public Textures {
     Textures::TearDown();
   }
 
-  /// What follows in the stream waits until the gate is opened.
+  /// Later work in the stream waits until the gate is opened.
   void close_gate() {
     open_ = false;
     ASSERT_OK(cuLaunchHostFunc(

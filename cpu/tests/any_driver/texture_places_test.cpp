@@ -1,5 +1,5 @@
 // Where the texture unit looks, and with which weights, for coordinates far outside, infinite, not numbers or between
-// texels. What is expected is what an H200 gave; it has to be met bit by bit.
+// texels. The expected values are an H200's; they have to be met bit by bit.
 #include <cmath>
 #include <limits>
 

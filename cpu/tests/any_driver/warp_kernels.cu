@@ -210,7 +210,7 @@ __global__ void divided(const u32* in, u32* out) {
   out[t] = w[t ^ 16];
 }
 
-/// Lanes leave a loop in different turns.
+/// Lanes leave a loop in different iterations.
 __global__ void turns(const u32* in, u32* out) {
   __shared__ volatile u32 w[384];
   const u32 t = threadIdx.x;
@@ -220,7 +220,7 @@ __global__ void turns(const u32* in, u32* out) {
   out[t] = w[t ^ 2];
 }
 
-/// A third of the lanes has gone.
+/// A third of the lanes has exited.
 __global__ void exited(const u32* in, u32* out) {
   __shared__ volatile u32 w[384];
   const u32 t = threadIdx.x;

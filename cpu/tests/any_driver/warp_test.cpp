@@ -153,7 +153,7 @@ TEST_F(Warps, lanes_that_are_converged_exchange_values_by_volatile_accesses) {
   EXPECT_EQ(17U, lines);
 }
 
-/// Whoever sums 64 ones by halves in one warp: the end of many a reduction.
+/// Sums 64 ones by halves in one warp: the end of many reductions.
 TEST_F(Warps, a_reduction_that_ends_in_one_warp_without_a_barrier_gives_the_sum) {
   std::uint32_t sum = 0;
   for (std::uint32_t i = 0; i < 256; ++i) sum += input_[i];

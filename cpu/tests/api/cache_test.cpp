@@ -96,7 +96,7 @@ TEST_F(KernelsOnDisk, without_the_compiler_beside_it_the_driver_says_what_is_mis
   EXPECT_TRUE(printed.starts_with("cuLaunchKernel: 221 ")) << printed;  // CUDA_ERROR_JIT_COMPILER_NOT_FOUND
   EXPECT_NE(printed.find("libcucore-cpu-compiler.so"), std::string::npos) << printed;
   EXPECT_NE(printed.find("beside libcuda.so.1"), std::string::npos) << printed;
-  // A library that is none of this build is told from ours, and is not called.
+  // A compiler library of another build is detected and not called.
   fs::copy_file(fs::canonical(driver.dli_fname), root / "driver/libcucore-cpu-compiler.so");
   EXPECT_NE(launch_there().find("is of another build"), std::string::npos) << launch_there();
 }

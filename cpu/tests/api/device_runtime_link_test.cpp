@@ -1,4 +1,4 @@
-// CUDA's device runtime library in what programs load: nothing of it is taken, whatever PTX it has.
+// CUDA's device runtime library among the inputs of a program: none of it is used, whatever PTX it has.
 #include "cpu/tests/api/driver.hpp"
 #include "cpu/tests/api/fat_binaries.hpp"
 

@@ -22,7 +22,7 @@ inline const std::string& kernels_ptx() {
   return text;
 }
 
-/// A handle that never was one.
+/// A handle that was never valid.
 template <class Handle>
 Handle garbage() {
   return reinterpret_cast<Handle>(std::uintptr_t{0x5566778899a0});
@@ -43,7 +43,7 @@ inline CUmemPoolProps shareable_pool() {
   return given;
 }
 
-/// A context of its own for every test, so that one that fails for good harms no other.
+/// A context of its own for every test, so that a sticky error harms no other test.
 class DriverTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -195,7 +195,7 @@ TEST_F(Launches, each_block_of_three_dimensions_knows_its_place) {
       }
 }
 
-// A grid that will be brief, as its kernel went before, is begun by one thread alone.
+// A grid that is expected to be brief, judging by its kernel's last run, is begun by one thread alone.
 TEST_F(Launches, a_kernel_that_was_brief_and_no_longer_is_runs_on_several_threads) {
   constexpr const char* ptx_text = R"(.version 7.8
 .target sm_90

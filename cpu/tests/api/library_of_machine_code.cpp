@@ -1,10 +1,10 @@
 // Stands for a library of NVIDIA's in api/nvidia_library_test.cpp: built as libcufft.so.12 and as libsomething.so, it
-// asks the driver for what the CPU device has not.
+// asks the driver for things that the CPU device does not have.
 #include <cuda.h>
 
 extern "C" {
 
-/// As cuFFT does: a table that is nobody's.
+/// As cuFFT does: asks for an unknown table.
 __attribute__((visibility("default"))) int cufftPlan1d() {
   const CUuuid unknown{{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
   const void* table = nullptr;

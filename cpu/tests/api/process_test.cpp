@@ -126,7 +126,7 @@ TEST_F(Process, calls_after_exit_began_say_so) {
 }
 
 TEST_F(Process, a_child_forked_after_initialisation_cannot_use_the_driver) {
-  // The child has none of its parent's threads, so what they held looks leaked there.
+  // The child has none of its parent's threads, so what they held looks like a leak there.
   const char* set = std::getenv("ASAN_OPTIONS");
   const std::string options = set ? set : "";
   setenv("ASAN_OPTIONS", (options + ":detect_leaks=0").c_str(), 1);

@@ -1,4 +1,4 @@
-// How many registers a kernel says that it takes, and the limits of directives and of the load call on them.
+// How many registers a kernel reports, and the limits that directives and the load call set.
 #include <utility>
 
 #include "cpu/tests/api/driver.hpp"

@@ -54,7 +54,7 @@ TEST_F(Streams, a_waiting_stream_holds_up_no_other) {
     ASSERT_OK(launch(kernel("wait_for"), 1, 1, waiting.back(), flag, out + i));
   }
   const CUstream stream = make(CU_STREAM_NON_BLOCKING);
-  ASSERT_OK(launch(kernel("set_to"), 1, 1, stream, flag, 1));  // another kernel, not the host, lets them go
+  ASSERT_OK(launch(kernel("set_to"), 1, 1, stream, flag, 1));  // another kernel, not the host, releases them
   ASSERT_OK(cuCtxSynchronize());
   for (int i = 0; i < 8; ++i) EXPECT_EQ(1, out[i]);
 }

@@ -14,11 +14,11 @@ constexpr unsigned count_place = 0, word_bytes = 32, serving = 64, zero_bit = 96
 
 constexpr unsigned lanes_of_warp = 32;
 
-/// Who waits for what.
+/// The kinds of waiting: which blocks wait for which others.
 enum class Protocol : std::uint8_t { Lock, PatientLock, Ticket, Turn, ChainUp, ChainDown, Meeting };
 constexpr const char* protocols[] = {"lock", "test-and-set lock", "ticket", "turn", "chain", "chain down", "meeting"};
 
-/// Who of a block looks, and what the others do meanwhile.
+/// Which threads of a block poll, and what the others do meanwhile.
 enum class Style : std::uint8_t {
   LeaderSpins,         ///< the others wait at a barrier
   LeaderSleeps,        ///< the same with nanosleep

@@ -1,5 +1,5 @@
-// Kernels of which LLVM's instruction selection made no end: they compile in every form and for every processor, and
-// compute the same.
+// Kernels on which LLVM's instruction selection did not end: they compile in every form and for every processor, with
+// the same results.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// Kernels that would take too long to compile: they get a simpler form, are told why, and compute what they should.
+// Kernels that would take too long to compile: they get a simpler form, with a reason, and compute what they should.
 #include <gtest/gtest.h>
 
 #include <string>

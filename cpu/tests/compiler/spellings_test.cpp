@@ -144,7 +144,7 @@ TEST(CodegenSpellings, an_instruction_without_a_generator_is_reported_with_its_p
   ASSERT_NE(parsed.module, nullptr) << ptx::format(parsed.diagnostics);
   const auto unsupported = analysis::find_unsupported(*parsed.module);
   ASSERT_EQ(unsupported.size(), 1U);
-  EXPECT_EQ(unsupported[0].kernel, "kernel");
+  EXPECT_EQ(unsupported[0].function, "kernel");
   EXPECT_EQ(unsupported[0].instruction, "fns.b32");
   EXPECT_EQ(unsupported[0].line, 13U);
   EXPECT_EQ(unsupported[0].reason, "opcode");

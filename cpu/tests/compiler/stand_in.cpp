@@ -242,7 +242,7 @@ std::uint64_t cucpu_shuffle(ThreadState* thread, std::uint32_t mode, std::uint32
     from = mode == 1 ? lane + by : mode == 2 ? lane ^ by : (lane & segment) | (by & ~segment);
     in_range = from <= most;
   }
-  // A lane that takes no part has no value to give: undefined in PTX, 0 on GPUs and in the run-time.
+  // A lane that does not participate has no value: undefined in PTX, 0 on GPUs and in the run-time.
   const bool given = in_range && (convergent.present >> (from & 31) & 1) != 0;
   const std::uint64_t result = given ? convergent.values[from & 31] : in_range ? 0 : value;
   converge_warp(thread, mask);

@@ -1,5 +1,5 @@
 // What the tests of the code generator run kernels on: one host thread, one block after the other, and the services of
-// kernel_abi.hpp on plain fibers. Simple rather than fast; the run-time proper has its own tests.
+// kernel_abi.hpp on plain fibers. Simple rather than fast; the real run-time has its own tests.
 #pragma once
 
 #include <cstddef>

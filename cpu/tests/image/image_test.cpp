@@ -197,7 +197,7 @@ TEST(Image, damaged_bytes_have_a_verdict) {
     const std::string image = read_file(name);
     for (int round = 0; round < 2000; ++round) {
       std::string damaged = image;
-      // Most rounds hit the headers, where it hurts.
+      // Most rounds change the headers, where damage matters.
       const std::size_t range = round % 4 == 0 ? image.size() : std::min<std::size_t>(image.size(), 128);
       for (int i = 0; i < 2; ++i) damaged[random() % range] = static_cast<char>(random());
       const Result<ImageContents> contents = read_image(damaged, sm_80);

@@ -1,4 +1,5 @@
-// What the vector form knows of all lanes of a group at once: the steps between them, and what the ends say.
+// What the vector form knows about all lanes of a group: the steps between them, and what follows from the first and
+// the last.
 #include <gtest/gtest.h>
 
 #include "cpu/tests/compiler/stand_in.hpp"

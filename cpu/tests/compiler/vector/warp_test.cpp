@@ -1,4 +1,4 @@
-// What lanes of a warp find out together has a vector form, and gives the same there as with a fiber for each lane.
+// Convergent operations have a vector form, with the same results there as with a fiber for each lane.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -68,7 +68,7 @@ def cluster_case(name, says, body, *, blocks=2, clusters=2, model=None, outputs=
         says,
         inputs,
         outputs,
-        SETUP + body + MEET,  # nobody's memory goes while others use it
+        SETUP + body + MEET,  # no block ends while others use its memory
         [(rng.getrandbits(32),) for _ in range(BLOCK * blocks * clusters)],
         model_all=model or of_next(blocks),
         module=MODULE,

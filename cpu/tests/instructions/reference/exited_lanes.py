@@ -1,4 +1,5 @@
-"""Warp operations with a full member mask where lanes have exited before, or never were: those that go on take part alone.
+"""Warp operations with a full member mask where lanes have exited before, or do not exist: the others participate
+alone.
 
 The rows are warps of a block whose lanes exit in several patterns; the last warp has no more than 10 lanes.
 """

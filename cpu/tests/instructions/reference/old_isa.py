@@ -1,4 +1,4 @@
-"""PTX of old: ISA 1.0 to 3.0 for sm_1x to sm_3x, with the spellings and defaults that it had.
+"""Old PTX: ISA 1.0 to 3.0 for sm_1x to sm_3x, with its spellings and defaults.
 
 Before 1.4 kernels declared their parameters in the body, and instructions had default roundings; sm_1x flushed subnormal
 numbers without .ftz; before 6.0 votes and shuffles named no lanes.
