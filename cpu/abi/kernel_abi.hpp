@@ -55,7 +55,7 @@ struct ThreadState {
   std::uint32_t thread_id[3];  ///< %tid
   std::uint32_t linear;        ///< x + y*ntid.x + z*ntid.x*ntid.y; lane = linear % 32, warp = linear / 32
   void* runtime;               ///< its fiber; null in a plain loop
-  std::uint32_t place;  ///< in checked code, PTX line of what it last met at or called, and perhaps aligned_place
+  std::uint32_t place;         ///< in checked code, PTX line of its last barrier or call; perhaps aligned_place
 };
 
 /// In ThreadState::place: all threads of a warp must be at the same instruction, as bar and .aligned require.

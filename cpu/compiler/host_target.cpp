@@ -25,7 +25,7 @@ const llvm::Target& host() {
     llvm::InitializeNativeTargetAsmPrinter();
     auto& options = llvm::cl::getRegisteredOptions();
     for (const char* const slow : {
-             "disable-x86-domain-reassignment",  // of masks to mask registers: grows with the square of their number
+             "disable-x86-domain-reassignment",  // of masks: its time grows with the square of their number
              "disable-post-ra",                  // orders instructions once more, for a processor that does so itself
          }) {
       if (auto found = options.find(slow); found != options.end())

@@ -50,7 +50,7 @@ class CUCORE_API Buffer {
   static Buffer from_handle(DevicePointer address, std::size_t size, std::shared_ptr<const void> owner = nullptr);
   /// Takes over memory that `resource` will take back with deallocate(address, size, stream).
   /// @throws ValueError `resource` is null  @throws StateError `stream` is closed, or it is a default stream and no
-  ///   context is current for it to mean something (not asked for a resource that is not device-accessible)
+  ///   context is current (not checked for a resource that is not device-accessible)
   static Buffer adopt(DevicePointer address, std::size_t size, std::shared_ptr<MemoryResource> resource,
                       const Stream& stream);
   /// The same, to be freed on the default stream of the current context.
@@ -59,9 +59,8 @@ class CUCORE_API Buffer {
   /// Opens a buffer of another process, which `resource` must have the pool of (cuMemPoolImportPointer); freeing it, in
   /// the order of `stream`, ends only the use of this process. A buffer that is opened twice is mapped once, and
   /// unmapped in the order of the stream that the last of the two is freed on.
-  /// @throws StateError `resource` is not IPC-enabled, or closed  @throws ValueError the descriptor says more bytes
-  /// than
-  ///   there are  @throws DriverError it is of another pool, of this process, or of a buffer that is gone
+  /// @throws StateError `resource` is not IPC-enabled, or closed  @throws ValueError the descriptor claims more bytes
+  ///   than there are  @throws DriverError it is of another pool, of this process, or of a buffer that is gone
   static Buffer from_ipc_descriptor(const std::shared_ptr<PoolMemoryResource>& resource,
                                     const IpcBufferDescriptor& descriptor, const Stream& stream);
 

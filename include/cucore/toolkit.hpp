@@ -9,7 +9,7 @@
 //   3. the folders given to set_toolkit_search_paths() (the Python package names its nvidia-cuda-nvrtc wheel here);
 //   4. $CUCORE_TOOLKIT_DIR (a toolkit root: itself, lib64 and lib are tried);
 //   5. the toolkit root given when cucore was built (CMake variable CUCORE_TOOLKIT_DIR), if any;
-//   6. NVIDIA's packages (nvidia-cuda-nvrtc and kin, of CUDA 13, then of 12) in the Python environment that this
+//   6. NVIDIA's packages (nvidia-cuda-nvrtc and the like, of CUDA 13, then of 12) in the Python environment that this
 //      library or program is installed in, then in $VIRTUAL_ENV: no Python is needed;
 //   7. the dynamic loader's own search for libnvrtc.so.13, then .12.
 //

@@ -2158,7 +2158,7 @@ class MemoryPoolAttributes:
         """Whether a stream may be made to wait for another so that memory can be used again."""
     @property
     def release_threshold(self) -> int:
-        """Bytes that stay in the pool at a synchronization though nobody uses them."""
+        """Unused bytes that stay in the pool at a synchronization."""
     @property
     def reserved_mem_current(self) -> int:
         """Bytes that the pool has of the device now."""
@@ -2322,7 +2322,7 @@ class DeviceMemoryResource(MemoryResource):
     def is_closed(self) -> bool:
         """Whether it has been closed."""
     def close(self) -> None:
-        """Detaches from the pool; a pool of its own goes with its last buffer."""
+        """Detaches from the pool; a pool of its own is destroyed after its last buffer."""
     peer_accessible_by: Any
     """Live set of the other devices whose kernels may read and write the pool's memory."""
     @property
@@ -2399,7 +2399,7 @@ class ManagedBuffer(Buffer):
     read_mostly: bool
     """Whether it is mostly read, so that every reader may have a copy of its own."""
     preferred_location: Device | Host | None
-    """Where it rather is: a Device, a Host or None."""
+    """Where it is preferably: a Device, a Host or None."""
     accessed_by: Any
     """The devices and the host that keep a mapping of it: a live set."""
     @property
@@ -2453,10 +2453,10 @@ class ManagedMemoryResource(MemoryResource):
     def is_closed(self) -> bool:
         """Whether it has been closed."""
     def close(self) -> None:
-        """Detaches from the pool; a pool of its own goes with its last buffer."""
+        """Detaches from the pool; a pool of its own is destroyed after its last buffer."""
     @property
     def preferred_location(self) -> tuple[str, int | None] | None:
-        """Where its memory rather is: None, or (type, id), with id None for the host."""
+        """Where its memory is preferably: None, or (type, id), with id None for the host."""
     @property
     def is_pooled(self) -> bool:
         """Whether buffers are from a pool."""
@@ -2510,7 +2510,7 @@ class PinnedMemoryResource(MemoryResource):
     def is_closed(self) -> bool:
         """Whether it has been closed."""
     def close(self) -> None:
-        """Detaches from the pool; a pool of its own goes with its last buffer."""
+        """Detaches from the pool; a pool of its own is destroyed after its last buffer."""
     @property
     def numa_id(self) -> int:
         """The NUMA node it was made for, or -1."""

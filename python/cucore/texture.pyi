@@ -44,7 +44,7 @@ class MipmappedArray:
     def device(self) -> Device:
         """The Device whose memory it is."""
     def close(self) -> None:
-        """Drops this reference; the memory goes with the last of what uses it. Closing twice is allowed."""
+        """Drops this reference; the memory is freed after its last use. Closing twice is allowed."""
     @property
     def num_levels(self) -> int:
         """How many levels there are."""
@@ -97,7 +97,7 @@ class OpaqueArray:
     def device(self) -> Device:
         """The Device whose memory it is."""
     def close(self) -> None:
-        """Drops this reference; the memory goes with the last of what uses it. Closing twice is allowed."""
+        """Drops this reference; the memory is freed after its last use. Closing twice is allowed."""
     @property
     def element_bytes(self) -> int:
         """Bytes of an element: all its channels."""
@@ -185,7 +185,7 @@ class SurfaceObject:
         """The driver's handle, a 64-bit number; 0 when closed."""
     @property
     def resource(self) -> ResourceDescriptor | None:
-        """The ResourceDescriptor it is of; None when closed."""
+        """Its ResourceDescriptor; None when closed."""
     @property
     def device(self) -> Device:
         """The Device it is for."""
@@ -208,7 +208,7 @@ class TextureObject:
         """The driver's handle, a 64-bit number; 0 when closed."""
     @property
     def resource(self) -> ResourceDescriptor | None:
-        """The ResourceDescriptor it is of; None when closed."""
+        """Its ResourceDescriptor; None when closed."""
     @property
     def device(self) -> Device:
         """The Device it is for."""

@@ -146,7 +146,7 @@ NvrtcNative::NvrtcNative(const NvrtcInput& input) {
   check(nvrtc().nvrtcCreateProgram(&handle_, input.source.c_str(), input.name.c_str(), static_cast<int>(names.size()),
                                    texts.data(), names.data()),
         "nvrtcCreateProgram", what_of(input));
-  nvrtc().nvrtcSetFlowCallback(handle_, &cancels, nullptr);  // where NVRTC has none, exit waits for as long as it takes
+  nvrtc().nvrtcSetFlowCallback(handle_, &cancels, nullptr);  // without it, exit waits for the end
 }
 
 // Fails only for a handle that is no program.

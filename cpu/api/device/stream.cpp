@@ -284,7 +284,7 @@ CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t lengt
   return on_stream(hStream, [&](Context&, Stream&) {
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
       return CUDA_ERROR_INVALID_VALUE;
-    if (flags == CU_MEM_ATTACH_SINGLE && !hStream) return CUDA_ERROR_INVALID_VALUE;  // null is no single stream
+    if (flags == CU_MEM_ATTACH_SINGLE && !hStream) return CUDA_ERROR_INVALID_VALUE;  // null is not one stream
     const auto allocation = runtime::find_allocation(dptr);
     if (!allocation || allocation->kind != runtime::Allocation::Kind::Managed || dptr != allocation->base)
       return CUDA_ERROR_INVALID_VALUE;

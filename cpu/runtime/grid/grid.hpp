@@ -71,7 +71,7 @@ struct Grid {
 
   std::atomic<std::uint64_t> resident{0};  ///< clusters that are going now, where blocks may wait for each other
 
-  std::atomic<std::uint64_t> next_block{0};  ///< far from what is read for every block: others write it all the time
+  std::atomic<std::uint64_t> next_block{0};  ///< another cache line: all threads write it all the time
 
   /// The first failure wins; it abandons the grid.
   void fail(ErrorCode error, std::string what);

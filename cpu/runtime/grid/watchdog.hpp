@@ -4,9 +4,9 @@
 // A grid is cancelled
 // - when it has run for longer than CUCORE_CPU_TIMEOUT allows;
 // - when Ctrl-C came while a thread of the program waited for the grid's context, and the same wait still lasts after
-//   CUCORE_CPU_INTERRUPT, a second by default. One is enough if Python takes it and its main thread waits, which
-//   handles signals and so does nothing until the wait returns; else the program may have its own way to end in good
-//   order, and it takes two;
+//   CUCORE_CPU_INTERRUPT, a second by default. One Ctrl-C is enough if Python handles it and its main thread waits:
+//   that thread handles signals, and can do so only after the wait. Else the program may have its own way to end in
+//   good order, and it takes two;
 // - when a Python interpreter that is finalizing has waited for its context for that long.
 #pragma once
 

@@ -46,7 +46,7 @@ class Function {
   CUfunction handle();  ///< made at first use
 
   /// Code for a launch of so many threads in such blocks; compiles where it has none yet. The report says why if it
-  /// fails. Every launch asks, and a Result would take its value through memory once more.
+  /// fails. Every launch calls this, and a Result would pass its value through memory.
   CUresult code(const unsigned int (&block)[3], std::uint64_t threads, std::shared_ptr<const Code>* code);
 
   Result<int> attribute(CUfunction_attribute attribute) const;
@@ -121,7 +121,7 @@ class Module : public std::enable_shared_from_this<Module> {
 
 std::shared_ptr<Module> find_module(CUmodule handle);
 /// A function, or a library's kernel, which means its function in `context` (loaded there at first use). Every launch
-/// asks, and a Result would take its value through memory once more.
+/// calls this, and a Result would pass its value through memory.
 CUresult find_function(Context& context, CUfunction handle, std::shared_ptr<Function>* function);
 /// The kernel whose address device code has (ModuleAddresses::kernels); null if there is none.
 std::shared_ptr<Function> find_kernel_at(std::uint64_t address);

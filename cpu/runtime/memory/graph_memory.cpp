@@ -41,7 +41,7 @@ struct Usage {
 struct GraphMemory {
   std::mutex mutex;
   std::map<std::uintptr_t, std::weak_ptr<GraphAllocation>> by_address;
-  std::map<const GraphAllocation*, std::shared_ptr<GraphAllocation>> live;  ///< kept until freed, whoever else goes
+  std::map<const GraphAllocation*, std::shared_ptr<GraphAllocation>> live;  ///< kept until freed
   std::map<int, Usage> usage;
 };
 

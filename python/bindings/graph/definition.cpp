@@ -161,7 +161,7 @@ void bind_graph_definition(nb::module_& module) {
            "A GraphCondition for conditional nodes of this graph; with a default it is set to that at each launch.")
       .def(
           "nodes", [](const PyGraphDefinition& self) { return nb::set(view_of(self, &GraphDefinition::nodes)); },
-          "The set of all nodes: the objects that were made, as long as somebody has them.")
+          "The set of all nodes; each is the same object as before, as long as somebody refers to that.")
       .def("edges", edges, "The set of all pairs (from, to).")
       .def_prop_ro(
           "root_nodes",

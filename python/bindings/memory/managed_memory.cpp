@@ -54,7 +54,7 @@ void bind_resource(nb::module_& module) {
       .def("allocate", allocate, nb::arg("size"), nb::kw_only(), nb::arg("stream").none(),
            "Managed memory, usable in the order of `stream`, and freed in its order.")
       .def_prop_ro("preferred_location", resource_location,
-                   "Where its memory rather is: None, or (type, id), with id None for the host.")
+                   "Where its memory is preferably: None, or (type, id), with id None for the host.")
       .def_prop_ro(
           "is_pooled", [](const PyManagedMemoryResource& self) { return core(self).is_pooled(); },
           "Whether buffers are from a pool.")
@@ -128,7 +128,7 @@ void bind_managed_buffer(nb::module_& module) {
             return memory_location_object(
                 self.use_managed([](const ManagedBuffer& buffer) { return buffer.preferred_location(); }));
           },
-          set_preferred_location, nb::arg("location").none(), "Where it rather is: a Device, a Host or None.")
+          set_preferred_location, nb::arg("location").none(), "Where it is preferably: a Device, a Host or None.")
       .def_prop_rw(
           "accessed_by", [](nb::handle self) { return from_package(Package::AccessedBy)(self); },
           [](nb::handle self, nb::handle locations) { from_package(Package::assign_accessed_by)(self, locations); },

@@ -54,7 +54,7 @@ void bind_pool_attributes(nb::module_& module) {
                  "Whether memory freed on one stream is used again on another once the free has completed.")
   POOL_ATTRIBUTE(reuse_allow_internal_dependencies,
                  "Whether a stream may be made to wait for another so that memory can be used again.")
-  POOL_ATTRIBUTE(release_threshold, "Bytes that stay in the pool at a synchronization though nobody uses them.")
+  POOL_ATTRIBUTE(release_threshold, "Unused bytes that stay in the pool at a synchronization.")
   POOL_ATTRIBUTE(reserved_mem_current, "Bytes that the pool has of the device now.")
   POOL_ATTRIBUTE(reserved_mem_high, "The most bytes that it had of the device.")
   POOL_ATTRIBUTE(used_mem_current, "Bytes that are allocated from the pool now.")
@@ -170,7 +170,7 @@ void bind_pools(nb::module_& module) {
             }
             without_gil([&] { self.pool().close(); });
           },
-          "Detaches from the pool; a pool of its own goes with its last buffer.")
+          "Detaches from the pool; a pool of its own is destroyed after its last buffer.")
       .def("__reduce__", [](const PyPoolMemoryResource&) -> nb::object {
         throw std::runtime_error("a memory resource that is not IPC-enabled cannot be pickled");
       });

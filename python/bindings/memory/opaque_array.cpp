@@ -158,7 +158,7 @@ void bind_described(Class& cls) {
           "device", [](const T& self) { return device_object(self.device); }, "The Device whose memory it is.")
       .def(
           "close", [](T& self) { self.close_value(); },
-          "Drops this reference; the memory goes with the last of what uses it. Closing twice is allowed.");
+          "Drops this reference; the memory is freed after its last use. Closing twice is allowed.");
 }
 
 }  // namespace

@@ -210,7 +210,7 @@ void bind_reading(Class& cls, const char* name) {
          "The driver's handle, a 64-bit number; 0 when closed.")
       .def_prop_ro(
           "resource", [](const T& self) { return self.is_open() ? self.resource : nb::none(); },
-          "The ResourceDescriptor it is of; None when closed.")
+          "Its ResourceDescriptor; None when closed.")
       .def_prop_ro(
           "device", [](const T& self) { return device_object(self.device); }, "The Device it is for.")
       .def(

@@ -228,7 +228,7 @@ class GraphDefinition:
     def create_condition(self, default_value: int | None = None) -> GraphCondition:
         """A GraphCondition for conditional nodes of this graph; with a default it is set to that at each launch."""
     def nodes(self) -> set[GraphNode]:
-        """The set of all nodes: the objects that were made, as long as somebody has them."""
+        """The set of all nodes; each is the same object as before, as long as somebody refers to that."""
     def edges(self) -> set[tuple[GraphNode, GraphNode]]:
         """The set of all pairs (from, to)."""
     @property

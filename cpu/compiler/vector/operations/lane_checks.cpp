@@ -151,7 +151,7 @@ void LaneChecks::ask(CallInst& call) {
 
 Parts LaneChecks::query_lanes(const CallInst& check) {
   const LaneMark mark(check);
-  const bool is_known = llvm::isa<llvm::Constant>(mark.interval);  // where they may is: others may nowhere
+  const bool is_known = llvm::isa<llvm::Constant>(mark.interval);  // known for active lanes; idle ones access nothing
   Parts denied;
   for (unsigned k = 0; k < c_.width.chunks; ++k) {
     Value* asked = c_.active.bits(k);
