@@ -19,7 +19,7 @@ using EntryPoint = const CompilerLibrary* (*)();
 
 Result<const CompilerLibrary*> open_library() {
   const std::string& path = compiler_library_path();
-  // LLVM's names stay out of everybody's way: the library exports one, and takes none of its own from others.
+  // LLVM's names must not clash with others: the library exports one name, and binds its own names to itself.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const reason = dlerror();

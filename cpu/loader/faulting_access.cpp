@@ -71,7 +71,7 @@ bool passes_on(const Function& function, const Instruction& instruction) {
 /// Lines of all loads that the instruction's operands may come from; nothing if they may come from others as well, as
 /// where ways meet behind a branch, which may have become a choice between values.
 std::optional<std::vector<std::uint32_t>> loads_for(const Function& function, const Instruction& instruction) {
-  constexpr std::size_t most_loads = 4;  // more tell nobody anything
+  constexpr std::size_t most_loads = 4;  // a longer list would not help
   if (instruction.opcode == Opcode::Bra || passes_on(function, instruction)) return std::nullopt;
   std::set<std::uint32_t> lines;
   std::set<const Instruction*> seen{&instruction};

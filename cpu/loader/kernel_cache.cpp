@@ -24,7 +24,7 @@ namespace {
 constexpr std::uint64_t largest_file = std::uint64_t{64} << 20;
 constexpr std::string_view ending = ".kernel";
 constexpr std::string_view unfinished_prefix = "unfinished-";
-constexpr std::time_t unfinished_for = 3600;  ///< seconds after which its writer is taken to be gone
+constexpr std::time_t unfinished_for = 3600;  ///< seconds after which its writer is assumed dead
 
 class Descriptor {
  public:
@@ -177,7 +177,7 @@ void KernelCache::evict(int folder) const {
     const std::string_view name = item->d_name;
     const bool is_unfinished = name.starts_with(unfinished_prefix);
     struct stat status{};
-    if (!is_unfinished && !is_file_name(name)) continue;  // not ours
+    if (!is_unfinished && !is_file_name(name)) continue;  // not a file of this cache
     if (fstatat(folder, item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode)) continue;
     if (is_unfinished) {
       if (now - status.st_mtime > unfinished_for) unlinkat(folder, item->d_name, 0);

@@ -17,7 +17,7 @@ class LineTable {
     std::uint32_t here = 0;  ///< of the host instruction at an address; 0 if none is known
     std::uint32_t next = 0;  ///< of the code behind it, as far as it runs straight on from there in memory
   };
-  /// Any bytes may be the table.
+  /// The bytes are not trusted.
   Lines lines_at(std::uint64_t address) const;
 
  private:
