@@ -61,7 +61,7 @@ DeviceError check(Function& function, const LaunchRequest& request) {
   return check_cluster(function, request) ? DeviceError::Success : DeviceError::InvalidClusterSize;
 }
 
-/// The launch that a parameter buffer belongs to, until it is filled and launched: found again by the buffer's address.
+/// Makes the parameter buffer of a launch. Returns its address, by which the launch is found again once it is filled.
 std::uint64_t make_buffer(DeviceCaller& caller, std::uint64_t bytes, ParameterBuffer buffer) {
   if (!caller.item()->tree->has_room()) {
     caller.set_error(DeviceError::LaunchPendingCountExceeded);
