@@ -187,11 +187,14 @@ NodeRequest alloc_request(std::size_t size, const GraphAllocationOptions& option
   alloc.poolProps.allocType =
       is_managed ? driver::CU_MEM_ALLOCATION_TYPE_MANAGED : driver::CU_MEM_ALLOCATION_TYPE_PINNED;
   alloc.poolProps.handleTypes = driver::CU_MEM_HANDLE_TYPE_NONE;
-  alloc.poolProps.location = {is_host ? driver::CU_MEM_LOCATION_TYPE_HOST : driver::CU_MEM_LOCATION_TYPE_DEVICE,
-                              is_host ? 0 : checked_device(device, "device", driver::CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE")};
+  alloc.poolProps.location = {
+      is_host ? driver::CU_MEM_LOCATION_TYPE_HOST : driver::CU_MEM_LOCATION_TYPE_DEVICE,
+      is_host ? 0 : checked_device(device, "device", driver::CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE")};
   for (const int peer : options.peer_access) {
-    request.access.push_back({{driver::CU_MEM_LOCATION_TYPE_DEVICE, checked_device(peer, "peer_access", driver::CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE")},
-                              driver::CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
+    request.access.push_back(
+        {{driver::CU_MEM_LOCATION_TYPE_DEVICE,
+          checked_device(peer, "peer_access", driver::CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE")},
+         driver::CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
   }
   alloc.accessDescs = request.access.empty() ? nullptr : request.access.data();
   alloc.accessDescCount = request.access.size();
