@@ -14,7 +14,7 @@ import time
 from types import SimpleNamespace
 
 import numpy
-from python_bench import kernel_ptx, timed
+from timed_loops import kernel_ptx, timed
 
 SECONDS = 1e-3  # that one measurement takes at least
 MOST_LOOPS = 4096

@@ -14,7 +14,8 @@ import statistics
 import sys
 from pathlib import Path
 
-from python_bench import bare_operations, kernel_ptx, operations, pool_operations, timed
+from python_bench import bare_operations, operations, pool_operations
+from timed_loops import kernel_ptx, timed
 
 import cucore
 

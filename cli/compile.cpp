@@ -69,7 +69,7 @@ std::string read_file(const fs::path& path) {
 /// The file to write: what --output says, in that folder if it is one, else named after the source.
 fs::path output_for(const CLI::App& command, const fs::path& source, const ObjectCode& code) {
   const fs::path wanted = value_of<std::string>(command, "--output");
-  const std::string name = source.stem().string() + "." + std::string(code.code_type().name());
+  std::string name = source.stem().string() + "." + std::string(code.code_type().name());
   if (wanted.empty()) return name;
   return fs::is_directory(wanted) ? wanted / name : wanted;
 }
