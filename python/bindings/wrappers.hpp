@@ -203,20 +203,6 @@ struct PyEvent : Wrapper<Event> {
   }
 };
 
-/// Makes one driver call on an open value, without the GIL and without a reference of the caller's own. False if it was
-/// not taken as things are: closed, refused, or a context has to be made current first; use() then does it, or says
-/// why.
-template <class Wrapped, class Call>
-bool is_taken(const Wrapped& wrapper, Call&& call) {
-  if (!wrapper.is_open()) return false;
-  typename Wrapped::Use use(wrapper);
-  if (!use.is_open()) return false;
-  const WithoutGil released{WithoutGil::held};
-  const bool taken = call() == 0;
-  use.end_without_gil();
-  return taken;
-}
-
 /// What the driver calls the event or stream of an open wrapper.
 inline EventHandle native(const Wrapper<Event>& event) noexcept {
   return reinterpret_cast<EventHandle>(event.identity());

@@ -382,9 +382,6 @@ class DeviceResources:
 class Event:
     """A mark in a stream, to wait for, to ask about, or to take the time between two. Device.create_event() makes one
     that is not recorded; Stream.record() records."""
-    def sync(self, timeout: float | timedelta | None = None) -> None:
-        """Waits until the work before the last record has completed. With a `timeout` (seconds or a timedelta): for at
-        most that long, then TimeoutError; Ctrl-C ends such a wait."""
     @property
     def is_closed(self) -> bool:
         """Whether it has been closed."""
@@ -416,6 +413,9 @@ class Event:
     @property
     def context(self) -> Context | None:
         """Its Context; None for an event that other code made."""
+    def sync(self, timeout: float | timedelta | None = None) -> None:
+        """Waits until the work before the last record has completed. With a `timeout` (seconds or a timedelta): for at
+        most that long, then TimeoutError; Ctrl-C ends such a wait."""
     def wait_on(self, stream: Stream | graph.GraphBuilder) -> None:
         """Later work in `stream` waits for the last record; the host does not."""
     def future(self) -> Future[None]:
@@ -1252,12 +1252,6 @@ class Stream:
     ) -> Event:
         """Records `event` after the work submitted so far and returns it; without one, makes it from `options`. With
         `external`, in a stream that is being captured, the graph records it each time it runs."""
-    def wait(self, event_or_stream: Event | IsStreamType, *more: Event | IsStreamType, external: bool = False) -> None:
-        """Later work here waits for an event's last record, or for the work submitted to another stream so far; for
-        each of several."""
-    def sync(self, timeout: float | timedelta | None = None) -> None:
-        """Waits until everything submitted so far has completed. With a `timeout` (seconds or a timedelta): for at most
-        that long, then TimeoutError; Ctrl-C ends such a wait."""
     @property
     def is_closed(self) -> bool:
         """Whether it has been closed."""
@@ -1285,6 +1279,9 @@ class Stream:
     @property
     def resources(self) -> DeviceResources:
         """What the stream's context was provisioned with: all of the device unless that is a green one."""
+    def sync(self, timeout: float | timedelta | None = None) -> None:
+        """Waits until everything submitted so far has completed. With a `timeout` (seconds or a timedelta): for at most
+        that long, then TimeoutError; Ctrl-C ends such a wait."""
     @property
     def id(self) -> int:
         """The driver's number of the stream, unique in the process."""
@@ -1293,6 +1290,9 @@ class Stream:
         """Whether work submitted now is recorded into a graph."""
     def timer(self) -> Timer:
         """A Timer of work on this stream: `with stream.timer() as t: ...`, then `t.ms`."""
+    def wait(self, event_or_stream: Event | IsStreamType, *more: Event | IsStreamType, external: bool = False) -> None:
+        """Later work here waits for an event's last record, or for the work submitted to another stream so far; for
+        each of several."""
     def close(self) -> None:
         """Drops the stream; one that cucore made is destroyed when its pending work is done."""
     def create_graph_builder(self) -> graph.GraphBuilder:

@@ -271,7 +271,7 @@ def find_now():
 
 
 def _tell_signatures():
-    method = vars(_core.Stream)["_wait"]
+    method = vars(_core.Stream)["wait"]
     for called in (_core._connect, method, method.__get__(0), _core.Stream):
         _core._set_signature(type(called), property(lambda called: find("signature_of")(called)))
 

@@ -54,25 +54,6 @@ int record_native(EventHandle event, StreamHandle stream) noexcept {
   return table == nullptr ? driver::CUDA_ERROR_DEINITIALIZED : table->cuEventRecord(event, stream);
 }
 
-int wait_native(StreamHandle stream, EventHandle event) noexcept {
-  const driver::Table* const table = driver::table_for_release();
-  return table == nullptr ? driver::CUDA_ERROR_DEINITIALIZED : table->cuStreamWaitEvent(stream, event, 0);
-}
-
-int query_native(EventHandle event) noexcept {
-  const driver::Table* const table = driver::table_for_release();
-  return table == nullptr ? driver::CUDA_ERROR_DEINITIALIZED : table->cuEventQuery(event);
-}
-
-int synchronize_native(EventHandle event) {
-  const driver::Table* const table = driver::table_for_release();
-  const int code = table == nullptr ? driver::CUDA_ERROR_DEINITIALIZED : table->cuEventSynchronize(event);
-  if (code != driver::CUDA_SUCCESS) return code;
-  trim_pools_set_aside();
-  safe_point();
-  return code;
-}
-
 void record_event(const EventState& event, const StreamState& stream, unsigned flags) {
   ContextScope scope(context_handle(stream));
   const driver::Table& table = driver::table();

@@ -1,7 +1,6 @@
 // Stream.
 #include "cucore/stream.hpp"
 
-#include "cucore/bindings/fast_path.hpp"
 #include "cucore/context.hpp"
 #include "cucore/device.hpp"
 #include "cucore/error.hpp"
@@ -269,15 +268,6 @@ void Stream::wait(const Stream& other) const {
   open_stream(other.state(), "wait");
   // Made in the other stream's context: it is recorded there.
   wait(other.record(EventOptions{}));
-}
-
-int detail::synchronize_native(StreamHandle stream) {
-  const driver::Table* const table = driver::table_for_release();
-  const int code = table == nullptr ? driver::CUDA_ERROR_DEINITIALIZED : table->cuStreamSynchronize(stream);
-  if (code != driver::CUDA_SUCCESS) return code;
-  trim_pools_set_aside();
-  safe_point();
-  return code;
 }
 
 void Stream::sync() const {

@@ -68,12 +68,6 @@ CUCORE_API void launch_refused(int code, const Stream& stream, const NativeConfi
 
 /// cuEventRecord and nothing else: no check, no throw, the driver's answer.
 CUCORE_API int record_native(EventHandle event, StreamHandle stream) noexcept;
-/// The same of cuStreamWaitEvent and cuEventQuery.
-CUCORE_API int wait_native(StreamHandle stream, EventHandle event) noexcept;
-CUCORE_API int query_native(EventHandle event) noexcept;
-/// cuStreamSynchronize and cuEventSynchronize, and after success what sync() does then; otherwise the driver's answer.
-CUCORE_API int synchronize_native(StreamHandle stream);
-CUCORE_API int synchronize_native(EventHandle event);
 
 }  // namespace detail
 }  // namespace cucore

@@ -3,7 +3,6 @@
 
 #include <span>
 
-#include "cucore/bindings/fast_path.hpp"
 #include "cucore/device.hpp"
 #include "python/bindings/wrappers.hpp"
 
@@ -43,33 +42,7 @@ nb::object open_ipc(nb::handle type, const nb::bytes& handle, bool blocking) {
   return new_object_of<PyEvent>(type, without_gil([&] { return Event::from_ipc_descriptor(bytes, blocking); }));
 }
 
-PyObject* sync_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
-  if (count == 0 && names == nullptr) [[likely]] {
-    const PyEvent& event = *nb::inst_ptr<PyEvent>(self);
-    if (is_taken(event, [&] { return detail::synchronize_native(native(event)); })) Py_RETURN_NONE;
-  }
-  const auto general = nb::steal(PyObject_GetAttrString(self, "_sync"));
-  if (!general.is_valid()) return nullptr;
-  return PyObject_Vectorcall(general.ptr(), arguments, static_cast<std::size_t>(count), names);
-}
-
-bool is_done(const PyEvent& self) {
-  if (is_taken(self, [&] { return detail::query_native(native(self)); })) return true;
-  return self.use([](const Event& event) { return event.is_done(); });
-}
-
-PyMethodDef event_methods[] = {
-    // The casts are how CPython takes functions of this kind.
-    {"sync", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(sync_method)), METH_FASTCALL | METH_KEYWORDS,
-     "sync($self, timeout=None)\n--\n\n"
-     "Waits until the work before the last record has completed. With a `timeout` (seconds or a timedelta): for at "
-     "most "
-     "that long, then TimeoutError; Ctrl-C ends such a wait."},
-    {nullptr, nullptr, 0, nullptr},
-};
-
-PyType_Slot event_slots[] = {
-    {Py_tp_methods, event_methods}, {Py_tp_new, reinterpret_cast<void*>(new_without_value)}, {0, nullptr}};
+PyType_Slot event_slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_without_value)}, {0, nullptr}};
 
 }  // namespace
 
@@ -106,8 +79,9 @@ void bind_event(nb::module_& module) {
       .def_prop_ro(
           "is_ipc_enabled", [](const PyEvent& self) { return self.value().is_ipc_enabled(); },
           "Whether other processes can open it.")
-      .def_prop_ro("is_done", is_done,
-                   "Whether the work before the last record has completed; True if it was never recorded.")
+      .def_prop_ro(
+          "is_done", [](const PyEvent& self) { return self.use([](const Event& event) { return event.is_done(); }); },
+          "Whether the work before the last record has completed; True if it was never recorded.")
       .def_prop_ro(
           "device",
           [](const PyEvent& self) -> nb::object {
@@ -122,7 +96,9 @@ void bind_event(nb::module_& module) {
             return context ? nb::cast(new_context(std::move(context)), nb::rv_policy::take_ownership) : nb::none();
           },
           "Its Context; None for an event that other code made.")
-      .def("_sync", sync, nb::arg("timeout") = nb::none())
+      .def("sync", sync, nb::arg("timeout") = nb::none(),
+           "Waits until the work before the last record has completed. With a `timeout` (seconds or a timedelta): for "
+           "at most that long, then TimeoutError; Ctrl-C ends such a wait.")
       .def(
           "wait_on",
           [](const PyEvent& self, nb::handle by) {

@@ -158,33 +158,6 @@ PyObject* record_method(PyObject* self, PyObject* const* arguments, Py_ssize_t c
   });
 }
 
-// wait() for one Event; more and others are for the method of that name with an underscore.
-PyObject* wait_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
-  if (count == 1 && names == nullptr && Py_TYPE(arguments[0]) == event_type) [[likely]] {
-    const PyStream& stream = *nb::inst_ptr<PyStream>(self);
-    const PyEvent& mark = *nb::inst_ptr<PyEvent>(arguments[0]);
-    if (mark.is_open()) {
-      const PyEvent::Use waited(mark);
-      if (waited.is_open() && is_taken(stream, [&] { return detail::wait_native(native(stream), native(mark)); })) {
-        Py_RETURN_NONE;
-      }
-    }
-  }
-  const auto general = nb::steal(PyObject_GetAttrString(self, "_wait"));
-  if (!general.is_valid()) return nullptr;
-  return PyObject_Vectorcall(general.ptr(), arguments, static_cast<std::size_t>(count), names);
-}
-
-PyObject* sync_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
-  if (count == 0 && names == nullptr) [[likely]] {
-    const PyStream& stream = *nb::inst_ptr<PyStream>(self);
-    if (is_taken(stream, [&] { return detail::synchronize_native(native(stream)); })) Py_RETURN_NONE;
-  }
-  const auto general = nb::steal(PyObject_GetAttrString(self, "_sync"));
-  if (!general.is_valid()) return nullptr;
-  return PyObject_Vectorcall(general.ptr(), arguments, static_cast<std::size_t>(count), names);
-}
-
 PyMethodDef stream_methods[] = {
     // The casts are how CPython takes functions of this kind.
     {"record", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(record_method)),
@@ -192,15 +165,6 @@ PyMethodDef stream_methods[] = {
      "record($self, event=None, options=None, *, external=False)\n--\n\n"
      "Records `event` after the work submitted so far and returns it; without one, makes it from `options`. With "
      "`external`, in a stream that is being captured, the graph records it each time it runs."},
-    {"wait", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(wait_method)), METH_FASTCALL | METH_KEYWORDS,
-     "wait($self, event_or_stream, *more, external=False)\n--\n\n"
-     "Later work here waits for an event's last record, or for the work submitted to another stream so far; for each "
-     "of "
-     "several."},
-    {"sync", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(sync_method)), METH_FASTCALL | METH_KEYWORDS,
-     "sync($self, timeout=None)\n--\n\n"
-     "Waits until everything submitted so far has completed. With a `timeout` (seconds or a timedelta): for at most "
-     "that long, then TimeoutError; Ctrl-C ends such a wait."},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -332,7 +296,9 @@ void bind_stream(nb::module_& module) {
           "resources",
           [](const PyStream& self) { return self.use([](const Stream& stream) { return stream.resources(); }); },
           "What the stream's context was provisioned with: all of the device unless that is a green one.")
-      .def("_sync", sync, nb::arg("timeout") = nb::none())
+      .def("sync", sync, nb::arg("timeout") = nb::none(),
+           "Waits until everything submitted so far has completed. With a `timeout` (seconds or a timedelta): for at "
+           "most that long, then TimeoutError; Ctrl-C ends such a wait.")
       .def_prop_ro(
           "id", [](const PyStream& self) { return self.use([](const Stream& stream) { return stream.id(); }); },
           "The driver's number of the stream, unique in the process.")
@@ -352,8 +318,9 @@ void bind_stream(nb::module_& module) {
       .def(
           "__await__", [](nb::handle self) { return from_package(Package::await_stream)(self); },
           "`await stream` waits for the work submitted so far without blocking the event loop.")
-      .def("_wait", wait, nb::arg("event_or_stream").none(), nb::arg("more"), nb::kw_only(),
-           nb::arg("external") = false)
+      .def("wait", wait, nb::arg("event_or_stream").none(), nb::arg("more"), nb::kw_only(), nb::arg("external") = false,
+           "Later work here waits for an event's last record, or for the work submitted to another stream so far; for "
+           "each of several.")
       .def(
           "close",
           [](PyStream& self) {

@@ -326,7 +326,7 @@ def test_a_closed_buffer_is_refused(stream, pinned, store_code):
 
 @pytest.mark.parametrize(
     ("position", "wrong", "expected"),
-    [(0, None, TypeError), (0, 5, TypeError), (1, None, ValueError), (1, 5, TypeError), (1, {"block": 1}, ValueError),
+    [(0, None, TypeError), (0, 5, TypeError), (1, None, TypeError), (1, 5, TypeError), (1, {"block": 1}, ValueError),
      (1, {"grid": 1, "block": 1, "shape": 2}, TypeError), (2, None, TypeError), (2, "kernel", TypeError)],
 )  # fmt: skip
 def test_stream_config_and_kernel_are_checked(stream, pinned, store_code, position, wrong, expected):

@@ -196,9 +196,12 @@ def test_linking_twice_gives_the_same_code_and_close_ends_it():
     first = linker.link("cubin")
     assert linker.link("CUBIN") == first
     assert "registers" in linker.get_info_log()
+    assert linker.get_error_log() == ""
     linker.close()
     linker.close()
-    assert "registers" in linker.get_info_log() and linker.get_error_log() == ""
+    for log in (linker.get_info_log, linker.get_error_log):
+        with pytest.raises(RuntimeError, match="closed"):
+            log()
     assert linker.is_closed and not linker
     with pytest.raises(RuntimeError, match="closed"):
         linker.link("cubin")
@@ -396,8 +399,8 @@ def test_without_nvjitlink_the_driver_links_with_one_warning(old_nvjitlink):
         core.launch(stream, core.LaunchConfig(grid=1, block=1), code.get_kernel("k"), buffer)
         stream.sync()
         print(code.code_type, code.name, view[0])
-        linker.close()  # frees what the driver wrote its logs to
         assert linker.get_error_log() == "" and isinstance(linker.get_info_log(), str)
+        linker.close()
         for kwargs in (dict(time=True), dict(ptx=True), dict(ptxas_options="-v"), dict(split_compile=2),
                        dict(split_compile_extended=2), dict(incremental=True)):
             try: core.Linker(*codes, options=kwargs); print("accepted", kwargs)
@@ -414,8 +417,8 @@ def test_without_nvjitlink_the_driver_links_with_one_warning(old_nvjitlink):
         try: lonely.link("cubin"); print("linked")
         except core.CUDAError as failure:
             assert "twice" in str(failure) and "lonely" in str(failure), failure
-        lonely.close()
         assert "twice" in lonely.get_error_log()
+        lonely.close()
         try: core.LinkerOptions(arch="sm_80").as_bytes(); print("flags")
         except RuntimeError as failure: assert "not available" in str(failure)
     """

@@ -148,10 +148,10 @@ def test_attributes(memory, stream):
     attributes.reserved_mem_high = 0
     assert attributes.used_mem_high == attributes.used_mem_current
     assert attributes.reserved_mem_high == attributes.reserved_mem_current
-    for value in (1, -1, None, "0"):
-        with pytest.raises(AttributeError, match="assign 0"):
+    for value, refused in ((1, AttributeError), (-1, AttributeError), (None, TypeError), ("0", TypeError)):
+        with pytest.raises(refused, match="assign"):
             attributes.used_mem_high = value
-        with pytest.raises(AttributeError, match="assign 0"):
+        with pytest.raises(refused, match="assign"):
             attributes.reserved_mem_high = value
     for name in ("reserved_mem_current", "used_mem_current"):
         with pytest.raises(AttributeError):

@@ -184,7 +184,7 @@ def test_what_cannot_be_a_tensor_map_is_refused(view, arguments, error, words):
 
 def test_memory_that_a_map_cannot_be_of_is_refused(view, memory):
     with pytest.raises(ValueError, match="not accessible from a device"):
-        StridedMemoryView.from_dlpack(np.zeros((4, 8), np.float32)).as_tensor_map((4, 8))
+        StridedMemoryView.from_dlpack(np.zeros((4, 8), np.float32), -1).as_tensor_map((4, 8))
     with pytest.raises(ValueError, match="give data_type"):
         StridedMemoryView.from_buffer(memory, SHAPE, itemsize=4).as_tensor_map((4, 8))
     aside = view.view(view._layout[:, 1:])

@@ -140,7 +140,7 @@ def test_copies_check_the_other_side(image, stream):
         image.copy_from(np.zeros(100, np.float32)[::2], stream=stream)
     with pytest.raises(TypeError, match="src must be a Buffer"):
         image.copy_from(3, stream=stream)
-    with pytest.raises(BufferError, match="read-only"):
+    with pytest.raises(ValueError, match="read-only"):
         image.copy_to(bytes(128), stream=stream)
     with pytest.raises(TypeError, match="stream"):
         image.copy_from(bytes(128), stream=None)
@@ -149,6 +149,7 @@ def test_copies_check_the_other_side(image, stream):
 
 
 def test_the_memory_of_a_copy_is_kept_until_the_copy_has_happened(device, image, recwarn):
+    gc.collect()  # of earlier tests: what frees page-locked memory waits for the device, which the gate keeps
     stream, first = device.create_stream(), device.create_stream()
     gate = cucore.LegacyPinnedMemoryResource().allocate(4)
     gate.fill(0, stream=first)
@@ -436,11 +437,11 @@ def test_objects_follow_the_rules_of_all_owners(device, image):
     with device.create_texture_object(resource=resource) as made:
         assert made and hash(made) == hash(made) and made == made
         assert weakref.ref(made)() is made and weakref.ref(resource)() is resource
-        assert "TextureObject handle=0x" in repr(made)
-    assert made.is_closed and "closed" in repr(made)
+        assert "TextureObject(handle=0x" in repr(made)
+    assert made.is_closed and repr(made) == "TextureObject(handle=0x0)"
     with pytest.raises(RuntimeError, match="has been closed"):
         made.__enter__()
-    assert "shape=(8, 4) format=float32" in repr(image) and "kind=array" in repr(resource)
+    assert repr(image) == "OpaqueArray(shape=(8, 4), format=FLOAT32, num_channels=1)" and "kind=" in repr(resource)
     for name in ("OpaqueArray", "MipmappedArray", "ResourceDescriptor", "TextureObject", "SurfaceObject"):
         cls = getattr(texture, name)
         assert cls.__module__ == "cucore.texture"

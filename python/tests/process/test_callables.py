@@ -1,5 +1,6 @@
 """What holds of every public function: inspect.signature() works, and wrong arguments are told in one sentence."""
 
+import builtins
 import importlib
 import inspect
 
@@ -9,6 +10,9 @@ from conftest import run_python
 import cucore
 
 MODULES = ["cucore", *(f"cucore.{name}" for name in ("graph", "texture", "utils", "checkpoint", "system"))]
+
+
+BUILT_IN = (int, str, tuple, Exception, getattr(builtins, "BaseExceptionGroup", Exception))
 
 
 def public_callables():
@@ -22,7 +26,7 @@ def public_callables():
             if not (isinstance(found, type) and issubclass(found, BaseException)):
                 yield f"{module_name}.{name}", found
             if isinstance(found, type) and found.__module__.startswith("cucore"):
-                inherited = {name for base in (int, str, tuple, Exception) for name in dir(base)}
+                inherited = {name for base in BUILT_IN for name in dir(base)}
                 for member in set(dir(found)) - inherited:
                     if not member.startswith("_") and callable(getattr(found, member)):
                         yield f"{module_name}.{name}.{member}", getattr(found, member)

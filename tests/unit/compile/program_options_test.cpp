@@ -260,8 +260,6 @@ TEST(program_options, each_bad_value_is_named_with_what_is_allowed) {
       {{.ofast_compile = "fast"}, "use one of 0 min mid max"},
       {{.extra_sources = {{"m", ""}}}, "cannot be empty"},
       {{.relocatable_device_code = true, .extensible_whole_program = true}, "exclude each other"},
-      {{.arch = "sm_90", .device_float128 = true}, "needs sm_100 or newer, and arch='sm_90'"},
-      {{.archs = {"sm_100", "sm_80"}, .device_float128 = true}, "arch='sm_80'"},
       {{.headers = {{"", "x"}}}, "headers"},
       {{.headers = {{"a.h", std::string("\0", 1)}}}, "NUL"},
   };
