@@ -133,6 +133,7 @@ def test_ctrl_c_ends_what_runs_and_starts_no_more():
     import cucore
 
     logging.basicConfig(level=logging.DEBUG, stream=sys.stdout, format="%(message)s")
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background begins without
 
     slow = "".join(
         f'extern "C" __global__ void k{i}(float* p) {{ float a = p[0]; for (int j = 0; j < 100; j++) '
