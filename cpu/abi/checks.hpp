@@ -36,7 +36,7 @@ inline constexpr std::uint32_t until_waited = 1u << 17;     ///< of a copy: goes
 inline constexpr std::uint32_t until_delivered = 1u << 18;  ///< until a wait at the mbarrier that it reports to
 inline constexpr std::uint32_t carries = 1u << 16;          ///< of a read: its value is only copied to other variables
 inline constexpr std::uint32_t async_proxy = 1u << 19;      ///< of a read of shared memory: not by the generic proxy
-inline constexpr std::uint32_t is_in_lockstep = 1u << 20;   ///< volatile, of shared memory: no order within a warp
+inline constexpr std::uint32_t is_in_lockstep = 1u << 20;   ///< lanes of one warp count on running in step
 inline constexpr std::uint32_t field_mask = 15;
 /// An arrival, or bytes, reported to an mbarrier.
 inline constexpr std::uint32_t arrives = reads_memory | writes_memory | is_strong | releases | own_fence;

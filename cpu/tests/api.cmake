@@ -67,8 +67,11 @@ set_tests_properties(texture_tests_checked PROPERTIES
   ENVIRONMENT "CUCORE_CPU_CACHE=${PROJECT_BINARY_DIR}/test-kernel-cache;CUCORE_CPU_CHECK=memory,race,init,sync"
   FAIL_REGULAR_EXPRESSION "SUMMARY: [1-9]")
 
-# Convergent operations of a warp, in every form of code; on a GPU's driver too.
-add_executable(warp_tests ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/warp_test.cpp)
+# What lanes of a warp do together, in every form of code; on a GPU's driver too.
+add_executable(warp_tests
+  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/exchange_programs.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/exchange_test.cpp
+  ${PROJECT_SOURCE_DIR}/cpu/tests/any_driver/warp_test.cpp)
 cucore_test(warp_tests)
 target_link_libraries(warp_tests PRIVATE cuda CudaHeaders::CudaHeaders GTest::gtest_main)
 target_compile_definitions(warp_tests PRIVATE CUCORE_TEST_DATA="${PROJECT_SOURCE_DIR}/cpu/tests")

@@ -4,6 +4,9 @@
 //
 // The vector form runs a warp's lanes in step anyway. In the scalar form, lanes wait for each other at the points found
 // here (cucpu_lockstep). Only kernels that have such points pay for them.
+//
+// Plain accesses by which lanes exchange values (plain_exchanges.hpp) get the same. Around them, lanes also wait where
+// an iteration of a loop ends, for those that are still in it, and before calls of functions that have such points.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +19,19 @@ namespace cucore::cpu::analysis {
 
 struct Reach;
 
-/// By function, the indices of instructions before which lanes of a warp wait for each other, in ascending order.
-using LockstepPoints = std::map<ptx::FunctionId, std::vector<std::uint32_t>>;
+/// By function, the instructions before which lanes of a warp wait for each other, and the one whose place in the text
+/// says whose turn it is: the instruction itself, or for the ends of a loop's iterations the last one of the loop.
+using LockstepPoints = std::map<ptx::FunctionId, std::map<std::uint32_t, std::uint32_t>>;
 
 /// A kernel has some if a volatile load of shared memory may follow a store there, or a volatile store follow a
 /// volatile load, with no barrier of the block or warp on the way. Generic addresses count as shared ones where a
 /// kernel has shared memory, but in loops that wait for others. Then every access that may touch what lanes exchange is
 /// one, but for loads after loads.
+/// `reach.exchanges` has been found.
 LockstepPoints find_lockstep_points(const ptx::Module& module, const Reach& reach);
+
+/// All lanes that go on have come this far.
+bool waits_for_lanes(const ptx::Instruction& instruction);
 
 /// A volatile load or store that may be of shared memory.
 bool is_volatile_exchange(const ptx::Instruction& instruction);

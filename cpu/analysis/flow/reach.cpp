@@ -263,6 +263,7 @@ Reach find_reach(const ptx::Module& module, FunctionId kernel) {
   reach.observes.resize(module.functions.size(), false);
   reach.meets.resize(module.functions.size(), false);
   ReachWalk(module, reach).run(kernel);
+  reach.exchanges = find_plain_exchanges(module, reach);
   reach.lockstep = find_lockstep_points(module, reach);
   reach.needs_fibers |= !reach.lockstep.empty();
   for (FunctionId function : reach.functions) {

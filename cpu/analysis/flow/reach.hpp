@@ -6,6 +6,7 @@
 
 #include "cpu/abi/device_calls.hpp"
 #include "cpu/analysis/flow/lockstep.hpp"
+#include "cpu/analysis/flow/plain_exchanges.hpp"
 #include "cpu/ptx/tree/ast.hpp"
 
 namespace cucore::cpu::analysis {
@@ -35,7 +36,14 @@ struct Reach {
   bool needs_fibers = false;               ///< a barrier, a warp operation, a waiting loop or a lockstep point anywhere
   bool counts_laps = false;                ///< a loop with a lapping edge anywhere (waiting_loops.hpp)
   bool names_other_blocks = false;         ///< addresses shared memory of other blocks of its cluster
+  PlainExchanges exchanges;                ///< plain accesses by which lanes of a warp exchange values
   LockstepPoints lockstep;                 ///< where lanes of a warp count on running in step
+
+  /// Of `exchanges`.
+  bool is_exchange(ptx::FunctionId function, std::uint32_t instruction) const {
+    const auto found = exchanges.find(function);
+    return found != exchanges.end() && found->second[instruction];
+  }
 };
 
 Reach find_reach(const ptx::Module& module, ptx::FunctionId kernel);

@@ -308,6 +308,12 @@ void for_each_loop(const ControlFlow& flow, const Visit& visit) {
 
 }  // namespace
 
+std::vector<std::pair<Edge, std::vector<BlockId>>> find_loops(const ControlFlow& flow) {
+  std::vector<std::pair<Edge, std::vector<BlockId>>> loops;
+  for_each_loop(flow, [&](const Edge& edge, const Loop& loop) { loops.emplace_back(edge, loop); });
+  return loops;
+}
+
 WaitingEdges find_waiting_edges(const ptx::Module& module, FunctionId id, const Reach& reach) {
   WaitingEdges found;
   const ptx::Function& function = module.functions[id];

@@ -6,6 +6,7 @@
 
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "cpu/analysis/flow/control_flow.hpp"
 #include "cpu/analysis/flow/reach.hpp"
@@ -29,5 +30,8 @@ WaitingEdges find_waiting_edges(const ptx::Module& module, ptx::FunctionId funct
 
 /// The blocks of these loops.
 std::set<BlockId> find_waiting_blocks(const ptx::Module& module, ptx::FunctionId function, const Reach& reach);
+
+/// Every back edge of a function, with the blocks of its loop.
+std::vector<std::pair<Edge, std::vector<BlockId>>> find_loops(const ControlFlow& flow);
 
 }  // namespace cucore::cpu::analysis

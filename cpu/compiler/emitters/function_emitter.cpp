@@ -197,14 +197,21 @@ void FunctionEmitter::emit_lockstep_point(const ptx::Instruction& instruction) {
   if (module.block_shape != nullptr) return;  // the vector form runs in step anyway
   const auto points = module.reach.lockstep.find(id_);
   if (points == module.reach.lockstep.end()) return;
-  if (!std::binary_search(points->second.begin(), points->second.end(), index_of(instruction))) return;
-  const std::uint32_t place = instruction.position.line << 8 | (instruction.position.column & 255);
+  const auto point = points->second.find(index_of(instruction));
+  if (point == points->second.end()) return;
+  const ptx::Position& position = function.body[point->second].position;
+  const std::uint32_t place = position.line << 8 | (position.column & 255);
   call("cucpu_lockstep", b.getVoidTy(), {thread(), b.getInt32(place)});
 }
 
 bool FunctionEmitter::is_exchange_in_lockstep(const ptx::Instruction& instruction) const {
+  if (is_plain_exchange(instruction)) return true;
   return !module.reach.lockstep.empty() && is_volatile_exchange(instruction) &&
          !waiting_blocks_.contains(flow_.block_at[index_of(instruction)]);
+}
+
+bool FunctionEmitter::is_plain_exchange(const ptx::Instruction& instruction) const {
+  return !module.reach.exchanges.empty() && module.reach.is_exchange(id_, index_of(instruction));
 }
 
 llvm::BasicBlock* FunctionEmitter::new_block(const llvm::Twine& name) {

@@ -114,6 +114,8 @@ class FunctionEmitter {
   /// A volatile access by which lanes of a warp that run in step exchange values, in a kernel that relies on it; not
   /// one by which they wait for one another.
   bool is_exchange_in_lockstep(const ptx::Instruction& instruction) const;
+  /// By a plain access, whose order among others must then stay (plain_exchanges.hpp).
+  bool is_plain_exchange(const ptx::Instruction& instruction) const;
   llvm::Value* block_state() const { return block_state_; }
   llvm::Value* launch_state() const { return launch_state_; }
 

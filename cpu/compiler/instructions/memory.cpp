@@ -61,7 +61,8 @@ void emit_ld(FunctionEmitter& f, const Instruction& i) {
 
   std::vector<Value*> values;
   for (std::size_t e = 0; e < to.size(); ++e) {
-    auto* load = f.b.CreateAlignedLoad(f.type_of(i.type()), element_pointer(f, from, bytes * e), llvm::Align(bytes));
+    auto* load = f.b.CreateAlignedLoad(f.type_of(i.type()), element_pointer(f, from, bytes * e), llvm::Align(bytes),
+                                       f.is_plain_exchange(i));
     if (reads_kernel_parameter(f, i)) {
       load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(f.module.context, {}));
       values.push_back(load);
@@ -93,7 +94,8 @@ void emit_st(FunctionEmitter& f, const Instruction& i) {
   }
 
   for (std::size_t e = 0; e < from.size(); ++e) {
-    f.b.CreateAlignedStore(f.source(from[e], i.type()), element_pointer(f, to, bytes * e), llvm::Align(bytes));
+    f.b.CreateAlignedStore(f.source(from[e], i.type()), element_pointer(f, to, bytes * e), llvm::Align(bytes),
+                           f.is_plain_exchange(i));
   }
 }
 

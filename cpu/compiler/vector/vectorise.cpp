@@ -105,17 +105,21 @@ Result<VectorForm> vectorise(llvm::Function& scalar, const VectorRequest& reques
   }
   normalise(scalar);
   isolate_convergent_operations(scalar);
+  bool masked = options.form == FormOfCode::Masked;
   for (unsigned most = most_threads;;) {
     Result<Analysed> kernel = prepare(scalar, request, most);
     if (!kernel) return std::move(kernel).failure();
-    Result<EmittedGroup> group =
-        emit_group(scalar, *kernel->flow, kernel->width, request.host, options.form == FormOfCode::Masked);
+    Result<EmittedGroup> group = emit_group(scalar, *kernel->flow, kernel->width, request.host, masked);
     if (!group) return std::move(group).failure();
     if (!is_too_large(*group->function)) return finish(scalar, request, *kernel, *group);
-    if (kernel->width.group() == std::max(kernel->least, kernel->width.lanes))
-      return refusal("its size in the vector form");
+    const bool is_narrowest = kernel->width.group() == std::max(kernel->least, kernel->width.lanes);
+    // A fiber switch for each lane and step costs more than masks.
+    if (is_narrowest && (masked || !request.in_lockstep)) return refusal("its size in the vector form");
     group->function->eraseFromParent();
-    most = kernel->width.group() / 2;
+    if (is_narrowest)
+      masked = true;
+    else
+      most = kernel->width.group() / 2;
   }
 }
 

@@ -44,7 +44,8 @@ void BlockRaces::add_race(const ThreadState& thread, std::uint32_t access, std::
   }
   if (!place.empty()) finding.details.push_back(place);
   if (conflict.in_lockstep)
-    finding.details.push_back("volatile is no barrier between lanes of a warp: right only while they run in step");
+    finding.details.push_back(std::string(conflict.is_strong ? "volatile is no barrier" : "nothing is a barrier here") +
+                              " between lanes of a warp: right only while they run in step");
   checker::add(grid_, *thread.block, &thread, std::move(finding));
 }
 

@@ -23,7 +23,7 @@ struct RaceEntry {
   bool is_strong : 1 = false;
   bool is_copy : 1 = false;
   bool is_generic : 1 = false;   ///< by the generic proxy, and of no copy
-  bool in_lockstep : 1 = false;  ///< volatile, of shared memory, where lanes of a warp count on running in step
+  bool in_lockstep : 1 = false;  ///< where lanes of a warp count on running in step
 
   /// Whose steps these are, in a View.
   std::uint64_t owner() const { return block | std::uint64_t{is_copy} << 32; }

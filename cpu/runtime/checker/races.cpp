@@ -137,10 +137,12 @@ std::optional<BlockRaces::Conflict> BlockRaces::conflict_with(const RaceCell& ce
   const bool writes = (access & bits::writes_memory) != 0;
   const auto conflict = [&](const RaceEntry& other, bool other_writes) -> std::optional<Conflict> {
     if (other.step == 0 || (other.bytes & now.bytes) == 0 || knows(now.thread, other)) return std::nullopt;
-    if (!other.is_strong || !now.is_strong) return Conflict{other, other_writes};
     const bool of_one_warp = other.block == now.block && other.thread / lanes_of_warp == now.thread / lanes_of_warp;
-    if (!other.in_lockstep || !now.in_lockstep || !of_one_warp || (writes && other_writes)) return std::nullopt;
-    return Conflict{other, other_writes, /*in_lockstep=*/true};
+    const bool in_lockstep = other.in_lockstep && now.in_lockstep && of_one_warp;
+    if (in_lockstep && !checker::reports_lockstep()) return std::nullopt;
+    const bool is_strong = other.is_strong && now.is_strong;
+    if (is_strong && (!in_lockstep || (writes && other_writes))) return std::nullopt;
+    return Conflict{other, other_writes, in_lockstep, is_strong};
   };
   if (!(writes && (access & bits::unchanged) != 0))
     if (const auto found = conflict(cell.writer, true)) return found;
@@ -219,7 +221,7 @@ void BlockRaces::access(const ThreadState& thread, std::uint64_t address, std::u
                 .bytes = 0,
                 .is_strong = (access & bits::is_strong) != 0,
                 .is_generic = true,
-                .in_lockstep = place && (access & bits::is_in_lockstep) != 0 && checker::reports_lockstep()};
+                .in_lockstep = (access & bits::is_in_lockstep) != 0 && (place || (access & bits::is_strong) == 0)};
   if (place) {
     access_shared(thread, *place, now, bytes, access);
   } else {

@@ -113,7 +113,8 @@ class BlockRaces {
   struct Conflict {
     RaceEntry other;
     bool other_writes = false;
-    bool in_lockstep = false;  ///< both are volatile, by lanes of one warp
+    bool in_lockstep = false;  ///< both by lanes of one warp that count on running in step
+    bool is_strong = false;    ///< both are volatile
   };
   /// Where an address lies in the shared memory of the cluster.
   struct SharedPlace {

@@ -458,7 +458,7 @@ std::string Block::standings() const {
         text += "at activemask, line " + std::to_string(first.place >> 8);
         break;
       case DeviceThread::Standing::InLockstep:
-        text += "at a volatile access, line " + std::to_string(first.place >> 8);
+        text += "where lanes are kept in step, line " + std::to_string(first.place >> 8);
         break;
       case DeviceThread::Standing::AtBarrier: {
         const Barrier& barrier = barriers_[first.place % barrier_count];

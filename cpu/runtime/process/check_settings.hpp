@@ -16,8 +16,8 @@ inline bool checks(std::uint32_t some_class) { return (classes() & some_class) !
 /// CUCORE_CPU_CHECK_SEED: of the order in which blocks, warps and lanes run. Works without checks too.
 std::optional<std::uint64_t> seed();
 
-/// CUCORE_CPU_CHECK_LOCKSTEP, on unless it is 0: whether volatile accesses that count on lanes of a warp running in
-/// step are races.
+/// CUCORE_CPU_CHECK_LOCKSTEP, on unless it is 0: whether accesses that count on lanes of a warp running in step are
+/// races.
 bool reports_lockstep();
 
 /// CUCORE_CPU_CHECK_LIMIT: how many errors are written.

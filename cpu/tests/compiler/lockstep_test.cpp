@@ -28,7 +28,7 @@ std::vector<std::uint32_t> points_in(const std::string& body) {
   const analysis::Reach reach = analysis::find_reach(*parsed.module, 0);
   std::vector<std::uint32_t> lines;
   for (const auto& [function, points] : reach.lockstep)
-    for (const std::uint32_t point : points)
+    for (const auto& [point, place] : points)
       lines.push_back(parsed.module->functions[function].body[point].position.line - 17);
   EXPECT_TRUE(lines.empty() || reach.needs_fibers);
   return lines;
@@ -55,9 +55,43 @@ TEST(Lockstep, is_not_where_a_barrier_stands_between_the_accesses) {
   }
 }
 
-TEST(Lockstep, is_not_for_plain_accesses_or_other_memory) {
-  EXPECT_EQ(Lines{}, points_in("  st.shared.u32 [%w], %v;\n  ld.shared.u32 %x, [%w+4];\n  st.shared.u32 [%w], %x;\n"));
+TEST(Lockstep, is_not_for_volatile_accesses_of_global_memory) {
   EXPECT_EQ(Lines{}, points_in("  st.volatile.global.u32 [%out], %v;\n  ld.volatile.global.u32 %x, [%out+4];\n"));
+}
+
+TEST(Lockstep, is_between_plain_accesses_of_places_of_other_lanes) {
+  EXPECT_EQ((Lines{2, 3}), points_in("  st.shared.u32 [%w], %v;\n"
+                                     "  ld.shared.u32 %x, [%w+4];\n"
+                                     "  st.shared.u32 [%w], %x;\n"));
+  // The third is where the kernel writes its result.
+  EXPECT_EQ((Lines{2, 3}), points_in("  st.global.u32 [%out], %v;\n  ld.global.u32 %x, [%out+4];\n"));
+  // Behind a vote the lanes are together; nobody goes on to the next iteration alone.
+  EXPECT_EQ((Lines{6, 7, 9}), points_in("  st.shared.u32 [%w], %v;\n"
+                                        "  vote.sync.any.pred %p, %p, -1;\n"
+                                        "AGAIN:\n"
+                                        "  xor.b32 %y, %t, 1;\n"
+                                        "  mad.lo.u32 %y, %y, 4, %w;\n"
+                                        "  ld.shared.u32 %x, [%y];\n"
+                                        "  st.shared.u32 [%w], %x;\n"
+                                        "  setp.eq.u32 %p, %x, 0;\n"
+                                        "  @%p bra AGAIN;\n"));
+}
+
+TEST(Lockstep, is_not_between_plain_accesses_of_a_lanes_own_places) {
+  EXPECT_EQ(Lines{}, points_in("  st.shared.u32 [%w], %v;\n  ld.shared.u32 %x, [%w];\n"));
+  EXPECT_EQ(Lines{}, points_in("  st.shared.u32 [%w], %v;\n  ld.shared.u32 %x, [%w+128];\n"));  // of another warp
+  EXPECT_EQ(Lines{}, points_in("  st.shared.u32 [%w], %v;\n  bar.sync 0;\n  ld.shared.u32 %x, [%w+4];\n"));
+  // Rows of four words.
+  EXPECT_EQ(Lines{}, points_in("  mad.lo.u32 %y, %t, 12, %w;\n  st.shared.u32 [%y], %v;\n"
+                               "  ld.shared.v2.u32 {%x, %v}, [%y+8];\n"));
+  // A column, a stride apart that only the launch knows, in a loop; and from one part of a grid to the next.
+  EXPECT_EQ(Lines{}, points_in("  mov.u32 %x, %ntid.x;\n  mul.wide.u32 %a, %x, 4;\n"
+                               "AGAIN:\n  st.global.u32 [%out], %v;\n  add.u64 %out, %out, %a;\n"
+                               "  ld.global.u32 %v, [%out];\n  setp.ne.u32 %p, %v, 0;\n  @%p bra AGAIN;\n"));
+  // Arrays of different names.
+  EXPECT_EQ(Lines{}, points_in("  mul.wide.u32 %a, %t, 4;\n  add.u64 %a, %a, %g;\n"
+                               "AGAIN:\n  st.global.u32 [%out], %v;\n  ld.global.u32 %v, [%a+4];\n"
+                               "  setp.ne.u32 %p, %v, 0;\n  @%p bra AGAIN;\n"));
 }
 
 TEST(Lockstep, is_for_generic_addresses_too_but_not_for_loads_that_only_wait) {

@@ -152,11 +152,15 @@ def test_race_of_lanes_in_step_is_told_in_words(reports):
     said = reports["warp_by_volatile"]
     assert "read and write by lanes of one warp with no __syncwarp() between them" in said
     assert "volatile is no barrier between lanes of a warp" in said
+    said = reports["warp_without_sync"]
+    assert "read and write by lanes of one warp with no __syncwarp() between them" in said
+    assert "nothing is a barrier here between lanes of a warp" in said
 
 
 def test_races_of_lanes_in_step_can_be_left_out():
-    said = by_kernel(run(["warp_by_volatile", "warp_without_sync"], "race", CUCORE_CPU_CHECK_LOCKSTEP="0"))
-    assert [name for name, part in said.items() if REPORT.search(part)] == ["warp_without_sync"]
+    kernels = ["warp_by_volatile", "warp_without_sync", "shared_two_writers"]
+    said = by_kernel(run(kernels, "race", CUCORE_CPU_CHECK_LOCKSTEP="0"))
+    assert [name for name, part in said.items() if REPORT.search(part)] == ["shared_two_writers"]
 
 
 FLAG_IN_A_WARP = """

@@ -138,6 +138,19 @@ class Order(unittest.TestCase):
         keys = np.stack([host % 7, host])
         equal(cupy.lexsort(cupy.asarray(keys)), np.lexsort(keys))
 
+    def test_partitions(self):
+        for kind in (np.int16, np.int64, np.float32, np.float64):
+            for size in (100, 1000, 20_000, 100_000):
+                host = rng.permutation(size).astype(kind)
+                device, ordered = cupy.asarray(host), np.sort(host)
+                for first in (0, 10, size // 3):
+                    places = cupy.argpartition(device, first).get()
+                    for parts in (cupy.partition(device, first).get(), host[places]):
+                        equal(parts[first], ordered[first])
+                        equal(np.sort(parts[:first]), ordered[:first])
+                        equal(np.sort(parts), ordered)
+        equal(cupy.percentile(device, [1, 50, 99.5]), np.percentile(host, [1, 50, 99.5]), rtol=1e-9)
+
     def test_sets(self):
         host = rng.integers(0, 200, 1000)
         equal(cupy.unique(cupy.asarray(host)), np.unique(host))

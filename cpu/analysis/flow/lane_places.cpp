@@ -1,0 +1,500 @@
+// Where the accesses of lanes lie: see lane_places.hpp.
+#include "cpu/analysis/flow/lane_places.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <tuple>
+
+namespace cucore::cpu::analysis {
+
+using ptx::Instruction;
+using ptx::Modifier;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::RegisterId;
+using ptx::Space;
+
+namespace {
+
+constexpr std::int64_t lanes = 32;
+constexpr unsigned deepest = 200;  ///< operations of an address that are followed
+
+template <typename Visit>
+void for_each_register_of(const Operand& operand, const Visit& visit) {
+  if (operand.kind == Operand::Kind::Register) visit(operand.reg);
+  for (const Operand& element : operand.elements) for_each_register_of(element, visit);
+}
+
+LaneSum constant_of(std::int64_t value) { return {.terms = {}, .constant = value}; }
+
+LaneSum symbol_of(std::uint32_t symbol) { return {.terms = {{symbol, 1}}, .constant = 0}; }
+
+/// Wraps around as addresses do.
+std::int64_t times(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+std::int64_t plus(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
+LaneSum scaled(LaneSum sum, std::int64_t by) {
+  if (by == 0) return {};
+  for (auto& [symbol, factor] : sum.terms) factor = times(factor, by);
+  std::erase_if(sum.terms, [](const auto& term) { return term.second == 0; });
+  sum.constant = times(sum.constant, by);
+  return sum;
+}
+
+LaneSum added(const LaneSum& a, const LaneSum& b) {
+  LaneSum sum;
+  sum.constant = plus(a.constant, b.constant);
+  auto one = a.terms.begin();
+  auto other = b.terms.begin();
+  while (one != a.terms.end() || other != b.terms.end()) {
+    if (other == b.terms.end() || (one != a.terms.end() && one->first < other->first)) {
+      sum.terms.push_back(*one++);
+    } else if (one == a.terms.end() || other->first < one->first) {
+      sum.terms.push_back(*other++);
+    } else {
+      const std::int64_t factor = plus(one->second, other->second);
+      if (factor != 0) sum.terms.emplace_back(one->first, factor);
+      ++one;
+      ++other;
+    }
+  }
+  return sum;
+}
+
+LaneSum without(const LaneSum& a, const LaneSum& b) { return added(a, scaled(b, -1)); }
+
+bool is_constant(const LaneSum& sum) { return sum.terms.empty(); }
+
+bool multiplies(Opcode opcode) {
+  return opcode == Opcode::Shl || opcode == Opcode::Shr || opcode == Opcode::Mul || opcode == Opcode::Mad ||
+         opcode == Opcode::Div || opcode == Opcode::Xor;
+}
+
+}  // namespace
+
+bool LaneSum::operator<(const LaneSum& other) const {
+  return std::tie(terms, constant) < std::tie(other.terms, other.constant);
+}
+
+LanePlaces::LanePlaces(const ptx::Function& function, const ControlFlow& flow)
+    : function_(function),
+      flow_(flow),
+      writers_(function.registers.size()),
+      kinds_(function.registers.size(), Kind::Uniform) {
+  for (std::uint32_t i = 0; i < function.body.size(); ++i) {
+    const Instruction& instruction = function.body[i];
+    if (instruction.operands.empty() || instruction.operands[0].kind == Operand::Kind::Address) continue;
+    for_each_register_of(instruction.operands[0], [&](RegisterId reg) { writers_[reg].push_back(i); });
+  }
+  find_kinds();
+}
+
+// ---- what depends on the lane, and what on memory -------------------------------------------------------------------
+
+LanePlaces::Kind LanePlaces::kind_of(const Operand& operand) const {
+  if (operand.kind == Operand::Kind::Special) {
+    const std::string_view name = operand.special.name;
+    const bool is_of_lane = name == "%laneid" || name.starts_with("%lanemask") || name == "%tid";
+    return is_of_lane && operand.special.axis == 0 ? Kind::Varied : Kind::Uniform;
+  }
+  Kind kind = Kind::Uniform;
+  for_each_register_of(operand, [&](RegisterId reg) { kind = std::max(kind, kinds_[reg]); });
+  return kind;
+}
+
+LanePlaces::Kind LanePlaces::kind_of_result(const Instruction& i) const {
+  Kind kind = i.guard ? kinds_[i.guard->reg] : Kind::Uniform;
+  for (std::size_t n = 1; n < i.operands.size(); ++n) kind = std::max(kind, kind_of(i.operands[n]));
+  switch (i.opcode) {
+    case Opcode::Vote:
+    case Opcode::Activemask:
+    case Opcode::Redux:
+      return Kind::Uniform;
+    case Opcode::Shfl:
+    case Opcode::Atom:
+    case Opcode::Match:
+      return Kind::Data;
+    case Opcode::Ld:
+    case Opcode::Ldu:
+      return kind == Kind::Uniform && i.space() != Space::Local ? Kind::Uniform : Kind::Data;
+    default:
+      return kind;
+  }
+}
+
+void LanePlaces::find_kinds() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Instruction& instruction : function_.body) {
+      if (instruction.operands.empty() || instruction.operands[0].kind == Operand::Kind::Address) continue;
+      const Kind kind = kind_of_result(instruction);
+      if (kind == Kind::Uniform) continue;
+      for_each_register_of(instruction.operands[0], [&](RegisterId reg) {
+        changed |= kinds_[reg] < kind;
+        kinds_[reg] = std::max(kinds_[reg], kind);
+      });
+    }
+  }
+}
+
+// ---- sums -----------------------------------------------------------------------------------------------------------
+
+std::uint32_t LanePlaces::add_symbol(Symbol symbol) {
+  symbols_.push_back(std::move(symbol));
+  return static_cast<std::uint32_t>(symbols_.size() - 1);
+}
+
+/// The symbol of that name, made if there is none.
+std::uint32_t LanePlaces::named(std::vector<std::int64_t> key, const Symbol& symbol) {
+  const auto [found, is_new] = names_.try_emplace(std::move(key), static_cast<std::uint32_t>(symbols_.size()));
+  if (is_new) add_symbol(symbol);
+  return found->second;
+}
+
+LaneSum LanePlaces::special(const ptx::SpecialRegister& special) {
+  std::vector<std::int64_t> key{0, special.axis, special.index};
+  key.insert(key.end(), special.name.begin(), special.name.end());
+  Symbol symbol;
+  if (special.name == "%laneid" || (special.name == "%tid" && special.axis == 0)) {
+    symbol.is_lane = true;
+    symbol.kind = Kind::Varied;
+    symbol.low = 0;
+    symbol.high = special.name == "%tid" ? 1023 : lanes - 1;
+  }
+  if (special.name.starts_with("%lanemask")) symbol.kind = Kind::Varied;
+  return symbol_of(named(std::move(key), symbol));
+}
+
+LaneSum LanePlaces::value_of(const Operand& operand, std::uint32_t at) {
+  switch (operand.kind) {
+    case Operand::Kind::Integer:
+      return constant_of(static_cast<std::int64_t>(operand.integer));
+    case Operand::Kind::Special:
+      return special(operand.special);
+    case Operand::Kind::Variable: {
+      Symbol variable;
+      const bool is_own =
+          operand.scope == Operand::Scope::Function && function_.variables[operand.variable].space == Space::Local;
+      variable.is_array = !is_own;
+      variable.kind = is_own ? Kind::Data : Kind::Uniform;
+      const auto symbol = named({1, static_cast<std::int64_t>(operand.scope), operand.variable}, variable);
+      return added(symbol_of(symbol), constant_of(operand.offset));
+    }
+    case Operand::Kind::Address:
+      return added(value_of(operand.elements[0], at), constant_of(operand.offset));
+    case Operand::Kind::Register:
+      if (operand.component < 0) return value_of_register(operand.reg, at);
+      [[fallthrough]];
+    default: {
+      Symbol unknown;
+      unknown.kind = kind_of(operand);
+      return symbol_of(add_symbol(unknown));
+    }
+  }
+}
+
+LaneSum LanePlaces::value_of_register(RegisterId reg, std::uint32_t at) {
+  const std::vector<std::uint32_t>& writers = writers_[reg];
+  if (depth_ > deepest || writers.empty()) return joined(reg);
+  if (writers.size() == 1 && !function_.body[writers[0]].guard) return value_of_result(writers[0]);
+  // What was written last in the same block.
+  const std::uint32_t first = flow_.blocks[flow_.block_at[at]].first;
+  const auto behind = std::lower_bound(writers.begin(), writers.end(), at);
+  if (behind != writers.begin() && *(behind - 1) >= first)
+    return function_.body[*(behind - 1)].guard ? joined(reg) : value_of_result(*(behind - 1));
+  const std::vector<std::uint32_t> left = last_writers(reg);
+  return left.size() == 1 && !function_.body[left[0]].guard ? value_of_result(left[0]) : joined(reg);
+}
+
+/// Without those whose value is written over before their block ends.
+std::vector<std::uint32_t> LanePlaces::last_writers(RegisterId reg) const {
+  std::vector<std::uint32_t> left;
+  for (const std::uint32_t writer : writers_[reg]) {
+    const bool writes_over =
+        !left.empty() && !function_.body[writer].guard && flow_.block_at[left.back()] == flow_.block_at[writer];
+    if (writes_over) left.pop_back();
+    left.push_back(writer);
+  }
+  return left;
+}
+
+LaneSum LanePlaces::joined(RegisterId reg) {
+  Symbol symbol;
+  symbol.kind = kinds_[reg];
+  symbol.joined = reg;
+  return symbol_of(named({2, reg}, symbol));
+}
+
+LaneSum LanePlaces::value_of_result(std::uint32_t instruction) {
+  if (const auto found = results_.find(instruction); found != results_.end()) return found->second;
+  // A register that only ever follows from itself.
+  Symbol itself;
+  itself.kind = kind_of_result(function_.body[instruction]);
+  results_[instruction] = symbol_of(add_symbol(itself));
+  ++depth_;
+  LaneSum result = computed(instruction);
+  --depth_;
+  return results_[instruction] = std::move(result);
+}
+
+LaneSum LanePlaces::computed(std::uint32_t at) {
+  const Instruction& i = function_.body[at];
+  const auto operand = [&](std::size_t n) { return value_of(i.operands[n], at); };
+  Symbol itself;
+  itself.kind = kind_of_result(i);
+  const auto unknown = [&] { return symbol_of(named({3, at}, itself)); };
+  const bool is_whole = i.vector_width == 1 && i.operands[0].kind == Operand::Kind::Register && !i.guard;
+  if (!is_whole || (i.opcode != Opcode::Ld && !ptx::is_integer(i.type()) && !ptx::is_bits(i.type()))) return unknown();
+  const std::size_t count = i.operands.size();
+  switch (i.opcode) {
+    case Opcode::Mov:
+    case Opcode::Cvt:
+    case Opcode::Cvta:
+      return count == 2 ? operand(1) : unknown();
+    case Opcode::Add:
+      return added(operand(1), operand(2));
+    case Opcode::Sub:
+      return without(operand(1), operand(2));
+    case Opcode::Neg:
+      return scaled(operand(1), -1);
+    case Opcode::Not:
+      return without(constant_of(-1), operand(1));
+    case Opcode::Shl: {
+      const LaneSum by = operand(2);
+      if (is_constant(by) && by.constant >= 0 && by.constant < 63)
+        return scaled(operand(1), std::int64_t{1} << by.constant);
+      return opaque(i, {operand(1), by});
+    }
+    case Opcode::Mul:
+    case Opcode::Mad: {
+      if (i.has(Modifier::Hi)) return unknown();
+      const LaneSum a = operand(1), b = operand(2);
+      const LaneSum product = is_constant(b)   ? scaled(a, b.constant)
+                              : is_constant(a) ? scaled(b, a.constant)
+                                               : opaque(i, {a, b});
+      return i.opcode == Opcode::Mul ? product : added(product, operand(3));
+    }
+    case Opcode::Ld: {
+      const bool is_parameter = i.space() == Space::Param && function_.is_entry;
+      if (is_parameter && i.operands[1].elements[0].kind == Operand::Kind::Variable) {
+        itself.is_array = ptx::size_in_bytes(i.type()) == 8;
+        return symbol_of(named({4, i.operands[1].elements[0].variable, i.operands[1].offset}, itself));
+      }
+      itself.is_array = itself.kind == Kind::Uniform && ptx::size_in_bytes(i.type()) == 8;
+      return unknown();
+    }
+    case Opcode::And:
+    case Opcode::Or:
+    case Opcode::Xor:
+    case Opcode::Shr:
+    case Opcode::Rem:
+    case Opcode::Div:
+    case Opcode::Min:
+    case Opcode::Max:
+      return count == 3 ? opaque(i, {operand(1), operand(2)}) : unknown();
+    default:
+      return unknown();
+  }
+}
+
+std::int64_t LanePlaces::lane_factor(const LaneSum& sum) const {
+  std::int64_t factor = 0;
+  for (const auto& [symbol, times_it] : sum.terms)
+    if (symbols_[symbol].is_lane) factor = plus(factor, times_it);
+  return factor;
+}
+
+/// The result of an operation that is no sum, the same wherever it is computed from the same.
+LaneSum LanePlaces::opaque(const Instruction& i, std::vector<LaneSum> arguments) {
+  Symbol symbol;
+  std::vector<std::int64_t> key{5, static_cast<std::int64_t>(i.opcode)};
+  bool is_plain_number = true;  // of the thread, but for what is the same for its warp
+  for (const LaneSum& argument : arguments) {
+    key.push_back(static_cast<std::int64_t>(argument.terms.size()));
+    for (const auto& [term, factor] : argument.terms) {
+      key.insert(key.end(), {term, factor});
+      symbol.arguments.push_back(term);
+      symbol.kind = std::max(symbol.kind, symbols_[term].kind);
+      is_plain_number &= symbols_[term].is_lane || symbols_[term].kind == Kind::Uniform;
+    }
+    key.push_back(argument.constant);
+  }
+  symbol.opcode = i.opcode;
+  const LaneSum& by = arguments.back();
+  is_plain_number &= is_constant(by) && lane_factor(arguments[0]) == 1;
+  const std::int64_t number = by.constant;
+  if (i.opcode == Opcode::Or && is_constant(by)) return added(arguments[0], by);  // of bits that are not there
+  if (i.opcode == Opcode::And && is_constant(by) && number >= 0) symbol.low = 0, symbol.high = number;
+  if (i.opcode == Opcode::Rem && is_constant(by) && number > 0) symbol.low = 0, symbol.high = number - 1;
+  if (is_plain_number) {
+    const bool is_lane =
+        (i.opcode == Opcode::And && number == lanes - 1) || (i.opcode == Opcode::Rem && number == lanes);
+    symbol.is_lane = is_lane;
+    const bool is_of_warp = (i.opcode == Opcode::Shr && number >= 5) ||
+                            (i.opcode == Opcode::Div && number % lanes == 0) ||
+                            (i.opcode == Opcode::And && number != 0 && number % lanes == 0);
+    if (is_of_warp) symbol.kind = Kind::Uniform;
+    if (i.opcode == Opcode::Shr && number >= 0 && number < 10 && arguments[0].terms.size() == 1)
+      symbol.low = 0, symbol.high = 1023 >> number;
+  }
+  return symbol_of(named(std::move(key), symbol));
+}
+
+// ---- what changes from one step to the next -------------------------------------------------------------------------
+
+bool LanePlaces::depends(std::uint32_t symbol, std::uint32_t on, unsigned depth) const {
+  if (symbol == on) return true;
+  if (depth == 0) return false;
+  const auto& arguments = symbols_[symbol].arguments;
+  return std::any_of(arguments.begin(), arguments.end(), [&](auto a) { return depends(a, on, depth - 1); });
+}
+
+const LanePlaces::Counter& LanePlaces::counter(std::uint32_t symbol) {
+  const auto [found, is_new] = counters_.try_emplace(symbol);
+  if (!is_new) return found->second;
+  Counter made{.start = {}, .step = 0, .counts = true, .doubles = false};
+  bool has_one_start = true;
+  const RegisterId reg = *symbols_[symbol].joined;
+  for (const std::uint32_t writer : last_writers(reg)) {
+    const LaneSum value = function_.body[writer].guard ? joined(reg) : value_of_result(writer);
+    if (function_.body[writer].guard) has_one_start = false;
+    const auto itself =
+        std::find_if(value.terms.begin(), value.terms.end(), [&](auto& t) { return t.first == symbol; });
+    const auto follows = [&](const auto& term) { return term.first != symbol && depends(term.first, symbol, 4); };
+    if (std::any_of(value.terms.begin(), value.terms.end(), follows) ||
+        (itself != value.terms.end() && itself->second != 1)) {
+      made.doubles = true;
+    } else if (itself != value.terms.end()) {
+      const LaneSum step = without(value, symbol_of(symbol));
+      if (is_constant(step)) made.step = std::gcd(made.step, step.constant);
+      for (const auto& term : step.terms) made.counts &= symbols_[term.first].kind == Kind::Uniform;
+    } else if (!made.start) {
+      made.start = value;
+    } else {
+      has_one_start &= *made.start == value;
+    }
+  }
+  if (!has_one_start || made.doubles) made.start.reset();
+  made.counts &= made.start.has_value();
+  return counters_[symbol] = std::move(made);
+}
+
+/// A number that is doubled or halved from step to step, as the distances of trees and networks are.
+bool LanePlaces::is_power_step(std::uint32_t symbol) {
+  if (symbols_[symbol].joined) return counter(symbol).doubles;
+  if (!multiplies(symbols_[symbol].opcode)) return false;
+  const std::vector<std::uint32_t> arguments = symbols_[symbol].arguments;
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [&](auto a) { return symbols_[a].joined && counter(a).doubles; });
+}
+
+/// With what counters start from in their place.
+LanePlaces::Spread LanePlaces::spread(LaneSum sum) {
+  Spread result{.sum = std::move(sum), .steps = 0, .counts = false};
+  for (unsigned rounds = 0; rounds < 8; ++rounds) {
+    const auto counted = std::find_if(result.sum.terms.begin(), result.sum.terms.end(), [&](const auto& term) {
+      return symbols_[term.first].joined && counter(term.first).counts;
+    });
+    if (counted == result.sum.terms.end()) break;
+    const auto [symbol, factor] = *counted;
+    const Counter& by = counter(symbol);
+    result.counts = true;
+    result.steps = std::gcd(result.steps, times(by.step, factor));
+    result.sum = added(without(result.sum, scaled(symbol_of(symbol), factor)), scaled(*by.start, factor));
+  }
+  return result;
+}
+
+LaneSum LanePlaces::place_of(std::uint32_t instruction) {
+  const Instruction& i = function_.body[instruction];
+  return value_of(i.operands[i.opcode == Opcode::St ? 0 : 1], instruction);
+}
+
+// ---- meetings -------------------------------------------------------------------------------------------------------
+
+std::optional<std::uint32_t> LanePlaces::array_of(const LaneSum& place) {
+  const Spread known = spread(place);
+  for (const auto& [symbol, factor] : known.sum.terms)
+    if (symbols_[symbol].is_array && factor == 1) return symbol;
+  return {};
+}
+
+/// By what the lanes' numbers and what is computed from them may be at most.
+bool LanePlaces::are_apart(const Access& store, const Access& load) const {
+  std::int64_t low = plus(store.place.constant, -load.place.constant), high = low;
+  const auto reach = [&](const LaneSum& sum, std::int64_t sign) {
+    for (const auto& [symbol, factor] : sum.terms) {
+      const Symbol& it = symbols_[symbol];
+      if (it.kind == Kind::Uniform) continue;
+      if (!it.low || !it.high) return false;
+      const std::int64_t one = times(sign * factor, *it.low), other = times(sign * factor, *it.high);
+      low = plus(low, std::min(one, other));
+      high = plus(high, std::max(one, other));
+    }
+    return true;
+  };
+  return reach(store.place, 1) && reach(load.place, -1) && (low >= load.bytes || high <= -store.bytes);
+}
+
+Meeting LanePlaces::meet(const Access& store, const Access& load, bool is_shared) {
+  const Spread difference = spread(without(store.place, load.place));
+  const LaneSum first = spread(store.place).sum, second = spread(load.place).sum;
+  bool is_data = false, is_varied = false, is_uniform = false, is_step = false, is_power = false;
+  bool other_array = false, one_array = false;
+  std::int64_t apart = difference.steps;
+  for (const auto& [symbol, factor] : difference.sum.terms) {
+    const Symbol& it = symbols_[symbol];
+    if (it.is_array) (factor > 0 ? one_array : other_array) = true;
+    is_data |= it.kind == Kind::Data;
+    is_varied |= it.kind == Kind::Varied && !it.is_lane;
+    is_uniform |= it.kind == Kind::Uniform && !is_power_step(symbol);
+    is_step |= it.kind == Kind::Uniform && is_power_step(symbol);
+    is_power |= it.kind == Kind::Varied && it.opcode == Opcode::Xor;
+    if (!it.is_lane) apart = std::gcd(apart, factor);
+  }
+  if (one_array && other_array) return Meeting::Never;
+  const auto has_data = [&](const LaneSum& sum) {
+    return std::ranges::any_of(sum.terms, [&](auto& t) { return symbols_[t.first].kind == Kind::Data; });
+  };
+  if (is_data && (!is_shared || has_data(first) == has_data(second))) return Meeting::Never;
+
+  const std::int64_t factor = lane_factor(first);
+  const bool same_factor = factor == lane_factor(second);
+  const std::int64_t size = std::abs(factor);
+  const std::int64_t between = difference.sum.constant;
+  const auto reaches = [&](std::int64_t distance) {
+    for (std::int64_t lane = 1; lane < lanes; ++lane)
+      for (const std::int64_t at : {lane * size, -lane * size})
+        if (distance + at > -store.bytes && distance + at < load.bytes) return true;
+    return false;
+  };
+  if (same_factor && size != 0 && apart != 0) {
+    const std::int64_t beyond = ((between % apart) + apart) % apart;
+    if (apart >= lanes * size && !reaches(beyond) && !reaches(beyond - apart)) return Meeting::Never;
+  }
+  const bool differ = !same_factor || is_varied || is_data;
+  if (!differ) {
+    if (size == 0) return Meeting::Never;
+    if (is_step) return is_shared ? Meeting::Surely : Meeting::Perhaps;
+    if (is_uniform || size > std::max(store.bytes, load.bytes))
+      return is_uniform || apart != 0 || !reaches(between) ? Meeting::Never : Meeting::Surely;
+    if (apart == 0) return reaches(between) ? Meeting::Surely : Meeting::Never;
+    return Meeting::Perhaps;
+  }
+  if (!is_uniform && !is_step && !difference.counts && are_apart({first, store.bytes}, {second, load.bytes}))
+    return Meeting::Never;
+  const auto is_one_place = [&](const LaneSum& sum) {
+    return std::ranges::all_of(sum.terms, [&](auto& t) { return symbols_[t.first].kind == Kind::Uniform; });
+  };
+  if (!difference.counts && (is_one_place(first) || is_one_place(second))) return Meeting::Never;
+  // A part of an array that begins where only the host knows.
+  if (is_uniform && !is_varied && !is_data && (factor == 0 || lane_factor(second) == 0)) return Meeting::Never;
+  return is_shared && is_power && !is_uniform ? Meeting::Surely : Meeting::Perhaps;
+}
+
+}  // namespace cucore::cpu::analysis

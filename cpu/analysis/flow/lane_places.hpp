@@ -1,0 +1,107 @@
+// Where in memory the accesses of lanes lie, as far as it can be said before a kernel runs: sums of what is the same
+// for a warp, of the lane's number, and of what is computed from it. Enough to judge whether a lane reads where another
+// one of its warp wrote.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cpu/analysis/flow/control_flow.hpp"
+#include "cpu/ptx/tree/ast.hpp"
+
+namespace cucore::cpu::analysis {
+
+/// `constant` and multiples of symbols, in ascending order, none by zero.
+struct LaneSum {
+  std::vector<std::pair<std::uint32_t, std::int64_t>> terms;
+  std::int64_t constant = 0;
+
+  bool operator==(const LaneSum& other) const = default;
+  bool operator<(const LaneSum& other) const;
+};
+
+/// Whether lanes of a warp reach each other's places.
+enum class Meeting : std::uint8_t {
+  Never,    ///< or nothing says so: arrays of different names, strides that only the host knows, indices from memory
+  Perhaps,  ///< by what is computed from the lane's number, or by a number that changes from step to step
+  Surely,   ///< the next lane's, or that of a lane at a power of two
+};
+
+class LanePlaces {
+ public:
+  LanePlaces(const ptx::Function& function, const ControlFlow& flow);
+
+  /// Of a load or store: its address.
+  LaneSum place_of(std::uint32_t instruction);
+
+  /// Of accesses of so many bytes.
+  struct Access {
+    LaneSum place;
+    std::int64_t bytes;
+  };
+  Meeting meet(const Access& store, const Access& load, bool is_shared);
+
+  /// The array that a place is in: a symbol. None if the address comes from elsewhere than a name or a parameter.
+  std::optional<std::uint32_t> array_of(const LaneSum& place);
+
+ private:
+  enum class Kind : std::uint8_t { Uniform, Varied, Data };
+  struct Symbol {
+    Kind kind = Kind::Uniform;
+    bool is_lane = false;                        ///< the lane's number, or the thread's
+    bool is_array = false;                       ///< the address of a variable, or a parameter that may be a pointer
+    std::optional<ptx::RegisterId> joined = {};  ///< what a register written in several places holds
+    ptx::Opcode opcode{};                        ///< that it is the result of, of `arguments`
+    std::vector<std::uint32_t> arguments = {};   ///< symbols in them
+    std::optional<std::int64_t> low = {}, high = {};  ///< what it may be
+  };
+  /// What a register written in several places starts from, and by what multiples it goes on.
+  struct Counter {
+    std::optional<LaneSum> start;
+    std::int64_t step = 0;  ///< 0: by numbers not known
+    bool counts = false;    ///< it only ever adds what is the same for all lanes
+    bool doubles = false;   ///< it is multiplied, shifted and so on
+  };
+  struct Spread {
+    LaneSum sum;
+    std::int64_t steps = 0;  ///< what all counted steps are multiples of, 0 if none are known
+    bool counts = false;     ///< there are some
+  };
+
+  void find_kinds();
+  Kind kind_of(const ptx::Operand& operand) const;
+  Kind kind_of_result(const ptx::Instruction& instruction) const;
+
+  LaneSum value_of(const ptx::Operand& operand, std::uint32_t at);
+  LaneSum value_of_register(ptx::RegisterId reg, std::uint32_t at);
+  std::vector<std::uint32_t> last_writers(ptx::RegisterId reg) const;
+  LaneSum value_of_result(std::uint32_t instruction);
+  LaneSum computed(std::uint32_t instruction);
+  LaneSum special(const ptx::SpecialRegister& special);
+  LaneSum opaque(const ptx::Instruction& instruction, std::vector<LaneSum> arguments);
+  LaneSum joined(ptx::RegisterId reg);
+
+  std::uint32_t add_symbol(Symbol symbol);
+  std::uint32_t named(std::vector<std::int64_t> key, const Symbol& symbol);
+  const Counter& counter(std::uint32_t symbol);
+  bool depends(std::uint32_t symbol, std::uint32_t on, unsigned depth) const;
+  bool is_power_step(std::uint32_t symbol);
+  Spread spread(LaneSum sum);
+  std::int64_t lane_factor(const LaneSum& sum) const;
+  bool are_apart(const Access& store, const Access& load) const;
+
+  const ptx::Function& function_;
+  const ControlFlow& flow_;
+  std::vector<std::vector<std::uint32_t>> writers_;  ///< by register, in ascending order
+  std::vector<Kind> kinds_;                          ///< by register
+  std::vector<Symbol> symbols_;
+  std::map<std::vector<std::int64_t>, std::uint32_t> names_;
+  std::map<std::uint32_t, LaneSum> results_;  ///< by instruction
+  std::map<std::uint32_t, Counter> counters_;
+  unsigned depth_ = 0;
+};
+
+}  // namespace cucore::cpu::analysis

@@ -1,0 +1,213 @@
+// Finds plain accesses by which lanes exchange values: see plain_exchanges.hpp.
+#include "cpu/analysis/flow/plain_exchanges.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <set>
+
+#include "cpu/analysis/flow/lane_places.hpp"
+#include "cpu/analysis/flow/lockstep.hpp"
+#include "cpu/analysis/flow/reach.hpp"
+
+namespace cucore::cpu::analysis {
+namespace {
+
+using ptx::FunctionId;
+using ptx::Instruction;
+using ptx::Modifier;
+using ptx::Opcode;
+using ptx::Operand;
+using ptx::Space;
+
+/// Of memory that lanes share: one of the two, generic addresses as global ones.
+std::optional<bool> is_plain_of_shared(const Instruction& i) {
+  if (i.opcode != Opcode::Ld && i.opcode != Opcode::St) return {};
+  for (const Modifier ordered : {Modifier::Volatile, Modifier::Relaxed, Modifier::Acquire, Modifier::Release,
+                                 Modifier::Mmio, Modifier::Nc, Modifier::Cv, Modifier::Cg})
+    if (i.has(ordered)) return {};
+  if (i.space() == Space::Shared) return true;
+  if (i.space() == Space::Global || i.space() == Space::Generic) return false;
+  return {};
+}
+
+bool is_store(const Instruction& i) { return i.opcode == Opcode::St; }
+
+bool names_lanes(const Operand& operand) {
+  if (operand.kind == Operand::Kind::Special)
+    return operand.special.name == "%laneid" || operand.special.name == "%warpid" ||
+           operand.special.name.starts_with("%lanemask");
+  return std::any_of(operand.elements.begin(), operand.elements.end(), names_lanes);
+}
+
+bool has_constant(const Instruction& i, std::initializer_list<std::int64_t> wanted) {
+  return std::any_of(i.operands.begin(), i.operands.end(), [&](const Operand& operand) {
+    return operand.kind == Operand::Kind::Integer &&
+           std::find(wanted.begin(), wanted.end(), static_cast<std::int64_t>(operand.integer)) != wanted.end();
+  });
+}
+
+bool knows_of_warps(const Instruction& i) {
+  switch (i.opcode) {
+    case Opcode::And:
+      return has_constant(i, {31, -32, 0xffffffe0});
+    case Opcode::Shr:
+      return has_constant(i, {5});
+    case Opcode::Rem:
+    case Opcode::Div:
+      return has_constant(i, {32});
+    default:
+      return (is_convergent(i) && !is_block_barrier(i) && i.opcode != Opcode::Mbarrier) ||
+             std::any_of(i.operands.begin(), i.operands.end(), names_lanes);
+  }
+}
+
+bool knows_of_warps(const ptx::Module& module, const Reach& reach) {
+  const ptx::PerformanceDirectives& directives = module.functions[reach.functions.front()].directives;
+  for (const auto& most : {directives.reqntid, directives.maxntid})
+    if (most[0] && *most[0] * most[1].value_or(1) * most[2].value_or(1) <= 32) return true;
+  return std::any_of(reach.functions.begin(), reach.functions.end(), [&](FunctionId id) {
+    const auto& body = module.functions[id].body;
+    return std::any_of(body.begin(), body.end(), [](const Instruction& i) { return knows_of_warps(i); });
+  });
+}
+
+/// Sets of stores that a thread may have done since it last waited for the lanes of its warp.
+using StoresDone = std::vector<std::uint64_t>;
+
+bool take(StoresDone& into, const StoresDone& from) {
+  bool changed = false;
+  for (std::size_t word = 0; word < into.size(); ++word) {
+    changed |= (from[word] & ~into[word]) != 0;
+    into[word] |= from[word];
+  }
+  return changed;
+}
+
+class FunctionSearch {
+ public:
+  explicit FunctionSearch(const ptx::Function& function) : function_(function), flow_(function) {}
+
+  /// The accesses of all arrays through which values are exchanged.
+  std::vector<bool> run(bool of_warps) {
+    stores_.assign(function_.body.size(), 0);
+    if (!may_exchange()) return {};
+    LanePlaces places(function_, flow_);
+    number_stores(places);
+    std::set<std::uint32_t> arrays;
+    for_each_load([&](std::uint32_t load, const StoresDone& done) {
+      const bool is_shared = *is_plain_of_shared(function_.body[load]);
+      const LaneSum loaded = places.place_of(load);
+      const auto array = places.array_of(loaded);
+      if (!array) return;
+      for (std::size_t n = 0; n < known_.size(); ++n) {
+        const Store& store = known_[n];
+        if ((done[n / 64] >> n % 64 & 1) == 0 || store.is_shared != is_shared || !store.array) continue;
+        if (arrays.contains(*array) && arrays.contains(*store.array)) continue;
+        const Meeting meeting =
+            places.meet({store.place, store.bytes}, {loaded, bytes_of(function_.body[load])}, is_shared);
+        if (meeting == Meeting::Never || (meeting == Meeting::Perhaps && !of_warps)) continue;
+        arrays.insert(*array);
+        arrays.insert(*store.array);
+      }
+    });
+    if (arrays.empty()) return {};
+    std::vector<bool> found(function_.body.size(), false);
+    for (std::uint32_t i = 0; i < function_.body.size(); ++i) {
+      if (!is_plain_of_shared(function_.body[i])) continue;
+      const auto array = places.array_of(places.place_of(i));
+      found[i] = !array || arrays.contains(*array);
+    }
+    return found;
+  }
+
+ private:
+  struct Store {
+    LaneSum place;
+    std::int64_t bytes;
+    bool is_shared;
+    std::optional<std::uint32_t> array;
+  };
+
+  static std::int64_t bytes_of(const Instruction& i) {
+    return static_cast<std::int64_t>(ptx::size_in_bytes(i.type()) * i.vector_width);
+  }
+
+  /// Some load may follow some store, whatever their places: most functions end here.
+  bool may_exchange() {
+    known_.resize(1);
+    bool found = false;
+    for_each_load([&](std::uint32_t, const StoresDone& done) { found |= done[0] != 0; });
+    known_.clear();
+    return found;
+  }
+
+  void number_stores(LanePlaces& places) {
+    std::map<std::pair<LaneSum, std::int64_t>, std::uint32_t> numbers[2];
+    for (std::uint32_t i = 0; i < function_.body.size(); ++i) {
+      const Instruction& instruction = function_.body[i];
+      const auto is_shared = is_plain_of_shared(instruction);
+      if (!is_shared || !is_store(instruction)) continue;
+      Store store{.place = places.place_of(i), .bytes = bytes_of(instruction), .is_shared = *is_shared, .array = {}};
+      const auto [found, is_new] = numbers[*is_shared ? 1 : 0].try_emplace({store.place, store.bytes},
+                                                                           static_cast<std::uint32_t>(known_.size()));
+      stores_[i] = found->second;
+      if (!is_new) continue;
+      store.array = places.array_of(store.place);
+      known_.push_back(std::move(store));
+    }
+  }
+
+  void step(std::uint32_t i, StoresDone& done) const {
+    const Instruction& instruction = function_.body[i];
+    const bool waits_for_phase = instruction.has(Modifier::TestWait) || instruction.has(Modifier::TryWait);
+    if (waits_for_lanes(instruction) || waits_for_phase)
+      std::fill(done.begin(), done.end(), 0);
+    else if (is_store(instruction) && is_plain_of_shared(instruction))
+      done[stores_[i] / 64] |= std::uint64_t{1} << stores_[i] % 64;
+  }
+
+  /// Calls `visit(load, stores done before it)`.
+  template <typename Visit>
+  void for_each_load(const Visit& visit) const {
+    const StoresDone nothing((known_.size() + 63) / 64, 0);
+    std::vector<StoresDone> before(flow_.blocks.size(), nothing);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (BlockId block = 0; block < flow_.blocks.size(); ++block) {
+        StoresDone done = before[block];
+        for (std::uint32_t i = flow_.blocks[block].first; i < flow_.blocks[block].end; ++i) step(i, done);
+        for (const BlockId next : flow_.blocks[block].successors) changed |= take(before[next], done);
+        // Who calls a function may call it again.
+        const bool returns = flow_.blocks[block].end == function_.body.size() ||
+                             function_.body[flow_.blocks[block].end - 1].opcode == Opcode::Ret;
+        if (returns && !function_.is_entry) changed |= take(before[0], done);
+      }
+    }
+    for (BlockId block = 0; block < flow_.blocks.size(); ++block) {
+      StoresDone done = before[block];
+      for (std::uint32_t i = flow_.blocks[block].first; i < flow_.blocks[block].end; ++i) {
+        if (function_.body[i].opcode == Opcode::Ld && is_plain_of_shared(function_.body[i])) visit(i, done);
+        step(i, done);
+      }
+    }
+  }
+
+  const ptx::Function& function_;
+  const ControlFlow flow_;
+  std::vector<std::uint32_t> stores_;  ///< by instruction, the number of its place
+  std::vector<Store> known_;           ///< by number
+};
+
+}  // namespace
+
+PlainExchanges find_plain_exchanges(const ptx::Module& module, const Reach& reach) {
+  PlainExchanges exchanges;
+  const bool of_warps = knows_of_warps(module, reach);
+  for (const FunctionId id : reach.functions)
+    if (std::vector<bool> found = FunctionSearch(module.functions[id]).run(of_warps); !found.empty())
+      exchanges[id] = std::move(found);
+  return exchanges;
+}
+
+}  // namespace cucore::cpu::analysis

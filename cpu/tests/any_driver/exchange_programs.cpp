@@ -1,0 +1,335 @@
+// Makes programs whose lanes exchange values: see exchange_programs.hpp. Each step is written as PTX and done to a
+// model of the block side by side: all lanes that take part load, then all of them store.
+#include "cpu/tests/any_driver/exchange_programs.hpp"
+
+#include <bit>
+#include <functional>
+#include <iterator>
+#include <random>
+
+namespace cucore::cpu {
+namespace {
+
+using Words = std::vector<std::uint32_t>;
+
+class Writer {
+ public:
+  explicit Writer(std::uint32_t seed) : random_(seed) {
+    static constexpr std::uint32_t sizes[] = {32, 33, 64, 100, 160, 20};
+    threads_ = sizes[pick(std::size(sizes))];
+    is_shared_ = pick(2) != 0;
+    warps_ = (threads_ + 31) / 32;
+    values_.resize(std::size_t{blocks} * threads_);
+    cells_.resize(std::size_t{blocks} * warps_ * exchange_cells);
+  }
+
+  ExchangeProgram make() {
+    begin();
+    for (unsigned steps = 3 + pick(4); steps > 0; --steps) step(0);
+    line("st.global.u32 [%own], %v");
+    text_ += "  ret;\n}\n";
+    return {.blocks = blocks, .threads = threads_, .ptx = text_, .expected = values_};
+  }
+
+ private:
+  static constexpr std::uint32_t blocks = 3;
+  using TakesPart = std::function<bool(std::uint32_t lane)>;
+
+  unsigned pick(std::size_t below) {
+    return std::uniform_int_distribution<unsigned>(0, static_cast<unsigned>(below) - 1)(random_);
+  }
+  void line(const std::string& instruction) { text_ += "  " + instruction + ";\n"; }
+  std::string fresh(const char* kind) { return std::string(kind) + std::to_string(numbers_++); }
+  static std::string number(std::uint64_t value) { return std::to_string(value); }
+
+  template <typename Visit>
+  void for_each_warp(const Visit& visit) {
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+      for (std::uint32_t warp = 0; warp < warps_; ++warp) {
+        std::uint32_t* const values = &values_[std::size_t{block} * threads_ + std::size_t{warp} * 32];
+        visit(values, std::min(32U, threads_ - warp * 32),
+              &cells_[(std::size_t{block} * warps_ + warp) * exchange_cells]);
+      }
+    }
+  }
+
+  void begin() {
+    text_ =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 cells, .param .u64 out)\n{\n"
+        "  .reg .u32 %r<2000>, %v, %t, %lane, %near, %b;\n  .reg .u64 %d<2000>, %far, %own;\n  .reg .pred %p<2000>;\n"
+        "  .shared .align 4 .b8 block[" +
+        number(std::uint64_t{warps_} * exchange_cells * 4) +
+        "];\n"
+        "  ld.param.u64 %far, [cells];\n  ld.param.u64 %own, [out];\n  cvta.to.global.u64 %far, %far;\n"
+        "  cvta.to.global.u64 %own, %own;\n  mov.u32 %t, %tid.x;\n  and.b32 %lane, %t, 31;\n  mov.u32 %b, %ctaid.x;\n"
+        "  mad.lo.u32 %r1999, %b, " +
+        number(threads_) +
+        ", %t;\n  mad.wide.u32 %own, %r1999, 4, %own;\n"
+        "  mul.lo.u32 %v, %r1999, 2654435761;\n  shr.u32 %v, %v, 7;\n  mov.u32 %near, block;\n  shr.u32 %r1998, %t, "
+        "5;\n"
+        "  mad.lo.u32 %near, %r1998, " +
+        number(exchange_cells * 4) +
+        ", %near;\n"
+        "  mad.lo.u32 %r1998, %b, " +
+        number(warps_) +
+        ", %r1998;\n"
+        "  mad.wide.u32 %far, %r1998, " +
+        number(exchange_cells * 4) + ", %far;\n";
+    // Each lane fills a fourth of the warp's cells with what follows from their place.
+    const std::uint32_t first_lanes = 32;
+    for_each_warp([&](std::uint32_t* values, std::uint32_t lanes, std::uint32_t* cells) {
+      for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+        const auto thread = static_cast<std::uint32_t>(values - values_.data()) + lane;
+        values[lane] = (thread * 2654435761U) >> 7;
+      }
+      for (std::uint32_t cell = 0; cell < exchange_cells; ++cell) cells[cell] = cell * 40503 % 1009;
+    });
+    const std::string cell = fresh("%r"), head = fresh("L"), p = fresh("%p"), filled = fresh("%r");
+    const bool is_short = threads_ % first_lanes != 0;
+    line("mov.u32 " + cell + (is_short ? ", 0" : ", %lane"));  // of a warp that is not whole, every lane all of them
+    text_ += head + ":\n";
+    line("mul.lo.u32 " + filled + ", " + cell + ", 40503");
+    line("rem.u32 " + filled + ", " + filled + ", 1009");
+    store(cell, filled);
+    line("add.u32 " + cell + ", " + cell + (is_short ? ", 1" : ", 32"));
+    line("setp.lt.u32 " + p + ", " + cell + ", " + number(exchange_cells));
+    line("@" + p + " bra " + head);
+    line("bar.sync 0");
+  }
+
+  /// The operand that names a cell of the warp.
+  std::string cell_at(const std::string& index) {
+    const std::string at = fresh(is_shared_ ? "%r" : "%d");
+    line((is_shared_ ? "mad.lo.u32 " : "mad.wide.u32 ") + at + ", " + index + ", 4, " +
+         (is_shared_ ? "%near" : "%far"));
+    return "[" + at + "]";
+  }
+  std::string space() const { return is_shared_ ? "shared" : "global"; }
+  void store(const std::string& index, const std::string& value) {
+    const std::string at = cell_at(index);
+    line("st." + space() + ".u32 " + at + ", " + value);
+  }
+  std::string load(const std::string& index) {
+    const std::string at = cell_at(index), got = fresh("%r");
+    line("ld." + space() + ".u32 " + got + ", " + at);
+    return got;
+  }
+
+  void step(unsigned depth) {
+    switch (pick(depth == 0 ? 7 : 3)) {
+      case 0:
+      case 1:
+        return exchanges([](std::uint32_t) { return true; });
+      case 2:
+        return vote();
+      case 3:
+        return halving();
+      case 4:
+        return network();
+      case 5:
+        return some_lanes();
+      default:
+        return again();
+    }
+  }
+
+  /// Each lane leaves its value, then takes in that of others one after the other and leaves what it has then.
+  void exchanges(const TakesPart& part) {
+    store("%lane", "%v");
+    for_each_warp([&](std::uint32_t* values, std::uint32_t lanes, std::uint32_t* cells) {
+      for (std::uint32_t lane = 0; lane < lanes; ++lane)
+        if (part(lane)) cells[lane] = values[lane];
+    });
+    for (unsigned count = 1 + pick(3); count > 0; --count) exchange(part);
+  }
+
+  void exchange(const TakesPart& part) {
+    const unsigned kind = pick(4), by = kind == 0 ? 1U << pick(5) : 1 + pick(31);
+    const std::string other = fresh("%r"), p = fresh("%p");
+    switch (kind) {
+      case 0:
+        line("xor.b32 " + other + ", %lane, " + number(by));
+        break;
+      case 1:
+        line("setp.ge.u32 " + p + ", %lane, " + number(by));
+        line("sub.u32 " + other + ", %lane, " + number(by));
+        line("selp.u32 " + other + ", " + other + ", %lane, " + p);
+        break;
+      case 2:
+        line("add.u32 " + other + ", %lane, " + number(by));  // the cell above the last lane's is nobody's
+        break;
+      default:
+        line("add.u32 " + other + ", %lane, " + number(by));
+        line("and.b32 " + other + ", " + other + ", 31");
+    }
+    const std::string got = load(other);
+    line("mad.lo.u32 %v, %v, 3, " + got);
+    store("%lane", "%v");
+    for_each_warp([&](std::uint32_t* values, std::uint32_t lanes, std::uint32_t* cells) {
+      Words read(32);
+      for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+        const std::uint32_t from = kind == 0   ? lane ^ by
+                                   : kind == 1 ? (lane >= by ? lane - by : lane)
+                                   : kind == 2 ? lane + by
+                                               : (lane + by) & 31;
+        read[lane] = cells[from];
+      }
+      for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+        if (!part(lane)) continue;
+        values[lane] = values[lane] * 3 + read[lane];
+        cells[lane] = values[lane];
+      }
+    });
+  }
+
+  void vote() {
+    const std::string p = fresh("%p"), bit = fresh("%r"), ballot = fresh("%r");
+    line("and.b32 " + bit + ", %v, 4");
+    line("setp.ne.u32 " + p + ", " + bit + ", 0");
+    line("vote.sync.ballot.b32 " + ballot + ", " + p + ", 0xffffffff");
+    line("add.u32 %v, %v, " + ballot);
+    for_each_warp([&](std::uint32_t* values, std::uint32_t lanes, std::uint32_t*) {
+      std::uint32_t votes = 0;
+      for (std::uint32_t lane = 0; lane < lanes; ++lane) votes |= (values[lane] >> 2 & 1) << lane;
+      for (std::uint32_t lane = 0; lane < lanes; ++lane) values[lane] += votes;
+    });
+  }
+
+  /// A loop of as many rounds for all lanes, whose distance is halved: a sum, or a scan where it is doubled.
+  void halving() {
+    const bool doubles = pick(2) != 0;
+    const std::string by = fresh("%r"), head = fresh("L"), p = fresh("%p"), other = fresh("%r");
+    store("%lane", "%v");
+    line("mov.u32 " + by + (doubles ? ", 1" : ", 16"));
+    text_ += head + ":\n";
+    line("xor.b32 " + other + ", %lane, " + by);
+    const std::string got = load(other);
+    line("mad.lo.u32 %v, %v, 5, " + got);
+    store("%lane", "%v");
+    line(std::string(doubles ? "shl" : "shr") + (doubles ? ".b32 " : ".u32 ") + by + ", " + by + ", 1");
+    line("and.b32 " + by + ", " + by + ", 31");
+    line("setp.ne.u32 " + p + ", " + by + ", 0");
+    line("@" + p + " bra " + head);
+    for_each_warp([&](std::uint32_t* values, std::uint32_t lanes, std::uint32_t* cells) {
+      std::copy_n(values, lanes, cells);
+      for (std::uint32_t distance = doubles ? 1 : 16; distance != 0;
+           distance = (doubles ? distance * 2 : distance / 2) & 31) {
+        Words read(32);
+        for (std::uint32_t lane = 0; lane < lanes; ++lane) read[lane] = cells[lane ^ distance];
+        for (std::uint32_t lane = 0; lane < lanes; ++lane) cells[lane] = values[lane] = values[lane] * 5 + read[lane];
+      }
+    });
+  }
+
+  /// A sorting network over some of the warp's cells, of which some lanes compare more pairs than others.
+  void network() {
+    static constexpr std::uint32_t lengths[] = {16, 32, 64, 96, 128};
+    const std::uint32_t pairs = lengths[pick(std::size(lengths))] / 2;
+    const std::string s = fresh("%r"), w = fresh("%r"), j = fresh("%r"), mask = fresh("%r"), n = fresh("%r");
+    const std::string outer = fresh("L"), middle = fresh("L"), inner = fresh("L"), kept = fresh("L"), end = fresh("L");
+    const std::string p = fresh("%p"), q = fresh("%p"), up = fresh("%p"), swaps = fresh("%p"), upper = fresh("%r");
+    const std::string bits = fresh("%r");
+    line("mov.u32 " + s + ", 2");
+    text_ += outer + ":\n";
+    line("shr.u32 " + w + ", " + s + ", 1");
+    text_ += middle + ":\n";
+    line("mov.u32 " + j + ", %lane");
+    line("setp.ge.u32 " + p + ", " + j + ", " + number(pairs));
+    line("@" + p + " bra " + end);
+    text_ += inner + ":\n";
+    line("neg.s32 " + mask + ", " + w);
+    line("and.b32 " + mask + ", " + j + ", " + mask);
+    line("add.u32 " + n + ", " + j + ", " + mask);
+    line("add.u32 " + upper + ", " + n + ", " + w);
+    const std::string low = cell_at(n), high = cell_at(upper), a = fresh("%r"), b = fresh("%r");
+    line("ld." + space() + ".u32 " + a + ", " + low);
+    line("ld." + space() + ".u32 " + b + ", " + high);
+    line("and.b32 " + bits + ", " + n + ", " + s);
+    line("setp.eq.u32 " + up + ", " + bits + ", 0");
+    line("setp.gt.u32 " + swaps + ", " + a + ", " + b);
+    line("xor.pred " + swaps + ", " + swaps + ", " + up);
+    line("@" + swaps + " bra " + kept);
+    line("st." + space() + ".u32 " + low + ", " + b);
+    line("st." + space() + ".u32 " + high + ", " + a);
+    text_ += kept + ":\n";
+    line("add.u32 " + j + ", " + j + ", 32");
+    line("setp.lt.u32 " + q + ", " + j + ", " + number(pairs));
+    line("@" + q + " bra " + inner);
+    text_ += end + ":\n";
+    line("shr.u32 " + w + ", " + w + ", 1");
+    line("setp.ne.u32 " + p + ", " + w + ", 0");
+    line("@" + p + " bra " + middle);
+    line("shl.b32 " + s + ", " + s + ", 1");
+    line("setp.le.u32 " + p + ", " + s + ", " + number(std::bit_floor(2 * pairs)));
+    line("@" + p + " bra " + outer);
+    const std::string got = load("%lane");
+    line("add.u32 %v, %v, " + got);
+    for_each_warp([&](std::uint32_t* values, std::uint32_t lanes, std::uint32_t* cells) {
+      for (std::uint32_t size = 2; size <= std::bit_floor(2 * pairs); size *= 2) {
+        for (std::uint32_t distance = size / 2; distance != 0; distance /= 2) {
+          for (std::uint32_t first = 0; first < pairs; first += 32) compare(cells, first, lanes, pairs, size, distance);
+        }
+      }
+      for (std::uint32_t lane = 0; lane < lanes; ++lane) values[lane] += cells[lane];
+    });
+  }
+
+  /// The pairs that a warp's lanes compare at once: no two of them meet.
+  static void compare(std::uint32_t* cells, std::uint32_t first, std::uint32_t lanes, std::uint32_t pairs,
+                      std::uint32_t size, std::uint32_t distance) {
+    for (std::uint32_t pair = first; pair < std::min(first + lanes, pairs); ++pair) {
+      const std::uint32_t place = pair + (pair & (0 - distance));
+      if (place + distance >= exchange_cells) continue;
+      std::uint32_t& low = cells[place];
+      std::uint32_t& high = cells[place + distance];
+      if ((low > high) == ((place & size) == 0)) std::swap(low, high);
+    }
+  }
+
+  /// Exchanges of the lanes that go this way, while the others wait for them.
+  void some_lanes() {
+    const std::uint32_t bits = 1 + pick(31), wanted = bits & pick(32);
+    const std::string p = fresh("%p"), masked = fresh("%r"), skip = fresh("L");
+    line("and.b32 " + masked + ", %lane, " + number(bits));
+    line("setp.ne.u32 " + p + ", " + masked + ", " + number(wanted));
+    line("@" + p + " bra " + skip);
+    exchanges([=](std::uint32_t lane) { return (lane & bits) == wanted; });
+    text_ += skip + ":\n";
+    if (pick(2) != 0) vote();
+    exchanges([](std::uint32_t) { return true; });
+  }
+
+  /// The same exchanges again, in a loop.
+  void again() {
+    const std::string left = fresh("%r"), head = fresh("L"), p = fresh("%p");
+    const unsigned rounds = 2 + pick(3);
+    line("mov.u32 " + left + ", " + number(rounds));
+    text_ += head + ":\n";
+    const std::mt19937 choices = random_;
+    const std::string before = text_;
+    const unsigned numbers = numbers_;
+    for (unsigned round = 0; round < rounds; ++round) {  // of the text one round is kept, of the model all
+      random_ = choices;
+      text_ = before;
+      numbers_ = numbers;
+      step(1);
+      step(1);
+    }
+    line("sub.u32 " + left + ", " + left + ", 1");
+    line("setp.ne.u32 " + p + ", " + left + ", 0");
+    line("@" + p + " bra " + head);
+  }
+
+  std::mt19937 random_;
+  std::uint32_t threads_ = 0, warps_ = 0;
+  bool is_shared_ = false;
+  std::string text_;
+  unsigned numbers_ = 0;
+  Words values_, cells_;  ///< the model: of all threads, and of all warps of all blocks
+};
+
+}  // namespace
+
+ExchangeProgram exchange_program(std::uint32_t seed) { return Writer(seed).make(); }
+
+}  // namespace cucore::cpu

@@ -1,0 +1,23 @@
+// Random programs in which the lanes of a warp exchange values through memory by plain accesses with nothing between
+// them, as code does that counts on a warp running in step: kernels in PTX, and what each lane must end up with. Lanes
+// are converged wherever they exchange, or part from each other and join again, so a GPU gives the same.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cucore::cpu {
+
+/// `k(u32* cells, u32* out)`; each block has cells of its own in `cells`, or in shared memory and leaves those alone.
+struct ExchangeProgram {
+  std::uint32_t blocks, threads;  ///< of the launch
+  std::string ptx;
+  std::vector<std::uint32_t> expected;  ///< `out`, by thread of the grid
+};
+
+inline constexpr std::uint32_t exchange_cells = 128;  ///< of each warp
+
+ExchangeProgram exchange_program(std::uint32_t seed);
+
+}  // namespace cucore::cpu

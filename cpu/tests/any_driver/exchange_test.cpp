@@ -1,0 +1,45 @@
+// Lanes of a warp that exchange values by plain accesses of global and shared memory with nothing between them get them
+// as lanes do that run in step. Nothing here knows the CPU device.
+#include <cstdlib>
+
+#include "cpu/tests/any_driver/exchange_programs.hpp"
+#include "cpu/tests/api/driver.hpp"
+
+namespace {
+
+std::uint32_t number_from(const char* variable, std::uint32_t usual) {
+  const char* text = std::getenv(variable);
+  return text != nullptr ? static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10)) : usual;
+}
+
+class Exchanges : public DriverTest {};
+
+/// CUCORE_RANDOM_FIRST and CUCORE_RANDOM_KERNELS make longer runs of it.
+TEST_F(Exchanges, by_plain_accesses_are_those_of_lanes_in_step) {
+  const std::uint32_t first = number_from("CUCORE_RANDOM_FIRST", 0), count = number_from("CUCORE_RANDOM_KERNELS", 12);
+  std::uint32_t wrong = 0;
+  for (std::uint32_t seed = first; seed < first + count; ++seed) {
+    const cucore::cpu::ExchangeProgram program = cucore::cpu::exchange_program(seed);
+    const std::size_t bytes = program.expected.size() * 4;
+    const std::size_t warps = program.blocks * std::size_t{(program.threads + 31) / 32};
+    CUdeviceptr cells = 0, out = 0;
+    CUmodule made = nullptr;
+    CUfunction function = nullptr;
+    ASSERT_OK(cuModuleLoadData(&made, program.ptx.c_str())) << program.ptx;
+    ASSERT_OK(cuModuleGetFunction(&function, made, "k"));
+    ASSERT_OK(cuMemAlloc(&cells, warps * cucore::cpu::exchange_cells * 4));
+    ASSERT_OK(cuMemAlloc(&out, bytes));
+    ASSERT_OK(launch(function, program.blocks, program.threads, nullptr, cells, out));
+    ASSERT_OK(cuCtxSynchronize());
+    std::vector<std::uint32_t> found(program.expected.size());
+    ASSERT_OK(cuMemcpyDtoH(found.data(), out, bytes));
+    EXPECT_EQ(program.expected, found) << "seed " << seed << (wrong == 0 ? "\n" + program.ptx : "");
+    wrong += program.expected != found ? 1 : 0;
+    ASSERT_OK(cuMemFree(cells));
+    ASSERT_OK(cuMemFree(out));
+    ASSERT_OK(cuModuleUnload(made));
+  }
+  EXPECT_EQ(0U, wrong) << "of " << count << " programs";
+}
+
+}  // namespace
