@@ -11,6 +11,9 @@
 
 namespace cucore::cpu {
 
+/// Of one operand of a matrix instruction, in a lane: what whole warps hand to the device library has room for as many.
+inline constexpr unsigned most_fragment_registers = 16;
+
 struct CheckTable;  // checks.hpp
 struct ThreadState;
 

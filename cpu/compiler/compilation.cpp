@@ -25,7 +25,7 @@ namespace cucore::cpu::compiler {
 namespace {
 
 using analysis::check_vector_form;
-using analysis::find_reach;
+using analysis::find_reach_and_waits;
 using analysis::find_unsupported_in;
 using analysis::lay_out;
 using analysis::Layout;
@@ -181,7 +181,7 @@ Result<OptimisedKernel> make_form(const Analysed& kernel) {
 template <typename Finish>
 auto make_kernel(const ptx::Module& module, ptx::FunctionId id, const CompileOptions& options, const Finish& finish)
     -> decltype(finish(std::declval<const HostTarget&>(), std::declval<const OptimisedKernel&>())) {
-  const Reach reach = find_reach(module, id);
+  const Reach reach = find_reach_and_waits(module, id);
   const Layout layout = lay_out(module, reach, options.checks != 0 ? shared_redzone : 0);
   Result<HostTarget> target = HostTarget::create(options.debug, options.march);
   llvm::LLVMContext context;

@@ -342,16 +342,13 @@ std::uint32_t transpose(ThreadState* thread, std::uint32_t value) {
   return mine.result;
 }
 
-// ---- a warp at once
-// --------------------------------------------------------------------------------------------------
+// ---- a warp at once -------------------------------------------------------------------------------------------------
 
 namespace {
 
-constexpr std::size_t most_registers = 16;
-
 /// The registers of each lane next to each other.
 struct Fragments {
-  alignas(64) std::byte bytes[warp_lanes * most_registers * 8];
+  alignas(64) std::byte bytes[warp_lanes * most_fragment_registers * 8];
   std::size_t count, size;
 
   Fragments(std::size_t registers, std::size_t bytes_of_register) : count(registers), size(bytes_of_register) {}

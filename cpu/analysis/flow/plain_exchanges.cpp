@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "cpu/analysis/flow/lane_places.hpp"
 #include "cpu/analysis/flow/lockstep.hpp"
@@ -100,12 +101,16 @@ class FunctionSearch {
       const LaneSum loaded = places.place_of(load);
       const auto array = places.array_of(loaded);
       if (!array) return;
+      const std::int64_t bytes = bytes_of(function_.body[load]);
+      const std::size_t shape = shape_of(loaded);
       for (std::size_t n = 0; n < known_.size(); ++n) {
         const Store& store = known_[n];
         if ((done[n / 64] >> n % 64 & 1) == 0 || store.is_shared != is_shared || !store.array) continue;
         if (arrays.contains(*array) && arrays.contains(*store.array)) continue;
-        const Meeting meeting =
-            places.meet({store.place, store.bytes}, {loaded, bytes_of(function_.body[load])}, is_shared);
+        const auto [known, is_new] = meetings_.try_emplace(
+            {store.shape, shape, store.place.constant - loaded.constant, store.bytes, bytes, is_shared});
+        if (is_new) known->second = places.meet({store.place, store.bytes}, {loaded, bytes}, is_shared);
+        const Meeting meeting = known->second;
         if (meeting == Meeting::Never || (meeting == Meeting::Perhaps && !of_warps)) continue;
         arrays.insert(*array);
         arrays.insert(*store.array);
@@ -124,6 +129,7 @@ class FunctionSearch {
  private:
   struct Store {
     LaneSum place;
+    std::size_t shape;
     std::int64_t bytes;
     bool is_shared;
     std::optional<std::uint32_t> array;
@@ -132,6 +138,9 @@ class FunctionSearch {
   static std::int64_t bytes_of(const Instruction& i) {
     return static_cast<std::int64_t>(ptx::size_in_bytes(i.type()) * i.vector_width);
   }
+
+  /// A number for a place but for its constant: of one number, only the constants' difference tells how places meet.
+  std::size_t shape_of(const LaneSum& place) { return shapes_.try_emplace(place.terms, shapes_.size()).first->second; }
 
   /// Some load may follow some store, whatever their places: most functions end here.
   bool may_exchange() {
@@ -148,12 +157,17 @@ class FunctionSearch {
       const Instruction& instruction = function_.body[i];
       const auto is_shared = is_plain_of_shared(instruction);
       if (!is_shared || !is_store(instruction)) continue;
-      Store store{.place = places.place_of(i), .bytes = bytes_of(instruction), .is_shared = *is_shared, .array = {}};
+      Store store{.place = places.place_of(i),
+                  .shape = 0,
+                  .bytes = bytes_of(instruction),
+                  .is_shared = *is_shared,
+                  .array = {}};
       const auto [found, is_new] = numbers[*is_shared ? 1 : 0].try_emplace({store.place, store.bytes},
                                                                            static_cast<std::uint32_t>(known_.size()));
       stores_[i] = found->second;
       if (!is_new) continue;
       store.array = places.array_of(store.place);
+      store.shape = shape_of(store.place);
       known_.push_back(std::move(store));
     }
   }
@@ -197,6 +211,8 @@ class FunctionSearch {
   const ControlFlow flow_;
   std::vector<std::uint32_t> stores_;  ///< by instruction, the number of its place
   std::vector<Store> known_;           ///< by number
+  std::map<std::vector<std::pair<std::uint32_t, std::int64_t>>, std::size_t> shapes_;
+  std::map<std::tuple<std::size_t, std::size_t, std::int64_t, std::int64_t, std::int64_t, bool>, Meeting> meetings_;
 };
 
 }  // namespace

@@ -263,6 +263,11 @@ Reach find_reach(const ptx::Module& module, FunctionId kernel) {
   reach.observes.resize(module.functions.size(), false);
   reach.meets.resize(module.functions.size(), false);
   ReachWalk(module, reach).run(kernel);
+  return reach;
+}
+
+Reach find_reach_and_waits(const ptx::Module& module, FunctionId kernel) {
+  Reach reach = find_reach(module, kernel);
   reach.exchanges = find_plain_exchanges(module, reach);
   reach.lockstep = find_lockstep_points(module, reach);
   reach.needs_fibers |= !reach.lockstep.empty();

@@ -33,11 +33,13 @@ struct Reach {
   std::vector<bool> may_exit;              ///< by FunctionId: `exit` or `trap` in it or below it
   std::vector<bool> observes;              ///< by FunctionId: reads memory that other threads may be changing, or below
   std::vector<bool> meets;                 ///< by FunctionId: has a barrier of the block in it or below it
-  bool needs_fibers = false;               ///< a barrier, a warp operation, a waiting loop or a lockstep point anywhere
-  bool counts_laps = false;                ///< a loop with a lapping edge anywhere (waiting_loops.hpp)
   bool names_other_blocks = false;         ///< addresses shared memory of other blocks of its cluster
-  PlainExchanges exchanges;                ///< plain accesses by which lanes of a warp exchange values
-  LockstepPoints lockstep;                 ///< where lanes of a warp count on running in step
+  bool needs_fibers = false;               ///< a barrier, a warp operation, a waiting loop or a lockstep point anywhere
+
+  // Only find_reach_and_waits says the rest, and all of needs_fibers.
+  bool counts_laps = false;  ///< a loop with a lapping edge anywhere (waiting_loops.hpp)
+  PlainExchanges exchanges;  ///< plain accesses by which lanes of a warp exchange values
+  LockstepPoints lockstep;   ///< where lanes of a warp count on running in step
 
   /// Of `exchanges`.
   bool is_exchange(ptx::FunctionId function, std::uint32_t instruction) const {
@@ -47,6 +49,10 @@ struct Reach {
 };
 
 Reach find_reach(const ptx::Module& module, ptx::FunctionId kernel);
+
+/// The same with where threads wait for each other or count on running in step. Only making code needs to know that:
+/// loads and launches of code that is there would wait for it.
+Reach find_reach_and_waits(const ptx::Module& module, ptx::FunctionId kernel);
 
 /// The function whose address stands there, if device code can call it: no kernel.
 std::optional<ptx::FunctionId> named_function(const ptx::Module& module, const ptx::Relocation& relocation);

@@ -24,7 +24,8 @@ struct Layout {
 /// `redzone`: bytes between shared variables that nobody may access.
 Layout lay_out(const ptx::Module& module, const Reach& reach, std::uint32_t redzone = 0);
 
-/// What can be said of a kernel without compiling it (attributes must not cost a compile).
+/// What can be said of a kernel without compiling it (attributes must not cost a compile): all but what
+/// find_reach_and_waits adds.
 KernelInfo describe(const ptx::Module& module, ptx::FunctionId kernel);
 
 }  // namespace cucore::cpu::analysis

@@ -25,7 +25,7 @@ std::vector<std::uint32_t> points_in(const std::string& body) {
   const std::string text = kernel_of(body);
   const ptx::ParseResult parsed = ptx::parse(text);
   EXPECT_NE(nullptr, parsed.module) << ptx::format(parsed.diagnostics);
-  const analysis::Reach reach = analysis::find_reach(*parsed.module, 0);
+  const analysis::Reach reach = analysis::find_reach_and_waits(*parsed.module, 0);
   std::vector<std::uint32_t> lines;
   for (const auto& [function, points] : reach.lockstep)
     for (const auto& [point, place] : points)

@@ -175,17 +175,6 @@ Result<void> ConvergentOperations::emit_vote(llvm::CallInst& call) {
   return {};
 }
 
-/// The lanes of a warp that are here, as bits.
-Value* ConvergentOperations::lanes_here(unsigned warp) {
-  const unsigned parts = warp_lanes / c_.width.lanes;
-  Value* here = b.getInt32(0);
-  for (unsigned k = 0; k < parts; ++k) {
-    Value* bits = b.CreateZExt(c_.active.bits(warp * parts + k), b.getInt32Ty());
-    here = b.CreateOr(here, b.CreateShl(bits, k * c_.width.lanes));
-  }
-  return here;
-}
-
 /// An operand of all lanes of a warp, zero where lanes are not here.
 std::vector<Value*> ConvergentOperations::values_here(Value* operand, unsigned warp) {
   const unsigned parts = warp_lanes / c_.width.lanes;
@@ -210,7 +199,7 @@ Result<void> ConvergentOperations::emit_together(llvm::CallInst& call) {
   const unsigned parts = warp_lanes / c_.width.lanes;
   VectorValue result{c_.strides().of(&call), {}};
   for (unsigned warp = 0; warp < c_.width.chunks / parts; ++warp) {
-    Value* members = lanes_here(warp);
+    Value* members = c_.active.bits_of_warp(warp);
     if (names_members) members = b.CreateAnd(members, values_.first_lane(mask, warp * parts));
     if (name == "cucpu_match_any") {
       result.parts.append(equal_lanes(values_here(call.getArgOperand(1), warp), members));

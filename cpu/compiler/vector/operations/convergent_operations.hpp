@@ -19,7 +19,6 @@ class ConvergentOperations {
   Result<void> emit_shuffle(llvm::CallInst& call);
   Result<void> emit_vote(llvm::CallInst& call);
   Result<void> emit_together(llvm::CallInst& call);
-  llvm::Value* lanes_here(unsigned warp);
   std::vector<llvm::Value*> values_here(llvm::Value* operand, unsigned warp);
   llvm::Value* truths_of(llvm::Value* bits, std::size_t part);
   llvm::Value* reduction(llvm::StringRef operation, llvm::ArrayRef<llvm::Value*> values, llvm::Value* members);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "cpu/abi/kernel_abi.hpp"
 #include "cpu/compiler/vector/analysis/width.hpp"
 
 namespace cucore::cpu::compiler {
@@ -15,23 +16,13 @@ using llvm::Value;
 namespace {
 
 /// As many registers as an operand has at most, of 64 bits in all lanes.
-constexpr std::uint64_t largest_array = 16 * 8 * warp_lanes;
+constexpr std::uint64_t largest_array = std::uint64_t{most_fragment_registers} * 8 * warp_lanes;
 
 std::uint64_t bytes_of(const llvm::Type* type) {
   return type->isPointerTy() ? 8 : type->getPrimitiveSizeInBits().getFixedValue() / 8;
 }
 
 }  // namespace
-
-Value* FragmentOperations::lanes_here(unsigned warp) {
-  const unsigned parts = warp_lanes / c_.width.lanes;
-  Value* here = b.getInt32(0);
-  for (unsigned k = 0; k < parts; ++k) {
-    Value* bits = b.CreateZExt(c_.active.bits(warp * parts + k), b.getInt32Ty());
-    here = b.CreateOr(here, b.CreateShl(bits, k * c_.width.lanes));
-  }
-  return here;
-}
 
 llvm::AllocaInst* FragmentOperations::array(unsigned number) {
   while (arrays_.size() <= number) {
@@ -52,7 +43,7 @@ Result<void> FragmentOperations::emit(llvm::CallInst& call) {
   };
   VectorValue made{Stride::varying(), Parts(std::size_t{results} * c_.width.chunks, nullptr)};
   for (unsigned warp = 0; warp < c_.width.chunks / parts; ++warp) {
-    llvm::SmallVector<Value*, 8> arguments{call.getArgOperand(0), lanes_here(warp)};
+    llvm::SmallVector<Value*, 8> arguments{call.getArgOperand(0), c_.active.bits_of_warp(warp)};
     unsigned operand = 2;
     unsigned used = 0;
     for (std::uint32_t left = counts; left != 0; left >>= 8) {

@@ -16,7 +16,6 @@ class FragmentOperations {
   Result<void> emit(llvm::CallInst& call);
 
  private:
-  llvm::Value* lanes_here(unsigned warp);
   llvm::AllocaInst* array(unsigned number);
 
   EmissionContext& c_;

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "cpu/compiler/vector/analysis/width.hpp"
+
 namespace cucore::cpu::compiler {
 
 using llvm::Value;
@@ -23,6 +25,16 @@ void ActiveLanes::restore(const State& state) {
   kind_ = state.kind;
   bits_ = state.bits;
   vectors_ = state.vectors;
+}
+
+Value* ActiveLanes::bits_of_warp(unsigned warp) {
+  const unsigned parts = warp_lanes / lanes_;
+  Value* all = b.getInt32(0);
+  for (unsigned k = 0; k < parts; ++k) {
+    Value* bits = b.CreateZExt(bits_[warp * parts + k], b.getInt32Ty());
+    all = b.CreateOr(all, b.CreateShl(bits, k * lanes_));
+  }
+  return all;
 }
 
 Value* ActiveLanes::vector(unsigned chunk) {

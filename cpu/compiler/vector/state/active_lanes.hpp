@@ -29,7 +29,9 @@ class ActiveLanes {
   bool may_be_none() const { return kind_ == Kind::SomeOrNone; }
   llvm::ArrayRef<llvm::Value*> bits() const { return bits_; }
   llvm::Value* bits(unsigned chunk) const { return bits_[chunk]; }
-  /// The same as a vector of i1.
+  /// The lanes of a whole warp, as 32 bits.
+  llvm::Value* bits_of_warp(unsigned warp);
+  /// The lanes of a chunk as a vector of i1.
   llvm::Value* vector(unsigned chunk);
   llvm::Value* is_chunk_active(unsigned chunk) { return b.CreateIsNotNull(bits_[chunk]); }
   llvm::Value* any();
