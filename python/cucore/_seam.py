@@ -232,7 +232,7 @@ PLACES = {
     "reduce_pool": "_ipc_memory.reduce_pool",
     "register_pool": "_ipc_memory.register",
     "registered_pool": "_ipc_memory.from_registry",
-    "shared_store": "stores._shared.shared_store",
+    "shared_store": "_cache_store.shared_store",
     "split_evenly": "_resources.split_evenly",
     "split_fractions": "_resources.split_fractions",
     "split_multiprocessors": "_resources.split",

@@ -77,14 +77,22 @@ void close(PyBuffer& self, nb::handle stream) {
   closed.close();
 }
 
-// What an open buffer's resource says of its memory, and the driver of memory that has none.
-bool answer(const PyBuffer& self, std::int8_t& known, const char* attribute, bool (Buffer::*ask)() const) {
+// What `ask` says of an open buffer with its resource, or None; asked once where there is a resource.
+template <class Ask>
+bool answer(const PyBuffer& self, std::int8_t& known, Ask&& ask) {
   if (known >= 0 && self.is_open()) return known != 0;
   const nb::object resource = self.resource_object();
-  const bool said = resource.is_none() ? self.use([&](const Buffer& buffer) { return (buffer.*ask)(); })
-                                       : truth_of(resource.attr(attribute));
+  const bool said = ask(resource);
   if (!resource.is_none()) known = said ? 1 : 0;
   return said;
+}
+
+// The resource's word, or the driver's of memory that has none.
+bool answer(const PyBuffer& self, std::int8_t& known, const char* attribute, bool (Buffer::*ask)() const) {
+  return answer(self, known, [&](const nb::object& resource) {
+    return resource.is_none() ? self.use([&](const Buffer& buffer) { return (buffer.*ask)(); })
+                              : truth_of(resource.attr(attribute));
+  });
 }
 
 // The object behind the stream that the open buffer is freed on, if that is a foreign stream and only this buffer
@@ -187,13 +195,10 @@ bool is_host_accessible(const PyBuffer& self) {
 }
 
 bool is_managed_memory(const PyBuffer& self) {
-  std::int8_t& known = self.answers.managed;
-  if (known >= 0 && self.is_open()) return known != 0;
-  const nb::object resource = self.resource_object();
-  const bool said = (!resource.is_none() && truth_of(resource.attr("is_managed"))) ||
-                    self.use([](const Buffer& buffer) { return buffer.is_managed(); });
-  if (!resource.is_none()) known = said ? 1 : 0;
-  return said;
+  return answer(self, self.answers.managed, [&](const nb::object& resource) {
+    return (!resource.is_none() && truth_of(resource.attr("is_managed"))) ||
+           self.use([](const Buffer& buffer) { return buffer.is_managed(); });
+  });
 }
 
 PyObject* PyBuffer::owner() const noexcept { return static_cast<PyObject*>(const_cast<void*>(buffer->owner().get())); }

@@ -266,12 +266,6 @@ def open_store(store: object) -> Store:
     raise TypeError(f"a store must be a URL, a path, a Store or have get and put, not {type(store).__name__}")
 
 
-def shared_store(store):
-    """What ProgramCache(store=...) uses; None without one, and where $CUCORE_CACHE_STORE names none either."""
-    store = store or os.environ.get("CUCORE_CACHE_STORE") or None
-    return store if store is None or isinstance(store, SharedStore) else SharedStore(store)
-
-
 def prometheus(shared: SharedStore) -> str:
     """The counts in the text format of Prometheus."""
     lines = []

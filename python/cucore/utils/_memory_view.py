@@ -127,7 +127,7 @@ class StridedMemoryView:
     thread may read it; it keeps the object that it views.
     """
 
-    __slots__ = ("_base", "_device", "_given_layout", "_tensor", "_typed", *_ATTRIBUTES)
+    __slots__ = ("_base", "_device", "_layout", "_tensor", "_typed", *_ATTRIBUTES)
     __dlpack_c_exchange_api__ = dlpack_exchange_api  # what it asks: _of_capsule, _exported
 
     def __init__(self, obj: object = None, stream_ptr: int | None = None) -> None:
@@ -140,7 +140,8 @@ class StridedMemoryView:
         )
         made = make(obj, stream_ptr)
         for name in StridedMemoryView.__slots__:
-            object.__setattr__(self, name, getattr(made, name))
+            if name != "_layout" or obj is not None:
+                object.__setattr__(self, name, getattr(made, name))
 
     @classmethod
     def _make(cls, owner, base, layout, dtype, device, *, device_id, readonly, tensor=None):
@@ -149,7 +150,7 @@ class StridedMemoryView:
         values = {
             "_base": base,
             "_device": device,
-            "_given_layout": layout,
+            "_layout": layout,
             "_tensor": tensor,
             "_typed": dtype,
             "ptr": base + (0 if layout is None else layout.slice_offset_in_bytes),
@@ -158,6 +159,8 @@ class StridedMemoryView:
             "readonly": readonly,
             "exporting_obj": owner,
         }
+        if layout is None:
+            del values["_layout"]
         for name, value in values.items():
             object.__setattr__(self, name, value)
         return self
@@ -167,11 +170,10 @@ class StridedMemoryView:
         """Of nothing, which the deprecated constructor makes."""
         return cls._make(None, 0, None, None, (_CPU, 0), device_id=0, readonly=False)
 
-    @property
-    def _layout(self):
-        if self._given_layout is None:
+    def __getattr__(self, name):  # asked for what is not there: the layout of an empty one
+        if name == "_layout":
             raise ValueError("an empty StridedMemoryView has no layout: make one of an object, by a from_ method")
-        return self._given_layout
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __setattr__(self, name, value):
         raise AttributeError(f"a StridedMemoryView cannot be changed: {name!r} is not writable")
