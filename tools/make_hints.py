@@ -106,7 +106,7 @@ def texts(tokens, constants):
         else:
             choices = [UNKNOWN] if part else [""]
         found = [text + choice for text in found for choice in choices]
-    return [re.sub(f"{UNKNOWN}(?: ?{UNKNOWN})+", UNKNOWN, text) for text in found]
+    return [re.sub(f"{UNKNOWN}(?:[ .]?{UNKNOWN})+", UNKNOWN, text) for text in found]
 
 
 def is_hint(text):
