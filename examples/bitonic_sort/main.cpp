@@ -2,18 +2,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <cucore/cucore.hpp>
-#include <fstream>
-#include <iterator>
 #include <span>
+
+#include "kernels.cu.hpp"
 
 int main() {
   const cucore::Device device;
   device.set_current();
   const cucore::Stream stream = device.create_stream();
-  std::ifstream file(EXAMPLES "/bitonic_sort/kernels.cu");
-  const std::string source{std::istreambuf_iterator<char>(file), {}};
-  const cucore::Kernel step =
-      cucore::Program(source, "c++", {.arch = "sm_" + device.arch()}).compile("cubin").get_kernel("step");
+  const cucore::Kernel step = kernels::embedded_code().code(device).get_kernel("step");
 
   constexpr unsigned n = 1 << 16;
   const cucore::Buffer x = cucore::LegacyPinnedMemoryResource::create()->allocate(n * sizeof(unsigned), stream);

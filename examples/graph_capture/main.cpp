@@ -1,17 +1,15 @@
 // Records launches, with two branches, into a graph, and runs the whole as one.
 #include <cstdio>
 #include <cucore/cucore.hpp>
-#include <fstream>
-#include <iterator>
 #include <vector>
+
+#include "kernels.cu.hpp"
 
 int main() {
   const cucore::Device device;
   device.set_current();
   const cucore::Stream stream = device.create_stream();
-  std::ifstream file(EXAMPLES "/graph_capture/kernels.cu");
-  const std::string source{std::istreambuf_iterator<char>(file), {}};
-  const cucore::ObjectCode code = cucore::Program(source, "c++", {.arch = "sm_" + device.arch()}).compile("cubin");
+  const cucore::ObjectCode code = kernels::embedded_code().code(device);  // compiled, or found in the cache
   const cucore::Kernel scale = code.get_kernel("scale"), shift = code.get_kernel("shift"), add = code.get_kernel("add");
 
   constexpr int n = 1024;

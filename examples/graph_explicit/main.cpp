@@ -1,16 +1,14 @@
 // Builds a graph node by node, runs it, and runs it with other arguments without building it again.
 #include <cstdio>
 #include <cucore/cucore.hpp>
-#include <fstream>
-#include <iterator>
+
+#include "kernels.cu.hpp"
 
 int main() {
   const cucore::Device device;
   device.set_current();
   const cucore::Stream stream = device.create_stream();
-  std::ifstream file(EXAMPLES "/graph_explicit/kernels.cu");
-  const std::string source{std::istreambuf_iterator<char>(file), {}};
-  const cucore::ObjectCode code = cucore::Program(source, "c++", {.arch = "sm_" + device.arch()}).compile("cubin");
+  const cucore::ObjectCode code = kernels::embedded_code().code(device);  // compiled, or found in the cache
   const cucore::Kernel shift = code.get_kernel("shift"), multiply = code.get_kernel("multiply");
 
   constexpr unsigned n = 256;

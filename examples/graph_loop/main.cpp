@@ -2,17 +2,14 @@
 #include <cmath>
 #include <cstdio>
 #include <cucore/cucore.hpp>
-#include <fstream>
-#include <iterator>
+
+#include "kernels.cu.hpp"
 
 int main() {
   const cucore::Device device;
   device.set_current();
   const cucore::Stream stream = device.create_stream();
-  std::ifstream file(EXAMPLES "/graph_loop/kernels.cu");
-  const std::string source{std::istreambuf_iterator<char>(file), {}};
-  const cucore::Kernel step =
-      cucore::Program(source, "c++", {.arch = "sm_" + device.arch()}).compile("cubin").get_kernel("step");
+  const cucore::Kernel step = kernels::embedded_code().code(device).get_kernel("step");
 
   const auto pinned = cucore::LegacyPinnedMemoryResource::create();
   const cucore::Buffer root = pinned->allocate(sizeof(double), stream), steps = pinned->allocate(sizeof(int), stream);

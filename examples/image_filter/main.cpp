@@ -4,18 +4,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cucore/cucore.hpp>
-#include <fstream>
-#include <iterator>
 #include <span>
 #include <vector>
+
+#include "kernels.cu.hpp"
 
 int main() {
   const cucore::Device device;
   device.set_current();
   const cucore::Stream stream = device.create_stream();
-  std::ifstream file(EXAMPLES "/image_filter/kernels.cu");
-  const std::string source{std::istreambuf_iterator<char>(file), {}};
-  const cucore::ObjectCode code = cucore::Program(source, "c++", {.arch = "sm_" + device.arch()}).compile("cubin");
+  const cucore::ObjectCode code = kernels::embedded_code().code(device);  // compiled, or found in the cache
 
   constexpr int width = 200, height = 160;
   std::vector<unsigned char> picture(width * height);  // a chessboard with a disc on it

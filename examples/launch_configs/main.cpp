@@ -2,17 +2,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <cucore/cucore.hpp>
-#include <fstream>
-#include <iterator>
 #include <span>
+
+#include "kernels.cu.hpp"
 
 int main() {
   const cucore::Device device;
   device.set_current();
   const cucore::Stream stream = device.create_stream();
-  std::ifstream file(EXAMPLES "/launch_configs/kernels.cu");
-  const std::string source{std::istreambuf_iterator<char>(file), {}};
-  const cucore::ObjectCode code = cucore::Program(source, "c++", {.arch = "sm_" + device.arch()}).compile("cubin");
+  const cucore::ObjectCode code = kernels::embedded_code().code(device);  // compiled, or found in the cache
   const cucore::Kernel scale = code.get_kernel("scale"), staged = code.get_kernel("staged");
 
   constexpr int n = 100'000;

@@ -1,17 +1,14 @@
 // Copies boxes of a matrix into shared memory by a tensor map: TMA, compute capability 9.0.
 #include <cstdio>
 #include <cucore/cucore.hpp>
-#include <fstream>
-#include <iterator>
+
+#include "kernels.cu.hpp"
 
 int main() {
   const cucore::Device device;
   device.set_current();
   const cucore::Stream stream = device.create_stream();
-  std::ifstream file(EXAMPLES "/tensor_map/kernels.cu");
-  const std::string source{std::istreambuf_iterator<char>(file), {}};
-  const cucore::Kernel sums =
-      cucore::Program(source, "c++", {.arch = "sm_" + device.arch()}).compile("cubin").get_kernel("sums");
+  const cucore::Kernel sums = kernels::embedded_code().code(device).get_kernel("sums");
 
   constexpr unsigned rows = 64, columns = 256, across = columns / 64, down = rows / 16;
   const auto pinned = cucore::LegacyPinnedMemoryResource::create();
