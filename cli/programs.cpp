@@ -226,7 +226,8 @@ std::optional<fs::path> find_nvcc() {
 std::optional<fs::path> compiled_program(const fs::path& nvcc, const fs::path& source,
                                          const std::vector<std::string>& options, const fs::path& folder) {
   if (!contents_of(source)) throw std::runtime_error(source.string() + " cannot be read");
-  fs::path program = folder / key_of(nvcc, source, options);
+  // The source's name first: it is what reports, debuggers and lists of processes show of the program.
+  fs::path program = folder / (source.stem().string() + "-" + key_of(nvcc, source, options));
   const fs::path list = program.string() + ".files";
   make_own_folder(folder);
   if (is_program(program) && is_as_it_was(list)) return program;

@@ -1,4 +1,4 @@
-"""The README's first program: compile a template, launch it, time it, check it. Runs on a GPU or on none."""
+"""A first program: compile a template, launch it, time it, check it. Runs on a GPU or on none."""
 
 import numpy as np
 

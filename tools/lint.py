@@ -19,6 +19,7 @@ from pathlib import Path
 
 import make_compatibility
 import make_environment
+import make_hints
 import make_options
 import rooms
 import spellings
@@ -69,7 +70,7 @@ def check_first_lines(problems):
 
 def check_made(problems):
     """What is made from a table is what the table says."""
-    for module in (make_options, make_environment, make_compatibility):
+    for module in (make_options, make_environment, make_hints, make_compatibility):
         for path in module.stale():
             problems.append(f"{path}: is not what its tables say: run tools/{module.__name__}.py")
 

@@ -114,7 +114,7 @@ ROOMS = {
     "python/bindings/graph",
     "cli": "include/cucore cpu/api",
     "cli/embed": "include/cucore",
-    "examples/image_pipeline": "include/cucore",
+    "examples": "include/cucore",
 }
 
 # (file, what it includes) -> why it may go against the table.
@@ -148,7 +148,10 @@ OUTSIDE = {
 
 # Folders with more files than a reader can keep in mind, and why.
 MOST_FILES = 30
-FULLER = {"include/cucore": "one header per noun, which programs include by these paths"}
+FULLER = {
+    "include/cucore": "one header per noun, which programs include by these paths",
+    "examples": "a folder each, of two or three",
+}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
 PRODUCT = ("src/", "include/", "cpu/", "python/bindings/", "cli/", "examples/")
@@ -175,7 +178,8 @@ def product_files():
 
 
 def folder_of(name):
-    return str(Path(name).parent)
+    """The room of a file: its folder. The examples, a folder each, are one."""
+    return "examples" if name.startswith("examples/") else str(Path(name).parent)
 
 
 @functools.cache
@@ -265,7 +269,6 @@ SAID_ABOVE = {
     "include/cucore",
     "include/cucore/bindings",
     "include/cucore/detail",
-    "examples/image_pipeline",
 }  # their parents' READMEs speak for them
 MAY_INCLUDE = "- May include: "
 

@@ -142,7 +142,7 @@ void ArgumentPack::place_integer(bool negative, std::uint64_t magnitude) {
     throw ValueError({.call = "launch",
                       .message = detail::describe_argument(*kernel_->state(), count_, parameter) + " is " +
                                  (negative ? "-" : "") + std::to_string(magnitude) + ", which " + why +
-                                 ": the parameter is a " + detail::describe_parameter(parameter)});
+                                 ": the parameter is " + detail::describe_parameter(parameter)});
   };
   const bool floating = parameter.kind == ParameterKind::floating || parameter.kind == ParameterKind::bfloat16;
   if (floating && (slot.size == 8 || slot.size == 4 || slot.size == 2)) {

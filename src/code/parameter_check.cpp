@@ -86,25 +86,25 @@ ParameterSlot slot_of(const Parameter& parameter) noexcept {
 const char* kind_name(ParameterKind kind) noexcept {
   switch (kind) {
     case ParameterKind::unknown:
-      return "value";
+      return "a value";
     case ParameterKind::boolean:
-      return "bool";
+      return "a bool";
     case ParameterKind::signed_integer:
-      return "signed integer";
+      return "a signed integer";
     case ParameterKind::unsigned_integer:
-      return "unsigned integer";
+      return "an unsigned integer";
     case ParameterKind::integer:
-      return "integer";
+      return "an integer";
     case ParameterKind::floating:
-      return "floating-point number";
+      return "a floating-point number";
     case ParameterKind::bfloat16:
-      return "bfloat16";
+      return "a bfloat16";
     case ParameterKind::pointer:
-      return "pointer";
+      return "a pointer";
     case ParameterKind::aggregate:
-      return "struct";
+      return "a struct";
   }
-  return "value";
+  return "a value";
 }
 
 std::string describe_parameter(const Parameter& parameter) {
@@ -137,8 +137,8 @@ void refuse_argument(const KernelState& kernel, std::size_t position, const Para
     hint = "the struct must have the same layout on the host and in the kernel";
   }
   throw TypeError({.call = "launch",
-                   .message = describe_argument(kernel, position, parameter) + " does not fit: the parameter is a " +
-                              describe_parameter(parameter) + ", the argument a " + kind_name(kind) + " of " +
+                   .message = describe_argument(kernel, position, parameter) + " does not fit: the parameter is " +
+                              describe_parameter(parameter) + ", the argument " + kind_name(kind) + " of " +
                               std::to_string(size) + (size == 1 ? " byte" : " bytes"),
                    .hint = hint});
 }

@@ -26,10 +26,10 @@ inline bool fits(const ParameterSlot& slot, std::size_t size, ParameterKind kind
   return size == slot.size && (slot.fitting_kinds >> static_cast<unsigned>(kind) & 1u) != 0;
 }
 
-/// "signed integer", "pointer", ...
+/// "a signed integer", "a pointer", ...
 const char* kind_name(ParameterKind kind) noexcept;
 
-/// "floating-point number of 4 bytes (float)".
+/// "a floating-point number of 4 bytes (float)".
 std::string describe_parameter(const Parameter& parameter);
 
 /// "argument 2 ('x') of Kernel 'saxpy'". `position` counts from 0.

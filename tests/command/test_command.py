@@ -259,6 +259,7 @@ def test_a_source_is_compiled_once_and_its_faults_are_told(run, tmp_path):
     bad = run("run", "--check", "memory", source)
     assert program.stat().st_mtime_ns == made
     assert "in kernel fill(int*, int) at" in bad.stderr and "fill.cu:4" in bad.stderr
+    assert "allocated at fill-" in bad.stderr  # the kept program is named for its source
     assert "source: out[threadIdx.x] = n;" in bad.stderr and "thread (10,0,0)" in bad.stderr
     assert "0 unsupported" in run("inspect", program).stdout
     source.write_text(FAULTY.replace("return 7", "return 8"))

@@ -240,6 +240,7 @@ def folder_of(page):
     folder = ROOT / "build/docs-test/pages" / page.relative_to(ROOT).with_suffix("")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    (folder / "examples").symlink_to(ROOT / "examples")  # as in a checkout
     return folder
 
 

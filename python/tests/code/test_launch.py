@@ -300,8 +300,13 @@ def test_a_refusal_names_kernel_position_parameter_expected_and_given(stream, st
     ptx = (
         b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 here, .param .f32 x)\n{ ret; }\n"
     )
+    named = cucore.ObjectCode.from_ptx(ptx).get_kernel("k")
     with pytest.raises(TypeError, match=r"argument 2 \('x'\) of Kernel 'k'"):
-        cucore.launch(stream, ONE, cucore.ObjectCode.from_ptx(ptx).get_kernel("k"), 0, "text")
+        cucore.launch(stream, ONE, named, 0, "text")
+    with pytest.raises(
+        TypeError, match="the parameter is an integer of 8 bytes .*the argument a floating-point number"
+    ):
+        cucore.launch(stream, ONE, named, 1.5, 1)
 
 
 def test_unsupported_types_are_named(stream, store_code, pinned):

@@ -1,0 +1,1 @@
+__device__ float function(float x) { return 3 * x + 1; }
