@@ -2,8 +2,8 @@
 #include "cpu/runtime/threads/timer.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
-#include <iterator>
 #include <mutex>
 #include <system_error>
 #include <utility>
@@ -20,14 +20,18 @@ using Clock = Timed::Clock;
 struct Call {
   Clock::time_point when;
   std::shared_ptr<Timed> whom;
+
+  friend bool operator<(const Call& a, const Call& b) { return a.when > b.when; }  // the next one is a heap's top
 };
 
 struct Timer {
   std::mutex mutex;
   std::condition_variable earlier;
-  std::vector<Call> calls;
-  Clock::time_point wakes = Clock::time_point::min();  ///< how long its thread sleeps; min() while it is awake
-  bool is_started = false;
+  std::vector<Call> calls;                             ///< a heap
+  Clock::time_point wakes = Clock::time_point::min();  ///< when its thread looks again; min() while it does not sleep
+
+  std::mutex start_mutex;
+  std::atomic<bool> is_started{false};
 };
 
 Timer& timer() {
@@ -35,56 +39,58 @@ Timer& timer() {
   return *instance;
 }
 
-/// Takes the calls whose time has come.
-std::vector<Call> take_due(Timer& self) {
-  const Clock::time_point now = Clock::now();
-  const auto due =
-      std::partition(self.calls.begin(), self.calls.end(), [&](const Call& call) { return call.when > now; });
-  std::vector<Call> taken(std::make_move_iterator(due), std::make_move_iterator(self.calls.end()));
-  self.calls.erase(due, self.calls.end());
-  return taken;
+void add(Timer& self, Call call) {
+  self.calls.push_back(std::move(call));
+  std::push_heap(self.calls.begin(), self.calls.end());
 }
 
-/// Calls, and keeps those that are to be called again.
-void make(std::vector<Call>& calls) {
-  std::erase_if(calls, [](Call& call) {
-    const std::optional<Clock::time_point> next = call.whom->on_time();
-    if (next) call.when = *next;
-    return !next;
-  });
+Call take_next(Timer& self) {
+  std::pop_heap(self.calls.begin(), self.calls.end());
+  Call next = std::move(self.calls.back());
+  self.calls.pop_back();
+  return next;
 }
 
 void run_timer() {
   Timer& self = timer();
   std::unique_lock lock(self.mutex);
   for (;;) {
-    std::vector<Call> due = take_due(self);
-    if (!due.empty()) {
-      lock.unlock();
-      make(due);
-      lock.lock();
-      std::move(due.begin(), due.end(), std::back_inserter(self.calls));
+    const Clock::time_point next = self.calls.empty() ? Clock::time_point::max() : self.calls.front().when;
+    if (next > Clock::now()) {
+      self.wakes = next;
+      self.earlier.wait_until(lock, next);
+      self.wakes = Clock::time_point::min();
       continue;
     }
-    self.wakes = Clock::time_point::max();
-    for (const Call& call : self.calls) self.wakes = std::min(self.wakes, call.when);
-    self.earlier.wait_until(lock, self.wakes);
-    self.wakes = Clock::time_point::min();
+    Call call = take_next(self);
+    lock.unlock();
+    const std::optional<Clock::time_point> again = call.whom->on_time();
+    if (!again) call.whom.reset();  // whose end may take the lock
+    lock.lock();
+    if (again) add(self, {*again, std::move(call.whom)});
   }
+}
+
+/// Not under the lock that the new thread takes first.
+bool has_thread(Timer& self) {
+  if (self.is_started.load(std::memory_order_acquire)) return true;
+  const std::lock_guard lock(self.start_mutex);
+  try {
+    if (!self.is_started.load(std::memory_order_relaxed)) start_thread(run_timer);
+  } catch (const std::system_error&) {
+    return false;
+  }
+  self.is_started.store(true, std::memory_order_release);
+  return true;
 }
 
 }  // namespace
 
 bool call_at(Clock::time_point when, std::shared_ptr<Timed> whom) {
   Timer& self = timer();
+  if (!has_thread(self)) return false;
   const std::lock_guard lock(self.mutex);
-  try {
-    if (!self.is_started) start_thread(run_timer);
-  } catch (const std::system_error&) {
-    return false;
-  }
-  self.is_started = true;
-  self.calls.push_back({when, std::move(whom)});
+  add(self, {when, std::move(whom)});
   if (when < self.wakes) self.earlier.notify_one();
   return true;
 }
