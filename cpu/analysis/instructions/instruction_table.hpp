@@ -33,7 +33,7 @@ struct Form {
   bool accesses_memory = false;  ///< may name state spaces and a vector width (the requirement says which)
 };
 
-/// The row that emits an instruction. A failure names what is in the way of the row that comes closest.
+/// The row that emits an instruction. A failure names what the closest row does not accept.
 Result<const Form*> find_form(const ptx::Instruction& instruction);
 
 /// Every row, a family after the other.

@@ -15,7 +15,7 @@
 
 namespace cucore::cpu::ptx {
 
-/// The words `spelling_of(0)` to `spelling_of(count - 1)`. Nobody finds an empty one, nor one that is spelt as an
+/// The words `spelling_of(0)` to `spelling_of(count - 1)`. An empty one is not found, nor one that is spelt as an
 /// earlier one. It holds numbers only: pointers would have to be relocated in each process.
 template <std::size_t count, std::string_view (*spelling_of)(std::size_t)>
 class WordTable {

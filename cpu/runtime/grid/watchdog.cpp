@@ -212,7 +212,7 @@ Clock::time_point judge(const Watchdog& self, Grid& grid, Clock::time_point now)
   return grid.is_cancelled.load(std::memory_order_relaxed) ? now + again_after : next;
 }
 
-/// Looks once at all that runs. Returns when to look again; nothing: nothing runs, and nobody waits.
+/// Looks once at all that runs. Returns when to look again; nothing: nothing runs, and no thread waits.
 std::optional<Clock::time_point> look(Watchdog& self, Clock::time_point now) {
   std::optional<Clock::time_point> next;
   if (patience()) {

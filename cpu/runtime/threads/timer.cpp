@@ -1,4 +1,4 @@
-// The timer: see timer.hpp. Whoever adds a call wakes its thread only if that would sleep past the call.
+// The timer: see timer.hpp. Adding a call wakes its thread only if that would sleep past the call.
 #include "cpu/runtime/threads/timer.hpp"
 
 #include <algorithm>
