@@ -1,4 +1,4 @@
-"""A launch does not get dearer: instructions of cucore's own code, compared with the recorded counts."""
+"""A launch does not become more expensive: instructions of cucore's own code, compared with the recorded counts."""
 
 import subprocess
 import sys

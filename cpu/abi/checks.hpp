@@ -68,7 +68,7 @@ struct CheckTable {
   std::uint64_t begin;  ///< of the range that has a shadow
   std::uint64_t size;
   std::uint8_t* accessible;  ///< by granule: how many of its bytes, from the first one on, may be accessed
-  std::uint8_t* written;     ///< by byte: 1 if somebody wrote it; null unless that is checked
+  std::uint8_t* written;     ///< by byte: 1 if it has been written; null unless that is checked
 
   // Services. `line` is the PTX line.
   /// An access that the shadow does not plainly allow, or the first of its instruction: 1 if it may happen. Whatever is

@@ -1,9 +1,9 @@
 // The contract between generated code and the run-time that executes it: plain structures whose field offsets the
 // code generator bakes in, and the services that generated code calls. Change it on both sides at once.
 //
-// Execution model of the scalar form: one device thread = one call of a function. A kernel without
-// barriers, warp operations and waiting loops runs as a plain loop over the threads of a block; any other runs each
-// device thread on a fiber of its own, and the services below switch fibers.
+// Execution model of the scalar form: one device thread = one call of a function. A kernel without barriers, warp
+// operations and waiting loops runs as a plain loop over the threads of a block; any other runs each device thread on a
+// fiber of its own, and the services below switch fibers.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace cucore::cpu {
 
-/// Of one operand of a matrix instruction, in a lane: what whole warps hand to the device library has room for as many.
+/// The most registers of a lane that one operand of a matrix instruction takes.
 inline constexpr unsigned most_fragment_registers = 16;
 
 struct CheckTable;  // checks.hpp
@@ -42,7 +42,7 @@ struct BlockState {
   std::byte* shared;            ///< base of the block's shared window: a `.shared` address is an offset from here
   std::uint32_t block_id[3];    ///< %ctaid
   std::uint32_t worker;         ///< %smid
-  void* runtime;                ///< the run-time's own resident, in which the block runs
+  void* runtime;                ///< the run-time's Resident that the block runs in (execution/resident.hpp)
   std::byte* cluster_shared;    ///< base of the cluster's shared windows, by rank: in kernels that name other blocks, a
                                 ///< `.shared` address is an offset from here
   std::uint32_t cluster_id[3];  ///< %clusterid
@@ -58,7 +58,7 @@ struct ThreadState {
   std::uint32_t thread_id[3];  ///< %tid
   std::uint32_t linear;        ///< x + y*ntid.x + z*ntid.x*ntid.y; lane = linear % 32, warp = linear / 32
   void* runtime;               ///< its fiber; null in a plain loop
-  std::uint32_t place;         ///< in checked code, PTX line of its last barrier or call; perhaps aligned_place
+  std::uint32_t place;         ///< in checked code, PTX line of its last barrier or call, and aligned_place or not
 };
 
 /// In ThreadState::place: all threads of a warp must be at the same instruction, as bar and .aligned require.
@@ -89,8 +89,7 @@ inline constexpr std::uint32_t cube_bit = 1u << 3;
 inline constexpr std::uint32_t integer_coordinates = 1u << 4;
 inline constexpr std::uint32_t level_bit = 1u << 5;
 inline constexpr std::uint32_t gradient = 1u << 6;
-inline constexpr std::uint32_t gather_bit = 1u
-                                            << 7;  ///< one channel of four texels: the channel is in the next two bits
+inline constexpr std::uint32_t gather_bit = 1u << 7;  ///< one channel of four texels, in the next two bits
 inline constexpr unsigned int channel_shift = 8;
 inline constexpr std::uint32_t half_result = 1u << 10;
 // of surfaces

@@ -2,8 +2,8 @@
 //
 // What cannot be copied ends the kernel, as on an H200. It is an illegal instruction if the map was not made by this
 // driver, has another rank or mode, or is interleaved (which is not supported here), if the box's first coordinate is
-// no multiple of 16 bytes, and if a box to be written begins before the tensor (four rows: before its first column). It
-// is a misaligned address if shared memory does not lie at a multiple of 128 bytes.
+// not a multiple of 16 bytes, and if a box to be written begins before the tensor (four rows: before its first column).
+// It is a misaligned address if shared memory does not lie at a multiple of 128 bytes.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ Result<std::string> decompress_lz4(std::string_view compressed, std::uint64_t si
   if (size > max_decompressed_size) return damaged(too_large(size));
   // A byte of an LZ4 block gives at most 255 bytes, so a larger stated size is false.
   constexpr std::uint64_t best_ratio = 255;
-  if (size / best_ratio > compressed.size()) return damaged("its decompressed size cannot be true");
+  if (size / best_ratio > compressed.size()) return damaged("its decompressed size is implausible");
   std::string result;
   result.resize(static_cast<std::size_t>(size));
   const int produced = LZ4_decompress_safe(compressed.data(), result.data(), static_cast<int>(compressed.size()),

@@ -1,4 +1,4 @@
-// Tells the formats apart and finds the extent of an image whose size nobody gives.
+// Tells the formats apart and finds the extent of an image that is given without its size.
 #include "cpu/image/image.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // The inputs of a link, of any kind, and what the CPU device links: the PTX of each unit, or PTX made from its LTO-IR.
-// Of libraries only what others need is taken. A unit with machine code alone is no error as long as nothing needs it.
+// Of libraries only what others need is taken. A unit with machine code alone is not an error unless one needs it.
 //
 //   LinkInputs inputs;
 //   inputs.add_ptx(text, "main");
@@ -48,7 +48,7 @@ class LinkInputs {
   Result<std::vector<PtxModule>> modules(const CompileLtoIr& compile) const;
 
   /// NoBinaryForGpu if machine code alone defines what `modules` need, or what a program could ask for: a kernel or a
-  /// variable of an input that is no library. The sentence names inputs and symbols.
+  /// variable of an input that is not a library. The sentence names inputs and symbols.
   Result<void> check_machine_code(const std::vector<PtxModule>& modules) const;
 
  private:

@@ -21,7 +21,7 @@ using analysis::find_reach;
 using analysis::lay_out;
 using analysis::Reach;
 
-/// By the compiler library, and into the cache where there is a key.
+/// Has the compiler library make it, and stores it in the cache where there is a key.
 Result<CompiledKernel> compile_anew(const ptx::Module& module, ptx::FunctionId kernel, const Reach& reach,
                                     const ModuleAddresses& addresses, const CompileOptions& options, KernelCache* cache,
                                     const std::optional<KernelKey>& key) {
@@ -37,7 +37,7 @@ Result<CompiledKernel> compile_anew(const ptx::Module& module, ptx::FunctionId k
   return linked;
 }
 
-/// In the form of `options`, which may still turn out to be refused.
+/// In the form of `options`, which the compiler may still refuse.
 Result<CompiledKernel> compile_form(const ptx::Module& module, ptx::FunctionId kernel, const Reach& reach,
                                     const ModuleAddresses& addresses, const CompileOptions& options,
                                     KernelCache* cache) {

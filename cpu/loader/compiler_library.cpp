@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "compiler_interface.hpp"
+#include "cpu/loader/host_identity.hpp"
 
 namespace cucore::cpu::loader {
 namespace {
@@ -41,10 +42,8 @@ Result<const CompilerLibrary*> open_library() {
 const std::string& compiler_library_path() {
   // Never destroyed: a thread may still compile when the process ends.
   static const auto& path = *new std::string([]() -> std::string {
-    Dl_info here{};
-    if (dladdr(reinterpret_cast<const void*>(&open_library), &here) == 0 || here.dli_fname == nullptr) return {};
     std::error_code failed;
-    const std::filesystem::path file = std::filesystem::canonical(here.dli_fname, failed);
+    const std::filesystem::path file = std::filesystem::canonical(own_library().file, failed);
     if (failed) return {};
     return file.parent_path() / file_name;
   }());

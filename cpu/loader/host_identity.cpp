@@ -40,7 +40,7 @@ std::string build_id_in(std::string_view notes, std::size_t alignment) {
 
 struct Search {
   std::uintptr_t inside;  ///< an address in the object that is meant
-  std::string build_id;
+  OwnLibrary found;
 };
 
 /// For dl_iterate_phdr: goes on until the object is found.
@@ -51,10 +51,11 @@ int look_into(dl_phdr_info* object, std::size_t, void* search_) {
     return segment.p_type == PT_LOAD && search.inside - (object->dlpi_addr + segment.p_vaddr) < segment.p_memsz;
   });
   if (!is_meant) return 0;
+  search.found.file = object->dlpi_name;
   for (const ElfW(Phdr) & segment : segments) {
-    if (segment.p_type != PT_NOTE || !search.build_id.empty()) continue;
+    if (segment.p_type != PT_NOTE || !search.found.build_id.empty()) continue;
     const auto* notes = reinterpret_cast<const char*>(object->dlpi_addr + segment.p_vaddr);
-    search.build_id = build_id_in({notes, segment.p_memsz}, segment.p_align == 8 ? 8 : 4);
+    search.found.build_id = build_id_in({notes, segment.p_memsz}, segment.p_align == 8 ? 8 : 4);
   }
   return 1;
 }
@@ -128,14 +129,15 @@ const std::string& host_identity() {
   return identity;
 }
 
-const std::string& own_build_id() {
+const OwnLibrary& own_library() {
   // Never destroyed: a thread may still compile when the process ends.
-  static const auto& id = *new std::string([] {
-    Search search{.inside = reinterpret_cast<std::uintptr_t>(&look_into), .build_id = {}};
+  static const auto& library = *new OwnLibrary([] {
+    Search search{.inside = reinterpret_cast<std::uintptr_t>(&look_into), .found = {}};
     dl_iterate_phdr(look_into, &search);
-    return std::move(search.build_id);
+    if (search.found.file.empty()) search.found.file = "/proc/self/exe";  // it is linked into the program
+    return std::move(search.found);
   }());
-  return id;
+  return library;
 }
 
 std::string build_id_of_file(const std::string& path) {

@@ -9,10 +9,14 @@ namespace cucore::cpu::loader {
 /// What the processor says of itself and what the system lets programs use of it: all that LLVM looks at, and more.
 const std::string& host_identity();
 
-/// The linker's build id of the library that this code is in; empty if it was linked without.
-const std::string& own_build_id();
+/// The library that this code is in.
+struct OwnLibrary {
+  std::string file;      ///< by the path by which it was opened
+  std::string build_id;  ///< the linker's; empty if it was linked without
+};
+const OwnLibrary& own_library();
 
-/// That of the shared library in a file; empty if there is none.
+/// The build id of the shared library in a file; empty if there is none.
 std::string build_id_of_file(const std::string& path);
 
 }  // namespace cucore::cpu::loader

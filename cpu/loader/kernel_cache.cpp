@@ -42,7 +42,7 @@ class Descriptor {
   int number_;
 };
 
-/// Whether nobody but this process's user (and root) can have written what has that status.
+/// Whether only this process's user (and root) can have written what has that status.
 bool is_own(const struct stat& status) {
   return status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
@@ -88,7 +88,7 @@ bool may_write(std::size_t size) {
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur);
 }
 
-/// A name that no other process chooses, on another machine neither. Empty if there is no randomness yet.
+/// A name that no other process chooses, on another machine neither. Empty if the system has no random bytes yet.
 std::string unfinished_name() {
   std::uint64_t random[2];
   if (getrandom(random, sizeof random, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof random)) return {};

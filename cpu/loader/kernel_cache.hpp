@@ -10,9 +10,9 @@
 namespace cucore::cpu::loader {
 
 /// Nothing here fails: a file that is not whole, or not what its name says, is not found, and what cannot be written is
-/// not kept. Code is only taken from a folder that belongs to this process's user, that nobody else may write to and
-/// that is no symbolic link, and from files of that user. Files appear whole, by a rename. When they are together more
-/// than the bound, those not used for the longest time go. Thread-safe.
+/// not kept. Code is only taken from a folder that belongs to this process's user, that no other user may write to and
+/// that is not a symbolic link, and from files of that user. Files appear whole, by a rename. When they are together
+/// more than the bound, those not used for the longest time go. Thread-safe.
 class KernelCache {
  public:
   static constexpr std::uint64_t most_of_bytes = std::uint64_t{256} << 20;

@@ -53,8 +53,9 @@ std::optional<KernelIdentity> identity_of(const ptx::Module& module, const Reach
                                           const CompileOptions& options) {
   // Never destroyed: a thread may still compile when the process ends.
   static const auto& compiler = *new std::string(build_id_of_file(compiler_library_path()));
-  if (own_build_id().empty() || compiler.empty()) return std::nullopt;
-  KernelIdentity identity{.driver = own_build_id(),
+  const std::string& driver = own_library().build_id;
+  if (driver.empty() || compiler.empty()) return std::nullopt;
+  KernelIdentity identity{.driver = driver,
                           .compiler = compiler,
                           .host = host_identity(),
                           .form = options.form,

@@ -44,7 +44,7 @@ class LinkedCode final : public Code {
     end = begin + object_->code().size();
   }
 
-  /// Of the kind that the kernel needs.
+  /// Per thread or per block, as the kernel needs it.
   Result<void> find_entry_point() {
     run_thread = reinterpret_cast<RunThread>(object_->find(run_thread_symbol));
     if (run_thread == nullptr && !info.needs_fibers)
@@ -53,7 +53,7 @@ class LinkedCode final : public Code {
     return {};
   }
 
-  /// To whom the options say: debuggers, perf.
+  /// Tells debuggers and perf about the code, where the options ask for it.
   void announce(const KernelRecord& record, std::string_view kernel, const CompileOptions& options) {
     if (options.debug) debugged_.emplace(object_->with_addresses(record.object));
     if (options.perf_map) add_to_perf_map(*object_, kernel);
@@ -110,7 +110,7 @@ class LinkedCode final : public Code {
 
   std::unique_ptr<LoadedObject> object_;
   std::vector<ptx::FunctionId> functions_;    ///< in the order in which their instructions are counted
-  std::optional<KnownToDebuggers> debugged_;  ///< goes before the code does
+  std::optional<KnownToDebuggers> debugged_;  ///< destroyed before the code
 };
 
 void* find_callable(std::string_view name) {

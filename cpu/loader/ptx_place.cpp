@@ -46,7 +46,7 @@ std::string source_text(const ptx::Module& module, std::uint32_t line) {
     if (!std::getline(file, text)) return {};
   }
   const std::size_t begin = text.find_first_not_of(" \t");
-  constexpr std::size_t most = 200;  // of a line that is no code of a person's
+  constexpr std::size_t most = 200;  // of a line, which no person writes longer
   return begin == std::string::npos ? std::string() : text.substr(begin, most);
 }
 

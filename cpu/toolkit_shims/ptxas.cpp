@@ -176,7 +176,7 @@ std::string machine_code(const std::filesystem::path& real, const CommandLine& l
   *status = finished.status;
   if (finished.status != 0 && is_too_old(finished.errors)) {
     std::cerr << "ptxas warning : " << real.string()
-              << " is too old, so the cubin has no machine code, which the CPU device needs none of; it said:\n";
+              << " is too old, so the cubin has no machine code; the CPU device needs none. Its output:\n";
     *status = 0;
   }
   std::cerr << finished.errors;

@@ -31,7 +31,7 @@ int bytes_of(void* object, GetSize* get_size, GetBytes* get, std::string* bytes)
   }
 
 extern "C" {
-/// Where the real library is: called once by the driver, before anybody else can call.
+/// Where the real library is: called once by the driver, before any other call.
 void cucore_shim_forward_to(const char* path);
 /// A function of the real library whose symbol will lead to the shim: called before it does.
 void cucore_shim_keep(const char* name, void* function);

@@ -7,7 +7,7 @@
 
 namespace cucore::cpu::toolkit_shims {
 
-/// A program of this name in CUDA_HOME, CUDA_PATH or PATH that is no stand-in. Empty if there is none.
+/// A program of this name in CUDA_HOME, CUDA_PATH or PATH that is not one of these shims. Empty if there is none.
 std::filesystem::path find_real_tool(const std::string& name);
 
 /// The program of this name in PATH; empty if there is none.

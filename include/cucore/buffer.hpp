@@ -110,7 +110,7 @@ class CUCORE_API Buffer {
   /// is allowed. @throws what the resource's deallocate() throws; the buffer is closed all the same
   void close();
   void close(const Stream& stream);
-  /// Gives up ownership: returns the address, which nobody frees any more, and closes this object.
+  /// Gives up ownership: returns the address, which is then the caller's to free, and closes this object.
   /// @throws StateError closed, or other references exist
   DevicePointer release();
 

@@ -114,7 +114,7 @@ class CUCORE_API Context {
   void set_limit(Limit limit, std::size_t value) const;
   /// Lets kernels of this context access memory of `peer`, a context of another device (cuCtxEnablePeerAccess). Calling
   /// it twice is allowed. Access to memory pools is granted apart: DeviceMemoryResource. @throws DriverError the
-  /// devices are no peers
+  /// devices are not peers
   void enable_peer_access(const Context& peer) const;
   /// Revokes that access (cuCtxDisablePeerAccess). Calling it twice is allowed.
   void disable_peer_access(const Context& peer) const;

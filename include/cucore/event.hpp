@@ -102,7 +102,7 @@ class CUCORE_API Event {
   /// Drops this reference; the last one to an owned event destroys it. Closing twice is allowed.
   /// @throws DriverError cuEventDestroy failed; the event is closed all the same
   void close();
-  /// Gives up ownership: returns the handle, which nobody destroys any more, and closes this object.
+  /// Gives up ownership: returns the handle, which is then the caller's to destroy, and closes this object.
   /// @throws StateError closed, or other references exist
   EventHandle release();
 

@@ -7,7 +7,7 @@
 //     ...
 //   }                                  // back in the pool
 //
-// An event from the pool may have been recorded by an earlier user: until it is recorded anew, is_done() and sync()
+// An event from the pool may have been recorded by an earlier user: until it is recorded again, is_done() and sync()
 // answer for that record.
 //
 // Ownership: a PooledEvent gives its event back when it is destroyed; release() keeps the event instead. It may outlive

@@ -160,7 +160,7 @@ class CUCORE_API Graph {
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
   /// Runs the graph after the work submitted to `stream` so far (cuGraphLaunch). @throws DriverError memory that a
-  /// launch left allocated is in the way (see auto_free_on_launch)
+  /// launch allocated has not been freed (see auto_free_on_launch)
   void launch(const Stream& stream) const;
   /// Brings what launches need to the device beforehand (cuGraphUpload); runs nothing.
   void upload(const Stream& stream) const;

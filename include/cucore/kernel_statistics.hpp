@@ -34,7 +34,7 @@ struct KernelStatistics {
 };
 
 /// The kernels in a log of NVRTC, nvJitLink or the driver, in its order, each architecture's by itself. Device
-/// functions that are no kernels are left out. Anything may be given.
+/// functions that are not kernels are left out. Anything may be given.
 CUCORE_API std::vector<KernelStatistics> parse_kernel_statistics(std::string_view log);
 
 }  // namespace cucore

@@ -6,7 +6,7 @@
 //   table.set_preferred_location(cucore::Host());
 //   table.prefetch(device, stream);                    // bring it there before the kernel asks for it
 //
-// Memory of a managed pool can be prefetched, but NVIDIA's drivers (13.0) take no advice on it; they do for buffers
+// Memory of a managed pool can be prefetched, but NVIDIA's drivers (13.0) take no advice on it, only for buffers
 // allocated one by one, with pooled = false. A ManagedBuffer is a Buffer, made from one; whether its memory is managed
 // is checked at the first use, with a ValueError if not. A buffer of size 0 takes all advice and
 // forgets it. Ownership and thread-safety: as of Buffer.

@@ -8,7 +8,7 @@
 // that names a header through a macro, or that uses __DATE__ or __TIME__, cannot be keyed; it is compiled each time and
 // the report says so.
 // It never breaks a compile: a file that is damaged is a miss and is removed; a full disk, a missing permission or a
-// lock that somebody holds too long only cost the compile that the cache would have saved.
+// lock that is held for too long only cost the compile that the cache would have saved.
 //
 // One file per entry: magic, version, checksum, then code, lowered names and log. Written to a temporary file, synced
 // and renamed, so that a crash leaves an old entry or none. One compile per key in a process and, by a lock the

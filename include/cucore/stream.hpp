@@ -150,7 +150,7 @@ class CUCORE_API Stream {
   /// Drops this reference; the last one to an owned stream destroys it. Closing twice is allowed.
   /// @throws DriverError cuStreamDestroy failed; the stream is closed all the same
   void close();
-  /// Gives up ownership: returns the handle, which nobody destroys any more, and closes this object.
+  /// Gives up ownership: returns the handle, which is then the caller's to destroy, and closes this object.
   /// @throws StateError closed, or other references exist
   StreamHandle release();
 

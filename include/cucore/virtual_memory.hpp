@@ -7,7 +7,7 @@
 // An allocation is physical memory, mapped to reserved addresses, with access rights for each device. It is usable at
 // once; deallocate() waits for its stream first. Growing maps more memory behind the buffer, or where that is taken
 // maps the same memory, and more, at other addresses: nothing is copied. A growth that fails leaves the buffer as it
-// was. Thread-safety: as of MemoryResource; a buffer that grows is used by nobody else meanwhile.
+// was. Thread-safety: as of MemoryResource; a buffer must not be used elsewhere while it grows.
 #pragma once
 
 #include <cstddef>

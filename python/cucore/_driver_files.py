@@ -47,7 +47,7 @@ def _file_of(function):
     info = DlInfo()
     dladdr = ctypes.CDLL(None).dladdr
     if not dladdr(ctypes.cast(function, ctypes.c_void_p), ctypes.byref(info)):
-        raise OSError("dladdr does not know where a function is")
+        raise OSError("dladdr does not find the library of a function")
     return os.fsdecode(info.file)
 
 

@@ -74,7 +74,7 @@ class LinkerOptions:
         if self.name is None:
             self.name = "<default linker>"
         if self.numba_debug is not None:
-            warnings.warn("numba_debug: no linker has it, and it does nothing", DeprecationWarning, stacklevel=3)
+            warnings.warn("numba_debug: no linker supports it, so it has no effect", DeprecationWarning, stacklevel=3)
         for name, value in vars(self).items():  # what can be walked once only is kept as a list
             if value is not None and hasattr(value, "__next__"):
                 setattr(self, name, list(value))

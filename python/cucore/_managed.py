@@ -125,5 +125,5 @@ def _checked(location):
     if not _is_location(location):
         raise TypeError(f"accessed_by holds Devices and Host(), not {type(location).__name__}")
     if _has_node(location):
-        raise ValueError(f"accessed_by knows the host, not its NUMA nodes: use Host() instead of {location!r}")
+        raise ValueError(f"accessed_by takes the host, but not a NUMA node of it: use Host() instead of {location!r}")
     return location

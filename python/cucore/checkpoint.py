@@ -35,7 +35,7 @@ class Process:
         if number <= 0:
             raise ValueError(f"pid must be positive, not {number}")
         if number >= 2**31:
-            raise ValueError(f"pid must be the number of a process, not {number}")
+            raise ValueError(f"pid must be a process ID (an int), not {number}")
         self._pid = number
 
     @property
@@ -95,7 +95,7 @@ def _uuid(value):
     if isinstance(value, str):
         digits = value.replace("-", "")
         if len(digits) != 32 or not all(digit in "0123456789abcdefABCDEF" for digit in digits):
-            raise ValueError(f"a GPU's UUID has 32 hexadecimal digits, with hyphens or without: {value!r} has not")
+            raise ValueError(f"a GPU's UUID must have 32 hexadecimal digits, with or without hyphens, not {value!r}")
         return bytes.fromhex(digits)
     content = getattr(value, "bytes", None)
     if isinstance(content, bytes) and len(content) == 16:

@@ -60,7 +60,7 @@ def _choose(options, config):
                 raise pytest.UsageError(f"--{name.replace('_', '-')} is for --cucore=cpu, not for {chosen}")
             chosen = "cpu"
     if chosen not in (None, "cpu", "gpu", "auto"):
-        raise pytest.UsageError(f"cucore is to be cpu, gpu or auto, not {chosen}")
+        raise pytest.UsageError(f"cucore must be cpu, gpu or auto, not {chosen}")
     if chosen in ("gpu", "auto"):
         found, why_not = _has_gpu()
         if not found and chosen == "gpu":

@@ -77,7 +77,7 @@ void allow_dynamic_shared(const KernelState& kernel, int device, std::size_t byt
   const bool remembered = slot < KernelState::remembered_devices;
   if (remembered && kernel.dynamic_shared_allowed[slot].load(std::memory_order_relaxed) >= bytes) return;
   // One at a time in the process: two kernels' states may stand for one function, and after a thread has raised a
-  // limit, nobody may lower it before that thread launches.
+  // limit, it must not be lowered before that thread launches.
   static std::mutex* const raising = new std::mutex;
   const std::scoped_lock lock(*raising);
   const KernelAttributes attributes(std::shared_ptr<const KernelState>(&kernel, [](const KernelState*) {}), device);

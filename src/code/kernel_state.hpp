@@ -21,7 +21,7 @@ struct KernelState : KernelPlan {
 
   // The parameter table: learned once, then read without a lock.
   mutable std::mutex learning;
-  mutable std::shared_ptr<const Signature> signature;  ///< null: nobody knows
+  mutable std::shared_ptr<const Signature> signature;  ///< null: not known
   mutable Dim3 required_block{0, 0, 0};                ///< .reqntid; 0: any, or not known
 
   /// Dynamic shared memory known to be allowed, by device; only grows. For devices beyond the limit the driver is asked

@@ -30,7 +30,7 @@ std::string quoted(const std::string& name) {
 }
 
 std::string several_hint(const std::vector<std::string>& symbols) {
-  std::string hint = "several kernels are called so; give the symbol of one:";
+  std::string hint = "several kernels have this name; give the symbol of one:";
   for (const std::string& symbol : symbols) hint += " " + symbol + " is " + demangled(symbol) + ";";
   hint.pop_back();
   return hint;
@@ -70,7 +70,7 @@ LibraryState::LibraryState(const LoadRequest& request)
 
 namespace {
 
-// The kernels that libraries have given out: whoever has only a kernel's driver handle finds its library here.
+// The kernels that libraries have given out: from a kernel's driver handle alone its library is found here.
 struct GivenKernel {
   std::weak_ptr<const LibraryState> library;
   const KernelState* kernel;
@@ -166,7 +166,7 @@ Kernel LibraryState::get_kernel(std::string_view asked_for) {
     // The log of the load may say why: the CPU device names there what keeps a kernel from running.
     driver::fail(code, "cuLibraryGetKernel", "kernel " + quoted(name) + " in " + description_, {}, info_log_);
   }
-  // Not an owning reference: whoever has the kernel holds one.
+  // Not an owning reference: the kernel holds one.
   kernel->library = std::shared_ptr<LibraryState>(std::shared_ptr<void>(), this);
   {
     const std::scoped_lock lock(kernels_mutex_);

@@ -34,7 +34,7 @@ ObjectCode read_object_code(FrameReader& reader) {
   try {
     type = CodeType(word);
   } catch (const ValueError&) {
-    throw_bad_frame("malformed: '" + word + "' is no type of code");
+    throw_bad_frame("malformed: '" + word + "' is not a code type");
   }
   std::string name(reader.text());
   SymbolMapping mapping;

@@ -130,7 +130,7 @@ void ObjectCode::save(const std::filesystem::path& path) const {
   if (!detail::replace_file(path, serialize(), detail::default_file_mode())) {
     throw ValueError({.call = "ObjectCode::save",
                       .message = "cannot write " + path.string(),
-                      .hint = "its folder must be there and writable"});
+                      .hint = "its folder must exist and be writable"});
   }
 }
 

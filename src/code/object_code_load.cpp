@@ -70,7 +70,7 @@ std::shared_ptr<LibraryState> load_newer_ptx(const std::string& description, std
                                ", update the driver, or install the nvJitLink of the toolkit that made the PTX"});
   };
   if (!links_with_nvjitlink()) {
-    refuse("nvJitLink, which could, is not at hand: " + toolkit::nvjitlink_library().why_not, {});
+    refuse("nvJitLink, which could compile it, is not available: " + toolkit::nvjitlink_library().why_not, {});
   }
   std::string cubin;
   try {

@@ -79,7 +79,7 @@ std::optional<Parameter> read_parameter(PtxWords& scan, std::string_view word, c
   return std::nullopt;
 }
 
-// Compilers number parameters after the kernel: k_param_0. That is no name.
+// Compilers number parameters after the kernel: k_param_0. Such a number is not a name.
 void drop_made_up_names(PtxEntry& entry) {
   for (Parameter& parameter : entry.parameters) {
     if (parameter.name.starts_with(entry.name + "_param_")) parameter.name.clear();

@@ -29,7 +29,7 @@ std::string_view statement_of(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
-// "24 registers", "used 1 barriers" or "128 bytes smem". False for what is no number of something.
+// "24 registers", "used 1 barriers" or "128 bytes smem". False for what is not a number and a noun.
 bool take_fact(KernelStatistics& kernel, std::string_view fact) {
   if (fact.starts_with("used ")) fact.remove_prefix(5);
   std::uint64_t number = 0;

@@ -233,7 +233,7 @@ struct Linker::State {
     if (backend == LinkerBackend::driver)
       detail::refuse("Linker", "ptx option is not supported by the driver API", "link to cubin");
     if (!inputs.all(CodeType::ltoir)) {
-      detail::refuse("Linker", "PTX can only be made of LTO-IR, and not all inputs are",
+      detail::refuse("Linker", "PTX can only be made from LTO-IR, and not all inputs are LTO-IR",
                      "compile the inputs to ltoir, or link to cubin");
     }
     return ObjectCode::from_ptx(complete(*open(resolved, CodeType::ptx)), options.name, inputs.mapping);
@@ -241,7 +241,7 @@ struct Linker::State {
 
   ObjectCode link_ltoir(const LinkerOptions& resolved) {
     if (backend == LinkerBackend::driver || !inputs.all(CodeType::ltoir)) {
-      detail::refuse("Linker", "LTO-IR can only be made of LTO-IR, by nvJitLink",
+      detail::refuse("Linker", "LTO-IR can only be made from LTO-IR, by nvJitLink",
                      "compile the inputs to ltoir, or link to cubin");
     }
     toolkit::nvjitlink();

@@ -66,10 +66,10 @@ std::string entry_bytes(const CompileKey& key, const CompileRecord& record) {
   return entry.finish();
 }
 
-// Throws ValueError for what is no entry of that key.
+// Throws ValueError for what is not an entry of that key.
 CompileRecord entry_record(const CompileKey& key, const std::string& bytes) {
   detail::FrameReader reader(bytes, detail::FrameKind::cache_entry);
-  if (reader.text() != key.hex) detail::throw_bad_frame("the file lies under another entry's name");
+  if (reader.text() != key.hex) detail::throw_bad_frame("the file is stored under the name of another entry");
   CompileRecord record{.code = detail::read_object_code(reader)};
   record.log = reader.text();
   reader.finish();
@@ -281,7 +281,7 @@ CompileRecord ProgramCache::State::compile_for_all(const CompileKey& key, const 
   }
 }
 
-// Compiles, or finds, on behalf of everybody in this process who wants this key now.
+// Compiles, or finds, on behalf of all threads of this process that want this key now.
 CompileRecord ProgramCache::State::lead(CompileReport& report, const CompileKey& key, const KeyMaker& make_key,
                                         const std::function<CompileRecord()>& compile) {
   std::string damage;

@@ -44,7 +44,7 @@ std::vector<Found> list(const fs::path& root) {
   return files;
 }
 
-// Removes `found` unless somebody has replaced it since. True if it is gone.
+// Removes `found` unless it has been replaced since. True if it is removed.
 bool remove_unchanged(const Found& found) {
   struct stat now{};
   if (::lstat(found.path.c_str(), &now) != 0) return true;

@@ -45,7 +45,7 @@ class CacheFolder {
   /// False if it could not be written; otherwise `evicted` is raised by the number of entries that made room.
   bool write(Shelf shelf, const std::string& hex, std::string_view bytes, std::atomic<std::uint64_t>& evicted);
   bool remove(Shelf shelf, const std::string& hex) const;
-  /// Waits for whoever compiles `hex`, up to `limit`.
+  /// Waits, up to `limit`, for another that compiles `hex`.
   FileLock lock(const std::string& hex, std::chrono::milliseconds limit) const;
 
   struct Usage {

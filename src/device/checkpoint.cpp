@@ -30,8 +30,8 @@ void check(driver::CUresult code, const char* call, int pid) {
 
 Process::Process(int pid) : pid_(pid) {
   if (pid <= 0) {
-    throw ValueError({.call = "checkpoint::Process",
-                      .message = "the number of a process must be positive, not " + std::to_string(pid)});
+    throw ValueError(
+        {.call = "checkpoint::Process", .message = "a process ID must be positive, not " + std::to_string(pid)});
   }
 }
 

@@ -246,7 +246,7 @@ void Device::set_memory_resource(std::shared_ptr<MemoryResource> resource) const
   if (resource == nullptr) {
     throw ValueError({.call = "Device::set_memory_resource", .message = "the memory resource is null"});
   }
-  std::shared_ptr<MemoryResource> before;  // destroyed after the lock is gone
+  std::shared_ptr<MemoryResource> before;  // destroyed after the lock is released
   const std::scoped_lock lock(memory_resources().mutex);
   auto& slot = memory_resources().by_ordinal[ordinal_];
   before = std::exchange(slot, std::move(resource));

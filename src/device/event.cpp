@@ -15,6 +15,7 @@
 #include "src/error/closed.hpp"
 #include "src/error/hexadecimal.hpp"
 #include "src/handles/deferred_release.hpp"
+#include "src/handles/last_reference.hpp"
 #include "src/handles/pools_set_aside.hpp"
 
 namespace cucore {
@@ -112,10 +113,10 @@ ContextHandle event_context(const EventState& event) {
   const std::string both = describe(start) + " and " + describe(end);
   if (code == driver::CUDA_ERROR_INVALID_HANDLE) {
     if (!start.options.timing_enabled || !end.options.timing_enabled) {
-      refuse(std::string("both events must have timing enabled, and ") +
-                 (start.options.timing_enabled ? "the end has not"
-                  : end.options.timing_enabled ? "the start has not"
-                                               : "neither has") +
+      refuse(std::string("both events must have timing enabled, but ") +
+                 (start.options.timing_enabled ? "the end does not"
+                  : end.options.timing_enabled ? "the start does not"
+                                               : "neither does") +
                  ": " + both,
              "make both events with timing_enabled");
     }
@@ -268,12 +269,8 @@ std::array<std::byte, 64> Event::ipc_descriptor() const {
 Event Event::share() const { return Event(state_); }
 
 void Event::close() {
-  const auto state = std::move(state_);
-  state_ = nullptr;
-  if (state == nullptr || state.use_count() > 1) return;
-  // The last reference: nobody else can see the state, so it may be changed.
-  auto& last = const_cast<EventState&>(*state);
-  driver::check(last.disown().close(), detail::EventTraits::call, [&] { return describe(last); });
+  if (const auto last = detail::take_if_last(state_))
+    driver::check(last->disown().close(), detail::EventTraits::call, [&] { return describe(*last); });
 }
 
 EventHandle Event::release() {

@@ -30,7 +30,7 @@ struct EventState {
   mutable RegistryLinks<EventState> registry_links;
   mutable std::atomic<bool> is_known{false};  ///< whether it was ever in the registry
 
-  /// Puts an event that owns its handle into the registry, before anybody else gets the handle. The handle of most
+  /// Puts an event that owns its handle into the registry, before any other code gets the handle. The handle of most
   /// events is never asked for: they stay out of the registry, and are made and dropped with half the atomic
   /// operations.
   static void make_known(const std::shared_ptr<const EventState>& state) noexcept;

@@ -11,6 +11,7 @@
 #include "src/error/closed.hpp"
 #include "src/error/hexadecimal.hpp"
 #include "src/handles/deferred_release.hpp"
+#include "src/handles/last_reference.hpp"
 #include "src/handles/pools_set_aside.hpp"
 
 namespace cucore {
@@ -37,7 +38,7 @@ const StreamState& open_stream(const std::shared_ptr<const StreamState>& state, 
 
 namespace {
 
-// A borrowed stream's context, asked of the driver each time: the stream is somebody else's.
+// A borrowed stream's context, asked of the driver each time: the stream is not cucore's.
 std::shared_ptr<const ContextState> ask_context(const StreamState& stream) {
   if (stream.follows_current_context()) {
     auto current = current_context();
@@ -92,9 +93,10 @@ void create_green_stream(const ContextState& context, int priority, driver::CUst
   const driver::CUresult code =
       driver::table().cuGreenCtxStreamCreate(&stream, context.green, driver::CU_STREAM_NON_BLOCKING, priority);
   if (code == driver::CUDA_ERROR_NOT_SUPPORTED) {
-    throw UnavailableError({.call = "cuGreenCtxStreamCreate",
-                            .message = "this driver makes no streams in green contexts; CUDA 12.5 or newer does",
-                            .hint = "update the driver"});
+    throw UnavailableError(
+        {.call = "cuGreenCtxStreamCreate",
+         .message = "this driver cannot create streams in green contexts; one of CUDA 12.5 or newer can",
+         .hint = "update the driver"});
   }
   driver::check(code, "cuGreenCtxStreamCreate", [&] { return describe(context); });
 }
@@ -133,7 +135,7 @@ Stream create_stream(const std::shared_ptr<const ContextState>& context, const S
   state->flags = static_cast<int>(flags);
   state->priority = priority;
   // Asked now, since NVIDIA's driver invalidates a capture when its stream is asked for the id. A driver without ids
-  // reports that when somebody wants one.
+  // reports that when one is asked for.
   unsigned long long id = 0;
   if (table.cuStreamGetId(state->handle, &id) == driver::CUDA_SUCCESS) state->id = id;
   scope.restore();
@@ -301,8 +303,8 @@ std::uint64_t Stream::id() const {
   if (const std::uint64_t known = state.id; known != StreamState::unknown_id) return known;
   if (!state.follows_current_context() && capture_status() != CaptureStatus::none) {
     throw StateError({.call = "Stream::id",
-                      .message = describe(state) + ", made by somebody else, is capturing into a graph, which asking " +
-                                 "the driver for the stream's id would invalidate",
+                      .message = describe(state) + " was not created by cucore and is capturing into a graph; asking " +
+                                 "the driver for its id would invalidate the capture",
                       .hint = "ask for the id before the capture begins"});
   }
   unsigned long long id = 0;
@@ -328,12 +330,8 @@ std::shared_ptr<const void> Stream::owner() const noexcept { return state_ == nu
 Stream Stream::share() const { return Stream(state_); }
 
 void Stream::close() {
-  const auto state = std::move(state_);
-  state_ = nullptr;
-  if (state == nullptr || state.use_count() > 1) return;
-  // The last reference: nobody else can see the state, so it may be changed.
-  auto& last = const_cast<StreamState&>(*state);
-  driver::check(last.disown().close(), detail::StreamTraits::call, [&] { return describe(last); });
+  if (const auto last = detail::take_if_last(state_))
+    driver::check(last->disown().close(), detail::StreamTraits::call, [&] { return describe(*last); });
 }
 
 StreamHandle Stream::release() {

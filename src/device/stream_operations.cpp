@@ -19,18 +19,19 @@ using detail::open_stream;
 using detail::StreamState;
 using Callable = std::function<void()>;
 
-// Runs on one of the driver's threads, where nobody would catch an exception.
+// Runs on one of the driver's threads, where no caller would catch an exception.
 void run_host_function(driver::CUstream, driver::CUresult status, void* user_data) {
   const std::unique_ptr<Callable> function(static_cast<Callable*>(user_data));
-  if (status != driver::CUDA_SUCCESS) return;  // the work before it failed: whoever waits for that is told
+  if (status != driver::CUDA_SUCCESS) return;  // the work before it failed: a wait for that reports it
   try {
     (*function)();
   } catch (const std::exception& error) {
     detail::report_release_failure(StateError(
         {.call = "Stream::callback", .message = std::string("a callback of a stream threw: ") + error.what()}));
   } catch (...) {
-    detail::report_release_failure(StateError(
-        {.call = "Stream::callback", .message = "a callback of a stream threw something that is no exception"}));
+    detail::report_release_failure(
+        StateError({.call = "Stream::callback",
+                    .message = "a callback of a stream threw something that is not a std::exception"}));
   }
 }
 

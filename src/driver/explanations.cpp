@@ -27,21 +27,22 @@ const Result* find(CUresult code) {
 
 // For an error whose log says what happened.
 constexpr const char* hint_with_fault =
-    "a kernel launched earlier did this, as told below (with its source line if it was compiled with lineinfo). The "
-    "context is unusable until the process ends";
+    "a kernel launched earlier caused this; the log below says where (with the source line if it was compiled with "
+    "lineinfo). The context is unusable until the process ends";
 
 // Advice that holds wherever the code comes up. Call sites that know more pass their own.
 std::string_view usual_hint(CUresult code) {
   switch (code) {
     case CUDA_ERROR_OUT_OF_MEMORY:
-      return "close buffers that are no longer needed, and synchronize their streams so that the memory comes back; or "
+      return "close buffers that are no longer needed and synchronize their streams, so that their memory is returned; "
+             "or "
              "allocate less";
     case CUDA_ERROR_NO_DEVICE:
       return "set CUCORE_DEVICE=cpu to run on the CPU device; check CUDA_VISIBLE_DEVICES";
     case CUDA_ERROR_INVALID_CONTEXT:
       return "call set_current() of the device in this thread first";
     case CUDA_ERROR_CONTEXT_IS_DESTROYED:
-      return "somebody reset or destroyed the context; objects made in it cannot be used any more";
+      return "the context was reset or destroyed; objects created in it can no longer be used";
     case CUDA_ERROR_NO_BINARY_FOR_GPU:
       return "compile for this device's architecture (Device::arch), or keep the PTX in the code so that it can be "
              "compiled at load time";
@@ -49,7 +50,7 @@ std::string_view usual_hint(CUresult code) {
       return "use an older NVRTC, compile to a cubin for this device, or update the driver";
     case CUDA_ERROR_ILLEGAL_ADDRESS:
     case CUDA_ERROR_LAUNCH_FAILED:
-      return "a kernel launched earlier did this; compute-sanitizer names the place. The context is unusable until the "
+      return "a kernel launched earlier caused this; compute-sanitizer shows where. The context is unusable until the "
              "process ends";
     case CUDA_ERROR_NOT_SUPPORTED:
       return "driver_info() tells which driver is in use; missing_driver_functions() what it lacks";

@@ -45,10 +45,10 @@ OpenLibrary open_library(const std::string& name, int mode = 0) {
   return library;
 }
 
-// The CPU device that this process has loaded already, whoever did it and from wherever. A second copy would know
-// nothing of the first one's objects, so all share this one; who asks for libcuda.so.1 by that name later gets cucore's
-// in the same way, by its soname. cpu/api/initialization.cpp looks for other copies of itself in the same
-// way: library and driver share no code.
+// The CPU device that this process has loaded already, from whatever file and by whatever library. A second copy would
+// know nothing of the first one's objects, so all share this one; who asks for libcuda.so.1 by that name later gets
+// cucore's in the same way, by its soname. cpu/api/initialization.cpp looks for other copies of itself in the same way:
+// library and driver share no code.
 OpenLibrary loaded_cpu_device() {
   std::vector<std::string> files;
   const auto add_driver = [](dl_phdr_info* module, std::size_t, void* list) {

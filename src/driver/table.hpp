@@ -50,8 +50,8 @@ bool is_gpu() noexcept;
 /// The last kernel fault in words, if the driver describes it: the CPU device names kernel, block, thread and line.
 std::string last_fault();
 
-/// The driver's name for a result code, e.g. "CUDA_ERROR_NOT_READY"; "CUDA_ERROR_<n>" for one nobody knows. No driver
-/// needs to be open.
+/// The driver's name for a result code, e.g. "CUDA_ERROR_NOT_READY"; "CUDA_ERROR_<n>" for one that is not known. No
+/// driver needs to be open.
 std::string result_name(CUresult code);
 
 /// What the code means, in words; empty if unknown.

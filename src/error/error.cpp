@@ -82,7 +82,7 @@ Error error_in_flight() noexcept {
     } catch (const std::exception& error) {
       return Error({.message = error.what()});
     } catch (...) {
-      return Error({.message = "something was thrown that is no exception"});
+      return Error({.message = "something that is not a std::exception was thrown"});
     }
   } catch (...) {
     return *exhausted;

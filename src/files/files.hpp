@@ -33,10 +33,10 @@ class FileLock {
   FileLock& operator=(FileLock&& other) noexcept;
   ~FileLock();
 
-  /// Waits up to `limit`. Not held on return: somebody else kept it that long, or the file system has no locks.
+  /// Waits up to `limit`. Not held on return: another holder kept it that long, or the file system has no locks.
   static FileLock acquire(const std::filesystem::path& path, std::chrono::milliseconds limit) noexcept;
   bool held() const noexcept { return descriptor_ >= 0; }
-  /// Not held, because somebody else had it until the limit.
+  /// Not held, because another holder had it until the limit.
   bool timed_out() const noexcept { return timed_out_; }
 
  private:

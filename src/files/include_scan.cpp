@@ -95,7 +95,7 @@ class Scanner {
     if (const std::string_view name = literal(at); !name.empty()) {
       result_.names.emplace_back(name);
     } else if (begins_directive(hash)) {
-      fail(hash, "includes what a macro names", true);
+      fail(hash, "includes a file that a macro names", true);
     }
   }
 

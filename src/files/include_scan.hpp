@@ -12,7 +12,7 @@ struct IncludeScan {
   /// Names between quotes or angle brackets, of #include and its relatives and of __has_include tests, sorted, once
   /// each.
   std::vector<std::string> names = {};
-  /// Why the text's result cannot be known from the names: "line 12 includes what a macro names"; empty if it can.
+  /// Why the text's result cannot be known from the names: "line 12 includes a file that a macro names"; else empty.
   std::string unknowable = {};
   /// The reason is a computed include only: within the toolkit's own folders that can be bounded.
   bool computed_include = false;

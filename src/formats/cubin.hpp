@@ -18,15 +18,15 @@ inline constexpr std::uint16_t machine_cuda = 190;
 /// Name of the section that holds a cubin's PTX: one or several modules, each NUL-terminated.
 inline constexpr std::string_view ptx_section = ".cucore.ptx";
 
-/// What a cubin says of itself; all empty for bytes that are no cubin.
+/// What a cubin says of itself; all empty for bytes that are not a cubin.
 struct Cubin {
   std::string arch = {};                       ///< as architecture_of_cubin()
   std::vector<std::string_view> modules = {};  ///< as embedded_ptx_modules()
 };
 Cubin read_cubin(std::string_view image);
 
-/// The architecture from the ELF header, e.g. "sm_90"; empty if `image` is no cubin. A suffix is not in the header, so
-/// it is that of the PTX the cubin carries, if it carries any.
+/// The architecture from the ELF header, e.g. "sm_90"; empty if `image` is not a cubin. A suffix is not in the header,
+/// so it is that of the PTX the cubin carries, if it carries any.
 std::string architecture_of_cubin(std::string_view image);
 
 /// The PTX modules an image carries, without their NULs; a linked cubin carries one for each input.

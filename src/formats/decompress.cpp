@@ -28,7 +28,7 @@ ImageBytes from_lz4(std::string_view bytes, std::size_t size) {
   if (decompress == nullptr) return fault("it is compressed with LZ4, and liblz4.so.1 is not on this machine");
   constexpr std::size_t best_ratio = 255;  // of a byte of an LZ4 block
   if (size / best_ratio > bytes.size() || bytes.size() > std::numeric_limits<int>::max()) {
-    return fault("its decompressed size cannot be true");
+    return fault("its decompressed size is implausible");
   }
   ImageBytes result{.bytes = std::string(size, '\0')};
   const int given =

@@ -73,7 +73,7 @@ std::string member_name(std::string_view field, std::string_view long_names) {
 
 void add_library(DeviceUnits& out, std::string_view bytes) {
   if (!bytes.starts_with(archive)) {
-    out.fault = "it does not begin as a static library does";
+    out.fault = "it does not begin with the signature of a static library";
     return;
   }
   std::string_view long_names;
@@ -119,7 +119,7 @@ DeviceUnits device_units(CodeType type, std::string_view bytes) {
     if (auto images = read_fatbin(bytes, true)) {
       result.units.push_back({.images = std::move(*images)});
     } else {
-      result.fault = "it is no whole fat binary";
+      result.fault = "it is not a complete fat binary";
     }
   } else if (type == CodeType(CodeType::object)) {
     add_object(result, bytes, {});

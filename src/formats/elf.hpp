@@ -24,7 +24,7 @@ std::string elf_strip_section(std::string_view image, std::string_view name);
 
 bool is_elf(std::string_view image) noexcept;
 
-/// Why `image` is no well-formed ELF64 image whose tables and sections lie inside it; nullptr if it is one.
+/// Why `image` is not a well-formed ELF64 image with all tables and sections inside it; nullptr if it is one.
 const char* elf_fault(std::string_view image) noexcept;
 
 }  // namespace cucore::detail

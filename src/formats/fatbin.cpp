@@ -1,4 +1,9 @@
-// Writing and reading fat binaries, and choosing from them.
+// Writing and reading fat binaries, and choosing from them. The format, little-endian throughout:
+//   file header   +0 u32 magic   +4 u16 version   +6 u16 bytes of this header   +8 u64 bytes of all entries together
+//   entry header  +0 u16 kind   +2 u16 version   +4 u32 bytes of this header   +8 u64 bytes of the payload after it
+//                 +16 u32 bytes of the payload that are compressed data   +20 u32 where the compiler's options are told
+//                 +24 u32 version of the payload's format   +28 u32 architecture (80 for sm_80)
+//                 +40 u64 flags   +56 u64 bytes of the payload when decompressed
 #include "src/formats/fatbin.hpp"
 
 #include <algorithm>
@@ -53,8 +58,9 @@ std::uint32_t version_of_ptx(std::string_view ptx) {
 
 }  // namespace
 
-// A fat binary: u32 magic, u16 version, u16 size of this header, u64 size of what follows it.
-bool is_fatbin(std::string_view image) noexcept { return image.starts_with("\x50\xed\x55\xba"); }
+bool is_fatbin(std::string_view image) noexcept {
+  return image.size() >= sizeof fatbin_magic && get<std::uint32_t>(image, 0) == fatbin_magic;
+}
 
 const char* fatbin_fault(std::string_view image) noexcept {
   if (image.size() < file_header) return "too short for the header of a fat binary";

@@ -46,7 +46,7 @@ ImageBytes decompressed(const FatbinImage& image);
 std::string write_fatbin(const std::vector<FatbinImage>& images);
 
 /// The images of a fat binary: cubins and PTX, LTO-IR if that is wanted; other kinds are left out. Nothing if `bytes`
-/// are no whole fat binary.
+/// are not a complete fat binary.
 std::optional<std::vector<FatbinImage>> read_fatbin(std::string_view bytes, bool with_ltoir = false);
 
 /// Indices of the images such a device can use, compressed ones too, the best first: cubins before PTX, newer

@@ -62,7 +62,7 @@ std::uint64_t checksum_of_frame(std::string_view frame) noexcept {
 
 FrameReader::FrameReader(std::string_view bytes, FrameKind kind) {
   if (bytes.substr(0, frame_magic.size()) != frame_magic.substr(0, bytes.size())) {
-    throw_bad_frame("they do not begin as cucore's do");
+    throw_bad_frame("they do not begin with the signature of cucore's format");
   }
   if (bytes.size() < header_size + checksum_size) {
     throw_bad_frame("truncated: only " + std::to_string(bytes.size()) + " bytes");
@@ -82,7 +82,7 @@ FrameReader::FrameReader(std::string_view bytes, FrameKind kind) {
                     (version > frame_version ? " by a newer cucore" : "") + "; this one reads version " +
                     std::to_string(frame_version));
   }
-  if (get(bytes, 12, 4) != static_cast<std::uint32_t>(kind)) throw_bad_frame("they hold something else");
+  if (get(bytes, 12, 4) != static_cast<std::uint32_t>(kind)) throw_bad_frame("they hold another kind of object");
   payload_ = covered.substr(header_size);
 }
 

@@ -42,7 +42,7 @@ GraphDefinition ended_definition(const CaptureState& capture, const char* call) 
   if (capture.is_spoiled) {
     throw StateError({.call = call,
                       .message = "the capture of this GraphBuilder failed and left no graph",
-                      .hint = "begin anew with another builder"});
+                      .hint = "start again with another builder"});
   }
   return definition_of(capture);
 }
@@ -101,7 +101,7 @@ bool GraphBuilder::is_building() const {
   if (status == CaptureStatus::invalidated) {
     throw StateError({.call = "GraphBuilder::is_building",
                       .message = "the capture was invalidated by an earlier error",
-                      .hint = "end_building() ends it and says what the driver says"});
+                      .hint = "end_building() ends it and reports what the driver says"});
   }
   return status == CaptureStatus::active;
 }

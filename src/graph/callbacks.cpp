@@ -67,7 +67,7 @@ void run_host_callback(void* callback) noexcept {
   } catch (const std::exception& error) {
     failed(error.what());
   } catch (...) {
-    failed("something that is no exception");
+    failed("something that is not a std::exception");
   }
 }
 

@@ -53,11 +53,12 @@ CaptureInfo capture_info(const Stream& stream, const char* call) {
                 "cuStreamGetCaptureInfo", [&] { return describe(state); });
   if (status != driver::CU_STREAM_CAPTURE_STATUS_ACTIVE) {
     const bool invalidated = status == driver::CU_STREAM_CAPTURE_STATUS_INVALIDATED;
-    throw StateError({.call = call,
-                      .message = "the capture in " + describe(state) +
-                                 (invalidated ? " was invalidated by an earlier error" : " is over"),
-                      .hint = invalidated ? "end it, which says what the driver says, and begin with a new builder"
-                                          : "end captures of builders with end_building() only"});
+    throw StateError(
+        {.call = call,
+         .message =
+             "the capture in " + describe(state) + (invalidated ? " was invalidated by an earlier error" : " is over"),
+         .hint = invalidated ? "end it, which reports what the driver says, and start again with a new builder"
+                             : "end captures of builders with end_building() only"});
   }
   info.dependencies.assign(dependencies, dependencies + count);
   return info;
@@ -101,7 +102,7 @@ void CaptureState::end() {
                       .message =
                           "the capture of the body of a conditional node in this graph was invalidated, and with "
                           "it this one, which cannot be ended any more",
-                      .hint = "close this builder and begin anew with another stream"});
+                      .hint = "close this builder and start again with another stream"});
   }
   for (const auto& body : bodies) {
     if (body->phase == Phase::capturing) {
@@ -120,7 +121,7 @@ void CaptureState::end() {
       drop_graph();
     }
     driver::fail(code, "cuStreamEndCapture", "the capture in " + describe(stream_state),
-                 phase == Phase::ended ? "the capture is over and left no graph: begin with a new builder"
+                 phase == Phase::ended ? "the capture is over and left no graph: start again with a new builder"
                                        : "the capture goes on: end it in the thread that began it");
   }
   phase = Phase::ended;

@@ -28,7 +28,7 @@ struct CaptureState {
 
   /// Begins it. @throws DriverError
   void begin(int mode);
-  /// Ends it; the graph is the hierarchy's then. @throws StateError a body stands in the way  @throws DriverError
+  /// Ends it; the graph is the hierarchy's then. @throws StateError the body of a node prevents it  @throws DriverError
   void end();
   /// Ends it and drops the graph; returns the driver's error if it still captures afterwards. A capture that cannot be
   /// ended safely is left as it is for ever.

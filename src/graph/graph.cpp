@@ -11,6 +11,7 @@
 #include "src/error/hexadecimal.hpp"
 #include "src/graph/exec_state.hpp"
 #include "src/handles/context_scope.hpp"
+#include "src/handles/last_reference.hpp"
 
 namespace cucore {
 namespace detail {
@@ -146,7 +147,7 @@ void Graph::launch(const Stream& stream) const {
   driver::check(
       code, "cuGraphLaunch", [&] { return describe(graph) + " in " + describe(stream_state); },
       code == driver::CUDA_ERROR_INVALID_VALUE
-          ? "memory that an earlier launch allocated and nobody freed is in the way, unless auto_free_on_launch is set"
+          ? "memory allocated by an earlier launch may not have been freed yet: free it, or set auto_free_on_launch"
           : "");
   scope.restore();
 }
@@ -233,12 +234,11 @@ std::optional<Error> Graph::last_callback_error() const {
 Graph Graph::share() const { return Graph(state_); }
 
 void Graph::close() {
-  const auto state = std::move(state_);
-  state_ = nullptr;
-  if (state == nullptr || state.use_count() > 1) return;
-  const driver::CUresult code = state->owned.close();
+  const auto last = detail::take_if_last(state_);
+  if (last == nullptr) return;
+  const driver::CUresult code = last->owned.close();
   detail::safe_point();
-  driver::check(code, detail::GraphExecTraits::call, [&] { return describe(*state); });
+  driver::check(code, detail::GraphExecTraits::call, [&] { return describe(*last); });
 }
 
 }  // namespace cucore

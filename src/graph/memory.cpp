@@ -45,7 +45,7 @@ void require_capture(const detail::StreamState& stream) {
   if (status == driver::CU_STREAM_CAPTURE_STATUS_INVALIDATED) {
     throw StateError({.call = "GraphMemoryResource::allocate",
                       .message = "the capture in " + describe(stream) + " was invalidated by an earlier error",
-                      .hint = "end the capture and begin anew"});
+                      .hint = "end the capture and start again"});
   }
 }
 

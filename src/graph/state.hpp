@@ -135,7 +135,7 @@ std::uint64_t change_time() noexcept;
 /// One graph of a hierarchy.
 struct GraphState {
   driver::CUgraph handle = nullptr;                                           ///< null: gone
-  std::unordered_map<driver::CUgraphNode, std::shared_ptr<NodeState>> nodes;  ///< those that somebody has seen
+  std::unordered_map<driver::CUgraphNode, std::shared_ptr<NodeState>> nodes;  ///< those with a GraphNode
 };
 
 /// A change to a hierarchy may release objects of users, whose destructors may need the mutex, or a lock that another
@@ -162,7 +162,7 @@ struct GraphHierarchy {
 
   /// A new empty graph. @throws DriverError
   static std::shared_ptr<GraphHierarchy> create();
-  /// Takes over a graph that somebody else made: ended captures, clones.
+  /// Takes over a graph that exists already: that of an ended capture, or a clone.
   static std::shared_ptr<GraphHierarchy> adopt(driver::CUgraph graph);
 
   std::mutex mutex;

@@ -1,11 +1,11 @@
-// PoolsSetAside: memory pools that nobody refers to any more, between their last free and their destruction.
+// PoolsSetAside: memory pools without references, between their last free and their destruction.
 //
 // A pool may be destroyed while frees are pending, says NVIDIA's documentation. Its driver (580.159) then crashes or
 // hangs a little later, where several threads make and destroy pools and streams, and does so even when events recorded
 // after the frees have been reached; only after a wait for the context it does not (bench/results/pool-destroy-*.txt).
 // A destructor must not wait like that: it would invalidate the captures in the context, and the work it waits for may
-// need the very thread that waits. So on a GPU a pool that was freed into is set aside, is handed to whoever asks for
-// such a pool next, and is destroyed after the next wait for the context that somebody asks for.
+// need the very thread that waits. So on a GPU a pool that was freed into is set aside, is given to the next
+// resource that needs such a pool, or is destroyed after the next wait for the context.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ bool is_legacy(const detail::StreamState& stream) {
 void refuse_legacy_stream(const Stream& stream, const char* call) {
   if (!is_legacy(detail::open_stream(stream.state(), call))) return;
   throw TypeError({.call = call,
-                   .message = "the driver does not do this on the legacy default stream",
+                   .message = "the driver does not support this on the legacy default stream",
                    .hint = "pass a stream made by create_stream(), or the per-thread default stream"});
 }
 
@@ -46,7 +46,7 @@ const BufferState& open_item(std::span<const Buffer* const> buffers, std::size_t
 }
 
 void refuse_empty(std::span<const Buffer* const> buffers, const char* call) {
-  if (buffers.empty()) throw ValueError({.call = call, .message = "there are no buffers: a batch has at least one"});
+  if (buffers.empty()) throw ValueError({.call = call, .message = "there are no buffers: a batch needs at least one"});
 }
 
 void check_managed(std::span<const Buffer* const> buffers, const char* call) {

@@ -10,6 +10,7 @@
 #include "cucore/stream.hpp"
 #include "src/error/closed.hpp"
 #include "src/error/hexadecimal.hpp"
+#include "src/handles/last_reference.hpp"
 #include "src/handles/release_report.hpp"
 #include "src/memory/buffer_state.hpp"
 
@@ -181,7 +182,7 @@ Buffer Buffer::adopt(DevicePointer address, std::size_t size, std::shared_ptr<Me
   if (resource == nullptr) {
     throw ValueError({.call = "Buffer::adopt",
                       .message = "a buffer that is to be freed needs a memory resource, and it is null",
-                      .hint = "use Buffer::from_handle for memory that somebody else frees"});
+                      .hint = "use Buffer::from_handle for memory that is freed elsewhere"});
   }
   return Buffer(detail::own_memory(address, size, std::move(resource), stream.state()));
 }
@@ -316,10 +317,7 @@ void Buffer::set_deallocation_stream(const Stream& stream) {
 Buffer Buffer::share() const { return Buffer(state_); }
 
 void Buffer::close() {
-  const auto state = std::move(state_);
-  state_ = nullptr;
-  if (state == nullptr || state.use_count() > 1) return;
-  state->free();
+  if (const auto last = detail::take_if_last(state_)) last->free();
 }
 
 void Buffer::close(const Stream& stream) {

@@ -12,6 +12,7 @@
 #include "src/error/closed.hpp"
 #include "src/error/hexadecimal.hpp"
 #include "src/handles/context_scope.hpp"
+#include "src/handles/last_reference.hpp"
 #include "src/handles/owning_handle.hpp"
 #include "src/handles/release_report.hpp"
 #include "src/memory/buffer_state.hpp"
@@ -99,7 +100,7 @@ class MappedMemory final : public MemoryResource {
   MappedMemory(std::shared_ptr<GraphicsMapping> mapping, int device) : mapping_(std::move(mapping)), device_(device) {}
   Buffer allocate(std::size_t, const Stream&) override {
     throw StateError({.call = "MemoryResource::allocate",
-                      .message = "memory of a GraphicsResource is OpenGL's: there is no more to be allocated"});
+                      .message = "a GraphicsResource maps memory of OpenGL's: nothing can be allocated from it"});
   }
   void deallocate(DevicePointer, std::size_t, const Stream& stream) override { mapping_->unmap(stream); }
   bool is_device_accessible() const noexcept override { return true; }
@@ -243,10 +244,8 @@ GraphicsResource GraphicsResource::share() const { return GraphicsResource(state
 void GraphicsResource::close() {
   GraphicsResource closed(std::exchange(state_, nullptr));
   if (closed.is_mapped()) closed.unmap();
-  if (!closed || closed.state_.use_count() > 1) return;
-  // The last reference: nobody else can see the state, so it may be changed.
-  auto& last = const_cast<GraphicsState&>(*closed.state_);
-  driver::check(last.owned.close(), detail::GraphicsTraits::call, [&] { return describe(last); });
+  if (const auto last = detail::take_if_last(closed.state_))
+    driver::check(last->owned.close(), detail::GraphicsTraits::call, [&] { return describe(*last); });
 }
 
 void GraphicsResource::close(const Stream& stream) {

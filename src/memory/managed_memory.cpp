@@ -111,7 +111,7 @@ void advise(const BufferState& buffer, int advice, const driver::CUmemLocation& 
   driver::check(
       code, "cuMemAdvise", [&] { return describe(buffer); },
       code == driver::CUDA_ERROR_NOT_SUPPORTED
-          ? "drivers take no advice on memory of a managed pool: allocate it from a ManagedMemoryResource "
+          ? "drivers do not support advice on memory of a managed pool: allocate it from a ManagedMemoryResource "
             "made with pooled = false"
           : "");
   context.restore();
@@ -123,7 +123,7 @@ void refuse_node(const MemoryLocation& location, const char* call) {
   const auto host = location.host();
   if (!host || host->is_any()) return;
   throw ValueError({.call = call,
-                    .message = "accessed_by knows the host, not its NUMA nodes: " + describe(location),
+                    .message = "accessed_by takes the host, but not a NUMA node of it: " + describe(location),
                     .hint = "use Host()"});
 }
 

@@ -37,7 +37,7 @@ class MappedPointers {
     return named->second;
   }
 
-  /// Ends one use of an address; the last is followed by `free()`, before anybody can open it again.
+  /// Ends one use of an address; the last is followed by `free()`, before it can be opened again.
   template <class Free>
   void close(DevicePointer address, Free&& free) {
     const std::lock_guard lock(mutex_);

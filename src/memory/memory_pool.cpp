@@ -50,7 +50,7 @@ std::shared_ptr<const PoolState> PoolMemoryResource::open_pool(const char* call)
   if (pool_ == nullptr) detail::refuse_closed("memory resource", call);
   if (pool_->handle == nullptr) {
     throw StateError({.call = call,
-                      .message = "the memory resource allocates each buffer by itself and has no pool",
+                      .message = "the memory resource allocates each buffer separately and has no pool",
                       .hint = "make it with a pool"});
   }
   return pool_;

@@ -15,6 +15,7 @@
 #include "src/error/closed.hpp"
 #include "src/error/hexadecimal.hpp"
 #include "src/handles/context_scope.hpp"
+#include "src/handles/last_reference.hpp"
 #include "src/memory/array_state.hpp"
 #include "src/memory/buffer_state.hpp"
 
@@ -252,9 +253,10 @@ OpaqueArray OpaqueArray::from_handle(ArrayHandle handle, std::shared_ptr<const v
   state->owner = std::move(owner);
   state->context = detail::current_context();
   if (state->context == nullptr) {
-    throw StateError({.call = call,
-                      .message = "no context is current in the calling thread to say whose array it is",
-                      .hint = "call set_current() of its Device first"});
+    throw StateError(
+        {.call = call,
+         .message = "no context is current in the calling thread, so it is not known which device the array belongs to",
+         .hint = "call set_current() of its Device first"});
   }
   driver::CUDA_ARRAY3D_DESCRIPTOR found{};
   driver::check(driver::table().cuArray3DGetDescriptor(&found, handle), "cuArray3DGetDescriptor",
@@ -309,11 +311,8 @@ void OpaqueArray::copy_to(std::span<std::byte> destination, const Stream& stream
 OpaqueArray OpaqueArray::share() const { return OpaqueArray(state_); }
 
 void OpaqueArray::close() {
-  const auto state = std::exchange(state_, nullptr);
-  if (state == nullptr || state.use_count() > 1) return;
-  // The last reference: nobody else can see the state, so it may be changed.
-  auto& last = const_cast<ArrayState&>(*state);
-  driver::check(last.owned.close(), detail::ArrayTraits::call, [&] { return describe(last); });
+  if (const auto last = detail::take_if_last(state_))
+    driver::check(last->owned.close(), detail::ArrayTraits::call, [&] { return describe(*last); });
 }
 
 MipmappedArrayHandle MipmappedArray::handle() const noexcept { return state_ == nullptr ? nullptr : state_->handle; }
@@ -353,10 +352,8 @@ OpaqueArray MipmappedArray::get_level(unsigned level) const {
 MipmappedArray MipmappedArray::share() const { return MipmappedArray(state_); }
 
 void MipmappedArray::close() {
-  const auto state = std::exchange(state_, nullptr);
-  if (state == nullptr || state.use_count() > 1) return;
-  auto& last = const_cast<MipmappedArrayState&>(*state);
-  driver::check(last.owned.close(), detail::MipmappedArrayTraits::call, [&] { return describe(last); });
+  if (const auto last = detail::take_if_last(state_))
+    driver::check(last->owned.close(), detail::MipmappedArrayTraits::call, [&] { return describe(*last); });
 }
 
 OpaqueArray Context::create_opaque_array(const OpaqueArrayOptions& options) const {

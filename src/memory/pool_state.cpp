@@ -113,7 +113,7 @@ void set_release_threshold(const PoolState& pool, std::uint64_t bytes) {
                 "cuMemPoolSetAttribute", [&] { return "the release threshold of " + describe(pool); });
 }
 
-// The driver's own pools give idle memory back at every synchronisation unless somebody asked for another threshold.
+// The driver's own pools give idle memory back at every synchronisation unless another threshold has been set.
 void keep_idle_memory(const PoolState& pool) {
   if (get_attribute<std::uint64_t>(pool, driver::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) == 0) {
     set_release_threshold(pool, UINT64_MAX);

@@ -61,7 +61,7 @@ std::shared_ptr<const PoolState> import_pool(int file, const driver::CUmemLocati
 /// `hint`
 std::shared_ptr<const PoolState> current_pool(const driver::CUmemLocation& location, int type, std::string_view hint);
 
-/// Makes a pool of the driver's keep idle memory, unless somebody asked for a threshold already.
+/// Makes a pool of the driver's keep idle memory, unless a threshold has been set already.
 void keep_idle_memory(const PoolState& pool);
 
 /// How many bytes the pool keeps when idle.

@@ -143,7 +143,7 @@ TensorMap TensorMap::tiled(DevicePointer address, const StridedLayout& layout, T
   const std::int64_t line = box.back() * layout.itemsize();
   if (options.interleave == TensorMapInterleave::none && line % 16 != 0) {
     refuse_as_driver(
-        "tiled", "the innermost axis of the box has " + std::to_string(line) + " bytes, which is no multiple of 16");
+        "tiled", "the innermost axis of the box has " + std::to_string(line) + " bytes, which is not a multiple of 16");
   }
   const std::int64_t span = 16 << static_cast<int>(options.swizzle);
   if (options.swizzle != TensorMapSwizzle::none && line > span) {

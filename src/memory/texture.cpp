@@ -12,6 +12,7 @@
 #include "src/error/closed.hpp"
 #include "src/error/refuse.hpp"
 #include "src/handles/context_scope.hpp"
+#include "src/handles/last_reference.hpp"
 #include "src/memory/array_state.hpp"
 #include "src/memory/buffer_state.hpp"
 
@@ -277,11 +278,8 @@ TextureHandle TextureObject::kernel_argument() const { return open_texture(state
 TextureObject TextureObject::share() const { return TextureObject(state_); }
 
 void TextureObject::close() {
-  const auto state = std::exchange(state_, nullptr);
-  if (state == nullptr || state.use_count() > 1) return;
-  // The last reference: nobody else can see the state, so it may be changed.
-  auto& last = const_cast<TextureState&>(*state);
-  driver::check(last.owned.close(), detail::TextureTraits::call, [&] { return describe(last); });
+  if (const auto last = detail::take_if_last(state_))
+    driver::check(last->owned.close(), detail::TextureTraits::call, [&] { return describe(*last); });
 }
 
 SurfaceHandle SurfaceObject::handle() const noexcept { return state_ == nullptr ? 0 : state_->handle; }
@@ -291,10 +289,8 @@ SurfaceHandle SurfaceObject::kernel_argument() const { return open_surface(state
 SurfaceObject SurfaceObject::share() const { return SurfaceObject(state_); }
 
 void SurfaceObject::close() {
-  const auto state = std::exchange(state_, nullptr);
-  if (state == nullptr || state.use_count() > 1) return;
-  auto& last = const_cast<SurfaceState&>(*state);
-  driver::check(last.owned.close(), detail::SurfaceTraits::call, [&] { return describe(last); });
+  if (const auto last = detail::take_if_last(state_))
+    driver::check(last->owned.close(), detail::SurfaceTraits::call, [&] { return describe(*last); });
 }
 
 TextureObject Context::create_texture_object(const ResourceDescriptor& resource,

@@ -149,7 +149,7 @@ NvrtcNative::NvrtcNative(const NvrtcInput& input) {
   nvrtc().nvrtcSetFlowCallback(handle_, &cancels, nullptr);  // without it, exit waits for the end
 }
 
-// Fails only for a handle that is no program.
+// Fails only for a handle that is not a program's.
 NvrtcNative::~NvrtcNative() {
   if (const RunningCall running; running) nvrtc().nvrtcDestroyProgram(&handle_);
 }

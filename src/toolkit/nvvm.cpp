@@ -61,7 +61,7 @@ NvvmNative::NvvmNative(const NvvmInput& input) {
   }
 }
 
-// Fails only for a handle that is no program.
+// Fails only for a handle that is not a program's.
 NvvmNative::~NvvmNative() {
   if (const RunningCall running; running) nvvm().nvvmDestroyProgram(&handle_);
 }

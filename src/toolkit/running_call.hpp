@@ -7,7 +7,7 @@
 // objects that die later leave their handles to the end of the process. And the destructors that the libraries register
 // during a call, for what they make when they first need it, are kept back until exit has waited
 // (late_destructors.hpp): they are newer than any function that could be registered before the call, and would be run
-// first. Compiling something small beforehand is no substitute: each target, and the linker's link-time optimisation,
+// first. Compiling something small beforehand is not enough: each target, and the linker's link-time optimisation,
 // registers more.
 //
 // A fork, too, waits for the calls that are under way, and holds back new ones. So the child can compile and exit;

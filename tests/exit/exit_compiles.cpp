@@ -102,7 +102,7 @@ int run_compiling(const std::string& which) {
     let_them_work(200);
     const pid_t child = fork();
     if (child != 0) return wait_for(child);
-    // No lock of the compiler is held by a thread that is not there.
+    // No lock of the compiler is held by a thread that the child does not have.
     Program("extern \"C\" __global__ void k() {}", "c++", {.arch = "sm_80"}).compile("ptx");
     std::exit(0);
   }

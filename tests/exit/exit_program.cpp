@@ -33,7 +33,7 @@ Graph launched_graph(const GraphDefinition& definition, const Kernel& kernel, co
   return graph;
 }
 
-// The driver lets go of what this keeps while the process exits, when nobody may take it any more.
+// The driver lets go of what this keeps while the process exits, when it can no longer be released.
 void leave_a_graph_on_its_way() {
   static const Stream stream = Device(0).create_stream();
   static const Event event = stream.record();

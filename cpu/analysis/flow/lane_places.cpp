@@ -309,7 +309,7 @@ std::int64_t LanePlaces::lane_factor(const LaneSum& sum) const {
   return factor;
 }
 
-/// The result of an operation that is no sum, the same wherever it is computed from the same.
+/// The result of an operation that is not a sum, the same wherever it is computed from the same.
 LaneSum LanePlaces::opaque(const Instruction& i, std::vector<LaneSum> arguments) {
   Symbol symbol;
   std::vector<std::int64_t> key{5, static_cast<std::int64_t>(i.opcode)};

@@ -38,7 +38,7 @@ constexpr unsigned bits_of(Element element) {
   }
 }
 
-/// None for types that are no elements of matrices.
+/// None for types that are not elements of matrices.
 Element matrix_element(ptx::Type type);
 
 constexpr bool is_integer(Element element) { return element >= Element::S8; }
@@ -108,7 +108,7 @@ Place place_of(const MatrixForm& form, MatrixRole role, Element element, std::ui
 std::uint32_t row_of_sparse(const MatrixForm& form, std::uint32_t row, std::uint32_t column,
                             const std::uint32_t* metadata);
 
-/// Of an mma or wmma.mma. A failure names what is in the way of there being one such.
+/// Of an mma or wmma.mma. A failure names what is not supported.
 Result<MatrixForm> read_matrix_form(const ptx::Instruction& i);
 /// Of a wmma.load or wmma.store, likewise.
 Result<FragmentForm> read_fragment_form(const ptx::Instruction& i);

@@ -40,7 +40,7 @@ struct WarpgroupForm {
 };
 static_assert(sizeof(WarpgroupForm) == 8);
 
-/// Of a wgmma.mma_async. A failure names what is in the way of there being one such.
+/// Of a wgmma.mma_async. A failure names what is not supported.
 Result<WarpgroupForm> read_warpgroup_form(const ptx::Instruction& i);
 
 /// A matrix in shared memory, by its 64-bit descriptor, in chunks of 16 bytes.

@@ -21,7 +21,7 @@ struct Layout {
   std::vector<SharedVariable> shared_variables;  ///< the static ones
 };
 
-/// `redzone`: bytes between shared variables that nobody may access.
+/// `redzone`: bytes between shared variables that must not be accessed.
 Layout lay_out(const ptx::Module& module, const Reach& reach, std::uint32_t redzone = 0);
 
 /// What can be said of a kernel without compiling it (attributes must not cost a compile): all but what

@@ -80,7 +80,7 @@ unsigned int atomic_capabilities(CUatomicOperation operation) {
     case CU_ATOMIC_OPERATION_FLOAT_ADD:
       return CU_ATOMIC_CAPABILITY_SIGNED | words | CU_ATOMIC_CAPABILITY_REDUCTION;
     default:
-      return 0;  // least and largest floats are no instruction of PTX's 32 and 64 bits
+      return 0;  // PTX has no instructions for the least and largest floats of 32 and 64 bits
   }
 }
 

@@ -1,5 +1,5 @@
 // Green context chapter: contexts that own a share of a device's multiprocessors. The share is bookkeeping: all cores
-// serve all contexts, so a green context limits nobody and is never slower than asked for.
+// serve all contexts, so a green context imposes no limit and is never slower than asked for.
 #include <algorithm>
 #include <memory>
 

@@ -79,7 +79,7 @@ CUresult set_exec_node(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& pa
     std::shared_ptr<const runtime::Payload> payload = *std::move(read);
     keep_attributes(*present->payload, &payload);
     const auto* const child = std::get_if<runtime::ChildPayload>(payload.get());
-    if (child) child->graph->end_handles();  // nobody ever gets this clone's handles
+    if (child) child->graph->end_handles();  // this clone's handles are never given out
     return driver_result(executable->set_payload(found->id, std::move(payload)));
   });
 }

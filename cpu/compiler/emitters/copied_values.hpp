@@ -1,5 +1,5 @@
-// Which registers only copy values from one place to another: then reading uninitialised memory is no error, as C++ may
-// copy a structure that has padding or members without a value.
+// Which registers only copy values from one place to another: then reading uninitialised memory is not an error, as C++
+// may copy a structure that has padding or members without a value.
 #pragma once
 
 #include <vector>

@@ -159,7 +159,7 @@ class FunctionEmitter {
   llvm::Value* block_state_ = nullptr;
   llvm::Value* launch_state_ = nullptr;
   llvm::Value* shared_base_ = nullptr;
-  llvm::DISubprogram* described_ = nullptr;  ///< for debuggers; null if nobody asked for it
+  llvm::DISubprogram* described_ = nullptr;  ///< for debuggers; null if it is not asked for
   llvm::Value* own_shared_ = nullptr;
 };
 

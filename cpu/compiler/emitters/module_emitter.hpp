@@ -53,7 +53,7 @@ class ModuleEmitter {
   const std::uint32_t* const block_shape;
   const std::uint32_t checks;  ///< of check_class, to be emitted
 
-  /// Null if nobody asked for it.
+  /// Null if it is not asked for.
   DebugInformation* debug() const { return debug_.get(); }
 
   /// Notes that `instruction` cannot be emitted after all.

@@ -21,7 +21,7 @@ Value* is_normal(llvm::IRBuilder<>& b, Value* bits) {
   return b.CreateICmpULT(above_subnormal, b.getInt32(0xfe000000));
 }
 
-/// The sum's bits where an operand or the sum is no normal number.
+/// The sum's bits where an operand or the sum is not a normal number.
 Value* flushed_sum(llvm::IRBuilder<>& b, Value* old, Value* operand) {
   constexpr std::uint32_t nan = 0x7fffffff;  // as an H200 stores it, whatever the operands
   Value* sum = b.CreateFAdd(flush_subnormal(b, old), operand);

@@ -7,7 +7,7 @@ namespace cucore::cpu::compiler {
 
 /// Adds `operand`, a float, to what is at `address`, with flushing; returns the old value. One instruction until the
 /// end, so that the vector form and the optimiser see no loop; volatile, so that LLVM, which knows no flushing, leaves
-/// it alone (adding -0.0 is no mere load here).
+/// it alone (adding -0.0 is more than a load here).
 llvm::Value* flushing_add(llvm::IRBuilder<>& b, llvm::Value* address, llvm::Value* operand,
                           llvm::AtomicOrdering ordering);
 

@@ -21,7 +21,7 @@ struct Order {
 };
 
 Order order_of(const Instruction& i) {
-  // .cv and .cg are how older code polls memory: fetched anew each time.
+  // .cv and .cg are how older code polls memory: fetched again each time.
   if (i.has(M::Volatile) || i.has(M::Mmio) || i.has(M::Cv) || i.has(M::Cg)) return {AtomicOrdering::Monotonic, true};
   if (i.has(M::Relaxed)) return {AtomicOrdering::Monotonic, false};
   if (i.has(M::Acquire)) return {AtomicOrdering::Acquire, false};

@@ -3,6 +3,7 @@
 #include "cpu/ptx/checks/verifier.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "cpu/ptx/checks/instruction_rules.hpp"
@@ -18,18 +19,21 @@ constexpr std::size_t max_diagnostics = 50;
 /// The rules list the types and modifiers of this version; later ones add some.
 constexpr Version rules_version = {9, 0};
 
-const std::string_view* find_pattern(const InstructionRule& rule, std::size_t operands) {
-  const auto found = std::find_if(rule.operands.begin(), rule.operands.end(),
-                                  [&](std::string_view pattern) { return pattern.size() == operands; });
-  return found == rule.operands.end() ? nullptr : &*found;
+/// The first for that many operands.
+std::optional<std::string_view> find_pattern(const InstructionRule& rule, std::size_t operands) {
+  std::optional<std::string_view> found;
+  for_each_part(rule.operands, '|', [&](std::string_view pattern) {
+    if (!found && pattern.size() == operands) found = pattern;
+  });
+  return found;
 }
 
 std::string count_of(const InstructionRule& rule) {
   std::string text;
-  for (std::string_view pattern : rule.operands) {
+  for_each_part(rule.operands, '|', [&](std::string_view pattern) {
     if (!text.empty()) text += " or ";
     text += std::to_string(pattern.size());
-  }
+  });
   return text == "1" ? "one operand" : text == "0" ? "no operand" : text + " operands";
 }
 
@@ -103,11 +107,11 @@ class ModuleVerifier {
       for (const Type type : instruction.types) {
         if (!rule.allows(type)) return invalid("cannot have type '." + std::string(spelling(type)) + "'");
       }
-      if (instruction.types.empty() && (rule.any_type || rule.types.any())) return invalid("needs a type");
+      if (instruction.types.empty() && rule.needs_type()) return invalid("needs a type");
     }
     if (Result<void> spelt = check_modifiers(instruction); !spelt) return spelt;
-    const std::string_view* pattern = find_pattern(rule, instruction.operands.size());
-    if (pattern == nullptr) {
+    const std::optional<std::string_view> pattern = find_pattern(rule, instruction.operands.size());
+    if (!pattern) {
       return invalid("takes " + count_of(rule) + ", not " + std::to_string(instruction.operands.size()));
     }
     const bool compares = instruction.opcode == Opcode::Setp || instruction.opcode == Opcode::Set;

@@ -167,7 +167,7 @@ void ModuleParser::parse_file() {
     expect(",");
     expect_kind(TokenKind::Integer, "the size of the file");
   }
-  // An index beyond the length of the text is no compiler's: its path is not kept, so that memory stays linear.
+  // An index beyond the length of the text comes from no compiler: its path is not kept, so that memory stays linear.
   if (index >= module_.text.size()) return;
   if (module_.files.size() <= index) module_.files.resize(std::size_t{index} + 1);
   module_.files[index] = path;

@@ -3,23 +3,9 @@
 
 #include <algorithm>
 
+#include "cpu/ptx/tree/word_table.hpp"
+
 namespace cucore::cpu::ptx {
-
-namespace {
-
-constexpr std::string_view opcode_spellings[] = {
-#define PTX_OPCODE(enumerator, spelling) spelling,
-#include "cpu/ptx/tree/opcodes.def"
-#undef PTX_OPCODE
-};
-
-constexpr std::string_view modifier_spellings[] = {
-#define PTX_MODIFIER(enumerator, spelling) spelling,
-#include "cpu/ptx/tree/modifiers.def"
-#undef PTX_MODIFIER
-};
-
-}  // namespace
 
 std::string_view spelling(Opcode opcode) { return opcode_spellings[static_cast<std::size_t>(opcode)]; }
 std::string_view spelling(Modifier modifier) { return modifier_spellings[static_cast<std::size_t>(modifier)]; }

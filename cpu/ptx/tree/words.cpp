@@ -1,83 +1,13 @@
-// One hash table for each kind of word, made once from the .def files.
+// Look-ups of words: mnemonics and what follows them in tables of word_table.hpp, special registers in a list.
 #include "cpu/ptx/tree/words.hpp"
 
 #include <charconv>
-#include <unordered_map>
+
+#include "cpu/ptx/tree/word_table.hpp"
 
 namespace cucore::cpu::ptx {
 
 namespace {
-
-using OpcodeTable = std::unordered_map<std::string_view, Opcode>;
-using DotWordTable = std::unordered_map<std::string_view, DotWordMeaning>;
-
-const OpcodeTable& opcode_table() {
-  // Never destroyed: a thread may still load code when the process ends.
-  static const auto& table = *new OpcodeTable{
-#define PTX_OPCODE(enumerator, spelling) {spelling, Opcode::enumerator},
-#include "cpu/ptx/tree/opcodes.def"
-#undef PTX_OPCODE
-  };
-  return table;
-}
-
-DotWordMeaning modifier_word(Modifier modifier) {
-  DotWordMeaning meaning;
-  meaning.modifier = modifier;
-  return meaning;
-}
-
-DotWordMeaning type_word(Type type) {
-  DotWordMeaning meaning;
-  meaning.kind = DotWordMeaning::Kind::Type;
-  meaning.type = type;
-  return meaning;
-}
-
-DotWordMeaning space_word(Space space, SubSpace subspace = SubSpace::None) {
-  DotWordMeaning meaning;
-  meaning.kind = DotWordMeaning::Kind::Space;
-  meaning.space = space;
-  meaning.subspace = subspace;
-  return meaning;
-}
-
-DotWordMeaning vector_word(std::uint8_t width) {
-  DotWordMeaning meaning;
-  meaning.kind = DotWordMeaning::Kind::VectorWidth;
-  meaning.vector_width = width;
-  return meaning;
-}
-
-DotWordTable make_dot_word_table() {
-  DotWordTable table = {
-#define PTX_MODIFIER(enumerator, spelling) {spelling, modifier_word(Modifier::enumerator)},
-#include "cpu/ptx/tree/modifiers.def"
-#undef PTX_MODIFIER
-#define PTX_TYPE(enumerator, spelling, bytes, kind) {spelling, type_word(Type::enumerator)},
-#include "cpu/ptx/tree/types.def"
-#undef PTX_TYPE
-      {"const", space_word(Space::Const)},
-      {"global", space_word(Space::Global)},
-      {"local", space_word(Space::Local)},
-      {"param", space_word(Space::Param)},
-      {"param::entry", space_word(Space::Param, SubSpace::Entry)},
-      {"param::func", space_word(Space::Param, SubSpace::Func)},
-      {"shared", space_word(Space::Shared)},
-      {"shared::cta", space_word(Space::Shared, SubSpace::Cta)},
-      {"shared::cluster", space_word(Space::Shared, SubSpace::Cluster)},
-      {"v2", vector_word(2)},
-      {"v4", vector_word(4)},
-      {"v8", vector_word(8)},
-  };
-  table.erase("");  // Type::None
-  return table;
-}
-
-const DotWordTable& dot_word_table() {
-  static const auto& table = *new DotWordTable(make_dot_word_table());
-  return table;
-}
 
 struct SpecialRegisterRow {
   std::string_view spelling;
@@ -113,16 +43,11 @@ const SpecialRegisterRow* find_row(std::string_view name) {
 }  // namespace
 
 std::optional<Opcode> find_opcode(std::string_view spelling) {
-  const auto found = opcode_table().find(spelling);
-  if (found == opcode_table().end()) return std::nullopt;
-  return found->second;
+  const std::size_t opcode = opcode_words.find(spelling);
+  return opcode == opcode_count ? std::nullopt : std::optional(static_cast<Opcode>(opcode));
 }
 
-std::optional<DotWordMeaning> find_dot_word(std::string_view spelling) {
-  const auto found = dot_word_table().find(spelling);
-  if (found == dot_word_table().end()) return std::nullopt;
-  return found->second;
-}
+std::optional<DotWordMeaning> find_dot_word(std::string_view spelling) { return meaning_of_dot_word(spelling); }
 
 std::optional<Type> find_type(std::string_view spelling) {
   const auto meaning = find_dot_word(spelling);

@@ -1,6 +1,7 @@
 // From spellings back to enumerators: mnemonics, what follows them after a dot, and special registers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -19,6 +20,12 @@ struct DotWordMeaning {
   SubSpace subspace = SubSpace::None;
   std::uint8_t vector_width = 1;
 };
+
+inline constexpr std::size_t opcode_count = 0
+#define PTX_OPCODE(enumerator, spelling) +1
+#include "cpu/ptx/tree/opcodes.def"
+#undef PTX_OPCODE
+    ;
 
 std::optional<Opcode> find_opcode(std::string_view spelling);
 std::optional<DotWordMeaning> find_dot_word(std::string_view spelling);  ///< without the dot

@@ -13,8 +13,8 @@
 // What the asynchronous proxy reads in shared memory (bulk copies, wgmma) must have been made visible to it by a proxy
 // fence of a thread that was ordered after the write. That the reader is ordered after this fence is not required.
 //
-// An asynchronous copy writes when somebody waits for it: the thread that issued it for its group (PendingCopies), or
-// any thread at the mbarrier that is told of it.
+// An asynchronous copy counts as written when it has been waited for: the thread that issued it for its group
+// (PendingCopies), or any thread at the mbarrier that is told of it.
 #pragma once
 
 #include <atomic>

@@ -109,7 +109,7 @@ class Block final : public Resident {
   void lap(const void* caller) override;
   void wait_at_cluster(DeviceThread& thread);
   void leave_cluster_barrier(DeviceThread& thread);
-  /// The lanes of the thread's warp that come to `place` while nobody in the block can do anything else.
+  /// The lanes of the thread's warp that come to `place` while no thread of the block can do anything else.
   std::uint32_t converge(DeviceThread& thread, std::uint32_t place);
 
   Grid& grid() const { return grid_; }
@@ -122,7 +122,7 @@ class Block final : public Resident {
 
  private:
   struct Barrier {
-    std::uint32_t expected = 0;  ///< 0: nobody is here
+    std::uint32_t expected = 0;  ///< 0: no thread is here
     std::uint32_t arrived = 0;
     std::uint32_t true_count = 0;
     std::uint32_t reduced = 0;                                      ///< threads that brought a predicate

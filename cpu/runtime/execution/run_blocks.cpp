@@ -12,7 +12,7 @@
 // - A resident that does not poll is not interrupted: it waits for nothing outside it and ends by itself. So kernels
 //   without such loops run one block to its end before the next, in caches that are warm.
 // - Each time that no turn has ended a resident, one is started, until there are as many as the occupancy functions
-//   promise of the whole grid: at first up to the participant's share, later those too that nobody else has come for.
+//   promise of the whole grid: at first up to the participant's share, later those too that no other has taken.
 //
 // So between two turns of a resident there is one turn of each other one at most, each of them bounded by what its
 // threads do from one poll to the next; and every block that can be resident becomes so.

@@ -43,7 +43,7 @@ std::string place_of(ThreadState* thread, const void* return_address) {
          runtime::place_in_words(grid, reinterpret_cast<std::uintptr_t>(return_address) - 1);
 }
 
-/// A block of one thread in a plain loop has nobody to wait for.
+/// A block of one thread in a plain loop has no others to wait for.
 std::uint64_t converge(ThreadState* thread, const void* return_address, Block::WarpOperation operation,
                        std::uint32_t mask, std::uint32_t value, std::uint32_t lane, std::uint32_t clamp) {
   DeviceThread* const fiber = fiber_at(thread, return_address);

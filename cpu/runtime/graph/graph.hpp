@@ -52,7 +52,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   void set_owned() { is_owned_ = true; }
   const std::vector<std::shared_ptr<GraphNode>>& nodes() const { return nodes_; }
 
-  /// InvalidValue if a dependency is no node of this graph or is given twice, or a condition has its node already.
+  /// InvalidValue if a dependency is not a node of this graph or is given twice, or a condition has its node already.
   Result<std::shared_ptr<GraphNode>> add(std::shared_ptr<const Payload> payload,
                                          std::span<const CUgraphNode> dependencies, const CUgraphEdgeData* data);
   Result<void> connect(GraphNode& from, GraphNode& to, const CUgraphEdgeData* data);

@@ -61,7 +61,7 @@ UserObjects& UserObjects::operator=(UserObjects other) noexcept {
 }
 
 UserObjects::~UserObjects() {
-  if (is_shutting_down()) return;  // nobody is left to be told
+  if (is_shutting_down()) return;  // the program that would be told is ending
   for (const auto& [object, count] : held_) (void)object->release(count);
 }
 

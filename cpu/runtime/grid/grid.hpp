@@ -61,7 +61,7 @@ struct Grid {
   std::atomic<std::uint64_t>* pace = nullptr;  ///< Function::pace
   const ptx::Module* ptx = nullptr;            ///< of the kernel, for reports
   checker::Findings findings;
-  std::shared_ptr<LaunchRaces> races;  ///< if they are looked for; nobody else's
+  std::shared_ptr<LaunchRaces> races;  ///< if they are looked for
   ResourcesInUse resources;
 
   std::shared_ptr<LaunchedItem> item;  ///< if it was launched by a grid, or has launched some (launch_tree.hpp)

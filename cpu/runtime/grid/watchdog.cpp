@@ -1,6 +1,6 @@
-// The watchdog of running grids: see watchdog.hpp. One thread, started with the first grid. While grids run it looks at
-// them from time to time, which costs a launch next to nothing; when one is to end it interrupts all who run it, again
-// and again until they are gone: they may be in a service.
+// The watchdog of running grids: see watchdog.hpp. While grids run, the timer's thread looks at them from time to time,
+// which costs a launch next to nothing; when one is to end it interrupts all who run it, again and again until they are
+// gone: they may be in a service.
 #include "cpu/runtime/grid/watchdog.hpp"
 
 #include <pthread.h>
@@ -10,12 +10,11 @@
 #include <atomic>
 #include <charconv>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -24,17 +23,18 @@
 #include "cpu/runtime/process/settings.hpp"
 #include "cpu/runtime/threads/ctrl_c.hpp"
 #include "cpu/runtime/threads/threads.hpp"
+#include "cpu/runtime/threads/timer.hpp"
 #include "cpu/runtime/threads/waits.hpp"
 
 namespace cucore::cpu::runtime {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = Timed::Clock;
 
 /// Between two looks at grids that run; a wait that lasts for two looks is a long one.
 constexpr std::chrono::milliseconds look_after{50};
-/// How many looks find nothing running before the watchdog sleeps until something runs again.
+/// How many looks find nothing running before there are no more until something runs again.
 constexpr int idle_looks = 20;
 /// Between two interrupts of a thread that runs a cancelled grid.
 constexpr std::chrono::milliseconds again_after{2};
@@ -99,7 +99,6 @@ class Participant {
     look(*reinterpret_cast<Grid*>(grid));
     running_.store(grid, std::memory_order_release);
   }
-  bool is_running() const { return running_.load() != 0; }
   std::uint64_t runs() const { return runs_.load(std::memory_order_relaxed); }  ///< so far
   pthread_t thread() const { return thread_; }
 
@@ -122,21 +121,24 @@ struct Wait {
   Cancellation why = Cancellation::CtrlC;
 };
 
-struct Watchdog {
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::vector<Participant*> participants;
-  bool is_started = false;
-  std::atomic<bool> is_awake{false};
+struct Watchdog final : Timed, std::enable_shared_from_this<Watchdog> {
+  std::optional<Clock::time_point> on_time() override;
 
-  // Of its thread:
+  std::mutex mutex;
+  std::vector<Participant*> participants;
+  bool is_timed = false;              ///< the timer has it
+  std::atomic<bool> is_awake{false};  ///< else a thread that begins to run a grid wakes it
+  int idle = 0;                       ///< looks since anything ran
+  std::uint64_t runs = 0;             ///< of all participants at the last look
+
+  // Of the timer's thread:
   std::vector<Wait> waits;
   bool is_listening = false;
 };
 
 Watchdog& watchdog() {
-  static auto* instance = new Watchdog;  // its thread runs until the process ends
-  return *instance;
+  static auto* instance = new auto(std::make_shared<Watchdog>());  // the timer's thread runs until the process ends
+  return **instance;
 }
 
 Participant::Participant() {
@@ -210,7 +212,7 @@ Clock::time_point judge(const Watchdog& self, Grid& grid, Clock::time_point now)
   return grid.is_cancelled.load(std::memory_order_relaxed) ? now + again_after : next;
 }
 
-/// Looks once at all that runs. Returns when to look again; nothing: nothing runs, and nobody waits.
+/// Looks once at all that runs. Returns when to look again; nothing: nothing runs, and no thread waits.
 std::optional<Clock::time_point> look(Watchdog& self, Clock::time_point now) {
   std::optional<Clock::time_point> next;
   if (patience()) {
@@ -233,44 +235,28 @@ std::uint64_t total_runs(const Watchdog& self) {
   return runs;
 }
 
-bool is_any_running(const Watchdog& self) {
-  return std::any_of(self.participants.begin(), self.participants.end(),
-                     [](const Participant* participant) { return participant->is_running(); });
-}
-
-void watch() {
-  Watchdog& self = watchdog();
-  std::unique_lock lock(self.mutex);
-  int idle = 0;
-  for (std::uint64_t runs = 0;;) {
-    const std::optional<Clock::time_point> next = look(self, Clock::now());
-    const std::uint64_t runs_now = total_runs(self);
-    idle = next || runs_now != runs ? 0 : idle + 1;
-    runs = runs_now;
-    if (idle < idle_looks) {
-      self.changed.wait_until(lock, next.value_or(Clock::now() + look_after));
-      continue;
-    }
-    idle = 0;
-    self.is_awake = false;
-    // A thread that begins to run a grid wakes the watchdog from now on; one that began just before is found by the
-    // look after this.
-    self.changed.wait_for(lock, look_after);
-    if (is_any_running(self)) self.is_awake = true;
-    self.changed.wait(lock, [&] { return self.is_awake.load(); });
-  }
+std::optional<Clock::time_point> Watchdog::on_time() {
+  const std::lock_guard lock(mutex);
+  const Clock::time_point now = Clock::now();
+  const std::optional<Clock::time_point> next = look(*this, now);
+  const std::uint64_t before = std::exchange(runs, total_runs(*this));
+  idle = next || runs != before ? 0 : idle + 1;
+  if (idle < idle_looks) return next.value_or(now + look_after);
+  // From now on threads wake it; one that has begun just before, and did not, is found by one more look.
+  if (is_awake.exchange(false)) return now + look_after;
+  is_timed = false;
+  return std::nullopt;
 }
 
 void wake_up(Watchdog& self) {
   const std::lock_guard lock(self.mutex);
-  try {
-    if (!self.is_started) start_thread(watch);
-    self.is_started = true;
-  } catch (const std::system_error&) {
-    report("there is no thread for the watchdog: grids run without a limit");
-  }
+  self.idle = 0;
   self.is_awake = true;
-  self.changed.notify_one();
+  if (std::exchange(self.is_timed, true)) return;
+  Clock::duration after = look_after;
+  if (limit() != Clock::duration::zero()) after = std::min(after, limit());
+  if (!call_at(Clock::now() + after, self.shared_from_this()))
+    report("there is no thread for the watchdog: grids run without a limit");
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ class Module : public std::enable_shared_from_this<Module> {
   Result<void> allocate_variables();
   Result<void> initialise_variables();
   /// Functions have addresses once they are compiled: compiles a kernel that has those which the initialiser of a
-  /// variable names. Without such a kernel nobody can call them.
+  /// variable names. Without such a kernel they cannot be called.
   void give_function_addresses(std::string_view name);
 
   Context& context_;

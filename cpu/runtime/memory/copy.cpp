@@ -49,7 +49,7 @@ Result<void> check(const Transfer& asked) {
   return check(asked.from, asked.shape);
 }
 
-/// Host memory that nobody page-locked.
+/// Host memory that is not page-locked.
 bool is_pageable(const Place& place) { return place.side != Side::Device && !find_allocation(place.address); }
 
 void copy_rows(const Place& to, const Place& from, const Shape& shape) {

@@ -19,7 +19,7 @@ Result<CUipcMemHandle> share_memory(std::uintptr_t address);
 void end_sharing(const Allocation& allocation);
 
 /// Maps another process's allocation; again in the same context, it only counts. InvalidValue for a handle that is
-/// none or whose memory is gone, InvalidContext for memory of this process (as NVIDIA's driver says), MapFailed.
+/// none or whose memory has been freed, InvalidContext for memory of this process (as NVIDIA's driver says), MapFailed.
 Result<std::uintptr_t> open_memory(Context& context, const CUipcMemHandle& handle);
 /// The last close of an address unmaps it, when the context's work is done.
 Result<void> close_memory(std::uintptr_t address);

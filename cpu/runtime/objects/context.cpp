@@ -219,7 +219,7 @@ std::shared_ptr<Stream> Context::per_thread_stream() {
   const std::lock_guard lock(mutex_);
   const auto found = per_thread_.find(serial);
   if (found != per_thread_.end()) return found->second;
-  // Threads that ended left streams behind; an idle one carries no state, so any of them may be made anew later.
+  // Threads that ended left streams behind; an idle one carries no state, so any of them may be made again later.
   if (per_thread_.size() > prune_above)
     std::erase_if(per_thread_, [](const auto& entry) { return entry.second->is_idle(); });
   std::shared_ptr<Stream> stream = Stream::make_per_thread(*this);

@@ -59,7 +59,7 @@ class Device {
   /// The part of it that the host had available when the driver started.
   std::size_t usable_memory() const { return std::min(memory_.total, memory_.available); }
 
-  /// InvalidValue for a number that is no attribute.
+  /// InvalidValue for a number that is not an attribute's.
   Result<int> attribute(CUdevice_attribute attribute) const;
 
   Context& primary_context() const { return *primary_; }

@@ -27,7 +27,7 @@ struct RecordPoint {
   bool is_work = false;                  ///< it is all that work, not a node of a graph
   std::atomic<std::int64_t> reached{0};  ///< nanoseconds of the steady clock; 0: not yet
 
-  /// Never before its stream counts that work as done: whoever sees the event complete finds the stream ready.
+  /// Never before its stream counts that work as done: a thread that sees the event complete finds the stream ready.
   bool is_done() const;
   void reach();  ///< now
 };

@@ -1,4 +1,4 @@
-// What kernels printed and nobody has synchronised with yet: bounded, oldest lines dropped first. Thread-safe.
+// What kernels printed that no synchronisation has shown yet: bounded, oldest lines dropped first. Thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -20,6 +20,9 @@ namespace {
 /// Brief items that may be queued before a stream worker is called.
 constexpr std::size_t most_deferred = 32;
 
+/// How long they may wait for the timer: long compared to a launch and its wait, since each time wakes its thread.
+constexpr std::chrono::microseconds timed_after{100};
+
 std::atomic<std::uint64_t> next_stream_id{1};
 
 using StreamTable = HandleTable<Stream, HandleKind::Stream>;
@@ -93,7 +96,10 @@ std::uint64_t Stream::append(std::unique_ptr<Work> work) {
       if (time_it) checked_at_ = completed_.load();
     }
   }
-  if (time_it) start_deferred_work_timer(shared_from_this());
+  if (time_it && !call_at(Clock::now() + timed_after, shared_from_this())) {
+    while (on_time()) {  // done here
+    }
+  }
   if (call) call_worker();
   return number;
 }
@@ -106,17 +112,18 @@ void Stream::call_worker() {
   }
 }
 
-bool Stream::check_deferred_work() {
+std::optional<Timed::Clock::time_point> Stream::on_time() {
   const std::uint64_t completed = completed_.load();
-  if (std::exchange(checked_at_, completed) != completed) return true;  // whoever waits for it runs it
+  // Whoever waits for it runs it.
+  if (std::exchange(checked_at_, completed) != completed) return Clock::now() + timed_after;
   {
     const std::lock_guard lock(mutex_);
     is_timed_ = false;
-    if (queue_.empty() || is_running_ || is_called_) return false;
+    if (queue_.empty() || is_running_ || is_called_) return std::nullopt;
     is_called_ = true;
   }
   call_worker();
-  return false;
+  return std::nullopt;
 }
 
 void Stream::flush_this() {

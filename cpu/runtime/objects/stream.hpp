@@ -1,11 +1,11 @@
 // Streams: FIFO queues of work, each run by one thread at a time while it has any. A work item may block (wait for
 // another stream, a host function, a kernel that waits for a flag) without holding up other streams.
 //
-// Who runs it: a thread that waits for the work, if nobody has begun and it may; else a stream worker, a thread that is
-// called when work is queued. For brief work a call would take longer than the work, and a program mostly waits for it
-// at once: it is deferred work, for which a worker is called only if somebody polls (flush), or if it has not been
-// begun when the deferred-work timer comes round. So while anything is queued, somebody runs the stream, a worker is
-// called, or the stream is timed.
+// Who runs it: a thread that waits for the work, if no other has begun and it may; else a stream worker, a thread that
+// is called when work is queued. For brief work a call would take longer than the work, and a program mostly waits for
+// it at once: it is deferred work, for which a worker is called only if a thread polls (flush), or if it has not been
+// begun when the timer (threads/timer.hpp) comes round. So while anything is queued, a thread runs the stream, a worker
+// is called, or the stream is timed.
 #pragma once
 
 #include <cuda.h>
@@ -17,12 +17,14 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "cpu/error/result.hpp"
 #include "cpu/runtime/objects/stream_workers.hpp"
 #include "cpu/runtime/process/process.hpp"
+#include "cpu/runtime/threads/timer.hpp"
 
 namespace cucore::cpu::runtime {
 
@@ -56,7 +58,7 @@ std::unique_ptr<Work> make_work(F function, Work::Runner runner = Work::Runner::
   return std::make_unique<Item>(std::move(function), runner);
 }
 
-class Stream final : public Drained, public std::enable_shared_from_this<Stream> {
+class Stream final : public Drained, public Timed, public std::enable_shared_from_this<Stream> {
  public:
   enum class Kind { Created, Legacy, PerThread };
 
@@ -111,9 +113,8 @@ class Stream final : public Drained, public std::enable_shared_from_this<Stream>
 
   /// Called by a stream worker: runs items until none is left.
   void drain() override;
-  /// Called by the deferred-work timer: calls a worker if nobody has done anything since the last time. False: it need
-  /// not be called again.
-  bool check_deferred_work();
+  /// For deferred work: calls a worker if no item was done since the last time.
+  std::optional<Clock::time_point> on_time() override;
 
  private:
   void enqueue_dependencies();
@@ -124,7 +125,7 @@ class Stream final : public Drained, public std::enable_shared_from_this<Stream>
   /// A worker lingers before it leaves, since a program that queued work without waiting mostly does so again: returns
   /// when there is work that no waiting thread has begun, or when there was none for a while.
   void spin_for_work() const;
-  /// Runs items as long as `may_run(item)`. Nobody else does meanwhile; `lock` is held except while one runs.
+  /// Runs items as long as `may_run(item)`. No other thread does meanwhile; `lock` is held except while one runs.
   template <class F>
   void run_items(std::unique_lock<std::mutex>& lock, F&& may_run);
 
@@ -140,8 +141,8 @@ class Stream final : public Drained, public std::enable_shared_from_this<Stream>
   std::deque<std::unique_ptr<Work>> queue_;
   bool is_running_ = false;               ///< a thread runs items
   bool is_called_ = false;                ///< a worker is on its way, or has not gone yet
-  bool is_timed_ = false;                 ///< the deferred-work timer has it
-  std::atomic<bool> is_deferred_{false};  ///< brief work was queued since anybody ran any: changed under the lock
+  bool is_timed_ = false;                 ///< the timer has it
+  std::atomic<bool> is_deferred_{false};  ///< brief work was queued since any was run: changed under the lock
   int waiters_ = 0;                       ///< threads that sleep until work is done
   std::atomic<std::uint64_t> enqueued_{0};
   std::atomic<std::uint64_t> completed_{0};

@@ -1,16 +1,11 @@
-// Stream workers and the deferred-work timer: see stream_workers.hpp.
+// Stream workers: see stream_workers.hpp.
 #include "cpu/runtime/objects/stream_workers.hpp"
 
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <system_error>
-#include <thread>
 #include <utility>
-#include <vector>
 
-#include "cpu/runtime/objects/stream.hpp"
 #include "cpu/runtime/threads/faults.hpp"
 #include "cpu/runtime/threads/threads.hpp"
 
@@ -51,56 +46,7 @@ void run_worker() {
   }
 }
 
-/// How long deferred work may wait for a check: long compared to a launch and its wait, since each check wakes the
-/// timer.
-constexpr std::chrono::microseconds period{100};
-
-struct DeferredWorkTimer {
-  std::mutex mutex;
-  std::condition_variable work;
-  std::vector<std::shared_ptr<Stream>> streams;
-  bool is_started = false;
-};
-
-DeferredWorkTimer& deferred_work_timer() {
-  static auto* instance = new DeferredWorkTimer;  // its thread runs until the process ends
-  return *instance;
-}
-
-void run_timer() {
-  DeferredWorkTimer& self = deferred_work_timer();
-  std::vector<std::shared_ptr<Stream>> timed;
-  for (;;) {
-    {
-      std::unique_lock lock(self.mutex);
-      if (timed.empty()) self.work.wait(lock, [&] { return !self.streams.empty(); });
-      for (auto& stream : std::exchange(self.streams, {})) timed.push_back(std::move(stream));
-    }
-    std::this_thread::sleep_for(period);
-    std::erase_if(timed, [](const auto& stream) { return !stream->check_deferred_work(); });
-  }
-}
-
 }  // namespace
-
-void start_deferred_work_timer(std::shared_ptr<Stream> stream) {
-  DeferredWorkTimer& self = deferred_work_timer();
-  {
-    const std::lock_guard lock(self.mutex);
-    try {
-      if (!std::exchange(self.is_started, true)) start_thread(run_timer);
-    } catch (const std::system_error&) {
-      self.is_started = false;
-    }
-    if (self.is_started) {
-      self.streams.push_back(std::move(stream));
-      self.work.notify_one();
-      return;
-    }
-  }
-  while (stream->check_deferred_work()) {  // no thread to be had: done here
-  }
-}
 
 void run_on_stream_worker(std::shared_ptr<Drained> work) {
   StreamWorkers& self = stream_workers();

@@ -1,4 +1,4 @@
-// What the driver reports in words, kept for cuLogsDumpTo* and passed on to whoever registered. Thread-safe.
+// What the driver reports in words, kept for cuLogsDumpTo* and passed on to registered callbacks. Thread-safe.
 #pragma once
 
 #include <cuda.h>
@@ -21,7 +21,7 @@ bool unregister_callback(CUlogsCallbackHandle handle);
 /// The position after the last message.
 CUlogIterator current();
 /// Messages from `*from` on (null: all), a line or more each, with a line before them if older ones are missing, in at
-/// most `room` bytes. Moves `*from` behind the last. False: `*from` is no place, or not even the last message fits.
+/// most `room` bytes. Moves `*from` behind the last. False: `*from` is not a place, or not even the last message fits.
 bool take(CUlogIterator* from, std::size_t room, std::string* text);
 
 }  // namespace cucore::cpu::runtime::logs

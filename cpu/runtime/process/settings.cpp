@@ -1,6 +1,7 @@
 // The only place of the CPU device that reads the environment.
 #include "cpu/runtime/process/settings.hpp"
 
+#include <atomic>
 #include <cstdlib>
 #include <iterator>
 #include <mutex>
@@ -28,8 +29,13 @@ std::optional<std::string> read(const Line& line) {
 }
 
 struct Remembered {
-  std::once_flag flag;
+  std::atomic<bool> is_read{false};
   std::optional<std::string> value;
+};
+
+struct Memory {
+  std::mutex mutex;
+  Remembered values[std::size(lines)];
 };
 
 }  // namespace
@@ -37,9 +43,13 @@ struct Remembered {
 std::optional<std::string> setting(Setting which) {
   const auto index = static_cast<std::size_t>(which);
   if (lines[index].moment == Moment::each_time) return read(lines[index]);
-  static auto* const remembered = new Remembered[std::size(lines)];  // never destroyed: read also while a process ends
-  Remembered& one = remembered[index];
-  std::call_once(one.flag, [&] { one.value = read(lines[index]); });
+  static auto& memory = *new Memory;  // never destroyed: read also while a process ends
+  Remembered& one = memory.values[index];
+  if (!one.is_read.load(std::memory_order_acquire)) {
+    const std::lock_guard lock(memory.mutex);
+    if (!one.is_read.load(std::memory_order_relaxed)) one.value = read(lines[index]);
+    one.is_read.store(true, std::memory_order_release);
+  }
   return one.value;
 }
 

@@ -22,7 +22,7 @@ Epochs& epochs() {
 
 }  // namespace
 
-/// One after another: each that nobody else holds would end the next inside its own end.
+/// One after another: each without other owners would end the next inside its own end.
 ResourceEpoch::~ResourceEpoch() {
   for (std::shared_ptr<ResourceEpoch> next = std::move(next_); next && next.use_count() == 1;) {
     std::shared_ptr<ResourceEpoch> after = std::move(next->next_);
@@ -41,7 +41,7 @@ std::shared_ptr<const ResourceEpoch> ResourceEpoch::current_of_objects() {
 void ResourceEpoch::end(unsigned long long handle, std::shared_ptr<const ResourceObject> destroyed) {
   Epochs& self = epochs();
   auto next = std::make_shared<ResourceEpoch>();
-  std::shared_ptr<ResourceEpoch> ended;  // goes after the lock, if nobody holds it
+  std::shared_ptr<ResourceEpoch> ended;  // destroyed after the lock, if it has no other owners
   const std::lock_guard lock(self.mutex);
   objects_.fetch_sub(1, std::memory_order_relaxed);
   ended = std::exchange(self.current, next);

@@ -16,7 +16,7 @@ enum class CtrlCTaker : std::uint8_t {
 
 /// Puts our handler in front of the program's, unless it is there already; returns whose that is. One thread at a time.
 CtrlCTaker listen_for_ctrl_c();
-/// Takes it away again, if nobody has put another in front of it. By the same thread.
+/// Removes it again, unless another has been put in front of it. By the same thread.
 void stop_listening_for_ctrl_c();
 /// How often it has come while our handler was installed.
 std::uint64_t ctrl_c_count();

@@ -76,7 +76,7 @@ void on_fault(int signal, siginfo_t* info, void* registers) {
   if (signal == SIGSEGV && info->si_code == SEGV_ACCERR && was_moving(reinterpret_cast<std::uintptr_t>(info->si_addr)))
     return;  // to the same instruction
   Fiber* const fiber = Fiber::current();
-  // Signals sent by kill() are no faults of generated code.
+  // Signals sent by kill() are not faults of generated code.
   if (!fiber || info->si_code <= 0) {
     hand_on(signal, info, registers);
     return;

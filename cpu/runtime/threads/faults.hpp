@@ -1,5 +1,5 @@
 // Faults in generated code become errors of the context instead of the end of the process: a signal handler that acts
-// only on threads of ours while they run a fiber, and hands every other signal to whoever was there before.
+// only on threads of ours while they run a fiber, and passes every other signal on to the earlier handler.
 #pragma once
 
 #include <pthread.h>
@@ -45,7 +45,7 @@ class TakesInterrupts {
 /// Does nothing if the thread is elsewhere, in a service for instance: then it has to be called again. The thread must
 /// be alive. The first call installs the handler of the signal.
 void interrupt(pthread_t thread);
-/// Of the fault with which interrupt() ends a fiber. Ignored where nobody takes it, and let through by debuggers: one
+/// Of the fault with which interrupt() ends a fiber. Ignored by default, and let through by debuggers: one
 /// that comes late does no harm.
 inline constexpr int interrupt_signal = SIGURG;
 

@@ -13,7 +13,7 @@ inline constexpr int nowhere = -1;
 class ProcessorSet {
  public:
   ProcessorSet() { CPU_ZERO(&set_); }
-  /// nowhere is no processor.
+  /// nowhere is not a processor.
   void add(int processor) {
     if (processor >= 0 && processor < CPU_SETSIZE) CPU_SET(processor, &set_);
   }

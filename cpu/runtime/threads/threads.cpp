@@ -4,13 +4,19 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include <thread>
+#include <system_error>
 
 namespace cucore::cpu::runtime {
 
 namespace {
 
 thread_local bool is_of_ours = false;
+
+void* run(void* body) {
+  is_of_ours = true;
+  reinterpret_cast<void (*)()>(body)();
+  return nullptr;
+}
 
 }  // namespace
 
@@ -23,11 +29,12 @@ void start_thread(void (*body)()) {
   sigfillset(&blocked);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&blocked, fault);
   pthread_sigmask(SIG_SETMASK, &blocked, &before);
-  std::thread([body] {
-    is_of_ours = true;
-    body();
-  }).detach();
+  // Not std::thread, whose state the new thread frees, for which glibc makes a heap of its own.
+  pthread_t thread{};
+  const int error = pthread_create(&thread, nullptr, run, reinterpret_cast<void*>(body));
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error != 0) throw std::system_error(error, std::generic_category(), "pthread_create");
+  pthread_detach(thread);
 }
 
 }  // namespace cucore::cpu::runtime

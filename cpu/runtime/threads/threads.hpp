@@ -6,6 +6,7 @@
 
 namespace cucore::cpu::runtime {
 
+/// Throws std::system_error if no thread can be started.
 void start_thread(void (*body)());
 /// Whether it has started the calling thread.
 bool is_thread_of_ours();

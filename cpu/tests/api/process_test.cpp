@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <utility>
@@ -87,6 +89,31 @@ TEST_F(Process, calls_before_initialisation_say_so) {
                              cuCtxGetCurrent(&context) == CUDA_ERROR_NOT_INITIALIZED &&
                              cuStreamDestroy(nullptr) == CUDA_ERROR_NOT_INITIALIZED;
         std::exit(refused ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "^$");
+}
+
+std::ptrdiff_t thread_count() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
+}
+
+TEST_F(Process, has_threads_of_the_driver_from_the_first_launch_and_as_few_as_it_takes) {
+  EXPECT_EXIT(
+      {
+        const std::ptrdiff_t before = thread_count();
+        CUcontext context = nullptr;
+        CUdeviceptr memory = 0;
+        cuInit(0);
+        cuDevicePrimaryCtxRetain(&context, 0);
+        cuCtxSetCurrent(context);
+        cuMemAlloc(&memory, 16);
+        cuMemsetD8(memory, 0, 16);
+        cuCtxSynchronize();
+        const bool none = thread_count() == before;
+        const volatile unsigned* const begun = start_endless_kernel();
+        while (*begun == 0) std::this_thread::yield();
+        // One runs the kernel, and one is the timer, which has called it and is the watchdog too.
+        std::_Exit(none && thread_count() == before + 2 ? 0 : 1);
       },
       ::testing::ExitedWithCode(0), "^$");
 }

@@ -155,7 +155,7 @@ TEST(Image, a_promise_of_too_many_bytes_is_refused) {
   constexpr std::uint64_t zstd = 0x8000;
   const std::pair<EntryOf, const char*> cases[] = {
       {{1, 80, "abc", lz4, std::uint64_t{1} << 40}, "more than the limit"},
-      {{1, 80, "abc", lz4, 100000}, "cannot be true"},
+      {{1, 80, "abc", lz4, 100000}, "implausible"},
       {{1, 80, "\xff\xff\xff", lz4, 10}, "LZ4 data is malformed"},
       {{1, 80, "abc", zstd, std::uint64_t{1} << 40}, "more than the limit"},
       {{1, 80, "abcdefgh", zstd, 10}, "Zstandard data is malformed"},

@@ -52,7 +52,7 @@ struct KernelPlan {
 CUCORE_API const KernelPlan* plan_of(const Kernel& kernel) noexcept;
 
 /// code.get_kernel(name) if the code is loaded and that kernel has been asked for before, else nothing. Calls no driver
-/// and waits for nobody who does.
+/// and does not wait for threads that do.
 CUCORE_API Kernel known_kernel(const ObjectCode& code, std::string_view name);
 
 /// cuLaunchKernelEx and nothing else: no check, no throw, the driver's answer. `config` has its stream in it.

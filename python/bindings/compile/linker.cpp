@@ -87,10 +87,8 @@ LinkerOptions linker_options(nb::handle options) {
   return result;
 }
 
-// (ObjectCode, what the cache said).
 nb::object link(const Linker& linker, const std::string& target, ProgramCache* cache) {
-  CompileReport report;
-  ObjectCode code = without_gil([&] { return linker.link(CodeType(target), {.cache = cache, .report = &report}); });
+  ObjectCode code = without_gil([&] { return linker.link(CodeType(target), {.cache = cache}); });
   return nb::cast(new_object_code(std::move(code)));
 }
 

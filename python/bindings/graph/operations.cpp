@@ -18,7 +18,7 @@ std::optional<Number> optional_number(nb::handle value, const char* name) {
 std::optional<MemoryOperand> optional_operand(nb::handle operand, nb::handle owner, const char* name) {
   if (!operand.is_none()) return memory_operand(operand, owner, name);
   if (owner.is_none()) return std::nullopt;
-  throw nb::value_error((std::string(name) + "_owner goes with an address: give " + name + " too").c_str());
+  throw nb::value_error((std::string(name) + "_owner is the owner of an address: give " + name + " too").c_str());
 }
 
 void require_valid(const PyGraphNode& self) {

@@ -133,7 +133,7 @@ MemoryOperand memory_operand(nb::handle operand, nb::handle owner, const char* n
   if (const PyBuffer* const buffer = instance_of<PyBuffer>(operand.ptr(), launch_types.buffer)) {
     if (!owner.is_none()) {
       throw nb::value_error(
-          (std::string(name) + "_owner goes with an address: " + name + " is a Buffer, which is kept anyway").c_str());
+          (std::string(name) + "_owner is for addresses: " + name + " is a Buffer, which is kept anyway").c_str());
     }
     if (!buffer->is_open()) throw nb::value_error((std::string(name) + ": the buffer has been closed").c_str());
     return {buffer->share()};

@@ -68,7 +68,7 @@ class AdjacencySet(MutableSet):
     def _add_all(self, nodes):
         for node in nodes:
             if node.is_valid and self._node.is_valid and node.graph != self._node.graph:
-                raise ValueError(f"{node!r} is of another graph: edges are between nodes of one")
+                raise ValueError(f"{node!r} belongs to another graph: an edge connects nodes of one graph")
         present = set(self._read())
         self._change([], dict.fromkeys(node for node in nodes if node not in present))
 

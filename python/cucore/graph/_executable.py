@@ -75,8 +75,8 @@ class _Switchable(ExecutableGraphNode):
         missing = [name for name, value in given.items() if value is None and not name.endswith("_owner")]
         if missing and last is None:
             raise TypeError(
-                f"{type(self).__name__}.update() misses {', '.join(missing)}: the first update of a node names all of "
-                "its parameters"
+                f"{type(self).__name__}.update() lacks {', '.join(missing)}: the first update of a node must give "
+                "all of its parameters"
             )
         filled = dict(given)
         for name in missing:
@@ -203,7 +203,7 @@ _VIEWS = {
 def _refuse_lone_owners(given):
     for name in ("dst", "src"):
         if given.get(f"{name}_owner") is not None and given[name] is None:
-            raise ValueError(f"{name}_owner goes with an address: give {name} too")
+            raise ValueError(f"{name}_owner is the owner of an address: give {name} too")
 
 
 def view(graph, node):

@@ -24,10 +24,10 @@ class BackendStore(Store):
         self._backend.put(name, data)
 
     def delete(self, name: str) -> None:
-        raise NotImplementedError(f"{self!r}.delete: a backend of get and put removes nothing")
+        raise NotImplementedError(f"{self!r}.delete: a backend that only has get and put cannot delete")
 
     def list(self) -> Iterable[str]:
-        raise NotImplementedError(f"{self!r}.list: a backend of get and put lists nothing")
+        raise NotImplementedError(f"{self!r}.list: a backend that only has get and put cannot list")
 
     def __repr__(self):
         return f"BackendStore({type(self._backend).__name__})"

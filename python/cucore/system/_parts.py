@@ -143,17 +143,17 @@ class ProcessInfo:
 
     @property
     def gpu_instance_id(self) -> int:
-        """The GPU instance; NotSupportedError on a device that is no MIG device."""
+        """The GPU instance; NotSupportedError on a device that is not a MIG device."""
         return self._instance("gpu_instance_id", self._info.gpuInstanceId)
 
     @property
     def compute_instance_id(self) -> int:
-        """The compute instance; NotSupportedError on a device that is no MIG device."""
+        """The compute instance; NotSupportedError on a device that is not a MIG device."""
         return self._instance("compute_instance_id", self._info.computeInstanceId)
 
     def _instance(self, what: str, number: int) -> int:
         if not self._device.mig.is_mig_device:
-            raise error_of(_nvml.NOT_SUPPORTED, what, f"a process of {self._device}, which is no MIG device")
+            raise error_of(_nvml.NOT_SUPPORTED, what, f"a process of {self._device}, which is not a MIG device")
         return number
 
     def __repr__(self):
@@ -409,7 +409,9 @@ class NvlinkInfo(Part, metaclass=_NvlinkInfoMeta):
         number = self._uint("nvmlDeviceGetNvLinkVersion", self._link)
         version = numbers.NVLINK_VERSIONS.get(number)
         if version is None:
-            raise RuntimeError(f"NVML answers {number} for the version of {self!r}, which is none that cucore knows")
+            raise RuntimeError(
+                f"NVML answers {number} for the version of {self!r}, which this version of cucore does not know"
+            )
         return version
 
     @property

@@ -126,13 +126,18 @@ class AlreadyInitializedError(NvmlError): ...
 @_of(
     6,
     "NOT_FOUND",
-    "Not Found: there is nothing of this number or name",
+    "Not Found: there is nothing with this number or name",
     "Device.get_all_devices() shows the devices; NVML knows only processes that use one",
 )
 class NotFoundError(NvmlError): ...
 
 
-@_of(7, "INSUFFICIENT_SIZE", "Insufficient Size: the answer does not fit", "ask again: there is more than a moment ago")
+@_of(
+    7,
+    "INSUFFICIENT_SIZE",
+    "Insufficient Size: the answer does not fit",
+    "ask again: there is more than there was a moment ago",
+)
 class InsufficientSizeError(NvmlError): ...
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from cucore.utils._in_memory import check_cap
-from cucore.utils._resource import Record, RecordCache, key_bytes, value_bytes
+from cucore.utils._resource import Record, RecordCache, key_bytes
 
 STALE_SECONDS = 3600
 MOST_KNOWN = 256
@@ -226,15 +226,6 @@ class FileStreamProgramCache(RecordCache):
                 path.unlink()
                 with self._lock:
                     self._size = max(self._size - size, 0)
-
-    def __getitem__(self, key):
-        record = self.get_record(key)
-        if record is None:
-            raise KeyError(key)
-        return record.data
-
-    def __setitem__(self, key, value):
-        self.set_record(key, Record(value_bytes(value), getattr(value, "symbol_mapping", {})))
 
     def __delitem__(self, key):
         image_path, record_path = self._paths(key)

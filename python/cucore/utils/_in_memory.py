@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 
-from cucore.utils._resource import Record, RecordCache, key_bytes, value_bytes
+from cucore.utils._resource import RecordCache, key_bytes
 
 
 def check_cap(max_size_bytes):
@@ -42,15 +42,6 @@ class InMemoryProgramCache(RecordCache):
             while self._cap is not None and self._size > self._cap and self._records:
                 _, evicted = self._records.popitem(last=False)
                 self._size -= len(evicted.data)
-
-    def __getitem__(self, key):
-        record = self.get_record(key)
-        if record is None:
-            raise KeyError(key)
-        return record.data
-
-    def __setitem__(self, key, value):
-        self.set_record(key, Record(value_bytes(value), getattr(value, "symbol_mapping", {})))
 
     def __delitem__(self, key):
         with self._lock:

@@ -384,7 +384,9 @@ class StridedMemoryView:
     ) -> None:
         """Not implemented, as in cuda.core."""
         _require_view(other)
-        raise NotImplementedError("copy_from() of strided views is not there: use Buffer.copy_from() for whole buffers")
+        raise NotImplementedError(
+            "copy_from() of strided views is not supported: use Buffer.copy_from() for whole buffers"
+        )
 
     def copy_to(
         self,
@@ -395,7 +397,7 @@ class StridedMemoryView:
     ) -> None:
         """Not implemented, as in cuda.core."""
         _require_view(other)
-        raise NotImplementedError("copy_to() of strided views is not there: use Buffer.copy_to() for whole buffers")
+        raise NotImplementedError("copy_to() of strided views is not supported: use Buffer.copy_to() for whole buffers")
 
     def __dlpack__(
         self,

@@ -98,3 +98,12 @@ class RecordCache(ProgramCacheResource):
     @abc.abstractmethod
     def set_record(self, key, record):
         """Stores a Record."""
+
+    def __getitem__(self, key):
+        record = self.get_record(key)
+        if record is None:
+            raise KeyError(key)
+        return record.data
+
+    def __setitem__(self, key, value):
+        self.set_record(key, Record(value_bytes(value), getattr(value, "symbol_mapping", {})))

@@ -1,4 +1,4 @@
-"""Event pools, timers, futures of events, and the three uses that events made apart from recording were asked for."""
+"""Event pools, timers, futures of events, and three uses of events that are made apart from recording."""
 
 import asyncio
 import concurrent.futures
@@ -321,7 +321,7 @@ def test_contexts_are_current_for_a_block(device):
     assert seen == [True, None]
 
 
-# The documents' snippets: a timing context that users write themselves, a pool, and the stream chosen at run time.
+# Snippets of the founding documents: a timing context that users write, a pool, and the stream chosen at run time.
 
 
 class TimingContext:

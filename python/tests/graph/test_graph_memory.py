@@ -119,7 +119,7 @@ def test_memory_that_a_launch_left_is_freed_by_its_buffer(memory, pinned, stream
     assert memory.attributes.used_mem_current > 0
     buffer.close(stream)
     stream.sync()
-    assert capture.launch() == 0  # nothing is in the way of the next
+    assert capture.launch() == 0  # what the launch before left has been freed
     memory.deallocate(address, 64, stream=stream)
     stream.sync()
     capture.destroy()

@@ -258,7 +258,7 @@ REFUSED = {
     "reduce(6, 'xor')": "ILLEGAL_INSTRUCTION",
     "reduce(3, 'inc')": "ILLEGAL_INSTRUCTION",
     "reduce(2, 'add', y=-1)": "ILLEGAL_INSTRUCTION",
-    "reduce(2, 'add', x=2)": "ILLEGAL_INSTRUCTION",  # no multiple of 16 bytes
+    "reduce(2, 'add', x=2)": "ILLEGAL_INSTRUCTION",  # not a multiple of 16 bytes
     "check(-5, 0, 0)": "ILLEGAL_INSTRUCTION",
     "check(0, 0, 0, encode=lambda *_: bytes(128))": "ILLEGAL_INSTRUCTION",
     "check(0, 0, 0, aside=64)": "MISALIGNED_ADDRESS",  # in shared memory

@@ -226,7 +226,7 @@ def test_a_process_that_uses_a_device_is_listed_by_its_name(device, first):
     for process in processes:
         assert process.used_gpu_memory >= 0
         if not first.mig.is_mig_device:
-            with pytest.raises(system.NotSupportedError, match="which is no MIG device"):
+            with pytest.raises(system.NotSupportedError, match="which is not a MIG device"):
                 _ = process.gpu_instance_id
     with pytest.raises(system.NotFoundError, match="nvmlSystemGetProcessName on process 4194304999"):
         system.get_process_name(4194304999)

@@ -148,7 +148,7 @@ TEST(launch, with_no_parameters_needs_no_arguments) {
 TEST(launch, gets_the_dynamic_shared_memory_it_asks_for_up_to_the_devices_limit) {
   const Stream stream = device().create_stream();
   const Buffer out = device().allocate(4, stream);
-  // A fresh copy of the code: its limit has not been raised by anybody.
+  // A fresh copy of the code: its limit has not been raised.
   const Kernel touch = ObjectCode::from_ptx(kernels_ptx()).get_kernel("touch_shared");
   const auto most = static_cast<std::size_t>(device().properties().max_shared_memory_per_block_optin());
   for (const std::size_t bytes : {std::size_t{4}, std::size_t{48 * 1024}, std::size_t{48 * 1024 + 16}, most}) {
@@ -256,7 +256,7 @@ detail::NativeConfig native_of(const ResolvedConfig& resolved, const Stream& str
   return native;
 }
 
-// A kernel that writes one special register to *out. A fresh copy of the code: nobody has allowed it anything yet.
+// A kernel that writes one special register to *out. A fresh copy of the code: no limit of it has been raised.
 Kernel teller_of(const std::string& special_register, const char* target) {
   return ObjectCode::from_ptx(std::string(".version 7.8\n.target ") + target + R"(
 .address_size 64
@@ -272,7 +272,7 @@ Kernel teller_of(const std::string& special_register, const char* target) {
 }
 
 // What `tell` writes in a launch that the driver may refuse at first, in a thread that has no context: a GPU's launches
-// at once where the stream tells the context, and refuses what nobody has allowed the kernel.
+// at once where the stream tells the context, and refuses what is above the kernel's limit.
 std::uint32_t told_after_refusal(const Kernel& tell, const LaunchConfig& config) {
   const Stream stream = device().create_stream();
   const Buffer out = device().allocate(4, stream);
@@ -289,7 +289,7 @@ std::uint32_t told_after_refusal(const Kernel& tell, const LaunchConfig& config)
 }
 
 TEST(launch, refused_on_the_fast_path_is_made_with_the_shared_memory_of_its_config) {
-  constexpr std::uint32_t bytes = 48 * 1024 + 16;  // more than a kernel may use that nobody has allowed it
+  constexpr std::uint32_t bytes = 48 * 1024 + 16;  // above a kernel's limit, unless it is raised
   EXPECT_EQ(told_after_refusal(teller_of("%dynamic_smem_size", "sm_75"), {.shmem_size = bytes}), bytes);
 }
 
@@ -355,7 +355,7 @@ TEST(launcher, raises_the_limit_of_dynamic_shared_memory_as_launch_does) {
   for (int i = 0; i < 2; ++i) {
     launcher(stream, out, bytes);
     EXPECT_EQ(read<std::uint32_t>(out, stream)[0], 12345u);
-    touch.attributes(device()).set_max_dynamic_shared_size_bytes(0);  // somebody lowers it in between
+    touch.attributes(device()).set_max_dynamic_shared_size_bytes(0);  // lowers it in between
   }
 }
 

@@ -143,9 +143,9 @@ TEST(event, subtraction_says_that_timing_is_off) {
   const Event timed = stream.record({.timing_enabled = true});
   const Event untimed = stream.record();
   stream.sync();
-  EXPECT_TRUE(says(refusal([&] { timed - untimed; }), "timing enabled", "the start has not"));
-  EXPECT_TRUE(says(refusal([&] { untimed - timed; }), "timing enabled", "the end has not"));
-  EXPECT_TRUE(says(refusal([&] { untimed - untimed; }), "timing enabled", "neither has"));
+  EXPECT_TRUE(says(refusal([&] { timed - untimed; }), "timing enabled", "the start does not"));
+  EXPECT_TRUE(says(refusal([&] { untimed - timed; }), "timing enabled", "the end does not"));
+  EXPECT_TRUE(says(refusal([&] { untimed - untimed; }), "timing enabled", "neither does"));
   EXPECT_THROW(timed - untimed, StateError);
 }
 

@@ -27,7 +27,7 @@ struct Bench {
   }
 };
 
-// Breaks the capture in the stream: nobody can wait for a stream that captures.
+// Invalidates the capture in the stream: a stream that captures cannot be waited for.
 inline void invalidate(const Stream& stream) { EXPECT_THROW(stream.sync(), DriverError); }
 
 }  // namespace cucore::test

@@ -44,7 +44,7 @@ class graph_lifetime : public testing::Test {
     executable.launch(stream);
     stream.sync();
   }
-  /// A buffer in memory that somebody else frees, seen by the end of `watched`.
+  /// A buffer in memory that is freed elsewhere, seen by the end of `watched`.
   static Buffer buffer(const Buffer& memory, Watched& watched) {
     return Buffer::from_handle(memory.handle(), memory.size(), watched.give());
   }

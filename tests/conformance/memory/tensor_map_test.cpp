@@ -84,7 +84,7 @@ TEST_F(TensorMaps, what_a_map_cannot_be_is_refused_in_words) {
   refused("not aligned to 16 bytes", image, {4, 32}, {}, 8);
   refused("box_dim must have 2 elements, not 1", image, {4});
   refused("box_dim[0] must be from 1 to 256, not 257", image, {257, 32});
-  refused("12 bytes, which is no multiple of 16", image, {4, 3});
+  refused("12 bytes, which is not a multiple of 16", image, {4, 3});
   refused("more than the 32 that are swizzled", image, {4, 32}, {.swizzle = TensorMapSwizzle::bytes_32});
   refused("element_strides[1] must be from 1 to 8, not 9", image, {4, 32}, {.element_strides = {1, 9}});
   refused("innermost axis must have stride 1", image.permuted({1, 0}), {4, 8});

@@ -40,8 +40,8 @@ class Sequence {
   void drop(std::vector<T>& objects) {
     if (!objects.empty()) objects.erase(objects.begin() + static_cast<std::ptrdiff_t>(random_() % objects.size()));
   }
-  // What is written in the order of the stream it comes from: the order that another stream would need is not this
-  // program's to know.
+  // Written in the order of the stream that it comes from: this program does not know what order another stream would
+  // need.
   struct Written {
     Buffer memory;
     Stream stream;

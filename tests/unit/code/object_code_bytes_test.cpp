@@ -1,4 +1,4 @@
-// Serialised object code: round trips, the format byte by byte, and everything that is not to be believed.
+// Serialised object code: round trips, the format byte by byte, and everything that must not be trusted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -115,21 +115,21 @@ TEST(object_code_bytes, a_newer_version_is_called_that) {
 }
 
 TEST(object_code_bytes, other_data_is_called_that) {
-  EXPECT_THAT(message_for("\x80\x04pickle"), HasSubstr("do not begin as cucore's do"));
-  EXPECT_THAT(message_for(framed("anything", 1, "CACH")), HasSubstr("something else"));
+  EXPECT_THAT(message_for("\x80\x04pickle"), HasSubstr("do not begin with the signature"));
+  EXPECT_THAT(message_for(framed("anything", 1, "CACH")), HasSubstr("another kind of object"));
 }
 
 TEST(object_code_bytes, well_framed_nonsense_is_refused) {
   const std::string none = std::string(8, '\0');
   const std::string two = std::string{2, 0, 0, 0, 0, 0, 0, 0};
   EXPECT_THAT(message_for(framed("")), HasSubstr("malformed"));
-  EXPECT_THAT(message_for(framed(text("exe") + text("") + none + text(""))), HasSubstr("no type of code"));
+  EXPECT_THAT(message_for(framed(text("exe") + text("") + none + text(""))), HasSubstr("not a code type"));
   EXPECT_THAT(message_for(framed(text("ptx") + text("") + none + text("") + "x")), HasSubstr("left over"));
   EXPECT_THAT(
       message_for(framed(text("ptx") + text("") + two + text("b") + text("") + text("a") + text("") + text(""))),
       HasSubstr("out of order"));
   EXPECT_THAT(message_for(framed(text("ptx") + std::string(8, '\xff'))), HasSubstr("longer than what is left"));
-  // A count of names that would fill memory if it were believed.
+  // A count of names that would fill memory if it were trusted.
   EXPECT_THAT(message_for(framed(text("ptx") + text("") + std::string(8, '\xff'))), HasSubstr("malformed"));
 }
 
@@ -161,7 +161,7 @@ TEST(object_code_bytes, are_the_same_every_time_and_from_many_threads) {
 TEST(object_code_bytes, of_a_longer_checksum_are_refused) {
   std::string old = example().serialize();
   old.resize(old.size() - 8);
-  const detail::Sha256Digest digest = detail::sha256(old);  // as frames had it before any release
+  const detail::Sha256Digest digest = detail::sha256(old);  // a checksum of another size, over the same bytes
   old.append(reinterpret_cast<const char*>(digest.data()), digest.size());
   EXPECT_THROW(ObjectCode::deserialize(old), ValueError);
 }

@@ -1,10 +1,11 @@
 // A process for program_cache_process_test: compiles a source through a cache and prints what became of it.
-//   compile_through_cache FOLDER LOCK_WAIT_MS SOURCE      prints "RESULT BYTES LOCK_TIMEOUTS"
-//   compile_through_cache --store FOLDER                  stores entries of the same keys over and over until it is
-//   killed compile_through_cache --full FOLDER                   compiles twice where no file can grow past 2000 bytes,
-//   as on a
-//                                                         full disk; prints "RESULT RESULT FAILED_STORES FILES"
-//   compile_through_cache --hold LOCK_FILE                locks the file, prints "held", and sleeps until it is killed
+// clang-format off
+//   compile_through_cache FOLDER LOCK_WAIT_MS SOURCE   prints "RESULT BYTES LOCK_TIMEOUTS"
+//   compile_through_cache --store FOLDER               stores entries of the same keys over and over until it is killed
+//   compile_through_cache --full FOLDER                compiles twice where no file can grow past 2000 bytes, as on a
+//                                                      full disk; prints "RESULT RESULT FAILED_STORES FILES"
+//   compile_through_cache --hold LOCK_FILE             locks the file, prints "held", and sleeps until it is killed
+// clang-format on
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>

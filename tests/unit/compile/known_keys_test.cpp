@@ -1,4 +1,4 @@
-// Keys that programs made of the same share.
+// Keys shared by programs that are made of the same inputs.
 #include "src/compile/known_keys.hpp"
 
 #include <gtest/gtest.h>

@@ -147,7 +147,7 @@ TEST_F(program_cache, what_cannot_be_keyed_is_compiled_each_time_and_says_why) {
   };
   folder_.write("a.h", "");
   expect_uncacheable({.arch = "sm_90", .include_path = {folder_.path()}}, "#define H \"a.h\"\n#include H\n",
-                     "the source, line 2 includes what a macro names");
+                     "the source, line 2 includes a file that a macro names");
   expect_uncacheable({.arch = "sm_90"}, "__device__ const char* when = __DATE__;", "__DATE__");
   expect_uncacheable({.arch = "sm_90", .time = folder_.path() / "t.csv"}, "", "time");
   EXPECT_EQ(cache_.stats().uncacheable, 3U);

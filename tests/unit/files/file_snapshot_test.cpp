@@ -57,7 +57,7 @@ TEST_F(file_snapshot, an_absent_name_that_comes_to_be_shows) {
   EXPECT_TRUE(snapshot_.unchanged());
   fs::create_directories(at("not/yet/there"));
   folder_.write("other.h", "");
-  fs::create_directory(at("a.h"));  // a folder is no header
+  fs::create_directory(at("a.h"));  // a folder is not a header
   EXPECT_TRUE(snapshot_.unchanged());
   folder_.write("not/yet/there/b.h", "");
   EXPECT_FALSE(snapshot_.unchanged());

@@ -28,7 +28,7 @@ TEST(include_scan, names_are_found_however_a_directive_is_written) {
 }
 
 TEST(include_scan, what_cannot_be_known_is_told_with_its_line) {
-  EXPECT_EQ(scan_includes("int x;\n#include NAME").unknowable, "line 2 includes what a macro names");
+  EXPECT_EQ(scan_includes("int x;\n#include NAME").unknowable, "line 2 includes a file that a macro names");
   EXPECT_EQ(scan_includes("const char* d = __DATE__;").unknowable, "line 1 uses __DATE__");
   EXPECT_THAT(scan_includes("__TIME__").unknowable, HasSubstr("__TIME__"));
   EXPECT_THAT(scan_includes("#if __has_include(NAME)").unknowable, HasSubstr("macro"));
@@ -117,7 +117,8 @@ TEST_F(include_closure_of, pre_included_and_in_memory_headers_count) {
 
 TEST_F(include_closure_of, a_computed_include_in_a_header_names_the_header) {
   folder_.write("include/a.h", "#define N <b.h>\n#include N\n");
-  EXPECT_THAT(closure("#include <a.h>").unknowable, HasSubstr("include/a.h, line 2 includes what a macro names"));
+  EXPECT_THAT(closure("#include <a.h>").unknowable,
+              HasSubstr("include/a.h, line 2 includes a file that a macro names"));
 }
 
 TEST_F(include_closure_of, a_computed_include_within_the_toolkit_stands_for_all_of_it) {

@@ -5,7 +5,7 @@
 
 namespace cucore::cpu::compiler {
 
-/// Null if the instruction is no access.
+/// Null if the instruction is not an access.
 llvm::Value* address_of_access(const llvm::Instruction& instruction);
 
 /// The mark that an address comes from, if any.

@@ -50,7 +50,7 @@ void ControlFlow::arrange(const llvm::Loop* loop, const Blocks& sorted) {
 }
 
 /// The successors without another iteration: lanes that go back to a loop's head reconverge with its other lanes only
-/// after the loop. A block of the loop that all pass in their next iteration is no such place.
+/// after the loop. A block of the loop that all pass in their next iteration is not such a place.
 Blocks ControlFlow::onward(BasicBlock* block) const {
   Blocks all;
   for (BasicBlock* next : llvm::successors(block)) {

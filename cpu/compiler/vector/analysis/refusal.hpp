@@ -8,7 +8,7 @@
 
 namespace cucore::cpu::compiler {
 
-/// `why` are the words of CompileResult::refusal: what stands in the way.
+/// `why` are the words of CompileResult::refusal: what the vector form does not take.
 inline Failure refusal(std::string why) { return {ErrorCode::NotSupported, std::move(why)}; }
 
 }  // namespace cucore::cpu::compiler

@@ -15,7 +15,7 @@ class BlockChecks {
   LaneChecks lanes;
 
   Result<void> flush();
-  /// The same, and what follows has an effect: the block can no longer start anew.
+  /// The same, and what follows has an effect: the block can no longer be started again.
   Result<void> before_effect();
   /// A check of an access (checks/marks.hpp).
   Result<void> emit_mark(llvm::CallInst& check);

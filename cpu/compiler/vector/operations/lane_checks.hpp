@@ -4,7 +4,7 @@
 // may, whose other lanes read zero.
 //
 // While nothing in a block of the full version has had an effect, one branch answers for all checks since the last
-// access. Where lanes are outside, the block begins anew on a slow path, and there each access asks for itself.
+// access. Where lanes are outside, the block is started again on a slow path, and there each access asks for itself.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>

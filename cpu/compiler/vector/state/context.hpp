@@ -34,7 +34,7 @@ struct Divergence {
   Parts masks[2];
 };
 
-/// What is known in the LLVM block at hand; to be set back where another way starts from the same point.
+/// What is known in the current LLVM block; to be set back where another way starts from the same point.
 struct Known {
   llvm::DenseMap<llvm::Value*, VectorValue> values;
   llvm::DenseMap<std::pair<llvm::Value*, unsigned>, llvm::Value*> vectors;
