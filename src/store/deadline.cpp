@@ -14,7 +14,7 @@ struct DeadlineCaller::Worker {
   std::condition_variable changed;
   std::function<void()> task;  ///< empty: there is nothing to do
   bool is_done = false, ends = false;
-  std::shared_ptr<std::atomic<std::size_t>> busy;
+  std::shared_ptr<std::atomic<std::size_t>> hanging;
 
   static void work(const std::shared_ptr<Worker>& self) {
     std::unique_lock lock(self->mutex);
@@ -26,8 +26,8 @@ struct DeadlineCaller::Worker {
       lock.unlock();
       task();
       task = nullptr;
-      --*self->busy;
       lock.lock();
+      if (self->ends) --*self->hanging;  // nobody waits for it any more
       self->is_done = true;
       self->changed.notify_all();
     }
@@ -37,7 +37,7 @@ struct DeadlineCaller::Worker {
 struct DeadlineCaller::Idle {
   std::mutex mutex;
   std::vector<std::shared_ptr<Worker>> workers;
-  std::shared_ptr<std::atomic<std::size_t>> busy = std::make_shared<std::atomic<std::size_t>>(0);
+  std::shared_ptr<std::atomic<std::size_t>> hanging = std::make_shared<std::atomic<std::size_t>>(0);
 };
 
 DeadlineCaller::DeadlineCaller() : idle_(std::make_shared<Idle>()), process_(::getpid()) {}
@@ -52,7 +52,7 @@ DeadlineCaller::~DeadlineCaller() {
   }
 }
 
-std::size_t DeadlineCaller::hanging() const { return *idle_->busy; }
+std::size_t DeadlineCaller::hanging() const { return *idle_->hanging; }
 
 std::shared_ptr<DeadlineCaller::Worker> DeadlineCaller::take_worker() {
   {
@@ -64,7 +64,7 @@ std::shared_ptr<DeadlineCaller::Worker> DeadlineCaller::take_worker() {
     }
   }
   const auto worker = std::make_shared<Worker>();
-  worker->busy = idle_->busy;
+  worker->hanging = idle_->hanging;
   std::thread(Worker::work, worker).detach();
   return worker;
 }
@@ -72,12 +72,12 @@ std::shared_ptr<DeadlineCaller::Worker> DeadlineCaller::take_worker() {
 bool DeadlineCaller::run_task(std::chrono::milliseconds limit, std::function<void()> task) {
   const std::shared_ptr<Worker> worker = take_worker();
   std::unique_lock lock(worker->mutex);
-  ++*idle_->busy;
   worker->is_done = false;
   worker->task = std::move(task);
   worker->changed.notify_all();
   if (!worker->changed.wait_for(lock, limit, [&] { return worker->is_done; })) {
     worker->ends = true;
+    ++*worker->hanging;
     return false;
   }
   lock.unlock();

@@ -175,6 +175,21 @@ TEST_F(shared_store, a_slow_store_is_not_waited_for) {
   EXPECT_EQ(store->calls, 1);
 }
 
+TEST_F(shared_store, many_threads_may_ask_at_once) {
+  const auto store = std::make_shared<FaultyStore>();
+  store->delay = 20ms;
+  SharedStoreOptions patient = options();
+  patient.call_limit = patient.compile_limit = 20s;
+  SharedStore host(store, patient);
+  std::vector<std::thread> threads;
+  for (int each = 0; each < 16; ++each) {
+    threads.emplace_back(
+        [&, name = std::string(64, static_cast<char>('a' + each))] { EXPECT_FALSE(host.obtain(name)); });
+  }
+  for (std::thread& each : threads) each.join();
+  EXPECT_EQ(host.stats().skipped, 0U);
+}
+
 TEST_F(shared_store, the_child_of_a_fork_goes_on) {
   SharedStore store = host();
   EXPECT_FALSE(store.obtain(key));  // threads of the parent: of calls, and of the lease
