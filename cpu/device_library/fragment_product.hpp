@@ -9,7 +9,8 @@
 
 namespace cucore::cpu::device_library {
 
-/// Dense ones of halves, bf16 and tf32 with sums in binary32.
+/// Dense ones: of halves, bf16, tf32 and floats of eight bits with sums in binary32 or halves, and of integers of eight
+/// bits.
 bool has_fragment_product(const analysis::MatrixForm& form);
 
 /// d = a * b + c as matrix_unit has it. An array has a register of all 32 lanes, then the next.
