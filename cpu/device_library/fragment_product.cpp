@@ -28,6 +28,8 @@ using Integers32 = std::int32_t __attribute__((vector_size(32)));
 using Words32 = std::uint32_t __attribute__((vector_size(32)));
 using Words16 = std::uint16_t __attribute__((vector_size(16)));
 using Floats = float __attribute__((vector_size(32)));
+using FourFloats = float __attribute__((vector_size(16)));
+using FourIntegers = std::int32_t __attribute__((vector_size(16)));
 
 template <typename Vector>
 [[gnu::always_inline]] inline void load(Vector& to, const void* from) {
@@ -44,14 +46,13 @@ template <typename Vector>
 [[gnu::always_inline]] inline void numbers_of_halves(const void* from, Doubles& numbers) {
   Words16 halves;
   load(halves, from);
-  const Words32 bits = __builtin_convertvector(halves, Words32);
-  const Words32 magnitude = (bits & 0x7fff) << 13;  // the fields of a half in those of a float: 2^112 too small
-  const auto scaled = reinterpret_cast<Words32>(reinterpret_cast<Floats>(magnitude) * 0x1p112F);
-  const auto is_highest = reinterpret_cast<Words32>((bits & 0x7c00) == 0x7c00);  // an infinity or a NaN
-  Words32 floats;
-  choose(is_highest, magnitude | 0x7f800000, scaled, floats);
-  floats |= (bits & 0x8000) << 16;
-  numbers = __builtin_convertvector(reinterpret_cast<Floats>(floats), Doubles);
+  const Words64 bits =
+      __builtin_convertvector(__builtin_convertvector(halves, Words32), Words64);  // in one, GCC goes one by one
+  const Words64 magnitude = (bits & 0x7fff) << 42;  // the fields of a half in those of a double: 2^1008 too small
+  const auto is_highest = reinterpret_cast<Words64>((bits & 0x7c00) == 0x7c00);  // an infinity or a NaN
+  const auto scaled = reinterpret_cast<Words64>(reinterpret_cast<Doubles>(magnitude) * 0x1p1008);
+  const Words64 highest = magnitude | 0x7ff0000000000000;
+  numbers = reinterpret_cast<Doubles>((is_highest & highest) | (~is_highest & scaled) | (bits & 0x8000) << 48);
 }
 
 /// The values of all patterns of eight bits.
@@ -158,29 +159,30 @@ template <Element element>
 /// Two registers have the even and the odd columns of binary32 and of integers, one both columns of halves.
 unsigned registers_of_sums(Element element) { return element == Element::F16 ? 1 : 2; }
 
-template <typename Wide>
+template <typename Four, typename Wide>
 [[gnu::always_inline]] inline void interleaved(const std::uint32_t* from, Wide& values) {
-  Wide apart;
-  std::memcpy(&apart, from, 16);
-  std::memcpy(reinterpret_cast<std::byte*>(&apart) + 16, from + lanes, 16);
-  values = __builtin_shufflevector(apart, apart, 0, 4, 1, 5, 2, 6, 3, 7);
+  Four even, odd;
+  load(even, from);
+  load(odd, from + lanes);
+  values = __builtin_shufflevector(even, odd, 0, 4, 1, 5, 2, 6, 3, 7);
 }
 
 [[gnu::always_inline]] inline void put_apart(const Words32& values, std::uint32_t* to) {
-  const Words32 apart = __builtin_shufflevector(values, values, 0, 2, 4, 6, 1, 3, 5, 7);
-  std::memcpy(to, &apart, 16);
-  std::memcpy(to + lanes, reinterpret_cast<const std::byte*>(&apart) + 16, 16);
+  const auto even = __builtin_shufflevector(values, values, 0, 2, 4, 6);
+  const auto odd = __builtin_shufflevector(values, values, 1, 3, 5, 7);
+  std::memcpy(to, &even, sizeof even);
+  std::memcpy(to + lanes, &odd, sizeof odd);
 }
 
 [[gnu::always_inline]] inline void take_sums(Element element, const std::uint32_t* from, Doubles* sums) {
   for (unsigned m = 0; m < row; ++m, from += 4) {
     if (element == Element::F32) {
       Floats values;
-      interleaved(from, values);
+      interleaved<FourFloats>(from, values);
       sums[m] = __builtin_convertvector(values, Doubles);
     } else if (element == Element::S32) {
       Integers32 values;
-      interleaved(from, values);
+      interleaved<FourIntegers>(from, values);
       sums[m] = __builtin_convertvector(values, Doubles);
     } else {
       numbers_of_halves(from, sums[m]);
@@ -288,7 +290,7 @@ template <typename Wide>
   }
 }
 
-[[gnu::target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma")]] void multiply_512(
+[[gnu::target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,prefer-vector-width=512")]] void multiply_512(
     const MatrixForm& form, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* c, std::uint32_t* d) {
   multiply(form, a, b, c, d);
 }
