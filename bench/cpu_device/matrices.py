@@ -124,7 +124,8 @@ def main():
     )
     work = 2 * options.size**3 / 1e9
     of_plain = plain(options.size, options.rounds)
-    lines = [*machine(), f"{options.size} x {options.size}; GFLOP in a second of processor time; least of {options.rounds}"]
+    how = f"{options.size} x {options.size}; GFLOP in a second of processor time; least of {options.rounds}"
+    lines = [*machine(), how]
     lines += [f"{'plain blocked f32 in C++':28} {work / of_plain:8.2f}", f"{'':28} {'device':>8} {'/C++':>6}"]
     all_right = True
     for name in KERNELS:

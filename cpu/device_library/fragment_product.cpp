@@ -290,7 +290,7 @@ template <typename Four, typename Wide>
   }
 }
 
-[[gnu::target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,prefer-vector-width=512")]] void multiply_512(
+[[gnu::target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma")]] void multiply_512(
     const MatrixForm& form, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* c, std::uint32_t* d) {
   multiply(form, a, b, c, d);
 }
@@ -303,6 +303,23 @@ template <typename Four, typename Wide>
 void multiply_128(const MatrixForm& form, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* c,
                   std::uint32_t* d) {
   multiply(form, a, b, c, d);
+}
+
+template <Element element>
+void numbers_in(const std::byte* chunk, double* to) {
+  constexpr unsigned count = 128 / bits_of(element);
+  for (unsigned n = 0; n < count; n += row) {
+    Doubles numbers;
+    if constexpr (count < row) {
+      std::byte padded[32] = {};
+      std::memcpy(padded, chunk, 16);
+      numbers_at<element>(padded, numbers);
+      std::memcpy(to, &numbers, count * sizeof *to);
+    } else {
+      numbers_at<element>(chunk + n * bits_of(element) / 8, numbers);
+      std::memcpy(to + n, &numbers, sizeof numbers);
+    }
+  }
 }
 
 bool is_of(Element element, std::initializer_list<Element> kinds) {
@@ -333,6 +350,26 @@ std::vector<FragmentProduct> fragment_products() {
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) ways.push_back(multiply_256);
   ways.push_back(multiply_128);
   return ways;
+}
+
+void numbers_in_chunk(Element element, const void* chunk, double* numbers) {
+  const auto* const bytes = static_cast<const std::byte*>(chunk);
+  switch (element) {
+    case Element::F16:
+      return numbers_in<Element::F16>(bytes, numbers);
+    case Element::Bf16:
+      return numbers_in<Element::Bf16>(bytes, numbers);
+    case Element::Tf32:
+      return numbers_in<Element::Tf32>(bytes, numbers);
+    case Element::E4m3:
+      return numbers_in<Element::E4m3>(bytes, numbers);
+    case Element::E5m2:
+      return numbers_in<Element::E5m2>(bytes, numbers);
+    case Element::S8:
+      return numbers_in<Element::S8>(bytes, numbers);
+    default:
+      return numbers_in<Element::U8>(bytes, numbers);
+  }
 }
 
 void multiply_in_vectors(const MatrixForm& form, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* c,

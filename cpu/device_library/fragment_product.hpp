@@ -24,4 +24,7 @@ std::vector<FragmentProduct> fragment_products();
 void multiply_in_vectors(const analysis::MatrixForm& form, const std::uint32_t* a, const std::uint32_t* b,
                          const std::uint32_t* c, std::uint32_t* d);
 
+/// The values of the elements in 16 bytes: halves, bf16, tf32 and what has eight bits.
+void numbers_in_chunk(analysis::Element element, const void* chunk, double* numbers);
+
 }  // namespace cucore::cpu::device_library

@@ -12,7 +12,6 @@ namespace cucore::cpu::device_library {
 namespace {
 
 using analysis::bits_of;
-using analysis::Element;
 using analysis::elements_of;
 using analysis::FragmentForm;
 using analysis::MatrixForm;
