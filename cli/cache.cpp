@@ -1,6 +1,7 @@
-// `cucore cache ls|stats|verify|prune|clear`: the folder in which a ProgramCache, and `cucore run`, keep what they have
-// compiled.
-#include <algorithm>
+// `cucore cache ls|stats|verify|prune|clear|export|import`: the folder in which a ProgramCache, and `cucore run`, keep
+// what they have compiled.
+#include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -8,33 +9,14 @@
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cucore/cache_archive.hpp"
+#include "cucore/error.hpp"
 #include "cucore/program_cache.hpp"
 
 namespace cucore::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Entry {
-  std::string key;  ///< as ProgramCache knows it
-  std::uintmax_t bytes = 0;
-  fs::file_time_type used = {};
-};
-
-/// Compiled code, the most recently used first. ProgramCache lays entries out as entries/ab/cdef...
-std::vector<Entry> entries(const fs::path& folder) {
-  std::vector<Entry> found;
-  std::error_code ignored;
-  for (fs::recursive_directory_iterator each(folder / "entries", ignored), end; each != end; each.increment(ignored)) {
-    Entry entry{.key = each->path().parent_path().filename().string() + each->path().filename().string()};
-    if (!each->is_regular_file(ignored) || entry.key.size() != 64) continue;
-    entry.bytes = each->file_size(ignored);
-    entry.used = each->last_write_time(ignored);
-    found.push_back(std::move(entry));
-  }
-  std::sort(found.begin(), found.end(), [](const Entry& a, const Entry& b) { return a.used > b.used; });
-  return found;
-}
 
 /// Programs of `cucore run`, with the files beside them.
 std::vector<fs::directory_entry> programs(const fs::path& folder) {
@@ -46,6 +28,33 @@ std::vector<fs::directory_entry> programs(const fs::path& folder) {
   return found;
 }
 
+unsigned long long unix_seconds(std::chrono::system_clock::time_point point) {
+  return static_cast<unsigned long long>(
+      std::chrono::duration_cast<std::chrono::seconds>(point.time_since_epoch()).count());
+}
+
+struct Unit {
+  char letter;
+  std::chrono::seconds lasts;
+};
+constexpr Unit units[] = {{'w', std::chrono::days(7)},
+                          {'d', std::chrono::days(1)},
+                          {'h', std::chrono::hours(1)},
+                          {'m', std::chrono::minutes(1)},
+                          {'s', std::chrono::seconds(1)}};
+
+/// What an option such as "--unused-for 30d" says; nothing if it was not given.
+std::optional<std::chrono::seconds> duration_of(const CLI::App& command, const char* option) {
+  if (command.count(option) == 0) return std::nullopt;
+  const auto text = value_of<std::string>(command, option);
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  for (const Unit& unit : units) {
+    if (error == std::errc() && end + 1 == text.data() + text.size() && *end == unit.letter) return number * unit.lasts;
+  }
+  throw CLI::ValidationError(option, "'" + text + "' is no duration: a number and s, m, h, d or w, as in 30d");
+}
+
 ProgramCache open_cache(const CLI::App& command) {
   return ProgramCache({.path = value_of<std::string>(*command.get_parent(), "--path")});
 }
@@ -53,11 +62,14 @@ ProgramCache open_cache(const CLI::App& command) {
 int run_ls(const CLI::App& command) {
   const ProgramCache cache = open_cache(command);
   std::vector<std::string> json;
-  for (const Entry& entry : entries(cache.path())) {
+  for (const ProgramCacheEntry& entry : cache.entries()) {
     if (wants_json(command)) {
-      json.push_back(JsonObject().text("key", entry.key).number("bytes", entry.bytes).str());
+      JsonObject object;
+      object.text("key", entry.key).number("bytes", entry.bytes);
+      object.number("stored", unix_seconds(entry.stored)).number("used", unix_seconds(entry.used));
+      json.push_back(object.str());
     } else {
-      std::printf("%s %10ju bytes\n", entry.key.c_str(), entry.bytes);
+      std::printf("%s %10ju bytes\n", entry.key.c_str(), static_cast<std::uintmax_t>(entry.bytes));
     }
   }
   if (wants_json(command)) std::printf("%s\n", json_array(json).c_str());
@@ -78,6 +90,15 @@ int run_stats(const CLI::App& command) {
     json.text("path", cache.path().string()).number("entries", cache.size()).number("bytes", cache.size_bytes());
     json.number("programs", program_count).number("program_bytes", program_bytes);
     std::printf("%s\n", json.str().c_str());
+  } else if (command.count("--prometheus") > 0) {
+    const auto gauge = [](const char* name, const char* meaning, std::uintmax_t value) {
+      std::printf("# HELP cucore_cache_%s %s\n# TYPE cucore_cache_%s gauge\ncucore_cache_%s %ju\n", name, meaning, name,
+                  name, value);
+    };
+    gauge("entries", "Compiled code in the folder.", cache.size());
+    gauge("bytes", "Bytes that it takes.", cache.size_bytes());
+    gauge("programs", "Programs of 'cucore run' in the folder.", program_count);
+    gauge("program_bytes", "Bytes that they take.", program_bytes);
   } else {
     std::printf("%s\ncompiled code: %zu entries, %ju bytes\nprograms: %zu, %ju bytes\n", cache.path().c_str(),
                 cache.size(), static_cast<std::uintmax_t>(cache.size_bytes()), program_count, program_bytes);
@@ -90,9 +111,9 @@ int run_verify(const CLI::App& command) {
   std::size_t count = 0;
   std::vector<std::string> bad;
   {
-    const std::vector<Entry> all = entries(cache.path());
+    const std::vector<ProgramCacheEntry> all = cache.entries();
     Progress progress("cucore cache verify", all.size());
-    for (const Entry& entry : all) {
+    for (const ProgramCacheEntry& entry : all) {
       ++count;
       if (!cache.get({.hex = entry.key})) bad.push_back(entry.key);
       progress.advance();
@@ -113,17 +134,59 @@ int run_verify(const CLI::App& command) {
 
 int run_prune(const CLI::App& command) {
   ProgramCache cache = open_cache(command);
-  const auto limit = value_of<std::uintmax_t>(command, "--max-bytes");
-  std::uintmax_t kept = 0;
-  std::size_t removed = 0;
-  for (const Entry& entry : entries(cache.path())) {
-    kept += entry.bytes;
-    if (kept <= limit) continue;
-    kept -= entry.bytes;
-    removed += cache.erase({.hex = entry.key}) ? 1 : 0;
+  ProgramCachePrune limits{.max_age = duration_of(command, "--older-than"),
+                           .max_unused = duration_of(command, "--unused-for"),
+                           .dry_run = command.count("--dry-run") > 0};
+  if (command.count("--max-bytes") > 0) limits.max_bytes = value_of<std::uintmax_t>(command, "--max-bytes");
+  if (!limits.max_bytes && !limits.max_age && !limits.max_unused) {
+    throw CLI::ValidationError("prune", "say what is to go: --max-bytes, --older-than or --unused-for");
   }
-  std::printf("removed %zu entries; %ju bytes are left\n", removed, static_cast<std::uintmax_t>(cache.size_bytes()));
+  const std::vector<ProgramCacheEntry> removed = cache.prune(limits);
+  std::uintmax_t bytes = 0;
+  for (const ProgramCacheEntry& entry : removed) {
+    bytes += entry.bytes;
+    if (limits.dry_run) std::printf("%s %10ju bytes\n", entry.key.c_str(), static_cast<std::uintmax_t>(entry.bytes));
+  }
+  const auto left = static_cast<std::uintmax_t>(cache.size_bytes());
+  if (limits.dry_run) {
+    std::printf("%zu entries, %ju bytes would go; %ju bytes are there\n", removed.size(), bytes, left);
+  } else {
+    std::printf("removed %zu entries, %ju bytes; %ju bytes are left\n", removed.size(), bytes, left);
+  }
   return 0;
+}
+
+ArchiveOptions archive_options(const CLI::App& command) {
+  ArchiveOptions options{.allow_unsigned = command.count("--unsigned") > 0};
+  if (command.count("--keys") > 0) options.keys = KeyRing::from_file(value_of<std::string>(command, "--keys"));
+  options.only = value_of<std::vector<std::string>>(command, "--only");
+  return options;
+}
+
+int run_export(const CLI::App& command) {
+  ProgramCache cache = open_cache(command);
+  const auto archive = value_of<std::string>(command, "archive");
+  const std::size_t count = export_cache(cache, archive, archive_options(command));
+  std::printf("%zu entries in %s\n", count, archive.c_str());
+  return 0;
+}
+
+int run_import(const CLI::App& command) {
+  ProgramCache cache = open_cache(command);
+  const ArchiveImport report = import_cache(cache, value_of<std::string>(command, "archive"), archive_options(command));
+  if (wants_json(command)) {
+    std::vector<std::string> rejected;
+    for (const auto& [key, why] : report.rejected)
+      rejected.push_back(JsonObject().text("key", key).text("why", why).str());
+    JsonObject json;
+    json.number("imported", report.imported).number("already_there", report.already_there);
+    std::printf("%s\n", json.raw("rejected", json_array(rejected)).str().c_str());
+  } else {
+    for (const auto& [key, why] : report.rejected) std::printf("%s was not taken: %s\n", key.c_str(), why.c_str());
+    std::printf("%zu entries taken, %zu there already, %zu rejected\n", report.imported, report.already_there,
+                report.rejected.size());
+  }
+  return report.rejected.empty() ? 0 : 1;
 }
 
 int run_clear(const CLI::App& command) {
@@ -145,11 +208,27 @@ void add_cache(CLI::App& tool, int& status) {
   CLI::App& cache = *tool.add_subcommand("cache", "Look at, check and clear the cache of compiled code");
   add_value(cache, "--path", "its folder; otherwise the one that programs use")->type_name("FOLDER");
   add_json(add_command(cache, status, "ls", "List the entries, the one used last first", run_ls));
-  add_json(add_command(cache, status, "stats", "Say where it is and how much is in it", run_stats));
+  CLI::App& stats = add_command(cache, status, "stats", "Say where it is and how much is in it", run_stats);
+  add_json(stats);
+  add_flag(stats, "--prometheus", "print it in the text format of Prometheus");
   add_json(add_command(cache, status, "verify", "Read every entry; those that are damaged are removed", run_verify));
-  CLI::App& prune = add_command(cache, status, "prune", "Remove what was used least recently", run_prune);
-  add_value(prune, "--max-bytes", "how much is to be left at most")->type_name("BYTES")->required();
+  CLI::App& prune = add_command(cache, status, "prune", "Remove what is old, not used, or too much", run_prune);
+  add_value(prune, "--max-bytes", "how much is to be left at most; what was used least recently goes")
+      ->type_name("BYTES");
+  add_value(prune, "--older-than", "remove what was stored longer ago, e.g. 90d")->type_name("DURATION");
+  add_value(prune, "--unused-for", "remove what was last used longer ago, e.g. 2w")->type_name("DURATION");
+  add_flag(prune, "--dry-run", "say what would go, and remove nothing");
   add_command(cache, status, "clear", "Remove all of it, and the programs of 'cucore run'", run_clear);
+  CLI::App& exported = add_command(cache, status, "export", "Write its entries into one signed archive", run_export);
+  CLI::App& imported = add_command(cache, status, "import", "Take in the entries of an archive", run_import);
+  add_json(imported);
+  for (CLI::App* const each : {&exported, &imported}) {
+    add_value(*each, "archive", "the file, in the format of tar")->type_name("FILE")->required();
+    add_value(*each, "--keys", "file of the keys that sign; otherwise the one that CUCORE_CACHE_KEYS names")
+        ->type_name("FILE");
+    add_flag(*each, "--unsigned", "do without: who can write the archive may run code where it is used");
+    add_value(*each, "--only", "keys of the entries wanted; otherwise all")->type_name("KEY")->expected(1, 1 << 20);
+  }
 }
 
 }  // namespace cucore::cli

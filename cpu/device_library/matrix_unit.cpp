@@ -15,6 +15,7 @@
 #include "cpu/analysis/instructions/matrix_form.hpp"
 #include "cpu/device_library/element_values.hpp"
 #include "cpu/device_library/fragment_product.hpp"
+#include "cpu/device_library/fragment_transfer.hpp"
 #include "cpu/device_library/self_checks.hpp"
 
 namespace cucore::cpu::device_library::matrix_unit {
@@ -377,6 +378,13 @@ Fragments fragments_of(const MatrixForm& form, MatrixRole role, Element element)
           register_bytes(element)};
 }
 
+/// Whether all lanes are here and name the same matrix, as the PTX ISA asks of them.
+template <typename Pointer>
+bool is_one_matrix(std::uint32_t here, Pointer const* memory, const std::uint32_t* strides) {
+  return here == ~0U && std::all_of(memory, memory + warp_lanes, [&](Pointer at) { return at == memory[0]; }) &&
+         std::all_of(strides, strides + warp_lanes, [&](std::uint32_t stride) { return stride == strides[0]; });
+}
+
 /// Calls operation(lanes) with what each lane that is here brings.
 template <typename Operation, typename Bring>
 void together(std::uint32_t here, const Operation& operation, const Bring& bring) {
@@ -417,6 +425,7 @@ void multiply_fragments(std::uint64_t bits, std::uint32_t here, const void* a, c
 void load_fragments(std::uint64_t bits, std::uint32_t here, const void* const* from, const std::uint32_t* strides,
                     void* registers) {
   const auto form = std::bit_cast<FragmentForm>(bits);
+  if (is_one_matrix(here, from, strides) && load_in_pieces(form, from[0], strides[0], registers)) return;
   Fragments own(form.registers, register_bytes(form.element));
   together(here, transfer_warp, [&](std::uint32_t lane) {
     return Transfer{form, const_cast<void*>(from[lane]), strides[lane], own.of(lane), true};
@@ -427,6 +436,7 @@ void load_fragments(std::uint64_t bits, std::uint32_t here, const void* const* f
 void store_fragments(std::uint64_t bits, std::uint32_t here, void* const* to, const std::uint32_t* strides,
                      const void* registers) {
   const auto form = std::bit_cast<FragmentForm>(bits);
+  if (is_one_matrix(here, to, strides) && store_in_pieces(form, to[0], strides[0], registers)) return;
   Fragments own(form.registers, register_bytes(form.element));
   own.take(registers);
   together(here, transfer_warp,
@@ -435,6 +445,7 @@ void store_fragments(std::uint64_t bits, std::uint32_t here, void* const* to, co
 
 void load_fragment_rows(std::uint64_t form, std::uint32_t here, const void* const* rows, std::uint32_t* registers) {
   const auto matrices = static_cast<std::uint32_t>(form & 255);
+  if (here == ~0U) return load_rows_of_warp(matrices, form >> 8 != 0, rows, registers);
   Fragments own(matrices, 4);
   together(here, transfer_rows, [&](std::uint32_t lane) {
     return Rows{matrices, static_cast<std::uint32_t>(form >> 8), const_cast<void*>(rows[lane]),
@@ -445,6 +456,7 @@ void load_fragment_rows(std::uint64_t form, std::uint32_t here, const void* cons
 
 void store_fragment_rows(std::uint64_t form, std::uint32_t here, void* const* rows, const std::uint32_t* registers) {
   const auto matrices = static_cast<std::uint32_t>(form & 255);
+  if (here == ~0U) return store_rows_of_warp(matrices, form >> 8 != 0, rows, registers);
   Fragments own(matrices, 4);
   own.take(registers);
   together(here, transfer_rows, [&](std::uint32_t lane) {

@@ -11,7 +11,9 @@
 
 #include "cpu/analysis/instructions/warpgroup_form.hpp"
 #include "cpu/device_library/element_values.hpp"
+#include "cpu/device_library/fragment_product.hpp"
 #include "cpu/device_library/self_checks.hpp"
+#include "cpu/device_library/warpgroup_sums.hpp"
 
 namespace cucore::cpu::device_library::warpgroup_unit {
 namespace {
@@ -69,12 +71,17 @@ SharedMatrix b_in_shared(const WarpgroupMultiplication& of) {
 template <typename Number, typename Visit>
 void for_each_in_shared(const SharedMatrix& matrix, const std::byte* shared, Element element, const Visit& visit) {
   const std::uint32_t in_chunk = 128 / bits_of(element);
+  double numbers[16];
   for (std::uint32_t chunk = 0; chunk < matrix.chunks(); ++chunk) {
     const std::uint32_t across = chunk / matrix.chunks_along();
     const std::uint32_t along = chunk % matrix.chunks_along();
     const std::byte* const bytes = shared + matrix.offset_of(across, along);
-    for (std::uint32_t n = 0; n < in_chunk; ++n)
-      visit(across, along * in_chunk + n, value_at<Number>(element, bytes, n));
+    const bool is_of_bytes = bits_of(element) >= 8;
+    if (is_of_bytes) numbers_in_chunk(element, bytes, numbers);
+    for (std::uint32_t n = 0; n < in_chunk; ++n) {
+      visit(across, along * in_chunk + n,
+            is_of_bytes ? static_cast<Number>(numbers[n]) : value_at<Number>(element, bytes, n));
+    }
   }
 }
 
@@ -138,16 +145,15 @@ std::vector<std::uint32_t> rows_of_b(const WarpgroupMultiplication* const* threa
   return rows;
 }
 
-/// Calls visit(pattern at the thread's registers, index there, row, column) for every accumulator.
+/// Calls visit(thread's registers, index there, row, column) for every accumulator: place_of() for all of them.
 template <typename Visit>
 void for_each_accumulator(const WarpgroupMultiplication* const* threads, const Visit& visit) {
-  const WarpgroupForm& form = threads[0]->form;
-  const MatrixForm of_warp = form.of_warp();
+  const std::uint32_t columns = threads[0]->form.n;
   for (std::uint32_t thread = 0; thread < threads_of_group; ++thread) {
-    for (std::uint32_t index = 0; index < form.n / 2U; ++index) {
-      const Place at = place_of(of_warp, MatrixRole::Accumulator, form.d, thread % lanes_of_warp, index);
-      visit(threads[thread]->d, index, thread / lanes_of_warp * rows_of_warp + at.row, at.column);
-    }
+    const std::uint32_t lane = thread % lanes_of_warp;
+    const std::uint32_t row = thread / lanes_of_warp * rows_of_warp + lane / 4, column = lane % 4 * 2;
+    for (std::uint32_t index = 0; index < columns / 2; ++index)
+      visit(threads[thread]->d, index, row + 8 * (index / 2 % 2), column + 8 * (index / 4) + index % 2);
   }
 }
 
@@ -170,102 +176,30 @@ void add_row(const WarpgroupForm& form, const std::int32_t* a, const std::vector
 
 // ---- floats --------------------------------------------------------------------------------------------------------
 
-/// Bits below the largest exponent that a sum keeps.
-int kept_bits(Element a) { return bits_of(a) == 8 ? 13 : 25; }
-
-constexpr std::int32_t of_zero = -20000;  ///< below every exponent, and every sum of two
-
-/// The exponent by which an element is aligned: that of a subnormal number is the format's least.
-std::int32_t exponent_of(Element element, double value) {
-  if (value == 0) return of_zero;
-  const int least = element == Element::F16 || element == Element::E5m2 ? -14 : element == Element::E4m3 ? -6 : -126;
-  return std::max(std::ilogb(value), least);
-}
-
-double power_of_two(std::int32_t exponent) {
-  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
-}
-
-/// Cuts a number off below the lowest `bits` bits of the significand.
-double without_low_bits(double value, int bits) {
-  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) >> bits << bits);
-}
-
-std::uint64_t float_result(const WarpgroupForm& form, double sum) {
-  if (form.d == Element::F16 || !std::isfinite(sum)) return from_real(form.d, sum);
-  constexpr int of_double = 52;
-  if (bits_of(form.a()) == 8) sum = without_low_bits(sum, of_double - kept_bits(form.a()));
-  const auto nearest = static_cast<float>(sum);
-  auto pattern = std::bit_cast<std::uint32_t>(nearest);
-  if (std::fabs(static_cast<double>(nearest)) > std::fabs(sum) && std::fabs(sum) < 0x1p128) --pattern;
-  return (pattern & 0x7fffffff) == 0 ? 0 : pattern;  // a number cut off to zero has no sign
-}
-
 /// A factor with the exponents by which its elements are aligned.
 struct FloatFactor {
   std::vector<double> values;
   std::vector<std::int32_t> exponents;
   bool is_finite = true;
 
-  FloatFactor(Element element, std::vector<double> from) : values(std::move(from)) {
-    exponents.reserve(values.size());
-    for (const double value : values) {
-      exponents.push_back(exponent_of(element, value));
-      is_finite = is_finite && std::isfinite(value);
-    }
+  FloatFactor(Element element, std::vector<double> from) : values(std::move(from)), exponents(values.size()) {
+    is_finite = exponents_of(element, values.data(), values.size(), exponents.data());
   }
 };
-
-/// One row of the product: its part of A, all of B, which rows of that its elements belong to, and its sums.
-struct FloatRow {
-  const WarpgroupForm& form;
-  const double* a;
-  const std::int32_t* a_exponents;
-  const FloatFactor& b;
-  const std::uint32_t* rows;
-  double* sums;
-
-  std::size_t place_in_b(std::uint32_t k, std::uint32_t n) const { return std::size_t{rows[k]} * form.n + n; }
-};
-
-/// Adds the products to the sums of some columns, all of which are finite.
-void add_finite(const FloatRow& row, std::uint32_t first, std::uint32_t count) {
-  constexpr std::uint32_t most_columns = 256;
-  const std::uint32_t depth = row.form.stored_k();
-  const int kept = kept_bits(row.form.a());
-  double* const sums = row.sums + first;
-  std::int32_t largest[most_columns];
-  double scales[most_columns];
-  for (std::uint32_t n = 0; n < count; ++n) largest[n] = exponent_of(row.form.d, sums[n]);
-  for (std::uint32_t k = 0; k < depth; ++k) {
-    const std::int32_t* const right = row.b.exponents.data() + row.place_in_b(k, first);
-    for (std::uint32_t n = 0; n < count; ++n) largest[n] = std::max(largest[n], row.a_exponents[k] + right[n]);
-  }
-  // In units of the last bit that is kept everything is an integer that fits 32 bits: the conversion cuts it off.
-  for (std::uint32_t n = 0; n < count; ++n) {
-    if (largest[n] <= of_zero / 2) largest[n] = 0;
-    scales[n] = power_of_two(kept - largest[n]);
-    sums[n] = static_cast<double>(static_cast<std::int32_t>(sums[n] * scales[n]));
-  }
-  for (std::uint32_t k = 0; k < depth; ++k) {
-    const double* const right = row.b.values.data() + row.place_in_b(k, first);
-    for (std::uint32_t n = 0; n < count; ++n)
-      sums[n] += static_cast<double>(static_cast<std::int32_t>(row.a[k] * right[n] * scales[n]));
-  }
-  for (std::uint32_t n = 0; n < count; ++n) sums[n] *= power_of_two(largest[n] - kept);
-}
 
 /// Adds a row of products to its sums; what has no finite sum is infinite or no number as IEEE says.
-void add_row(const FloatRow& row, bool is_finite) {
-  if (is_finite) return add_finite(row, 0, row.form.n);
-  for (std::uint32_t n = 0; n < row.form.n; ++n) {
-    double sum = row.sums[n];
-    for (std::uint32_t k = 0; k < row.form.stored_k(); ++k) sum += row.a[k] * row.b.values[row.place_in_b(k, n)];
-    if (std::isfinite(sum)) {
-      add_finite(row, n, 1);
-    } else {
-      row.sums[n] = sum;
+void add_row(const RowOfProduct& row, bool is_finite, double* sums) {
+  constexpr std::uint32_t group = 8;
+  if (is_finite) return add_aligned(row, 0, row.columns, sums);
+  for (std::uint32_t first = 0; first < row.columns; first += group) {
+    double plain[group], aligned[group];
+    for (std::uint32_t n = 0; n < group; ++n) {
+      aligned[n] = plain[n] = sums[first + n];
+      for (std::uint32_t k = 0; k < row.depth; ++k)
+        plain[n] += row.a[k] * row.b[std::size_t{row.rows_of_b[k]} * row.columns + first + n];
     }
+    add_aligned(row, first, group, aligned);  // of the columns that are finite
+    for (std::uint32_t n = 0; n < group; ++n) sums[first + n] = std::isfinite(plain[n]) ? aligned[n] : plain[n];
   }
 }
 
@@ -279,18 +213,36 @@ void multiply_floats(const WarpgroupMultiplication* const* threads) {
   std::vector<double> sums(std::size_t{WarpgroupForm::m} * form.n);
   bool is_finite = a.is_finite && b.is_finite;
   if (threads[0]->accumulates) {
-    for_each_accumulator(threads, [&](void* d, std::uint32_t index, std::uint32_t m, std::uint32_t n) {
-      double& sum = sums[m * form.n + n] = value_at<double>(form.d, d, index);
-      is_finite = is_finite && std::isfinite(sum);
+    for_each_accumulator(threads, [&](const void* d, std::uint32_t index, std::uint32_t m, std::uint32_t n) {
+      sums[m * form.n + n] = form.d == Element::F32 ? static_cast<double>(static_cast<const float*>(d)[index])
+                                                    : value_at<double>(form.d, d, index);
     });
+    std::vector<std::int32_t> exponents(sums.size());
+    is_finite = exponents_of(form.d, sums.data(), sums.size(), exponents.data()) && is_finite;
   }
   for (std::size_t m = 0; m < WarpgroupForm::m; ++m) {
     const std::size_t at = m * form.stored_k();
-    add_row({form, a.values.data() + at, a.exponents.data() + at, b, rows.data() + at, sums.data() + m * form.n},
-            is_finite);
+    const RowOfProduct row{.a = a.values.data() + at,
+                           .a_exponents = a.exponents.data() + at,
+                           .depth = form.stored_k(),
+                           .b = b.values.data(),
+                           .b_exponents = b.exponents.data(),
+                           .rows_of_b = rows.data() + at,
+                           .columns = form.n,
+                           .d = form.d,
+                           .kept = kept_bits(form.a())};
+    add_row(row, is_finite, sums.data() + m * form.n);
+  }
+  if (form.d == Element::F32) {
+    std::vector<std::uint32_t> patterns(sums.size());
+    cut_off(sums.data(), sums.size(), bits_of(form.a()) == 8 ? kept_bits(form.a()) : 0, patterns.data());
+    for_each_accumulator(threads, [&](void* d, std::uint32_t index, std::uint32_t m, std::uint32_t n) {
+      static_cast<std::uint32_t*>(d)[index] = patterns[m * form.n + n];
+    });
+    return;
   }
   for_each_accumulator(threads, [&](void* d, std::uint32_t index, std::uint32_t m, std::uint32_t n) {
-    put_pattern(d, bits_of(form.d), index, float_result(form, sums[m * form.n + n]));
+    put_pattern(d, bits_of(form.d), index, from_real(form.d, sums[m * form.n + n]));
   });
 }
 

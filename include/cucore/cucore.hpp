@@ -12,6 +12,7 @@
 #include "cucore/version.hpp"
 
 // Compiling: works without a driver
+#include "cucore/cache_archive.hpp"
 #include "cucore/code_type.hpp"
 #include "cucore/diagnostic.hpp"
 #include "cucore/kernel_statistics.hpp"
@@ -19,6 +20,7 @@
 #include "cucore/program.hpp"
 #include "cucore/program_cache.hpp"
 #include "cucore/program_options.hpp"
+#include "cucore/shared_store.hpp"
 #include "cucore/toolkit.hpp"
 
 // Running

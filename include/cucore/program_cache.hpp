@@ -20,6 +20,8 @@
 //
 // What was read is kept in memory (up to 64 MiB) and used again as long as the file is unchanged.
 //
+// Hosts share entries through a store (shared_store.hpp) or carry them in an archive (cache_archive.hpp).
+//
 // Thread-safety: all members may be called from any thread.
 #pragma once
 
@@ -105,6 +107,22 @@ struct CompileKey {
   std::vector<std::pair<std::string, std::string>> parts = {};  ///< (what, digest), e.g. ("header a.h", "5f…")
 };
 
+/// An entry of the folder, as listed.
+struct ProgramCacheEntry {
+  std::string key = {};
+  std::uint64_t bytes = 0;
+  std::chrono::system_clock::time_point stored = {};
+  std::chrono::system_clock::time_point used = {};  ///< last
+};
+
+/// What is to go. An entry goes if any of the limits says so.
+struct ProgramCachePrune {
+  std::optional<std::uint64_t> max_bytes = {};          ///< what is to be left at most: the least recently used go
+  std::optional<std::chrono::seconds> max_age = {};     ///< since it was stored
+  std::optional<std::chrono::seconds> max_unused = {};  ///< since it was last used
+  bool dry_run = false;                                 ///< removes nothing
+};
+
 /// One entry.
 struct CompileRecord {
   ObjectCode code;
@@ -126,11 +144,19 @@ class CUCORE_API ProgramCache {
   std::uint64_t size_bytes() const;
   /// Removes all entries. Failures to remove a file are ignored.
   void clear();
+  /// What the folder has, the most recently used first.
+  std::vector<ProgramCacheEntry> entries() const;
+  /// Removes what `limits` say, and returns it.
+  std::vector<ProgramCacheEntry> prune(const ProgramCachePrune& limits);
 
   /// The entry for `key`, or nothing; marks it as used just now. Never throws for what is on disk.
   std::optional<CompileRecord> get(const CompileKey& key);
   /// Stores an entry. False if that failed, with the counter raised.
   bool put(const CompileKey& key, const CompileRecord& record);
+  /// An entry as the bytes that stores and archives carry; nothing if there is none, or it is damaged.
+  std::optional<std::string> read_entry(const std::string& key);
+  /// Stores such bytes. False if they are no entry of that key, or cannot be written.
+  bool write_entry(const std::string& key, const std::string& entry);
   /// Removes an entry; false if there was none.
   bool erase(const CompileKey& key);
   /// Says in words why there is no entry for `key`: what differs from the last program stored under this name.

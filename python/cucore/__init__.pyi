@@ -1028,6 +1028,29 @@ class ProgramCache:
         """The sum of the sizes of all files."""
     def clear(self) -> None:
         """Removes all entries."""
+    def entries(self) -> list[ProgramCacheEntry]:
+        """What the folder has, the most recently used first: key, bytes, and the times (as time.time()) at which each
+        was stored and last used."""
+    def prune(
+        self,
+        *,
+        max_bytes: int | None = None,
+        max_age: float | None = None,
+        max_unused: float | None = None,
+        dry_run: bool = False,
+    ) -> list[ProgramCacheEntry]:
+        """Removes what any of the limits says, and returns it. max_bytes: what is to be left at most; max_age,
+        max_unused: seconds since an entry was stored and last used. dry_run: removes nothing."""
+    def export_archive(
+        self, path: _Path, *, keys: Any = None, allow_unsigned: bool = False, only: Iterable[str] = ()
+    ) -> int:
+        """Writes the entries, or those whose keys are in `only`, into one signed archive (a tar file), and returns how
+        many. keys: a cucore.stores.KeyRing; None is the file that $CUCORE_CACHE_KEYS names."""
+    def import_archive(
+        self, path: _Path, *, keys: Any = None, allow_unsigned: bool = False, only: Iterable[str] = ()
+    ) -> ArchiveImport:
+        """Takes in the entries of an archive that are signed with one of the keys, and returns counts: imported,
+        already_there, and the reasons of those rejected by their keys. Raises ValueError for a file that is cut."""
     def __init__(
         self,
         path: _Path | None = None,
@@ -2268,6 +2291,17 @@ class ProgramCacheStats(NamedTuple):
     evictions: int
     lock_timeouts: int
     store_hits: int
+
+class ProgramCacheEntry(NamedTuple):
+    key: str
+    bytes: int
+    stored: float
+    used: float
+
+class ArchiveImport(NamedTuple):
+    imported: int
+    already_there: int
+    rejected: dict[str, str]
 
 class CUDAInvalidContextError(CUDAError):
     """No context is current where one is needed, or it has been destroyed."""

@@ -201,6 +201,8 @@ PLACES = {
     "PeerAccess": "_peers.PeerAccess",
     "StridedMemoryView": "utils._memory_view.StridedMemoryView",
     "PinnedMemoryResourceOptions": "_options.PinnedMemoryResourceOptions",
+    "ArchiveImport": "_tuples.ArchiveImport",
+    "ProgramCacheEntry": "_tuples.ProgramCacheEntry",
     "ProgramCacheStats": "_tuples.ProgramCacheStats",
     "Timer": "_timing.Timer",
     "ToolkitInfo": "_tuples.ToolkitInfo",

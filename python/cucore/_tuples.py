@@ -19,6 +19,8 @@ ProgramCacheStats = namedtuple(
     "ProgramCacheStats",
     "hits shared misses uncacheable bad_records stores store_failures evictions lock_timeouts store_hits",
 )
+ProgramCacheEntry = namedtuple("ProgramCacheEntry", "key bytes stored used")
+ArchiveImport = namedtuple("ArchiveImport", "imported already_there rejected")
 KernelStatistics = namedtuple(
     "KernelStatistics",
     "kernel arch registers barriers stack_bytes spill_store_bytes spill_load_bytes "

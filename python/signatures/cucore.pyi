@@ -938,6 +938,17 @@ class ProgramCacheStats(NamedTuple):
     lock_timeouts: int
     store_hits: int
 
+class ProgramCacheEntry(NamedTuple):
+    key: str
+    bytes: int
+    stored: float
+    used: float
+
+class ArchiveImport(NamedTuple):
+    imported: int
+    already_there: int
+    rejected: dict[str, str]
+
 class ProgramCache:
     def __init__(
         self,
@@ -954,6 +965,21 @@ class ProgramCache:
     def stats(self) -> ProgramCacheStats: ...
     @property
     def size_bytes(self) -> int: ...
+    def entries(self) -> list[ProgramCacheEntry]: ...
+    def prune(
+        self,
+        *,
+        max_bytes: int | None = None,
+        max_age: float | None = None,
+        max_unused: float | None = None,
+        dry_run: bool = False,
+    ) -> list[ProgramCacheEntry]: ...
+    def export_archive(
+        self, path: _Path, *, keys: Any = None, allow_unsigned: bool = False, only: Iterable[str] = ()
+    ) -> int: ...
+    def import_archive(
+        self, path: _Path, *, keys: Any = None, allow_unsigned: bool = False, only: Iterable[str] = ()
+    ) -> ArchiveImport: ...
     def why(
         self, program: Program, target_type: ObjectCodeFormatType | str, name_expressions: Iterable[str | bytes] = ()
     ) -> str: ...

@@ -76,6 +76,15 @@ CompileRecord entry_record(const CompileKey& key, const std::string& bytes) {
   return record;
 }
 
+bool is_entry(const CompileKey& key, const std::string& bytes) {
+  try {
+    (void)entry_record(key, bytes);
+    return true;
+  } catch (const ValueError&) {
+    return false;
+  }
+}
+
 bool is_key(const CompileKey& key) {
   return key.hex.size() == 64 && key.hex.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
@@ -381,6 +390,25 @@ ProgramCacheStats ProgramCache::stats() const noexcept {
           .store_hits = state_->store_hits};
 }
 
+std::vector<ProgramCacheEntry> ProgramCache::entries() const { return state_->folder.entries(); }
+
+std::vector<ProgramCacheEntry> ProgramCache::prune(const ProgramCachePrune& limits) {
+  const auto now = std::chrono::system_clock::now();
+  std::uint64_t kept = 0;
+  std::vector<ProgramCacheEntry> removed;
+  for (const ProgramCacheEntry& entry : entries()) {
+    const bool is_old = limits.max_age && now - entry.stored > *limits.max_age;
+    const bool is_unused = limits.max_unused && now - entry.used > *limits.max_unused;
+    const bool is_too_much = limits.max_bytes && kept + entry.bytes > *limits.max_bytes;
+    if (!is_old && !is_unused && !is_too_much) {
+      kept += entry.bytes;
+    } else if (limits.dry_run || erase({.hex = entry.key})) {
+      removed.push_back(entry);
+    }
+  }
+  return removed;
+}
+
 std::size_t ProgramCache::size() const { return state_->folder.usage().entries; }
 std::uint64_t ProgramCache::size_bytes() const { return state_->folder.usage().bytes; }
 void ProgramCache::clear() { state_->folder.clear(); }
@@ -392,6 +420,21 @@ std::optional<CompileRecord> ProgramCache::get(const CompileKey& key) {
 }
 
 bool ProgramCache::put(const CompileKey& key, const CompileRecord& record) { return state_->write(key, record); }
+
+std::optional<std::string> ProgramCache::read_entry(const std::string& key) {
+  const CompileKey sought{.hex = key};
+  if (!is_key(sought)) return std::nullopt;
+  std::optional<std::string> entry = state_->folder.read(CacheFolder::Shelf::entries, key);
+  return entry && is_entry(sought, *entry) ? entry : std::nullopt;
+}
+
+bool ProgramCache::write_entry(const std::string& key, const std::string& entry) {
+  const CompileKey given{.hex = key};
+  if (!is_key(given) || !is_entry(given, entry)) return false;
+  const bool is_stored = state_->folder.write(CacheFolder::Shelf::entries, key, entry, state_->evictions);
+  ++(is_stored ? state_->stores : state_->store_failures);
+  return is_stored;
+}
 
 bool ProgramCache::erase(const CompileKey& key) {
   return is_key(key) && state_->folder.remove(CacheFolder::Shelf::entries, key.hex);

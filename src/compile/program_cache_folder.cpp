@@ -167,6 +167,26 @@ CacheFolder::Usage CacheFolder::usage() const {
   return usage;
 }
 
+std::vector<ProgramCacheEntry> CacheFolder::entries() const {
+  std::vector<Found> files = list(root_);
+  std::erase_if(files, [](const Found& found) { return !found.entry || found.temporary; });
+  std::sort(files.begin(), files.end(), [](const Found& a, const Found& b) { return used_before(b, a); });
+  const auto point = [](const timespec& time) {
+    const auto since = std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+    return std::chrono::system_clock::time_point(
+        std::chrono::duration_cast<std::chrono::system_clock::duration>(since));
+  };
+  std::vector<ProgramCacheEntry> entries;
+  for (const Found& found : files) {
+    entries.push_back({.key = found.path.parent_path().filename().string() + found.path.filename().string(),
+                       .bytes = size_of(found),
+                       .stored = point(found.status.st_mtim),
+                       .used = point(found.status.st_atim)});
+  }
+  std::erase_if(entries, [](const ProgramCacheEntry& entry) { return entry.key.size() != 64; });
+  return entries;
+}
+
 void CacheFolder::clear() {
   const std::lock_guard lock(size_mutex_);
   const std::time_t now = std::time(nullptr);

@@ -16,7 +16,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "cucore/program_cache.hpp"
 #include "src/files/file_snapshot.hpp"
 #include "src/files/files.hpp"
 
@@ -53,6 +55,8 @@ class CacheFolder {
     std::uint64_t bytes = 0;  ///< of both shelves
   };
   Usage usage() const;
+  /// The most recently used first.
+  std::vector<ProgramCacheEntry> entries() const;
   void clear();
 
  private:

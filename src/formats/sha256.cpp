@@ -92,6 +92,26 @@ Sha256Digest sha256(std::string_view bytes) noexcept {
   return hash.finish();
 }
 
+Sha256Digest hmac_sha256(std::string_view key, std::string_view bytes) noexcept {
+  std::array<char, 64> block = {};
+  const Sha256Digest hashed = sha256(key);
+  if (key.size() > block.size()) {
+    std::memcpy(block.data(), hashed.data(), hashed.size());
+  } else {
+    std::copy(key.begin(), key.end(), block.begin());
+  }
+  const auto keyed = [&block](std::uint8_t pad, std::string_view message) {
+    std::array<char, 64> padded;
+    for (std::size_t i = 0; i < block.size(); ++i) padded[i] = static_cast<char>(block[i] ^ pad);
+    Sha256 hash;
+    hash.update({padded.data(), padded.size()});
+    hash.update(message);
+    return hash.finish();
+  };
+  const Sha256Digest inner = keyed(0x36, bytes);
+  return keyed(0x5c, {reinterpret_cast<const char*>(inner.data()), inner.size()});
+}
+
 std::string to_hex(const Sha256Digest& digest) {
   static constexpr char digits[] = "0123456789abcdef";
   std::string hex;

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4): the hash of cache keys. Not used for secrets.
+// SHA-256 (FIPS 180-4), the hash of cache keys, and HMAC of it (FIPS 198-1), which signs entries of shared stores.
 #pragma once
 
 #include <array>
@@ -28,6 +28,7 @@ class Sha256 {
 };
 
 Sha256Digest sha256(std::string_view bytes) noexcept;
+Sha256Digest hmac_sha256(std::string_view key, std::string_view bytes) noexcept;
 /// 64 lower-case hex digits.
 std::string to_hex(const Sha256Digest& digest);
 

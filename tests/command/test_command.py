@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 COMMANDS = ["run", "devices", "doctor", "compile", "inspect", "dump", "driver-path", "driver-status", "completion"]
 COMMANDS += ["version", "cache", "cache ls", "cache stats", "cache verify", "cache prune", "cache clear"]
+COMMANDS += ["cache export", "cache import"]
 
 FAULTY = """
 #include <cstdio>
@@ -159,6 +160,28 @@ def test_code_is_compiled_inspected_and_kept(run, tmp_path):
     run(*words)
     assert run("cache", "clear").returncode == 0
     assert json.loads(run("cache", "stats", "--json").stdout)["entries"] == 0
+
+
+def test_a_cache_is_pruned_counted_and_carried(run, tmp_path):
+    source = tmp_path / "k.cu"
+    source.write_text('extern "C" __global__ void k() {}')
+    if "NVRTC" in run("compile", source, "-o", tmp_path / "k.ptx", "--to", "ptx", "--arch", "sm_80").stderr:
+        pytest.skip("no NVRTC")
+    assert "cucore_cache_entries 1\n" in run("cache", "stats", "--prometheus").stdout
+    assert run("cache", "prune").returncode == 2 and run("cache", "prune", "--unused-for", "3").returncode == 2
+    assert "removed 0 entries" in run("cache", "prune", "--unused-for", "1h", "--older-than", "2d").stdout
+    assert "1 entries" in run("cache", "prune", "--max-bytes", "0", "--dry-run").stdout
+
+    archive, keys = tmp_path / "kernels.tar", tmp_path / "keys"
+    keys.write_text("ours " + "5e" * 32)
+    refused = run("cache", "export", archive)
+    assert refused.returncode == 1 and "CUCORE_CACHE_KEYS" in refused.stderr and not archive.exists()
+    assert "1 entries" in run("cache", "export", archive, "--keys", keys).stdout
+    assert json.loads(run("cache", "import", archive, "--keys", keys, "--json").stdout)["already_there"] == 1
+    assert run("cache", "clear").returncode == 0
+    assert "1 entries taken" in run("cache", "import", archive, "--keys", keys).stdout
+    other = run("cache", "import", archive, "--unsigned")
+    assert other.returncode == 1 and "not known here" in other.stdout
 
 
 def test_errors_of_the_compiler_are_shown(run, tmp_path):

@@ -18,6 +18,9 @@ set(cucore_toolkit_unit_sources
   unit/files/file_snapshot_test.cpp
   unit/files/include_scan_test.cpp
   unit/formats/ptx_syntax_test.cpp
+  unit/store/archive_test.cpp
+  unit/store/sealed_entry_test.cpp
+  unit/store/shared_store_test.cpp
   unit/toolkit/nvvm_test.cpp
   unit/toolkit/toolkit_abi_test.cpp
   unit/toolkit/toolkit_test.cpp)

@@ -18,6 +18,7 @@ class Writer {
     static constexpr std::uint32_t sizes[] = {32, 33, 64, 100, 160, 20};
     threads_ = sizes[pick(std::size(sizes))];
     is_shared_ = pick(2) != 0;
+    joins_by_barrier_ = pick(2) != 0;
     warps_ = (threads_ + 31) / 32;
     values_.resize(std::size_t{blocks} * threads_);
     cells_.resize(std::size_t{blocks} * warps_ * exchange_cells);
@@ -28,7 +29,8 @@ class Writer {
     for (unsigned steps = 3 + pick(4); steps > 0; --steps) step(0);
     line("st.global.u32 [%own], %v");
     text_ += "  ret;\n}\n";
-    return {.blocks = blocks, .threads = threads_, .ptx = text_, .expected = values_};
+    return {
+        .blocks = blocks, .threads = threads_, .counts_on_joins = counts_on_joins_, .ptx = text_, .expected = values_};
   }
 
  private:
@@ -113,6 +115,12 @@ class Writer {
     const std::string at = cell_at(index), got = fresh("%r");
     line("ld." + space() + ".u32 " + got + ", " + at);
     return got;
+  }
+
+  /// Where lanes that went different ways are together again: said by a barrier, or left to the compiler.
+  void join() {
+    if (joins_by_barrier_) line("bar.warp.sync 0xffffffff");
+    counts_on_joins_ = !joins_by_barrier_;
   }
 
   void step(unsigned depth) {
@@ -256,6 +264,7 @@ class Writer {
     line("setp.lt.u32 " + q + ", " + j + ", " + number(pairs));
     line("@" + q + " bra " + inner);
     text_ += end + ":\n";
+    join();
     line("shr.u32 " + w + ", " + w + ", 1");
     line("setp.ne.u32 " + p + ", " + w + ", 0");
     line("@" + p + " bra " + middle);
@@ -295,6 +304,7 @@ class Writer {
     line("@" + p + " bra " + skip);
     exchanges([=](std::uint32_t lane) { return (lane & bits) == wanted; });
     text_ += skip + ":\n";
+    join();
     if (pick(2) != 0) vote();
     exchanges([](std::uint32_t) { return true; });
   }
@@ -322,7 +332,7 @@ class Writer {
 
   std::mt19937 random_;
   std::uint32_t threads_ = 0, warps_ = 0;
-  bool is_shared_ = false;
+  bool is_shared_ = false, joins_by_barrier_ = false, counts_on_joins_ = false;
   std::string text_;
   unsigned numbers_ = 0;
   Words values_, cells_;  ///< the model: of all threads, and of all warps of all blocks

@@ -1,6 +1,7 @@
 // Random programs in which the lanes of a warp exchange values through memory by plain accesses with nothing between
-// them, as code does that counts on a warp running in step: kernels in PTX, and what each lane must end up with. Lanes
-// are converged wherever they exchange, or part from each other and join again, so a GPU gives the same.
+// them, as code does that counts on a warp running in step: kernels in PTX, and what each lane must end up with. Where
+// lanes part from each other they join again, at a barrier or with nothing said. GPUs give the same where they exchange
+// converged; since Volta nothing promises that lanes join where no barrier says so, and an H100 runs a part of them on.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@ namespace cucore::cpu {
 /// `k(u32* cells, u32* out)`; each block has cells of its own in `cells`, or in shared memory and leaves those alone.
 struct ExchangeProgram {
   std::uint32_t blocks, threads;  ///< of the launch
+  bool counts_on_joins;           ///< lanes part, and no barrier says where they join: a GPU's results are its own
   std::string ptx;
   std::vector<std::uint32_t> expected;  ///< `out`, by thread of the grid
 };

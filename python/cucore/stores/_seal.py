@@ -1,4 +1,4 @@
-"""Signed entries: what docs/cache-format.md describes, and the keys that sign."""
+"""Signed entries: what docs/cache-format.md describes, and the keys that sign. src/store reads and writes the same."""
 
 import hashlib
 import hmac
@@ -50,6 +50,10 @@ class KeyRing:
 
     def get(self, name: str) -> bytes | None:
         return self._keys.get(name)
+
+    def items(self) -> list[tuple[str, bytes]]:
+        """Ids and keys; the first signs."""
+        return list(self._keys.items())
 
     def __repr__(self):
         return f"KeyRing({list(self._keys)})"

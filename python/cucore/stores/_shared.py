@@ -115,8 +115,7 @@ class SharedStore:
             if limit <= 0 or begin < self._retry_at or self._hanging >= MOST_HANGING:
                 self._stats.skipped += 1
                 return FAILED
-            self._hanging += 1
-        answer, done = [], threading.Event()
+        answer, late, done = [], [], threading.Event()
 
         def run():
             try:
@@ -125,16 +124,20 @@ class SharedStore:
                 answer.append((FAILED, error))
             finally:
                 with self._lock:
-                    self._hanging -= 1
-                done.set()
+                    done.set()
+                    if late:
+                        self._hanging -= 1
 
         threading.Thread(target=run, daemon=True, name="cucore store").start()
         done.wait(limit)
         spent = time.monotonic() - begin
         if not is_wait:
             work.left -= spent
-        value, error = answer[0] if done.is_set() else (FAILED, TimeoutError())
         with self._lock:
+            if not done.is_set():
+                late.append(True)
+                self._hanging += 1
+            value, error = answer[0] if done.is_set() else (FAILED, TimeoutError())
             self._stats.seconds += spent
             if error is None:
                 self._pause = 0.0

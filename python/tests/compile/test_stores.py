@@ -1,5 +1,6 @@
 """Stores that hosts share: ProgramCache(store=...) on folders, a real Redis server, fsspec and others' backends."""
 
+import concurrent.futures
 import contextlib
 import os
 import shutil
@@ -288,6 +289,18 @@ def test_a_late_holder_does_not_replace_a_result(tmp_path):
     assert folder.lease(key, "a third", 60)
     late.publish(key, b"second")
     assert other.obtain(key) == b"first" and late.stats.fenced == 1
+
+
+class Slow(Dead):
+    def get(self, name):
+        time.sleep(0.02)
+
+
+def test_many_threads_may_ask_at_once():
+    shared = stores.SharedStore(Slow(0), allow_unsigned=True, call_seconds=20, compile_seconds=20)
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(shared.obtain, [character * 64 for character in "0123456789abcdef"])) == [None] * 16
+    assert shared.stats.skipped == 0
 
 
 class Late(stores.FolderStore):
