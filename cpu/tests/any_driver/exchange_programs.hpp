@@ -1,6 +1,7 @@
 // Random programs in which the lanes of a warp exchange values through memory by plain accesses with nothing between
 // them, as code does that counts on a warp running in step: kernels in PTX, and what each lane must end up with. Lanes
-// are converged wherever they exchange, or part from each other and join again, so a GPU gives the same.
+// are converged wherever they exchange, or part from each other and join again, so a GPU gives the same. Some programs
+// have lanes wait before they load: there they count only on nobody storing before the others have loaded.
 #pragma once
 
 #include <cstdint>
