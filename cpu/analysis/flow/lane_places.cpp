@@ -441,7 +441,7 @@ bool LanePlaces::are_apart(const Access& store, const Access& load) const {
   return reach(store.place, 1) && reach(load.place, -1) && (low >= load.bytes || high <= -store.bytes);
 }
 
-Meeting LanePlaces::meet(const Access& store, const Access& load, bool is_shared) {
+Meeting LanePlaces::meet(const Access& store, const Access& load, bool is_shared, Order order) {
   const Spread difference = spread(without(store.place, load.place));
   const LaneSum first = spread(store.place).sum, second = spread(load.place).sum;
   bool is_data = false, is_varied = false, is_uniform = false, is_step = false, is_power = false;
@@ -462,7 +462,6 @@ Meeting LanePlaces::meet(const Access& store, const Access& load, bool is_shared
     return std::ranges::any_of(sum.terms, [&](auto& t) { return symbols_[t.first].kind == Kind::Data; });
   };
   if (is_data && (!is_shared || has_data(first) == has_data(second))) return Meeting::Never;
-
   const std::int64_t factor = lane_factor(first);
   const bool same_factor = factor == lane_factor(second);
   const std::int64_t size = std::abs(factor);
@@ -480,7 +479,7 @@ Meeting LanePlaces::meet(const Access& store, const Access& load, bool is_shared
   const bool differ = !same_factor || is_varied || is_data;
   if (!differ) {
     if (size == 0) return Meeting::Never;
-    if (is_step) return is_shared ? Meeting::Surely : Meeting::Perhaps;
+    if (is_step) return order == Order::LoadFirst ? Meeting::Never : is_shared ? Meeting::Surely : Meeting::Perhaps;
     if (is_uniform || size > std::max(store.bytes, load.bytes))
       return is_uniform || apart != 0 || !reaches(between) ? Meeting::Never : Meeting::Surely;
     if (apart == 0) return reaches(between) ? Meeting::Surely : Meeting::Never;
@@ -491,7 +490,8 @@ Meeting LanePlaces::meet(const Access& store, const Access& load, bool is_shared
   const auto is_one_place = [&](const LaneSum& sum) {
     return std::ranges::all_of(sum.terms, [&](auto& t) { return symbols_[t.first].kind == Kind::Uniform; });
   };
-  if (!difference.counts && (is_one_place(first) || is_one_place(second))) return Meeting::Never;
+  const bool is_one_load = order == Order::StoreFirst && is_one_place(second);
+  if (!difference.counts && (is_one_load || is_one_place(first))) return Meeting::Never;
   // A part of an array that begins where only the host knows.
   if (is_uniform && !is_varied && !is_data && (factor == 0 || lane_factor(second) == 0)) return Meeting::Never;
   return is_shared && is_power && !is_uniform ? Meeting::Surely : Meeting::Perhaps;

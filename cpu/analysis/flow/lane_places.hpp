@@ -42,7 +42,8 @@ class LanePlaces {
     LaneSum place;
     std::int64_t bytes;
   };
-  Meeting meet(const Access& store, const Access& load, bool is_shared);
+  enum class Order : std::uint8_t { StoreFirst, LoadFirst };
+  Meeting meet(const Access& store, const Access& load, bool is_shared, Order order);
 
   /// The array that a place is in: a symbol. None if the address comes from elsewhere than a name or a parameter.
   std::optional<std::uint32_t> array_of(const LaneSum& place);

@@ -73,10 +73,12 @@ bool knows_of_warps(const ptx::Module& module, const Reach& reach) {
   });
 }
 
-/// Sets of stores that a thread may have done since it last waited for the lanes of its warp.
-using StoresDone = std::vector<std::uint64_t>;
+/// Sets of accesses that a thread may have done since it last waited for the lanes of its warp.
+using AccessesDone = std::vector<std::uint64_t>;
 
-bool take(StoresDone& into, const StoresDone& from) {
+bool has(const AccessesDone& set, std::size_t number) { return (set[number / 64] >> number % 64 & 1) != 0; }
+
+bool take(AccessesDone& into, const AccessesDone& from) {
   bool changed = false;
   for (std::size_t word = 0; word < into.size(); ++word) {
     changed |= (from[word] & ~into[word]) != 0;
@@ -91,29 +93,23 @@ class FunctionSearch {
 
   /// The accesses of all arrays through which values are exchanged.
   std::vector<bool> run(bool of_warps) {
-    stores_.assign(function_.body.size(), 0);
+    numbers_.assign(function_.body.size(), 0);
     if (!may_exchange()) return {};
     LanePlaces places(function_, flow_);
-    number_stores(places);
+    number_accesses(places);
     std::set<std::uint32_t> arrays;
-    for_each_load([&](std::uint32_t load, const StoresDone& done) {
-      const bool is_shared = *is_plain_of_shared(function_.body[load]);
-      const LaneSum loaded = places.place_of(load);
-      const auto array = places.array_of(loaded);
-      if (!array) return;
-      const std::int64_t bytes = bytes_of(function_.body[load]);
-      const std::size_t shape = shape_of(loaded);
+    for_each_access([&](std::uint32_t i, const AccessesDone& done) {
+      const Access& later = known_[numbers_[i]];
+      if (!later.array) return;
       for (std::size_t n = 0; n < known_.size(); ++n) {
-        const Store& store = known_[n];
-        if ((done[n / 64] >> n % 64 & 1) == 0 || store.is_shared != is_shared || !store.array) continue;
-        if (arrays.contains(*array) && arrays.contains(*store.array)) continue;
-        const auto [known, is_new] = meetings_.try_emplace(
-            {store.shape, shape, store.place.constant - loaded.constant, store.bytes, bytes, is_shared});
-        if (is_new) known->second = places.meet({store.place, store.bytes}, {loaded, bytes}, is_shared);
-        const Meeting meeting = known->second;
+        const Access& earlier = known_[n];
+        if (earlier.is_store == later.is_store || earlier.is_shared != later.is_shared || !earlier.array) continue;
+        if (!has(done, n) || (later.is_store && !later.is_shared)) continue;
+        if (arrays.contains(*later.array) && arrays.contains(*earlier.array)) continue;
+        const Meeting meeting = meet(places, earlier, later);
         if (meeting == Meeting::Never || (meeting == Meeting::Perhaps && !of_warps)) continue;
-        arrays.insert(*array);
-        arrays.insert(*store.array);
+        arrays.insert(*later.array);
+        arrays.insert(*earlier.array);
       }
     });
     if (arrays.empty()) return {};
@@ -127,11 +123,11 @@ class FunctionSearch {
   }
 
  private:
-  struct Store {
+  struct Access {
     LaneSum place;
     std::size_t shape;
     std::int64_t bytes;
-    bool is_shared;
+    bool is_store, is_shared;
     std::optional<std::uint32_t> array;
   };
 
@@ -142,54 +138,75 @@ class FunctionSearch {
   /// A number for a place but for its constant: of one number, only the constants' difference tells how places meet.
   std::size_t shape_of(const LaneSum& place) { return shapes_.try_emplace(place.terms, shapes_.size()).first->second; }
 
-  /// Some load may follow some store, whatever their places: most functions end here.
+  Meeting meet(LanePlaces& places, const Access& earlier, const Access& later) {
+    const Access& store = later.is_store ? later : earlier;
+    const Access& load = later.is_store ? earlier : later;
+    const auto [known, is_new] =
+        meetings_.try_emplace({store.shape, load.shape, store.place.constant - load.place.constant, store.bytes,
+                               load.bytes, store.is_shared, later.is_store});
+    if (is_new)
+      known->second = places.meet({store.place, store.bytes}, {load.place, load.bytes}, store.is_shared,
+                                  later.is_store ? LanePlaces::Order::LoadFirst : LanePlaces::Order::StoreFirst);
+    return known->second;
+  }
+
+  /// Some load may follow some store, or a store a load of shared memory, whatever their places: most functions end
+  /// here.
   bool may_exchange() {
-    known_.resize(1);
+    for (const bool is_store : {false, true})
+      known_.push_back({.place = {}, .shape = 0, .bytes = 0, .is_store = is_store, .is_shared = true, .array = {}});
+    for (std::uint32_t i = 0; i < function_.body.size(); ++i) numbers_[i] = is_store(function_.body[i]) ? 1 : 0;
     bool found = false;
-    for_each_load([&](std::uint32_t, const StoresDone& done) { found |= done[0] != 0; });
+    for_each_access([&](std::uint32_t i, const AccessesDone& done) {
+      if (is_store(function_.body[i]))
+        found |= has(done, 0) && *is_plain_of_shared(function_.body[i]);
+      else
+        found |= has(done, 1);
+    });
     known_.clear();
     return found;
   }
 
-  void number_stores(LanePlaces& places) {
-    std::map<std::pair<LaneSum, std::int64_t>, std::uint32_t> numbers[2];
+  void number_accesses(LanePlaces& places) {
+    std::map<std::pair<LaneSum, std::int64_t>, std::uint32_t> numbers[2][2];
     for (std::uint32_t i = 0; i < function_.body.size(); ++i) {
       const Instruction& instruction = function_.body[i];
       const auto is_shared = is_plain_of_shared(instruction);
-      if (!is_shared || !is_store(instruction)) continue;
-      Store store{.place = places.place_of(i),
-                  .shape = 0,
-                  .bytes = bytes_of(instruction),
-                  .is_shared = *is_shared,
-                  .array = {}};
-      const auto [found, is_new] = numbers[*is_shared ? 1 : 0].try_emplace({store.place, store.bytes},
-                                                                           static_cast<std::uint32_t>(known_.size()));
-      stores_[i] = found->second;
+      if (!is_shared) continue;
+      Access access{.place = places.place_of(i),
+                    .shape = 0,
+                    .bytes = bytes_of(instruction),
+                    .is_store = is_store(instruction),
+                    .is_shared = *is_shared,
+                    .array = {}};
+      const auto [found, is_new] = numbers[access.is_store ? 1 : 0][*is_shared ? 1 : 0].try_emplace(
+          {access.place, access.bytes}, static_cast<std::uint32_t>(known_.size()));
+      numbers_[i] = found->second;
       if (!is_new) continue;
-      store.array = places.array_of(store.place);
-      store.shape = shape_of(store.place);
-      known_.push_back(std::move(store));
+      access.array = places.array_of(access.place);
+      access.shape = shape_of(access.place);
+      known_.push_back(std::move(access));
     }
   }
 
-  void step(std::uint32_t i, StoresDone& done) const {
+  void step(std::uint32_t i, AccessesDone& done) const {
     const Instruction& instruction = function_.body[i];
     const bool waits_for_phase = instruction.has(Modifier::TestWait) || instruction.has(Modifier::TryWait);
     if (waits_for_lanes(instruction) || waits_for_phase)
       std::fill(done.begin(), done.end(), 0);
-    else if (is_store(instruction) && is_plain_of_shared(instruction))
-      done[stores_[i] / 64] |= std::uint64_t{1} << stores_[i] % 64;
+    else if (const auto is_shared = is_plain_of_shared(instruction); is_shared && (*is_shared || is_store(instruction)))
+      done[numbers_[i] / 64] |= std::uint64_t{1} << numbers_[i] % 64;
   }
 
-  /// Calls `visit(load, stores done before it)`.
+  /// Calls `visit(access, what was done before it)`.
   template <typename Visit>
-  void for_each_load(const Visit& visit) const {
-    const StoresDone nothing((known_.size() + 63) / 64, 0);
-    std::vector<StoresDone> before(flow_.blocks.size(), nothing);
+  void for_each_access(const Visit& visit) const {
+    const AccessesDone nothing((known_.size() + 63) / 64, 0);
+    std::vector<AccessesDone> before(flow_.blocks.size(), nothing);
     for (bool changed = true; changed;) {
       changed = false;
       for (BlockId block = 0; block < flow_.blocks.size(); ++block) {
-        StoresDone done = before[block];
+        AccessesDone done = before[block];
         for (std::uint32_t i = flow_.blocks[block].first; i < flow_.blocks[block].end; ++i) step(i, done);
         for (const BlockId next : flow_.blocks[block].successors) changed |= take(before[next], done);
         // Who calls a function may call it again.
@@ -199,9 +216,9 @@ class FunctionSearch {
       }
     }
     for (BlockId block = 0; block < flow_.blocks.size(); ++block) {
-      StoresDone done = before[block];
+      AccessesDone done = before[block];
       for (std::uint32_t i = flow_.blocks[block].first; i < flow_.blocks[block].end; ++i) {
-        if (function_.body[i].opcode == Opcode::Ld && is_plain_of_shared(function_.body[i])) visit(i, done);
+        if (is_plain_of_shared(function_.body[i])) visit(i, done);
         step(i, done);
       }
     }
@@ -209,10 +226,11 @@ class FunctionSearch {
 
   const ptx::Function& function_;
   const ControlFlow flow_;
-  std::vector<std::uint32_t> stores_;  ///< by instruction, the number of its place
-  std::vector<Store> known_;           ///< by number
+  std::vector<std::uint32_t> numbers_;  ///< by instruction, the number of its access
+  std::vector<Access> known_;           ///< by number
   std::map<std::vector<std::pair<std::uint32_t, std::int64_t>>, std::size_t> shapes_;
-  std::map<std::tuple<std::size_t, std::size_t, std::int64_t, std::int64_t, std::int64_t, bool>, Meeting> meetings_;
+  std::map<std::tuple<std::size_t, std::size_t, std::int64_t, std::int64_t, std::int64_t, bool, bool>, Meeting>
+      meetings_;
 };
 
 }  // namespace

@@ -13,9 +13,13 @@
 //   memory. This counts only in kernels that know of warps: that have a warp's operation, read the lane's number, have
 //   at most 32 threads, or divide by 32 or mask with 31.
 //
+// A load and a store after it in shared memory are judged likewise (`v = a[i]; ... a[t] = w;`, where lane i is not to
+// store before the others have loaded), but for distances that are halved from step to step: there the lanes that add
+// are those below it. Among these, one place that all lanes load is one that another lane may store to.
+//
 // What ordinary kernels do is none: a thread's own places from one iteration to the next, places strides apart that
 // only the launch knows, rows of each thread, tables indexed by what was loaded, arrays of different names, one place
-// that all lanes read or write (where mostly one lane does).
+// that all lanes write, or read after a store (where mostly one lane stores).
 #pragma once
 
 #include <map>

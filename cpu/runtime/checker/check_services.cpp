@@ -135,7 +135,7 @@ bool is_known_host_memory(const Grid& grid, std::uint64_t address, std::uint32_t
       lies_within(address, bytes, grid.params.data(), grid.params.size() * sizeof(std::max_align_t));
   if (is_parameter) return (access & bits::writes_memory) == 0;
   if (lies_within(address, bytes, grid.workspace.data(), grid.workspace.size() * sizeof(std::uint64_t))) return true;
-  return is_device_range(address, bytes);
+  return is_device_range(address, bytes, Asked::InTurn);
 }
 
 struct Verdict {

@@ -13,6 +13,7 @@
 #include "cpu/runtime/objects/context.hpp"
 #include "cpu/runtime/objects/device.hpp"
 #include "cpu/runtime/objects/stream.hpp"
+#include "cpu/runtime/process/hexadecimal.hpp"
 #include "cpu/runtime/process/process.hpp"
 #include "cpu/runtime/threads/fiber.hpp"
 
@@ -35,18 +36,18 @@ bool extent(const Place& place, const Shape& shape, std::size_t* bytes) {
          !__builtin_add_overflow(place.address, *bytes, &slices);
 }
 
-Result<void> check(const Place& place, const Shape& shape) {
+Result<void> check(const Place& place, const Shape& shape, Asked when = Asked::ByCall) {
   std::size_t bytes = 0;
   if (shape.height > 1 && place.row_pitch < shape.width) return ErrorCode::InvalidValue;
   if (place.address == 0 || !extent(place, shape, &bytes)) return ErrorCode::InvalidValue;
-  const bool valid =
-      place.side == Side::Device ? is_device_range(place.address, bytes) : is_any_range(place.address, bytes);
+  const bool valid = place.side == Side::Device ? is_device_range(place.address, bytes, when)
+                                                : is_any_range(place.address, bytes, when);
   return valid ? Result<void>() : ErrorCode::InvalidValue;
 }
 
-Result<void> check(const Transfer& asked) {
-  if (Result<void> result = check(asked.to, asked.shape); !result) return result;
-  return check(asked.from, asked.shape);
+Result<void> check(const Transfer& asked, Asked when) {
+  if (Result<void> result = check(asked.to, asked.shape, when); !result) return result;
+  return check(asked.from, asked.shape, when);
 }
 
 /// Host memory that is not page-locked.
@@ -234,12 +235,17 @@ Result<void> check_copy(const CUDA_MEMCPY3D& request) {
   Result<Transfer> asked = resolve(request);
   if (!asked) return std::move(asked).failure();
   if (is_empty(asked->shape)) return ErrorCode::InvalidValue;
-  return check(*asked);
+  return check(*asked, Asked::ByCall);
 }
 
 void copy_now(Context& context, const CUDA_MEMCPY3D& request) {
   const Result<Transfer> asked = resolve(request);
-  if (!asked || !check(*asked)) return context.set_error(ErrorCode::IllegalAddress);  // freed since
+  if (!asked || !check(*asked, Asked::InTurn)) {  // freed since
+    report_fault(asked ? "a copy of a graph: there is no memory, or none that large, at " +
+                             hexadecimal(asked->to.address) + " or " + hexadecimal(asked->from.address)
+                       : "a copy of a graph: there is no such array any more");
+    return context.set_error(ErrorCode::IllegalAddress);
+  }
   note_written(asked->to, asked->shape);
   auto call = [&] { copy_rows(asked->to, asked->from, asked->shape); };
   run_guarded(context, call);

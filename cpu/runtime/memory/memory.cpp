@@ -389,26 +389,30 @@ bool has_room(const Device& device, std::size_t size) {
   return size <= free_memory(device) && (size < large || size <= host_memory().available);
 }
 
-bool is_device_range(std::uintptr_t address, std::size_t size) {
+bool is_device_range(std::uintptr_t address, std::size_t size, Asked when) {
   Allocations& self = allocations();
   const std::shared_lock lock(self.mutex);
-  const Allocation* allocation = self.live(address);
+  const auto at = [&](std::uintptr_t place) -> const Allocation* {
+    const auto found = self.find(place);
+    const bool is_there = found != self.by_base.end() && (when == Asked::InTurn || !found->second.is_freed);
+    return is_there ? &found->second : nullptr;
+  };
+  const Allocation* allocation = at(address);
   while (allocation && allocation->origin == Origin::Mapping &&
          size > allocation->size - (address - allocation->base)) {
     const std::size_t here = allocation->size - (address - allocation->base);
     address += here;
     size -= here;
-    allocation = self.live(address);
+    allocation = at(address);
     if (allocation && (allocation->origin != Origin::Mapping || allocation->base != address)) return false;
   }
   return allocation && size <= allocation->size - (address - allocation->base);
 }
 
-bool is_any_range(std::uintptr_t address, std::size_t size) {
-  if (const auto allocation = find_allocation(address)) {
-    // Registered memory is part of ordinary memory, which may continue beyond it.
-    return allocation->kind == Allocation::Kind::Registered || is_device_range(address, size);
-  }
+bool is_any_range(std::uintptr_t address, std::size_t size, Asked when) {
+  if (is_device_range(address, size, when)) return true;
+  // Registered memory is part of ordinary memory, which may continue beyond it.
+  if (const auto allocation = find_allocation(address)) return allocation->kind == Allocation::Kind::Registered;
   return address != 0 && !AddressSpace::instance().contains(address);
 }
 

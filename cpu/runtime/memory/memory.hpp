@@ -97,10 +97,14 @@ std::size_t free_memory(const Device& device);
 /// kill a process. Large sizes are compared with what the host has available now, too.
 bool has_room(const Device& device, std::size_t size);
 
+/// When memory is asked for. To a call of the program it is gone once cuMemFreeAsync was called; to work whose turn in
+/// a stream has come it is there until the stream gets to the free.
+enum class Asked { ByCall, InTurn };
+
 /// True if [address, address + size) lies in one allocation of ours that devices can use.
-bool is_device_range(std::uintptr_t address, std::size_t size);
+bool is_device_range(std::uintptr_t address, std::size_t size, Asked when = Asked::ByCall);
 /// True if the range is not ours at all (ordinary host memory), or lies within one allocation.
-bool is_any_range(std::uintptr_t address, std::size_t size);
+bool is_any_range(std::uintptr_t address, std::size_t size, Asked when = Asked::ByCall);
 
 void free_memory_of(const Context& context);
 

@@ -19,6 +19,7 @@ class Writer {
     threads_ = sizes[pick(std::size(sizes))];
     is_shared_ = pick(2) != 0;
     joins_by_barrier_ = pick(2) != 0;
+    overwrites_only_ = is_shared_ && pick(3) == 0;
     warps_ = (threads_ + 31) / 32;
     values_.resize(std::size_t{blocks} * threads_);
     cells_.resize(std::size_t{blocks} * warps_ * exchange_cells);
@@ -123,18 +124,25 @@ class Writer {
     counts_on_joins_ = !joins_by_barrier_;
   }
 
+  /// Where lanes only count on nobody storing before all have loaded, they wait for each other before they load.
+  void before_loads() {
+    if (overwrites_only_) line("bar.warp.sync 0xffffffff");
+  }
+
   void step(unsigned depth) {
-    switch (pick(depth == 0 ? 7 : 3)) {
+    switch (pick(depth != 0 ? 4 : overwrites_only_ ? 5 : 8)) {
       case 0:
       case 1:
         return exchanges([](std::uint32_t) { return true; });
       case 2:
         return vote();
       case 3:
-        return halving();
+        return one_for_all();
       case 4:
-        return network();
+        return halving();
       case 5:
+        return network();
+      case 6:
         return some_lanes();
       default:
         return again();
@@ -170,6 +178,7 @@ class Writer {
         line("add.u32 " + other + ", %lane, " + number(by));
         line("and.b32 " + other + ", " + other + ", 31");
     }
+    before_loads();
     const std::string got = load(other);
     line("mad.lo.u32 %v, %v, 3, " + got);
     store("%lane", "%v");
@@ -203,6 +212,27 @@ class Writer {
     });
   }
 
+  /// All lanes load what one of them left, each leaves its own, and then it is the next one's turn.
+  void one_for_all() {
+    const std::uint32_t first = pick(8), end = first + 1 + pick(12);
+    const std::string from = fresh("%r"), head = fresh("L"), p = fresh("%p");
+    line("mov.u32 " + from + ", " + number(first));
+    text_ += head + ":\n";
+    before_loads();
+    const std::string got = load(from);
+    line("mad.lo.u32 %v, %v, 7, " + got);
+    store("%lane", "%v");
+    line("add.u32 " + from + ", " + from + ", 1");
+    line("setp.lt.u32 " + p + ", " + from + ", " + number(end));
+    line("@" + p + " bra " + head);
+    for_each_warp([&](std::uint32_t* values, std::uint32_t lanes, std::uint32_t* cells) {
+      for (std::uint32_t cell = first; cell < end; ++cell) {
+        const std::uint32_t read = cells[cell];
+        for (std::uint32_t lane = 0; lane < lanes; ++lane) cells[lane] = values[lane] = values[lane] * 7 + read;
+      }
+    });
+  }
+
   /// A loop of as many rounds for all lanes, whose distance is halved: a sum, or a scan where it is doubled.
   void halving() {
     const bool doubles = pick(2) != 0;
@@ -211,6 +241,7 @@ class Writer {
     line("mov.u32 " + by + (doubles ? ", 1" : ", 16"));
     text_ += head + ":\n";
     line("xor.b32 " + other + ", %lane, " + by);
+    before_loads();
     const std::string got = load(other);
     line("mad.lo.u32 %v, %v, 5, " + got);
     store("%lane", "%v");
@@ -333,6 +364,7 @@ class Writer {
   std::mt19937 random_;
   std::uint32_t threads_ = 0, warps_ = 0;
   bool is_shared_ = false, joins_by_barrier_ = false, counts_on_joins_ = false;
+  bool overwrites_only_ = false;
   std::string text_;
   unsigned numbers_ = 0;
   Words values_, cells_;  ///< the model: of all threads, and of all warps of all blocks

@@ -2,6 +2,8 @@
 // them, as code does that counts on a warp running in step: kernels in PTX, and what each lane must end up with. Where
 // lanes part from each other they join again, at a barrier or with nothing said. GPUs give the same where they exchange
 // converged; since Volta nothing promises that lanes join where no barrier says so, and an H100 runs a part of them on.
+// Some programs have lanes wait before they load: there they count only on nobody storing before the others have
+// loaded.
 #pragma once
 
 #include <cstdint>

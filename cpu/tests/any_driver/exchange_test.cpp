@@ -25,7 +25,7 @@ class Exchanges : public DriverTest {
 
 /// CUCORE_RANDOM_FIRST and CUCORE_RANDOM_KERNELS make longer runs of it.
 TEST_F(Exchanges, by_plain_accesses_are_those_of_lanes_in_step) {
-  const std::uint32_t first = number_from("CUCORE_RANDOM_FIRST", 0), count = number_from("CUCORE_RANDOM_KERNELS", 12);
+  const std::uint32_t first = number_from("CUCORE_RANDOM_FIRST", 0), count = number_from("CUCORE_RANDOM_KERNELS", 32);
   std::uint32_t wrong = 0;
   for (std::uint32_t seed = first; seed < first + count; ++seed) {
     const cucore::cpu::ExchangeProgram program = cucore::cpu::exchange_program(seed);

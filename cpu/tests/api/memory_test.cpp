@@ -213,6 +213,30 @@ TEST_F(Memory, memory_is_freed_only_when_the_stream_gets_there) {
   EXPECT_OK(cuStreamSynchronize(stream));
 }
 
+TEST_F(Memory, a_graph_copies_memory_that_is_freed_behind_it) {
+  int* const flag = device_array<int>(1);
+  int* const out = device_array<int>(2);
+  CUstream stream = nullptr;
+  CUdeviceptr memory = 0;
+  ASSERT_OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  ASSERT_OK(cuMemAllocAsync(&memory, sizeof(int), stream));
+  ASSERT_OK(cuMemsetD32Async(memory, 5, 1, stream));
+  ASSERT_OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+  ASSERT_OK(cuMemcpyDtoDAsync(reinterpret_cast<CUdeviceptr>(out + 1), memory, sizeof(int), stream));
+  CUgraph graph = nullptr;
+  CUgraphExec executable = nullptr;
+  ASSERT_OK(cuStreamEndCapture(stream, &graph));
+  ASSERT_OK(cuGraphInstantiate(&executable, graph, 0));
+  ASSERT_OK(launch(kernel("wait_for"), 1, 1, stream, flag, out));
+  ASSERT_OK(cuGraphLaunch(executable, stream));
+  ASSERT_OK(cuMemFreeAsync(memory, stream));
+  raise(flag);
+  ASSERT_OK(cuStreamSynchronize(stream));
+  EXPECT_EQ(5, out[1]);
+  EXPECT_OK(cuGraphExecDestroy(executable));
+  EXPECT_OK(cuGraphDestroy(graph));
+}
+
 TEST_F(Memory, a_pool_counts_and_trims) {
   CUmemPoolProps properties{};
   properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;

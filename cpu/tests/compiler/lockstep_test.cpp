@@ -77,6 +77,30 @@ TEST(Lockstep, is_between_plain_accesses_of_places_of_other_lanes) {
                                         "  @%p bra AGAIN;\n"));
 }
 
+TEST(Lockstep, is_between_plain_loads_and_stores_to_what_other_lanes_load) {
+  EXPECT_EQ(Lines{2}, points_in("  ld.shared.u32 %x, [%w+4];\n"
+                                "  st.shared.u32 [%w], %x;\n"));
+  // One place for all lanes, in a kernel that knows of warps; the vote is what tells.
+  EXPECT_EQ(Lines{2}, points_in("  ld.shared.u32 %x, [cells+8];\n"
+                                "  st.shared.u32 [%w], %x;\n"
+                                "  vote.sync.any.pred %p, %p, -1;\n"));
+  EXPECT_EQ(Lines{}, points_in("  ld.shared.u32 %x, [cells+8];\n"
+                               "  bar.warp.sync -1;\n"
+                               "  st.shared.u32 [%w], %x;\n"));
+  EXPECT_EQ(Lines{}, points_in("  ld.shared.u32 %x, [cells+8];\n"
+                               "  st.shared.u32 [%w], %x;\n"));
+  // The lanes that add are those below the distance.
+  EXPECT_EQ(Lines{}, points_in("  mov.u32 %y, 64;\n"
+                               "AGAIN:\n"
+                               "  add.u32 %x, %w, %y;\n"
+                               "  ld.shared.u32 %x, [%x];\n"
+                               "  st.shared.u32 [%w], %x;\n"
+                               "  bar.sync 0;\n"
+                               "  shr.u32 %y, %y, 1;\n"
+                               "  setp.ne.u32 %p, %y, 0;\n"
+                               "  @%p bra AGAIN;\n"));
+}
+
 TEST(Lockstep, is_not_between_plain_accesses_of_a_lanes_own_places) {
   EXPECT_EQ(Lines{}, points_in("  st.shared.u32 [%w], %v;\n  ld.shared.u32 %x, [%w];\n"));
   EXPECT_EQ(Lines{}, points_in("  st.shared.u32 [%w], %v;\n  ld.shared.u32 %x, [%w+128];\n"));  // of another warp
