@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reference/hints.md"
 AREAS = (
     ("compile", "Compiling and linking"),
+    ("store", "Shared stores and archives"),
     ("toolkit", "NVIDIA's compilers"),
     ("link", "NVIDIA's compilers"),
     ("code", "Compiled code, kernels and launches"),
