@@ -52,7 +52,7 @@ Result<ImageContents> read_cubin(std::string_view image, std::uint32_t architect
   }
   if (*reader.u16(machine_offset) != machine_cuda) {
     return invalid_cubin("the ELF image is for machine " + std::to_string(*reader.u16(machine_offset)) +
-                         ", not for CUDA (190): it is no cubin");
+                         ", not for CUDA (190): it is not a cubin");
   }
   auto sections = ElfSections::read(image);
   if (!sections) return invalid_cubin("the cubin is truncated or damaged: its section table does not fit");

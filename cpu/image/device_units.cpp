@@ -38,7 +38,7 @@ class UnitReader {
     if (is_library(bytes)) return read_library(bytes.substr(archive_magic.size()));
     if (is_fat_binary(bytes)) return read_unit(bytes);
     if (is_elf(bytes)) return read_elf(bytes);
-    return invalid_input("it is no cubin, fat binary, host object or library");
+    return invalid_input("it is not a cubin, fat binary, host object or library");
   }
 
   std::vector<DeviceUnit> take() { return std::move(units_); }

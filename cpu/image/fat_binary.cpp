@@ -162,7 +162,7 @@ Result<ImageContents> read_fat_binary(std::string_view image, std::uint32_t arch
                                 " is damaged: " + payload.failure().sentence());
     }
     if (!is_elf(*payload))
-      return invalid_fat_binary("the fat binary's cubin for " + name_of(entry) + " is no ELF image");
+      return invalid_fat_binary("the fat binary's cubin for " + name_of(entry) + " is not an ELF image");
     Result<ImageContents> contents = read_cubin(*payload, architecture);
     if (contents) contents->format = ImageFormat::FatBinary;
     if (contents || contents.failure().code() != ErrorCode::NoBinaryForGpu) return contents;

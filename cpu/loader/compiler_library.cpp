@@ -32,7 +32,7 @@ Result<const CompilerLibrary*> open_library() {
   const CompilerLibrary* const opened = entry_point != nullptr ? entry_point() : nullptr;
   if (opened == nullptr || std::string_view(opened->interface) != compiler_interface) {
     return Failure(ErrorCode::JitCompilerNotFound,
-                   "the CPU device's compiler " + path + " is of another build than its driver: install both anew");
+                   "the CPU device's compiler " + path + " is of another build than its driver: install both again");
   }
   return opened;
 }

@@ -88,7 +88,7 @@ class LoadedObject::Loader {
     constexpr unsigned char mark[] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB};
     if (std::memcmp(header->e_ident, mark, sizeof mark) != 0 || header->e_type != ET_REL ||
         header->e_machine != EM_X86_64 || header->e_shentsize != sizeof(Elf64_Shdr))
-      return not_loadable("it is no x86-64 object");
+      return not_loadable("it is not an x86-64 object");
     names_ = header->e_shstrndx;
     for (std::uint64_t i = 0; i < header->e_shnum; ++i) {
       Result<Elf64_Shdr> next = read<Elf64_Shdr>(header->e_shoff + i * sizeof(Elf64_Shdr));

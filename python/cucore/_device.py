@@ -267,7 +267,7 @@ class Device:
         return context
 
     def _primary_context(self):
-        if not self._primary:  # also once somebody has closed it
+        if not self._primary:  # also once it has been closed
             self._primary = _seam.primary_context(self._ordinal)
         return self._primary
 

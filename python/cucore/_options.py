@@ -34,7 +34,9 @@ def member(enumeration, value, what):
         return enumeration(value)
     except ValueError:
         legal = ", ".join(repr(one.value) for one in enumeration)
-        raise ValueError(f"{what} {value!r} is no {enumeration.__name__}; it must be one of {legal}") from None
+        raise ValueError(
+            f"{what} {value!r} is not a member of {enumeration.__name__}; it must be one of {legal}"
+        ) from None
 
 
 @dataclass

@@ -57,7 +57,9 @@ class Program:
         if kind is None:
             known = tuple(KINDS)
             if options.use_libdevice:
-                raise ValueError(f"use_libdevice is for code_type 'nvvm'; code_type {code_type!r} is none of {known}")
+                raise ValueError(
+                    f"use_libdevice is for code_type 'nvvm'; code_type {code_type!r} is not one of {known}"
+                )
             raise RuntimeError(f"unsupported code_type {code_type!r}: the supported types are {known}")
         if kind in ("c++", "ptx"):
             if not isinstance(code, str):

@@ -40,7 +40,7 @@ def _stop():
 
 
 def _forget():
-    """In a forked child: the thread does not exist, and nobody would release the lock."""
+    """In a forked child: the thread does not exist, and the lock would never be released."""
     global _condition, _thread
     _condition = threading.Condition()
     _pending.clear()

@@ -91,7 +91,7 @@ def pytest_load_initial_conftests(early_config):
     checks = (options.cucore_check or "") if device == "cpu" else ""
     for name in filter(None, checks.split(",")):
         if name not in CHECKS:
-            raise pytest.UsageError(f"--cucore-check: {name} is none of {', '.join(CHECKS)}")
+            raise pytest.UsageError(f"--cucore-check: {name} is not one of {', '.join(CHECKS)}")
     early_config.stash[_run] = Run(device, checks)
     if device == "gpu":
         os.environ["CUCORE_DEVICE"] = "gpu"

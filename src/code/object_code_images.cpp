@@ -61,7 +61,7 @@ void add_part(Images& images, const ArchitectureCode& part) {
   }
   const std::string cubin = code.read();
   const auto& [told, modules] = detail::read_cubin(cubin);
-  if (told.empty() || detail::elf_fault(cubin) != nullptr) refuse_part(what + " is no cubin", "compile it again");
+  if (told.empty() || detail::elf_fault(cubin) != nullptr) refuse_part(what + " is not a cubin", "compile it again");
   if (given.number != 0 && detail::parse_architecture(told).number != given.number) {
     refuse_part(what + " was compiled for " + told, "give the architecture it was compiled for, or none");
   }

@@ -19,7 +19,7 @@ namespace {
 void refuse_damaged(const LinkInput& input) {
   if (input.type == CodeType(CodeType::cubin)) {
     if (const char* fault = elf_fault(input.bytes))
-      refuse("Linker", quoted(input) + " is no cubin: " + fault, "compile it again");
+      refuse("Linker", quoted(input) + " is not a cubin: " + fault, "compile it again");
     return;
   }
   const DeviceUnits found = device_units(input.type, input.bytes);

@@ -152,7 +152,7 @@ def test_a_run_whose_driver_is_loaded_already_restarts_once(run, tmp_path):
     ("words", "said"),
     [
         (["--cucore=gpu", "--cucore-devices=2"], "--cucore-devices is for --cucore=cpu"),
-        (["--cucore-check=memry"], "memry is none of memory"),
+        (["--cucore-check=memry"], "memry is not one of memory"),
     ],
 )
 def test_wrong_options_are_refused(run, words, said):

@@ -444,8 +444,8 @@ class FormsByOpcode {
     for (const Form& form : table) ++begin_[static_cast<std::size_t>(form.opcode) + 1];
     for (std::size_t opcode = 0; opcode < ptx::opcode_count; ++opcode) begin_[opcode + 1] += begin_[opcode];
     auto next = begin_;
-    for (std::uint16_t row = 0; row < std::size(table); ++row)
-      rows_[next[static_cast<std::size_t>(table[row].opcode)]++] = row;
+    for (std::size_t row = 0; row < std::size(table); ++row)
+      rows_[next[static_cast<std::size_t>(table[row].opcode)]++] = static_cast<std::uint16_t>(row);
   }
   /// Numbers of rows, in the table's order.
   constexpr std::span<const std::uint16_t> operator[](O opcode) const {

@@ -48,7 +48,7 @@ std::optional<Clock::duration> seconds_in(Setting which, const char* consequence
   const auto [rest, error] = std::from_chars(text.data(), end, seconds);
   constexpr double longest = 1e9;
   if (error != std::errc() || rest != end || !(seconds >= 0 && seconds <= longest)) {
-    report(std::string(variable_of(which)) + "=" + text + " is no number of seconds: " + consequence);
+    report(std::string(variable_of(which)) + "=" + text + " is not a number of seconds: " + consequence);
     return std::nullopt;
   }
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));

@@ -5,7 +5,7 @@ import sys
 
 def c_function(function):
     """The address of a ctypes function pointer, None for anything else. TypeError unless it is ``void (void *)``."""
-    ctypes = sys.modules.get("ctypes")  # whoever made one has imported it
+    ctypes = sys.modules.get("ctypes")  # a function of ctypes exists only if it is imported
     if ctypes is None or not isinstance(function, ctypes._CFuncPtr):
         return None
     if function.restype is not None or tuple(function.argtypes or ()) != (ctypes.c_void_p,):

@@ -161,7 +161,7 @@ class ProcessInfo:
 
 
 class Part:
-    """A part of a device, which is asked anew each time."""
+    """A part of a device, which is asked each time."""
 
     __slots__ = ("_device",)
 

@@ -131,7 +131,7 @@ class EventType(StrEnum):
 
 
 class FanControlPolicy(StrEnum):
-    """Who sets the speed of a fan: the driver by the temperature, or somebody by hand."""
+    """Who sets the speed of a fan: the driver by the temperature, or a person."""
 
     TEMPERATURE_CONTROLLED = "temperature_controlled"
     MANUAL = "manual"

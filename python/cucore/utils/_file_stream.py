@@ -209,7 +209,7 @@ class FileStreamProgramCache(RecordCache):
                     continue  # replaced since: in use
                 os.unlink(path)
             except FileNotFoundError:
-                pass  # somebody else removed it: it counts as gone
+                pass  # another process removed it: it counts as gone
             except OSError:
                 continue
             total -= stat.st_size
@@ -240,7 +240,7 @@ class FileStreamProgramCache(RecordCache):
         for path, seen in list(self._files()):
             if not path.startswith(str(self._tmp) + os.sep):
                 with suppress(OSError):
-                    if _state(os.lstat(path)) == _state(seen):  # else somebody has just stored it
+                    if _state(os.lstat(path)) == _state(seen):  # else it has just been stored again
                         self._remove(Path(path))
         self._remove_stale_temporaries()
         for folder in (self._entries, self._records):

@@ -155,7 +155,9 @@ def test_affinity_is_lists_of_numbers(first):
     assert first in list(system.Device.get_all_devices_with_cpu_affinity(processors[0]))
     assert list(system.Device.get_all_devices_with_cpu_affinity(1 << 20)) == [] or not IS_CPU
     answer_or_not_supported(first.get_memory_affinity)
-    with pytest.raises(ValueError, match="'nowhere' is no AffinityScope; it must be one of 'node', 'socket'"):
+    with pytest.raises(
+        ValueError, match="'nowhere' is not a member of AffinityScope; it must be one of 'node', 'socket'"
+    ):
         first.get_cpu_affinity("nowhere")
 
 
@@ -179,9 +181,9 @@ def test_clocks_answer_in_every_form(first):
     assert limits is None or limits[0] <= limits[1]
     with pytest.raises(ValueError, match="pstate must be 0 .fastest. to 15, not 16"):
         clock.get_offsets(16)
-    with pytest.raises(ValueError, match="clock_type 'wall' is no ClockType"):
+    with pytest.raises(ValueError, match="clock_type 'wall' is not a member of ClockType"):
         first.get_clock("wall")
-    with pytest.raises(ValueError, match="clock_id 'best' is no ClockId"):
+    with pytest.raises(ValueError, match="clock_id 'best' is not a member of ClockId"):
         clock.get_current_mhz("best")
     assert first.performance_state in first.supported_pstates
 
@@ -241,7 +243,7 @@ def test_two_devices_are_compared(first):
     assert status is None or status in system.typing.GpuP2PStatus
     with pytest.raises(TypeError, match="device2 must be a cucore.system.Device, not Device"):
         system.get_p2p_status(first, cucore.Device(0), "read")
-    with pytest.raises(ValueError, match="is no GpuP2PCapsIndex"):
+    with pytest.raises(ValueError, match="is not a member of GpuP2PCapsIndex"):
         system.get_p2p_status(first, first, "telepathy")
     for near in answer_or_not_supported(lambda: list(first.get_topology_nearest_gpus("system"))) or []:
         assert near != first and near.uuid
@@ -264,7 +266,7 @@ def test_what_is_no_event_is_refused(first):
         for wrong in (("bind",), None, 8):
             with pytest.raises(TypeError, match="events must be"):
                 register(wrong)
-        with pytest.raises(ValueError, match=f"'nope' is no {name}"):
+        with pytest.raises(ValueError, match=f"'nope' is not a member of {name}"):
             register("nope")
 
 

@@ -58,7 +58,7 @@ TEST(several_images, parts_that_cannot_be_are_refused) {
   EXPECT_THAT(refusal({}), HasSubstr("no parts"));
   EXPECT_THAT(refusal({{.code = a}, {.code = a}}), HasSubstr("two images of type cubin for sm_80"));
   EXPECT_THAT(refusal({{.code = ir}}), HasSubstr("neither a cubin nor PTX"));
-  EXPECT_THAT(refusal({{.code = damaged}}), HasSubstr("no cubin"));
+  EXPECT_THAT(refusal({{.code = damaged}}), HasSubstr("not a cubin"));
   EXPECT_THAT(refusal({{.arch = "sm_90", .code = a}}), HasSubstr("was compiled for sm_80"));
 }
 
