@@ -48,7 +48,6 @@ class Search {
     if (!may_exchange || find(/*all=*/false).empty()) anywhere_ = Nothing;
     if (anywhere_ == Nothing && reach_.exchanges.empty()) return {};
     LockstepPoints points = find(/*all=*/true);
-    if (reach_.exchanges.empty()) return points;
     while (add_calls(points)) {
     }
     for (auto& [id, found] : points) add_iterations(id, found);

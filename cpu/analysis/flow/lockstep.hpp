@@ -5,8 +5,9 @@
 // The vector form runs a warp's lanes in step anyway. In the scalar form, lanes wait for each other at the points found
 // here (cucpu_lockstep). Only kernels that have such points pay for them.
 //
-// Plain accesses by which lanes exchange values (plain_exchanges.hpp) get the same. Around them, lanes also wait where
-// an iteration of a loop ends, for those that are still in it, and before calls of functions that have such points.
+// Plain accesses by which lanes exchange values (plain_exchanges.hpp) get the same. Around all of them, lanes also wait
+// where an iteration of a loop ends, for those that are still in it, and before calls of functions that have such
+// points.
 #pragma once
 
 #include <cstdint>

@@ -10,6 +10,7 @@
 #include "cpu/analysis/flow/lane_places.hpp"
 #include "cpu/analysis/flow/lockstep.hpp"
 #include "cpu/analysis/flow/reach.hpp"
+#include "cpu/analysis/flow/waiting_loops.hpp"
 
 namespace cucore::cpu::analysis {
 namespace {
@@ -21,13 +22,16 @@ using ptx::Opcode;
 using ptx::Operand;
 using ptx::Space;
 
-/// Of memory that lanes share: one of the two, generic addresses as global ones.
-std::optional<bool> is_plain_of_shared(const Instruction& i) {
+/// Of memory that lanes share: one of the two, generic addresses as global ones. Volatile accesses of shared memory are
+/// lockstep.hpp's; those that only wait for something exchange nothing.
+std::optional<bool> is_plain_of_shared(const Instruction& i, bool is_in_waiting_loop) {
   if (i.opcode != Opcode::Ld && i.opcode != Opcode::St) return {};
-  for (const Modifier ordered : {Modifier::Volatile, Modifier::Relaxed, Modifier::Acquire, Modifier::Release,
-                                 Modifier::Mmio, Modifier::Nc, Modifier::Cv, Modifier::Cg})
+  for (const Modifier ordered : {Modifier::Relaxed, Modifier::Acquire, Modifier::Release, Modifier::Mmio, Modifier::Nc,
+                                 Modifier::Cv, Modifier::Cg})
     if (i.has(ordered)) return {};
-  if (i.space() == Space::Shared) return true;
+  const bool is_volatile = i.has(Modifier::Volatile);
+  if (is_volatile && is_in_waiting_loop) return {};
+  if (i.space() == Space::Shared) return is_volatile ? std::nullopt : std::optional(true);
   if (i.space() == Space::Global || i.space() == Space::Generic) return false;
   return {};
 }
@@ -89,7 +93,16 @@ bool take(AccessesDone& into, const AccessesDone& from) {
 
 class FunctionSearch {
  public:
-  explicit FunctionSearch(const ptx::Function& function) : function_(function), flow_(function) {}
+  FunctionSearch(const ptx::Module& module, FunctionId id, const Reach& reach)
+      : function_(module.functions[id]), flow_(function_) {
+    const auto is_volatile = [](const Instruction& i) { return i.has(Modifier::Volatile); };
+    const bool has_volatile = std::any_of(function_.body.begin(), function_.body.end(), is_volatile);
+    const std::set<BlockId> waiting = has_volatile ? find_waiting_blocks(module, id, reach) : std::set<BlockId>{};
+    of_shared_.resize(function_.body.size());
+    for (BlockId block = 0; block < flow_.blocks.size(); ++block)
+      for (std::uint32_t i = flow_.blocks[block].first; i < flow_.blocks[block].end; ++i)
+        of_shared_[i] = is_plain_of_shared(function_.body[i], waiting.contains(block));
+  }
 
   /// The accesses of all arrays through which values are exchanged.
   std::vector<bool> run(bool of_warps) {
@@ -115,7 +128,7 @@ class FunctionSearch {
     if (arrays.empty()) return {};
     std::vector<bool> found(function_.body.size(), false);
     for (std::uint32_t i = 0; i < function_.body.size(); ++i) {
-      if (!is_plain_of_shared(function_.body[i])) continue;
+      if (!of_shared_[i]) continue;
       const auto array = places.array_of(places.place_of(i));
       found[i] = !array || arrays.contains(*array);
     }
@@ -159,7 +172,7 @@ class FunctionSearch {
     bool found = false;
     for_each_access([&](std::uint32_t i, const AccessesDone& done) {
       if (is_store(function_.body[i]))
-        found |= has(done, 0) && *is_plain_of_shared(function_.body[i]);
+        found |= has(done, 0) && *of_shared_[i];
       else
         found |= has(done, 1);
     });
@@ -171,7 +184,7 @@ class FunctionSearch {
     std::map<std::pair<LaneSum, std::int64_t>, std::uint32_t> numbers[2][2];
     for (std::uint32_t i = 0; i < function_.body.size(); ++i) {
       const Instruction& instruction = function_.body[i];
-      const auto is_shared = is_plain_of_shared(instruction);
+      const auto is_shared = of_shared_[i];
       if (!is_shared) continue;
       Access access{.place = places.place_of(i),
                     .shape = 0,
@@ -194,7 +207,7 @@ class FunctionSearch {
     const bool waits_for_phase = instruction.has(Modifier::TestWait) || instruction.has(Modifier::TryWait);
     if (waits_for_lanes(instruction) || waits_for_phase)
       std::fill(done.begin(), done.end(), 0);
-    else if (const auto is_shared = is_plain_of_shared(instruction); is_shared && (*is_shared || is_store(instruction)))
+    else if (const auto is_shared = of_shared_[i]; is_shared && (*is_shared || is_store(instruction)))
       done[numbers_[i] / 64] |= std::uint64_t{1} << numbers_[i] % 64;
   }
 
@@ -218,7 +231,7 @@ class FunctionSearch {
     for (BlockId block = 0; block < flow_.blocks.size(); ++block) {
       AccessesDone done = before[block];
       for (std::uint32_t i = flow_.blocks[block].first; i < flow_.blocks[block].end; ++i) {
-        if (is_plain_of_shared(function_.body[i])) visit(i, done);
+        if (of_shared_[i]) visit(i, done);
         step(i, done);
       }
     }
@@ -226,8 +239,9 @@ class FunctionSearch {
 
   const ptx::Function& function_;
   const ControlFlow flow_;
-  std::vector<std::uint32_t> numbers_;  ///< by instruction, the number of its access
-  std::vector<Access> known_;           ///< by number
+  std::vector<std::optional<bool>> of_shared_;  ///< by instruction: what is_plain_of_shared() says
+  std::vector<std::uint32_t> numbers_;          ///< by instruction, the number of its access
+  std::vector<Access> known_;                   ///< by number
   std::map<std::vector<std::pair<std::uint32_t, std::int64_t>>, std::size_t> shapes_;
   std::map<std::tuple<std::size_t, std::size_t, std::int64_t, std::int64_t, std::int64_t, bool, bool>, Meeting>
       meetings_;
@@ -239,7 +253,7 @@ PlainExchanges find_plain_exchanges(const ptx::Module& module, const Reach& reac
   PlainExchanges exchanges;
   const bool of_warps = knows_of_warps(module, reach);
   for (const FunctionId id : reach.functions)
-    if (std::vector<bool> found = FunctionSearch(module.functions[id]).run(of_warps); !found.empty())
+    if (std::vector<bool> found = FunctionSearch(module, id, reach).run(of_warps); !found.empty())
       exchanges[id] = std::move(found);
   return exchanges;
 }

@@ -1,5 +1,6 @@
-// Plain accesses by which lanes of a warp exchange values with no barrier between them, counting on each other to run
-// in step: `a[t] = v; w = a[t ^ 1];`, the steps of a sorting network, a scan or a merge in one warp.
+// Plain accesses, and volatile ones of global memory, by which lanes of a warp exchange values with no barrier between
+// them, counting on each other to run in step: `a[t] = v; w = a[t ^ 1];`, the steps of a sorting network, a scan or a
+// merge in one warp.
 //
 // The rule. A store and a load of one array, both of shared or both of global memory, exchange values if
 // - control may go from the store to the load with nothing on the way where lanes wait for each other: no barrier of

@@ -136,7 +136,7 @@ class Dependence {
   Dependence(const ptx::Module& module, const ptx::Function& function, const ControlFlow& flow, const Reach& reach)
       : module_(module), function_(function), flow_(flow), reach_(reach) {}
 
-  /// Some branch of `loop` depends on an observation made in it.
+  /// Whether `loop` is left depends on an observation made in it.
   bool waits(const Loop& loop) const {
     bool calls_observe = false, fences = false, meets = false;
     for_each(loop, [&](const Instruction& instruction) {
@@ -144,15 +144,12 @@ class Dependence {
       fences |= is_fence(instruction.opcode);
       meets |= is_block_barrier(instruction);
     });
-    Taken taken(function_.registers.size());
     const auto is_source = [&](const Instruction& instruction) {
       if (is_waited_for(instruction, loop) || calls(reach_.observes, instruction)) return true;
       return instruction.opcode == Opcode::Ld &&
              ((fences && is_plain_load(instruction)) || (calls_observe && instruction.space() == ptx::Space::Param));
     };
-    while (spread(loop, is_source, /*through_variables=*/!meets, taken)) {
-    }
-    return std::any_of(loop.begin(), loop.end(), [&](BlockId block) { return branches_on(block, taken); });
+    return is_left_by(loop, is_source, /*through_variables=*/!meets);
   }
 
   /// The loop has a barrier of the block, perhaps in a function that it calls, and its exit depends on memory.
@@ -163,20 +160,12 @@ class Dependence {
       calls_some |= instruction.opcode == Opcode::Call;
     });
     if (!may_meet) return false;
-    std::vector<bool> inside(flow_.blocks.size(), false);
-    for (const BlockId block : loop) inside[block] = true;
-    Taken taken(function_.registers.size());
     const auto is_source = [&](const Instruction& instruction) {
       if (instruction.opcode == Opcode::Call || is_observation(instruction)) return true;
       if (instruction.opcode != Opcode::Ld || instruction.space() == ptx::Space::Const) return false;
       return calls_some || instruction.space() != ptx::Space::Param;  // where functions leave their results
     };
-    while (spread(loop, is_source, /*through_variables=*/false, taken) || take_sides(loop, inside, taken)) {
-    }
-    return std::any_of(loop.begin(), loop.end(), [&](BlockId block) {
-      const auto& next = flow_.blocks[block].successors;
-      return branches_on(block, taken) && !std::all_of(next.begin(), next.end(), [&](BlockId n) { return inside[n]; });
-    });
+    return is_left_by(loop, is_source, /*through_variables=*/false);
   }
 
  private:
@@ -202,11 +191,33 @@ class Dependence {
     }
   };
 
+  /// A branch that leads out of the loop depends on a source.
+  template <typename IsSource>
+  bool is_left_by(const Loop& loop, const IsSource& is_source, bool through_variables) const {
+    std::vector<bool> inside(flow_.blocks.size(), false);
+    for (const BlockId block : loop) inside[block] = true;
+    Taken taken(function_.registers.size());
+    while (spread(loop, is_source, through_variables, taken) || take_sides(loop, inside, through_variables, taken)) {
+    }
+    return std::any_of(loop.begin(), loop.end(), [&](BlockId block) {
+      const auto& next = flow_.blocks[block].successors;
+      return branches_on(block, taken) && !std::all_of(next.begin(), next.end(), [&](BlockId n) { return inside[n]; });
+    });
+  }
+
   template <typename Visit>
   void for_each(const Loop& loop, const Visit& visit) const {
     for (BlockId block : loop) {
       for (std::uint32_t i = flow_.blocks[block].first; i < flow_.blocks[block].end; ++i) visit(function_.body[i]);
     }
+  }
+
+  /// Which variables a load or store accesses; null if they do not count.
+  static bool* variables_of(const Instruction& instruction, bool through_variables, Taken& taken) {
+    const bool is_memory = instruction.opcode == Opcode::Ld || instruction.opcode == Opcode::St;
+    if (!through_variables || !is_memory) return nullptr;
+    if (instruction.space() == ptx::Space::Local) return &taken.local;
+    return instruction.space() == ptx::Space::Shared ? &taken.shared : nullptr;
   }
 
   /// One pass over the loop; true if it found something new.
@@ -219,11 +230,7 @@ class Dependence {
         return (instruction.guard && taken.registers[instruction.guard->reg]) ||
                std::any_of(operands.begin() + 1, operands.end(), [&](const Operand& o) { return taken.has(o); });
       };
-      const bool is_memory = instruction.opcode == Opcode::Ld || instruction.opcode == Opcode::St;
-      bool* const variables = !through_variables || !is_memory            ? nullptr
-                              : instruction.space() == ptx::Space::Local  ? &taken.local
-                              : instruction.space() == ptx::Space::Shared ? &taken.shared
-                                                                          : nullptr;
+      bool* const variables = variables_of(instruction, through_variables, taken);
       if (variables && instruction.opcode == Opcode::St && !*variables && depends()) *variables = changed = true;
       if (!writes_first_operand(instruction)) return;
       if (is_source(instruction) || (variables && *variables) || depends()) changed |= taken.take(operands[0]);
@@ -232,7 +239,7 @@ class Dependence {
   }
 
   /// A branch decides what is written on its two sides: `if (flag) done = 1;`. True if something was new.
-  bool take_sides(const Loop& loop, const std::vector<bool>& inside, Taken& taken) const {
+  bool take_sides(const Loop& loop, const std::vector<bool>& inside, bool through_variables, Taken& taken) const {
     bool changed = false;
     for (const BlockId block : loop) {
       if (!branches_on(block, taken)) continue;
@@ -253,6 +260,9 @@ class Dependence {
       for (const BlockId side : loop) {
         if (reached[side] == 0 || reached[side] == next.size()) continue;
         for_each({side}, [&](const Instruction& instruction) {
+          if (bool* const variables = variables_of(instruction, through_variables, taken);
+              variables != nullptr && instruction.opcode == Opcode::St && !*variables)
+            *variables = changed = true;
           if (writes_first_operand(instruction)) changed |= taken.take(instruction.operands[0]);
         });
       }

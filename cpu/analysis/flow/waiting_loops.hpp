@@ -15,9 +15,10 @@ namespace cucore::cpu::analysis {
 
 using Edge = std::pair<BlockId, BlockId>;
 
-/// Back edges (from, to) of loops that some branch inside may keep running because of what other threads write.
+/// Back edges (from, to) of loops that may keep running because of what other threads write.
 struct WaitingEdges {
-  /// A branch counts if its guard depends, through registers in any order, on a volatile, relaxed or acquiring load, on
+  /// A branch out of the loop counts if its guard depends, through registers in any order and through what the sides of
+  /// other branches write, on a volatile, relaxed or acquiring load, on
   /// an atomic, or on any load of a loop with a fence; where the loop has no barrier of the block, through its local
   /// and shared variables too. Compare-and-swap loops that retry with the value just seen until it was still there
   /// are lock-free, not waiting, and do not count.

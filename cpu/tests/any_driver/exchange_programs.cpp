@@ -19,6 +19,7 @@ class Writer {
     threads_ = sizes[pick(std::size(sizes))];
     is_shared_ = pick(2) != 0;
     joins_by_barrier_ = pick(2) != 0;
+    is_volatile_ = pick(2) != 0;
     overwrites_only_ = is_shared_ && pick(3) == 0;
     warps_ = (threads_ + 31) / 32;
     values_.resize(std::size_t{blocks} * threads_);
@@ -30,8 +31,11 @@ class Writer {
     for (unsigned steps = 3 + pick(4); steps > 0; --steps) step(0);
     line("st.global.u32 [%own], %v");
     text_ += "  ret;\n}\n";
-    return {
-        .blocks = blocks, .threads = threads_, .counts_on_joins = counts_on_joins_, .ptx = text_, .expected = values_};
+    return {.blocks = blocks,
+            .threads = threads_,
+            .is_same_on_gpus = is_volatile_ && !counts_on_joins_,
+            .ptx = text_,
+            .expected = values_};
   }
 
  private:
@@ -107,7 +111,9 @@ class Writer {
          (is_shared_ ? "%near" : "%far"));
     return "[" + at + "]";
   }
-  std::string space() const { return is_shared_ ? "shared" : "global"; }
+  std::string space() const {
+    return std::string(is_volatile_ ? "volatile." : "") + (is_shared_ ? "shared" : "global");
+  }
   void store(const std::string& index, const std::string& value) {
     const std::string at = cell_at(index);
     line("st." + space() + ".u32 " + at + ", " + value);
@@ -363,7 +369,7 @@ class Writer {
 
   std::mt19937 random_;
   std::uint32_t threads_ = 0, warps_ = 0;
-  bool is_shared_ = false, joins_by_barrier_ = false, counts_on_joins_ = false;
+  bool is_shared_ = false, joins_by_barrier_ = false, counts_on_joins_ = false, is_volatile_ = false;
   bool overwrites_only_ = false;
   std::string text_;
   unsigned numbers_ = 0;
