@@ -86,6 +86,10 @@ Result<void> check_vector_form(const ptx::Module& module, const Reach& reach, co
         return not_supported("a table of functions");  // which must outlive the code for this shape of block
     }
   }
+  for (const ptx::FunctionId id : reach.functions)
+    for (const ptx::Variable& variable : module.functions[id].variables)
+      if (variable.space == ptx::Space::Local && variable.alignment > lane_alignment)
+        return not_supported("local variables of large alignment");
   if (std::uint64_t{info.local_bytes} * 32 > largest_group_frames) return not_supported("large local variables");
   return {};
 }

@@ -13,6 +13,8 @@ namespace cucore::cpu::analysis {
 
 /// Local memory of a group.
 inline constexpr std::uint64_t largest_group_frames = std::uint64_t{512} * 1024;
+/// The most that local variables of lanes side by side are aligned to.
+inline constexpr std::uint32_t lane_alignment = 16;
 
 /// In a failure's text, between what keeps a kernel from the vector form and its PTX line.
 inline constexpr std::string_view place_of_refusal = " at PTX line ";

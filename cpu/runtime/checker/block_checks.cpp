@@ -6,6 +6,7 @@
 
 #include "cpu/runtime/address_space/address_space.hpp"
 #include "cpu/runtime/address_space/shadow.hpp"
+#include "cpu/runtime/grid/fault_reports.hpp"
 #include "cpu/runtime/grid/grid.hpp"
 
 namespace cucore::cpu::runtime {
@@ -23,9 +24,10 @@ std::uintptr_t address_of(const std::byte* pointer) { return reinterpret_cast<st
 
 BlockChecks::BlockChecks(Grid& grid, std::byte* window) : CheckedBlock{}, grid_(grid), shared_(window) {
   if (!window) {
-    own_bytes_ = grid.state.total_shared + redzone;
-    shared_ = reinterpret_cast<std::byte*>(AddressSpace::instance().allocate(own_bytes_));
-    if (!shared_) throw std::bad_alloc();
+    own_bytes_ = grid.state.total_shared + redzone + shared_alignment;
+    own_memory_ = AddressSpace::instance().allocate(own_bytes_);
+    if (own_memory_ == 0) throw std::bad_alloc();
+    shared_ = aligned_shared(reinterpret_cast<std::byte*>(own_memory_));
   }
   const std::uintptr_t base = address_of(shared_);
   for (const SharedVariable& variable : grid.code->shared_variables)
@@ -36,7 +38,7 @@ BlockChecks::BlockChecks(Grid& grid, std::byte* window) : CheckedBlock{}, grid_(
 
 BlockChecks::~BlockChecks() {
   shadow::forbid(address_of(shared_), grid_.state.total_shared);
-  if (own_bytes_ != 0) AddressSpace::instance().release(address_of(shared_), own_bytes_);
+  if (own_bytes_ != 0) AddressSpace::instance().release(own_memory_, own_bytes_);
 }
 
 CheckInterval BlockChecks::interval_at(std::uint64_t address) const {

@@ -38,6 +38,7 @@ class BlockChecks : public CheckedBlock {
  private:
   const Grid& grid_;
   std::byte* shared_ = nullptr;
+  std::uintptr_t own_memory_ = 0;
   std::size_t own_bytes_ = 0;  ///< 0: they are another object's
   std::optional<BlockRaces> races_;
 };

@@ -19,7 +19,7 @@ Cluster::Cluster(Grid& grid, std::uint64_t first, std::uint32_t worker, StackPoo
     checked_bytes_ = bytes + shared_alignment;
     checked_memory_ = AddressSpace::instance().allocate(checked_bytes_);
     if (checked_memory_ == 0) throw std::bad_alloc();
-    windows = reinterpret_cast<std::byte*>(checked_memory_);
+    windows = aligned_shared(reinterpret_cast<std::byte*>(checked_memory_));
   } else {
     memory_.resize(bytes);
     windows = aligned_shared(memory_.data());

@@ -12,8 +12,9 @@ namespace cucore::cpu::runtime {
 
 struct Grid;
 
-/// Every block's shared window starts at a multiple of this (bulk copies want 128).
-inline constexpr std::size_t shared_alignment = 128;
+/// Every block's shared window starts at a multiple of this: programs that swizzle as bulk copies do take the bits of
+/// addresses for those of places in 1024 bytes, and have variables of that alignment.
+inline constexpr std::size_t shared_alignment = 1024;
 std::byte* aligned_shared(std::byte* buffer);
 
 /// Coordinates of block and cluster from the linear number: blocks of a cluster follow each other, x fastest in both.

@@ -1,4 +1,5 @@
 // Launches: limits with the driver's codes, parameters by pointer and by buffer, attributes, occupancy.
+#include <algorithm>
 #include <set>
 
 #include "cpu/tests/api/driver.hpp"
@@ -14,6 +15,35 @@ class Launches : public DriverTest {
     return cuLaunchKernel(kernel(name), gx, gy, 1, bx, by, 1, shared, nullptr, parameters, nullptr);
   }
 };
+
+/// Of every thread, the low half of the generic address of a variable: what is known of it is not folded.
+std::string addresses_of(const std::string& space, unsigned alignment) {
+  return ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n"
+         "  .reg .u64 %a, %out;\n  .reg .u32 %i, %t;\n  .shared .align 4 .b8 first[20];\n  ." +
+         space + " .align " + std::to_string(alignment) +
+         " .b8 variable[24];\n  mov.u32 %i, %ctaid.x;\n  mov.u32 %t, %tid.x;\n  mad.lo.u32 %i, %i, 128, %t;\n"
+         "  ld.param.u64 %out, [out];\n  mad.wide.u32 %out, %i, 4, %out;\n  mov.u64 %a, first;\n  mov.u64 %a, "
+         "variable;\n  cvta." +
+         space + ".u64 %a, %a;\n  cvt.u32.u64 %i, %a;\n  st.global.u32 [%out], %i;\n  ret;\n}\n";
+}
+
+TEST_F(Launches, variables_lie_at_multiples_of_their_alignment) {
+  constexpr unsigned blocks = 100;
+  for (const std::string space : {"shared", "local"}) {
+    for (unsigned alignment = 4; alignment <= 1024; alignment *= 2) {
+      CUmodule made = nullptr;
+      CUfunction function = nullptr;
+      ASSERT_OK(cuModuleLoadData(&made, addresses_of(space, alignment).c_str()));
+      ASSERT_OK(cuModuleGetFunction(&function, made, "k"));
+      int* const out = device_array<int>(blocks * 128);
+      ASSERT_OK(launch(function, blocks, 128, nullptr, out));
+      ASSERT_OK(cuCtxSynchronize());
+      const auto is_off = [&](int address) { return static_cast<unsigned>(address) % alignment != 0; };
+      EXPECT_EQ(0, std::count_if(out, out + blocks * 128, is_off)) << space << " " << alignment;
+      ASSERT_OK(cuModuleUnload(made));
+    }
+  }
+}
 
 TEST_F(Launches, shapes_beyond_the_limits_are_invalid_values) {
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, shaped("count_up", 0, 1, 1, 1));

@@ -26,6 +26,7 @@ class Client:
     lines: bool = False
     in_make_test: tuple = ()
     leave_out: tuple = ()
+    before: str = ""
     not_run: dict = field(default_factory=dict)
     environment: dict = field(default_factory=dict)
     from_source: tuple = ()
@@ -67,7 +68,7 @@ def command(client, module, python):
     if client.lines:
         return [str(python), "-W", "ignore", str(HERE / client.programs)]
     leave_out = [f"--leave-out={ending}" for ending in client.leave_out]
-    return [str(python), str(HERE / "unittest_module.py"), module, *leave_out]
+    return [str(python), str(HERE / "unittest_module.py"), module, *leave_out, f"--before={client.before}"]
 
 
 def results(client, text):

@@ -1,6 +1,6 @@
 """Runs one module of a client's own test-suite and prints a JSON line for each of its tests, as soon as it has ended:
 
-    python unittest_module.py MODULE [--leave-out SUFFIX]
+    python unittest_module.py MODULE [--leave-out SUFFIX] [--before STATEMENT]
 
 `outcome` is passed, failed, or skipped (by the client itself); `said` is the last of what it gave as a reason. It runs
 with the Python in which the client is installed, and needs nothing but that Python's standard library.
@@ -98,10 +98,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("module")
     parser.add_argument("--leave-out", action="append", default=[], help="tests whose names end with this")
+    parser.add_argument("--before", default="", help="a statement that runs before the tests")
     arguments = parser.parse_args()
     # What tests print goes to standard error, what is said about them where standard output went.
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
+    exec(arguments.before, {})
     kept = [test for test in tests(arguments.module) if not test.id().endswith(tuple(arguments.leave_out))]
     sys.argv[1:] = []
     unittest.TestSuite(kept).run(Lines(out))
