@@ -200,6 +200,8 @@ class ReachWalk {
       }
       for_each_operand(instruction.operands, [&](const Operand& operand) {
         if (operand.kind == Operand::Kind::Function) visit_call(id, operand.function);
+        if (operand.kind == Operand::Kind::Special && operand.special.name.starts_with("%reserved_smem_offset"))
+          reach_.reads_reserved_shared = true;
         if (operand.kind == Operand::Kind::Variable && operand.scope == Operand::Scope::Module) {
           visit_variable(id, operand.variable);
         }
