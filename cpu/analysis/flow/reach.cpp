@@ -222,6 +222,7 @@ class ReachWalk {
 
   void visit_call(FunctionId caller, FunctionId called) {
     const Callee callee = resolve(module_, called);
+    if (callee.runtime == DeviceRuntime::Assertfail) reach_.may_exit[caller] = true;
     if (!callee.function) return;
     if (module_.functions[*callee.function].is_entry) return visit_kernel(*callee.function);
     calls_.emplace_back(caller, *callee.function);

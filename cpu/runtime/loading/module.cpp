@@ -181,7 +181,7 @@ ClusterLimits Function::cluster_limits() const {
 }
 
 int Function::max_active_blocks(std::uint32_t threads, std::size_t dynamic_shared) const {
-  if (threads == 0 || threads > description_.max_threads) return 0;
+  if (threads == 0 || threads > max_threads_per_block) return 0;  // launch bounds do not count
   const std::size_t shared = description_.info.declared_shared + dynamic_shared;
   if (dynamic_shared > max_dynamic_shared()) return 0;
   const std::uint32_t rounded = (threads + warp_size - 1) / warp_size * warp_size;

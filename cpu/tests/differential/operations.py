@@ -139,7 +139,7 @@ def families(later=False):
 
 
 def draw(random, only=None, later=False):
-    """An operation; `only` keeps those whose every operand and result is of one of these kinds; `later`: of LATER too."""
+    """An operation, of LATER too if `later`; `only`: whose every operand and result is of one of these kinds."""
     while True:
         if random.random() < 0.45:
             operation = operations()[random.choice(MIXING)]
